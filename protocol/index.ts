@@ -1,0 +1,5 @@
+export * from "./desired.ts";
+export * from "./facts.ts";
+export * from "./messages.ts";
+export * from "./observed.ts";
+export { decodeAgentMessage, decodeServerMessage, type Decoded } from "./decode.ts";

@@ -1,0 +1,73 @@
+import { Type, type Static } from "typebox";
+import { DesiredInstance } from "./desired.ts";
+import { GpuFacts, MachineFacts } from "./facts.ts";
+import { GpuHealth, ObservedInstance } from "./observed.ts";
+
+export const PROTOCOL_VERSION = 1;
+
+/** First message of an agent. `host_key` names the machine within the credential that opened the connection. */
+export const Hello = Type.Object({
+  kind: Type.Literal("hello"),
+  protocol_version: Type.Integer(),
+  agent_version: Type.String({ maxLength: 64 }),
+  host_key: Type.String({ minLength: 1, maxLength: 128 }),
+  /** Changes with every boot of the host: after a reboot no process of an old boot can still be running. */
+  boot_id: Type.String({ minLength: 1, maxLength: 64 }),
+  engine: Type.Object({
+    kind: Type.Union([Type.Literal("docker"), Type.Literal("simulated")]),
+    version: Type.String({ maxLength: 64 }),
+  }),
+  machine: MachineFacts,
+  gpus: Type.Array(GpuFacts, { maxItems: 64 }),
+});
+export type Hello = Static<typeof Hello>;
+
+/** The full observed set, sent on every change and at every heartbeat. */
+export const Report = Type.Object({
+  kind: Type.Literal("report"),
+  /** Grows with each report of one connection; the acknowledgement repeats it. */
+  sequence: Type.Integer({ minimum: 1 }),
+  /** The desired version that this report has already applied; 0 before the first. */
+  desired_version: Type.Integer({ minimum: 0 }),
+  instances: Type.Array(ObservedInstance, { maxItems: 4096 }),
+  gpus: Type.Array(GpuHealth, { maxItems: 64 }),
+});
+export type Report = Static<typeof Report>;
+
+export const AgentMessage = Type.Union([Hello, Report]);
+export type AgentMessage = Static<typeof AgentMessage>;
+
+export const Welcome = Type.Object({
+  kind: Type.Literal("welcome"),
+  machine_id: Type.Integer({ minimum: 1 }),
+  heartbeat_ms: Type.Integer({ minimum: 10 }),
+  /** Without an acknowledgement for this long the agent stops every container it runs: the machine may be sold again. */
+  lease_ms: Type.Integer({ minimum: 100 }),
+});
+export type Welcome = Static<typeof Welcome>;
+
+/** The full desired set. A labelled container that it does not name is an orphan and is removed. */
+export const Desired = Type.Object({
+  kind: Type.Literal("desired"),
+  version: Type.Integer({ minimum: 1 }),
+  instances: Type.Array(DesiredInstance, { maxItems: 4096 }),
+});
+export type Desired = Static<typeof Desired>;
+
+/** The report is stored: what it counted is safe, and the leases run anew from its arrival. */
+export const Acknowledge = Type.Object({
+  kind: Type.Literal("acknowledge"),
+  sequence: Type.Integer({ minimum: 1 }),
+});
+export type Acknowledge = Static<typeof Acknowledge>;
+
+/** The server will not have this agent; the connection closes after it. */
+export const Refuse = Type.Object({
+  kind: Type.Literal("refuse"),
+  code: Type.String(),
+  message: Type.String(),
+});
+export type Refuse = Static<typeof Refuse>;
+
+export const ServerMessage = Type.Union([Welcome, Desired, Acknowledge, Refuse]);
+export type ServerMessage = Static<typeof ServerMessage>;

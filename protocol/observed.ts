@@ -1,0 +1,44 @@
+import { Type, type Static } from "typebox";
+
+/**
+ * What the agent sees of one instance. `absent` is the teardown receipt of the generation it names: nothing of the
+ * instance is left on the host. `failed` means that the last attempt failed and another follows; `status_msg` says why.
+ */
+export const ObservedState = Type.Union([
+  Type.Literal("absent"),
+  Type.Literal("pulling"),
+  Type.Literal("created"),
+  Type.Literal("starting"),
+  Type.Literal("running"),
+  Type.Literal("stopping"),
+  Type.Literal("stopped"),
+  Type.Literal("exited"),
+  Type.Literal("failed"),
+]);
+export type ObservedState = Static<typeof ObservedState>;
+
+export const ObservedInstance = Type.Object({
+  instance_id: Type.Integer({ minimum: 1 }),
+  generation: Type.Integer({ minimum: 0 }),
+  state: ObservedState,
+  status_msg: Type.String({ maxLength: 4096 }),
+  /** `"8080/tcp": 33526`, only while running. */
+  ports: Type.Record(Type.String(), Type.Integer({ minimum: 1, maximum: 65535 })),
+  exit_code: Type.Union([Type.Integer(), Type.Null()]),
+  /** Cumulative within the generation; they never go back. */
+  counters: Type.Object({
+    running_ms: Type.Integer({ minimum: 0 }),
+    received_bytes: Type.Integer({ minimum: 0 }),
+    sent_bytes: Type.Integer({ minimum: 0 }),
+  }),
+});
+export type ObservedInstance = Static<typeof ObservedInstance>;
+
+export const GpuHealth = Type.Object({
+  uuid: Type.String({ minLength: 1, maxLength: 128 }),
+  is_healthy: Type.Boolean(),
+  reason: Type.String({ maxLength: 1024 }),
+  utilization_percent: Type.Union([Type.Number({ minimum: 0, maximum: 100 }), Type.Null()]),
+  temperature_c: Type.Union([Type.Number(), Type.Null()]),
+});
+export type GpuHealth = Static<typeof GpuHealth>;
