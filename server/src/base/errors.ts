@@ -1,0 +1,100 @@
+import { unreachable } from "./invariant.ts";
+
+export type ErrorKind =
+  | "invalid"
+  | "unauthenticated"
+  | "forbidden"
+  | "not_found"
+  | "gone"
+  | "conflict"
+  | "insufficient_funds"
+  | "too_large"
+  | "unsupported_media"
+  | "rate_limited"
+  | "unavailable"
+  | "internal";
+
+export type ErrorDetails = {
+  /** Extra keys of the response body, such as `field` or `ask_id`. Public. */
+  readonly extra?: Readonly<Record<string, unknown>>;
+  /** For logs only; it has no way into a response. */
+  readonly internal?: Readonly<Record<string, unknown>>;
+  readonly cause?: unknown;
+};
+
+/** The one family of failures that a caller may see. `http/error-response.ts` alone maps it to HTTP. */
+export class AppError extends Error {
+  override readonly name = "AppError";
+  readonly kind: ErrorKind;
+  /** Stable and machine-readable; listed in `docs/errors.md`. */
+  readonly code: string;
+  readonly publicMessage: string;
+  readonly extra: Readonly<Record<string, unknown>>;
+  readonly internal: Readonly<Record<string, unknown>>;
+
+  constructor(kind: ErrorKind, code: string, publicMessage: string, details: ErrorDetails = {}) {
+    super(publicMessage, { cause: details.cause });
+    this.kind = kind;
+    this.code = code;
+    this.publicMessage = publicMessage;
+    this.extra = details.extra ?? {};
+    this.internal = details.internal ?? {};
+  }
+}
+
+/** Bad input. `field` names what was wrong, as the caller spelled it. */
+export function invalid(field: string, message: string, code = "invalid_args", details: ErrorDetails = {}): AppError {
+  return new AppError("invalid", code, message, { ...details, extra: { field, ...details.extra } });
+}
+
+export function unauthenticated(message: string, code = "auth_error"): AppError {
+  return new AppError("unauthenticated", code, message);
+}
+
+export function forbidden(message: string, code = "not_authorized", details: ErrorDetails = {}): AppError {
+  return new AppError("forbidden", code, message, details);
+}
+
+/** Absent, or not the caller's: both look the same. */
+export function notFound(code: string, message: string, details: ErrorDetails = {}): AppError {
+  return new AppError("not_found", code, message, details);
+}
+
+/** It was there and is not any more, such as an offer that somebody else rented. */
+export function gone(code: string, message: string, details: ErrorDetails = {}): AppError {
+  return new AppError("gone", code, message, details);
+}
+
+export function conflict(code: string, message: string, details: ErrorDetails = {}): AppError {
+  return new AppError("conflict", code, message, details);
+}
+
+export function insufficientFunds(message: string, details: ErrorDetails = {}): AppError {
+  return new AppError("insufficient_funds", "insufficient_credit", message, details);
+}
+
+export function unavailable(code: string, message: string, details: ErrorDetails = {}): AppError {
+  return new AppError("unavailable", code, message, details);
+}
+
+/** Whether the same request may succeed later without any change. */
+export function isRetryable(kind: ErrorKind): boolean {
+  switch (kind) {
+    case "rate_limited":
+    case "unavailable":
+      return true;
+    case "invalid":
+    case "unauthenticated":
+    case "forbidden":
+    case "not_found":
+    case "gone":
+    case "conflict":
+    case "insufficient_funds":
+    case "too_large":
+    case "unsupported_media":
+    case "internal":
+      return false;
+    default:
+      return unreachable(kind);
+  }
+}

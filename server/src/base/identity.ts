@@ -1,0 +1,36 @@
+import type { ApiKeyId, InstanceId, UserId } from "./ids.ts";
+
+export const PERMISSION_CATEGORIES = [
+  "instance_read",
+  "instance_write",
+  "user_read",
+  "user_write",
+  "billing_read",
+  "billing_write",
+  "machine_read",
+  "machine_write",
+  "misc",
+  "team_read",
+  "team_write",
+] as const;
+export type PermissionCategory = (typeof PERMISSION_CATEGORIES)[number];
+
+/** Who is calling, resolved from the key of a request. */
+export type Identity = {
+  readonly userId: UserId;
+  readonly apiKeyId: ApiKeyId;
+  readonly isAdmin: boolean;
+  /** The key's permission document; undefined grants everything that the user may do. */
+  readonly permissions: PermissionDocument | undefined;
+  /** Set for the key inside a container: it may touch this instance and nothing else. */
+  readonly instanceId: InstanceId | undefined;
+};
+
+export type Comparison = "eq" | "lte" | "gte";
+export type Constraints = Readonly<Record<string, Readonly<Partial<Record<Comparison, string | number | boolean>>>>>;
+/** What one child operation is narrowed to; an empty grant allows it whole. */
+export type Grant = { readonly constraints?: Constraints };
+/** The contract's document (semantics.md §13.2): an empty category grants all of it, a filled one its named children. */
+export type PermissionDocument = {
+  readonly api: Readonly<Partial<Record<PermissionCategory, Readonly<Record<string, Grant>>>>>;
+};

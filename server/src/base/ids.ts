@@ -1,0 +1,41 @@
+declare const brand: unique symbol;
+
+/** A number that names one row of one kind. Ids of different kinds cannot be mixed up. */
+export type Id<Kind extends string> = number & { readonly [brand]: Kind };
+
+export type UserId = Id<"user">;
+export type ApiKeyId = Id<"api_key">;
+export type IpAccessId = Id<"ip_access">;
+export type SshKeyId = Id<"ssh_key">;
+export type LedgerAccountId = Id<"ledger_account">;
+export type TemplateId = Id<"template">;
+export type MachineId = Id<"machine">;
+export type AgentCredentialId = Id<"agent_credential">;
+export type DeviceId = Id<"device">;
+export type OfferId = Id<"offer">;
+export type LeaseId = Id<"lease">;
+export type InstanceId = Id<"instance">;
+export type VolumeId = Id<"volume">;
+export type VolumeOfferId = Id<"volume_offer">;
+export type NetworkDiskId = Id<"network_disk">;
+export type NetworkVolumeOfferId = Id<"network_volume_offer">;
+export type EndpointGroupId = Id<"endpoint_group">;
+export type WorkerGroupId = Id<"worker_group">;
+
+/** The largest id the database can hold (PostgreSQL `integer`). */
+export const MAX_ID = 2_147_483_647;
+
+/**
+ * Brands a number that was already checked to be an id of this kind: a validated request field or a database column.
+ * It is the one place where an id comes into being.
+ */
+export function asId<T extends Id<string>>(value: number): T {
+  return value as T;
+}
+
+/** Reads an id from text such as a path parameter; undefined when the text is not a positive id. */
+export function parseId<T extends Id<string>>(text: string): T | undefined {
+  if (!/^[1-9]\d{0,9}$/.test(text)) return undefined;
+  const value = Number(text);
+  return value <= MAX_ID ? asId<T>(value) : undefined;
+}
