@@ -1,0 +1,38 @@
+import type { Kysely, Transaction } from "kysely";
+import type { Clock } from "../base/clock.ts";
+import type { Database } from "./connect.ts";
+import { isRetryableState } from "./sql-state.ts";
+import type { Tables } from "./tables.ts";
+
+/** Anything that answers queries: the pool for a plain read, or the open transaction. */
+export type Reader = Kysely<Tables>;
+
+/** One database transaction with the one instant that everything in it calls now. */
+export type Tx = {
+  readonly db: Transaction<Tables>;
+  readonly now: Date;
+  /** Runs after the commit, in order; never when the transaction is rolled back. For waking loops and telling agents. */
+  afterCommit(effect: () => void): void;
+};
+
+const ATTEMPTS_MAX = 5;
+
+/**
+ * Runs `work` in one transaction, as a whole again when PostgreSQL asks for it (serialization failure, deadlock).
+ * Opened by services and loops, never by stores; nothing inside may reach a network, an agent or Docker.
+ */
+export async function withTransaction<T>(database: Database, clock: Clock, work: (tx: Tx) => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt += 1) {
+    const effects: (() => void)[] = [];
+    const now = clock.now();
+    try {
+      const result = await database.kysely
+        .transaction()
+        .execute((db) => work({ db, now, afterCommit: (effect) => effects.push(effect) }));
+      for (const effect of effects) effect();
+      return result;
+    } catch (error) {
+      if (attempt >= ATTEMPTS_MAX || !isRetryableState(error)) throw error;
+    }
+  }
+}

@@ -1,0 +1,80 @@
+import { access, chmod, mkdtemp, readdir, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import pg from "pg";
+import { systemClock } from "../../server/src/base/clock.ts";
+import { createLog } from "../../server/src/base/log.ts";
+import type { DatabaseConfig } from "../../server/src/db/connect.ts";
+import { startEmbeddedPostgres } from "../../server/src/db/embedded/postgres.ts";
+
+/** Where a PostgreSQL for tests may be found, as a URL of its superuser; set by `tools/test.ts` for a whole run. */
+export const TEST_POSTGRES_VARIABLE = "BERTH_TEST_POSTGRES";
+
+/** The role that owns every database of a test: no superuser, as in production. */
+export const OWNER = "berth";
+
+const DIRECTORY_PREFIX = "berth-test-postgres-";
+
+export type TestServer = { readonly superuserUrl: string; stop(): Promise<void> };
+
+/** The server that the environment names, or one of our own. */
+export async function findOrStartTestPostgres(): Promise<TestServer> {
+  const given = process.env[TEST_POSTGRES_VARIABLE];
+  return given ? { superuserUrl: given, stop: async () => {} } : startTestPostgres();
+}
+
+/** A PostgreSQL without fsync in the temporary directory; `stop` removes it, and so does a later run after a crash. */
+export async function startTestPostgres(): Promise<TestServer> {
+  await removeAbandoned();
+  const dataDir = await mkdtemp(path.join(tmpdir(), `${DIRECTORY_PREFIX}${process.pid}-`));
+  await chmod(dataDir, 0o711);
+  const log = createLog("silent");
+  const postgres = await startEmbeddedPostgres({ dataDir, clock: systemClock, log, isDurable: false });
+  return {
+    superuserUrl: postgres.superuserUrl,
+    async stop() {
+      await postgres.stop();
+      await rm(dataDir, { recursive: true, force: true });
+    },
+  };
+}
+
+async function removeAbandoned(): Promise<void> {
+  for (const entry of await readdir(tmpdir())) {
+    if (!entry.startsWith(DIRECTORY_PREFIX)) continue;
+    const pid = entry.slice(DIRECTORY_PREFIX.length).split("-")[0] ?? "";
+    const isOwnerAlive = await access(`/proc/${pid}`).then(
+      () => true,
+      () => false,
+    );
+    if (!isOwnerAlive) await rm(path.join(tmpdir(), entry), { recursive: true, force: true });
+  }
+}
+
+/** Runs `work` on a connection of the superuser. */
+export async function asSuperuser<T>(superuserUrl: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
+  const client = new pg.Client({ connectionString: superuserUrl });
+  await client.connect();
+  try {
+    return await work(client);
+  } finally {
+    await client.end();
+  }
+}
+
+/** The URL of a database on that server, for its owner. */
+export function ownerUrl(superuserUrl: string, database: string): string {
+  const url = new URL(superuserUrl);
+  url.username = OWNER;
+  url.pathname = `/${database}`;
+  return url.href;
+}
+
+/** The same for `pg`. */
+export function ownerConnection(
+  superuserUrl: string,
+  database: string,
+): DatabaseConfig & { readonly database: string } {
+  const url = new URL(superuserUrl);
+  return { host: url.searchParams.get("host") ?? url.hostname, port: Number(url.port || 5432), user: OWNER, database };
+}
