@@ -1,0 +1,65 @@
+// What the end-to-end tests need of the system beside Node: real containers, the real SSH client, a real browser.
+import { spawnSync } from "node:child_process";
+import { accessSync, constants } from "node:fs";
+import path from "node:path";
+
+type Requirement = { readonly packageName: string; readonly reason: string; isPresent(): boolean };
+
+const REQUIREMENTS: readonly Requirement[] = [
+  { packageName: "docker.io", reason: "containers", isPresent: () => hasProgram("docker") && hasProgram("dockerd") },
+  { packageName: "openssh-client", reason: "the SSH client", isPresent: () => hasProgram("ssh") },
+  { packageName: "busybox-static", reason: "an image that needs no registry", isPresent: hasStaticBusybox },
+  { packageName: "chromium", reason: "a browser", isPresent: () => hasProgram("chromium") },
+];
+
+/**
+ * Installs the packages that are missing, when this process may; otherwise throws with their names. Present ones are
+ * not touched, so a second run needs no network.
+ */
+export function ensureDebianPackages(say: (line: string) => void): void {
+  const missing = REQUIREMENTS.filter((requirement) => !requirement.isPresent());
+  if (missing.length === 0) return;
+  const names = missing.map(({ packageName }) => packageName);
+  const described = missing.map(({ packageName, reason }) => `${packageName} (${reason})`).join(", ");
+  const prefix = findPrivilege();
+  if (prefix === undefined || !hasProgram("apt-get")) {
+    throw new Error(`the tests need ${described}; as root: apt-get install ${names.join(" ")}`);
+  }
+  say(`installing what the tests need: ${described}`);
+  apt(prefix, ["update", "--quiet=2"]);
+  apt(prefix, ["install", "--yes", "--quiet=2", "--no-install-recommends", ...names]);
+  const still = missing.filter((requirement) => !requirement.isPresent()).map(({ packageName }) => packageName);
+  if (still.length > 0) throw new Error(`still missing after their installation: ${still.join(", ")}`);
+}
+
+/** What to put before a command to run it as root; undefined when that needs a password. */
+function findPrivilege(): readonly string[] | undefined {
+  if (process.getuid?.() === 0) return [];
+  const asked = hasProgram("sudo") && spawnSync("sudo", ["--non-interactive", "true"]).status === 0;
+  return asked ? ["sudo", "--non-interactive"] : undefined;
+}
+
+function apt(prefix: readonly string[], args: readonly string[]): void {
+  const [program = "", ...rest] = [...prefix, "env", "DEBIAN_FRONTEND=noninteractive", "apt-get", ...args];
+  const done = spawnSync(program, rest, { stdio: ["ignore", 2, 2] });
+  if (done.status !== 0) throw new Error(`apt-get ${args.join(" ")} failed`);
+}
+
+function hasProgram(name: string): boolean {
+  const directories = (process.env["PATH"] ?? "").split(":").concat("/usr/sbin", "/sbin");
+  return directories.some((directory) => isExecutable(path.join(directory, name)));
+}
+
+function isExecutable(file: string): boolean {
+  try {
+    accessSync(file, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** The usual package is linked against the system's libraries, which an image made of one file does not have. */
+function hasStaticBusybox(): boolean {
+  return isExecutable("/bin/busybox") && spawnSync("ldd", ["/bin/busybox"]).status !== 0;
+}

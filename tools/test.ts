@@ -1,0 +1,121 @@
+// `./berth test`: everything that proves the project, in order, up to the first step that fails. With file arguments
+// only those tests run. The last line of stdout is always `N passed, N failed`.
+import { spawnSync } from "node:child_process";
+import { existsSync, globSync } from "node:fs";
+import os from "node:os";
+import path from "node:path";
+import { systemClock } from "../server/src/base/clock.ts";
+import { startTestPostgres, TEST_POSTGRES_VARIABLE } from "../test/support/postgres-server.ts";
+import { ensureDebianPackages } from "./debian-packages.ts";
+import { addCounts, describeCounts, isGreen, NO_TESTS, runTests, withFailure, type Counts } from "./test-run.ts";
+
+const ROOT = path.join(import.meta.dirname, "..");
+const ROOMS = ["protocol", "server", "agent", "sdk", "cli", "console", "bench", "tools"];
+const UNIT_TIMEOUT_MS = 120_000;
+const END_TO_END_TIMEOUT_MS = 600_000;
+
+/** Each writes files that are in the repository, and with `--check` says whether they are what it would write. */
+const GENERATORS = ["tools/dump-schema.ts", "tools/generate-openapi.ts", "tools/generate-sdk.ts"];
+
+type Step = { readonly name: string; run(): boolean | Promise<boolean> };
+
+const checks: readonly Step[] = [
+  { name: "system packages", run: preparePackages },
+  { name: "format", run: () => runTool("oxfmt", "--check") },
+  { name: "lint", run: () => runTool("oxlint", "--type-aware") },
+  { name: "types", run: () => runTool("tsc", "--noEmit", "--project", ".") },
+  { name: "boundaries", run: () => runTool("node", "tools/boundaries.ts") },
+  { name: "unused code", run: () => runTool("knip") },
+  ...GENERATORS.filter((file) => existsSync(path.join(ROOT, file))).map((file) => ({
+    name: `generated files unchanged (${path.basename(file, ".ts")})`,
+    run: () => runTool("node", "--disable-warning=ExperimentalWarning", file, "--check"),
+  })),
+];
+
+let counts: Counts = NO_TESTS;
+
+function testStep(name: string, files: readonly string[], concurrency: number, timeoutMs: number): Step {
+  return {
+    name,
+    async run() {
+      const found = await runTests({ files, concurrency, timeoutMs });
+      counts = addCounts(counts, found);
+      return isGreen(found);
+    },
+  };
+}
+
+function testSteps(givenFiles: readonly string[]): readonly Step[] {
+  const cpuCount = os.availableParallelism();
+  if (givenFiles.length > 0) return [testStep("given tests", givenFiles, cpuCount, END_TO_END_TIMEOUT_MS)];
+  const all = findTests([...ROOMS, "test"]);
+  const isEndToEnd = (file: string) => file.startsWith("test/") || file.endsWith(".e2e.test.ts");
+  const endToEnd = all.filter(isEndToEnd);
+  const unit = all.filter((file) => !isEndToEnd(file));
+  const steps = [testStep("tests", unit, cpuCount, UNIT_TIMEOUT_MS)];
+  // One at a time: each has the ports, the containers and the processor of the machine for itself.
+  if (endToEnd.length > 0) steps.push(testStep("end-to-end tests", endToEnd, 1, END_TO_END_TIMEOUT_MS));
+  return steps;
+}
+
+function findTests(rooms: readonly string[]): readonly string[] {
+  const patterns = rooms.map((room) => `${room}/**/*.test.ts`);
+  return globSync(patterns, { cwd: ROOT, exclude: ["**/node_modules/**"] }).toSorted();
+}
+
+function preparePackages(): boolean {
+  try {
+    ensureDebianPackages((line) => console.log(line));
+    return true;
+  } catch (error) {
+    console.error(error instanceof Error ? error.message : String(error));
+    return false;
+  }
+}
+
+/** Runs an installed tool, or `node`, with the pinned Node whatever the system has. */
+function runTool(name: string, ...args: readonly string[]): boolean {
+  const pathVariable = [path.dirname(process.execPath), path.join(ROOT, "node_modules/.bin"), process.env["PATH"]];
+  const env = { ...process.env, PATH: pathVariable.join(":") };
+  const done = spawnSync(name, args, { cwd: ROOT, env, stdio: ["ignore", "inherit", "inherit"] });
+  if (done.error !== undefined) console.error(`${name}: ${done.error.message}`);
+  return done.status === 0;
+}
+
+async function runStep(step: Step): Promise<boolean> {
+  console.log(`── ${step.name}`);
+  const start = systemClock.monotonicMs();
+  const isFine = await step.run();
+  const seconds = ((systemClock.monotonicMs() - start) / 1000).toFixed(1);
+  console.log(`── ${step.name}: ${isFine ? "ok" : "FAILED"} (${seconds} s)\n`);
+  return isFine;
+}
+
+async function main(givenFiles: readonly string[]): Promise<boolean> {
+  const missing = givenFiles.filter((file) => !existsSync(file));
+  if (missing.length > 0) {
+    console.error(`no such file: ${missing.join(", ")}`);
+    return false;
+  }
+  const files = givenFiles.map((file) => path.relative(ROOT, path.resolve(file)));
+  const steps = [...(files.length === 0 ? checks : []), ...testSteps(files)];
+  const postgres = await startTestPostgres();
+  process.env[TEST_POSTGRES_VARIABLE] = postgres.superuserUrl;
+  try {
+    for (const step of steps) {
+      if (!(await runStep(step))) return false;
+    }
+    return true;
+  } finally {
+    await postgres.stop();
+  }
+}
+
+let isFine = false;
+try {
+  isFine = await main(process.argv.slice(2));
+} catch (error) {
+  console.error(error);
+}
+console.log(describeCounts(isFine ? counts : withFailure(counts)));
+process.exitCode = isFine ? 0 : 1;
