@@ -1,0 +1,29 @@
+import { invalid } from "../errors.ts";
+
+const TEXT_LENGTH_MAX = 65_536;
+const SHOWN_LENGTH_MAX = 40;
+
+/** A parameter that arrives as JSON text (query) or as a value (body). Empty text and the text `null` mean absent. */
+export function readJson(input: unknown, source: string): unknown {
+  if (typeof input !== "string") return input;
+  if (input.length > TEXT_LENGTH_MAX) throw invalid(source, `${source} is longer than ${TEXT_LENGTH_MAX} characters`);
+  if (input.trim() === "") return undefined;
+  try {
+    return JSON.parse(input);
+  } catch (cause) {
+    throw invalid(source, `${source} is not valid JSON`, "invalid_args", { cause });
+  }
+}
+
+export function isPlainObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** What a caller sent, short enough and clean enough for a message. */
+export function shown(value: unknown): string {
+  if (value === undefined) return "nothing";
+  if (Array.isArray(value)) return "a list";
+  if (typeof value === "object" && value !== null) return "an object";
+  const text = (JSON.stringify(value) ?? typeof value).replace(/\p{C}/gu, "\u{FFFD}");
+  return text.length > SHOWN_LENGTH_MAX ? `${text.slice(0, SHOWN_LENGTH_MAX)}…` : text;
+}
