@@ -1,0 +1,122 @@
+import { forbidden, type AppError } from "./errors.ts";
+import type { Constraints, Identity, PermissionCategory } from "./identity.ts";
+
+/** Who may call a route and what its calls are called in permission documents, limits and the audit log. */
+export type RouteAccess = {
+  /** `api.<resource>.<action>`, unique per route except for aliases. */
+  readonly operation: string;
+  /** A second path of an operation that another route has already: same permission, limits and constraints. */
+  readonly isAlias?: boolean;
+  /**
+   * `public` looks at no key; `optional` needs none, but one that is sent must be valid; `any` needs a valid key and no
+   * category; `admin` needs an administrator's.
+   */
+  readonly permission: PermissionCategory | "public" | "optional" | "any" | "admin";
+  /** With `optional`: the category that a key must have when one is sent. Without it every valid key will do. */
+  readonly keyPermission?: PermissionCategory;
+  /** Which limit of the configuration applies; `default` when absent. */
+  readonly limit?: LimitName;
+};
+
+export type LimitName = "default" | "keys" | "money";
+
+/** What the key inside a container may do, and only to its own instance (semantics.md §13.4). */
+const INSTANCE_KEY_OPERATIONS: ReadonlySet<string> = new Set([
+  "api.instance.show",
+  "api.instance.update",
+  "api.instance.reboot",
+  "api.instance.destroy",
+]);
+
+/** The parameters of one part of a request: its path, its query or its body. */
+export type Parameters = Readonly<Record<string, unknown>>;
+
+/** A part of a request as parameters; what is no object has none. */
+export function asParameters(part: unknown): Parameters {
+  return typeof part === "object" && part !== null && !Array.isArray(part) ? (part as Parameters) : {};
+}
+
+/** Whether this key may call this operation at all. Undefined means yes; constraints are a second look, at the body. */
+export function refuseOperation(identity: Identity, access: RouteAccess): AppError | undefined {
+  const { operation } = access;
+  const permission = requiredOf(access);
+  if (permission === "public") return undefined;
+  if (identity.instanceId !== undefined) {
+    return INSTANCE_KEY_OPERATIONS.has(operation)
+      ? undefined
+      : forbidden(`This key belongs to one instance and may not call ${operation}.`);
+  }
+  if (permission === "admin") {
+    return isUnscopedAdmin(identity) ? undefined : forbidden("This operation is for administrators.");
+  }
+  if (permission === "any" || identity.permissions === undefined) return undefined;
+  const category = identity.permissions.api[permission];
+  if (category === undefined) return forbidden(`This key does not have the permission ${permission}.`);
+  const isWhole = Object.keys(category).length === 0;
+  if (isWhole || category[operation] !== undefined) return undefined;
+  return forbidden(`This key's permission ${permission} does not include ${operation}.`);
+}
+
+/**
+ * Whether the parameters of this call stay within the key's constraints. Undefined means yes. A parameter that comes in
+ * several parts of the request must satisfy them in each: which part a handler reads cannot matter then.
+ */
+export function refuseParameters(
+  identity: Identity,
+  access: RouteAccess,
+  parts: readonly Parameters[],
+): AppError | undefined {
+  const permission = requiredOf(access);
+  if (permission === "public") return undefined;
+  const { instanceId, permissions } = identity;
+  if (instanceId !== undefined) {
+    const ids = valuesOf("id", parts);
+    const isOwn = ids.length > 0 && ids.every((id) => satisfies(id, "eq", instanceId));
+    return isOwn ? undefined : forbidden("This key belongs to one instance and may not touch another.");
+  }
+  if (permission === "admin" || permission === "any") return undefined;
+  const grant = permissions?.api[permission]?.[access.operation];
+  const broken = grant?.constraints && findBroken(grant.constraints, parts);
+  return broken === undefined ? undefined : forbidden(`This key is constrained: ${broken}.`);
+}
+
+/** An administrator whose key is not narrowed to anything. */
+export function isUnscopedAdmin({ isAdmin, permissions, instanceId }: Identity): boolean {
+  return isAdmin && permissions === undefined && instanceId === undefined;
+}
+
+/** What a caller with a key needs. */
+function requiredOf({ permission, keyPermission }: RouteAccess): PermissionCategory | "public" | "any" | "admin" {
+  return permission === "optional" ? (keyPermission ?? "public") : permission;
+}
+
+function valuesOf(name: string, parts: readonly Parameters[]): readonly unknown[] {
+  return parts.flatMap((part) => (Object.hasOwn(part, name) ? [part[name]] : []));
+}
+
+/** An absent parameter satisfies nothing: what a key was narrowed to must be said, so that a default cannot widen it. */
+function findBroken(constraints: Constraints, parts: readonly Parameters[]): string | undefined {
+  for (const [name, comparisons] of Object.entries(constraints)) {
+    const values = valuesOf(name, parts);
+    for (const [comparison, bound] of Object.entries(comparisons)) {
+      const isMet = values.length > 0 && values.every((value) => satisfies(value, comparison, bound));
+      if (!isMet) return `${name} ${comparison} ${String(bound)}`;
+    }
+  }
+  return undefined;
+}
+
+/** `eq` compares the texts, so that `"7"` in a path equals 7 in a body; `lte` and `gte` compare numbers only. */
+export function satisfies(value: unknown, comparison: string, bound: string | number | boolean): boolean {
+  if (typeof value !== "string" && typeof value !== "number" && typeof value !== "boolean") return false;
+  if (comparison === "eq") return String(value) === String(bound);
+  const [left, right] = [numberOf(value), numberOf(bound)];
+  if (comparison === "lte") return left <= right;
+  return comparison === "gte" && left >= right;
+}
+
+/** NaN, which compares with nothing, for whatever is not a number or the text of one. */
+export function numberOf(value: string | number | boolean): number {
+  if (typeof value === "number") return value;
+  return typeof value === "string" && value.trim() !== "" ? Number(value) : Number.NaN;
+}
