@@ -12,7 +12,7 @@ export type Tx = {
   readonly db: Transaction<Tables>;
   readonly now: Date;
   /** Runs after the commit, in order; never when the transaction is rolled back. For waking loops and telling agents. */
-  afterCommit(effect: () => void): void;
+  readonly afterCommit: (effect: () => void) => void;
 };
 
 const ATTEMPTS_MAX = 5;

@@ -1,0 +1,104 @@
+import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
+import { Type } from "typebox";
+import { AppError, invalid, type ErrorKind } from "../base/errors.ts";
+import { unreachable } from "../base/invariant.ts";
+import type { Log } from "../base/log.ts";
+
+/** The shape of every failure. `error` is a code of `docs/errors.md`, `msg` one sentence for people. */
+export const ErrorBody = Type.Object(
+  {
+    success: Type.Literal(false),
+    error: Type.String(),
+    msg: Type.String(),
+    request_id: Type.Optional(Type.String()),
+  },
+  { additionalProperties: true, description: "Failure" },
+);
+
+export const RateLimitBody = Type.Object(
+  { detail: Type.String(), msg: Type.String() },
+  { additionalProperties: true, description: "Too many requests" },
+);
+
+function statusOf(kind: ErrorKind): number {
+  switch (kind) {
+    case "invalid":
+    case "insufficient_funds":
+      return 400;
+    case "unauthenticated":
+      return 401;
+    case "forbidden":
+      return 403;
+    case "not_found":
+      return 404;
+    case "conflict":
+      return 409;
+    case "gone":
+      return 410;
+    case "too_large":
+      return 413;
+    case "unsupported_media":
+      return 415;
+    case "rate_limited":
+      return 429;
+    case "unavailable":
+      return 503;
+    case "internal":
+      return 500;
+    default:
+      return unreachable(kind);
+  }
+}
+
+/** The refusal of a request that came too soon, in the contract's shape, with how long to wait. */
+export function rateLimited(thresholdSeconds: number, retryAfterMs: number): AppError {
+  const detail = `API requests too frequent endpoint threshold=${Number(thresholdSeconds.toFixed(3))}`;
+  return new AppError("rate_limited", "rate_limited", detail, { extra: { detail, retry_after_ms: retryAfterMs } });
+}
+
+function fromFramework(error: FastifyError): AppError | undefined {
+  const first = error.validation?.[0];
+  if (first) {
+    const [missing] = [first.params["requiredProperties"] ?? []].flat();
+    const pathParts = first.instancePath.split("/").filter((part) => part !== "");
+    if (first.keyword === "required" && missing !== undefined) pathParts.push(String(missing));
+    const field = pathParts.join(".") || (error.validationContext ?? "body");
+    return invalid(
+      field,
+      `${field} ${first.keyword === "required" ? "is required" : (first.message ?? "is not valid")}`,
+    );
+  }
+  switch (error.code) {
+    case "FST_ERR_CTP_BODY_TOO_LARGE":
+      return new AppError("too_large", "payload_too_large", "The request body is larger than 1 MB.");
+    case "FST_ERR_CTP_INVALID_MEDIA_TYPE":
+      return new AppError("unsupported_media", "unsupported_media_type", "Send Content-Type: application/json.");
+    default:
+      break;
+  }
+  if (error.statusCode !== undefined && error.statusCode >= 400 && error.statusCode < 500) {
+    return new AppError("invalid", "invalid_request", "The request could not be read.", { cause: error });
+  }
+  return undefined;
+}
+
+/** Turns any failure of any depth into the contract's answer. Unknown ones say nothing and are logged whole. */
+export function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply, log: Log): void {
+  const known = error instanceof AppError ? error : fromFramework(error as FastifyError);
+  const failure =
+    known ?? new AppError("internal", "internal_error", "Something went wrong on our side.", { cause: error });
+  const status = statusOf(failure.kind);
+  if (status >= 500) {
+    const { method, url, id, identity } = request;
+    const path = url.split("?")[0];
+    log.error({ err: error, method, path, request_id: id, user_id: identity?.userId, ...failure.internal }, "failed");
+  }
+  if (failure.kind === "rate_limited") {
+    const { retry_after_ms: retryAfterMs, ...extra } = failure.extra;
+    void reply.header("retry-after", Math.max(1, Math.ceil(Number(retryAfterMs) / 1000)));
+    void reply.code(status).send({ ...extra, msg: failure.publicMessage });
+    return;
+  }
+  const { code, publicMessage, extra } = failure;
+  void reply.code(status).send({ success: false, error: code, msg: publicMessage, ...extra, request_id: request.id });
+}

@@ -1,0 +1,53 @@
+import type { LimitName } from "../base/access.ts";
+
+/** A limit of `perSecond` on average, of which `burst` may come at once. */
+export type Limit = { readonly perSecond: number; readonly burst: number };
+export type Limits = Readonly<Record<LimitName, Limit>> & {
+  /** Limits of single operations by their name, such as `api.asks.create`. */
+  readonly operations: Readonly<Record<string, Limit>>;
+};
+
+/** Ordinary clients never meet these; what makes keys and moves money is tighter. */
+export const DEFAULT_LIMITS: Limits = {
+  default: { perSecond: 20, burst: 60 },
+  keys: { perSecond: 5, burst: 30 },
+  money: { perSecond: 10, burst: 40 },
+  operations: {},
+};
+
+/** Wrong keys are counted per address, so that guessing is slow and a mistaken script still learns what is wrong. */
+export const WRONG_KEY_LIMIT: Limit = { perSecond: 20, burst: 600 };
+
+export type LimitDecision = { readonly allowed: true } | { readonly allowed: false; readonly retryAfterMs: number };
+
+const BUCKETS_MAX = 100_000;
+
+/**
+ * Exact in one process: the generic cell rate algorithm (ITU-T I.371), one number per bucket. The number is the time at
+ * which the bucket will be empty again; a request is allowed while that is at most `burst` intervals ahead.
+ */
+export class RateLimiter {
+  private readonly emptyAt = new Map<string, number>();
+
+  /** Counts one request of `bucket` at `nowMs` (monotonic), or refuses it without counting. */
+  take(bucket: string, limit: Limit, nowMs: number): LimitDecision {
+    const intervalMs = 1000 / limit.perSecond;
+    const start = Math.max(this.emptyAt.get(bucket) ?? 0, nowMs);
+    const aheadMs = start + intervalMs - nowMs;
+    const allowedMs = limit.burst * intervalMs;
+    // The tolerance keeps the rounding of doubles from costing a request.
+    if (aheadMs > allowedMs + 1e-6) return { allowed: false, retryAfterMs: aheadMs - allowedMs };
+    if (this.emptyAt.size >= BUCKETS_MAX) this.forgetEmpty(nowMs);
+    this.emptyAt.set(bucket, start + intervalMs);
+    return { allowed: true };
+  }
+
+  private forgetEmpty(nowMs: number): void {
+    for (const [bucket, emptyAtMs] of this.emptyAt) if (emptyAtMs <= nowMs) this.emptyAt.delete(bucket);
+    // Under a flood of new identities the oldest buckets go: they are the closest to empty.
+    for (const bucket of this.emptyAt.keys()) {
+      if (this.emptyAt.size < BUCKETS_MAX) break;
+      this.emptyAt.delete(bucket);
+    }
+  }
+}

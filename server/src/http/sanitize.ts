@@ -1,0 +1,36 @@
+import { invalid } from "../base/errors.ts";
+
+const DEPTH_MAX = 32;
+
+/**
+ * Prepares a parsed JSON value for validation: a `null` member counts as absent (contract: clients send many), text may
+ * hold no NUL (PostgreSQL cannot store it), nesting ends at 32. Changes objects in place and returns the value.
+ */
+export function sanitize(value: unknown, path = "", depth = 0): unknown {
+  if (typeof value === "string") {
+    if (value.includes("\0")) throw invalid(path || "body", `${path || "body"} contains a NUL character`);
+    return value;
+  }
+  if (typeof value !== "object" || value === null) return value;
+  if (depth >= DEPTH_MAX) throw invalid(path, `${path} is nested more than ${DEPTH_MAX} levels deep`);
+  if (Array.isArray(value)) {
+    value.forEach((item, index) => sanitize(item, `${path}[${index}]`, depth + 1));
+    return value;
+  }
+  const object = value as Record<string, unknown>;
+  for (const key of Object.keys(object)) {
+    const member = object[key];
+    const memberPath = path === "" ? key : `${path}.${key}`;
+    if (key.includes("\0")) throw invalid(path || "body", "a key contains a NUL character");
+    if (member === null || member === undefined) delete object[key];
+    else sanitize(member, memberPath, depth + 1);
+  }
+  return object;
+}
+
+/** The same for a query, where older clients also send the text `null` for an absent value (operations.md §0.3). */
+export function sanitizeQuery(query: unknown): void {
+  sanitize(query);
+  if (typeof query !== "object" || query === null) return;
+  for (const [name, value] of Object.entries(query)) if (value === "null") Reflect.deleteProperty(query, name);
+}

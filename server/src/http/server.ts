@@ -1,0 +1,209 @@
+import swagger from "@fastify/swagger";
+import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
+import { fastify, type FastifyRequest } from "fastify";
+import { randomBytes } from "node:crypto";
+import { AppError, unauthenticated } from "../base/errors.ts";
+import type { Clock } from "../base/clock.ts";
+import type { Identity } from "../base/identity.ts";
+import { invariant } from "../base/invariant.ts";
+import type { Log } from "../base/log.ts";
+import type { Database } from "../db/connect.ts";
+import { withTransaction, type Tx } from "../db/transaction.ts";
+import { asParameters, refuseOperation, refuseParameters } from "../base/access.ts";
+import { ErrorBody, RateLimitBody, rateLimited, sendError } from "./error-response.ts";
+import { once, repeatableOf, type Repeatable } from "./idempotency.ts";
+import { RateLimiter, WRONG_KEY_LIMIT, type Limits } from "./rate-limit.ts";
+import { sanitize, sanitizeQuery } from "./sanitize.ts";
+import type { RouteAccess } from "../base/access.ts";
+import type { App } from "./types.ts";
+import { validatorOf } from "./validate.ts";
+
+const BODY_BYTES_MAX = 1_048_576;
+
+export type HttpDependencies = {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly limits: Limits;
+  /** Resolves a presented key; undefined when it is unknown or deleted. */
+  readonly authenticate: (secret: string) => Promise<Identity | undefined>;
+  /** Told of every authenticated request; must not block. */
+  readonly onAuthenticated: (identity: Identity, ipAddress: string) => void;
+  readonly isProxyTrusted: boolean;
+};
+
+/** What a domain's routes are given. */
+export type HttpScope = {
+  readonly app: App;
+  readonly database: Database;
+  readonly clock: Clock;
+  /** One transaction that honours the request's Idempotency-Key: effect and answer are committed together. */
+  readonly mutate: <T>(request: FastifyRequest, work: (tx: Tx) => Promise<T>) => Promise<T>;
+  /** For operations that store their answer themselves. Undefined without an Idempotency-Key. */
+  readonly repeatable: (request: FastifyRequest) => Repeatable | undefined;
+};
+
+/** The caller of an authenticated route. */
+export function identityOf(request: FastifyRequest): Identity {
+  invariant(request.identity !== undefined, "only authenticated routes ask for the caller");
+  return request.identity;
+}
+
+/** The key that a request presents: the header, or the query of older clients (operations.md §0.2). */
+function presentedSecret(request: FastifyRequest): string | undefined {
+  const header = request.headers.authorization;
+  if (header !== undefined) return /^bearer\s+(\S+)\s*$/i.exec(header)?.[1] ?? "";
+  const { api_key: fromQuery } = request.query as { api_key?: unknown };
+  return typeof fromQuery === "string" ? fromQuery : undefined;
+}
+
+/** Builds the HTTP server with everything that holds for all operations; domains then add their routes. */
+export function createHttp(dependencies: HttpDependencies): HttpScope {
+  const { database, clock, log } = dependencies;
+  const processPrefix = randomBytes(4).toString("hex");
+  let requestCount = 0;
+  const app: App = fastify({
+    logger: false,
+    bodyLimit: BODY_BYTES_MAX,
+    trustProxy: dependencies.isProxyTrusted,
+    genReqId: () => `${processPrefix}-${(requestCount += 1).toString(36)}`,
+    routerOptions: { ignoreTrailingSlash: true, ignoreDuplicateSlashes: true, maxParamLength: 320 },
+    forceCloseConnections: "idle",
+    // For paths that cannot be decoded: no route was found, so none of the hooks below runs.
+    frameworkErrors: (error, request, reply) => {
+      void reply.header("x-request-id", request.id).type("application/json").serializer(JSON.stringify);
+      sendError(error, request, reply, log);
+    },
+    return503OnClosing: false,
+  }).withTypeProvider<TypeBoxTypeProvider>();
+
+  app.setValidatorCompiler(({ schema, httpPart }) => validatorOf(schema, httpPart === "body"));
+  app.decorateRequest("identity", undefined);
+  acceptJson(app);
+  requireAccess(app);
+  describe(app);
+  app.addHook("onRequest", authenticator(dependencies));
+  app.addHook("preValidation", async (request) => {
+    sanitizeQuery(request.query);
+    sanitize(request.body);
+    const { identity, routeOptions } = request;
+    const access = routeOptions.config.access;
+    if (identity === undefined || access === undefined) return;
+    const refused = refuseParameters(identity, access, [request.params, request.query, request.body].map(asParameters));
+    if (refused) throw refused;
+  });
+  app.addHook("onSend", async (request, reply, payload) => {
+    // Exactly this: known clients compare the header for equality (operations.md §0.4).
+    const contentType = reply.getHeader("content-type");
+    if (typeof contentType === "string" && contentType.startsWith("application/json")) {
+      void reply.header("content-type", "application/json");
+    }
+    void reply.header("x-request-id", request.id);
+    return payload;
+  });
+  app.setErrorHandler((error, request, reply) => sendError(error, request, reply, log));
+  app.setNotFoundHandler((request, reply) => {
+    const path = request.url.split("?")[0];
+    sendError(new AppError("not_found", "not_found", `There is no ${request.method} ${path}.`), request, reply, log);
+  });
+
+  const repeatable = (request: FastifyRequest) => repeatableOf(request, presentedSecret(request) ?? "");
+  return {
+    app,
+    database,
+    clock,
+    repeatable,
+    mutate: (request, work) => withTransaction(database, clock, (tx) => once(tx, repeatable(request), () => work(tx))),
+  };
+}
+
+/** JSON only; an absent body is an empty object, since many clients send none with PUT and DELETE. */
+function acceptJson(app: App): void {
+  app.removeAllContentTypeParsers();
+  const parse = app.getDefaultJsonParser("error", "error");
+  app.addContentTypeParser("application/json", { parseAs: "string" }, (request, body, done) => {
+    if (body === "" || body === "null") return done(null, {});
+    parse(request, String(body), (error, value) => {
+      if (error) done(new AppError("invalid", "invalid_request", "Invalid json body", { cause: error }));
+      else done(null, value);
+    });
+  });
+  app.addHook("preValidation", async (request) => {
+    request.body ??= {};
+  });
+}
+
+/** Every route names its operation and permission and documents its failures, or the server does not start. */
+function requireAccess(app: App): void {
+  const pathCounts = new Map<string, number>();
+  app.addHook("onRoute", (route) => {
+    if (route.method === "HEAD") return;
+    const access = route.config?.access;
+    invariant(access !== undefined, `${String(route.method)} ${route.url} does not say who may call it`);
+    if (route.schema?.hide === true) return;
+    const { operation, isAlias = false } = access;
+    const name = `${String(route.method)} ${operation}`;
+    const earlier = pathCounts.get(name) ?? 0;
+    invariant(isAlias || earlier === 0, `two routes are called ${name}`);
+    invariant(!isAlias || earlier > 0, `${route.url} is an alias of ${name}, which comes first or not at all`);
+    pathCounts.set(name, earlier + 1);
+    route.schema = {
+      ...route.schema,
+      // Ids of operations are unique in OpenAPI.
+      operationId: isAlias ? `${operation}.alias${earlier === 1 ? "" : earlier}` : operation,
+      security: securityOf(access),
+      response: { "4xx": ErrorBody, "5xx": ErrorBody, 429: RateLimitBody, ...(route.schema?.response ?? {}) },
+    };
+  });
+}
+
+/** What OpenAPI says of it: an empty requirement is one that a caller without a key meets. */
+function securityOf({ permission }: RouteAccess): readonly Record<string, string[]>[] {
+  if (permission === "public") return [];
+  return permission === "optional" ? [{ bearer: [] }, {}] : [{ bearer: [] }];
+}
+
+function describe(app: App): void {
+  void app.register(swagger, {
+    openapi: {
+      openapi: "3.1.0",
+      info: { title: "Berth", version: "1.0.0", description: "The API of Berth, an open GPU rental service." },
+      components: { securitySchemes: { bearer: { type: "http", scheme: "bearer" } } },
+    },
+    hideUntagged: false,
+  });
+}
+
+function authenticator(dependencies: HttpDependencies) {
+  const { authenticate, onAuthenticated, limits, clock } = dependencies;
+  const limiter = new RateLimiter();
+
+  const resolve = async (request: FastifyRequest, secret: string | undefined): Promise<Identity> => {
+    const identity = secret === undefined ? undefined : await authenticate(secret);
+    if (identity !== undefined) return identity;
+    const decision = limiter.take(`wrong-key ${request.ip}`, WRONG_KEY_LIMIT, clock.monotonicMs());
+    if (!decision.allowed) throw rateLimited(1 / WRONG_KEY_LIMIT.perSecond, decision.retryAfterMs);
+    throw unauthenticated(secret === undefined ? "This action requires login." : "Invalid user key");
+  };
+  const limit = (bucketOwner: string, access: RouteAccess) => {
+    const rule = limits.operations[access.operation] ?? limits[access.limit ?? "default"];
+    const decision = limiter.take(`${access.operation} ${bucketOwner}`, rule, clock.monotonicMs());
+    if (!decision.allowed) throw rateLimited(1 / rule.perSecond, decision.retryAfterMs);
+  };
+
+  return async (request: FastifyRequest): Promise<void> => {
+    const access = request.routeOptions.config.access;
+    if (access === undefined) return;
+    const secret = presentedSecret(request);
+    if (access.permission === "public" || (access.permission === "optional" && secret === undefined)) {
+      limit(`ip ${request.ip}`, access);
+      return;
+    }
+    const identity = await resolve(request, secret);
+    request.identity = identity;
+    onAuthenticated(identity, request.ip);
+    limit(`key ${identity.apiKeyId}`, access);
+    const refused = refuseOperation(identity, access);
+    if (refused) throw refused;
+  };
+}
