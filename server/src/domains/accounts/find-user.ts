@@ -1,0 +1,40 @@
+import { forbidden, notFound } from "../../base/errors.ts";
+import type { Identity } from "../../base/identity.ts";
+import { parseId, type UserId } from "../../base/ids.ts";
+import type { Reader } from "../../db/transaction.ts";
+import { isUnscopedAdmin } from "../../base/access.ts";
+import { findUser, findUserByEmail } from "./user-store.ts";
+import type { User } from "./user.ts";
+
+/** Finds a live user by e-mail address (in any case) or by id, as a person types them. */
+export async function findUserByEmailOrId(db: Reader, text: string): Promise<User | undefined> {
+  const trimmed = text.trim();
+  if (trimmed.includes("@")) return findUserByEmail(db, trimmed.toLowerCase());
+  const id = parseId<UserId>(trimmed);
+  return id === undefined ? undefined : findUser(db, id);
+}
+
+/** The live user of this id; `no_such_user` when there is none. */
+export async function requireUser(db: Reader, id: UserId): Promise<User> {
+  const user = await findUser(db, id);
+  if (user === undefined) throw noSuchUser(String(id));
+  return user;
+}
+
+/**
+ * Whose data a path such as `/users/{user_id}/…` means: `me` or the caller's own id. Anything else is forbidden, whether
+ * that user exists or not, except to an administrator.
+ */
+export async function resolveUserId(db: Reader, identity: Identity, text: string): Promise<UserId> {
+  if (text === "me" || text === String(identity.userId)) return identity.userId;
+  if (!isUnscopedAdmin(identity)) throw forbidden("You may read only your own account.");
+  const id = parseId<UserId>(text);
+  const user = id === undefined ? undefined : await findUser(db, id);
+  if (user === undefined) throw noSuchUser(text);
+  return user.id;
+}
+
+/** The answer to an administrator who names a user that is not there. */
+export function noSuchUser(text: string) {
+  return notFound("no_such_user", `There is no user ${text}.`);
+}

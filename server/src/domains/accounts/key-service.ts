@@ -1,0 +1,91 @@
+import { forbidden, notFound, type AppError } from "../../base/errors.ts";
+import type { ApiKeyId, UserId } from "../../base/ids.ts";
+import type { Tx } from "../../db/transaction.ts";
+import { recordAudit } from "./audit-store.ts";
+import { findUserByEmailOrId, noSuchUser } from "./find-user.ts";
+import type { Identities } from "./identities.ts";
+import { deleteApiKey, insertApiKey, replaceSecret } from "./key-store.ts";
+import { newKey, type RandomBytes } from "./keys.ts";
+import { isWithin, parsePermissions, type Permissions } from "./permissions.ts";
+import type { AdminCreateKeyBody, CreateKeyBody } from "./schema.ts";
+import type { Caller } from "./user-service.ts";
+
+export type IssuedKey = { readonly id: ApiKeyId; readonly secret: string; readonly permissions: Permissions };
+
+/**
+ * Makes another key of the caller. Without permissions it may do what the calling key may; with them it may not do more,
+ * or the answer is `missing_permissions`.
+ */
+export async function createKey(
+  tx: Tx,
+  { identity, ipAddress }: Caller,
+  body: CreateKeyBody,
+  random: RandomBytes,
+): Promise<IssuedKey> {
+  const permissions = body.permissions === undefined ? identity.permissions : parsePermissions(body.permissions);
+  if (!isWithin(permissions, identity.permissions)) {
+    throw forbidden("A key cannot grant more than the key that makes it.", "missing_permissions");
+  }
+  const { name, key_params: keyParams = "" } = body;
+  const key = newKey(random);
+  const id = await insertApiKey(tx, {
+    userId: identity.userId,
+    name,
+    key,
+    permissions,
+    keyParams: typeof keyParams === "string" ? keyParams : JSON.stringify(keyParams),
+  });
+  const args = { id, name, key_prefix: key.prefix, permissions: permissions ?? false };
+  await recordAudit(tx, identity, { ipAddress, action: "api.apikey.create", args });
+  return { id, secret: key.secret, permissions };
+}
+
+/** Makes a key for another user, named by e-mail address or id. */
+export async function createKeyAsAdmin(
+  tx: Tx,
+  { identity, ipAddress }: Caller,
+  body: AdminCreateKeyBody,
+  random: RandomBytes,
+): Promise<{ readonly userId: UserId; readonly email: string; readonly keyId: ApiKeyId; readonly secret: string }> {
+  const user = await findUserByEmailOrId(tx.db, body.email);
+  if (user === undefined) throw noSuchUser(body.email);
+  const permissions = body.permissions === undefined ? undefined : parsePermissions(body.permissions);
+  const key = newKey(random);
+  const name = body.name ?? "admin-issued";
+  const keyId = await insertApiKey(tx, { userId: user.id, name, key, permissions });
+  const args = { user_id: user.id, id: keyId, name, key_prefix: key.prefix, permissions: permissions ?? false };
+  await recordAudit(tx, identity, { ipAddress, action: "api.admin.key.create", args });
+  return { userId: user.id, email: user.email, keyId, secret: key.secret };
+}
+
+/** Deletes a key of the caller, the calling one included. It opens nothing any more when this request is answered. */
+export async function deleteKey(
+  tx: Tx,
+  { identity, ipAddress }: Caller,
+  id: ApiKeyId | undefined,
+  identities: Identities,
+): Promise<void> {
+  if (id === undefined || !(await deleteApiKey(tx, identity.userId, id))) throw noSuchKey();
+  tx.afterCommit(() => identities.forget(id));
+  await recordAudit(tx, identity, { ipAddress, action: "api.apikey.delete", args: { id } });
+}
+
+/** Gives the calling key another secret, with the same permissions. The old one dies with the commit. */
+export async function resetKey(
+  tx: Tx,
+  { identity, ipAddress }: Caller,
+  { identities, random }: { readonly identities: Identities; readonly random: RandomBytes },
+): Promise<string> {
+  const key = newKey(random);
+  const id = identity.apiKeyId;
+  if (!(await replaceSecret(tx, id, key))) throw noSuchKey();
+  tx.afterCommit(() => identities.forget(id));
+  const args = { id, key_prefix: key.prefix };
+  await recordAudit(tx, identity, { ipAddress, action: "api.apikey.reset", args });
+  return key.secret;
+}
+
+/** Absent, deleted, an instance's or somebody else's: all the same to the caller. */
+export function noSuchKey(): AppError {
+  return notFound("no_such_api_key", "API Key not found.");
+}

@@ -1,0 +1,172 @@
+import type { ApiKeyId, UserId } from "../../base/ids.ts";
+import { nanos } from "../../base/money.ts";
+import type { Reader, Tx } from "../../db/transaction.ts";
+import type { User } from "./user.ts";
+
+export type UserInsert = {
+  readonly email: string;
+  readonly username: string;
+  readonly passwordHash?: string | undefined;
+  readonly parentId?: UserId | undefined;
+  readonly isAdmin?: boolean;
+  readonly isHostOnly?: boolean;
+  readonly sshKey?: string;
+};
+
+/** The columns that a user may set, by the names of the contract. */
+export type UserChanges = {
+  readonly email?: string;
+  readonly username?: string;
+  readonly fullname?: string;
+  readonly ssh_key?: string;
+  readonly billaddress_line1?: string;
+  readonly billaddress_line2?: string;
+  readonly billaddress_city?: string;
+  readonly billaddress_zip?: string;
+  readonly billaddress_country?: string;
+  readonly taxinfo?: string;
+  readonly balance_threshold_nanos?: bigint;
+  readonly balance_threshold_enabled?: boolean;
+};
+
+export type Subaccount = {
+  readonly id: UserId;
+  readonly parentId: UserId;
+  readonly keyId: ApiKeyId | undefined;
+  readonly email: string;
+  readonly username: string;
+  readonly createdAt: Date;
+  readonly deletedAt: Date | undefined;
+};
+
+const COLUMNS = [
+  "id",
+  "email",
+  "username",
+  "fullname",
+  "parent_id",
+  "is_admin",
+  "is_host_only",
+  "ssh_key",
+  "billaddress_line1",
+  "billaddress_line2",
+  "billaddress_city",
+  "billaddress_zip",
+  "billaddress_country",
+  "taxinfo",
+  "balance_threshold_nanos",
+  "balance_threshold_enabled",
+  "created_at",
+] as const;
+
+/** Undefined when a live account has the address already. */
+export async function insertUser(tx: Tx, user: UserInsert): Promise<UserId | undefined> {
+  const row = await tx.db
+    .insertInto("users")
+    .values({
+      email: user.email,
+      username: user.username,
+      password_hash: user.passwordHash ?? null,
+      parent_id: user.parentId ?? null,
+      is_admin: user.isAdmin ?? false,
+      is_host_only: user.isHostOnly ?? false,
+      ssh_key: user.sshKey ?? "",
+      created_at: tx.now,
+    })
+    .onConflict((conflict) => conflict.column("email").where("deleted_at", "is", null).doNothing())
+    .returning("id")
+    .executeTakeFirst();
+  return row?.id;
+}
+
+export async function findUser(db: Reader, id: UserId): Promise<User | undefined> {
+  const row = await liveUsers(db).where("id", "=", id).executeTakeFirst();
+  return row && toUser(row);
+}
+
+/** `email` in lower case, as all of them are stored. */
+export async function findUserByEmail(db: Reader, email: string): Promise<User | undefined> {
+  const row = await liveUsers(db).where("email", "=", email).executeTakeFirst();
+  return row && toUser(row);
+}
+
+/** The first administrator that there was. */
+export async function findFirstAdmin(db: Reader): Promise<User | undefined> {
+  const row = await liveUsers(db).where("is_admin", "=", true).orderBy("id").limit(1).executeTakeFirst();
+  return row && toUser(row);
+}
+
+/** False when the user is gone. Throws the unique violation of `users_email` when the address is taken. */
+export async function updateUser(tx: Tx, id: UserId, changes: UserChanges): Promise<boolean> {
+  const result = await tx.db
+    .updateTable("users")
+    .set(changes)
+    .where("id", "=", id)
+    .where("deleted_at", "is", null)
+    .executeTakeFirst();
+  return result.numUpdatedRows === 1n;
+}
+
+/** All subaccounts there ever were, each with its oldest live key. */
+export async function listSubaccounts(db: Reader, parentId: UserId): Promise<readonly Subaccount[]> {
+  const rows = await db
+    .selectFrom("users")
+    .select((eb) => [
+      "id",
+      "email",
+      "username",
+      "created_at",
+      "deleted_at",
+      eb
+        .selectFrom("api_keys")
+        .select("api_keys.id")
+        .whereRef("api_keys.user_id", "=", "users.id")
+        .where("api_keys.deleted_at", "is", null)
+        .where("api_keys.instance_id", "is", null)
+        .orderBy("api_keys.id")
+        .limit(1)
+        .as("key_id"),
+    ])
+    .where("parent_id", "=", parentId)
+    .orderBy("id")
+    .execute();
+  return rows.map((row) => ({
+    id: row.id,
+    parentId,
+    keyId: row.key_id ?? undefined,
+    email: row.email,
+    username: row.username,
+    createdAt: row.created_at,
+    deletedAt: row.deleted_at ?? undefined,
+  }));
+}
+
+function liveUsers(db: Reader) {
+  return db.selectFrom("users").select(COLUMNS).where("deleted_at", "is", null);
+}
+
+type UserRow = Awaited<ReturnType<ReturnType<typeof liveUsers>["executeTakeFirstOrThrow"]>>;
+
+function toUser(row: UserRow): User {
+  return {
+    id: row.id,
+    email: row.email,
+    username: row.username,
+    fullname: row.fullname,
+    parentId: row.parent_id ?? undefined,
+    isAdmin: row.is_admin,
+    isHostOnly: row.is_host_only,
+    sshKey: row.ssh_key,
+    billing: {
+      line1: row.billaddress_line1,
+      line2: row.billaddress_line2,
+      city: row.billaddress_city,
+      zip: row.billaddress_zip,
+      country: row.billaddress_country,
+      taxinfo: row.taxinfo,
+    },
+    balanceThresholdNanos: nanos(row.balance_threshold_nanos),
+    isBalanceThresholdEnabled: row.balance_threshold_enabled,
+    createdAt: row.created_at,
+  };
+}
