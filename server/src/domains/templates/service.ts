@@ -1,0 +1,156 @@
+import { conflict, invalid, notFound } from "../../base/errors.ts";
+import { STRICT_FILTERS, parseFilters } from "../../base/filters/parse-filters.ts";
+import type { Filter } from "../../base/filters/filter.ts";
+import { parseOrderBy } from "../../base/filters/parse-order.ts";
+import { parseId, type TemplateId, type UserId } from "../../base/ids.ts";
+import type { Reader, Tx } from "../../db/transaction.ts";
+import { TEMPLATE_COLUMNS, type Template } from "./columns.ts";
+import { HASH_ID, computeHashId, computePasswordMac } from "./content-hash.ts";
+import { readChangedContent, readNewContent, readPassword, type TemplateContent } from "./content.ts";
+import type { Fields } from "./fields.ts";
+import type { LaunchTemplate } from "./launch.ts";
+import {
+  countTemplateUse,
+  deleteTemplate,
+  findOwnByCurrentHash,
+  findOwnForUpdate,
+  findOwnIdByAnyHash,
+  findVersionByHash,
+  insertTemplate,
+  readHashKey,
+  searchTemplates,
+  updateTemplate,
+  type NewVersion,
+} from "./store.ts";
+
+const RESULTS_MAX = 1000;
+
+export type SearchQuery = {
+  readonly select_filters?: unknown;
+  readonly order_by?: unknown;
+  readonly limit?: number;
+  readonly offset?: number;
+};
+
+/** The caller's own templates and public ones that the filters of the query let through. */
+export async function findTemplates(db: Reader, viewerId: UserId, query: SearchQuery) {
+  const filters = parseFilters(query.select_filters, TEMPLATE_COLUMNS, { ...STRICT_FILTERS, source: "select_filters" });
+  const order = parseOrderBy(query.order_by, TEMPLATE_COLUMNS, { source: "order_by" });
+  const { limit = RESULTS_MAX, offset = 0 } = query;
+  return searchTemplates(db, { viewerId, filters: filters.map(withPublicAsNull), order, limit, offset });
+}
+
+/** Clients ask for public templates by `private: {"eq": null}` (operations.md §2.1). */
+function withPublicAsNull(filter: Filter): Filter {
+  if (filter.column !== "private") return filter;
+  if (filter.kind === "compare") return filter.value === null ? { ...filter, value: false } : filter;
+  return { ...filter, values: filter.values.map((value) => value ?? false) };
+}
+
+/** Creates a template, or returns the caller's own one that has exactly this content. */
+export async function createTemplate(
+  tx: Tx,
+  creatorId: UserId,
+  fields: Fields,
+): Promise<{ readonly template: Template; readonly isNew: boolean }> {
+  const version = await versionOf(tx, readNewContent(fields), readPassword(fields) ?? "");
+  const inserted = await insertTemplate(tx, creatorId, version);
+  if (inserted !== undefined) return { template: inserted, isNew: true };
+  const template = await findOwnByCurrentHash(tx.db, creatorId, version.hashId);
+  // Only a delete between the two statements could hide it; asking again is then right.
+  if (template === undefined) throw conflict("template_changed", "The template changed meanwhile. Try again.");
+  return { template, isNew: false };
+}
+
+/**
+ * Changes the caller's own template that has, or had, this hash. The id stays and the hash follows the content. An edit
+ * that would make it a copy of another own template is a conflict: one content has one template per user.
+ */
+export async function editTemplate(tx: Tx, creatorId: UserId, fields: Fields): Promise<Template> {
+  const hashId = readHash(fields["hash_id"], "hash_id");
+  const id = await findOwnIdByAnyHash(tx.db, creatorId, hashId);
+  const current = id && (await findOwnForUpdate(tx, creatorId, id));
+  if (current === undefined) throw noSuchTemplate("hash_id");
+  const content = readChangedContent(fields, current.content);
+  const version = await versionOf(tx, content, readPassword(fields) ?? current.docker_login_pass);
+  if (version.hashId === current.hash_id) return current;
+  const twin = await findOwnByCurrentHash(tx.db, creatorId, version.hashId);
+  if (twin !== undefined) throw alreadyExists({ template_id: twin.id });
+  const updated = await updateTemplate(tx, current.id, version);
+  if (updated === undefined) throw alreadyExists({});
+  return updated;
+}
+
+/** Deletes the caller's own template, named by id or by any of its hashes. Instances made from it are unaffected. */
+export async function removeTemplate(tx: Tx, creatorId: UserId, fields: Fields): Promise<void> {
+  const { template_id: givenId, hash_id: givenHash } = fields;
+  if (givenId === undefined && givenHash === undefined) throw invalid("template_id", "template_id is required");
+  const field = givenId === undefined ? "hash_id" : "template_id";
+  const id =
+    givenId === undefined
+      ? await findOwnIdByAnyHash(tx.db, creatorId, readHash(givenHash, "hash_id"))
+      : readTemplateId(givenId);
+  const template = id && (await findOwnForUpdate(tx, creatorId, id));
+  if (template === undefined) throw noSuchTemplate(field);
+  await deleteTemplate(tx, template.id);
+}
+
+export type ResolvedTemplate = LaunchTemplate & {
+  readonly id: TemplateId;
+  readonly hashId: string;
+  readonly name: string;
+};
+
+/**
+ * The version with this hash, for creating an instance: the caller's own or anybody's, private ones included, since the
+ * hash is what its owner shared. The registry password goes along with an own or a private version; that of a public
+ * one serves its owner alone, or everybody could collect it with a host of their own. Unknown is `not_found`.
+ */
+export async function resolveTemplateByHash(db: Reader, userId: UserId, hash: unknown): Promise<ResolvedTemplate> {
+  const version = await findVersionByHash(db, userId, readHash(hash, "template_hash_id"));
+  if (version === undefined) throw noSuchTemplate("template_hash_id");
+  const { content } = version;
+  const mayLogin = version.creator_id === userId || content.private;
+  return {
+    id: version.id,
+    hashId: version.hash_id,
+    name: content.name,
+    content,
+    docker_login_pass: mayLogin ? version.docker_login_pass : "",
+  };
+}
+
+/** Counts an instance created from the template. The row stays locked until the commit, so call it late. */
+export async function recordTemplateUse(tx: Tx, id: TemplateId): Promise<void> {
+  await countTemplateUse(tx, id);
+}
+
+async function versionOf(tx: Tx, content: TemplateContent, password: string): Promise<NewVersion> {
+  const mac = password === "" ? "" : computePasswordMac(password, await readHashKey(tx.db));
+  return { content, password, hashId: computeHashId(content, mac) };
+}
+
+/** A hash as a caller gives it. One that no template can have is simply not found later. */
+function readHash(value: unknown, field: string): string {
+  if (value === undefined || value === null || value === "") throw invalid(field, `${field} is required`);
+  if (typeof value !== "string") throw invalid(field, `${field} must be a text`);
+  const hash = value.trim().toLowerCase();
+  if (!HASH_ID.test(hash)) throw noSuchTemplate(field);
+  return hash;
+}
+
+function readTemplateId(value: unknown): TemplateId | undefined {
+  const text = typeof value === "number" ? String(value) : value;
+  if (typeof text !== "string" || !/^-?\d+$/.test(text.trim())) {
+    throw invalid("template_id", "template_id must be the numeric id of a template");
+  }
+  return parseId<TemplateId>(text.trim());
+}
+
+function alreadyExists(extra: Readonly<Record<string, unknown>>) {
+  return conflict("template_exists", "Another template of yours has exactly this content already.", { extra });
+}
+
+function noSuchTemplate(field: string) {
+  return notFound("no_such_template", `There is no such template of yours: ${field} names none.`, { extra: { field } });
+}
