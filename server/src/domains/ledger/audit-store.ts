@@ -1,0 +1,127 @@
+import { sql } from "kysely";
+import type { LedgerAccountId } from "../../base/ids.ts";
+import { invariant } from "../../base/invariant.ts";
+import { nanos, type Nanos } from "../../base/money.ts";
+import type { Reader } from "../../db/transaction.ts";
+
+/** One thing that should never be: amounts as stored beside what they should be. */
+export type LedgerDifference =
+  | { readonly kind: "sum_not_zero"; readonly sumNanos: Nanos }
+  | { readonly kind: "orphan_transfers"; readonly transferCount: number }
+  | AccountDifference<"balance_differs">
+  | AccountDifference<"held_differs">
+  | AccountDifference<"below_floor">;
+
+type AccountDifference<Kind extends string> = {
+  readonly kind: Kind;
+  readonly accountId: LedgerAccountId;
+  readonly storedNanos: Nanos;
+  readonly expectedNanos: Nanos;
+};
+
+export type LedgerAudit = {
+  readonly isSound: boolean;
+  readonly accountCount: number;
+  readonly transferCount: number;
+  readonly differences: readonly LedgerDifference[];
+};
+
+type SummaryRow = {
+  readonly sum: string;
+  readonly account_count: bigint;
+  readonly transfer_count: bigint;
+  readonly orphan_count: bigint;
+  readonly broken: readonly AccountText[];
+};
+
+type AccountRow = {
+  readonly id: LedgerAccountId;
+  readonly balance: bigint;
+  readonly held: bigint;
+  readonly floor: bigint;
+  readonly posted: bigint;
+  readonly pending: bigint;
+};
+
+/**
+ * Checks the whole ledger against itself in one snapshot: balances sum to zero, each balance is what its transfers make
+ * it, each held amount is the sum of its pending holds, no account is below its floor. Reads every transfer.
+ */
+export async function auditLedger(db: Reader): Promise<LedgerAudit> {
+  const { rows } = await sql<SummaryRow>`
+    with sides as (
+      select debit_account_id as account_id, -amount_nanos::numeric as amount from ledger_transfers
+      union all
+      select credit_account_id, amount_nanos from ledger_transfers
+    ),
+    checked as (
+      select a.id, a.balance_nanos as balance, a.held_nanos as held, a.floor_nanos as floor,
+        coalesce(s.posted, 0) as posted, coalesce(h.pending, 0) as pending
+      from ledger_accounts a
+      left join (select account_id, sum(amount) as posted from sides group by account_id) s on s.account_id = a.id
+      left join (
+        select account_id, sum(amount_nanos) as pending from ledger_holds where state = 'pending' group by account_id
+      ) h on h.account_id = a.id
+    )
+    select
+      (select coalesce(sum(balance_nanos), 0)::text from ledger_accounts) as sum,
+      (select count(*) from ledger_accounts) as account_count,
+      (select count(*) from ledger_transfers) as transfer_count,
+      (
+        select count(*) from ledger_transfers t
+        where not exists (select from ledger_accounts a where a.id = t.debit_account_id)
+          or not exists (select from ledger_accounts a where a.id = t.credit_account_id)
+      ) as orphan_count,
+      coalesce(
+        (
+          select json_agg(json_build_object(
+            'id', id, 'balance', balance::text, 'held', held::text, 'floor', floor::text,
+            'posted', posted::text, 'pending', pending::text
+          ) order by id)
+          from checked
+          where balance <> posted or held <> pending or balance - held < floor
+        ),
+        '[]'
+      ) as broken
+  `.execute(db);
+  const [row] = rows;
+  invariant(row !== undefined, "the audit answers one row");
+  const sumNanos = nanos(BigInt(row.sum));
+  const orphanCount = Number(row.orphan_count);
+  const differences: LedgerDifference[] = [];
+  if (sumNanos !== 0n) differences.push({ kind: "sum_not_zero", sumNanos });
+  if (orphanCount > 0) differences.push({ kind: "orphan_transfers", transferCount: orphanCount });
+  for (const account of row.broken.map(toRow)) differences.push(...differencesOf(account));
+  return {
+    isSound: differences.length === 0,
+    accountCount: Number(row.account_count),
+    transferCount: Number(row.transfer_count),
+    differences,
+  };
+}
+
+/** Amounts as text, because JSON numbers of the driver would lose digits. */
+type AccountText = Readonly<Record<"balance" | "held" | "floor" | "posted" | "pending", string>> & {
+  readonly id: LedgerAccountId;
+};
+
+function toRow({ id, balance, held, floor, posted, pending }: AccountText): AccountRow {
+  return {
+    id,
+    balance: BigInt(balance),
+    held: BigInt(held),
+    floor: BigInt(floor),
+    posted: BigInt(posted),
+    pending: BigInt(pending),
+  };
+}
+
+function differencesOf({ id, balance, held, floor, posted, pending }: AccountRow): LedgerDifference[] {
+  const differences: LedgerDifference[] = [];
+  const add = (kind: "balance_differs" | "held_differs" | "below_floor", stored: bigint, expected: bigint) =>
+    differences.push({ kind, accountId: id, storedNanos: nanos(stored), expectedNanos: nanos(expected) });
+  if (balance !== posted) add("balance_differs", balance, posted);
+  if (held !== pending) add("held_differs", held, pending);
+  if (balance - held < floor) add("below_floor", balance - held, floor);
+  return differences;
+}

@@ -1,0 +1,87 @@
+import { sql } from "kysely";
+import { invariant } from "../../base/invariant.ts";
+import { nanos } from "../../base/money.ts";
+import type { Tx } from "../../db/transaction.ts";
+import { postTransfers } from "./transfer-store.ts";
+import { asHoldId, type HoldId, type HoldOutcome, type HoldRequest } from "./types.ts";
+import type { TransferOutcome, TransferRequest } from "./types.ts";
+
+type PlacedRow = {
+  readonly hold_id: bigint | null;
+  readonly shortfall_nanos: bigint | null;
+  readonly available_nanos: bigint;
+};
+
+/** Sets a part of a user's credit aside in the caller's transaction, or says how much is missing. */
+export async function placeHold(tx: Tx, request: HoldRequest): Promise<HoldOutcome> {
+  const [outcome] = await placeHolds(tx, [request]);
+  invariant(outcome !== undefined, "each hold has its outcome");
+  return outcome;
+}
+
+/**
+ * Places holds in order, each seeing the effect of those before it; one that is short leaves the others alone. Locks
+ * the credit accounts of all their users, by id, until the transaction ends.
+ */
+export async function placeHolds(tx: Tx, requests: readonly HoldRequest[]): Promise<readonly HoldOutcome[]> {
+  if (requests.length === 0) return [];
+  invariant(
+    requests.every(({ amount }) => amount > 0n),
+    "a hold sets a positive amount aside",
+  );
+  const users = [...new Set(requests.map(({ userId }) => userId))];
+  const positions = new Map(users.map((userId, index) => [userId, index + 1]));
+  const owners = requests.map(({ userId }) => positions.get(userId));
+  const amounts = requests.map(({ amount }) => amount);
+  const causes = requests.map(({ cause }) => JSON.stringify(cause));
+  const { rows } = await sql<PlacedRow>`
+    select hold_id, shortfall_nanos, available_nanos
+    from ledger_place_holds(
+      ${users}::integer[], ${owners}::integer[], ${amounts}::bigint[], ${causes}::jsonb[], ${tx.now}::timestamptz
+    )`.execute(tx.db);
+  return rows.map((row): HoldOutcome => {
+    if (row.hold_id !== null) return { kind: "placed", holdId: asHoldId(row.hold_id) };
+    invariant(row.shortfall_nanos !== null, "what is missing has an amount");
+    return {
+      kind: "insufficient",
+      shortfallNanos: nanos(row.shortfall_nanos),
+      availableNanos: nanos(row.available_nanos),
+    };
+  });
+}
+
+/** Gives back what a hold set aside. Returns whether it was pending: releasing twice, or after posting, does nothing. */
+export async function releaseHold(tx: Tx, holdId: HoldId): Promise<boolean> {
+  return (await releaseHolds(tx, [holdId])).length === 1;
+}
+
+/** Releases many holds at once; returns those that were pending. */
+export function releaseHolds(tx: Tx, holdIds: readonly HoldId[]): Promise<readonly HoldId[]> {
+  return closeHolds(tx, holdIds, "released");
+}
+
+/**
+ * Pays from a hold: what it set aside becomes available to these transfers and the hold is closed as posted. Transfers
+ * may cost less than the hold, or more as far as the account has it. A hold that is closed already adds nothing.
+ */
+export async function postHold(
+  tx: Tx,
+  holdId: HoldId,
+  requests: readonly TransferRequest[],
+): Promise<readonly TransferOutcome[]> {
+  await closeHolds(tx, [holdId], "posted");
+  return postTransfers(tx, requests);
+}
+
+async function closeHolds(
+  tx: Tx,
+  holdIds: readonly HoldId[],
+  state: "released" | "posted",
+): Promise<readonly HoldId[]> {
+  if (holdIds.length === 0) return [];
+  const { rows } = await sql<{ hold_id: bigint }>`
+    select closed.hold_id
+    from ledger_close_holds(${holdIds}::bigint[], ${state}::text, ${tx.now}::timestamptz) as closed (hold_id)
+  `.execute(tx.db);
+  return rows.map(({ hold_id }) => asHoldId(hold_id));
+}

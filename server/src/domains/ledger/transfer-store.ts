@@ -1,0 +1,139 @@
+import { sql } from "kysely";
+import type { Clock } from "../../base/clock.ts";
+import { invariant } from "../../base/invariant.ts";
+import { MicroBatcher } from "../../base/micro-batcher.ts";
+import { nanos } from "../../base/money.ts";
+import type { Database } from "../../db/connect.ts";
+import { isRetryableState } from "../../db/sql-state.ts";
+import type { Tx } from "../../db/transaction.ts";
+import { asTransferId, type AccountRef, type TransferOutcome, type TransferRequest } from "./types.ts";
+
+/** Measured: larger batches gain little and make the first of them wait. */
+const BATCH_MAX = 500;
+const ATTEMPTS_MAX = 5;
+
+type OutcomeRow = {
+  readonly outcome: string;
+  readonly transfer_id: bigint | null;
+  readonly shortfall_nanos: bigint | null;
+  readonly available_nanos: bigint | null;
+};
+
+/** Posts one transfer in the caller's transaction: both balances and the transfer, or nothing and the reason why. */
+export async function postTransfer(tx: Tx, request: TransferRequest): Promise<TransferOutcome> {
+  const [outcome] = await postTransfers(tx, [request]);
+  invariant(outcome !== undefined, "each transfer has its outcome");
+  return outcome;
+}
+
+/**
+ * Posts transfers in the caller's transaction, in order, each seeing the effect of those before it; one that cannot be
+ * posted leaves the others alone. Locks all their accounts, by id, until the transaction ends.
+ */
+export async function postTransfers(tx: Tx, requests: readonly TransferRequest[]): Promise<readonly TransferOutcome[]> {
+  if (requests.length === 0) return [];
+  const [users, kinds, keys, debits, credits, amounts, codes, causes, descriptions, firsts] = toArrays(requests);
+  const { rows } = await sql<OutcomeRow>`
+    select outcome, transfer_id, shortfall_nanos, available_nanos
+    from ledger_post_batch(
+      ${users}::integer[], ${kinds}::text[], ${keys}::text[], ${debits}::integer[], ${credits}::integer[],
+      ${amounts}::bigint[], ${codes}::text[], ${causes}::jsonb[], ${descriptions}::text[], ${firsts}::integer[],
+      ${tx.now}::timestamptz
+    )`.execute(tx.db);
+  return rows.map(toOutcome);
+}
+
+export type TransferPoster = {
+  /** Resolves when the transfer is durable, or with the reason why it was not posted. Safe to repeat: see its key. */
+  post(request: TransferRequest): Promise<TransferOutcome>;
+  /** Resolves when nothing is under way, for a clean stop. */
+  idle(): Promise<void>;
+};
+
+/** Posts transfers that are transactions of their own: those of many callers share one statement and one commit. */
+export function createTransferPoster(database: Database, clock: Clock): TransferPoster {
+  const batcher = new MicroBatcher<TransferRequest, TransferOutcome>({
+    maxBatch: BATCH_MAX,
+    run: (batch) => postAlone(database, clock, batch),
+  });
+  return { post: (request) => batcher.submit(request), idle: () => batcher.idle() };
+}
+
+async function postAlone(
+  database: Database,
+  clock: Clock,
+  requests: readonly TransferRequest[],
+): Promise<readonly TransferOutcome[]> {
+  const values = [...toArrays(requests), clock.now()];
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      const { rows } = await database.pool.query<OutcomeRow>({
+        name: "ledger_post_batch",
+        text: "select * from ledger_post_batch($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)",
+        values,
+      });
+      return rows.map(toOutcome);
+    } catch (error) {
+      if (attempt >= ATTEMPTS_MAX || !isRetryableState(error)) throw error;
+    }
+  }
+}
+
+/** The arguments of `ledger_post_batch` but the time: distinct accounts, then one column per property of a transfer. */
+function toArrays(requests: readonly TransferRequest[]) {
+  const accounts = new Map<string, number>();
+  const users: number[] = [];
+  const kinds: string[] = [];
+  const positionOf = (account: AccountRef): number => {
+    const userId = "userId" in account ? account.userId : 0;
+    const name = `${account.kind} ${userId}`;
+    const known = accounts.get(name);
+    if (known !== undefined) return known;
+    kinds.push(account.kind);
+    accounts.set(name, users.push(userId));
+    return users.length;
+  };
+  const firstOfKey = new Map<string, number>();
+  const firsts = requests.map(({ key }, index) => {
+    const first = firstOfKey.get(key) ?? index + 1;
+    firstOfKey.set(key, first);
+    return first;
+  });
+  const debits = requests.map(({ debit }) => positionOf(debit));
+  const credits = requests.map(({ credit }) => positionOf(credit));
+  invariant(
+    requests.every(({ amount }, index) => amount > 0n && debits[index] !== credits[index]),
+    "a transfer moves a positive amount between two accounts",
+  );
+  return [
+    users,
+    kinds,
+    requests.map(({ key }) => key),
+    debits,
+    credits,
+    requests.map(({ amount }) => amount),
+    requests.map(({ code }) => code),
+    requests.map(({ cause }) => JSON.stringify(cause)),
+    requests.map(({ description }) => description),
+    firsts,
+  ] as const;
+}
+
+function toOutcome(row: OutcomeRow): TransferOutcome {
+  switch (row.outcome) {
+    case "posted":
+    case "exists":
+      invariant(row.transfer_id !== null, "a stored transfer has its id");
+      return { kind: row.outcome, transferId: asTransferId(row.transfer_id) };
+    case "insufficient":
+      invariant(row.shortfall_nanos !== null && row.available_nanos !== null, "what is missing has an amount");
+      return {
+        kind: "insufficient",
+        shortfallNanos: nanos(row.shortfall_nanos),
+        availableNanos: nanos(row.available_nanos),
+      };
+    default:
+      invariant(row.outcome === "key_conflict", `ledger_post_batch answered ${row.outcome}`);
+      return { kind: "key_conflict" };
+  }
+}

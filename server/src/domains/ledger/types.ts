@@ -1,0 +1,109 @@
+import type { UserId } from "../../base/ids.ts";
+import type { Nanos } from "../../base/money.ts";
+
+declare const transferBrand: unique symbol;
+declare const holdBrand: unique symbol;
+export type TransferId = bigint & { readonly [transferBrand]: true };
+export type HoldId = bigint & { readonly [holdBrand]: true };
+
+/** Brands a hold's id that came out of a database column. */
+export function asHoldId(value: bigint): HoldId {
+  return value as HoldId;
+}
+
+/** Brands a transfer's id that came out of a database column. */
+export function asTransferId(value: bigint): TransferId {
+  return value as TransferId;
+}
+
+/**
+ * `credit` is what a user may spend, `earnings` what a host has earned. The others belong to the house: `issuance` is
+ * where money enters and leaves, so it alone may go below zero; `fees` are kept, `payouts` have been paid out.
+ */
+export const USER_ACCOUNT_KINDS = ["credit", "earnings"] as const;
+export const HOUSE_ACCOUNT_KINDS = ["issuance", "fees", "payouts"] as const;
+export type UserAccountKind = (typeof USER_ACCOUNT_KINDS)[number];
+export type HouseAccountKind = (typeof HOUSE_ACCOUNT_KINDS)[number];
+
+/** Names an account without knowing its row, which is made when it is first needed. */
+export type AccountRef =
+  | { readonly kind: UserAccountKind; readonly userId: UserId }
+  | { readonly kind: HouseAccountKind };
+
+export const ISSUANCE = { kind: "issuance" } as const satisfies AccountRef;
+export const FEES = { kind: "fees" } as const satisfies AccountRef;
+export const PAYOUTS = { kind: "payouts" } as const satisfies AccountRef;
+
+export function creditOf(userId: UserId): AccountRef {
+  return { kind: "credit", userId };
+}
+
+export function earningsOf(userId: UserId): AccountRef {
+  return { kind: "earnings", userId };
+}
+
+/** What a transfer was for. Closed: the database holds the same list (`ledger_transfers_code`). */
+export const USAGE_CODES = ["usage_gpu", "usage_storage", "usage_bandwidth_up", "usage_bandwidth_down"] as const;
+export const TRANSFER_CODES = ["credit_granted", "credit_transfer", ...USAGE_CODES, "refund", "payout", "fee"] as const;
+export type UsageCode = (typeof USAGE_CODES)[number];
+export type TransferCode = (typeof TRANSFER_CODES)[number];
+
+/**
+ * Why money moved, in snake_case names: `instance_id`, `generation`, `volume_id`, `api_key_id`, `actor`, … A usage
+ * charge also names its `quantity` as decimal text: seconds for GPUs, GB-seconds for storage, bytes for bandwidth.
+ * `ip_address` alone may differ when a transfer is repeated.
+ */
+export type Cause = Readonly<Record<string, string | number | boolean>>;
+
+/**
+ * A wish to move money. The caller makes `key` from what it pays for, so that a repetition carries the same one. Cause
+ * is part of the content that a repetition must match; description is not.
+ */
+export type TransferRequest = {
+  readonly key: string;
+  readonly debit: AccountRef;
+  readonly credit: AccountRef;
+  readonly amount: Nanos;
+  readonly code: TransferCode;
+  readonly cause: Cause;
+  readonly description: string;
+};
+
+/** `exists` means that this very transfer was posted before; `key_conflict` that its key belongs to another one. */
+export type TransferOutcome =
+  | { readonly kind: "posted"; readonly transferId: TransferId }
+  | { readonly kind: "exists"; readonly transferId: TransferId }
+  | { readonly kind: "insufficient"; readonly shortfallNanos: Nanos; readonly availableNanos: Nanos }
+  | { readonly kind: "key_conflict" };
+
+/** A wish to set a user's credit aside, so that what is about to be used can be paid. */
+export type HoldRequest = { readonly userId: UserId; readonly amount: Nanos; readonly cause: Cause };
+
+export type HoldOutcome =
+  | { readonly kind: "placed"; readonly holdId: HoldId }
+  | { readonly kind: "insufficient"; readonly shortfallNanos: Nanos; readonly availableNanos: Nanos };
+
+/** `available` is `balance − held`. */
+export type Balance = { readonly balance: Nanos; readonly held: Nanos; readonly available: Nanos };
+
+/** One side of a transfer, as the owner of that account sees it. */
+export type TransferEntry = {
+  readonly transferId: TransferId;
+  readonly key: string;
+  readonly accountKind: UserAccountKind;
+  /** `in` raised the account's balance by `amount`, `out` lowered it. */
+  readonly direction: "in" | "out";
+  readonly amount: Nanos;
+  readonly code: TransferCode;
+  readonly cause: Cause;
+  readonly description: string;
+  readonly createdAt: Date;
+};
+
+/** Which transfers: created in [from, to], of these codes, the newest `limit` of them. */
+export type TransferFilter = {
+  readonly from?: Date | undefined;
+  readonly to?: Date | undefined;
+  readonly codes?: readonly TransferCode[] | undefined;
+  readonly limit: number;
+};
