@@ -1,0 +1,53 @@
+import { Compile } from "typebox/compile";
+import { GpuFacts, MachineFacts } from "../../../../protocol/index.ts";
+import type { DeviceId, MachineId, UserId } from "../../base/ids.ts";
+import { invariant } from "../../base/invariant.ts";
+import type { Nanos } from "../../base/money.ts";
+
+export type Device = {
+  readonly id: DeviceId;
+  readonly uuid: string;
+  readonly kind: "gpu" | "cpu_core";
+  readonly position: number;
+  /** Undefined for a core. */
+  readonly gpu: GpuFacts | undefined;
+  /** Present and healthy: it may be given to a renter. */
+  readonly isUsable: boolean;
+};
+
+/** A machine as the market sees it. */
+export type Machine = {
+  readonly id: MachineId;
+  readonly hostId: UserId;
+  readonly engineKind: "docker" | "simulated";
+  readonly resourceType: "gpu" | "cpu";
+  readonly verification: "verified" | "unverified" | "deverified";
+  readonly isListed: boolean;
+  readonly isConnected: boolean;
+  readonly facts: MachineFacts;
+  readonly devices: readonly Device[];
+  readonly priceDeviceNanosPerHour: Nanos;
+  readonly priceMinBidNanosPerHour: Nanos;
+  readonly priceDiskNanosPerGbMonth: Nanos;
+  readonly priceInetUpNanosPerGb: Nanos;
+  readonly priceInetDownNanosPerGb: Nanos;
+  readonly minChunk: number;
+  readonly creditDiscountMaxPermille: number;
+  readonly offerEndAt: Date;
+  readonly lastSeenAt: Date;
+  readonly createdAt: Date;
+};
+
+const machineFacts = Compile(MachineFacts);
+const gpuFacts = Compile(GpuFacts);
+
+/** Facts as they were stored; they were checked when the agent told them. */
+export function readMachineFacts(stored: unknown): MachineFacts {
+  invariant(machineFacts.Check(stored), "stored machine facts keep their shape");
+  return stored;
+}
+
+export function readGpuFacts(stored: unknown): GpuFacts {
+  invariant(gpuFacts.Check(stored), "stored GPU facts keep their shape");
+  return stored;
+}
