@@ -1,0 +1,15 @@
+const BACK_OFF_FIRST_MS = 1_000;
+const BACK_OFF_MAX_MS = 300_000;
+
+/** When to try again to remove a worker after so many failed attempts: soon at first, every five minutes in the end. */
+export function nextRemovalAt(now: Date, attemptCount: number): Date {
+  const doublings = Math.min(Math.max(attemptCount - 1, 0), 30);
+  return new Date(now.getTime() + Math.min(BACK_OFF_FIRST_MS * 2 ** doublings, BACK_OFF_MAX_MS));
+}
+
+/** What the answer to a deletion says of the workers. */
+export function describeRemoval(deletedCount: number, failedCount: number): string {
+  const deleted = `Deleted endpoint job and ${deletedCount} worker${deletedCount === 1 ? "" : "s"}`;
+  if (failedCount === 0) return deleted;
+  return `${deleted}; ${failedCount} could not be removed yet and will be tried again`;
+}

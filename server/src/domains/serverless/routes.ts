@@ -1,0 +1,125 @@
+import { notFound } from "../../base/errors.ts";
+import { asId, MAX_ID, type EndpointGroupId } from "../../base/ids.ts";
+import { identityOf, type HttpScope } from "../../http/server.ts";
+import type { DestroyInstance } from "./removal-service.ts";
+import { describeRemoval } from "./removal.ts";
+import {
+  CreateEndpointResponse,
+  DeleteEndpointResponse,
+  EndpointBody,
+  EndpointPath,
+  ListEndpointsResponse,
+  ShowEndpointResponse,
+  UpdateEndpointResponse,
+} from "./schema.ts";
+import { changeEndpointGroup, createEndpointGroup, deleteEndpointGroup, type RandomBytes } from "./service.ts";
+import { findEndpointGroup, listEndpointGroups } from "./store.ts";
+import { endpointRecord } from "./views.ts";
+
+const TAG = ["Serverless"];
+
+export type EndpointPorts = { readonly destroyInstance: DestroyInstance; readonly random: RandomBytes };
+
+/** Endpoint groups (operations.md §14.1). */
+export function endpointRoutes(scope: HttpScope, ports: EndpointPorts): void {
+  writeRoutes(scope, ports);
+  const { app, database } = scope;
+
+  app.get(
+    "/api/v0/endptjobs/",
+    {
+      config: { access: { operation: "api.endpoint.list", permission: "misc" } },
+      schema: { tags: TAG, summary: "Show own endpoint groups", response: { 200: ListEndpointsResponse } },
+    },
+    async (request) => {
+      const groups = await listEndpointGroups(database.kysely, identityOf(request).userId);
+      return { success: true as const, results: groups.map(endpointRecord) };
+    },
+  );
+
+  app.get(
+    "/api/v0/endptjobs/:id/",
+    {
+      config: { access: { operation: "api.endpoint.show", permission: "misc" } },
+      schema: {
+        tags: TAG,
+        summary: "Show an endpoint group",
+        params: EndpointPath,
+        response: { 200: ShowEndpointResponse },
+      },
+    },
+    async (request) => {
+      const id = toGroupId(request.params.id);
+      const group = await findEndpointGroup(database.kysely, id, identityOf(request).userId);
+      if (group === undefined) throw notFound("no_such_endpoint", "Endpointgroup not found for user");
+      return { success: true as const, result: endpointRecord(group) };
+    },
+  );
+}
+
+function writeRoutes(scope: HttpScope, { destroyInstance, random }: EndpointPorts): void {
+  const { app } = scope;
+  app.post(
+    "/api/v0/endptjobs/",
+    {
+      config: { access: { operation: "api.endpoint.create", permission: "misc" } },
+      schema: {
+        tags: TAG,
+        summary: "Create an endpoint group",
+        body: EndpointBody,
+        response: { 200: CreateEndpointResponse },
+      },
+    },
+    (request) =>
+      scope.mutate(request, async (tx) => {
+        const { userId } = identityOf(request);
+        const result = await createEndpointGroup(tx, { userId, request: request.body, random });
+        return { success: true as const, result };
+      }),
+  );
+
+  app.put(
+    "/api/v0/endptjobs/:id/",
+    {
+      config: { access: { operation: "api.endpoint.update", permission: "misc" } },
+      schema: {
+        tags: TAG,
+        summary: "Change an endpoint group",
+        params: EndpointPath,
+        body: EndpointBody,
+        response: { 200: UpdateEndpointResponse },
+      },
+    },
+    (request) =>
+      scope.mutate(request, async (tx) => {
+        const id = toGroupId(request.params.id);
+        await changeEndpointGroup(tx, { userId: identityOf(request).userId, id, request: request.body });
+        return { success: true as const };
+      }),
+  );
+
+  app.delete(
+    "/api/v0/endptjobs/:id/",
+    {
+      config: { access: { operation: "api.endpoint.delete", permission: "misc" } },
+      schema: {
+        tags: TAG,
+        summary: "Delete an endpoint group with its workers",
+        params: EndpointPath,
+        response: { 200: DeleteEndpointResponse },
+      },
+    },
+    (request) =>
+      scope.mutate(request, async (tx) => {
+        const group = { userId: identityOf(request).userId, id: toGroupId(request.params.id) };
+        const { deleted, failed } = await deleteEndpointGroup(tx, group, destroyInstance);
+        const msg = describeRemoval(deleted.length, failed.length);
+        return { success: true as const, deleted_workers: [...deleted], failed_workers: [...failed], msg };
+      }),
+  );
+}
+
+/** Numbers that no id can be find nothing, like any other id that nobody has. */
+function toGroupId(id: number): EndpointGroupId {
+  return asId<EndpointGroupId>(id >= 1 && id <= MAX_ID ? id : 0);
+}

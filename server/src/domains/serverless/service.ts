@@ -1,0 +1,82 @@
+import { invalid } from "../../base/errors.ts";
+import type { EndpointGroupId, InstanceId, UserId } from "../../base/ids.ts";
+import type { Tx } from "../../db/transaction.ts";
+import { changeParameters, planParameters, type ParameterRequest } from "./parameters.ts";
+import { removeWorker, type DestroyInstance } from "./removal-service.ts";
+import {
+  countWorkers,
+  deleteEmptyEndpointGroups,
+  findEndpointGroupForUpdate,
+  insertEndpointGroup,
+  insertWorker,
+  listWorkersForUpdate,
+  lockEndpointGroup,
+  markEndpointGroupDeleted,
+  updateEndpointGroup,
+} from "./store.ts";
+
+/** Unpredictable bytes: `crypto.randomBytes` outside of tests. */
+export type RandomBytes = (byteCount: number) => Buffer;
+
+const SECRET_BYTES = 32;
+
+/**
+ * Creates a group with a routing key of its own. Names may repeat: all fields have defaults, so creating twice without
+ * any is legitimate, and a route is asked for with the group's own key, which tells groups of one name apart.
+ */
+export async function createEndpointGroup(
+  tx: Tx,
+  { userId, request, random }: { userId: UserId; request: ParameterRequest; random: RandomBytes },
+): Promise<EndpointGroupId> {
+  const parameters = planParameters(request);
+  const apiKey = `berth_endpoint_${random(SECRET_BYTES).toString("base64url")}`;
+  return insertEndpointGroup(tx, { userId, apiKey, parameters });
+}
+
+/** Changes the parameters that were sent; the contract answers a group that is not the caller's with a 400. */
+export async function changeEndpointGroup(
+  tx: Tx,
+  { userId, id, request }: { userId: UserId; id: EndpointGroupId; request: ParameterRequest },
+): Promise<void> {
+  const group = await findEndpointGroupForUpdate(tx, id, userId);
+  if (group === undefined) throw invalid("id", "Endpointgroup not found for user");
+  await updateEndpointGroup(tx, id, changeParameters(group, request));
+}
+
+/**
+ * Deletes a group with its workers. The group is gone for its owner at once; a worker that could not be removed stays
+ * tracked with it, and `retryWorkerRemoval` tries again until it is gone.
+ */
+export async function deleteEndpointGroup(
+  tx: Tx,
+  { userId, id }: { userId: UserId; id: EndpointGroupId },
+  destroyInstance: DestroyInstance,
+): Promise<{ readonly deleted: readonly InstanceId[]; readonly failed: readonly InstanceId[] }> {
+  const group = await findEndpointGroupForUpdate(tx, id, userId);
+  if (group === undefined) throw invalid("id", "Routegroup not found for user");
+  await markEndpointGroupDeleted(tx, id);
+  const deleted: InstanceId[] = [];
+  const failed: InstanceId[] = [];
+  for (const worker of await listWorkersForUpdate(tx, id)) {
+    const outcome = await removeWorker(tx, worker, { destroyInstance, actor: `user:${userId}` });
+    (outcome === "removed" ? deleted : failed).push(worker.instanceId);
+  }
+  await deleteEmptyEndpointGroups(tx);
+  return { deleted, failed };
+}
+
+/**
+ * Makes an instance a worker of a live group. `full` at `max_workers`, those being removed included, and `gone` when
+ * the group was deleted: then nothing is written. An instance belongs to one group at most; a second one throws.
+ */
+export async function addWorker(
+  tx: Tx,
+  groupId: EndpointGroupId,
+  instanceId: InstanceId,
+): Promise<"added" | "full" | "gone"> {
+  const group = await lockEndpointGroup(tx, groupId);
+  if (group === undefined) return "gone";
+  if ((await countWorkers(tx.db, groupId)) >= group.maxWorkers) return "full";
+  await insertWorker(tx, groupId, instanceId);
+  return "added";
+}

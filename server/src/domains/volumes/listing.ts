@@ -1,0 +1,160 @@
+import { invalid } from "../../base/errors.ts";
+import { nanos, parseDollars, type Nanos } from "../../base/money.ts";
+
+/** The contract's gigabyte of storage: what prices and sizes of disks count in. */
+export const BYTES_PER_GB = 1_000_000_000;
+const DEFAULT_SIZE_GB = 15;
+
+const GB_MAX = 1_000_000_000;
+const PRICE_DOLLARS_MAX = 10_000;
+const DAY_MS = 86_400_000;
+/** The end of the year 9999: milliseconds sent for seconds lie beyond it. */
+const END_DATE_MAX_S = 253_402_300_799;
+
+/** What a host asks for a part of a disk. */
+export type Listing = {
+  /** All that may be rented of it at one time, what is rented already included. */
+  readonly sizeBytes: bigint;
+  readonly priceNanosPerGbMonth: Nanos;
+  /** Only network volumes have one; 0 for local ones. */
+  readonly creditDiscountMaxPermille: number;
+  readonly endAt: Date;
+};
+
+/** The fields of a listing request as they were sent; absent ones keep what is listed, or take the default. */
+export type ListingRequest = {
+  readonly size?: number;
+  readonly price_disk?: number;
+  readonly credit_discount_max?: number;
+  readonly end_date?: number;
+};
+
+export type ListingDefaults = {
+  readonly priceNanosPerGbMonth: Nanos;
+  readonly creditDiscountMaxPermille: number;
+  readonly listedDays: number;
+};
+
+/** Defaults of the published clients (operations.md §5.1); the discount is that of machines (§11.1 of semantics.md). */
+export const NETWORK_DEFAULTS = {
+  priceNanosPerGbMonth: nanos(150_000_000n),
+  creditDiscountMaxPermille: 400,
+  listedDays: 30,
+} as const satisfies ListingDefaults;
+
+/** Defaults of the published clients (operations.md §5). */
+export const LOCAL_DEFAULTS = {
+  priceNanosPerGbMonth: nanos(100_000_000n),
+  creditDiscountMaxPermille: 0,
+  listedDays: 90,
+} as const satisfies ListingDefaults;
+
+export type ListingLimits = {
+  readonly current: Listing | undefined;
+  readonly defaults: ListingDefaults;
+  /** Size of the whole disk. */
+  readonly capacityBytes: bigint;
+  /** What renters already have of the disk: a listing never shrinks below it. */
+  readonly rentedBytes: bigint;
+  readonly now: Date;
+};
+
+/** The listing that a request leads to; throws `invalid` naming the field that cannot be. */
+export function planListing(request: ListingRequest, limits: ListingLimits): Listing {
+  const { current, defaults, now } = limits;
+  return {
+    sizeBytes: planSize(request.size, limits),
+    priceNanosPerGbMonth:
+      request.price_disk === undefined
+        ? (current?.priceNanosPerGbMonth ?? defaults.priceNanosPerGbMonth)
+        : readPrice(request.price_disk, "price_disk"),
+    creditDiscountMaxPermille:
+      request.credit_discount_max === undefined
+        ? (current?.creditDiscountMaxPermille ?? defaults.creditDiscountMaxPermille)
+        : readDiscount(request.credit_discount_max),
+    endAt:
+      request.end_date === undefined
+        ? keepEnd(current?.endAt ?? new Date(now.getTime() + defaults.listedDays * DAY_MS), now)
+        : readEnd(request.end_date, now),
+  };
+}
+
+function planSize(sizeGb: number | undefined, { current, capacityBytes, rentedBytes }: ListingLimits): bigint {
+  if (sizeGb === undefined && current !== undefined) return current.sizeBytes;
+  if (sizeGb === undefined) {
+    // A small disk is offered whole, and one of which much is rented already with all of that.
+    const wanted = BigInt(DEFAULT_SIZE_GB * BYTES_PER_GB);
+    const available = wanted < capacityBytes ? wanted : capacityBytes;
+    return available > rentedBytes ? available : rentedBytes;
+  }
+  const sizeBytes = readSize(sizeGb, "size");
+  if (sizeBytes > capacityBytes) {
+    throw invalid("size", `size must not exceed the disk, which has ${toGb(capacityBytes)} GB`);
+  }
+  if (sizeBytes < rentedBytes) {
+    throw invalid("size", `size must not be below the ${toGb(rentedBytes)} GB that are rented already`);
+  }
+  return sizeBytes;
+}
+
+/** Bytes of a size in GB; throws `invalid` naming the field unless it is at least one byte and below 10⁹ GB. */
+export function readSize(sizeGb: number, field: string): bigint {
+  const bytes = Math.round(sizeGb * BYTES_PER_GB);
+  if (!(bytes >= 1 && sizeGb <= GB_MAX)) throw invalid(field, `${field} must be more than 0 and at most ${GB_MAX} GB`);
+  return BigInt(bytes);
+}
+
+export function toGb(bytes: bigint): number {
+  return Number(bytes) / BYTES_PER_GB;
+}
+
+function readPrice(dollars: number, field: string): Nanos {
+  const price = parseDollars(dollars);
+  if (price === undefined || price < 0n || dollars < 0 || dollars > PRICE_DOLLARS_MAX) {
+    throw invalid(field, `${field} must be from 0 to ${PRICE_DOLLARS_MAX} dollars per GB and month`);
+  }
+  return price;
+}
+
+function readDiscount(fraction: number): number {
+  if (!(fraction >= 0 && fraction <= 1)) {
+    throw invalid("credit_discount_max", "credit_discount_max must be from 0 to 1");
+  }
+  return Math.round(fraction * 1000);
+}
+
+function readEnd(seconds: number, now: Date): Date {
+  if (!(seconds <= END_DATE_MAX_S && seconds * 1000 > now.getTime())) {
+    throw invalid("end_date", "end_date must lie in the future, in seconds since 1970 and before the year 10000");
+  }
+  return new Date(seconds * 1000);
+}
+
+function keepEnd(endAt: Date, now: Date): Date {
+  if (endAt <= now) throw invalid("end_date", "end_date is required: the listing's own end has passed");
+  return endAt;
+}
+
+export type Space = { readonly sizeBytes: bigint; readonly rentedBytes: bigint };
+
+/** What is left of a listing. */
+export function freeBytes({ sizeBytes, rentedBytes }: Space): bigint {
+  return sizeBytes > rentedBytes ? sizeBytes - rentedBytes : 0n;
+}
+
+/** The size to rent of a listing; throws `invalid` naming `field` when it does not fit. */
+export function planRent(sizeGb: number | undefined, space: Space, field: string): bigint {
+  const sizeBytes = readSize(sizeGb ?? DEFAULT_SIZE_GB, field);
+  const free = freeBytes(space);
+  if (sizeBytes > free) throw invalid(field, `${field}: ${toGb(sizeBytes)} GB are wanted, ${toGb(free)} GB are free`);
+  return sizeBytes;
+}
+
+const VOLUME_NAME = /^[A-Za-z0-9_]{1,64}$/;
+
+/** A volume's name as it is stored: empty when none was given. */
+export function readVolumeName(name: string | undefined, field: string): string {
+  if (name === undefined || name === "") return "";
+  if (!VOLUME_NAME.test(name)) throw invalid(field, `${field} must be 1 to 64 letters, digits and _`);
+  return name;
+}

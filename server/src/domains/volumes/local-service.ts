@@ -1,0 +1,112 @@
+import { invalid, notFound } from "../../base/errors.ts";
+import { asId, type MachineId, type UserId, type VolumeId, type VolumeOfferId } from "../../base/ids.ts";
+import type { Reader, Tx } from "../../db/transaction.ts";
+import { listMachines, lockMachines } from "../hosts/index.ts";
+import { requireCredit } from "./credit.ts";
+import { LOCAL_DEFAULTS, planListing, planRent, readVolumeName } from "./listing.ts";
+import {
+  findVolumeOffer,
+  findVolumeOfferOfMachine,
+  insertVolumeOffer,
+  listVolumeOffers,
+  unlistVolumeOffer,
+  updateVolumeOffer,
+  type VolumeOffer,
+} from "./local-store.ts";
+import type { ListVolumeBody } from "./schema.ts";
+import type { OfferedSpace } from "./views.ts";
+import { insertVolume, sumRentedOfMachines } from "./volume-store.ts";
+
+/** Lists space of the caller's machines, or changes the fields that were sent of their live listings; all or none. */
+export async function listLocalSpace(
+  tx: Tx,
+  userId: UserId,
+  request: ListVolumeBody,
+): Promise<readonly VolumeOfferId[]> {
+  const ids = [...new Set([request.machine].flat())].map((id) => asId<MachineId>(id));
+  await lockMachines(tx, ids);
+  const machines = await listMachines(tx.db, ids);
+  const rented = await sumRentedOfMachines(tx.db, ids);
+  const offerIds: VolumeOfferId[] = [];
+  for (const id of ids) {
+    const machine = machines.get(id);
+    if (machine?.hostId !== userId) throw notFound("no_such_machine", `Machine ${id} does not exist.`);
+    const current = await findVolumeOfferOfMachine(tx.db, id);
+    const listing = planListing(request, {
+      current,
+      defaults: LOCAL_DEFAULTS,
+      capacityBytes: BigInt(machine.facts.disk_bytes),
+      rentedBytes: rented.get(id) ?? 0n,
+      now: tx.now,
+    });
+    if (current === undefined) offerIds.push(await insertVolumeOffer(tx, id, listing));
+    else {
+      await updateVolumeOffer(tx, current.id, listing);
+      offerIds.push(current.id);
+    }
+  }
+  return offerIds;
+}
+
+/** Takes the caller's listing off the market; volumes rented of it stay. */
+export async function unlistLocalSpace(tx: Tx, userId: UserId, offerId: VolumeOfferId): Promise<void> {
+  const offer = await findVolumeOffer(tx.db, offerId);
+  const machine = offer && (await listMachines(tx.db, [offer.machineId])).get(offer.machineId);
+  if (machine?.hostId !== userId) throw invalid("id", "Volume listing does not exist");
+  if (!(await unlistVolumeOffer(tx, offerId))) throw invalid("id", "Volume listing does not exist");
+}
+
+export type LocalRent = {
+  readonly userId: UserId;
+  /** GB; 15 when undefined. */
+  readonly size: number | undefined;
+  readonly name: string | undefined;
+  /** What a message calls the request's fields, such as `volume_info.` before them. */
+  readonly fieldPrefix: string;
+};
+
+/** An open local listing, read while nobody else rents of its machine; throws `not_found` when there is none. */
+export async function requireVolumeOffer(tx: Tx, offerId: number): Promise<VolumeOffer> {
+  const known = await findVolumeOffer(tx.db, asId<VolumeOfferId>(offerId));
+  if (known !== undefined) await lockMachines(tx, [known.machineId]);
+  // Read again under the lock: only now do its size and what is rented of it stand still.
+  const offer = known && (await findVolumeOffer(tx.db, known.id));
+  if (offer === undefined || offer.endAt <= tx.now) {
+    throw notFound("no_such_volume_offer", `Volume offer ${offerId} is not available.`);
+  }
+  return offer;
+}
+
+/** Rents a part of a listing whose machine is locked (`requireVolumeOffer`). */
+export async function rentLocalVolume(
+  tx: Tx,
+  offer: VolumeOffer,
+  { userId, size, name, fieldPrefix }: LocalRent,
+): Promise<{ readonly id: VolumeId; readonly sizeBytes: bigint }> {
+  const storedName = readVolumeName(name, `${fieldPrefix}name`);
+  const rentedBytes = (await sumRentedOfMachines(tx.db, [offer.machineId])).get(offer.machineId) ?? 0n;
+  const sizeBytes = planRent(size, { sizeBytes: offer.sizeBytes, rentedBytes }, `${fieldPrefix}size`);
+  await requireCredit(tx, userId);
+  const id = await insertVolume(tx, {
+    userId,
+    place: { kind: "local", machineId: offer.machineId, offerId: offer.id },
+    name: storedName,
+    sizeBytes,
+    priceNanosPerGbMonth: offer.priceNanosPerGbMonth,
+    endAt: offer.endAt,
+  });
+  return { id, sizeBytes };
+}
+
+/** Open local listings of connected machines with space left, for a search. */
+export async function listOfferedLocalSpace(db: Reader, now: Date): Promise<readonly OfferedSpace[]> {
+  const offers = await listVolumeOffers(db, now);
+  const ids = offers.map((offer) => offer.machineId);
+  const [rented, machines] = [await sumRentedOfMachines(db, ids), await listMachines(db, ids)];
+  return offers.flatMap((offer) => {
+    const machine = machines.get(offer.machineId);
+    const space = { sizeBytes: offer.sizeBytes, rentedBytes: rented.get(offer.machineId) ?? 0n };
+    if (machine === undefined || !machine.isConnected || space.rentedBytes >= space.sizeBytes) return [];
+    return { id: offer.id, listing: offer, space, hostId: machine.hostId, machine };
+  });
+}

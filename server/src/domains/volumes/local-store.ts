@@ -1,0 +1,85 @@
+import type { MachineId, VolumeOfferId } from "../../base/ids.ts";
+import { nanos } from "../../base/money.ts";
+import type { Reader, Tx } from "../../db/transaction.ts";
+import type { Listing } from "./listing.ts";
+
+export type VolumeOffer = Listing & {
+  readonly id: VolumeOfferId;
+  readonly machineId: MachineId;
+  readonly createdAt: Date;
+};
+
+/** The machine's live listing, expired or not. */
+export async function findVolumeOfferOfMachine(db: Reader, machineId: MachineId): Promise<VolumeOffer | undefined> {
+  const row = await selectOffers(db).where("machine_id", "=", machineId).executeTakeFirst();
+  return row && toOffer(row);
+}
+
+/** A live listing by its id, expired or not. */
+export async function findVolumeOffer(db: Reader, id: VolumeOfferId): Promise<VolumeOffer | undefined> {
+  const row = await selectOffers(db).where("id", "=", id).executeTakeFirst();
+  return row && toOffer(row);
+}
+
+/** All listings that are open at this time. */
+export async function listVolumeOffers(db: Reader, now: Date): Promise<readonly VolumeOffer[]> {
+  const rows = await selectOffers(db).where("end_at", ">", now).orderBy("id").execute();
+  return rows.map(toOffer);
+}
+
+export async function insertVolumeOffer(tx: Tx, machineId: MachineId, listing: Listing): Promise<VolumeOfferId> {
+  const row = await tx.db
+    .insertInto("volume_offers")
+    .values({ machine_id: machineId, ...toColumns(listing), created_at: tx.now, updated_at: tx.now })
+    .returning("id")
+    .executeTakeFirstOrThrow();
+  return row.id;
+}
+
+export async function updateVolumeOffer(tx: Tx, id: VolumeOfferId, listing: Listing): Promise<void> {
+  await tx.db
+    .updateTable("volume_offers")
+    .set({ ...toColumns(listing), updated_at: tx.now })
+    .where("id", "=", id)
+    .execute();
+}
+
+/** Ends a live listing; false when there is none of this id. Volumes rented of it stay. */
+export async function unlistVolumeOffer(tx: Tx, id: VolumeOfferId): Promise<boolean> {
+  const result = await tx.db
+    .updateTable("volume_offers")
+    .set({ unlisted_at: tx.now })
+    .where("id", "=", id)
+    .where("unlisted_at", "is", null)
+    .executeTakeFirst();
+  return result.numUpdatedRows === 1n;
+}
+
+function selectOffers(db: Reader) {
+  return db
+    .selectFrom("volume_offers")
+    .select(["id", "machine_id", "size_bytes", "price_nanos_per_gb_month", "end_at", "created_at"])
+    .where("unlisted_at", "is", null);
+}
+
+type OfferRow = Awaited<ReturnType<ReturnType<typeof selectOffers>["executeTakeFirstOrThrow"]>>;
+
+function toOffer(row: OfferRow): VolumeOffer {
+  return {
+    id: row.id,
+    machineId: row.machine_id,
+    sizeBytes: row.size_bytes,
+    priceNanosPerGbMonth: nanos(row.price_nanos_per_gb_month),
+    creditDiscountMaxPermille: 0,
+    endAt: row.end_at,
+    createdAt: row.created_at,
+  };
+}
+
+function toColumns(listing: Listing) {
+  return {
+    size_bytes: listing.sizeBytes,
+    price_nanos_per_gb_month: listing.priceNanosPerGbMonth,
+    end_at: listing.endAt,
+  };
+}

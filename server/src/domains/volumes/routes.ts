@@ -1,0 +1,155 @@
+import { invalid, notFound } from "../../base/errors.ts";
+import { asId, MAX_ID, type VolumeId, type VolumeOfferId } from "../../base/ids.ts";
+import { identityOf, type HttpScope } from "../../http/server.ts";
+import {
+  listLocalSpace,
+  listOfferedLocalSpace,
+  rentLocalVolume,
+  requireVolumeOffer,
+  unlistLocalSpace,
+} from "./local-service.ts";
+import {
+  DeleteVolumeBody,
+  DeleteVolumeQuery,
+  ListVolumeBody,
+  ListVolumesQuery,
+  ListVolumesResponse,
+  RentBody,
+  RentResponse,
+  SearchBody,
+  SearchQuery,
+  SearchResponse,
+  Success,
+  UnlistBody,
+} from "./schema.ts";
+import { searchVolumeOffers } from "./search.ts";
+import { deleteVolume, showVolumes, type VolumeKind } from "./service.ts";
+import { volumeHandle } from "./views.ts";
+
+const TAG = ["Volumes"];
+
+const KINDS = {
+  local_volume: "local",
+  network_volume: "network",
+  all_volume: "all",
+} as const satisfies Record<string, VolumeKind>;
+
+/** Volumes, and the listings of local ones (operations.md §5). */
+export function volumeRoutes(scope: HttpScope): void {
+  readRoutes(scope);
+  renterRoutes(scope);
+  hostRoutes(scope);
+}
+
+function readRoutes({ app, clock, database }: HttpScope): void {
+  app.get(
+    "/api/v0/volumes/",
+    {
+      config: { access: { operation: "api.volume.list", permission: "instance_read" } },
+      schema: {
+        tags: TAG,
+        summary: "Show own volumes",
+        querystring: ListVolumesQuery,
+        response: { 200: ListVolumesResponse },
+      },
+    },
+    async (request) => {
+      const kind = KINDS[request.query.type ?? "all_volume"];
+      return { volumes: await showVolumes(database.kysely, identityOf(request).userId, kind) };
+    },
+  );
+
+  app.post(
+    "/api/v0/volumes/search/",
+    {
+      config: { access: { operation: "api.volume.search", permission: "misc" } },
+      schema: {
+        tags: TAG,
+        summary: "Search volume offers",
+        querystring: SearchQuery,
+        body: SearchBody,
+        response: { 200: SearchResponse },
+      },
+    },
+    async (request) => {
+      const now = clock.now();
+      const spaces = await listOfferedLocalSpace(database.kysely, now);
+      return { offers: searchVolumeOffers(spaces, { ...request.query, ...request.body }, now) };
+    },
+  );
+}
+
+function renterRoutes(scope: HttpScope): void {
+  const { app } = scope;
+  app.put(
+    "/api/v0/volumes/",
+    {
+      config: { access: { operation: "api.volume.rent", permission: "instance_write" } },
+      schema: { tags: TAG, summary: "Rent a volume", body: RentBody, response: { 200: RentResponse } },
+    },
+    (request) =>
+      scope.mutate(request, async (tx) => {
+        const { id: offerId, size, name } = request.body;
+        const offer = await requireVolumeOffer(tx, offerId);
+        const { userId } = identityOf(request);
+        const { id } = await rentLocalVolume(tx, offer, { userId, size, name, fieldPrefix: "" });
+        return { success: true as const, id, volume_name: volumeHandle(id) };
+      }),
+  );
+
+  app.delete(
+    "/api/v0/volumes/",
+    {
+      config: { access: { operation: "api.volume.delete", permission: "instance_write" } },
+      schema: {
+        tags: TAG,
+        summary: "Delete a volume",
+        querystring: DeleteVolumeQuery,
+        body: DeleteVolumeBody,
+        response: { 200: Success },
+      },
+    },
+    (request) =>
+      scope.mutate(request, async (tx) => {
+        const id = request.body.id ?? request.query.id;
+        if (id === undefined || id < 1) throw invalid("id", "Please provide a valid volume ID.");
+        if (id > MAX_ID) throw notFound("no_such_volume", "Volume with that ID does not exist.");
+        await deleteVolume(tx, identityOf(request).userId, asId<VolumeId>(id));
+        return { success: true as const, msg: `Deleted volume ${id}.` };
+      }),
+  );
+}
+
+function hostRoutes(scope: HttpScope): void {
+  const { app } = scope;
+  app.post(
+    "/api/v0/volumes/",
+    {
+      config: { access: { operation: "api.volume.host_list", permission: "machine_write" } },
+      schema: {
+        tags: TAG,
+        summary: "List space of own machines for rent, or update its listing",
+        body: ListVolumeBody,
+        response: { 200: Success },
+      },
+    },
+    (request) =>
+      scope.mutate(request, async (tx) => {
+        const offerIds = await listLocalSpace(tx, identityOf(request).userId, request.body);
+        return { success: true as const, msg: `Listed Volume ${offerIds.join(", ")}.` };
+      }),
+  );
+
+  app.post(
+    "/api/v0/volumes/unlist/",
+    {
+      config: { access: { operation: "api.volume.unlist", permission: "machine_write" } },
+      schema: { tags: TAG, summary: "Unlist space of an own machine", body: UnlistBody, response: { 200: Success } },
+    },
+    (request) =>
+      scope.mutate(request, async (tx) => {
+        await unlistLocalSpace(tx, identityOf(request).userId, asId<VolumeOfferId>(request.body.id));
+        return { success: true as const, msg: `Unlisted Volume ${request.body.id}.` };
+      }),
+  );
+}

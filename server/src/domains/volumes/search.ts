@@ -1,0 +1,138 @@
+import { invalid } from "../../base/errors.ts";
+import { compileFilter, compileSort } from "../../base/filters/compile-filter.ts";
+import type { Columns, ColumnType } from "../../base/filters/filter.ts";
+import { isPlainObject, readJson } from "../../base/filters/json-input.ts";
+import { LENIENT_FILTERS, parseFilters } from "../../base/filters/parse-filters.ts";
+import { parseOrderBy } from "../../base/filters/parse-order.ts";
+import { parseQueryLanguage } from "../../base/filters/query-language.ts";
+import type { VolumeOfferRecord } from "./schema.ts";
+import { volumeOfferRecord, type OfferedSpace } from "./views.ts";
+
+/** Keys of a search that are no conditions on offers. */
+const SETTINGS: ReadonlySet<string> = new Set([
+  "q",
+  "order",
+  "limit",
+  "allocated_storage",
+  "disable_bundling",
+  "type",
+  "api_key",
+  "owner",
+]);
+
+const ALIASES = { cuda_vers: "cuda_max_good", ubuntu_version: "os_version" } as const;
+const MULTIPLIERS = { duration: 86_400 } as const;
+const LIMIT_DEFAULT = 64;
+const LIMIT_MAX = 10_000;
+const STORAGE_GB_DEFAULT = 1;
+const STORAGE_GB_MAX = 1_000_000_000;
+
+/** Fields of the record that a search can name; `geolocation` is compared by its country code. */
+const FIELDS = {
+  id: "integer",
+  ask_contract_id: "integer",
+  bundle_id: "integer",
+  machine_id: "integer",
+  host_id: "integer",
+  cluster_id: "integer",
+  disk_space: "number",
+  disk_bw: "number",
+  disk_name: "text",
+  storage_cost: "number",
+  storage_total_cost: "number",
+  credit_discount_max: "number",
+  inet_up: "number",
+  inet_down: "number",
+  reliability: "number",
+  reliability2: "number",
+  duration: "number",
+  start_date: "time",
+  end_date: "time",
+  verification: "text",
+  vericode: "integer",
+  hosting_type: "integer",
+  external: "boolean",
+  static_ip: "boolean",
+  is_simulated: "boolean",
+  cuda_max_good: "number",
+  cpu_ghz: "number",
+  cpu_arch: "text",
+  cpu_name: "text",
+  mobo_name: "text",
+  os_version: "text",
+  has_avx: "integer",
+  pci_gen: "number",
+  pcie_bw: "number",
+  driver_vers: "integer",
+  gpu_arch: "text",
+  total_flops: "number",
+  vms_enabled: "boolean",
+  nw_disk_min_bw: "number",
+  nw_disk_max_bw: "number",
+  nw_disk_avg_bw: "number",
+  score: "number",
+} as const satisfies Partial<Record<keyof VolumeOfferRecord, ColumnType>>;
+
+const COLUMNS: Columns<VolumeOfferRecord> = {
+  ...Object.fromEntries(
+    Object.entries(FIELDS).map(([name, type]) => [
+      name,
+      { type, get: (record: VolumeOfferRecord) => record[name as keyof typeof FIELDS] },
+    ]),
+  ),
+  geolocation: { type: "text", get: (record) => record.geolocation?.slice(-2) },
+  verified: { type: "boolean", get: (record) => record.verification === "verified" },
+  datacenter: { type: "boolean", get: (record) => record.hosting_type === 1 },
+  driver_version: { type: "integer", get: (record) => record.driver_vers },
+};
+
+/**
+ * Answers a search over the given listings (operations.md §1.7, §1.8). `request` is the flat object of the contract,
+ * which may carry all of itself once more in `q`. Unknown fields are ignored, other mistakes are `invalid`.
+ */
+export function searchVolumeOffers(
+  spaces: readonly OfferedSpace[],
+  request: Readonly<Record<string, unknown>>,
+  now: Date,
+): VolumeOfferRecord[] {
+  const merged = { ...readRawQuery(request["q"]), ...request };
+  const limit = readNumber("limit", merged["limit"], { fallback: LIMIT_DEFAULT, max: LIMIT_MAX });
+  const storageGb = readNumber("allocated_storage", merged["allocated_storage"], {
+    fallback: STORAGE_GB_DEFAULT,
+    max: STORAGE_GB_MAX,
+  });
+  const conditions = Object.fromEntries(Object.entries(merged).filter(([key]) => !SETTINGS.has(key)));
+  const filters = parseFilters(conditions, COLUMNS, { ...LENIENT_FILTERS, source: "", aliases: ALIASES });
+  const order = parseOrderBy(merged["order"], COLUMNS, { source: "order", aliases: ALIASES });
+  const keys = order.length > 0 ? order : [{ column: "score", direction: "desc" } as const];
+  return spaces
+    .map((space) => volumeOfferRecord(space, { now, storageGb }))
+    .filter(compileFilter(filters, COLUMNS))
+    .toSorted(compileSort([...keys, { column: "id", direction: "asc" }], COLUMNS))
+    .slice(0, Math.floor(limit));
+}
+
+/** An object, its JSON text, or a text in the query language of the command line. */
+function readRawQuery(q: unknown): Readonly<Record<string, unknown>> {
+  if (q === undefined || q === "") return {};
+  if (typeof q === "string" && !/^\s*[{["]/.test(q)) {
+    const options = { source: "q", aliases: ALIASES, multipliers: MULTIPLIERS, versionFields: ["driver_version"] };
+    return parseQueryLanguage(q, options).filters;
+  }
+  const object = readJson(q, "q");
+  if (isPlainObject(object)) return object;
+  throw invalid("q", "Invalid query: q must be dict of conditions", "invalid_request");
+}
+
+function readNumber(
+  field: string,
+  value: unknown,
+  { fallback, max }: { readonly fallback: number; readonly max: number },
+): number {
+  if (value === undefined || value === null) return fallback;
+  const number = typeof value === "string" && value.trim() !== "" ? Number(value) : value;
+  if (typeof number !== "number" || !(number >= 0 && number <= max)) {
+    throw invalid(field, `${field} must be a number from 0 to ${max}`);
+  }
+  return number;
+}

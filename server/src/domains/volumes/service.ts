@@ -1,0 +1,110 @@
+import { invalid, notFound } from "../../base/errors.ts";
+import {
+  asId,
+  type InstanceId,
+  type MachineId,
+  type NetworkDiskId,
+  type UserId,
+  type VolumeId,
+} from "../../base/ids.ts";
+import type { Reader, Tx } from "../../db/transaction.ts";
+import { listMachines } from "../hosts/index.ts";
+import { listNetworkDiskMounts, listNetworkDiskOwners } from "./network-store.ts";
+import type { VolumeRecord } from "./schema.ts";
+import { volumeRecord } from "./views.ts";
+import {
+  deleteAttachments,
+  findVolumeForUpdate,
+  insertAttachments,
+  listAttachmentsOfInstances,
+  listAttachmentsOfVolumes,
+  listVolumes,
+  markVolumeDeleted,
+  type Volume,
+} from "./volume-store.ts";
+
+/** One volume in one container, in the words of the protocol (`DesiredInstance.mounts`). */
+export type Mount = { readonly volume_id: number; readonly mount_path: string; readonly size_bytes: number };
+
+export type VolumeKind = "local" | "network" | "all";
+
+/** The caller's volumes as the contract shows them. */
+export async function showVolumes(db: Reader, userId: UserId, kind: VolumeKind): Promise<VolumeRecord[]> {
+  const volumes = (await listVolumes(db, userId)).filter((volume) => kind === "all" || volume.place.kind === kind);
+  const attachments = Map.groupBy(
+    await listAttachmentsOfVolumes(
+      db,
+      volumes.map((volume) => volume.id),
+    ),
+    (attachment) => attachment.volumeId,
+  );
+  const diskIds = volumes.flatMap(({ place }) => (place.kind === "network" ? [place.networkDiskId] : []));
+  const owners = await listNetworkDiskOwners(db, diskIds);
+  const machineOfDisk = new Map<NetworkDiskId, MachineId>(
+    (await listNetworkDiskMounts(db, diskIds)).toReversed().map((mount) => [mount.networkDiskId, mount.machineId]),
+  );
+  const machineIdOf = ({ place }: Volume) =>
+    place.kind === "local" ? place.machineId : machineOfDisk.get(place.networkDiskId);
+  const machines = await listMachines(
+    db,
+    volumes.flatMap((volume) => machineIdOf(volume) ?? []),
+  );
+  return volumes.map((volume) => {
+    const machineId = machineIdOf(volume);
+    const machine = machineId && machines.get(machineId);
+    const ownerId = volume.place.kind === "network" ? owners.get(volume.place.networkDiskId) : machine?.hostId;
+    return volumeRecord(volume, {
+      machine,
+      // A volume's disk and machine are never removed, so an owner is always found.
+      hostId: ownerId ?? userId,
+      attachments: attachments.get(volume.id) ?? [],
+    });
+  });
+}
+
+/** Ends a volume of the caller; 404 when there is none of this id, 400 while an instance uses it. */
+export async function deleteVolume(tx: Tx, userId: UserId, id: VolumeId): Promise<void> {
+  const volume = await findVolumeForUpdate(tx, id, userId);
+  if (volume === undefined) throw notFound("no_such_volume", "Volume with that ID does not exist.");
+  const attachments = await listAttachmentsOfVolumes(tx.db, [id]);
+  if (attachments.length > 0) {
+    const names = attachments.map((attachment) => attachment.instanceId).join(", ");
+    throw invalid("id", `Volume ${id} is attached to instance ${names}: destroy the instance first.`);
+  }
+  await markVolumeDeleted(tx, id);
+}
+
+/** Notes what an instance mounts. The mounts come from `planVolumeLink` in the same transaction. */
+export async function attachVolumes(tx: Tx, instanceId: InstanceId, mounts: readonly Mount[]): Promise<void> {
+  await insertAttachments(
+    tx,
+    mounts.map((mount) => ({
+      volumeId: asId<VolumeId>(mount.volume_id),
+      instanceId,
+      mountPath: mount.mount_path,
+    })),
+  );
+}
+
+/** Lets go of everything that an instance mounts; safe to repeat, and when nothing was attached. */
+export async function detachVolumes(tx: Tx, instanceId: InstanceId): Promise<void> {
+  await deleteAttachments(tx, instanceId);
+}
+
+/** What each of these instances mounts, outer paths first; instances without volumes are missing. */
+export async function listMounts(
+  db: Reader,
+  instanceIds: readonly InstanceId[],
+): Promise<ReadonlyMap<InstanceId, readonly Mount[]>> {
+  const attachments = await listAttachmentsOfInstances(db, instanceIds);
+  return new Map(
+    [...Map.groupBy(attachments, (attachment) => attachment.instanceId)].map(([instanceId, own]) => [
+      instanceId,
+      own.map(({ volumeId, mountPath, sizeBytes }) => toMount(volumeId, mountPath, sizeBytes)),
+    ]),
+  );
+}
+
+export function toMount(volumeId: VolumeId, mountPath: string, sizeBytes: bigint): Mount {
+  return { volume_id: volumeId, mount_path: mountPath, size_bytes: Number(sizeBytes) };
+}

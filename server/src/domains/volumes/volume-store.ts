@@ -1,0 +1,227 @@
+import { sql } from "kysely";
+import type {
+  InstanceId,
+  MachineId,
+  NetworkDiskId,
+  NetworkVolumeOfferId,
+  UserId,
+  VolumeId,
+  VolumeOfferId,
+} from "../../base/ids.ts";
+import { invariant } from "../../base/invariant.ts";
+import { nanos, type Nanos } from "../../base/money.ts";
+import type { Reader, Tx } from "../../db/transaction.ts";
+
+/** Where a volume's bytes are: on one machine's own disk, or on a network disk. */
+type Place =
+  | { readonly kind: "local"; readonly machineId: MachineId; readonly offerId: VolumeOfferId }
+  | {
+      readonly kind: "network";
+      readonly networkDiskId: NetworkDiskId;
+      readonly offerId: NetworkVolumeOfferId;
+    };
+
+export type NewVolume = {
+  readonly userId: UserId;
+  readonly place: Place;
+  /** Empty when the owner gave none. */
+  readonly name: string;
+  readonly sizeBytes: bigint;
+  readonly priceNanosPerGbMonth: Nanos;
+  readonly endAt: Date;
+};
+
+export type Volume = NewVolume & { readonly id: VolumeId; readonly createdAt: Date };
+
+export type Attachment = {
+  readonly volumeId: VolumeId;
+  readonly instanceId: InstanceId;
+  readonly mountPath: string;
+  readonly sizeBytes: bigint;
+};
+
+export async function insertVolume(tx: Tx, volume: NewVolume): Promise<VolumeId> {
+  const { place } = volume;
+  const row = await tx.db
+    .insertInto("volumes")
+    .values({
+      user_id: volume.userId,
+      machine_id: place.kind === "local" ? place.machineId : null,
+      volume_offer_id: place.kind === "local" ? place.offerId : null,
+      network_disk_id: place.kind === "network" ? place.networkDiskId : null,
+      network_volume_offer_id: place.kind === "network" ? place.offerId : null,
+      name: volume.name,
+      size_bytes: volume.sizeBytes,
+      price_nanos_per_gb_month: volume.priceNanosPerGbMonth,
+      end_at: volume.endAt,
+      created_at: tx.now,
+    })
+    .returning("id")
+    .executeTakeFirstOrThrow();
+  return row.id;
+}
+
+export async function listVolumes(db: Reader, userId: UserId): Promise<readonly Volume[]> {
+  const rows = await selectVolumes(db).where("user_id", "=", userId).orderBy("id").execute();
+  return rows.map(toVolume);
+}
+
+/** Locks a volume, if it is this user's: attaching and deleting exclude each other. */
+export async function findVolumeForUpdate(tx: Tx, id: VolumeId, userId: UserId): Promise<Volume | undefined> {
+  const row = await selectVolumes(tx.db)
+    .where("id", "=", id)
+    .where("user_id", "=", userId)
+    .forUpdate()
+    .executeTakeFirst();
+  return row && toVolume(row);
+}
+
+/** The user's volumes of this name. */
+export async function listVolumesByName(db: Reader, userId: UserId, name: string): Promise<readonly Volume[]> {
+  const rows = await selectVolumes(db).where("user_id", "=", userId).where("name", "=", name).orderBy("id").execute();
+  return rows.map(toVolume);
+}
+
+export async function markVolumeDeleted(tx: Tx, id: VolumeId): Promise<void> {
+  await tx.db.updateTable("volumes").set({ deleted_at: tx.now }).where("id", "=", id).execute();
+}
+
+/** How much of each network disk is rented; disks without volumes are missing. */
+export async function sumRentedOfDisks(
+  db: Reader,
+  ids: readonly NetworkDiskId[],
+): Promise<ReadonlyMap<NetworkDiskId, bigint>> {
+  const rows = await db
+    .selectFrom("volumes")
+    .select(["network_disk_id", sql<bigint>`sum(size_bytes)::bigint`.as("rented_bytes")])
+    .where("deleted_at", "is", null)
+    .where("network_disk_id", "=", sql<NetworkDiskId>`any(${ids}::integer[])`)
+    .groupBy("network_disk_id")
+    .execute();
+  return new Map(
+    rows.flatMap((row) => (row.network_disk_id === null ? [] : [[row.network_disk_id, row.rented_bytes]])),
+  );
+}
+
+/** How much of each machine's own disk is rented as volumes; machines without volumes are missing. */
+export async function sumRentedOfMachines(
+  db: Reader,
+  ids: readonly MachineId[],
+): Promise<ReadonlyMap<MachineId, bigint>> {
+  const rows = await db
+    .selectFrom("volumes")
+    .select(["machine_id", sql<bigint>`sum(size_bytes)::bigint`.as("rented_bytes")])
+    .where("deleted_at", "is", null)
+    .where("machine_id", "=", sql<MachineId>`any(${ids}::integer[])`)
+    .groupBy("machine_id")
+    .execute();
+  return new Map(rows.flatMap((row) => (row.machine_id === null ? [] : [[row.machine_id, row.rented_bytes]])));
+}
+
+export async function insertAttachments(
+  tx: Tx,
+  attachments: readonly Pick<Attachment, "volumeId" | "instanceId" | "mountPath">[],
+): Promise<void> {
+  if (attachments.length === 0) return;
+  await tx.db
+    .insertInto("volume_attachments")
+    .values(
+      attachments.map(({ volumeId, instanceId, mountPath }) => ({
+        volume_id: volumeId,
+        instance_id: instanceId,
+        mount_path: mountPath,
+        attached_at: tx.now,
+      })),
+    )
+    .execute();
+}
+
+export async function deleteAttachments(tx: Tx, instanceId: InstanceId): Promise<void> {
+  await tx.db.deleteFrom("volume_attachments").where("instance_id", "=", instanceId).execute();
+}
+
+/** What is attached to these instances, in order of mount path, so that outer mounts come before inner ones. */
+export async function listAttachmentsOfInstances(
+  db: Reader,
+  instanceIds: readonly InstanceId[],
+): Promise<readonly Attachment[]> {
+  const rows = await selectAttachments(db)
+    .where("instance_id", "=", sql<InstanceId>`any(${instanceIds}::integer[])`)
+    .orderBy("instance_id")
+    .orderBy("mount_path")
+    .execute();
+  return rows.map(toAttachment);
+}
+
+/** What uses these volumes. */
+export async function listAttachmentsOfVolumes(
+  db: Reader,
+  volumeIds: readonly VolumeId[],
+): Promise<readonly Attachment[]> {
+  const rows = await selectAttachments(db)
+    .where("volume_id", "=", sql<VolumeId>`any(${volumeIds}::integer[])`)
+    .orderBy("volume_id")
+    .orderBy("instance_id")
+    .execute();
+  return rows.map(toAttachment);
+}
+
+function selectAttachments(db: Reader) {
+  return db
+    .selectFrom("volume_attachments")
+    .innerJoin("volumes", "volumes.id", "volume_attachments.volume_id")
+    .select(["volume_id", "instance_id", "mount_path", "size_bytes"]);
+}
+
+type AttachmentRow = Awaited<ReturnType<ReturnType<typeof selectAttachments>["executeTakeFirstOrThrow"]>>;
+
+function toAttachment(row: AttachmentRow): Attachment {
+  return {
+    volumeId: row.volume_id,
+    instanceId: row.instance_id,
+    mountPath: row.mount_path,
+    sizeBytes: row.size_bytes,
+  };
+}
+
+function selectVolumes(db: Reader) {
+  return db
+    .selectFrom("volumes")
+    .select([
+      "id",
+      "user_id",
+      "machine_id",
+      "volume_offer_id",
+      "network_disk_id",
+      "network_volume_offer_id",
+      "name",
+      "size_bytes",
+      "price_nanos_per_gb_month",
+      "end_at",
+      "created_at",
+    ])
+    .where("deleted_at", "is", null);
+}
+
+type VolumeRow = Awaited<ReturnType<ReturnType<typeof selectVolumes>["executeTakeFirstOrThrow"]>>;
+
+function toVolume(row: VolumeRow): Volume {
+  return {
+    id: row.id,
+    userId: row.user_id,
+    place: toPlace(row),
+    name: row.name,
+    sizeBytes: row.size_bytes,
+    priceNanosPerGbMonth: nanos(row.price_nanos_per_gb_month),
+    endAt: row.end_at,
+    createdAt: row.created_at,
+  };
+}
+
+function toPlace(row: VolumeRow): Place {
+  if (row.machine_id !== null && row.volume_offer_id !== null) {
+    return { kind: "local", machineId: row.machine_id, offerId: row.volume_offer_id };
+  }
+  invariant(row.network_disk_id !== null && row.network_volume_offer_id !== null, "a volume lies in one place");
+  return { kind: "network", networkDiskId: row.network_disk_id, offerId: row.network_volume_offer_id };
+}

@@ -1,0 +1,73 @@
+import { randomUUID } from "node:crypto";
+import { sql } from "kysely";
+import type { Hello, MachineFacts } from "../../protocol/index.ts";
+import { asId, type InstanceId, type MachineId, type UserId } from "../../server/src/base/ids.ts";
+import type { Tx } from "../../server/src/db/transaction.ts";
+import { registerMachine } from "../../server/src/domains/hosts/index.ts";
+import { insertCredential } from "../../server/src/domains/hosts/store.ts";
+
+const FACTS: MachineFacts = {
+  hostname: "host",
+  is_simulated: true,
+  cpu_name: "Test CPU",
+  cpu_arch: "amd64",
+  cpu_cores: 4,
+  cpu_ghz: 3,
+  has_avx: true,
+  memory_bytes: 16_000_000_000,
+  disk_bytes: 500_000_000_000,
+  disk_name: "Test disk",
+  disk_mb_per_s: 1000,
+  inet_up_mbps: 500,
+  inet_down_mbps: 1000,
+  public_ipaddr: "192.0.2.1",
+  has_static_ip: true,
+  direct_port_start: 40000,
+  direct_port_end: 40999,
+  geolocation: "Oslo, NO",
+  os_version: "22.04",
+  kernel_version: "6.8",
+  mobo_name: "Test board",
+  pci_gen: 4,
+  pcie_gb_per_s: 20,
+  driver_version: "535.86.05",
+  cuda_max_good: 12.8,
+};
+
+/** A connected, listed, verified machine of this host, without GPUs: its four cores are what it rents out. */
+export async function aMachine(tx: Tx, hostId: UserId, facts: Partial<MachineFacts> = {}): Promise<MachineId> {
+  const credential = { userId: hostId, name: randomUUID(), tokenSha256: Buffer.from(randomUUID()), isTrusted: true };
+  const id = await insertCredential(tx, credential);
+  const hello: Hello = {
+    kind: "hello",
+    protocol_version: 1,
+    agent_version: "1",
+    host_key: randomUUID(),
+    boot_id: "boot",
+    engine: { kind: "simulated", version: "1" },
+    machine: { ...FACTS, ...facts },
+    gpus: [],
+  };
+  return registerMachine(tx, { id, userId: hostId, isTrusted: true }, hello);
+}
+
+/** An instance as a bare row, for what only points at instances: nothing runs and nothing is leased. */
+export async function anInstanceRow(tx: Tx, userId: UserId, machineId: MachineId): Promise<InstanceId> {
+  const { rows } = await sql<{ id: number }>`
+    with offer as (
+      insert into offers (machine_id, device_count, created_at, retired_at)
+      values (${machineId}, 1, ${tx.now}, ${tx.now}) returning id
+    )
+    insert into instances (
+      user_id, machine_id, offer_id, is_bid, price_nanos_per_hour, storage_nanos_per_gb_month, inet_up_nanos_per_gb,
+      inet_down_nanos_per_gb, device_count, disk_bytes, launch, desired, phase, phase_cause, phase_since_at, created_at,
+      end_at
+    )
+    select ${userId}, ${machineId}, id, false, 0, 0, 0, 0, 1, 1, '{}', 'running', 'scheduled', 'test', ${tx.now},
+      ${tx.now}, ${tx.now}
+    from offer returning id
+  `.execute(tx.db);
+  const [row] = rows;
+  if (row === undefined) throw new Error("no instance was made");
+  return asId<InstanceId>(row.id);
+}
