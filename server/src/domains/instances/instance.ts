@@ -1,0 +1,46 @@
+import type { InstanceId, MachineId, OfferId, TemplateId, UserId } from "../../base/ids.ts";
+import type { Nanos } from "../../base/money.ts";
+import type { HoldId } from "../ledger/index.ts";
+import type { LaunchSettings } from "../templates/index.ts";
+import type { DesiredState, Phase } from "./lifecycle.ts";
+
+/** An instance as it is stored: intent, commitment and observation are separate facts with one writer each. */
+export type Instance = {
+  readonly id: InstanceId;
+  readonly userId: UserId;
+  readonly machineId: MachineId;
+  readonly offerId: OfferId;
+  readonly templateId: TemplateId | undefined;
+  readonly templateHashId: string | undefined;
+  readonly label: string | undefined;
+  readonly isBid: boolean;
+  /** For the whole rental: the agreed price, or the bid. */
+  readonly priceNanosPerHour: Nanos;
+  readonly storageNanosPerGbMonth: Nanos;
+  readonly inetUpNanosPerGb: Nanos;
+  readonly inetDownNanosPerGb: Nanos;
+  readonly deviceCount: number;
+  readonly diskBytes: bigint;
+  readonly launch: LaunchSettings;
+  readonly desired: DesiredState;
+  readonly phase: Phase;
+  readonly phaseCause: string;
+  readonly phaseSinceAt: Date;
+  readonly generation: number;
+  readonly observed: Observation | undefined;
+  readonly holdId: HoldId | undefined;
+  readonly createdAt: Date;
+  readonly endAt: Date;
+};
+
+/** What the host last said of it. */
+export type Observation = {
+  readonly generation: number;
+  readonly state: string;
+  readonly statusMsg: string;
+  readonly ports: Readonly<Record<string, number>>;
+  readonly at: Date;
+};
+
+/** Who changed something, for the event log: `user:7`, `host:3`, `market`, `rule`. */
+export type Actor = string;

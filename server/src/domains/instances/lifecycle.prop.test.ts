@@ -1,0 +1,101 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import {
+  decide,
+  HOLDING_PHASES,
+  PHASES,
+  TRANSITIONS,
+  type DesiredState,
+  type Effect,
+  type LifecycleEvent,
+  type Phase,
+} from "./lifecycle.ts";
+
+const EVENTS = Object.keys(TRANSITIONS.running) as LifecycleEvent[];
+const phase = fc.constantFrom(...PHASES);
+const event = fc.constantFrom(...EVENTS);
+const desired = fc.constantFrom<DesiredState>("running", "stopped", "destroyed");
+
+/** The intent that a user's event leaves behind, as the service writes it. */
+function desiredAfter(before: DesiredState, name: LifecycleEvent): DesiredState {
+  if (before === "destroyed" || name === "destroyRequested") return "destroyed";
+  if (name === "startRequested" || name === "rebootRequested") return "running";
+  return name === "stopRequested" || name === "deadlinePassed" ? "stopped" : before;
+}
+
+test("devices are released only by a receipt or a certain loss of the host", () => {
+  const certain: ReadonlySet<LifecycleEvent> = new Set(["containerStopped", "containerAbsent", "hostLost"]);
+  fc.assert(
+    fc.property(phase, event, desired, (from, name, wanted) => {
+      const decision = decide(from, name, wanted);
+      if (decision.kind !== "move") return;
+      const isLeavingHold = HOLDING_PHASES.has(from) && !HOLDING_PHASES.has(decision.to);
+      assert.equal(decision.effects.includes("releaseDevices"), isLeavingHold);
+      if (isLeavingHold) assert.ok(certain.has(name), `${from} leaves its devices on ${name}`);
+    }),
+  );
+});
+
+test("devices are taken only by a grant, and every fresh run has a generation of its own", () => {
+  fc.assert(
+    fc.property(phase, event, desired, (from, name, wanted) => {
+      const decision = decide(from, name, wanted);
+      if (decision.kind !== "move") return;
+      if (!HOLDING_PHASES.has(from) && decision.to === "starting") assert.equal(name, "devicesGranted");
+      assert.equal(decision.effects.includes("newGeneration"), decision.to === "starting");
+    }),
+  );
+});
+
+test("asking for the same thing twice is never an error and changes nothing the second time", () => {
+  const requests = fc.constantFrom<LifecycleEvent>("startRequested", "stopRequested", "destroyRequested");
+  fc.assert(
+    fc.property(phase, requests, desired, (from, name, before) => {
+      const wanted = desiredAfter(before, name);
+      const first = decide(from, name, wanted);
+      if (first.kind !== "move") return;
+      assert.equal(decide(first.to, name, wanted).kind, "stay");
+    }),
+  );
+});
+
+test("nothing comes back from the dead", () => {
+  fc.assert(
+    fc.property(fc.constantFrom<Phase>("ending", "ended"), fc.array(event), (from, names) => {
+      let current: Phase = from;
+      for (const name of names) {
+        const decision = decide(current, name, "destroyed");
+        if (decision.kind === "move") current = decision.to;
+      }
+      assert.ok(current === "ending" || current === "ended");
+    }),
+  );
+});
+
+test("whatever happens before, a destroyed instance ends once its host confirms", () => {
+  fc.assert(
+    fc.property(fc.array(event, { maxLength: 30 }), (names) => {
+      let current: Phase = "scheduled";
+      let wanted: DesiredState = "running";
+      for (const name of [...names, "destroyRequested", "containerAbsent"] as const) {
+        wanted = desiredAfter(wanted, name);
+        const decision = decide(current, name, wanted);
+        if (decision.kind === "move") current = decision.to;
+      }
+      assert.equal(current, "ended");
+    }),
+  );
+});
+
+test("the hold is given back whenever nothing can become due any more", () => {
+  fc.assert(
+    fc.property(phase, event, desired, (from, name, wanted) => {
+      const decision = decide(from, name, wanted);
+      if (decision.kind !== "move") return;
+      const isOver: ReadonlySet<Phase> = new Set(["stopped", "ended"]);
+      const released: Effect = "releaseHold";
+      assert.equal(decision.effects.includes(released), isOver.has(decision.to), `${from} ${name} ${decision.to}`);
+    }),
+  );
+});

@@ -1,0 +1,180 @@
+export const PHASES = ["scheduled", "starting", "running", "stopping", "stopped", "ending", "ended"] as const;
+/** What the control plane has committed to. Only `decide` moves it. */
+export type Phase = (typeof PHASES)[number];
+
+/** What the owner, or a rule on the owner's behalf, wants. */
+export type DesiredState = "running" | "stopped" | "destroyed";
+
+export type LifecycleEvent =
+  | "startRequested"
+  | "stopRequested"
+  | "destroyRequested"
+  | "rebootRequested"
+  /** The schedule gave it devices. */
+  | "devicesGranted"
+  /** The schedule needs its devices for a higher claim. */
+  | "displaced"
+  /** The host reports the current generation as running. */
+  | "containerRunning"
+  /** The host reports the current generation as stopped or exited: no process of it is left. */
+  | "containerStopped"
+  /** The host reports that nothing is left of it: the teardown receipt. */
+  | "containerAbsent"
+  /** The host's lease ran out for certain: its agent has stopped everything, whether we hear of it or not. */
+  | "hostLost"
+  /** It stayed longer in its phase than the phase allows. */
+  | "deadlinePassed";
+
+export type Effect =
+  /** Begin a new run under the next generation. */
+  | "newGeneration"
+  /** The host's desired set changed. */
+  | "tellAgent"
+  /** Its devices are free for certain. */
+  | "releaseDevices"
+  /** Nothing more can become due for it. */
+  | "releaseHold"
+  /** Let the schedule look at the machine again. */
+  | "schedule";
+
+/** `rest` is `scheduled` when a run is still wanted, else `stopped`. */
+type Target = Phase | "rest";
+type Outcome =
+  | { readonly to: Target; readonly effects: readonly Effect[] }
+  | { readonly ignore: true }
+  | { readonly reject: "no_such_instance" | "not_running" };
+
+const IGNORE = { ignore: true } as const;
+const GONE = { reject: "no_such_instance" } as const;
+const END = { to: "ending", effects: ["tellAgent"] } as const;
+const STOP = { to: "stopping", effects: ["tellAgent"] } as const;
+const RESUME = { to: "starting", effects: ["newGeneration", "tellAgent"] } as const;
+const VACATE = { to: "rest", effects: ["releaseDevices", "tellAgent", "schedule"] } as const;
+const BURY = { to: "ended", effects: ["releaseDevices", "releaseHold", "tellAgent", "schedule"] } as const;
+
+/** Every phase answers every event; leaving a pair out does not compile. */
+export const TRANSITIONS = {
+  scheduled: {
+    startRequested: IGNORE,
+    stopRequested: { to: "stopped", effects: ["releaseHold", "tellAgent", "schedule"] },
+    destroyRequested: { to: "ending", effects: ["tellAgent", "schedule"] },
+    rebootRequested: { reject: "not_running" },
+    devicesGranted: RESUME,
+    displaced: IGNORE,
+    containerRunning: IGNORE,
+    containerStopped: IGNORE,
+    containerAbsent: IGNORE,
+    hostLost: IGNORE,
+    deadlinePassed: IGNORE,
+  },
+  starting: {
+    startRequested: IGNORE,
+    stopRequested: STOP,
+    destroyRequested: END,
+    rebootRequested: IGNORE, // It is on its way into a fresh run already.
+    devicesGranted: IGNORE,
+    displaced: STOP,
+    containerRunning: { to: "running", effects: [] },
+    containerStopped: RESUME, // The host fenced itself before the run was confirmed.
+    containerAbsent: IGNORE,
+    hostLost: IGNORE, // It keeps its devices: the host is not sold while it is away, and resumes when it is back.
+    deadlinePassed: STOP,
+  },
+  running: {
+    startRequested: IGNORE,
+    stopRequested: STOP,
+    destroyRequested: END,
+    rebootRequested: RESUME,
+    devicesGranted: IGNORE,
+    displaced: STOP,
+    containerRunning: IGNORE,
+    containerStopped: RESUME, // Stopped by the host's own fence, not by us.
+    containerAbsent: RESUME,
+    hostLost: IGNORE,
+    deadlinePassed: IGNORE,
+  },
+  stopping: {
+    startRequested: IGNORE, // The intent is stored; the receipt leads back to the schedule.
+    stopRequested: IGNORE,
+    destroyRequested: END,
+    rebootRequested: { reject: "not_running" },
+    devicesGranted: IGNORE,
+    displaced: IGNORE,
+    containerRunning: IGNORE,
+    containerStopped: VACATE,
+    containerAbsent: VACATE,
+    hostLost: VACATE,
+    deadlinePassed: { to: "stopping", effects: ["tellAgent"] }, // Say it again; only a receipt frees devices.
+  },
+  stopped: {
+    startRequested: { to: "scheduled", effects: ["schedule"] },
+    stopRequested: IGNORE,
+    destroyRequested: END,
+    rebootRequested: { reject: "not_running" },
+    devicesGranted: IGNORE,
+    displaced: IGNORE,
+    containerRunning: IGNORE,
+    containerStopped: IGNORE,
+    containerAbsent: IGNORE,
+    hostLost: IGNORE,
+    deadlinePassed: IGNORE,
+  },
+  ending: {
+    startRequested: GONE,
+    stopRequested: GONE,
+    destroyRequested: IGNORE,
+    rebootRequested: GONE,
+    devicesGranted: IGNORE,
+    displaced: IGNORE,
+    containerRunning: IGNORE,
+    containerStopped: IGNORE,
+    containerAbsent: BURY,
+    hostLost: BURY, // What is left on the disk is an orphan, removed when the host is back.
+    deadlinePassed: { to: "ending", effects: ["tellAgent"] },
+  },
+  ended: {
+    startRequested: GONE,
+    stopRequested: GONE,
+    destroyRequested: GONE,
+    rebootRequested: GONE,
+    devicesGranted: IGNORE,
+    displaced: IGNORE,
+    containerRunning: IGNORE,
+    containerStopped: IGNORE,
+    containerAbsent: IGNORE,
+    hostLost: IGNORE,
+    deadlinePassed: IGNORE,
+  },
+} as const satisfies Record<Phase, Record<LifecycleEvent, Outcome>>;
+
+/** Phases in which the instance holds its devices. They are free only after the receipt that leads out of these. */
+export const HOLDING_PHASES: ReadonlySet<Phase> = new Set(["starting", "running", "stopping", "ending"]);
+/** Phases of an instance that its owner still sees. */
+export const VISIBLE_PHASES: ReadonlySet<Phase> = new Set(["scheduled", "starting", "running", "stopping", "stopped"]);
+
+/** How long an instance may stay in a phase before `deadlinePassed`; null where waiting is the right thing to do. */
+export const PHASE_DEADLINE_MS = {
+  scheduled: null,
+  starting: 3_600_000, // The largest images take tens of minutes on a slow line.
+  running: null,
+  stopping: 60_000,
+  stopped: null,
+  ending: 60_000,
+  ended: null,
+} as const satisfies Record<Phase, number | null>;
+
+export type Decision =
+  | { readonly kind: "move"; readonly to: Phase; readonly effects: readonly Effect[] }
+  | { readonly kind: "stay" }
+  | { readonly kind: "reject"; readonly code: "no_such_instance" | "not_running" };
+
+/** What an event leads to in a phase. `desired` is the intent after the event. */
+export function decide(phase: Phase, event: LifecycleEvent, desired: DesiredState): Decision {
+  const outcome: Outcome = TRANSITIONS[phase][event];
+  if ("ignore" in outcome) return { kind: "stay" };
+  if ("reject" in outcome) return { kind: "reject", code: outcome.reject };
+  const isWanted = desired === "running";
+  const to = outcome.to === "rest" ? (isWanted ? "scheduled" : "stopped") : outcome.to;
+  const isAtRest = outcome.to === "rest" && to === "stopped";
+  return { kind: "move", to, effects: isAtRest ? [...outcome.effects, "releaseHold"] : outcome.effects };
+}

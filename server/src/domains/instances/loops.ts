@@ -1,0 +1,69 @@
+import type { Clock } from "../../base/clock.ts";
+import type { MachineId } from "../../base/ids.ts";
+import type { Database } from "../../db/connect.ts";
+import { withTransaction, type Tx } from "../../db/transaction.ts";
+import type { Loop } from "../../loops/driver.ts";
+import { listMachinesWithExpiredLease, lockMachines } from "../hosts/index.ts";
+import type { LifecycleEvent } from "./lifecycle.ts";
+import { listEndedContracts, listLeavingOn, listOverdue, lockInstances } from "./store.ts";
+import { applyHappenings, type Happening } from "./transitions.ts";
+
+const ROWS_PER_RUN = 500;
+
+type Deps = { readonly database: Database; readonly clock: Clock };
+type Found = { readonly id: Happening["instance"]["id"]; readonly machineId: MachineId };
+
+/** The rules that act without a user: what a lost host still held comes free, nothing stays stuck, contracts end. */
+export function instanceLoops({ database, clock }: Deps): readonly Loop[] {
+  return [
+    {
+      name: "release-lost-hosts",
+      description: "Frees what was leaving on hosts whose agents have certainly stopped everything.",
+      everyMs: 10_000,
+      run: () =>
+        withTransaction(database, clock, async (tx) => {
+          const machineIds = await listMachinesWithExpiredLease(tx.db, tx.now, ROWS_PER_RUN);
+          const found = machineIds.length === 0 ? [] : await listLeavingOn(tx.db, machineIds);
+          return { machines: machineIds.length, released: await happen(tx, found, "hostLost", "host_lost") };
+        }),
+    },
+    {
+      name: "enforce-deadlines",
+      description: "Moves on what stayed too long in a phase that should be short.",
+      everyMs: 5_000,
+      run: () =>
+        withTransaction(database, clock, async (tx) => {
+          const overdue = await listOverdue(tx.db, tx.now, ROWS_PER_RUN);
+          return { overdue: await happen(tx, overdue, "deadlinePassed", "deadline_passed") };
+        }),
+    },
+    {
+      name: "end-contracts",
+      description: "Stops instances whose rental has reached its end date.",
+      everyMs: 30_000,
+      run: () =>
+        withTransaction(database, clock, async (tx) => {
+          const ended = await listEndedContracts(tx.db, tx.now, ROWS_PER_RUN);
+          return { stopped: await happen(tx, ended, "stopRequested", "contract_ended") };
+        }),
+    },
+  ];
+}
+
+async function happen(tx: Tx, found: readonly Found[], event: LifecycleEvent, cause: string): Promise<number> {
+  await lockMachines(
+    tx,
+    [...new Set(found.map((row) => row.machineId))].toSorted((a, b) => a - b),
+  );
+  const instances = await lockInstances(
+    tx,
+    found.map((row) => row.id),
+  );
+  const happenings = instances.map((instance): Happening => {
+    // A start that never came about, and a contract that ended, are not wanted any more.
+    const isGivenUp = event === "stopRequested" || (event === "deadlinePassed" && instance.phase === "starting");
+    return { instance, event, actor: "rule", cause, ...(isGivenUp ? { desired: "stopped" as const } : {}) };
+  });
+  await applyHappenings(tx, happenings);
+  return happenings.length;
+}

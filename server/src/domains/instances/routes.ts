@@ -1,0 +1,174 @@
+import type { FastifyRequest } from "fastify";
+import { Type } from "typebox";
+import { invalid } from "../../base/errors.ts";
+import { parseDollars } from "../../base/money.ts";
+import { identityOf, type HttpScope } from "../../http/server.ts";
+import type { OrderDesk } from "./orders.ts";
+import { pageOf } from "./page.ts";
+import {
+  BidBody,
+  CreateAnswer,
+  CreateBody,
+  Done,
+  IdParams,
+  Listing,
+  ListQuery,
+  Page,
+  Shown,
+  UpdateBody,
+} from "./schema.ts";
+import {
+  changeBid,
+  destroyInstance,
+  listInstanceRecords,
+  rebootInstance,
+  setLabel,
+  showInstance,
+  startInstance,
+  stopInstance,
+  type InstanceRequest,
+} from "./service.ts";
+
+type WithId = FastifyRequest<{ Params: { id: number } }>;
+
+function requestOf(request: WithId): InstanceRequest {
+  const { userId } = identityOf(request);
+  return { userId, instanceId: request.params.id, actor: `user:${userId}` };
+}
+
+export function instanceRoutes(scope: HttpScope, { desk }: { readonly desk: OrderDesk }): void {
+  registerCreation(scope, desk);
+  registerReading(scope);
+  registerChanges(scope);
+}
+
+function registerCreation({ app, repeatable }: HttpScope, desk: OrderDesk): void {
+  for (const method of ["PUT", "POST"] as const) {
+    app.route({
+      method,
+      url: "/api/v0/asks/:id/",
+      config: { access: { operation: "api.instance.create", permission: "instance_write" } },
+      schema: {
+        summary: "Create an instance from an offer",
+        params: IdParams,
+        body: CreateBody,
+        response: { 200: CreateAnswer },
+      },
+      handler: (request) =>
+        desk.order({
+          identity: identityOf(request),
+          offerId: request.params.id,
+          body: request.body,
+          repeatable: repeatable(request),
+        }),
+    });
+  }
+}
+
+function registerReading({ app, database, clock }: HttpScope): void {
+  const records = (request: FastifyRequest) =>
+    listInstanceRecords(database.kysely, identityOf(request).userId, clock.now());
+  app.get(
+    "/api/v1/instances/",
+    {
+      config: { access: { operation: "api.instance.page", permission: "instance_read" } },
+      schema: { summary: "List instances, page by page", querystring: ListQuery, response: { 200: Page } },
+    },
+    async (request) => pageOf(await records(request), request.query),
+  );
+  app.get(
+    "/api/v0/instances/",
+    {
+      config: { access: { operation: "api.instance.list", permission: "instance_read" } },
+      schema: { summary: "List all instances", response: { 200: Listing } },
+    },
+    async (request) => {
+      const instances = [...(await records(request))];
+      return { instances_found: instances.length, instances };
+    },
+  );
+  app.get(
+    "/api/v0/instances/:id/",
+    {
+      config: { access: { operation: "api.instance.show", permission: "instance_read" } },
+      schema: {
+        summary: "Show one instance; null when there is none",
+        params: IdParams,
+        response: { 200: Shown },
+      },
+    },
+    async (request) => {
+      const { userId } = identityOf(request);
+      const shown = await showInstance(database.kysely, { userId, instanceId: request.params.id, now: clock.now() });
+      return { instances: shown ?? null };
+    },
+  );
+}
+
+function registerChanges({ app, mutate }: HttpScope): void {
+  app.put(
+    "/api/v0/instances/:id/",
+    {
+      config: { access: { operation: "api.instance.update", permission: "instance_write" } },
+      schema: {
+        summary: "Start, stop or label an instance",
+        params: IdParams,
+        body: UpdateBody,
+        response: { 200: Done },
+      },
+    },
+    (request) =>
+      mutate(request, async (tx) => {
+        const target = requestOf(request);
+        const { state, label } = request.body;
+        if (state === undefined && label === undefined) throw invalid("state", "state or label is required");
+        if (label !== undefined) await setLabel(tx, target, label);
+        if (state === "running") await startInstance(tx, target);
+        if (state === "stopped") await stopInstance(tx, target);
+        return { success: true as const, msg: `Instance ${target.instanceId} updated.` };
+      }),
+  );
+  app.delete(
+    "/api/v0/instances/:id/",
+    {
+      config: { access: { operation: "api.instance.destroy", permission: "instance_write" } },
+      schema: { summary: "Destroy an instance", params: IdParams, response: { 200: Done } },
+    },
+    (request) =>
+      mutate(request, async (tx) => {
+        await destroyInstance(tx, requestOf(request));
+        return { success: true as const, msg: `Instance ${request.params.id} is being destroyed.` };
+      }),
+  );
+  app.put(
+    "/api/v0/instances/reboot/:id/",
+    {
+      config: { access: { operation: "api.instance.reboot", permission: "instance_write" } },
+      schema: { summary: "Reboot an instance in place", params: IdParams, response: { 200: Done } },
+    },
+    (request) =>
+      mutate(request, async (tx) => {
+        await rebootInstance(tx, requestOf(request));
+        return { success: true as const };
+      }),
+  );
+  app.put(
+    "/api/v0/instances/bid_price/:id/",
+    {
+      config: { access: { operation: "api.instance.change_bid", permission: "instance_write" } },
+      schema: {
+        summary: "Change the bid of an interruptible instance",
+        params: IdParams,
+        body: BidBody,
+        response: { 200: Type.Object({ success: Type.Literal(true) }) },
+      },
+    },
+    (request) =>
+      mutate(request, async (tx) => {
+        const price = parseDollars(request.body.price);
+        if (price === undefined) throw invalid("price", "price must be a decimal number of dollars an hour");
+        await changeBid(tx, requestOf(request), price);
+        return { success: true as const };
+      }),
+  );
+}

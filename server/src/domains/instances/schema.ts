@@ -1,0 +1,197 @@
+import { Type } from "typebox";
+import { VolumeInfo } from "../volumes/index.ts";
+
+const Nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) => Type.Union([schema, Type.Null()]);
+const NullableText = Nullable(Type.String());
+const NullableNumber = Nullable(Type.Number());
+
+const Price = Type.Object({
+  gpuCostPerHour: Type.Number(),
+  diskHour: Type.Number(),
+  totalHour: Type.Number(),
+  discountTotalHour: Type.Number(),
+  discountedTotalPerHour: Type.Number(),
+});
+
+const Allowed = Type.Object({ allowed: Type.Boolean(), reason: Type.Optional(Type.String()) });
+const State = Type.Union([Type.Literal("running"), Type.Literal("stopped")]);
+
+/** The record of offer-fields.md §3. */
+export const Instance = Type.Object({
+  id: Type.Integer(),
+  actual_status: NullableText,
+  intended_status: State,
+  cur_state: State,
+  next_state: State,
+  status_msg: NullableText,
+  label: NullableText,
+  machine_id: Type.Integer(),
+  host_id: Type.Integer(),
+  bundle_id: Type.Integer(),
+  hosting_type: Type.Integer(),
+  template_id: Nullable(Type.Integer()),
+  template_hash_id: NullableText,
+  template_name: NullableText,
+  is_bid: Type.Boolean(),
+  is_simulated: Type.Boolean({ description: "It runs on a simulated host: no real container exists." }),
+  gpu_is_declared: Type.Boolean(),
+  start_date: Type.Number(),
+  end_date: Type.Number(),
+  duration: Type.Number(),
+  uptime_mins: NullableNumber,
+  client_run_time: Type.Number(),
+  host_run_time: Type.Number(),
+  time_remaining: Type.String(),
+  time_remaining_isbid: Type.String(),
+  rentable: Type.Boolean(),
+  external: Type.Boolean(),
+  verification: Type.String(),
+  static_ip: Type.Boolean(),
+  image_uuid: Type.String(),
+  image_args: Type.Array(Type.String()),
+  image_runtype: Type.String(),
+  extra_env: Type.Array(Type.Array(Type.String())),
+  onstart: NullableText,
+  jupyter_token: Type.String(),
+  ssh_host: Type.String(),
+  ssh_port: Type.Integer(),
+  ssh_idx: Type.String(),
+  machine_dir_ssh_port: Type.Integer(),
+  public_ipaddr: Type.String(),
+  local_ipaddrs: Type.String(),
+  ports: Type.Record(Type.String(), Type.Array(Type.Object({ HostIp: Type.String(), HostPort: Type.String() }))),
+  direct_port_count: Type.Integer(),
+  direct_port_start: Type.Integer(),
+  direct_port_end: Type.Integer(),
+  num_gpus: Type.Integer(),
+  gpu_name: Type.String(),
+  gpu_arch: Type.String(),
+  gpu_frac: Type.Number(),
+  gpu_lanes: Type.Integer(),
+  gpu_mem_bw: Type.Number(),
+  bw_nvlink: Type.Number(),
+  gpu_ram: Type.Integer(),
+  gpu_totalram: Type.Integer(),
+  gpu_total_ram: Type.Integer(),
+  gpu_util: NullableNumber,
+  gpu_temp: NullableNumber,
+  cpu_cores: Type.Integer(),
+  cpu_cores_effective: Type.Number(),
+  cpu_name: Type.String(),
+  cpu_arch: Type.String(),
+  cpu_ram: Type.Integer(),
+  cpu_util: Type.Number(),
+  mem_limit: NullableNumber,
+  mem_usage: NullableNumber,
+  vmem_usage: NullableNumber,
+  disk_space: Type.Number(),
+  disk_usage: Type.Number(),
+  disk_util: Type.Number(),
+  disk_bw: Type.Number(),
+  disk_name: Type.String(),
+  inet_up: Type.Number(),
+  inet_down: Type.Number(),
+  mobo_name: Type.String(),
+  os_version: Type.String(),
+  pci_gen: Type.Number(),
+  pcie_bw: Type.Number(),
+  driver_version: Type.String(),
+  cuda_max_good: Type.Number(),
+  dlperf: Type.Number(),
+  total_flops: Type.Number(),
+  score: Type.Number(),
+  reliability2: Type.Number(),
+  geolocation: Type.String(),
+  country_code: Type.String(),
+  logo: Type.String(),
+  webpage: NullableText,
+  dph_base: Type.Number(),
+  dph_total: Type.Number(),
+  min_bid: Type.Number(),
+  storage_cost: Type.Number(),
+  storage_total_cost: Type.Number(),
+  vram_costperhour: Type.Number(),
+  inet_up_cost: Type.Number(),
+  inet_down_cost: Type.Number(),
+  internet_up_cost_per_tb: Type.Number(),
+  internet_down_cost_per_tb: Type.Number(),
+  credit_balance: NullableNumber,
+  credit_discount: NullableNumber,
+  credit_discount_max: Type.Number(),
+  dlperf_per_dphtotal: Type.Number(),
+  flops_per_dphtotal: Type.Number(),
+  search: Price,
+  instance: Price,
+  volume_info: Type.Array(Type.Object({ id: Type.Integer(), avail_space: Type.Number(), total_space: Type.Number() })),
+  actions: Type.Object({ start: Allowed, stop: Allowed, reboot: Allowed, destroy: Allowed }),
+});
+
+export const IdParams = Type.Object({ id: Type.Integer() });
+export const Done = Type.Object({ success: Type.Literal(true), msg: Type.Optional(Type.String()) });
+
+/** The launch settings (image, env, onstart, …) are checked field by field by the templates domain. */
+export const CreateBody = Type.Object(
+  {
+    template_hash_id: Type.Optional(Type.String({ maxLength: 64 })),
+    image: Type.Optional(Type.String({ maxLength: 1024, description: "Required unless a template supplies it." })),
+    env: Type.Optional(
+      Type.Union([Type.String(), Type.Record(Type.String(), Type.Unknown())], {
+        description: "Flags `-e NAME=value` and `-p host:container` as one text, or the same as an object.",
+      }),
+    ),
+    volume_info: Type.Optional(VolumeInfo),
+    price: Type.Optional(Type.Number({ description: "Dollars an hour for the whole rental; makes it interruptible." })),
+    target_state: Type.Optional(State),
+    cancel_unavail: Type.Optional(Type.Boolean()),
+    disk: Type.Optional(Type.Union([Type.Number(), Type.String()])),
+    label: Type.Optional(Type.String()),
+    runtype: Type.Optional(Type.String()),
+    onstart: Type.Optional(Type.String()),
+  },
+  { additionalProperties: true },
+);
+
+export const CreateAnswer = Type.Object({
+  success: Type.Literal(true),
+  new_contract: Type.Integer({ description: "The id of the new instance." }),
+  instance_api_key: Type.String(),
+  ask_id: Type.Integer(),
+});
+
+export const UpdateBody = Type.Object(
+  { state: Type.Optional(State), label: Type.Optional(Type.String({ maxLength: 1024 })) },
+  { additionalProperties: true },
+);
+
+export const BidBody = Type.Object(
+  {
+    client_id: Type.Union([Type.String(), Type.Integer()]),
+    price: Type.Number({ minimum: 0.001, maximum: 32, description: "Dollars an hour for the whole rental." }),
+  },
+  { additionalProperties: true },
+);
+
+export const ListQuery = Type.Object(
+  {
+    limit: Type.Optional(Type.Integer()),
+    after_token: Type.Optional(Type.String({ maxLength: 256 })),
+    order_by: Type.Optional(Type.String({ maxLength: 4096 })),
+    select_cols: Type.Optional(Type.String({ maxLength: 8192 })),
+    select_filters: Type.Optional(Type.String({ maxLength: 65536 })),
+  },
+  { additionalProperties: true },
+);
+
+const Rows = Type.Array(Type.Object({}, { additionalProperties: true }));
+
+export const Page = Type.Object({
+  success: Type.Literal(true),
+  instances_found: Type.Integer(),
+  total_instances: Type.Integer(),
+  label_counts: Type.Record(Type.String(), Type.Integer()),
+  next_token: NullableText,
+  instances: Rows,
+});
+
+export const Listing = Type.Object({ instances_found: Type.Integer(), instances: Type.Array(Instance) });
+export const Shown = Type.Object({ instances: Nullable(Instance) });

@@ -1,0 +1,405 @@
+import { sql, type Selectable } from "kysely";
+import type { ObservedInstance } from "../../../../protocol/index.ts";
+import type { InstanceId, MachineId, TemplateId, UserId } from "../../base/ids.ts";
+import { nanos } from "../../base/money.ts";
+import type { InstancesTable } from "../../db/tables.ts";
+import type { Database } from "../../db/connect.ts";
+import type { Reader, Tx } from "../../db/transaction.ts";
+import { asHoldId, type HoldId } from "../ledger/index.ts";
+import { notifyMachines, type Claim } from "../market/index.ts";
+import type { LaunchSettings } from "../templates/index.ts";
+import type { Actor, Instance, Observation } from "./instance.ts";
+import type { DesiredState, Phase } from "./lifecycle.ts";
+
+/** Told to every process whenever the desired set of these machines changed. */
+export const DESIRED_CHANNEL = "desired_changed";
+
+export async function notifyDesired(tx: Tx, machineIds: readonly MachineId[]): Promise<void> {
+  await notifyMachines(tx, DESIRED_CHANNEL, machineIds);
+}
+
+/** Takes ids for instances that are about to be inserted: their answers name them before the rows exist. */
+export async function reserveIds(database: Database, count: number): Promise<readonly InstanceId[]> {
+  const { rows } = await sql<{ id: InstanceId }>`
+    select nextval(pg_get_serial_sequence('instances', 'id'))::integer as id from generate_series(1, ${count})
+  `.execute(database.kysely);
+  return rows.map((row) => row.id);
+}
+
+export type NewInstance = Omit<Instance, "observed" | "phaseSinceAt" | "createdAt">;
+
+/** Inserts a batch with its first events in one statement each. */
+export async function insertInstances(tx: Tx, instances: readonly NewInstance[], actorOf: (i: NewInstance) => Actor) {
+  if (instances.length === 0) return;
+  const rows = instances.map((instance) => ({
+    id: instance.id,
+    user_id: instance.userId,
+    machine_id: instance.machineId,
+    offer_id: instance.offerId,
+    template_id: instance.templateId ?? null,
+    template_hash_id: instance.templateHashId ?? null,
+    label: instance.label ?? null,
+    is_bid: instance.isBid,
+    price_nanos_per_hour: instance.priceNanosPerHour,
+    storage_nanos_per_gb_month: instance.storageNanosPerGbMonth,
+    inet_up_nanos_per_gb: instance.inetUpNanosPerGb,
+    inet_down_nanos_per_gb: instance.inetDownNanosPerGb,
+    device_count: instance.deviceCount,
+    disk_bytes: instance.diskBytes,
+    launch: JSON.stringify(instance.launch),
+    desired: instance.desired,
+    phase: instance.phase,
+    phase_cause: instance.phaseCause,
+    phase_since_at: tx.now,
+    generation: instance.generation,
+    hold_id: instance.holdId ?? null,
+    created_at: tx.now,
+    end_at: instance.endAt,
+  }));
+  await tx.db.insertInto("instances").values(rows).execute();
+  await insertEvents(
+    tx,
+    instances.map((instance) => ({
+      instanceId: instance.id,
+      actor: actorOf(instance),
+      cause: instance.phaseCause,
+      from: undefined,
+      to: instance.phase,
+      generation: instance.generation,
+    })),
+  );
+}
+
+export type NewEvent = {
+  readonly instanceId: InstanceId;
+  readonly actor: Actor;
+  readonly cause: string;
+  readonly from: Phase | undefined;
+  readonly to: Phase;
+  readonly generation: number;
+};
+
+export async function insertEvents(tx: Tx, events: readonly NewEvent[]): Promise<void> {
+  if (events.length === 0) return;
+  await tx.db
+    .insertInto("instance_events")
+    .values(
+      events.map((event) => ({
+        instance_id: event.instanceId,
+        at: tx.now,
+        actor: event.actor,
+        cause: event.cause,
+        from_phase: event.from ?? null,
+        to_phase: event.to,
+        generation: event.generation,
+      })),
+    )
+    .execute();
+}
+
+/** An instance of this owner that is not over; whose it is decides whether it exists. */
+export async function findInstance(db: Reader, userId: UserId, id: InstanceId): Promise<Instance | undefined> {
+  const row = await db
+    .selectFrom("instances")
+    .selectAll()
+    .where("id", "=", id)
+    .where("user_id", "=", userId)
+    .executeTakeFirst();
+  return row && toInstance(row);
+}
+
+/** Where an instance of this owner is, without locking it. */
+export async function findMachineOf(db: Reader, userId: UserId, id: InstanceId): Promise<MachineId | undefined> {
+  const row = await db
+    .selectFrom("instances")
+    .select("machine_id")
+    .where("id", "=", id)
+    .where("user_id", "=", userId)
+    .executeTakeFirst();
+  return row?.machine_id;
+}
+
+/** The same, whoever owns it: for rules. */
+export async function findMachineIdOfAny(db: Reader, id: InstanceId): Promise<MachineId | undefined> {
+  const row = await db.selectFrom("instances").select("machine_id").where("id", "=", id).executeTakeFirst();
+  return row?.machine_id;
+}
+
+/** Locks instances in id order. The caller holds the row locks of their machines. */
+export async function lockInstances(tx: Tx, ids: readonly InstanceId[]): Promise<readonly Instance[]> {
+  if (ids.length === 0) return [];
+  const rows = await tx.db
+    .selectFrom("instances")
+    .selectAll()
+    .where("id", "=", sql<InstanceId>`any(${ids}::integer[])`)
+    .orderBy("id")
+    .forUpdate()
+    .execute();
+  return rows.map(toInstance);
+}
+
+/** What is not over on these machines, in id order. */
+export async function listInstancesOn(db: Reader, machineIds: readonly MachineId[]): Promise<readonly Instance[]> {
+  const rows = await db
+    .selectFrom("instances")
+    .selectAll()
+    .where("machine_id", "=", sql<MachineId>`any(${machineIds}::integer[])`)
+    .where("ended_at", "is", null)
+    .orderBy("id")
+    .execute();
+  return rows.map(toInstance);
+}
+
+export type StoredClaim = Claim & { readonly machineId: MachineId; readonly phase: Phase };
+
+/** What wants or holds devices on these machines. The caller holds their row locks. */
+export async function listClaims(tx: Tx, machineIds: readonly MachineId[]): Promise<readonly StoredClaim[]> {
+  const rows = await tx.db
+    .selectFrom("instances")
+    .select(["id", "machine_id", "is_bid", "price_nanos_per_hour", "created_at", "device_count", "phase"])
+    .where("machine_id", "=", sql<MachineId>`any(${machineIds}::integer[])`)
+    .where("ended_at", "is", null)
+    .where("phase", "!=", "stopped")
+    .execute();
+  return rows.map((row) => ({
+    instanceId: row.id,
+    machineId: row.machine_id,
+    isBid: row.is_bid,
+    priceNanosPerHour: row.price_nanos_per_hour,
+    createdAtMs: row.created_at.getTime(),
+    deviceCount: row.device_count,
+    phase: row.phase,
+  }));
+}
+
+export async function listInstancesOf(db: Reader, userId: UserId): Promise<readonly Instance[]> {
+  const rows = await db
+    .selectFrom("instances")
+    .selectAll()
+    .where("user_id", "=", userId)
+    .where("phase", "not in", ["ending", "ended"])
+    .orderBy("id")
+    .execute();
+  return rows.map(toInstance);
+}
+
+/** Machines on which a user rents. */
+export async function listMachineIdsOf(db: Reader, userId: UserId): Promise<readonly MachineId[]> {
+  const rows = await db
+    .selectFrom("instances")
+    .select("machine_id")
+    .distinct()
+    .where("user_id", "=", userId)
+    .where("phase", "not in", ["ending", "ended"])
+    .execute();
+  return rows.map((row) => row.machine_id);
+}
+
+export type PhaseChange = {
+  readonly to: Phase;
+  readonly cause: string;
+  readonly generation: number;
+  readonly deadlineAt: Date | null;
+  readonly isEnd: boolean;
+};
+
+/** The one writer of `phase`. Zero rows means that somebody moved it since it was read. */
+export async function updatePhase(tx: Tx, from: Instance, change: PhaseChange): Promise<"moved" | "stale"> {
+  const result = await tx.db
+    .updateTable("instances")
+    .set({
+      phase: change.to,
+      phase_cause: change.cause,
+      phase_since_at: tx.now,
+      deadline_at: change.deadlineAt,
+      generation: change.generation,
+      ...(change.isEnd ? { ended_at: tx.now } : {}),
+    })
+    .where("id", "=", from.id)
+    .where("phase", "=", from.phase)
+    .where("generation", "=", from.generation)
+    .executeTakeFirst();
+  return result.numUpdatedRows === 1n ? "moved" : "stale";
+}
+
+export async function setDesired(tx: Tx, id: InstanceId, desired: DesiredState): Promise<void> {
+  await tx.db.updateTable("instances").set({ desired }).where("id", "=", id).execute();
+}
+
+export async function setHold(tx: Tx, id: InstanceId, holdId: HoldId | undefined): Promise<void> {
+  await tx.db
+    .updateTable("instances")
+    .set({ hold_id: holdId ?? null })
+    .where("id", "=", id)
+    .execute();
+}
+
+export async function setLabel(tx: Tx, id: InstanceId, label: string): Promise<void> {
+  await tx.db.updateTable("instances").set({ label }).where("id", "=", id).execute();
+}
+
+export async function setPrice(tx: Tx, id: InstanceId, priceNanosPerHour: bigint): Promise<void> {
+  await tx.db.updateTable("instances").set({ price_nanos_per_hour: priceNanosPerHour }).where("id", "=", id).execute();
+}
+
+/** The one writer of what hosts observe. A report of an older generation than the stored one changes nothing. */
+export async function updateObservations(tx: Tx, observed: readonly ObservedInstance[]): Promise<void> {
+  if (observed.length === 0) return;
+  await sql`
+    update instances set
+      observed_generation = seen.generation,
+      observed_state = seen.state,
+      observed_status_msg = seen.status_msg,
+      observed_ports = seen.ports,
+      observed_at = ${tx.now}::timestamptz
+    from unnest(
+      ${observed.map((seen) => seen.instance_id)}::integer[], ${observed.map((seen) => seen.generation)}::integer[],
+      ${observed.map((seen) => seen.state)}::text[],
+      ${observed.map((seen) => seen.status_msg.replaceAll("\0", ""))}::text[],
+      ${observed.map((seen) => JSON.stringify(seen.ports))}::jsonb[]
+    ) as seen (id, generation, state, status_msg, ports)
+    where instances.id = seen.id and instances.observed_generation <= seen.generation
+      and instances.generation >= seen.generation
+  `.execute(tx.db);
+}
+
+/** Raises what a run counted. Counters never go back, so a report that comes late or twice changes nothing. */
+export async function raiseCounters(tx: Tx, observed: readonly ObservedInstance[]): Promise<void> {
+  if (observed.length === 0) return;
+  const counters = observed.map((seen) => seen.counters);
+  await sql`
+    update instance_runs as run set
+      running_ms = greatest(run.running_ms, seen.running_ms),
+      received_bytes = greatest(run.received_bytes, seen.received_bytes),
+      sent_bytes = greatest(run.sent_bytes, seen.sent_bytes),
+      first_running_at = case when seen.is_running then coalesce(run.first_running_at, ${tx.now}::timestamptz)
+        else run.first_running_at end,
+      last_counted_at = ${tx.now}::timestamptz
+    from unnest(
+      ${observed.map((seen) => seen.instance_id)}::integer[], ${observed.map((seen) => seen.generation)}::integer[],
+      ${counters.map((c) => c.running_ms)}::bigint[], ${counters.map((c) => c.received_bytes)}::bigint[],
+      ${counters.map((c) => c.sent_bytes)}::bigint[], ${observed.map((seen) => seen.state === "running")}::boolean[]
+    ) as seen (instance_id, generation, running_ms, received_bytes, sent_bytes, is_running)
+    where run.instance_id = seen.instance_id and run.generation = seen.generation
+  `.execute(tx.db);
+}
+
+export async function insertRuns(
+  tx: Tx,
+  runs: readonly { readonly instanceId: InstanceId; readonly generation: number }[],
+): Promise<void> {
+  if (runs.length === 0) return;
+  await tx.db
+    .insertInto("instance_runs")
+    .values(runs.map((run) => ({ instance_id: run.instanceId, generation: run.generation, last_counted_at: tx.now })))
+    .execute();
+}
+
+export type UnchargedRun = {
+  readonly instanceId: InstanceId;
+  readonly generation: number;
+  readonly runningMs: bigint;
+  readonly chargedMs: bigint;
+};
+
+/** Runs that counted more than was charged, the longest waiting first. */
+export async function listUnchargedRuns(db: Reader, limit: number): Promise<readonly UnchargedRun[]> {
+  const rows = await db
+    .selectFrom("instance_runs")
+    .select(["instance_id", "generation", "running_ms", "charged_running_ms"])
+    .where(sql<boolean>`charged_running_ms < running_ms`)
+    .orderBy("last_counted_at")
+    .limit(limit)
+    .execute();
+  return rows.map((row) => ({
+    instanceId: row.instance_id,
+    generation: row.generation,
+    runningMs: row.running_ms,
+    chargedMs: row.charged_running_ms,
+  }));
+}
+
+/** Notes that a run is charged up to here; together with the transfer that charged it. */
+export async function markCharged(tx: Tx, run: UnchargedRun): Promise<void> {
+  await tx.db
+    .updateTable("instance_runs")
+    .set({ charged_running_ms: run.runningMs })
+    .where("instance_id", "=", run.instanceId)
+    .where("generation", "=", run.generation)
+    .where("charged_running_ms", "=", run.chargedMs)
+    .execute();
+}
+
+/** Instances that stayed too long in their phase. */
+export async function listOverdue(db: Reader, now: Date, limit: number) {
+  return db
+    .selectFrom("instances")
+    .select(["id", "machine_id as machineId"])
+    .where("deadline_at", "<", now)
+    .orderBy("deadline_at")
+    .limit(limit)
+    .execute();
+}
+
+/** What is wanted to run past the end of its contract. */
+export async function listEndedContracts(db: Reader, now: Date, limit: number) {
+  return db
+    .selectFrom("instances")
+    .select(["id", "machine_id as machineId"])
+    .where("end_at", "<", now)
+    .where("desired", "=", "running")
+    .where("ended_at", "is", null)
+    .orderBy("end_at")
+    .limit(limit)
+    .execute();
+}
+
+/** What is leaving on machines whose agents have certainly stopped everything. */
+export async function listLeavingOn(db: Reader, machineIds: readonly MachineId[]) {
+  return db
+    .selectFrom("instances")
+    .select(["id", "machine_id as machineId"])
+    .where("machine_id", "=", sql<MachineId>`any(${machineIds}::integer[])`)
+    .where("phase", "in", ["stopping", "ending"])
+    .execute();
+}
+
+function toInstance(row: Selectable<InstancesTable>): Instance {
+  return {
+    id: row.id,
+    userId: row.user_id,
+    machineId: row.machine_id,
+    offerId: row.offer_id,
+    templateId: (row.template_id ?? undefined) as TemplateId | undefined,
+    templateHashId: row.template_hash_id ?? undefined,
+    label: row.label ?? undefined,
+    isBid: row.is_bid,
+    priceNanosPerHour: nanos(row.price_nanos_per_hour),
+    storageNanosPerGbMonth: nanos(row.storage_nanos_per_gb_month),
+    inetUpNanosPerGb: nanos(row.inet_up_nanos_per_gb),
+    inetDownNanosPerGb: nanos(row.inet_down_nanos_per_gb),
+    deviceCount: row.device_count,
+    diskBytes: row.disk_bytes,
+    launch: row.launch as LaunchSettings,
+    desired: row.desired,
+    phase: row.phase,
+    phaseCause: row.phase_cause,
+    phaseSinceAt: row.phase_since_at,
+    generation: row.generation,
+    observed: toObservation(row),
+    holdId: row.hold_id === null ? undefined : asHoldId(row.hold_id),
+    createdAt: row.created_at,
+    endAt: row.end_at,
+  };
+}
+
+function toObservation(row: Selectable<InstancesTable>): Observation | undefined {
+  if (row.observed_state === null || row.observed_at === null) return undefined;
+  return {
+    generation: row.observed_generation,
+    state: row.observed_state,
+    statusMsg: row.observed_status_msg,
+    ports: row.observed_ports as Readonly<Record<string, number>>,
+    at: row.observed_at,
+  };
+}
