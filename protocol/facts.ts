@@ -7,11 +7,11 @@ export const MachineFacts = Type.Object({
   is_simulated: Type.Boolean(),
   cpu_name: Type.String({ maxLength: 255 }),
   cpu_arch: Type.Union([Type.Literal("amd64"), Type.Literal("arm64")]),
-  cpu_cores: Type.Integer({ minimum: 1 }),
+  cpu_cores: Type.Integer({ minimum: 1, maximum: 4096 }),
   cpu_ghz: Type.Number({ minimum: 0 }),
   has_avx: Type.Boolean(),
-  memory_bytes: Type.Integer({ minimum: 0 }),
-  disk_bytes: Type.Integer({ minimum: 0 }),
+  memory_bytes: Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }),
+  disk_bytes: Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }),
   disk_name: Type.String({ maxLength: 255 }),
   disk_mb_per_s: Type.Number({ minimum: 0 }),
   inet_up_mbps: Type.Number({ minimum: 0 }),
@@ -35,17 +35,17 @@ export type MachineFacts = Static<typeof MachineFacts>;
 /** One GPU. `uuid` is the identity that a lease names; two GPUs never share one. */
 export const GpuFacts = Type.Object({
   uuid: Type.String({ minLength: 1, maxLength: 128 }),
-  index: Type.Integer({ minimum: 0 }),
+  index: Type.Integer({ minimum: 0, maximum: 1023 }),
   /** The market's canonical name with blanks, such as `RTX 4090`. */
   name: Type.String({ minLength: 1, maxLength: 64 }),
-  memory_mb: Type.Integer({ minimum: 0 }),
+  memory_mb: Type.Integer({ minimum: 0, maximum: 1_000_000_000 }),
   /** CUDA capability times 100 (8.9 is 890). */
-  compute_cap: Type.Integer({ minimum: 0 }),
+  compute_cap: Type.Integer({ minimum: 0, maximum: 100_000 }),
   memory_gb_per_s: Type.Number({ minimum: 0 }),
   max_power_w: Type.Number({ minimum: 0 }),
-  tflops: Type.Number({ minimum: 0 }),
-  dlperf: Type.Number({ minimum: 0 }),
-  pci_lanes: Type.Integer({ minimum: 0 }),
+  tflops: Type.Number({ minimum: 0, maximum: 1_000_000 }),
+  dlperf: Type.Number({ minimum: 0, maximum: 1_000_000 }),
+  pci_lanes: Type.Integer({ minimum: 0, maximum: 1024 }),
   nvlink_gb_per_s: Type.Number({ minimum: 0 }),
   /** Declared by the operator for development: no such device was found on the host. */
   is_declared: Type.Boolean(),

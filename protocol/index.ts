@@ -2,4 +2,4 @@ export * from "./desired.ts";
 export * from "./facts.ts";
 export * from "./messages.ts";
 export * from "./observed.ts";
-export { decodeAgentMessage, decodeServerMessage, type Decoded } from "./decode.ts";
+export { decodeAgentMessage, decodeServerMessage } from "./decode.ts";

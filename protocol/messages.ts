@@ -55,19 +55,17 @@ export const Desired = Type.Object({
 export type Desired = Static<typeof Desired>;
 
 /** The report is stored: what it counted is safe, and the leases run anew from its arrival. */
-export const Acknowledge = Type.Object({
+const Acknowledge = Type.Object({
   kind: Type.Literal("acknowledge"),
   sequence: Type.Integer({ minimum: 1 }),
 });
-export type Acknowledge = Static<typeof Acknowledge>;
 
 /** The server will not have this agent; the connection closes after it. */
-export const Refuse = Type.Object({
+const Refuse = Type.Object({
   kind: Type.Literal("refuse"),
   code: Type.String(),
   message: Type.String(),
 });
-export type Refuse = Static<typeof Refuse>;
 
 export const ServerMessage = Type.Union([Welcome, Desired, Acknowledge, Refuse]);
 export type ServerMessage = Static<typeof ServerMessage>;

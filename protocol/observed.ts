@@ -4,7 +4,7 @@ import { Type, type Static } from "typebox";
  * What the agent sees of one instance. `absent` is the teardown receipt of the generation it names: nothing of the
  * instance is left on the host. `failed` means that the last attempt failed and another follows; `status_msg` says why.
  */
-export const ObservedState = Type.Union([
+const ObservedState = Type.Union([
   Type.Literal("absent"),
   Type.Literal("pulling"),
   Type.Literal("created"),
@@ -18,8 +18,8 @@ export const ObservedState = Type.Union([
 export type ObservedState = Static<typeof ObservedState>;
 
 export const ObservedInstance = Type.Object({
-  instance_id: Type.Integer({ minimum: 1 }),
-  generation: Type.Integer({ minimum: 0 }),
+  instance_id: Type.Integer({ minimum: 1, maximum: 2_147_483_647 }),
+  generation: Type.Integer({ minimum: 0, maximum: 2_147_483_647 }),
   state: ObservedState,
   status_msg: Type.String({ maxLength: 4096 }),
   /** `"8080/tcp": 33526`, only while running. */
@@ -27,9 +27,9 @@ export const ObservedInstance = Type.Object({
   exit_code: Type.Union([Type.Integer(), Type.Null()]),
   /** Cumulative within the generation; they never go back. */
   counters: Type.Object({
-    running_ms: Type.Integer({ minimum: 0 }),
-    received_bytes: Type.Integer({ minimum: 0 }),
-    sent_bytes: Type.Integer({ minimum: 0 }),
+    running_ms: Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }),
+    received_bytes: Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }),
+    sent_bytes: Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }),
   }),
 });
 export type ObservedInstance = Static<typeof ObservedInstance>;

@@ -1,0 +1,286 @@
+import assert from "node:assert/strict";
+import { spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, afterEach, before, beforeEach, describe, it } from "node:test";
+import type { DesiredInstance, LaunchCommand } from "../../../protocol/index.ts";
+import { busyboxImage, docker, removeLabelled } from "../../../test/support/docker.ts";
+import { FakeServer, TOKEN } from "../../test/fake-server.ts";
+import { order as plainOrder } from "../../test/fixtures.ts";
+import { LABEL_HOST } from "../identity.ts";
+
+const HOST_KEY = "agent-e2e";
+const MAIN = join(import.meta.dirname, "../main.ts");
+const HTTPD = "mkdir -p /www && echo berth-was-here > /www/index.html && httpd -f -p 8080 -h /www";
+
+describe("the agent with a real Docker Engine", () => {
+  let image = "";
+  let state_dir = "";
+  let server: FakeServer;
+  const agents = new Set<ChildProcess>();
+
+  const startAgent = () => {
+    const args = ["--server", server.url, "--host-key", HOST_KEY, "--state-dir", state_dir, "--no-install"];
+    const ports = ["--port-range", "27500-27600", "--declare-gpus", "RTX 4090:2"];
+    const env = { ...process.env, BERTH_AGENT_TOKEN: TOKEN, BERTH_LOG_LEVEL: "info" };
+    const agent = spawn(process.execPath, [MAIN, ...args, ...ports], { env, stdio: ["ignore", "ignore", "pipe"] });
+    agents.add(agent);
+    agent.once("exit", () => agents.delete(agent));
+    return agent;
+  };
+  const kill = async (agent: ChildProcess, signal: NodeJS.Signals) => {
+    const exited = once(agent, "exit");
+    agent.kill(signal);
+    return exited;
+  };
+  const order = (id: number, changes: Partial<DesiredInstance> = {}) =>
+    plainOrder(id, { image, command: { mode: "shell", onstart: null, has_jupyter: false }, ...changes });
+  const ids = async () =>
+    (await docker("ps", "-aq", "--no-trunc", "--filter", `label=${LABEL_HOST}=${HOST_KEY}`))
+      .split("\n")
+      .filter(Boolean);
+  const names = async () =>
+    (await docker("ps", "-a", "--format", "{{.Names}}", "--filter", `label=${LABEL_HOST}=${HOST_KEY}`))
+      .split("\n")
+      .filter(Boolean);
+
+  before(async () => {
+    image = await busyboxImage();
+  });
+  beforeEach(async () => {
+    await removeLabelled(LABEL_HOST, HOST_KEY);
+    state_dir = await mkdtemp(join(tmpdir(), "berth-agent-"));
+    server = await FakeServer.listen();
+  });
+  afterEach(async () => {
+    for (const agent of agents) await kill(agent, "SIGKILL");
+    await server.close();
+    await rm(state_dir, { recursive: true, force: true });
+  });
+  after(() => removeLabelled(LABEL_HOST, HOST_KEY));
+
+  it("creates, publishes a port that answers, stops, starts anew and leaves nothing", async () => {
+    startAgent();
+    const command = { mode: "entrypoint", entrypoint_shell: HTTPD, args: null } as const;
+    const ports = [{ container_port: 8080, protocol: "tcp" as const }];
+    const env: [string, string][] = [
+      ["GREETING", "hello world"],
+      ["NVIDIA_VISIBLE_DEVICES", "all"],
+    ];
+    const gpu_uuids = [`declared-${HOST_KEY}-0`];
+    const web = (changes: Partial<DesiredInstance>) => order(7, { command, ports, env, gpu_uuids, ...changes });
+    server.desire([web({ generation: 1 })]);
+    const running = await server.untilState(7, "running", 1);
+    assert.equal(running.status_msg, `success, running ${image}/args`);
+    const port = running.ports["8080/tcp"];
+    assert.ok(port !== undefined && port >= 27_500 && port <= 27_600);
+    assert.equal((await (await fetch(`http://127.0.0.1:${port}/`)).text()).trim(), "berth-was-here");
+    const seen = await docker("exec", "berth-7-g1", "env");
+    for (const line of [
+      "GREETING=hello world",
+      `VAST_TCP_PORT_8080=${port}`,
+      "PUBLIC_IPADDR=127.0.0.1",
+      "GPU_COUNT=1",
+      "NVIDIA_VISIBLE_DEVICES=void",
+    ]) {
+      assert.ok(seen.split("\n").includes(line), line);
+    }
+
+    await docker("exec", "berth-7-g1", "sh", "-c", "echo kept > /root/kept");
+    server.desire([web({ generation: 1, run: "stopped" })]);
+    const stopped = await server.untilState(7, "stopped", 1);
+    assert.deepEqual(stopped.ports, {});
+    assert.ok(stopped.counters.running_ms > 0 && stopped.counters.received_bytes > 0);
+
+    server.desire([web({ generation: 2 })]);
+    const again = await server.untilState(7, "running", 2);
+    assert.equal(again.ports["8080/tcp"], port);
+    assert.equal(await docker("exec", "berth-7-g2", "cat", "/root/kept"), "kept");
+    assert.deepEqual(await names(), ["berth-7-g2"]);
+
+    server.desire([web({ generation: 2, run: "absent" })]);
+    const absent = await server.untilState(7, "absent", 2);
+    assert.ok(absent.counters.running_ms > 0);
+    assert.deepEqual(await ids(), []);
+    assert.deepEqual(server.problems, []);
+  });
+
+  it("kill -9 and a new agent: the same container runs on and its counters go on", async () => {
+    const first = startAgent();
+    server.desire([order(8)]);
+    const before = await server.untilState(8, "running");
+    const [id] = await ids();
+    await kill(first, "SIGKILL");
+    startAgent();
+    await server.until("a second agent", () => server.peers.length === 2);
+    const after = await server.untilState(8, "running");
+    assert.deepEqual(await ids(), [id]);
+    assert.ok(after.counters.running_ms >= before.counters.running_ms);
+  });
+
+  it("kill -9 between the steps of a restart: the next agent finishes it from names and labels alone", async () => {
+    const first = startAgent();
+    server.desire([order(9)]);
+    await server.untilState(9, "running", 1);
+    const [id = ""] = await ids();
+    server.desire([order(9, { generation: 1, run: "stopped" })]);
+    await server.untilState(9, "stopped", 1);
+    await kill(first, "SIGKILL");
+    const started_at_ms = Date.parse(await docker("inspect", "-f", "{{.State.StartedAt}}", id));
+    // The state in which an agent leaves it that dies after renaming for generation 2 and before starting.
+    await docker("rename", id, `berth-9-g2.after-${started_at_ms}`);
+    await rm(state_dir, { recursive: true, force: true });
+    server.desire([order(9, { generation: 2 })]);
+    const second = startAgent();
+    await server.untilState(9, "running", 2);
+    assert.deepEqual([await ids(), await names()], [[id], ["berth-9-g2"]]);
+    // And after starting, before the last rename.
+    await kill(second, "SIGKILL");
+    const restarted = await docker("inspect", "-f", "{{.State.StartedAt}}", id);
+    await docker("rename", id, `berth-9-g2.after-${started_at_ms}`);
+    const connections = server.peers.length;
+    startAgent();
+    await server.until("a third agent", () => server.peers.length > connections);
+    await server.untilState(9, "running", 2);
+    await server.until("settled name", () => server.observed(9)?.state === "running");
+    assert.equal(await docker("inspect", "-f", "{{.State.StartedAt}}", id), restarted);
+  });
+
+  it("SIGTERM ends the agent with code 0 and leaves containers running", async () => {
+    const agent = startAgent();
+    server.desire([order(10)]);
+    await server.untilState(10, "running");
+    assert.deepEqual(await kill(agent, "SIGTERM"), [0, null]);
+    const [id = ""] = await ids();
+    assert.equal(await docker("inspect", "-f", "{{.State.Running}}", id), "true");
+  });
+
+  it("removes a labelled container that the server does not name, and no other", async () => {
+    const labels = ["--label", `${LABEL_HOST}=${HOST_KEY}`, "--label", "berth.instance_id=4711"];
+    await docker("run", "-d", "--name", "berth-4711-g3", ...labels, image);
+    const stranger = await docker(
+      "run",
+      "-d",
+      "--label",
+      `${LABEL_HOST}=somebody-else`,
+      "--label",
+      "berth.instance_id=4712",
+      image,
+    );
+    startAgent();
+    server.desire([]);
+    await server.until("the orphan gone", () => {
+      const last = server.peers.at(-1)?.reports.at(-1);
+      return last !== undefined && last.desired_version > 0 && last.instances.every((one) => one.state === "absent");
+    });
+    assert.deepEqual(await ids(), []);
+    assert.equal(await docker("inspect", "-f", "{{.State.Running}}", stranger), "true");
+    await docker("rm", "-f", stranger);
+  });
+
+  it("a process that ends by itself is reported with its code and stays ended", async () => {
+    startAgent();
+    const command = { mode: "entrypoint", entrypoint_shell: "exit 3", args: null } as const;
+    server.desire([order(11, { command })]);
+    const exited = await server.untilState(11, "exited", 1);
+    assert.equal(exited.exit_code, 3);
+    const [id = ""] = await ids();
+    const started = await docker("inspect", "-f", "{{.State.StartedAt}}", id);
+    const reports = server.peer.reports.length;
+    await server.until("two more heartbeats", () => server.peer.reports.length > reports + 2);
+    assert.equal(await docker("inspect", "-f", "{{.State.StartedAt}}", id), started);
+  });
+
+  it("a shell container runs its onstart at every start and answers a stop promptly", async () => {
+    startAgent();
+    const command = { mode: "shell", onstart: "echo started with $MARK", has_jupyter: false } as const;
+    const shell = (changes: Partial<DesiredInstance>) => order(12, { command, env: [["MARK", "a b"]], ...changes });
+    server.desire([shell({})]);
+    await server.untilState(12, "running", 1);
+    const [id = ""] = await ids();
+    await untilLogged(id, 1);
+    assert.equal(await docker("exec", id, "cat", "/.launch"), "shell");
+    const asked_ms = performance.now();
+    server.desire([shell({ run: "stopped" })]);
+    await server.untilState(12, "stopped", 1);
+    assert.ok(performance.now() - asked_ms < 3_000, "stopping took as long as the grace");
+    server.desire([shell({ generation: 2 })]);
+    await server.untilState(12, "running", 2);
+    await untilLogged(id, 2);
+  });
+
+  it("a tenant's container has no privileges and the limits of its order", async () => {
+    startAgent();
+    server.desire([order(13, { cpu_millis: 500, memory_bytes: 64 * 2 ** 20, hostname: "rented" })]);
+    await server.untilState(13, "running");
+    const config: unknown = JSON.parse(await docker("inspect", "-f", "{{json .HostConfig}}", "berth-13-g1"));
+    assert.partialDeepStrictEqual(config, {
+      Privileged: false,
+      CapDrop: ["ALL"],
+      SecurityOpt: ["no-new-privileges"],
+      NanoCpus: 500_000_000,
+      Memory: 64 * 2 ** 20,
+      MemorySwap: 64 * 2 ** 20,
+      RestartPolicy: { Name: "no" },
+    });
+    assert.equal(await docker("exec", "berth-13-g1", "hostname"), "rented");
+    await assert.rejects(docker("exec", "berth-13-g1", "mknod", "/tmp/disk", "b", "8", "0"));
+    await assert.rejects(docker("exec", "berth-13-g1", "mount", "-t", "tmpfs", "none", "/tmp"));
+  });
+
+  it("what cannot be started is reported with the engine's own words and tried again", async () => {
+    startAgent();
+    const command: LaunchCommand = { mode: "entrypoint", entrypoint_shell: null, args: ["/no/such/program"] };
+    server.desire([order(14, { command })]);
+    const failed = await server.untilState(14, "failed", 1);
+    assert.match(failed.status_msg, /: OCI runtime create failed: /);
+    await server.until(
+      "another attempt",
+      () => server.peer.reports.filter((report) => report.instances[0]?.state === "starting").length > 1,
+    );
+    server.desire([order(14, { command, run: "absent" })]);
+    await server.untilState(14, "absent", 1);
+    assert.deepEqual(await ids(), []);
+  });
+
+  it("an image that no registry has is reported as failed, and its teardown is safe", async () => {
+    startAgent();
+    server.desire([order(15, { image: "127.0.0.1:1/nobody/has-this:latest" })]);
+    const failed = await server.untilState(15, "failed", 1);
+    assert.notEqual(failed.status_msg, "");
+    server.desire([order(15, { image: "127.0.0.1:1/nobody/has-this:latest", run: "absent" })]);
+    await server.untilState(15, "absent", 1);
+  });
+
+  it("an instance ordered as stopped is created and not started", async () => {
+    startAgent();
+    server.desire([order(16, { run: "stopped", generation: 0 })]);
+    await server.untilState(16, "created", 0);
+    server.desire([order(16, { generation: 1 })]);
+    await server.untilState(16, "running", 1);
+    assert.deepEqual(await names(), ["berth-16-g1"]);
+  });
+
+  it("a name that another control plane's container has does not stand in the way", async () => {
+    const stranger = await docker("run", "-d", "--name", "berth-17-g1", image);
+    startAgent();
+    server.desire([order(17)]);
+    await server.untilState(17, "running", 1);
+    assert.match((await names()).join(), /^berth-17-g1\.of-[0-9a-f]{8}$/);
+    await docker("rm", "-f", stranger);
+    server.desire([order(17, { generation: 2 })]);
+    await server.untilState(17, "running", 2);
+    assert.deepEqual(await names(), ["berth-17-g2"]);
+  });
+
+  async function untilLogged(id: string, times: number): Promise<void> {
+    await server.until(`${times} lines of onstart`, () => server.observed(12)?.state === "running");
+    for (let attempt = 0; attempt < 100; attempt += 1) {
+      const lines = (await docker("logs", id)).split("\n").filter((line) => line === "started with a b");
+      if (lines.length === times) return;
+    }
+    assert.fail(`onstart did not run ${times} times`);
+  }
+});

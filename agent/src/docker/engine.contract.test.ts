@@ -1,0 +1,26 @@
+import { busyboxImage, DOCKER_SOCKET, removeLabelled } from "../../../test/support/docker.ts";
+import { systemClock } from "../clock.ts";
+import { CONTRACT_LABEL, testEngineContract } from "../engine.contract.ts";
+import { createDockerEngine } from "./engine.ts";
+
+const LABEL = "docker";
+
+testEngineContract("Docker Engine", LABEL, async () => {
+  const image = await busyboxImage();
+  const removeAll = async () => {
+    for (const value of [LABEL, `${LABEL}-list`]) await removeLabelled(CONTRACT_LABEL, value);
+  };
+  await removeAll();
+  const engine = createDockerEngine({ socket_path: DOCKER_SOCKET, clock: systemClock });
+  return {
+    engine,
+    image,
+    missing_image: "127.0.0.1:1/nobody/has-this:latest",
+    exiting: { command: ["sh", "-c", "exit 3"] },
+    broken: { command: ["/no/such/program"], has_init: false },
+    dispose: async () => {
+      engine.close();
+      await removeAll();
+    },
+  };
+});

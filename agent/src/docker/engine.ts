@@ -1,0 +1,173 @@
+import type { Clock } from "../clock.ts";
+import {
+  fail,
+  succeed,
+  type Container,
+  type ContainerSpec,
+  type Engine,
+  type EngineEvent,
+  type PullRequest,
+  type Result,
+  type Traffic,
+} from "../engine.ts";
+import { createBody } from "./body.ts";
+import { connectDocker, type Call, type DockerConnection } from "./connection.ts";
+import { watchEvents } from "./events.ts";
+import { pullImage } from "./pull.ts";
+import { readContainer, readCreatedId, readListedIds, readStoragePath, readTraffic, readVersion } from "./read.ts";
+
+/** The newest interface this file was written for. A daemon that has dropped it is asked for its oldest instead. */
+const NEWEST_KNOWN_API = "1.51";
+
+/**
+ * Docker Engine behind its socket. The interface version is negotiated with the first answer and again after the
+ * daemon was silent, since it may have been upgraded meanwhile.
+ */
+export function createDockerEngine(deps: { readonly socket_path: string; readonly clock: Clock }): DockerEngine {
+  return new DockerEngine(deps.socket_path, deps.clock);
+}
+
+/** Picks the newest version that both sides know. */
+export function chooseApiVersion(api: string, oldest_api: string): string {
+  if (compareVersions(api, NEWEST_KNOWN_API) <= 0) return api;
+  return compareVersions(oldest_api, NEWEST_KNOWN_API) <= 0 ? NEWEST_KNOWN_API : oldest_api;
+}
+
+function compareVersions(a: string, b: string): number {
+  const [majorA = 0, minorA = 0] = a.split(".").map(Number);
+  const [majorB = 0, minorB = 0] = b.split(".").map(Number);
+  return majorA - majorB || minorA - minorB;
+}
+
+export class DockerEngine implements Engine {
+  readonly kind = "docker";
+  readonly #socketPath: string;
+  readonly #clock: Clock;
+  #connection: DockerConnection | undefined;
+  #engineVersion = "";
+
+  constructor(socketPath: string, clock: Clock) {
+    this.#socketPath = socketPath;
+    this.#clock = clock;
+  }
+
+  async version(): Promise<Result<string>> {
+    const connection = await this.#connect();
+    return connection.ok ? succeed(this.#engineVersion) : connection;
+  }
+
+  /** The folder in which the daemon keeps containers; undefined when it does not say. */
+  async storagePath(): Promise<string | undefined> {
+    const answer = read(await this.#call({ method: "GET", path: "/info" }), readStoragePath);
+    return answer.ok ? answer.value : undefined;
+  }
+
+  async hasImage(image: string): Promise<Result<boolean>> {
+    const found = await this.#call({ method: "GET", path: `/images/${encodePath(image)}/json` });
+    if (found.ok) return succeed(true);
+    return found.failure.kind === "not_found" ? succeed(false) : found;
+  }
+
+  async pull(request: PullRequest): Promise<Result<void>> {
+    const connection = await this.#connect();
+    return connection.ok ? pullImage(connection.value, request) : connection;
+  }
+
+  async create(spec: ContainerSpec): Promise<Result<string>> {
+    const answer = await this.#call({
+      method: "POST",
+      path: "/containers/create",
+      query: { name: spec.name },
+      body: createBody(spec),
+    });
+    return read(answer, readCreatedId);
+  }
+
+  async start(id: string): Promise<Result<void>> {
+    return done(await this.#call({ method: "POST", path: `/containers/${id}/start` }));
+  }
+
+  async stop(id: string, grace_ms: number): Promise<Result<void>> {
+    const query = { t: String(Math.max(0, Math.ceil(grace_ms / 1000))) };
+    return done(await this.#call({ method: "POST", path: `/containers/${id}/stop`, query }));
+  }
+
+  async remove(id: string): Promise<Result<void>> {
+    const query = { force: "true", v: "true" };
+    const removed = await this.#call({ method: "DELETE", path: `/containers/${id}`, query });
+    if (!removed.ok && removed.failure.kind === "not_found") return succeed(undefined);
+    return done(removed);
+  }
+
+  async rename(id: string, name: string): Promise<Result<void>> {
+    return done(await this.#call({ method: "POST", path: `/containers/${id}/rename`, query: { name } }));
+  }
+
+  async inspect(id: string): Promise<Result<Container>> {
+    return read(await this.#call({ method: "GET", path: `/containers/${id}/json` }), readContainer);
+  }
+
+  async list(label: string, value: string): Promise<Result<readonly Container[]>> {
+    const filters = JSON.stringify({ label: [`${label}=${value}`] });
+    const query = { all: "true", filters };
+    const ids = read(await this.#call({ method: "GET", path: "/containers/json", query }), readListedIds);
+    if (!ids.ok) return ids;
+    const containers: Container[] = [];
+    for (const one of await Promise.all(ids.value.map((id) => this.inspect(id)))) {
+      if (one.ok) containers.push(one.value);
+      // Removed between the two questions: then it is not there, which is the truth.
+      else if (one.failure.kind !== "not_found") return one;
+    }
+    return succeed(containers);
+  }
+
+  async traffic(id: string): Promise<Result<Traffic>> {
+    const query = { stream: "false", "one-shot": "true" };
+    const answer = await this.#call({ method: "GET", path: `/containers/${id}/stats`, query });
+    if (!answer.ok) return answer;
+    const traffic = readTraffic(answer.value);
+    return traffic ? succeed(traffic) : fail("not_found", "no counters, the container does not run");
+  }
+
+  subscribe(label: string, value: string, listener: (event: EngineEvent) => void): () => void {
+    return watchEvents({ connect: () => this.#connect(), clock: this.#clock, label, value, listener });
+  }
+
+  close(): void {
+    this.#connection = undefined;
+  }
+
+  async #call(call: Call): Promise<Result<unknown>> {
+    const connection = await this.#connect();
+    if (!connection.ok) return connection;
+    const answer = await connection.value.call(call);
+    if (!answer.ok && answer.failure.kind === "unreachable") this.#connection = undefined;
+    return answer;
+  }
+
+  async #connect(): Promise<Result<DockerConnection>> {
+    if (this.#connection) return succeed(this.#connection);
+    const answer = await connectDocker(this.#socketPath).call({ method: "GET", path: "/version" });
+    const versions = read(answer, readVersion);
+    if (!versions.ok) return versions;
+    const { engine, api, oldest_api } = versions.value;
+    this.#engineVersion = engine;
+    this.#connection = connectDocker(this.#socketPath, `v${chooseApiVersion(api, oldest_api)}`);
+    return succeed(this.#connection);
+  }
+}
+
+function read<T>(answer: Result<unknown>, reader: (value: unknown) => T | undefined): Result<T> {
+  if (!answer.ok) return answer;
+  const value = reader(answer.value);
+  return value === undefined ? fail("refused", "the engine's answer has an unknown form") : succeed(value);
+}
+
+function done(answer: Result<unknown>): Result<void> {
+  return answer.ok ? succeed(undefined) : answer;
+}
+
+/** Slashes of a repository stay, everything else that would end the path is encoded. */
+function encodePath(image: string): string {
+  return image.split("/").map(encodeURIComponent).join("/");
+}

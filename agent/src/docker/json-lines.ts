@@ -1,0 +1,33 @@
+/** Cuts a stream of JSON documents, one per line, and gives each to `onValue`. What is not JSON is left out. */
+export class JsonLines {
+  readonly #onValue: (value: unknown) => void;
+  #rest = "";
+
+  constructor(onValue: (value: unknown) => void) {
+    this.#onValue = onValue;
+  }
+
+  push(text: string): void {
+    const lines = (this.#rest + text).split("\n");
+    this.#rest = lines.pop() ?? "";
+    for (const line of lines) this.#emit(line);
+  }
+
+  /** The stream is over: a last line may come without its end. */
+  end(): void {
+    this.#emit(this.#rest);
+    this.#rest = "";
+  }
+
+  #emit(line: string): void {
+    if (line.trim() === "") return;
+    let value: unknown;
+    try {
+      value = JSON.parse(line);
+    } catch {
+      // Half a line of a broken connection; the end of the stream says the rest.
+      return;
+    }
+    this.#onValue(value);
+  }
+}

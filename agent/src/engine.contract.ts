@@ -1,0 +1,219 @@
+import assert from "node:assert/strict";
+import { after, before, describe, it } from "node:test";
+import { systemClock } from "./clock.ts";
+import type { ContainerSpec, Engine, EngineEvent, PullProgress, Result } from "./engine.ts";
+
+/** What an engine must bring along so that the suite can exercise it. */
+export type EngineFixture = {
+  readonly engine: Engine;
+  /** An image that runs until it is stopped, and one that nobody has. */
+  readonly image: string;
+  readonly missing_image: string;
+  /** Recipes of a process that ends by itself with code 3, and of one that cannot be started. */
+  readonly exiting: Partial<ContainerSpec>;
+  readonly broken: Partial<ContainerSpec>;
+  readonly dispose: () => Promise<void>;
+};
+
+const LABEL = "berth.contract";
+
+/** What every engine does, whether its containers are real or not. */
+export function testEngineContract(name: string, label: string, setUp: () => Promise<EngineFixture>): void {
+  describe(`${name} keeps the engine contract`, () => {
+    let fixture: EngineFixture;
+    let count = 0;
+    before(async () => {
+      fixture = await setUp();
+      await pull(fixture.engine, fixture.image);
+    });
+    after(() => fixture.dispose());
+
+    const spec = (changes: Partial<ContainerSpec> = {}): ContainerSpec => {
+      count += 1;
+      return { ...plainSpec(`berth-contract-${label}-${count}`, fixture.image, label), ...changes };
+    };
+    const create = async (changes: Partial<ContainerSpec> = {}) => value(await fixture.engine.create(spec(changes)));
+    const inspect = async (id: string) => value(await fixture.engine.inspect(id));
+
+    it("tells its version", async () => {
+      assert.notEqual(value(await fixture.engine.version()), "");
+    });
+
+    it("a container goes from created through running to exited, with the times of its run", async () => {
+      const id = await create();
+      const created = await inspect(id);
+      assert.equal(created.phase, "created");
+      assert.deepEqual([created.started_at_ms, created.finished_at_ms, created.exit_code], [null, null, null]);
+      value(await fixture.engine.start(id));
+      const running = await inspect(id);
+      assert.equal(running.phase, "running");
+      assert.ok(running.started_at_ms !== null && running.finished_at_ms === null && running.exit_code === null);
+      value(await fixture.engine.stop(id, 1_000));
+      const exited = await inspect(id);
+      assert.equal(exited.phase, "exited");
+      assert.ok(Number.isInteger(exited.exit_code));
+      assert.ok((exited.finished_at_ms ?? 0) >= running.started_at_ms);
+    });
+
+    it("a second start has a start time of its own", async () => {
+      const id = await create();
+      value(await fixture.engine.start(id));
+      const first = (await inspect(id)).started_at_ms;
+      value(await fixture.engine.stop(id, 1_000));
+      value(await fixture.engine.start(id));
+      assert.notEqual((await inspect(id)).started_at_ms, first);
+    });
+
+    it("starting twice, stopping twice and removing twice succeed", async () => {
+      const id = await create();
+      for (let i = 0; i < 2; i += 1) value(await fixture.engine.start(id));
+      for (let i = 0; i < 2; i += 1) value(await fixture.engine.stop(id, 1_000));
+      for (let i = 0; i < 2; i += 1) value(await fixture.engine.remove(id));
+    });
+
+    it("removing what never existed succeeds, everything else about it is not_found", async () => {
+      const { engine } = fixture;
+      value(await engine.remove("no-such-container"));
+      assert.equal(kind(await engine.start("no-such-container")), "not_found");
+      assert.equal(kind(await engine.stop("no-such-container", 0)), "not_found");
+      assert.equal(kind(await engine.rename("no-such-container", "berth-other")), "not_found");
+      assert.equal(kind(await engine.inspect("no-such-container")), "not_found");
+      assert.equal(kind(await engine.traffic("no-such-container")), "not_found");
+    });
+
+    it("removes a running container", async () => {
+      const id = await create();
+      value(await fixture.engine.start(id));
+      value(await fixture.engine.remove(id));
+      assert.equal(kind(await fixture.engine.inspect(id)), "not_found");
+    });
+
+    it("a taken name is a conflict, for creating and for renaming", async () => {
+      const { engine } = fixture;
+      const first = spec();
+      value(await engine.create(first));
+      assert.equal(kind(await engine.create({ ...spec(), name: first.name })), "conflict");
+      assert.equal(kind(await engine.rename(await create(), first.name)), "conflict");
+    });
+
+    it("a renamed container is the same one, also while it runs", async () => {
+      const id = await create();
+      value(await fixture.engine.start(id));
+      const name = `berth-contract-${label}-renamed`;
+      value(await fixture.engine.rename(id, name));
+      const renamed = await inspect(id);
+      assert.deepEqual([renamed.name, renamed.phase], [name, "running"]);
+    });
+
+    it("lists containers of the label in every phase, with labels, names and ports", async () => {
+      const own = { [LABEL]: `${label}-list` };
+      const ports = [{ container_port: 80, protocol: "tcp" as const, host_port: 27_431 }];
+      const created = await create({ labels: own, ports });
+      const running = await create({ labels: own });
+      value(await fixture.engine.start(running));
+      const listed = value(await fixture.engine.list(LABEL, `${label}-list`));
+      const phases = new Map(listed.map((one) => [one.id, one.phase]));
+      assert.deepEqual(
+        phases,
+        new Map([
+          [created, "created"],
+          [running, "running"],
+        ]),
+      );
+      const found = listed.find((one) => one.id === created);
+      assert.deepEqual(found?.ports, ports);
+      assert.equal(found?.labels[LABEL], `${label}-list`);
+    });
+
+    it("a process that ends by itself leaves its code and is not started again", async () => {
+      const events: EngineEvent[] = [];
+      const unsubscribe = fixture.engine.subscribe(LABEL, label, (event) => events.push(event));
+      const id = await create(fixture.exiting);
+      value(await fixture.engine.start(id));
+      const ended = await waitFor(async () => {
+        const one = await inspect(id);
+        return one.phase === "exited" ? one : undefined;
+      });
+      assert.equal(ended.exit_code, 3);
+      await waitFor(() =>
+        Promise.resolve(events.some((event) => event.kind === "container" && event.id === id) || undefined),
+      );
+      unsubscribe();
+    });
+
+    it("what cannot be started is refused with the engine's own text", async () => {
+      const started = await fixture.engine.start(await create(fixture.broken));
+      assert.ok(!started.ok);
+      assert.match(started.failure.message, /OCI runtime create failed/);
+    });
+
+    it("an image that nobody has is refused, and a called-off pull is cancelled", async () => {
+      const { engine, missing_image: image } = fixture;
+      assert.equal(value(await engine.hasImage(image)), false);
+      const onProgress = () => undefined;
+      const missing = await engine.pull({ image, auth: null, signal: new AbortController().signal, onProgress });
+      assert.ok(!missing.ok);
+      assert.notEqual(missing.failure.message, "");
+      const cancelled = await engine.pull({ image, auth: null, signal: AbortSignal.abort(), onProgress });
+      assert.equal(kind(cancelled), "cancelled");
+    });
+
+    it("traffic is counted while running and unknown otherwise", async () => {
+      const id = await create();
+      assert.equal(kind(await fixture.engine.traffic(id)), "not_found");
+      value(await fixture.engine.start(id));
+      const traffic = value(await fixture.engine.traffic(id));
+      assert.ok(traffic.received_bytes >= 0 && traffic.sent_bytes >= 0);
+    });
+  });
+}
+
+/** A recipe without anything special. */
+function plainSpec(name: string, image: string, label: string): ContainerSpec {
+  return {
+    name,
+    image,
+    labels: { [LABEL]: label },
+    env: [],
+    entrypoint: null,
+    command: null,
+    has_init: true,
+    hostname: null,
+    bind_address: "127.0.0.1",
+    ports: [],
+    gpu_uuids: [],
+    cpu_millis: 0,
+    memory_bytes: 0,
+    disk_bytes: 0,
+  };
+}
+
+/** The label under which the suite's containers can be found and removed. */
+export const CONTRACT_LABEL = LABEL;
+
+async function pull(engine: Engine, image: string): Promise<void> {
+  if (value(await engine.hasImage(image))) return;
+  const seen: PullProgress[] = [];
+  const signal = new AbortController().signal;
+  value(await engine.pull({ image, auth: null, signal, onProgress: (progress) => seen.push(progress) }));
+  assert.equal(value(await engine.hasImage(image)), true);
+  for (const { received_bytes, total_bytes } of seen) assert.ok(received_bytes <= total_bytes);
+}
+
+function value<T>(result: Result<T>): T {
+  if (!result.ok) throw new Error(`${result.failure.kind}: ${result.failure.message}`);
+  return result.value;
+}
+
+function kind(result: Result<unknown>): string {
+  return result.ok ? "ok" : result.failure.kind;
+}
+
+async function waitFor<T>(look: () => Promise<T | undefined>): Promise<T> {
+  for (let attempt = 0; attempt < 200; attempt += 1) {
+    const found = await look();
+    if (found !== undefined) return found;
+    await systemClock.sleep(25);
+  }
+  throw new Error("it did not come about");
+}

@@ -1,0 +1,125 @@
+import { execFile } from "node:child_process";
+import { readFile, statfs } from "node:fs/promises";
+import { arch, cpus, hostname, release, totalmem } from "node:os";
+import type { GpuFacts, MachineFacts } from "../../protocol/index.ts";
+import { declaredGpus, type DeclaredModel } from "./declared-gpus.ts";
+import { GPU_QUERY, parseCudaVersion, parseGpuQuery, type NvidiaGpus } from "./nvidia-smi.ts";
+import type { PortRange } from "./ports.ts";
+
+export type Inventory = { readonly machine: MachineFacts; readonly gpus: readonly GpuFacts[] };
+export type InventoryInput = {
+  readonly host_key: string;
+  readonly docker_root: string;
+  readonly public_ipaddr: string;
+  readonly port_range: PortRange;
+  readonly geolocation: string;
+  readonly declared: readonly DeclaredModel[];
+};
+
+/**
+ * Rates are not measured: a disk benchmark at each start would wear and slow the disk under running tenants, and a
+ * network one needs a far end. These are what an old SATA disk and a plain line surely reach.
+ */
+const CONSERVATIVE_DISK_MB_PER_S = 100;
+const CONSERVATIVE_INET_MBPS = 100;
+/** Usable rate of one lane, by generation. */
+const PCIE_GB_PER_S_PER_LANE = [0, 0.25, 0.5, 0.985, 1.97, 3.94, 7.56] as const;
+const TOOL_TIMEOUT_MS = 20_000;
+const NO_GPUS: NvidiaGpus & { cuda: number } = { gpus: [], driver_version: "", pci_gen: 0, cuda: 0 };
+
+/** The facts of this machine, once at start. What cannot be found out is empty or zero, never guessed. */
+export async function takeInventory(input: InventoryInput): Promise<Inventory> {
+  const [cpu, os, disk, board, nvidia] = await Promise.all([
+    readCpu(),
+    readText("/etc/os-release"),
+    readDisk(input.docker_root),
+    readText("/sys/class/dmi/id/board_name"),
+    askNvidia(),
+  ]);
+  const lanes = nvidia.gpus[0]?.pci_lanes ?? 0;
+  const machine: MachineFacts = {
+    hostname: hostname().slice(0, 255),
+    is_simulated: false,
+    cpu_name: cpu.name.slice(0, 255),
+    cpu_arch: arch() === "arm64" ? "arm64" : "amd64",
+    cpu_cores: Math.max(1, cpus().length),
+    cpu_ghz: cpu.ghz,
+    has_avx: cpu.has_avx,
+    memory_bytes: totalmem(),
+    disk_bytes: disk,
+    disk_name: "",
+    disk_mb_per_s: CONSERVATIVE_DISK_MB_PER_S,
+    inet_up_mbps: CONSERVATIVE_INET_MBPS,
+    inet_down_mbps: CONSERVATIVE_INET_MBPS,
+    public_ipaddr: input.public_ipaddr,
+    has_static_ip: false,
+    direct_port_start: input.port_range.first,
+    direct_port_end: input.port_range.last,
+    geolocation: input.geolocation,
+    os_version: parseOsVersion(os).slice(0, 64),
+    kernel_version: release().slice(0, 128),
+    mobo_name: board.trim().slice(0, 255),
+    pci_gen: nvidia.pci_gen,
+    pcie_gb_per_s: Math.round((PCIE_GB_PER_S_PER_LANE[nvidia.pci_gen] ?? 0) * lanes * 10) / 10,
+    driver_version: nvidia.driver_version.slice(0, 64),
+    cuda_max_good: nvidia.cuda,
+  };
+  return { machine, gpus: [...nvidia.gpus, ...declaredGpus(input.host_key, input.declared, nvidia.gpus.length)] };
+}
+
+/** `VERSION_ID` of an os-release file, without its quotes; empty when there is none. */
+export function parseOsVersion(text: string): string {
+  return /^VERSION_ID="?([^"\n]*)"?$/m.exec(text)?.[1] ?? "";
+}
+
+export type CpuFacts = { readonly name: string; readonly ghz: number; readonly has_avx: boolean };
+
+/** Reads /proc/cpuinfo; `max_khz` is what the frequency driver says is possible, 0 if it says nothing. */
+export function parseCpuInfo(text: string, max_khz: number): CpuFacts {
+  const name = /^(?:model name|Processor)\s*:\s*(.+)$/m.exec(text)?.[1]?.trim() ?? "";
+  const present_mhz = Number(/^cpu MHz\s*:\s*([\d.]+)$/m.exec(text)?.[1] ?? 0);
+  const ghz = (max_khz > 0 ? max_khz / 1000 : present_mhz) / 1000;
+  return { name, ghz: Math.round(ghz * 100) / 100, has_avx: /^flags\s*:.*\bavx\b/m.test(text) };
+}
+
+async function readCpu(): Promise<CpuFacts> {
+  const [text, max] = await Promise.all([
+    readText("/proc/cpuinfo"),
+    readText("/sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq"),
+  ]);
+  return parseCpuInfo(text, Number(max.trim()) || 0);
+}
+
+/** Free bytes where containers are kept: what a tenant can be promised. */
+async function readDisk(docker_root: string): Promise<number> {
+  for (const path of [docker_root, "/"]) {
+    try {
+      const { bavail, bsize } = await statfs(path);
+      return bavail * bsize;
+    } catch {
+      // The engine may keep its files where this process cannot look; the root file system is the next best answer.
+      continue;
+    }
+  }
+  return 0;
+}
+
+async function askNvidia(): Promise<NvidiaGpus & { cuda: number }> {
+  const query = await run("nvidia-smi", [`--query-gpu=${GPU_QUERY}`, "--format=csv,noheader,nounits"]);
+  if (query === undefined) return NO_GPUS;
+  const found = parseGpuQuery(query);
+  if (found.gpus.length === 0) return NO_GPUS;
+  return { ...found, cuda: parseCudaVersion((await run("nvidia-smi", [])) ?? "") };
+}
+
+/** Undefined when the tool is missing or does not succeed. */
+function run(tool: string, args: readonly string[]): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    execFile(tool, [...args], { timeout: TOOL_TIMEOUT_MS }, (error, stdout) => resolve(error ? undefined : stdout));
+  });
+}
+
+/** Empty when there is no such file or it may not be read. */
+function readText(path: string): Promise<string> {
+  return readFile(path, "utf8").catch(() => "");
+}

@@ -1,0 +1,129 @@
+import type { DesiredInstance, ObservedInstance } from "../../protocol/index.ts";
+import type { OwnContainer } from "./identity.ts";
+import { FIRST_IDENTITY_PORT } from "./ports.ts";
+import { modeWord } from "./launch.ts";
+import type { Counters } from "./meter.ts";
+import { isStale, newestFirst } from "./plan.ts";
+
+/** What the agent is doing to an instance at this moment. */
+export type Activity = {
+  readonly generation: number;
+  readonly state: "pulling" | "starting" | "stopping";
+  readonly text: string;
+};
+/** The last attempt of this generation did not succeed; another follows. */
+export type Setback = { readonly generation: number; readonly message: string };
+
+export type ObserveInput = {
+  readonly orders: readonly DesiredInstance[];
+  /** Undefined until the engine has been asked once: nothing is then known to be absent. */
+  readonly containers: readonly OwnContainer[] | undefined;
+  readonly floors: ReadonlyMap<number, number>;
+  readonly activities: ReadonlyMap<number, Activity>;
+  readonly setbacks: ReadonlyMap<number, Setback>;
+  /** Container id → why the agent stopped it. */
+  readonly halted: ReadonlyMap<string, string>;
+  readonly counters: (instance_id: number, generation: number) => Counters;
+  /** Why the engine gives no answer now; null when it does. */
+  readonly engine_problem: string | null;
+};
+
+const MESSAGE_LIMIT = 4096;
+
+/** The observed set: one entry for each instance that is ordered or has a container here. */
+export function observe(input: ObserveInput): ObservedInstance[] {
+  const byInstance = Map.groupBy(input.containers ?? [], (own) => own.instance_id);
+  const observed: ObservedInstance[] = [];
+  for (const order of input.orders) {
+    const own = newestFirst(byInstance.get(order.instance_id) ?? [])[0];
+    byInstance.delete(order.instance_id);
+    const entry = observeOne(order.instance_id, order, own, input);
+    if (entry) observed.push(entry);
+  }
+  for (const [instance_id, orphans] of byInstance) {
+    const entry = observeOne(instance_id, undefined, newestFirst(orphans)[0], input);
+    if (entry) observed.push(entry);
+  }
+  return observed;
+}
+
+type View = { state: ObservedInstance["state"]; generation: number; text: string };
+
+function observeOne(
+  instance_id: number,
+  order: DesiredInstance | undefined,
+  own: OwnContainer | undefined,
+  input: ObserveInput,
+): ObservedInstance | undefined {
+  const view = viewOf(instance_id, order, own, input);
+  if (!view) return undefined;
+  const isRunning = own?.container.phase === "running";
+  const problem = input.engine_problem;
+  const text = problem === null || view.state === "absent" ? view.text : `the container engine is silent: ${problem}`;
+  return {
+    instance_id,
+    generation: view.generation,
+    state: view.state,
+    status_msg: text.slice(0, MESSAGE_LIMIT),
+    ports: isRunning && view.state === "running" ? portsOf(own) : {},
+    exit_code: isRunning || view.state === "absent" ? null : (own?.container.exit_code ?? null),
+    counters: input.counters(instance_id, view.generation),
+  };
+}
+
+function viewOf(
+  instance_id: number,
+  order: DesiredInstance | undefined,
+  own: OwnContainer | undefined,
+  input: ObserveInput,
+): View | undefined {
+  const stale = order !== undefined && isStale(order, own, input.floors.get(instance_id));
+  const activity = input.activities.get(instance_id);
+  if (activity) return { state: activity.state, generation: activity.generation, text: activity.text };
+  const setback = input.setbacks.get(instance_id);
+  // A process that runs is running, whatever else did not work out.
+  if (setback && own?.container.phase !== "running") {
+    return { state: "failed", generation: setback.generation, text: setback.message };
+  }
+  if (own) return viewContainer(stale ? undefined : order, own, input, setback);
+  if (!order) return undefined;
+  if (input.containers === undefined) {
+    return { state: "failed", generation: order.generation, text: "the container engine has not answered yet" };
+  }
+  const floor = Math.max(order.generation, input.floors.get(instance_id) ?? 0);
+  if (stale || order.run === "absent") return { state: "absent", generation: floor, text: "nothing is left" };
+  return { state: "starting", generation: order.generation, text: "waiting to be created" };
+}
+
+function viewContainer(
+  order: DesiredInstance | undefined,
+  own: OwnContainer,
+  input: ObserveInput,
+  setback: Setback | undefined,
+): View {
+  const { container, generation } = own;
+  const halted = input.halted.get(container.id);
+  if (container.phase === "running") {
+    if (setback) return { state: "running", generation, text: setback.message };
+    const text = order ? `success, running ${order.image}/${modeWord(order.command)}` : "running";
+    return { state: "running", generation, text };
+  }
+  if (!own.has_begun) {
+    // Made or kept for a run that has not begun; a container that ran in an older generation holds its disk.
+    const isNew = container.started_at_ms === null;
+    return { state: isNew ? "created" : "stopped", generation, text: isNew ? "created" : "stopped" };
+  }
+  if (halted !== undefined || order?.run === "stopped") {
+    return { state: "stopped", generation, text: halted ?? "stopped" };
+  }
+  return { state: "exited", generation, text: `the main process ended with code ${container.exit_code ?? "unknown"}` };
+}
+
+/** `"8080/tcp": 33526`. An identity port stands under its own number, the same on both sides. */
+function portsOf(own: OwnContainer): Record<string, number> {
+  const ports: Record<string, number> = {};
+  for (const port of own.container.ports) {
+    if (port.container_port < FIRST_IDENTITY_PORT) ports[`${port.container_port}/${port.protocol}`] = port.host_port;
+  }
+  return ports;
+}

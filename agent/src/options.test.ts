@@ -1,0 +1,40 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { parseOptions } from "./options.ts";
+
+const token = { BERTH_AGENT_TOKEN: "secret" };
+
+describe("the agent's options", () => {
+  it("have defaults for everything but the token", () => {
+    const parsed = parseOptions([], token);
+    assert.ok(parsed.ok);
+    assert.equal(parsed.options.server_url, "ws://127.0.0.1:8080/agent");
+    assert.deepEqual(parsed.options.port_range, { first: 20_000, last: 29_999 });
+    assert.deepEqual([parsed.options.simulate, parsed.options.may_install], [0, true]);
+    assert.ok(!parseOptions([], {}).ok);
+  });
+
+  it("the command line wins over the environment, and ports are bound where renters look for them", () => {
+    const env = { ...token, BERTH_AGENT_SIMULATE: "5", BERTH_AGENT_PUBLIC_IP: "203.0.113.9" };
+    const parsed = parseOptions(["--simulate", "3"], env);
+    assert.ok(parsed.ok);
+    assert.deepEqual([parsed.options.simulate, parsed.options.bind_address], [3, "203.0.113.9"]);
+  });
+
+  for (const argv of [
+    ["--server", "http://example.org"],
+    ["--simulate", "many"],
+    ["--declare-gpus", "Voodoo 2"],
+    ["--port-range", "9-1"],
+    ["--host-key", "two words"],
+    ["--unheard-of"],
+    ["--token", "secret"],
+  ]) {
+    it(`refuses ${argv.join(" ")}`, () => assert.ok(!parseOptions(argv, token).ok));
+  }
+
+  it("a token that cannot stand in a header is refused without repeating it", () => {
+    const parsed = parseOptions([], { BERTH_AGENT_TOKEN: "line\nbreak" });
+    assert.ok(!parsed.ok && !parsed.problem.includes("line"));
+  });
+});

@@ -1,0 +1,21 @@
+import { systemClock } from "../clock.ts";
+import { testEngineContract } from "../engine.contract.ts";
+import { createSimulatedEngine } from "./engine.ts";
+
+testEngineContract("the simulated engine", "simulated", () => {
+  const engine = createSimulatedEngine({ clock: systemClock, random: () => 0.5 });
+  // Images of these tags behave so; they must have been pulled like any other.
+  const onProgress = () => undefined;
+  const signal = new AbortController().signal;
+  const pulls = ["example/app:exit-3", "example/app:broken"].map((image) =>
+    engine.pull({ image, auth: null, signal, onProgress }),
+  );
+  return Promise.all(pulls).then(() => ({
+    engine,
+    image: "example/app:latest",
+    missing_image: "example/does-not-exist:latest",
+    exiting: { image: "example/app:exit-3" },
+    broken: { image: "example/app:broken" },
+    dispose: () => Promise.resolve(engine.close()),
+  }));
+});

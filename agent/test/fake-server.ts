@@ -1,0 +1,162 @@
+import { createServer, type IncomingMessage } from "node:http";
+import { once } from "node:events";
+import { WebSocketServer, type WebSocket } from "ws";
+import {
+  decodeAgentMessage,
+  type DesiredInstance,
+  type Hello,
+  type ObservedInstance,
+  type Report,
+  type ServerMessage,
+} from "../../protocol/index.ts";
+
+export type Peer = {
+  readonly socket: WebSocket;
+  readonly hello: Hello;
+  readonly reports: Report[];
+};
+
+export const TOKEN = "agent-token-for-tests";
+
+/**
+ * The control plane's end of the wire, as small as tests need it: it checks the credential and every message, welcomes,
+ * pushes the desired set and acknowledges. What it does not do by itself a test does through `peers`.
+ */
+export class FakeServer {
+  readonly peers: Peer[] = [];
+  readonly authorizations: (string | undefined)[] = [];
+  readonly problems: string[] = [];
+  heartbeat_ms = 200;
+  lease_ms = 60_000;
+  /** While false, reports are read and never answered. */
+  acknowledges = true;
+  /** While false, nobody is welcomed. */
+  welcomes = true;
+  #desired: readonly DesiredInstance[] | undefined;
+  #version = 0;
+  #waiting = new Set<() => void>();
+  readonly #http = createServer((_request, response) => response.writeHead(404).end());
+  readonly #ws = new WebSocketServer({ noServer: true, perMessageDeflate: false });
+
+  static async listen(port = 0): Promise<FakeServer> {
+    const server = new FakeServer();
+    server.#http.on("upgrade", (request: IncomingMessage, socket, head) => {
+      server.authorizations.push(request.headers.authorization);
+      server.#ws.handleUpgrade(request, socket, head, (ws) => server.#onConnection(ws));
+    });
+    server.#http.listen(port, "127.0.0.1");
+    await once(server.#http, "listening");
+    return server;
+  }
+
+  get port(): number {
+    const address = this.#http.address();
+    return typeof address === "object" && address !== null ? address.port : 0;
+  }
+
+  get url(): string {
+    return `ws://127.0.0.1:${this.port}/agent`;
+  }
+
+  /** The newest connection that has said hello. */
+  get peer(): Peer {
+    const peer = this.peers.at(-1);
+    if (!peer) throw new Error("no agent has connected");
+    return peer;
+  }
+
+  /** Replaces the desired set and pushes it to everybody connected. */
+  desire(instances: readonly DesiredInstance[]): void {
+    this.#desired = instances;
+    this.#version += 1;
+    for (const peer of this.peers) this.#pushDesired(peer.socket);
+  }
+
+  send(socket: WebSocket, message: ServerMessage): void {
+    if (socket.readyState === socket.OPEN) socket.send(JSON.stringify(message));
+  }
+
+  /** What the newest report of the newest connection says of an instance; the last entry is the present one. */
+  observed(instance_id: number): ObservedInstance | undefined {
+    return this.peers
+      .at(-1)
+      ?.reports.at(-1)
+      ?.instances.findLast((one) => one.instance_id === instance_id);
+  }
+
+  /** Waits until `look` finds something, looking again at each message and connection. */
+  async until<T>(what: string, look: () => T | undefined | false, timeout_ms = 20_000): Promise<T> {
+    const deadline = AbortSignal.timeout(timeout_ms);
+    for (;;) {
+      const found = look();
+      if (found !== undefined && found !== false) return found;
+      if (deadline.aborted) {
+        const last = JSON.stringify(this.peers.at(-1)?.reports.at(-1));
+        throw new Error(`never saw: ${what}; problems: ${this.problems.join("; ")}; last report: ${last}`);
+      }
+      await new Promise<void>((resolve) => {
+        const wake = () => {
+          this.#waiting.delete(wake);
+          deadline.removeEventListener("abort", wake);
+          resolve();
+        };
+        this.#waiting.add(wake);
+        deadline.addEventListener("abort", wake, { once: true });
+      });
+    }
+  }
+
+  async untilState(
+    instance_id: number,
+    state: ObservedInstance["state"],
+    generation?: number,
+  ): Promise<ObservedInstance> {
+    return this.until(`instance ${instance_id} ${state}`, () => {
+      const one = this.observed(instance_id);
+      return one?.state === state && (generation === undefined || one.generation === generation) ? one : undefined;
+    });
+  }
+
+  async close(): Promise<void> {
+    for (const client of this.#ws.clients) client.terminate();
+    this.#ws.close();
+    this.#http.close();
+    await once(this.#http, "close");
+  }
+
+  #onConnection(socket: WebSocket): void {
+    let peer: Peer | undefined;
+    socket.on("error", () => undefined);
+    socket.on("close", () => this.#wake());
+    socket.on("message", (data) => {
+      const decoded = decodeAgentMessage(String(data));
+      if (!decoded.ok) {
+        this.problems.push(decoded.problem);
+        return;
+      }
+      const { message } = decoded;
+      if (message.kind === "hello") {
+        peer = { socket, hello: message, reports: [] };
+        this.peers.push(peer);
+        if (this.welcomes) {
+          const { heartbeat_ms, lease_ms } = this;
+          this.send(socket, { kind: "welcome", machine_id: 1, heartbeat_ms, lease_ms });
+          this.#pushDesired(socket);
+        }
+      } else {
+        peer?.reports.push(message);
+        if (this.acknowledges) this.send(socket, { kind: "acknowledge", sequence: message.sequence });
+      }
+      this.#wake();
+    });
+  }
+
+  #pushDesired(socket: WebSocket): void {
+    if (!this.#desired) return;
+    this.send(socket, { kind: "desired", version: this.#version, instances: [...this.#desired] });
+  }
+
+  #wake(): void {
+    for (const wake of [...this.#waiting]) wake();
+  }
+}

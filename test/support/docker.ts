@@ -1,0 +1,109 @@
+import { execFile, spawn } from "node:child_process";
+import { chmod, copyFile, mkdir, mkdtemp, rm, symlink } from "node:fs/promises";
+import { openSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { promisify } from "node:util";
+
+const run = promisify(execFile);
+
+export const DOCKER_SOCKET = "/var/run/docker.sock";
+export const BUSYBOX_IMAGE = "berth-test/busybox:latest";
+const START_ATTEMPTS = 150;
+const ATTEMPT_MS = 200;
+/** Names under which the one binary is called in tests. */
+const APPLETS = [
+  "sh",
+  "ash",
+  "cat",
+  "echo",
+  "env",
+  "false",
+  "grep",
+  "head",
+  "hostname",
+  "httpd",
+  "id",
+  "kill",
+  "ls",
+  "mkdir",
+  "mknod",
+  "mount",
+  "nc",
+  "ping",
+  "printenv",
+  "ps",
+  "rm",
+  "sleep",
+  "test",
+  "touch",
+  "tr",
+  "true",
+  "wget",
+  "chmod",
+  "wc",
+  "dd",
+  "trap",
+] as const;
+
+/** Runs the Docker command line and returns what it printed. */
+export async function docker(...args: readonly string[]): Promise<string> {
+  const { stdout } = await run("docker", [...args], { maxBuffer: 16 * 1024 * 1024 });
+  return stdout.trim();
+}
+
+/** Makes sure that a Docker daemon answers, starting one when this process may. It is left running for later tests. */
+export async function ensureDocker(): Promise<void> {
+  if (await isDockerUp()) return;
+  const log = openSync(join(tmpdir(), "berth-test-dockerd.log"), "a");
+  spawn("dockerd", [], { detached: true, stdio: ["ignore", log, log] }).unref();
+  for (let attempt = 0; attempt < START_ATTEMPTS; attempt += 1) {
+    if (await isDockerUp()) return;
+    await delay(ATTEMPT_MS);
+  }
+  throw new Error(
+    "no Docker daemon answers, and none could be started: see berth-test-dockerd.log in the temporary folder",
+  );
+}
+
+/** An image made on the spot from the static busybox of this machine, so that no registry is needed. */
+export async function busyboxImage(): Promise<string> {
+  await ensureDocker();
+  if (await hasImage(BUSYBOX_IMAGE)) return BUSYBOX_IMAGE;
+  const root = await mkdtemp(join(tmpdir(), "berth-busybox-"));
+  try {
+    for (const folder of ["bin", "etc", "root", "tmp", "proc", "sys", "dev"]) await mkdir(join(root, folder));
+    await copyFile("/bin/busybox", join(root, "bin/busybox"));
+    await chmod(join(root, "bin/busybox"), 0o755);
+    for (const applet of APPLETS) await symlink("busybox", join(root, "bin", applet));
+    const archive = `${root}.tar`;
+    await run("tar", ["-C", root, "-cf", archive, "."]);
+    const changes = ["--change", "ENV PATH=/bin", "--change", 'CMD ["sleep","86400"]'];
+    await docker("import", ...changes, archive, BUSYBOX_IMAGE);
+    await rm(archive);
+    return BUSYBOX_IMAGE;
+  } finally {
+    await rm(root, { recursive: true, force: true });
+  }
+}
+
+/** Removes every container that carries the label, whatever its state. */
+export async function removeLabelled(label: string, value: string): Promise<void> {
+  const ids = (await docker("ps", "-aq", "--filter", `label=${label}=${value}`)).split("\n").filter(Boolean);
+  if (ids.length > 0) await docker("rm", "-f", "-v", ...ids);
+}
+
+async function hasImage(image: string): Promise<boolean> {
+  return docker("image", "inspect", image).then(
+    () => true,
+    () => false,
+  );
+}
+
+async function isDockerUp(): Promise<boolean> {
+  return docker("info", "--format", "{{.ServerVersion}}").then(
+    () => true,
+    () => false,
+  );
+}
