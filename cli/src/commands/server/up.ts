@@ -1,0 +1,55 @@
+import { spawn } from "node:child_process";
+import path from "node:path";
+import { UserError } from "../../failure.ts";
+
+export type UpOptions = {
+  readonly port: number;
+  readonly host: string;
+  readonly dataDir: string;
+  readonly simulate?: number;
+  readonly agent: boolean;
+  readonly declareGpus?: string;
+};
+
+/** What the server's process is told, beside what it inherits. */
+export function upEnvironment(options: UpOptions): Record<string, string> {
+  const { port, host, dataDir, simulate, agent: hasAgent, declareGpus } = options;
+  if (host.trim() === "") throw new UserError("The host is empty.", "Give an address, such as --host 0.0.0.0.", 2);
+  if (simulate !== undefined && !hasAgent) {
+    throw new UserError("--simulate starts hosts and --no-agent starts none.", "Give one of the two.", 2);
+  }
+  if (declareGpus !== undefined && (simulate !== undefined || !hasAgent)) {
+    throw new UserError(
+      "--declare-gpus is about this machine, which is not offered with --simulate or --no-agent.",
+      "Leave it out, or offer this machine.",
+      2,
+    );
+  }
+  return {
+    BERTH_PORT: String(port),
+    BERTH_HOST: host,
+    BERTH_DATA_DIR: path.resolve(dataDir),
+    ...(simulate === undefined ? {} : { BERTH_SIMULATE: String(simulate) }),
+    ...(hasAgent ? {} : { BERTH_NO_AGENT: "1" }),
+    ...(declareGpus === undefined ? {} : { BERTH_DECLARE_GPUS: declareGpus }),
+  };
+}
+
+/** Becomes the server: one process, so that signals and exit codes need no middleman. Does not return. */
+export async function up(options: UpOptions): Promise<void> {
+  const environment = { ...process.env, ...upEnvironment(options) };
+  const main = path.resolve(import.meta.dirname, "../../../../server/src/main.ts");
+  const argv = [...process.execArgv, main];
+  if (process.execve !== undefined) process.execve(process.execPath, [process.execPath, ...argv], environment);
+  process.exitCode = await runAsChild(argv, environment);
+}
+
+/** For systems on which a process cannot replace itself. */
+function runAsChild(argv: readonly string[], environment: NodeJS.ProcessEnv): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, argv, { env: environment, stdio: "inherit" });
+    for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => child.kill(signal));
+    child.on("error", reject);
+    child.on("exit", (code) => resolve(code ?? 1));
+  });
+}

@@ -1,0 +1,47 @@
+import { readFileSync } from "node:fs";
+import path from "node:path";
+import { createClient, type Client } from "../../sdk/src/client.ts";
+import { UserError } from "./failure.ts";
+
+/** What every command that speaks to a server accepts. */
+export type ConnectionOptions = {
+  readonly url?: string;
+  readonly key?: string;
+  readonly dataDir: string;
+};
+
+/**
+ * A client of the server that the options, the environment or the data directory name, in this order; the server writes
+ * `server.url` and `admin.key` there.
+ */
+export function connect(options: ConnectionOptions): Client {
+  const url = options.url ?? readServerFile(options.dataDir, "server.url");
+  if (url === undefined) {
+    const file = path.join(options.dataDir, "server.url");
+    throw new UserError(
+      `No server is running here: there is no ${file}.`,
+      "Start one with `berth up`, or name one with --url, --data-dir or BERTH_URL.",
+    );
+  }
+  if (!URL.canParse(url)) throw new UserError(`${url} is not an address.`, "Write it like http://127.0.0.1:8080.", 2);
+  const key = options.key ?? readServerFile(options.dataDir, "admin.key");
+  if (key === undefined) {
+    throw new UserError(
+      `No API key: there is no ${path.join(options.dataDir, "admin.key")}.`,
+      "Give one with --key or BERTH_API_KEY.",
+    );
+  }
+  return createClient({ baseUrl: url, apiKey: key });
+}
+
+function readServerFile(dataDir: string, name: string): string | undefined {
+  const file = path.join(dataDir, name);
+  try {
+    return readFileSync(file, "utf8").trim();
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? error.code : undefined;
+    if (code === "ENOENT" || code === "ENOTDIR") return undefined;
+    if (code === "EACCES") throw new UserError(`${file} may not be read by you.`, "Run this as the server's user.");
+    throw error;
+  }
+}

@@ -1,0 +1,20 @@
+import type { Command } from "commander";
+import { serverCommand } from "./declare-connection.ts";
+import { parseAmount } from "./parse.ts";
+
+export function declareAccountCommands(program: Command): void {
+  serverCommand(program, "balance", "show how much credit you have").action(async (options) =>
+    (await import("./commands/account/balance.ts")).showBalance(options),
+  );
+  serverCommand(program, "transfer", "give credit to another user")
+    .argument("<recipient>", "e-mail address or user id")
+    .argument("<dollars>", "how much", parseAmount)
+    .action(async (recipient, amount, options) =>
+      (await import("./commands/account/transfer.ts")).transferCredit(recipient, amount, options),
+    );
+  serverCommand(program, "invoices", "list what you paid, and what for")
+    .option("--charges", "with the charges of instances and disks")
+    .option("--from <date>", "not before, such as 2026-01-31")
+    .option("--to <date>", "not after")
+    .action(async (options) => (await import("./commands/account/invoices.ts")).listInvoices(options));
+}

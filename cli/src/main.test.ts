@@ -1,0 +1,129 @@
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createServer, type IncomingMessage } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { test, type TestContext } from "node:test";
+
+type Received = { readonly line: string; readonly authorization: string | undefined; readonly body: unknown };
+type Result = { readonly code: number; readonly stdout: string; readonly stderr: string };
+
+const main = path.resolve(import.meta.dirname, "main.ts");
+
+/** Runs `berth` as a person would, in an empty directory unless `env` names another. */
+async function berth(args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Result> {
+  const child = execFile(process.execPath, ["--disable-warning=ExperimentalWarning", main, ...args], {
+    cwd: env["BERTH_DATA_DIR"] ?? tmpdir(),
+    env: { PATH: process.env["PATH"] ?? "", ...env },
+  });
+  const output = { stdout: "", stderr: "" };
+  child.stdout?.on("data", (chunk) => (output.stdout += String(chunk)));
+  child.stderr?.on("data", (chunk) => (output.stderr += String(chunk)));
+  const [code]: number[] = await once(child, "close");
+  return { code: code ?? -1, ...output };
+}
+
+/** A data directory as a running server leaves it; the server gives one answer to everything. */
+async function serve(t: TestContext, status: number, answer: unknown) {
+  const received: Received[] = [];
+  const server = createServer((request, response) => {
+    void readBody(request).then((body) => {
+      received.push({ line: `${request.method} ${request.url}`, authorization: request.headers.authorization, body });
+      response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(answer));
+    });
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  t.after(() => server.close());
+  const { port } = server.address() as AddressInfo;
+  const dataDir = mkdtempSync(path.join(tmpdir(), "berth-cli-"));
+  t.after(() => rmSync(dataDir, { recursive: true }));
+  writeFileSync(path.join(dataDir, "server.url"), `http://127.0.0.1:${port}\n`);
+  writeFileSync(path.join(dataDir, "admin.key"), "admin-secret\n");
+  return { received, env: { BERTH_DATA_DIR: dataDir } };
+}
+
+async function readBody(request: IncomingMessage): Promise<unknown> {
+  let text = "";
+  for await (const chunk of request) text += String(chunk);
+  return text === "" ? undefined : JSON.parse(text);
+}
+
+test("the help names every command, those of the checkout's script too", async () => {
+  const { code, stdout } = await berth(["--help"]);
+  assert.equal(code, 0);
+  for (const command of ["up", "search", "rent", "admin", "test", "bench"]) {
+    assert.match(stdout, new RegExp(`^ {2}${command}\\b`, "m"));
+  }
+});
+
+test("admin user create prints exactly one JSON object and uses the server's own key, whatever the shell has set", async (t) => {
+  const answer = { id: 7, email: "a@b.c", api_key: "k", key_id: 9 };
+  const { received, env } = await serve(t, 200, answer);
+  const result = await berth(["admin", "user", "create", "a@b.c", "--credit", "2.5"], {
+    ...env,
+    BERTH_API_KEY: "mine",
+  });
+  assert.deepEqual([result.code, JSON.parse(result.stdout)], [0, answer], result.stderr);
+  assert.deepEqual(received, [
+    { line: "POST /api/v0/admin/users/", authorization: "Bearer admin-secret", body: { email: "a@b.c", credit: 2.5 } },
+  ]);
+});
+
+test("rent sends what was given and nothing else, with the user's key", async (t) => {
+  const { received, env } = await serve(t, 200, { success: true, new_contract: 42, instance_api_key: "k", ask_id: 7 });
+  const args = ["rent", "7", "--image", "busybox", "--env", "-e A=1 -p 80:80", "--disk", "10"];
+  const result = await berth(args, { ...env, BERTH_API_KEY: "mine" });
+  assert.equal(result.code, 0, result.stderr);
+  assert.match(result.stdout, /Instance 42/);
+  const body = { image: "busybox", env: "-e A=1 -p 80:80", disk: 10 };
+  assert.deepEqual(received, [{ line: "PUT /api/v0/asks/7/", authorization: "Bearer mine", body }]);
+});
+
+test("a refusal is told with its sentence, its code and what may help, and the exit code is 1", async (t) => {
+  const { env } = await serve(t, 404, {
+    success: false,
+    error: "no_such_ask",
+    msg: "There is no offer 7.",
+    request_id: "r",
+  });
+  const result = await berth(["rent", "7", "--image", "busybox"], env);
+  assert.deepEqual([result.code, result.stdout], [1, ""]);
+  assert.equal(
+    result.stderr,
+    "error: There is no offer 7. (no_such_ask, request r)\nSee what there is with `berth instances` or `berth search`.\n",
+  );
+});
+
+test("without a running server one is told how to start it", async () => {
+  const result = await berth(["instances", "--data-dir", "/nonexistent"]);
+  assert.equal(result.code, 1);
+  assert.match(result.stderr, /No server is running here.*\n.*berth up/);
+});
+
+test("a command that makes no sense ends with code 2 and says why", async () => {
+  const mistakes: readonly (readonly [readonly string[], RegExp])[] = [
+    [["up", "--port", "abc"], /'--port <number>' argument 'abc' is invalid. It must be a whole number/],
+    [["up", "--simulate", "0"], /'--simulate <hosts>' argument '0' is invalid/],
+    [["up", "--simulate", "2", "--no-agent"], /--no-agent starts none/],
+    [["up", "--declare-gpus", "many"], /NAME:COUNT/],
+    [["up", "--simulate", "2", "--declare-gpus", "RTX 4090:2"], /--declare-gpus is about this machine/],
+    [["rent", "7"], /--image or --template/],
+    [["frobnicate"], /unknown command/],
+  ];
+  for (const [args, reason] of mistakes) {
+    const result = await berth(args);
+    assert.deepEqual([result.code, result.stdout], [2, ""], args.join(" "));
+    assert.match(result.stderr, reason);
+  }
+});
+
+test("a wrong variable is named in place of the option, and an empty one counts as absent", async () => {
+  const wrong = await berth(["up", "--no-agent", "--simulate", "1"], { BERTH_PORT: "99999" });
+  assert.match(wrong.stderr, /from env 'BERTH_PORT' is invalid/);
+  const empty = await berth(["up", "--no-agent", "--simulate", "1"], { BERTH_PORT: "" });
+  assert.match(empty.stderr, /--no-agent starts none/);
+});

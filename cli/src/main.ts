@@ -1,0 +1,19 @@
+import { CommanderError } from "commander";
+import { createProgram } from "./program.ts";
+
+// An empty variable is an absent one, as shells and compose files write it.
+for (const [name, value] of Object.entries(process.env)) {
+  if (name.startsWith("BERTH_") && value === "") delete process.env[name];
+}
+
+try {
+  await createProgram().parseAsync();
+} catch (error) {
+  if (error instanceof CommanderError) {
+    // It has printed its message. Help and version are no mistakes; everything else is one of usage.
+    process.exitCode = error.exitCode === 0 ? 0 : 2;
+  } else {
+    const { reportFailure } = await import("./report-failure.ts");
+    process.exitCode = reportFailure(error);
+  }
+}

@@ -1,0 +1,29 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { parseAmount, parseEmail, parseGpus, parseId, parseJsonObject, parseNumber, parsePort } from "./parse.ts";
+
+const refused: readonly (readonly [(text: string) => unknown, readonly string[]])[] = [
+  [parseId, ["0", "-1", "1.5", "2147483648", "x", ""]],
+  [parsePort, ["65536", "-1", "80a", ""]],
+  [parseAmount, ["0", "-5", "1e3", "x", "", "1000000000"]],
+  [parseNumber, ["-1", "x", ""]],
+  [parseEmail, ["nobody", "a b@c", "@", ""]],
+  [parseJsonObject, ["[]", "null", "1", "{"]],
+  [parseGpus, ["", "RTX 4090", "RTX 4090:0", ":2", "RTX 4090:2,", "RTX 4090:200"]],
+];
+
+for (const [parse, texts] of refused) {
+  test(`${parse.name} refuses what does not make sense`, () => {
+    for (const text of texts) assert.throws(() => parse(text), { code: "commander.invalidArgument" }, text);
+  });
+}
+
+test("what makes sense is read", () => {
+  assert.equal(parseId("2147483647"), 2_147_483_647);
+  assert.equal(parsePort("0"), 0);
+  assert.equal(parseAmount("0.01"), 0.01);
+  assert.equal(parseNumber("0"), 0);
+  assert.equal(parseEmail("a@localhost"), "a@localhost");
+  assert.deepEqual(parseJsonObject('{"api":{}}'), { api: {} });
+  assert.equal(parseGpus("RTX 4090:2, H100:1"), "RTX 4090:2,H100:1");
+});

@@ -1,0 +1,60 @@
+import { InvalidArgumentError } from "commander";
+
+/** Readers of arguments and options. What they throw is shown behind the option's name; the exit code is 2. */
+
+export function parseId(text: string): number {
+  return parseInteger(text, 1, 2_147_483_647);
+}
+
+export function parsePort(text: string): number {
+  return parseInteger(text, 0, 65_535);
+}
+
+export function parseCount(text: string): number {
+  return parseInteger(text, 1, 100_000);
+}
+
+/** Dollars or gigabytes: a plain decimal above zero. */
+export function parseAmount(text: string): number {
+  const value = /^\d+(\.\d+)?$/.test(text) ? Number(text) : 0;
+  if (!(value > 0 && value < 1e9)) throw new InvalidArgumentError("It must be a number above 0, such as 12.50.");
+  return value;
+}
+
+/** A plain decimal from zero on; what it may be is for the server to say. */
+export function parseNumber(text: string): number {
+  if (!/^\d+(\.\d+)?$/.test(text)) throw new InvalidArgumentError("It must be a number, such as 0.9.");
+  return Number(text);
+}
+
+export function parseEmail(text: string): string {
+  if (!/^[^\s@]+@[^\s@]+$/.test(text)) throw new InvalidArgumentError("It must be an e-mail address.");
+  return text;
+}
+
+export function parseJsonObject(text: string): object {
+  const value = readJson(text);
+  if (typeof value === "object" && value !== null && !Array.isArray(value)) return value;
+  throw new InvalidArgumentError('It must be a JSON object, such as {"api":{"user_read":{}}}.');
+}
+
+/** `RTX 4090:2,H100:1`, written the way the server reads it. */
+export function parseGpus(text: string): string {
+  const entries = text.split(",").map((entry) => entry.trim());
+  if (entries.every((entry) => /^[^:,]*[^:,\s][^:,]*:[1-9]\d?$/.test(entry))) return entries.join(",");
+  throw new InvalidArgumentError("It must be NAME:COUNT, several by commas, such as 'RTX 4090:2'.");
+}
+
+function parseInteger(text: string, min: number, max: number): number {
+  const value = /^\d{1,10}$/.test(text) ? Number(text) : -1;
+  if (value < min || value > max) throw new InvalidArgumentError(`It must be a whole number from ${min} to ${max}.`);
+  return value;
+}
+
+function readJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new InvalidArgumentError("It is not valid JSON.");
+  }
+}

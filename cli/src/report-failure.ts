@@ -1,0 +1,44 @@
+import { ApiError, ConnectionError } from "../../sdk/src/client.ts";
+import { UserError } from "./failure.ts";
+
+/** Says on stderr what went wrong and what may help; returns the exit code. Defects keep their stack. */
+export function reportFailure(error: unknown): number {
+  const { lines, exitCode } = describeFailure(error);
+  process.stderr.write(`${lines.join("\n")}\n`);
+  return exitCode;
+}
+
+function describeFailure(error: unknown): { readonly lines: readonly string[]; readonly exitCode: number } {
+  if (error instanceof UserError) {
+    return { lines: [`error: ${error.message}`, error.suggestion], exitCode: error.exitCode };
+  }
+  if (error instanceof ConnectionError) {
+    const suggestion = "Is the server running? Start one with `berth up`, or name one with --url or BERTH_URL.";
+    return { lines: [`error: ${error.message}`, suggestion], exitCode: 1 };
+  }
+  if (error instanceof ApiError) {
+    const request = error.requestId === undefined ? "" : `, request ${error.requestId}`;
+    const lines = [`error: ${error.msg} (${error.code}${request})`, ...suggestFor(error)];
+    return { lines, exitCode: 1 };
+  }
+  return { lines: [error instanceof Error ? (error.stack ?? error.message) : String(error)], exitCode: 1 };
+}
+
+function suggestFor(error: ApiError): readonly string[] {
+  if (error.code.startsWith("insufficient_")) {
+    return ["See `berth balance`; an administrator adds credit with `berth admin credit`."];
+  }
+  switch (error.status) {
+    case 401:
+      return ["Check the key given by --key, BERTH_API_KEY or the data directory's admin.key."];
+    case 403:
+      return ["This needs a key with more permissions, or another user's key."];
+    case 404:
+    case 410:
+      return ["See what there is with `berth instances` or `berth search`."];
+    case 429:
+      return ["Too many requests in a short time: try again in a moment."];
+    default:
+      return [];
+  }
+}

@@ -1,0 +1,168 @@
+import { systemTimer, type Timer } from "./timer.ts";
+
+const TIMEOUT_MS = 30_000;
+const ATTEMPTS_MAX = 4;
+const FIRST_DELAY_MS = 150;
+/** A longer `Retry-After` is the caller's to wait out: nobody expects one call to hang for minutes. */
+const DELAY_MS_MAX = 20_000;
+/** Too many requests, and what proxies and a starting server answer: the same request may succeed a moment later. */
+const RETRIED_STATUSES: ReadonlySet<number> = new Set([429, 502, 503, 504]);
+
+export type ClientOptions = {
+  /** Where the server answers, with or without a slash at the end: `http://127.0.0.1:8080`. */
+  readonly baseUrl: string;
+  /** Sent as bearer key; only public operations work without one. */
+  readonly apiKey?: string;
+  /** For one attempt, not for all of them together. */
+  readonly timeoutMs?: number;
+  /** 1 turns repetition off. */
+  readonly attemptsMax?: number;
+  readonly fetch?: typeof fetch;
+  readonly timer?: Timer;
+};
+
+export type QueryValue = string | number | boolean | object | undefined;
+
+/** One request as the generated operations state it. */
+export type Call = {
+  readonly method: "GET" | "POST" | "PUT" | "DELETE" | "PATCH";
+  /** Starts with a slash; its parameters are already filled in. */
+  readonly path: string;
+  /** Objects and lists travel as JSON text. */
+  readonly query?: Readonly<Record<string, QueryValue>> | undefined;
+  readonly body?: unknown;
+};
+
+export type CallOptions = {
+  /** Names this one effect, so that a repetition of it, even from another process, changes nothing. */
+  readonly idempotencyKey?: string;
+  readonly signal?: AbortSignal;
+};
+
+export type Client = {
+  /** Returns the parsed answer. Throws `ApiError` for a refusal and `ConnectionError` when no answer came. */
+  request<T>(call: Call, options?: CallOptions): Promise<T>;
+};
+
+/** The server understood the request and refused it. */
+export class ApiError extends Error {
+  override readonly name = "ApiError";
+  readonly status: number;
+  /** Stable and machine-readable, such as `no_such_ask`. */
+  readonly code: string;
+  /** One sentence for people. */
+  readonly msg: string;
+  readonly requestId: string | undefined;
+  /** The whole answer, with what this refusal says beyond the common keys. */
+  readonly body: Readonly<Record<string, unknown>>;
+
+  constructor(status: number, body: Readonly<Record<string, unknown>>, requestId: string | undefined) {
+    const msg = textOf(body["msg"]) ?? textOf(body["detail"]) ?? `the server answered with status ${status}`;
+    super(msg);
+    this.status = status;
+    this.code = textOf(body["error"]) ?? (status === 429 ? "rate_limited" : `http_${status}`);
+    this.msg = msg;
+    this.requestId = textOf(body["request_id"]) ?? requestId;
+    this.body = body;
+  }
+}
+
+/** No answer came: the server is not there, the network broke, or the time ran out. */
+export class ConnectionError extends Error {
+  override readonly name = "ConnectionError";
+}
+
+/** A client of one server. It repeats what may be repeated; every other call than GET carries an idempotency key. */
+export function createClient(options: ClientOptions): Client {
+  const { attemptsMax = ATTEMPTS_MAX, timer = systemTimer } = options;
+
+  return {
+    async request<T>(call: Call, { idempotencyKey, signal }: CallOptions = {}): Promise<T> {
+      const key = call.method === "GET" ? undefined : (idempotencyKey ?? globalThis.crypto.randomUUID());
+      for (let attempt = 1; ; attempt += 1) {
+        const outcome = await attemptOnce<T>(options, call, key, signal);
+        if (outcome.kind === "answer") return outcome.value;
+        const delayMs = outcome.retryAfterMs ?? FIRST_DELAY_MS * 2 ** (attempt - 1);
+        const isFinal = !outcome.isRetryable || attempt >= attemptsMax || delayMs > DELAY_MS_MAX;
+        if (isFinal || signal?.aborted) throw outcome.error;
+        await timer.sleep(delayMs, signal);
+      }
+    },
+  };
+}
+
+type Outcome<T> =
+  | { readonly kind: "answer"; readonly value: T }
+  | { readonly kind: "failure"; readonly error: Error; readonly isRetryable: boolean; readonly retryAfterMs?: number };
+
+async function attemptOnce<T>(
+  options: ClientOptions,
+  call: Call,
+  idempotencyKey: string | undefined,
+  signal: AbortSignal | undefined,
+): Promise<Outcome<T>> {
+  const timeout = AbortSignal.timeout(options.timeoutMs ?? TIMEOUT_MS);
+  const url = `${options.baseUrl.replace(/\/+$/, "")}${call.path}${queryText(call.query)}`;
+  const headers: Record<string, string> = { accept: "application/json" };
+  if (options.apiKey !== undefined) headers["authorization"] = `Bearer ${options.apiKey}`;
+  if (idempotencyKey !== undefined) headers["idempotency-key"] = idempotencyKey;
+  if (call.body !== undefined) headers["content-type"] = "application/json";
+  try {
+    const response = await (options.fetch ?? fetch)(url, {
+      method: call.method,
+      headers,
+      signal: signal === undefined ? timeout : AbortSignal.any([timeout, signal]),
+      ...(call.body === undefined ? {} : { body: JSON.stringify(call.body) }),
+    });
+    return readAnswer<T>(response, await response.text());
+  } catch (error) {
+    if (signal?.aborted) throw error;
+    const reason = timeout.aborted ? "it did not answer in time" : describeCause(error);
+    const message = `cannot reach ${options.baseUrl}: ${reason}`;
+    return { kind: "failure", error: new ConnectionError(message, { cause: error }), isRetryable: true };
+  }
+}
+
+function readAnswer<T>(response: Response, text: string): Outcome<T> {
+  const value = parseJson(text);
+  if (response.ok && value !== undefined) return { kind: "answer", value: value as T };
+  const body = typeof value === "object" && value !== null ? { ...value } : {};
+  const error = response.ok
+    ? new ConnectionError("the server's answer is not JSON; is the address that of a Berth server?")
+    : new ApiError(response.status, body, response.headers.get("x-request-id") ?? undefined);
+  const retryAfterMs = parseRetryAfter(response.headers.get("retry-after"));
+  const isRetryable = RETRIED_STATUSES.has(response.status);
+  return { kind: "failure", error, isRetryable, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
+}
+
+/** Seconds only: the form with a date, which our server never sends, would need the two clocks to agree. */
+function parseRetryAfter(text: string | null): number | undefined {
+  return text !== null && /^\d{1,6}$/.test(text) ? Number(text) * 1000 : undefined;
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function queryText(query: Call["query"]): string {
+  const parameters = new URLSearchParams();
+  for (const [name, value] of Object.entries(query ?? {})) {
+    if (value !== undefined) parameters.set(name, typeof value === "string" ? value : JSON.stringify(value));
+  }
+  return parameters.size === 0 ? "" : `?${parameters.toString()}`;
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === "string" && value !== "" ? value : undefined;
+}
+
+/** Runtimes hide the reason ("connection refused") one level down. */
+function describeCause(error: unknown): string {
+  const cause = error instanceof Error ? (error.cause ?? error) : error;
+  if (typeof cause === "object" && cause !== null && "code" in cause) return String(cause.code);
+  return cause instanceof Error ? cause.message : String(cause);
+}

@@ -1,0 +1,1782 @@
+// Made by tools/generate-sdk.ts from server/openapi.json. Do not edit: change the schemas and run `npm run api:generate`.
+import type { CallOptions, Client } from "./client.ts";
+
+export type AdminCreditInput = {
+  readonly body: {
+    readonly email?: string;
+    readonly user_id?: string | number;
+    readonly amount: number;
+    readonly reason?: string;
+  };
+};
+
+export type AdminCreditAnswer = {
+  readonly success: true;
+  readonly id: number;
+  readonly email: string;
+  readonly credit: number;
+};
+
+/** Give a user credit: `POST /api/v0/admin/credit/` */
+export function adminCredit(client: Client, input: AdminCreditInput, options?: CallOptions): Promise<AdminCreditAnswer> {
+  return client.request({ method: "POST", path: "/api/v0/admin/credit/", body: input.body ?? {} }, options);
+}
+
+export type AdminDiskInput = {
+  readonly body: {
+    readonly email?: string;
+    readonly user_id?: number;
+    readonly size: number;
+  };
+};
+
+export type AdminDiskAnswer = {
+  readonly disk_id: number;
+  readonly user_id: number;
+  readonly email: string;
+  readonly size: number;
+};
+
+/** Give a user a network disk: `POST /api/v0/admin/disks/` */
+export function adminDisk(client: Client, input: AdminDiskInput, options?: CallOptions): Promise<AdminDiskAnswer> {
+  return client.request({ method: "POST", path: "/api/v0/admin/disks/", body: input.body ?? {} }, options);
+}
+
+export type AdminKeyCreateInput = {
+  readonly body: {
+    readonly email: string;
+    readonly permissions?: unknown;
+    readonly name?: string;
+  };
+};
+
+export type AdminKeyCreateAnswer = {
+  readonly id: number;
+  readonly email: string;
+  readonly api_key: string;
+  readonly key_id: number;
+};
+
+/** Create an API key for a user: `POST /api/v0/admin/keys/` */
+export function adminKeyCreate(client: Client, input: AdminKeyCreateInput, options?: CallOptions): Promise<AdminKeyCreateAnswer> {
+  return client.request({ method: "POST", path: "/api/v0/admin/keys/", body: input.body ?? {} }, options);
+}
+
+export type AdminUserCreateInput = {
+  readonly body: {
+    readonly email: string;
+    readonly username?: string;
+    readonly credit?: number;
+  };
+};
+
+export type AdminUserCreateAnswer = {
+  readonly id: number;
+  readonly email: string;
+  readonly api_key: string;
+  readonly key_id: number;
+};
+
+/** Create an account for somebody: `POST /api/v0/admin/users/` */
+export function adminUserCreate(client: Client, input: AdminUserCreateInput, options?: CallOptions): Promise<AdminUserCreateAnswer> {
+  return client.request({ method: "POST", path: "/api/v0/admin/users/", body: input.body ?? {} }, options);
+}
+
+export type InstanceCreateInput = {
+  readonly id: number;
+  readonly body?: {
+    readonly template_hash_id?: string;
+    readonly image?: string;
+    readonly env?: string | Readonly<Record<string, unknown>>;
+    readonly volume_info?: {
+      readonly create_new?: boolean;
+      readonly volume_id: number;
+      readonly size?: number;
+      readonly mount_path?: string;
+      readonly name?: string;
+    };
+    readonly price?: number;
+    readonly target_state?: "running" | "stopped";
+    readonly cancel_unavail?: boolean;
+    readonly disk?: number | string;
+    readonly label?: string;
+    readonly runtype?: string;
+    readonly onstart?: string;
+    readonly [key: string]: unknown;
+  };
+};
+
+export type InstanceCreateAnswer = {
+  readonly success: true;
+  readonly new_contract: number;
+  readonly instance_api_key: string;
+  readonly ask_id: number;
+};
+
+/** Create an instance from an offer: `PUT /api/v0/asks/{id}/` */
+export function instanceCreate(client: Client, input: InstanceCreateInput, options?: CallOptions): Promise<InstanceCreateAnswer> {
+  return client.request({ method: "PUT", path: `/api/v0/asks/${encodeURIComponent(input.id)}/`, body: input.body ?? {} }, options);
+}
+
+export type AuditLogListAnswer = readonly ({
+  readonly ip_address: string;
+  readonly api_key_id: number | null;
+  readonly created_at: number;
+  readonly api_route: string;
+  readonly args: Readonly<Record<string, unknown>>;
+})[];
+
+/** Show what was done with own keys: `GET /api/v0/audit_logs/` */
+export function auditLogList(client: Client, options?: CallOptions): Promise<AuditLogListAnswer> {
+  return client.request({ method: "GET", path: "/api/v0/audit_logs/" }, options);
+}
+
+export type ApikeyListAnswer = {
+  readonly apikeys: readonly ({
+    readonly id: number;
+    readonly user_id: number;
+    readonly rights: "full" | "scoped";
+    readonly team_id: null;
+    readonly team_name: null;
+    readonly name: string;
+    readonly key_prefix: string;
+    readonly permissions: false | Readonly<Record<string, unknown>>;
+    readonly key_params: string;
+    readonly created_at: number;
+  })[];
+};
+
+/** Show own API keys: `GET /api/v0/auth/apikeys/` */
+export function apikeyList(client: Client, options?: CallOptions): Promise<ApikeyListAnswer> {
+  return client.request({ method: "GET", path: "/api/v0/auth/apikeys/" }, options);
+}
+
+export type ApikeyCreateInput = {
+  readonly body: {
+    readonly name: string;
+    readonly permissions?: unknown;
+    readonly key_params?: string | Readonly<Record<string, unknown>>;
+  };
+};
+
+export type ApikeyCreateAnswer = {
+  readonly id: number;
+  readonly key: string;
+  readonly permissions: false | Readonly<Record<string, unknown>>;
+};
+
+/** Create an API key: `POST /api/v0/auth/apikeys/` */
+export function apikeyCreate(client: Client, input: ApikeyCreateInput, options?: CallOptions): Promise<ApikeyCreateAnswer> {
+  return client.request({ method: "POST", path: "/api/v0/auth/apikeys/", body: input.body ?? {} }, options);
+}
+
+export type ApikeyShowInput = {
+  readonly id: string;
+};
+
+export type ApikeyShowAnswer = {
+  readonly id: number;
+  readonly user_id: number;
+  readonly rights: "full" | "scoped";
+  readonly team_id: null;
+  readonly team_name: null;
+  readonly name: string;
+  readonly key_prefix: string;
+  readonly permissions: false | Readonly<Record<string, unknown>>;
+  readonly key_params: string;
+  readonly created_at: number;
+};
+
+/** Show one API key: `GET /api/v0/auth/apikeys/{id}/` */
+export function apikeyShow(client: Client, input: ApikeyShowInput, options?: CallOptions): Promise<ApikeyShowAnswer> {
+  return client.request({ method: "GET", path: `/api/v0/auth/apikeys/${encodeURIComponent(input.id)}/` }, options);
+}
+
+export type ApikeyDeleteInput = {
+  readonly id: string;
+};
+
+export type ApikeyDeleteAnswer = "Successfully Deleted API Key";
+
+/** Delete an API key: `DELETE /api/v0/auth/apikeys/{id}/` */
+export function apikeyDelete(client: Client, input: ApikeyDeleteInput, options?: CallOptions): Promise<ApikeyDeleteAnswer> {
+  return client.request({ method: "DELETE", path: `/api/v0/auth/apikeys/${encodeURIComponent(input.id)}/` }, options);
+}
+
+export type OfferSearchInput = {
+  readonly body?: Readonly<Record<string, unknown>>;
+};
+
+export type OfferSearchAnswer = {
+  readonly offers: readonly ({
+    readonly id: number;
+    readonly ask_contract_id: number;
+    readonly bundle_id: number;
+    readonly bundled_results: null;
+    readonly machine_id: number;
+    readonly host_id: number;
+    readonly hostname: string | null;
+    readonly is_simulated: boolean;
+    readonly gpu_is_declared: boolean;
+    readonly public_ipaddr: string;
+    readonly cluster_id: null;
+    readonly resource_type: string;
+    readonly rentable: boolean;
+    readonly rented: boolean;
+    readonly is_bid: boolean;
+    readonly external: boolean;
+    readonly verification: string;
+    readonly verified: boolean;
+    readonly vericode: number;
+    readonly is_vm_deverified: boolean;
+    readonly hosting_type: number;
+    readonly logo: null;
+    readonly webpage: null;
+    readonly error_description: null;
+    readonly gpu_name: string;
+    readonly num_gpus: number;
+    readonly gpu_frac: number;
+    readonly gpu_ram: number;
+    readonly gpu_total_ram: number;
+    readonly gpu_arch: string;
+    readonly gpu_lanes: number;
+    readonly gpu_mem_bw: number;
+    readonly gpu_max_power: number;
+    readonly gpu_max_temp: number;
+    readonly gpu_display_active: boolean;
+    readonly compute_cap: number;
+    readonly cuda_max_good: number;
+    readonly driver_version: string;
+    readonly driver_vers: number;
+    readonly bw_nvlink: number;
+    readonly dlperf: number;
+    readonly total_flops: number;
+    readonly vram_costperhour: number;
+    readonly cpu_cores: number;
+    readonly cpu_cores_effective: number;
+    readonly cpu_ram: number;
+    readonly cpu_ghz: number;
+    readonly cpu_name: string;
+    readonly cpu_arch: string;
+    readonly has_avx: number;
+    readonly mobo_name: string;
+    readonly pci_gen: number;
+    readonly pcie_bw: number;
+    readonly os_version: string;
+    readonly vms_enabled: boolean;
+    readonly disk_space: number;
+    readonly disk_bw: number;
+    readonly disk_name: string;
+    readonly inet_up: number;
+    readonly inet_down: number;
+    readonly inet_up_cost: number;
+    readonly inet_down_cost: number;
+    readonly internet_up_cost_per_tb: number;
+    readonly internet_down_cost_per_tb: number;
+    readonly direct_port_count: number;
+    readonly static_ip: boolean;
+    readonly geolocation: string;
+    readonly dph_base: number;
+    readonly dph_total: number;
+    readonly dph_total_adj: number;
+    readonly min_bid: number;
+    readonly discount_rate: number;
+    readonly discounted_hourly: number;
+    readonly discounted_dph_total: number;
+    readonly storage_cost: number;
+    readonly storage_total_cost: number;
+    readonly dlperf_per_dphtotal: number;
+    readonly flops_per_dphtotal: number;
+    readonly search: {
+      readonly gpuCostPerHour: number;
+      readonly diskHour: number;
+      readonly totalHour: number;
+      readonly discountTotalHour: number;
+      readonly discountedTotalPerHour: number;
+    };
+    readonly instance: {
+      readonly gpuCostPerHour: number;
+      readonly diskHour: number;
+      readonly totalHour: number;
+      readonly discountTotalHour: number;
+      readonly discountedTotalPerHour: number;
+    };
+    readonly credit_discount_max: number;
+    readonly platform_fee: number;
+    readonly reliability: number;
+    readonly reliability2: number;
+    readonly expected_reliability: number;
+    readonly reliability_mult: number;
+    readonly score: number;
+    readonly start_date: number;
+    readonly end_date: number;
+    readonly duration: number;
+    readonly time_remaining: string;
+    readonly time_remaining_isbid: string;
+  })[];
+};
+
+/** Search offers: `POST /api/v0/bundles/` */
+export function offerSearch(client: Client, input: OfferSearchInput = {}, options?: CallOptions): Promise<OfferSearchAnswer> {
+  return client.request({ method: "POST", path: "/api/v0/bundles/", body: input.body ?? {} }, options);
+}
+
+export type OfferQueryInput = {
+  readonly query?: {
+    readonly q?: string;
+  };
+};
+
+export type OfferQueryAnswer = {
+  readonly offers: readonly ({
+    readonly id: number;
+    readonly ask_contract_id: number;
+    readonly bundle_id: number;
+    readonly bundled_results: null;
+    readonly machine_id: number;
+    readonly host_id: number;
+    readonly hostname: string | null;
+    readonly is_simulated: boolean;
+    readonly gpu_is_declared: boolean;
+    readonly public_ipaddr: string;
+    readonly cluster_id: null;
+    readonly resource_type: string;
+    readonly rentable: boolean;
+    readonly rented: boolean;
+    readonly is_bid: boolean;
+    readonly external: boolean;
+    readonly verification: string;
+    readonly verified: boolean;
+    readonly vericode: number;
+    readonly is_vm_deverified: boolean;
+    readonly hosting_type: number;
+    readonly logo: null;
+    readonly webpage: null;
+    readonly error_description: null;
+    readonly gpu_name: string;
+    readonly num_gpus: number;
+    readonly gpu_frac: number;
+    readonly gpu_ram: number;
+    readonly gpu_total_ram: number;
+    readonly gpu_arch: string;
+    readonly gpu_lanes: number;
+    readonly gpu_mem_bw: number;
+    readonly gpu_max_power: number;
+    readonly gpu_max_temp: number;
+    readonly gpu_display_active: boolean;
+    readonly compute_cap: number;
+    readonly cuda_max_good: number;
+    readonly driver_version: string;
+    readonly driver_vers: number;
+    readonly bw_nvlink: number;
+    readonly dlperf: number;
+    readonly total_flops: number;
+    readonly vram_costperhour: number;
+    readonly cpu_cores: number;
+    readonly cpu_cores_effective: number;
+    readonly cpu_ram: number;
+    readonly cpu_ghz: number;
+    readonly cpu_name: string;
+    readonly cpu_arch: string;
+    readonly has_avx: number;
+    readonly mobo_name: string;
+    readonly pci_gen: number;
+    readonly pcie_bw: number;
+    readonly os_version: string;
+    readonly vms_enabled: boolean;
+    readonly disk_space: number;
+    readonly disk_bw: number;
+    readonly disk_name: string;
+    readonly inet_up: number;
+    readonly inet_down: number;
+    readonly inet_up_cost: number;
+    readonly inet_down_cost: number;
+    readonly internet_up_cost_per_tb: number;
+    readonly internet_down_cost_per_tb: number;
+    readonly direct_port_count: number;
+    readonly static_ip: boolean;
+    readonly geolocation: string;
+    readonly dph_base: number;
+    readonly dph_total: number;
+    readonly dph_total_adj: number;
+    readonly min_bid: number;
+    readonly discount_rate: number;
+    readonly discounted_hourly: number;
+    readonly discounted_dph_total: number;
+    readonly storage_cost: number;
+    readonly storage_total_cost: number;
+    readonly dlperf_per_dphtotal: number;
+    readonly flops_per_dphtotal: number;
+    readonly search: {
+      readonly gpuCostPerHour: number;
+      readonly diskHour: number;
+      readonly totalHour: number;
+      readonly discountTotalHour: number;
+      readonly discountedTotalPerHour: number;
+    };
+    readonly instance: {
+      readonly gpuCostPerHour: number;
+      readonly diskHour: number;
+      readonly totalHour: number;
+      readonly discountTotalHour: number;
+      readonly discountedTotalPerHour: number;
+    };
+    readonly credit_discount_max: number;
+    readonly platform_fee: number;
+    readonly reliability: number;
+    readonly reliability2: number;
+    readonly expected_reliability: number;
+    readonly reliability_mult: number;
+    readonly score: number;
+    readonly start_date: number;
+    readonly end_date: number;
+    readonly duration: number;
+    readonly time_remaining: string;
+    readonly time_remaining_isbid: string;
+  })[];
+};
+
+/** Search offers by a query text or JSON: `GET /api/v0/bundles/` */
+export function offerQuery(client: Client, input: OfferQueryInput = {}, options?: CallOptions): Promise<OfferQueryAnswer> {
+  return client.request({ method: "GET", path: "/api/v0/bundles/", query: input.query }, options);
+}
+
+export type ApikeyResetAnswer = {
+  readonly success: true;
+  readonly new_api_key: string;
+};
+
+/** Replace the calling API key: `PUT /api/v0/commands/reset_apikey/` */
+export function apikeyReset(client: Client, options?: CallOptions): Promise<ApikeyResetAnswer> {
+  return client.request({ method: "PUT", path: "/api/v0/commands/reset_apikey/" }, options);
+}
+
+export type BillingTransferCreditInput = {
+  readonly body: {
+    readonly recipient: string | number;
+    readonly amount: number;
+    readonly client_id?: string | number;
+    readonly apikey_id?: string | number;
+  };
+};
+
+export type BillingTransferCreditAnswer = {
+  readonly success: true;
+};
+
+/** Transfer credit: `PUT /api/v0/commands/transfer_credit/` */
+export function billingTransferCredit(client: Client, input: BillingTransferCreditInput, options?: CallOptions): Promise<BillingTransferCreditAnswer> {
+  return client.request({ method: "PUT", path: "/api/v0/commands/transfer_credit/", body: input.body ?? {} }, options);
+}
+
+export type EndpointCreateInput = {
+  readonly body?: {
+    readonly endpoint_name?: string;
+    readonly min_load?: number;
+    readonly target_util?: number;
+    readonly cold_mult?: number;
+    readonly cold_workers?: number;
+    readonly min_workers?: number;
+    readonly max_workers?: number;
+    readonly min_cold_load?: number;
+    readonly max_queue_time?: number;
+    readonly target_queue_time?: number;
+    readonly inactivity_timeout?: number;
+    readonly endpoint_state?: string;
+  };
+};
+
+export type EndpointCreateAnswer = {
+  readonly success: true;
+  readonly result: number;
+};
+
+/** Create an endpoint group: `POST /api/v0/endptjobs/` */
+export function endpointCreate(client: Client, input: EndpointCreateInput = {}, options?: CallOptions): Promise<EndpointCreateAnswer> {
+  return client.request({ method: "POST", path: "/api/v0/endptjobs/", body: input.body ?? {} }, options);
+}
+
+export type EndpointListAnswer = {
+  readonly success: true;
+  readonly results: readonly ({
+    readonly id: number;
+    readonly user_id: number;
+    readonly endpoint_name: string;
+    readonly api_key: string;
+    readonly created_at: number;
+    readonly endpoint_state: string;
+    readonly min_load: number;
+    readonly min_cold_load: number;
+    readonly target_util: number;
+    readonly cold_mult: number;
+    readonly cold_workers: number;
+    readonly max_workers: number;
+    readonly max_queue_time: number | null;
+    readonly target_queue_time: number | null;
+    readonly inactivity_timeout: number | null;
+    readonly auto_delete_in_seconds: number | null;
+    readonly auto_delete_due_24h: boolean;
+  })[];
+};
+
+/** Show own endpoint groups: `GET /api/v0/endptjobs/` */
+export function endpointList(client: Client, options?: CallOptions): Promise<EndpointListAnswer> {
+  return client.request({ method: "GET", path: "/api/v0/endptjobs/" }, options);
+}
+
+export type EndpointUpdateInput = {
+  readonly id: number;
+  readonly body?: {
+    readonly endpoint_name?: string;
+    readonly min_load?: number;
+    readonly target_util?: number;
+    readonly cold_mult?: number;
+    readonly cold_workers?: number;
+    readonly min_workers?: number;
+    readonly max_workers?: number;
+    readonly min_cold_load?: number;
+    readonly max_queue_time?: number;
+    readonly target_queue_time?: number;
+    readonly inactivity_timeout?: number;
+    readonly endpoint_state?: string;
+  };
+};
+
+export type EndpointUpdateAnswer = {
+  readonly success: true;
+};
+
+/** Change an endpoint group: `PUT /api/v0/endptjobs/{id}/` */
+export function endpointUpdate(client: Client, input: EndpointUpdateInput, options?: CallOptions): Promise<EndpointUpdateAnswer> {
+  return client.request({ method: "PUT", path: `/api/v0/endptjobs/${encodeURIComponent(input.id)}/`, body: input.body ?? {} }, options);
+}
+
+export type EndpointDeleteInput = {
+  readonly id: number;
+};
+
+export type EndpointDeleteAnswer = {
+  readonly success: true;
+  readonly deleted_workers: readonly number[];
+  readonly failed_workers: readonly number[];
+  readonly msg: string;
+};
+
+/** Delete an endpoint group with its workers: `DELETE /api/v0/endptjobs/{id}/` */
+export function endpointDelete(client: Client, input: EndpointDeleteInput, options?: CallOptions): Promise<EndpointDeleteAnswer> {
+  return client.request({ method: "DELETE", path: `/api/v0/endptjobs/${encodeURIComponent(input.id)}/` }, options);
+}
+
+export type EndpointShowInput = {
+  readonly id: number;
+};
+
+export type EndpointShowAnswer = {
+  readonly success: true;
+  readonly result: {
+    readonly id: number;
+    readonly user_id: number;
+    readonly endpoint_name: string;
+    readonly api_key: string;
+    readonly created_at: number;
+    readonly endpoint_state: string;
+    readonly min_load: number;
+    readonly min_cold_load: number;
+    readonly target_util: number;
+    readonly cold_mult: number;
+    readonly cold_workers: number;
+    readonly max_workers: number;
+    readonly max_queue_time: number | null;
+    readonly target_queue_time: number | null;
+    readonly inactivity_timeout: number | null;
+    readonly auto_delete_in_seconds: number | null;
+    readonly auto_delete_due_24h: boolean;
+  };
+};
+
+/** Show an endpoint group: `GET /api/v0/endptjobs/{id}/` */
+export function endpointShow(client: Client, input: EndpointShowInput, options?: CallOptions): Promise<EndpointShowAnswer> {
+  return client.request({ method: "GET", path: `/api/v0/endptjobs/${encodeURIComponent(input.id)}/` }, options);
+}
+
+export type OfferGpuNamesAnswer = {
+  readonly gpu_names: readonly string[];
+};
+
+/** Names of GPUs on the market: `GET /api/v0/gpu_names/unique/` */
+export function offerGpuNames(client: Client, options?: CallOptions): Promise<OfferGpuNamesAnswer> {
+  return client.request({ method: "GET", path: "/api/v0/gpu_names/unique/" }, options);
+}
+
+export type InstanceListAnswer = {
+  readonly instances_found: number;
+  readonly instances: readonly ({
+    readonly id: number;
+    readonly actual_status: string | null;
+    readonly intended_status: "running" | "stopped";
+    readonly cur_state: "running" | "stopped";
+    readonly next_state: "running" | "stopped";
+    readonly status_msg: string | null;
+    readonly label: string | null;
+    readonly machine_id: number;
+    readonly host_id: number;
+    readonly bundle_id: number;
+    readonly hosting_type: number;
+    readonly template_id: number | null;
+    readonly template_hash_id: string | null;
+    readonly template_name: string | null;
+    readonly is_bid: boolean;
+    readonly is_simulated: boolean;
+    readonly gpu_is_declared: boolean;
+    readonly start_date: number;
+    readonly end_date: number;
+    readonly duration: number;
+    readonly uptime_mins: number | null;
+    readonly client_run_time: number;
+    readonly host_run_time: number;
+    readonly time_remaining: string;
+    readonly time_remaining_isbid: string;
+    readonly rentable: boolean;
+    readonly external: boolean;
+    readonly verification: string;
+    readonly static_ip: boolean;
+    readonly image_uuid: string;
+    readonly image_args: readonly string[];
+    readonly image_runtype: string;
+    readonly extra_env: readonly (readonly string[])[];
+    readonly onstart: string | null;
+    readonly jupyter_token: string;
+    readonly ssh_host: string;
+    readonly ssh_port: number;
+    readonly ssh_idx: string;
+    readonly machine_dir_ssh_port: number;
+    readonly public_ipaddr: string;
+    readonly local_ipaddrs: string;
+    readonly ports: Readonly<Record<string, readonly {
+      readonly HostIp: string;
+      readonly HostPort: string;
+    }[]>>;
+    readonly direct_port_count: number;
+    readonly direct_port_start: number;
+    readonly direct_port_end: number;
+    readonly num_gpus: number;
+    readonly gpu_name: string;
+    readonly gpu_arch: string;
+    readonly gpu_frac: number;
+    readonly gpu_lanes: number;
+    readonly gpu_mem_bw: number;
+    readonly bw_nvlink: number;
+    readonly gpu_ram: number;
+    readonly gpu_totalram: number;
+    readonly gpu_total_ram: number;
+    readonly gpu_util: number | null;
+    readonly gpu_temp: number | null;
+    readonly cpu_cores: number;
+    readonly cpu_cores_effective: number;
+    readonly cpu_name: string;
+    readonly cpu_arch: string;
+    readonly cpu_ram: number;
+    readonly cpu_util: number;
+    readonly mem_limit: number | null;
+    readonly mem_usage: number | null;
+    readonly vmem_usage: number | null;
+    readonly disk_space: number;
+    readonly disk_usage: number;
+    readonly disk_util: number;
+    readonly disk_bw: number;
+    readonly disk_name: string;
+    readonly inet_up: number;
+    readonly inet_down: number;
+    readonly mobo_name: string;
+    readonly os_version: string;
+    readonly pci_gen: number;
+    readonly pcie_bw: number;
+    readonly driver_version: string;
+    readonly cuda_max_good: number;
+    readonly dlperf: number;
+    readonly total_flops: number;
+    readonly score: number;
+    readonly reliability2: number;
+    readonly geolocation: string;
+    readonly country_code: string;
+    readonly logo: string;
+    readonly webpage: string | null;
+    readonly dph_base: number;
+    readonly dph_total: number;
+    readonly min_bid: number;
+    readonly storage_cost: number;
+    readonly storage_total_cost: number;
+    readonly vram_costperhour: number;
+    readonly inet_up_cost: number;
+    readonly inet_down_cost: number;
+    readonly internet_up_cost_per_tb: number;
+    readonly internet_down_cost_per_tb: number;
+    readonly credit_balance: number | null;
+    readonly credit_discount: number | null;
+    readonly credit_discount_max: number;
+    readonly dlperf_per_dphtotal: number;
+    readonly flops_per_dphtotal: number;
+    readonly search: {
+      readonly gpuCostPerHour: number;
+      readonly diskHour: number;
+      readonly totalHour: number;
+      readonly discountTotalHour: number;
+      readonly discountedTotalPerHour: number;
+    };
+    readonly instance: {
+      readonly gpuCostPerHour: number;
+      readonly diskHour: number;
+      readonly totalHour: number;
+      readonly discountTotalHour: number;
+      readonly discountedTotalPerHour: number;
+    };
+    readonly volume_info: readonly {
+      readonly id: number;
+      readonly avail_space: number;
+      readonly total_space: number;
+    }[];
+    readonly actions: {
+      readonly start: {
+        readonly allowed: boolean;
+        readonly reason?: string;
+      };
+      readonly stop: {
+        readonly allowed: boolean;
+        readonly reason?: string;
+      };
+      readonly reboot: {
+        readonly allowed: boolean;
+        readonly reason?: string;
+      };
+      readonly destroy: {
+        readonly allowed: boolean;
+        readonly reason?: string;
+      };
+    };
+  })[];
+};
+
+/** List all instances: `GET /api/v0/instances/` */
+export function instanceList(client: Client, options?: CallOptions): Promise<InstanceListAnswer> {
+  return client.request({ method: "GET", path: "/api/v0/instances/" }, options);
+}
+
+export type InstanceChangeBidInput = {
+  readonly id: number;
+  readonly body: {
+    readonly client_id: string | number;
+    readonly price: number;
+    readonly [key: string]: unknown;
+  };
+};
+
+export type InstanceChangeBidAnswer = {
+  readonly success: true;
+};
+
+/** Change the bid of an interruptible instance: `PUT /api/v0/instances/bid_price/{id}/` */
+export function instanceChangeBid(client: Client, input: InstanceChangeBidInput, options?: CallOptions): Promise<InstanceChangeBidAnswer> {
+  return client.request({ method: "PUT", path: `/api/v0/instances/bid_price/${encodeURIComponent(input.id)}/`, body: input.body ?? {} }, options);
+}
+
+export type InstanceRebootInput = {
+  readonly id: number;
+};
+
+export type InstanceRebootAnswer = {
+  readonly success: true;
+  readonly msg?: string;
+};
+
+/** Reboot an instance in place: `PUT /api/v0/instances/reboot/{id}/` */
+export function instanceReboot(client: Client, input: InstanceRebootInput, options?: CallOptions): Promise<InstanceRebootAnswer> {
+  return client.request({ method: "PUT", path: `/api/v0/instances/reboot/${encodeURIComponent(input.id)}/` }, options);
+}
+
+export type InstanceShowInput = {
+  readonly id: number;
+};
+
+export type InstanceShowAnswer = {
+  readonly instances: {
+    readonly id: number;
+    readonly actual_status: string | null;
+    readonly intended_status: "running" | "stopped";
+    readonly cur_state: "running" | "stopped";
+    readonly next_state: "running" | "stopped";
+    readonly status_msg: string | null;
+    readonly label: string | null;
+    readonly machine_id: number;
+    readonly host_id: number;
+    readonly bundle_id: number;
+    readonly hosting_type: number;
+    readonly template_id: number | null;
+    readonly template_hash_id: string | null;
+    readonly template_name: string | null;
+    readonly is_bid: boolean;
+    readonly is_simulated: boolean;
+    readonly gpu_is_declared: boolean;
+    readonly start_date: number;
+    readonly end_date: number;
+    readonly duration: number;
+    readonly uptime_mins: number | null;
+    readonly client_run_time: number;
+    readonly host_run_time: number;
+    readonly time_remaining: string;
+    readonly time_remaining_isbid: string;
+    readonly rentable: boolean;
+    readonly external: boolean;
+    readonly verification: string;
+    readonly static_ip: boolean;
+    readonly image_uuid: string;
+    readonly image_args: readonly string[];
+    readonly image_runtype: string;
+    readonly extra_env: readonly (readonly string[])[];
+    readonly onstart: string | null;
+    readonly jupyter_token: string;
+    readonly ssh_host: string;
+    readonly ssh_port: number;
+    readonly ssh_idx: string;
+    readonly machine_dir_ssh_port: number;
+    readonly public_ipaddr: string;
+    readonly local_ipaddrs: string;
+    readonly ports: Readonly<Record<string, readonly {
+      readonly HostIp: string;
+      readonly HostPort: string;
+    }[]>>;
+    readonly direct_port_count: number;
+    readonly direct_port_start: number;
+    readonly direct_port_end: number;
+    readonly num_gpus: number;
+    readonly gpu_name: string;
+    readonly gpu_arch: string;
+    readonly gpu_frac: number;
+    readonly gpu_lanes: number;
+    readonly gpu_mem_bw: number;
+    readonly bw_nvlink: number;
+    readonly gpu_ram: number;
+    readonly gpu_totalram: number;
+    readonly gpu_total_ram: number;
+    readonly gpu_util: number | null;
+    readonly gpu_temp: number | null;
+    readonly cpu_cores: number;
+    readonly cpu_cores_effective: number;
+    readonly cpu_name: string;
+    readonly cpu_arch: string;
+    readonly cpu_ram: number;
+    readonly cpu_util: number;
+    readonly mem_limit: number | null;
+    readonly mem_usage: number | null;
+    readonly vmem_usage: number | null;
+    readonly disk_space: number;
+    readonly disk_usage: number;
+    readonly disk_util: number;
+    readonly disk_bw: number;
+    readonly disk_name: string;
+    readonly inet_up: number;
+    readonly inet_down: number;
+    readonly mobo_name: string;
+    readonly os_version: string;
+    readonly pci_gen: number;
+    readonly pcie_bw: number;
+    readonly driver_version: string;
+    readonly cuda_max_good: number;
+    readonly dlperf: number;
+    readonly total_flops: number;
+    readonly score: number;
+    readonly reliability2: number;
+    readonly geolocation: string;
+    readonly country_code: string;
+    readonly logo: string;
+    readonly webpage: string | null;
+    readonly dph_base: number;
+    readonly dph_total: number;
+    readonly min_bid: number;
+    readonly storage_cost: number;
+    readonly storage_total_cost: number;
+    readonly vram_costperhour: number;
+    readonly inet_up_cost: number;
+    readonly inet_down_cost: number;
+    readonly internet_up_cost_per_tb: number;
+    readonly internet_down_cost_per_tb: number;
+    readonly credit_balance: number | null;
+    readonly credit_discount: number | null;
+    readonly credit_discount_max: number;
+    readonly dlperf_per_dphtotal: number;
+    readonly flops_per_dphtotal: number;
+    readonly search: {
+      readonly gpuCostPerHour: number;
+      readonly diskHour: number;
+      readonly totalHour: number;
+      readonly discountTotalHour: number;
+      readonly discountedTotalPerHour: number;
+    };
+    readonly instance: {
+      readonly gpuCostPerHour: number;
+      readonly diskHour: number;
+      readonly totalHour: number;
+      readonly discountTotalHour: number;
+      readonly discountedTotalPerHour: number;
+    };
+    readonly volume_info: readonly {
+      readonly id: number;
+      readonly avail_space: number;
+      readonly total_space: number;
+    }[];
+    readonly actions: {
+      readonly start: {
+        readonly allowed: boolean;
+        readonly reason?: string;
+      };
+      readonly stop: {
+        readonly allowed: boolean;
+        readonly reason?: string;
+      };
+      readonly reboot: {
+        readonly allowed: boolean;
+        readonly reason?: string;
+      };
+      readonly destroy: {
+        readonly allowed: boolean;
+        readonly reason?: string;
+      };
+    };
+  } | null;
+};
+
+/** Show one instance; null when there is none: `GET /api/v0/instances/{id}/` */
+export function instanceShow(client: Client, input: InstanceShowInput, options?: CallOptions): Promise<InstanceShowAnswer> {
+  return client.request({ method: "GET", path: `/api/v0/instances/${encodeURIComponent(input.id)}/` }, options);
+}
+
+export type InstanceUpdateInput = {
+  readonly id: number;
+  readonly body?: {
+    readonly state?: "running" | "stopped";
+    readonly label?: string;
+    readonly [key: string]: unknown;
+  };
+};
+
+export type InstanceUpdateAnswer = {
+  readonly success: true;
+  readonly msg?: string;
+};
+
+/** Start, stop or label an instance: `PUT /api/v0/instances/{id}/` */
+export function instanceUpdate(client: Client, input: InstanceUpdateInput, options?: CallOptions): Promise<InstanceUpdateAnswer> {
+  return client.request({ method: "PUT", path: `/api/v0/instances/${encodeURIComponent(input.id)}/`, body: input.body ?? {} }, options);
+}
+
+export type InstanceDestroyInput = {
+  readonly id: number;
+};
+
+export type InstanceDestroyAnswer = {
+  readonly success: true;
+  readonly msg?: string;
+};
+
+/** Destroy an instance: `DELETE /api/v0/instances/{id}/` */
+export function instanceDestroy(client: Client, input: InstanceDestroyInput, options?: CallOptions): Promise<InstanceDestroyAnswer> {
+  return client.request({ method: "DELETE", path: `/api/v0/instances/${encodeURIComponent(input.id)}/` }, options);
+}
+
+export type NetworkDiskListAnswer = {
+  readonly data: readonly ({
+    readonly cluster_id: number | null;
+    readonly network_disks: readonly {
+      readonly network_disk_id: number;
+      readonly free_space: number;
+      readonly total_space: number;
+    }[];
+    readonly machine_ids: readonly number[];
+    readonly mounts: Readonly<Record<string, string>>;
+  })[];
+};
+
+/** Show own network disks: `GET /api/v0/network_disk/` */
+export function networkDiskList(client: Client, options?: CallOptions): Promise<NetworkDiskListAnswer> {
+  return client.request({ method: "GET", path: "/api/v0/network_disk/" }, options);
+}
+
+export type NetworkDiskMountInput = {
+  readonly body: {
+    readonly machines: readonly number[];
+    readonly mount_point: string;
+    readonly disk_id?: number;
+    readonly size?: number;
+  };
+};
+
+export type NetworkDiskMountAnswer = {
+  readonly success: true;
+  readonly disk_id: number;
+};
+
+/** Say which own machines mount a network disk: `POST /api/v0/network_disk/` */
+export function networkDiskMount(client: Client, input: NetworkDiskMountInput, options?: CallOptions): Promise<NetworkDiskMountAnswer> {
+  return client.request({ method: "POST", path: "/api/v0/network_disk/", body: input.body ?? {} }, options);
+}
+
+export type NetworkVolumeListInput = {
+  readonly body: {
+    readonly disk_id: number;
+    readonly size?: number;
+    readonly price_disk?: number;
+    readonly end_date?: number;
+    readonly credit_discount_max?: number;
+  };
+};
+
+export type NetworkVolumeListAnswer = {
+  readonly success: true;
+  readonly disk_id: string;
+  readonly msg: string;
+};
+
+/** List a network disk as a network volume, or update its listing: `POST /api/v0/network_volume/` */
+export function networkVolumeList(client: Client, input: NetworkVolumeListInput, options?: CallOptions): Promise<NetworkVolumeListAnswer> {
+  return client.request({ method: "POST", path: "/api/v0/network_volume/", body: input.body ?? {} }, options);
+}
+
+export type NetworkVolumeRentInput = {
+  readonly body: {
+    readonly id: number;
+    readonly size?: number;
+    readonly name?: string;
+  };
+};
+
+export type NetworkVolumeRentAnswer = {
+  readonly success: true;
+  readonly id: number;
+  readonly volume_name: string;
+};
+
+/** Rent a network volume: `PUT /api/v0/network_volumes/` */
+export function networkVolumeRent(client: Client, input: NetworkVolumeRentInput, options?: CallOptions): Promise<NetworkVolumeRentAnswer> {
+  return client.request({ method: "PUT", path: "/api/v0/network_volumes/", body: input.body ?? {} }, options);
+}
+
+export type NetworkVolumeSearchInput = {
+  readonly query?: {
+    readonly q?: string;
+  };
+  readonly body?: {
+    readonly q?: unknown;
+    readonly order?: unknown;
+    readonly limit?: number;
+    readonly allocated_storage?: number;
+    readonly [key: string]: unknown;
+  };
+};
+
+export type NetworkVolumeSearchAnswer = {
+  readonly offers: readonly ({
+    readonly id: number;
+    readonly ask_contract_id: number;
+    readonly bundle_id: number;
+    readonly machine_id: number | null;
+    readonly host_id: number;
+    readonly cluster_id: number | null;
+    readonly disk_name: string;
+    readonly storage_total_cost: number;
+    readonly inet_up: number;
+    readonly inet_down: number;
+    readonly reliability2: number;
+    readonly verification: string;
+    readonly geolocation: string | null;
+    readonly static_ip: boolean;
+    readonly cuda_max_good: number;
+    readonly cpu_arch: string;
+    readonly cpu_name: string;
+    readonly mobo_name: string;
+    readonly os_version: string;
+    readonly driver_version: string;
+    readonly is_simulated: boolean;
+    readonly disk_space: number;
+    readonly disk_bw: number;
+    readonly storage_cost: number;
+    readonly credit_discount_max: number;
+    readonly reliability: number;
+    readonly duration: number;
+    readonly start_date: number;
+    readonly end_date: number;
+    readonly vericode: number;
+    readonly hosting_type: number;
+    readonly external: boolean;
+    readonly cpu_ghz: number;
+    readonly has_avx: number;
+    readonly pci_gen: number;
+    readonly pcie_bw: number;
+    readonly driver_vers: number;
+    readonly gpu_arch: string;
+    readonly total_flops: number;
+    readonly vms_enabled: boolean;
+    readonly nw_disk_min_bw: number | null;
+    readonly nw_disk_max_bw: number | null;
+    readonly nw_disk_avg_bw: number | null;
+    readonly score: number;
+  })[];
+};
+
+/** Search network volume offers: `POST /api/v0/network_volumes/search/` */
+export function networkVolumeSearch(client: Client, input: NetworkVolumeSearchInput = {}, options?: CallOptions): Promise<NetworkVolumeSearchAnswer> {
+  return client.request({ method: "POST", path: "/api/v0/network_volumes/search/", query: input.query, body: input.body ?? {} }, options);
+}
+
+export type NetworkVolumeUnlistInput = {
+  readonly body: {
+    readonly id: number;
+  };
+};
+
+export type NetworkVolumeUnlistAnswer = {
+  readonly success: true;
+  readonly msg: string;
+};
+
+/** Unlist a network volume: `POST /api/v0/network_volumes/unlist/` */
+export function networkVolumeUnlist(client: Client, input: NetworkVolumeUnlistInput, options?: CallOptions): Promise<NetworkVolumeUnlistAnswer> {
+  return client.request({ method: "POST", path: "/api/v0/network_volumes/unlist/", body: input.body ?? {} }, options);
+}
+
+export type OfferSearchAsksInput = {
+  readonly body?: {
+    readonly select_cols?: readonly string[];
+    readonly q?: Readonly<Record<string, unknown>>;
+    readonly [key: string]: unknown;
+  };
+};
+
+export type OfferSearchAsksAnswer = {
+  readonly offers: readonly Readonly<Record<string, unknown>>[];
+};
+
+/** Search offers, chosen columns: `PUT /api/v0/search/asks/` */
+export function offerSearchAsks(client: Client, input: OfferSearchAsksInput = {}, options?: CallOptions): Promise<OfferSearchAsksAnswer> {
+  return client.request({ method: "PUT", path: "/api/v0/search/asks/", body: input.body ?? {} }, options);
+}
+
+export type SubaccountListAnswer = {
+  readonly users: readonly ({
+    readonly id: number;
+    readonly parent_id: number;
+    readonly key_id: number | null;
+    readonly email: string;
+    readonly username: string;
+    readonly created_at: string;
+    readonly deleted_at: string | null;
+  })[];
+};
+
+/** Show own subaccounts: `GET /api/v0/subaccounts/` */
+export function subaccountList(client: Client, options?: CallOptions): Promise<SubaccountListAnswer> {
+  return client.request({ method: "GET", path: "/api/v0/subaccounts/" }, options);
+}
+
+export type TemplateSearchInput = {
+  readonly query?: {
+    readonly select_filters?: string;
+    readonly select_cols?: string;
+    readonly order_by?: string;
+    readonly limit?: number;
+    readonly offset?: number;
+  };
+};
+
+export type TemplateSearchAnswer = {
+  readonly success: true;
+  readonly templates_found: number;
+  readonly templates: readonly ({
+    readonly id: number;
+    readonly hash_id: string;
+    readonly name: string;
+    readonly image?: string;
+    readonly tag?: string;
+    readonly default_tag?: string;
+    readonly desc?: string;
+    readonly readme?: string;
+    readonly readme_visible?: boolean;
+    readonly env?: string;
+    readonly onstart?: string;
+    readonly runtype?: string;
+    readonly args_str?: string;
+    readonly ssh_direct?: boolean;
+    readonly use_ssh?: boolean;
+    readonly jup_direct?: boolean;
+    readonly jupyter_dir?: string | null;
+    readonly use_jupyter_lab?: boolean;
+    readonly docker_login_repo?: string;
+    readonly docker_login_user?: string;
+    readonly href?: string;
+    readonly repo?: string;
+    readonly extra_filters?: Readonly<Record<string, unknown>>;
+    readonly recommended_disk_space?: number;
+    readonly private?: boolean;
+    readonly recommended?: boolean;
+    readonly volume_info?: unknown;
+    readonly creator_id?: number;
+    readonly created_at?: number;
+    readonly count_created?: number;
+    readonly recent_create_date?: number | null;
+  })[];
+};
+
+/** Search templates: the caller's own and public ones: `GET /api/v0/template/` */
+export function templateSearch(client: Client, input: TemplateSearchInput = {}, options?: CallOptions): Promise<TemplateSearchAnswer> {
+  return client.request({ method: "GET", path: "/api/v0/template/", query: input.query }, options);
+}
+
+export type TemplateCreateInput = {
+  readonly body: {
+    readonly name: string;
+    readonly image: string;
+    readonly tag?: string;
+    readonly desc?: string;
+    readonly readme?: string;
+    readonly readme_visible?: boolean;
+    readonly env?: string;
+    readonly onstart?: string;
+    readonly runtype?: string;
+    readonly args_str?: string;
+    readonly ssh_direct?: boolean;
+    readonly use_ssh?: boolean;
+    readonly jup_direct?: boolean;
+    readonly jupyter_dir?: string;
+    readonly use_jupyter_lab?: boolean;
+    readonly docker_login_repo?: string;
+    readonly docker_login_user?: string;
+    readonly docker_login_pass?: string;
+    readonly href?: string;
+    readonly repo?: string;
+    readonly extra_filters?: unknown;
+    readonly recommended_disk_space?: number | string;
+    readonly private?: boolean;
+    readonly volume_info?: unknown;
+  };
+};
+
+export type TemplateCreateAnswer = {
+  readonly success: true;
+  readonly msg: string;
+  readonly template: {
+    readonly id: number;
+    readonly hash_id: string;
+    readonly name: string;
+    readonly image?: string;
+    readonly tag?: string;
+    readonly default_tag?: string;
+    readonly desc?: string;
+    readonly readme?: string;
+    readonly readme_visible?: boolean;
+    readonly env?: string;
+    readonly onstart?: string;
+    readonly runtype?: string;
+    readonly args_str?: string;
+    readonly ssh_direct?: boolean;
+    readonly use_ssh?: boolean;
+    readonly jup_direct?: boolean;
+    readonly jupyter_dir?: string | null;
+    readonly use_jupyter_lab?: boolean;
+    readonly docker_login_repo?: string;
+    readonly docker_login_user?: string;
+    readonly href?: string;
+    readonly repo?: string;
+    readonly extra_filters?: Readonly<Record<string, unknown>>;
+    readonly recommended_disk_space?: number;
+    readonly private?: boolean;
+    readonly recommended?: boolean;
+    readonly volume_info?: unknown;
+    readonly creator_id?: number;
+    readonly created_at?: number;
+    readonly count_created?: number;
+    readonly recent_create_date?: number | null;
+  };
+};
+
+/** Create a template: `POST /api/v0/template/` */
+export function templateCreate(client: Client, input: TemplateCreateInput, options?: CallOptions): Promise<TemplateCreateAnswer> {
+  return client.request({ method: "POST", path: "/api/v0/template/", body: input.body ?? {} }, options);
+}
+
+export type TemplateEditInput = {
+  readonly body: {
+    readonly hash_id: string;
+    readonly name?: string;
+    readonly image?: string;
+    readonly tag?: string;
+    readonly desc?: string;
+    readonly readme?: string;
+    readonly readme_visible?: boolean;
+    readonly env?: string;
+    readonly onstart?: string;
+    readonly runtype?: string;
+    readonly args_str?: string;
+    readonly ssh_direct?: boolean;
+    readonly use_ssh?: boolean;
+    readonly jup_direct?: boolean;
+    readonly jupyter_dir?: string;
+    readonly use_jupyter_lab?: boolean;
+    readonly docker_login_repo?: string;
+    readonly docker_login_user?: string;
+    readonly docker_login_pass?: string;
+    readonly href?: string;
+    readonly repo?: string;
+    readonly extra_filters?: unknown;
+    readonly recommended_disk_space?: number | string;
+    readonly private?: boolean;
+    readonly volume_info?: unknown;
+  };
+};
+
+export type TemplateEditAnswer = {
+  readonly success: true;
+  readonly msg: string;
+  readonly template: {
+    readonly id: number;
+    readonly hash_id: string;
+    readonly name: string;
+    readonly image?: string;
+    readonly tag?: string;
+    readonly default_tag?: string;
+    readonly desc?: string;
+    readonly readme?: string;
+    readonly readme_visible?: boolean;
+    readonly env?: string;
+    readonly onstart?: string;
+    readonly runtype?: string;
+    readonly args_str?: string;
+    readonly ssh_direct?: boolean;
+    readonly use_ssh?: boolean;
+    readonly jup_direct?: boolean;
+    readonly jupyter_dir?: string | null;
+    readonly use_jupyter_lab?: boolean;
+    readonly docker_login_repo?: string;
+    readonly docker_login_user?: string;
+    readonly href?: string;
+    readonly repo?: string;
+    readonly extra_filters?: Readonly<Record<string, unknown>>;
+    readonly recommended_disk_space?: number;
+    readonly private?: boolean;
+    readonly recommended?: boolean;
+    readonly volume_info?: unknown;
+    readonly creator_id?: number;
+    readonly created_at?: number;
+    readonly count_created?: number;
+    readonly recent_create_date?: number | null;
+  };
+};
+
+/** Edit a template: `PUT /api/v0/template/` */
+export function templateEdit(client: Client, input: TemplateEditInput, options?: CallOptions): Promise<TemplateEditAnswer> {
+  return client.request({ method: "PUT", path: "/api/v0/template/", body: input.body ?? {} }, options);
+}
+
+export type TemplateDeleteInput = {
+  readonly body?: {
+    readonly template_id?: number | string;
+    readonly hash_id?: string;
+  };
+};
+
+export type TemplateDeleteAnswer = {
+  readonly success: true;
+  readonly msg: string;
+};
+
+/** Delete a template: `DELETE /api/v0/template/` */
+export function templateDelete(client: Client, input: TemplateDeleteInput = {}, options?: CallOptions): Promise<TemplateDeleteAnswer> {
+  return client.request({ method: "DELETE", path: "/api/v0/template/", body: input.body ?? {} }, options);
+}
+
+export type UserUpdateInput = {
+  readonly body?: {
+    readonly normalized_email?: string;
+    readonly username?: string;
+    readonly fullname?: string;
+    readonly ssh_key?: string;
+    readonly billaddress_line1?: string;
+    readonly billaddress_line2?: string;
+    readonly billaddress_city?: string;
+    readonly billaddress_zip?: string;
+    readonly billaddress_country?: string;
+    readonly taxinfo?: string;
+    readonly balance_threshold?: number;
+    readonly balance_threshold_enabled?: boolean;
+  };
+};
+
+export type UserUpdateAnswer = {
+  readonly success: true;
+  readonly msg: string;
+};
+
+/** Change own account: `PUT /api/v0/users/` */
+export function userUpdate(client: Client, input: UserUpdateInput = {}, options?: CallOptions): Promise<UserUpdateAnswer> {
+  return client.request({ method: "PUT", path: "/api/v0/users/", body: input.body ?? {} }, options);
+}
+
+export type UserCreateInput = {
+  readonly body?: {
+    readonly email?: string;
+    readonly username?: string;
+    readonly password?: string;
+    readonly host_only?: boolean;
+    readonly parent_id?: string | number;
+    readonly ssh_key?: string;
+    readonly captcha?: string;
+  };
+};
+
+export type UserCreateAnswer = {
+  readonly id: number;
+  readonly username: string;
+  readonly email: string;
+  readonly key_id: number;
+  readonly api_key: string;
+};
+
+/** Create an account, or a subaccount: `POST /api/v0/users/` */
+export function userCreate(client: Client, input: UserCreateInput = {}, options?: CallOptions): Promise<UserCreateAnswer> {
+  return client.request({ method: "POST", path: "/api/v0/users/", body: input.body ?? {} }, options);
+}
+
+export type UserShowAnswer = {
+  readonly id: number;
+  readonly email: string;
+  readonly username: string;
+  readonly user: string;
+  readonly fullname: string;
+  readonly balance: number;
+  readonly credit: number;
+  readonly balance_threshold: number;
+  readonly balance_threshold_enabled: boolean;
+  readonly email_verified: boolean;
+  readonly has_billing: boolean;
+  readonly has_payout: boolean;
+  readonly can_pay: boolean;
+  readonly billing_creditonly: boolean;
+  readonly billed_expected: number;
+  readonly billed_verified: number;
+  readonly paid_expected: number;
+  readonly paid_verified: number;
+  readonly got_signup_credit: boolean;
+  readonly last4: string;
+  readonly paypal_email: string;
+  readonly password_resettable: boolean;
+  readonly ssh_key: string;
+  readonly key_id: number;
+  readonly sid: string;
+  readonly tfa_status: "disabled";
+  readonly billaddress_line1: string;
+  readonly billaddress_line2: string;
+  readonly billaddress_city: string;
+  readonly billaddress_zip: string;
+  readonly billaddress_country: string;
+  readonly taxinfo: string;
+  readonly parent_id: number | null;
+  readonly host_only: boolean;
+  readonly created_at: number;
+};
+
+/** Show own account: `GET /api/v0/users/current/` */
+export function userShow(client: Client, options?: CallOptions): Promise<UserShowAnswer> {
+  return client.request({ method: "GET", path: "/api/v0/users/current/" }, options);
+}
+
+export type BillingInvoicesInput = {
+  readonly user_id: string;
+  readonly query?: {
+    readonly inc_charges?: string;
+    readonly only_payouts?: string;
+    readonly no_payouts?: string;
+    readonly sdate?: string;
+    readonly edate?: string;
+  };
+};
+
+export type BillingInvoicesAnswer = {
+  readonly invoices: readonly ({
+    readonly id: number;
+    readonly type: "charge" | "payment";
+    readonly service: string;
+    readonly amount: number;
+    readonly timestamp: number;
+    readonly description: string;
+    readonly quantity: number;
+    readonly rate: number;
+    readonly last4: string;
+    readonly is_credit: boolean;
+    readonly instance_id?: number;
+  })[];
+  readonly username: string;
+  readonly bill_to: string;
+  readonly email: string;
+  readonly fullname: string;
+  readonly address1: string;
+  readonly address2: string;
+  readonly city: string;
+  readonly zip: string;
+  readonly country: string;
+  readonly taxinfo: string;
+  readonly current: {
+    readonly charges: number;
+    readonly service_fee: number;
+    readonly total: number;
+    readonly credit: number;
+  };
+};
+
+/** Show invoices: `GET /api/v0/users/{user_id}/invoices/` */
+export function billingInvoices(client: Client, input: BillingInvoicesInput, options?: CallOptions): Promise<BillingInvoicesAnswer> {
+  return client.request({ method: "GET", path: `/api/v0/users/${encodeURIComponent(input.user_id)}/invoices/`, query: input.query }, options);
+}
+
+export type UserIpaddrsInput = {
+  readonly user_id: string;
+};
+
+export type UserIpaddrsAnswer = {
+  readonly success: true;
+  readonly results: readonly {
+    readonly id: number;
+    readonly user_id: number;
+    readonly ip_address: string;
+    readonly timestamp: string;
+    readonly ip: string;
+    readonly first_seen: string;
+    readonly first_location: string;
+  }[];
+};
+
+/** Show from which addresses an account was used: `GET /api/v0/users/{user_id}/ipaddrs/` */
+export function userIpaddrs(client: Client, input: UserIpaddrsInput, options?: CallOptions): Promise<UserIpaddrsAnswer> {
+  return client.request({ method: "GET", path: `/api/v0/users/${encodeURIComponent(input.user_id)}/ipaddrs/` }, options);
+}
+
+export type VolumeListInput = {
+  readonly query?: {
+    readonly type?: "local_volume" | "network_volume" | "all_volume";
+  };
+};
+
+export type VolumeListAnswer = {
+  readonly volumes: readonly ({
+    readonly id: number;
+    readonly machine_id: number | null;
+    readonly host_id: number;
+    readonly cluster_id: number | null;
+    readonly disk_name: string;
+    readonly storage_total_cost: number;
+    readonly inet_up: number;
+    readonly inet_down: number;
+    readonly reliability2: number;
+    readonly verification: string;
+    readonly geolocation: string | null;
+    readonly static_ip: boolean;
+    readonly cuda_max_good: number;
+    readonly cpu_arch: string;
+    readonly cpu_name: string;
+    readonly mobo_name: string;
+    readonly os_version: string;
+    readonly driver_version: string;
+    readonly is_simulated: boolean;
+    readonly label: string;
+    readonly disk_space: number;
+    readonly status: string;
+    readonly start_date: number;
+    readonly end_date: number;
+    readonly storage_cost: number;
+    readonly instances: readonly number[];
+    readonly public_ipaddr: string;
+  })[];
+};
+
+/** Show own volumes: `GET /api/v0/volumes/` */
+export function volumeList(client: Client, input: VolumeListInput = {}, options?: CallOptions): Promise<VolumeListAnswer> {
+  return client.request({ method: "GET", path: "/api/v0/volumes/", query: input.query }, options);
+}
+
+export type VolumeRentInput = {
+  readonly body: {
+    readonly id: number;
+    readonly size?: number;
+    readonly name?: string;
+  };
+};
+
+export type VolumeRentAnswer = {
+  readonly success: true;
+  readonly id: number;
+  readonly volume_name: string;
+};
+
+/** Rent a volume: `PUT /api/v0/volumes/` */
+export function volumeRent(client: Client, input: VolumeRentInput, options?: CallOptions): Promise<VolumeRentAnswer> {
+  return client.request({ method: "PUT", path: "/api/v0/volumes/", body: input.body ?? {} }, options);
+}
+
+export type VolumeDeleteInput = {
+  readonly query?: {
+    readonly id?: number;
+  };
+  readonly body?: {
+    readonly id?: number;
+  };
+};
+
+export type VolumeDeleteAnswer = {
+  readonly success: true;
+  readonly msg: string;
+};
+
+/** Delete a volume: `DELETE /api/v0/volumes/` */
+export function volumeDelete(client: Client, input: VolumeDeleteInput = {}, options?: CallOptions): Promise<VolumeDeleteAnswer> {
+  return client.request({ method: "DELETE", path: "/api/v0/volumes/", query: input.query, body: input.body ?? {} }, options);
+}
+
+export type VolumeHostListInput = {
+  readonly body: {
+    readonly machine: number | readonly number[];
+    readonly size?: number;
+    readonly price_disk?: number;
+    readonly end_date?: number;
+  };
+};
+
+export type VolumeHostListAnswer = {
+  readonly success: true;
+  readonly msg: string;
+};
+
+/** List space of own machines for rent, or update its listing: `POST /api/v0/volumes/` */
+export function volumeHostList(client: Client, input: VolumeHostListInput, options?: CallOptions): Promise<VolumeHostListAnswer> {
+  return client.request({ method: "POST", path: "/api/v0/volumes/", body: input.body ?? {} }, options);
+}
+
+export type VolumeSearchInput = {
+  readonly query?: {
+    readonly q?: string;
+  };
+  readonly body?: {
+    readonly q?: unknown;
+    readonly order?: unknown;
+    readonly limit?: number;
+    readonly allocated_storage?: number;
+    readonly [key: string]: unknown;
+  };
+};
+
+export type VolumeSearchAnswer = {
+  readonly offers: readonly ({
+    readonly id: number;
+    readonly ask_contract_id: number;
+    readonly bundle_id: number;
+    readonly machine_id: number | null;
+    readonly host_id: number;
+    readonly cluster_id: number | null;
+    readonly disk_name: string;
+    readonly storage_total_cost: number;
+    readonly inet_up: number;
+    readonly inet_down: number;
+    readonly reliability2: number;
+    readonly verification: string;
+    readonly geolocation: string | null;
+    readonly static_ip: boolean;
+    readonly cuda_max_good: number;
+    readonly cpu_arch: string;
+    readonly cpu_name: string;
+    readonly mobo_name: string;
+    readonly os_version: string;
+    readonly driver_version: string;
+    readonly is_simulated: boolean;
+    readonly disk_space: number;
+    readonly disk_bw: number;
+    readonly storage_cost: number;
+    readonly credit_discount_max: number;
+    readonly reliability: number;
+    readonly duration: number;
+    readonly start_date: number;
+    readonly end_date: number;
+    readonly vericode: number;
+    readonly hosting_type: number;
+    readonly external: boolean;
+    readonly cpu_ghz: number;
+    readonly has_avx: number;
+    readonly pci_gen: number;
+    readonly pcie_bw: number;
+    readonly driver_vers: number;
+    readonly gpu_arch: string;
+    readonly total_flops: number;
+    readonly vms_enabled: boolean;
+    readonly nw_disk_min_bw: number | null;
+    readonly nw_disk_max_bw: number | null;
+    readonly nw_disk_avg_bw: number | null;
+    readonly score: number;
+  })[];
+};
+
+/** Search volume offers: `POST /api/v0/volumes/search/` */
+export function volumeSearch(client: Client, input: VolumeSearchInput = {}, options?: CallOptions): Promise<VolumeSearchAnswer> {
+  return client.request({ method: "POST", path: "/api/v0/volumes/search/", query: input.query, body: input.body ?? {} }, options);
+}
+
+export type VolumeUnlistInput = {
+  readonly body: {
+    readonly id: number;
+  };
+};
+
+export type VolumeUnlistAnswer = {
+  readonly success: true;
+  readonly msg: string;
+};
+
+/** Unlist space of an own machine: `POST /api/v0/volumes/unlist/` */
+export function volumeUnlist(client: Client, input: VolumeUnlistInput, options?: CallOptions): Promise<VolumeUnlistAnswer> {
+  return client.request({ method: "POST", path: "/api/v0/volumes/unlist/", body: input.body ?? {} }, options);
+}
+
+export type InstancePageInput = {
+  readonly query?: {
+    readonly limit?: number;
+    readonly after_token?: string;
+    readonly order_by?: string;
+    readonly select_cols?: string;
+    readonly select_filters?: string;
+  };
+};
+
+export type InstancePageAnswer = {
+  readonly success: true;
+  readonly instances_found: number;
+  readonly total_instances: number;
+  readonly label_counts: Readonly<Record<string, number>>;
+  readonly next_token: string | null;
+  readonly instances: readonly Readonly<Record<string, unknown>>[];
+};
+
+/** List instances, page by page: `GET /api/v1/instances/` */
+export function instancePage(client: Client, input: InstancePageInput = {}, options?: CallOptions): Promise<InstancePageAnswer> {
+  return client.request({ method: "GET", path: "/api/v1/instances/", query: input.query }, options);
+}
+
+export type HealthProcessAnswer = {
+  readonly status: string;
+};
+
+/** Whether the process answers: `GET /healthz` */
+export function healthProcess(client: Client, options?: CallOptions): Promise<HealthProcessAnswer> {
+  return client.request({ method: "GET", path: "/healthz" }, options);
+}
+
+export type HealthReadyAnswer = {
+  readonly status: string;
+};
+
+/** Whether database and loops work: `GET /readyz` */
+export function healthReady(client: Client, options?: CallOptions): Promise<HealthReadyAnswer> {
+  return client.request({ method: "GET", path: "/readyz" }, options);
+}
