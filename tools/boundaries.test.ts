@@ -1,0 +1,130 @@
+import assert from "node:assert/strict";
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { after, before, test } from "node:test";
+import { checkBoundaries, findMissingRules, findUnread } from "./boundaries.ts";
+
+const domains = "server/src/domains";
+let root = "";
+
+before(() => {
+  root = mkdtempSync(path.join(tmpdir(), "berth-boundaries-"));
+  symlinkSync(path.resolve(import.meta.dirname, "../node_modules"), path.join(root, "node_modules"));
+});
+after(() => rmSync(root, { recursive: true, force: true }));
+
+/** Writes one tree, checks it, and removes it again. Keys are paths, values contents. */
+async function check(files: Readonly<Record<string, string>>): Promise<readonly string[]> {
+  writeFileSync(path.join(root, "package.json"), JSON.stringify({ dependencies: { kysely: "*", fastify: "*" } }));
+  for (const [file, content] of Object.entries(files)) {
+    mkdirSync(path.dirname(path.join(root, file)), { recursive: true });
+    writeFileSync(path.join(root, file), content);
+  }
+  try {
+    return await checkBoundaries(root);
+  } finally {
+    for (const room of new Set(Object.keys(files).map((file) => file.split("/")[0] ?? ""))) {
+      rmSync(path.join(root, room), { recursive: true });
+    }
+  }
+}
+
+/** What stands behind most imports below. */
+const ground = {
+  "protocol/index.ts": "export const a = 1;\n",
+  "server/src/base/clock.ts": "export const a = 1;\n",
+  "server/src/db/transaction.ts": "export const a = 1;\n",
+  "server/src/http/server.ts": "export const a = 1;\n",
+  "server/src/app.ts": "export const a = 1;\n",
+  "agent/src/plan.ts": "export const a = 1;\n",
+  "sdk/src/client.ts": "export const a = 1;\n",
+  "cli/src/main.ts": "export const a = 1;\n",
+  "test/support/postgres.ts": "export const a = 1;\n",
+  [`${domains}/hosts/index.ts`]: "export const a = 1;\n",
+  [`${domains}/hosts/service.ts`]: "export const a = 1;\n",
+  [`${domains}/market/index.ts`]: "export const a = 1;\n",
+  [`${domains}/market/store.ts`]: "export const a = 1;\n",
+  [`${domains}/market/allocation.ts`]: "export const a = 1;\n",
+};
+
+const planted: readonly (readonly [rule: string, file: string, specifier: string])[] = [
+  ["protocol-knows-nobody", "protocol/bad.ts", "../server/src/base/clock.ts"],
+  ["protocol-is-data", "protocol/bad.ts", "node:fs"],
+  ["server-knows-protocol-only", "server/src/bad.ts", "../../agent/src/plan.ts"],
+  ["agent-knows-protocol-only", "agent/src/bad.ts", "../../server/src/base/clock.ts"],
+  ["sdk-stands-alone", "sdk/src/bad.ts", "../../protocol/index.ts"],
+  ["clients-use-the-sdk", "cli/src/bad.ts", "../../server/src/base/clock.ts"],
+  ["clients-are-apart", "console/src/bad.ts", "../../cli/src/main.ts"],
+  ["nobody-imports-tests", "server/src/bad.ts", "../../test/support/postgres.ts"],
+  ["one-docker-importer", "agent/src/bad.ts", "dockerode"],
+  ["base-is-the-ground", "server/src/base/bad.ts", "../db/transaction.ts"],
+  ["db-knows-base-only", "server/src/db/bad.ts", "../http/server.ts"],
+  ["http-knows-no-domain", "server/src/http/bad.ts", "../domains/hosts/index.ts"],
+  ["loop-driver-knows-no-domain", "server/src/loops/driver.ts", "../domains/hosts/index.ts"],
+  ["assembly-is-on-top", `${domains}/hosts/bad-routes.ts`, "../../app.ts"],
+  ["sql-lives-in-stores", `${domains}/hosts/service.ts`, "kysely"],
+  ["http-stays-at-the-edge", `${domains}/hosts/service.ts`, "../../http/server.ts"],
+  ["http-stays-at-the-edge", `${domains}/hosts/service.ts`, "fastify"],
+  ["domains-have-one-door", `${domains}/market/service.ts`, "../hosts/service.ts"],
+  ["assembly-uses-doors", "server/src/app.ts", "./domains/hosts/service.ts"],
+  ["stores-are-the-bottom", `${domains}/hosts/store.ts`, "./service.ts"],
+  ["services-know-no-routes", `${domains}/hosts/views.ts`, "./routes.ts"],
+  ["rules-are-pure", `${domains}/market/allocation.ts`, "./store.ts"],
+  ["rules-are-pure", `${domains}/market/allocation.ts`, "../../db/transaction.ts"],
+  ["rules-are-pure", `${domains}/market/allocation.ts`, "node:fs"],
+  ["hosts-knows", `${domains}/hosts/service.ts`, "../market/index.ts"],
+  ["domains-are-listed", `${domains}/weather/service.ts`, "../../base/clock.ts"],
+  ["resolvable", "server/src/bad.ts", "./nowhere.ts"],
+  ["dependencies-are-declared", "server/src/bad.ts", "typebox"],
+];
+
+for (const [rule, file, specifier] of planted) {
+  test(`${rule} refuses ${file} importing ${specifier}`, async () => {
+    const routes = { [`${domains}/hosts/routes.ts`]: "export const a = 1;\n" };
+    const complaints = await check({ ...ground, ...routes, [file]: `import "${specifier}";\n` });
+    assert.ok(
+      complaints.some((complaint) => complaint.startsWith(file) && complaint.endsWith(`(${rule})`)),
+      complaints.join("\n"),
+    );
+  });
+}
+
+test("what the rules allow is not complained about", async () => {
+  const complaints = await check({
+    ...ground,
+    "server/src/app.ts": 'import "./domains/hosts/routes.ts";\nimport "./domains/hosts/index.ts";\n',
+    [`${domains}/hosts/routes.ts`]: 'import "../../http/server.ts";\nimport "./service.ts";\n',
+    [`${domains}/hosts/service.ts`]: 'import "./store.ts";\nimport type { a } from "../../http/server.ts";\n',
+    [`${domains}/hosts/store.ts`]: 'import "kysely";\nimport "../../db/transaction.ts";\n',
+    [`${domains}/market/service.ts`]: 'import "../hosts/index.ts";\nimport "./allocation.ts";\n',
+    [`${domains}/market/allocation.ts`]: 'import "../../base/clock.ts";\nimport type { a } from "./store.ts";\n',
+    "server/src/base/clock.test.ts": 'import "../domains/hosts/service.ts";\nimport "../../../agent/src/plan.ts";\n',
+    "agent/src/plan.ts": 'import "../../protocol/index.ts";\n',
+    "cli/src/main.ts": 'import "../../sdk/src/client.ts";\n',
+  });
+  assert.deepEqual(complaints, []);
+});
+
+test("modules that import each other at run time are refused, types that mention each other are not", async () => {
+  const cycle = (a: string, b: string) => ({ "agent/src/a.ts": a, "agent/src/b.ts": b });
+  const typesOnly = await check(cycle('import type { b } from "./b.ts";\n', 'import "./a.ts";\nexport const b = 1;\n'));
+  assert.deepEqual(typesOnly, []);
+  const complaints = await check(cycle('import "./b.ts";\n', 'import "./a.ts";\n'));
+  assert.ok(complaints.some((complaint) => complaint.endsWith("(no-cycles)")));
+});
+
+test("a file that was not read, or in which no import was found, is a complaint; so is a tree without files", async () => {
+  const modules = [{ source: "boundaries.test.ts", dependencies: [] }];
+  const complaints = findUnread(import.meta.dirname, ["boundaries.ts", "boundaries.test.ts"], modules);
+  assert.deepEqual(complaints, ["boundaries.ts: was not read", "boundaries.test.ts: its imports were not found"]);
+  assert.deepEqual(await check({}), ["no files: there is nothing to check"]);
+});
+
+test("a list of rules that names a file that is not there is a complaint", () => {
+  assert.match(findMissingRules(root)[0] ?? "", /does not exist/);
+});
+
+test("a file that cannot be parsed stops the check", async () => {
+  await assert.rejects(check({ "agent/src/a.ts": "export const = = 1;\n" }));
+});

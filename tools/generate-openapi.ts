@@ -1,0 +1,43 @@
+// Writes server/openapi.json from the schemas of the routes. The server is put together, but nothing listens and no
+// database is asked. With --check it only says whether the file is up to date.
+import path from "node:path";
+import { buildApp } from "../server/src/app.ts";
+import { systemClock } from "../server/src/base/clock.ts";
+import { createLog } from "../server/src/base/log.ts";
+import { connect } from "../server/src/db/connect.ts";
+import { DEFAULT_LIMITS } from "../server/src/http/rate-limit.ts";
+import { writeOrCheck } from "./generated-file.ts";
+
+type Document = { readonly paths?: Readonly<Record<string, object | undefined>> | undefined };
+
+/** What the server answers at `/openapi.json`. */
+export async function describeApi(): Promise<Document> {
+  const log = createLog("silent");
+  const database = connect({ host: "/nonexistent" }, log);
+  const { http } = buildApp({
+    database,
+    clock: systemClock,
+    log,
+    random: (size) => Buffer.alloc(size),
+    secret: Buffer.alloc(32),
+    limits: DEFAULT_LIMITS,
+    isProxyTrusted: false,
+  });
+  try {
+    await http.app.ready();
+    return http.app.swagger();
+  } finally {
+    await http.app.close();
+    await database.close();
+  }
+}
+
+/** JSON whose paths stand in alphabetical order, so that the order of registration changes no line of it. */
+export function renderApi(document: Document): string {
+  const byPath = Object.entries(document.paths ?? {}).toSorted(([a], [b]) => (a < b ? -1 : 1));
+  return `${JSON.stringify({ ...document, paths: Object.fromEntries(byPath) }, undefined, 2)}\n`;
+}
+
+if (import.meta.main) {
+  writeOrCheck(path.resolve(import.meta.dirname, "../server/openapi.json"), renderApi(await describeApi()));
+}

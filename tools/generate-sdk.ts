@@ -1,0 +1,104 @@
+// Writes sdk/src/operations.ts from server/openapi.json: types, and one thin function per operation, named after its
+// operation id: `api.instance.show` becomes `instanceShow`. With --check it only says whether the file is up to date.
+import { readFileSync } from "node:fs";
+import path from "node:path";
+import { writeOrCheck } from "./generated-file.ts";
+import { isValidIdentifier, typeText, type Schema } from "./schema-type.ts";
+
+type Parameter = { readonly name: string; readonly in: string; readonly required?: boolean; readonly schema: Schema };
+type Content = { readonly "application/json"?: { readonly schema: Schema } };
+type Operation = {
+  readonly operationId: string;
+  readonly summary?: string;
+  readonly parameters?: readonly Parameter[];
+  readonly requestBody?: { readonly required?: boolean; readonly content: Content };
+  readonly responses?: Readonly<Record<string, { readonly content?: Content }>>;
+};
+export type OpenApi = { readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>> };
+
+const HEADER = `// Made by tools/generate-sdk.ts from server/openapi.json. Do not edit: change the schemas and run \`npm run api:generate\`.
+import type { CallOptions, Client } from "./client.ts";
+`;
+
+/** The whole text of operations.ts, operations in the order of the document. An alias of an operation gets none. */
+export function generateSdk({ paths }: OpenApi): string {
+  const routes = new Map<string, string>();
+  const parts = Object.entries(paths).flatMap(([route, methods]) =>
+    Object.entries(methods).flatMap(([method, operation]) => {
+      const name = functionName(operation.operationId);
+      const isAlias = routes.get(name) === route || /\.alias\d*$/.test(operation.operationId);
+      if (isAlias) return [];
+      if (routes.has(name)) throw new Error(`two operations would be called ${name}: ${routes.get(name)} and ${route}`);
+      routes.set(name, route);
+      return [operationText(name, method.toUpperCase(), route, operation)];
+    }),
+  );
+  return [HEADER, ...parts].join("\n");
+}
+
+function operationText(name: string, method: string, route: string, operation: Operation): string {
+  const parameters = operation.parameters ?? [];
+  const pathParameters = parameters.filter((parameter) => parameter.in === "path");
+  const queryParameters = parameters.filter((parameter) => parameter.in === "query");
+  const body = operation.requestBody?.content["application/json"]?.schema;
+  const answer = operation.responses?.["200"]?.content?.["application/json"]?.schema;
+
+  const fields = pathParameters.map(({ name: field, schema }) => `  readonly ${field}: ${typeText(schema, 1)};`);
+  if (queryParameters.length > 0) {
+    const isRequired = queryParameters.some((parameter) => parameter.required);
+    fields.push(`  readonly query${isRequired ? "" : "?"}: ${typeText(objectOf(queryParameters), 1)};`);
+  }
+  if (body !== undefined) {
+    fields.push(`  readonly body${isOptional(body) ? "?" : ""}: ${typeText(body, 1)};`);
+  }
+  const typeName = `${name[0]?.toUpperCase()}${name.slice(1)}`;
+  const hasInput = fields.length > 0;
+  const isInputOptional = fields.every((field) => /^ {2}readonly \w+\?:/.test(field));
+  const input = hasInput ? `input: ${typeName}Input${isInputOptional ? " = {}" : ""}, ` : "";
+  const call = [
+    `method: "${method}"`,
+    `path: ${pathText(route, pathParameters)}`,
+    ...(queryParameters.length > 0 ? ["query: input.query"] : []),
+    ...(body === undefined ? [] : ["body: input.body ?? {}"]),
+  ];
+  return [
+    ...(hasInput ? [`export type ${typeName}Input = {\n${fields.join("\n")}\n};\n`] : []),
+    `export type ${typeName}Answer = ${answer === undefined ? "unknown" : typeText(answer, 0)};\n`,
+    `/** ${operation.summary ?? operation.operationId}: \`${method} ${route}\` */`,
+    `export function ${name}(client: Client, ${input}options?: CallOptions): Promise<${typeName}Answer> {`,
+    `  return client.request({ ${call.join(", ")} }, options);`,
+    "}\n",
+  ].join("\n");
+}
+
+/** `api.network_volume.list` becomes `networkVolumeList`. */
+function functionName(operationId: string): string {
+  const [first = "", ...others] = operationId.replace(/^api\./, "").split(/[^A-Za-z0-9]+/);
+  const name = first + others.map((word) => `${word[0]?.toUpperCase() ?? ""}${word.slice(1)}`).join("");
+  if (!isValidIdentifier(name)) throw new Error(`the operation id ${operationId} makes no function name`);
+  return name;
+}
+
+function pathText(route: string, parameters: readonly Parameter[]): string {
+  if (parameters.length === 0) return JSON.stringify(route);
+  return `\`${route.replace(/\{(\w+)\}/g, (_whole, field: string) => `\${encodeURIComponent(input.${field})}`)}\``;
+}
+
+function objectOf(parameters: readonly Parameter[]): Schema {
+  return {
+    type: "object",
+    properties: Object.fromEntries(parameters.map(({ name, schema }) => [name, schema])),
+    required: parameters.filter((parameter) => parameter.required).map((parameter) => parameter.name),
+  };
+}
+
+/** A body without required keys may be left out: the server takes none for an empty object. */
+function isOptional(schema: Schema): boolean {
+  return schema.type === "object" && (schema.required ?? []).length === 0;
+}
+
+if (import.meta.main) {
+  const root = path.resolve(import.meta.dirname, "..");
+  const openApi: OpenApi = JSON.parse(readFileSync(path.join(root, "server/openapi.json"), "utf8"));
+  writeOrCheck(path.join(root, "sdk/src/operations.ts"), generateSdk(openApi));
+}

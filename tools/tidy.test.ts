@@ -1,0 +1,124 @@
+import assert from "node:assert/strict";
+import path from "node:path";
+import { test } from "node:test";
+import { codesIn, readTree, rules, tidy } from "./tidy.ts";
+
+const root = path.resolve(import.meta.dirname, "..");
+
+test("the whole tree keeps the house rules", () => {
+  const files = readTree(root);
+  assert.ok(files.length > 50, "the tree was not read");
+  assert.deepEqual(tidy(files, root), []);
+});
+
+/** A mistake that a rule must find, or something close to one that it must leave alone. */
+type Example = { readonly path: string; readonly text: string };
+
+const found: Readonly<Record<string, readonly Example[]>> = {
+  sqlOutsideStores: [
+    { path: "server/src/domains/hosts/service.ts", text: "await tx.db.selectFrom('machines').execute()" },
+    { path: "server/src/domains/hosts/service.ts", text: "const rows = await sql`select 1`.execute(tx.db);" },
+    { path: "server/src/domains/hosts/service.ts", text: "const rows = await sql<{ a: number }>`select 1`;" },
+    { path: "server/src/app.ts", text: 'pool.query("insert into users values (1)")' },
+    { path: "server/src/loops/driver.ts", text: "pool.query(`update users set a = 1`)" },
+  ],
+  forbiddenWords: [
+    { path: "server/src/app.ts", text: "// TODO: later" },
+    { path: "docs/a.md", text: "# A\n\nFIXME" },
+    { path: "server/src/app.test.ts", text: 'test.skip("it holds what it promises", () => {})' },
+    { path: "server/src/app.test.ts", text: 'test("it holds what it promises", { only: true }, () => {})' },
+    { path: "docs/a.md", text: `# A\n\nsee ${root}/docs` },
+    { path: "docs/a.md", text: "# A\n\nsee /home/someone/docs" },
+    { path: "docs/a.md", text: "# A\n\nThis was AI-generated." },
+    { path: "server/src/app.ts", text: "// from https://registry.npmjs.org/pg" },
+  ],
+  clocks: [
+    { path: "server/src/domains/hosts/service.ts", text: "const now = new Date();" },
+    { path: "agent/src/host.ts", text: "const now = new Date;" },
+  ],
+  migrations: [
+    { path: "server/migrations/1_users.sql", text: "" },
+    { path: "server/migrations/0001-users.sql", text: "" },
+    { path: "server/migrations/0001_Users.sql", text: "" },
+    { path: "server/migrations/readme.sql", text: "" },
+  ],
+  documentTitles: [{ path: "docs/a.md", text: "Nothing" }],
+  fileNames: [
+    { path: "server/src/domains/hosts/agentGateway.ts", text: "" },
+    { path: "server/src/domains/Hosts/service.ts", text: "" },
+    { path: "cli/src/show_me.ts", text: "" },
+  ],
+  testNames: [
+    { path: "server/src/app.test.ts", text: 'test("", () => {});' },
+    { path: "server/src/app.test.ts", text: '  test("parseDollars", () => {});' },
+  ],
+  sleepingTests: [
+    { path: "server/src/app.test.ts", text: "await new Promise((resolve) => setTimeout(resolve, 100));" },
+    { path: "test/e2e/tour.test.ts", text: "await systemClock.sleep(100);" },
+    { path: "test/support/server.ts", text: "await delay(100);" },
+  ],
+  errorCodes: [
+    { path: "docs/errors.md", text: "# Errors\n\n| `no_such_ask` | 404 | |\n" },
+    { path: "server/src/app.ts", text: 'throw notFound("no_such_ask", "There is no such offer.");' },
+  ],
+};
+
+const leftAlone: readonly Example[] = [
+  { path: "server/src/domains/hosts/store.ts", text: "await tx.db.selectFrom('machines').execute()" },
+  { path: "server/src/db/migrate.ts", text: "await sql`select 1`.execute(db)" },
+  { path: "server/src/domains/hosts/service.ts", text: '// Selects from "update of" what may be shown.' },
+  { path: "server/src/base/clock.ts", text: "now: () => new Date()," },
+  { path: "server/src/domains/hosts/views.ts", text: "return new Date(seconds * 1000);" },
+  { path: "server/src/domains/hosts/views.test.ts", text: 'test("a date is shown in UTC", () => new Date());' },
+  { path: "agent/src/launch.ts", text: 'const home = "/root/.ssh";' },
+  { path: "server/src/app.test.ts", text: "for (;;) {\n  if (await isReady()) break;\n  await clock.sleep(5);\n}" },
+  { path: "docs/errors.md", text: "# Errors\n" },
+];
+
+for (const [name, rule] of Object.entries(rules)) {
+  const examples = found[name] ?? [];
+  test(`the rule ${name} finds each of its ${examples.length} planted mistakes and nothing else`, () => {
+    assert.ok(examples.length > 0, "a rule without an example may find nothing at all");
+    for (const example of examples) {
+      const complaints = rule([example], root);
+      assert.equal(complaints.length, 1, `${example.path}: ${example.text}\n${complaints.join("\n")}`);
+    }
+    assert.deepEqual(rule(leftAlone, root), []);
+  });
+}
+
+test("two migrations of one number are refused", () => {
+  const files = ["0001_users.sql", "0001_keys.sql"].map((name) => ({ path: `server/migrations/${name}`, text: "" }));
+  assert.deepEqual(rules["migrations"]?.(files, root), [
+    "server/migrations/0001_keys.sql: 0001_users.sql has the same number",
+  ]);
+});
+
+test("error codes are listed when used, used or retired when listed, in order, and never used once retired", () => {
+  const complain = (document: string, code: string) =>
+    rules["errorCodes"]?.(
+      [
+        { path: "docs/errors.md", text: `# Errors\n\n${document}` },
+        { path: "server/src/app.ts", text: code },
+      ],
+      root,
+    );
+  const [a, b, retired] = ["| `a_b` | 400 | |\n", "| `b` | 400 | |\n", "| `c` | 400 | retired |\n"];
+  assert.deepEqual(complain(`${a}${b}${retired}`, 'conflict("a_b", "x"); gone("b", "y");'), []);
+  assert.match(complain(`${b}${a}`, 'conflict("a_b", "x"); gone("b", "y");')?.[0] ?? "", /alphabetical/);
+  assert.match(complain(retired, 'conflict("c", "x")')?.[0] ?? "", /retired, but used/);
+  assert.match(complain(a, "")?.[0] ?? "", /no code uses a_b/);
+  assert.match(complain("", 'conflict("a_b", "x")')?.[0] ?? "", /a_b is not in/);
+});
+
+test("a code is read from the argument in which its constructor takes it", () => {
+  const text = [
+    'notFound("first", "There is (no) such, thing");',
+    'throw invalid("field", `${name}, (not "this")`, "second", { extra: {} });',
+    'invalid("field", "no code here");',
+    'forbidden(`Key ${[1, 2].join(", ")}`, "third");',
+    'new AppError("too_large", "fourth", "x");',
+    'export function invalid(field: string, message: string, code = "fifth") {}',
+  ].join("\n");
+  assert.deepEqual(codesIn(text).toSorted(), ["fifth", "first", "fourth", "second", "third"]);
+});
