@@ -1,0 +1,2 @@
+export { grantCredit } from "./grants.ts";
+export { billingRoutes } from "./routes.ts";
