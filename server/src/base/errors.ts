@@ -1,5 +1,3 @@
-import { unreachable } from "./invariant.ts";
-
 export type ErrorKind =
   | "invalid"
   | "unauthenticated"
@@ -71,30 +69,4 @@ export function conflict(code: string, message: string, details: ErrorDetails = 
 
 export function insufficientFunds(message: string, details: ErrorDetails = {}): AppError {
   return new AppError("insufficient_funds", "insufficient_credit", message, details);
-}
-
-export function unavailable(code: string, message: string, details: ErrorDetails = {}): AppError {
-  return new AppError("unavailable", code, message, details);
-}
-
-/** Whether the same request may succeed later without any change. */
-export function isRetryable(kind: ErrorKind): boolean {
-  switch (kind) {
-    case "rate_limited":
-    case "unavailable":
-      return true;
-    case "invalid":
-    case "unauthenticated":
-    case "forbidden":
-    case "not_found":
-    case "gone":
-    case "conflict":
-    case "insufficient_funds":
-    case "too_large":
-    case "unsupported_media":
-    case "internal":
-      return false;
-    default:
-      return unreachable(kind);
-  }
 }

@@ -6,21 +6,18 @@ export type Id<Kind extends string> = number & { readonly [brand]: Kind };
 export type UserId = Id<"user">;
 export type ApiKeyId = Id<"api_key">;
 export type IpAccessId = Id<"ip_access">;
-export type SshKeyId = Id<"ssh_key">;
 export type LedgerAccountId = Id<"ledger_account">;
 export type TemplateId = Id<"template">;
 export type MachineId = Id<"machine">;
 export type AgentCredentialId = Id<"agent_credential">;
 export type DeviceId = Id<"device">;
 export type OfferId = Id<"offer">;
-export type LeaseId = Id<"lease">;
 export type InstanceId = Id<"instance">;
 export type VolumeId = Id<"volume">;
 export type VolumeOfferId = Id<"volume_offer">;
 export type NetworkDiskId = Id<"network_disk">;
 export type NetworkVolumeOfferId = Id<"network_volume_offer">;
 export type EndpointGroupId = Id<"endpoint_group">;
-export type WorkerGroupId = Id<"worker_group">;
 
 /** The largest id the database can hold (PostgreSQL `integer`). */
 export const MAX_ID = 2_147_483_647;

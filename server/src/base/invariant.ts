@@ -1,5 +1,5 @@
 /** A rule of ours was broken: a defect in Berth, never a mistake of a user. */
-export class InvariantError extends Error {
+class InvariantError extends Error {
   override readonly name = "InvariantError";
 }
 

@@ -6,7 +6,7 @@ import type { Reader, Tx } from "../../db/transaction.ts";
 export type AuditActor = Pick<Identity, "userId"> & { readonly apiKeyId?: ApiKeyId };
 
 /** What was done. `args` never holds a secret: name what was touched, do not copy the request. */
-export type AuditEvent = {
+type AuditEvent = {
   readonly ipAddress: string;
   /** The operation, such as `api.user.update`. */
   readonly action: string;

@@ -3,6 +3,7 @@ import type { Identity } from "../../base/identity.ts";
 import { parseId, type ApiKeyId, type UserId } from "../../base/ids.ts";
 import type { Database } from "../../db/connect.ts";
 import type { ChannelHandler } from "../../db/listener.ts";
+import { IdentityMemory } from "./identity-memory.ts";
 import { findIdentity } from "./key-store.ts";
 import { hashSecret, isWellFormed } from "./keys.ts";
 
@@ -22,63 +23,34 @@ export type Identities = {
   readonly channelHandler: ChannelHandler;
 };
 
-type Remembered = { readonly identity: Identity; readonly untilMs: number };
+type Options = { readonly database: Database; readonly clock: Clock; readonly rememberedMax?: number };
 
 /** Resolves keys to callers with a bounded memory. Only keys that exist are remembered, so guessing cannot fill it. */
-export function createIdentities({
-  database,
-  clock,
-  rememberedMax = REMEMBERED_MAX,
-}: {
-  readonly database: Database;
-  readonly clock: Clock;
-  readonly rememberedMax?: number;
-}): Identities {
-  const byHash = new Map<string, Remembered>();
-  const hashByKeyId = new Map<ApiKeyId, string>();
+export function createIdentities({ database, clock, rememberedMax = REMEMBERED_MAX }: Options): Identities {
+  const memory = new IdentityMemory({ entriesMax: rememberedMax, rememberedMs: REMEMBERED_MS });
   const underWay = new Map<string, Promise<Identity | undefined>>();
-  // What was read before a change must not be remembered after it.
   let changeCount = 0;
 
-  const drop = (hash: string) => {
-    const known = byHash.get(hash);
-    if (known === undefined) return;
-    byHash.delete(hash);
-    hashByKeyId.delete(known.identity.apiKeyId);
-  };
-  const remember = (hash: string, identity: Identity) => {
-    drop(hash);
-    for (const oldest of byHash.keys()) {
-      if (byHash.size < rememberedMax) break;
-      drop(oldest);
-    }
-    byHash.set(hash, { identity, untilMs: clock.monotonicMs() + REMEMBERED_MS });
-    hashByKeyId.set(identity.apiKeyId, hash);
-  };
+  /** What was read before a change must not be remembered, or waited for, after it. */
   const noteChange = () => {
     changeCount += 1;
     underWay.clear();
   };
-  const forget = (keyId: ApiKeyId) => {
-    noteChange();
-    const hash = hashByKeyId.get(keyId);
-    if (hash !== undefined) drop(hash);
-  };
-  const forgetUser = (userId: UserId) => {
-    noteChange();
-    for (const [hash, { identity }] of byHash) if (identity.userId === userId) drop(hash);
-  };
-  const forgetAll = () => {
-    noteChange();
-    byHash.clear();
-    hashByKeyId.clear();
-  };
-
   const read = async (sha256: Buffer, hash: string) => {
     const changeCountBefore = changeCount;
     const identity = await findIdentity(database.kysely, sha256);
-    if (identity !== undefined && changeCountBefore === changeCount) remember(hash, identity);
+    if (identity !== undefined && changeCountBefore === changeCount) {
+      memory.remember(hash, identity, clock.monotonicMs());
+    }
     return identity;
+  };
+  const forget = (keyId: ApiKeyId) => {
+    noteChange();
+    memory.forgetKey(keyId);
+  };
+  const forgetAll = () => {
+    noteChange();
+    memory.forgetAll();
   };
 
   return {
@@ -86,10 +58,8 @@ export function createIdentities({
       if (!isWellFormed(secret)) return undefined;
       const sha256 = hashSecret(secret);
       const hash = sha256.toString("base64");
-      const known = byHash.get(hash);
-      if (known !== undefined && clock.monotonicMs() < known.untilMs) return known.identity;
-      const earlier = underWay.get(hash);
-      if (earlier !== undefined) return earlier;
+      const known = memory.find(hash, clock.monotonicMs()) ?? underWay.get(hash);
+      if (known !== undefined) return known;
       const asked = read(sha256, hash).finally(() => {
         if (underWay.get(hash) === asked) underWay.delete(hash);
       });
@@ -102,9 +72,10 @@ export function createIdentities({
         const [kind, text = ""] = payload.split(":");
         const keyId = kind === "key" ? parseId<ApiKeyId>(text) : undefined;
         const userId = kind === "user" ? parseId<UserId>(text) : undefined;
-        if (keyId !== undefined) forget(keyId);
-        else if (userId !== undefined) forgetUser(userId);
-        else forgetAll();
+        if (keyId !== undefined) return forget(keyId);
+        if (userId === undefined) return forgetAll();
+        noteChange();
+        memory.forgetUser(userId);
       },
       onGap: forgetAll,
     },

@@ -10,7 +10,7 @@ import { isWithin, parsePermissions, type Permissions } from "./permissions.ts";
 import type { AdminCreateKeyBody, CreateKeyBody } from "./schema.ts";
 import type { Caller } from "./user-service.ts";
 
-export type IssuedKey = { readonly id: ApiKeyId; readonly secret: string; readonly permissions: Permissions };
+type IssuedKey = { readonly id: ApiKeyId; readonly secret: string; readonly permissions: Permissions };
 
 /**
  * Makes another key of the caller. Without permissions it may do what the calling key may; with them it may not do more,

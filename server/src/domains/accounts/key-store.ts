@@ -15,7 +15,7 @@ export type ApiKey = {
   readonly createdAt: Date;
 };
 
-export type ApiKeyInsert = {
+type ApiKeyInsert = {
   readonly userId: UserId;
   readonly name: string;
   readonly key: NewKey;
@@ -23,7 +23,7 @@ export type ApiKeyInsert = {
   readonly keyParams?: string;
 };
 
-export type InstanceKeyInsert = Pick<NewKey, "sha256" | "prefix"> & {
+type InstanceKeyInsert = Pick<NewKey, "sha256" | "prefix"> & {
   readonly userId: UserId;
   readonly instanceId: InstanceId;
 };

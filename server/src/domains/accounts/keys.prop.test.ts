@@ -19,7 +19,7 @@ test("every key that is made is well formed, found by the scanner's pattern, and
 });
 
 test("a key with any one character changed is told from a real one without a database", () => {
-  const characters = fc.constantFrom(..."ABCXYZabcxyz0189-_");
+  const characters = fc.stringMatching(/^[A-Za-z0-9_-]$/);
   fc.assert(
     fc.property(bytes, fc.nat({ max: 57 }), characters, (random, position, character) => {
       const { secret } = newKey(() => random);

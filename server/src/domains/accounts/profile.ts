@@ -3,10 +3,10 @@ import { parseDollars } from "../../base/money.ts";
 import type { CreateUserBody, UpdateUserBody } from "./schema.ts";
 import type { UserChanges } from "./user-store.ts";
 
-export const EMAIL_LENGTH_MAX = 64;
+const EMAIL_LENGTH_MAX = 64;
 export const USERNAME_LENGTH_MAX = 64;
-export const PASSWORD_LENGTH_MAX = 256;
-export const SSH_KEY_LENGTH_MAX = 4096;
+const PASSWORD_LENGTH_MAX = 256;
+const SSH_KEY_LENGTH_MAX = 4096;
 
 /** The published pattern: printable ASCII, a dot in the domain. */
 const EMAIL = /^[a-z0-9._%+-]+@[a-z0-9-]+(\.[a-z0-9-]+)*\.[a-z]{2,}$/;

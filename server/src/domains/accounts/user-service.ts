@@ -1,4 +1,4 @@
-import { AppError, conflict, forbidden, invalid, unauthenticated } from "../../base/errors.ts";
+import { type AppError, conflict, forbidden, invalid, unauthenticated } from "../../base/errors.ts";
 import { PERMISSION_CATEGORIES, type Identity, type PermissionDocument } from "../../base/identity.ts";
 import type { ApiKeyId, UserId } from "../../base/ids.ts";
 import { parseDollars, type Nanos } from "../../base/money.ts";
@@ -15,7 +15,7 @@ import { insertUser, updateUser, type UserInsert } from "./user-store.ts";
 /** Who asks, and from where. */
 export type Caller = { readonly identity: Identity; readonly ipAddress: string };
 
-export type NewAccount = {
+type NewAccount = {
   readonly userId: UserId;
   readonly email: string;
   readonly username: string;
