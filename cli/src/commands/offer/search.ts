@@ -17,7 +17,7 @@ const COLUMNS: readonly Column<Offer>[] = [
   { title: "GPUS", cell: (offer) => (offer.num_gpus === 0 ? "none" : `${offer.num_gpus}x ${offer.gpu_name}`) },
   { title: "VRAM GB", cell: (offer) => Math.round(offer.gpu_ram / MB_PER_GB) },
   { title: "CORES", cell: (offer) => offer.cpu_cores_effective },
-  { title: "RAM GB", cell: (offer) => Math.round(offer.cpu_ram / MB_PER_GB) },
+  { title: "RAM GB", cell: (offer) => Math.round((offer.cpu_ram * offer.gpu_frac) / MB_PER_GB) },
   { title: "DISK GB", cell: (offer) => Math.round(offer.disk_space) },
   { title: "$/HOUR", cell: (offer) => dollars(offer.dph_total) },
   { title: "WHERE", cell: (offer) => offer.geolocation },
