@@ -36,6 +36,8 @@ create table machines (
   lease_until_at timestamptz not null,
   last_seen_at timestamptz not null,
   is_connected boolean not null default false,
+  -- Counts its connections, so that the end of an old one does not end a newer one.
+  session_number integer not null default 0,
   created_at timestamptz not null,
   unique (agent_credential_id, host_key)
 );

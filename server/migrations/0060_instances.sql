@@ -53,6 +53,11 @@ create table instance_runs (
   sent_bytes bigint not null default 0 check (sent_bytes >= 0),
   -- How much of the running time has been charged: what is owed is the difference.
   charged_running_ms bigint not null default 0 check (charged_running_ms between 0 and running_ms),
+  -- Set while the price may have changed since the last charge: the lowest price of that time, and its last change.
+  lowest_price_nanos_per_hour bigint check (lowest_price_nanos_per_hour >= 0),
+  price_changed_at timestamptz,
+  -- No run can have counted more than the time since then, whatever its host says.
+  started_at timestamptz not null,
   first_running_at timestamptz,
   last_counted_at timestamptz not null,
   primary key (instance_id, generation)

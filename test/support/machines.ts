@@ -6,7 +6,7 @@ import type { Tx } from "../../server/src/db/transaction.ts";
 import { registerMachine } from "../../server/src/domains/hosts/index.ts";
 import { insertCredential } from "../../server/src/domains/hosts/store.ts";
 
-const FACTS: MachineFacts = {
+export const FACTS: MachineFacts = {
   hostname: "host",
   is_simulated: true,
   cpu_name: "Test CPU",
@@ -48,7 +48,7 @@ export async function aMachine(tx: Tx, hostId: UserId, facts: Partial<MachineFac
     machine: { ...FACTS, ...facts },
     gpus: [],
   };
-  return registerMachine(tx, { id, userId: hostId, isTrusted: true }, hello);
+  return (await registerMachine(tx, { id, userId: hostId, isTrusted: true }, hello)).machineId;
 }
 
 /** An instance as a bare row, for what only points at instances: nothing runs and nothing is leased. */

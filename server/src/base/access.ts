@@ -5,7 +5,7 @@ import type { Constraints, Identity, PermissionCategory } from "./identity.ts";
 export type RouteAccess = {
   /** `api.<resource>.<action>`, unique per route except for aliases. */
   readonly operation: string;
-  /** A second path of an operation that another route has already: same permission, limits and constraints. */
+  /** A second path or method of an operation that another route has already: same permission, limits and constraints. */
   readonly isAlias?: boolean;
   /**
    * `public` looks at no key; `optional` needs none, but one that is sent must be valid; `any` needs a valid key and no

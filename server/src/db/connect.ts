@@ -1,14 +1,24 @@
 import { Kysely, PostgresDialect } from "kysely";
 import pg from "pg";
 import type { Log } from "../base/log.ts";
+import { preparingPool } from "./prepared.ts";
 import type { Tables } from "./tables.ts";
 
 const INT8_OID = 20;
+const TIMESTAMPTZ_OID = 1184;
+const parseAnyTimestamp: (text: string) => unknown = pg.types.getTypeParser(TIMESTAMPTZ_OID);
+
+/** The ordinary form in UTC (`2026-05-01 10:00:00.123456+00`) goes the short way: most rows hold several timestamps. */
+function parseTimestamp(text: string): unknown {
+  const isOrdinary = text.endsWith("+00") && text[10] === " ";
+  return isOrdinary ? new Date(`${text.slice(0, 10)}T${text.slice(11, -3)}Z`) : parseAnyTimestamp(text);
+}
 
 /** PostgreSQL `bigint` is money or a counter here: it arrives as BigInt, so no sum can silently lose a digit. */
 const types = {
   getTypeParser(oid: number, format?: "text" | "binary") {
     if (oid === INT8_OID && format !== "binary") return BigInt;
+    if (oid === TIMESTAMPTZ_OID && format !== "binary") return parseTimestamp;
     return pg.types.getTypeParser(oid, format);
   },
 } as pg.CustomTypesConfig; // The driver's own type wants overloads that an object literal cannot have.
@@ -26,7 +36,18 @@ export type DatabaseConfig = Pick<pg.PoolConfig, "connectionString" | "host" | "
 export function connect(config: DatabaseConfig, log: Log): Database {
   const pool = new pg.Pool({ max: 8, ...config, types, application_name: "berth" });
   // Without a listener an idle connection that breaks would end the process.
-  pool.on("error", (error) => log.warn({ err: error }, "an idle database connection broke"));
-  const kysely = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
-  return { pool, kysely, close: () => kysely.destroy() };
+  let isClosing = false;
+  pool.on("error", (error) => {
+    // A server that stops right after us may cut connections that are on their way out.
+    if (!isClosing) log.warn({ err: error }, "an idle database connection broke");
+  });
+  const kysely = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: preparingPool(pool) }) });
+  return {
+    pool,
+    kysely,
+    close() {
+      isClosing = true;
+      return kysely.destroy();
+    },
+  };
 }

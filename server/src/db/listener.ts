@@ -23,11 +23,12 @@ export async function listen(
     const next = new pg.Client({ ...config, application_name: "berth-listener" });
     next.on("notification", ({ channel, payload }) => channels.get(channel)?.onMessage(payload ?? ""));
     next.on("error", (error) => log.warn({ err: error }, "the notification connection broke"));
+    await next.connect();
+    for (const channel of channels.keys()) await next.query(`listen ${pg.escapeIdentifier(channel)}`);
+    // Only now: an attempt that fails ends too, and is tried again by its caller; two of them would become four.
     next.on("end", () => {
       if (!stopping.signal.aborted) void reopen();
     });
-    await next.connect();
-    for (const channel of channels.keys()) await next.query(`listen ${pg.escapeIdentifier(channel)}`);
     client = next;
   };
   const reopen = async () => {

@@ -17,6 +17,11 @@ export type Tx = {
 
 const ATTEMPTS_MAX = 5;
 
+/** Thrown by work that met another transaction's effect: it must start anew, as after a serialization failure. */
+export class RunAgain extends Error {
+  override readonly name = "RunAgain";
+}
+
 /**
  * Runs `work` in one transaction, as a whole again when PostgreSQL asks for it (serialization failure, deadlock).
  * Opened by services and loops, never by stores; nothing inside may reach a network, an agent or Docker.
@@ -32,7 +37,12 @@ export async function withTransaction<T>(database: Database, clock: Clock, work:
       for (const effect of effects) effect();
       return result;
     } catch (error) {
-      if (attempt >= ATTEMPTS_MAX || !isRetryableState(error)) throw error;
+      if (attempt >= ATTEMPTS_MAX || !(error instanceof RunAgain || isRetryableState(error))) throw error;
     }
   }
+}
+
+/** Runs reads that must agree with each other: all of them see the one moment of the first. */
+export async function inSnapshot<T>(database: Database, work: (db: Reader) => Promise<T>): Promise<T> {
+  return database.kysely.transaction().setIsolationLevel("repeatable read").setAccessMode("read only").execute(work);
 }

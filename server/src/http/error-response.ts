@@ -59,9 +59,9 @@ export function rateLimited(thresholdSeconds: number, retryAfterMs: number): App
 function fromFramework(error: FastifyError): AppError | undefined {
   const first = error.validation?.[0];
   if (first) {
-    const [missing] = [first.params["requiredProperties"] ?? []].flat();
+    const [missing]: unknown[] = [first.params["requiredProperties"]].flat();
     const pathParts = first.instancePath.split("/").filter((part) => part !== "");
-    if (first.keyword === "required" && missing !== undefined) pathParts.push(String(missing));
+    if (first.keyword === "required" && typeof missing === "string") pathParts.push(missing);
     const field = pathParts.join(".") || (error.validationContext ?? "body");
     return invalid(
       field,

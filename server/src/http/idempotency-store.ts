@@ -1,8 +1,9 @@
+import { sql } from "kysely";
 import { invariant } from "../base/invariant.ts";
-import type { Tx } from "../db/transaction.ts";
+import { RunAgain, type Reader, type Tx } from "../db/transaction.ts";
 import type { Repeatable } from "./idempotency.ts";
 
-type EarlierAnswer = { readonly requestSha256: Buffer; readonly response: Buffer };
+export type EarlierAnswer = { readonly requestSha256: Buffer; readonly response: Buffer };
 
 /** Takes the key for this transaction, waiting for another one that holds it; or returns the answer of an earlier one. */
 export async function claimKey(
@@ -34,13 +35,55 @@ export async function storeResponse(tx: Tx, { apiKeyId, key }: Repeatable, respo
     .execute();
 }
 
+/** The answers of earlier requests with these keys, without waiting for any that are under way. */
+export async function findAnswers(
+  db: Reader,
+  requests: readonly Repeatable[],
+): Promise<ReadonlyMap<Repeatable, EarlierAnswer>> {
+  if (requests.length === 0) return new Map();
+  const { rows } = await sql<EarlierAnswer & { readonly position: number }>`
+    select asked.position::integer, request_sha256 as "requestSha256", response
+    from unnest(
+      ${requests.map((request) => request.apiKeyId)}::integer[], ${requests.map((request) => request.key)}::text[]
+    ) with ordinality as asked (api_key_id, key, position)
+    join idempotency_keys using (api_key_id, key)
+    where response is not null
+  `.execute(db);
+  return new Map(
+    rows.flatMap((row) => {
+      const request = requests[row.position - 1];
+      return request === undefined ? [] : [[request, row] as const];
+    }),
+  );
+}
+
+/**
+ * Stores keys together with their answers. When another transaction took one of the keys since `findAnswers` looked, the
+ * whole transaction is run again and finds its answer.
+ */
+export async function insertAnswers(
+  tx: Tx,
+  answers: readonly { readonly repeatable: Repeatable; readonly response: Buffer }[],
+): Promise<void> {
+  if (answers.length === 0) return;
+  // In the order of the keys, so that two transactions that share some wait for each other one way round only.
+  const result = await sql`
+    insert into idempotency_keys (api_key_id, key, request_sha256, response, created_at)
+    select api_key_id, key, sha256, response, ${tx.now}::timestamptz
+    from unnest(
+      ${answers.map(({ repeatable }) => repeatable.apiKeyId)}::integer[],
+      ${answers.map(({ repeatable }) => repeatable.key)}::text[],
+      ${answers.map(({ repeatable }) => repeatable.requestSha256)}::bytea[],
+      ${answers.map(({ response }) => response)}::bytea[]
+    ) as answered (api_key_id, key, sha256, response)
+    order by api_key_id, key
+    on conflict do nothing
+  `.execute(tx.db);
+  if (result.numAffectedRows !== BigInt(answers.length)) throw new RunAgain("an Idempotency-Key was taken meanwhile");
+}
+
 /** Forgets answers older than `before`; returns how many. */
 export async function deleteKeysBefore(tx: Tx, before: Date): Promise<number> {
   const result = await tx.db.deleteFrom("idempotency_keys").where("created_at", "<", before).executeTakeFirst();
   return Number(result.numDeletedRows);
-}
-
-/** Gives back a key claimed in this transaction, whose request was refused: it may be tried again. */
-export async function releaseKey(tx: Tx, { apiKeyId, key }: Repeatable): Promise<void> {
-  await tx.db.deleteFrom("idempotency_keys").where("api_key_id", "=", apiKeyId).where("key", "=", key).execute();
 }

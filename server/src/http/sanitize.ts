@@ -2,13 +2,20 @@ import { invalid } from "../base/errors.ts";
 
 const DEPTH_MAX = 32;
 
+/** What PostgreSQL cannot store, and nobody means to send. */
+function problemOf(text: string): string | undefined {
+  if (text.includes("\0")) return "a NUL character";
+  return text.isWellFormed() ? undefined : "half of a surrogate pair";
+}
+
 /**
  * Prepares a parsed JSON value for validation: a `null` member counts as absent (contract: clients send many), text may
- * hold no NUL (PostgreSQL cannot store it), nesting ends at 32. Changes objects in place and returns the value.
+ * hold nothing that PostgreSQL cannot store, nesting ends at 32. Changes objects in place and returns the value.
  */
 export function sanitize(value: unknown, path = "", depth = 0): unknown {
   if (typeof value === "string") {
-    if (value.includes("\0")) throw invalid(path || "body", `${path || "body"} contains a NUL character`);
+    const problem = problemOf(value);
+    if (problem !== undefined) throw invalid(path || "body", `${path || "body"} contains ${problem}`);
     return value;
   }
   if (typeof value !== "object" || value === null) return value;
@@ -21,7 +28,8 @@ export function sanitize(value: unknown, path = "", depth = 0): unknown {
   for (const key of Object.keys(object)) {
     const member = object[key];
     const memberPath = path === "" ? key : `${path}.${key}`;
-    if (key.includes("\0")) throw invalid(path || "body", "a key contains a NUL character");
+    const problem = problemOf(key);
+    if (problem !== undefined) throw invalid(path || "body", `a key contains ${problem}`);
     if (member === null || member === undefined) delete object[key];
     else sanitize(member, memberPath, depth + 1);
   }

@@ -92,7 +92,13 @@ export function createHttp(dependencies: HttpDependencies): HttpScope {
     const refused = refuseParameters(identity, access, [request.params, request.query, request.body].map(asParameters));
     if (refused) throw refused;
   });
+  let isClosing = false;
+  app.addHook("preClose", async () => {
+    isClosing = true;
+  });
   app.addHook("onSend", async (request, reply, payload) => {
+    // An answer given while draining is the last one on its connection: kept alive, it would hold up the end of the process.
+    if (isClosing) void reply.header("connection", "close");
     // Exactly this: known clients compare the header for equality (operations.md §0.4).
     const contentType = reply.getHeader("content-type");
     if (typeof contentType === "string" && contentType.startsWith("application/json")) {
@@ -123,7 +129,7 @@ function acceptJson(app: App): void {
   const parse = app.getDefaultJsonParser("error", "error");
   app.addContentTypeParser("application/json", { parseAs: "string" }, (request, body, done) => {
     if (body === "" || body === "null") return done(null, {});
-    parse(request, String(body), (error, value) => {
+    void parse(request, String(body), (error, value) => {
       if (error) done(new AppError("invalid", "invalid_request", "Invalid json body", { cause: error }));
       else done(null, value);
     });
@@ -142,17 +148,21 @@ function requireAccess(app: App): void {
     invariant(access !== undefined, `${String(route.method)} ${route.url} does not say who may call it`);
     if (route.schema?.hide === true) return;
     const { operation, isAlias = false } = access;
-    const name = `${String(route.method)} ${operation}`;
-    const earlier = pathCounts.get(name) ?? 0;
-    invariant(isAlias || earlier === 0, `two routes are called ${name}`);
-    invariant(!isAlias || earlier > 0, `${route.url} is an alias of ${name}, which comes first or not at all`);
-    pathCounts.set(name, earlier + 1);
+    const earlier = pathCounts.get(operation) ?? 0;
+    invariant(isAlias || earlier === 0, `two routes are called ${operation}`);
+    invariant(!isAlias || earlier > 0, `${route.url} is an alias of ${operation}, which comes first or not at all`);
+    pathCounts.set(operation, earlier + 1);
     route.schema = {
       ...route.schema,
       // Ids of operations are unique in OpenAPI.
       operationId: isAlias ? `${operation}.alias${earlier === 1 ? "" : earlier}` : operation,
       security: securityOf(access),
-      response: { "4xx": ErrorBody, "5xx": ErrorBody, 429: RateLimitBody, ...(route.schema?.response ?? {}) },
+      response: {
+        "4xx": ErrorBody,
+        "5xx": ErrorBody,
+        429: RateLimitBody,
+        ...(route.schema?.response as object | undefined),
+      },
     };
   });
 }

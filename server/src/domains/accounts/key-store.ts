@@ -1,5 +1,6 @@
 import type { Identity, PermissionDocument } from "../../base/identity.ts";
 import type { ApiKeyId, InstanceId, UserId } from "../../base/ids.ts";
+import { insertRows } from "../../db/insert-rows.ts";
 import type { Reader, Tx } from "../../db/transaction.ts";
 import type { NewKey } from "./keys.ts";
 import type { Permissions } from "./permissions.ts";
@@ -133,7 +134,7 @@ export async function insertInstanceKeys(tx: Tx, rows: readonly InstanceKeyInser
     instance_id: instanceId,
     created_at: tx.now,
   }));
-  await tx.db.insertInto("api_keys").values(values).execute();
+  await insertRows(tx, "api_keys", values);
 }
 
 /** Deletes the keys of instances that are gone and returns them. Safe to repeat. */

@@ -1,13 +1,15 @@
-export { AgentGateway, type AgentPorts } from "./agent-gateway.ts";
-export type { Device, Machine } from "./machine.ts";
-export { HEARTBEAT_MS, hashToken, issueAgentToken, LEASE_MS, registerMachine } from "./service.ts";
+export { AgentGateway } from "./agent-gateway.ts";
+export type { ReceivedReport } from "./agent-session.ts";
+export type { Device, Machine, MachineDescription, ScheduledMachine } from "./machine.ts";
+export { hashToken, issueAgentToken, leaseEnd, registerMachine } from "./service.ts";
 export {
+  describeMachines,
   disconnectAll,
   findCredential,
   listMachines,
   listMachinesWithExpiredLease,
+  listScheduledMachines,
   lockMachines,
-  setConnected,
+  markDisconnected,
   touchMachines,
-  type Credential,
 } from "./store.ts";

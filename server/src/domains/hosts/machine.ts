@@ -11,6 +11,8 @@ export type Device = {
   readonly position: number;
   /** Undefined for a core. */
   readonly gpu: GpuFacts | undefined;
+  /** Part of the machine as its host last described it. One that was taken out stays known while a lease names it. */
+  readonly isPresent: boolean;
   /** Present and healthy: it may be given to a renter. */
   readonly isUsable: boolean;
 };
@@ -26,6 +28,10 @@ export type Machine = {
   readonly isConnected: boolean;
   readonly facts: MachineFacts;
   readonly devices: readonly Device[];
+  /** How many of them the machine has now. */
+  readonly presentCount: number;
+  /** What its GPUs are like; undefined for a machine that rents out its cores. */
+  readonly gpu: GpuFacts | undefined;
   readonly priceDeviceNanosPerHour: Nanos;
   readonly priceMinBidNanosPerHour: Nanos;
   readonly priceDiskNanosPerGbMonth: Nanos;
@@ -36,6 +42,15 @@ export type Machine = {
   readonly offerEndAt: Date;
   readonly lastSeenAt: Date;
   readonly createdAt: Date;
+};
+
+/** What a machine is like, for those who do not care which of its devices are which. */
+export type MachineDescription = Omit<Machine, "devices">;
+
+/** What the schedule has to know of a machine. What it is like is for those who look at it, and costs more to read. */
+export type ScheduledMachine = Omit<Machine, "facts" | "gpu" | "devices"> & {
+  readonly facts: Pick<MachineFacts, "disk_bytes">;
+  readonly devices: readonly Pick<Device, "id" | "isUsable">[];
 };
 
 const machineFacts = Compile(MachineFacts);

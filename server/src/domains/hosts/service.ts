@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from "node:crypto";
 import type { Hello } from "../../../../protocol/index.ts";
-import { conflict } from "../../base/errors.ts";
+import { conflict, invalid } from "../../base/errors.ts";
 import type { MachineId, UserId } from "../../base/ids.ts";
 import type { Tx } from "../../db/transaction.ts";
 import { defaultListing } from "./listing.ts";
@@ -10,9 +10,13 @@ import {
   insertMachine,
   replaceCredentialToken,
   replaceDevices,
+  turnIntoGpuMachine,
   updateMachine,
   type Credential,
+  type Registration,
 } from "./store.ts";
+
+export type { Registration };
 
 /**
  * How long an agent may go on without an acknowledgement before it stops what it runs. Long enough that a restart of the
@@ -20,6 +24,13 @@ import {
  */
 export const LEASE_MS = 600_000;
 export const HEARTBEAT_MS = 5_000;
+/** What an agent may take beyond its lease until the last process is gone: its tick, the grace of a stop, a slow engine. */
+const LEASE_MARGIN_MS = 15_000;
+
+/** When a machine that was heard of now, and never again, has certainly stopped everything. */
+export function leaseEnd(now: Date): Date {
+  return new Date(now.getTime() + LEASE_MS + LEASE_MARGIN_MS);
+}
 
 export function hashToken(token: string): Buffer {
   return createHash("sha256").update(token).digest();
@@ -38,23 +49,39 @@ export async function issueAgentToken(
 }
 
 /** Stores what an agent says of its machine when it connects; a new machine gets a default listing. */
-export async function registerMachine(tx: Tx, credential: Credential, hello: Hello): Promise<MachineId> {
-  const leaseUntil = new Date(tx.now.getTime() + LEASE_MS);
+export async function registerMachine(tx: Tx, credential: Credential, hello: Hello): Promise<Registration> {
+  refuseImpossibleGpus(hello.gpus);
+  const leaseUntil = leaseEnd(tx.now);
   const known = await findMachineForUpdate(tx, credential.id, hello.host_key);
   const listing = defaultListing(hello.machine, hello.gpus, tx.now);
-  const id = known?.id ?? (await insertMachine(tx, { credential, hello, listing, leaseUntil }));
-  if (known !== undefined) await updateMachine(tx, id, hello, leaseUntil);
-  const isOwner = await replaceDevices(tx, id, devicesOf(id, hello));
+  const hasGpus = hello.gpus.length > 0;
+  if (known?.resourceType === "cpu" && hasGpus) await turnIntoGpuMachine(tx, known.id, listing);
+  const machineId = known?.id ?? (await insertMachine(tx, { credential, hello, listing, leaseUntil }));
+  const sessionNumber = known === undefined ? 0 : await updateMachine(tx, known.id, hello, leaseUntil);
+  // A machine that rented out GPUs and shows none now is broken: it has nothing to rent out, not cores instead.
+  const devices = known?.resourceType === "gpu" || hasGpus ? gpuDevices(hello) : coreDevices(machineId, hello);
+  const isOwner = await replaceDevices(tx, machineId, devices);
   if (!isOwner) throw conflict("device_taken", "A GPU of this machine is already known as part of another machine.");
-  return id;
+  return { machineId, sessionNumber };
 }
 
-function devicesOf(machineId: MachineId, { gpus, machine }: Hello) {
-  if (gpus.length > 0) {
-    return gpus.map((gpu) => ({ uuid: gpu.uuid, kind: "gpu" as const, position: gpu.index, facts: gpu }));
-  }
+const CORE_PREFIX = "cpu-";
+
+function refuseImpossibleGpus(gpus: Hello["gpus"]): void {
+  const uuids = new Set(gpus.map((gpu) => gpu.uuid));
+  if (uuids.size < gpus.length) throw invalid("gpus", "Two GPUs of this machine have the same uuid.");
+  // Cores are named by us: a host that took such a name could keep another machine from the market.
+  const isOurs = gpus.some((gpu) => gpu.uuid.startsWith(CORE_PREFIX));
+  if (isOurs) throw invalid("gpus", `The uuid of a GPU must not begin with ${CORE_PREFIX}`);
+}
+
+function gpuDevices({ gpus }: Hello) {
+  return gpus.map((gpu) => ({ uuid: gpu.uuid, kind: "gpu" as const, position: gpu.index, facts: gpu }));
+}
+
+function coreDevices(machineId: MachineId, { machine }: Hello) {
   return Array.from({ length: machine.cpu_cores }, (_, position) => ({
-    uuid: `cpu-${machineId}-${position}`,
+    uuid: `${CORE_PREFIX}${machineId}-${position}`,
     kind: "cpu_core" as const,
     position,
     facts: {},

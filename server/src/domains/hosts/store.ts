@@ -1,12 +1,23 @@
-import { sql } from "kysely";
+import { sql, type Selectable } from "kysely";
 import type { Hello } from "../../../../protocol/index.ts";
 import type { AgentCredentialId, DeviceId, MachineId, UserId } from "../../base/ids.ts";
 import { nanos } from "../../base/money.ts";
+import type { MachinesTable } from "../../db/tables.ts";
 import type { Reader, Tx } from "../../db/transaction.ts";
 import type { Listing } from "./listing.ts";
-import { readGpuFacts, readMachineFacts, type Device, type Machine } from "./machine.ts";
+import {
+  readGpuFacts,
+  readMachineFacts,
+  type Device,
+  type Machine,
+  type MachineDescription,
+  type ScheduledMachine,
+} from "./machine.ts";
 
 export type Credential = { readonly id: AgentCredentialId; readonly userId: UserId; readonly isTrusted: boolean };
+
+/** One connection of one machine. Only the newest of a machine counts. */
+export type Registration = { readonly machineId: MachineId; readonly sessionNumber: number };
 
 export async function findCredential(db: Reader, tokenSha256: Buffer): Promise<Credential | undefined> {
   const row = await db
@@ -51,15 +62,15 @@ export async function findMachineForUpdate(
   tx: Tx,
   credentialId: AgentCredentialId,
   hostKey: string,
-): Promise<{ readonly id: MachineId; readonly bootId: string } | undefined> {
+): Promise<{ readonly id: MachineId; readonly resourceType: "gpu" | "cpu" } | undefined> {
   const row = await tx.db
     .selectFrom("machines")
-    .select(["id", "boot_id"])
+    .select(["id", "resource_type"])
     .where("agent_credential_id", "=", credentialId)
     .where("host_key", "=", hostKey)
     .forUpdate()
     .executeTakeFirst();
-  return row && { id: row.id, bootId: row.boot_id };
+  return row && { id: row.id, resourceType: row.resource_type };
 }
 
 export async function insertMachine(
@@ -86,14 +97,7 @@ export async function insertMachine(
       resource_type: hello.gpus.length > 0 ? "gpu" : "cpu",
       verification: credential.isTrusted ? "verified" : "unverified",
       is_listed: credential.isTrusted,
-      price_device_nanos_per_hour: listing.priceDeviceNanosPerHour,
-      price_min_bid_nanos_per_hour: listing.priceMinBidNanosPerHour,
-      price_disk_nanos_per_gb_month: listing.priceDiskNanosPerGbMonth,
-      price_inet_up_nanos_per_gb: listing.priceInetUpNanosPerGb,
-      price_inet_down_nanos_per_gb: listing.priceInetDownNanosPerGb,
-      min_chunk: listing.minChunk,
-      credit_discount_max_permille: listing.creditDiscountMaxPermille,
-      offer_end_at: listing.offerEndAt,
+      ...terms(listing),
       created_at: tx.now,
     })
     .returning("id")
@@ -101,12 +105,37 @@ export async function insertMachine(
   return row.id;
 }
 
-export async function updateMachine(tx: Tx, id: MachineId, hello: Hello, leaseUntil: Date): Promise<void> {
+/** Notes what a machine says of itself now, and counts the connection; returns its number. */
+export async function updateMachine(tx: Tx, id: MachineId, hello: Hello, leaseUntil: Date): Promise<number> {
+  const row = await tx.db
+    .updateTable("machines")
+    .set((eb) => ({ ...presence(hello, tx.now, leaseUntil), session_number: eb("session_number", "+", 1) }))
+    .where("id", "=", id)
+    .returning("session_number")
+    .executeTakeFirstOrThrow();
+  return row.session_number;
+}
+
+/** A machine without GPUs got some: what it asks for a core is no price for them. */
+export async function turnIntoGpuMachine(tx: Tx, id: MachineId, listing: Listing): Promise<void> {
   await tx.db
     .updateTable("machines")
-    .set(presence(hello, tx.now, leaseUntil))
+    .set({ resource_type: "gpu", ...terms(listing) })
     .where("id", "=", id)
     .execute();
+}
+
+function terms(listing: Listing) {
+  return {
+    price_device_nanos_per_hour: listing.priceDeviceNanosPerHour,
+    price_min_bid_nanos_per_hour: listing.priceMinBidNanosPerHour,
+    price_disk_nanos_per_gb_month: listing.priceDiskNanosPerGbMonth,
+    price_inet_up_nanos_per_gb: listing.priceInetUpNanosPerGb,
+    price_inet_down_nanos_per_gb: listing.priceInetDownNanosPerGb,
+    min_chunk: listing.minChunk,
+    credit_discount_max_permille: listing.creditDiscountMaxPermille,
+    offer_end_at: listing.offerEndAt,
+  };
 }
 
 function presence(hello: Hello, now: Date, leaseUntil: Date) {
@@ -136,8 +165,9 @@ export async function replaceDevices(
     .updateTable("devices")
     .set({ is_present: false })
     .where("machine_id", "=", machineId)
-    .where("uuid", "not in", uuids)
+    .where(sql<boolean>`uuid <> all(${uuids}::text[])`)
     .execute();
+  if (devices.length === 0) return true;
   const stored = await tx.db
     .insertInto("devices")
     .values(
@@ -173,8 +203,15 @@ export async function touchMachines(tx: Tx, ids: readonly MachineId[], leaseUnti
     .execute();
 }
 
-export async function setConnected(tx: Tx, id: MachineId, isConnected: boolean): Promise<void> {
-  await tx.db.updateTable("machines").set({ is_connected: isConnected }).where("id", "=", id).execute();
+/** Notes the end of a connection; false when the machine has connected anew since, here or to another process. */
+export async function markDisconnected(tx: Tx, { machineId, sessionNumber }: Registration): Promise<boolean> {
+  const result = await tx.db
+    .updateTable("machines")
+    .set({ is_connected: false })
+    .where("id", "=", machineId)
+    .where("session_number", "=", sessionNumber)
+    .executeTakeFirst();
+  return result.numUpdatedRows === 1n;
 }
 
 /** After a start of the server no agent is connected, whatever was true when it stopped. */
@@ -212,41 +249,106 @@ export async function lockMachines(tx: Tx, ids: readonly MachineId[]): Promise<v
 
 /** Machines with their devices, by id; all of them when `ids` is undefined. */
 export async function listMachines(db: Reader, ids?: readonly MachineId[]): Promise<ReadonlyMap<MachineId, Machine>> {
-  const among = ids === undefined ? sql<boolean>`true` : sql<boolean>`machines.id = any(${ids}::integer[])`;
-  const rows = await db.selectFrom("machines").selectAll().where(among).orderBy("id").execute();
-  const deviceRows = await db
-    .selectFrom("devices")
-    .innerJoin("machines", "machines.id", "devices.machine_id")
-    .selectAll("devices")
-    .where(among)
-    .orderBy("devices.machine_id")
-    .orderBy("devices.position")
-    .execute();
-  const devices = Map.groupBy(deviceRows, (row) => row.machine_id);
-  return new Map(rows.map((row) => [row.id, toMachine(row, (devices.get(row.id) ?? []).map(toDevice))]));
+  const among = ids === undefined ? sql`true` : sql`machines.id = any(${ids}::integer[])`;
+  const { rows } = await sql<MachineRow>`
+    select machines.*, d.*, (
+      select gpu.facts from devices as gpu where gpu.machine_id = machines.id and gpu.kind = 'gpu'
+      order by gpu.is_present desc, gpu.position limit 1
+    ) as gpu_facts
+    from machines cross join lateral (
+      select array_agg(id) as device_ids, array_agg(uuid) as device_uuids, array_agg(kind) as device_kinds,
+        array_agg(position) as device_positions, array_agg(is_present) as device_present,
+        array_agg(is_present and is_healthy) as device_usable, count(*) filter (where is_present)::integer as present_count
+      from (select * from devices where machine_id = machines.id order by position, id) as ordered
+    ) as d
+    where ${among}
+    order by machines.id
+  `.execute(db);
+  return new Map(rows.map((row) => [row.id, toMachine(row)]));
 }
 
-type DeviceRow = {
-  id: DeviceId;
-  uuid: string;
-  kind: "gpu" | "cpu_core";
-  position: number;
-  facts: unknown;
-  is_present: boolean;
-  is_healthy: boolean;
+/** The same without the devices one by one. */
+export async function describeMachines(
+  db: Reader,
+  ids: readonly MachineId[],
+): Promise<ReadonlyMap<MachineId, MachineDescription>> {
+  const { rows } = await sql<DescribedRow>`
+    select machines.*, (
+      select gpu.facts from devices as gpu where gpu.machine_id = machines.id and gpu.kind = 'gpu'
+      order by gpu.is_present desc, gpu.position limit 1
+    ) as gpu_facts,
+    (select count(*)::integer from devices where machine_id = machines.id and is_present) as present_count
+    from machines
+    where machines.id = any(${ids}::integer[])
+  `.execute(db);
+  return new Map(rows.map((row) => [row.id, toDescription(row)]));
+}
+
+/** The same for the schedule, without what costs most to read: a rental reads its machine while it holds its lock. */
+export async function listScheduledMachines(
+  db: Reader,
+  ids: readonly MachineId[],
+): Promise<ReadonlyMap<MachineId, ScheduledMachine>> {
+  const { rows } = await sql<ScheduledRow>`
+    select id, host_id, engine_kind, resource_type, verification, is_listed, is_connected, price_device_nanos_per_hour,
+      price_min_bid_nanos_per_hour, price_disk_nanos_per_gb_month, price_inet_up_nanos_per_gb,
+      price_inet_down_nanos_per_gb, min_chunk, credit_discount_max_permille, offer_end_at, last_seen_at, created_at,
+      (facts -> 'disk_bytes')::bigint as disk_bytes, d.*
+    from machines cross join lateral (
+      select array_agg(id) as device_ids, array_agg(is_present and is_healthy) as device_usable,
+        count(*) filter (where is_present)::integer as present_count
+      from (select * from devices where machine_id = machines.id order by position, id) as ordered
+    ) as d
+    where id = any(${ids}::integer[])
+    order by id
+  `.execute(db);
+  return new Map(rows.map((row) => [row.id, toScheduled(row)]));
+}
+
+// A machine without devices has null in place of the arrays.
+type DeviceColumns = {
+  readonly device_ids: readonly DeviceId[] | null;
+  readonly device_usable: readonly boolean[] | null;
+  readonly present_count: number;
 };
+type DescribedRow = Selectable<MachinesTable> & { readonly gpu_facts: unknown; readonly present_count: number };
+type MachineRow = DescribedRow &
+  DeviceColumns & {
+    readonly device_uuids: readonly string[] | null;
+    readonly device_kinds: readonly Device["kind"][] | null;
+    readonly device_positions: readonly number[] | null;
+    readonly device_present: readonly boolean[] | null;
+  };
+type ScheduledRow = Omit<Selectable<MachinesTable>, "facts"> & DeviceColumns & { readonly disk_bytes: bigint };
 
-function toDevice(row: DeviceRow): Device {
-  const { id, uuid, kind, position } = row;
-  const gpu = kind === "gpu" ? readGpuFacts(row.facts) : undefined;
-  return { id, uuid, kind, position, gpu, isUsable: row.is_present && row.is_healthy };
+function toDescription(row: DescribedRow): MachineDescription {
+  const gpu = row.resource_type === "gpu" && row.gpu_facts !== null ? readGpuFacts(row.gpu_facts) : undefined;
+  return { ...commonOf(row), facts: readMachineFacts(row.facts), gpu };
 }
 
-type MachineRow = Awaited<ReturnType<typeof selectMachine>>;
-// Only its type is used: the row that `selectAll` yields.
-const selectMachine = (db: Reader) => db.selectFrom("machines").selectAll().executeTakeFirstOrThrow();
+function toMachine(row: MachineRow): Machine {
+  const description = toDescription(row);
+  const devices = (row.device_ids ?? []).map((id, index): Device => {
+    const kind = row.device_kinds?.[index] ?? "gpu";
+    return {
+      id,
+      uuid: row.device_uuids?.[index] ?? "",
+      kind,
+      position: row.device_positions?.[index] ?? 0,
+      gpu: kind === "gpu" ? description.gpu : undefined,
+      isPresent: row.device_present?.[index] ?? false,
+      isUsable: row.device_usable?.[index] ?? false,
+    };
+  });
+  return { ...description, devices };
+}
 
-function toMachine(row: MachineRow, devices: readonly Device[]): Machine {
+function toScheduled(row: ScheduledRow): ScheduledMachine {
+  const devices = (row.device_ids ?? []).map((id, index) => ({ id, isUsable: row.device_usable?.[index] ?? false }));
+  return { ...commonOf(row), facts: { disk_bytes: Number(row.disk_bytes) }, devices };
+}
+
+function commonOf(row: Omit<ScheduledRow, "disk_bytes" | keyof DeviceColumns> & Pick<DeviceColumns, "present_count">) {
   return {
     id: row.id,
     hostId: row.host_id,
@@ -255,8 +357,7 @@ function toMachine(row: MachineRow, devices: readonly Device[]): Machine {
     verification: row.verification,
     isListed: row.is_listed,
     isConnected: row.is_connected,
-    facts: readMachineFacts(row.facts),
-    devices,
+    presentCount: row.present_count,
     priceDeviceNanosPerHour: nanos(row.price_device_nanos_per_hour),
     priceMinBidNanosPerHour: nanos(row.price_min_bid_nanos_per_hour),
     priceDiskNanosPerGbMonth: nanos(row.price_disk_nanos_per_gb_month),

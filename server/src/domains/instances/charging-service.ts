@@ -1,36 +1,46 @@
-import type { InstanceId, MachineId, UserId } from "../../base/ids.ts";
+import type { MachineId, UserId } from "../../base/ids.ts";
 import { invariant } from "../../base/invariant.ts";
-import type { Nanos } from "../../base/money.ts";
+import { nanos, type Nanos } from "../../base/money.ts";
 import type { Tx } from "../../db/transaction.ts";
 import { listMachines, lockMachines } from "../hosts/index.ts";
 import { releaseHold } from "../ledger/index.ts";
 import type { Instance } from "./instance.ts";
+import { findUnchargedRun, type RunKey, type UnchargedRun } from "./run-store.ts";
 import { findMachineIdOfAny, lockInstances, setHold } from "./store.ts";
 import { applyHappenings } from "./transitions.ts";
 
-/** What a charge needs to know of an instance, whoever owns it. */
-export type ChargeableInstance = {
+/** What a charge needs to know of a run and its instance, whoever owns it. */
+export type ChargeableRun = {
   readonly instance: Instance;
+  readonly run: UnchargedRun;
   readonly userId: UserId;
   readonly hostId: UserId;
   readonly machineId: MachineId;
+  /** For what is not charged yet. */
   readonly priceNanosPerHour: Nanos;
 };
 
-/** Locks an instance, with its machine, so that its price and state hold still while it is charged. */
-export async function lockForCharging(tx: Tx, id: InstanceId): Promise<ChargeableInstance> {
+/**
+ * Locks an instance, with its machine, so that its counters, price and state hold still while a run of it is charged.
+ * Undefined when nothing is left to charge: somebody else did it meanwhile.
+ */
+export async function lockForCharging(tx: Tx, key: RunKey): Promise<ChargeableRun | undefined> {
+  const id = key.instanceId;
   const machineId = await findMachineIdOfAny(tx.db, id);
   invariant(machineId !== undefined, `run of an unknown instance ${id}`);
   await lockMachines(tx, [machineId]);
+  const run = await findUnchargedRun(tx, key);
+  if (run === undefined) return undefined;
   const [instance] = await lockInstances(tx, [id]);
   const machine = (await listMachines(tx.db, [machineId])).get(machineId);
   invariant(instance !== undefined && machine !== undefined, `instance ${id} lost its machine`);
-  const { userId, priceNanosPerHour } = instance;
-  return { instance, userId, hostId: machine.hostId, machineId, priceNanosPerHour };
+  const lowest = run.lowestNanosPerHour ?? instance.priceNanosPerHour;
+  const priceNanosPerHour = nanos(lowest < instance.priceNanosPerHour ? lowest : instance.priceNanosPerHour);
+  return { instance, run, userId: instance.userId, hostId: machine.hostId, machineId, priceNanosPerHour };
 }
 
 /** Stops an instance whose owner cannot pay any more, its data kept, and frees what was set aside for its last charge. */
-export async function stopForEmptyBalance(tx: Tx, { instance }: ChargeableInstance): Promise<void> {
+export async function stopForEmptyBalance(tx: Tx, { instance }: Pick<ChargeableRun, "instance">): Promise<void> {
   if (instance.holdId !== undefined) {
     await releaseHold(tx, instance.holdId);
     await setHold(tx, instance.id, undefined);

@@ -2,13 +2,14 @@ import { AppError, gone, insufficientFunds, invalid, notFound } from "../../base
 import { asId, type InstanceId, type MachineId, type OfferId, type TemplateId, type UserId } from "../../base/ids.ts";
 import { formatDollars, nanos, type Nanos } from "../../base/money.ts";
 import type { Tx } from "../../db/transaction.ts";
-import { claimKey, releaseKey, storeResponse } from "../../http/idempotency-store.ts";
-import { keyReused, type Repeatable } from "../../http/idempotency.ts";
+import { onceEach, type Repeatable } from "../../http/idempotency.ts";
 import { insertInstanceKeys } from "../accounts/index.ts";
 import { lockMachines } from "../hosts/index.ts";
 import { placeHolds, releaseHolds, type HoldId } from "../ledger/index.ts";
 import {
+  alignOffers,
   availableCount,
+  compareRank,
   findOffers,
   freeDevices,
   insertLeases,
@@ -16,13 +17,15 @@ import {
   minBidNanos,
   readMachineStates,
   refreshOffers,
-  retireOffers,
+  shareOf,
   type MachineState,
+  type NewLease,
 } from "../market/index.ts";
 import { recordTemplateUse, type LaunchSettings } from "../templates/index.ts";
 import { attachVolumes, planVolumeLink, type VolumeInfo } from "../volumes/index.ts";
 import { holdAmount } from "./pricing.ts";
-import { insertInstances, insertRuns, notifyDesired, listClaims, type NewInstance } from "./store.ts";
+import { insertRuns } from "./run-store.ts";
+import { insertInstances, notifyDesired, listClaims, type NewInstance, type StoredClaim } from "./store.ts";
 import { leasesOf, reschedule } from "./transitions.ts";
 
 /** One order for an instance. Everything that needs no lock was read and checked before. */
@@ -66,22 +69,24 @@ type Candidate = {
  * answered with its error and leaves nothing behind; the others go through.
  */
 export async function createInstances(tx: Tx, orders: readonly CreateOrder[]): Promise<readonly CreateOutcome[]> {
+  const outcomes = await onceEach(tx, orders, (fresh) => rentAll(tx, fresh));
+  return orders.map(
+    (order) => outcomes.get(order) ?? new AppError("internal", "internal_error", "The order was lost."),
+  );
+}
+
+async function rentAll(tx: Tx, orders: readonly CreateOrder[]): Promise<ReadonlyMap<CreateOrder, CreateOutcome>> {
   const outcomes = new Map<CreateOrder, CreateOutcome>();
-  const fresh: CreateOrder[] = [];
-  for (const order of orders) {
-    const earlier = order.repeatable && (await repeatAnswer(tx, order.repeatable));
-    if (earlier === undefined) fresh.push(order);
-    else outcomes.set(order, earlier);
-  }
+  if (orders.length === 0) return outcomes;
   const offers = await findOffers(
     tx.db,
-    fresh.map((order) => asId<OfferId>(lookupId(order.offerId))),
+    orders.map((order) => asId<OfferId>(lookupId(order.offerId))),
   );
   const machineIds = [...new Set([...offers.values()].map((offer) => offer.machineId))].toSorted((a, b) => a - b);
   await lockMachines(tx, machineIds);
   const states = await readMachineStates(tx, machineIds);
   const candidates: Candidate[] = [];
-  for (const order of fresh) {
+  for (const order of orders) {
     const offer = offers.get(asId<OfferId>(lookupId(order.offerId)));
     const state = offer && states.get(offer.machineId);
     const candidate = state === undefined ? noSuchAsk(order.offerId) : assess(tx.now, order, state);
@@ -89,35 +94,12 @@ export async function createInstances(tx: Tx, orders: readonly CreateOrder[]): P
     else candidates.push(candidate);
   }
   await rent(tx, candidates, outcomes);
-  await storeAnswers(tx, fresh, outcomes);
-  return orders.map(
-    (order) => outcomes.get(order) ?? new AppError("internal", "internal_error", "The order was lost."),
-  );
+  return outcomes;
 }
 
 /** Ids beyond what a row can have name nothing. */
 function lookupId(id: number): number {
   return Number.isInteger(id) && id > 0 && id <= 2_147_483_647 ? id : 0;
-}
-
-async function repeatAnswer(tx: Tx, repeatable: Repeatable): Promise<CreateOutcome | undefined> {
-  const earlier = await claimKey(tx, repeatable);
-  if (earlier === "claimed") return undefined;
-  if (!earlier.requestSha256.equals(repeatable.requestSha256)) return keyReused();
-  return repeatable.open(earlier.response) as CreateAnswer;
-}
-
-async function storeAnswers(
-  tx: Tx,
-  orders: readonly CreateOrder[],
-  outcomes: ReadonlyMap<CreateOrder, CreateOutcome>,
-): Promise<void> {
-  for (const order of orders) {
-    const outcome = outcomes.get(order);
-    if (order.repeatable === undefined || outcome === undefined) continue;
-    if (outcome instanceof AppError) await releaseKey(tx, order.repeatable);
-    else await storeResponse(tx, order.repeatable, order.repeatable.seal(outcome));
-  }
 }
 
 /** What an order would make of its offer, or why it cannot. */
@@ -126,7 +108,7 @@ function assess(now: Date, order: CreateOrder, state: MachineState): Candidate |
   const offer = state.offers.find((live) => live.id === order.offerId);
   if (offer === undefined || !isOpen(machine, now)) return askIsGone(order.offerId);
   const { bidNanosPerHour, launch } = order;
-  const share = offer.deviceCount / Math.max(1, machine.devices.length);
+  const share = shareOf(machine, offer.deviceCount);
   const diskGbMax = (machine.facts.disk_bytes / BYTES_PER_GB) * share;
   if (launch.disk_gb > diskGbMax) {
     const most = Math.floor(diskGbMax);
@@ -171,101 +153,131 @@ async function rent(
 ): Promise<void> {
   if (candidates.length === 0) return;
   const machineIds = [...new Set(candidates.map(({ instance }) => instance.machineId))];
-  const claims = Map.groupBy(await listClaims(tx, machineIds), (claim) => claim.machineId);
-  const busy = new Set(machineIds.filter((id) => (claims.get(id) ?? []).some((claim) => claim.phase === "scheduled")));
-  const holds = await placeHolds(
-    tx,
-    candidates.map(({ order, instance }) => ({
-      userId: order.userId,
-      amount: holdAmount(instance),
-      cause: { instance_id: instance.id },
-    })),
-  );
-  const book = new Book(busy);
-  const accepted: { candidate: Candidate; instance: NewInstance; waiting: string | undefined }[] = [];
-  const unusedHolds: HoldId[] = [];
-  candidates.forEach((candidate, index) => {
-    const hold = holds[index];
-    if (hold?.kind !== "placed") {
-      outcomes.set(candidate.order, notEnoughCredit(candidate, hold?.shortfallNanos ?? 0n));
-      return;
-    }
-    const place = book.place(candidate);
-    if (place instanceof AppError) {
-      outcomes.set(candidate.order, place);
-      unusedHolds.push(hold.holdId);
-      return;
-    }
-    const isRunning = candidate.order.target === "running";
-    if (!isRunning) unusedHolds.push(hold.holdId);
-    const holdId = isRunning ? hold.holdId : undefined;
-    accepted.push({ candidate, instance: { ...candidate.instance, ...place.start, holdId }, waiting: place.waiting });
-  });
-  await write(
-    tx,
-    accepted.map(({ instance, candidate }) => ({ instance, order: candidate.order })),
-    book,
-  );
-  if (unusedHolds.length > 0) await releaseHolds(tx, unusedHolds);
-  for (const { candidate, instance, waiting } of accepted) {
-    outcomes.set(candidate.order, {
+  const book = new Book(Map.groupBy(await listClaims(tx, machineIds), (claim) => claim.machineId));
+  const accepted: Accepted[] = [];
+  let undecided = candidates;
+  while (undecided.length > 0) {
+    const { placed, refused } = placeAll(book, undecided);
+    const holds = await placeHolds(
+      tx,
+      placed.map(({ candidate: { order, instance } }) => ({
+        userId: order.userId,
+        amount: holdAmount(instance),
+        cause: { instance_id: instance.id },
+      })),
+    );
+    const short: Placed[] = [];
+    placed.forEach((one, index) => {
+      const hold = holds[index];
+      if (hold?.kind === "placed") accepted.push({ ...one, holdId: hold.holdId });
+      else {
+        short.push(one);
+        outcomes.set(one.candidate.order, notEnoughCredit(one.candidate, hold?.shortfallNanos ?? 0n));
+      }
+    });
+    for (const { candidate } of short) book.giveBack(candidate);
+    for (const [{ order }, error] of refused) outcomes.set(order, error);
+    // What was kept for somebody who could not pay is there for those who came too late for it.
+    undecided = short.length > 0 ? [...refused.keys()] : [];
+  }
+  await write(tx, accepted, book);
+  for (const { candidate, waiting } of accepted) {
+    const { order, instance } = candidate;
+    outcomes.set(order, {
       success: true,
       new_contract: instance.id,
-      instance_api_key: candidate.order.instanceKey.secret,
+      instance_api_key: order.instanceKey.secret,
       ask_id: instance.offerId,
       ...(waiting === undefined ? {} : { waiting }),
     });
   }
 }
 
+type Place = { readonly start: Partial<NewInstance>; readonly waiting: string | undefined };
+type Placed = Place & { readonly candidate: Candidate };
+type Accepted = Placed & { readonly holdId: HoldId };
+
+function placeAll(book: Book, candidates: readonly Candidate[]) {
+  const placed: Placed[] = [];
+  const refused = new Map<Candidate, AppError>();
+  for (const candidate of candidates) {
+    const place = book.place(candidate);
+    if (place instanceof AppError) refused.set(candidate, place);
+    else placed.push({ ...place, candidate });
+  }
+  return { placed, refused };
+}
+
+type DeviceIds = ReturnType<typeof freeDevices>;
+
 /** The devices and offers of the machines of one batch, as its orders use them up one after the other. */
 class Book {
-  readonly given = new Map<InstanceId, readonly ReturnType<typeof freeDevices>[number][]>();
+  readonly given = new Map<InstanceId, DeviceIds>();
   readonly retired = new Set<OfferId>();
   /** Machines whose schedule has to decide: somebody waits there, or a bid has to leave. */
   readonly contested = new Set<MachineId>();
-  private readonly free = new Map<MachineId, ReturnType<typeof freeDevices>[number][]>();
+  private readonly free = new Map<MachineId, DeviceIds>();
   private readonly available = new Map<MachineId, number>();
-  private readonly busy: ReadonlySet<MachineId>;
+  private readonly claims: ReadonlyMap<MachineId, readonly StoredClaim[]>;
 
-  constructor(busy: ReadonlySet<MachineId>) {
-    this.busy = busy;
+  constructor(claims: ReadonlyMap<MachineId, readonly StoredClaim[]>) {
+    this.claims = claims;
   }
 
   /** Takes the offer for an order, and its devices when they are free; or says why it cannot. */
-  place({
-    order,
-    instance,
-    state,
-  }: Candidate): { start: Partial<NewInstance>; waiting: string | undefined } | AppError {
+  place({ order, instance, state }: Candidate): Place | AppError {
     const { machineId, deviceCount, isBid } = instance;
     if (this.retired.has(instance.offerId)) return askIsGone(order.offerId);
-    const free = this.free.get(machineId) ?? [...freeDevices(state)];
-    const available = this.available.get(machineId) ?? availableCount(state);
+    const waiting = (this.claims.get(machineId) ?? []).filter((claim) => claim.phase === "scheduled");
+    const free = this.free.get(machineId) ?? freeDevices(state);
+    const available = this.available.get(machineId) ?? unclaimedCount(availableCount(state), waiting);
     this.free.set(machineId, free);
     if (deviceCount > available) return askIsGone(order.offerId);
     const floor = minBidNanos(state, { deviceCount });
     const isTooLow = isBid && instance.priceNanosPerHour < floor;
     if (isTooLow && order.isRefusedUnlessRunning) return bidTooLow(order.offerId, floor);
     this.retired.add(instance.offerId);
-    if (!isBid) this.available.set(machineId, available - deviceCount);
     if (order.target === "stopped") return { start: {}, waiting: undefined };
-    if (this.busy.has(machineId) || isTooLow || deviceCount > free.length) {
+    this.available.set(machineId, isBid ? available : available - deviceCount);
+    if (waiting.length > 0 || isTooLow || deviceCount > free.length) {
       this.contested.add(machineId);
-      const waiting = isTooLow ? `The bid is below ${formatDollars(floor)} $/h, which would run now.` : undefined;
-      return { start: {}, waiting };
+      const reason = isTooLow ? `The bid is below $${formatDollars(floor)} an hour, which would run now.` : undefined;
+      return { start: {}, waiting: reason };
     }
-    this.given.set(instance.id, free.splice(0, deviceCount));
+    this.given.set(instance.id, free.slice(0, deviceCount));
+    this.free.set(machineId, free.slice(deviceCount));
     return { start: { phase: "starting", generation: 1 }, waiting: undefined };
+  }
+
+  /** Undoes `place`. */
+  giveBack({ order, instance }: Candidate): void {
+    const { id, machineId, deviceCount, isBid } = instance;
+    this.retired.delete(instance.offerId);
+    const available = this.available.get(machineId);
+    const wasCounted = order.target === "running" && !isBid && available !== undefined;
+    if (wasCounted) this.available.set(machineId, available + deviceCount);
+    this.free.set(machineId, [...(this.given.get(id) ?? []), ...(this.free.get(machineId) ?? [])]);
+    this.given.delete(id);
   }
 }
 
-async function write(
-  tx: Tx,
-  accepted: readonly { readonly instance: NewInstance; readonly order: CreateOrder }[],
-  book: Book,
-): Promise<void> {
-  if (accepted.length === 0) return;
+/** What is left of the available devices when the on-demand rentals that wait for theirs have them. */
+function unclaimedCount(availableCount: number, waiting: readonly StoredClaim[]): number {
+  let left = availableCount;
+  for (const claim of waiting.filter(({ isBid }) => !isBid).toSorted(compareRank)) {
+    // One that is too large for what is left waits on, and keeps nobody from it.
+    if (claim.deviceCount <= left) left -= claim.deviceCount;
+  }
+  return left;
+}
+
+async function write(tx: Tx, allAccepted: readonly Accepted[], book: Book): Promise<void> {
+  if (allAccepted.length === 0) return;
+  const accepted = allAccepted.map(({ candidate: { order, instance }, start, holdId }) => {
+    // One that starts out stopped showed that it could pay; nothing is set aside until it is started.
+    const keptId = order.target === "running" ? holdId : undefined;
+    return { order, instance: { ...instance, ...start, holdId: keptId } };
+  });
   const instances = accepted.map(({ instance }) => instance);
   const machineIds = [...new Set(instances.map((instance) => instance.machineId))];
   await insertInstances(tx, instances, (instance) => `user:${instance.userId}`);
@@ -283,10 +295,8 @@ async function write(
     tx,
     started.map(({ id, generation }) => ({ instanceId: id, generation })),
   );
-  await insertLeases(
-    tx,
-    started.flatMap((instance) => leasesOf(instance, book.given.get(instance.id) ?? [])),
-  );
+  const leases = started.flatMap((instance) => leasesOf(instance, book.given.get(instance.id) ?? []));
+  await insertLeases(tx, leases);
   for (const { instance, order } of accepted) {
     if (order.template !== undefined) await recordTemplateUse(tx, order.template.id);
     const { volumeInfo, launch, userId } = order;
@@ -295,10 +305,23 @@ async function write(
     const mounts = await planVolumeLink(tx, { userId, machineId, volumeInfo, links: launch.volume_links });
     await attachVolumes(tx, instance.id, mounts);
   }
-  await retireOffers(tx, [...book.retired]);
-  if (book.contested.size > 0) await reschedule(tx, [...book.contested]);
-  await refreshOffers(tx, machineIds);
+  await alignOffers(tx, statesAfter(allAccepted, leases), book.retired);
+  if (book.contested.size > 0) {
+    await reschedule(tx, [...book.contested]);
+    await refreshOffers(tx, [...book.contested]);
+  }
+  await releaseHolds(
+    tx,
+    allAccepted.filter(({ candidate }) => candidate.order.target === "stopped").map(({ holdId }) => holdId),
+  );
   await notifyDesired(tx, machineIds);
+}
+
+/** The machines of these rentals as they are once all of them have their devices. */
+function statesAfter(accepted: readonly Accepted[], given: readonly NewLease[]): readonly MachineState[] {
+  const leases = Map.groupBy(given, (lease) => lease.machineId);
+  const states = new Map(accepted.map(({ candidate: { state } }) => [state.machine.id, state]));
+  return [...states].map(([id, state]) => ({ ...state, leases: [...state.leases, ...(leases.get(id) ?? [])] }));
 }
 
 /** Why an order got nothing; each names the offer it was for. */
@@ -313,7 +336,7 @@ function askIsGone(offerId: number): AppError {
 }
 
 function bidTooLow(offerId: number, needed: bigint): AppError {
-  return gone("no_such_ask", `A bid needs at least ${formatDollars(needed)} $/h to run now.`, {
+  return gone("no_such_ask", `A bid needs at least $${formatDollars(needed)} an hour to run now.`, {
     extra: { ask_id: offerId },
   });
 }
@@ -321,7 +344,10 @@ function bidTooLow(offerId: number, needed: bigint): AppError {
 function notEnoughCredit({ order, instance }: Candidate, shortfall: bigint): AppError {
   const needed = formatDollars(holdAmount(instance));
   const missing = formatDollars(shortfall);
-  return insufficientFunds(`Not enough credit: this rental needs ${needed} $ set aside, ${missing} $ are missing.`, {
-    extra: { ask_id: order.offerId, shortfall: Number(missing) },
-  });
+  return insufficientFunds(
+    `Not enough credit: this rental needs $${needed} set aside, $${missing} more than you have.`,
+    {
+      extra: { ask_id: order.offerId, shortfall: Number(missing) },
+    },
+  );
 }

@@ -2,7 +2,7 @@ import type { DesiredInstance } from "../../../../protocol/index.ts";
 import type { MachineId } from "../../base/ids.ts";
 import type { Reader } from "../../db/transaction.ts";
 import { listMachines, type Machine } from "../hosts/index.ts";
-import { listLiveLeases } from "../market/index.ts";
+import { listLiveLeases, shareOf } from "../market/index.ts";
 import { listMounts } from "../volumes/index.ts";
 import type { Instance } from "./instance.ts";
 import type { Phase } from "./lifecycle.ts";
@@ -66,7 +66,7 @@ type Surroundings = {
 function toDesired(instance: Instance, surroundings: Surroundings): DesiredInstance {
   const { run, machine, gpuUuids, mounts, instanceKeySecret } = surroundings;
   const { launch } = instance;
-  const share = instance.deviceCount / Math.max(1, machine.devices.length);
+  const share = shareOf(machine, instance.deviceCount);
   const platform = platformEnv(instance, instanceKeySecret(instance.id));
   const reserved = new Set(platform.map(([name]) => name));
   const own = launch.env.filter(([name]) => !reserved.has(name));

@@ -26,6 +26,8 @@ export type Instance = {
   readonly phase: Phase;
   readonly phaseCause: string;
   readonly phaseSinceAt: Date;
+  /** Until when it may stay in its phase; undefined where waiting is the right thing to do. */
+  readonly deadlineAt: Date | undefined;
   readonly generation: number;
   readonly observed: Observation | undefined;
   readonly holdId: HoldId | undefined;

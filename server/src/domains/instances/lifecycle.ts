@@ -149,11 +149,8 @@ export const TRANSITIONS = {
 
 /** Phases in which the instance holds its devices. They are free only after the receipt that leads out of these. */
 export const HOLDING_PHASES: ReadonlySet<Phase> = new Set(["starting", "running", "stopping", "ending"]);
-/** Phases of an instance that its owner still sees. */
-export const VISIBLE_PHASES: ReadonlySet<Phase> = new Set(["scheduled", "starting", "running", "stopping", "stopped"]);
-
 /** How long an instance may stay in a phase before `deadlinePassed`; null where waiting is the right thing to do. */
-export const PHASE_DEADLINE_MS = {
+const PHASE_DEADLINE_MS = {
   scheduled: null,
   starting: 3_600_000, // The largest images take tens of minutes on a slow line.
   running: null,
@@ -162,6 +159,12 @@ export const PHASE_DEADLINE_MS = {
   ending: 60_000,
   ended: null,
 } as const satisfies Record<Phase, number | null>;
+
+/** When a phase that begins now has lasted too long; null where it may last. */
+export function deadlineOf(phase: Phase, now: Date): Date | null {
+  const ms = PHASE_DEADLINE_MS[phase];
+  return ms === null ? null : new Date(now.getTime() + ms);
+}
 
 export type Decision =
   | { readonly kind: "move"; readonly to: Phase; readonly effects: readonly Effect[] }

@@ -4,6 +4,7 @@ import type { Database } from "../../db/connect.ts";
 import { withTransaction, type Tx } from "../../db/transaction.ts";
 import type { Loop } from "../../loops/driver.ts";
 import { listMachinesWithExpiredLease, lockMachines } from "../hosts/index.ts";
+import type { Instance } from "./instance.ts";
 import type { LifecycleEvent } from "./lifecycle.ts";
 import { listEndedContracts, listLeavingOn, listOverdue, lockInstances } from "./store.ts";
 import { applyHappenings, type Happening } from "./transitions.ts";
@@ -22,9 +23,13 @@ export function instanceLoops({ database, clock }: Deps): readonly Loop[] {
       everyMs: 10_000,
       run: () =>
         withTransaction(database, clock, async (tx) => {
+          const awayIds = await listMachinesWithExpiredLease(tx.db, tx.now, ROWS_PER_RUN);
+          await lockMachines(tx, awayIds);
+          // Whoever came back meanwhile has its lease again.
           const machineIds = await listMachinesWithExpiredLease(tx.db, tx.now, ROWS_PER_RUN);
-          const found = machineIds.length === 0 ? [] : await listLeavingOn(tx.db, machineIds);
-          return { machines: machineIds.length, released: await happen(tx, found, "hostLost", "host_lost") };
+          const lostIds = machineIds.filter((id) => awayIds.includes(id));
+          const found = lostIds.length === 0 ? [] : await listLeavingOn(tx.db, lostIds);
+          return { machines: lostIds.length, released: await happen(tx, found, "hostLost", "host_lost") };
         }),
     },
     {
@@ -59,11 +64,18 @@ async function happen(tx: Tx, found: readonly Found[], event: LifecycleEvent, ca
     tx,
     found.map((row) => row.id),
   );
-  const happenings = instances.map((instance): Happening => {
+  const due = instances.filter((instance) => isStillDue(instance, event, tx.now));
+  const happenings = due.map((instance): Happening => {
     // A start that never came about, and a contract that ended, are not wanted any more.
     const isGivenUp = event === "stopRequested" || (event === "deadlinePassed" && instance.phase === "starting");
     return { instance, event, actor: "rule", cause, ...(isGivenUp ? { desired: "stopped" as const } : {}) };
   });
   await applyHappenings(tx, happenings);
   return happenings.length;
+}
+
+/** It was found before it was locked, and may have moved on since. */
+function isStillDue({ deadlineAt, endAt, desired }: Instance, event: LifecycleEvent, now: Date): boolean {
+  if (event === "deadlinePassed") return deadlineAt !== undefined && deadlineAt < now;
+  return event !== "stopRequested" || (endAt < now && desired === "running");
 }

@@ -1,27 +1,32 @@
 import type { ObservedInstance } from "../../../../protocol/index.ts";
 import type { LifecycleEvent, Phase } from "./lifecycle.ts";
 
+type Seen = Pick<ObservedInstance, "generation" | "state"> & { readonly counters: { readonly running_ms: number } };
+
 /**
  * What a host's report of one instance means to its lifecycle; undefined when it changes nothing. A report of an older
- * generation speaks of a run that is over and is stale, whatever it says.
+ * generation speaks of a run that is over and is stale, whatever it says. `isObeyed` says that the host had been ordered
+ * to have it down before it looked: without that, "nothing runs" may be followed by a start.
  */
 export function eventOf(
-  observed: Pick<ObservedInstance, "generation" | "state">,
+  seen: Seen,
   instance: { readonly phase: Phase; readonly generation: number },
+  isObeyed: boolean,
 ): LifecycleEvent | undefined {
-  if (observed.generation !== instance.generation) return undefined;
-  switch (observed.state) {
+  if (seen.generation !== instance.generation) return undefined;
+  const isLeaving = instance.phase === "stopping" || instance.phase === "ending";
+  if (isLeaving && !isObeyed) return undefined;
+  switch (seen.state) {
     case "running":
       return "containerRunning";
     case "stopped":
-      return "containerStopped";
-    case "exited":
-      // A process that ended by itself keeps its place until its owner decides; while stopping it is the receipt.
-      return instance.phase === "stopping" ? "containerStopped" : undefined;
+      // What has not begun to run yet still waits for its start.
+      return instance.phase === "starting" && seen.counters.running_ms === 0 ? undefined : "containerStopped";
     case "absent":
       return "containerAbsent";
+    case "exited":
     case "created":
-      // Made but never started: nothing runs, so a stop is done.
+      // A process that ended by itself keeps its place until its owner decides; while stopping it is the receipt.
       return instance.phase === "stopping" ? "containerStopped" : undefined;
     case "pulling":
     case "starting":

@@ -1,84 +1,75 @@
-import type { Report } from "../../../../protocol/index.ts";
+import type { ObservedInstance } from "../../../../protocol/index.ts";
 import { asId, type InstanceId, type MachineId } from "../../base/ids.ts";
 import type { Clock } from "../../base/clock.ts";
 import { MicroBatcher } from "../../base/micro-batcher.ts";
 import type { Database } from "../../db/connect.ts";
 import { withTransaction, type Tx } from "../../db/transaction.ts";
-import { LEASE_MS, lockMachines, touchMachines } from "../hosts/index.ts";
+import { leaseEnd, lockMachines, touchMachines, type ReceivedReport } from "../hosts/index.ts";
 import type { LifecycleEvent } from "./lifecycle.ts";
 import { eventOf } from "./observation.ts";
-import { lockInstances, raiseCounters, updateObservations } from "./store.ts";
+import { raiseCounters } from "./run-store.ts";
+import { lockInstances, updateObservations } from "./store.ts";
 import { applyHappenings } from "./transitions.ts";
 
 const REPORTS_PER_BATCH = 200;
 
-type Arrived = { readonly machineId: MachineId; readonly report: Report };
+type Arrived = { readonly machineId: MachineId; readonly received: ReceivedReport };
+type Sighting = { readonly machineId: MachineId; readonly seen: ObservedInstance; readonly isObeyed: boolean };
 
 /** Stores what hosts report, many hosts in one transaction when they report at once. */
 export class ReportRecorder {
   private readonly batcher: MicroBatcher<Arrived, undefined>;
-  private readonly wake: (() => void) | undefined;
-  /** What each machine last said, counters aside: a heartbeat that repeats it needs no look at any instance. */
-  private readonly lastSaid = new Map<MachineId, string>();
 
-  constructor(database: Database, clock: Clock, { onChange }: { readonly onChange?: () => void } = {}) {
-    this.wake = onChange;
+  constructor(database: Database, clock: Clock) {
     this.batcher = new MicroBatcher({
       maxBatch: REPORTS_PER_BATCH,
       run: async (batch) => {
-        await withTransaction(database, clock, (tx) => this.record(tx, batch));
-        for (const { machineId, report } of batch) this.lastSaid.set(machineId, gist(report));
+        await withTransaction(database, clock, (tx) => record(tx, batch));
         return batch.map(() => undefined);
       },
     });
   }
 
-  async submit(machineId: MachineId, report: Report): Promise<void> {
-    await this.batcher.submit({ machineId, report });
-  }
-
-  /** A machine that connects anew is looked at afresh. */
-  forget(machineId: MachineId): void {
-    this.lastSaid.delete(machineId);
+  async submit(machineId: MachineId, received: ReceivedReport): Promise<void> {
+    await this.batcher.submit({ machineId, received });
   }
 
   async idle(): Promise<void> {
     await this.batcher.idle();
   }
+}
 
-  private async record(tx: Tx, batch: readonly Arrived[]): Promise<void> {
-    const machineIds = [...new Set(batch.map(({ machineId }) => machineId))].toSorted((a, b) => a - b);
-    const news = batch.filter(({ machineId, report }) => this.lastSaid.get(machineId) !== gist(report));
-    await lockMachines(tx, machineIds);
-    await touchMachines(tx, machineIds, new Date(tx.now.getTime() + LEASE_MS));
-    await raiseCounters(tx, lastOfEach(batch));
-    if (news.length === 0) return;
-    await this.recordNews(tx, news);
-    tx.afterCommit(() => this.wake?.());
-  }
+async function record(tx: Tx, batch: readonly Arrived[]): Promise<void> {
+  const machineIds = [...new Set(batch.map(({ machineId }) => machineId))].toSorted((a, b) => a - b);
+  await lockMachines(tx, machineIds);
+  await touchMachines(tx, machineIds, leaseEnd(tx.now));
+  // The last count of a run that is over may come along with the present one: each generation has its own.
+  await raiseCounters(
+    tx,
+    newestBy(batch, ({ machineId, seen }) => `${machineId} ${seen.instance_id} ${seen.generation}`),
+  );
+  // A heartbeat that repeats the last word needs no look at any instance.
+  await recordNews(tx, sightingsIn(batch.filter(({ received }) => !received.isRepeat)), machineIds);
+}
 
-  private async recordNews(tx: Tx, news: readonly Arrived[]): Promise<void> {
-    const observed = lastOfEach(news);
-    const reporters = new Map(
-      news.flatMap(({ machineId, report }) =>
-        report.instances.map((seen) => [asId<InstanceId>(seen.instance_id), machineId] as const),
-      ),
-    );
-    const locked = await lockInstances(tx, [...reporters.keys()]);
-    // A host may speak only of what runs on it.
-    const own = new Map(
-      locked.filter((instance) => reporters.get(instance.id) === instance.machineId).map((i) => [i.id, i]),
-    );
-    const trusted = observed.filter((seen) => own.has(asId<InstanceId>(seen.instance_id)));
-    await updateObservations(tx, trusted);
-    const happenings = trusted.flatMap((seen) => {
-      const instance = own.get(asId<InstanceId>(seen.instance_id));
-      const event = instance && eventOf(seen, instance);
-      if (instance === undefined || event === undefined) return [];
-      return [{ instance, event, actor: `host:${instance.machineId}`, cause: CAUSES[event] ?? event }];
-    });
-    await applyHappenings(tx, happenings);
-  }
+async function recordNews(tx: Tx, sightings: readonly Sighting[], machineIds: readonly MachineId[]): Promise<void> {
+  const ids = new Set(sightings.map(({ seen }) => asId<InstanceId>(seen.instance_id)));
+  const locked = new Map((await lockInstances(tx, [...ids], { on: machineIds })).map((one) => [one.id, one]));
+  // A host may speak only of what runs on it.
+  const own = sightings.flatMap((sighting) => {
+    const instance = locked.get(asId<InstanceId>(sighting.seen.instance_id));
+    return instance?.machineId === sighting.machineId ? [{ ...sighting, instance }] : [];
+  });
+  await updateObservations(
+    tx,
+    own.map(({ seen }) => seen),
+  );
+  const happenings = own.flatMap(({ instance, seen, isObeyed, machineId }) => {
+    const event = eventOf(seen, instance, isObeyed);
+    if (event === undefined) return [];
+    return [{ instance, event, actor: `host:${machineId}`, cause: CAUSES[event] ?? event }];
+  });
+  await applyHappenings(tx, happenings);
 }
 
 const CAUSES: Partial<Record<LifecycleEvent, string>> = {
@@ -87,14 +78,18 @@ const CAUSES: Partial<Record<LifecycleEvent, string>> = {
   containerAbsent: "container_removed",
 };
 
-/** The newest word on each instance: reports of one machine arrive in order. */
-function lastOfEach(arrived: readonly Arrived[]) {
-  const byInstance = new Map(
-    arrived.flatMap(({ report }) => report.instances.map((seen) => [seen.instance_id, seen] as const)),
-  );
-  return [...byInstance.values()];
+/** The newest word of each host on each instance: reports of one machine arrive in order. */
+function sightingsIn(arrived: readonly Arrived[]): readonly Sighting[] {
+  return newestBy(arrived, ({ machineId, seen }) => `${machineId} ${seen.instance_id}`);
 }
 
-function gist(report: Report): string {
-  return JSON.stringify(report.instances.map(({ counters: _, ...said }) => said));
+function newestBy(arrived: readonly Arrived[], keyOf: (sighting: Sighting) => string): readonly Sighting[] {
+  const newest = new Map<string, Sighting>();
+  for (const { machineId, received } of arrived) {
+    for (const seen of received.report.instances) {
+      const sighting = { machineId, seen, isObeyed: received.obeyed.has(seen.instance_id) };
+      newest.set(keyOf(sighting), sighting);
+    }
+  }
+  return [...newest.values()];
 }

@@ -1,4 +1,4 @@
-import { createHmac } from "node:crypto";
+import { createHmac, createSecretKey } from "node:crypto";
 import { invalid, AppError } from "../../base/errors.ts";
 import type { InstanceId } from "../../base/ids.ts";
 import type { Identity } from "../../base/identity.ts";
@@ -7,14 +7,16 @@ import { MicroBatcher } from "../../base/micro-batcher.ts";
 import { parseDollars, type Nanos } from "../../base/money.ts";
 import type { Database } from "../../db/connect.ts";
 import { withTransaction } from "../../db/transaction.ts";
-import type { Repeatable } from "../../http/idempotency.ts";
+import { findAnswers, type EarlierAnswer } from "../../http/idempotency-store.ts";
+import { openAnswer, type Repeatable } from "../../http/idempotency.ts";
 import { newKey, type NewKey } from "../accounts/index.ts";
 import { resolveLaunch, resolveTemplateByHash } from "../templates/index.ts";
 import type { VolumeInfo } from "../volumes/index.ts";
 import { createInstances, type CreateAnswer, type CreateOrder, type CreateOutcome } from "./create.ts";
 import { reserveIds } from "./store.ts";
 
-const ORDERS_PER_BATCH = 64;
+const ORDERS_PER_BATCH = 128;
+const LOOKUPS_PER_BATCH = 256;
 const IDS_PER_RESERVATION = 256;
 const BID_DOLLARS_MIN = 0.001;
 const BID_DOLLARS_MAX = 128;
@@ -28,13 +30,15 @@ export type OrderRequest = {
 
 /** Makes the key that an instance is given for itself; the same for the same id, so that it is never stored in clear. */
 export function instanceKeyMaker(secret: Buffer): (id: InstanceId) => NewKey {
-  return (id) => newKey(() => createHmac("sha256", secret).update(`instance ${id}`).digest());
+  const key = createSecretKey(secret);
+  return (id) => newKey(() => createHmac("sha256", key).update(`instance ${id}`).digest());
 }
 
 /** Takes orders for instances: checks each alone, then rents many in one durable write. */
 export class OrderDesk {
   private readonly database: Database;
   private readonly batcher: MicroBatcher<CreateOrder, CreateOutcome>;
+  private readonly lookups: MicroBatcher<Repeatable, EarlierAnswer | undefined>;
   private readonly keyOf: (id: InstanceId) => NewKey;
   private ids: InstanceId[] = [];
   private reserving: Promise<void> | undefined;
@@ -42,6 +46,13 @@ export class OrderDesk {
   constructor(database: Database, clock: Clock, secret: Buffer) {
     this.database = database;
     this.keyOf = instanceKeyMaker(secret);
+    this.lookups = new MicroBatcher({
+      maxBatch: LOOKUPS_PER_BATCH,
+      run: async (repeatables) => {
+        const answers = await findAnswers(database.kysely, repeatables);
+        return repeatables.map((repeatable) => answers.get(repeatable));
+      },
+    });
     this.batcher = new MicroBatcher({
       maxBatch: ORDERS_PER_BATCH,
       run: (orders) => withTransaction(database, clock, (tx) => createInstances(tx, orders)),
@@ -51,6 +62,10 @@ export class OrderDesk {
   /** Rents the offer, or throws why not. An instance that had to be made waiting is named in the error. */
   async order(request: OrderRequest): Promise<CreateAnswer> {
     const { identity, offerId, body, repeatable } = request;
+    // Before anything is looked up: what the first attempt named may be gone since, and it is answered all the same.
+    const earlier = repeatable && (await this.lookups.submit(repeatable));
+    if (repeatable !== undefined && earlier !== undefined)
+      return answerOf(openAnswer(repeatable, earlier) as CreateAnswer);
     const bidNanosPerHour = readBid(body["price"]);
     const template = await this.findTemplate(identity, body["template_hash_id"]);
     const launch = resolveLaunch(template, body);
@@ -71,10 +86,7 @@ export class OrderDesk {
       repeatable,
     });
     if (outcome instanceof AppError) throw outcome;
-    if (outcome.waiting === undefined) return outcome;
-    throw invalid("price", `${outcome.waiting} The instance was made and waits for its turn.`, "bid_too_low", {
-      extra: { new_contract: outcome.new_contract, ask_id: outcome.ask_id },
-    });
+    return answerOf(outcome);
   }
 
   async idle(): Promise<void> {
@@ -98,6 +110,14 @@ export class OrderDesk {
       await this.reserving;
     }
   }
+}
+
+/** An instance that had to be made waiting is answered by an error that names it (semantics.md §9.3 rule 6). */
+function answerOf(answer: CreateAnswer): CreateAnswer {
+  if (answer.waiting === undefined) return answer;
+  throw invalid("price", `${answer.waiting} The instance was made and waits for its turn.`, "bid_too_low", {
+    extra: { new_contract: answer.new_contract, ask_id: answer.ask_id },
+  });
 }
 
 function readBid(price: unknown): Nanos | undefined {

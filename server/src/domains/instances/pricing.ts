@@ -4,7 +4,7 @@ import { mulDivCeil, SECONDS_PER_HOUR, SECONDS_PER_MONTH, nanos, type Nanos } fr
  * What is set aside when a run is wanted: the worst case of the time that may pass before a charge is posted or an empty
  * balance has stopped the machine for certain.
  */
-export const HOLD_SECONDS = 600n;
+const HOLD_SECONDS = 600n;
 const BYTES_PER_GB = 1_000_000_000n;
 
 type Rates = {

@@ -1,7 +1,9 @@
 import type { FastifyRequest } from "fastify";
 import { Type } from "typebox";
 import { invalid } from "../../base/errors.ts";
+import { MicroBatcher } from "../../base/micro-batcher.ts";
 import { parseDollars } from "../../base/money.ts";
+import type { Tx } from "../../db/transaction.ts";
 import { identityOf, type HttpScope } from "../../http/server.ts";
 import type { OrderDesk } from "./orders.ts";
 import { pageOf } from "./page.ts";
@@ -23,11 +25,18 @@ import {
   listInstanceRecords,
   rebootInstance,
   setLabel,
-  showInstance,
+  showInstances,
   startInstance,
   stopInstance,
   type InstanceRequest,
+  type ShowRequest,
 } from "./service.ts";
+import type { InstanceRecord } from "./views.ts";
+
+/** At a rename; a creation takes fewer (semantics.md §17). */
+const LABEL_LENGTH_MAX = 1024;
+
+const SHOWS_PER_BATCH = 64;
 
 type WithId = FastifyRequest<{ Params: { id: number } }>;
 
@@ -47,7 +56,9 @@ function registerCreation({ app, repeatable }: HttpScope, desk: OrderDesk): void
     app.route({
       method,
       url: "/api/v0/asks/:id/",
-      config: { access: { operation: "api.instance.create", permission: "instance_write" } },
+      config: {
+        access: { operation: "api.instance.create", permission: "instance_write", isAlias: method === "POST" },
+      },
       schema: {
         summary: "Create an instance from an offer",
         params: IdParams,
@@ -68,6 +79,11 @@ function registerCreation({ app, repeatable }: HttpScope, desk: OrderDesk): void
 function registerReading({ app, database, clock }: HttpScope): void {
   const records = (request: FastifyRequest) =>
     listInstanceRecords(database.kysely, identityOf(request).userId, clock.now());
+  // Clients poll this: what they ask at the same time is read together.
+  const shows = new MicroBatcher<ShowRequest, InstanceRecord | undefined>({
+    maxBatch: SHOWS_PER_BATCH,
+    run: (requests) => showInstances(database.kysely, requests, clock.now()),
+  });
   app.get(
     "/api/v1/instances/",
     {
@@ -99,10 +115,21 @@ function registerReading({ app, database, clock }: HttpScope): void {
     },
     async (request) => {
       const { userId } = identityOf(request);
-      const shown = await showInstance(database.kysely, { userId, instanceId: request.params.id, now: clock.now() });
+      const shown = await shows.submit({ userId, instanceId: request.params.id });
       return { instances: shown ?? null };
     },
   );
+}
+
+async function update(tx: Tx, target: InstanceRequest, { state, label }: UpdateBody) {
+  if (state === undefined && label === undefined) throw invalid("state", "state or label is required");
+  if (label !== undefined && label.length > LABEL_LENGTH_MAX) {
+    throw invalid("label", `label is longer than ${LABEL_LENGTH_MAX} characters`, "label_too_long");
+  }
+  if (label !== undefined) await setLabel(tx, target, label);
+  if (state === "running") await startInstance(tx, target);
+  if (state === "stopped") await stopInstance(tx, target);
+  return { success: true as const, msg: `Instance ${target.instanceId} updated.` };
 }
 
 function registerChanges({ app, mutate }: HttpScope): void {
@@ -117,16 +144,7 @@ function registerChanges({ app, mutate }: HttpScope): void {
         response: { 200: Done },
       },
     },
-    (request) =>
-      mutate(request, async (tx) => {
-        const target = requestOf(request);
-        const { state, label } = request.body;
-        if (state === undefined && label === undefined) throw invalid("state", "state or label is required");
-        if (label !== undefined) await setLabel(tx, target, label);
-        if (state === "running") await startInstance(tx, target);
-        if (state === "stopped") await stopInstance(tx, target);
-        return { success: true as const, msg: `Instance ${target.instanceId} updated.` };
-      }),
+    (request) => mutate(request, (tx) => update(tx, requestOf(request), request.body)),
   );
   app.delete(
     "/api/v0/instances/:id/",

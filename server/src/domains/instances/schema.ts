@@ -1,4 +1,4 @@
-import { Type } from "typebox";
+import { Type, type Static } from "typebox";
 import { VolumeInfo } from "../volumes/index.ts";
 
 const Nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) => Type.Union([schema, Type.Null()]);
@@ -17,7 +17,7 @@ const Allowed = Type.Object({ allowed: Type.Boolean(), reason: Type.Optional(Typ
 const State = Type.Union([Type.Literal("running"), Type.Literal("stopped")]);
 
 /** The record of offer-fields.md §3. */
-export const Instance = Type.Object({
+const Instance = Type.Object({
   id: Type.Integer(),
   actual_status: NullableText,
   intended_status: State,
@@ -159,9 +159,11 @@ export const CreateAnswer = Type.Object({
 });
 
 export const UpdateBody = Type.Object(
-  { state: Type.Optional(State), label: Type.Optional(Type.String({ maxLength: 1024 })) },
+  { state: Type.Optional(State), label: Type.Optional(Type.String({ description: "At most 1024 characters." })) },
   { additionalProperties: true },
 );
+
+export type UpdateBody = Static<typeof UpdateBody>;
 
 export const BidBody = Type.Object(
   {

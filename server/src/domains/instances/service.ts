@@ -3,17 +3,19 @@ import { parseId, type InstanceId, type UserId } from "../../base/ids.ts";
 import { formatDollars, type Nanos } from "../../base/money.ts";
 import type { Reader, Tx } from "../../db/transaction.ts";
 import { deleteInstanceKeys } from "../accounts/index.ts";
-import { listMachines, lockMachines } from "../hosts/index.ts";
-import { placeHold } from "../ledger/index.ts";
+import { describeMachines, lockMachines } from "../hosts/index.ts";
+import { placeHold, releaseHold } from "../ledger/index.ts";
 import { refreshOffers, setLeasePrice } from "../market/index.ts";
-import { detachVolumes } from "../volumes/index.ts";
+import { detachVolumes, listMounts } from "../volumes/index.ts";
 import type { Actor, Instance } from "./instance.ts";
 import type { LifecycleEvent } from "./lifecycle.ts";
 import { holdAmount } from "./pricing.ts";
+import { notePriceChange } from "./run-store.ts";
 import {
-  findInstance,
   findMachineOf,
+  listInstancesById,
   listInstancesOf,
+  listMachineIdsOfInstances,
   lockInstances,
   setHold,
   setLabel as storeLabel,
@@ -45,25 +47,30 @@ function toId(instanceId: number): InstanceId | undefined {
 /** Wants it to run. It may have to wait for its devices, which is a success (operations.md §3.9). */
 export async function startInstance(tx: Tx, request: InstanceRequest): Promise<void> {
   let instance = await requireInstance(tx, request);
-  if (instance.endAt <= tx.now && instance.phase === "stopped") {
+  if (instance.endAt <= tx.now && instance.desired !== "destroyed") {
     throw invalid("id", `Instance ${instance.id} reached its end date and cannot start again.`, "contract_ended");
   }
   if (instance.desired === "stopped" && instance.holdId === undefined) {
-    const hold = await placeHold(tx, {
-      userId: instance.userId,
-      amount: holdAmount(instance),
-      cause: { instance_id: instance.id },
-    });
-    if (hold.kind !== "placed") {
-      const missing = formatDollars(hold.shortfallNanos);
-      throw insufficientFunds(`Not enough credit to start instance ${instance.id}: ${missing} $ are missing.`, {
-        extra: { shortfall: Number(missing) },
-      });
-    }
-    await setHold(tx, instance.id, hold.holdId);
-    instance = { ...instance, holdId: hold.holdId };
+    instance = await setCreditAside(tx, instance, "to start");
   }
   await apply(tx, instance, "startRequested", request.actor, "running");
+}
+
+/** Holds what the instance must be able to pay at its price before it runs; `purpose` completes the refusal. */
+async function setCreditAside(tx: Tx, instance: Instance, purpose: string): Promise<Instance> {
+  const hold = await placeHold(tx, {
+    userId: instance.userId,
+    amount: holdAmount(instance),
+    cause: { instance_id: instance.id },
+  });
+  if (hold.kind !== "placed") {
+    const missing = formatDollars(hold.shortfallNanos);
+    throw insufficientFunds(`Not enough credit ${purpose} instance ${instance.id}: $${missing} more is needed.`, {
+      extra: { shortfall: Number(missing) },
+    });
+  }
+  await setHold(tx, instance.id, hold.holdId);
+  return { ...instance, holdId: hold.holdId };
 }
 
 /** Wants it stopped with its data kept. */
@@ -94,6 +101,11 @@ export async function destroyIfPresent(
   return "destroyed";
 }
 
+/** Locks the machines of many instances in one go, before each is destroyed: one after the other could go in a circle. */
+export async function lockMachinesOf(tx: Tx, instanceIds: readonly InstanceId[]): Promise<void> {
+  await lockMachines(tx, await listMachineIdsOfInstances(tx.db, instanceIds));
+}
+
 async function destroy(tx: Tx, instance: Instance, actor: Actor, cause: string): Promise<void> {
   await applyHappenings(tx, [{ instance, event: "destroyRequested", actor, cause, desired: "destroyed" }]);
   await deleteInstanceKeys(tx, [instance.id]);
@@ -119,7 +131,7 @@ async function apply(
 export async function setLabel(tx: Tx, request: InstanceRequest, label: string): Promise<void> {
   const instance = await requireInstance(tx, request);
   if (instance.phase === "ending" || instance.phase === "ended") throw noSuchInstance(instance.id);
-  await storeLabel(tx, instance.id, label);
+  await storeLabel(tx, instance.id, label === "" ? null : label);
 }
 
 /** Changes the bid of an interruptible instance; the schedule follows at once (semantics.md §9.3 rule 4). */
@@ -129,32 +141,72 @@ export async function changeBid(tx: Tx, request: InstanceRequest, bidNanosPerHou
   if (!instance.isBid) {
     throw invalid("id", `Instance ${instance.id} is not interruptible: it has a fixed price and no bid.`);
   }
+  await notePriceChange(tx, instance.id, instance.priceNanosPerHour);
   await setPrice(tx, instance.id, bidNanosPerHour);
   await setLeasePrice(tx, instance.id, bidNanosPerHour / BigInt(instance.deviceCount));
+  const changed = { ...instance, priceNanosPerHour: bidNanosPerHour };
+  if (await isBelowFloor(tx, changed)) {
+    const cause = "bid_below_minimum";
+    await applyHappenings(tx, [{ instance: changed, event: "displaced", actor: "market", cause }]);
+  }
   await reschedule(tx, [instance.machineId]);
   await refreshOffers(tx, [instance.machineId]);
+  // Ledger rows are locked last of all, in every use case.
+  if (instance.holdId === undefined) return;
+  await releaseHold(tx, instance.holdId);
+  await setCreditAside(tx, changed, "for this bid on");
 }
 
-/** What a user sees of one instance: its record, shortly after its end a tombstone, then nothing. */
-export async function showInstance(
+/** Whether the bid is below what its host asks at least: nobody runs for less. */
+async function isBelowFloor(tx: Tx, { machineId, deviceCount, priceNanosPerHour }: Instance): Promise<boolean> {
+  const machine = (await describeMachines(tx.db, [machineId])).get(machineId);
+  return machine !== undefined && priceNanosPerHour < machine.priceMinBidNanosPerHour * BigInt(deviceCount);
+}
+
+export type ShowRequest = { readonly userId: UserId; readonly instanceId: number };
+
+/**
+ * What users see of single instances, one answer for each request in order: the record, shortly after its end a tombstone,
+ * then nothing.
+ */
+export async function showInstances(
   db: Reader,
-  { userId, instanceId, now }: { userId: UserId; instanceId: number; now: Date },
-): Promise<InstanceRecord | undefined> {
-  const id = toId(instanceId);
-  const instance = id && (await findInstance(db, userId, id));
-  if (instance === undefined) return undefined;
-  const isOver = instance.phase === "ended" && now.getTime() - instance.phaseSinceAt.getTime() > TOMBSTONE_MS;
-  if (isOver) return undefined;
-  const machine = (await listMachines(db, [instance.machineId])).get(instance.machineId);
-  return machine && instanceRecord(instance, machine, now);
+  requests: readonly ShowRequest[],
+  now: Date,
+): Promise<readonly (InstanceRecord | undefined)[]> {
+  const ids = requests.flatMap(({ instanceId }) => toId(instanceId) ?? []);
+  const owners = new Map<InstanceId, UserId>();
+  const shown: Instance[] = [];
+  for (const instance of await listInstancesById(db, ids)) {
+    owners.set(instance.id, instance.userId);
+    const isOver = instance.phase === "ended" && now.getTime() - instance.phaseSinceAt.getTime() > TOMBSTONE_MS;
+    if (!isOver) shown.push(instance);
+  }
+  const records = new Map<number, InstanceRecord>();
+  for (const record of await recordsOf(db, shown, now)) records.set(record.id, record);
+  return requests.map(({ userId, instanceId }) => {
+    const id = toId(instanceId);
+    return id !== undefined && owners.get(id) === userId ? records.get(id) : undefined;
+  });
 }
 
 /** Everything that a user has, in id order. */
 export async function listInstanceRecords(db: Reader, userId: UserId, now: Date): Promise<readonly InstanceRecord[]> {
-  const instances = await listInstancesOf(db, userId);
-  const machines = await listMachines(db, [...new Set(instances.map((instance) => instance.machineId))]);
+  return recordsOf(db, await listInstancesOf(db, userId), now);
+}
+
+async function recordsOf(db: Reader, instances: readonly Instance[], now: Date): Promise<readonly InstanceRecord[]> {
+  if (instances.length === 0) return [];
+  const [machines, mounts] = await Promise.all([
+    describeMachines(db, [...new Set(instances.map((instance) => instance.machineId))]),
+    listMounts(
+      db,
+      instances.map((instance) => instance.id),
+    ),
+  ]);
   return instances.flatMap((instance) => {
     const machine = machines.get(instance.machineId);
-    return machine === undefined ? [] : [instanceRecord(instance, machine, now)];
+    if (machine === undefined) return [];
+    return [instanceRecord(instance, { machine, mounts: mounts.get(instance.id) ?? [], now })];
   });
 }

@@ -44,9 +44,9 @@ export function statusOf(instance: Instance, host: { readonly isReachable: boole
 function actualStatus(instance: Instance, isReachable: boolean, isOutbid: boolean): ActualStatus {
   const { phase } = instance;
   if (phase === "ending" || phase === "ended") return "destroyed";
+  if (!isReachable) return "offline";
   if (phase === "stopped" || (phase === "scheduled" && isOutbid)) return "stopped";
   if (phase === "scheduled") return instance.generation === 0 ? null : "scheduling";
-  if (!isReachable) return "offline";
   if (phase === "starting" && instance.phaseCause === "reboot") return "rebooting";
   const seen = instance.observed?.generation === instance.generation ? instance.observed.state : undefined;
   switch (seen) {

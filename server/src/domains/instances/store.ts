@@ -4,12 +4,13 @@ import type { InstanceId, MachineId, TemplateId, UserId } from "../../base/ids.t
 import { nanos } from "../../base/money.ts";
 import type { InstancesTable } from "../../db/tables.ts";
 import type { Database } from "../../db/connect.ts";
+import { insertRows } from "../../db/insert-rows.ts";
 import type { Reader, Tx } from "../../db/transaction.ts";
 import { asHoldId, type HoldId } from "../ledger/index.ts";
 import { notifyMachines, type Claim } from "../market/index.ts";
 import type { LaunchSettings } from "../templates/index.ts";
 import type { Actor, Instance, Observation } from "./instance.ts";
-import type { DesiredState, Phase } from "./lifecycle.ts";
+import { deadlineOf, type DesiredState, type Phase } from "./lifecycle.ts";
 
 /** Told to every process whenever the desired set of these machines changed. */
 export const DESIRED_CHANNEL = "desired_changed";
@@ -26,7 +27,7 @@ export async function reserveIds(database: Database, count: number): Promise<rea
   return rows.map((row) => row.id);
 }
 
-export type NewInstance = Omit<Instance, "observed" | "phaseSinceAt" | "createdAt">;
+export type NewInstance = Omit<Instance, "observed" | "phaseSinceAt" | "deadlineAt" | "createdAt">;
 
 /** Inserts a batch with its first events in one statement each. */
 export async function insertInstances(tx: Tx, instances: readonly NewInstance[], actorOf: (i: NewInstance) => Actor) {
@@ -46,17 +47,18 @@ export async function insertInstances(tx: Tx, instances: readonly NewInstance[],
     inet_down_nanos_per_gb: instance.inetDownNanosPerGb,
     device_count: instance.deviceCount,
     disk_bytes: instance.diskBytes,
-    launch: JSON.stringify(instance.launch),
+    launch: instance.launch,
     desired: instance.desired,
     phase: instance.phase,
     phase_cause: instance.phaseCause,
     phase_since_at: tx.now,
+    deadline_at: deadlineOf(instance.phase, tx.now),
     generation: instance.generation,
     hold_id: instance.holdId ?? null,
     created_at: tx.now,
     end_at: instance.endAt,
   }));
-  await tx.db.insertInto("instances").values(rows).execute();
+  await insertRows(tx, "instances", rows);
   await insertEvents(
     tx,
     instances.map((instance) => ({
@@ -81,31 +83,30 @@ export type NewEvent = {
 
 export async function insertEvents(tx: Tx, events: readonly NewEvent[]): Promise<void> {
   if (events.length === 0) return;
-  await tx.db
-    .insertInto("instance_events")
-    .values(
-      events.map((event) => ({
-        instance_id: event.instanceId,
-        at: tx.now,
-        actor: event.actor,
-        cause: event.cause,
-        from_phase: event.from ?? null,
-        to_phase: event.to,
-        generation: event.generation,
-      })),
-    )
-    .execute();
+  await insertRows(
+    tx,
+    "instance_events",
+    events.map((event) => ({
+      instance_id: event.instanceId,
+      at: tx.now,
+      actor: event.actor,
+      cause: event.cause,
+      from_phase: event.from ?? null,
+      to_phase: event.to,
+      generation: event.generation,
+    })),
+  );
 }
 
-/** An instance of this owner that is not over; whose it is decides whether it exists. */
-export async function findInstance(db: Reader, userId: UserId, id: InstanceId): Promise<Instance | undefined> {
-  const row = await db
+/** Instances by id, whoever owns them: the caller compares owners. */
+export async function listInstancesById(db: Reader, ids: readonly InstanceId[]): Promise<readonly Instance[]> {
+  if (ids.length === 0) return [];
+  const rows = await db
     .selectFrom("instances")
     .selectAll()
-    .where("id", "=", id)
-    .where("user_id", "=", userId)
-    .executeTakeFirst();
-  return row && toInstance(row);
+    .where("id", "=", sql<InstanceId>`any(${ids}::integer[])`)
+    .execute();
+  return rows.map(toInstance);
 }
 
 /** Where an instance of this owner is, without locking it. */
@@ -125,13 +126,32 @@ export async function findMachineIdOfAny(db: Reader, id: InstanceId): Promise<Ma
   return row?.machine_id;
 }
 
-/** Locks instances in id order. The caller holds the row locks of their machines. */
-export async function lockInstances(tx: Tx, ids: readonly InstanceId[]): Promise<readonly Instance[]> {
+/** On which machines these instances are, whoever owns them. */
+export async function listMachineIdsOfInstances(db: Reader, ids: readonly InstanceId[]): Promise<readonly MachineId[]> {
+  const rows = await db
+    .selectFrom("instances")
+    .select("machine_id")
+    .distinct()
+    .where("id", "=", sql<InstanceId>`any(${ids}::integer[])`)
+    .execute();
+  return rows.map((row) => row.machine_id);
+}
+
+/**
+ * Locks instances in id order. The caller holds the row locks of their machines; where it only believes to know them,
+ * `on` names those it holds, and instances elsewhere are left out.
+ */
+export async function lockInstances(
+  tx: Tx,
+  ids: readonly InstanceId[],
+  { on }: { readonly on?: readonly MachineId[] } = {},
+): Promise<readonly Instance[]> {
   if (ids.length === 0) return [];
   const rows = await tx.db
     .selectFrom("instances")
     .selectAll()
     .where("id", "=", sql<InstanceId>`any(${ids}::integer[])`)
+    .where(on === undefined ? sql<boolean>`true` : sql<boolean>`machine_id = any(${on}::integer[])`)
     .orderBy("id")
     .forUpdate()
     .execute();
@@ -234,7 +254,7 @@ export async function setHold(tx: Tx, id: InstanceId, holdId: HoldId | undefined
     .execute();
 }
 
-export async function setLabel(tx: Tx, id: InstanceId, label: string): Promise<void> {
+export async function setLabel(tx: Tx, id: InstanceId, label: string | null): Promise<void> {
   await tx.db.updateTable("instances").set({ label }).where("id", "=", id).execute();
 }
 
@@ -256,78 +276,18 @@ export async function updateObservations(tx: Tx, observed: readonly ObservedInst
       ${observed.map((seen) => seen.instance_id)}::integer[], ${observed.map((seen) => seen.generation)}::integer[],
       ${observed.map((seen) => seen.state)}::text[],
       ${observed.map((seen) => seen.status_msg.replaceAll("\0", ""))}::text[],
-      ${observed.map((seen) => JSON.stringify(seen.ports))}::jsonb[]
+      ${observed.map((seen) => JSON.stringify(portsOf(seen)))}::jsonb[]
     ) as seen (id, generation, state, status_msg, ports)
     where instances.id = seen.id and instances.observed_generation <= seen.generation
       and instances.generation >= seen.generation
   `.execute(tx.db);
 }
 
-/** Raises what a run counted. Counters never go back, so a report that comes late or twice changes nothing. */
-export async function raiseCounters(tx: Tx, observed: readonly ObservedInstance[]): Promise<void> {
-  if (observed.length === 0) return;
-  const counters = observed.map((seen) => seen.counters);
-  await sql`
-    update instance_runs as run set
-      running_ms = greatest(run.running_ms, seen.running_ms),
-      received_bytes = greatest(run.received_bytes, seen.received_bytes),
-      sent_bytes = greatest(run.sent_bytes, seen.sent_bytes),
-      first_running_at = case when seen.is_running then coalesce(run.first_running_at, ${tx.now}::timestamptz)
-        else run.first_running_at end,
-      last_counted_at = ${tx.now}::timestamptz
-    from unnest(
-      ${observed.map((seen) => seen.instance_id)}::integer[], ${observed.map((seen) => seen.generation)}::integer[],
-      ${counters.map((c) => c.running_ms)}::bigint[], ${counters.map((c) => c.received_bytes)}::bigint[],
-      ${counters.map((c) => c.sent_bytes)}::bigint[], ${observed.map((seen) => seen.state === "running")}::boolean[]
-    ) as seen (instance_id, generation, running_ms, received_bytes, sent_bytes, is_running)
-    where run.instance_id = seen.instance_id and run.generation = seen.generation
-  `.execute(tx.db);
-}
+const PORT = /^\d{1,5}\/(tcp|udp)$/;
 
-export async function insertRuns(
-  tx: Tx,
-  runs: readonly { readonly instanceId: InstanceId; readonly generation: number }[],
-): Promise<void> {
-  if (runs.length === 0) return;
-  await tx.db
-    .insertInto("instance_runs")
-    .values(runs.map((run) => ({ instance_id: run.instanceId, generation: run.generation, last_counted_at: tx.now })))
-    .execute();
-}
-
-export type UnchargedRun = {
-  readonly instanceId: InstanceId;
-  readonly generation: number;
-  readonly runningMs: bigint;
-  readonly chargedMs: bigint;
-};
-
-/** Runs that counted more than was charged, the longest waiting first. */
-export async function listUnchargedRuns(db: Reader, limit: number): Promise<readonly UnchargedRun[]> {
-  const rows = await db
-    .selectFrom("instance_runs")
-    .select(["instance_id", "generation", "running_ms", "charged_running_ms"])
-    .where(sql<boolean>`charged_running_ms < running_ms`)
-    .orderBy("last_counted_at")
-    .limit(limit)
-    .execute();
-  return rows.map((row) => ({
-    instanceId: row.instance_id,
-    generation: row.generation,
-    runningMs: row.running_ms,
-    chargedMs: row.charged_running_ms,
-  }));
-}
-
-/** Notes that a run is charged up to here; together with the transfer that charged it. */
-export async function markCharged(tx: Tx, run: UnchargedRun): Promise<void> {
-  await tx.db
-    .updateTable("instance_runs")
-    .set({ charged_running_ms: run.runningMs })
-    .where("instance_id", "=", run.instanceId)
-    .where("generation", "=", run.generation)
-    .where("charged_running_ms", "=", run.chargedMs)
-    .execute();
+/** Renters are shown what their host says of its ports; anything else under this name is not passed on. */
+function portsOf({ ports }: ObservedInstance): Readonly<Record<string, number>> {
+  return Object.fromEntries(Object.entries(ports).filter(([key]) => PORT.test(key)));
 }
 
 /** Instances that stayed too long in their phase. */
@@ -387,6 +347,7 @@ function toInstance(row: Selectable<InstancesTable>): Instance {
     phaseSinceAt: row.phase_since_at,
     generation: row.generation,
     observed: toObservation(row),
+    deadlineAt: row.deadline_at ?? undefined,
     holdId: row.hold_id === null ? undefined : asHoldId(row.hold_id),
     createdAt: row.created_at,
     endAt: row.end_at,

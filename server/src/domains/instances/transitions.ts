@@ -1,4 +1,4 @@
-import { AppError, conflict, notFound } from "../../base/errors.ts";
+import { conflict, notFound, type AppError } from "../../base/errors.ts";
 import type { InstanceId, MachineId } from "../../base/ids.ts";
 import { invariant } from "../../base/invariant.ts";
 import type { Tx } from "../../db/transaction.ts";
@@ -16,10 +16,9 @@ import {
   type NewLease,
 } from "../market/index.ts";
 import type { Actor, Instance } from "./instance.ts";
-import { decide, PHASE_DEADLINE_MS, type DesiredState, type LifecycleEvent } from "./lifecycle.ts";
+import { decide, deadlineOf, type DesiredState, type LifecycleEvent } from "./lifecycle.ts";
 import {
   insertEvents,
-  insertRuns,
   listClaims,
   lockInstances,
   notifyDesired,
@@ -28,6 +27,7 @@ import {
   updatePhase,
   type StoredClaim,
 } from "./store.ts";
+import { insertRuns } from "./run-store.ts";
 
 /** One thing that happened to one instance. The caller holds the row locks of the machine and the instance. */
 export type Happening = {
@@ -79,12 +79,11 @@ async function applyOne(tx: Tx, happening: Happening, after: Consequences): Prom
   if (decision.kind === "stay") return;
   const isNewRun = decision.effects.includes("newGeneration");
   const generation = isNewRun ? instance.generation + 1 : instance.generation;
-  const deadlineMs = PHASE_DEADLINE_MS[decision.to];
   const moved = await updatePhase(tx, instance, {
     to: decision.to,
     cause,
     generation,
-    deadlineAt: deadlineMs === null ? null : new Date(tx.now.getTime() + deadlineMs),
+    deadlineAt: deadlineOf(decision.to, tx.now),
     isEnd: decision.to === "ended",
   });
   invariant(moved === "moved", `instance ${instance.id} moved although it was locked`);

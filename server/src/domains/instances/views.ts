@@ -1,6 +1,8 @@
 import { epochSeconds } from "../../base/clock.ts";
 import { toDollars } from "../../base/money.ts";
-import type { Machine } from "../hosts/index.ts";
+import type { MachineDescription } from "../hosts/index.ts";
+import { shareOf } from "../market/index.ts";
+import type { Mount } from "../volumes/index.ts";
 import type { Instance } from "./instance.ts";
 import { TRANSITIONS } from "./lifecycle.ts";
 import { storageNanosPerHour } from "./pricing.ts";
@@ -9,17 +11,14 @@ import { statusOf, SUSPECT_MS } from "./status.ts";
 const BYTES_PER_MB = 1_000_000;
 const BYTES_PER_GB = 1_000_000_000;
 
+/** Where it is, with what, and when it is looked at. */
+type Surroundings = { readonly machine: MachineDescription; readonly mounts: readonly Mount[]; readonly now: Date };
+
 export type InstanceRecord = ReturnType<typeof instanceRecord>;
 
 /** The contract's record of an instance (offer-fields.md §3). Dollars, MB, GB, epoch seconds as there. */
-export function instanceRecord(instance: Instance, machine: Machine, now: Date) {
-  const { launch } = instance;
-  const { facts } = machine;
-  const share = instance.deviceCount / Math.max(1, machine.devices.length);
-  const gpu = machine.devices.find((device) => device.gpu !== undefined)?.gpu;
-  const numGpus = gpu === undefined ? 0 : instance.deviceCount;
+export function instanceRecord(instance: Instance, { machine, mounts, now }: Surroundings) {
   const isReachable = machine.isConnected || now.getTime() - machine.lastSeenAt.getTime() < SUSPECT_MS;
-  const startDate = epochSeconds(instance.createdAt);
   const status = statusOf(instance, { isReachable });
   return {
     id: instance.id,
@@ -33,48 +32,88 @@ export function instanceRecord(instance: Instance, machine: Machine, now: Date) 
     template_hash_id: instance.templateHashId ?? null,
     template_name: null,
     is_bid: instance.isBid,
-    is_simulated: facts.is_simulated,
-    gpu_is_declared: gpu?.is_declared ?? false,
-    start_date: startDate,
-    end_date: epochSeconds(instance.endAt),
-    duration: Math.max(0, epochSeconds(instance.endAt) - epochSeconds(now)),
+    ...timeFields(instance, now),
+    rentable: false,
+    external: false,
+    verification: machine.verification,
+    ...launchFields(instance),
+    ...accessFields(instance, machine, status.actual_status === "running"),
+    ...gpuFields(instance, machine),
+    ...boardFields(instance, machine),
+    ...priceFields(instance, machine),
+    volume_info: mounts.map(toVolumeInfo),
+    actions: actionsOf(instance),
+  };
+}
+
+function timeFields({ createdAt, endAt }: Instance, now: Date) {
+  return {
+    start_date: epochSeconds(createdAt),
+    end_date: epochSeconds(endAt),
+    duration: Math.max(0, epochSeconds(endAt) - epochSeconds(now)),
     uptime_mins: null,
     client_run_time: 0,
     host_run_time: 0,
     time_remaining: "",
     time_remaining_isbid: "",
-    rentable: false,
-    external: false,
-    verification: machine.verification,
-    static_ip: facts.has_static_ip,
+  };
+}
+
+function launchFields({ launch }: Instance) {
+  return {
     image_uuid: launch.image,
     image_args: [...launch.image_args],
     image_runtype: launch.image_runtype,
     extra_env: launch.extra_env.map(([name, value]) => [name, value]),
     onstart: launch.onstart,
     jupyter_token: "",
+  };
+}
+
+function accessFields(instance: Instance, { facts }: MachineDescription, isRunning: boolean) {
+  return {
+    static_ip: facts.has_static_ip,
     ssh_host: facts.public_ipaddr,
     ssh_port: 0,
     ssh_idx: "0",
     machine_dir_ssh_port: 0,
     public_ipaddr: facts.public_ipaddr,
     local_ipaddrs: "",
-    ports: portsOf(instance, status.actual_status === "running"),
-    direct_port_count: launch.ports.length,
+    ports: portsOf(instance, isRunning),
+    direct_port_count: instance.launch.ports.length,
     direct_port_start: -1,
     direct_port_end: -1,
+  };
+}
+
+function gpuFields({ deviceCount }: Instance, machine: MachineDescription) {
+  const { gpu } = machine;
+  const numGpus = gpu === undefined ? 0 : deviceCount;
+  const totalRam = (gpu?.memory_mb ?? 0) * numGpus;
+  return {
     num_gpus: numGpus,
     gpu_name: gpu?.name ?? "CPU",
+    gpu_is_declared: gpu?.is_declared ?? false,
     gpu_arch: gpu === undefined ? "none" : "nvidia",
-    gpu_frac: share,
+    gpu_frac: shareOf(machine, deviceCount),
     gpu_lanes: gpu?.pci_lanes ?? 0,
     gpu_mem_bw: gpu?.memory_gb_per_s ?? 0,
     bw_nvlink: gpu?.nvlink_gb_per_s ?? 0,
     gpu_ram: gpu?.memory_mb ?? 0,
-    gpu_totalram: (gpu?.memory_mb ?? 0) * numGpus,
-    gpu_total_ram: (gpu?.memory_mb ?? 0) * numGpus,
+    gpu_totalram: totalRam,
+    gpu_total_ram: totalRam,
     gpu_util: null,
     gpu_temp: null,
+    dlperf: (gpu?.dlperf ?? 0) * numGpus,
+    total_flops: (gpu?.tflops ?? 0) * numGpus,
+  };
+}
+
+function boardFields(instance: Instance, machine: MachineDescription) {
+  const { facts } = machine;
+  const share = shareOf(machine, instance.deviceCount);
+  return {
+    is_simulated: facts.is_simulated,
     cpu_cores: facts.cpu_cores,
     cpu_cores_effective: facts.cpu_cores * share,
     cpu_name: facts.cpu_name,
@@ -97,18 +136,18 @@ export function instanceRecord(instance: Instance, machine: Machine, now: Date) 
     pcie_bw: facts.pcie_gb_per_s,
     driver_version: facts.driver_version,
     cuda_max_good: facts.cuda_max_good,
-    dlperf: (gpu?.dlperf ?? 0) * numGpus,
-    total_flops: (gpu?.tflops ?? 0) * numGpus,
     score: 0,
     reliability2: 0.99,
     geolocation: facts.geolocation,
     country_code: facts.geolocation.slice(-2),
     logo: "",
     webpage: null,
-    ...priceFields(instance, machine),
-    volume_info: [],
-    actions: actionsOf(instance),
   };
+}
+
+/** How full a volume is, nobody reports yet. */
+function toVolumeInfo({ volume_id: id, size_bytes: size }: Mount) {
+  return { id, avail_space: size / BYTES_PER_GB, total_space: size / BYTES_PER_GB };
 }
 
 /** Present only while running; an empty object otherwise, never null (operations.md §17). */
@@ -118,7 +157,7 @@ function portsOf({ observed }: Instance, isRunning: boolean) {
   return Object.fromEntries(bound.map(([key, port]) => [key, [{ HostIp: "0.0.0.0", HostPort: String(port) }]]));
 }
 
-function priceFields(instance: Instance, machine: Machine) {
+function priceFields(instance: Instance, machine: MachineDescription) {
   const gpuPerHour = toDollars(instance.priceNanosPerHour);
   const diskPerHour = toDollars(storageNanosPerHour(instance));
   const breakdown = (gpu: number) => ({

@@ -76,18 +76,16 @@ test("one key raced for by transfers between different accounts is posted once, 
       async () => [await makeFundedUser(database, 1000n), await makeFundedUser(database, 1n)] as const,
     ),
   );
-  const posters = pairs.map(() => createTransferPoster(database, systemClock));
+  const racers = pairs.map(([payer, payee]) => ({ payer, payee, poster: createTransferPoster(database, systemClock) }));
   for (let round = 0; round < 20; round += 1) {
     const key = crypto.randomUUID();
     const outcomes = await Promise.all(
-      pairs.map(([payer, payee], index) =>
-        posters[index]?.post(transferOf({ debit: creditOf(payer), credit: creditOf(payee), amount: 1n, key })),
+      racers.map(({ payer, payee, poster }) =>
+        poster.post(transferOf({ debit: creditOf(payer), credit: creditOf(payee), amount: 1n, key })),
       ),
     );
-    assert.deepEqual(outcomes.map((outcome) => outcome?.kind).toSorted(), [
-      ...pairs.slice(1).map(() => "key_conflict"),
-      "posted",
-    ]);
+    assert.equal(outcomes.filter(({ kind }) => kind === "posted").length, 1);
+    assert.equal(outcomes.filter(({ kind }) => kind === "key_conflict").length, racers.length - 1);
   }
   assert.deepEqual((await auditLedger(database.kysely)).differences, []);
 });

@@ -1,10 +1,10 @@
 import type { DeviceId } from "../../base/ids.ts";
-import type { Machine } from "../hosts/index.ts";
+import type { Machine, ScheduledMachine } from "../hosts/index.ts";
 import type { LiveLease, LiveOffer } from "./store.ts";
 
 /** One machine as the schedule sees it, read under the machine's row lock. */
 export type MachineState = {
-  readonly machine: Machine;
+  readonly machine: ScheduledMachine;
   readonly leases: readonly LiveLease[];
   readonly offers: readonly LiveOffer[];
 };
@@ -22,6 +22,11 @@ export function availableCount({ machine, leases }: Pick<MachineState, "machine"
 }
 
 /** Whether new rentals of this machine are possible now, whatever their size. */
-export function isOpen(machine: Machine, now: Date): boolean {
+export function isOpen(machine: Pick<Machine, "isListed" | "isConnected" | "offerEndAt">, now: Date): boolean {
   return machine.isListed && machine.isConnected && machine.offerEndAt > now;
+}
+
+/** The part of the machine that comes with so many of its devices: of its cores, its memory and its disk. */
+export function shareOf({ presentCount }: Pick<Machine, "presentCount">, deviceCount: number): number {
+  return Math.min(1, deviceCount / Math.max(1, presentCount));
 }

@@ -2,7 +2,7 @@ import { epochSeconds } from "../../base/clock.ts";
 import type { MachineId, OfferId } from "../../base/ids.ts";
 import { SECONDS_PER_MONTH, toDollars } from "../../base/money.ts";
 import type { Machine } from "../hosts/index.ts";
-import { availableCount, isOpen, type MachineState } from "./machine-state.ts";
+import { availableCount, isOpen, shareOf, type MachineState } from "./machine-state.ts";
 import type { LiveLease, LiveOffer } from "./store.ts";
 
 const BYTES_PER_MB = 1_000_000;
@@ -29,12 +29,12 @@ export type OfferRow = {
 };
 
 /** The rows of one machine's offers. */
-export function offerRowsOf(state: MachineState): readonly OfferRow[] {
+export function offerRowsOf(state: MachineState & { readonly machine: Machine }): readonly OfferRow[] {
   const { machine } = state;
   const available = availableCount(state);
   return state.offers.map((offer): OfferRow => {
-    const share = offer.deviceCount / Math.max(1, machine.devices.length);
-    const gpus = machine.devices.filter((device) => device.gpu !== undefined).slice(0, offer.deviceCount);
+    const share = shareOf(machine, offer.deviceCount);
+    const { gpu } = machine;
     return {
       id: offer.id,
       machine,
@@ -46,8 +46,8 @@ export function offerRowsOf(state: MachineState): readonly OfferRow[] {
       minBid: toDollars(minBidNanos(state, offer)),
       storageCost: toDollars(machine.priceDiskNanosPerGbMonth),
       diskSpaceGb: Math.floor((machine.facts.disk_bytes / BYTES_PER_GB) * share * 10) / 10,
-      dlperf: gpus.reduce((sum, device) => sum + (device.gpu?.dlperf ?? 0), 0),
-      totalFlops: gpus.reduce((sum, device) => sum + (device.gpu?.tflops ?? 0), 0),
+      dlperf: (gpu?.dlperf ?? 0) * offer.deviceCount,
+      totalFlops: (gpu?.tflops ?? 0) * offer.deviceCount,
       availableVolumeGb: 0,
     };
   });
@@ -88,15 +88,8 @@ export type OfferContext = {
 
 /** The contract's record of an offer (offer-fields.md §1). */
 export function offerRecord(row: OfferRow, context: OfferContext) {
-  const { machine, share } = row;
-  const { facts } = machine;
-  const gpu = machine.devices.find((device) => device.gpu !== undefined)?.gpu;
-  const numGpus = gpu === undefined ? 0 : row.deviceCount;
-  const reliability = 0.99;
+  const { machine } = row;
   const price = prices(row, context);
-  const gpuTotalRam = (gpu?.memory_mb ?? 0) * numGpus;
-  const isVerified = machine.verification === "verified";
-  const endDate = epochSeconds(machine.offerEndAt);
   return {
     id: row.id,
     ask_contract_id: row.id,
@@ -104,17 +97,35 @@ export function offerRecord(row: OfferRow, context: OfferContext) {
     bundled_results: null,
     machine_id: machine.id,
     host_id: machine.hostId,
-    hostname: facts.is_simulated ? facts.hostname : null,
-    is_simulated: facts.is_simulated,
-    gpu_is_declared: gpu?.is_declared ?? false,
-    public_ipaddr: facts.public_ipaddr,
-    cluster_id: null,
-    resource_type: machine.resourceType,
+    ...standing(machine),
     rentable: row.isRentable && isOpen(machine, context.now),
     rented: context.rentedMachines.has(machine.id),
     is_bid: context.type === "bid",
+    ...gpuFields(row, price.dph_base),
+    ...boardFields(row),
+    ...networkFields(machine),
+    ...price,
+    credit_discount_max: machine.creditDiscountMaxPermille / 1000,
+    platform_fee: 0,
+    ...RELIABILITY,
+    score: price.dph_total === 0 ? 0 : ((row.dlperf || row.share) / price.dph_total) * 10,
+    ...timeFields(machine, context.now),
+  };
+}
+
+/** The same for all machines as long as nobody measures it. */
+const RELIABILITY = { reliability: 0.99, reliability2: 0.99, expected_reliability: 0.99, reliability_mult: 1 } as const;
+
+function standing({ facts, gpu, resourceType, verification }: Machine) {
+  const isVerified = verification === "verified";
+  return {
+    hostname: facts.is_simulated ? facts.hostname : null,
+    is_simulated: facts.is_simulated,
+    gpu_is_declared: gpu?.is_declared ?? false,
+    cluster_id: null,
+    resource_type: resourceType,
     external: false,
-    verification: machine.verification,
+    verification,
     verified: isVerified,
     vericode: isVerified ? 1 : 0,
     is_vm_deverified: false,
@@ -122,11 +133,30 @@ export function offerRecord(row: OfferRow, context: OfferContext) {
     logo: null,
     webpage: null,
     error_description: null,
+  };
+}
+
+function timeFields({ createdAt, offerEndAt }: Machine, now: Date) {
+  const endDate = epochSeconds(offerEndAt);
+  return {
+    start_date: epochSeconds(createdAt),
+    end_date: endDate,
+    duration: Math.max(0, endDate - epochSeconds(now)),
+    time_remaining: "",
+    time_remaining_isbid: "",
+  };
+}
+
+function gpuFields(row: OfferRow, dphBase: number) {
+  const { gpu, facts } = row.machine;
+  const numGpus = gpu === undefined ? 0 : row.deviceCount;
+  const totalRam = (gpu?.memory_mb ?? 0) * numGpus;
+  return {
     gpu_name: gpu?.name ?? "CPU",
     num_gpus: numGpus,
-    gpu_frac: share,
+    gpu_frac: row.share,
     gpu_ram: gpu?.memory_mb ?? 0,
-    gpu_total_ram: gpuTotalRam,
+    gpu_total_ram: totalRam,
     gpu_arch: gpu === undefined ? "none" : "nvidia",
     gpu_lanes: gpu?.pci_lanes ?? 0,
     gpu_mem_bw: gpu?.memory_gb_per_s ?? 0,
@@ -140,7 +170,12 @@ export function offerRecord(row: OfferRow, context: OfferContext) {
     bw_nvlink: gpu?.nvlink_gb_per_s ?? 0,
     dlperf: row.dlperf,
     total_flops: row.totalFlops,
-    vram_costperhour: gpuTotalRam === 0 ? 0 : price.dph_base / (gpuTotalRam / 1000),
+    vram_costperhour: totalRam === 0 ? 0 : dphBase / (totalRam / 1000),
+  };
+}
+
+function boardFields({ machine: { facts }, share, diskSpaceGb }: OfferRow) {
+  return {
     cpu_cores: facts.cpu_cores,
     cpu_cores_effective: facts.cpu_cores * share,
     cpu_ram: Math.round(facts.memory_bytes / BYTES_PER_MB),
@@ -153,31 +188,24 @@ export function offerRecord(row: OfferRow, context: OfferContext) {
     pcie_bw: facts.pcie_gb_per_s,
     os_version: facts.os_version,
     vms_enabled: false,
-    disk_space: row.diskSpaceGb,
+    disk_space: diskSpaceGb,
     disk_bw: facts.disk_mb_per_s,
     disk_name: facts.disk_name,
+  };
+}
+
+function networkFields({ facts, priceInetUpNanosPerGb, priceInetDownNanosPerGb }: Machine) {
+  return {
+    public_ipaddr: facts.public_ipaddr,
     inet_up: facts.inet_up_mbps,
     inet_down: facts.inet_down_mbps,
-    inet_up_cost: toDollars(machine.priceInetUpNanosPerGb),
-    inet_down_cost: toDollars(machine.priceInetDownNanosPerGb),
-    internet_up_cost_per_tb: toDollars(machine.priceInetUpNanosPerGb) * 1024,
-    internet_down_cost_per_tb: toDollars(machine.priceInetDownNanosPerGb) * 1024,
+    inet_up_cost: toDollars(priceInetUpNanosPerGb),
+    inet_down_cost: toDollars(priceInetDownNanosPerGb),
+    internet_up_cost_per_tb: toDollars(priceInetUpNanosPerGb) * 1024,
+    internet_down_cost_per_tb: toDollars(priceInetDownNanosPerGb) * 1024,
     direct_port_count: Math.max(0, facts.direct_port_end - facts.direct_port_start + 1),
     static_ip: facts.has_static_ip,
     geolocation: facts.geolocation,
-    ...price,
-    credit_discount_max: machine.creditDiscountMaxPermille / 1000,
-    platform_fee: 0,
-    reliability,
-    reliability2: reliability,
-    expected_reliability: reliability,
-    reliability_mult: 1,
-    score: price.dph_total === 0 ? 0 : ((row.dlperf || row.share) / price.dph_total) * 10,
-    start_date: epochSeconds(machine.createdAt),
-    end_date: endDate,
-    duration: Math.max(0, endDate - epochSeconds(context.now)),
-    time_remaining: "",
-    time_remaining_isbid: "",
   };
 }
 

@@ -64,6 +64,8 @@ export class OfferTable {
     for (const id of machineIds) this.stale.add(id);
     this.refreshing ??= this.refresh().finally(() => {
       this.refreshing = undefined;
+      // Something may have become stale since the last look.
+      if (this.isAllStale || this.stale.size > 0) this.refreshSoon([]);
     });
   }
 

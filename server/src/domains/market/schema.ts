@@ -11,7 +11,7 @@ const Price = Type.Object({
 const Nothing = Type.Null();
 
 /** The record of offer-fields.md §1; dollars, MB, GB, Mb/s as there. */
-export const Offer = Type.Object({
+const Offer = Type.Object({
   id: Type.Integer(),
   ask_contract_id: Type.Integer(),
   bundle_id: Type.Integer(),

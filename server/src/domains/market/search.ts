@@ -2,10 +2,11 @@ import { invalid } from "../../base/errors.ts";
 import { compileFilter, compileSort } from "../../base/filters/compile-filter.ts";
 import { LENIENT_FILTERS, parseFilters } from "../../base/filters/parse-filters.ts";
 import { parseOrderBy } from "../../base/filters/parse-order.ts";
+import { isPlainObject } from "../../base/filters/json-input.ts";
 import { parseQueryLanguage } from "../../base/filters/query-language.ts";
 import type { MachineId } from "../../base/ids.ts";
 import { OFFER_ALIASES, offerColumns, type IndexedOffer } from "./offer-columns.ts";
-import { offerRecord, type OfferRecord, type OfferType } from "./offer-record.ts";
+import { driverNumber, offerRecord, type OfferRecord, type OfferType } from "./offer-record.ts";
 
 /** Keys of a search that are no conditions on offers (operations.md §1.1). */
 const SETTINGS = new Set([
@@ -15,7 +16,6 @@ const SETTINGS = new Set([
   "allocated_storage",
   "q",
   "disable_bundling",
-  "target_reliability",
   "extra_ids",
   "gpu_option",
   "show_incompatible",
@@ -56,7 +56,9 @@ export function searchOffers(
   const limit = Math.floor(readNumber("limit", merged["limit"], LIMIT_DEFAULT, LIMIT_MAX));
   const columns = offerColumns(context);
   const conditions = Object.fromEntries(
-    Object.entries(merged).flatMap(([key, value]) => (SETTINGS.has(key) ? [] : [[key, normalise(key, value)]])),
+    Object.entries(merged).flatMap(([key, value]) =>
+      SETTINGS.has(key) ? [] : [[key, normalise(key, value)] as const],
+    ),
   );
   const filters = parseFilters(conditions, columns, { ...LENIENT_FILTERS, source: "", aliases: OFFER_ALIASES });
   const order = parseOrderBy(merged["order"], columns, { source: "order", aliases: OFFER_ALIASES });
@@ -71,12 +73,38 @@ export function searchOffers(
   return found.slice(0, limit).map(({ row }) => offerRecord(row, context));
 }
 
-/** `RTX_4090` and `RTX 4090` are one name (offer-fields.md §1.6). */
+/** What clients mean where they write it in a form of their own (offer-fields.md §1.6, operations.md §1.1). */
 function normalise(key: string, value: unknown): unknown {
-  if (key !== "gpu_name" || typeof value !== "object" || value === null) return value;
-  const spell = (name: unknown) => (typeof name === "string" ? name.replaceAll("_", " ") : name);
+  switch (key) {
+    case "gpu_name":
+      return mapValues(value, (name) => (typeof name === "string" ? name.replaceAll("_", " ") : name));
+    case "driver_version":
+    case "driver_vers":
+      return mapValues(value, (version) => (isDotted(version) ? driverNumber(version) : version));
+    case "rented":
+      // Asks for the caller's own machines too, not for them alone.
+      return isPlainObject(value) && value["eq"] === true ? { ...value, eq: "any" } : value;
+    case "external":
+    case "resource_type":
+      return typeof value === "boolean" || typeof value === "string" ? { eq: value } : value;
+    case "target_reliability":
+      return typeof value === "number" || typeof value === "string" ? { gte: value } : value;
+    default:
+      return value;
+  }
+}
+
+function isDotted(version: unknown): version is string {
+  return typeof version === "string" && /^\d{1,6}(\.\d{1,3})+$/.test(version);
+}
+
+function mapValues(conditions: unknown, change: (value: unknown) => unknown): unknown {
+  if (!isPlainObject(conditions)) return conditions;
   return Object.fromEntries(
-    Object.entries(value).map(([operator, name]) => [operator, Array.isArray(name) ? name.map(spell) : spell(name)]),
+    Object.entries(conditions).map(([operator, value]) => [
+      operator,
+      Array.isArray(value) ? value.map(change) : change(value),
+    ]),
   );
 }
 
@@ -91,13 +119,19 @@ function readRawQuery(q: unknown): Readonly<Record<string, unknown>> {
         throw invalid("q", "q is not valid JSON", "invalid_request", { cause });
       }
     }
-    return parseQueryLanguage(q, { source: "q", aliases: OFFER_ALIASES, multipliers: MULTIPLIERS }).filters;
+    return parseQueryLanguage(q, LANGUAGE).filters;
   }
   if (typeof q === "object" && q !== null && !Array.isArray(q)) return { ...q };
   throw invalid("q", "q must be a query text or an object", "invalid_request");
 }
 
-const MULTIPLIERS = { cpu_ram: 1000, gpu_ram: 1000, gpu_total_ram: 1000, duration: 86_400 } as const;
+/** People write GB and days (offer-fields.md §1.7). */
+const LANGUAGE = {
+  source: "q",
+  aliases: OFFER_ALIASES,
+  multipliers: { cpu_ram: 1000, gpu_ram: 1000, gpu_total_ram: 1000, duration: 86_400 },
+  versionFields: ["driver_vers"],
+} as const;
 
 function readType(value: unknown): OfferType {
   if (value === undefined) return "ondemand";
@@ -108,7 +142,7 @@ function readType(value: unknown): OfferType {
 
 function readNumber(field: string, value: unknown, fallback: number, max: number): number {
   if (value === undefined) return fallback;
-  const number = typeof value === "string" ? Number(value) : value;
+  const number = typeof value === "string" && value.trim() !== "" ? Number(value) : value;
   if (typeof number !== "number" || !Number.isFinite(number) || number < 0 || number > max) {
     throw invalid(field, `${field} must be a number from 0 to ${max}`);
   }

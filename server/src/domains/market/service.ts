@@ -1,16 +1,16 @@
-import type { MachineId } from "../../base/ids.ts";
+import type { MachineId, OfferId } from "../../base/ids.ts";
 import type { Tx } from "../../db/transaction.ts";
-import { listMachines } from "../hosts/index.ts";
+import { listScheduledMachines } from "../hosts/index.ts";
 import { offerSizes } from "./allocation.ts";
 import { availableCount, type MachineState } from "./machine-state.ts";
-import { insertOffers, listLiveLeases, listLiveOffers, notifyMarket, retireOffers, type LiveOffer } from "./store.ts";
+import { insertOffers, listLiveLeases, listLiveOffers, notifyMarket, retireOffers } from "./store.ts";
 
 /** Reads everything that decides who may run on these machines. The caller holds their row locks. */
 export async function readMachineStates(
   tx: Tx,
   machineIds: readonly MachineId[],
 ): Promise<ReadonlyMap<MachineId, MachineState>> {
-  const machines = await listMachines(tx.db, machineIds);
+  const machines = await listScheduledMachines(tx.db, machineIds);
   const leases = Map.groupBy(await listLiveLeases(tx.db, machineIds), (lease) => lease.machineId);
   const offers = Map.groupBy(await listLiveOffers(tx.db, machineIds), (offer) => offer.machineId);
   return new Map(
@@ -20,20 +20,31 @@ export async function readMachineStates(
 
 /** Brings the offers of these machines in line with what is available, after their leases changed. */
 export async function refreshOffers(tx: Tx, machineIds: readonly MachineId[]): Promise<void> {
-  const states = await readMachineStates(tx, machineIds);
-  const retired: LiveOffer[] = [];
+  await alignOffers(tx, [...(await readMachineStates(tx, machineIds)).values()]);
+}
+
+/**
+ * The same for states that the caller has brought up to date itself and holds the row locks of. `rented` are offers of
+ * theirs that are used up, whatever is available.
+ */
+export async function alignOffers(
+  tx: Tx,
+  states: readonly MachineState[],
+  rented: ReadonlySet<OfferId> = new Set(),
+): Promise<void> {
+  const retired: OfferId[] = [];
   const missing: { machineId: MachineId; deviceCount: number }[] = [];
-  for (const [machineId, state] of states) {
+  for (const state of states) {
     const wanted = new Set(offerSizes(availableCount(state), state.machine.minChunk));
     for (const offer of state.offers) {
-      if (!wanted.delete(offer.deviceCount)) retired.push(offer);
+      if (rented.has(offer.id) || !wanted.delete(offer.deviceCount)) retired.push(offer.id);
     }
-    for (const deviceCount of wanted) missing.push({ machineId, deviceCount });
+    for (const deviceCount of wanted) missing.push({ machineId: state.machine.id, deviceCount });
   }
-  await retireOffers(
-    tx,
-    retired.map((offer) => offer.id),
-  );
+  await retireOffers(tx, retired);
   await insertOffers(tx, missing);
-  await notifyMarket(tx, machineIds);
+  await notifyMarket(
+    tx,
+    states.map(({ machine }) => machine.id),
+  );
 }

@@ -1,6 +1,7 @@
 import { invalid } from "../../base/errors.ts";
 import type { EndpointGroupId, InstanceId, UserId } from "../../base/ids.ts";
 import type { Tx } from "../../db/transaction.ts";
+import { lockMachinesOf } from "../instances/index.ts";
 import { changeParameters, planParameters, type ParameterRequest } from "./parameters.ts";
 import { removeWorker, type DestroyInstance } from "./removal-service.ts";
 import {
@@ -57,7 +58,12 @@ export async function deleteEndpointGroup(
   await markEndpointGroupDeleted(tx, id);
   const deleted: InstanceId[] = [];
   const failed: InstanceId[] = [];
-  for (const worker of await listWorkersForUpdate(tx, id)) {
+  const workers = await listWorkersForUpdate(tx, id);
+  await lockMachinesOf(
+    tx,
+    workers.map((worker) => worker.instanceId),
+  );
+  for (const worker of workers) {
     const outcome = await removeWorker(tx, worker, { destroyInstance, actor: `user:${userId}` });
     (outcome === "removed" ? deleted : failed).push(worker.instanceId);
   }

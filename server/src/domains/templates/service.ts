@@ -17,10 +17,12 @@ import {
   findOwnIdByAnyHash,
   findVersionByHash,
   insertTemplate,
+  listVisibleTemplates,
   readHashKey,
   searchTemplates,
   updateTemplate,
   type NewVersion,
+  type TemplatesFound,
 } from "./store.ts";
 
 const RESULTS_MAX = 1000;
@@ -38,6 +40,16 @@ export async function findTemplates(db: Reader, viewerId: UserId, query: SearchQ
   const order = parseOrderBy(query.order_by, TEMPLATE_COLUMNS, { source: "order_by" });
   const { limit = RESULTS_MAX, offset = 0 } = query;
   return searchTemplates(db, { viewerId, filters: filters.map(withPublicAsNull), order, limit, offset });
+}
+
+/** What `findTemplates` finds for each of these viewers when the query asks for nothing in particular. */
+export function findAllTemplates(db: Reader, viewerIds: readonly UserId[]): Promise<readonly TemplatesFound[]> {
+  return listVisibleTemplates(db, viewerIds, RESULTS_MAX);
+}
+
+/** Whether the query leaves everything to the defaults. */
+export function asksForAll({ select_filters: filters, order_by: order, limit, offset }: SearchQuery): boolean {
+  return [filters, order, limit, offset].every((given) => given === undefined);
 }
 
 /** Clients ask for public templates by `private: {"eq": null}` (operations.md §2.1). */

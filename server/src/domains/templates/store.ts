@@ -51,11 +51,10 @@ export type TemplateSearch = {
   readonly offset: number;
 };
 
+export type TemplatesFound = { readonly found: number; readonly templates: readonly Template[] };
+
 /** The viewer's own templates and all public ones, and how many there are beyond this page. Ties are in id order. */
-export async function searchTemplates(
-  db: Reader,
-  search: TemplateSearch,
-): Promise<{ readonly found: number; readonly templates: readonly Template[] }> {
+export async function searchTemplates(db: Reader, search: TemplateSearch): Promise<TemplatesFound> {
   const conditions = search.filters.map(conditionOf);
   const rows = await db
     .selectFrom("templates")
@@ -70,6 +69,37 @@ export async function searchTemplates(
   const [first] = rows;
   return { found: first?.found ?? 0, templates: rows.map(fromStored) };
 }
+
+/**
+ * The same without filters and in id order for several viewers at once, in their order: at most `limit` for each, and
+ * how many there are in all.
+ */
+export async function listVisibleTemplates(
+  db: Reader,
+  viewerIds: readonly UserId[],
+  limit: number,
+): Promise<readonly TemplatesFound[]> {
+  const columns = sql.join(COLUMNS.map((column) => sql.ref(column)));
+  const { rows } = await sql<TemplateRow & { readonly found: number; readonly position: number }>`
+    select visible.*, viewer.position::integer as position
+    from unnest(${viewerIds}::integer[]) with ordinality as viewer (id, position)
+    cross join lateral (
+      select ${columns}, (count(*) over ())::integer as found
+      from templates
+      where deleted_at is null and (creator_id = viewer.id or not is_private)
+      order by id
+      limit ${limit}
+    ) as visible
+    order by viewer.position, visible.id
+  `.execute(db);
+  const byViewer = Map.groupBy(rows, (row) => row.position);
+  return viewerIds.map((_, index) => {
+    const own = byViewer.get(index + 1) ?? [];
+    return { found: own[0]?.found ?? 0, templates: own.map(fromStored) };
+  });
+}
+
+type TemplateRow = Omit<Template, "content"> & { readonly content: unknown };
 
 function conditionOf(filter: Filter): RawBuilder<boolean> {
   const expression = expressionOf(filter.column);

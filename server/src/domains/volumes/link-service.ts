@@ -1,7 +1,8 @@
 import { invalid, notFound } from "../../base/errors.ts";
-import { asId, MAX_ID, type MachineId, type UserId, type VolumeId } from "../../base/ids.ts";
+import { asId, MAX_ID, type MachineId, type UserId, type VolumeId, type VolumeOfferId } from "../../base/ids.ts";
 import type { Tx } from "../../db/transaction.ts";
 import { rentLocalVolume, requireVolumeOffer } from "./local-service.ts";
+import { findVolumeOffer } from "./local-store.ts";
 import { DEFAULT_MOUNT_PATH, readMountPath } from "./mount-path.ts";
 import { listNetworkDiskMounts } from "./network-store.ts";
 import type { VolumeInfo } from "./schema.ts";
@@ -51,11 +52,13 @@ export async function planVolumeLink(tx: Tx, request: VolumeLinkRequest): Promis
 
 async function rentAndMount(tx: Tx, request: VolumeLinkRequest, info: VolumeInfo): Promise<Mount> {
   const mountPath = readMountPath(info.mount_path ?? DEFAULT_MOUNT_PATH, "volume_info.mount_path");
-  const offer = await requireVolumeOffer(tx, info.volume_id);
-  if (offer.machineId !== request.machineId) {
-    const message = `volume_info.volume_id: volume offer ${offer.id} is on another machine than the instance`;
+  // Looked at before it is locked: the caller locks its machine early, and another one must not be locked late.
+  const known = await findVolumeOffer(tx.db, asId<VolumeOfferId>(info.volume_id));
+  if (known !== undefined && known.machineId !== request.machineId) {
+    const message = `volume_info.volume_id: volume offer ${known.id} is on another machine than the instance`;
     throw invalid("volume_info.volume_id", message);
   }
+  const offer = await requireVolumeOffer(tx, info.volume_id);
   const rent = { userId: request.userId, size: info.size, name: info.name, fieldPrefix: "volume_info." };
   const { id, sizeBytes } = await rentLocalVolume(tx, offer, rent);
   return toMount(id, mountPath, sizeBytes);

@@ -1,0 +1,66 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { ConfigError, readConfig } from "./config.ts";
+import { DEFAULT_LIMITS } from "./http/rate-limit.ts";
+
+test("without settings everything has its documented default", () => {
+  const config = readConfig({});
+  assert.deepEqual(
+    [config.host, config.port, config.databaseUrl, config.simulatedHosts, config.hasAgent, config.isProxyTrusted],
+    ["127.0.0.1", 8080, undefined, undefined, true, false],
+  );
+  assert.match(config.dataDir, /\/\.berth$/);
+  assert.equal(config.limits, DEFAULT_LIMITS);
+  assert.deepEqual(readConfig({ BERTH_PORT: "", BERTH_HOST: "", BERTH_RATE_LIMITS: "", BERTH_SIMULATE: "" }), config);
+});
+
+test("each setting is read", () => {
+  const config = readConfig({
+    BERTH_PORT: "0",
+    BERTH_HOST: "::",
+    BERTH_DATA_DIR: "/data",
+    BERTH_SIMULATE: "3",
+    BERTH_NO_AGENT: "1",
+    BERTH_TRUST_PROXY: "1",
+    BERTH_LOG_LEVEL: "debug",
+    BERTH_DECLARE_GPUS: "RTX 4090:2",
+    DATABASE_URL: "postgres://x",
+    BERTH_RATE_LIMITS: '{"default":{"per_second":1,"burst":2},"api.instance.create":{"per_second":3,"burst":4}}',
+  });
+  assert.deepEqual(
+    [config.port, config.host, config.dataDir, config.simulatedHosts, config.hasAgent, config.isProxyTrusted],
+    [0, "::", "/data", 3, false, true],
+  );
+  assert.deepEqual([config.logLevel, config.declaredGpus, config.databaseUrl], ["debug", "RTX 4090:2", "postgres://x"]);
+  assert.deepEqual(config.limits, {
+    ...DEFAULT_LIMITS,
+    default: { perSecond: 1, burst: 2 },
+    operations: { "api.instance.create": { perSecond: 3, burst: 4 } },
+  });
+});
+
+test("a setting that cannot be used is named with what it should be", () => {
+  const wrong = [
+    ["BERTH_PORT", "65536"],
+    ["BERTH_PORT", "-1"],
+    ["BERTH_PORT", "80a"],
+    ["BERTH_PORT", "1e3"],
+    ["BERTH_SIMULATE", "many"],
+    ["BERTH_SIMULATE", "100001"],
+    ["BERTH_LOG_LEVEL", "loud"],
+    ["BERTH_RATE_LIMITS", "{"],
+    ["BERTH_RATE_LIMITS", "7"],
+    ["BERTH_RATE_LIMITS", "null"],
+    ["BERTH_RATE_LIMITS", "[]"],
+    ["BERTH_RATE_LIMITS", '{"default":null}'],
+    ["BERTH_RATE_LIMITS", '{"default":{"per_second":0,"burst":1}}'],
+    ["BERTH_RATE_LIMITS", '{"default":{"per_second":1}}'],
+  ] as const;
+  for (const [name, value] of wrong) {
+    assert.throws(
+      () => readConfig({ [name]: value }),
+      (error) => error instanceof ConfigError && error.message.includes(name),
+      `${name}=${value}`,
+    );
+  }
+});

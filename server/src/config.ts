@@ -1,0 +1,84 @@
+import path from "node:path";
+import { DEFAULT_LIMITS, type Limit, type Limits } from "./http/rate-limit.ts";
+
+export type Config = {
+  readonly host: string;
+  readonly port: number;
+  readonly dataDir: string;
+  /** An external PostgreSQL; undefined runs the embedded one. */
+  readonly databaseUrl: string | undefined;
+  /** Simulated hosts in place of this machine; undefined offers this machine. */
+  readonly simulatedHosts: number | undefined;
+  readonly hasAgent: boolean;
+  readonly declaredGpus: string | undefined;
+  readonly logLevel: string;
+  readonly limits: Limits;
+  readonly isProxyTrusted: boolean;
+};
+
+/** A setting that cannot be used; the message names it and says what it should be. */
+export class ConfigError extends Error {
+  override readonly name = "ConfigError";
+}
+
+const SIMULATED_HOSTS_MAX = 100_000;
+
+/** Reads the settings of `berth up` from the environment; the command line sets the same variables. */
+export function readConfig(environment: Readonly<Record<string, string | undefined>>): Config {
+  const simulate = environment["BERTH_SIMULATE"];
+  return {
+    host: environment["BERTH_HOST"] || "127.0.0.1",
+    port: readInteger("BERTH_PORT", environment["BERTH_PORT"] || "8080", 65_535),
+    dataDir: path.resolve(environment["BERTH_DATA_DIR"] || ".berth"),
+    databaseUrl: environment["DATABASE_URL"] || undefined,
+    simulatedHosts: simulate ? readInteger("BERTH_SIMULATE", simulate, SIMULATED_HOSTS_MAX) : undefined,
+    hasAgent: environment["BERTH_NO_AGENT"] !== "1",
+    declaredGpus: environment["BERTH_DECLARE_GPUS"] || undefined,
+    logLevel: readLogLevel(environment["BERTH_LOG_LEVEL"] || "warn"),
+    limits: readLimits(environment["BERTH_RATE_LIMITS"]),
+    isProxyTrusted: environment["BERTH_TRUST_PROXY"] === "1",
+  };
+}
+
+function readInteger(name: string, text: string, max: number): number {
+  if (!/^\d{1,6}$/.test(text) || Number(text) > max) {
+    throw new ConfigError(`${name} must be a whole number from 0 to ${max}, not "${text}"`);
+  }
+  return Number(text);
+}
+
+const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "fatal", "silent"];
+
+function readLogLevel(text: string): string {
+  if (LOG_LEVELS.includes(text)) return text;
+  throw new ConfigError(`BERTH_LOG_LEVEL must be one of ${LOG_LEVELS.join(", ")}, not "${text}"`);
+}
+
+/** `{"default": {"per_second": 20, "burst": 60}, "api.instance.create": {…}}`; what is not named keeps its default. */
+function readLimits(text: string | undefined): Limits {
+  if (text === undefined || text === "") return DEFAULT_LIMITS;
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(text);
+  } catch {
+    throw new ConfigError("BERTH_RATE_LIMITS must be a JSON object of limits");
+  }
+  if (typeof parsed !== "object" || parsed === null || Array.isArray(parsed))
+    throw new ConfigError("BERTH_RATE_LIMITS must be a JSON object");
+  const named = new Map(Object.entries(parsed).map(([name, value]) => [name, readLimit(name, value)]));
+  const take = (name: "default" | "keys" | "money") => {
+    const limit = named.get(name) ?? DEFAULT_LIMITS[name];
+    named.delete(name);
+    return limit;
+  };
+  return { default: take("default"), keys: take("keys"), money: take("money"), operations: Object.fromEntries(named) };
+}
+
+function readLimit(name: string, value: unknown): Limit {
+  const { per_second: perSecond, burst } = (value ?? {}) as { per_second?: unknown; burst?: unknown };
+  const isPositive = (number: unknown): number is number => typeof number === "number" && number > 0;
+  if (!isPositive(perSecond) || !isPositive(burst)) {
+    throw new ConfigError(`BERTH_RATE_LIMITS: ${name} needs a positive per_second and burst`);
+  }
+  return { perSecond, burst };
+}

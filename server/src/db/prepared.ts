@@ -1,0 +1,59 @@
+import type { PostgresPool, PostgresPoolClient } from "kysely";
+import type pg from "pg";
+
+/** A statement is prepared when it comes for the third time: most texts that come once never come again. */
+const SIGHTINGS = 3;
+/** Each prepared statement costs memory in every connection. */
+const PREPARED_MAX = 250;
+const REMEMBERED_MAX = 2_000;
+const TEXT_LENGTH_MAX = 6_000;
+
+/** Decides which statements are worth preparing and what they are called; the same for all connections of a pool. */
+export class StatementNames {
+  private readonly names = new Map<string, string>();
+  private readonly sightings = new Map<string, number>();
+
+  /** The name to prepare this text under, or undefined to send it as it is. */
+  nameOf(text: string): string | undefined {
+    const known = this.names.get(text);
+    if (known !== undefined) return known;
+    if (this.names.size >= PREPARED_MAX || text.length > TEXT_LENGTH_MAX) return undefined;
+    const count = (this.sightings.get(text) ?? 0) + 1;
+    if (count >= SIGHTINGS) {
+      const name = `berth_${this.names.size}`;
+      this.names.set(text, name);
+      this.sightings.delete(text);
+      return name;
+    }
+    if (this.sightings.size >= REMEMBERED_MAX) this.sightings.clear();
+    this.sightings.set(text, count);
+    return undefined;
+  }
+}
+
+/**
+ * The pool as the query builder uses it: statements with parameters that come again and again are parsed and planned
+ * once per connection instead of each time, which for small ones is most of what they cost.
+ */
+export function preparingPool(pool: pg.Pool): PostgresPool {
+  const names = new StatementNames();
+  const clients = new WeakMap<pg.PoolClient, PostgresPoolClient>();
+  const wrap = (client: pg.PoolClient): PostgresPoolClient => {
+    // One of the two shapes that the builder calls is not served: cursors, for which it would need a package of its own.
+    const query = (text: string, values: readonly unknown[]) => {
+      const name = values.length === 0 ? undefined : names.nameOf(text);
+      return client.query({ text, values: [...values], ...(name === undefined ? {} : { name }) });
+    };
+    return { query: query as unknown as PostgresPoolClient["query"], release: (destroy) => client.release(destroy) };
+  };
+  return {
+    options: pool.options,
+    end: () => pool.end(),
+    async connect() {
+      const client = await pool.connect();
+      const wrapped = clients.get(client) ?? wrap(client);
+      clients.set(client, wrapped);
+      return wrapped;
+    },
+  };
+}

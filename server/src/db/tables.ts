@@ -1,0 +1,402 @@
+// Made from server/migrations by tools/dump-schema.ts: read it here, change it there.
+import type { ColumnType, Generated, GeneratedAlways } from "kysely";
+import type {
+  AgentCredentialId,
+  ApiKeyId,
+  DeviceId,
+  EndpointGroupId,
+  InstanceId,
+  IpAccessId,
+  LedgerAccountId,
+  MachineId,
+  NetworkDiskId,
+  NetworkVolumeOfferId,
+  OfferId,
+  TemplateId,
+  UserId,
+  VolumeId,
+  VolumeOfferId,
+} from "../base/ids.ts";
+
+export type AgentCredentialsTable = {
+  id: GeneratedAlways<AgentCredentialId>;
+  user_id: UserId;
+  name: string;
+  token_sha256: Buffer;
+  is_trusted: Generated<boolean>;
+  created_at: Date;
+  revoked_at: Date | null;
+};
+
+export type ApiKeysTable = {
+  id: GeneratedAlways<ApiKeyId>;
+  user_id: UserId;
+  name: string;
+  key_sha256: Buffer;
+  key_prefix: string;
+  permissions: ColumnType<unknown, string | null, string | null>;
+  key_params: Generated<string>;
+  instance_id: InstanceId | null;
+  created_at: Date;
+  deleted_at: Date | null;
+};
+
+export type AuditEventsTable = {
+  id: GeneratedAlways<bigint>;
+  user_id: UserId;
+  api_key_id: ApiKeyId | null;
+  ip_address: string;
+  action: string;
+  arguments: ColumnType<unknown, string, string>;
+  created_at: Date;
+};
+
+export type DevicesTable = {
+  id: GeneratedAlways<DeviceId>;
+  machine_id: MachineId;
+  kind: "gpu" | "cpu_core";
+  uuid: string;
+  position: number;
+  facts: ColumnType<unknown, string, string>;
+  is_present: Generated<boolean>;
+  is_healthy: Generated<boolean>;
+  health_reason: Generated<string>;
+};
+
+export type EndpointGroupsTable = {
+  id: GeneratedAlways<EndpointGroupId>;
+  user_id: UserId;
+  name: string;
+  api_key: string;
+  state: "active" | "suspended" | "stopped";
+  min_load: number;
+  min_cold_load: number;
+  target_util: number;
+  cold_mult: number;
+  cold_workers: number;
+  max_workers: number;
+  max_queue_time_s: number | null;
+  target_queue_time_s: number | null;
+  inactivity_timeout_s: number | null;
+  created_at: Date;
+  deleted_at: Date | null;
+};
+
+export type EndpointWorkersTable = {
+  instance_id: InstanceId;
+  endpoint_group_id: EndpointGroupId;
+  state: "active" | "removing";
+  removal_attempt_count: Generated<number>;
+  removal_failure: Generated<string>;
+  next_removal_at: Date | null;
+  created_at: Date;
+};
+
+export type IdempotencyKeysTable = {
+  api_key_id: ApiKeyId;
+  key: string;
+  request_sha256: Buffer;
+  response: Buffer | null;
+  created_at: Date;
+};
+
+export type InstanceEventsTable = {
+  id: GeneratedAlways<bigint>;
+  instance_id: InstanceId;
+  at: Date;
+  actor: string;
+  cause: string;
+  from_phase: string | null;
+  to_phase: string;
+  generation: number;
+};
+
+export type InstanceRunsTable = {
+  instance_id: InstanceId;
+  generation: number;
+  running_ms: Generated<bigint>;
+  received_bytes: Generated<bigint>;
+  sent_bytes: Generated<bigint>;
+  charged_running_ms: Generated<bigint>;
+  lowest_price_nanos_per_hour: bigint | null;
+  price_changed_at: Date | null;
+  started_at: Date;
+  first_running_at: Date | null;
+  last_counted_at: Date;
+};
+
+export type InstancesTable = {
+  id: Generated<InstanceId>;
+  user_id: UserId;
+  machine_id: MachineId;
+  offer_id: OfferId;
+  template_id: TemplateId | null;
+  template_hash_id: string | null;
+  label: string | null;
+  is_bid: boolean;
+  price_nanos_per_hour: bigint;
+  storage_nanos_per_gb_month: bigint;
+  inet_up_nanos_per_gb: bigint;
+  inet_down_nanos_per_gb: bigint;
+  device_count: number;
+  disk_bytes: bigint;
+  launch: ColumnType<unknown, string, string>;
+  desired: "running" | "stopped" | "destroyed";
+  phase: "scheduled" | "starting" | "running" | "stopping" | "stopped" | "ending" | "ended";
+  phase_cause: string;
+  phase_since_at: Date;
+  deadline_at: Date | null;
+  generation: Generated<number>;
+  observed_generation: Generated<number>;
+  observed_state: string | null;
+  observed_status_msg: Generated<string>;
+  observed_ports: ColumnType<unknown, string | undefined, string>;
+  observed_at: Date | null;
+  hold_id: bigint | null;
+  created_at: Date;
+  end_at: Date;
+  ended_at: Date | null;
+};
+
+export type IpAccessesTable = {
+  id: GeneratedAlways<IpAccessId>;
+  user_id: UserId;
+  ip_address: string;
+  first_seen_at: Date;
+  last_seen_at: Date;
+  request_count: Generated<bigint>;
+};
+
+export type LeasesTable = {
+  id: GeneratedAlways<bigint>;
+  device_id: DeviceId;
+  machine_id: MachineId;
+  instance_id: InstanceId;
+  generation: number;
+  is_bid: boolean;
+  price_nanos_per_device_hour: bigint;
+  granted_at: Date;
+  released_at: Date | null;
+};
+
+export type LedgerAccountsTable = {
+  id: GeneratedAlways<LedgerAccountId>;
+  user_id: UserId | null;
+  kind: "credit" | "earnings" | "issuance" | "fees" | "payouts";
+  balance_nanos: Generated<bigint>;
+  held_nanos: Generated<bigint>;
+  floor_nanos: Generated<bigint>;
+};
+
+export type LedgerHoldsTable = {
+  id: GeneratedAlways<bigint>;
+  account_id: LedgerAccountId;
+  amount_nanos: bigint;
+  state: Generated<"pending" | "released" | "posted">;
+  cause: ColumnType<unknown, string, string>;
+  created_at: Date;
+  closed_at: Date | null;
+};
+
+export type LedgerTransfersTable = {
+  id: Generated<bigint>;
+  key: string;
+  debit_account_id: number;
+  credit_account_id: number;
+  amount_nanos: bigint;
+  code:
+    | "credit_granted"
+    | "credit_transfer"
+    | "usage_gpu"
+    | "usage_storage"
+    | "usage_bandwidth_up"
+    | "usage_bandwidth_down"
+    | "refund"
+    | "payout"
+    | "fee";
+  cause: ColumnType<unknown, string, string>;
+  description: string;
+  created_at: Date;
+};
+
+export type MachinesTable = {
+  id: GeneratedAlways<MachineId>;
+  host_id: UserId;
+  agent_credential_id: AgentCredentialId;
+  host_key: string;
+  boot_id: string;
+  agent_version: string;
+  engine_kind: "docker" | "simulated";
+  engine_version: string;
+  facts: ColumnType<unknown, string, string>;
+  resource_type: "gpu" | "cpu";
+  verification: Generated<"verified" | "unverified" | "deverified">;
+  is_listed: boolean;
+  price_device_nanos_per_hour: bigint;
+  price_min_bid_nanos_per_hour: bigint;
+  price_disk_nanos_per_gb_month: bigint;
+  price_inet_up_nanos_per_gb: bigint;
+  price_inet_down_nanos_per_gb: bigint;
+  min_chunk: number;
+  credit_discount_max_permille: number;
+  offer_end_at: Date;
+  lease_until_at: Date;
+  last_seen_at: Date;
+  is_connected: Generated<boolean>;
+  session_number: Generated<number>;
+  created_at: Date;
+};
+
+export type NetworkDiskMountsTable = {
+  network_disk_id: NetworkDiskId;
+  machine_id: MachineId;
+  mount_path: string;
+  created_at: Date;
+};
+
+export type NetworkDisksTable = {
+  id: GeneratedAlways<NetworkDiskId>;
+  user_id: UserId;
+  size_bytes: bigint;
+  created_at: Date;
+};
+
+export type NetworkVolumeOffersTable = {
+  id: GeneratedAlways<NetworkVolumeOfferId>;
+  network_disk_id: NetworkDiskId;
+  size_bytes: bigint;
+  price_nanos_per_gb_month: bigint;
+  credit_discount_max_permille: number;
+  end_at: Date;
+  created_at: Date;
+  updated_at: Date;
+  unlisted_at: Date | null;
+};
+
+export type OffersTable = {
+  id: Generated<OfferId>;
+  machine_id: MachineId;
+  device_count: number;
+  created_at: Date;
+  retired_at: Date | null;
+};
+
+export type SchemaMigrationsTable = {
+  number: number;
+  name: string;
+  sha256: string;
+  applied_at: Date;
+};
+
+export type TemplateHashKeysTable = {
+  id: number;
+  key: Buffer;
+};
+
+export type TemplateVersionsTable = {
+  template_id: TemplateId;
+  hash_id: string;
+  content: ColumnType<unknown, string, string>;
+  docker_login_pass: Generated<string>;
+  created_at: Date;
+};
+
+export type TemplatesTable = {
+  id: GeneratedAlways<TemplateId>;
+  creator_id: UserId;
+  hash_id: string;
+  content: ColumnType<unknown, string, string>;
+  docker_login_pass: Generated<string>;
+  is_private: GeneratedAlways<boolean>;
+  is_recommended: Generated<boolean>;
+  count_created: Generated<number>;
+  recent_create_at: Date | null;
+  created_at: Date;
+  deleted_at: Date | null;
+};
+
+export type UsersTable = {
+  id: GeneratedAlways<UserId>;
+  email: string;
+  username: string;
+  fullname: Generated<string>;
+  password_hash: string | null;
+  parent_id: UserId | null;
+  is_admin: Generated<boolean>;
+  is_host_only: Generated<boolean>;
+  ssh_key: Generated<string>;
+  billaddress_line1: Generated<string>;
+  billaddress_line2: Generated<string>;
+  billaddress_city: Generated<string>;
+  billaddress_zip: Generated<string>;
+  billaddress_country: Generated<string>;
+  taxinfo: Generated<string>;
+  balance_threshold_nanos: Generated<bigint>;
+  balance_threshold_enabled: Generated<boolean>;
+  created_at: Date;
+  deleted_at: Date | null;
+};
+
+export type VolumeAttachmentsTable = {
+  volume_id: VolumeId;
+  instance_id: InstanceId;
+  mount_path: string;
+  attached_at: Date;
+};
+
+export type VolumeOffersTable = {
+  id: GeneratedAlways<VolumeOfferId>;
+  machine_id: MachineId;
+  size_bytes: bigint;
+  price_nanos_per_gb_month: bigint;
+  end_at: Date;
+  created_at: Date;
+  updated_at: Date;
+  unlisted_at: Date | null;
+};
+
+export type VolumesTable = {
+  id: GeneratedAlways<VolumeId>;
+  user_id: UserId;
+  machine_id: MachineId | null;
+  volume_offer_id: VolumeOfferId | null;
+  network_disk_id: NetworkDiskId | null;
+  network_volume_offer_id: NetworkVolumeOfferId | null;
+  name: string;
+  size_bytes: bigint;
+  price_nanos_per_gb_month: bigint;
+  end_at: Date;
+  created_at: Date;
+  deleted_at: Date | null;
+};
+
+export type Tables = {
+  agent_credentials: AgentCredentialsTable;
+  api_keys: ApiKeysTable;
+  audit_events: AuditEventsTable;
+  devices: DevicesTable;
+  endpoint_groups: EndpointGroupsTable;
+  endpoint_workers: EndpointWorkersTable;
+  idempotency_keys: IdempotencyKeysTable;
+  instance_events: InstanceEventsTable;
+  instance_runs: InstanceRunsTable;
+  instances: InstancesTable;
+  ip_accesses: IpAccessesTable;
+  leases: LeasesTable;
+  ledger_accounts: LedgerAccountsTable;
+  ledger_holds: LedgerHoldsTable;
+  ledger_transfers: LedgerTransfersTable;
+  machines: MachinesTable;
+  network_disk_mounts: NetworkDiskMountsTable;
+  network_disks: NetworkDisksTable;
+  network_volume_offers: NetworkVolumeOffersTable;
+  offers: OffersTable;
+  schema_migrations: SchemaMigrationsTable;
+  template_hash_keys: TemplateHashKeysTable;
+  template_versions: TemplateVersionsTable;
+  templates: TemplatesTable;
+  users: UsersTable;
+  volume_attachments: VolumeAttachmentsTable;
+  volume_offers: VolumeOffersTable;
+  volumes: VolumesTable;
+};

@@ -1,0 +1,50 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { aUser, inTransaction } from "../../../../test/support/fixtures.ts";
+import { testApp } from "../../../../test/support/app.ts";
+import { aMachine } from "../../../../test/support/machines.ts";
+import { MARKET_CHANNEL, notifyMachines, refreshOffers } from "./index.ts";
+import type { MachineId } from "../../base/ids.ts";
+
+test("offers of more machines than one notification can name all become visible", async (t) => {
+  const world = await testApp(t);
+  const { database } = world.env;
+  const ids: MachineId[] = [];
+  await inTransaction(database, async (tx) => {
+    const host = await aUser(tx);
+    for (let count = 0; count < 60; count += 1) ids.push(await aMachine(tx, host.id));
+    await refreshOffers(tx, ids);
+    // Real ids and many more: several notifications, each within what PostgreSQL takes.
+    const far = Array.from({ length: 1500 }, (_, index) => (2_000_000_000 + index) as MachineId);
+    await notifyMachines(tx, MARKET_CHANNEL, [...far, ...ids]);
+  });
+  await world.settled();
+  assert.equal(new Set([...world.app.offers.offers()].map(({ row }) => row.machine.id)).size, 60);
+  assert.equal(world.app.offers.size, 60 * 3, "one, two and four of four cores");
+  assert.deepEqual(world.complaints, []);
+});
+
+test("a change that comes while another is read is not lost", async (t) => {
+  const world = await testApp(t);
+  const host = await world.host({ gpus: 4 });
+  const { channel } = world.app.offers;
+  await world.env.pool.query("update machines set price_device_nanos_per_hour = 1");
+  channel.onGap();
+  await world.env.pool.query("update machines set price_device_nanos_per_hour = 5000000000");
+  channel.onMessage(String(host.machineId));
+  await world.app.offers.settled();
+  assert.deepEqual(
+    new Set([...world.app.offers.offers()].map(({ row }) => row.dphBase / row.deviceCount)),
+    new Set([5]),
+  );
+});
+
+test("a machine that is no more is forgotten", async (t) => {
+  const world = await testApp(t);
+  const host = await world.host();
+  assert.equal(world.app.offers.size, 2);
+  await world.env.pool.query("update offers set retired_at = now()");
+  world.app.offers.channel.onMessage(String(host.machineId));
+  await world.app.offers.settled();
+  assert.equal(world.app.offers.size, 0);
+});

@@ -1,0 +1,190 @@
+import { randomBytes } from "node:crypto";
+import { mkdir, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { buildApp, type BerthApp } from "./app.ts";
+import { systemClock } from "./base/clock.ts";
+import { createLog, type Log } from "./base/log.ts";
+import { nanos, NANOS_PER_DOLLAR } from "./base/money.ts";
+import { ConfigError, readConfig, type Config } from "./config.ts";
+import { connect, type Database, type DatabaseConfig } from "./db/connect.ts";
+import { startEmbeddedPostgres } from "./db/embedded/postgres.ts";
+import { listen } from "./db/listener.ts";
+import { migrate } from "./db/migrate.ts";
+import { withTransaction } from "./db/transaction.ts";
+import { bootstrapAdmin } from "./domains/accounts/index.ts";
+import { disconnectAll, issueAgentToken } from "./domains/hosts/index.ts";
+import { creditOf, ISSUANCE, postTransfer } from "./domains/ledger/index.ts";
+import { lockDataDir } from "./lock.ts";
+import { startAgentProcess, type AgentProcess } from "./process/agent-process.ts";
+import { readyText } from "./process/announce.ts";
+import { hasFile, loadSecret, writePrivateFile } from "./process/files.ts";
+
+const ADMIN_EMAIL = "admin@localhost.localdomain";
+/** Once, so that the first rental needs nothing but the key. The operator issues the money here anyway. */
+const BOOTSTRAP_CREDIT_DOLLARS = 1_000n;
+const MIGRATIONS = path.join(import.meta.dirname, "../migrations");
+/** How long `ready` waits for the hosts that this process starts itself. */
+const HOSTS_WAIT_MS = 8_000;
+const HOSTS_POLL_MS = 20;
+
+const clock = systemClock;
+/** What was started, in order; stopped in reverse. */
+const stops: (() => Promise<void>)[] = [];
+let isStopping = false;
+
+function say(line: string): void {
+  process.stdout.write(`${line}\n`);
+}
+
+async function stopAll(log: Log): Promise<void> {
+  if (isStopping) return;
+  isStopping = true;
+  for (const stop of stops.toReversed()) {
+    try {
+      await stop();
+    } catch (error) {
+      log.error({ err: error }, "a part could not be stopped cleanly");
+      process.exitCode = 1;
+    }
+  }
+}
+
+async function openDatabase(config: Config, log: Log): Promise<{ database: Database; connection: DatabaseConfig }> {
+  let connection: DatabaseConfig = { connectionString: config.databaseUrl };
+  if (config.databaseUrl === undefined) {
+    const postgres = await startEmbeddedPostgres({ dataDir: config.dataDir, clock, log });
+    stops.push(() => postgres.stop());
+    void postgres.exited.then(() => {
+      if (isStopping) return;
+      say("PostgreSQL ended by itself; stopping. Its log is in the data directory. The next start recovers.");
+      process.exitCode = 1;
+      void stopAll(log);
+    });
+    connection = postgres.connection;
+  }
+  const applied = await migrate(connection, { directory: MIGRATIONS, clock });
+  if (applied.length > 0) say(`Database prepared (${applied.length} migrations).`);
+  const database = connect(connection, log);
+  stops.push(() => database.close());
+  return { database, connection };
+}
+
+/** Makes sure of the administrator, with money to try the market, and of this server's own agent; returns its token. */
+async function prepareAccounts(config: Config, database: Database): Promise<string> {
+  const keyFile = path.join(config.dataDir, "admin.key");
+  const hasKey = await hasFile(keyFile);
+  const prepared = await withTransaction(database, clock, async (tx) => {
+    await disconnectAll(tx);
+    const admin = await bootstrapAdmin(tx, { email: ADMIN_EMAIL, hasKey, random: randomBytes });
+    await postTransfer(tx, {
+      key: "bootstrap credit",
+      debit: ISSUANCE,
+      credit: creditOf(admin.userId),
+      amount: nanos(BOOTSTRAP_CREDIT_DOLLARS * NANOS_PER_DOLLAR),
+      code: "credit_granted",
+      cause: { actor: "first start" },
+      description: "Credit of the first start",
+    });
+    const name = config.simulatedHosts === undefined ? "this machine" : "simulated hosts";
+    return { ...admin, token: await issueAgentToken(tx, { userId: admin.userId, name, isTrusted: true }) };
+  });
+  if (prepared.secret !== undefined) await writePrivateFile(keyFile, `${prepared.secret}\n`);
+  return prepared.token;
+}
+
+async function serve(config: Config, app: BerthApp): Promise<string> {
+  app.gateway.attach(app.http.app.server);
+  await app.http.app.listen({ host: config.host, port: config.port });
+  stops.push(async () => {
+    await app.gateway.close();
+    await app.http.app.close();
+    await app.loops.stop();
+    await app.drain();
+  });
+  const address = app.http.app.server.address();
+  const port = typeof address === "object" && address !== null ? address.port : config.port;
+  const host = config.host.includes(":") ? `[${config.host}]` : config.host;
+  return `http://${host}:${port}`;
+}
+
+function startAgent(config: Config, url: string, token: string): AgentProcess | undefined {
+  if (!config.hasAgent) return undefined;
+  const isEverywhere = config.host === "0.0.0.0" || config.host === "::";
+  const reachable = new URL(isEverywhere ? url.replace(/\/\/[^/]*:/, "//127.0.0.1:") : url);
+  const agent = startAgentProcess(
+    {
+      serverUrl: `ws://${reachable.host}/agent`,
+      token,
+      publicIp: isEverywhere ? "0.0.0.0" : config.host,
+      stateDir: path.join(config.dataDir, "agent"),
+      simulatedHosts: config.simulatedHosts,
+      declaredGpus: config.declaredGpus,
+      logLevel: config.logLevel,
+      say,
+    },
+    clock,
+  );
+  stops.push(() => agent.stop());
+  return agent;
+}
+
+/** Waits until the hosts of this process are on the market, or it is clear that they take longer. */
+async function hostsReady(config: Config, app: BerthApp, agent: AgentProcess | undefined): Promise<void> {
+  const expected = config.simulatedHosts ?? 1;
+  const untilMs = clock.monotonicMs() + HOSTS_WAIT_MS;
+  while (agent !== undefined && !agent.hasGivenUp() && !isStopping && clock.monotonicMs() < untilMs) {
+    if (app.gateway.connectedCount >= expected) break;
+    await clock.sleep(HOSTS_POLL_MS);
+  }
+  // Read anew instead of waiting for the notification: a host whose devices are all rented has no offer to wait for.
+  await app.offers.load();
+}
+
+async function main(): Promise<void> {
+  const config = readConfig(process.env);
+  const log = createLog(config.logLevel);
+  const lock = await lockDataDir(config.dataDir);
+  if (lock.kind === "held") {
+    const holder = lock.holderPid === undefined ? "" : ` (process ${lock.holderPid})`;
+    say(`Another berth runs on ${config.dataDir} already${holder}. Stop it, or choose another --data-dir.`);
+    process.exitCode = 1;
+    return;
+  }
+  stops.push(() => lock.release());
+  for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => void stopAll(log));
+  try {
+    await mkdir(config.dataDir, { recursive: true });
+    const { database, connection } = await openDatabase(config, log);
+    const secret = await loadSecret(config.dataDir, process.env["BERTH_SECRET"]);
+    const token = await prepareAccounts(config, database);
+    const app = buildApp({ ...config, database, clock, log, secret, random: randomBytes });
+    await app.http.app.ready();
+    const listener = await listen(connection, app.channels, { clock, log });
+    stops.push(() => listener.close());
+    await app.offers.load();
+    app.loops.start();
+    const url = await serve(config, app);
+    await writeFile(path.join(config.dataDir, "server.url"), `${url}\n`);
+    const agent = startAgent(config, url, token);
+    await hostsReady(config, app, agent);
+    const standing = {
+      url,
+      keyFile: path.join(config.dataDir, "admin.key"),
+      connectedHosts: app.gateway.connectedCount,
+      offerCount: app.offers.size,
+      isAgentGivenUp: agent?.hasGivenUp() ?? true,
+    };
+    if (!isStopping) say(readyText(config, standing));
+  } catch (error) {
+    say(`berth could not start: ${error instanceof Error ? error.message : String(error)}`);
+    log.debug({ err: error }, "start failed");
+    process.exitCode = 1;
+    await stopAll(log);
+  }
+}
+
+await main().catch((error: unknown) => {
+  // A wrong setting is known before anything was started.
+  say(error instanceof ConfigError ? error.message : `berth could not start: ${String(error)}`);
+  process.exitCode = 2;
+});

@@ -1,0 +1,85 @@
+import { spawn, type ChildProcess } from "node:child_process";
+import path from "node:path";
+import { createInterface } from "node:readline";
+import type { Clock } from "../base/clock.ts";
+
+const AGENT_MAIN = path.join(import.meta.dirname, "../../../agent/src/main.ts");
+/** The agent's exit code for "this machine cannot be a host": no reason to start it again. */
+const CANNOT_HOST = 3;
+const RESTART_MS = 1_000;
+const STOP_MS = 10_000;
+
+export type AgentOptions = {
+  readonly serverUrl: string;
+  readonly token: string;
+  readonly publicIp: string;
+  readonly stateDir: string;
+  readonly simulatedHosts: number | undefined;
+  readonly declaredGpus: string | undefined;
+  readonly logLevel: string;
+  /** Lines of the agent for a person. */
+  readonly say: (line: string) => void;
+};
+
+export type AgentProcess = {
+  /** Whether it gave up because this machine cannot be a host. */
+  readonly hasGivenUp: () => boolean;
+  stop(): Promise<void>;
+};
+
+/**
+ * Runs the agent of this machine as a process of its own, as it would run on any other host, and starts it again when it
+ * fails. It ends with this process, a `kill -9` included; containers run on either way.
+ */
+export function startAgentProcess(options: AgentOptions, clock: Clock): AgentProcess {
+  const stopping = new AbortController();
+  let child: ChildProcess | undefined;
+  let hasGivenUp = false;
+
+  const runOnce = () =>
+    new Promise<number | null>((resolve) => {
+      child = spawn("setpriv", ["--pdeathsig", "TERM", process.execPath, ...agentArguments(options)], {
+        stdio: ["ignore", "pipe", "inherit"],
+        env: { ...process.env, BERTH_AGENT_TOKEN: options.token, BERTH_LOG_LEVEL: options.logLevel },
+      });
+      if (child.stdout) createInterface({ input: child.stdout }).on("line", options.say);
+      child.once("error", (error) => {
+        options.say(`The agent of this machine could not be started: ${error.message}`);
+        resolve(CANNOT_HOST);
+      });
+      child.once("exit", (code) => resolve(code));
+    });
+  const running = (async () => {
+    while (!stopping.signal.aborted) {
+      const code = await runOnce();
+      if (code === CANNOT_HOST) {
+        hasGivenUp = true;
+        return;
+      }
+      await clock.sleep(RESTART_MS, stopping.signal);
+    }
+  })();
+
+  return {
+    hasGivenUp: () => hasGivenUp,
+    async stop() {
+      stopping.abort();
+      child?.kill("SIGTERM");
+      const deadline = new AbortController();
+      await Promise.race([running, clock.sleep(STOP_MS, deadline.signal)]);
+      deadline.abort();
+      child?.kill("SIGKILL");
+    },
+  };
+}
+
+function agentArguments(options: AgentOptions): readonly string[] {
+  const { serverUrl, publicIp, stateDir, simulatedHosts, declaredGpus } = options;
+  return [
+    "--disable-warning=ExperimentalWarning",
+    AGENT_MAIN,
+    ...["--server", serverUrl, "--public-ip", publicIp, "--state-dir", stateDir],
+    ...(simulatedHosts === undefined ? [] : ["--simulate", String(simulatedHosts)]),
+    ...(declaredGpus === undefined ? [] : ["--declare-gpus", declaredGpus]),
+  ];
+}

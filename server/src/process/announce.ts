@@ -1,0 +1,39 @@
+import type { Config } from "../config.ts";
+
+export type Standing = {
+  readonly url: string;
+  readonly keyFile: string;
+  readonly connectedHosts: number;
+  readonly offerCount: number;
+  readonly isAgentGivenUp: boolean;
+};
+
+/** What a person reads when the service is ready: one line for programs, then what to do next. */
+export function readyText(config: Config, standing: Standing): string {
+  const { url, keyFile } = standing;
+  return [
+    `ready ${url}`,
+    "",
+    `  ${marketLine(config, standing)}`,
+    `  Your admin key is in ${keyFile}. Try, in another terminal:`,
+    "",
+    `    ./berth search`,
+    `    ./berth admin user create you@example.com --credit 25`,
+    "",
+    `  The API is described at ${url}/docs. Ctrl-C stops the service; your data stays in ${config.dataDir}.`,
+    "",
+  ].join("\n");
+}
+
+function marketLine(config: Config, { connectedHosts, offerCount, isAgentGivenUp }: Standing): string {
+  if (config.simulatedHosts !== undefined) {
+    return `${count(connectedHosts, "simulated host")} with ${count(offerCount, "offer")}: nothing runs on real machines.`;
+  }
+  if (!config.hasAgent || isAgentGivenUp) return "No host is on the market yet.";
+  if (connectedHosts === 0) return "This machine is still getting ready to be a host; it joins the market by itself.";
+  return `This machine is on the market with ${count(offerCount, "offer")}.`;
+}
+
+function count(number: number, noun: string): string {
+  return `${number} ${noun}${number === 1 ? "" : "s"}`;
+}

@@ -1,0 +1,68 @@
+import { collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
+import type { LoopDriver } from "../loops/driver.ts";
+import type { HttpScope } from "../http/server.ts";
+
+type Sources = {
+  readonly loops: LoopDriver;
+  readonly gateway: { readonly connectedCount: number };
+  readonly offers: { readonly size: number };
+};
+
+/** Figures for Prometheus at `/metrics`, behind an administrator's key. */
+export function registerMetrics({ app }: HttpScope, { loops, gateway, offers }: Sources): void {
+  const registry = new Registry();
+  const registers = [registry];
+  let isCollecting = false;
+  const requests = new Histogram({
+    name: "berth_http_request_seconds",
+    help: "Time from the arrival of a request to the end of its answer",
+    labelNames: ["operation", "status"],
+    buckets: [0.001, 0.005, 0.02, 0.1, 0.5, 2, 10],
+    registers,
+  });
+  new Gauge({
+    name: "berth_agents_connected",
+    help: "Agents with an open connection",
+    registers,
+    collect() {
+      this.set(gateway.connectedCount);
+    },
+  });
+  new Gauge({
+    name: "berth_offers",
+    help: "Live offers in memory",
+    registers,
+    collect() {
+      this.set(offers.size);
+    },
+  });
+  new Gauge({
+    name: "berth_loop_failures",
+    help: "Failed runs of a background loop since the start",
+    labelNames: ["loop"],
+    registers,
+    collect() {
+      for (const loop of loops.report()) this.set({ loop: loop.name }, loop.failure_count);
+    },
+  });
+
+  app.addHook("onResponse", async (request, reply) => {
+    const operation = request.routeOptions.config.access?.operation ?? "none";
+    requests.observe({ operation, status: String(reply.statusCode) }, reply.elapsedTime / 1000);
+  });
+  app.get(
+    "/metrics",
+    { config: { access: { operation: "api.metrics", permission: "admin" } }, schema: { hide: true } },
+    async (_request, reply) => {
+      // Measured only where somebody reads it: the collectors keep timers and buffers of their own.
+      if (!isCollecting) collectDefaultMetrics({ register: registry });
+      isCollecting = true;
+      return reply.type(registry.contentType).send(await registry.metrics());
+    },
+  );
+  app.get(
+    "/api/v0/admin/loops/",
+    { config: { access: { operation: "api.admin.loops", permission: "admin" } }, schema: { hide: true } },
+    async () => ({ loops: loops.report() }),
+  );
+}

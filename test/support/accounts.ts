@@ -1,0 +1,33 @@
+import { randomBytes } from "node:crypto";
+import type { Clock } from "../../server/src/base/clock.ts";
+import type { UserId } from "../../server/src/base/ids.ts";
+import { nanos, ZERO, type Nanos } from "../../server/src/base/money.ts";
+import type { Database } from "../../server/src/db/connect.ts";
+import { accountRoutes } from "../../server/src/domains/accounts/index.ts";
+import { testHttp, type TestHttp } from "./http.ts";
+
+/** Account routes over a test database. Money is a map: the ledger is another domain's. */
+export async function accountsHttp(
+  database: Database,
+  options: { readonly clock?: Clock } = {},
+): Promise<TestHttp & { readonly credit: Map<UserId, Nanos> }> {
+  const credit = new Map<UserId, Nanos>();
+  const http = await testHttp(
+    database,
+    (scope, { identities, ipHistory }) =>
+      accountRoutes(scope, {
+        identities,
+        ipHistory,
+        random: randomBytes,
+        balanceOf: async (userId) => {
+          const balance = credit.get(userId) ?? ZERO;
+          return { balanceNanos: balance, availableNanos: balance };
+        },
+        grantCredit: async (_tx, { userId, amount }) => {
+          credit.set(userId, nanos((credit.get(userId) ?? 0n) + amount));
+        },
+      }),
+    options,
+  );
+  return { ...http, credit };
+}

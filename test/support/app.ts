@@ -1,0 +1,163 @@
+import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
+import type { TestContext } from "node:test";
+import { setTimeout as delay } from "node:timers/promises";
+import { buildApp, type BerthApp } from "../../server/src/app.ts";
+import type { PermissionDocument } from "../../server/src/base/identity.ts";
+import { createLog } from "../../server/src/base/log.ts";
+import { listen } from "../../server/src/db/listener.ts";
+import { issueAgentToken } from "../../server/src/domains/hosts/index.ts";
+import { instanceLoops } from "../../server/src/domains/instances/index.ts";
+import { auditLedger, balanceOf, postTransfers } from "../../server/src/domains/ledger/index.ts";
+import { meteringLoops } from "../../server/src/domains/metering/index.ts";
+import { FakeHost, type FakeHostOptions } from "./fake-host.ts";
+import { aCaller, aUser, inTransaction, type TestCaller } from "./fixtures.ts";
+import { inject, NO_LIMITS, type TestAnswer, type TestCall } from "./http.ts";
+import { grantOf } from "./ledger.ts";
+import { ManualClock } from "./manual-clock.ts";
+import { testDatabase, type TestDatabase } from "./postgres.ts";
+
+const BARRIER_CHANNEL = "test_barrier";
+const DOLLAR = 1_000_000_000n;
+const SOON_MS = 10_000;
+
+export type TestApp = {
+  readonly app: BerthApp;
+  readonly env: TestDatabase;
+  readonly clock: ManualClock;
+  readonly origin: string;
+  /** Log lines of level warn and above. */
+  readonly complaints: readonly string[];
+  call(call: TestCall): Promise<TestAnswer>;
+  /** A user with a key and, unless another amount is given, 100 dollars. */
+  caller(options?: { readonly dollars?: number; readonly permissions?: PermissionDocument }): Promise<TestCaller>;
+  /** A connected host with its own credential. */
+  host(options?: Partial<FakeHostOptions>): Promise<FakeHost>;
+  /** Resolves when every change committed so far has reached offers and agents' sessions. */
+  settled(): Promise<void>;
+  /** Runs a background loop once. */
+  runLoop(name: string): Promise<unknown>;
+  /** The live offers of a machine: number of devices → offer id. */
+  offersOf(host: FakeHost): Promise<ReadonlyMap<number, number>>;
+  /** Ledger and holds agree with each other and with the instances. */
+  assertBooks(): Promise<void>;
+  close(): Promise<void>;
+};
+
+export type TestAppOptions = { readonly env?: TestDatabase; readonly clock?: ManualClock; readonly secret?: Buffer };
+
+/** The whole server on a database of its own, with a socket for agents and a clock that only the test moves. */
+export async function testApp(t: TestContext, options: TestAppOptions = {}): Promise<TestApp> {
+  let close = async () => {};
+  // Before the database's own hook: hooks run in the order in which they were added.
+  t.after(() => close());
+  const env = options.env ?? (await testDatabase(t));
+  const { clock = new ManualClock(), secret = randomBytes(32) } = options;
+  const { database } = env;
+  const complaints: string[] = [];
+  const log = createLog("warn", { write: (line) => void complaints.push(line) });
+  const dependencies = { database, clock, log, random: randomBytes, secret, limits: NO_LIMITS, isProxyTrusted: false };
+  const app = buildApp(dependencies);
+  const barriers = new Map<string, () => void>();
+  const onMessage = (name: string) => barriers.get(name)?.();
+  const channels = new Map([...app.channels, [BARRIER_CHANNEL, { onMessage, onGap: () => {} }] as const]);
+  const listener = await listen(env.connection, channels, { clock, log });
+  await app.offers.load();
+  app.gateway.attach(app.http.app.server);
+  await app.http.app.listen({ host: "127.0.0.1", port: 0 });
+  const address = app.http.app.server.address();
+  const origin = `127.0.0.1:${typeof address === "object" && address !== null ? address.port : 0}`;
+  const hosts: FakeHost[] = [];
+  let isClosed = false;
+
+  close = async () => {
+    if (isClosed) return;
+    isClosed = true;
+    for (const host of hosts) host.terminate();
+    await app.gateway.close();
+    await app.http.app.close();
+    await app.drain();
+    await listener.close();
+  };
+  const settled = async () => {
+    const name = randomBytes(8).toString("hex");
+    const arrived = new Promise<void>((resolve) => barriers.set(name, resolve));
+    // Notifications arrive in the order of their commits.
+    await env.pool.query("select pg_notify($1, $2)", [BARRIER_CHANNEL, name]);
+    await arrived;
+    barriers.delete(name);
+    await app.offers.settled();
+  };
+  const loops = [...instanceLoops({ database, clock }), ...meteringLoops({ database, clock })];
+  return {
+    app,
+    env,
+    clock,
+    origin,
+    complaints,
+    settled,
+    close: () => close(),
+    call: (call) => inject(app.http, call),
+    async caller({ dollars = 100, permissions } = {}) {
+      const made = await aCaller(database, permissions === undefined ? {} : { permissions });
+      if (dollars > 0) await giveCredit(env, made, dollars);
+      return made;
+    },
+    async host(given = {}) {
+      const token = await inTransaction(database, async (tx) => {
+        const owner = await aUser(tx);
+        return issueAgentToken(tx, { userId: owner.id, name: "hosts", isTrusted: true });
+      });
+      const host = new FakeHost({ origin, token, clock, database, ...given });
+      hosts.push(host);
+      await host.connect();
+      await settled();
+      return host;
+    },
+    async runLoop(name) {
+      const loop = loops.find((candidate) => candidate.name === name);
+      assert.ok(loop, `there is no loop ${name}`);
+      return loop.run();
+    },
+    async offersOf(host) {
+      const { rows } = await env.pool.query<{ device_count: number; id: number }>(
+        "select device_count, id from offers where machine_id = $1 and retired_at is null",
+        [host.machineId],
+      );
+      return new Map(rows.map((row) => [row.device_count, row.id]));
+    },
+    assertBooks: () => assertBooks(env),
+  };
+}
+
+async function giveCredit({ database }: TestDatabase, user: TestCaller, dollars: number): Promise<void> {
+  const amount = (BigInt(Math.round(dollars * 1e6)) * DOLLAR) / 1_000_000n;
+  await inTransaction(database, (tx) => postTransfers(tx, [grantOf(user.id, amount)]));
+}
+
+/** What a user has, in nano-dollars. */
+export async function creditOfUser({ env }: Pick<TestApp, "env">, user: TestCaller) {
+  return balanceOf(env.database.kysely, user.id);
+}
+
+async function assertBooks({ database, pool }: TestDatabase): Promise<void> {
+  const audit = await auditLedger(database.kysely);
+  assert.deepEqual(audit.differences, []);
+  // Every pending hold belongs to exactly one instance that is not over, and the other way round.
+  const { rows } = await pool.query(`
+    select h.id as hold, i.id as instance, i.phase
+    from (select id from ledger_holds where state = 'pending') h
+    full join (select id, phase, hold_id from instances where hold_id is not null) i on i.hold_id = h.id
+    where h.id is null or i.id is null or i.phase in ('stopped', 'ended')
+  `);
+  assert.deepEqual(rows, [], "holds and instances differ");
+}
+
+/** Asks every few milliseconds until the probe says yes. */
+export async function soon(what: string, probe: () => Promise<boolean> | boolean): Promise<void> {
+  const end = performance.now() + SOON_MS;
+  while (!(await probe())) {
+    if (performance.now() > end) throw new Error(`waited in vain: ${what}`);
+    await delay(2);
+  }
+}

@@ -1,0 +1,255 @@
+import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
+import { setTimeout as delay } from "node:timers/promises";
+import { WebSocket } from "ws";
+import {
+  decodeServerMessage,
+  type Desired,
+  type DesiredInstance,
+  type GpuFacts,
+  type Hello,
+  type MachineFacts,
+  type ObservedInstance,
+  type ServerMessage,
+  type Welcome,
+} from "../../protocol/index.ts";
+import type { Clock } from "../../server/src/base/clock.ts";
+import { asId, type MachineId } from "../../server/src/base/ids.ts";
+import type { Database } from "../../server/src/db/connect.ts";
+import { loadDesired } from "../../server/src/domains/instances/index.ts";
+import { FACTS } from "./machines.ts";
+
+export type FakeHostOptions = {
+  readonly origin: string;
+  readonly token: string;
+  readonly clock: Clock;
+  readonly database: Database;
+  /** How many GPUs; 0 makes a machine that rents out its cores. */
+  readonly gpus: number;
+  readonly gpuName: string;
+  readonly facts: Partial<MachineFacts>;
+  readonly hostKey: string;
+};
+
+type Seen = Pick<ObservedInstance, "instance_id" | "generation" | "state"> & Partial<ObservedInstance>;
+
+const WAIT_MS = 10_000;
+
+/** What a GPU of a test is like: 8.9 capability, 24 GB, an hour of it costs $0.30 by default. */
+export function aGpu(index: number, overrides: Partial<GpuFacts> = {}): GpuFacts {
+  return {
+    uuid: `GPU-${randomUUID()}`,
+    index,
+    name: "RTX 4090",
+    memory_mb: 24_576,
+    compute_cap: 890,
+    memory_gb_per_s: 1008,
+    max_power_w: 450,
+    tflops: 82,
+    dlperf: 100,
+    pci_lanes: 16,
+    nvlink_gb_per_s: 0,
+    is_declared: false,
+    ...overrides,
+  };
+}
+
+/** An agent in the hands of a test: it speaks the real protocol over a real socket and does only what it is told. */
+export class FakeHost {
+  readonly gpus: readonly GpuFacts[];
+  readonly received: ServerMessage[] = [];
+  machineId: MachineId = asId<MachineId>(0);
+  /** The last desired set of this connection. */
+  desired: Desired | undefined;
+  closeCode: number | undefined;
+  private options: FakeHostOptions;
+  private readonly hostKey: string;
+  private socket: WebSocket | undefined;
+  private sequence = 0;
+  private acknowledged = 0;
+  /** Running time by instance and generation. */
+  private readonly meters = new Map<string, { ms: number; sinceMs: number | undefined }>();
+
+  constructor(options: Pick<FakeHostOptions, "origin" | "token" | "clock" | "database"> & Partial<FakeHostOptions>) {
+    this.options = { gpus: 2, gpuName: "RTX 4090", facts: {}, hostKey: randomUUID(), ...options };
+    const { gpus, gpuName, hostKey } = this.options;
+    this.hostKey = hostKey;
+    this.gpus = Array.from({ length: gpus }, (_, index) => aGpu(index, { name: gpuName }));
+  }
+
+  hello(overrides: Partial<Hello> = {}): Hello {
+    return {
+      kind: "hello",
+      protocol_version: 1,
+      agent_version: "test",
+      host_key: this.hostKey,
+      boot_id: "boot",
+      engine: { kind: "simulated", version: "1" },
+      machine: { ...FACTS, cpu_cores: 16, disk_bytes: 1_000_000_000_000, ...this.options.facts },
+      gpus: [...this.gpus],
+      ...overrides,
+    };
+  }
+
+  /** Connects and waits for its first desired set, or throws what it was refused for. */
+  async connect(overrides: Partial<Hello> = {}): Promise<void> {
+    await this.open();
+    this.sendText(JSON.stringify(this.hello(overrides)));
+    await this.wait("a desired set", () => {
+      const refusal = this.received.find((message) => message.kind === "refuse");
+      if (refusal?.kind === "refuse") throw new Error(`refused: ${refusal.code}`);
+      return this.desired !== undefined;
+    });
+  }
+
+  /** The same, to a server that took the place of the one it knew. */
+  async connectTo(origin: string): Promise<void> {
+    this.options = { ...this.options, origin };
+    await this.connect();
+  }
+
+  /** Opens the socket and says nothing. */
+  async open(): Promise<void> {
+    const { origin, token } = this.options;
+    const socket = new WebSocket(`ws://${origin}/agent`, { headers: { authorization: `Bearer ${token}` } });
+    this.socket = socket;
+    this.sequence = 0;
+    this.acknowledged = 0;
+    this.desired = undefined;
+    this.closeCode = undefined;
+    this.received.length = 0;
+    await new Promise((resolve, reject) => {
+      socket.once("open", resolve);
+      socket.once("error", reject);
+    });
+    socket.on("error", () => {});
+    socket.on("message", (data) => this.onMessage(String(data)));
+    socket.on("close", (code) => {
+      if (this.socket === socket) this.closeCode = code;
+    });
+  }
+
+  sendText(text: string): void {
+    assert.ok(this.socket);
+    this.socket.send(text);
+  }
+
+  /** Waits until the connection is over; returns the close code. */
+  async closed(): Promise<number> {
+    await this.wait("the end of the connection", () => this.closeCode !== undefined);
+    return this.closeCode ?? 0;
+  }
+
+  /** Goes away and waits until the server has noted it. */
+  async disconnect(): Promise<void> {
+    this.socket?.close(1000);
+    await this.closed();
+    await this.wait("the server to note the leave", async () => !(await this.isConnected()));
+  }
+
+  terminate(): void {
+    this.socket?.terminate();
+  }
+
+  /** Sends a report and waits until it is stored. It follows the newest desired set unless a version is given. */
+  async report(seen: readonly Seen[], { version = this.desired?.version ?? 0 } = {}): Promise<void> {
+    this.sequence += 1;
+    const sequence = this.sequence;
+    const instances = seen.map((one): ObservedInstance => ({
+      status_msg: "",
+      ports: {},
+      exit_code: null,
+      counters: { running_ms: 0, received_bytes: 0, sent_bytes: 0 },
+      ...one,
+    }));
+    this.sendText(JSON.stringify({ kind: "report", sequence, desired_version: version, instances, gpus: [] }));
+    await this.wait(`the acknowledgement of ${sequence}`, () => this.acknowledged >= sequence);
+  }
+
+  /** What the newest desired set says of an instance; undefined when it does not name it. */
+  order(instanceId: number): DesiredInstance | undefined {
+    return this.desired?.instances.find((instance) => instance.instance_id === instanceId);
+  }
+
+  /** Waits until what this host was told is what the database says. */
+  async synced(): Promise<void> {
+    await this.wait("the desired set to follow the database", async () => {
+      const wanted = await loadDesired(this.options.database.kysely, this.machineId, () => "");
+      return gistOf(wanted) === gistOf(this.desired?.instances ?? []);
+    });
+  }
+
+  /** Does at once what it is asked, as a good agent would, and reports it, until nothing more is asked. */
+  async obey(): Promise<void> {
+    for (let round = 0; round < 10; round += 1) {
+      await this.synced();
+      const before = gistOf(this.desired?.instances ?? []);
+      await this.report(this.obedience());
+      await this.synced();
+      if (gistOf(this.desired?.instances ?? []) === before) return;
+    }
+    throw new Error("the desired set does not come to rest");
+  }
+
+  /** What a host that has done everything reports. */
+  obedience(): readonly Seen[] {
+    return (this.desired?.instances ?? []).map(({ instance_id, generation, run, image, ports }) => {
+      const counters = { running_ms: this.meter(instance_id, generation, run === "running"), ...NO_TRAFFIC };
+      const bound = ports.map((port, index) => [`${port.container_port}/${port.protocol}`, 40_000 + index] as const);
+      return {
+        instance_id,
+        generation,
+        state: run,
+        counters,
+        status_msg: run === "running" ? `success, running ${image}/args` : run,
+        ports: run === "running" ? Object.fromEntries(bound) : {},
+      };
+    });
+  }
+
+  private meter(id: number, generation: number, isRunning: boolean): number {
+    const key = `${id} ${generation}`;
+    const nowMs = this.options.clock.monotonicMs();
+    const meter = this.meters.get(key) ?? { ms: 0, sinceMs: undefined };
+    if (meter.sinceMs !== undefined) meter.ms += nowMs - meter.sinceMs;
+    meter.sinceMs = isRunning ? nowMs : undefined;
+    this.meters.set(key, meter);
+    return meter.ms;
+  }
+
+  private async isConnected(): Promise<boolean> {
+    const { rows } = await this.options.database.pool.query<{ is_connected: boolean }>(
+      "select is_connected from machines where id = $1",
+      [this.machineId],
+    );
+    return rows[0]?.is_connected ?? false;
+  }
+
+  private onMessage(text: string): void {
+    const decoded = decodeServerMessage(text);
+    assert.ok(decoded.ok, `the server sent something else: ${text.slice(0, 200)}`);
+    const { message } = decoded;
+    this.received.push(message);
+    if (message.kind === "welcome") this.onWelcome(message);
+    if (message.kind === "desired") this.desired = message;
+    if (message.kind === "acknowledge") this.acknowledged = message.sequence;
+  }
+
+  private onWelcome({ machine_id: machineId }: Welcome): void {
+    this.machineId = asId<MachineId>(machineId);
+  }
+
+  private async wait(what: string, probe: () => Promise<boolean> | boolean): Promise<void> {
+    const end = performance.now() + WAIT_MS;
+    while (!(await probe())) {
+      if (performance.now() > end) throw new Error(`waited in vain for ${what}`);
+      await delay(1);
+    }
+  }
+}
+
+const NO_TRAFFIC = { received_bytes: 0, sent_bytes: 0 } as const;
+
+function gistOf(instances: readonly DesiredInstance[]): string {
+  return JSON.stringify(instances.map(({ instance_id, generation, run }) => [instance_id, generation, run]));
+}

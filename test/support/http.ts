@@ -1,0 +1,89 @@
+import { systemClock, type Clock } from "../../server/src/base/clock.ts";
+import { createLog } from "../../server/src/base/log.ts";
+import type { Database } from "../../server/src/db/connect.ts";
+import { createIdentities, type Identities } from "../../server/src/domains/accounts/identities.ts";
+import { createIpHistory, type IpHistory } from "../../server/src/domains/accounts/ip-history.ts";
+import type { Limit, Limits } from "../../server/src/http/rate-limit.ts";
+import { createHttp, type HttpScope } from "../../server/src/http/server.ts";
+
+const UNMET: Limit = { perSecond: 1_000_000, burst: 1_000_000 };
+export const NO_LIMITS: Limits = { default: UNMET, keys: UNMET, money: UNMET, operations: {} };
+
+export type TestCall = {
+  readonly method?: "GET" | "POST" | "PUT" | "DELETE" | "HEAD" | "OPTIONS";
+  readonly url: string;
+  /** Sent as the bearer key. */
+  readonly secret?: string | undefined;
+  /** Sent as JSON. */
+  readonly body?: unknown;
+  /** Sent as it is, instead of `body`. */
+  readonly text?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly from?: string;
+};
+
+export type TestAnswer = {
+  readonly status: number;
+  // What a test expects of it is the assertion's business.
+  // oxlint-disable-next-line typescript/no-explicit-any
+  readonly body: any;
+  readonly text: string;
+  readonly headers: Readonly<Record<string, unknown>>;
+};
+
+export type TestHttp = {
+  readonly scope: HttpScope;
+  readonly identities: Identities;
+  readonly ipHistory: IpHistory;
+  /** Everything that was logged, one JSON object per line. */
+  readonly logged: readonly string[];
+  call(call: TestCall): Promise<TestAnswer>;
+};
+
+/** The real HTTP server over a test database, without a socket, with the routes that `register` adds. */
+export async function testHttp(
+  database: Database,
+  register: (scope: HttpScope, parts: Pick<TestHttp, "identities" | "ipHistory">) => void,
+  { clock = systemClock, limits = NO_LIMITS }: { readonly clock?: Clock; readonly limits?: Limits } = {},
+): Promise<TestHttp> {
+  const logged: string[] = [];
+  const log = createLog("trace", { write: (line) => void logged.push(line) });
+  const identities = createIdentities({ database, clock });
+  const ipHistory = createIpHistory({ database, clock, log });
+  const scope = createHttp({
+    database,
+    clock,
+    log,
+    limits,
+    authenticate: (secret) => identities.authenticate(secret),
+    onAuthenticated: (identity, ipAddress) => ipHistory.record(identity, ipAddress),
+    isProxyTrusted: false,
+  });
+  void scope.app.register(async () => register(scope, { identities, ipHistory }));
+  await scope.app.ready();
+  return { scope, identities, ipHistory, logged, call: (call) => inject(scope, call) };
+}
+
+/** One request, in memory. */
+export async function inject(scope: HttpScope, call: TestCall): Promise<TestAnswer> {
+  const { method = "GET", url, secret, body, text, headers = {}, from = "192.0.2.1" } = call;
+  const payload = text ?? (body === undefined ? undefined : JSON.stringify(body));
+  const response = await scope.app.inject({
+    method,
+    url,
+    remoteAddress: from,
+    headers: {
+      ...(secret === undefined ? {} : { authorization: `Bearer ${secret}` }),
+      ...(payload === undefined ? {} : { "content-type": "application/json" }),
+      ...headers,
+    },
+    ...(payload === undefined ? {} : { payload }),
+  });
+  const isJson = String(response.headers["content-type"]).startsWith("application/json") && response.body !== "";
+  return {
+    status: response.statusCode,
+    body: isJson ? JSON.parse(response.body) : undefined,
+    text: response.body,
+    headers: response.headers,
+  };
+}

@@ -1,0 +1,30 @@
+import { setTimeout as delay } from "node:timers/promises";
+
+const POLL_MS = 25;
+const LIMIT_MS = 30_000;
+
+/**
+ * Asks until the answer is neither undefined nor false, and returns it. Fails with `what` and the last failure of the
+ * probe when that takes too long. The way for a test to wait for another process.
+ */
+export async function until<T>(
+  what: string,
+  probe: () => Promise<T | undefined | false> | T | undefined | false,
+  limitMs = LIMIT_MS,
+): Promise<T> {
+  const end = performance.now() + limitMs;
+  let lastFailure: unknown;
+  for (;;) {
+    try {
+      const answer = await probe();
+      if (answer !== undefined && answer !== false) return answer;
+      lastFailure = undefined;
+    } catch (error) {
+      lastFailure = error;
+    }
+    if (performance.now() > end) {
+      throw new Error(`waited ${limitMs / 1000} s in vain: ${what}`, { cause: lastFailure });
+    }
+    await delay(POLL_MS);
+  }
+}
