@@ -79,6 +79,10 @@ function viewOf(
 ): View | undefined {
   const stale = order !== undefined && isStale(order, own, input.floors.get(instance_id));
   const activity = input.activities.get(instance_id);
+  if (order?.run === "stopped" && !stale && !own && input.containers !== undefined) {
+    // Making a container starts nothing, so whatever becomes of the image or the container: nothing runs.
+    return { state: "stopped", generation: order.generation, text: activity?.text ?? "stopped before it was made" };
+  }
   if (activity) return { state: activity.state, generation: activity.generation, text: activity.text };
   const setback = input.setbacks.get(instance_id);
   // A process that runs is running, whatever else did not work out.
