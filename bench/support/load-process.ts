@@ -1,0 +1,136 @@
+/**
+ * The load generator: a process of its own with plain keep-alive connections. It speaks just enough HTTP/1.1 to be cheap,
+ * because it shares the cores with what it measures: node's own client costs more than the server that it asks.
+ */
+import { connect } from "node:net";
+
+export type Job = {
+  readonly port: number;
+  readonly connections: number;
+  /** Whole requests as they go over the wire; each connection takes the next one. */
+  readonly requests: readonly string[];
+  /** Sends the list over and over for so long; undefined sends each request once. */
+  readonly repeatMs: number | undefined;
+  /** Whether answers are handed back and not only counted. */
+  readonly keepsAnswers: boolean;
+};
+
+export type Answer = { readonly status: number; readonly body: string };
+
+export type JobResult = {
+  readonly elapsedMs: number;
+  readonly count: number;
+  /** How many answers had each status. */
+  readonly statuses: ReadonlyMap<number, number>;
+  readonly latenciesMs: Float64Array;
+  /** Beside the requests, in their order; empty unless asked for. */
+  readonly answers: readonly (Answer | undefined)[];
+  readonly cpuMs: number;
+};
+
+class Run {
+  private readonly job: Job;
+  private readonly statuses = new Map<number, number>();
+  private readonly latencies: number[] = [];
+  private readonly answers: (Answer | undefined)[];
+  private readonly startMs = performance.now();
+  private next = 0;
+
+  constructor(job: Job) {
+    this.job = job;
+    this.answers = job.keepsAnswers ? Array.from({ length: job.requests.length }, () => undefined) : [];
+  }
+
+  async perform(): Promise<JobResult> {
+    const cpu = process.cpuUsage();
+    await Promise.all(Array.from({ length: this.job.connections }, () => this.drive()));
+    const elapsedMs = performance.now() - this.startMs;
+    const { user, system } = process.cpuUsage(cpu);
+    const { statuses, answers, latencies } = this;
+    const cpuMs = (user + system) / 1000;
+    return { elapsedMs, count: latencies.length, statuses, latenciesMs: Float64Array.from(latencies), answers, cpuMs };
+  }
+
+  /** One connection: the next request goes out when the answer to the last one is complete. */
+  private drive(): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const socket = connect({ port: this.job.port, host: "127.0.0.1", noDelay: true });
+      let index = 0;
+      let sentMs = 0;
+      const send = () => {
+        const taken = this.take();
+        if (taken === undefined) {
+          resolve();
+          socket.destroy();
+          return;
+        }
+        index = taken;
+        sentMs = performance.now();
+        socket.write(this.job.requests[index] ?? "");
+      };
+      const reader = new AnswerReader(this.job.keepsAnswers, (answer) => {
+        this.latencies.push(performance.now() - sentMs);
+        this.statuses.set(answer.status, (this.statuses.get(answer.status) ?? 0) + 1);
+        if (this.job.keepsAnswers) this.answers[index] = answer;
+        send();
+      });
+      socket.on("connect", send);
+      socket.on("data", (chunk: Buffer) => reader.read(chunk));
+      socket.on("error", reject);
+      socket.on("close", () => reject(new Error("the server closed the connection")));
+    });
+  }
+
+  private take(): number | undefined {
+    const { repeatMs, requests } = this.job;
+    if (repeatMs !== undefined && performance.now() - this.startMs >= repeatMs) return undefined;
+    if (repeatMs === undefined && this.next >= requests.length) return undefined;
+    const index = this.next % requests.length;
+    this.next += 1;
+    return index;
+  }
+}
+
+const HEAD_END = "\r\n\r\n";
+
+/** Finds the end of each answer by its Content-Length, which every answer of the servers measured here has. */
+class AnswerReader {
+  private readonly keepsBody: boolean;
+  private readonly onAnswer: (answer: Answer) => void;
+  private pending: Buffer | undefined;
+
+  constructor(keepsBody: boolean, onAnswer: (answer: Answer) => void) {
+    this.keepsBody = keepsBody;
+    this.onAnswer = onAnswer;
+  }
+
+  read(chunk: Buffer): void {
+    const data = this.pending === undefined ? chunk : Buffer.concat([this.pending, chunk]);
+    this.pending = data;
+    const headEnd = data.indexOf(HEAD_END);
+    if (headEnd === -1) return;
+    const head = data.toString("latin1", 0, headEnd);
+    const length = /\r\ncontent-length: (\d+)/i.exec(head)?.[1];
+    if (length === undefined) throw new Error(`an answer without Content-Length: ${head}`);
+    const end = headEnd + HEAD_END.length + Number(length);
+    if (data.length < end) return;
+    this.pending = undefined;
+    const body = this.keepsBody ? data.toString("utf8", headEnd + HEAD_END.length, end) : "";
+    this.onAnswer({ status: Number(head.slice(9, 12)), body });
+  }
+}
+
+/** For tests of the generator itself and for the process below. */
+export function performJob(job: Job): Promise<JobResult> {
+  return new Run(job).perform();
+}
+
+if (import.meta.main) {
+  process.on("message", (job: Job) => {
+    performJob(job).then(
+      (result) => process.send?.({ result }),
+      (error: unknown) => process.send?.({ problem: String(error) }),
+    );
+  });
+  process.on("disconnect", () => process.exit());
+}
