@@ -1,0 +1,804 @@
+-- Made from server/migrations by tools/dump-schema.ts: read it here, change it there.
+
+set check_function_bodies = off;
+
+CREATE OR REPLACE FUNCTION public.billing_audit_transfers()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into audit_events (user_id, api_key_id, ip_address, action, arguments, created_at)
+  select sender.user_id, (p.cause ->> 'api_key_id')::integer, coalesce(p.cause ->> 'ip_address', ''),
+    'api.billing.transfer_credit',
+    jsonb_strip_nulls(jsonb_build_object(
+      'transfer_id', p.id, 'recipient_id', recipient.user_id, 'amount', trim_scale(p.amount_nanos / 1e9),
+      'apikey_id', p.cause -> 'apikey_id'
+    )),
+    p.created_at
+  from posted p
+  join ledger_accounts sender on sender.id = p.debit_account_id
+  join ledger_accounts recipient on recipient.id = p.credit_account_id
+  where p.code = 'credit_transfer' and sender.user_id is not null
+  order by p.id;
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.ledger_close_holds(hold_ids bigint[], closed_state text, closed_at timestamp with time zone)
+ RETURNS SETOF bigint
+ LANGUAGE plpgsql
+ SET plan_cache_mode TO 'force_generic_plan'
+AS $function$
+#variable_conflict use_variable
+begin
+  -- Accounts before holds, as everywhere: whoever has the account's lock may close its holds.
+  perform from ledger_accounts a
+  where a.id in (select h.account_id from ledger_holds h where h.id = any (hold_ids))
+  order by a.id
+  for update of a;
+
+  return query
+  with closed as (
+    update ledger_holds h set state = closed_state, closed_at = ledger_close_holds.closed_at
+    where h.id = any (hold_ids) and h.state = 'pending'
+    returning h.id, h.account_id, h.amount_nanos
+  ), freed as (
+    update ledger_accounts a set held_nanos = a.held_nanos - s.amount_nanos
+    from (select c.account_id, sum(c.amount_nanos)::bigint as amount_nanos from closed c group by c.account_id) s
+    where a.id = s.account_id
+  )
+  select c.id from closed c;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.ledger_make_accounts(account_users integer[], account_kinds text[])
+ RETURNS void
+ LANGUAGE sql
+AS $function$
+  insert into ledger_accounts (user_id, kind, floor_nanos)
+  select nullif(wanted.user_id, 0), wanted.kind,
+    case when wanted.kind = 'issuance' then -9000000000000000000 else 0 end
+  from unnest(account_users, account_kinds) as wanted (user_id, kind)
+  where not exists (
+    select from ledger_accounts a where coalesce(a.user_id, 0) = wanted.user_id and a.kind = wanted.kind
+  )
+  order by wanted.user_id, wanted.kind
+  on conflict do nothing
+$function$;
+
+CREATE OR REPLACE FUNCTION public.ledger_place_holds(users integer[], owners integer[], amounts bigint[], causes jsonb[], placed_at timestamp with time zone)
+ RETURNS TABLE(hold_id bigint, shortfall_nanos bigint, available_nanos bigint)
+ LANGUAGE plpgsql
+ SET plan_cache_mode TO 'force_generic_plan'
+AS $function$
+#variable_conflict use_column
+declare
+  account record;
+  found_count integer;
+  ids integer[];
+  helds bigint[];
+  spendables bigint[];
+  hold_ids bigint[];
+  shortfalls bigint[];
+  availables bigint[];
+  owner integer;
+begin
+  for attempt in 1 .. 2 loop
+    found_count := 0;
+    for account in
+      select a.id, a.balance_nanos, a.held_nanos, a.floor_nanos, wanted.position
+      from unnest(users) with ordinality as wanted (user_id, position)
+      join ledger_accounts a on coalesce(a.user_id, 0) = wanted.user_id and a.kind = 'credit'
+      order by a.id
+      for update of a
+    loop
+      ids[account.position] := account.id;
+      helds[account.position] := account.held_nanos;
+      spendables[account.position] := account.balance_nanos - account.held_nanos - account.floor_nanos;
+      found_count := found_count + 1;
+    end loop;
+    exit when found_count = cardinality(users);
+    perform ledger_make_accounts(users, array_fill('credit'::text, array[cardinality(users)]));
+  end loop;
+
+  for i in 1 .. cardinality(owners) loop
+    owner := owners[i];
+    hold_ids[i] := null;
+    shortfalls[i] := null;
+    availables[i] := spendables[owner];
+    if spendables[owner] < amounts[i] then
+      shortfalls[i] := amounts[i] - spendables[owner];
+    else
+      hold_ids[i] := nextval('ledger_holds_id_seq');
+      helds[owner] := helds[owner] + amounts[i];
+      spendables[owner] := spendables[owner] - amounts[i];
+    end if;
+  end loop;
+
+  insert into ledger_holds (id, account_id, amount_nanos, cause, created_at)
+  overriding system value
+  select r.hold_id, ids[r.owner], r.amount, r.cause, placed_at
+  from unnest(hold_ids, owners, amounts, causes) as r (hold_id, owner, amount, cause)
+  where r.hold_id is not null;
+
+  update ledger_accounts a set held_nanos = b.held_nanos
+  from unnest(ids, helds) as b (id, held_nanos)
+  where a.id = b.id and a.held_nanos <> b.held_nanos;
+
+  return query select * from unnest(hold_ids, shortfalls, availables);
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.ledger_post_batch(account_users integer[], account_kinds text[], keys text[], debits integer[], credits integer[], amounts bigint[], codes text[], causes jsonb[], descriptions text[], firsts integer[], posted_at timestamp with time zone)
+ RETURNS TABLE(outcome text, transfer_id bigint, shortfall_nanos bigint, available_nanos bigint)
+ LANGUAGE plpgsql
+ SET plan_cache_mode TO 'force_generic_plan'
+AS $function$
+#variable_conflict use_column
+declare
+  account record;
+  stored record;
+  account_count integer := cardinality(account_users);
+  -- A repetition may come from another address than the first attempt.
+  origin constant text := 'ip_address';
+  found_count integer;
+  ids integer[];
+  balances bigint[];
+  -- What each account may give away: balance − held − floor.
+  spendables bigint[];
+  -- At the first position of a key: the position that posted it in this batch, 0 when it was stored before.
+  holders integer[];
+  outcomes text[];
+  transfer_ids bigint[];
+  shortfalls bigint[];
+  availables bigint[];
+  posted_count integer := 0;
+  written_count integer;
+  holder integer;
+  is_same boolean;
+  debit integer;
+  credit integer;
+  amount bigint;
+begin
+  for attempt in 1 .. 2 loop
+    found_count := 0;
+    for account in
+      select a.id, a.balance_nanos, a.held_nanos, a.floor_nanos, wanted.position
+      from unnest(account_users, account_kinds) with ordinality as wanted (user_id, kind, position)
+      join ledger_accounts a on coalesce(a.user_id, 0) = wanted.user_id and a.kind = wanted.kind
+      order by a.id
+      for update of a
+    loop
+      ids[account.position] := account.id;
+      balances[account.position] := account.balance_nanos;
+      spendables[account.position] := account.balance_nanos - account.held_nanos - account.floor_nanos;
+      found_count := found_count + 1;
+    end loop;
+    exit when found_count = account_count;
+    perform ledger_make_accounts(account_users, account_kinds);
+  end loop;
+
+  for stored in select t.key from ledger_transfers t where t.key = any (keys) loop
+    holders[array_position(keys, stored.key)] := 0;
+  end loop;
+
+  for i in 1 .. cardinality(keys) loop
+    debit := debits[i];
+    credit := credits[i];
+    amount := amounts[i];
+    holder := holders[firsts[i]];
+    shortfalls[i] := null;
+    availables[i] := null;
+    if holder is null and spendables[debit] < amount then
+      outcomes[i] := 'insufficient';
+      transfer_ids[i] := null;
+      shortfalls[i] := amount - spendables[debit];
+      availables[i] := spendables[debit];
+    elsif holder is null then
+      outcomes[i] := 'posted';
+      transfer_ids[i] := nextval('ledger_transfers_id_seq');
+      holders[firsts[i]] := i;
+      posted_count := posted_count + 1;
+      balances[debit] := balances[debit] - amount;
+      balances[credit] := balances[credit] + amount;
+      spendables[debit] := spendables[debit] - amount;
+      spendables[credit] := spendables[credit] + amount;
+    elsif holder = 0 then
+      select t.id, t.debit_account_id, t.credit_account_id, t.amount_nanos, t.code, t.cause
+      into stored
+      from ledger_transfers t where t.key = keys[i];
+      is_same := stored.debit_account_id = ids[debit] and stored.credit_account_id = ids[credit]
+        and stored.amount_nanos = amount and stored.code = codes[i] and stored.cause - origin = causes[i] - origin;
+      transfer_ids[i] := stored.id;
+      outcomes[i] := case when is_same then 'exists' else 'key_conflict' end;
+    else
+      is_same := debits[holder] = debit and credits[holder] = credit and amounts[holder] = amount
+        and codes[holder] = codes[i] and causes[holder] - origin = causes[i] - origin;
+      transfer_ids[i] := transfer_ids[holder];
+      outcomes[i] := case when is_same then 'exists' else 'key_conflict' end;
+    end if;
+  end loop;
+
+  if posted_count > 0 then
+    insert into ledger_transfers
+      (id, key, debit_account_id, credit_account_id, amount_nanos, code, cause, description, created_at)
+    select r.transfer_id, r.key, ids[r.debit], ids[r.credit], r.amount, r.code, r.cause, r.description, posted_at
+    from unnest(outcomes, transfer_ids, keys, debits, credits, amounts, codes, causes, descriptions)
+      as r (outcome, transfer_id, key, debit, credit, amount, code, cause, description)
+    where r.outcome = 'posted'
+    on conflict (key) do nothing;
+    get diagnostics written_count = row_count;
+    -- Somebody posted one of these keys between other accounts at this very moment: what we decided no longer holds.
+    if written_count < posted_count then
+      raise exception 'a transfer key was taken meanwhile' using errcode = 'serialization_failure';
+    end if;
+
+    update ledger_accounts a set balance_nanos = b.balance_nanos
+    from unnest(ids, balances) as b (id, balance_nanos)
+    where a.id = b.id and a.balance_nanos <> b.balance_nanos;
+  end if;
+
+  return query select * from unnest(outcomes, transfer_ids, shortfalls, availables);
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.ledger_refuse_change()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  raise exception '% is append-only: % refused', tg_table_name, lower(tg_op);
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.notify_api_keys_changed()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform pg_notify('api_keys_changed', tg_argv[0] || ':' || old.id);
+  return null;
+end
+$function$;
+
+create table agent_credentials (
+  id integer generated always as identity,
+  user_id integer not null,
+  name text not null,
+  token_sha256 bytea not null,
+  is_trusted boolean default false not null,
+  created_at timestamp with time zone not null,
+  revoked_at timestamp with time zone,
+  constraint agent_credentials_pkey PRIMARY KEY (id),
+  constraint agent_credentials_token_sha256_key UNIQUE (token_sha256)
+);
+
+create table api_keys (
+  id integer generated always as identity,
+  user_id integer not null,
+  name text not null,
+  key_sha256 bytea not null,
+  key_prefix text not null,
+  permissions jsonb,
+  key_params text default ''::text not null,
+  instance_id integer,
+  created_at timestamp with time zone not null,
+  deleted_at timestamp with time zone,
+  constraint api_keys_pkey PRIMARY KEY (id),
+  constraint api_keys_name_check CHECK (((length(name) >= 1) AND (length(name) <= 255)))
+);
+CREATE INDEX api_keys_instance_id ON public.api_keys USING btree (instance_id) WHERE (instance_id IS NOT NULL);
+CREATE UNIQUE INDEX api_keys_key_sha256 ON public.api_keys USING btree (key_sha256);
+CREATE INDEX api_keys_user_id ON public.api_keys USING btree (user_id) WHERE (deleted_at IS NULL);
+
+create table audit_events (
+  id bigint generated always as identity,
+  user_id integer not null,
+  api_key_id integer,
+  ip_address text not null,
+  action text not null,
+  arguments jsonb not null,
+  created_at timestamp with time zone not null,
+  constraint audit_events_pkey PRIMARY KEY (id)
+);
+CREATE INDEX audit_events_user_id ON public.audit_events USING btree (user_id, id);
+
+create table devices (
+  id integer generated always as identity,
+  machine_id integer not null,
+  kind text not null,
+  uuid text not null,
+  position integer not null,
+  facts jsonb not null,
+  is_present boolean default true not null,
+  is_healthy boolean default true not null,
+  health_reason text default ''::text not null,
+  constraint devices_pkey PRIMARY KEY (id),
+  constraint devices_uuid_key UNIQUE (uuid),
+  constraint devices_kind_check CHECK ((kind = ANY (ARRAY['gpu'::text, 'cpu_core'::text]))),
+  constraint devices_position_check CHECK (("position" >= 0))
+);
+CREATE INDEX devices_machine_id ON public.devices USING btree (machine_id);
+
+create table endpoint_groups (
+  id integer generated always as identity,
+  user_id integer not null,
+  name text not null,
+  api_key text not null,
+  state text not null,
+  min_load double precision not null,
+  min_cold_load double precision not null,
+  target_util double precision not null,
+  cold_mult double precision not null,
+  cold_workers integer not null,
+  max_workers integer not null,
+  max_queue_time_s double precision,
+  target_queue_time_s double precision,
+  inactivity_timeout_s double precision,
+  created_at timestamp with time zone not null,
+  deleted_at timestamp with time zone,
+  constraint endpoint_groups_pkey PRIMARY KEY (id),
+  constraint endpoint_groups_api_key_key UNIQUE (api_key),
+  constraint endpoint_groups_check CHECK ((cold_workers <= max_workers)),
+  constraint endpoint_groups_cold_mult_check CHECK ((cold_mult > (0)::double precision)),
+  constraint endpoint_groups_cold_workers_check CHECK ((cold_workers >= 0)),
+  constraint endpoint_groups_max_queue_time_s_check CHECK ((max_queue_time_s >= (0)::double precision)),
+  constraint endpoint_groups_max_workers_check CHECK ((max_workers >= 1)),
+  constraint endpoint_groups_min_cold_load_check CHECK ((min_cold_load >= (0)::double precision)),
+  constraint endpoint_groups_min_load_check CHECK ((min_load >= (0)::double precision)),
+  constraint endpoint_groups_name_check CHECK (((length(name) >= 1) AND (length(name) <= 255))),
+  constraint endpoint_groups_state_check CHECK ((state = ANY (ARRAY['active'::text, 'suspended'::text, 'stopped'::text]))),
+  constraint endpoint_groups_target_queue_time_s_check CHECK ((target_queue_time_s >= (0)::double precision)),
+  constraint endpoint_groups_target_util_check CHECK (((target_util > (0)::double precision) AND (target_util <= (1)::double precision)))
+);
+CREATE INDEX endpoint_groups_deleted_at ON public.endpoint_groups USING btree (deleted_at) WHERE (deleted_at IS NOT NULL);
+CREATE INDEX endpoint_groups_user_id ON public.endpoint_groups USING btree (user_id) WHERE (deleted_at IS NULL);
+
+create table endpoint_workers (
+  instance_id integer not null,
+  endpoint_group_id integer not null,
+  state text not null,
+  removal_attempt_count integer default 0 not null,
+  removal_failure text default ''::text not null,
+  next_removal_at timestamp with time zone,
+  created_at timestamp with time zone not null,
+  constraint endpoint_workers_pkey PRIMARY KEY (instance_id),
+  constraint endpoint_workers_check CHECK (((state = 'removing'::text) = (next_removal_at IS NOT NULL))),
+  constraint endpoint_workers_removal_attempt_count_check CHECK ((removal_attempt_count >= 0)),
+  constraint endpoint_workers_state_check CHECK ((state = ANY (ARRAY['active'::text, 'removing'::text])))
+);
+CREATE INDEX endpoint_workers_endpoint_group_id ON public.endpoint_workers USING btree (endpoint_group_id);
+CREATE INDEX endpoint_workers_next_removal_at ON public.endpoint_workers USING btree (next_removal_at) WHERE (state = 'removing'::text);
+
+create table idempotency_keys (
+  api_key_id integer not null,
+  key text not null,
+  request_sha256 bytea not null,
+  response bytea,
+  created_at timestamp with time zone not null,
+  constraint idempotency_keys_pkey PRIMARY KEY (api_key_id, key),
+  constraint idempotency_keys_key_check CHECK (((length(key) >= 1) AND (length(key) <= 255)))
+);
+CREATE INDEX idempotency_keys_created_at ON public.idempotency_keys USING btree (created_at);
+
+create table instance_events (
+  id bigint generated always as identity,
+  instance_id integer not null,
+  at timestamp with time zone not null,
+  actor text not null,
+  cause text not null,
+  from_phase text,
+  to_phase text not null,
+  generation integer not null,
+  constraint instance_events_pkey PRIMARY KEY (id)
+);
+CREATE INDEX instance_events_instance_id ON public.instance_events USING btree (instance_id, id);
+
+create table instance_runs (
+  instance_id integer not null,
+  generation integer not null,
+  running_ms bigint default 0 not null,
+  received_bytes bigint default 0 not null,
+  sent_bytes bigint default 0 not null,
+  charged_running_ms bigint default 0 not null,
+  lowest_price_nanos_per_hour bigint,
+  price_changed_at timestamp with time zone,
+  started_at timestamp with time zone not null,
+  first_running_at timestamp with time zone,
+  last_counted_at timestamp with time zone not null,
+  constraint instance_runs_pkey PRIMARY KEY (instance_id, generation),
+  constraint instance_runs_check CHECK (((charged_running_ms >= 0) AND (charged_running_ms <= running_ms))),
+  constraint instance_runs_lowest_price_nanos_per_hour_check CHECK ((lowest_price_nanos_per_hour >= 0)),
+  constraint instance_runs_received_bytes_check CHECK ((received_bytes >= 0)),
+  constraint instance_runs_running_ms_check CHECK ((running_ms >= 0)),
+  constraint instance_runs_sent_bytes_check CHECK ((sent_bytes >= 0))
+);
+CREATE INDEX instance_runs_uncharged ON public.instance_runs USING btree (last_counted_at) WHERE (charged_running_ms < running_ms);
+
+create table instances (
+  id integer generated by default as identity,
+  user_id integer not null,
+  machine_id integer not null,
+  offer_id integer not null,
+  template_id integer,
+  template_hash_id text,
+  label text,
+  is_bid boolean not null,
+  price_nanos_per_hour bigint not null,
+  storage_nanos_per_gb_month bigint not null,
+  inet_up_nanos_per_gb bigint not null,
+  inet_down_nanos_per_gb bigint not null,
+  device_count integer not null,
+  disk_bytes bigint not null,
+  launch jsonb not null,
+  desired text not null,
+  phase text not null,
+  phase_cause text not null,
+  phase_since_at timestamp with time zone not null,
+  deadline_at timestamp with time zone,
+  generation integer default 0 not null,
+  observed_generation integer default 0 not null,
+  observed_state text,
+  observed_status_msg text default ''::text not null,
+  observed_ports jsonb default '{}'::jsonb not null,
+  observed_at timestamp with time zone,
+  hold_id bigint,
+  created_at timestamp with time zone not null,
+  end_at timestamp with time zone not null,
+  ended_at timestamp with time zone,
+  constraint instances_pkey PRIMARY KEY (id),
+  constraint instances_desired_check CHECK ((desired = ANY (ARRAY['running'::text, 'stopped'::text, 'destroyed'::text]))),
+  constraint instances_device_count_check CHECK ((device_count >= 1)),
+  constraint instances_disk_bytes_check CHECK ((disk_bytes > 0)),
+  constraint instances_generation_check CHECK ((generation >= 0)),
+  constraint instances_inet_down_nanos_per_gb_check CHECK ((inet_down_nanos_per_gb >= 0)),
+  constraint instances_inet_up_nanos_per_gb_check CHECK ((inet_up_nanos_per_gb >= 0)),
+  constraint instances_phase_check CHECK ((phase = ANY (ARRAY['scheduled'::text, 'starting'::text, 'running'::text, 'stopping'::text, 'stopped'::text, 'ending'::text, 'ended'::text]))),
+  constraint instances_price_nanos_per_hour_check CHECK ((price_nanos_per_hour >= 0)),
+  constraint instances_storage_nanos_per_gb_month_check CHECK ((storage_nanos_per_gb_month >= 0))
+);
+CREATE INDEX instances_deadline_at ON public.instances USING btree (deadline_at) WHERE (deadline_at IS NOT NULL);
+CREATE INDEX instances_machine_id ON public.instances USING btree (machine_id) WHERE (ended_at IS NULL);
+CREATE INDEX instances_scheduled ON public.instances USING btree (machine_id) WHERE (phase = 'scheduled'::text);
+CREATE INDEX instances_user_id ON public.instances USING btree (user_id) WHERE (ended_at IS NULL);
+
+create table ip_accesses (
+  id integer generated always as identity,
+  user_id integer not null,
+  ip_address text not null,
+  first_seen_at timestamp with time zone not null,
+  last_seen_at timestamp with time zone not null,
+  request_count bigint default 0 not null,
+  constraint ip_accesses_pkey PRIMARY KEY (id),
+  constraint ip_accesses_user_id_ip_address_key UNIQUE (user_id, ip_address)
+);
+
+create table leases (
+  id bigint generated always as identity,
+  device_id integer not null,
+  machine_id integer not null,
+  instance_id integer not null,
+  generation integer not null,
+  is_bid boolean not null,
+  price_nanos_per_device_hour bigint not null,
+  granted_at timestamp with time zone not null,
+  released_at timestamp with time zone,
+  constraint leases_pkey PRIMARY KEY (id),
+  constraint leases_generation_check CHECK ((generation >= 1)),
+  constraint leases_price_nanos_per_device_hour_check CHECK ((price_nanos_per_device_hour >= 0))
+);
+CREATE INDEX leases_by_instance ON public.leases USING btree (instance_id);
+CREATE INDEX leases_live_by_machine ON public.leases USING btree (machine_id) WHERE (released_at IS NULL);
+CREATE UNIQUE INDEX leases_one_live_per_device ON public.leases USING btree (device_id) WHERE (released_at IS NULL);
+
+create table ledger_accounts (
+  id integer generated always as identity,
+  user_id integer,
+  kind text not null,
+  balance_nanos bigint default 0 not null,
+  held_nanos bigint default 0 not null,
+  floor_nanos bigint default 0 not null,
+  constraint ledger_accounts_pkey PRIMARY KEY (id),
+  constraint ledger_accounts_floor CHECK (((balance_nanos - held_nanos) >= floor_nanos)),
+  constraint ledger_accounts_held CHECK ((held_nanos >= 0)),
+  constraint ledger_accounts_issuance CHECK (((kind = 'issuance'::text) OR (floor_nanos = 0))),
+  constraint ledger_accounts_kind CHECK ((kind = ANY (ARRAY['credit'::text, 'earnings'::text, 'issuance'::text, 'fees'::text, 'payouts'::text]))),
+  constraint ledger_accounts_owner_kind CHECK (((user_id IS NOT NULL) = (kind = ANY (ARRAY['credit'::text, 'earnings'::text]))))
+) with (fillfactor=50);
+CREATE UNIQUE INDEX ledger_accounts_owner ON public.ledger_accounts USING btree (COALESCE(user_id, 0), kind);
+
+create table ledger_holds (
+  id bigint generated always as identity,
+  account_id integer not null,
+  amount_nanos bigint not null,
+  state text default 'pending'::text not null,
+  cause jsonb not null,
+  created_at timestamp with time zone not null,
+  closed_at timestamp with time zone,
+  constraint ledger_holds_pkey PRIMARY KEY (id),
+  constraint ledger_holds_amount CHECK ((amount_nanos > 0)),
+  constraint ledger_holds_closed CHECK (((state = 'pending'::text) = (closed_at IS NULL))),
+  constraint ledger_holds_state CHECK ((state = ANY (ARRAY['pending'::text, 'released'::text, 'posted'::text])))
+);
+CREATE INDEX ledger_holds_pending ON public.ledger_holds USING btree (account_id) WHERE (state = 'pending'::text);
+
+create table ledger_transfers (
+  id bigint generated by default as identity,
+  key text not null,
+  debit_account_id integer not null,
+  credit_account_id integer not null,
+  amount_nanos bigint not null,
+  code text not null,
+  cause jsonb not null,
+  description text not null,
+  created_at timestamp with time zone not null,
+  constraint ledger_transfers_pkey PRIMARY KEY (id),
+  constraint ledger_transfers_amount CHECK ((amount_nanos > 0)),
+  constraint ledger_transfers_code CHECK ((code = ANY (ARRAY['credit_granted'::text, 'credit_transfer'::text, 'usage_gpu'::text, 'usage_storage'::text, 'usage_bandwidth_up'::text, 'usage_bandwidth_down'::text, 'refund'::text, 'payout'::text, 'fee'::text]))),
+  constraint ledger_transfers_key_length CHECK (((length(key) >= 1) AND (length(key) <= 200))),
+  constraint ledger_transfers_two_sides CHECK ((debit_account_id <> credit_account_id))
+);
+CREATE INDEX ledger_transfers_credit ON public.ledger_transfers USING btree (credit_account_id, created_at, id);
+CREATE INDEX ledger_transfers_debit ON public.ledger_transfers USING btree (debit_account_id, created_at, id);
+CREATE UNIQUE INDEX ledger_transfers_key ON public.ledger_transfers USING btree (key);
+
+create table machines (
+  id integer generated always as identity,
+  host_id integer not null,
+  agent_credential_id integer not null,
+  host_key text not null,
+  boot_id text not null,
+  agent_version text not null,
+  engine_kind text not null,
+  engine_version text not null,
+  facts jsonb not null,
+  resource_type text not null,
+  verification text default 'unverified'::text not null,
+  is_listed boolean not null,
+  price_device_nanos_per_hour bigint not null,
+  price_min_bid_nanos_per_hour bigint not null,
+  price_disk_nanos_per_gb_month bigint not null,
+  price_inet_up_nanos_per_gb bigint not null,
+  price_inet_down_nanos_per_gb bigint not null,
+  min_chunk integer not null,
+  credit_discount_max_permille integer not null,
+  offer_end_at timestamp with time zone not null,
+  lease_until_at timestamp with time zone not null,
+  last_seen_at timestamp with time zone not null,
+  is_connected boolean default false not null,
+  session_number integer default 0 not null,
+  created_at timestamp with time zone not null,
+  constraint machines_pkey PRIMARY KEY (id),
+  constraint machines_agent_credential_id_host_key_key UNIQUE (agent_credential_id, host_key),
+  constraint machines_credit_discount_max_permille_check CHECK (((credit_discount_max_permille >= 0) AND (credit_discount_max_permille <= 1000))),
+  constraint machines_engine_kind_check CHECK ((engine_kind = ANY (ARRAY['docker'::text, 'simulated'::text]))),
+  constraint machines_min_chunk_check CHECK ((min_chunk >= 1)),
+  constraint machines_price_device_nanos_per_hour_check CHECK ((price_device_nanos_per_hour >= 0)),
+  constraint machines_price_disk_nanos_per_gb_month_check CHECK ((price_disk_nanos_per_gb_month >= 0)),
+  constraint machines_price_inet_down_nanos_per_gb_check CHECK ((price_inet_down_nanos_per_gb >= 0)),
+  constraint machines_price_inet_up_nanos_per_gb_check CHECK ((price_inet_up_nanos_per_gb >= 0)),
+  constraint machines_price_min_bid_nanos_per_hour_check CHECK ((price_min_bid_nanos_per_hour >= 0)),
+  constraint machines_resource_type_check CHECK ((resource_type = ANY (ARRAY['gpu'::text, 'cpu'::text]))),
+  constraint machines_verification_check CHECK ((verification = ANY (ARRAY['verified'::text, 'unverified'::text, 'deverified'::text])))
+);
+CREATE INDEX machines_host_id ON public.machines USING btree (host_id);
+CREATE INDEX machines_lease_until_at ON public.machines USING btree (lease_until_at);
+
+create table network_disk_mounts (
+  network_disk_id integer not null,
+  machine_id integer not null,
+  mount_path text not null,
+  created_at timestamp with time zone not null,
+  constraint network_disk_mounts_pkey PRIMARY KEY (network_disk_id, machine_id),
+  constraint network_disk_mounts_mount_path_check CHECK ((mount_path ~~ '/%'::text))
+);
+CREATE INDEX network_disk_mounts_machine_id ON public.network_disk_mounts USING btree (machine_id);
+
+create table network_disks (
+  id integer generated always as identity,
+  user_id integer not null,
+  size_bytes bigint not null,
+  created_at timestamp with time zone not null,
+  constraint network_disks_pkey PRIMARY KEY (id),
+  constraint network_disks_size_bytes_check CHECK ((size_bytes > 0))
+);
+CREATE INDEX network_disks_user_id ON public.network_disks USING btree (user_id);
+
+create table network_volume_offers (
+  id integer generated always as identity,
+  network_disk_id integer not null,
+  size_bytes bigint not null,
+  price_nanos_per_gb_month bigint not null,
+  credit_discount_max_permille integer not null,
+  end_at timestamp with time zone not null,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  unlisted_at timestamp with time zone,
+  constraint network_volume_offers_pkey PRIMARY KEY (id),
+  constraint network_volume_offers_credit_discount_max_permille_check CHECK (((credit_discount_max_permille >= 0) AND (credit_discount_max_permille <= 1000))),
+  constraint network_volume_offers_price_nanos_per_gb_month_check CHECK ((price_nanos_per_gb_month >= 0)),
+  constraint network_volume_offers_size_bytes_check CHECK ((size_bytes > 0))
+);
+CREATE UNIQUE INDEX network_volume_offers_live ON public.network_volume_offers USING btree (network_disk_id) WHERE (unlisted_at IS NULL);
+
+create table offers (
+  id integer generated by default as identity,
+  machine_id integer not null,
+  device_count integer not null,
+  created_at timestamp with time zone not null,
+  retired_at timestamp with time zone,
+  constraint offers_pkey PRIMARY KEY (id),
+  constraint offers_device_count_check CHECK ((device_count >= 1))
+);
+CREATE UNIQUE INDEX offers_live ON public.offers USING btree (machine_id, device_count) WHERE (retired_at IS NULL);
+
+create table schema_migrations (
+  number integer not null,
+  name text not null,
+  sha256 text not null,
+  applied_at timestamp with time zone not null,
+  constraint schema_migrations_pkey PRIMARY KEY (number)
+);
+
+create table template_hash_keys (
+  id integer not null,
+  key bytea not null,
+  constraint template_hash_keys_pkey PRIMARY KEY (id),
+  constraint template_hash_keys_id_check CHECK ((id = 1)),
+  constraint template_hash_keys_key_check CHECK ((length(key) >= 32))
+);
+
+create table template_versions (
+  template_id integer not null,
+  hash_id text not null,
+  content jsonb not null,
+  docker_login_pass text default ''::text not null,
+  created_at timestamp with time zone not null,
+  constraint template_versions_pkey PRIMARY KEY (template_id, hash_id),
+  constraint template_versions_hash_id_check CHECK ((hash_id ~ '^[0-9a-f]{32}$'::text))
+);
+CREATE INDEX template_versions_hash_id ON public.template_versions USING btree (hash_id);
+
+create table templates (
+  id integer generated always as identity,
+  creator_id integer not null,
+  hash_id text not null,
+  content jsonb not null,
+  docker_login_pass text default ''::text not null,
+  is_private boolean generated always as (((content -> 'private'::text))::boolean) stored not null,
+  is_recommended boolean default false not null,
+  count_created integer default 0 not null,
+  recent_create_at timestamp with time zone,
+  created_at timestamp with time zone not null,
+  deleted_at timestamp with time zone,
+  constraint templates_pkey PRIMARY KEY (id),
+  constraint templates_count_created_check CHECK ((count_created >= 0)),
+  constraint templates_hash_id_check CHECK ((hash_id ~ '^[0-9a-f]{32}$'::text))
+);
+CREATE UNIQUE INDEX templates_creator_hash ON public.templates USING btree (creator_id, hash_id) WHERE (deleted_at IS NULL);
+CREATE INDEX templates_public ON public.templates USING btree (id) WHERE ((deleted_at IS NULL) AND (NOT is_private));
+
+create table users (
+  id integer generated always as identity,
+  email text not null,
+  username text not null,
+  fullname text default ''::text not null,
+  password_hash text,
+  parent_id integer,
+  is_admin boolean default false not null,
+  is_host_only boolean default false not null,
+  ssh_key text default ''::text not null,
+  billaddress_line1 text default ''::text not null,
+  billaddress_line2 text default ''::text not null,
+  billaddress_city text default ''::text not null,
+  billaddress_zip text default ''::text not null,
+  billaddress_country text default ''::text not null,
+  taxinfo text default ''::text not null,
+  balance_threshold_nanos bigint default 0 not null,
+  balance_threshold_enabled boolean default false not null,
+  created_at timestamp with time zone not null,
+  deleted_at timestamp with time zone,
+  constraint users_pkey PRIMARY KEY (id),
+  constraint users_balance_threshold_nanos_check CHECK ((balance_threshold_nanos >= 0)),
+  constraint users_email_check CHECK (((email = lower(email)) AND ((length(email) >= 3) AND (length(email) <= 64)))),
+  constraint users_ssh_key_check CHECK ((length(ssh_key) <= 4096)),
+  constraint users_username_check CHECK (((length(username) >= 1) AND (length(username) <= 64)))
+);
+CREATE UNIQUE INDEX users_email ON public.users USING btree (email) WHERE (deleted_at IS NULL);
+CREATE INDEX users_parent_id ON public.users USING btree (parent_id);
+
+create table volume_attachments (
+  volume_id integer not null,
+  instance_id integer not null,
+  mount_path text not null,
+  attached_at timestamp with time zone not null,
+  constraint volume_attachments_pkey PRIMARY KEY (volume_id, instance_id),
+  constraint volume_attachments_instance_id_mount_path_key UNIQUE (instance_id, mount_path),
+  constraint volume_attachments_mount_path_check CHECK ((mount_path ~~ '/_%'::text))
+);
+
+create table volume_offers (
+  id integer generated always as identity,
+  machine_id integer not null,
+  size_bytes bigint not null,
+  price_nanos_per_gb_month bigint not null,
+  end_at timestamp with time zone not null,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  unlisted_at timestamp with time zone,
+  constraint volume_offers_pkey PRIMARY KEY (id),
+  constraint volume_offers_price_nanos_per_gb_month_check CHECK ((price_nanos_per_gb_month >= 0)),
+  constraint volume_offers_size_bytes_check CHECK ((size_bytes > 0))
+);
+CREATE UNIQUE INDEX volume_offers_live ON public.volume_offers USING btree (machine_id) WHERE (unlisted_at IS NULL);
+
+create table volumes (
+  id integer generated always as identity,
+  user_id integer not null,
+  machine_id integer,
+  volume_offer_id integer,
+  network_disk_id integer,
+  network_volume_offer_id integer,
+  name text not null,
+  size_bytes bigint not null,
+  price_nanos_per_gb_month bigint not null,
+  end_at timestamp with time zone not null,
+  created_at timestamp with time zone not null,
+  deleted_at timestamp with time zone,
+  constraint volumes_pkey PRIMARY KEY (id),
+  constraint volumes_check CHECK (((machine_id IS NULL) = (volume_offer_id IS NULL))),
+  constraint volumes_check1 CHECK (((network_disk_id IS NULL) = (network_volume_offer_id IS NULL))),
+  constraint volumes_check2 CHECK (((machine_id IS NULL) <> (network_disk_id IS NULL))),
+  constraint volumes_name_check CHECK ((name ~ '^[A-Za-z0-9_]{0,64}$'::text)),
+  constraint volumes_price_nanos_per_gb_month_check CHECK ((price_nanos_per_gb_month >= 0)),
+  constraint volumes_size_bytes_check CHECK ((size_bytes > 0))
+);
+CREATE INDEX volumes_machine_id ON public.volumes USING btree (machine_id) WHERE (deleted_at IS NULL);
+CREATE INDEX volumes_network_disk_id ON public.volumes USING btree (network_disk_id) WHERE (deleted_at IS NULL);
+CREATE INDEX volumes_user_id ON public.volumes USING btree (user_id) WHERE (deleted_at IS NULL);
+
+alter table agent_credentials add constraint agent_credentials_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
+alter table api_keys add constraint api_keys_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
+alter table audit_events add constraint audit_events_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
+alter table devices add constraint devices_machine_id_fkey FOREIGN KEY (machine_id) REFERENCES machines(id);
+alter table endpoint_groups add constraint endpoint_groups_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
+alter table endpoint_workers add constraint endpoint_workers_endpoint_group_id_fkey FOREIGN KEY (endpoint_group_id) REFERENCES endpoint_groups(id);
+alter table endpoint_workers add constraint endpoint_workers_instance_id_fkey FOREIGN KEY (instance_id) REFERENCES instances(id);
+alter table instance_events add constraint instance_events_instance_id_fkey FOREIGN KEY (instance_id) REFERENCES instances(id);
+alter table instance_runs add constraint instance_runs_instance_id_fkey FOREIGN KEY (instance_id) REFERENCES instances(id);
+alter table instances add constraint instances_machine_id_fkey FOREIGN KEY (machine_id) REFERENCES machines(id);
+alter table instances add constraint instances_offer_id_fkey FOREIGN KEY (offer_id) REFERENCES offers(id);
+alter table instances add constraint instances_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
+alter table ip_accesses add constraint ip_accesses_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
+alter table leases add constraint leases_device_id_fkey FOREIGN KEY (device_id) REFERENCES devices(id);
+alter table leases add constraint leases_instance_id_fkey FOREIGN KEY (instance_id) REFERENCES instances(id);
+alter table leases add constraint leases_machine_id_fkey FOREIGN KEY (machine_id) REFERENCES machines(id);
+alter table ledger_accounts add constraint ledger_accounts_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
+alter table ledger_holds add constraint ledger_holds_account_id_fkey FOREIGN KEY (account_id) REFERENCES ledger_accounts(id);
+alter table machines add constraint machines_agent_credential_id_fkey FOREIGN KEY (agent_credential_id) REFERENCES agent_credentials(id);
+alter table machines add constraint machines_host_id_fkey FOREIGN KEY (host_id) REFERENCES users(id);
+alter table network_disk_mounts add constraint network_disk_mounts_machine_id_fkey FOREIGN KEY (machine_id) REFERENCES machines(id);
+alter table network_disk_mounts add constraint network_disk_mounts_network_disk_id_fkey FOREIGN KEY (network_disk_id) REFERENCES network_disks(id);
+alter table network_disks add constraint network_disks_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
+alter table network_volume_offers add constraint network_volume_offers_network_disk_id_fkey FOREIGN KEY (network_disk_id) REFERENCES network_disks(id);
+alter table offers add constraint offers_machine_id_fkey FOREIGN KEY (machine_id) REFERENCES machines(id);
+alter table template_versions add constraint template_versions_template_id_fkey FOREIGN KEY (template_id) REFERENCES templates(id);
+alter table templates add constraint templates_creator_id_fkey FOREIGN KEY (creator_id) REFERENCES users(id);
+alter table users add constraint users_parent_id_fkey FOREIGN KEY (parent_id) REFERENCES users(id);
+alter table volume_attachments add constraint volume_attachments_instance_id_fkey FOREIGN KEY (instance_id) REFERENCES instances(id);
+alter table volume_attachments add constraint volume_attachments_volume_id_fkey FOREIGN KEY (volume_id) REFERENCES volumes(id);
+alter table volume_offers add constraint volume_offers_machine_id_fkey FOREIGN KEY (machine_id) REFERENCES machines(id);
+alter table volumes add constraint volumes_machine_id_fkey FOREIGN KEY (machine_id) REFERENCES machines(id);
+alter table volumes add constraint volumes_network_disk_id_fkey FOREIGN KEY (network_disk_id) REFERENCES network_disks(id);
+alter table volumes add constraint volumes_network_volume_offer_id_fkey FOREIGN KEY (network_volume_offer_id) REFERENCES network_volume_offers(id);
+alter table volumes add constraint volumes_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
+alter table volumes add constraint volumes_volume_offer_id_fkey FOREIGN KEY (volume_offer_id) REFERENCES volume_offers(id);
+
+CREATE TRIGGER api_keys_changed AFTER DELETE OR UPDATE ON public.api_keys FOR EACH ROW EXECUTE FUNCTION notify_api_keys_changed('key');
+CREATE TRIGGER ledger_accounts_keep BEFORE DELETE ON public.ledger_accounts FOR EACH ROW EXECUTE FUNCTION ledger_refuse_change();
+CREATE TRIGGER ledger_holds_close_once BEFORE UPDATE ON public.ledger_holds FOR EACH ROW WHEN (((old.state <> 'pending'::text) OR (new.account_id <> old.account_id) OR (new.amount_nanos <> old.amount_nanos) OR (new.cause <> old.cause) OR (new.created_at <> old.created_at))) EXECUTE FUNCTION ledger_refuse_change();
+CREATE TRIGGER ledger_holds_keep BEFORE DELETE ON public.ledger_holds FOR EACH ROW EXECUTE FUNCTION ledger_refuse_change();
+CREATE TRIGGER billing_audit_transfers AFTER INSERT ON public.ledger_transfers REFERENCING NEW TABLE AS posted FOR EACH STATEMENT EXECUTE FUNCTION billing_audit_transfers();
+CREATE TRIGGER ledger_transfers_append_only BEFORE DELETE OR UPDATE ON public.ledger_transfers FOR EACH ROW EXECUTE FUNCTION ledger_refuse_change();
+CREATE TRIGGER ledger_transfers_no_truncate BEFORE TRUNCATE ON public.ledger_transfers FOR EACH STATEMENT EXECUTE FUNCTION ledger_refuse_change();
+CREATE TRIGGER api_keys_changed AFTER DELETE OR UPDATE OF is_admin, deleted_at ON public.users FOR EACH ROW EXECUTE FUNCTION notify_api_keys_changed('user');

@@ -1,0 +1,362 @@
+// One row per operation of the API: what a key needs for it, a call that succeeds, and the same call on objects that are
+// somebody else's or nobody's. `matrix.test.ts` runs the rows; a route without a row does not compile, and does not pass.
+import { randomUUID } from "node:crypto";
+import type { PermissionCategory } from "../../server/src/base/identity.ts";
+import document from "../../server/openapi.json" with { type: "json" };
+import type { MachineId } from "../../server/src/base/ids.ts";
+import type { TestCaller } from "../support/fixtures.ts";
+import { aListedMachine, anInstance, anOffer, type Target, type World } from "./world.ts";
+
+type Paths = (typeof document)["paths"];
+type OperationOn<P extends keyof Paths> = `${Uppercase<keyof Paths[P] & string>} ${P & string}`;
+/** Such as `GET /api/v0/template/`. */
+export type Operation = { [P in keyof Paths]: OperationOn<P> }[keyof Paths];
+
+/** `optional`: no key is needed; one that is sent must be valid, and have the category when one is named. */
+export type Needs = PermissionCategory | "admin" | "public" | "optional" | "optional user_write";
+
+/** The same call on the caller's object, on a stranger's, and on one that never was. */
+export type Aim = { readonly own: Target; readonly foreign: Target; readonly absent: Target };
+
+export type Row = {
+  readonly needs: Needs;
+  /** A call that succeeds with the owner's key (for `admin`: the administrator's). Made anew each time. */
+  readonly call: (world: World) => Promise<Target> | Target;
+  /** By what a call names an object. Absent where a call acts on the caller, or on what is public. */
+  readonly aims?: (world: World) => Promise<Readonly<Record<string, Aim>>>;
+  /** The key inside an instance may do it, to that instance. */
+  readonly isForInstanceKeys?: true;
+};
+
+const ABSENT = 2_000_000_000;
+const NO_SUCH_HASH = "0".repeat(32);
+
+const at = (path: string, body?: unknown): Target => (body === undefined ? { path } : { path, body });
+
+/** A call that needs no object. */
+function plain(needs: Needs, path: string, body?: unknown): Row {
+  return { needs, call: () => at(path, body) };
+}
+
+/** A call on an object that `make` makes for a user; both of its ids go into `aim`. */
+function onObject(
+  needs: Needs,
+  name: string,
+  make: (world: World, user: TestCaller) => Promise<string | number>,
+  aim: (id: string | number) => Target,
+  absent: string | number = ABSENT,
+): Row {
+  return {
+    needs,
+    call: async (world) => aim(await make(world, world.owner)),
+    aims: async (world) => ({
+      [name]: {
+        own: aim(await make(world, world.owner)),
+        foreign: aim(await make(world, world.stranger)),
+        absent: aim(absent),
+      },
+    }),
+  };
+}
+
+/** A path that names the user whose data is wanted. */
+const onUser = (needs: Needs, path: (id: string | number) => string): Row =>
+  onObject(
+    needs,
+    "user_id",
+    async (_world, user) => user.id,
+    (id) => at(path(id)),
+  );
+
+async function aTemplate(world: World, user: TestCaller) {
+  const body = { name: randomUUID(), image: "alpine", private: true };
+  const { template } = await world.done("POST", at("/api/v0/template/", body), user);
+  const { id, hash_id: hashId } = template as { readonly id: number; readonly hash_id: string };
+  return { id, hashId };
+}
+
+const aKeyId = async (world: World, user: TestCaller) =>
+  Number((await world.done("POST", at("/api/v0/auth/apikeys/", { name: randomUUID() }), user))["id"]);
+
+const anEndpoint = async (world: World, user: TestCaller) =>
+  Number((await world.done("POST", at("/api/v0/endptjobs/", { endpoint_name: randomUUID() }), user))["result"]);
+
+const aDisk = async (world: World, user: TestCaller) =>
+  Number(
+    (await world.done("POST", at("/api/v0/admin/disks/", { email: user.email, size: 1000 }), world.admin))["disk_id"],
+  );
+
+async function aNetworkListing(world: World, user: TestCaller): Promise<number> {
+  const disk = await aDisk(world, user);
+  const body = { disk_id: disk, price_disk: 0.1, size: 500, end_date: 4_000_000_000 };
+  const { msg } = await world.done("POST", at("/api/v0/network_volume/", body), user);
+  return idIn(msg);
+}
+
+async function aLocalListing(world: World, host: TestCaller): Promise<{ machine: MachineId; listing: number }> {
+  const machine = await aListedMachine(world, host);
+  const body = { machine, size: 100, price_disk: 0.1, end_date: 4_000_000_000 };
+  const { msg } = await world.done("POST", at("/api/v0/volumes/", body), host);
+  return { machine, listing: idIn(msg) };
+}
+
+async function aVolume(world: World, user: TestCaller): Promise<{ machine: MachineId; volume: number }> {
+  const { machine, listing } = await aLocalListing(world, world.stranger);
+  const { id } = await world.done("PUT", at("/api/v0/volumes/", { id: listing, size: 5 }), user);
+  return { machine, volume: Number(id) };
+}
+
+/** The first number of a sentence such as "Listed Volume 7." */
+function idIn(sentence: unknown): number {
+  return Number(/\d+/.exec(String(sentence))?.[0]);
+}
+
+const instanceId = async (world: World, user: TestCaller) => (await anInstance(world, user)).id;
+
+/** Instances are named in the path only. */
+const onInstance = (needs: Needs, path: (id: string | number) => string, body?: unknown): Row => ({
+  ...onObject(needs, "id", instanceId, (id) => at(path(id), body)),
+  isForInstanceKeys: true,
+});
+
+/**
+ * The offer is public, and so is a template to whoever has its hash: the contract makes the hash of a private template
+ * something that its owner may share. The volume is what can be somebody else's.
+ */
+const createInstance: Row = {
+  needs: "instance_write",
+  call: async (world) => at(`/api/v0/asks/${await anOffer(world)}/`, { image: "alpine", disk: 10 }),
+  aims: async (world) => {
+    const aim = async (user: TestCaller, volumeId?: number) => {
+      const { machine, volume } = await aVolume(world, user);
+      const volumeInfo = { create_new: false, volume_id: volumeId ?? volume, mount_path: "/data" };
+      const path = `/api/v0/asks/${await anOffer(world, machine)}/`;
+      return at(path, { image: "alpine", disk: 10, volume_info: volumeInfo });
+    };
+    return {
+      volume_id: {
+        own: await aim(world.owner),
+        foreign: await aim(world.stranger),
+        absent: await aim(world.owner, ABSENT),
+      },
+    };
+  },
+};
+
+const listNetworkVolume = (path: string): Row =>
+  onObject("machine_write", "disk_id", aDisk, (id) =>
+    at(path, { disk_id: id, price_disk: 0.1, size: 100, end_date: 4_000_000_000 }),
+  );
+
+export const endpoints = {
+  "GET /healthz": plain("public", "/healthz"),
+  "GET /readyz": plain("public", "/readyz"),
+
+  "GET /api/v0/users/{user_id}/ipaddrs/": onUser("user_read", (id) => `/api/v0/users/${id}/ipaddrs/`),
+  "GET /api/v0/users/{user_id}/invoices/": onUser("billing_read", (id) => `/api/v0/users/${id}/invoices/`),
+  "GET /api/v0/users/current/": plain("user_read", "/api/v0/users/current/"),
+  "GET /api/v0/users/me/": plain("user_read", "/api/v0/users/me/"),
+  "PUT /api/v0/users/": plain("user_write", "/api/v0/users/", { fullname: "Somebody" }),
+  "POST /api/v0/users/": {
+    needs: "optional user_write",
+    call: () => at("/api/v0/users/", aNewUser()),
+    aims: async ({ owner, stranger }) => ({
+      parent_id: {
+        own: at("/api/v0/users/", { ...aNewUser(), parent_id: owner.id }),
+        foreign: at("/api/v0/users/", { ...aNewUser(), parent_id: stranger.id }),
+        absent: at("/api/v0/users/", { ...aNewUser(), parent_id: ABSENT }),
+      },
+    }),
+  },
+  "GET /api/v0/subaccounts/": plain("user_read", "/api/v0/subaccounts/"),
+  "GET /api/v0/audit_logs/": plain("misc", "/api/v0/audit_logs/"),
+
+  "GET /api/v0/auth/apikeys/": plain("user_read", "/api/v0/auth/apikeys/"),
+  // A key may make no stronger one, so it names what its maker has.
+  "POST /api/v0/auth/apikeys/": plain("user_write", "/api/v0/auth/apikeys/", {
+    name: "made",
+    permissions: { api: { user_write: {} } },
+  }),
+  "GET /api/v0/auth/apikeys/{id}/": onObject("user_read", "id", aKeyId, (id) => at(`/api/v0/auth/apikeys/${id}/`)),
+  "DELETE /api/v0/auth/apikeys/{id}/": onObject("user_write", "id", aKeyId, (id) => at(`/api/v0/auth/apikeys/${id}/`)),
+  "PUT /api/v0/commands/reset_apikey/": plain("user_write", "/api/v0/commands/reset_apikey/"),
+
+  "POST /api/v0/admin/users/": {
+    needs: "admin",
+    call: () => at("/api/v0/admin/users/", { email: `${randomUUID()}@example.com` }),
+  },
+  "POST /api/v0/admin/keys/": {
+    needs: "admin",
+    call: ({ stranger }) => at("/api/v0/admin/keys/", { email: stranger.email }),
+  },
+  "POST /api/v0/admin/credit/": {
+    needs: "admin",
+    call: ({ stranger }) => at("/api/v0/admin/credit/", { email: stranger.email, amount: 1 }),
+  },
+  "POST /api/v0/admin/disks/": {
+    needs: "admin",
+    call: ({ stranger }) => at("/api/v0/admin/disks/", { email: stranger.email, size: 10 }),
+  },
+
+  // Whom it names receives; who pays is always the caller.
+  "PUT /api/v0/commands/transfer_credit/": {
+    needs: "billing_write",
+    call: ({ stranger }) => at("/api/v0/commands/transfer_credit/", { recipient: stranger.email, amount: 1 }),
+  },
+
+  "GET /api/v0/template/": plain("user_read", "/api/v0/template/"),
+  "POST /api/v0/template/": {
+    needs: "user_write",
+    call: () => at("/api/v0/template/", { name: randomUUID(), image: "alpine" }),
+  },
+  "PUT /api/v0/template/": onObject(
+    "user_write",
+    "hash_id",
+    async (world, user) => (await aTemplate(world, user)).hashId,
+    (hash) => at("/api/v0/template/", { hash_id: hash, desc: "changed" }),
+    NO_SUCH_HASH,
+  ),
+  "DELETE /api/v0/template/": {
+    needs: "user_write",
+    call: async (world) => at("/api/v0/template/", { template_id: (await aTemplate(world, world.owner)).id }),
+    aims: async (world) => {
+      const [own, foreign, second] = [
+        await aTemplate(world, world.owner),
+        await aTemplate(world, world.stranger),
+        await aTemplate(world, world.owner),
+      ];
+      return {
+        template_id: {
+          own: at("/api/v0/template/", { template_id: own.id }),
+          foreign: at("/api/v0/template/", { template_id: foreign.id }),
+          absent: at("/api/v0/template/", { template_id: ABSENT }),
+        },
+        hash_id: {
+          own: at("/api/v0/template/", { hash_id: second.hashId }),
+          foreign: at("/api/v0/template/", { hash_id: foreign.hashId }),
+          absent: at("/api/v0/template/", { hash_id: NO_SUCH_HASH }),
+        },
+      };
+    },
+  },
+
+  "POST /api/v0/bundles/": plain("optional", "/api/v0/bundles/", {}),
+  "GET /api/v0/bundles/": plain("optional", "/api/v0/bundles/"),
+  "PUT /api/v0/search/asks/": plain("misc", "/api/v0/search/asks/", {}),
+  "GET /api/v0/gpu_names/unique/": plain("public", "/api/v0/gpu_names/unique/"),
+
+  "PUT /api/v0/asks/{id}/": createInstance,
+  "POST /api/v0/asks/{id}/": createInstance,
+  "GET /api/v1/instances/": plain("instance_read", "/api/v1/instances/"),
+  "GET /api/v0/instances/": plain("instance_read", "/api/v0/instances/"),
+  "GET /api/v0/instances/{id}/": onInstance("instance_read", (id) => `/api/v0/instances/${id}/`),
+  "PUT /api/v0/instances/{id}/": onInstance("instance_write", (id) => `/api/v0/instances/${id}/`, { state: "stopped" }),
+  "DELETE /api/v0/instances/{id}/": onInstance("instance_write", (id) => `/api/v0/instances/${id}/`),
+  "PUT /api/v0/instances/reboot/{id}/": onInstance("instance_write", (id) => `/api/v0/instances/reboot/${id}/`),
+  "PUT /api/v0/instances/bid_price/{id}/": onObject(
+    "instance_write",
+    "id",
+    async (world, user) => (await anInstance(world, user, { price: 1 })).id,
+    (id) => at(`/api/v0/instances/bid_price/${id}/`, { client_id: "me", price: 2 }),
+  ),
+
+  "GET /api/v0/volumes/": plain("instance_read", "/api/v0/volumes/"),
+  "PUT /api/v0/volumes/": {
+    needs: "instance_write",
+    call: async (world) =>
+      at("/api/v0/volumes/", { id: (await aLocalListing(world, world.stranger)).listing, size: 5 }),
+  },
+  "DELETE /api/v0/volumes/": onObject(
+    "instance_write",
+    "id",
+    async (world, user) => (await aVolume(world, user)).volume,
+    (id) => at("/api/v0/volumes/", { id }),
+  ),
+  "POST /api/v0/volumes/": onObject("machine_write", "machine", aListedMachine, (machine) =>
+    at("/api/v0/volumes/", { machine, size: 100, price_disk: 0.1, end_date: 4_000_000_000 }),
+  ),
+  "POST /api/v0/volumes/search/": plain("misc", "/api/v0/volumes/search/", {}),
+  "POST /api/v0/volumes/unlist/": onObject(
+    "machine_write",
+    "id",
+    async (world, user) => (await aLocalListing(world, user)).listing,
+    (id) => at("/api/v0/volumes/unlist/", { id }),
+  ),
+
+  "POST /api/v0/network_volume/": listNetworkVolume("/api/v0/network_volume/"),
+  "POST /api/v0/network_volumes/": listNetworkVolume("/api/v0/network_volumes/"),
+  "PUT /api/v0/network_volumes/": {
+    needs: "instance_write",
+    call: async (world) =>
+      at("/api/v0/network_volumes/", { id: await aNetworkListing(world, world.stranger), size: 5 }),
+  },
+  "GET /api/v0/network_disk/": plain("machine_read", "/api/v0/network_disk/"),
+  "POST /api/v0/network_disk/": {
+    needs: "machine_write",
+    call: async (world) =>
+      at("/api/v0/network_disk/", {
+        machines: [await aListedMachine(world, world.owner)],
+        mount_point: "/mnt/a",
+        size: 10,
+      }),
+    aims: async (world) => {
+      const machine = (user: TestCaller) => aListedMachine(world, user);
+      const mount = (id: number, diskId?: number) =>
+        at("/api/v0/network_disk/", {
+          machines: [id],
+          mount_point: "/mnt/a",
+          ...(diskId === undefined ? { size: 10 } : { disk_id: diskId }),
+        });
+      return {
+        machines: {
+          own: mount(await machine(world.owner)),
+          foreign: mount(await machine(world.stranger)),
+          absent: mount(ABSENT),
+        },
+        disk_id: {
+          own: mount(await machine(world.owner), await aDisk(world, world.owner)),
+          foreign: mount(await machine(world.owner), await aDisk(world, world.stranger)),
+          absent: mount(await machine(world.owner), ABSENT),
+        },
+      };
+    },
+  },
+  "POST /api/v0/network_volumes/search/": plain("misc", "/api/v0/network_volumes/search/", {}),
+  "POST /api/v0/network_volumes/unlist/": onObject("machine_write", "id", aNetworkListing, (id) =>
+    at("/api/v0/network_volumes/unlist/", { id }),
+  ),
+
+  "POST /api/v0/endptjobs/": plain("misc", "/api/v0/endptjobs/", {}),
+  "GET /api/v0/endptjobs/": plain("misc", "/api/v0/endptjobs/"),
+  "PUT /api/v0/endptjobs/{id}/": onObject("misc", "id", anEndpoint, (id) =>
+    at(`/api/v0/endptjobs/${id}/`, { max_workers: 7 }),
+  ),
+  "DELETE /api/v0/endptjobs/{id}/": onObject("misc", "id", anEndpoint, (id) => at(`/api/v0/endptjobs/${id}/`)),
+  "GET /api/v0/endptjobs/{id}/": onObject("misc", "id", anEndpoint, (id) => at(`/api/v0/endptjobs/${id}/`)),
+} satisfies Record<Operation, Row>;
+
+/** Routes that OpenAPI leaves out on purpose: this list is the whole of them. */
+export const hiddenEndpoints: Readonly<Record<string, Row>> = {
+  "GET /metrics": plain("admin", "/metrics"),
+  "GET /api/v0/admin/loops/": plain("admin", "/api/v0/admin/loops/"),
+  "GET /openapi.json": plain("public", "/openapi.json"),
+  "GET /docs": plain("public", "/docs"),
+};
+
+/**
+ * Operations that answer 403 where others answer as if the object did not exist: the core spec says so. A foreign
+ * object and an absent one still look the same.
+ */
+export const FORBIDDEN_BY_CONTRACT: ReadonlySet<string> = new Set([
+  "GET /api/v0/users/{user_id}/ipaddrs/ user_id",
+  "GET /api/v0/users/{user_id}/invoices/ user_id",
+  "POST /api/v0/users/ parent_id",
+  "POST /api/v0/network_volume/ disk_id",
+  "POST /api/v0/network_volumes/ disk_id",
+  "POST /api/v0/network_disk/ disk_id",
+]);
+
+function aNewUser() {
+  const name = randomUUID().slice(0, 18);
+  return { email: `${name}@example.com`, username: name, password: `Long enough 1 ${name}` };
+}

@@ -1,0 +1,126 @@
+// Random requests to every operation of the OpenAPI document: whatever comes in, the answer is one that is documented.
+import assert from "node:assert/strict";
+import { randomInt } from "node:crypto";
+import { after, before, describe, test } from "node:test";
+import fc from "fast-check";
+import { endpoints, type Row } from "./endpoints.ts";
+import { listOperations, type ApiOperation } from "./openapi.ts";
+import { anyRequest, type AnyRequest } from "./requests.ts";
+import { anInstance, makeWorld, type World } from "./world.ts";
+
+const LIMIT_MS = Number(process.env["BERTH_FUZZ_MS"] ?? 15_000);
+const SEED = Number(process.env["BERTH_FUZZ_SEED"] ?? randomInt(2 ** 31));
+/** Answers that are no JSON object by the contract: a bare array and a bare text. */
+const BARE: Readonly<Record<string, "array" | "string">> = {
+  "GET /api/v0/audit_logs/": "array",
+  "DELETE /api/v0/auth/apikeys/{id}/": "string",
+};
+
+describe("random requests", () => {
+  let world: World;
+  let operations: readonly ApiOperation[];
+  let secret = "";
+  const cleanups: (() => Promise<void>)[] = [];
+  const seen = new Map<string, Map<number, number>>();
+
+  before(async () => {
+    world = await makeWorld({ after: (fn) => void cleanups.push(fn) });
+    operations = await listOperations();
+    secret = await world.keyOf(undefined);
+    // Something of each kind under the small ids that requests name most.
+    for (let round = 0; round < 3; round += 1) {
+      for (const name of MAKERS) {
+        const row: Row = endpoints[name];
+        const user = row.needs === "admin" ? world.admin : world.owner;
+        await world.done(name.split(" ")[0] ?? "", await row.call(world), user);
+      }
+      await anInstance(world, world.owner, { price: 1 });
+    }
+  });
+  after(async () => {
+    for (const cleanup of cleanups.toReversed()) await cleanup();
+  });
+
+  const send = async ({ operation, path, headers, payload }: AnyRequest, by: string) =>
+    world.app.http.app.inject({
+      method: operation.method as "GET",
+      url: path,
+      remoteAddress: "192.0.2.9",
+      headers: { authorization: `Bearer ${by}`, ...headers },
+      ...(payload === undefined ? {} : { payload }),
+    });
+
+  const check = async (request: AnyRequest): Promise<void> => {
+    const { operation } = request;
+    const isAdmin = endpoints[operation.name as keyof typeof endpoints]?.needs === "admin";
+    const response = await send(request, isAdmin ? world.admin.secret : secret);
+    const { statusCode: status, body: text } = response;
+    const counts = seen.get(operation.name) ?? new Map<number, number>();
+    seen.set(operation.name, counts.set(status, (counts.get(status) ?? 0) + 1));
+    // It may have replaced or deleted its own key, which is a fine answer to a fine request.
+    const isKeyGone = status === 401 || (operation.operationId === "api.apikey.reset" && status === 200);
+    if (isKeyGone && !isAdmin) secret = await world.keyOf(undefined);
+    // No loop runs in this world, which readiness says truly.
+    const isTrue503 = status === 503 && operation.operationId === "api.health.ready";
+    assert.ok(status < 500 || isTrue503, `${status} ${text}\n${lastErrors(world)}`);
+    assert.equal(response.headers["content-type"], "application/json", text);
+    const body: unknown = JSON.parse(text);
+    const kind = status === 200 ? (BARE[operation.name] ?? "object") : "object";
+    assert.equal(Array.isArray(body) ? "array" : typeof body, kind, text);
+    // A path that the random part made another route's, or none's, is answered by that one.
+    if (status === 404 || !isPathOf(operation, request.path)) return;
+    assert.equal(operation.problemOf(status, body), undefined, text);
+  };
+
+  test(`every answer is declared, JSON, and no failure of ours (seed ${SEED})`, async () => {
+    console.log(`fuzz seed ${SEED} (BERTH_FUZZ_SEED, BERTH_FUZZ_MS)`);
+    await fc.assert(fc.asyncProperty(anyRequest(operations), check), {
+      seed: SEED,
+      numRuns: 1_000_000,
+      interruptAfterTimeLimit: LIMIT_MS,
+      markInterruptAsFailure: false,
+      endOnFailure: false,
+    });
+    const total = [...seen.values()].reduce((sum, counts) => sum + [...counts.values()].reduce((a, b) => a + b, 0), 0);
+    const reached = [...seen].filter(([, counts]) => counts.has(200)).length;
+    console.log(
+      `${total} requests; ${seen.size} of ${operations.length} operations called, ${reached} of them with success`,
+    );
+    assert.equal(seen.size, operations.length, "some operation was never called");
+    assert.ok(reached > operations.length / 2, "too few requests were good enough to be served");
+  });
+
+  test("the books still balance, and no device has two tenants", async () => {
+    const { rows } = await world.database.pool.query(
+      `select (select sum(balance_nanos) from ledger_accounts)::text as sum,
+         (select count(*) from ledger_accounts where balance_nanos - held_nanos < floor_nanos)::int as overdrawn,
+         (select count(*) from (select from leases where released_at is null group by device_id having count(*) > 1) d)::int as twice`,
+    );
+    assert.deepEqual(rows, [{ sum: "0", overdrawn: 0, twice: 0 }]);
+  });
+});
+
+const MAKERS = [
+  "POST /api/v0/template/",
+  "POST /api/v0/endptjobs/",
+  "POST /api/v0/auth/apikeys/",
+  "POST /api/v0/admin/disks/",
+  "POST /api/v0/network_volume/",
+  "POST /api/v0/volumes/",
+  "PUT /api/v0/volumes/",
+  "PUT /api/v0/asks/{id}/",
+] as const satisfies readonly (keyof typeof endpoints)[];
+
+/** Whether a concrete path is one of the operation's template, and no longer one. */
+function isPathOf(operation: ApiOperation, path: string): boolean {
+  const pattern = operation.path.replace(/\/$/, "").replace(/\{\w+\}/g, "[^/?]+");
+  return new RegExp(`^/*${pattern.slice(1).replaceAll("/", "/+")}/*(\\?|$)`).test(path);
+}
+
+function lastErrors({ logged }: World): string {
+  return logged
+    .filter((line) => line.includes('"level":50'))
+    .slice(-1)
+    .join("\n")
+    .slice(0, 3000);
+}

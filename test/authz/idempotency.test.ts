@@ -1,0 +1,63 @@
+// Every operation that changes something, asked for again under the same Idempotency-Key.
+import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
+import { after, before, describe, test } from "node:test";
+import { endpoints, type Row } from "./endpoints.ts";
+import { makeWorld, type Target, type World } from "./world.ts";
+
+/** They look something up; POST and PUT only carry the question. */
+const SEARCHES: ReadonlySet<string> = new Set([
+  "POST /api/v0/bundles/",
+  "PUT /api/v0/search/asks/",
+  "POST /api/v0/volumes/search/",
+  "POST /api/v0/network_volumes/search/",
+]);
+/** After it the key that asked is another one: who asks again with the old one is a stranger, and with the new one new. */
+const REPLACES_ITS_KEY = "PUT /api/v0/commands/reset_apikey/";
+
+describe("a request repeated under its Idempotency-Key", () => {
+  let world: World;
+  const cleanups: (() => Promise<void>)[] = [];
+  before(async () => {
+    world = await makeWorld({ after: (fn) => void cleanups.push(fn) });
+  });
+  after(async () => {
+    for (const cleanup of cleanups.toReversed()) await cleanup();
+  });
+
+  const changes = Object.entries<Row>(endpoints).filter(([name]) => !name.startsWith("GET ") && !SEARCHES.has(name));
+  for (const [name, row] of changes) {
+    const [method = ""] = name.split(" ");
+    const ask = (target: Target, key: string) =>
+      world.app.http.app.inject({
+        method: method as "PUT",
+        url: target.path,
+        headers: {
+          authorization: `Bearer ${row.needs === "admin" ? world.admin.secret : world.owner.secret}`,
+          "idempotency-key": key,
+          "content-type": "application/json",
+        },
+        payload: JSON.stringify(target.body ?? {}),
+      });
+
+    if (name === REPLACES_ITS_KEY) continue;
+    test(`${name}: one effect, the same bytes; another request under that key is refused`, async () => {
+      const [target, key] = [await row.call(world), randomUUID()];
+      const answers = await Promise.all([ask(target, key), ask(target, key)]);
+      const contents = await world.contents();
+      const again = await ask(target, key);
+      for (const answer of [...answers, again]) {
+        assert.equal(answer.statusCode, 200, answer.body);
+        assert.equal(answer.body, answers[0].body);
+      }
+      const other = await ask({ ...target, body: { ...asObject(target.body), unasked: "for" } }, key);
+      assert.equal(other.statusCode, 409, other.body);
+      assert.equal(other.json().error, "idempotency_key_reused");
+      assert.equal(await world.contents(), contents, "the repetition changed something");
+    });
+  }
+});
+
+function asObject(body: unknown): object {
+  return typeof body === "object" && body !== null ? body : {};
+}

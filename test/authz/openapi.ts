@@ -1,0 +1,77 @@
+import { Compile } from "typebox/schema";
+import { describeApi } from "../../tools/generate-openapi.ts";
+
+export type JsonSchema = {
+  readonly type?: string | readonly string[];
+  readonly enum?: readonly unknown[];
+  readonly const?: unknown;
+  readonly anyOf?: readonly JsonSchema[];
+  readonly properties?: Readonly<Record<string, JsonSchema>>;
+  readonly items?: JsonSchema;
+  readonly minimum?: number;
+  readonly maximum?: number;
+};
+
+type Media = { readonly content?: Readonly<Record<string, { readonly schema?: JsonSchema }>> };
+type Parameter = { readonly in: string; readonly name: string; readonly schema: JsonSchema };
+type Described = {
+  readonly operationId: string;
+  readonly parameters?: readonly Parameter[];
+  readonly requestBody?: Media;
+  readonly responses: Readonly<Record<string, Media>>;
+};
+
+/** One operation of the OpenAPI document, with checkers of its answers. */
+export type ApiOperation = {
+  /** Such as `GET /api/v0/template/`. */
+  readonly name: string;
+  readonly method: string;
+  readonly path: string;
+  readonly operationId: string;
+  readonly parameters: readonly Parameter[];
+  readonly body: JsonSchema | undefined;
+  /** What an answer of this status has against its schema; undefined when nothing, or when it is as declared. */
+  problemOf(status: number, body: unknown): string | undefined;
+};
+
+const METHODS = ["get", "post", "put", "delete", "patch"] as const;
+
+/** Every operation of the document that the server describes itself with now. */
+export async function listOperations(): Promise<readonly ApiOperation[]> {
+  const { paths = {} } = await describeApi();
+  return Object.entries(paths).flatMap(([path, item]) => {
+    const byMethod: Readonly<Record<string, Described>> = { ...item };
+    return METHODS.flatMap((method) => {
+      const described = byMethod[method];
+      return described === undefined ? [] : [operationOf(method.toUpperCase(), path, described)];
+    });
+  });
+}
+
+function operationOf(method: string, path: string, described: Described): ApiOperation {
+  const checkers = new Map(
+    Object.entries(described.responses).flatMap(([status, media]) => {
+      const schema = schemaOf(media);
+      return schema === undefined ? [] : [[status.toUpperCase(), Compile(schema)] as const];
+    }),
+  );
+  return {
+    name: `${method} ${path}`,
+    method,
+    path,
+    operationId: described.operationId,
+    parameters: described.parameters ?? [],
+    body: described.requestBody === undefined ? undefined : schemaOf(described.requestBody),
+    problemOf(status, body) {
+      const checker = checkers.get(String(status)) ?? checkers.get(`${String(status)[0]}XX`);
+      if (checker === undefined) return `status ${status} is not declared`;
+      if (checker.Check(body)) return undefined;
+      const [, errors] = checker.Errors(body);
+      return JSON.stringify(errors.slice(0, 3));
+    },
+  };
+}
+
+function schemaOf(media: Media): JsonSchema | undefined {
+  return media.content?.["application/json"]?.schema;
+}

@@ -1,0 +1,177 @@
+import { randomUUID } from "node:crypto";
+import { buildApp, type BerthApp } from "../../server/src/app.ts";
+import { systemClock } from "../../server/src/base/clock.ts";
+import type { PermissionDocument } from "../../server/src/base/identity.ts";
+import type { MachineId } from "../../server/src/base/ids.ts";
+import { createLog } from "../../server/src/base/log.ts";
+import type { Database } from "../../server/src/db/connect.ts";
+import { listen } from "../../server/src/db/listener.ts";
+import { refreshOffers } from "../../server/src/domains/market/index.ts";
+import { aCaller, aKey, inTransaction, type TestCaller } from "../support/fixtures.ts";
+import { NO_LIMITS, type TestAnswer } from "../support/http.ts";
+import { aMachine } from "../support/machines.ts";
+import { testDatabase } from "../support/postgres.ts";
+
+/** A request, but for who sends it. */
+export type Target = {
+  /** With every parameter filled in, and a query if there is one. */
+  readonly path: string;
+  readonly body?: unknown;
+};
+
+export type Route = { readonly method: string; readonly path: string; readonly operation: string };
+
+/** The whole server over a database of its own, without a socket, and the people that it knows. */
+export type World = {
+  readonly app: BerthApp;
+  readonly database: Database;
+  /** Every route that is registered, those that OpenAPI does not show included. */
+  readonly routes: readonly Route[];
+  readonly admin: TestCaller;
+  /** Whose objects are `own` in the matrix. */
+  readonly owner: TestCaller;
+  /** Whose objects are `foreign`. */
+  readonly stranger: TestCaller;
+  /** Everything that was logged, one JSON object per line. */
+  readonly logged: readonly string[];
+  send(method: string, target: Target, secret?: string): Promise<TestAnswer>;
+  /** The body of a request that must succeed. */
+  done(method: string, target: Target, by: { readonly secret: string }): Promise<Readonly<Record<string, unknown>>>;
+  /** Another key of the owner. */
+  keyOf(permissions: PermissionDocument | undefined, user?: TestCaller): Promise<string>;
+  /** All rows of all tables, but for those that each authenticated request may touch. */
+  contents(): Promise<string>;
+};
+
+const ADDRESS = "192.0.2.1";
+
+export async function makeWorld(scope: { after(fn: () => Promise<void>): void }): Promise<World> {
+  const { database, connection } = await testDatabase(scope);
+  const logged: string[] = [];
+  const log = createLog("trace", { write: (line) => void logged.push(line) });
+  const app = buildApp({
+    database,
+    clock: systemClock,
+    log,
+    random: (size) => crypto.getRandomValues(Buffer.alloc(size)),
+    secret: Buffer.alloc(32, "authz"),
+    limits: NO_LIMITS,
+    isProxyTrusted: false,
+  });
+  const routes: Route[] = [];
+  app.http.app.addHook("onRoute", ({ method, url, config }) => {
+    if (method === "HEAD") return;
+    routes.push({ method: String(method), path: url, operation: config?.access?.operation ?? "" });
+  });
+  await app.http.app.ready();
+  const listener = await listen(connection, app.channels, { clock: systemClock, log });
+  scope.after(async () => {
+    await listener.close();
+    await app.http.app.close();
+    await app.drain();
+  });
+  const [admin, owner, stranger] = [
+    await aCaller(database, { isAdmin: true }),
+    await aCaller(database),
+    await aCaller(database),
+  ];
+  const send = (method: string, target: Target, secret?: string) => inject(app, method, target, secret);
+  const world: World = {
+    app,
+    database,
+    routes,
+    admin,
+    owner,
+    stranger,
+    logged,
+    send,
+    async done(method, target, by) {
+      const answer = await send(method, target, by.secret);
+      if (answer.status !== 200)
+        throw new Error(`${method} ${target.path}: ${answer.status} ${answer.text} ${logged.at(-1)}`);
+      return answer.body;
+    },
+    keyOf: (permissions, user = owner) =>
+      inTransaction(
+        database,
+        async (tx) => (await aKey(tx, user, permissions === undefined ? {} : { permissions })).secret,
+      ),
+    contents: () => contentsOf(database),
+  };
+  for (const user of [owner, stranger]) {
+    await world.done("POST", { path: "/api/v0/admin/credit/", body: { email: user.email, amount: 1_000_000 } }, admin);
+  }
+  return world;
+}
+
+/** A machine of this host on the market, with nothing rented on it. */
+export async function aListedMachine({ database, stranger }: World, host: TestCaller = stranger): Promise<MachineId> {
+  return inTransaction(database, async (tx) => {
+    const id = await aMachine(tx, host.id, { hostname: randomUUID() });
+    await refreshOffers(tx, [id]);
+    return id;
+  });
+}
+
+/** An offer of one device, on a machine that is free. */
+export async function anOffer(world: World, machineId?: MachineId): Promise<number> {
+  const machine = machineId ?? (await aListedMachine(world));
+  const { rows } = await world.database.pool.query<{ id: number }>(
+    "select id from offers where machine_id = $1 and retired_at is null order by device_count limit 1",
+    [machine],
+  );
+  const [offer] = rows;
+  if (offer === undefined) throw new Error("the machine has no offer");
+  return offer.id;
+}
+
+export type MadeInstance = { readonly id: number; readonly key: string };
+
+/** An instance of the user on a machine of its own; interruptible when `price` is given. */
+export async function anInstance(
+  world: World,
+  user: TestCaller,
+  more: Readonly<Record<string, unknown>> = {},
+): Promise<MadeInstance> {
+  const path = `/api/v0/asks/${await anOffer(world)}/`;
+  const made = await world.done("PUT", { path, body: { image: "alpine", disk: 10, ...more } }, user);
+  return { id: Number(made["new_contract"]), key: String(made["instance_api_key"]) };
+}
+
+async function inject(app: BerthApp, method: string, { path, body }: Target, secret?: string): Promise<TestAnswer> {
+  const payload = body === undefined ? undefined : JSON.stringify(body);
+  const response = await app.http.app.inject({
+    // The framework's list of methods; an unknown one is its own failure.
+    method: method as "GET",
+    url: path,
+    remoteAddress: ADDRESS,
+    headers: {
+      ...(secret === undefined ? {} : { authorization: `Bearer ${secret}` }),
+      ...(payload === undefined ? {} : { "content-type": "application/json" }),
+    },
+    ...(payload === undefined ? {} : { payload }),
+  });
+  const isJson = response.headers["content-type"] === "application/json" && response.body !== "";
+  return {
+    status: response.statusCode,
+    body: isJson ? JSON.parse(response.body) : undefined,
+    text: response.body,
+    headers: response.headers,
+  };
+}
+
+/** IP history is written for every authenticated request, refused ones included. */
+const TOUCHED_BY_EVERY_REQUEST = ["ip_accesses"];
+
+async function contentsOf({ pool }: Database): Promise<string> {
+  const { rows } = await pool.query<{ name: string }>(
+    "select tablename as name from pg_tables where schemaname = 'public' and not tablename = any ($1) order by 1",
+    [TOUCHED_BY_EVERY_REQUEST],
+  );
+  const parts = rows.map(
+    ({ name }) =>
+      `select '${name}' || count(*) || ' ' || coalesce(md5(string_agg(t::text, chr(10) order by t::text)), '') as line from ${name} t`,
+  );
+  const result = await pool.query<{ line: string }>(parts.join(" union all "));
+  return result.rows.map(({ line }) => line).join("\n");
+}
