@@ -87,6 +87,12 @@ export async function removeDataDir(directory: string): Promise<void> {
   await rm(directory, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
 }
 
+/** Ends a Berth, its agent included, and removes its data. Safe when it has ended already. */
+export async function discard(berth: Pick<Berth, "stop" | "dataDir">): Promise<void> {
+  await berth.stop();
+  await removeDataDir(berth.dataDir);
+}
+
 /** The environment of this process without what would configure a Berth. */
 export function cleanEnvironment(extra: Readonly<Record<string, string>> = {}): NodeJS.ProcessEnv {
   const own = Object.entries(process.env).filter(([name]) => !name.startsWith("BERTH_") && name !== "DATABASE_URL");

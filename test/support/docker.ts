@@ -9,7 +9,7 @@ import { promisify } from "node:util";
 const run = promisify(execFile);
 
 export const DOCKER_SOCKET = "/var/run/docker.sock";
-export const BUSYBOX_IMAGE = "berth-test/busybox:latest";
+const BUSYBOX_IMAGE = "berth-test/busybox:latest";
 const START_ATTEMPTS = 150;
 const ATTEMPT_MS = 200;
 /** Names under which the one binary is called in tests. */

@@ -1,0 +1,284 @@
+// `berth up` as its operator meets it: options and environment, mistakes, what it says, and what it offers on the side.
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { readFile, stat } from "node:fs/promises";
+import { createServer } from "node:net";
+import path from "node:path";
+import { after, before, describe, test } from "node:test";
+import {
+  aDataDir,
+  cleanEnvironment,
+  discard,
+  removeDataDir,
+  run,
+  runBerth,
+  startBerth,
+  type Berth,
+  type Ran,
+} from "../support/berth.ts";
+import { ensureDocker } from "../support/docker.ts";
+import { freePort } from "../support/registry.ts";
+import { until } from "../support/until.ts";
+
+const BROWSER_LIMIT_MS = 60_000;
+
+/** One clear message for a person: what was wrong is named, and no inside is shown. */
+function assertRefused({ code, stdout, stderr }: Ran, expectedCode: number, pattern: RegExp): void {
+  const said = `${stdout}${stderr}`.trim();
+  assert.equal(code, expectedCode, said);
+  assert.match(said, pattern);
+  assert.ok(said.split("\n").length <= 2, said);
+  assert.doesNotMatch(said, /^\s+at |node:internal|\.ts:\d/m);
+}
+
+describe("berth up", () => {
+  test("a wrong option is refused with exit code 2 and one line that names it", async () => {
+    const mistakes: readonly [readonly string[], RegExp][] = [
+      [["--port", "eighty"], /--port.*'eighty'/],
+      [["--port", "65536"], /--port.*65535/],
+      [["--simulate", "0"], /--simulate/],
+      [["--simulate", "many"], /--simulate.*'many'/],
+      [["--declare-gpus", "RTX 4090"], /--declare-gpus/],
+      [["--simulate", "2", "--no-agent"], /--simulate.*--no-agent/],
+      [["--simulate", "2", "--declare-gpus", "RTX 4090:2"], /--declare-gpus/],
+      [["--host", ""], /host is empty/],
+      [["--nonsense"], /--nonsense/],
+    ];
+    for (const [args, pattern] of mistakes) assertRefused(await runBerth(["up", ...args]), 2, pattern);
+  });
+
+  test("a wrong variable is refused the same way", async () => {
+    const dataDir = await aDataDir();
+    try {
+      const mistakes: readonly [Record<string, string>, RegExp][] = [
+        [{ BERTH_PORT: "eighty" }, /BERTH_PORT|--port/],
+        [{ BERTH_SIMULATE: "-3" }, /BERTH_SIMULATE|--simulate/],
+        [{ BERTH_RATE_LIMITS: "fast" }, /BERTH_RATE_LIMITS/],
+        [{ BERTH_RATE_LIMITS: '{"default":{"per_second":0,"burst":1}}' }, /BERTH_RATE_LIMITS.*default/],
+        [{ BERTH_LOG_LEVEL: "loud" }, /BERTH_LOG_LEVEL|level/],
+      ];
+      for (const [variables, pattern] of mistakes) {
+        assertRefused(await runBerth(["up", "--data-dir", dataDir], variables), 2, pattern);
+      }
+    } finally {
+      await removeDataDir(dataDir);
+    }
+  });
+
+  test("a port that is taken is named, and nothing is left running", async (t) => {
+    const dataDir = await aDataDir();
+    t.after(() => removeDataDir(dataDir));
+    const holder = createServer().listen(0, "127.0.0.1");
+    t.after(() => holder.close());
+    await once(holder, "listening");
+    const address = holder.address();
+    assert.ok(typeof address === "object" && address !== null);
+    const refused = await runBerth(["up", "--no-agent", "--port", String(address.port), "--data-dir", dataDir]);
+    assert.equal(refused.code, 1);
+    const [last = ""] = refused.stdout.trim().split("\n").slice(-1);
+    assert.match(last, new RegExp(`could not start.*${address.port}`));
+    const processes = await run("ps", ["-eo", "args"]);
+    assert.ok(!processes.stdout.includes(dataDir), "a process of it is left");
+  });
+
+  test("the environment means the same as the options", async (t) => {
+    const dataDir = await aDataDir();
+    const port = await freePort();
+    const variables = {
+      BERTH_PORT: String(port),
+      BERTH_HOST: "127.0.0.1",
+      BERTH_DATA_DIR: dataDir,
+      BERTH_SIMULATE: "2",
+    };
+    const child = spawn(path.join(import.meta.dirname, "../../berth"), ["up"], {
+      env: cleanEnvironment(variables),
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    t.after(async () => {
+      child.kill("SIGKILL");
+      await removeDataDir(dataDir);
+    });
+    let said = "";
+    child.stdout.on("data", (chunk: Buffer) => (said += chunk.toString("utf8")));
+    await until(
+      "it to be ready",
+      () => said.includes(`\nready http://127.0.0.1:${port}\n`) || said.startsWith("ready"),
+      60_000,
+    );
+    assert.match(said, /2 simulated hosts with \d+ offers/);
+    const exited = once(child, "exit");
+    child.kill("SIGTERM");
+    assert.deepEqual(await exited, [0, null]);
+  });
+});
+
+describe("a running berth", () => {
+  let berth: Berth;
+  let key = "";
+
+  before(async () => {
+    berth = await startBerth({ args: ["--no-agent"] });
+    key = String((await berth.admin("user", "create", "you@example.com", "--credit", "12.50"))["api_key"]);
+  });
+  after(async () => {
+    await discard(berth);
+  });
+
+  test("says where it is in one line, and under it what to do next", () => {
+    const output = berth.output();
+    assert.equal(output.match(/^ready /gm)?.length, 1);
+    assert.match(output, new RegExp(`^ready ${berth.url}$`, "m"));
+    for (const part of [path.join(berth.dataDir, "admin.key"), "./berth search", `${berth.url}/docs`]) {
+      assert.ok(output.includes(part), part);
+    }
+    assert.ok(!output.includes(berth.adminKey), "the key itself is on the screen");
+  });
+
+  test("keeps its secrets in files that only its owner reads", async () => {
+    for (const file of ["admin.key", "secret"]) {
+      assert.equal((await stat(path.join(berth.dataDir, file))).mode & 0o777, 0o600, file);
+    }
+    assert.match(await readFile(path.join(berth.dataDir, "admin.key"), "utf8"), /^berth_\S+\n$/);
+  });
+
+  test("without an agent there is no offer, and everything else works", async () => {
+    const { body } = await berth.call("POST", "/api/v0/bundles/", { body: {} });
+    assert.deepEqual(body, { offers: [] });
+    assert.deepEqual(await berth.agentPids(), []);
+  });
+
+  test("/healthz, /readyz, /openapi.json and /docs are there for anybody", async () => {
+    for (const health of ["/healthz", "/readyz"]) {
+      const { status, body } = await berth.call("GET", health);
+      assert.deepEqual([status, body], [200, { status: "ok" }]);
+    }
+    const served = await berth.call("GET", "/openapi.json");
+    const generated = JSON.parse(await readFile(path.join(import.meta.dirname, "../../server/openapi.json"), "utf8"));
+    assert.deepEqual(Object.keys(served.body.paths).toSorted(), Object.keys(generated.paths).toSorted());
+    const page = await berth.call("GET", "/docs");
+    assert.deepEqual([page.status, page.contentType], [200, "text/html; charset=utf-8"]);
+  });
+
+  test("/docs shows each operation in a real browser, without asking anybody else for anything", async () => {
+    const ran = await run("timeout", [
+      ...[String(BROWSER_LIMIT_MS / 1000), "chromium", "--headless", "--no-sandbox", "--disable-gpu"],
+      ...[
+        `--user-data-dir=${path.join(berth.dataDir, "browser")}`,
+        "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
+      ],
+      ...["--dump-dom", `${berth.url}/docs`],
+    ]);
+    assert.equal(ran.code, 0, ran.stderr);
+    const { paths } = (await berth.call("GET", "/openapi.json")).body;
+    for (const operationPath of Object.keys(paths)) assert.ok(ran.stdout.includes(operationPath), operationPath);
+    assert.doesNotMatch(ran.stdout, /<(script|link|img)[^>]+(src|href)="https?:/);
+  });
+
+  test("/metrics speaks Prometheus to an administrator's key only", async () => {
+    assert.equal((await berth.call("GET", "/metrics")).status, 401);
+    assert.equal((await berth.call("GET", "/metrics", { key })).status, 403);
+    const { status, text, contentType } = await berth.call("GET", "/metrics", { key: berth.adminKey });
+    assert.equal(status, 200);
+    assert.match(contentType, /^text\/plain/);
+    assert.match(text, /^berth_http_request_seconds_count\{operation="[a-z._]+",status="200"\} \d+$/m);
+  });
+
+  test("each admin command prints exactly one JSON object on one line", async () => {
+    const email = "one@example.com";
+    const commands: readonly [readonly string[], readonly string[]][] = [
+      [
+        ["user", "create", email, "--credit", "5"],
+        ["id", "email", "api_key"],
+      ],
+      [
+        ["credit", email, "2.25"],
+        ["email", "credit"],
+      ],
+      [
+        ["key", "create", email, "--permissions", '{"api":{"user_read":{}}}', "--name", "reader"],
+        ["id", "email", "api_key"],
+      ],
+      [
+        ["disk", "create", email, "--size", "100"],
+        ["disk_id", "email", "size"],
+      ],
+    ];
+    for (const [args, members] of commands) {
+      const { code, stdout, stderr } = await berth.cli("admin", ...args);
+      assert.deepEqual([code, stderr], [0, ""]);
+      assert.match(stdout, /^\{.*\}\n$/);
+      const printed: unknown = JSON.parse(stdout);
+      assert.ok(typeof printed === "object" && printed !== null);
+      for (const member of members) assert.ok(member in printed, `${args.join(" ")}: ${member}`);
+    }
+    const wrong: readonly (readonly string[])[] = [
+      ["user", "create", email],
+      ["user", "create", "no address"],
+      ["credit", email, "-1"],
+      ["credit", "nobody@example.com", "1"],
+      ["key", "create", email, "--permissions", '{"api":{"nothing":{}}}'],
+    ];
+    for (const args of wrong) {
+      const { code, stdout, stderr } = await berth.cli("admin", ...args);
+      assert.ok(code === 1 || code === 2, args.join(" "));
+      assert.equal(stdout, "", args.join(" "));
+      assert.notEqual(stderr, "", args.join(" "));
+      assert.doesNotMatch(stderr, /^\s+at /m);
+    }
+  });
+
+  test("a key with permissions may do what they say", async () => {
+    const made = await berth.admin("key", "create", "you@example.com", "--permissions", '{"api":{"user_read":{}}}');
+    const reader = String(made["api_key"]);
+    assert.equal((await berth.call("GET", "/api/v0/template/", { key: reader })).status, 200);
+    assert.equal((await berth.call("POST", "/api/v0/template/", { key: reader, body: {} })).status, 403);
+    assert.equal((await berth.call("GET", "/api/v0/instances/", { key: reader })).status, 403);
+  });
+
+  test("too many requests are answered in the contract's words, with when to come back", async () => {
+    const answers = await Promise.all(
+      Array.from({ length: 120 }, () =>
+        fetch(`${berth.url}/api/v0/users/me/`, { headers: { authorization: `Bearer ${key}` } }),
+      ),
+    );
+    const refused = answers.find(({ status }) => status === 429);
+    assert.ok(refused !== undefined);
+    assert.ok(answers.some(({ status }) => status === 200));
+    assert.match(refused.headers.get("retry-after") ?? "", /^[1-9]\d*$/);
+    const body = await refused.json();
+    assert.ok(typeof body === "object" && body !== null && "detail" in body && typeof body.detail === "string");
+    assert.match(body.detail, /too frequent.*threshold=[\d.]+/);
+  });
+});
+
+describe("berth up --declare-gpus", () => {
+  test("offers this machine with GPUs that are marked as declared", async (t) => {
+    await ensureDocker();
+    const berth = await startBerth({ args: ["--declare-gpus", "RTX 4090:2"] });
+    t.after(() => discard(berth));
+    const offers = await until("offers with GPUs", async () => {
+      const { body } = await berth.call("POST", "/api/v0/bundles/", { body: { num_gpus: { gte: 1 } } });
+      return body.offers.length > 0 && body.offers;
+    });
+    const seen = offers.map(({ gpu_name, num_gpus, gpu_is_declared, is_simulated }: Record<string, unknown>) => ({
+      gpu_name,
+      num_gpus,
+      gpu_is_declared,
+      is_simulated,
+    }));
+    const expected = [1, 2].map((num_gpus) => ({
+      gpu_name: "RTX 4090",
+      num_gpus,
+      gpu_is_declared: true,
+      is_simulated: false,
+    }));
+    for (const offer of expected) {
+      assert.ok(
+        seen.some((one: object) => JSON.stringify(one) === JSON.stringify(offer)),
+        JSON.stringify(seen),
+      );
+    }
+    assert.ok(seen.every((one: { gpu_is_declared: boolean }) => one.gpu_is_declared));
+  });
+});
