@@ -77,6 +77,8 @@ function agentArguments(options: AgentOptions): readonly string[] {
   const { serverUrl, publicIp, stateDir, simulatedHosts, declaredGpus } = options;
   return [
     "--disable-warning=ExperimentalWarning",
+    // An agent allocates little at a time.
+    "--max-semi-space-size=2",
     AGENT_MAIN,
     ...["--server", serverUrl, "--public-ip", publicIp, "--state-dir", stateDir],
     ...(simulatedHosts === undefined ? [] : ["--simulate", String(simulatedHosts)]),

@@ -35,11 +35,14 @@ export function upEnvironment(options: UpOptions): Record<string, string> {
   };
 }
 
+/** A young generation of half the usual size: about 20 MB less memory at rest for a little more collecting under load. */
+const MEMORY_FLAGS = ["--max-semi-space-size=8"];
+
 /** Becomes the server: one process, so that signals and exit codes need no middleman. Does not return. */
 export async function up(options: UpOptions): Promise<void> {
   const environment = { ...process.env, ...upEnvironment(options) };
   const main = path.resolve(import.meta.dirname, "../../../../server/src/main.ts");
-  const argv = [...process.execArgv, main];
+  const argv = [...process.execArgv, ...MEMORY_FLAGS, main];
   if (process.execve !== undefined) process.execve(process.execPath, [process.execPath, ...argv], environment);
   process.exitCode = await runAsChild(argv, environment);
 }
