@@ -57,7 +57,7 @@ const planted: readonly (readonly [rule: string, file: string, specifier: string
   ["clients-use-the-sdk", "cli/src/bad.ts", "../../server/src/base/clock.ts"],
   ["clients-are-apart", "console/src/bad.ts", "../../cli/src/main.ts"],
   ["nobody-imports-tests", "server/src/bad.ts", "../../test/support/postgres.ts"],
-  ["one-docker-importer", "agent/src/bad.ts", "dockerode"],
+  ["one-docker-importer", "agent/src/bad.ts", "docker-modem"],
   ["base-is-the-ground", "server/src/base/bad.ts", "../db/transaction.ts"],
   ["db-knows-base-only", "server/src/db/bad.ts", "../http/server.ts"],
   ["http-knows-no-domain", "server/src/http/bad.ts", "../domains/hosts/index.ts"],

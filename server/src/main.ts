@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { mkdir, writeFile } from "node:fs/promises";
+import { networkInterfaces } from "node:os";
 import path from "node:path";
 import { buildApp, type BerthApp } from "./app.ts";
 import { systemClock } from "./base/clock.ts";
@@ -107,6 +108,12 @@ async function serve(config: Config, app: BerthApp): Promise<string> {
   return `http://${host}:${port}`;
 }
 
+/** The first address of this machine that others may reach; the loopback when it has no other. */
+function outerAddress(): string {
+  const addresses = Object.values(networkInterfaces()).flatMap((list) => list ?? []);
+  return addresses.find(({ family, internal }) => family === "IPv4" && !internal)?.address ?? "127.0.0.1";
+}
+
 function startAgent(config: Config, url: string, token: string): AgentProcess | undefined {
   if (!config.hasAgent) return undefined;
   const isEverywhere = config.host === "0.0.0.0" || config.host === "::";
@@ -115,7 +122,8 @@ function startAgent(config: Config, url: string, token: string): AgentProcess | 
     {
       serverUrl: `ws://${reachable.host}/agent`,
       token,
-      publicIp: isEverywhere ? "0.0.0.0" : config.host,
+      publicIp: isEverywhere ? outerAddress() : config.host,
+      bindAddress: config.host,
       stateDir: path.join(config.dataDir, "agent"),
       simulatedHosts: config.simulatedHosts,
       declaredGpus: config.declaredGpus,

@@ -12,7 +12,9 @@ const STOP_MS = 10_000;
 export type AgentOptions = {
   readonly serverUrl: string;
   readonly token: string;
+  /** The address that renters reach, and the one that ports are published on. */
   readonly publicIp: string;
+  readonly bindAddress: string;
   readonly stateDir: string;
   readonly simulatedHosts: number | undefined;
   readonly declaredGpus: string | undefined;
@@ -74,13 +76,13 @@ export function startAgentProcess(options: AgentOptions, clock: Clock): AgentPro
 }
 
 function agentArguments(options: AgentOptions): readonly string[] {
-  const { serverUrl, publicIp, stateDir, simulatedHosts, declaredGpus } = options;
+  const { serverUrl, publicIp, bindAddress, stateDir, simulatedHosts, declaredGpus } = options;
   return [
     "--disable-warning=ExperimentalWarning",
     // An agent allocates little at a time.
     "--max-semi-space-size=2",
     AGENT_MAIN,
-    ...["--server", serverUrl, "--public-ip", publicIp, "--state-dir", stateDir],
+    ...["--server", serverUrl, "--public-ip", publicIp, "--bind", bindAddress, "--state-dir", stateDir],
     ...(simulatedHosts === undefined ? [] : ["--simulate", String(simulatedHosts)]),
     ...(declaredGpus === undefined ? [] : ["--declare-gpus", declaredGpus]),
   ];

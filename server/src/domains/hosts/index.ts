@@ -1,6 +1,6 @@
 export { AgentGateway } from "./agent-gateway.ts";
 export type { ReceivedReport } from "./agent-session.ts";
-export type { Device, Machine, MachineDescription, ScheduledMachine } from "./machine.ts";
+export type { Machine, MachineDescription, ScheduledMachine } from "./machine.ts";
 export { hashToken, issueAgentToken, leaseEnd, registerMachine } from "./service.ts";
 export {
   describeMachines,

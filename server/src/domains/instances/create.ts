@@ -326,7 +326,7 @@ function statesAfter(accepted: readonly Accepted[], given: readonly NewLease[]):
 
 /** Why an order got nothing; each names the offer it was for. */
 function noSuchAsk(offerId: number): AppError {
-  return notFound("invalid_args", `error 404/3603: no_such_ask Instance type by id ${offerId} is not available.`, {
+  return notFound("invalid_args", `no_such_ask Instance type by id ${offerId} is not available.`, {
     extra: { ask_id: offerId },
   });
 }
