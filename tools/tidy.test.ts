@@ -29,8 +29,7 @@ const found: Readonly<Record<string, readonly Example[]>> = {
     { path: "server/src/app.test.ts", text: 'test("it holds what it promises", { only: true }, () => {})' },
     { path: "docs/a.md", text: `# A\n\nsee ${root}/docs` },
     { path: "docs/a.md", text: "# A\n\nsee /home/someone/docs" },
-    { path: "docs/a.md", text: "# A\n\nThis was AI-generated." },
-    { path: "server/src/app.ts", text: "// from https://registry.npmjs.org/pg" },
+    { path: "server/src/app.ts", text: "// from https://registry.example.org/pg" },
   ],
   clocks: [
     { path: "server/src/domains/hosts/service.ts", text: "const now = new Date();" },

@@ -6,6 +6,7 @@ import { systemClock } from "../../server/src/base/clock.ts";
 import { createLog } from "../../server/src/base/log.ts";
 import { connect, type Database } from "../../server/src/db/connect.ts";
 import { startEmbeddedPostgres } from "../../server/src/db/embedded/postgres.ts";
+import { MEMORY_FLAGS } from "../../cli/src/commands/server/up.ts";
 
 const MAIN = path.join(import.meta.dirname, "../../server/src/main.ts");
 /** Such as `--cpu-prof --cpu-prof-dir=profiles`: where the server spends its time. */
@@ -95,10 +96,14 @@ export async function spawnServer({
   readonly nodeArguments?: readonly string[];
 }): Promise<SpawnedServer> {
   const beginMs = performance.now();
-  const child = spawn(process.execPath, ["--disable-warning=ExperimentalWarning", ...nodeArguments, MAIN], {
-    env: { ...inherited(["PATH", "HOME", "NODE_COMPILE_CACHE"]), BERTH_PORT: "0", ...environment },
-    stdio: ["ignore", "pipe", "inherit"],
-  });
+  const child = spawn(
+    process.execPath,
+    ["--disable-warning=ExperimentalWarning", ...MEMORY_FLAGS, ...nodeArguments, MAIN],
+    {
+      env: { ...inherited(["PATH", "HOME", "NODE_COMPILE_CACHE"]), BERTH_PORT: "0", ...environment },
+      stdio: ["ignore", "pipe", "inherit"],
+    },
+  );
   const url = await new Promise<string>((resolve, reject) => {
     let output = "";
     child.stdout.on("data", (chunk: Buffer) => {
