@@ -31,15 +31,19 @@ const HOSTS_POLL_MS = 20;
 const clock = systemClock;
 /** What was started, in order; stopped in reverse. */
 const stops: (() => Promise<void>)[] = [];
-let isStopping = false;
+let stopping: Promise<void> | undefined;
 
 function say(line: string): void {
   process.stdout.write(`${line}\n`);
 }
 
-async function stopAll(log: Log): Promise<void> {
-  if (isStopping) return;
-  isStopping = true;
+/** Stops everything once; asked again, it resolves with the first. */
+function stopAll(log: Log): Promise<void> {
+  stopping ??= stopEach(log);
+  return stopping;
+}
+
+async function stopEach(log: Log): Promise<void> {
   for (const stop of stops.toReversed()) {
     try {
       await stop();
@@ -56,7 +60,7 @@ async function openDatabase(config: Config, log: Log): Promise<{ database: Datab
     const postgres = await startEmbeddedPostgres({ dataDir: config.dataDir, clock, log });
     stops.push(() => postgres.stop());
     void postgres.exited.then(() => {
-      if (isStopping) return;
+      if (stopping !== undefined) return;
       say("PostgreSQL ended by itself; stopping. Its log is in the data directory. The next start recovers.");
       process.exitCode = 1;
       void stopAll(log);
@@ -140,7 +144,7 @@ function startAgent(config: Config, url: string, token: string): AgentProcess | 
 async function hostsReady(config: Config, app: BerthApp, agent: AgentProcess | undefined): Promise<void> {
   const expected = config.simulatedHosts ?? 1;
   const untilMs = clock.monotonicMs() + HOSTS_WAIT_MS;
-  while (agent !== undefined && !agent.hasGivenUp() && !isStopping && clock.monotonicMs() < untilMs) {
+  while (agent !== undefined && !agent.hasGivenUp() && stopping === undefined && clock.monotonicMs() < untilMs) {
     if (app.gateway.connectedCount >= expected) break;
     await clock.sleep(HOSTS_POLL_MS);
   }
@@ -159,7 +163,9 @@ async function main(): Promise<void> {
     return;
   }
   stops.push(() => lock.release());
-  for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => void stopAll(log));
+  for (const signal of ["SIGINT", "SIGTERM"] as const) {
+    process.on(signal, () => void stopAll(log).then(() => say("Stopped.")));
+  }
   try {
     await mkdir(config.dataDir, { recursive: true });
     const { database, connection } = await openDatabase(config, log);
@@ -182,7 +188,7 @@ async function main(): Promise<void> {
       offerCount: app.offers.size,
       isAgentGivenUp: agent?.hasGivenUp() ?? true,
     };
-    if (!isStopping) say(readyText(config, standing));
+    if (stopping === undefined) say(readyText(config, standing));
   } catch (error) {
     say(`berth could not start: ${error instanceof Error ? error.message : String(error)}`);
     log.debug({ err: error }, "start failed");

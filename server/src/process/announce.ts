@@ -31,6 +31,7 @@ function marketLine(config: Config, { connectedHosts, offerCount, isAgentGivenUp
   }
   if (!config.hasAgent || isAgentGivenUp) return "No host is on the market yet.";
   if (connectedHosts === 0) return "This machine is still getting ready to be a host; it joins the market by itself.";
+  if (offerCount === 0) return "This machine is on the market; all of it is rented.";
   return `This machine is on the market with ${count(offerCount, "offer")}.`;
 }
 
