@@ -41,7 +41,7 @@ details[open]{background:var(--soft)}summary{cursor:pointer}
 code{font:13px/1.4 ui-monospace,monospace}.method{display:inline-block;min-width:4.2rem;font-weight:600}
 .open{opacity:.6;font-size:.85rem;margin-left:.5rem}table{border-collapse:collapse;width:100%;margin:.4rem 0 1rem}
 td,th{text-align:left;vertical-align:top;padding:.2rem .8rem .2rem 0;border-bottom:1px solid var(--line)}
-nav a{margin-right:1rem}`;
+nav{display:flex;flex-wrap:wrap;gap:.2rem 1rem}`;
 
 /** One self-contained page without scripts: every operation with its parameters, body and answer. */
 export function renderApiPage(document: object): string {
@@ -54,16 +54,21 @@ export function renderApiPage(document: object): string {
   );
   const groups = Map.groupBy(operations, ({ operation }) => operation.operationId?.split(".")[1] ?? "other");
   const names = [...groups.keys()].toSorted();
-  const links = names.map((name) => `<a href="#${escape(name)}">${escape(name)}</a>`).join("");
+  const links = names.map((name) => `<a href="#${escape(name)}">${escape(titleOf(name))}</a>`).join("");
   const sections = names.map((name) => {
     const entries = (groups.get(name) ?? []).map(renderOperation).join("");
-    return `<h2 id="${escape(name)}">${escape(name)}</h2>${entries}`;
+    return `<h2 id="${escape(name)}">${escape(titleOf(name))}</h2>${entries}`;
   });
   return `<!doctype html><html lang="en"><head><meta charset="utf-8">
 <meta name="viewport" content="width=device-width,initial-scale=1"><title>Berth API</title><style>${STYLE}</style></head>
 <body><h1>Berth API</h1><p>Send your key as <code>Authorization: Bearer KEY</code>. Bodies are JSON, amounts are dollars,
 times are seconds since the epoch unless they say otherwise. The same as data: <a href="/openapi.json">openapi.json</a>.</p>
 <nav>${links}</nav>${sections.join("")}</body></html>`;
+}
+
+/** `network_disk` of an operation's name, as people write it. */
+function titleOf(group: string): string {
+  return group.replaceAll("_", " ");
 }
 
 function renderOperation({ path, method, operation }: { path: string; method: string; operation: Operation }): string {
