@@ -1,6 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 
-const POLL_MS = 25;
+/** Slower than the limit of an ordinary client, so that waiting for one thing does not use up the next one's calls. */
+const POLL_MS = 75;
 const LIMIT_MS = 30_000;
 
 /**
