@@ -490,6 +490,7 @@ create table leases (
 CREATE INDEX leases_by_instance ON public.leases USING btree (instance_id);
 CREATE INDEX leases_live_by_machine ON public.leases USING btree (machine_id) WHERE (released_at IS NULL);
 CREATE UNIQUE INDEX leases_one_live_per_device ON public.leases USING btree (device_id) WHERE (released_at IS NULL);
+CREATE INDEX leases_released ON public.leases USING btree (device_id, released_at) WHERE (released_at IS NOT NULL);
 
 create table ledger_accounts (
   id integer generated always as identity,

@@ -27,3 +27,5 @@ create table leases (
 create unique index leases_one_live_per_device on leases (device_id) where released_at is null;
 create index leases_live_by_machine on leases (machine_id) where released_at is null;
 create index leases_by_instance on leases (instance_id);
+-- When a device was last given back: its next lease begins no earlier.
+create index leases_released on leases (device_id, released_at) where released_at is not null;

@@ -81,14 +81,21 @@ export async function insertOffers(
 
 export type NewLease = LiveLease & { readonly generation: number };
 
-/** Gives devices away. A unique index refuses a device that somebody holds; the caller holds the machine's row lock. */
+/**
+ * Gives devices away. A unique index refuses a device that somebody holds; the caller holds the machine's row lock. The
+ * instant of a transaction is read before it waits for locks, so a lease begins where the last one of its device ended
+ * when that is later: the recorded times never overlap.
+ */
 export async function insertLeases(tx: Tx, leases: readonly NewLease[]): Promise<void> {
   if (leases.length === 0) return;
   const column = <K extends keyof NewLease>(key: K) => leases.map((lease) => lease[key]);
   await sql`
     insert into leases
       (device_id, machine_id, instance_id, generation, is_bid, price_nanos_per_device_hour, granted_at)
-    select device_id, machine_id, instance_id, generation, is_bid, price, ${tx.now}::timestamptz
+    select device_id, machine_id, instance_id, generation, is_bid, price, greatest(${tx.now}::timestamptz, (
+      select max(released_at) from leases as earlier
+      where earlier.device_id = given.device_id and earlier.released_at is not null
+    ))
     from unnest(
       ${column("deviceId")}::integer[], ${column("machineId")}::integer[], ${column("instanceId")}::integer[],
       ${column("generation")}::integer[], ${column("isBid")}::boolean[],
@@ -97,11 +104,14 @@ export async function insertLeases(tx: Tx, leases: readonly NewLease[]): Promise
   `.execute(tx.db);
 }
 
-/** Frees everything that these instances hold. Only after a teardown receipt or certain lease expiry. */
+/**
+ * Frees everything that these instances hold. Only after a teardown receipt or certain lease expiry. Never recorded as
+ * earlier than the grant, whose transaction may have read its instant later and its locks sooner.
+ */
 export async function releaseLeases(tx: Tx, instanceIds: readonly InstanceId[]): Promise<void> {
   await tx.db
     .updateTable("leases")
-    .set({ released_at: tx.now })
+    .set({ released_at: sql<Date>`greatest(${tx.now}::timestamptz, granted_at)` })
     .where("instance_id", "=", sql<InstanceId>`any(${instanceIds}::integer[])`)
     .where("released_at", "is", null)
     .execute();
