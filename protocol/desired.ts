@@ -13,7 +13,16 @@ export const LaunchCommand = Type.Union([
     mode: Type.Literal("shell"),
     /** Run at every start of the container, before it idles; null runs nothing. */
     onstart: Type.Union([Type.String(), Type.Null()]),
-    has_jupyter: Type.Boolean(),
+    /** A notebook server on port 8080 of the container, if the image has one; null starts none. */
+    jupyter: Type.Union([
+      Type.Object({
+        token: Type.String(),
+        /** Where it starts; null is the image's working directory. */
+        directory: Type.Union([Type.String(), Type.Null()]),
+        is_lab: Type.Boolean(),
+      }),
+      Type.Null(),
+    ]),
   }),
 ]);
 export type LaunchCommand = Static<typeof LaunchCommand>;
@@ -25,11 +34,19 @@ export const PortRequest = Type.Object({
 });
 export type PortRequest = Static<typeof PortRequest>;
 
+/** The platform's own SSH server in front of the instance; keys are whole `authorized_keys` lines without options. */
+const SshAccess = Type.Object({ authorized_keys: Type.Array(Type.String({ maxLength: 16_384 })) });
+
 /** What one instance should be on the host. The agent compares it with what it observes and closes the difference. */
 export const DesiredInstance = Type.Object({
   instance_id: Type.Integer({ minimum: 1 }),
   /** Grows with every start. A run belongs to exactly one generation; an order with a smaller one is stale. */
   generation: Type.Integer({ minimum: 0 }),
+  /**
+   * Grows when the container is to be made anew from a freshly pulled image (recycle, another template): container and
+   * disk of an older revision are removed first.
+   */
+  revision: Type.Integer({ minimum: 0 }),
   /** `absent` asks for a teardown receipt: a report that names the instance as absent. */
   run: Type.Union([Type.Literal("running"), Type.Literal("stopped"), Type.Literal("absent")]),
   image: Type.String(),
@@ -41,6 +58,10 @@ export const DesiredInstance = Type.Object({
   env: Type.Array(Type.Tuple([Type.String(), Type.String()])),
   ports: Type.Array(PortRequest),
   hostname: Type.Union([Type.String(), Type.Null()]),
+  /** The user of the main process, as the engine reads it; null is the image's. */
+  user: Type.Union([Type.String(), Type.Null()]),
+  /** Null where the renter's image has to bring its own access. */
+  ssh: Type.Union([SshAccess, Type.Null()]),
   gpu_uuids: Type.Array(Type.String()),
   cpu_millis: Type.Integer({ minimum: 0 }),
   memory_bytes: Type.Integer({ minimum: 0 }),
@@ -50,3 +71,14 @@ export const DesiredInstance = Type.Object({
   ),
 });
 export type DesiredInstance = Static<typeof DesiredInstance>;
+
+/** Rented space on this host, with or without an instance that mounts it. */
+export const DesiredVolume = Type.Object({
+  volume_id: Type.Integer({ minimum: 1 }),
+  size_bytes: Type.Integer({ minimum: 0 }),
+  /** The mount point of the network disk that it is a part of; null is the host's own disk. */
+  network_directory: Type.Union([Type.String(), Type.Null()]),
+  /** `absent` asks for a receipt, as for instances: the data is gone for good. */
+  state: Type.Union([Type.Literal("present"), Type.Literal("absent")]),
+});
+export type DesiredVolume = Static<typeof DesiredVolume>;

@@ -2,4 +2,5 @@ export * from "./desired.ts";
 export * from "./facts.ts";
 export * from "./messages.ts";
 export * from "./observed.ts";
+export * from "./tasks.ts";
 export { decodeAgentMessage, decodeServerMessage } from "./decode.ts";

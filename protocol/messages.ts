@@ -1,9 +1,10 @@
 import { Type, type Static } from "typebox";
-import { DesiredInstance } from "./desired.ts";
+import { DesiredInstance, DesiredVolume } from "./desired.ts";
 import { GpuFacts, MachineFacts } from "./facts.ts";
-import { GpuHealth, ObservedInstance } from "./observed.ts";
+import { GpuHealth, ObservedInstance, ObservedVolume } from "./observed.ts";
+import { CancelTask, OpenTunnel, Task, TaskProgress, TaskResult } from "./tasks.ts";
 
-export const PROTOCOL_VERSION = 1;
+export const PROTOCOL_VERSION = 2;
 
 /** First message of an agent. `host_key` names the machine within the credential that opened the connection. */
 export const Hello = Type.Object({
@@ -13,6 +14,10 @@ export const Hello = Type.Object({
   host_key: Type.String({ minLength: 1, maxLength: 128 }),
   /** Changes with every boot of the host: after a reboot no process of an old boot can still be running. */
   boot_id: Type.String({ minLength: 1, maxLength: 64 }),
+  /** Made from the hardware and the installed system: a credential copied to another machine comes with another one. */
+  fingerprint: Type.String({ minLength: 1, maxLength: 128 }),
+  /** The proof that the last welcome gave; empty before the first. Of two copies of one agent only one can have it. */
+  session_proof: Type.String({ maxLength: 128 }),
   engine: Type.Object({
     kind: Type.Union([Type.Literal("docker"), Type.Literal("simulated")]),
     version: Type.String({ maxLength: 64 }),
@@ -27,14 +32,17 @@ export const Report = Type.Object({
   kind: Type.Literal("report"),
   /** Grows with each report of one connection; the acknowledgement repeats it. */
   sequence: Type.Integer({ minimum: 1 }),
+  /** The proof of this session's welcome could not be stored: the one that the hello showed has to stay good. */
+  is_proof_lost: Type.Optional(Type.Boolean()),
   /** The desired version that this report has already applied; 0 before the first. */
   desired_version: Type.Integer({ minimum: 0 }),
   instances: Type.Array(ObservedInstance, { maxItems: 4096 }),
+  volumes: Type.Array(ObservedVolume, { maxItems: 4096 }),
   gpus: Type.Array(GpuHealth, { maxItems: 64 }),
 });
 export type Report = Static<typeof Report>;
 
-export const AgentMessage = Type.Union([Hello, Report]);
+export const AgentMessage = Type.Union([Hello, Report, TaskProgress, TaskResult]);
 export type AgentMessage = Static<typeof AgentMessage>;
 
 export const Welcome = Type.Object({
@@ -43,6 +51,8 @@ export const Welcome = Type.Object({
   heartbeat_ms: Type.Integer({ minimum: 10 }),
   /** Without an acknowledgement for this long the agent stops every container it runs: the machine may be sold again. */
   lease_ms: Type.Integer({ minimum: 100 }),
+  /** To be kept over restarts and shown in the next hello. */
+  session_proof: Type.String({ maxLength: 128 }),
 });
 export type Welcome = Static<typeof Welcome>;
 
@@ -51,6 +61,7 @@ export const Desired = Type.Object({
   kind: Type.Literal("desired"),
   version: Type.Integer({ minimum: 1 }),
   instances: Type.Array(DesiredInstance, { maxItems: 4096 }),
+  volumes: Type.Array(DesiredVolume, { maxItems: 4096 }),
 });
 export type Desired = Static<typeof Desired>;
 
@@ -67,5 +78,5 @@ const Refuse = Type.Object({
   message: Type.String(),
 });
 
-export const ServerMessage = Type.Union([Welcome, Desired, Acknowledge, Refuse]);
+export const ServerMessage = Type.Union([Welcome, Desired, Acknowledge, Refuse, Task, CancelTask, OpenTunnel]);
 export type ServerMessage = Static<typeof ServerMessage>;

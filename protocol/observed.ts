@@ -25,6 +25,17 @@ export const ObservedInstance = Type.Object({
   /** `"8080/tcp": 33526`, only while running. */
   ports: Type.Record(Type.String(), Type.Integer({ minimum: 1, maximum: 65535 })),
   exit_code: Type.Union([Type.Integer(), Type.Null()]),
+  /** Public key of the SSH server in front of it, as in `known_hosts` without the name; null where there is none. */
+  ssh_host_key: Type.Union([Type.String({ maxLength: 1024 }), Type.Null()]),
+  /** A momentary reading; null while nothing runs, and where the engine does not tell. */
+  usage: Type.Union([
+    Type.Object({
+      cpu_percent: Type.Number({ minimum: 0 }),
+      memory_bytes: Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }),
+      disk_bytes: Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }),
+    }),
+    Type.Null(),
+  ]),
   /** Cumulative within the generation; they never go back. */
   counters: Type.Object({
     running_ms: Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }),
@@ -42,3 +53,12 @@ export const GpuHealth = Type.Object({
   temperature_c: Type.Union([Type.Number(), Type.Null()]),
 });
 export type GpuHealth = Static<typeof GpuHealth>;
+
+/** `absent` is the receipt: no byte of the volume is left. `failed` says why in `message`; the agent tries again. */
+export const ObservedVolume = Type.Object({
+  volume_id: Type.Integer({ minimum: 1, maximum: 2_147_483_647 }),
+  state: Type.Union([Type.Literal("present"), Type.Literal("absent"), Type.Literal("failed")]),
+  used_bytes: Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }),
+  message: Type.String({ maxLength: 1024 }),
+});
+export type ObservedVolume = Static<typeof ObservedVolume>;

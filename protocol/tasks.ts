@@ -1,0 +1,81 @@
+import { Type, type Static } from "typebox";
+
+const Place = Type.Object({
+  kind: Type.Union([Type.Literal("instance"), Type.Literal("volume")]),
+  id: Type.Integer({ minimum: 1 }),
+  /** Absolute within the instance, from the root of a volume; a trailing slash means the contents. */
+  path: Type.String({ maxLength: 4096 }),
+});
+export type Place = Static<typeof Place>;
+
+/** Something asked of a host once, beside the desired set. Doing it twice is harmless: it may be sent again. */
+export const TaskAction = Type.Union([
+  Type.Object({
+    type: Type.Literal("logs"),
+    instance_id: Type.Integer({ minimum: 1 }),
+    tail_lines: Type.Integer({ minimum: 0 }),
+    /** Only lines that contain it; empty for all. */
+    filter: Type.String({ maxLength: 1024 }),
+    /** The agent's own lines on the instance, not the container's. */
+    is_agent_log: Type.Boolean(),
+  }),
+  /** `ls`, `rm` or `du` with arguments, run in the instance's own file system without a shell. */
+  Type.Object({
+    type: Type.Literal("execute"),
+    instance_id: Type.Integer({ minimum: 1 }),
+    argv: Type.Array(Type.String(), { minItems: 1, maxItems: 256 }),
+  }),
+  Type.Object({ type: Type.Literal("copy"), source: Place, destination: Place }),
+  /** Commits the container and pushes it to a registry of the renter. */
+  Type.Object({
+    type: Type.Literal("snapshot"),
+    instance_id: Type.Integer({ minimum: 1 }),
+    repository: Type.String(),
+    tag: Type.String(),
+    registry_auth: Type.Union([
+      Type.Object({ username: Type.String(), password: Type.String(), serveraddress: Type.String() }),
+      Type.Null(),
+    ]),
+    is_paused: Type.Boolean(),
+  }),
+]);
+export type TaskAction = Static<typeof TaskAction>;
+
+const TaskId = Type.String({ minLength: 1, maxLength: 64 });
+
+/** Down. The same id again is the same task; one that is under way or just done is not begun anew. */
+export const Task = Type.Object({ kind: Type.Literal("task"), task_id: TaskId, action: TaskAction });
+export type Task = Static<typeof Task>;
+
+/** Down. Ends a task early; one that is not known is over already. */
+export const CancelTask = Type.Object({ kind: Type.Literal("cancel_task"), task_id: TaskId });
+
+/** Up. How far a task has come, for a person. */
+export const TaskProgress = Type.Object({
+  kind: Type.Literal("task_progress"),
+  task_id: TaskId,
+  text: Type.String({ maxLength: 1024 }),
+});
+export type TaskProgress = Static<typeof TaskProgress>;
+
+/** Up. The end of a task: its output, or one sentence on why there is none. */
+export const TaskResult = Type.Object({
+  kind: Type.Literal("task_result"),
+  task_id: TaskId,
+  is_success: Type.Boolean(),
+  text: Type.String({ maxLength: 1_048_576 }),
+});
+export type TaskResult = Static<typeof TaskResult>;
+
+/**
+ * Down. A client waits at the control plane for a byte stream into the instance: the agent opens a WebSocket to
+ * `/agent/tunnel/<tunnel_id>` with its own credential and connects it to the service. The stream travels in binary
+ * messages; an empty one says that nothing more comes in its direction.
+ */
+export const OpenTunnel = Type.Object({
+  kind: Type.Literal("open_tunnel"),
+  tunnel_id: Type.String({ minLength: 1, maxLength: 64 }),
+  instance_id: Type.Integer({ minimum: 1 }),
+  service: Type.Union([Type.Literal("ssh"), Type.Literal("jupyter")]),
+});
+export type OpenTunnel = Static<typeof OpenTunnel>;
