@@ -1,5 +1,7 @@
 export type ErrorKind =
   | "invalid"
+  /** The one operation whose unreadable requests have a status of their own (operations.md §3.22). */
+  | "malformed_command"
   | "unauthenticated"
   | "forbidden"
   | "not_found"

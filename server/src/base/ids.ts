@@ -5,11 +5,13 @@ export type Id<Kind extends string> = number & { readonly [brand]: Kind };
 
 export type UserId = Id<"user">;
 export type ApiKeyId = Id<"api_key">;
+export type SshKeyId = Id<"ssh_key">;
 export type IpAccessId = Id<"ip_access">;
 export type LedgerAccountId = Id<"ledger_account">;
 export type TemplateId = Id<"template">;
 export type MachineId = Id<"machine">;
 export type AgentCredentialId = Id<"agent_credential">;
+export type JoinTokenId = Id<"join_token">;
 export type DeviceId = Id<"device">;
 export type OfferId = Id<"offer">;
 export type InstanceId = Id<"instance">;

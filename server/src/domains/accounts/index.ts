@@ -6,5 +6,13 @@ export { createIpHistory, IP_HISTORY_FLUSH_MS } from "./ip-history.ts";
 export { deleteInstanceKeys, insertInstanceKeys } from "./key-store.ts";
 export { newKey, type NewKey, type RandomBytes } from "./keys.ts";
 export { findUserIds } from "./recipient-store.ts";
+export {
+  copySshKeys,
+  deleteInstanceSshKeys,
+  listInstanceSshKeys,
+  type InstanceSshKey,
+} from "./instance-ssh-key-store.ts";
+export { listSecrets } from "./secret-store.ts";
+export { attachSshKey, detachSshKey } from "./ssh-key-service.ts";
 export type { User } from "./user.ts";
 export { accountRoutes } from "./routes.ts";

@@ -1,6 +1,7 @@
 import { AppError, invalid } from "../../base/errors.ts";
 import { parseDollars } from "../../base/money.ts";
 import type { CreateUserBody, UpdateUserBody } from "./schema.ts";
+import { parseSshPublicKey, type SshPublicKey } from "./ssh-public-key.ts";
 import type { UserChanges } from "./user-store.ts";
 
 const EMAIL_LENGTH_MAX = 64;
@@ -31,7 +32,7 @@ export type NewProfile = {
   readonly username: string;
   readonly password: string;
   readonly isHostOnly: boolean;
-  readonly sshKey: string;
+  readonly sshKey: SshPublicKey | undefined;
 };
 
 /** The address in lower case, or `invalid_email`. */
@@ -63,7 +64,7 @@ export function parseNewProfile(body: CreateUserBody): NewProfile {
   if (sshKey.length > SSH_KEY_LENGTH_MAX) {
     throw invalid("ssh_key", `ssh_key may have at most ${SSH_KEY_LENGTH_MAX} characters`, "invalid_request");
   }
-  return { email, username, password, isHostOnly: body.host_only ?? false, sshKey };
+  return { email, username, password, isHostOnly: body.host_only ?? false, sshKey: readSshKey(sshKey) };
 }
 
 /**
@@ -80,7 +81,7 @@ export function parseUserChanges(body: UpdateUserBody): UserChanges {
       throw invalid(field, `${field} has more than ${lengthMax} characters`, "input_too_long");
     if (UNFIT.test(text))
       throw invalid(field, `${field} has characters that do not belong there`, "invalid_characters");
-    texts[field] = text;
+    texts[field] = field === "ssh_key" ? (readSshKey(text)?.line ?? "") : text;
   }
   if (texts.username === "") throw invalid("username", "username may not be empty", "empty_input");
   const changes: UserChanges = {
@@ -95,6 +96,11 @@ export function parseUserChanges(body: UpdateUserBody): UserChanges {
   };
   if (Object.keys(changes).length > 0) return changes;
   throw new AppError("invalid", "missing_input", "The request names no field of the account that can be set.");
+}
+
+/** Undefined when the account is to have none. */
+function readSshKey(text: string): SshPublicKey | undefined {
+  return text === "" ? undefined : parseSshPublicKey(text);
 }
 
 function parseThreshold(dollars: number): bigint {

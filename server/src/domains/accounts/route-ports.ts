@@ -1,5 +1,6 @@
 import type { FastifyRequest } from "fastify";
 import type { UserId } from "../../base/ids.ts";
+import type { Sealer } from "../../base/seal.ts";
 import { identityOf } from "../../http/server.ts";
 import type { Identities } from "./identities.ts";
 import type { IpHistory } from "./ip-history.ts";
@@ -12,6 +13,7 @@ export type AccountPorts = {
   readonly identities: Identities;
   readonly ipHistory: IpHistory;
   readonly random: RandomBytes;
+  readonly sealer: Sealer;
   readonly balanceOf: (userId: UserId) => Promise<BalanceView>;
   readonly grantCredit: GrantCredit;
 };

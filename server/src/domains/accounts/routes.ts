@@ -2,11 +2,15 @@ import type { HttpScope } from "../../http/server.ts";
 import { adminRoutes } from "./admin-routes.ts";
 import { keyRoutes } from "./key-routes.ts";
 import type { AccountPorts } from "./route-ports.ts";
+import { secretRoutes } from "./secret-routes.ts";
+import { sshKeyRoutes } from "./ssh-key-routes.ts";
 import { userRoutes } from "./user-routes.ts";
 
-/** Users, subaccounts, keys, IP history and audit log (operations.md §6.1, §6.2), and what administrators do to them. */
+/** Users, subaccounts, keys, secrets, IP history and audit log (operations.md §6), and what administrators do to them. */
 export function accountRoutes(scope: HttpScope, ports: AccountPorts): void {
   userRoutes(scope, ports);
   keyRoutes(scope, ports);
+  sshKeyRoutes(scope);
+  secretRoutes(scope, ports);
   adminRoutes(scope, ports);
 }

@@ -155,6 +155,35 @@ export type ApiKeyRecord = Static<typeof ApiKeyRecord>;
 
 export const ApiKeysResponse = Type.Object({ apikeys: Type.Array(ApiKeyRecord) });
 
+const SshKeyRecord = Type.Object({
+  id: Type.Integer(),
+  user_id: Type.Integer(),
+  key: Text,
+  public_key: Text,
+  ssh_key: Text,
+  created_at: Type.Number(),
+  deleted_at: Type.Null(),
+});
+export type SshKeyRecord = Static<typeof SshKeyRecord>;
+
+/** What it must look like is checked in ssh-public-key.ts, with the contract's codes. */
+export const SshKeyBody = Type.Object({
+  ssh_key: Type.Optional(Type.String({ description: "A public key: the line of a .pub file" })),
+});
+export const SshKeyResponse = Type.Object({ success: Success, key: SshKeyRecord });
+export const SshKeysResponse = Type.Array(SshKeyRecord);
+export const DoneResponse = Type.Object({ success: Success });
+
+/** What they may be is checked in secret-name.ts, with the contract's codes. */
+export const SecretNameBody = Type.Object({
+  key: Type.Optional(Type.String({ description: "The name of the variable; stored in upper case" })),
+});
+export const SecretBody = Type.Object({ ...SecretNameBody.properties, value: Type.Optional(Text) });
+export const SecretsResponse = Type.Object({
+  success: Success,
+  secrets: Type.Record(Text, Text, { description: "Names with masked values" }),
+});
+
 export const DeleteKeyResponse = Type.Literal("Successfully Deleted API Key");
 
 export const ResetKeyResponse = Type.Object({ success: Success, new_api_key: Text });

@@ -3,6 +3,7 @@ import { test } from "node:test";
 import { accountsHttp } from "../../../../test/support/accounts.ts";
 import { aCaller, aKey, aUser, inTransaction } from "../../../../test/support/fixtures.ts";
 import { testDatabase } from "../../../../test/support/postgres.ts";
+import { anSshKey } from "../../../../test/support/ssh-keys.ts";
 import { nanos } from "../../base/money.ts";
 import { isWellFormed } from "./keys.ts";
 
@@ -16,14 +17,20 @@ const update = (secret: string, body: unknown) => http.call({ method: "PUT", url
 const valid = { email: "new@example.com", username: "new", password: "correct horse" };
 
 test("anybody can make an account, and its first key works at once", async () => {
-  const answer = await signUp({ ...valid, email: "First@Example.COM", ssh_key: "ssh-ed25519 AAAA me", captcha: null });
+  const sshKey = anSshKey("me");
+  const answer = await signUp({ ...valid, email: "First@Example.COM", ssh_key: `${sshKey}\0\n`, captcha: null });
   assert.equal(answer.status, 200, answer.text);
   const { id, key_id: keyId, api_key: secret } = answer.body;
   assert.deepEqual(answer.body, { id, username: "new", email: "first@example.com", key_id: keyId, api_key: secret });
   assert.ok(isWellFormed(secret));
   const user = await current(secret);
   assert.deepEqual([user.id, user.email, user.key_id], [id, "first@example.com", keyId]);
-  assert.deepEqual([user.ssh_key, user.parent_id], ["ssh-ed25519 AAAA me", null]);
+  assert.deepEqual([user.ssh_key, user.parent_id], [sshKey, null]);
+  const keys = await http.call({ url: "/api/v0/ssh/", secret });
+  assert.deepEqual(
+    keys.body.map((key: { readonly key: string }) => key.key),
+    [sshKey],
+  );
 });
 
 test("a password is stored as a salted hash with its parameters, and shown nowhere", async () => {
@@ -72,6 +79,7 @@ test("what is asked of a new account is checked, each mistake with its code", as
     [{ password: "" }, "missing_auth_value"],
     [{ password: "p".repeat(257) }, "invalid_request"],
     [{ ssh_key: "k".repeat(4097) }, "invalid_request"],
+    [{ ssh_key: "ssh-ed25519 AAAA me" }, "invalid_ssh_key"],
     [{ email: 5 }, "invalid_args"],
     [{ host_only: "yes" }, "invalid_args"],
   ];
@@ -140,7 +148,7 @@ test("what a user sets is what the account shows, and what is left out stays", a
   const changes = {
     username: "renamed",
     fullname: "Ada Lovelace",
-    ssh_key: "ssh-ed25519 AAAA ada",
+    ssh_key: anSshKey("ada"),
     billaddress_line1: "1 Main Street",
     billaddress_line2: "",
     billaddress_city: "London",
@@ -155,6 +163,8 @@ test("what a user sets is what the account shows, and what is left out stays", a
   const user = await current(caller.secret);
   for (const [field, value] of Object.entries(changes)) assert.equal(user[field], value, field);
   assert.equal(user.email, "ada@example.com");
+  const keys = await http.call({ url: "/api/v0/ssh/", secret: caller.secret });
+  assert.equal(keys.body[0].public_key, changes.ssh_key);
   await update(caller.secret, { fullname: "Ada", billaddress_city: null });
   assert.deepEqual(await current(caller.secret), { ...user, fullname: "Ada" });
 });

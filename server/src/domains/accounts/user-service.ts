@@ -10,6 +10,8 @@ import { insertApiKey } from "./key-store.ts";
 import { newKey, type RandomBytes } from "./keys.ts";
 import { parseEmail, parseUserChanges, USERNAME_LENGTH_MAX, type NewProfile } from "./profile.ts";
 import type { AdminCreateUserBody, UpdateUserBody } from "./schema.ts";
+import { addSshKey } from "./ssh-key-service.ts";
+import { parseSshPublicKey } from "./ssh-public-key.ts";
 import { insertUser, updateUser, type UserInsert } from "./user-store.ts";
 
 /** Who asks, and from where. */
@@ -63,8 +65,10 @@ export async function createAccount(
   },
 ): Promise<NewAccount> {
   const { email, username, isHostOnly, sshKey } = input.profile;
-  const user = { email, username, passwordHash: input.passwordHash, parentId: input.parentId, isHostOnly, sshKey };
+  const { passwordHash, parentId } = input;
+  const user = { email, username, passwordHash, parentId, isHostOnly, sshKey: sshKey?.line ?? "" };
   const account = await insertAccount(tx, user, input.random);
+  if (sshKey !== undefined) await addSshKey(tx, account.userId, sshKey);
   const actor = input.identity ?? { userId: account.userId };
   const args = { user_id: account.userId, email, key_id: account.keyId };
   await recordAudit(tx, actor, { ipAddress: input.ipAddress, action: "api.user.create", args });
@@ -99,6 +103,8 @@ export async function updateOwnUser(tx: Tx, { identity, ipAddress }: Caller, bod
     throw isUniqueViolation(error, "users_email") ? userExists(error) : error;
   });
   if (!isThere) throw noSuchUser(String(identity.userId));
+  // The key in the profile is one of the account's: it opens what the user rents from now on.
+  if (changes.ssh_key) await addSshKey(tx, identity.userId, parseSshPublicKey(changes.ssh_key));
   const args = { fields: Object.keys(changes) };
   await recordAudit(tx, identity, { ipAddress, action: "api.user.update", args });
 }

@@ -96,6 +96,11 @@ export async function findFirstAdmin(db: Reader): Promise<User | undefined> {
   return row && toUser(row);
 }
 
+/** Keeps other changes of what the user has waiting until the commit, so that counts and names can be relied on. */
+export async function lockUser(tx: Tx, id: UserId): Promise<void> {
+  await tx.db.selectFrom("users").select("id").where("id", "=", id).forNoKeyUpdate().execute();
+}
+
 /** False when the user is gone. Throws the unique violation of `users_email` when the address is taken. */
 export async function updateUser(tx: Tx, id: UserId, changes: UserChanges): Promise<boolean> {
   const result = await tx.db

@@ -5,7 +5,8 @@ import type { AuditRecord } from "./audit-store.ts";
 import type { IpRecord } from "./ip-store.ts";
 import type { ApiKey } from "./key-store.ts";
 import type { Permissions } from "./permissions.ts";
-import type { ApiKeyRecord, CurrentUserResponse } from "./schema.ts";
+import type { ApiKeyRecord, CurrentUserResponse, SshKeyRecord } from "./schema.ts";
+import type { SshKey } from "./ssh-key-store.ts";
 import type { Subaccount } from "./user-store.ts";
 import type { User } from "./user.ts";
 
@@ -102,6 +103,19 @@ export function viewApiKey(key: ApiKey): ApiKeyRecord {
 /** `false` says that the key is not narrowed (operations.md §6.2). */
 export function viewPermissions(permissions: Permissions) {
   return permissions ?? (false as const);
+}
+
+/** The text under each of the names by which some client reads it (operations.md §6.3). */
+export function viewSshKey({ id, userId, publicKey, createdAt }: SshKey): SshKeyRecord {
+  return {
+    id,
+    user_id: userId,
+    key: publicKey,
+    public_key: publicKey,
+    ssh_key: publicKey,
+    created_at: epochSeconds(createdAt),
+    deleted_at: null,
+  };
 }
 
 export function viewAuditRecord(record: AuditRecord) {

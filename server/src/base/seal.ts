@@ -1,0 +1,49 @@
+import { createCipheriv, createDecipheriv, hkdfSync } from "node:crypto";
+
+/**
+ * Passwords and secrets that have to be read back, so that no hash will do, lie sealed in the database: whoever has a
+ * copy of it but not the server's secret has nothing. A seal is bound to its context, the place of the text such as
+ * `secret 7 HF_TOKEN`: moved to another row it does not open.
+ */
+export type Sealer = {
+  /** Each time another text, for the same input too. */
+  readonly seal: (text: string, context: string) => string;
+  /**
+   * The text that was sealed; undefined when it was sealed under another secret or for another context, or was changed.
+   * What lies there in clear from the time before there were seals comes back as it is.
+   */
+  readonly open: (stored: string, context: string) => string | undefined;
+};
+
+/** Names the way of sealing: AES-256-GCM, a random nonce, its tag, the ciphertext, in base64url. */
+const PREFIX = "sealed1:";
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+
+export function createSealer(secret: Buffer, random: (byteCount: number) => Buffer): Sealer {
+  const key = Buffer.from(hkdfSync("sha256", secret, "", "berth sealed texts 1", 32));
+  return {
+    seal(text, context) {
+      const nonce = random(NONCE_BYTES);
+      const cipher = createCipheriv("aes-256-gcm", key, nonce);
+      cipher.setAAD(Buffer.from(context, "utf8"));
+      const ciphertext = Buffer.concat([cipher.update(text, "utf8"), cipher.final()]);
+      return `${PREFIX}${Buffer.concat([nonce, cipher.getAuthTag(), ciphertext]).toString("base64url")}`;
+    },
+    open(stored, context) {
+      if (!stored.startsWith(PREFIX)) return stored;
+      const sealed = Buffer.from(stored.slice(PREFIX.length), "base64url");
+      if (sealed.length < NONCE_BYTES + TAG_BYTES) return undefined;
+      const decipher = createDecipheriv("aes-256-gcm", key, sealed.subarray(0, NONCE_BYTES));
+      decipher.setAAD(Buffer.from(context, "utf8"));
+      decipher.setAuthTag(sealed.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES));
+      try {
+        const text = decipher.update(sealed.subarray(NONCE_BYTES + TAG_BYTES));
+        return Buffer.concat([text, decipher.final()]).toString("utf8");
+      } catch {
+        // The one thing that fails here is the tag, and callers are told of it by what is returned.
+        return undefined;
+      }
+    },
+  };
+}
