@@ -25,7 +25,7 @@ test("without a template an image is enough: SSH through the proxy, 8 GB, nothin
     registry_auth: null,
     runtype: { mode: "ssh", is_ssh_direct: false, is_jupyter_direct: false },
     image_runtype: "ssh ssh_proxy",
-    command: { mode: "shell", onstart: null, has_jupyter: false },
+    command: { mode: "shell", onstart: null, jupyter: null },
     image_args: [],
     onstart: null,
     env: [],

@@ -80,12 +80,13 @@ export function resolveLaunch(template: LaunchTemplate | undefined, request: Fie
     parseOptions(request["env"], "env"),
     "env",
   ).map((entry) => withoutJupyterPortal(entry, runtype));
+  const jupyter = runtype.mode === "jupyter" ? resolveJupyter(content, request) : null;
   return {
     image,
     registry_auth: resolveAuth(template, request, reference),
     runtype,
     image_runtype: renderRuntype(runtype),
-    command: commandOf(runtype, onstart, imageArgs),
+    command: commandOf(runtype, onstart, imageArgs, jupyter),
     image_args: imageArgs,
     onstart,
     env: variablesOf(entries, request),
@@ -96,7 +97,7 @@ export function resolveLaunch(template: LaunchTemplate | undefined, request: Fie
     volume_links: volumeLinksOf(entries),
     disk_gb: resolveDisk(content, request),
     label: readText(request, "label", LABEL_LENGTH_MAX) || null,
-    jupyter: runtype.mode === "jupyter" ? resolveJupyter(content, request) : null,
+    jupyter,
     user: readUser(request),
     extra_filters: mergeExtraFilters(content?.extra_filters ?? {}, readExtraFilters(request, "extra_filters") ?? {}),
   };
@@ -156,8 +157,14 @@ function readArguments(request: Fields): Arguments | undefined {
   return text === undefined ? undefined : { words: splitShellWords(text, "args_str"), length: text.length };
 }
 
-function commandOf(runtype: Runtype, onstart: string | null, args: readonly string[]): LaunchCommand {
-  if (runtype.mode !== "args") return { mode: "shell", onstart, has_jupyter: runtype.mode === "jupyter" };
+function commandOf(
+  runtype: Runtype,
+  onstart: string | null,
+  args: readonly string[],
+  jupyter: LaunchSettings["jupyter"],
+): LaunchCommand {
+  // The token is each instance's own: it is made when the host is told, and stored nowhere.
+  if (runtype.mode !== "args") return { mode: "shell", onstart, jupyter: jupyter && { token: "", ...jupyter } };
   if (args.length === 0) return { mode: "entrypoint", entrypoint_shell: onstart, args: null };
   return { mode: "entrypoint", entrypoint_shell: onstart && withArguments(onstart), args: [...args] };
 }

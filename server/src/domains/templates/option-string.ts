@@ -4,6 +4,7 @@
  * this file, so no other option, host path or device can reach a host whatever the text says.
  */
 import { invalid } from "../../base/errors.ts";
+import { isRuntimeVariable } from "../../base/runtime-variables.ts";
 
 type PortProtocol = "tcp" | "udp";
 
@@ -35,28 +36,6 @@ const PORT_MAX = 65_535;
 
 const FLAGS = ["-e", "-p", "-h", "-v", "-n"] as const;
 type Flag = (typeof FLAGS)[number];
-
-/**
- * Variables that container runtimes read to decide which devices and driver parts to hand in. Which GPUs an instance
- * has is decided by its lease alone, so the renter's word for them is dropped.
- */
-const RUNTIME_VARIABLES: ReadonlySet<string> = new Set([
-  "NVIDIA_VISIBLE_DEVICES",
-  "NVIDIA_DRIVER_CAPABILITIES",
-  "NVIDIA_MIG_CONFIG_DEVICES",
-  "NVIDIA_MIG_MONITOR_DEVICES",
-  "NVIDIA_IMEX_CHANNELS",
-  "NVIDIA_DISABLE_REQUIRE",
-  "NVIDIA_GDS",
-  "NVIDIA_GDRCOPY",
-  "NVIDIA_MOFED",
-  "NVIDIA_NVSWITCH",
-  "AMD_VISIBLE_DEVICES",
-]);
-
-function isRuntimeVariable(name: string): boolean {
-  return RUNTIME_VARIABLES.has(name) || name.startsWith("NVIDIA_REQUIRE_");
-}
 
 /**
  * Reads options in either form of the contract: a string of flags, or an object such as `{"TZ": "UTC", "-p 80:80": "1"}`.

@@ -2,6 +2,7 @@ import { invalid } from "../../base/errors.ts";
 import { parseSelectCols } from "../../base/filters/parse-order.ts";
 import type { UserId } from "../../base/ids.ts";
 import { MicroBatcher } from "../../base/micro-batcher.ts";
+import type { Sealer } from "../../base/seal.ts";
 import { identityOf, type HttpScope } from "../../http/server.ts";
 import { isFields } from "./fields.ts";
 import {
@@ -29,10 +30,10 @@ const TAGS = ["Templates"];
 const LISTS_PER_BATCH = 32;
 
 /** Operations 2 to 5 of core-spec.md. */
-export function templateRoutes(scope: HttpScope): void {
+export function templateRoutes(scope: HttpScope, { sealer }: { readonly sealer: Sealer }): void {
   searchRoute(scope);
-  createRoute(scope);
-  editRoute(scope);
+  createRoute(scope, sealer);
+  editRoute(scope, sealer);
   deleteRoute(scope);
 }
 
@@ -67,7 +68,7 @@ function searchRoute({ app, database }: HttpScope): void {
   );
 }
 
-function createRoute(scope: HttpScope): void {
+function createRoute(scope: HttpScope, sealer: Sealer): void {
   scope.app.post(
     PATH,
     {
@@ -79,7 +80,7 @@ function createRoute(scope: HttpScope): void {
     async (request) => {
       const { userId } = identityOf(request);
       return scope.mutate(request, async (tx) => {
-        const { template, isNew } = await createTemplate(tx, userId, request.body);
+        const { template, isNew } = await createTemplate(tx, userId, request.body, sealer);
         const msg = isNew
           ? `Template created. New Template ID: ${template.id}`
           : `You have this template already. Template ID: ${template.id}`;
@@ -89,7 +90,7 @@ function createRoute(scope: HttpScope): void {
   );
 }
 
-function editRoute(scope: HttpScope): void {
+function editRoute(scope: HttpScope, sealer: Sealer): void {
   scope.app.put(
     PATH,
     {
@@ -99,7 +100,7 @@ function editRoute(scope: HttpScope): void {
     async (request) => {
       const { userId } = identityOf(request);
       return scope.mutate(request, async (tx) => {
-        const template = await editTemplate(tx, userId, request.body);
+        const template = await editTemplate(tx, userId, request.body, sealer);
         const msg = `Template ${template.id} updated.`;
         return { success: true as const, msg, template: viewTemplate(template, userId) };
       });

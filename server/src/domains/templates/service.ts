@@ -3,6 +3,7 @@ import { STRICT_FILTERS, parseFilters } from "../../base/filters/parse-filters.t
 import type { Filter } from "../../base/filters/filter.ts";
 import { parseOrderBy } from "../../base/filters/parse-order.ts";
 import { parseId, type TemplateId, type UserId } from "../../base/ids.ts";
+import type { Sealer } from "../../base/seal.ts";
 import type { Reader, Tx } from "../../db/transaction.ts";
 import { TEMPLATE_COLUMNS, type Template } from "./columns.ts";
 import { HASH_ID, computeHashId, computePasswordMac } from "./content-hash.ts";
@@ -16,6 +17,7 @@ import {
   findOwnForUpdate,
   findOwnIdByAnyHash,
   findVersionByHash,
+  findVisibleHash,
   insertTemplate,
   listVisibleTemplates,
   readHashKey,
@@ -64,8 +66,10 @@ export async function createTemplate(
   tx: Tx,
   creatorId: UserId,
   fields: Fields,
+  sealer: Sealer,
 ): Promise<{ readonly template: Template; readonly isNew: boolean }> {
-  const version = await versionOf(tx, readNewContent(fields), readPassword(fields) ?? "");
+  const login = { creatorId, password: readPassword(fields) ?? "" };
+  const version = await versionOf(tx, readNewContent(fields), login, sealer);
   const inserted = await insertTemplate(tx, creatorId, version);
   if (inserted !== undefined) return { template: inserted, isNew: true };
   const template = await findOwnByCurrentHash(tx.db, creatorId, version.hashId);
@@ -78,13 +82,14 @@ export async function createTemplate(
  * Changes the caller's own template that has, or had, this hash. The id stays and the hash follows the content. An edit
  * that would make it a copy of another own template is a conflict: one content has one template per user.
  */
-export async function editTemplate(tx: Tx, creatorId: UserId, fields: Fields): Promise<Template> {
+export async function editTemplate(tx: Tx, creatorId: UserId, fields: Fields, sealer: Sealer): Promise<Template> {
   const hashId = readHash(fields["hash_id"], "hash_id");
   const id = await findOwnIdByAnyHash(tx.db, creatorId, hashId);
   const current = id && (await findOwnForUpdate(tx, creatorId, id));
   if (current === undefined) throw noSuchTemplate("hash_id");
   const content = readChangedContent(fields, current.content);
-  const version = await versionOf(tx, content, readPassword(fields) ?? current.docker_login_pass);
+  const password = readPassword(fields) ?? openPassword(current, sealer, "docker_login_pass");
+  const version = await versionOf(tx, content, { creatorId, password }, sealer);
   if (version.hashId === current.hash_id) return current;
   const twin = await findOwnByCurrentHash(tx.db, creatorId, version.hashId);
   if (twin !== undefined) throw alreadyExists({ template_id: twin.id });
@@ -118,7 +123,12 @@ export type ResolvedTemplate = LaunchTemplate & {
  * hash is what its owner shared. The registry password goes along with an own or a private version; that of a public
  * one serves its owner alone, or everybody could collect it with a host of their own. Unknown is `not_found`.
  */
-export async function resolveTemplateByHash(db: Reader, userId: UserId, hash: unknown): Promise<ResolvedTemplate> {
+export async function resolveTemplateByHash(
+  db: Reader,
+  userId: UserId,
+  hash: unknown,
+  sealer: Sealer,
+): Promise<ResolvedTemplate> {
   const version = await findVersionByHash(db, userId, readHash(hash, "template_hash_id"));
   if (version === undefined) throw noSuchTemplate("template_hash_id");
   const { content } = version;
@@ -128,8 +138,21 @@ export async function resolveTemplateByHash(db: Reader, userId: UserId, hash: un
     hashId: version.hash_id,
     name: content.name,
     content,
-    docker_login_pass: mayLogin ? version.docker_login_pass : "",
+    docker_login_pass: mayLogin ? openPassword(version, sealer, "template_hash_id") : "",
   };
+}
+
+/** The present version of an own or public template. Those whom its hash was not given to cannot guess a private one. */
+export async function resolveTemplateById(
+  db: Reader,
+  userId: UserId,
+  id: unknown,
+  sealer: Sealer,
+): Promise<ResolvedTemplate> {
+  const templateId = readTemplateId(id);
+  const hash = templateId && (await findVisibleHash(db, userId, templateId));
+  if (hash === undefined) throw noSuchTemplate("template_id");
+  return resolveTemplateByHash(db, userId, hash, sealer);
 }
 
 /** Counts an instance created from the template. The row stays locked until the commit, so call it late. */
@@ -137,9 +160,32 @@ export async function recordTemplateUse(tx: Tx, id: TemplateId): Promise<void> {
   await countTemplateUse(tx, id);
 }
 
-async function versionOf(tx: Tx, content: TemplateContent, password: string): Promise<NewVersion> {
+async function versionOf(
+  tx: Tx,
+  content: TemplateContent,
+  { creatorId, password }: { readonly creatorId: UserId; readonly password: string },
+  sealer: Sealer,
+): Promise<NewVersion> {
   const mac = password === "" ? "" : computePasswordMac(password, await readHashKey(tx.db));
-  return { content, password, hashId: computeHashId(content, mac) };
+  const hashId = computeHashId(content, mac);
+  const sealed = password === "" ? "" : sealer.seal(password, passwordContext(creatorId, hashId));
+  return { content, sealedPassword: sealed, hashId };
+}
+
+type WithPassword = { readonly creator_id: UserId; readonly hash_id: string; readonly docker_login_pass: string };
+
+/** The registry password of a stored version; empty when it has none. */
+function openPassword(version: WithPassword, sealer: Sealer, field: string): string {
+  const { creator_id: creatorId, hash_id: hashId, docker_login_pass: stored } = version;
+  const password = sealer.open(stored, passwordContext(creatorId, hashId));
+  if (password !== undefined) return password;
+  // The server was started with another secret than when this was stored.
+  throw invalid(field, "The registry password of this template can no longer be read; set docker_login_pass anew.");
+}
+
+/** A version has one password: its hash depends on it. */
+function passwordContext(creatorId: UserId, hashId: string): string {
+  return `template password ${creatorId} ${hashId}`;
 }
 
 /** A hash as a caller gives it. One that no template can have is simply not found later. */

@@ -31,7 +31,7 @@ test("the database and the compiled filter choose and order the same templates",
     for (const [index, body] of bodies.entries()) {
       const content = readNewContent({ ...body, desc: String(index) });
       const now = new Date(1.7e12 + (index % 7) * 1234.5);
-      const version = { content, password: "", hashId: computeHashId(content, "") };
+      const version = { content, sealedPassword: "", hashId: computeHashId(content, "") };
       await insertTemplate({ ...tx, now }, viewerId, version);
     }
   });

@@ -185,6 +185,7 @@ export async function findOwnByCurrentHash(
   return row && fromStored(row);
 }
 
+/** The password as it is stored: sealed, or in clear from before there were seals. */
 export type StoredTemplate = Template & { readonly docker_login_pass: string };
 
 /** Locks the creator's own live template of this id. */
@@ -222,14 +223,15 @@ export async function findOwnIdByAnyHash(
 export type NewVersion = {
   readonly hashId: string;
   readonly content: TemplateContent;
-  readonly password: string;
+  /** Empty when there is none. */
+  readonly sealedPassword: string;
 };
 
 /** Undefined when the creator has a live template of this content already. */
 export async function insertTemplate(
   tx: Tx,
   creatorId: UserId,
-  { hashId, content, password }: NewVersion,
+  { hashId, content, sealedPassword }: NewVersion,
 ): Promise<Template | undefined> {
   const row = await tx.db
     .insertInto("templates")
@@ -237,14 +239,14 @@ export async function insertTemplate(
       creator_id: creatorId,
       hash_id: hashId,
       content: JSON.stringify(content),
-      docker_login_pass: password,
+      docker_login_pass: sealedPassword,
       created_at: tx.now,
     })
     .onConflict((conflict) => conflict.columns(["creator_id", "hash_id"]).where("deleted_at", "is", null).doNothing())
     .returning(COLUMNS)
     .executeTakeFirst();
   if (row === undefined) return undefined;
-  await insertVersion(tx, row.id, { hashId, content, password });
+  await insertVersion(tx, row.id, { hashId, content, sealedPassword });
   return fromStored(row);
 }
 
@@ -255,16 +257,16 @@ export async function insertTemplate(
 export async function updateTemplate(
   tx: Tx,
   id: TemplateId,
-  { hashId, content, password }: NewVersion,
+  { hashId, content, sealedPassword }: NewVersion,
 ): Promise<Template | undefined> {
   try {
     const row = await tx.db
       .updateTable("templates")
-      .set({ hash_id: hashId, content: JSON.stringify(content), docker_login_pass: password })
+      .set({ hash_id: hashId, content: JSON.stringify(content), docker_login_pass: sealedPassword })
       .where("id", "=", id)
       .returning(COLUMNS)
       .executeTakeFirstOrThrow();
-    await insertVersion(tx, id, { hashId, content, password });
+    await insertVersion(tx, id, { hashId, content, sealedPassword });
     return fromStored(row);
   } catch (error) {
     if (isUniqueViolation(error, "templates_creator_hash")) return undefined;
@@ -272,14 +274,18 @@ export async function updateTemplate(
   }
 }
 
-async function insertVersion(tx: Tx, templateId: TemplateId, { hashId, content, password }: NewVersion): Promise<void> {
+async function insertVersion(
+  tx: Tx,
+  templateId: TemplateId,
+  { hashId, content, sealedPassword }: NewVersion,
+): Promise<void> {
   await tx.db
     .insertInto("template_versions")
     .values({
       template_id: templateId,
       hash_id: hashId,
       content: JSON.stringify(content),
-      docker_login_pass: password,
+      docker_login_pass: sealedPassword,
       created_at: tx.now,
     })
     // A template may come back to what it was: that version is then the newest again.
@@ -326,6 +332,18 @@ export async function findVersionByHash(
     .limit(1)
     .executeTakeFirst();
   return row && fromStored(row);
+}
+
+/** The present hash of a live template that is the viewer's own or public. */
+export async function findVisibleHash(db: Reader, viewerId: UserId, id: TemplateId): Promise<string | undefined> {
+  const row = await db
+    .selectFrom("templates")
+    .select("hash_id")
+    .where("id", "=", id)
+    .where("deleted_at", "is", null)
+    .where((eb) => eb.or([eb("creator_id", "=", viewerId), eb("is_private", "=", false)]))
+    .executeTakeFirst();
+  return row?.hash_id;
 }
 
 export async function countTemplateUse(tx: Tx, id: TemplateId): Promise<void> {

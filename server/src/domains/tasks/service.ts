@@ -1,0 +1,147 @@
+import { createHash, randomUUID } from "node:crypto";
+import type { Task, TaskAction, TaskProgress, TaskResult } from "../../../../protocol/index.ts";
+import { conflict } from "../../base/errors.ts";
+import type { InstanceId, MachineId, UserId } from "../../base/ids.ts";
+import type { Sealer } from "../../base/seal.ts";
+import type { Reader, Tx } from "../../db/transaction.ts";
+import {
+  cancelCopiesTo,
+  countOpenTasks,
+  deleteOlderResults,
+  findResult,
+  insertTask,
+  listLongTasks,
+  listOpenTasks,
+  notifyTasks,
+  setProgress,
+  setResult,
+  type OpenTask,
+} from "./store.ts";
+import { noteOf, type NewTask, type RegistryAuth } from "./task.ts";
+
+/** What making tasks needs beyond a transaction. */
+export type TaskMeans = { readonly random: (byteCount: number) => Buffer; readonly sealer: Sealer };
+
+/** Of a result from the request for it, the wait for the host included. */
+const RESULT_MS = 600_000;
+/** Of what may take its time: the host has this long to finish, and is asked again whenever it comes back. */
+const LONG_TASK_MS = 86_400_000;
+/** A script that asks a host that hangs, again and again, is told so. */
+const OPEN_TASKS_MAX = 32;
+/** Results are up to a megabyte each: of one user's no more than these are kept at a time. */
+const RESULTS_KEPT = 32;
+const TOKEN_BYTES = 32;
+
+/** Asks for something short whose output is to be fetched; returns what the address of the result ends in. */
+export async function requestResult(tx: Tx, { random }: TaskMeans, task: NewTask): Promise<string> {
+  await refuseTooMany(tx, task.userId);
+  await deleteOlderResults(tx, task.userId, RESULTS_KEPT - 1);
+  const token = random(TOKEN_BYTES).toString("base64url");
+  await insertTask(tx, {
+    ...task,
+    id: randomUUID(),
+    sealedAuth: undefined,
+    resultSha256: hashOf(token),
+    expiresAt: new Date(tx.now.getTime() + RESULT_MS),
+  });
+  await notifyTasks(tx, task.machineId);
+  return token;
+}
+
+/** Asks for something that goes on for a while, and that its owner follows in the status message. */
+export async function startLongTask(tx: Tx, { sealer }: TaskMeans, task: NewTask): Promise<void> {
+  await refuseTooMany(tx, task.userId);
+  const id = randomUUID();
+  const { action, auth } = withoutAuth(task.action);
+  await insertTask(tx, {
+    ...task,
+    id,
+    action,
+    sealedAuth: auth === null ? undefined : sealer.seal(JSON.stringify(auth), contextOf(id)),
+    resultSha256: undefined,
+    expiresAt: new Date(tx.now.getTime() + LONG_TASK_MS),
+  });
+  await notifyTasks(tx, task.machineId);
+}
+
+async function refuseTooMany(tx: Tx, userId: UserId): Promise<void> {
+  if ((await countOpenTasks(tx.db, userId, tx.now)) < OPEN_TASKS_MAX) return;
+  const message = `${OPEN_TASKS_MAX} of your requests to hosts are under way: wait until some of them are done.`;
+  throw conflict("too_many_tasks", message);
+}
+
+function withoutAuth(action: TaskAction): { readonly action: TaskAction; readonly auth: RegistryAuth } {
+  if (action.type !== "snapshot") return { action, auth: null };
+  return { action: { ...action, registry_auth: null }, auth: action.registry_auth };
+}
+
+function contextOf(taskId: string): string {
+  return `agent task ${taskId}`;
+}
+
+function hashOf(token: string): Buffer {
+  return createHash("sha256").update(token).digest();
+}
+
+/** Ends a user's copies to this place early; how many there were. */
+export async function cancelCopies(
+  tx: Tx,
+  userId: UserId,
+  place: { readonly kind: "instance" | "volume"; readonly id: number },
+): Promise<number> {
+  const machineIds = await cancelCopiesTo(tx, userId, place);
+  for (const machineId of new Set(machineIds)) await notifyTasks(tx, machineId);
+  return machineIds.length;
+}
+
+/** What a host has not answered yet: what it is to do, and what it is to leave off. */
+export async function loadOpenTasks(
+  db: Reader,
+  sealer: Sealer,
+  { machineId, now }: { readonly machineId: MachineId; readonly now: Date },
+): Promise<{ readonly tasks: readonly Task[]; readonly cancelledIds: readonly string[] }> {
+  const open = await listOpenTasks(db, machineId, now);
+  return {
+    tasks: open.flatMap((task) => (task.isCancelled ? [] : (toMessage(task, sealer) ?? []))),
+    cancelledIds: open.flatMap((task) => (task.isCancelled ? [task.id] : [])),
+  };
+}
+
+/** Undefined when its credentials do not open any more, as after a change of the server's secret: it then runs out. */
+function toMessage({ id, action, sealedAuth }: OpenTask, sealer: Sealer): Task | undefined {
+  if (sealedAuth === undefined || action.type !== "snapshot") return { kind: "task", task_id: id, action };
+  const auth = sealer.open(sealedAuth, contextOf(id));
+  if (auth === undefined) return undefined;
+  return { kind: "task", task_id: id, action: { ...action, registry_auth: JSON.parse(auth) as RegistryAuth } };
+}
+
+/** Stores what a host says of a task; of one that is not its own, or that it has answered, nothing is changed. */
+export async function recordTaskMessage(
+  tx: Tx,
+  machineId: MachineId,
+  message: TaskProgress | TaskResult,
+): Promise<void> {
+  const task = { machineId, taskId: message.task_id };
+  if (message.kind === "task_progress") await setProgress(tx, task, message.text);
+  else await setResult(tx, task, { isSuccess: message.is_success, text: message.text });
+}
+
+/** The text at an address; undefined until it is there, and when its time is over. */
+export function readResult(db: Reader, token: string, now: Date): Promise<string | undefined> {
+  return findResult(db, hashOf(token), now);
+}
+
+/** What the status messages of these instances say on what is being done to them; most have nothing. */
+export async function listNotes(
+  db: Reader,
+  instanceIds: readonly InstanceId[],
+  now: Date,
+): Promise<ReadonlyMap<InstanceId, string>> {
+  const tasks = await listLongTasks(db, instanceIds, now);
+  return new Map(
+    [...tasks].flatMap(([id, own]) => {
+      const note = noteOf(own, now);
+      return note === undefined ? [] : [[id, note] as const];
+    }),
+  );
+}
