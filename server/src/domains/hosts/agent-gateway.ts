@@ -1,14 +1,16 @@
 import type { IncomingMessage, Server } from "node:http";
 import type { Duplex } from "node:stream";
 import { WebSocketServer, type WebSocket } from "ws";
-import { decodeAgentMessage, PROTOCOL_VERSION, type Hello } from "../../../../protocol/index.ts";
+import { decodeAgentMessage, PROTOCOL_VERSION, type Hello, type OpenTunnel } from "../../../../protocol/index.ts";
 import { AppError } from "../../base/errors.ts";
 import type { Clock } from "../../base/clock.ts";
-import type { MachineId } from "../../base/ids.ts";
+import type { AgentCredentialId, MachineId } from "../../base/ids.ts";
 import type { Log } from "../../base/log.ts";
 import { AgentSession, refuse, textOf, type SessionPorts } from "./agent-session.ts";
+import { revoked, type Admission } from "./admission.ts";
 import { HEARTBEAT_MS, type Registration } from "./service.ts";
 import type { Credential } from "./store.ts";
+import { ExpectedTunnels } from "./tunnels.ts";
 
 const MESSAGE_BYTES_MAX = 4_194_304;
 /** Silence after which a connection counts as dead, although nobody closed it. */
@@ -20,10 +22,22 @@ const SOCKET_OPTIONS = {
   closeTimeout: 2_000,
 } as const;
 
+const TUNNEL_PATH = /^\/agent\/tunnel\/([A-Za-z0-9_-]{1,64})$/;
+/** After so long without a sign of life the system asks the other end of a tunnel whether it is still there. */
+const KEEP_ALIVE_MS = 30_000;
+
+/** Who is at the other end of a session, and from where it came. */
+type Origin = { readonly credentialId: AgentCredentialId; readonly name: string; readonly address: string };
+
 /** What the gateway needs of the rest of the server; it holds connections and knows nothing of rentals. */
 export type AgentPorts = SessionPorts & {
-  readonly authenticate: (token: string) => Promise<Credential | undefined>;
-  readonly register: (credential: Credential, hello: Hello) => Promise<Registration>;
+  readonly authenticate: (token: string) => Promise<(Credential & { readonly isRevoked: boolean }) | undefined>;
+  /** Lets a machine in, or throws what it is refused for. */
+  readonly register: (credential: Credential, hello: Hello) => Promise<Admission>;
+  /** Notes that a second one came while the machine itself is connected; what to refuse it with. */
+  readonly noticeClone: (machineId: MachineId) => Promise<AppError>;
+  /** Which of these credentials open nothing any more. */
+  readonly listRevoked: (ids: readonly AgentCredentialId[]) => Promise<readonly AgentCredentialId[]>;
   readonly disconnected: (registration: Registration) => Promise<void>;
 };
 
@@ -32,6 +46,10 @@ export class AgentGateway {
   private readonly sessions = new Map<MachineId, AgentSession>();
   /** Connections that have not said hello yet, with the time since when. */
   private readonly strangers = new Map<WebSocket, number>();
+  private readonly origins = new WeakMap<AgentSession, Origin>();
+  /** Sessions by the credential and the name that their agents came with. */
+  private readonly named = new Map<string, AgentSession>();
+  private readonly tunnels: ExpectedTunnels;
   private readonly sockets = new WebSocketServer(SOCKET_OPTIONS);
   private readonly ports: AgentPorts;
   private readonly clock: Clock;
@@ -43,6 +61,7 @@ export class AgentGateway {
     this.ports = ports;
     this.clock = clock;
     this.log = log;
+    this.tunnels = new ExpectedTunnels(clock);
   }
 
   /** Serves `/agent` on an HTTP server that is about to listen. */
@@ -60,14 +79,63 @@ export class AgentGateway {
     for (const id of machineIds) this.sessions.get(id)?.push();
   }
 
+  /**
+   * A byte stream into an instance, from its machine's agent: a WebSocket of binary messages, an empty one for the end of
+   * a direction. Undefined when the machine is not connected here, or does not come with it.
+   */
+  async openTunnel(
+    machineId: MachineId,
+    target: Pick<OpenTunnel, "instance_id" | "service">,
+  ): Promise<WebSocket | undefined> {
+    const session = this.sessions.get(machineId);
+    const origin = session && this.origins.get(session);
+    if (session === undefined || origin === undefined || this.isClosing) return undefined;
+    return this.tunnels.ask(origin.credentialId, target, (message) => session.send(message));
+  }
+
+  /** The address that a machine's agent is connected from; undefined when it is not connected here. */
+  addressOf(machineId: MachineId): string | undefined {
+    const session = this.sessions.get(machineId);
+    return session && this.origins.get(session)?.address;
+  }
+
   pushAll(): void {
     for (const session of this.sessions.values()) session.push();
+  }
+
+  /** Ends the connections of a credential that opens nothing any more. */
+  revoke(id: AgentCredentialId): void {
+    const { code, publicMessage } = revoked();
+    for (const session of this.sessions.values()) {
+      if (this.origins.get(session)?.credentialId === id) session.refuse(code, publicMessage);
+    }
+  }
+
+  /** The same for whatever was revoked while nobody could be told. */
+  async revokeMissed(): Promise<void> {
+    const held = [...this.sessions.values()].flatMap((session) => this.origins.get(session)?.credentialId ?? []);
+    try {
+      for (const id of await this.ports.listRevoked([...new Set(held)])) this.revoke(id);
+    } catch (error) {
+      // The listener that reported the gap reports the next one too; until then each new connection is looked at.
+      this.log.error({ err: error }, "could not look for revoked credentials");
+    }
+  }
+
+  /** Sends a machine what it is asked once, if it is connected here. */
+  pushTasks(machineId: MachineId): void {
+    this.sessions.get(machineId)?.pushTasks();
+  }
+
+  pushAllTasks(): void {
+    for (const session of this.sessions.values()) session.pushTasks();
   }
 
   /** Ends all connections when what they reported is stored. The next start counts every machine as away. */
   async close(): Promise<void> {
     this.isClosing = true;
     this.stopSweeping?.();
+    this.tunnels.close();
     for (const socket of this.strangers.keys()) socket.terminate();
     const ending = [...this.sessions.values()].map((session) => session.end(1001, "the server is stopping"));
     this.sockets.close();
@@ -78,20 +146,41 @@ export class AgentGateway {
     socket.on("error", (error) => this.log.debug({ err: error }, "an agent's socket broke during the handshake"));
     const path = (request.url ?? "").split("?")[0]?.replace(/\/$/, "");
     const token = /^bearer\s+(\S+)$/i.exec(request.headers.authorization ?? "")?.[1];
-    if (path !== "/agent") return refuseUpgrade(socket, "404 Not Found");
+    const tunnelId = TUNNEL_PATH.exec(path ?? "")?.[1];
+    if (path !== "/agent" && tunnelId === undefined) return refuseUpgrade(socket, "404 Not Found");
     try {
       const credential = token === undefined ? undefined : await this.ports.authenticate(token);
       if (credential === undefined) return refuseUpgrade(socket, "401 Unauthorized");
       if (this.isClosing) return refuseUpgrade(socket, "503 Service Unavailable");
-      this.sockets.handleUpgrade(request, socket, head, (webSocket) => this.greet(webSocket, credential));
+      if (credential.isRevoked && tunnelId !== undefined) return refuseUpgrade(socket, "401 Unauthorized");
+      if (tunnelId !== undefined) return this.receiveTunnel(request, socket, head, { tunnelId, credential });
+      const address = request.socket.remoteAddress ?? "";
+      this.sockets.handleUpgrade(request, socket, head, (webSocket) => this.greet(webSocket, credential, address));
     } catch (error) {
       this.log.error({ err: error }, "an agent could not be let in");
       refuseUpgrade(socket, "503 Service Unavailable");
     }
   }
 
+  private receiveTunnel(
+    request: IncomingMessage,
+    socket: Duplex,
+    head: Buffer,
+    { tunnelId, credential }: { readonly tunnelId: string; readonly credential: Credential },
+  ): void {
+    if (!this.tunnels.isExpected(tunnelId, credential.id)) return refuseUpgrade(socket, "404 Not Found");
+    request.socket.setKeepAlive(true, KEEP_ALIVE_MS);
+    request.socket.setNoDelay(true);
+    this.sockets.handleUpgrade(request, socket, head, (webSocket) => {
+      webSocket.on("error", (error) => this.log.debug({ err: error }, "a tunnel broke"));
+      // Until whoever waits for it listens.
+      webSocket.pause();
+      this.tunnels.arrive(tunnelId, webSocket);
+    });
+  }
+
   /** Waits for the hello that names the machine, as long as for any other sign of life. */
-  private greet(socket: WebSocket, credential: Credential): void {
+  private greet(socket: WebSocket, credential: Credential, address: string): void {
     this.strangers.set(socket, this.clock.monotonicMs());
     socket.on("error", (error) => this.log.debug({ err: error }, "an agent's connection broke"));
     socket.once("close", () => this.strangers.delete(socket));
@@ -104,24 +193,32 @@ export class AgentGateway {
       if (hello.protocol_version !== PROTOCOL_VERSION) {
         return refuse(socket, "protocol_version", `this server speaks protocol ${PROTOCOL_VERSION}`);
       }
-      void this.open(socket, credential, hello);
+      void this.open(socket, credential, { hello, address });
     });
   }
 
-  private async open(socket: WebSocket, credential: Credential, hello: Hello): Promise<void> {
+  private async open(
+    socket: WebSocket,
+    credential: Credential,
+    { hello, address }: { readonly hello: Hello; readonly address: string },
+  ): Promise<void> {
     try {
       // Reports may follow at once; they wait until the machine is known.
       socket.pause();
-      const registration = await this.ports.register(credential, hello);
-      const { machineId } = registration;
+      await this.refuseWhileConnected(credential, hello);
+      const admission = await this.ports.register(credential, hello);
+      const { machineId } = admission;
       const earlier = this.sessions.get(machineId);
       const session = new AgentSession(socket, machineId, this.ports, { clock: this.clock, log: this.log });
       this.sessions.set(machineId, session);
-      socket.once("close", () => this.leave(registration, session));
+      const name = nameOf(credential, hello);
+      this.origins.set(session, { credentialId: credential.id, name, address });
+      this.named.set(name, session);
+      socket.once("close", () => this.leave(admission, session));
       await earlier?.end(4000, "the same machine connected again");
       // It may have gone before anybody listened for that.
-      if (socket.readyState !== socket.OPEN) return this.leave(registration, session);
-      session.start();
+      if (socket.readyState !== socket.OPEN) return this.leave(admission, session);
+      session.start(admission);
     } catch (error) {
       if (error instanceof AppError) refuse(socket, error.code, error.publicMessage);
       else {
@@ -133,8 +230,20 @@ export class AgentGateway {
     }
   }
 
+  /**
+   * Of two agents with one credential that was made by joining, the one that is connected and answers stays. An agent
+   * that connects anew because its old connection is dead takes its place.
+   */
+  private async refuseWhileConnected(credential: Credential, hello: Hello): Promise<void> {
+    if (credential.joiner === undefined) return;
+    const session = this.named.get(nameOf(credential, hello));
+    if (session !== undefined && (await session.answers())) throw await this.ports.noticeClone(session.machineId);
+  }
+
   private leave(registration: Registration, session: AgentSession): void {
     const { machineId } = registration;
+    const name = this.origins.get(session)?.name ?? "";
+    if (this.named.get(name) === session) this.named.delete(name);
     if (this.isClosing || this.sessions.get(machineId) !== session) return;
     this.sessions.delete(machineId);
     this.ports
@@ -149,6 +258,10 @@ export class AgentGateway {
     }
     for (const [socket, sinceMs] of this.strangers) if (nowMs - sinceMs > SILENCE_MS_MAX) socket.terminate();
   }
+}
+
+function nameOf({ id }: Credential, { host_key: hostKey }: Hello): string {
+  return `${id} ${hostKey}`;
 }
 
 function refuseUpgrade(socket: Duplex, status: string): void {

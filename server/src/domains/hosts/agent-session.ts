@@ -2,16 +2,24 @@ import type { RawData, WebSocket } from "ws";
 import {
   decodeAgentMessage,
   type DesiredInstance,
+  type DesiredVolume,
   type Report,
   type ServerMessage,
+  type Task,
+  type TaskProgress,
+  type TaskResult,
 } from "../../../../protocol/index.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { MachineId } from "../../base/ids.ts";
 import type { Log } from "../../base/log.ts";
-import { HEARTBEAT_MS, LEASE_MS } from "./service.ts";
+import type { Admission } from "./admission.ts";
+import { gpuUseIn, healthIn, type GpuUse } from "./gpu-report.ts";
+import { HEARTBEAT_MS, type Registration } from "./service.ts";
 
 /** Reports that wait to be stored; with more, the connection is not read until some are. */
 const WAITING_MAX = 4;
+/** How long the other end may take to answer a ping before its connection counts as dead. */
+const ANSWER_MS = 3_000;
 
 /** A report with what only its connection can tell. */
 export type ReceivedReport = {
@@ -23,12 +31,27 @@ export type ReceivedReport = {
    * "it does not run" a receipt. An earlier look may have been at a container that was just about to start.
    */
   readonly obeyed: ReadonlySet<number>;
+  /** Whether a GPU is said to be sick or well for the first time on this connection, or for another reason than before. */
+  readonly isHealthNews: boolean;
+  /** What the GPUs of its instances do at this moment, by instance. */
+  readonly gpuUse: ReadonlyMap<number, GpuUse>;
 };
+
+/** What a machine has been asked once and has not answered: to be done, and to be left off. */
+export type OpenTasks = { readonly tasks: readonly Task[]; readonly cancelledIds: readonly string[] };
+export type TaskMessage = TaskProgress | TaskResult;
 
 /** What a session needs of the gateway that holds it. */
 export type SessionPorts = {
-  readonly loadDesired: (machineId: MachineId) => Promise<readonly DesiredInstance[]>;
+  readonly loadDesired: (machineId: MachineId) => Promise<{
+    readonly instances: readonly DesiredInstance[];
+    readonly volumes: readonly DesiredVolume[];
+  }>;
   readonly record: (machineId: MachineId, received: ReceivedReport) => Promise<void>;
+  readonly loadTasks: (machineId: MachineId) => Promise<OpenTasks>;
+  /** The agent has stored the proof that it was welcomed with. */
+  readonly confirmProof: (registration: Registration) => Promise<void>;
+  readonly recordTask: (machineId: MachineId, message: TaskMessage) => Promise<void>;
 };
 
 type Stand = { readonly generation: number; readonly sinceVersion: number };
@@ -37,18 +60,26 @@ type Stand = { readonly generation: number; readonly sinceVersion: number };
 export class AgentSession {
   lastHeardMs: number;
   private readonly socket: WebSocket;
-  private readonly machineId: MachineId;
+  readonly machineId: MachineId;
   private readonly ports: SessionPorts;
   private readonly log: Log;
   private readonly clock: Clock;
   private version = 0;
   private isPushing = false;
   private isPushDue = false;
+  private areTasksDue = false;
+  /** What this connection was told of each task that is not over yet. */
+  private toldTasks = new Map<string, "to do" | "to leave off" | "answered">();
+  /** Until the agent is known to have stored the proof of this session. */
+  private unconfirmed: Registration | undefined;
   private waitingCount = 0;
   private recording: Promise<void> = Promise.resolve();
   private lastSaid: string | undefined;
+  private lastHealth = "[]";
   /** Since which version each instance has been ordered down, in which generation. */
   private ordersDown = new Map<number, Stand>();
+  /** Which GPUs each instance was given, by its last order. */
+  private gpusOf: ReadonlyMap<number, readonly string[]> = new Map();
 
   constructor(
     socket: WebSocket,
@@ -64,15 +95,24 @@ export class AgentSession {
     this.lastHeardMs = clock.monotonicMs();
   }
 
-  start(): void {
+  start(admission: Admission): void {
+    const { machineId: machine_id, sessionProof: session_proof } = admission;
+    if (session_proof !== "") this.unconfirmed = admission;
     this.socket.on("message", (data) => this.receive(textOf(data)));
-    this.send({ kind: "welcome", machine_id: this.machineId, heartbeat_ms: HEARTBEAT_MS, lease_ms: LEASE_MS });
+    this.send({ kind: "welcome", machine_id, heartbeat_ms: HEARTBEAT_MS, lease_ms: admission.leaseMs, session_proof });
+    this.areTasksDue = true;
     this.push();
   }
 
   /** Sends the desired set soon; several calls while one is being read become one more. */
   push(): void {
     this.isPushDue = true;
+    if (!this.isPushing) void this.pushWhileDue();
+  }
+
+  /** The same for what the machine is asked once, after the desired set that it may be about. */
+  pushTasks(): void {
+    this.areTasksDue = true;
     if (!this.isPushing) void this.pushWhileDue();
   }
 
@@ -86,28 +126,71 @@ export class AgentSession {
     this.socket.terminate();
   }
 
+  refuse(code: string, message: string): void {
+    refuse(this.socket, code, message);
+  }
+
+  /** Whether somebody is at the other end now. */
+  async answers(): Promise<boolean> {
+    const { socket } = this;
+    if (socket.readyState !== socket.OPEN) return false;
+    // What waits to be stored came from it, and while it waits no answer is read.
+    if (socket.isPaused) return true;
+    const over = new AbortController();
+    const answer = new Promise<boolean>((resolve) => {
+      socket.once("pong", () => resolve(true));
+      socket.once("close", () => resolve(false));
+      void this.clock.sleep(ANSWER_MS, over.signal).then(() => resolve(false));
+    });
+    socket.ping();
+    const isThere = await answer;
+    over.abort();
+    return isThere;
+  }
+
   private async pushWhileDue(): Promise<void> {
     this.isPushing = true;
     try {
-      while (this.isPushDue) {
+      while (this.isPushDue || this.areTasksDue) {
+        if (!this.isPushDue) {
+          this.areTasksDue = false;
+          this.sendTasks(await this.ports.loadTasks(this.machineId));
+          continue;
+        }
         this.isPushDue = false;
-        const instances = await this.ports.loadDesired(this.machineId);
+        const { instances, volumes } = await this.ports.loadDesired(this.machineId);
         this.version += 1;
         this.noteOrders(instances);
-        this.send({ kind: "desired", version: this.version, instances: [...instances] });
+        this.send({ kind: "desired", version: this.version, instances: [...instances], volumes: [...volumes] });
       }
     } catch (error) {
       // The agent connects again and asks for everything: closing is the one repair that always works.
-      this.log.error({ err: error, machine_id: this.machineId }, "the desired set could not be read");
-      this.socket.close(1011, "the desired set could not be read");
+      this.log.error({ err: error, machine_id: this.machineId }, "what the host is to do could not be read");
+      this.socket.close(1011, "what the host is to do could not be read");
     } finally {
       this.isPushing = false;
+    }
+  }
+
+  private sendTasks({ tasks, cancelledIds }: OpenTasks): void {
+    const before = this.toldTasks;
+    this.toldTasks = new Map();
+    for (const task of tasks) {
+      const told = before.get(task.task_id);
+      if (told === undefined) this.send(task);
+      this.toldTasks.set(task.task_id, told ?? "to do");
+    }
+    for (const id of cancelledIds) {
+      const told = before.get(id);
+      if (told !== "to leave off" && told !== "answered") this.send({ kind: "cancel_task", task_id: id });
+      this.toldTasks.set(id, told === "answered" ? told : "to leave off");
     }
   }
 
   private noteOrders(instances: readonly DesiredInstance[]): void {
     const before = this.ordersDown;
     this.ordersDown = new Map();
+    this.gpusOf = new Map(instances.map((instance) => [instance.instance_id, instance.gpu_uuids]));
     for (const { instance_id: id, generation, run } of instances) {
       if (run === "running") continue;
       const known = before.get(id);
@@ -119,33 +202,55 @@ export class AgentSession {
   private receive(text: string): void {
     this.lastHeardMs = this.clock.monotonicMs();
     const decoded = decodeAgentMessage(text);
-    if (!decoded.ok || decoded.message.kind !== "report") {
-      refuse(this.socket, "malformed", decoded.ok ? "only reports follow a hello" : decoded.problem);
+    if (!decoded.ok || decoded.message.kind === "hello") {
+      refuse(this.socket, "malformed", decoded.ok ? "one hello is enough" : decoded.problem);
       return;
     }
-    const report = decoded.message;
+    const { message } = decoded;
+    // Whatever is read meanwhile was read before its answer counted: it must not be asked a second time.
+    const isAnswer = message.kind === "task_result" && this.toldTasks.has(message.task_id);
+    if (isAnswer) this.toldTasks.set(message.task_id, "answered");
     this.waitingCount += 1;
     if (this.waitingCount >= WAITING_MAX) this.socket.pause();
     // One after the other, so that an older report never overwrites a newer one.
-    this.recording = this.recording.then(() => this.record(report));
+    this.recording = this.recording.then(() => this.record(message));
   }
 
-  private async record(report: Report): Promise<void> {
+  private async record(message: Report | TaskMessage): Promise<void> {
     try {
-      const gist = gistOf(report);
-      const isRepeat = gist === this.lastSaid;
-      await this.ports.record(this.machineId, { report, isRepeat, obeyed: this.obeyedIn(report) });
-      this.lastSaid = gist;
-      this.send({ kind: "acknowledge", sequence: report.sequence });
+      if (message.kind === "report") await this.recordReport(message);
+      else await this.ports.recordTask(this.machineId, message);
     } catch (error) {
-      this.log.error({ err: error, machine_id: this.machineId }, "a report could not be stored");
-      this.socket.close(1011, "the report could not be stored");
+      this.log.error({ err: error, machine_id: this.machineId }, `a ${message.kind} could not be stored`);
+      this.socket.close(1011, `the ${message.kind} could not be stored`);
     } finally {
       // While it waited for us it could not be heard.
       this.lastHeardMs = this.clock.monotonicMs();
       this.waitingCount -= 1;
       if (this.waitingCount < WAITING_MAX && this.socket.isPaused) this.socket.resume();
     }
+  }
+
+  private async recordReport(report: Report): Promise<void> {
+    const gist = gistOf(report);
+    const isRepeat = gist === this.lastSaid;
+    const health = healthIn(report);
+    const isHealthNews = health !== this.lastHealth;
+    const gpuUse = gpuUseIn(report, this.gpusOf);
+    await this.ports.record(this.machineId, {
+      report,
+      isRepeat,
+      obeyed: this.obeyedIn(report),
+      isHealthNews,
+      gpuUse,
+    });
+    this.lastHealth = health;
+    if (this.unconfirmed !== undefined && report.is_proof_lost !== true) {
+      await this.ports.confirmProof(this.unconfirmed);
+      this.unconfirmed = undefined;
+    }
+    this.lastSaid = gist;
+    this.send({ kind: "acknowledge", sequence: report.sequence });
   }
 
   private obeyedIn(report: Report): ReadonlySet<number> {
@@ -157,7 +262,8 @@ export class AgentSession {
     return obeyed;
   }
 
-  private send(message: ServerMessage): void {
+  /** Says something to the agent, if it is still there to hear it. */
+  send(message: ServerMessage): void {
     if (this.socket.readyState === this.socket.OPEN) this.socket.send(JSON.stringify(message));
   }
 }
@@ -177,5 +283,5 @@ export function refuse(socket: WebSocket, code: string, message: string): void {
 
 /** The orders it follows are part of it: the same state means something else once more was asked for. */
 function gistOf({ desired_version: version, instances }: Report): string {
-  return JSON.stringify([version, instances.map(({ counters: _, ...said }) => said)]);
+  return JSON.stringify([version, instances.map(({ counters: _, usage: __, ...said }) => said)]);
 }

@@ -21,6 +21,7 @@ export type { Registration };
 /**
  * How long an agent may go on without an acknowledgement before it stops what it runs. Long enough that a restart of the
  * server or a short cut of the line disturbs nobody, short enough that a lost host's GPUs are certain to be idle soon.
+ * Configurable, since how long lines are cut differs.
  */
 export const LEASE_MS = 600_000;
 export const HEARTBEAT_MS = 5_000;
@@ -28,9 +29,11 @@ export const HEARTBEAT_MS = 5_000;
 const LEASE_MARGIN_MS = 15_000;
 
 /** When a machine that was heard of now, and never again, has certainly stopped everything. */
-export function leaseEnd(now: Date): Date {
-  return new Date(now.getTime() + LEASE_MS + LEASE_MARGIN_MS);
+export function leaseEnd(now: Date, leaseMs: number): Date {
+  return new Date(now.getTime() + leaseMs + LEASE_MARGIN_MS);
 }
+
+export const AGENT_TOKEN_PREFIX = "berth_agent_";
 
 export function hashToken(token: string): Buffer {
   return createHash("sha256").update(token).digest();
@@ -41,7 +44,7 @@ export async function issueAgentToken(
   tx: Tx,
   { userId, name, isTrusted }: { userId: UserId; name: string; isTrusted: boolean },
 ): Promise<string> {
-  const token = `berth_agent_${randomBytes(32).toString("base64url")}`;
+  const token = `${AGENT_TOKEN_PREFIX}${randomBytes(32).toString("base64url")}`;
   const tokenSha256 = hashToken(token);
   const replaced = await replaceCredentialToken(tx, { userId, name, tokenSha256 });
   if (replaced === undefined) await insertCredential(tx, { userId, name, tokenSha256, isTrusted });
@@ -49,9 +52,14 @@ export async function issueAgentToken(
 }
 
 /** Stores what an agent says of its machine when it connects; a new machine gets a default listing. */
-export async function registerMachine(tx: Tx, credential: Credential, hello: Hello): Promise<Registration> {
+export async function registerMachine(
+  tx: Tx,
+  credential: Credential,
+  hello: Hello,
+  leaseMs = LEASE_MS,
+): Promise<Registration> {
   refuseImpossibleGpus(hello.gpus);
-  const leaseUntil = leaseEnd(tx.now);
+  const leaseUntil = leaseEnd(tx.now, leaseMs);
   const known = await findMachineForUpdate(tx, credential.id, hello.host_key);
   const listing = defaultListing(hello.machine, hello.gpus, tx.now);
   const hasGpus = hello.gpus.length > 0;

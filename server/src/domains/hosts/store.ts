@@ -4,6 +4,7 @@ import type { AgentCredentialId, DeviceId, MachineId, UserId } from "../../base/
 import { nanos } from "../../base/money.ts";
 import type { MachinesTable } from "../../db/tables.ts";
 import type { Reader, Tx } from "../../db/transaction.ts";
+import type { Joiner } from "./join-store.ts";
 import type { Listing } from "./listing.ts";
 import {
   readGpuFacts,
@@ -14,28 +15,42 @@ import {
   type ScheduledMachine,
 } from "./machine.ts";
 
-export type Credential = { readonly id: AgentCredentialId; readonly userId: UserId; readonly isTrusted: boolean };
+export type Credential = {
+  readonly id: AgentCredentialId;
+  readonly userId: UserId;
+  readonly isTrusted: boolean;
+  /** The machine that it was made for; undefined for the agent that the server starts itself. */
+  readonly joiner?: Joiner | undefined;
+};
 
 /** One connection of one machine. Only the newest of a machine counts. */
 export type Registration = { readonly machineId: MachineId; readonly sessionNumber: number };
 
-export async function findCredential(db: Reader, tokenSha256: Buffer): Promise<Credential | undefined> {
+/** Whom a token stands for, even when it was revoked: its agent is told why it is not let in. */
+export async function findCredential(
+  db: Reader,
+  tokenSha256: Buffer,
+): Promise<(Credential & { readonly isRevoked: boolean }) | undefined> {
   const row = await db
     .selectFrom("agent_credentials")
-    .select(["id", "user_id", "is_trusted"])
+    .select(["id", "user_id", "is_trusted", "fingerprint", "host_key", "revoked_at"])
     .where("token_sha256", "=", tokenSha256)
-    .where("revoked_at", "is", null)
     .executeTakeFirst();
-  return row && { id: row.id, userId: row.user_id, isTrusted: row.is_trusted };
+  if (row === undefined) return undefined;
+  const { id, user_id: userId, is_trusted: isTrusted, fingerprint, host_key: hostKey } = row;
+  const joiner = fingerprint === null || hostKey === null ? undefined : { fingerprint, hostKey };
+  return { id, userId, isTrusted, joiner, isRevoked: row.revoked_at !== null };
 }
 
 export async function insertCredential(
   tx: Tx,
-  { userId, name, tokenSha256, isTrusted }: { userId: UserId; name: string; tokenSha256: Buffer; isTrusted: boolean },
+  credential: { userId: UserId; name: string; tokenSha256: Buffer; isTrusted: boolean } & Partial<Joiner>,
 ): Promise<AgentCredentialId> {
+  const { userId, name, tokenSha256, isTrusted, fingerprint = null, hostKey = null } = credential;
+  const joined = { fingerprint, host_key: hostKey };
   const row = await tx.db
     .insertInto("agent_credentials")
-    .values({ user_id: userId, name, token_sha256: tokenSha256, is_trusted: isTrusted, created_at: tx.now })
+    .values({ user_id: userId, name, token_sha256: tokenSha256, is_trusted: isTrusted, created_at: tx.now, ...joined })
     .returning("id")
     .executeTakeFirstOrThrow();
   return row.id;
@@ -51,6 +66,7 @@ export async function replaceCredentialToken(
     .set({ token_sha256: tokenSha256 })
     .where("user_id", "=", userId)
     .where("name", "=", name)
+    .where("fingerprint", "is", null)
     .where("revoked_at", "is", null)
     .returning("id")
     .executeTakeFirst();
@@ -96,7 +112,8 @@ export async function insertMachine(
       ...presence(hello, tx.now, leaseUntil),
       resource_type: hello.gpus.length > 0 ? "gpu" : "cpu",
       verification: credential.isTrusted ? "verified" : "unverified",
-      is_listed: credential.isTrusted,
+      // Who joins wants to rent out; until somebody vouches for it, it says that it is not verified.
+      is_listed: true,
       ...terms(listing),
       created_at: tx.now,
     })
