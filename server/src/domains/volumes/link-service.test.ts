@@ -173,8 +173,8 @@ test("what is attached is listed per instance, shared volumes with each of their
     const mounts = await listMounts(tx.db, [first, second]);
     assert.deepEqual(mounts.get(first), [mount(shared, "/b"), mount(own, "/b/c")]);
     assert.deepEqual(mounts.get(second), [mount(shared, "/d")]);
-    await detachVolumes(tx, first);
-    await detachVolumes(tx, first);
+    await detachVolumes(tx, [first]);
+    await detachVolumes(tx, [first]);
     assert.deepEqual([...(await listMounts(tx.db, [first, second])).keys()], [second]);
     await assert.rejects(deleteVolume(tx, userId, shared), { kind: "invalid" });
     await deleteVolume(tx, userId, own);

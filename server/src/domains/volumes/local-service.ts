@@ -3,6 +3,7 @@ import { asId, type MachineId, type UserId, type VolumeId, type VolumeOfferId } 
 import type { Reader, Tx } from "../../db/transaction.ts";
 import { listMachines, lockMachines } from "../hosts/index.ts";
 import { requireCredit } from "./credit.ts";
+import { notifyVolumes } from "./host-store.ts";
 import { LOCAL_DEFAULTS, planListing, planRent, readVolumeName } from "./listing.ts";
 import {
   findVolumeOffer,
@@ -95,6 +96,7 @@ export async function rentLocalVolume(
     priceNanosPerGbMonth: offer.priceNanosPerGbMonth,
     endAt: offer.endAt,
   });
+  await notifyVolumes(tx, [offer.machineId]);
   return { id, sizeBytes };
 }
 

@@ -8,7 +8,7 @@ import { aRequestKey, serveRoutes, type Served } from "../../../../test/support/
 import { asId, type InstanceId, type MachineId, type UserId } from "../../base/ids.ts";
 import { nanos } from "../../base/money.ts";
 import { creditOf, postTransfers } from "../ledger/index.ts";
-import { attachVolumes, detachVolumes, planVolumeLink, volumeRoutes } from "./index.ts";
+import { attachVolumes, detachVolumes, planVolumeLink, recordVolumes, volumeRoutes } from "./index.ts";
 
 let env: TestDatabase;
 let served: Served;
@@ -167,8 +167,9 @@ test("one idempotency key rents one volume", async () => {
   assert.equal((await search()).find((row) => row["id"] === id)?.["disk_space"], 90);
 });
 
-test("a volume is deleted by query or by body, and gives its space back", async () => {
-  const offer = await anOffer({ machine: await newMachine(), size: 40 });
+test("a volume is deleted by query or by body, and gives its space back when its host has deleted the data", async () => {
+  const machineId = await newMachine();
+  const offer = await anOffer({ machine: machineId, size: 40 });
   const [first, second] = [await rent({ id: offer, size: 20 }), await rent({ id: offer, size: 20 })];
   assert.equal(
     (await search()).find((row) => row["id"] === offer),
@@ -181,7 +182,17 @@ test("a volume is deleted by query or by body, and gives its space back", async 
   const byQuery = await remove(`/api/v0/volumes/?id=${String(first.body["id"])}`);
   assert.deepEqual([byQuery.status, byQuery.body["success"]], [200, true]);
   assert.equal((await remove("/api/v0/volumes/", { id: second.body["id"] })).status, 200);
-  assert.equal((await search()).find((row) => row["id"] === offer)?.["disk_space"], 40);
+  const freeGb = async () => (await search()).find((row) => row["id"] === offer)?.["disk_space"];
+  assert.equal(await freeGb(), undefined);
+  await inTransaction(env.database, (tx) =>
+    recordVolumes(
+      tx,
+      [first, second].map(({ body: { id } }) => {
+        return { machineId, seen: { volume_id: Number(id), state: "absent", used_bytes: 0, message: "" } };
+      }),
+    ),
+  );
+  assert.equal(await freeGb(), 40);
   const again = await remove("/api/v0/volumes/", { id: second.body["id"] });
   assert.deepEqual([again.status, again.body["msg"]], [404, "Volume with that ID does not exist."]);
   const none = await remove("/api/v0/volumes/");
@@ -195,7 +206,7 @@ test("a volume in use cannot be deleted, and can again once its instance let go"
   assert.deepEqual([refused.status, refused.body["error"]], [400, "invalid_args"]);
   const row = (await volumes()).find((volume) => volume["id"] === id);
   assert.deepEqual([row?.["status"], row?.["instances"]], ["attached", [instance]]);
-  await inTransaction(env.database, (tx) => detachVolumes(tx, instance));
+  await inTransaction(env.database, (tx) => detachVolumes(tx, [instance]));
   assert.equal((await served.call("DELETE", "/api/v0/volumes/", { as: renter, body: { id } })).status, 200);
 });
 

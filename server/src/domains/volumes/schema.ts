@@ -147,6 +147,8 @@ export const VolumeRecord = Type.Object({
   end_date: Type.Number(),
   storage_cost: Type.Number({ description: "Dollars per GB and month, agreed for good." }),
   instances: Type.Array(Type.Integer()),
+  used_space: Type.Number({ description: "GB in use, as its host said last." }),
+  status_msg: Type.String({ description: "Why its host cannot provide it at the moment; empty when all is well." }),
   public_ipaddr: Type.String(),
 });
 export type VolumeRecord = Static<typeof VolumeRecord>;

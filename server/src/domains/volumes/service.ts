@@ -9,6 +9,7 @@ import {
 } from "../../base/ids.ts";
 import type { Reader, Tx } from "../../db/transaction.ts";
 import { listMachines } from "../hosts/index.ts";
+import { notifyVolumes } from "./host-store.ts";
 import { listNetworkDiskMounts, listNetworkDiskOwners } from "./network-store.ts";
 import type { VolumeRecord } from "./schema.ts";
 import { volumeRecord } from "./views.ts";
@@ -19,12 +20,18 @@ import {
   listAttachmentsOfInstances,
   listAttachmentsOfVolumes,
   listVolumes,
+  lockVolumes,
   markVolumeDeleted,
+  markVolumeDeleting,
+  type Attachment,
   type Volume,
 } from "./volume-store.ts";
 
 /** One volume in one container, in the words of the protocol (`DesiredInstance.mounts`). */
 export type Mount = { readonly volume_id: number; readonly mount_path: string; readonly size_bytes: number };
+
+/** How much of a volume an instance has used. */
+export type Filling = { readonly volumeId: VolumeId; readonly sizeBytes: bigint; readonly usedBytes: bigint };
 
 export type VolumeKind = "local" | "network" | "all";
 
@@ -62,7 +69,10 @@ export async function showVolumes(db: Reader, userId: UserId, kind: VolumeKind):
   });
 }
 
-/** Ends a volume of the caller; 404 when there is none of this id, 400 while an instance uses it. */
+/**
+ * Ends a volume of the caller: it is not theirs any more, and its host is told to delete the data. 404 when there is none
+ * of this id, 400 while an instance uses it.
+ */
 export async function deleteVolume(tx: Tx, userId: UserId, id: VolumeId): Promise<void> {
   const volume = await findVolumeForUpdate(tx, id, userId);
   if (volume === undefined) throw notFound("no_such_volume", "Volume with that ID does not exist.");
@@ -71,7 +81,16 @@ export async function deleteVolume(tx: Tx, userId: UserId, id: VolumeId): Promis
     const names = attachments.map((attachment) => attachment.instanceId).join(", ");
     throw invalid("id", `Volume ${id} is attached to instance ${names}: destroy the instance first.`);
   }
-  await markVolumeDeleted(tx, id);
+  const machineIds = await machinesOf(tx, volume);
+  // Without a machine there is nobody who could have written to it.
+  if (machineIds.length === 0) return markVolumeDeleted(tx, id);
+  await markVolumeDeleting(tx, id);
+  await notifyVolumes(tx, machineIds);
+}
+
+async function machinesOf(tx: Tx, { place }: Volume): Promise<readonly MachineId[]> {
+  if (place.kind === "local") return [place.machineId];
+  return (await listNetworkDiskMounts(tx.db, [place.networkDiskId])).map((mount) => mount.machineId);
 }
 
 /** Notes what an instance mounts. The mounts come from `planVolumeLink` in the same transaction. */
@@ -86,9 +105,25 @@ export async function attachVolumes(tx: Tx, instanceId: InstanceId, mounts: read
   );
 }
 
-/** Lets go of everything that an instance mounts; safe to repeat, and when nothing was attached. */
-export async function detachVolumes(tx: Tx, instanceId: InstanceId): Promise<void> {
-  await deleteAttachments(tx, instanceId);
+/** Lets go of everything that these instances mount; safe to repeat, and when nothing was attached. */
+export async function detachVolumes(tx: Tx, instanceIds: readonly InstanceId[]): Promise<void> {
+  await deleteAttachments(tx, instanceIds);
+}
+
+/** A volume of an instance that another instance lists as well. */
+export type SharedVolume = { readonly volumeId: VolumeId; readonly otherId: InstanceId };
+
+/**
+ * Which other instances list the volumes of this one. The volumes are locked: until the transaction is over, nobody else
+ * learns whether one of them is in use.
+ */
+export async function lockSharedVolumes(tx: Tx, instanceId: InstanceId): Promise<readonly SharedVolume[]> {
+  const volumeIds = (await listAttachmentsOfInstances(tx.db, [instanceId])).map((attachment) => attachment.volumeId);
+  if (volumeIds.length === 0) return [];
+  await lockVolumes(tx, volumeIds);
+  return (await listAttachmentsOfVolumes(tx.db, volumeIds))
+    .filter((attachment) => attachment.instanceId !== instanceId)
+    .map(({ volumeId, instanceId: otherId }) => ({ volumeId, otherId }));
 }
 
 /** What each of these instances mounts, outer paths first; instances without volumes are missing. */
@@ -96,13 +131,27 @@ export async function listMounts(
   db: Reader,
   instanceIds: readonly InstanceId[],
 ): Promise<ReadonlyMap<InstanceId, readonly Mount[]>> {
-  const attachments = await listAttachmentsOfInstances(db, instanceIds);
-  return new Map(
-    [...Map.groupBy(attachments, (attachment) => attachment.instanceId)].map(([instanceId, own]) => [
-      instanceId,
-      own.map(({ volumeId, mountPath, sizeBytes }) => toMount(volumeId, mountPath, sizeBytes)),
-    ]),
+  return mapAttachments(db, instanceIds, ({ volumeId, mountPath, sizeBytes }) =>
+    toMount(volumeId, mountPath, sizeBytes),
   );
+}
+
+/** How large the volumes of these instances are and how full, as their hosts said last. */
+export async function listFilling(
+  db: Reader,
+  instanceIds: readonly InstanceId[],
+): Promise<ReadonlyMap<InstanceId, readonly Filling[]>> {
+  return mapAttachments(db, instanceIds, ({ volumeId, sizeBytes, usedBytes }) => ({ volumeId, sizeBytes, usedBytes }));
+}
+
+async function mapAttachments<T>(
+  db: Reader,
+  instanceIds: readonly InstanceId[],
+  show: (attachment: Attachment) => T,
+): Promise<ReadonlyMap<InstanceId, readonly T[]>> {
+  const attachments = await listAttachmentsOfInstances(db, instanceIds);
+  const byInstance = Map.groupBy(attachments, (attachment) => attachment.instanceId);
+  return new Map([...byInstance].map(([instanceId, own]) => [instanceId, own.map(show)]));
 }
 
 export function toMount(volumeId: VolumeId, mountPath: string, sizeBytes: bigint): Mount {

@@ -92,6 +92,8 @@ export function volumeRecord(
     storage_cost: toDollars(volume.priceNanosPerGbMonth),
     storage_total_cost: dollarsPerHour(volume.priceNanosPerGbMonth, volume.sizeBytes),
     instances: attachments.map((attachment) => attachment.instanceId),
+    used_space: toGb(volume.usedBytes),
+    status_msg: volume.problem,
     public_ipaddr: machine?.facts.public_ipaddr ?? "",
   };
 }

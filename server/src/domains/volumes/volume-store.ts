@@ -31,13 +31,21 @@ export type NewVolume = {
   readonly endAt: Date;
 };
 
-export type Volume = NewVolume & { readonly id: VolumeId; readonly createdAt: Date };
+export type Volume = NewVolume & {
+  readonly id: VolumeId;
+  readonly createdAt: Date;
+  /** As its host said last. */
+  readonly usedBytes: bigint;
+  /** What its host has against it; empty when all is well. */
+  readonly problem: string;
+};
 
 export type Attachment = {
   readonly volumeId: VolumeId;
   readonly instanceId: InstanceId;
   readonly mountPath: string;
   readonly sizeBytes: bigint;
+  readonly usedBytes: bigint;
 };
 
 export async function insertVolume(tx: Tx, volume: NewVolume): Promise<VolumeId> {
@@ -82,8 +90,14 @@ export async function listVolumesByName(db: Reader, userId: UserId, name: string
   return rows.map(toVolume);
 }
 
+/** Its owner has no such volume any more; its space is taken until `buryVolumes`. */
+export async function markVolumeDeleting(tx: Tx, id: VolumeId): Promise<void> {
+  await tx.db.updateTable("volumes").set({ deleting_at: tx.now }).where("id", "=", id).execute();
+}
+
+/** Ends a volume of which no host has any data. */
 export async function markVolumeDeleted(tx: Tx, id: VolumeId): Promise<void> {
-  await tx.db.updateTable("volumes").set({ deleted_at: tx.now }).where("id", "=", id).execute();
+  await tx.db.updateTable("volumes").set({ deleting_at: tx.now, deleted_at: tx.now }).where("id", "=", id).execute();
 }
 
 /** How much of each network disk is rented; disks without volumes are missing. */
@@ -136,8 +150,11 @@ export async function insertAttachments(
     .execute();
 }
 
-export async function deleteAttachments(tx: Tx, instanceId: InstanceId): Promise<void> {
-  await tx.db.deleteFrom("volume_attachments").where("instance_id", "=", instanceId).execute();
+export async function deleteAttachments(tx: Tx, instanceIds: readonly InstanceId[]): Promise<void> {
+  await tx.db
+    .deleteFrom("volume_attachments")
+    .where("instance_id", "=", sql<InstanceId>`any(${instanceIds}::integer[])`)
+    .execute();
 }
 
 /** What is attached to these instances, in order of mount path, so that outer mounts come before inner ones. */
@@ -151,6 +168,17 @@ export async function listAttachmentsOfInstances(
     .orderBy("mount_path")
     .execute();
   return rows.map(toAttachment);
+}
+
+/** Locks these volumes in the order of their ids: what uses them stands still. */
+export async function lockVolumes(tx: Tx, ids: readonly VolumeId[]): Promise<void> {
+  await tx.db
+    .selectFrom("volumes")
+    .select("id")
+    .where("id", "=", sql<VolumeId>`any(${ids}::integer[])`)
+    .orderBy("id")
+    .forUpdate()
+    .execute();
 }
 
 /** What uses these volumes. */
@@ -170,7 +198,7 @@ function selectAttachments(db: Reader) {
   return db
     .selectFrom("volume_attachments")
     .innerJoin("volumes", "volumes.id", "volume_attachments.volume_id")
-    .select(["volume_id", "instance_id", "mount_path", "size_bytes"]);
+    .select(["volume_id", "instance_id", "mount_path", "size_bytes", "used_bytes"]);
 }
 
 type AttachmentRow = Awaited<ReturnType<ReturnType<typeof selectAttachments>["executeTakeFirstOrThrow"]>>;
@@ -181,6 +209,7 @@ function toAttachment(row: AttachmentRow): Attachment {
     instanceId: row.instance_id,
     mountPath: row.mount_path,
     sizeBytes: row.size_bytes,
+    usedBytes: row.used_bytes,
   };
 }
 
@@ -199,8 +228,10 @@ function selectVolumes(db: Reader) {
       "price_nanos_per_gb_month",
       "end_at",
       "created_at",
+      "used_bytes",
+      "problem",
     ])
-    .where("deleted_at", "is", null);
+    .where("deleting_at", "is", null);
 }
 
 type VolumeRow = Awaited<ReturnType<ReturnType<typeof selectVolumes>["executeTakeFirstOrThrow"]>>;
@@ -215,6 +246,8 @@ function toVolume(row: VolumeRow): Volume {
     priceNanosPerGbMonth: nanos(row.price_nanos_per_gb_month),
     endAt: row.end_at,
     createdAt: row.created_at,
+    usedBytes: row.used_bytes,
+    problem: row.problem,
   };
 }
 
