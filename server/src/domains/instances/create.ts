@@ -3,7 +3,7 @@ import { asId, type InstanceId, type MachineId, type OfferId, type TemplateId, t
 import { formatDollars, nanos, type Nanos } from "../../base/money.ts";
 import type { Tx } from "../../db/transaction.ts";
 import { onceEach, type Repeatable } from "../../http/idempotency.ts";
-import { insertInstanceKeys } from "../accounts/index.ts";
+import { copySshKeys, insertInstanceKeys } from "../accounts/index.ts";
 import { lockMachines } from "../hosts/index.ts";
 import { placeHolds, releaseHolds, type HoldId } from "../ledger/index.ts";
 import {
@@ -24,9 +24,11 @@ import {
 import { recordTemplateUse, type LaunchSettings } from "../templates/index.ts";
 import { attachVolumes, planVolumeLink, type VolumeInfo } from "../volumes/index.ts";
 import { holdAmount } from "./pricing.ts";
+import { takeProxyPorts } from "./proxy-port-store.ts";
 import { insertRuns } from "./run-store.ts";
 import { insertInstances, notifyDesired, listClaims, type NewInstance, type StoredClaim } from "./store.ts";
 import { leasesOf, reschedule } from "./transitions.ts";
+import { requireSoleWriter } from "./writers.ts";
 
 /** One order for an instance. Everything that needs no lock was read and checked before. */
 export type CreateOrder = {
@@ -140,6 +142,7 @@ function assess(now: Date, order: CreateOrder, state: MachineState): Candidate |
       phase: order.target === "running" ? "scheduled" : "stopped",
       phaseCause: "created",
       generation: 0,
+      revision: 0,
       holdId: undefined,
       endAt: machine.offerEndAt,
     },
@@ -290,6 +293,11 @@ async function write(tx: Tx, allAccepted: readonly Accepted[], book: Book): Prom
       prefix: order.instanceKey.prefix,
     })),
   );
+  await copySshKeys(
+    tx,
+    instances.map(({ id, userId }) => ({ instanceId: id, userId })),
+  );
+  await takeProxyPorts(tx, reachableByProxy(allAccepted));
   const started = instances.filter((instance) => instance.phase === "starting");
   await insertRuns(
     tx,
@@ -304,6 +312,7 @@ async function write(tx: Tx, allAccepted: readonly Accepted[], book: Book): Prom
     const { machineId } = instance;
     const mounts = await planVolumeLink(tx, { userId, machineId, volumeInfo, links: launch.volume_links });
     await attachVolumes(tx, instance.id, mounts);
+    if (instance.phase !== "stopped") await requireSoleWriter(tx, instance.id);
   }
   await alignOffers(tx, statesAfter(allAccepted, leases), book.retired);
   if (book.contested.size > 0) {
@@ -315,6 +324,14 @@ async function write(tx: Tx, allAccepted: readonly Accepted[], book: Book): Prom
     allAccepted.filter(({ candidate }) => candidate.order.target === "stopped").map(({ holdId }) => holdId),
   );
   await notifyDesired(tx, machineIds);
+}
+
+/** Those behind a shell of the platform, on hosts that have one: a simulated container has no door. */
+function reachableByProxy(accepted: readonly Accepted[]): readonly InstanceId[] {
+  return accepted.flatMap(({ candidate: { instance, state } }) => {
+    const hasDoor = instance.launch.runtype.mode !== "args" && state.machine.engineKind !== "simulated";
+    return hasDoor ? [instance.id] : [];
+  });
 }
 
 /** The machines of these rentals as they are once all of them have their devices. */

@@ -29,7 +29,11 @@ export type Instance = {
   /** Until when it may stay in its phase; undefined where waiting is the right thing to do. */
   readonly deadlineAt: Date | undefined;
   readonly generation: number;
+  /** Of its container: grows when that is to be made anew. */
+  readonly revision: number;
   readonly observed: Observation | undefined;
+  /** What is wrong with the devices that it holds; empty when nothing is. */
+  readonly deviceProblem: string;
   readonly holdId: HoldId | undefined;
   readonly createdAt: Date;
   readonly endAt: Date;
@@ -41,6 +45,8 @@ export type Observation = {
   readonly state: string;
   readonly statusMsg: string;
   readonly ports: Readonly<Record<string, number>>;
+  /** Of the SSH server in front of it, as in `known_hosts` without the name. */
+  readonly sshHostKey: string | undefined;
   readonly at: Date;
 };
 

@@ -20,7 +20,7 @@ const desired = fc.constantFrom<DesiredState>("running", "stopped", "destroyed")
 /** The intent that a user's event leaves behind, as the service writes it. */
 function desiredAfter(before: DesiredState, name: LifecycleEvent): DesiredState {
   if (before === "destroyed" || name === "destroyRequested") return "destroyed";
-  if (name === "startRequested" || name === "rebootRequested") return "running";
+  if (name === "startRequested" || name === "rebootRequested" || name === "renewalRequested") return "running";
   return name === "stopRequested" || name === "deadlinePassed" ? "stopped" : before;
 }
 

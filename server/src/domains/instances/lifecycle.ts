@@ -10,6 +10,8 @@ export type LifecycleEvent =
   | "stopRequested"
   | "destroyRequested"
   | "rebootRequested"
+  /** Its container is to be made anew, from the same settings or changed ones. */
+  | "renewalRequested"
   /** The schedule gave it devices. */
   | "devicesGranted"
   /** The schedule needs its devices for a higher claim. */
@@ -59,6 +61,7 @@ export const TRANSITIONS = {
     stopRequested: { to: "stopped", effects: ["releaseHold", "tellAgent", "schedule"] },
     destroyRequested: { to: "ending", effects: ["tellAgent", "schedule"] },
     rebootRequested: { reject: "not_running" },
+    renewalRequested: { reject: "not_running" },
     devicesGranted: RESUME,
     displaced: IGNORE,
     containerRunning: IGNORE,
@@ -72,6 +75,7 @@ export const TRANSITIONS = {
     stopRequested: STOP,
     destroyRequested: END,
     rebootRequested: IGNORE, // It is on its way into a fresh run already.
+    renewalRequested: RESUME, // But of the container that it had.
     devicesGranted: IGNORE,
     displaced: STOP,
     containerRunning: { to: "running", effects: [] },
@@ -85,6 +89,7 @@ export const TRANSITIONS = {
     stopRequested: STOP,
     destroyRequested: END,
     rebootRequested: RESUME,
+    renewalRequested: RESUME,
     devicesGranted: IGNORE,
     displaced: STOP,
     containerRunning: IGNORE,
@@ -98,6 +103,7 @@ export const TRANSITIONS = {
     stopRequested: IGNORE,
     destroyRequested: END,
     rebootRequested: { reject: "not_running" },
+    renewalRequested: { reject: "not_running" },
     devicesGranted: IGNORE,
     displaced: IGNORE,
     containerRunning: IGNORE,
@@ -111,6 +117,7 @@ export const TRANSITIONS = {
     stopRequested: IGNORE,
     destroyRequested: END,
     rebootRequested: { reject: "not_running" },
+    renewalRequested: { reject: "not_running" },
     devicesGranted: IGNORE,
     displaced: IGNORE,
     containerRunning: IGNORE,
@@ -124,6 +131,7 @@ export const TRANSITIONS = {
     stopRequested: GONE,
     destroyRequested: IGNORE,
     rebootRequested: GONE,
+    renewalRequested: GONE,
     devicesGranted: IGNORE,
     displaced: IGNORE,
     containerRunning: IGNORE,
@@ -137,6 +145,7 @@ export const TRANSITIONS = {
     stopRequested: GONE,
     destroyRequested: GONE,
     rebootRequested: GONE,
+    renewalRequested: GONE,
     devicesGranted: IGNORE,
     displaced: IGNORE,
     containerRunning: IGNORE,

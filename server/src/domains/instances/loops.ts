@@ -6,6 +6,7 @@ import type { Loop } from "../../loops/driver.ts";
 import { listMachinesWithExpiredLease, lockMachines } from "../hosts/index.ts";
 import type { Instance } from "./instance.ts";
 import type { LifecycleEvent } from "./lifecycle.ts";
+import { freeProxyPorts } from "./proxy-port-store.ts";
 import { listEndedContracts, listLeavingOn, listOverdue, lockInstances } from "./store.ts";
 import { applyHappenings, type Happening } from "./transitions.ts";
 
@@ -51,6 +52,12 @@ export function instanceLoops({ database, clock }: Deps): readonly Loop[] {
           const ended = await listEndedContracts(tx.db, tx.now, ROWS_PER_RUN);
           return { stopped: await happen(tx, ended, "stopRequested", "contract_ended") };
         }),
+    },
+    {
+      name: "free-proxy-ports",
+      description: "Takes back the proxy ports of instances that have ended.",
+      everyMs: 10_000,
+      run: () => withTransaction(database, clock, async (tx) => ({ freed: await freeProxyPorts(tx) })),
     },
   ];
 }

@@ -1,10 +1,12 @@
-import type { ObservedInstance } from "../../../../protocol/index.ts";
+import type { ObservedInstance, ObservedVolume } from "../../../../protocol/index.ts";
 import { asId, type InstanceId, type MachineId } from "../../base/ids.ts";
 import type { Clock } from "../../base/clock.ts";
 import { MicroBatcher } from "../../base/micro-batcher.ts";
 import type { Database } from "../../db/connect.ts";
 import { withTransaction, type Tx } from "../../db/transaction.ts";
-import { leaseEnd, lockMachines, touchMachines, type ReceivedReport } from "../hosts/index.ts";
+import { leaseEnd, lockMachines, touchMachines, type GpuUse, type ReceivedReport } from "../hosts/index.ts";
+import { recordVolumes } from "../volumes/index.ts";
+import { recordHealth } from "./device-health.ts";
 import type { LifecycleEvent } from "./lifecycle.ts";
 import { eventOf } from "./observation.ts";
 import { raiseCounters } from "./run-store.ts";
@@ -14,17 +16,22 @@ import { applyHappenings } from "./transitions.ts";
 const REPORTS_PER_BATCH = 200;
 
 type Arrived = { readonly machineId: MachineId; readonly received: ReceivedReport };
-type Sighting = { readonly machineId: MachineId; readonly seen: ObservedInstance; readonly isObeyed: boolean };
+type Sighting = {
+  readonly machineId: MachineId;
+  readonly seen: ObservedInstance;
+  readonly isObeyed: boolean;
+  readonly gpuUse: GpuUse | undefined;
+};
 
 /** Stores what hosts report, many hosts in one transaction when they report at once. */
 export class ReportRecorder {
   private readonly batcher: MicroBatcher<Arrived, undefined>;
 
-  constructor(database: Database, clock: Clock) {
+  constructor(database: Database, clock: Clock, leaseMs: number) {
     this.batcher = new MicroBatcher({
       maxBatch: REPORTS_PER_BATCH,
       run: async (batch) => {
-        await withTransaction(database, clock, (tx) => record(tx, batch));
+        await withTransaction(database, clock, (tx) => record(tx, batch, leaseMs));
         return batch.map(() => undefined);
       },
     });
@@ -39,15 +46,22 @@ export class ReportRecorder {
   }
 }
 
-async function record(tx: Tx, batch: readonly Arrived[]): Promise<void> {
+async function record(tx: Tx, batch: readonly Arrived[], leaseMs: number): Promise<void> {
   const machineIds = [...new Set(batch.map(({ machineId }) => machineId))].toSorted((a, b) => a - b);
   await lockMachines(tx, machineIds);
-  await touchMachines(tx, machineIds, leaseEnd(tx.now));
+  await touchMachines(tx, machineIds, leaseEnd(tx.now, leaseMs));
   // The last count of a run that is over may come along with the present one: each generation has its own.
   await raiseCounters(
     tx,
     newestBy(batch, ({ machineId, seen }) => `${machineId} ${seen.instance_id} ${seen.generation}`),
   );
+  // Before anything comes free: what is sick now must not be given to the next one.
+  const health = batch.filter(({ received }) => received.isHealthNews);
+  await recordHealth(
+    tx,
+    health.map(({ machineId, received }) => ({ machineId, gpus: received.report.gpus })),
+  );
+  await recordVolumes(tx, volumesIn(batch));
   // A heartbeat that repeats the last word needs no look at any instance.
   await recordNews(tx, sightingsIn(batch.filter(({ received }) => !received.isRepeat)), machineIds);
 }
@@ -78,6 +92,15 @@ const CAUSES: Partial<Record<LifecycleEvent, string>> = {
   containerAbsent: "container_removed",
 };
 
+/** The newest word of each host on each volume. */
+function volumesIn(arrived: readonly Arrived[]) {
+  const newest = new Map<string, { readonly machineId: MachineId; readonly seen: ObservedVolume }>();
+  for (const { machineId, received } of arrived) {
+    for (const seen of received.report.volumes) newest.set(`${machineId} ${seen.volume_id}`, { machineId, seen });
+  }
+  return [...newest.values()];
+}
+
 /** The newest word of each host on each instance: reports of one machine arrive in order. */
 function sightingsIn(arrived: readonly Arrived[]): readonly Sighting[] {
   return newestBy(arrived, ({ machineId, seen }) => `${machineId} ${seen.instance_id}`);
@@ -87,7 +110,8 @@ function newestBy(arrived: readonly Arrived[], keyOf: (sighting: Sighting) => st
   const newest = new Map<string, Sighting>();
   for (const { machineId, received } of arrived) {
     for (const seen of received.report.instances) {
-      const sighting = { machineId, seen, isObeyed: received.obeyed.has(seen.instance_id) };
+      const { instance_id: id } = seen;
+      const sighting = { machineId, seen, isObeyed: received.obeyed.has(id), gpuUse: received.gpuUse.get(id) };
       newest.set(keyOf(sighting), sighting);
     }
   }

@@ -5,6 +5,7 @@ import type { Identity } from "../../base/identity.ts";
 import type { Clock } from "../../base/clock.ts";
 import { MicroBatcher } from "../../base/micro-batcher.ts";
 import { parseDollars, type Nanos } from "../../base/money.ts";
+import type { Sealer } from "../../base/seal.ts";
 import type { Database } from "../../db/connect.ts";
 import { withTransaction } from "../../db/transaction.ts";
 import { findAnswers, type EarlierAnswer } from "../../http/idempotency-store.ts";
@@ -13,6 +14,7 @@ import { newKey, type NewKey } from "../accounts/index.ts";
 import { resolveLaunch, resolveTemplateByHash } from "../templates/index.ts";
 import type { VolumeInfo } from "../volumes/index.ts";
 import { createInstances, type CreateAnswer, type CreateOrder, type CreateOutcome } from "./create.ts";
+import { sealLogin } from "./registry-login.ts";
 import { reserveIds } from "./store.ts";
 
 const ORDERS_PER_BATCH = 128;
@@ -40,11 +42,13 @@ export class OrderDesk {
   private readonly batcher: MicroBatcher<CreateOrder, CreateOutcome>;
   private readonly lookups: MicroBatcher<Repeatable, EarlierAnswer | undefined>;
   private readonly keyOf: (id: InstanceId) => NewKey;
+  private readonly sealer: Sealer;
   private ids: InstanceId[] = [];
   private reserving: Promise<void> | undefined;
 
-  constructor(database: Database, clock: Clock, secret: Buffer) {
+  constructor(database: Database, clock: Clock, { secret, sealer }: { secret: Buffer; sealer: Sealer }) {
     this.database = database;
+    this.sealer = sealer;
     this.keyOf = instanceKeyMaker(secret);
     this.lookups = new MicroBatcher({
       maxBatch: LOOKUPS_PER_BATCH,
@@ -76,7 +80,7 @@ export class OrderDesk {
       instanceId,
       userId: identity.userId,
       offerId,
-      launch,
+      launch: sealLogin(launch, instanceId, this.sealer),
       template: template && { id: template.id, hashId: template.hashId },
       volumeInfo: body.volume_info,
       bidNanosPerHour,
@@ -95,7 +99,7 @@ export class OrderDesk {
 
   private async findTemplate(identity: Identity, hashId: unknown) {
     if (typeof hashId !== "string" || hashId === "") return undefined;
-    return resolveTemplateByHash(this.database.kysely, identity.userId, hashId);
+    return resolveTemplateByHash(this.database.kysely, identity.userId, hashId, this.sealer);
   }
 
   private async takeId(): Promise<InstanceId> {

@@ -246,11 +246,12 @@ test("creating an instance", async (t) => {
     });
     const [volume] = (await show(world, user, made)).volume_info;
     assert.equal(volume.total_space, 20);
-    const linked = await rent(world, user, host, { volume_info: { create_new: false, volume_id: volume.id } });
+    const existing = { volume_info: { create_new: false, volume_id: volume.id }, target_state: "stopped" };
+    const linked = await rent(world, user, host, existing);
     assert.deepEqual((await show(world, user, linked)).volume_info, [volume]);
     await host.synced();
-    assert.deepEqual(host.order(linked)?.mounts, [
-      { volume_id: volume.id, mount_path: "/data", size_bytes: 20_000_000_000 },
+    assert.deepEqual(host.order(made)?.mounts, [
+      { volume_id: volume.id, mount_path: "/models", size_bytes: 20_000_000_000 },
     ]);
     const stranger = await askFor(world, await world.caller(), host, { volume_info: { volume_id: volume.id } });
     assert.deepEqual([stranger.status, stranger.body.error], [404, "no_such_volume"]);

@@ -30,7 +30,9 @@ import {
   stopInstance,
   type InstanceRequest,
   type ShowRequest,
+  type Viewpoint,
 } from "./service.ts";
+import { instanceSshRoutes } from "./ssh-routes.ts";
 import type { InstanceRecord } from "./views.ts";
 
 /** At a rename; a creation takes fewer (semantics.md §17). */
@@ -45,10 +47,13 @@ function requestOf(request: WithId): InstanceRequest {
   return { userId, instanceId: request.params.id, actor: `user:${userId}` };
 }
 
-export function instanceRoutes(scope: HttpScope, { desk }: { readonly desk: OrderDesk }): void {
+type Ports = { readonly desk: OrderDesk } & Omit<Viewpoint, "now">;
+
+export function instanceRoutes(scope: HttpScope, { desk, ...view }: Ports): void {
   registerCreation(scope, desk);
-  registerReading(scope);
+  registerReading(scope, view);
   registerChanges(scope);
+  instanceSshRoutes(scope);
 }
 
 function registerCreation({ app, repeatable }: HttpScope, desk: OrderDesk): void {
@@ -76,13 +81,14 @@ function registerCreation({ app, repeatable }: HttpScope, desk: OrderDesk): void
   }
 }
 
-function registerReading({ app, database, clock }: HttpScope): void {
+function registerReading({ app, database, clock }: HttpScope, view: Omit<Viewpoint, "now">): void {
+  const viewpoint = () => ({ ...view, now: clock.now() });
   const records = (request: FastifyRequest) =>
-    listInstanceRecords(database.kysely, identityOf(request).userId, clock.now());
+    listInstanceRecords(database.kysely, identityOf(request).userId, viewpoint());
   // Clients poll this: what they ask at the same time is read together.
   const shows = new MicroBatcher<ShowRequest, InstanceRecord | undefined>({
     maxBatch: SHOWS_PER_BATCH,
-    run: (requests) => showInstances(database.kysely, requests, clock.now()),
+    run: (requests) => showInstances(database.kysely, requests, viewpoint()),
   });
   app.get(
     "/api/v1/instances/",

@@ -3,6 +3,7 @@ import type { ObservedInstance } from "../../../../protocol/index.ts";
 import type { InstanceId, MachineId } from "../../base/ids.ts";
 import { insertRows } from "../../db/insert-rows.ts";
 import type { Reader, Tx } from "../../db/transaction.ts";
+import type { GpuUse } from "../hosts/index.ts";
 
 /** One run of an instance: what happens under one generation. */
 export type RunKey = { readonly instanceId: InstanceId; readonly generation: number };
@@ -21,7 +22,20 @@ export async function insertRuns(tx: Tx, runs: readonly RunKey[]): Promise<void>
   );
 }
 
-export type Counted = { readonly machineId: MachineId; readonly seen: ObservedInstance };
+export type Counted = {
+  readonly machineId: MachineId;
+  readonly seen: ObservedInstance;
+  readonly gpuUse: GpuUse | undefined;
+};
+
+/** What a run used of its machine when its host last looked. */
+export type Usage = {
+  readonly cpuPercent: number | undefined;
+  readonly memoryBytes: number | undefined;
+  readonly diskBytes: number | undefined;
+  readonly gpuPercent: number | undefined;
+  readonly gpuTemperatureC: number | undefined;
+};
 
 /**
  * Raises what runs counted. Counters never go back, so a report that comes late or twice changes nothing; a host counts
@@ -41,16 +55,43 @@ export async function raiseCounters(tx: Tx, counted: readonly Counted[]): Promis
       sent_bytes = greatest(run.sent_bytes, seen.sent_bytes),
       first_running_at = case when seen.is_running then coalesce(run.first_running_at, ${tx.now}::timestamptz)
         else run.first_running_at end,
+      usage = seen.usage,
       last_counted_at = ${tx.now}::timestamptz
     from unnest(
       ${counted.map((one) => one.machineId)}::integer[],
       ${seen.map((one) => one.instance_id)}::integer[], ${seen.map((one) => one.generation)}::integer[],
       ${counters.map((c) => c.running_ms)}::bigint[], ${counters.map((c) => c.received_bytes)}::bigint[],
-      ${counters.map((c) => c.sent_bytes)}::bigint[], ${seen.map((one) => one.state === "running")}::boolean[]
-    ) as seen (machine_id, instance_id, generation, running_ms, received_bytes, sent_bytes, is_running)
+      ${counters.map((c) => c.sent_bytes)}::bigint[], ${seen.map((one) => one.state === "running")}::boolean[],
+      ${counted.map(usageOf)}::jsonb[]
+    ) as seen (machine_id, instance_id, generation, running_ms, received_bytes, sent_bytes, is_running, usage)
     join instances on instances.id = seen.instance_id and instances.machine_id = seen.machine_id
     where run.instance_id = seen.instance_id and run.generation = seen.generation
   `.execute(tx.db);
+}
+
+function usageOf({ seen: { state, usage }, gpuUse }: Counted): string | null {
+  if (state !== "running" || (usage === null && gpuUse === undefined)) return null;
+  const stored: Usage = {
+    cpuPercent: usage?.cpu_percent,
+    memoryBytes: usage?.memory_bytes,
+    diskBytes: usage?.disk_bytes,
+    gpuPercent: gpuUse?.percent,
+    gpuTemperatureC: gpuUse?.temperatureC,
+  };
+  return JSON.stringify(stored);
+}
+
+/** What these runs last used; those of which nothing is known are left out. */
+export async function listUsage(db: Reader, runs: readonly RunKey[]): Promise<ReadonlyMap<InstanceId, Usage>> {
+  const { rows } = await sql<{ instance_id: InstanceId; usage: Usage }>`
+    select run.instance_id, run.usage
+    from unnest(
+      ${runs.map((run) => run.instanceId)}::integer[], ${runs.map((run) => run.generation)}::integer[]
+    ) as wanted (instance_id, generation)
+    join instance_runs as run using (instance_id, generation)
+    where run.usage is not null
+  `.execute(db);
+  return new Map(rows.map((row) => [row.instance_id, row.usage]));
 }
 
 /** Runs that counted more than was charged, the longest waiting first. */

@@ -17,7 +17,7 @@ const Allowed = Type.Object({ allowed: Type.Boolean(), reason: Type.Optional(Typ
 const State = Type.Union([Type.Literal("running"), Type.Literal("stopped")]);
 
 /** The record of offer-fields.md §3. */
-const Instance = Type.Object({
+export const Instance = Type.Object({
   id: Type.Integer(),
   actual_status: NullableText,
   intended_status: State,
@@ -56,6 +56,9 @@ const Instance = Type.Object({
   ssh_host: Type.String(),
   ssh_port: Type.Integer(),
   ssh_idx: Type.String(),
+  ssh_host_key: Nullable(
+    Type.String({ description: "Key of the SSH server in front of it, as in known_hosts without the name." }),
+  ),
   machine_dir_ssh_port: Type.Integer(),
   public_ipaddr: Type.String(),
   local_ipaddrs: Type.String(),
@@ -123,10 +126,24 @@ const Instance = Type.Object({
   search: Price,
   instance: Price,
   volume_info: Type.Array(Type.Object({ id: Type.Integer(), avail_space: Type.Number(), total_space: Type.Number() })),
-  actions: Type.Object({ start: Allowed, stop: Allowed, reboot: Allowed, destroy: Allowed }),
+  actions: Type.Object({ start: Allowed, stop: Allowed, reboot: Allowed, recycle: Allowed, destroy: Allowed }),
 });
 
 export const IdParams = Type.Object({ id: Type.Integer() });
+export const SshKeyParams = Type.Object({ id: Type.Integer(), key_id: Type.Integer() });
+export const AttachSshKeyBody = Type.Object({
+  ssh_key: Type.Optional(
+    Type.Union([Type.String(), Type.Integer()], {
+      description: "A public key (the line of a .pub file), or the id of one of the account",
+    }),
+  ),
+});
+export const Message = Type.Object({ success: Type.Literal(true), msg: Type.String() });
+export const SshKeys = Type.Object({
+  success: Type.Literal(true),
+  ssh_keys: Type.String({ description: 'JSON text: [{"id": 1, "name": "me@laptop", "public_key": "ssh-ed25519 …"}]' }),
+});
+
 export const Done = Type.Object({ success: Type.Literal(true), msg: Type.Optional(Type.String()) });
 
 /** The launch settings (image, env, onstart, …) are checked field by field by the templates domain. */

@@ -2,15 +2,19 @@ import { insufficientFunds, invalid } from "../../base/errors.ts";
 import { parseId, type InstanceId, type UserId } from "../../base/ids.ts";
 import { formatDollars, type Nanos } from "../../base/money.ts";
 import type { Reader, Tx } from "../../db/transaction.ts";
-import { deleteInstanceKeys } from "../accounts/index.ts";
+import { deleteInstanceKeys, deleteInstanceSshKeys } from "../accounts/index.ts";
 import { describeMachines, lockMachines } from "../hosts/index.ts";
 import { placeHold, releaseHold } from "../ledger/index.ts";
 import { refreshOffers, setLeasePrice } from "../market/index.ts";
-import { detachVolumes, listMounts } from "../volumes/index.ts";
+import { listNotes } from "../tasks/index.ts";
+import { listFilling } from "../volumes/index.ts";
 import type { Actor, Instance } from "./instance.ts";
+import type { InstanceKeySecret } from "./desired.ts";
+import { jupyterTokenOf } from "./jupyter.ts";
 import type { LifecycleEvent } from "./lifecycle.ts";
 import { holdAmount } from "./pricing.ts";
-import { notePriceChange } from "./run-store.ts";
+import { listProxyPorts } from "./proxy-port-store.ts";
+import { listUsage, notePriceChange } from "./run-store.ts";
 import {
   findMachineOf,
   listInstancesById,
@@ -23,6 +27,7 @@ import {
 } from "./store.ts";
 import { applyHappenings, noSuchInstance, reschedule } from "./transitions.ts";
 import { instanceRecord, type InstanceRecord } from "./views.ts";
+import { requireSoleWriter } from "./writers.ts";
 
 export type InstanceRequest = { readonly userId: UserId; readonly instanceId: number; readonly actor: Actor };
 
@@ -30,7 +35,7 @@ export type InstanceRequest = { readonly userId: UserId; readonly instanceId: nu
 const TOMBSTONE_MS = 600_000;
 
 /** Locks the caller's instance with its machine; to anybody else it does not exist. */
-async function requireInstance(tx: Tx, { userId, instanceId }: InstanceRequest): Promise<Instance> {
+export async function requireInstance(tx: Tx, { userId, instanceId }: InstanceRequest): Promise<Instance> {
   const id = toId(instanceId);
   const machineId = id && (await findMachineOf(tx.db, userId, id));
   if (id === undefined || machineId === undefined) throw noSuchInstance(instanceId);
@@ -40,7 +45,7 @@ async function requireInstance(tx: Tx, { userId, instanceId }: InstanceRequest):
   return instance;
 }
 
-function toId(instanceId: number): InstanceId | undefined {
+export function toId(instanceId: number): InstanceId | undefined {
   return parseId<InstanceId>(String(instanceId));
 }
 
@@ -53,6 +58,7 @@ export async function startInstance(tx: Tx, request: InstanceRequest): Promise<v
   if (instance.desired === "stopped" && instance.holdId === undefined) {
     instance = await setCreditAside(tx, instance, "to start");
   }
+  if (instance.phase === "stopped") await requireSoleWriter(tx, instance.id);
   await apply(tx, instance, "startRequested", request.actor, "running");
 }
 
@@ -109,7 +115,7 @@ export async function lockMachinesOf(tx: Tx, instanceIds: readonly InstanceId[])
 async function destroy(tx: Tx, instance: Instance, actor: Actor, cause: string): Promise<void> {
   await applyHappenings(tx, [{ instance, event: "destroyRequested", actor, cause, desired: "destroyed" }]);
   await deleteInstanceKeys(tx, [instance.id]);
-  await detachVolumes(tx, instance.id);
+  await deleteInstanceSshKeys(tx, [instance.id]);
 }
 
 const CAUSES: Partial<Record<LifecycleEvent, string>> = {
@@ -165,6 +171,13 @@ async function isBelowFloor(tx: Tx, { machineId, deviceCount, priceNanosPerHour 
 
 export type ShowRequest = { readonly userId: UserId; readonly instanceId: number };
 
+/** What is the same for all records: when they are looked at, and what the configuration says of access. */
+export type Viewpoint = {
+  readonly now: Date;
+  readonly proxyHost: string;
+  readonly instanceKeySecret: InstanceKeySecret;
+};
+
 /**
  * What users see of single instances, one answer for each request in order: the record, shortly after its end a tombstone,
  * then nothing.
@@ -172,18 +185,19 @@ export type ShowRequest = { readonly userId: UserId; readonly instanceId: number
 export async function showInstances(
   db: Reader,
   requests: readonly ShowRequest[],
-  now: Date,
+  viewpoint: Viewpoint,
 ): Promise<readonly (InstanceRecord | undefined)[]> {
   const ids = requests.flatMap(({ instanceId }) => toId(instanceId) ?? []);
   const owners = new Map<InstanceId, UserId>();
   const shown: Instance[] = [];
   for (const instance of await listInstancesById(db, ids)) {
     owners.set(instance.id, instance.userId);
-    const isOver = instance.phase === "ended" && now.getTime() - instance.phaseSinceAt.getTime() > TOMBSTONE_MS;
+    const isOver =
+      instance.phase === "ended" && viewpoint.now.getTime() - instance.phaseSinceAt.getTime() > TOMBSTONE_MS;
     if (!isOver) shown.push(instance);
   }
   const records = new Map<number, InstanceRecord>();
-  for (const record of await recordsOf(db, shown, now)) records.set(record.id, record);
+  for (const record of await recordsOf(db, shown, viewpoint)) records.set(record.id, record);
   return requests.map(({ userId, instanceId }) => {
     const id = toId(instanceId);
     return id !== undefined && owners.get(id) === userId ? records.get(id) : undefined;
@@ -191,22 +205,45 @@ export async function showInstances(
 }
 
 /** Everything that a user has, in id order. */
-export async function listInstanceRecords(db: Reader, userId: UserId, now: Date): Promise<readonly InstanceRecord[]> {
-  return recordsOf(db, await listInstancesOf(db, userId), now);
+export async function listInstanceRecords(
+  db: Reader,
+  userId: UserId,
+  viewpoint: Viewpoint,
+): Promise<readonly InstanceRecord[]> {
+  return recordsOf(db, await listInstancesOf(db, userId), viewpoint);
 }
 
-async function recordsOf(db: Reader, instances: readonly Instance[], now: Date): Promise<readonly InstanceRecord[]> {
+async function recordsOf(
+  db: Reader,
+  instances: readonly Instance[],
+  { now, proxyHost, instanceKeySecret }: Viewpoint,
+): Promise<readonly InstanceRecord[]> {
   if (instances.length === 0) return [];
-  const [machines, mounts] = await Promise.all([
+  const ids = instances.map((instance) => instance.id);
+  const [machines, volumes, proxyPorts, notes, usage] = await Promise.all([
     describeMachines(db, [...new Set(instances.map((instance) => instance.machineId))]),
-    listMounts(
+    listFilling(db, ids),
+    listProxyPorts(db, ids),
+    listNotes(db, ids, now),
+    listUsage(
       db,
-      instances.map((instance) => instance.id),
+      instances.map((instance) => ({ instanceId: instance.id, generation: instance.generation })),
     ),
   ]);
   return instances.flatMap((instance) => {
+    const { id, launch } = instance;
     const machine = machines.get(instance.machineId);
     if (machine === undefined) return [];
-    return [instanceRecord(instance, { machine, mounts: mounts.get(instance.id) ?? [], now })];
+    const jupyterToken = jupyterTokenOf(launch.env, instanceKeySecret(id));
+    const access = { proxyHost, proxyPort: proxyPorts.get(id), jupyterToken };
+    const surroundings = {
+      machine,
+      volumes: volumes.get(id) ?? [],
+      now,
+      access,
+      note: notes.get(id),
+      usage: usage.get(id),
+    };
+    return [instanceRecord(instance, surroundings)];
   });
 }

@@ -27,7 +27,7 @@ export async function reserveIds(database: Database, count: number): Promise<rea
   return rows.map((row) => row.id);
 }
 
-export type NewInstance = Omit<Instance, "observed" | "phaseSinceAt" | "deadlineAt" | "createdAt">;
+export type NewInstance = Omit<Instance, "observed" | "deviceProblem" | "phaseSinceAt" | "deadlineAt" | "createdAt">;
 
 /** Inserts a batch with its first events in one statement each. */
 export async function insertInstances(tx: Tx, instances: readonly NewInstance[], actorOf: (i: NewInstance) => Actor) {
@@ -221,6 +221,8 @@ export type PhaseChange = {
   readonly generation: number;
   readonly deadlineAt: Date | null;
   readonly isEnd: boolean;
+  /** Whether it gives its devices back: what was wrong with them is not its affair any more. */
+  readonly isRelease: boolean;
 };
 
 /** The one writer of `phase`. Zero rows means that somebody moved it since it was read. */
@@ -234,6 +236,7 @@ export async function updatePhase(tx: Tx, from: Instance, change: PhaseChange): 
       deadline_at: change.deadlineAt,
       generation: change.generation,
       ...(change.isEnd ? { ended_at: tx.now } : {}),
+      ...(change.isRelease ? { device_problem: "" } : {}),
     })
     .where("id", "=", from.id)
     .where("phase", "=", from.phase)
@@ -271,13 +274,16 @@ export async function updateObservations(tx: Tx, observed: readonly ObservedInst
       observed_state = seen.state,
       observed_status_msg = seen.status_msg,
       observed_ports = seen.ports,
+      -- A host that has nothing running tells no key; the one that it had is the one that it will have.
+      observed_ssh_host_key = coalesce(seen.ssh_host_key, observed_ssh_host_key),
       observed_at = ${tx.now}::timestamptz
     from unnest(
       ${observed.map((seen) => seen.instance_id)}::integer[], ${observed.map((seen) => seen.generation)}::integer[],
       ${observed.map((seen) => seen.state)}::text[],
       ${observed.map((seen) => seen.status_msg.replaceAll("\0", ""))}::text[],
-      ${observed.map((seen) => JSON.stringify(portsOf(seen)))}::jsonb[]
-    ) as seen (id, generation, state, status_msg, ports)
+      ${observed.map((seen) => JSON.stringify(portsOf(seen)))}::jsonb[],
+      ${observed.map((seen) => hostKeyOf(seen))}::text[]
+    ) as seen (id, generation, state, status_msg, ports, ssh_host_key)
     where instances.id = seen.id and instances.observed_generation <= seen.generation
       and instances.generation >= seen.generation
   `.execute(tx.db);
@@ -288,6 +294,13 @@ const PORT = /^\d{1,5}\/(tcp|udp)$/;
 /** Renters are shown what their host says of its ports; anything else under this name is not passed on. */
 function portsOf({ ports }: ObservedInstance): Readonly<Record<string, number>> {
   return Object.fromEntries(Object.entries(ports).filter(([key]) => PORT.test(key)));
+}
+
+const HOST_KEY = /^[a-z0-9@.-]{1,64} [A-Za-z0-9+/]{16,1000}={0,2}$/;
+
+/** It becomes a line of somebody's `known_hosts`: whatever is not exactly a type and a key is not passed on. */
+function hostKeyOf({ ssh_host_key: key }: ObservedInstance): string | null {
+  return key !== null && HOST_KEY.test(key) ? key : null;
 }
 
 /** Instances that stayed too long in their phase. */
@@ -346,7 +359,9 @@ function toInstance(row: Selectable<InstancesTable>): Instance {
     phaseCause: row.phase_cause,
     phaseSinceAt: row.phase_since_at,
     generation: row.generation,
+    revision: row.revision,
     observed: toObservation(row),
+    deviceProblem: row.device_problem,
     deadlineAt: row.deadline_at ?? undefined,
     holdId: row.hold_id === null ? undefined : asHoldId(row.hold_id),
     createdAt: row.created_at,
@@ -361,6 +376,7 @@ function toObservation(row: Selectable<InstancesTable>): Observation | undefined
     state: row.observed_state,
     statusMsg: row.observed_status_msg,
     ports: row.observed_ports as Readonly<Record<string, number>>,
+    sshHostKey: row.observed_ssh_host_key ?? undefined,
     at: row.observed_at,
   };
 }

@@ -15,6 +15,7 @@ import {
   type MachineState,
   type NewLease,
 } from "../market/index.ts";
+import { detachVolumes } from "../volumes/index.ts";
 import type { Actor, Instance } from "./instance.ts";
 import { decide, deadlineOf, type DesiredState, type LifecycleEvent } from "./lifecycle.ts";
 import {
@@ -45,6 +46,7 @@ type Consequences = {
   readonly scheduled: Set<MachineId>;
   readonly changed: Set<MachineId>;
   readonly released: InstanceId[];
+  readonly ended: InstanceId[];
   readonly holds: { readonly instanceId: InstanceId; readonly holdId: HoldId }[];
 };
 
@@ -53,21 +55,20 @@ type Consequences = {
  * what follows in order: free devices, give back holds, let the schedule use what came free, tell the hosts.
  */
 export async function applyHappenings(tx: Tx, happenings: readonly Happening[]): Promise<void> {
-  const after: Consequences = { told: new Set(), scheduled: new Set(), changed: new Set(), released: [], holds: [] };
+  const after = noConsequences();
   for (const happening of happenings) await applyOne(tx, happening, after);
   await settle(tx, after);
 }
 
 /** Looks at these machines anew: who waits gets what is free, and takes what it outbids. The caller holds their locks. */
 export async function reschedule(tx: Tx, machineIds: readonly MachineId[]): Promise<void> {
-  const after: Consequences = {
-    told: new Set(),
-    scheduled: new Set(machineIds),
-    changed: new Set(),
-    released: [],
-    holds: [],
-  };
+  const after = noConsequences();
+  for (const id of machineIds) after.scheduled.add(id);
   await settle(tx, after);
+}
+
+function noConsequences(): Consequences {
+  return { told: new Set(), scheduled: new Set(), changed: new Set(), released: [], ended: [], holds: [] };
 }
 
 async function applyOne(tx: Tx, happening: Happening, after: Consequences): Promise<void> {
@@ -85,11 +86,13 @@ async function applyOne(tx: Tx, happening: Happening, after: Consequences): Prom
     generation,
     deadlineAt: deadlineOf(decision.to, tx.now),
     isEnd: decision.to === "ended",
+    isRelease: decision.effects.includes("releaseDevices"),
   });
   invariant(moved === "moved", `instance ${instance.id} moved although it was locked`);
   await insertEvents(tx, [
     { instanceId: instance.id, actor, cause, from: instance.phase, to: decision.to, generation },
   ]);
+  if (decision.to === "ended") after.ended.push(instance.id);
   for (const effect of decision.effects) {
     switch (effect) {
       case "newGeneration":
@@ -115,6 +118,8 @@ async function applyOne(tx: Tx, happening: Happening, after: Consequences): Prom
 
 async function settle(tx: Tx, after: Consequences): Promise<void> {
   if (after.released.length > 0) await releaseLeases(tx, after.released);
+  // Not before nothing is left of it: until then its container may write to its volumes.
+  if (after.ended.length > 0) await detachVolumes(tx, after.ended);
   if (after.scheduled.size > 0) await grantAndDisplace(tx, [...after.scheduled], after);
   if (after.holds.length > 0) {
     // Ledger rows are locked last of all, in every use case.
@@ -154,9 +159,15 @@ const CAUSES = { displaced: "outbid", devicesGranted: "devices_granted" } as con
 function planMachine(state: MachineState, claims: readonly StoredClaim[]) {
   const floor = state.machine.priceMinBidNanosPerHour;
   const holderIds = new Set(state.leases.map((lease) => lease.instanceId));
+  const usable = new Set(state.machine.devices.filter((device) => device.isUsable).map((device) => device.id));
+  const held = Map.groupBy(state.leases, (lease) => lease.instanceId);
   const holders: Holder[] = claims
     .filter((claim) => holderIds.has(claim.instanceId))
-    .map((claim) => ({ ...claim, isLeaving: claim.phase === "stopping" || claim.phase === "ending" }));
+    .map((claim) => ({
+      ...claim,
+      isLeaving: claim.phase === "stopping" || claim.phase === "ending",
+      usableCount: (held.get(claim.instanceId) ?? []).filter((lease) => usable.has(lease.deviceId)).length,
+    }));
   const waiting = claims.filter(
     (claim) =>
       claim.phase === "scheduled" && (!claim.isBid || claim.priceNanosPerHour >= floor * BigInt(claim.deviceCount)),

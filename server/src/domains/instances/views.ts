@@ -1,25 +1,52 @@
 import { epochSeconds } from "../../base/clock.ts";
 import { toDollars } from "../../base/money.ts";
+import type { InstanceSshKey } from "../accounts/index.ts";
 import type { MachineDescription } from "../hosts/index.ts";
 import { shareOf } from "../market/index.ts";
-import type { Mount } from "../volumes/index.ts";
+import type { Filling } from "../volumes/index.ts";
 import type { Instance } from "./instance.ts";
 import { TRANSITIONS } from "./lifecycle.ts";
 import { storageNanosPerHour } from "./pricing.ts";
-import { statusOf, SUSPECT_MS } from "./status.ts";
+import type { Usage } from "./run-store.ts";
+import { isReachable, statusOf } from "./status.ts";
 
 const BYTES_PER_MB = 1_000_000;
 const BYTES_PER_GB = 1_000_000_000;
 
 /** Where it is, with what, and when it is looked at. */
-type Surroundings = { readonly machine: MachineDescription; readonly mounts: readonly Mount[]; readonly now: Date };
+type Surroundings = {
+  readonly machine: MachineDescription;
+  readonly volumes: readonly Filling[];
+  readonly now: Date;
+  readonly access: Access;
+  /** Of its present run, while that runs and its host tells. */
+  readonly usage: Usage | undefined;
+  /** What is being done to it, for its status message. */
+  readonly note: string | undefined;
+};
+
+/** How it is reached beside its own ports. Only its owner sees the record, so only its owner sees the token. */
+export type Access = {
+  readonly proxyHost: string;
+  /** The first of its pair of ports at the proxy; undefined where it has none. */
+  readonly proxyPort: number | undefined;
+  readonly jupyterToken: string;
+};
 
 export type InstanceRecord = ReturnType<typeof instanceRecord>;
 
+/** Keys without a comment are called by their fingerprint. */
+export function viewInstanceKeys(keys: readonly InstanceSshKey[]) {
+  return keys.map(({ id, publicKey, fingerprint }) => {
+    const comment = publicKey.split(" ").slice(2).join(" ");
+    return { id, name: comment || fingerprint, public_key: publicKey };
+  });
+}
+
 /** The contract's record of an instance (offer-fields.md §3). Dollars, MB, GB, epoch seconds as there. */
-export function instanceRecord(instance: Instance, { machine, mounts, now }: Surroundings) {
-  const isReachable = machine.isConnected || now.getTime() - machine.lastSeenAt.getTime() < SUSPECT_MS;
-  const status = statusOf(instance, { isReachable });
+export function instanceRecord(instance: Instance, surroundings: Surroundings) {
+  const { machine, volumes, now, access, note } = surroundings;
+  const status = statusOf(instance, { isReachable: isReachable(machine, now), note });
   return {
     id: instance.id,
     ...status,
@@ -37,11 +64,13 @@ export function instanceRecord(instance: Instance, { machine, mounts, now }: Sur
     external: false,
     verification: machine.verification,
     ...launchFields(instance),
+    ...proxyFields(instance, machine, access),
     ...accessFields(instance, machine, status.actual_status === "running"),
     ...gpuFields(instance, machine),
     ...boardFields(instance, machine),
+    ...usageFields(instance, machine, status.actual_status === "running" ? surroundings.usage : undefined),
     ...priceFields(instance, machine),
-    volume_info: mounts.map(toVolumeInfo),
+    volume_info: volumes.map(toVolumeInfo),
     actions: actionsOf(instance),
   };
 }
@@ -66,16 +95,23 @@ function launchFields({ launch }: Instance) {
     image_runtype: launch.image_runtype,
     extra_env: launch.extra_env.map(([name, value]) => [name, value]),
     onstart: launch.onstart,
-    jupyter_token: "",
+  };
+}
+
+/** Without a way through the proxy the port is 0: on a simulated host, in entrypoint mode, after the end. */
+function proxyFields({ observed }: Instance, { facts }: MachineDescription, access: Access) {
+  return {
+    ssh_host: access.proxyPort === undefined ? facts.public_ipaddr : access.proxyHost,
+    ssh_port: access.proxyPort ?? 0,
+    ssh_idx: access.proxyPort === undefined ? "0" : "1",
+    ssh_host_key: observed?.sshHostKey ?? null,
+    jupyter_token: access.jupyterToken,
   };
 }
 
 function accessFields(instance: Instance, { facts }: MachineDescription, isRunning: boolean) {
   return {
     static_ip: facts.has_static_ip,
-    ssh_host: facts.public_ipaddr,
-    ssh_port: 0,
-    ssh_idx: "0",
     machine_dir_ssh_port: 0,
     public_ipaddr: facts.public_ipaddr,
     local_ipaddrs: "",
@@ -102,8 +138,6 @@ function gpuFields({ deviceCount }: Instance, machine: MachineDescription) {
     gpu_ram: gpu?.memory_mb ?? 0,
     gpu_totalram: totalRam,
     gpu_total_ram: totalRam,
-    gpu_util: null,
-    gpu_temp: null,
     dlperf: (gpu?.dlperf ?? 0) * numGpus,
     total_flops: (gpu?.tflops ?? 0) * numGpus,
   };
@@ -119,13 +153,8 @@ function boardFields(instance: Instance, machine: MachineDescription) {
     cpu_name: facts.cpu_name,
     cpu_arch: facts.cpu_arch,
     cpu_ram: Math.round(facts.memory_bytes / BYTES_PER_MB),
-    cpu_util: 0,
     mem_limit: Math.round((facts.memory_bytes * share) / BYTES_PER_MB) / 1000,
-    mem_usage: null,
-    vmem_usage: null,
     disk_space: Number(instance.diskBytes) / BYTES_PER_GB,
-    disk_usage: -1,
-    disk_util: -1,
     disk_bw: facts.disk_mb_per_s,
     disk_name: facts.disk_name,
     inet_up: facts.inet_up_mbps,
@@ -145,9 +174,29 @@ function boardFields(instance: Instance, machine: MachineDescription) {
   };
 }
 
-/** How full a volume is, nobody reports yet. */
-function toVolumeInfo({ volume_id: id, size_bytes: size }: Mount) {
-  return { id, avail_space: size / BYTES_PER_GB, total_space: size / BYTES_PER_GB };
+/** What its host last read. A core of a processor that is fully used counts 100 of `cpuPercent`. */
+function usageFields({ diskBytes, deviceCount }: Instance, machine: MachineDescription, usage: Usage | undefined) {
+  const cores = machine.facts.cpu_cores * shareOf(machine, deviceCount);
+  const cpu = (usage?.cpuPercent ?? 0) / 100 / Math.max(1, cores);
+  const disk = usage?.diskBytes;
+  return {
+    gpu_util: usage?.gpuPercent ?? null,
+    gpu_temp: usage?.gpuTemperatureC ?? null,
+    cpu_util: round(Math.min(1, cpu)),
+    mem_usage: usage?.memoryBytes === undefined ? null : round(usage.memoryBytes / BYTES_PER_GB),
+    vmem_usage: null,
+    disk_usage: disk === undefined ? -1 : round(disk / BYTES_PER_GB),
+    disk_util: disk === undefined ? -1 : round(Math.min(1, disk / Math.max(1, Number(diskBytes)))),
+  };
+}
+
+function round(value: number): number {
+  return Math.round(value * 1000) / 1000;
+}
+
+function toVolumeInfo({ volumeId, sizeBytes, usedBytes }: Filling) {
+  const [size, used] = [Number(sizeBytes), Number(usedBytes)];
+  return { id: volumeId, avail_space: Math.max(0, size - used) / BYTES_PER_GB, total_space: size / BYTES_PER_GB };
 }
 
 /** Present only while running; an empty object otherwise, never null (operations.md §17). */
@@ -157,7 +206,12 @@ function portsOf({ observed }: Instance, isRunning: boolean) {
   return Object.fromEntries(bound.map(([key, port]) => [key, [{ HostIp: "0.0.0.0", HostPort: String(port) }]]));
 }
 
+function perUnit(value: number, units: number): number {
+  return units === 0 ? 0 : value / units;
+}
+
 function priceFields(instance: Instance, machine: MachineDescription) {
+  const { gpu } = machine;
   const gpuPerHour = toDollars(instance.priceNanosPerHour);
   const diskPerHour = toDollars(storageNanosPerHour(instance));
   const breakdown = (gpu: number) => ({
@@ -174,7 +228,7 @@ function priceFields(instance: Instance, machine: MachineDescription) {
     min_bid: toDollars(machine.priceMinBidNanosPerHour * BigInt(instance.deviceCount)),
     storage_cost: toDollars(instance.storageNanosPerGbMonth),
     storage_total_cost: diskPerHour,
-    vram_costperhour: 0,
+    vram_costperhour: perUnit(gpuPerHour, ((gpu?.memory_mb ?? 0) * instance.deviceCount) / 1000),
     inet_up_cost: toDollars(instance.inetUpNanosPerGb),
     inet_down_cost: toDollars(instance.inetDownNanosPerGb),
     internet_up_cost_per_tb: toDollars(instance.inetUpNanosPerGb) * 1024,
@@ -182,8 +236,8 @@ function priceFields(instance: Instance, machine: MachineDescription) {
     credit_balance: null,
     credit_discount: null,
     credit_discount_max: machine.creditDiscountMaxPermille / 1000,
-    dlperf_per_dphtotal: 0,
-    flops_per_dphtotal: 0,
+    dlperf_per_dphtotal: perUnit((gpu?.dlperf ?? 0) * instance.deviceCount, gpuPerHour + diskPerHour),
+    flops_per_dphtotal: perUnit((gpu?.tflops ?? 0) * instance.deviceCount, gpuPerHour + diskPerHour),
     search: breakdown(gpuPerHour),
     instance: breakdown(isHolding ? gpuPerHour : 0),
   };
@@ -193,6 +247,7 @@ const REQUESTS = {
   start: "startRequested",
   stop: "stopRequested",
   reboot: "rebootRequested",
+  recycle: "renewalRequested",
   destroy: "destroyRequested",
 } as const;
 
@@ -206,6 +261,7 @@ function actionsOf({ phase }: Instance) {
     start: answer(REQUESTS.start),
     stop: answer(REQUESTS.stop),
     reboot: answer(REQUESTS.reboot),
+    recycle: answer(REQUESTS.recycle),
     destroy: answer(REQUESTS.destroy),
   };
 }

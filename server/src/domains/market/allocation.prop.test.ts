@@ -15,14 +15,15 @@ const claim = fc.record({
 const machines: fc.Arbitrary<MachineClaims> = fc
   .record({
     freeCount: fc.integer({ min: 0, max: 8 }),
-    holders: fc.array(fc.tuple(claim, fc.boolean()), { maxLength: 4 }),
+    holders: fc.array(fc.tuple(claim, fc.boolean(), fc.nat(3)), { maxLength: 4 }),
     waiting: fc.array(claim, { maxLength: 5 }),
   })
   .map(({ freeCount, holders, waiting }) => ({
     freeDevices: Array.from({ length: freeCount }, (_, index) => asId<DeviceId>(index + 1)),
-    holders: holders.map(([held, isLeaving], index): Holder => ({
+    holders: holders.map(([held, isLeaving, brokenCount], index): Holder => ({
       ...held,
       isLeaving,
+      usableCount: Math.max(0, held.deviceCount - brokenCount),
       instanceId: asId<InstanceId>(100 + index),
     })),
     waiting: waiting.map((wanted, index): Claim => ({ ...wanted, instanceId: asId<InstanceId>(200 + index) })),
@@ -69,10 +70,21 @@ test("the displaced are the lowest-ranked bids: none that stays ranks below one 
   fc.assert(
     fc.property(machines, (machine) => {
       const { displaced } = allocate(machine);
-      const bids = machine.holders.filter((holder) => holder.isBid && !holder.isLeaving);
+      const bids = machine.holders.filter((holder) => holder.isBid && !holder.isLeaving && holder.usableCount > 0);
       const leaving = bids.filter((holder) => displaced.includes(holder.instanceId));
       const staying = bids.filter((holder) => !displaced.includes(holder.instanceId));
       for (const goes of leaving) for (const stays of staying) assert.ok(compareRank(stays, goes) < 0);
+    }),
+  );
+});
+
+test("a bid whose devices are all broken is displaced by nobody", () => {
+  fc.assert(
+    fc.property(machines, (machine) => {
+      const { displaced } = allocate(machine);
+      for (const holder of machine.holders.filter(({ usableCount }) => usableCount === 0)) {
+        assert.ok(!displaced.includes(holder.instanceId));
+      }
     }),
   );
 });
@@ -92,7 +104,7 @@ test("deciding again after the decision was carried out displaces nobody else", 
           })),
           ...machine.waiting
             .filter((waiting) => granted.has(waiting.instanceId))
-            .map((w) => ({ ...w, isLeaving: false })),
+            .map((w) => ({ ...w, isLeaving: false, usableCount: w.deviceCount })),
         ],
         waiting: machine.waiting.filter((waiting) => !granted.has(waiting.instanceId)),
       };

@@ -10,7 +10,11 @@ export type Claim = {
 };
 
 /** A claim that holds devices. Once `isLeaving`, they come free when the host confirms the teardown. */
-export type Holder = Claim & { readonly isLeaving: boolean };
+export type Holder = Claim & {
+  readonly isLeaving: boolean;
+  /** How many of its devices can be given to others after it: those that broke meanwhile cannot. */
+  readonly usableCount: number;
+};
 
 export type MachineClaims = {
   /** Devices that can be given away now, in the order in which they should be. */
@@ -27,15 +31,17 @@ export type Allocation = {
 
 /**
  * Who runs on one machine (semantics.md §9.3): on-demand before bids, a higher bid before a lower one, the older of two
- * equals. On-demand is never displaced; among bids the lowest goes first, of equals the youngest, and only for a strictly
- * higher claim. A claim that cannot be served even so takes nothing from those behind it.
+ * equals. On-demand is never displaced; among bids the lowest goes first, of equals the youngest, only for a strictly
+ * higher claim, and never one whose devices would help nobody. A claim that cannot be served even so takes nothing from those behind it.
  */
 export function allocate({ freeDevices, holders, waiting }: MachineClaims): Allocation {
   const free = [...freeDevices];
   const grants: { instanceId: InstanceId; deviceIds: readonly DeviceId[] }[] = [];
   const displaced: InstanceId[] = [];
   let leavingCount = sum(holders.filter((holder) => holder.isLeaving));
-  const victims = holders.filter((holder) => holder.isBid && !holder.isLeaving).toSorted((a, b) => compareRank(b, a));
+  const victims = holders
+    .filter((holder) => holder.isBid && !holder.isLeaving && holder.usableCount > 0)
+    .toSorted((a, b) => compareRank(b, a));
 
   for (const claim of waiting.toSorted(compareRank)) {
     if (claim.deviceCount <= free.length) {
@@ -47,7 +53,7 @@ export function allocate({ freeDevices, holders, waiting }: MachineClaims): Allo
     for (const victim of victims) {
       if (missing <= 0 || !outbids(claim, victim)) break;
       chosen.push(victim);
-      missing -= victim.deviceCount;
+      missing -= victim.usableCount;
     }
     if (missing > 0) continue;
     displaced.push(...chosen.map((victim) => victim.instanceId));
@@ -80,8 +86,8 @@ function outbids(claim: Claim, holder: Claim): boolean {
   return !claim.isBid || unitPriceOrder(claim, holder) > 0;
 }
 
-function sum(claims: readonly Claim[]): number {
-  return claims.reduce((total, claim) => total + claim.deviceCount, 0);
+function sum(holders: readonly Holder[]): number {
+  return holders.reduce((total, holder) => total + holder.usableCount, 0);
 }
 
 /**

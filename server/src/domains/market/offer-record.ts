@@ -64,7 +64,8 @@ export function minBidNanos(state: MachineState, offer: Pick<LiveOffer, "deviceC
   const freeCount = machine.devices.filter((device) => device.isUsable && !held.has(device.id)).length;
   const missing = offer.deviceCount - freeCount;
   if (missing <= 0) return floor * BigInt(offer.deviceCount);
-  const bids = leases.filter((lease) => lease.isBid).toSorted(byPrice);
+  const usable = new Set(machine.devices.filter((device) => device.isUsable).map((device) => device.id));
+  const bids = leases.filter((lease) => lease.isBid && usable.has(lease.deviceId)).toSorted(byPrice);
   const highest = bids[Math.min(missing, bids.length) - 1]?.priceNanosPerDeviceHour ?? 0n;
   const perDevice = highest >= floor ? highest + BID_STEP_NANOS : floor;
   return perDevice * BigInt(offer.deviceCount);
