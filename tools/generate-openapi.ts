@@ -22,6 +22,7 @@ export async function describeApi(): Promise<Document> {
     secret: Buffer.alloc(32),
     limits: DEFAULT_LIMITS,
     isProxyTrusted: false,
+    proxy: { bindHost: "127.0.0.1", publicHost: "localhost" },
   });
   try {
     await http.app.ready();

@@ -82,6 +82,26 @@ export function adminUserCreate(client: Client, input: AdminUserCreateInput, opt
   return client.request({ method: "POST", path: "/api/v0/admin/users/", body: input.body ?? {} }, options);
 }
 
+export type AgentJoinInput = {
+  readonly body: {
+    readonly token: string;
+    readonly host_key: string;
+    readonly fingerprint: string;
+    readonly nonce: string;
+    readonly name?: string;
+  };
+};
+
+export type AgentJoinAnswer = {
+  readonly success: true;
+  readonly credential: string;
+};
+
+/** Exchange a join token for an agent credential: `POST /api/v0/agent/join/` */
+export function agentJoin(client: Client, input: AgentJoinInput, options?: CallOptions): Promise<AgentJoinAnswer> {
+  return client.request({ method: "POST", path: "/api/v0/agent/join/", body: input.body ?? {} }, options);
+}
+
 export type InstanceCreateInput = {
   readonly id: number;
   readonly body?: {
@@ -441,6 +461,45 @@ export function offerQuery(client: Client, input: OfferQueryInput = {}, options?
   return client.request({ method: "GET", path: "/api/v0/bundles/", query: input.query }, options);
 }
 
+export type CopyStartInput = {
+  readonly body?: {
+    readonly client_id?: string | number;
+    readonly src_id?: number | string;
+    readonly dst_id?: number | string;
+    readonly src_path?: string;
+    readonly dst_path?: string;
+    readonly [key: string]: unknown;
+  };
+};
+
+export type CopyStartAnswer = {
+  readonly success: true;
+  readonly msg?: string;
+};
+
+/** Copy between instances and volumes of one machine: `PUT /api/v0/commands/copy_direct/` */
+export function copyStart(client: Client, input: CopyStartInput = {}, options?: CallOptions): Promise<CopyStartAnswer> {
+  return client.request({ method: "PUT", path: "/api/v0/commands/copy_direct/", body: input.body ?? {} }, options);
+}
+
+export type CopyCancelInput = {
+  readonly body?: {
+    readonly client_id?: string | number;
+    readonly dst_id?: number | string;
+    readonly [key: string]: unknown;
+  };
+};
+
+export type CopyCancelAnswer = {
+  readonly success: true;
+  readonly msg?: string;
+};
+
+/** Cancel the copies to an instance or volume: `DELETE /api/v0/commands/copy_direct/` */
+export function copyCancel(client: Client, input: CopyCancelInput = {}, options?: CallOptions): Promise<CopyCancelAnswer> {
+  return client.request({ method: "DELETE", path: "/api/v0/commands/copy_direct/", body: input.body ?? {} }, options);
+}
+
 export type ApikeyResetAnswer = {
   readonly success: true;
   readonly new_api_key: string;
@@ -608,6 +667,95 @@ export function offerGpuNames(client: Client, options?: CallOptions): Promise<Of
   return client.request({ method: "GET", path: "/api/v0/gpu_names/unique/" }, options);
 }
 
+export type HostListAnswer = {
+  readonly success: true;
+  readonly credentials: readonly ({
+    readonly id: number;
+    readonly name: string;
+    readonly is_own_agent: boolean;
+    readonly created_at: number;
+    readonly revoked_at: number | null;
+    readonly machines: readonly ({
+      readonly id: number;
+      readonly host_key: string;
+      readonly hostname: string;
+      readonly is_simulated: boolean;
+      readonly is_connected: boolean;
+      readonly last_seen_at: number;
+      readonly clone_noticed_at: number | null;
+    })[];
+  })[];
+};
+
+/** Show own agents and their machines: `GET /api/v0/hosts/credentials/` */
+export function hostList(client: Client, options?: CallOptions): Promise<HostListAnswer> {
+  return client.request({ method: "GET", path: "/api/v0/hosts/credentials/" }, options);
+}
+
+export type HostRevokeInput = {
+  readonly id: string;
+};
+
+export type HostRevokeAnswer = {
+  readonly success: true;
+  readonly msg: string;
+};
+
+/** Revoke the credential of a machine that joined: `DELETE /api/v0/hosts/credentials/{id}/` */
+export function hostRevoke(client: Client, input: HostRevokeInput, options?: CallOptions): Promise<HostRevokeAnswer> {
+  return client.request({ method: "DELETE", path: `/api/v0/hosts/credentials/${encodeURIComponent(input.id)}/` }, options);
+}
+
+export type HostTokenCreateInput = {
+  readonly body?: {
+    readonly name?: string;
+    readonly expires_in_s?: number;
+  };
+};
+
+export type HostTokenCreateAnswer = {
+  readonly success: true;
+  readonly id: number;
+  readonly token: string;
+  readonly expires_at: number;
+};
+
+/** Create a join token, with which one machine can join: `POST /api/v0/hosts/tokens/` */
+export function hostTokenCreate(client: Client, input: HostTokenCreateInput = {}, options?: CallOptions): Promise<HostTokenCreateAnswer> {
+  return client.request({ method: "POST", path: "/api/v0/hosts/tokens/", body: input.body ?? {} }, options);
+}
+
+export type HostTokenListAnswer = {
+  readonly success: true;
+  readonly tokens: readonly ({
+    readonly id: number;
+    readonly name: string;
+    readonly created_at: number;
+    readonly expires_at: number;
+    readonly used_at: number | null;
+    readonly credential_id: number | null;
+  })[];
+};
+
+/** Show own join tokens: `GET /api/v0/hosts/tokens/` */
+export function hostTokenList(client: Client, options?: CallOptions): Promise<HostTokenListAnswer> {
+  return client.request({ method: "GET", path: "/api/v0/hosts/tokens/" }, options);
+}
+
+export type HostTokenDeleteInput = {
+  readonly id: string;
+};
+
+export type HostTokenDeleteAnswer = {
+  readonly success: true;
+  readonly msg: string;
+};
+
+/** Delete a join token: `DELETE /api/v0/hosts/tokens/{id}/` */
+export function hostTokenDelete(client: Client, input: HostTokenDeleteInput, options?: CallOptions): Promise<HostTokenDeleteAnswer> {
+  return client.request({ method: "DELETE", path: `/api/v0/hosts/tokens/${encodeURIComponent(input.id)}/` }, options);
+}
+
 export type InstanceListAnswer = {
   readonly instances_found: number;
   readonly instances: readonly ({
@@ -649,6 +797,7 @@ export type InstanceListAnswer = {
     readonly ssh_host: string;
     readonly ssh_port: number;
     readonly ssh_idx: string;
+    readonly ssh_host_key: string | null;
     readonly machine_dir_ssh_port: number;
     readonly public_ipaddr: string;
     readonly local_ipaddrs: string;
@@ -748,6 +897,10 @@ export type InstanceListAnswer = {
         readonly allowed: boolean;
         readonly reason?: string;
       };
+      readonly recycle: {
+        readonly allowed: boolean;
+        readonly reason?: string;
+      };
       readonly destroy: {
         readonly allowed: boolean;
         readonly reason?: string;
@@ -779,6 +932,26 @@ export function instanceChangeBid(client: Client, input: InstanceChangeBidInput,
   return client.request({ method: "PUT", path: `/api/v0/instances/bid_price/${encodeURIComponent(input.id)}/`, body: input.body ?? {} }, options);
 }
 
+export type InstanceExecuteInput = {
+  readonly id: number;
+  readonly body: {
+    readonly command: string;
+    readonly [key: string]: unknown;
+  };
+};
+
+export type InstanceExecuteAnswer = {
+  readonly success: true;
+  readonly result_url: string;
+  readonly writeable_path: string;
+  readonly msg: string;
+};
+
+/** Run ls, rm or du in the files of an instance: `PUT /api/v0/instances/command/{id}/` */
+export function instanceExecute(client: Client, input: InstanceExecuteInput, options?: CallOptions): Promise<InstanceExecuteAnswer> {
+  return client.request({ method: "PUT", path: `/api/v0/instances/command/${encodeURIComponent(input.id)}/`, body: input.body ?? {} }, options);
+}
+
 export type InstanceRebootInput = {
   readonly id: number;
 };
@@ -791,6 +964,235 @@ export type InstanceRebootAnswer = {
 /** Reboot an instance in place: `PUT /api/v0/instances/reboot/{id}/` */
 export function instanceReboot(client: Client, input: InstanceRebootInput, options?: CallOptions): Promise<InstanceRebootAnswer> {
   return client.request({ method: "PUT", path: `/api/v0/instances/reboot/${encodeURIComponent(input.id)}/` }, options);
+}
+
+export type InstanceRecycleInput = {
+  readonly id: number;
+};
+
+export type InstanceRecycleAnswer = {
+  readonly success: true;
+  readonly msg?: string;
+};
+
+/** Make the container of an instance anew from its freshly pulled image: `PUT /api/v0/instances/recycle/{id}/` */
+export function instanceRecycle(client: Client, input: InstanceRecycleInput, options?: CallOptions): Promise<InstanceRecycleAnswer> {
+  return client.request({ method: "PUT", path: `/api/v0/instances/recycle/${encodeURIComponent(input.id)}/` }, options);
+}
+
+export type InstanceRequestLogsInput = {
+  readonly id: number;
+  readonly body?: {
+    readonly tail?: string | number;
+    readonly filter?: string;
+    readonly daemon_logs?: string | boolean;
+    readonly [key: string]: unknown;
+  };
+};
+
+export type InstanceRequestLogsAnswer = {
+  readonly success: true;
+  readonly result_url: string;
+  readonly msg: string;
+};
+
+/** Fetch the logs of an instance: `PUT /api/v0/instances/request_logs/{id}/` */
+export function instanceRequestLogs(client: Client, input: InstanceRequestLogsInput, options?: CallOptions): Promise<InstanceRequestLogsAnswer> {
+  return client.request({ method: "PUT", path: `/api/v0/instances/request_logs/${encodeURIComponent(input.id)}/`, body: input.body ?? {} }, options);
+}
+
+export type InstanceTakeSnapshotInput = {
+  readonly id: number;
+  readonly body?: {
+    readonly container_registry?: string;
+    readonly personal_repo?: string;
+    readonly docker_login_user?: string;
+    readonly docker_login_pass?: string;
+    readonly pause?: string | boolean;
+    readonly [key: string]: unknown;
+  };
+};
+
+export type InstanceTakeSnapshotAnswer = {
+  readonly success: true;
+  readonly msg?: string;
+};
+
+/** Make an image of an instance and push it to a registry: `POST /api/v0/instances/take_snapshot/{id}/` */
+export function instanceTakeSnapshot(client: Client, input: InstanceTakeSnapshotInput, options?: CallOptions): Promise<InstanceTakeSnapshotAnswer> {
+  return client.request({ method: "POST", path: `/api/v0/instances/take_snapshot/${encodeURIComponent(input.id)}/`, body: input.body ?? {} }, options);
+}
+
+export type InstanceUpdateTemplateInput = {
+  readonly id: number;
+  readonly body?: {
+    readonly template_id?: number | string;
+    readonly template_hash_id?: string;
+    readonly image?: string;
+    readonly args?: string | readonly string[];
+    readonly env?: string | Readonly<Record<string, unknown>>;
+    readonly onstart?: string;
+    readonly [key: string]: unknown;
+  };
+};
+
+export type InstanceUpdateTemplateAnswer = {
+  readonly success: true;
+  readonly updated_instance: {
+    readonly id: number;
+    readonly actual_status: string | null;
+    readonly intended_status: "running" | "stopped";
+    readonly cur_state: "running" | "stopped";
+    readonly next_state: "running" | "stopped";
+    readonly status_msg: string | null;
+    readonly label: string | null;
+    readonly machine_id: number;
+    readonly host_id: number;
+    readonly bundle_id: number;
+    readonly hosting_type: number;
+    readonly template_id: number | null;
+    readonly template_hash_id: string | null;
+    readonly template_name: string | null;
+    readonly is_bid: boolean;
+    readonly is_simulated: boolean;
+    readonly gpu_is_declared: boolean;
+    readonly start_date: number;
+    readonly end_date: number;
+    readonly duration: number;
+    readonly uptime_mins: number | null;
+    readonly client_run_time: number;
+    readonly host_run_time: number;
+    readonly time_remaining: string;
+    readonly time_remaining_isbid: string;
+    readonly rentable: boolean;
+    readonly external: boolean;
+    readonly verification: string;
+    readonly static_ip: boolean;
+    readonly image_uuid: string;
+    readonly image_args: readonly string[];
+    readonly image_runtype: string;
+    readonly extra_env: readonly (readonly string[])[];
+    readonly onstart: string | null;
+    readonly jupyter_token: string;
+    readonly ssh_host: string;
+    readonly ssh_port: number;
+    readonly ssh_idx: string;
+    readonly ssh_host_key: string | null;
+    readonly machine_dir_ssh_port: number;
+    readonly public_ipaddr: string;
+    readonly local_ipaddrs: string;
+    readonly ports: Readonly<Record<string, readonly {
+      readonly HostIp: string;
+      readonly HostPort: string;
+    }[]>>;
+    readonly direct_port_count: number;
+    readonly direct_port_start: number;
+    readonly direct_port_end: number;
+    readonly num_gpus: number;
+    readonly gpu_name: string;
+    readonly gpu_arch: string;
+    readonly gpu_frac: number;
+    readonly gpu_lanes: number;
+    readonly gpu_mem_bw: number;
+    readonly bw_nvlink: number;
+    readonly gpu_ram: number;
+    readonly gpu_totalram: number;
+    readonly gpu_total_ram: number;
+    readonly gpu_util: number | null;
+    readonly gpu_temp: number | null;
+    readonly cpu_cores: number;
+    readonly cpu_cores_effective: number;
+    readonly cpu_name: string;
+    readonly cpu_arch: string;
+    readonly cpu_ram: number;
+    readonly cpu_util: number;
+    readonly mem_limit: number | null;
+    readonly mem_usage: number | null;
+    readonly vmem_usage: number | null;
+    readonly disk_space: number;
+    readonly disk_usage: number;
+    readonly disk_util: number;
+    readonly disk_bw: number;
+    readonly disk_name: string;
+    readonly inet_up: number;
+    readonly inet_down: number;
+    readonly mobo_name: string;
+    readonly os_version: string;
+    readonly pci_gen: number;
+    readonly pcie_bw: number;
+    readonly driver_version: string;
+    readonly cuda_max_good: number;
+    readonly dlperf: number;
+    readonly total_flops: number;
+    readonly score: number;
+    readonly reliability2: number;
+    readonly geolocation: string;
+    readonly country_code: string;
+    readonly logo: string;
+    readonly webpage: string | null;
+    readonly dph_base: number;
+    readonly dph_total: number;
+    readonly min_bid: number;
+    readonly storage_cost: number;
+    readonly storage_total_cost: number;
+    readonly vram_costperhour: number;
+    readonly inet_up_cost: number;
+    readonly inet_down_cost: number;
+    readonly internet_up_cost_per_tb: number;
+    readonly internet_down_cost_per_tb: number;
+    readonly credit_balance: number | null;
+    readonly credit_discount: number | null;
+    readonly credit_discount_max: number;
+    readonly dlperf_per_dphtotal: number;
+    readonly flops_per_dphtotal: number;
+    readonly search: {
+      readonly gpuCostPerHour: number;
+      readonly diskHour: number;
+      readonly totalHour: number;
+      readonly discountTotalHour: number;
+      readonly discountedTotalPerHour: number;
+    };
+    readonly instance: {
+      readonly gpuCostPerHour: number;
+      readonly diskHour: number;
+      readonly totalHour: number;
+      readonly discountTotalHour: number;
+      readonly discountedTotalPerHour: number;
+    };
+    readonly volume_info: readonly {
+      readonly id: number;
+      readonly avail_space: number;
+      readonly total_space: number;
+    }[];
+    readonly actions: {
+      readonly start: {
+        readonly allowed: boolean;
+        readonly reason?: string;
+      };
+      readonly stop: {
+        readonly allowed: boolean;
+        readonly reason?: string;
+      };
+      readonly reboot: {
+        readonly allowed: boolean;
+        readonly reason?: string;
+      };
+      readonly recycle: {
+        readonly allowed: boolean;
+        readonly reason?: string;
+      };
+      readonly destroy: {
+        readonly allowed: boolean;
+        readonly reason?: string;
+      };
+    };
+  };
+  readonly msg: string;
+};
+
+/** Change image, environment and commands of an instance: `PUT /api/v0/instances/update_template/{id}/` */
+export function instanceUpdateTemplate(client: Client, input: InstanceUpdateTemplateInput, options?: CallOptions): Promise<InstanceUpdateTemplateAnswer> {
+  return client.request({ method: "PUT", path: `/api/v0/instances/update_template/${encodeURIComponent(input.id)}/`, body: input.body ?? {} }, options);
 }
 
 export type InstanceShowInput = {
@@ -837,6 +1239,7 @@ export type InstanceShowAnswer = {
     readonly ssh_host: string;
     readonly ssh_port: number;
     readonly ssh_idx: string;
+    readonly ssh_host_key: string | null;
     readonly machine_dir_ssh_port: number;
     readonly public_ipaddr: string;
     readonly local_ipaddrs: string;
@@ -933,6 +1336,10 @@ export type InstanceShowAnswer = {
         readonly reason?: string;
       };
       readonly reboot: {
+        readonly allowed: boolean;
+        readonly reason?: string;
+      };
+      readonly recycle: {
         readonly allowed: boolean;
         readonly reason?: string;
       };
@@ -980,6 +1387,52 @@ export type InstanceDestroyAnswer = {
 /** Destroy an instance: `DELETE /api/v0/instances/{id}/` */
 export function instanceDestroy(client: Client, input: InstanceDestroyInput, options?: CallOptions): Promise<InstanceDestroyAnswer> {
   return client.request({ method: "DELETE", path: `/api/v0/instances/${encodeURIComponent(input.id)}/` }, options);
+}
+
+export type InstanceAttachSshKeyInput = {
+  readonly id: number;
+  readonly body?: {
+    readonly ssh_key?: string | number;
+  };
+};
+
+export type InstanceAttachSshKeyAnswer = {
+  readonly success: true;
+  readonly msg: string;
+};
+
+/** Let an SSH key into an instance, at once: `POST /api/v0/instances/{id}/ssh/` */
+export function instanceAttachSshKey(client: Client, input: InstanceAttachSshKeyInput, options?: CallOptions): Promise<InstanceAttachSshKeyAnswer> {
+  return client.request({ method: "POST", path: `/api/v0/instances/${encodeURIComponent(input.id)}/ssh/`, body: input.body ?? {} }, options);
+}
+
+export type InstanceListSshKeysInput = {
+  readonly id: number;
+};
+
+export type InstanceListSshKeysAnswer = {
+  readonly success: true;
+  readonly ssh_keys: string;
+};
+
+/** Show the SSH keys of an instance: `GET /api/v0/instances/{id}/ssh/` */
+export function instanceListSshKeys(client: Client, input: InstanceListSshKeysInput, options?: CallOptions): Promise<InstanceListSshKeysAnswer> {
+  return client.request({ method: "GET", path: `/api/v0/instances/${encodeURIComponent(input.id)}/ssh/` }, options);
+}
+
+export type InstanceDetachSshKeyInput = {
+  readonly id: number;
+  readonly key_id: number;
+};
+
+export type InstanceDetachSshKeyAnswer = {
+  readonly success: true;
+  readonly msg: string;
+};
+
+/** Shut an SSH key out of an instance, at once: `DELETE /api/v0/instances/{id}/ssh/{key_id}/` */
+export function instanceDetachSshKey(client: Client, input: InstanceDetachSshKeyInput, options?: CallOptions): Promise<InstanceDetachSshKeyAnswer> {
+  return client.request({ method: "DELETE", path: `/api/v0/instances/${encodeURIComponent(input.id)}/ssh/${encodeURIComponent(input.key_id)}/` }, options);
 }
 
 export type NetworkDiskListAnswer = {
@@ -1157,6 +1610,143 @@ export type OfferSearchAsksAnswer = {
 /** Search offers, chosen columns: `PUT /api/v0/search/asks/` */
 export function offerSearchAsks(client: Client, input: OfferSearchAsksInput = {}, options?: CallOptions): Promise<OfferSearchAsksAnswer> {
   return client.request({ method: "PUT", path: "/api/v0/search/asks/", body: input.body ?? {} }, options);
+}
+
+export type SecretListAnswer = {
+  readonly success: true;
+  readonly secrets: Readonly<Record<string, string>>;
+};
+
+/** Show own environment variables, masked: `GET /api/v0/secrets/` */
+export function secretList(client: Client, options?: CallOptions): Promise<SecretListAnswer> {
+  return client.request({ method: "GET", path: "/api/v0/secrets/" }, options);
+}
+
+export type SecretCreateInput = {
+  readonly body?: {
+    readonly key?: string;
+    readonly value?: string;
+  };
+};
+
+export type SecretCreateAnswer = {
+  readonly success: true;
+  readonly msg: string;
+};
+
+/** Add an environment variable for own containers: `POST /api/v0/secrets/` */
+export function secretCreate(client: Client, input: SecretCreateInput = {}, options?: CallOptions): Promise<SecretCreateAnswer> {
+  return client.request({ method: "POST", path: "/api/v0/secrets/", body: input.body ?? {} }, options);
+}
+
+export type SecretUpdateInput = {
+  readonly body?: {
+    readonly key?: string;
+    readonly value?: string;
+  };
+};
+
+export type SecretUpdateAnswer = {
+  readonly success: true;
+  readonly msg: string;
+};
+
+/** Change an environment variable for own containers: `PUT /api/v0/secrets/` */
+export function secretUpdate(client: Client, input: SecretUpdateInput = {}, options?: CallOptions): Promise<SecretUpdateAnswer> {
+  return client.request({ method: "PUT", path: "/api/v0/secrets/", body: input.body ?? {} }, options);
+}
+
+export type SecretDeleteInput = {
+  readonly body?: {
+    readonly key?: string;
+  };
+};
+
+export type SecretDeleteAnswer = {
+  readonly success: true;
+  readonly msg: string;
+};
+
+/** Delete an environment variable for own containers: `DELETE /api/v0/secrets/` */
+export function secretDelete(client: Client, input: SecretDeleteInput = {}, options?: CallOptions): Promise<SecretDeleteAnswer> {
+  return client.request({ method: "DELETE", path: "/api/v0/secrets/", body: input.body ?? {} }, options);
+}
+
+export type SshKeyCreateInput = {
+  readonly body?: {
+    readonly ssh_key?: string;
+  };
+};
+
+export type SshKeyCreateAnswer = {
+  readonly success: true;
+  readonly key: {
+    readonly id: number;
+    readonly user_id: number;
+    readonly key: string;
+    readonly public_key: string;
+    readonly ssh_key: string;
+    readonly created_at: number;
+    readonly deleted_at: null;
+  };
+};
+
+/** Add an SSH key; one that is there already is answered again: `POST /api/v0/ssh/` */
+export function sshKeyCreate(client: Client, input: SshKeyCreateInput = {}, options?: CallOptions): Promise<SshKeyCreateAnswer> {
+  return client.request({ method: "POST", path: "/api/v0/ssh/", body: input.body ?? {} }, options);
+}
+
+export type SshKeyListAnswer = readonly {
+  readonly id: number;
+  readonly user_id: number;
+  readonly key: string;
+  readonly public_key: string;
+  readonly ssh_key: string;
+  readonly created_at: number;
+  readonly deleted_at: null;
+}[];
+
+/** Show own SSH keys: `GET /api/v0/ssh/` */
+export function sshKeyList(client: Client, options?: CallOptions): Promise<SshKeyListAnswer> {
+  return client.request({ method: "GET", path: "/api/v0/ssh/" }, options);
+}
+
+export type SshKeyUpdateInput = {
+  readonly id: string;
+  readonly body?: {
+    readonly ssh_key?: string;
+  };
+};
+
+export type SshKeyUpdateAnswer = {
+  readonly success: true;
+  readonly key: {
+    readonly id: number;
+    readonly user_id: number;
+    readonly key: string;
+    readonly public_key: string;
+    readonly ssh_key: string;
+    readonly created_at: number;
+    readonly deleted_at: null;
+  };
+};
+
+/** Replace an SSH key; instances keep what they were made with: `PUT /api/v0/ssh/{id}/` */
+export function sshKeyUpdate(client: Client, input: SshKeyUpdateInput, options?: CallOptions): Promise<SshKeyUpdateAnswer> {
+  return client.request({ method: "PUT", path: `/api/v0/ssh/${encodeURIComponent(input.id)}/`, body: input.body ?? {} }, options);
+}
+
+export type SshKeyDeleteInput = {
+  readonly id: string;
+};
+
+export type SshKeyDeleteAnswer = {
+  readonly success: true;
+};
+
+/** Delete an SSH key; instances keep what they were made with: `DELETE /api/v0/ssh/{id}/` */
+export function sshKeyDelete(client: Client, input: SshKeyDeleteInput, options?: CallOptions): Promise<SshKeyDeleteAnswer> {
+  return client.request({ method: "DELETE", path: `/api/v0/ssh/${encodeURIComponent(input.id)}/` }, options);
 }
 
 export type SubaccountListAnswer = {
@@ -1590,6 +2180,8 @@ export type VolumeListAnswer = {
     readonly end_date: number;
     readonly storage_cost: number;
     readonly instances: readonly number[];
+    readonly used_space: number;
+    readonly status_msg: string;
     readonly public_ipaddr: string;
   })[];
 };

@@ -11,6 +11,7 @@ test("without settings everything has its documented default", () => {
   );
   assert.match(config.dataDir, /\/\.berth$/);
   assert.equal(config.limits, DEFAULT_LIMITS);
+  assert.equal(config.leaseMs, 600_000);
   assert.deepEqual(readConfig({ BERTH_PORT: "", BERTH_HOST: "", BERTH_RATE_LIMITS: "", BERTH_SIMULATE: "" }), config);
 });
 
@@ -22,6 +23,7 @@ test("each setting is read", () => {
     BERTH_SIMULATE: "3",
     BERTH_NO_AGENT: "1",
     BERTH_TRUST_PROXY: "1",
+    BERTH_LEASE_SECONDS: "60",
     BERTH_LOG_LEVEL: "debug",
     BERTH_DECLARE_GPUS: "RTX 4090:2",
     DATABASE_URL: "postgres://x",
@@ -31,11 +33,12 @@ test("each setting is read", () => {
     [config.port, config.host, config.dataDir, config.simulatedHosts, config.hasAgent, config.isProxyTrusted],
     [0, "::", "/data", 3, false, true],
   );
+  assert.equal(config.leaseMs, 60_000);
   assert.deepEqual([config.logLevel, config.declaredGpus, config.databaseUrl], ["debug", "RTX 4090:2", "postgres://x"]);
   assert.deepEqual(config.limits, {
     ...DEFAULT_LIMITS,
     default: { perSecond: 1, burst: 2 },
-    operations: { "api.instance.create": { perSecond: 3, burst: 4 } },
+    operations: { ...DEFAULT_LIMITS.operations, "api.instance.create": { perSecond: 3, burst: 4 } },
   });
 });
 
@@ -48,6 +51,8 @@ test("a setting that cannot be used is named with what it should be", () => {
     ["BERTH_SIMULATE", "many"],
     ["BERTH_SIMULATE", "100001"],
     ["BERTH_LOG_LEVEL", "loud"],
+    ["BERTH_LEASE_SECONDS", "19"],
+    ["BERTH_LEASE_SECONDS", "86401"],
     ["BERTH_RATE_LIMITS", "{"],
     ["BERTH_RATE_LIMITS", "7"],
     ["BERTH_RATE_LIMITS", "null"],
@@ -62,5 +67,15 @@ test("a setting that cannot be used is named with what it should be", () => {
       (error) => error instanceof ConfigError && error.message.includes(name),
       `${name}=${value}`,
     );
+  }
+});
+
+test("the ports of the proxy are a range, or none", () => {
+  assert.deepEqual(readConfig({}).proxyPorts, { first: 40_000, last: 49_999 });
+  assert.deepEqual(readConfig({ BERTH_PROXY_PORTS: "5000-5009" }).proxyPorts, { first: 5000, last: 5009 });
+  assert.equal(readConfig({ BERTH_PROXY_PORTS: "off" }).proxyPorts, undefined);
+  assert.equal(readConfig({ BERTH_PROXY_HOST: "proxy.example" }).proxyHost, "proxy.example");
+  for (const text of ["5000", "5009-5000", "0-9", "1-99999", "a-b", "1-2-3"]) {
+    assert.throws(() => readConfig({ BERTH_PROXY_PORTS: text }), /BERTH_PROXY_PORTS must be two ports/);
   }
 });

@@ -14,6 +14,12 @@ export type Config = {
   readonly logLevel: string;
   readonly limits: Limits;
   readonly isProxyTrusted: boolean;
+  /** How long a host may be cut off from the server before it stops what it runs, and the server may sell it again. */
+  readonly leaseMs: number;
+  /** Ports of this machine through which instances are reached that have none of their own; undefined for no such way. */
+  readonly proxyPorts: { readonly first: number; readonly last: number } | undefined;
+  /** The name or address of this machine that renters are told for it; undefined is the one that it has anyway. */
+  readonly proxyHost: string | undefined;
 };
 
 /** A setting that cannot be used; the message names it and says what it should be. */
@@ -22,6 +28,7 @@ export class ConfigError extends Error {
 }
 
 const SIMULATED_HOSTS_MAX = 100_000;
+const [LEASE_SECONDS_MIN, LEASE_SECONDS_MAX] = [20, 86_400];
 
 /** Reads the settings of `berth up` from the environment; the command line sets the same variables. */
 export function readConfig(environment: Readonly<Record<string, string | undefined>>): Config {
@@ -37,6 +44,9 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     logLevel: readLogLevel(environment["BERTH_LOG_LEVEL"] || "warn"),
     limits: readLimits(environment["BERTH_RATE_LIMITS"]),
     isProxyTrusted: environment["BERTH_TRUST_PROXY"] === "1",
+    leaseMs: readLease(environment["BERTH_LEASE_SECONDS"] || "600"),
+    proxyPorts: readPorts("BERTH_PROXY_PORTS", environment["BERTH_PROXY_PORTS"] || "40000-49999"),
+    proxyHost: environment["BERTH_PROXY_HOST"] || undefined,
   };
 }
 
@@ -45,6 +55,24 @@ function readInteger(name: string, text: string, max: number): number {
     throw new ConfigError(`${name} must be a whole number from 0 to ${max}, not "${text}"`);
   }
   return Number(text);
+}
+
+/** Shorter than a few heartbeats, a lease would end between two of them. */
+function readLease(text: string): number {
+  const seconds = readInteger("BERTH_LEASE_SECONDS", text, LEASE_SECONDS_MAX);
+  if (seconds < LEASE_SECONDS_MIN) {
+    throw new ConfigError(`BERTH_LEASE_SECONDS must be at least ${LEASE_SECONDS_MIN}, not ${seconds}`);
+  }
+  return seconds * 1000;
+}
+
+/** Two ports joined by a dash; `off` for none. */
+function readPorts(name: string, text: string) {
+  if (text === "off") return undefined;
+  const [, first, last] = (/^(\d{1,5})-(\d{1,5})$/.exec(text) ?? []).map(Number);
+  const isRange = first !== undefined && last !== undefined && first >= 1 && first < last && last <= 65_535;
+  if (!isRange) throw new ConfigError(`${name} must be two ports such as 40000-49999, or off, not "${text}"`);
+  return { first, last };
 }
 
 const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "fatal", "silent"];
@@ -71,7 +99,9 @@ function readLimits(text: string | undefined): Limits {
     named.delete(name);
     return limit;
   };
-  return { default: take("default"), keys: take("keys"), money: take("money"), operations: Object.fromEntries(named) };
+  const [byDefault, keys, money] = [take("default"), take("keys"), take("money")];
+  const operations = { ...DEFAULT_LIMITS.operations, ...Object.fromEntries(named) };
+  return { default: byDefault, keys, money, operations };
 }
 
 function readLimit(name: string, value: unknown): Limit {

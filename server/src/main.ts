@@ -14,11 +14,13 @@ import { migrate } from "./db/migrate.ts";
 import { withTransaction } from "./db/transaction.ts";
 import { bootstrapAdmin } from "./domains/accounts/index.ts";
 import { disconnectAll, issueAgentToken } from "./domains/hosts/index.ts";
+import { prepareProxyPorts } from "./domains/instances/index.ts";
 import { creditOf, ISSUANCE, postTransfer } from "./domains/ledger/index.ts";
 import { lockDataDir } from "./lock.ts";
 import { startAgentProcess, type AgentProcess } from "./process/agent-process.ts";
 import { readyText } from "./process/announce.ts";
 import { hasFile, loadSecret, writePrivateFile } from "./process/files.ts";
+import { PROXY_LOOP } from "./process/proxy-loop.ts";
 
 const ADMIN_EMAIL = "admin@localhost.localdomain";
 /** Once, so that the first rental needs nothing but the key. The operator issues the money here anyway. */
@@ -80,6 +82,7 @@ async function prepareAccounts(config: Config, database: Database): Promise<stri
   const hasKey = await hasFile(keyFile);
   const prepared = await withTransaction(database, clock, async (tx) => {
     await disconnectAll(tx);
+    await prepareProxyPorts(tx, config.proxyPorts);
     const admin = await bootstrapAdmin(tx, { email: ADMIN_EMAIL, hasKey, random: randomBytes });
     await postTransfer(tx, {
       key: "bootstrap credit",
@@ -101,6 +104,7 @@ async function serve(config: Config, app: BerthApp): Promise<string> {
   app.gateway.attach(app.http.app.server);
   await app.http.app.listen({ host: config.host, port: config.port });
   stops.push(async () => {
+    app.proxy.close();
     await app.gateway.close();
     await app.http.app.close();
     await app.loops.stop();
@@ -118,15 +122,23 @@ function outerAddress(): string {
   return addresses.find(({ family, internal }) => family === "IPv4" && !internal)?.address ?? "127.0.0.1";
 }
 
+/** The address under which renters reach what this machine serves. */
+function publicAddress({ host }: Config): string {
+  return isEveryAddress(host) ? outerAddress() : host;
+}
+
+function isEveryAddress(host: string): boolean {
+  return host === "0.0.0.0" || host === "::";
+}
+
 function startAgent(config: Config, url: string, token: string): AgentProcess | undefined {
   if (!config.hasAgent) return undefined;
-  const isEverywhere = config.host === "0.0.0.0" || config.host === "::";
-  const reachable = new URL(isEverywhere ? url.replace(/\/\/[^/]*:/, "//127.0.0.1:") : url);
+  const reachable = new URL(isEveryAddress(config.host) ? url.replace(/\/\/[^/]*:/, "//127.0.0.1:") : url);
   const agent = startAgentProcess(
     {
       serverUrl: `ws://${reachable.host}/agent`,
       token,
-      publicIp: isEverywhere ? outerAddress() : config.host,
+      publicIp: publicAddress(config),
       bindAddress: config.host,
       stateDir: path.join(config.dataDir, "agent"),
       simulatedHosts: config.simulatedHosts,
@@ -171,12 +183,14 @@ async function main(): Promise<void> {
     const { database, connection } = await openDatabase(config, log);
     const secret = await loadSecret(config.dataDir, process.env["BERTH_SECRET"]);
     const token = await prepareAccounts(config, database);
-    const app = buildApp({ ...config, database, clock, log, secret, random: randomBytes });
+    const proxy = { bindHost: config.host, publicHost: config.proxyHost ?? publicAddress(config) };
+    const app = buildApp({ ...config, database, clock, log, secret, random: randomBytes, proxy });
     await app.http.app.ready();
     const listener = await listen(connection, app.channels, { clock, log });
     stops.push(() => listener.close());
     await app.offers.load();
     app.loops.start();
+    app.loops.wake(PROXY_LOOP);
     const url = await serve(config, app);
     await writeFile(path.join(config.dataDir, "server.url"), `${url}\n`);
     const agent = startAgent(config, url, token);

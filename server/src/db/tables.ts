@@ -7,16 +7,26 @@ import type {
   EndpointGroupId,
   InstanceId,
   IpAccessId,
+  JoinTokenId,
   LedgerAccountId,
   MachineId,
   NetworkDiskId,
   NetworkVolumeOfferId,
   OfferId,
+  SshKeyId,
   TemplateId,
   UserId,
   VolumeId,
   VolumeOfferId,
 } from "../base/ids.ts";
+
+export type AccountSecretsTable = {
+  user_id: UserId;
+  name: string;
+  sealed_value: string;
+  created_at: Date;
+  updated_at: Date;
+};
 
 export type AgentCredentialsTable = {
   id: GeneratedAlways<AgentCredentialId>;
@@ -26,6 +36,26 @@ export type AgentCredentialsTable = {
   is_trusted: Generated<boolean>;
   created_at: Date;
   revoked_at: Date | null;
+  fingerprint: string | null;
+  host_key: string | null;
+};
+
+export type AgentTasksTable = {
+  id: string;
+  number: GeneratedAlways<bigint>;
+  machine_id: MachineId;
+  instance_id: InstanceId | null;
+  user_id: UserId;
+  action: ColumnType<unknown, string, string>;
+  sealed_auth: string | null;
+  result_sha256: Buffer | null;
+  created_at: Date;
+  expires_at: Date;
+  cancelled_at: Date | null;
+  completed_at: Date | null;
+  progress: Generated<string>;
+  is_success: boolean | null;
+  result: string | null;
 };
 
 export type ApiKeysTable = {
@@ -49,6 +79,21 @@ export type AuditEventsTable = {
   action: string;
   arguments: ColumnType<unknown, string, string>;
   created_at: Date;
+};
+
+export type CertificateAuthoritiesTable = {
+  id: Generated<number>;
+  certificate_pem: string;
+  sealed_key: string;
+  created_at: Date;
+};
+
+export type DeviceEventsTable = {
+  id: GeneratedAlways<bigint>;
+  device_id: DeviceId;
+  at: Date;
+  is_healthy: boolean;
+  reason: string;
 };
 
 export type DevicesTable = {
@@ -123,6 +168,15 @@ export type InstanceRunsTable = {
   started_at: Date;
   first_running_at: Date | null;
   last_counted_at: Date;
+  usage: ColumnType<unknown, string | null, string | null>;
+};
+
+export type InstanceSshKeysTable = {
+  instance_id: InstanceId;
+  ssh_key_id: SshKeyId;
+  public_key: string;
+  fingerprint: string;
+  created_at: Date;
 };
 
 export type InstancesTable = {
@@ -156,6 +210,9 @@ export type InstancesTable = {
   created_at: Date;
   end_at: Date;
   ended_at: Date | null;
+  revision: Generated<number>;
+  observed_ssh_host_key: string | null;
+  device_problem: Generated<string>;
 };
 
 export type IpAccessesTable = {
@@ -165,6 +222,19 @@ export type IpAccessesTable = {
   first_seen_at: Date;
   last_seen_at: Date;
   request_count: Generated<bigint>;
+};
+
+export type JoinTokensTable = {
+  id: GeneratedAlways<JoinTokenId>;
+  user_id: UserId;
+  name: string;
+  token_sha256: Buffer;
+  is_trusted: boolean;
+  created_at: Date;
+  expires_at: Date;
+  used_at: Date | null;
+  used_by_sha256: Buffer | null;
+  agent_credential_id: AgentCredentialId | null;
 };
 
 export type LeasesTable = {
@@ -245,6 +315,9 @@ export type MachinesTable = {
   is_connected: Generated<boolean>;
   session_number: Generated<number>;
   created_at: Date;
+  proof_sha256: Buffer | null;
+  previous_proof_sha256: Buffer | null;
+  clone_noticed_at: Date | null;
 };
 
 export type NetworkDiskMountsTable = {
@@ -281,11 +354,27 @@ export type OffersTable = {
   retired_at: Date | null;
 };
 
+export type ProxyPortsTable = {
+  port: number;
+  instance_id: InstanceId | null;
+  freed_at: Date | null;
+  place: Generated<number>;
+};
+
 export type SchemaMigrationsTable = {
   number: number;
   name: string;
   sha256: string;
   applied_at: Date;
+};
+
+export type SshKeysTable = {
+  id: GeneratedAlways<SshKeyId>;
+  user_id: UserId;
+  public_key: string;
+  fingerprint: string;
+  created_at: Date;
+  deleted_at: Date | null;
 };
 
 export type TemplateHashKeysTable = {
@@ -368,20 +457,29 @@ export type VolumesTable = {
   end_at: Date;
   created_at: Date;
   deleted_at: Date | null;
+  deleting_at: Date | null;
+  used_bytes: Generated<bigint>;
+  problem: Generated<string>;
 };
 
 export type Tables = {
+  account_secrets: AccountSecretsTable;
   agent_credentials: AgentCredentialsTable;
+  agent_tasks: AgentTasksTable;
   api_keys: ApiKeysTable;
   audit_events: AuditEventsTable;
+  certificate_authorities: CertificateAuthoritiesTable;
+  device_events: DeviceEventsTable;
   devices: DevicesTable;
   endpoint_groups: EndpointGroupsTable;
   endpoint_workers: EndpointWorkersTable;
   idempotency_keys: IdempotencyKeysTable;
   instance_events: InstanceEventsTable;
   instance_runs: InstanceRunsTable;
+  instance_ssh_keys: InstanceSshKeysTable;
   instances: InstancesTable;
   ip_accesses: IpAccessesTable;
+  join_tokens: JoinTokensTable;
   leases: LeasesTable;
   ledger_accounts: LedgerAccountsTable;
   ledger_holds: LedgerHoldsTable;
@@ -391,7 +489,9 @@ export type Tables = {
   network_disks: NetworkDisksTable;
   network_volume_offers: NetworkVolumeOffersTable;
   offers: OffersTable;
+  proxy_ports: ProxyPortsTable;
   schema_migrations: SchemaMigrationsTable;
+  ssh_keys: SshKeysTable;
   template_hash_keys: TemplateHashKeysTable;
   template_versions: TemplateVersionsTable;
   templates: TemplatesTable;

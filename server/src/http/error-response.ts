@@ -25,6 +25,8 @@ function statusOf(kind: ErrorKind): number {
     case "invalid":
     case "insufficient_funds":
       return 400;
+    case "malformed_command":
+      return 483;
     case "unauthenticated":
       return 401;
     case "forbidden":

@@ -12,7 +12,8 @@ export const DEFAULT_LIMITS: Limits = {
   default: { perSecond: 20, burst: 60 },
   keys: { perSecond: 5, burst: 30 },
   money: { perSecond: 10, burst: 40 },
-  operations: {},
+  // Clients ask for a result several times a second until it is there, and many may share an address.
+  operations: { "api.result.show": { perSecond: 100, burst: 600 } },
 };
 
 /** Wrong keys are counted per address, so that guessing is slow and a mistaken script still learns what is wrong. */

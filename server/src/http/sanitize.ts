@@ -1,6 +1,8 @@
 import { invalid } from "../base/errors.ts";
 
 const DEPTH_MAX = 32;
+/** Public keys come with NULs from some terminals and tools; the contract has them removed (semantics.md §17). */
+const NUL_FREE_MEMBER = "ssh_key";
 
 /** What PostgreSQL cannot store, and nobody means to send. */
 function problemOf(text: string): string | undefined {
@@ -31,7 +33,9 @@ export function sanitize(value: unknown, path = "", depth = 0): unknown {
     const problem = problemOf(key);
     if (problem !== undefined) throw invalid(path || "body", `a key contains ${problem}`);
     if (member === null || member === undefined) delete object[key];
-    else sanitize(member, memberPath, depth + 1);
+    else if (key === NUL_FREE_MEMBER && typeof member === "string") {
+      object[key] = sanitize(member.replaceAll("\0", ""), memberPath);
+    } else sanitize(member, memberPath, depth + 1);
   }
   return object;
 }

@@ -1,6 +1,6 @@
 import swagger from "@fastify/swagger";
 import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
-import { fastify, type FastifyRequest } from "fastify";
+import { fastify, type FastifyContextConfig, type FastifyRequest } from "fastify";
 import { randomBytes } from "node:crypto";
 import { AppError, unauthenticated } from "../base/errors.ts";
 import type { Clock } from "../base/clock.ts";
@@ -123,6 +123,11 @@ export function createHttp(dependencies: HttpDependencies): HttpScope {
   };
 }
 
+function malformedJson({ malformedJson: own }: FastifyContextConfig, cause: Error): AppError {
+  if (own === undefined) return new AppError("invalid", "invalid_request", "Invalid json body", { cause });
+  return new AppError("malformed_command", "invalid_args", "Invalid json_body", { cause });
+}
+
 /** JSON only; an absent body is an empty object, since many clients send none with PUT and DELETE. */
 function acceptJson(app: App): void {
   app.removeAllContentTypeParsers();
@@ -130,7 +135,7 @@ function acceptJson(app: App): void {
   app.addContentTypeParser("application/json", { parseAs: "string" }, (request, body, done) => {
     if (body === "" || body === "null") return done(null, {});
     void parse(request, String(body), (error, value) => {
-      if (error) done(new AppError("invalid", "invalid_request", "Invalid json body", { cause: error }));
+      if (error) done(malformedJson(request.routeOptions.config, error));
       else done(null, value);
     });
   });

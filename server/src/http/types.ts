@@ -7,6 +7,8 @@ import type { Identity } from "../base/identity.ts";
 declare module "fastify" {
   interface FastifyContextConfig {
     access?: RouteAccess;
+    /** What a body that is no JSON is answered with where the contract has an answer of its own (operations.md §3.22). */
+    malformedJson?: "as of commands";
   }
   interface FastifyRequest {
     /** The caller; undefined where the route needs no key and none was sent. */

@@ -41,11 +41,21 @@ export function startAgentProcess(options: AgentOptions, clock: Clock): AgentPro
   const runOnce = () =>
     new Promise<number | null>((resolve) => {
       child = spawn("setpriv", ["--pdeathsig", "TERM", process.execPath, ...agentArguments(options)], {
-        stdio: ["ignore", "pipe", "inherit"],
-        env: { ...process.env, BERTH_AGENT_TOKEN: options.token, BERTH_LOG_LEVEL: options.logLevel },
+        // Its input ends with this process: an agent that became root through sudo is told by nothing else.
+        stdio: ["pipe", "pipe", "inherit"],
+        env: {
+          ...process.env,
+          BERTH_AGENT_TOKEN: options.token,
+          BERTH_AGENT_ENDS_WITH_STDIN: "1",
+          BERTH_LOG_LEVEL: options.logLevel,
+        },
       });
       if (child.stdout) createInterface({ input: child.stdout }).on("line", options.say);
-      child.once("error", (error) => {
+      const { pid } = child;
+      child.stdin?.on("error", () => {});
+      child.on("error", (error) => {
+        // An agent that is root takes no signals from a server that is not.
+        if (pid !== undefined) return;
         options.say(`The agent of this machine could not be started: ${error.message}`);
         resolve(CANNOT_HOST);
       });
@@ -66,6 +76,7 @@ export function startAgentProcess(options: AgentOptions, clock: Clock): AgentPro
     hasGivenUp: () => hasGivenUp,
     async stop() {
       stopping.abort();
+      child?.stdin?.end();
       child?.kill("SIGTERM");
       const deadline = new AbortController();
       await Promise.race([running, clock.sleep(STOP_MS, deadline.signal)]);

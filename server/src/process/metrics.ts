@@ -1,4 +1,6 @@
 import { collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
+import type { Database } from "../db/connect.ts";
+import { countGpuFailures, countGpus } from "../domains/hosts/index.ts";
 import type { LoopDriver } from "../loops/driver.ts";
 import type { HttpScope } from "../http/server.ts";
 
@@ -9,7 +11,7 @@ type Sources = {
 };
 
 /** Figures for Prometheus at `/metrics`, behind an administrator's key. */
-export function registerMetrics({ app }: HttpScope, { loops, gateway, offers }: Sources): void {
+export function registerMetrics({ app, database }: HttpScope, { loops, gateway, offers }: Sources): void {
   const registry = new Registry();
   const registers = [registry];
   let isCollecting = false;
@@ -36,6 +38,7 @@ export function registerMetrics({ app }: HttpScope, { loops, gateway, offers }: 
       this.set(offers.size);
     },
   });
+  registerGpuFigures(database, registers);
   new Gauge({
     name: "berth_loop_failures",
     help: "Failed runs of a background loop since the start",
@@ -65,4 +68,25 @@ export function registerMetrics({ app }: HttpScope, { loops, gateway, offers }: 
     { config: { access: { operation: "api.admin.loops", permission: "admin" } }, schema: { hide: true } },
     async () => ({ loops: loops.report() }),
   );
+}
+
+/** Read from the database by each process that is asked: they are figures of the market, not of the process. */
+function registerGpuFigures({ kysely }: Database, registers: readonly Registry[]): void {
+  new Gauge({
+    name: "berth_gpu_failures",
+    help: "How often a GPU became sick, as long as there are records",
+    registers: [...registers],
+    async collect() {
+      this.set(await countGpuFailures(kysely));
+    },
+  });
+  new Gauge({
+    name: "berth_gpus",
+    help: "GPUs by how they are: healthy, sick, or absent from the machine that had them",
+    labelNames: ["state"],
+    registers: [...registers],
+    async collect() {
+      for (const [state, count] of Object.entries(await countGpus(kysely))) this.set({ state }, count);
+    },
+  });
 }
