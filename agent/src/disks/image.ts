@@ -1,0 +1,163 @@
+import { mkdir, open, rename, rm, rmdir, stat, statfs } from "node:fs/promises";
+import { dirname } from "node:path";
+import type { Clock } from "../clock.ts";
+import { fail, succeed, type Result } from "../engine.ts";
+import type { Log } from "../log.ts";
+import { findLoopDevices, readMounts } from "./mount-table.ts";
+import type { RunProgram } from "./programs.ts";
+
+/** What all work on images needs of its surroundings. */
+export type ImageTools = {
+  readonly run: RunProgram;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** No image is made on a file system with less room than this: full hosts lose what renters write. */
+  readonly reserve_bytes: number;
+};
+
+/** A file that holds a file system of its own, which cannot grow beyond the size of the file, and where it is shown. */
+export type Image = { readonly file: string; readonly mount_point: string };
+
+const MOUNT_TIMEOUT_MS = 60_000;
+/** A check reads at most the metadata, but of a large disk on a slow host. */
+const CHECK_TIMEOUT_MS = 900_000;
+/** Up to this one, what was wrong has been put right; from there to the next, something is wrong that could not be. */
+const MENDED_CODE = 2;
+const DAMAGED_CODE_MAX = 15;
+/** The kernel may show a mount for a moment to a container that is just starting. */
+const RELEASE_ATTEMPTS = 100;
+const RELEASE_ATTEMPT_MS = 50;
+
+/** No device files, no programs with other people's rights; what is deleted goes back to the host. */
+const MOUNT_OPTIONS = "loop,nodev,nosuid,discard,noinit_itable,errors=remount-ro";
+
+/** Makes the file unless it is there. It appears under its name only when it is whole. */
+export async function makeImage(tools: ImageTools, file: string, size_bytes: number): Promise<Result<"made" | "kept">> {
+  if (await exists(file)) return succeed("kept");
+  await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+  const room = await statfs(dirname(file));
+  if (room.bavail * room.bsize < tools.reserve_bytes) {
+    return fail("refused", "the host has no room left for another disk: try another machine");
+  }
+  const draft = draftOf(file);
+  const handle = await open(draft, "w", 0o600);
+  // A file of holes: it takes only as much of the host as is written.
+  await handle.truncate(size_bytes);
+  await handle.close();
+  // The inode tables of a file of holes are zero already.
+  const options = ["-E", "lazy_itable_init=1,lazy_journal_init=1,nodiscard"];
+  const { code, output } = await tools.run("mkfs.ext4", ["-q", "-F", "-m", "0", ...options, draft], MOUNT_TIMEOUT_MS);
+  if (code !== 0) {
+    await rm(draft, { force: true });
+    return fail("refused", `the host could not make a file system for the disk: ${lastLine(output)}`);
+  }
+  await rename(draft, file);
+  return succeed("made");
+}
+
+/** Shows the image at its mount point, unless it is shown already. One that was left in disorder is repaired first. */
+export async function mountImage(tools: ImageTools, { file, mount_point }: Image): Promise<Result<void>> {
+  if (await isMounted(mount_point)) return succeed(undefined);
+  await mkdir(mount_point, { recursive: true, mode: 0o700 });
+  // Somebody may have it mounted still, such as a container that is about to end: then it must not be written to.
+  if ((await findLoopDevices(file)).length === 0) {
+    const checked = await checkFileSystem(tools, file);
+    if (!checked.ok) return checked;
+  }
+  // Private: what the container engine mounts inside must not appear at a second place.
+  const args = ["--make-private", "-t", "ext4", "-o", MOUNT_OPTIONS, file, mount_point];
+  const { code, output } = await tools.run("mount", args, MOUNT_TIMEOUT_MS);
+  return code === 0 ? succeed(undefined) : fail("refused", `the host could not mount the disk: ${lastLine(output)}`);
+}
+
+async function checkFileSystem({ run, log }: ImageTools, file: string): Promise<Result<void>> {
+  const { code, output } = await run("e2fsck", ["-p", file], CHECK_TIMEOUT_MS);
+  if (code <= MENDED_CODE) return succeed(undefined);
+  log.warn({ file, code, output }, "a file system could not be repaired");
+  if (code > DAMAGED_CODE_MAX) return fail("refused", `the host could not check the disk: ${lastLine(output)}`);
+  return fail("refused", "the disk's file system is damaged beyond repair: destroy it, or ask the host for help");
+}
+
+/**
+ * Takes the image away from everywhere on this host, and returns when no loop device shows it any more. Succeeds when it
+ * was not mounted; fails while a container uses it.
+ */
+export async function unmountImage(tools: ImageTools, { file, mount_point }: Image): Promise<Result<void>> {
+  const devices = new Set((await findLoopDevices(file)).map((loop) => loop.device));
+  const mounts = await readMounts();
+  const own = mounts.filter((entry) => entry.mount_point === mount_point || devices.has(entry.device));
+  const isInUse = mounts.some((entry) => !own.includes(entry) && own.some((one) => isBelow(entry, one)));
+  if (isInUse) return fail("conflict", "a container still uses the disk");
+  // Newer mounts may lie on older ones.
+  for (const entry of own.toReversed()) {
+    const { code, output } = await tools.run("umount", [entry.mount_point], MOUNT_TIMEOUT_MS);
+    if (code !== 0) return fail("conflict", `the host could not unmount the disk: ${lastLine(output)}`);
+  }
+  for (let attempt = 0; attempt < RELEASE_ATTEMPTS; attempt += 1) {
+    if ((await findLoopDevices(file)).length === 0) return succeed(undefined);
+    await tools.clock.sleep(RELEASE_ATTEMPT_MS);
+  }
+  return fail("conflict", "a container still uses the disk");
+}
+
+/** Unmounts and deletes, whatever of it is there. */
+export async function deleteImage(tools: ImageTools, image: Image): Promise<Result<void>> {
+  const unmounted = await unmountImage(tools, image);
+  if (!unmounted.ok) return unmounted;
+  await rm(draftOf(image.file), { force: true });
+  await rm(image.file, { force: true });
+  await removeMountPoint(image);
+  return succeed(undefined);
+}
+
+/** Only an empty folder goes: what else is in it is not ours. */
+export async function removeMountPoint({ mount_point }: Image): Promise<void> {
+  if (await exists(mount_point)) await rmdir(mount_point);
+}
+
+/** Bytes in use on a mounted image; undefined when it is not mounted. */
+export async function usedBytesOf(mount_point: string): Promise<number | undefined> {
+  if (!(await isMounted(mount_point))) return undefined;
+  const { blocks, bfree, bsize } = await statfs(mount_point);
+  return (blocks - bfree) * bsize;
+}
+
+/** A folder on another file system than the one above it. */
+export async function isMounted(mount_point: string): Promise<boolean> {
+  const [here, above] = await Promise.all(
+    [mount_point, dirname(mount_point)].map((path) => stat(path).catch(ignoreMissing)),
+  );
+  return here !== undefined && here.dev !== above?.dev;
+}
+
+export async function exists(path: string): Promise<boolean> {
+  return (await stat(path).catch(ignoreMissing)) !== undefined;
+}
+
+/** For `catch`: what is not there is undefined, every other failure stays one. */
+export function ignoreMissing(cause: unknown): undefined {
+  if (cause instanceof Error && "code" in cause && (cause.code === "ENOENT" || cause.code === "ENOTDIR")) return;
+  throw cause;
+}
+
+/** A failure of the system, such as a full disk, becomes a failure with its text; a mistake of ours stays thrown. */
+export async function attempt<T>(work: () => Promise<Result<T>>): Promise<Result<T>> {
+  try {
+    return await work();
+  } catch (cause) {
+    if (!(cause instanceof Error && "code" in cause && "syscall" in cause)) throw cause;
+    return fail("refused", `the host's storage failed: ${cause.message}`);
+  }
+}
+
+export function lastLine(output: string): string {
+  return output.split("\n").at(-1) || "no reason was given";
+}
+
+function draftOf(file: string): string {
+  return `${file}.new`;
+}
+
+function isBelow(entry: { readonly mount_point: string }, above: { readonly mount_point: string }): boolean {
+  return entry.mount_point.startsWith(`${above.mount_point}/`);
+}

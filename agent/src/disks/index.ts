@@ -1,0 +1,3 @@
+export { checkDisks } from "./check.ts";
+export { createDisks, type Disks, type OpenDisk } from "./disks.ts";
+export { simulatedDisks } from "./simulated.ts";

@@ -1,0 +1,52 @@
+import { readdir, readFile } from "node:fs/promises";
+
+/** One line of `/proc/self/mountinfo`. */
+export type MountEntry = {
+  /** `major:minor` of the file system. */
+  readonly device: string;
+  /** Which folder of the file system is shown. */
+  readonly root: string;
+  readonly mount_point: string;
+  readonly type: string;
+};
+
+export type LoopDevice = { readonly path: string; readonly device: string };
+
+/** All mounts that this process sees, older ones first. */
+export async function readMounts(): Promise<readonly MountEntry[]> {
+  return parseMountinfo(await readFile("/proc/self/mountinfo", "utf8"));
+}
+
+/** Lines that are not as `proc_pid_mountinfo(5)` says are left out. */
+export function parseMountinfo(text: string): readonly MountEntry[] {
+  return text.split("\n").flatMap((line) => {
+    const [front = "", back] = line.split(" - ");
+    const [, , device, root, mount_point] = front.split(" ");
+    const type = back?.split(" ")[0];
+    if (device === undefined || root === undefined || mount_point === undefined || type === undefined) return [];
+    return [{ device, root: unescapeOctal(root), mount_point: unescapeOctal(mount_point), type }];
+  });
+}
+
+/** The kernel writes blanks, backslashes and the like as `\\040`; everything else stands for itself. */
+function unescapeOctal(text: string): string {
+  return text.replaceAll(/\\([0-7]{3})/g, (_, digits: string) => String.fromCharCode(Number.parseInt(digits, 8)));
+}
+
+/** The loop devices that show this file. There is none as soon as nobody anywhere has it mounted any more. */
+export async function findLoopDevices(file: string): Promise<readonly LoopDevice[]> {
+  const names = (await readdir("/sys/block")).filter((name) => name.startsWith("loop"));
+  const found = await Promise.all(
+    names.map(async (name): Promise<LoopDevice | undefined> => {
+      try {
+        const backing = await readFile(`/sys/block/${name}/loop/backing_file`, "utf8");
+        if (backing.trimEnd() !== file) return undefined;
+        return { path: `/dev/${name}`, device: (await readFile(`/sys/block/${name}/dev`, "utf8")).trim() };
+      } catch {
+        // A device that shows no file has no such entry, and one may be let go while we look.
+        return undefined;
+      }
+    }),
+  );
+  return found.filter((one) => one !== undefined);
+}

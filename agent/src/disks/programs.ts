@@ -1,0 +1,38 @@
+import { spawn } from "node:child_process";
+import type { Clock } from "../clock.ts";
+
+/** `code` is 127 when there is no such program, and 124 when it took too long. */
+export type Ran = { readonly code: number; readonly output: string };
+
+/** Runs a program of the system to its end, or gives it up after `timeout_ms`; `output` is what it said on both streams. */
+export type RunProgram = (program: string, args: readonly string[], timeout_ms: number) => Promise<Ran>;
+
+const PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+const OUTPUT_LIMIT_BYTES = 16_384;
+
+/** One that hangs in the kernel cannot be killed: it is left behind, and its caller goes on. */
+export function programRunner(clock: Clock): RunProgram {
+  return async (program, args, timeout_ms) => {
+    const child = spawn(program, [...args], { stdio: ["ignore", "pipe", "pipe"], env: { PATH, LC_ALL: "C" } });
+    const parts: Buffer[] = [];
+    let length_bytes = 0;
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.on("data", (data: Buffer) => {
+        if (length_bytes < OUTPUT_LIMIT_BYTES) parts.push(data);
+        length_bytes += data.length;
+      });
+    }
+    const done = new AbortController();
+    const ended = new Promise<Ran>((resolve) => {
+      child.once("error", (error) => resolve({ code: 127, output: error.message }));
+      child.once("close", (code) => resolve({ code: code ?? 1, output: Buffer.concat(parts).toString("utf8").trim() }));
+    });
+    const late = clock.sleep(timeout_ms, done.signal).then((): Ran => {
+      if (!done.signal.aborted) child.kill("SIGKILL");
+      return { code: 124, output: `${program} took longer than ${Math.round(timeout_ms / 1000)} s` };
+    });
+    const ran = await Promise.race([ended, late]);
+    done.abort();
+    return ran;
+  };
+}
