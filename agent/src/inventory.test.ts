@@ -1,8 +1,12 @@
 import assert from "node:assert/strict";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { describe, it } from "node:test";
 import { declaredGpus, parseDeclaredGpus } from "./declared-gpus.ts";
-import { parseCpuInfo, parseOsVersion, takeInventory } from "./inventory.ts";
-import { parseCudaVersion, parseGpuQuery } from "./nvidia-smi.ts";
+import { systemClock } from "./clock.ts";
+import { parseCpuInfo, parseOsVersion, takeInventory, usableMemory } from "./inventory.ts";
+import { parseCudaVersion, parseGpuQuery, parseNvlinks } from "./nvidia-smi.ts";
 
 const TWO_GPUS = `GPU-11111111-2222-3333-4444-555555555555, 0, NVIDIA H200, 143771, 9.0, 700.00, 16, 5, 570.124.06
 GPU-66666666-7777-8888-9999-000000000000, 1, NVIDIA GeForce RTX 4090, 24564, 8.9, [N/A], 16, 4, 570.124.06
@@ -63,11 +67,42 @@ describe("the inventory", () => {
     assert.deepEqual(parseDeclaredGpus(""), []);
   });
 
-  it("this machine has processors, memory and a disk", async () => {
+  it("this machine has processors, memory, a disk and a line", async (t) => {
+    const state_dir = mkdtempSync(join(tmpdir(), "berth-inventory-"));
+    t.after(() => rmSync(state_dir, { recursive: true }));
     const port_range = { first: 20_000, last: 29_999 };
-    const input = { host_key: "here", docker_root: "/no/such/folder", public_ipaddr: "127.0.0.1", port_range };
-    const { machine } = await takeInventory({ ...input, geolocation: ", US", declared: [] });
+    const input = { host_key: "here", clock: systemClock, state_dir, public_ipaddr: "127.0.0.1", port_range };
+    const rest = { ...input, geolocation: ", US", declared: [], inet_up_mbps: 40, inet_down_mbps: undefined };
+    const { machine } = await takeInventory(rest);
     assert.ok(machine.cpu_cores >= 1 && machine.memory_bytes > 0 && machine.disk_bytes > 0);
+    assert.ok(machine.disk_mb_per_s > 0 && machine.inet_down_mbps > 0);
+    assert.equal(machine.inet_up_mbps, 40, "the host knows its line best");
     assert.equal(machine.is_simulated, false);
+  });
+
+  it("a limit of the agent's control group is a limit of the machine", () => {
+    assert.equal(usableMemory(64e9, 8e9), 8e9);
+    assert.equal(usableMemory(64e9, 0), 64e9);
+    assert.equal(usableMemory(64e9, 2 ** 63), 64e9);
+  });
+
+  it("NVLink counts by its active links, both directions of each", () => {
+    const text = `GPU 0: NVIDIA H100 PCIe (UUID: GPU-6968dfc2-d444-d92c-c36b-6abe53445cb9)
+\t Link 0: 26.562 GB/s
+\t Link 1: 26.562 GB/s
+\t Link 2: <inactive>
+GPU 1: NVIDIA GeForce RTX 3090 (UUID: GPU-11111111-2222-3333-4444-555555555555)
+NVML: Unable to retrieve NVLink information as all links are inActive
+GPU 2: NVIDIA A100-SXM4-80GB (UUID: GPU-66666666-7777-8888-9999-000000000000)
+${Array.from({ length: 12 }, (_, link) => `\t Link ${link}: 25 GB/s`).join("\n")}
+`;
+    assert.deepEqual(
+      [...parseNvlinks(text)],
+      [
+        ["GPU-6968dfc2-d444-d92c-c36b-6abe53445cb9", 106],
+        ["GPU-66666666-7777-8888-9999-000000000000", 600],
+      ],
+    );
+    assert.deepEqual([...parseNvlinks("Failed to initialize NVML: Driver/library version mismatch\n")], []);
   });
 });

@@ -1,38 +1,41 @@
 import { execFile } from "node:child_process";
-import { readFile, statfs } from "node:fs/promises";
-import { arch, cpus, hostname, release, totalmem } from "node:os";
+import { readFile } from "node:fs/promises";
+import { arch, availableParallelism, cpus, hostname, release, totalmem } from "node:os";
 import type { GpuFacts, MachineFacts } from "../../protocol/index.ts";
 import { declaredGpus, type DeclaredModel } from "./declared-gpus.ts";
-import { GPU_QUERY, parseCudaVersion, parseGpuQuery, type NvidiaGpus } from "./nvidia-smi.ts";
+import type { Clock } from "./clock.ts";
+import { readDisk } from "./disk-facts.ts";
+import { linkMbps } from "./network-facts.ts";
+import { GPU_QUERY, parseCudaVersion, parseGpuQuery, parseNvlinks, type NvidiaGpus } from "./nvidia-smi.ts";
 import type { PortRange } from "./ports.ts";
 
 export type Inventory = { readonly machine: MachineFacts; readonly gpus: readonly GpuFacts[] };
 export type InventoryInput = {
   readonly host_key: string;
-  readonly docker_root: string;
+  readonly clock: Clock;
+  /** Where the disks of instances lie. */
+  readonly state_dir: string;
   readonly public_ipaddr: string;
   readonly port_range: PortRange;
   readonly geolocation: string;
   readonly declared: readonly DeclaredModel[];
+  /** What the host says that its line reaches; undefined means the speed of the interface, which is an upper bound. */
+  readonly inet_up_mbps: number | undefined;
+  readonly inet_down_mbps: number | undefined;
 };
 
-/**
- * Rates are not measured: a disk benchmark at each start would wear and slow the disk under running tenants, and a
- * network one needs a far end. These are what an old SATA disk and a plain line surely reach.
- */
-const CONSERVATIVE_DISK_MB_PER_S = 100;
-const CONSERVATIVE_INET_MBPS = 100;
 /** Usable rate of one lane, by generation. */
 const PCIE_GB_PER_S_PER_LANE = [0, 0.25, 0.5, 0.985, 1.97, 3.94, 7.56] as const;
 const TOOL_TIMEOUT_MS = 20_000;
 const NO_GPUS: NvidiaGpus & { cuda: number } = { gpus: [], driver_version: "", pci_gen: 0, cuda: 0 };
 
-/** The facts of this machine, once at start. What cannot be found out is empty or zero, never guessed. */
+/** The facts of this machine, at the start and whenever its GPUs have changed. What cannot be found out is empty or zero, never guessed. */
 export async function takeInventory(input: InventoryInput): Promise<Inventory> {
-  const [cpu, os, disk, board, nvidia] = await Promise.all([
+  const [cpu, os, disk, link_mbps, board, nvidia] = await Promise.all([
     readCpu(),
     readText("/etc/os-release"),
-    readDisk(input.docker_root),
+    readDisk(input.state_dir, input.clock),
+    linkMbps(),
     readText("/sys/class/dmi/id/board_name"),
     askNvidia(),
   ]);
@@ -42,15 +45,15 @@ export async function takeInventory(input: InventoryInput): Promise<Inventory> {
     is_simulated: false,
     cpu_name: cpu.name.slice(0, 255),
     cpu_arch: arch() === "arm64" ? "arm64" : "amd64",
-    cpu_cores: Math.max(1, cpus().length),
+    cpu_cores: usableCores(),
     cpu_ghz: cpu.ghz,
     has_avx: cpu.has_avx,
-    memory_bytes: totalmem(),
-    disk_bytes: disk,
-    disk_name: "",
-    disk_mb_per_s: CONSERVATIVE_DISK_MB_PER_S,
-    inet_up_mbps: CONSERVATIVE_INET_MBPS,
-    inet_down_mbps: CONSERVATIVE_INET_MBPS,
+    memory_bytes: usableMemory(totalmem(), process.constrainedMemory()),
+    disk_bytes: disk.bytes,
+    disk_name: disk.name,
+    disk_mb_per_s: disk.mb_per_s,
+    inet_up_mbps: input.inet_up_mbps ?? link_mbps,
+    inet_down_mbps: input.inet_down_mbps ?? link_mbps,
     public_ipaddr: input.public_ipaddr,
     has_static_ip: false,
     direct_port_start: input.port_range.first,
@@ -65,6 +68,16 @@ export async function takeInventory(input: InventoryInput): Promise<Inventory> {
     cuda_max_good: nvidia.cuda,
   };
   return { machine, gpus: [...nvidia.gpus, ...declaredGpus(input.host_key, input.declared, nvidia.gpus.length)] };
+}
+
+/** Cores that this agent, and what it starts, may use: an affinity and a quota of its control group count. */
+function usableCores(): number {
+  return Math.max(1, Math.min(cpus().length || availableParallelism(), availableParallelism()));
+}
+
+/** A limit of the agent's control group counts; 0 or something larger than the memory is none. */
+export function usableMemory(total_bytes: number, limit_bytes: number): number {
+  return limit_bytes > 0 ? Math.min(total_bytes, limit_bytes) : total_bytes;
 }
 
 /** `VERSION_ID` of an os-release file, without its quotes; empty when there is none. */
@@ -90,32 +103,22 @@ async function readCpu(): Promise<CpuFacts> {
   return parseCpuInfo(text, Number(max.trim()) || 0);
 }
 
-/** Free bytes where containers are kept: what a tenant can be promised. */
-async function readDisk(docker_root: string): Promise<number> {
-  for (const path of [docker_root, "/"]) {
-    try {
-      const { bavail, bsize } = await statfs(path);
-      return bavail * bsize;
-    } catch {
-      // The engine may keep its files where this process cannot look; the root file system is the next best answer.
-      continue;
-    }
-  }
-  return 0;
-}
-
 async function askNvidia(): Promise<NvidiaGpus & { cuda: number }> {
   const query = await run("nvidia-smi", [`--query-gpu=${GPU_QUERY}`, "--format=csv,noheader,nounits"]);
   if (query === undefined) return NO_GPUS;
   const found = parseGpuQuery(query);
   if (found.gpus.length === 0) return NO_GPUS;
-  return { ...found, cuda: parseCudaVersion((await run("nvidia-smi", [])) ?? "") };
+  const links = parseNvlinks((await run("nvidia-smi", ["nvlink", "--status"])) ?? "");
+  const gpus = found.gpus.map((gpu) => ({ ...gpu, nvlink_gb_per_s: links.get(gpu.uuid) ?? 0 }));
+  return { ...found, gpus, cuda: parseCudaVersion((await run("nvidia-smi", [])) ?? "") };
 }
 
 /** Undefined when the tool is missing or does not succeed. */
 function run(tool: string, args: readonly string[]): Promise<string | undefined> {
   return new Promise((resolve) => {
-    execFile(tool, [...args], { timeout: TOOL_TIMEOUT_MS }, (error, stdout) => resolve(error ? undefined : stdout));
+    execFile(tool, [...args], { timeout: TOOL_TIMEOUT_MS, killSignal: "SIGKILL" }, (error, stdout) =>
+      resolve(error ? undefined : stdout),
+    );
   });
 }
 

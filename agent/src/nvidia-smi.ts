@@ -48,6 +48,21 @@ export function parseGpuQuery(text: string): NvidiaGpus {
   return { gpus, driver_version, pci_gen };
 }
 
+/**
+ * What the active links of each GPU carry in both directions together, by uuid, in GB/s: the tool tells the rate of one
+ * direction of each link. A GPU without such links, or with none that is active, has none.
+ */
+export function parseNvlinks(text: string): ReadonlyMap<string, number> {
+  const rates = new Map<string, number>();
+  let uuid: string | undefined;
+  for (const line of text.split("\n")) {
+    uuid = /^GPU \d+: .*\(UUID: (GPU-[0-9a-f-]+)\)/i.exec(line)?.[1] ?? uuid;
+    const rate = number(/^\s*Link \d+: ([\d.]+) GB\/s/.exec(line)?.[1]);
+    if (uuid !== undefined && rate > 0) rates.set(uuid, (rates.get(uuid) ?? 0) + 2 * rate);
+  }
+  return new Map([...rates].map(([gpu, rate]) => [gpu, Math.round(rate)]));
+}
+
 /** The highest CUDA version of the driver, which only the tool's human form tells: `CUDA Version: 12.8`. */
 export function parseCudaVersion(text: string): number {
   return number(/CUDA (?:UMD )?Version:\s*(\d+\.\d+)/.exec(text)?.[1]);

@@ -1,0 +1,26 @@
+import { join } from "node:path";
+import type { Clock } from "../clock.ts";
+import type { Log } from "../log.ts";
+import { fileFaults, forgetfulFaults } from "./faults.ts";
+import { followKernelLog } from "./kernel-log.ts";
+import { nvidiaSmi } from "./tool.ts";
+import type { GpuAccess } from "./watch.ts";
+
+/** For hosts whose GPUs are invented. */
+export const noGpuAccess: GpuAccess = { tool: null, kernel_log: () => () => undefined, faults: forgetfulFaults };
+
+/** To the GPUs of this machine, whether it has any or not. */
+export function realGpuAccess(input: {
+  readonly state_dir: string;
+  readonly clock: Clock;
+  readonly log: Log;
+}): GpuAccess {
+  const { clock, log } = input;
+  return {
+    tool: nvidiaSmi(clock),
+    kernel_log: followKernelLog(clock),
+    faults: fileFaults(join(input.state_dir, "gpu-faults.json"), (cause) =>
+      log.warn({ problem: String(cause) }, "faults of GPUs cannot be kept over a restart"),
+    ),
+  };
+}

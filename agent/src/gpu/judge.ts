@@ -1,0 +1,249 @@
+import type { GpuHealth } from "../../../protocol/index.ts";
+import { printedName, sampleIs, sampleNumber, type ColumnName, type GpuSample, type Look } from "./sample.ts";
+import type { Xid } from "./xid.ts";
+
+/** Looks in a row for which the board's own protection slows it down, before that is more than a warm moment. */
+export const HOT_LOOKS = 4;
+/** The same for the driver's gentler limit: air-cooled boards touch it under any long load, so it has to go on. */
+export const WARM_LOOKS = 30;
+/** Looks in a row, all of them under load, with a slower bus than this board had before. */
+export const LINK_LOOKS = 12;
+/** Clean looks in a row after which a GPU counts as well again, so that none flaps in and out of the market. */
+export const CLEAN_LOOKS = 3;
+/** At this load a board that saves power has brought its link to full speed. */
+const BUSY_PERCENT = 50;
+/** Drivers differ a little in what they keep of the memory for themselves. */
+const MEMORY_SHARE = 0.97;
+
+/** Telemetry that must be readable where a board has it: with any of it gone, nobody knows how the GPU is. */
+const VITAL: readonly ColumnName[] = [
+  "uuid",
+  "temperature",
+  "memory",
+  "ecc_mode",
+  "ecc_since_load",
+  "ecc_ever",
+  "remap_pending",
+  "remap_failure",
+  "retire_pending",
+  "hw_slowdown",
+  "hw_thermal",
+  "power_brake",
+  "sw_thermal",
+  "recovery",
+];
+/** Counters that come and go with the mode of the memory, which is judged by itself. */
+const BY_ECC_MODE: ReadonlySet<ColumnName> = new Set(["ecc_since_load", "ecc_ever", "retire_pending"]);
+
+type Kind = "tool" | "lost" | "telemetry" | "memory" | "mode" | "heat" | "link";
+type Condition = { readonly kind: Kind; readonly text: string };
+
+/** What is remembered of one GPU from look to look. */
+export type GpuHistory = {
+  readonly bus: string;
+  readonly driver_version: string;
+  /** Whether it was ever looked at: before that, nobody knows anything of it. */
+  readonly is_seen: boolean;
+  readonly condition: Condition | null;
+  readonly clean_looks: number;
+  readonly hot_looks: number;
+  readonly warm_looks: number;
+  readonly slow_link_looks: number;
+  /** Columns that held a value since this driver runs. */
+  readonly told: ReadonlySet<ColumnName>;
+  readonly best_gen: number;
+  readonly best_width: number;
+  readonly best_memory: number;
+  readonly utilization_percent: number | null;
+  readonly temperature_c: number | null;
+};
+
+export const NEW_GPU: GpuHistory = {
+  bus: "",
+  driver_version: "",
+  is_seen: false,
+  condition: null,
+  clean_looks: 0,
+  hot_looks: 0,
+  warm_looks: 0,
+  slow_link_looks: 0,
+  told: new Set(),
+  best_gen: 0,
+  best_width: 0,
+  best_memory: 0,
+  utilization_percent: null,
+  temperature_c: null,
+};
+
+/** What one look at the machine's GPUs says about this one. */
+export function judge(history: GpuHistory, uuid: string, look: Look): GpuHistory {
+  if (look.kind === "failure") return withoutSample(history, { kind: "tool", text: look.reason });
+  const sample = look.gpus.find((gpu) => gpu.uuid === uuid);
+  const remark = look.remarks.get(sample?.bus ?? history.bus);
+  if (!sample || remark !== undefined) {
+    const text = remark ?? "the GPU is missing: it has fallen off the bus or was taken out";
+    return withoutSample({ ...history, bus: sample?.bus ?? history.bus }, { kind: "lost", text });
+  }
+  return judgeSample(history.driver_version === sample.driver_version ? history : forgetDriver(history), sample);
+}
+
+/** The driver was loaded anew: its old faults are over, and whether the GPU is well is to be seen. */
+export function judgeReload(history: GpuHistory): GpuHistory {
+  if (!history.is_seen) return history;
+  return withoutSample(forgetDriver(history), {
+    kind: "tool",
+    text: "the driver was just loaded: the GPU is being checked",
+  });
+}
+
+function withoutSample(history: GpuHistory, condition: Condition): GpuHistory {
+  const streaks = { clean_looks: 0, hot_looks: 0, warm_looks: 0, slow_link_looks: 0 };
+  return { ...history, ...streaks, is_seen: true, condition, utilization_percent: null, temperature_c: null };
+}
+
+/** Another driver tells other things of the same board. */
+function forgetDriver(history: GpuHistory): GpuHistory {
+  return { ...history, told: new Set(), best_gen: 0, best_width: 0, best_memory: 0 };
+}
+
+function judgeSample(history: GpuHistory, sample: GpuSample): GpuHistory {
+  const grown = grow(history, sample);
+  const condition = findCondition(grown, history.told, sample);
+  // Heat is told once, with the temperature of its beginning: each degree would be news to the whole market.
+  const isSameHeat = condition?.kind === "heat" && grown.condition?.kind === "heat";
+  if (condition) return { ...grown, condition: isSameHeat ? grown.condition : condition, clean_looks: 0 };
+  if (grown.condition === null) return grown;
+  const isStillWarm = grown.condition.kind === "heat" && grown.hot_looks + grown.warm_looks > 0;
+  const clean_looks = isStillWarm ? 0 : grown.clean_looks + 1;
+  return clean_looks >= CLEAN_LOOKS ? { ...grown, condition: null, clean_looks: 0 } : { ...grown, clean_looks };
+}
+
+function grow(history: GpuHistory, sample: GpuSample): GpuHistory {
+  const told = new Set(history.told);
+  for (const column of VITAL) if (sample.readings[column].kind === "value") told.add(column);
+  const isHot = sampleIs(sample, "hw_thermal") || sampleIs(sample, "power_brake") || sampleIs(sample, "hw_slowdown");
+  const isWarm = isHot || sampleIs(sample, "sw_thermal");
+  const best_gen = Math.max(history.best_gen, sampleNumber(sample, "link_gen") ?? 0);
+  const best_width = Math.max(history.best_width, sampleNumber(sample, "link_width") ?? 0);
+  const utilization = sampleNumber(sample, "utilization");
+  const isBusy = utilization !== null && utilization >= BUSY_PERCENT;
+  const isSlow =
+    (sampleNumber(sample, "link_gen") ?? best_gen) < best_gen ||
+    (sampleNumber(sample, "link_width") ?? best_width) < best_width;
+  return {
+    ...history,
+    bus: sample.bus === "" ? history.bus : sample.bus,
+    driver_version: sample.driver_version,
+    is_seen: true,
+    told,
+    best_gen,
+    best_width,
+    best_memory: Math.max(history.best_memory, sampleNumber(sample, "memory") ?? 0),
+    hot_looks: isHot ? history.hot_looks + 1 : 0,
+    warm_looks: isWarm ? history.warm_looks + 1 : 0,
+    // While it rests nothing is learnt about its link.
+    slow_link_looks: isBusy ? (isSlow ? history.slow_link_looks + 1 : 0) : history.slow_link_looks,
+    utilization_percent: utilization === null ? null : Math.min(100, Math.max(0, utilization)),
+    temperature_c: sampleNumber(sample, "temperature"),
+  };
+}
+
+/** The first thing that is wrong, the gravest kinds first. */
+function findCondition(history: GpuHistory, told: ReadonlySet<ColumnName>, sample: GpuSample): Condition | undefined {
+  return (
+    telemetryCondition(told, sample) ??
+    memoryCondition(history, sample) ??
+    modeCondition(sample) ??
+    streakCondition(history, sample)
+  );
+}
+
+function telemetryCondition(told: ReadonlySet<ColumnName>, { readings }: GpuSample): Condition | undefined {
+  const said = Object.values(readings).find(
+    (reading) => reading.kind === "unreadable" && /reset|lost/i.test(reading.text),
+  );
+  if (said?.kind === "unreadable") return { kind: "lost", text: `the driver says: ${said.text}` };
+  for (const column of VITAL) {
+    const reading = readings[column];
+    const name = printedName(column);
+    if (reading.kind === "unreadable") {
+      return { kind: "telemetry", text: `nvidia-smi cannot read ${name}: ${reading.text}` };
+    }
+    if (reading.kind === "absent" && told.has(column) && !BY_ECC_MODE.has(column)) {
+      return { kind: "telemetry", text: `nvidia-smi does not tell ${name} any more` };
+    }
+  }
+  const isEcc = readings.ecc_mode.kind === "value" && readings.ecc_mode.text === "Enabled";
+  return isEcc && readings.ecc_since_load.kind === "absent"
+    ? { kind: "telemetry", text: "ECC is enabled and nvidia-smi does not tell its error counters" }
+    : undefined;
+}
+
+function memoryCondition(history: GpuHistory, sample: GpuSample): Condition | undefined {
+  const count = sampleNumber(sample, "ecc_since_load") ?? 0;
+  const text = sampleIs(sample, "remap_failure")
+    ? "a bad row of the memory could not be replaced: the board has to be exchanged"
+    : count > 0
+      ? `${count} uncorrectable memory error${count === 1 ? "" : "s"} since the driver was loaded: reset the GPU`
+      : sampleIs(sample, "remap_pending")
+        ? "a bad row of the memory waits to be replaced: reset the GPU"
+        : sampleIs(sample, "retire_pending")
+          ? "a bad page of the memory waits to be retired: load the driver anew"
+          : undefined;
+  if (text !== undefined) return { kind: "memory", text };
+  const memory = sampleNumber(sample, "memory");
+  return memory !== null && memory < history.best_memory * MEMORY_SHARE
+    ? { kind: "memory", text: `only ${memory} of ${history.best_memory} MiB of memory are left` }
+    : undefined;
+}
+
+function modeCondition(sample: GpuSample): Condition | undefined {
+  if (sampleIs(sample, "mig_mode")) {
+    return {
+      kind: "mode",
+      text: "MIG is enabled, and only whole GPUs are rented out: turn it off (nvidia-smi -mig 0)",
+    };
+  }
+  const { recovery } = sample.readings;
+  return recovery.kind === "value" && recovery.text !== "None"
+    ? { kind: "mode", text: `the driver asks for: ${recovery.text}` }
+    : undefined;
+}
+
+function streakCondition(history: GpuHistory, sample: GpuSample): Condition | undefined {
+  if (history.hot_looks >= HOT_LOOKS) {
+    const cause = sampleIs(sample, "power_brake") ? "for lack of power" : "to protect itself from heat";
+    return { kind: "heat", text: `the board slows itself down ${cause}${degrees(history)}` };
+  }
+  if (history.warm_looks >= WARM_LOOKS) {
+    return { kind: "heat", text: `the driver has slowed the GPU down for heat for minutes${degrees(history)}` };
+  }
+  if (history.slow_link_looks >= LINK_LOOKS) {
+    const now = `generation ${sampleNumber(sample, "link_gen") ?? "?"} x${sampleNumber(sample, "link_width") ?? "?"}`;
+    const before = `generation ${history.best_gen} x${history.best_width}`;
+    return { kind: "link", text: `the PCI Express link fell back to ${now} from ${before}` };
+  }
+  return undefined;
+}
+
+function degrees({ temperature_c }: GpuHistory): string {
+  return temperature_c === null ? "" : ` (${temperature_c} °C)`;
+}
+
+/** The sentence for a fault that only a new start of the driver or of the machine ends. */
+export function faultText({ code }: Xid, meaning: string): string {
+  return `Xid ${code}: ${meaning}; load the driver anew or reboot the machine`;
+}
+
+/** What is reported of a GPU; undefined before the first look. `fault` is what the kernel log said of it, if anything. */
+export function healthOf(uuid: string, history: GpuHistory, fault: string | undefined): GpuHealth | undefined {
+  if (!history.is_seen && fault === undefined) return undefined;
+  const reason = fault ?? history.condition?.text ?? "";
+  return {
+    uuid,
+    is_healthy: reason === "",
+    reason,
+    utilization_percent: history.utilization_percent,
+    temperature_c: history.temperature_c,
+  };
+}

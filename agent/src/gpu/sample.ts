@@ -1,0 +1,154 @@
+import { isYes, numberOf, readCell, readNumberCell, readWordCell, type Reading } from "./reading.ts";
+
+const ACTIVE = ["Active", "Not Active"] as const;
+const YES = ["Yes", "No"] as const;
+const ENABLED = ["Enabled", "Disabled"] as const;
+
+type Column = {
+  /** Names of the column, the present one first: drivers of other ages know it by another, or not at all. */
+  readonly names: readonly string[];
+  readonly read: (cell: string) => Reading;
+};
+
+const number = (...names: string[]): Column => ({ names, read: readNumberCell });
+const word = (words: readonly string[], ...names: string[]): Column => ({
+  names,
+  read: (cell) => readWordCell(cell, words),
+});
+const text = (...names: string[]): Column => ({ names, read: readCell });
+const throttle = (reason: string): Column =>
+  word(ACTIVE, `clocks_event_reasons.${reason}`, `clocks_throttle_reasons.${reason}`);
+
+/** Everything that is asked of the tool at each look, in this order. */
+const COLUMNS = {
+  uuid: text("uuid"),
+  bus_id: text("pci.bus_id"),
+  driver_version: text("driver_version"),
+  pstate: text("pstate"),
+  utilization: number("utilization.gpu"),
+  temperature: number("temperature.gpu"),
+  memory: number("memory.total"),
+  mig_mode: word(ENABLED, "mig.mode.current"),
+  ecc_mode: word(ENABLED, "ecc.mode.current"),
+  ecc_since_load: number("ecc.errors.uncorrected.volatile.total"),
+  ecc_ever: number("ecc.errors.uncorrected.aggregate.total"),
+  remap_pending: word(YES, "remapped_rows.pending"),
+  remap_failure: word(YES, "remapped_rows.failure"),
+  retire_pending: word(YES, "retired_pages.pending"),
+  hw_slowdown: throttle("hw_slowdown"),
+  hw_thermal: throttle("hw_thermal_slowdown"),
+  power_brake: throttle("hw_power_brake_slowdown"),
+  sw_thermal: throttle("sw_thermal_slowdown"),
+  link_gen: number("pcie.link.gen.current"),
+  link_width: number("pcie.link.width.current"),
+  recovery: text("gpu_recovery_action"),
+} as const satisfies Record<string, Column>;
+
+export type ColumnName = keyof typeof COLUMNS;
+const ALL = Object.keys(COLUMNS) as readonly ColumnName[];
+
+/** One GPU at one look. */
+export type GpuSample = {
+  readonly uuid: string;
+  /** `0000:01:00`, as the kernel log names it too; empty when it cannot be read. */
+  readonly bus: string;
+  readonly driver_version: string;
+  readonly readings: Readonly<Record<ColumnName, Reading>>;
+};
+
+/** What came of one look at all GPUs of the machine. */
+export type Look =
+  | {
+      readonly kind: "sample";
+      readonly gpus: readonly GpuSample[];
+      /** What the tool said of single GPUs beside the table, by bus: each such remark is a complaint. */
+      readonly remarks: ReadonlyMap<string, string>;
+    }
+  /** Nothing could be learnt about any of them; `reason` is a sentence without its full stop. */
+  | { readonly kind: "failure"; readonly reason: string };
+
+export type Query = { readonly columns: readonly ColumnName[]; readonly args: readonly string[] };
+
+/** The query without the names that this driver does not know. */
+export function queryOf(unknown_names: ReadonlySet<string>): Query {
+  const columns: ColumnName[] = [];
+  const names: string[] = [];
+  for (const column of ALL) {
+    const name = COLUMNS[column].names.find((candidate) => !unknown_names.has(candidate));
+    if (name === undefined) continue;
+    columns.push(column);
+    names.push(name);
+  }
+  return { columns, args: [`--query-gpu=${names.join(",")}`, "--format=csv,noheader,nounits"] };
+}
+
+/** The name that the tool refuses, when that is why it gave no answer. */
+export function refusedName(output: string): string | undefined {
+  return /^Field "([a-z0-9_.]+)" is not a valid field to query/im.exec(output)?.[1];
+}
+
+/** Undefined when the text is not what was asked for: half an answer is none. */
+export function parseRows(output: string, columns: readonly ColumnName[]): readonly GpuSample[] | undefined {
+  const gpus: GpuSample[] = [];
+  for (const line of output.split("\n")) {
+    const trimmed = line.trim();
+    if (trimmed === "" || REMARKS.some((remark) => remark.test(trimmed))) continue;
+    const cells = trimmed.split(",").map((cell) => cell.trim());
+    const uuid = cells[columns.indexOf("uuid")];
+    if (cells.length !== columns.length || !uuid?.startsWith("GPU-")) return undefined;
+    const readings: Record<ColumnName, Reading> = { ...NOTHING };
+    for (const [index, column] of columns.entries()) readings[column] = COLUMNS[column].read(cells[index] ?? "");
+    gpus.push({
+      uuid,
+      bus: busOf(textOf(readings.bus_id)),
+      driver_version: textOf(readings.driver_version),
+      readings,
+    });
+  }
+  return gpus;
+}
+
+const NOTHING = Object.fromEntries(ALL.map((column) => [column, { kind: "absent" }])) as Record<ColumnName, Reading>;
+const CANNOT_OPEN = /^Unable to determine the device handle for GPU ?(?:\d+: )?([0-9a-f:.]+?):? ([^:]*)$/i;
+const BAD_ROM = /^WARNING: infoROM is corrupted at gpu ([0-9a-f:.]+)/i;
+const REMARKS = [CANNOT_OPEN, BAD_ROM, /^No devices were found/i, /^WARNING:/i];
+
+/** What the tool says of single GPUs beside its table, by bus, as sentences without their full stop. */
+export function parseRemarks(output: string): ReadonlyMap<string, string> {
+  const remarks = new Map<string, string>();
+  for (const line of output.split("\n").map((each) => each.trim())) {
+    const closed = CANNOT_OPEN.exec(line);
+    if (closed)
+      remarks.set(busOf(closed[1] ?? ""), `the driver cannot open the GPU: ${(closed[2] ?? "").split(".")[0]}`);
+    const corrupted = BAD_ROM.exec(line);
+    if (corrupted) remarks.set(busOf(corrupted[1] ?? ""), "the board's own memory for settings is corrupted (infoROM)");
+  }
+  return remarks;
+}
+
+/** `00000000:01:00.0` and `0000:01:00` are the same place; empty when the text names none. */
+export function busOf(printed: string): string {
+  const match = /^([0-9a-f]{1,8}):([0-9a-f]{2}):([0-9a-f]{2})(?:\.[0-9a-f])?$/i.exec(printed.trim());
+  if (!match) return "";
+  const domain = Number.parseInt(match[1] ?? "0", 16)
+    .toString(16)
+    .padStart(4, "0");
+  return `${domain}:${match[2]}:${match[3]}`.toLowerCase();
+}
+
+/** The name under which a column is asked for, for sentences that a host reads. */
+export function printedName(column: ColumnName): string {
+  return COLUMNS[column].names[0] ?? column;
+}
+
+export function sampleNumber(sample: GpuSample, column: ColumnName): number | null {
+  return numberOf(sample.readings[column]);
+}
+
+export function sampleIs(sample: GpuSample, column: ColumnName): boolean {
+  return isYes(sample.readings[column]);
+}
+
+function textOf(reading: Reading): string {
+  return reading.kind === "value" ? reading.text : "";
+}

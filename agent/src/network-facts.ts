@@ -1,0 +1,48 @@
+import { readFile } from "node:fs/promises";
+import { networkInterfaces, type NetworkInterfaceInfo } from "node:os";
+
+const LOOPBACK = "127.0.0.1";
+/** What a plain line surely reaches, for interfaces that do not tell their speed. */
+const UNKNOWN_LINK_MBPS = 100;
+
+/** The interface that leads out, by `/proc/net/route`: of several the one with the lowest metric. */
+export function defaultInterface(routes: string): string | undefined {
+  const leading = routes
+    .split("\n")
+    .map((line) => line.trim().split(/\s+/))
+    .filter(([, destination, , , , , , mask]) => destination === "00000000" && mask === "00000000")
+    .toSorted((a, b) => Number(a[6] ?? 0) - Number(b[6] ?? 0));
+  return leading[0]?.[0];
+}
+
+export type Interfaces = Readonly<Record<string, readonly NetworkInterfaceInfo[] | undefined>>;
+
+/** Where others on the network reach this machine; undefined when it has no address that leads out. */
+export function outerAddress(routes: string, interfaces: Interfaces): string | undefined {
+  const own = interfaces[defaultInterface(routes) ?? ""] ?? [];
+  return own.find(({ family, internal }) => family === "IPv4" && !internal)?.address;
+}
+
+/** The address that renters are told when the host gives none: a server on this very machine is for this machine. */
+export async function ownAddress(server_url: string): Promise<string> {
+  const { hostname } = new URL(server_url);
+  if (/^(localhost|127\.[\d.]+|\[::1\])$/.test(hostname)) return LOOPBACK;
+  return outerAddress(await readText("/proc/net/route"), networkInterfaces()) ?? LOOPBACK;
+}
+
+/** Megabits per second of the interface that leads out. The line behind it may be slower: only its host knows. */
+export async function linkMbps(): Promise<number> {
+  const name = defaultInterface(await readText("/proc/net/route"));
+  if (name === undefined) return UNKNOWN_LINK_MBPS;
+  return parseLinkSpeed(await readText(`/sys/class/net/${name}/speed`));
+}
+
+/** Virtual interfaces say -1, or nothing at all. */
+export function parseLinkSpeed(text: string): number {
+  const mbps = Number(text.trim());
+  return Number.isFinite(mbps) && mbps > 0 ? mbps : UNKNOWN_LINK_MBPS;
+}
+
+function readText(path: string): Promise<string> {
+  return readFile(path, "utf8").catch(() => "");
+}
