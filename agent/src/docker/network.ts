@@ -1,0 +1,38 @@
+import { succeed, type NetworkSpec, type Result } from "../engine.ts";
+import type { Call } from "./connection.ts";
+
+/**
+ * Makes a bridge network on which containers do not see each other. Its containers have no IPv6: what the firewall says
+ * of them is then said once. A network of the name that is there already is taken as it is; its name is ours alone.
+ */
+export async function provideNetwork(
+  call: (call: Call) => Promise<Result<unknown>>,
+  { name, bridge }: NetworkSpec,
+): Promise<Result<void>> {
+  const found = await call({ method: "GET", path: `/networks/${encodeURIComponent(name)}` });
+  if (found.ok) return succeed(undefined);
+  if (found.failure.kind !== "not_found") return found;
+  const body = {
+    Name: name,
+    CheckDuplicate: true,
+    Driver: "bridge",
+    EnableIPv6: false,
+    Labels: { "berth.network": name },
+    Options: {
+      "com.docker.network.bridge.name": bridge,
+      "com.docker.network.bridge.enable_icc": "false",
+      "com.docker.network.bridge.enable_ip_masquerade": "true",
+    },
+  };
+  const made = await call({ method: "POST", path: "/networks/create", body });
+  // Somebody was faster: that one is as good.
+  return made.ok || made.failure.kind === "conflict" ? succeed(undefined) : made;
+}
+
+export async function removeNetwork(
+  call: (call: Call) => Promise<Result<unknown>>,
+  name: string,
+): Promise<Result<void>> {
+  const removed = await call({ method: "DELETE", path: `/networks/${encodeURIComponent(name)}` });
+  return removed.ok || removed.failure.kind === "not_found" ? succeed(undefined) : removed;
+}
