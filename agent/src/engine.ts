@@ -1,3 +1,5 @@
+import type { Readable, Writable } from "node:stream";
+
 /**
  * The narrow interface to whatever runs containers. Everything the agent does goes through it, so the simulated
  * engine and the real one are exchangeable; `engine.contract.ts` says what both must do. Nothing here throws for a
@@ -35,6 +37,8 @@ export type PortBinding = {
 
 export type RegistryAuth = { readonly username: string; readonly password: string; readonly serveraddress: string };
 
+export type Mount = { readonly source: string; readonly target: string; readonly is_read_only: boolean };
+
 /** What a container is made of. Null entrypoint and command keep those of the image. */
 export type ContainerSpec = {
   readonly name: string;
@@ -46,14 +50,21 @@ export type ContainerSpec = {
   /** Puts a small init before the process, which forwards signals and reaps children. */
   readonly has_init: boolean;
   readonly hostname: string | null;
+  /** The user of the main process; null is the image's. */
+  readonly user: string | null;
+  /** The network to join; null is the engine's default one. */
+  readonly network: string | null;
+  /** Folders of the host shown inside. */
+  readonly mounts: readonly Mount[];
+  /** Paths of the image's own volumes, each kept in the folder of the host and filled from the image at first. */
+  readonly image_volumes: readonly { readonly directory: string; readonly target: string }[];
   readonly bind_address: string;
   readonly ports: readonly PortBinding[];
   /** Devices to pass, by the vendor's identity; an empty list passes none. */
   readonly gpu_uuids: readonly string[];
-  /** Zero means no limit, for this and the next two. */
+  /** Zero means no limit, for this and the next. */
   readonly cpu_millis: number;
   readonly memory_bytes: number;
-  readonly disk_bytes: number;
 };
 
 export type ContainerPhase = "created" | "running" | "exited";
@@ -69,9 +80,55 @@ export type Container = {
   readonly finished_at_ms: number | null;
   /** The ports it was made with, published only while it runs. */
   readonly ports: readonly PortBinding[];
+  /** Where it is in its network, and the host's path of its network namespace; null while it does not run. */
+  readonly network: { readonly ip_address: string; readonly namespace_path: string } | null;
+  /**
+   * The folder that holds what the container writes and the engine's notes on it, where the engine keeps each container
+   * in a folder of its own (overlay2); null elsewhere.
+   */
+  readonly layer_directory: string | null;
 };
 
+/** What an image says of itself. Volume paths are absolute; ports are those that it says it listens on. */
+export type ImageFacts = {
+  readonly id: string;
+  readonly volumes: readonly string[];
+  readonly exposed_ports: readonly { readonly container_port: number; readonly protocol: Protocol }[];
+};
+
+/** Bytes since the container's last start. */
 export type Traffic = { readonly received_bytes: number; readonly sent_bytes: number };
+/** What a running container uses: of one processor in percent (two busy ones are 200), and of memory. */
+export type Usage = Traffic & { readonly cpu_percent: number; readonly memory_bytes: number };
+export type ExecRequest = {
+  readonly argv: readonly string[];
+  readonly signal: AbortSignal;
+  /** More output than this is cut off, and the program with it. */
+  readonly output_limit_bytes: number;
+};
+/**
+ * A program that runs. Output waits until it is read, both streams of it; `ended` comes after the output and settles
+ * by itself. Killing one that is over does nothing.
+ */
+export type Program = {
+  readonly stdin: Writable;
+  readonly stdout: Readable;
+  readonly stderr: Readable;
+  /** The exit code; 137 for a killed one. */
+  readonly ended: Promise<Result<number>>;
+  kill(): void;
+};
+export type ExecOutput = { readonly exit_code: number; readonly stdout: Buffer; readonly stderr: Buffer };
+export type LogRequest = {
+  readonly tail_lines: number;
+  /** Only lines that contain it count; empty for all. */
+  readonly filter: string;
+  /** The newest bytes are kept. */
+  readonly limit_bytes: number;
+};
+/** `bridge` is the name of the interface on the host. */
+export type NetworkSpec = { readonly name: string; readonly bridge: string };
+export type CommitRequest = { readonly repository: string; readonly tag: string; readonly is_paused: boolean };
 /** Bytes of all layers known so far; both grow while the registry is still telling. */
 export type PullProgress = { readonly received_bytes: number; readonly total_bytes: number };
 export type PullRequest = {
@@ -81,13 +138,17 @@ export type PullRequest = {
   readonly onProgress: (progress: PullProgress) => void;
 };
 
-/** `container`: something happened to it. `resync`: events may have been missed, list everything again. */
-export type EngineEvent = { readonly kind: "container"; readonly id: string } | { readonly kind: "resync" };
+/**
+ * `container`: something happened to it. `lost`: the engine tells nothing any more, perhaps since it stops. `resync`:
+ * events may have been missed, list everything again.
+ */
+export type EngineEvent = { readonly kind: "container"; readonly id: string } | { readonly kind: "lost" | "resync" };
 
 export type Engine = {
   readonly kind: "docker" | "simulated";
   version(): Promise<Result<string>>;
-  hasImage(image: string): Promise<Result<boolean>>;
+  /** Undefined when the image is not on this host. */
+  findImage(image: string): Promise<Result<ImageFacts | undefined>>;
   pull(request: PullRequest): Promise<Result<void>>;
   /** Returns the id. A taken name is a `conflict`. */
   create(spec: ContainerSpec): Promise<Result<string>>;
@@ -101,8 +162,25 @@ export type Engine = {
   inspect(id: string): Promise<Result<Container>>;
   /** All containers, in any phase, that carry the label. */
   list(label: string, value: string): Promise<Result<readonly Container[]>>;
-  /** Bytes of the present run; only a running container has them, for others it is `not_found`. */
-  traffic(id: string): Promise<Result<Traffic>>;
+  /** Only a running container uses anything, for others it is `not_found`. */
+  usage(id: string): Promise<Result<Usage>>;
+  /** Runs a program beside the main process, as root, and waits for its end. Only in a running container. */
+  exec(id: string, request: ExecRequest): Promise<Result<ExecOutput>>;
+  /** The same for more data than fits into memory. */
+  open(id: string, argv: readonly string[]): Promise<Result<Program>>;
+  /** What the main process printed, both streams in order, of this and earlier runs. */
+  logs(id: string, request: LogRequest): Promise<Result<string>>;
+  /** Makes an image of the container as it is, on this host; the image's id. */
+  commit(id: string, request: CommitRequest): Promise<Result<string>>;
+  /** Gives an image of this host one more name; another image that has it loses it. */
+  tagImage(image: string, name: string): Promise<Result<void>>;
+  push(request: PullRequest): Promise<Result<void>>;
+  /** Forgets a name of an image, and its data when nothing else needs it; an unknown one succeeds. */
+  removeImage(image: string): Promise<Result<void>>;
+  /** A bridge network whose containers do not see each other, made unless it is there. */
+  provideNetwork(network: NetworkSpec): Promise<Result<void>>;
+  /** One that does not exist succeeds. */
+  removeNetwork(name: string): Promise<Result<void>>;
   /** Calls back for containers that carry the label until the returned function is called. */
   subscribe(label: string, value: string, listener: (event: EngineEvent) => void): () => void;
   close(): void;

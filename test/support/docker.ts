@@ -1,4 +1,5 @@
 import { execFile, spawn } from "node:child_process";
+import { createHash } from "node:crypto";
 import { chmod, copyFile, mkdir, mkdtemp, rm, symlink } from "node:fs/promises";
 import { openSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -9,7 +10,6 @@ import { promisify } from "node:util";
 const run = promisify(execFile);
 
 export const DOCKER_SOCKET = "/var/run/docker.sock";
-const BUSYBOX_IMAGE = "berth-test/busybox:latest";
 const START_ATTEMPTS = 150;
 const ATTEMPT_MS = 200;
 /** Names under which the one binary is called in tests. */
@@ -27,6 +27,7 @@ const APPLETS = [
   "id",
   "kill",
   "ls",
+  "ln",
   "mkdir",
   "mknod",
   "mount",
@@ -35,6 +36,8 @@ const APPLETS = [
   "printenv",
   "ps",
   "rm",
+  "seq",
+  "printf",
   "sleep",
   "test",
   "touch",
@@ -42,10 +45,14 @@ const APPLETS = [
   "true",
   "wget",
   "chmod",
+  "chown",
+  "cp",
   "wc",
   "dd",
   "trap",
 ] as const;
+/** Named by what is in it: an image of an earlier list of names is another one. */
+const BUSYBOX_IMAGE = `berth-test/busybox:${createHash("sha256").update(APPLETS.join()).digest("hex").slice(0, 12)}`;
 
 /** Runs the Docker command line and returns what it printed. */
 export async function docker(...args: readonly string[]): Promise<string> {

@@ -4,9 +4,10 @@ import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { after, afterEach, before, beforeEach, describe, it } from "node:test";
+import { afterEach, before, beforeEach, describe, it } from "node:test";
 import type { DesiredInstance, LaunchCommand } from "../../../protocol/index.ts";
 import { busyboxImage, docker, removeLabelled } from "../../../test/support/docker.ts";
+import { removeRemains } from "../../../test/support/host-remains.ts";
 import { FakeServer, TOKEN } from "../../test/fake-server.ts";
 import { order as plainOrder } from "../../test/fixtures.ts";
 import { LABEL_HOST } from "../identity.ts";
@@ -36,7 +37,7 @@ describe("the agent with a real Docker Engine", () => {
     return exited;
   };
   const order = (id: number, changes: Partial<DesiredInstance> = {}) =>
-    plainOrder(id, { image, command: { mode: "shell", onstart: null, has_jupyter: false }, ...changes });
+    plainOrder(id, { image, command: { mode: "shell", onstart: null, jupyter: null }, ...changes });
   const ids = async () =>
     (await docker("ps", "-aq", "--no-trunc", "--filter", `label=${LABEL_HOST}=${HOST_KEY}`))
       .split("\n")
@@ -57,10 +58,9 @@ describe("the agent with a real Docker Engine", () => {
   afterEach(async () => {
     for (const agent of agents) await kill(agent, "SIGKILL");
     await server.close();
+    await removeRemains(HOST_KEY, state_dir);
     await rm(state_dir, { recursive: true, force: true });
   });
-  after(() => removeLabelled(LABEL_HOST, HOST_KEY));
-
   it("creates, publishes a port that answers, stops, starts anew and leaves nothing", async () => {
     startAgent();
     const command = { mode: "entrypoint", entrypoint_shell: HTTPD, args: null } as const;
@@ -131,7 +131,7 @@ describe("the agent with a real Docker Engine", () => {
     const started_at_ms = Date.parse(await docker("inspect", "-f", "{{.State.StartedAt}}", id));
     // The state in which an agent leaves it that dies after renaming for generation 2 and before starting.
     await docker("rename", id, `berth-9-g2.after-${started_at_ms}`);
-    await rm(state_dir, { recursive: true, force: true });
+    await rm(join(state_dir, `notes-${HOST_KEY}.json`));
     server.desire([order(9, { generation: 2 })]);
     const second = startAgent();
     await server.untilState(9, "running", 2);
@@ -195,7 +195,7 @@ describe("the agent with a real Docker Engine", () => {
 
   it("a shell container runs its onstart at every start and answers a stop promptly", async () => {
     startAgent();
-    const command = { mode: "shell", onstart: "echo started with $MARK", has_jupyter: false } as const;
+    const command = { mode: "shell", onstart: "echo started with $MARK", jupyter: null } as const;
     const shell = (changes: Partial<DesiredInstance>) => order(12, { command, env: [["MARK", "a b"]], ...changes });
     server.desire([shell({})]);
     await server.untilState(12, "running", 1);

@@ -18,6 +18,9 @@ const CAPABILITIES = [
 ] as const;
 /** Enough for a training job with a thread per core and library, too few for a fork bomb to hurt the host. */
 const PIDS_LIMIT = 16_384;
+/** A process costs the kernel some memory that it does not count as the tenant's: who rents little gets fewer. */
+const MEMORY_BYTES_PER_PID = 512 * 1024;
+const PIDS_FLOOR = 1_024;
 const NANO_CPUS_PER_MILLI = 1e6;
 /** Docker's own default of 64 MB is too small for data loaders that share tensors between processes. */
 const SHM_SHARE_OF_MEMORY = 0.5;
@@ -31,25 +34,57 @@ export function createBody(spec: ContainerSpec): object {
     ...(spec.entrypoint === null ? {} : { Entrypoint: spec.entrypoint }),
     ...(spec.command === null ? {} : { Cmd: spec.command }),
     ...(spec.hostname === null ? {} : { Hostname: spec.hostname }),
+    ...(spec.user === null ? {} : { User: spec.user }),
     ExposedPorts: Object.fromEntries(spec.ports.map((port) => [portName(port), {}])),
     HostConfig: {
       Init: spec.has_init,
       Privileged: false,
+      // On hosts with cgroup v1 the default would show the whole host's tree.
+      CgroupnsMode: "private",
+      IpcMode: "private",
+      Sysctls: { "net.ipv6.conf.all.disable_ipv6": "1" },
       CapDrop: ["ALL"],
       CapAdd: CAPABILITIES,
       SecurityOpt: ["no-new-privileges"],
-      PidsLimit: PIDS_LIMIT,
+      PidsLimit: pidsLimit(spec.memory_bytes),
       ...limits(spec),
       RestartPolicy: { Name: "no" },
       LogConfig: { Type: "json-file", Config: { "max-size": "10m", "max-file": "3" } },
+      ...(spec.network === null ? {} : { NetworkMode: spec.network }),
+      Mounts: mounts(spec),
       PortBindings: portBindings(spec),
       DeviceRequests: deviceRequests(spec.gpu_uuids),
     },
   };
 }
 
+/**
+ * A volume of the image is an anonymous one that lives in a folder of the agent's choice: the engine fills it from the
+ * image when it is new, and forgets it with the container.
+ */
+function mounts(spec: ContainerSpec): object[] {
+  const folders = spec.mounts.map(({ source, target, is_read_only }) => ({
+    Type: "bind",
+    Source: source,
+    Target: target,
+    ReadOnly: is_read_only,
+    BindOptions: { Propagation: "rprivate" },
+  }));
+  const volumes = spec.image_volumes.map(({ directory, target }) => ({
+    Type: "volume",
+    Target: target,
+    VolumeOptions: { DriverConfig: { Name: "local", Options: { type: "none", o: "bind", device: directory } } },
+  }));
+  return [...folders, ...volumes];
+}
+
 function portName(port: PortBinding): string {
   return `${port.container_port}/${port.protocol}`;
+}
+
+function pidsLimit(memory_bytes: number): number {
+  if (memory_bytes === 0) return PIDS_LIMIT;
+  return Math.max(PIDS_FLOOR, Math.min(PIDS_LIMIT, Math.floor(memory_bytes / MEMORY_BYTES_PER_PID)));
 }
 
 function limits(spec: ContainerSpec): object {

@@ -1,4 +1,5 @@
 import { IncomingMessage } from "node:http";
+import { Socket } from "node:net";
 import DockerModem from "docker-modem";
 import { Type } from "typebox";
 import { Compile } from "typebox/compile";
@@ -12,6 +13,8 @@ export type Call = {
   readonly body?: object;
   readonly auth?: RegistryAuth | null;
   readonly signal?: AbortSignal;
+  /** The answer may take as long as it likes: it writes a disk full of files. */
+  readonly is_slow?: boolean;
 };
 
 export type DockerConnection = {
@@ -19,11 +22,12 @@ export type DockerConnection = {
   call(call: Call): Promise<Result<unknown>>;
   /** The body as it comes. */
   stream(call: Call): Promise<Result<IncomingMessage>>;
+  /** The connection itself, taken over for both directions. */
+  hijack(call: Call): Promise<Result<Socket>>;
 };
 
 /** Longer than any stop grace or slow removal; a daemon that hangs must not hang the agent with it. */
 const CALL_TIMEOUT_MS = 120_000;
-const CONNECT_TIMEOUT_MS = 10_000;
 const SUCCESS = { 200: true, 201: true, 204: true, 304: true } as const;
 
 /**
@@ -32,14 +36,19 @@ const SUCCESS = { 200: true, 201: true, 204: true, 304: true } as const;
  * such as `v1.41`; without it the daemon uses its newest.
  */
 export function connectDocker(socketPath: string, version?: string): DockerConnection {
-  const common = { socketPath, connectionTimeout: CONNECT_TIMEOUT_MS, ...(version === undefined ? {} : { version }) };
+  // Its `connectionTimeout` would end every call whose answer takes as long, such as a stop with a grace.
+  const common = { socketPath, ...(version === undefined ? {} : { version }) };
   const patient = new DockerModem(common);
   const hurried = new DockerModem({ ...common, timeout: CALL_TIMEOUT_MS });
   return {
-    call: (call) => dial(hurried, call, false, (value) => succeed(value)),
+    call: (call) => dial(call.is_slow === true ? patient : hurried, call, "answer", (value) => succeed(value)),
     stream: (call) =>
-      dial(patient, call, true, (value) =>
+      dial(patient, call, "stream", (value) =>
         value instanceof IncomingMessage ? succeed(value) : fail("refused", "the engine sent no stream"),
+      ),
+    hijack: (call) =>
+      dial(patient, call, "hijack", (value) =>
+        value instanceof Socket ? succeed(value) : fail("refused", "the engine did not hand over the connection"),
       ),
   };
 }
@@ -47,7 +56,7 @@ export function connectDocker(socketPath: string, version?: string): DockerConne
 function dial<T>(
   modem: DockerModem,
   call: Call,
-  isStream: boolean,
+  wanted: "answer" | "stream" | "hijack",
   read: (value: unknown) => Result<T>,
 ): Promise<Result<T>> {
   const query = call.query ?? {};
@@ -60,7 +69,8 @@ function dial<T>(
         path: call.query === undefined ? call.path : `${call.path}?`,
         method: call.method,
         statusCodes: SUCCESS,
-        isStream,
+        isStream: wanted === "stream",
+        hijack: wanted === "hijack",
         ...(hasOptions ? { options: { _query: query, _body: call.body ?? {} } } : {}),
         ...(call.auth ? { authconfig: { ...call.auth } } : {}),
         ...(call.signal ? { abortSignal: call.signal } : {}),

@@ -67,7 +67,7 @@ describe("the agent when the Docker daemon goes away", () => {
     const args = ["--server", server.url, "--host-key", "daemon-e2e", "--state-dir", folder, "--docker-socket", socket];
     const env = { ...process.env, BERTH_AGENT_TOKEN: TOKEN, BERTH_LOG_LEVEL: "warn" };
     agent = spawn(process.execPath, [MAIN, ...args, "--no-install"], { env, stdio: "ignore" });
-    server.desire([order(1, { image, command: { mode: "shell", onstart: null, has_jupyter: false } })]);
+    server.desire([order(1, { image, command: { mode: "shell", onstart: null, jupyter: null } })]);
     await server.untilState(1, "running");
   });
   after(async () => {

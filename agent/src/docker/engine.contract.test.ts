@@ -18,6 +18,14 @@ testEngineContract("Docker Engine", LABEL, async () => {
     missing_image: "127.0.0.1:1/nobody/has-this:latest",
     exiting: { command: ["sh", "-c", "exit 3"] },
     broken: { command: ["/no/such/program"], has_init: false },
+    programs: {
+      speaking: ["sh", "-c", "echo out; echo err >&2; exit 3"],
+      endless: ["cat", "/dev/zero"],
+      waiting: ["sleep", "86400"],
+    },
+    printing: { command: ["sh", "-c", "echo a word; echo two words >&2; echo end; sleep 86400"] },
+    printed: "word",
+    refusing_repository: "127.0.0.1:1/nobody/has-this",
     dispose: async () => {
       engine.close();
       await removeAll();

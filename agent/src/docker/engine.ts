@@ -2,22 +2,45 @@ import type { Clock } from "../clock.ts";
 import {
   fail,
   succeed,
+  type CommitRequest,
   type Container,
   type ContainerSpec,
   type Engine,
   type EngineEvent,
+  type ExecOutput,
+  type ExecRequest,
+  type ImageFacts,
+  type LogRequest,
+  type Program,
+  type NetworkSpec,
   type PullRequest,
   type Result,
-  type Traffic,
+  type Usage,
 } from "../engine.ts";
+import { parseImageReference } from "../image-reference.ts";
+import { collectOutput } from "../program.ts";
 import { createBody } from "./body.ts";
+import { commitContainer } from "./commit.ts";
 import { connectDocker, type Call, type DockerConnection } from "./connection.ts";
 import { watchEvents } from "./events.ts";
-import { pullImage } from "./pull.ts";
-import { readContainer, readCreatedId, readListedIds, readStoragePath, readTraffic, readVersion } from "./read.ts";
+import { openProgram } from "./exec.ts";
+import { readLogs } from "./logs.ts";
+import { provideNetwork, removeNetwork } from "./network.ts";
+import { pullImage, pushImage } from "./pull.ts";
+import {
+  readContainer,
+  readCreatedId,
+  readImage,
+  readListedIds,
+  readStats,
+  readStoragePath,
+  readVersion,
+  type Reading,
+} from "./read.ts";
 
 /** The newest interface this file was written for. A daemon that has dropped it is asked for its oldest instead. */
 const NEWEST_KNOWN_API = "1.51";
+const NANOSECONDS_PER_MILLISECOND = 1e6;
 
 /**
  * Docker Engine behind its socket. The interface version is negotiated with the first answer and again after the
@@ -45,6 +68,8 @@ export class DockerEngine implements Engine {
   readonly #clock: Clock;
   #connection: DockerConnection | undefined;
   #engineVersion = "";
+  /** The last reading of each running container: what it uses now is the difference to it. */
+  readonly #readings = new Map<string, Reading>();
 
   constructor(socketPath: string, clock: Clock) {
     this.#socketPath = socketPath;
@@ -62,10 +87,10 @@ export class DockerEngine implements Engine {
     return answer.ok ? answer.value : undefined;
   }
 
-  async hasImage(image: string): Promise<Result<boolean>> {
+  async findImage(image: string): Promise<Result<ImageFacts | undefined>> {
     const found = await this.#call({ method: "GET", path: `/images/${encodePath(image)}/json` });
-    if (found.ok) return succeed(true);
-    return found.failure.kind === "not_found" ? succeed(false) : found;
+    if (!found.ok && found.failure.kind === "not_found") return succeed(undefined);
+    return read(found, readImage);
   }
 
   async pull(request: PullRequest): Promise<Result<void>> {
@@ -95,6 +120,7 @@ export class DockerEngine implements Engine {
   async remove(id: string): Promise<Result<void>> {
     const query = { force: "true", v: "true" };
     const removed = await this.#call({ method: "DELETE", path: `/containers/${id}`, query });
+    this.#readings.delete(id);
     if (!removed.ok && removed.failure.kind === "not_found") return succeed(undefined);
     return done(removed);
   }
@@ -121,12 +147,66 @@ export class DockerEngine implements Engine {
     return succeed(containers);
   }
 
-  async traffic(id: string): Promise<Result<Traffic>> {
+  async usage(id: string): Promise<Result<Usage>> {
     const query = { stream: "false", "one-shot": "true" };
     const answer = await this.#call({ method: "GET", path: `/containers/${id}/stats`, query });
+    const reading = answer.ok ? readStats(answer.value) : undefined;
+    const before = this.#readings.get(id);
+    if (reading) this.#readings.set(id, reading);
+    else this.#readings.delete(id);
     if (!answer.ok) return answer;
-    const traffic = readTraffic(answer.value);
-    return traffic ? succeed(traffic) : fail("not_found", "no counters, the container does not run");
+    if (!reading) return fail("not_found", "no counters, the container does not run");
+    const { traffic, memory_bytes } = reading;
+    return succeed({ ...traffic, memory_bytes, cpu_percent: cpuPercent(before, reading) });
+  }
+
+  async exec(id: string, request: ExecRequest): Promise<Result<ExecOutput>> {
+    const program = await this.open(id, request.argv);
+    return program.ok ? collectOutput(program.value, request) : program;
+  }
+
+  async open(id: string, argv: readonly string[]): Promise<Result<Program>> {
+    const connection = await this.#connect();
+    if (!connection.ok) return connection;
+    const context = {
+      clock: this.#clock,
+      call: (call: Call) => this.#call(call),
+      hijack: (call: Call) => connection.value.hijack(call),
+    };
+    return openProgram(context, id, argv);
+  }
+
+  async logs(id: string, request: LogRequest): Promise<Result<string>> {
+    const connection = await this.#connect();
+    return connection.ok ? readLogs(connection.value, id, request) : connection;
+  }
+
+  async commit(id: string, request: CommitRequest): Promise<Result<string>> {
+    return commitContainer((call) => this.#call(call), id, request);
+  }
+
+  async tagImage(image: string, name: string): Promise<Result<void>> {
+    const { repository: repo, tag } = parseImageReference(name);
+    return done(await this.#call({ method: "POST", path: `/images/${encodePath(image)}/tag`, query: { repo, tag } }));
+  }
+
+  async push(request: PullRequest): Promise<Result<void>> {
+    const connection = await this.#connect();
+    return connection.ok ? pushImage(connection.value, request) : connection;
+  }
+
+  provideNetwork(network: NetworkSpec): Promise<Result<void>> {
+    return provideNetwork((call) => this.#call(call), network);
+  }
+
+  removeNetwork(name: string): Promise<Result<void>> {
+    return removeNetwork((call) => this.#call(call), name);
+  }
+
+  async removeImage(image: string): Promise<Result<void>> {
+    const removed = await this.#call({ method: "DELETE", path: `/images/${encodePath(image)}`, is_slow: true });
+    if (!removed.ok && removed.failure.kind === "not_found") return succeed(undefined);
+    return done(removed);
   }
 
   subscribe(label: string, value: string, listener: (event: EngineEvent) => void): () => void {
@@ -165,6 +245,13 @@ function read<T>(answer: Result<unknown>, reader: (value: unknown) => T | undefi
 
 function done(answer: Result<unknown>): Result<void> {
   return answer.ok ? succeed(undefined) : answer;
+}
+
+/** Between two readings of one run; nothing is known from the first one alone. */
+function cpuPercent(before: Reading | undefined, now: Reading): number {
+  const elapsed_ms = before ? now.read_at_ms - before.read_at_ms : 0;
+  const used_ns = before ? now.cpu_ns - before.cpu_ns : 0;
+  return elapsed_ms <= 0 || used_ns < 0 ? 0 : (used_ns / NANOSECONDS_PER_MILLISECOND / elapsed_ms) * 100;
 }
 
 /** Slashes of a repository stay, everything else that would end the path is encoded. */

@@ -8,7 +8,7 @@ const RETRY_MS = 1_000;
 /** Others, such as `exec_start`, change nothing that the agent reports. */
 const ACTIONS: ReadonlySet<string> = new Set(["create", "start", "die", "destroy", "rename", "pause", "unpause"]);
 
-/** Follows the engine's events for containers with the label. Each new connection begins with a `resync`. */
+/** Follows the engine's events for containers with the label. Each new connection begins with a `resync` and ends with a `lost`. */
 export function watchEvents(input: {
   readonly connect: () => Promise<Result<DockerConnection>>;
   readonly clock: Clock;
@@ -42,7 +42,7 @@ async function follow(input: Parameters<typeof watchEvents>[0], signal: AbortSig
       } catch {
         // The connection broke or was called off; either way the loop decides what is next, and a resync follows.
       }
-      if (!signal.aborted) input.listener({ kind: "resync" });
+      if (!signal.aborted) input.listener({ kind: "lost" });
     }
     await input.clock.sleep(RETRY_MS, signal);
   }

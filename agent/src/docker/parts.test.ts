@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { chooseApiVersion } from "./engine.ts";
+import { FrameReader } from "./frames.ts";
 import { JsonLines } from "./json-lines.ts";
 import { LayerProgress } from "./pull.ts";
-import { readContainer } from "./read.ts";
+import { readContainer, readStats } from "./read.ts";
 
 describe("reading Docker's answers", () => {
   it("the newest interface version that both sides know is used", () => {
@@ -18,6 +19,52 @@ describe("reading Docker's answers", () => {
     for (const text of ['{"a":', "1}\n\n{", '"a":2}', "\nnot json\n", '{"a":3}']) lines.push(text);
     lines.end();
     assert.deepEqual(seen, [{ a: 1 }, { a: 2 }, { a: 3 }]);
+  });
+
+  it("the two streams of a program are taken apart however the connection cuts them", () => {
+    const frame = (stream: number, text: string) => {
+      const header = Buffer.alloc(8);
+      header[0] = stream;
+      header.writeUInt32BE(Buffer.byteLength(text), 4);
+      return Buffer.concat([header, Buffer.from(text)]);
+    };
+    const whole = Buffer.concat([frame(1, "one"), frame(2, ""), frame(2, "err"), frame(1, "two\n")]);
+    for (let size = 1; size <= whole.length; size += 1) {
+      const frames = new FrameReader();
+      const seen = { stdout: "", stderr: "" };
+      for (let at = 0; at < whole.length; at += size) {
+        for (const { stream, data } of frames.read(whole.subarray(at, at + size))) seen[stream] += data.toString();
+      }
+      assert.deepEqual(seen, { stdout: "onetwo\n", stderr: "err" }, `pieces of ${size}`);
+    }
+  });
+
+  it("where a running container is, and where its files are, is known only where the engine says it", () => {
+    const now = "2026-01-01T00:00:00Z";
+    const base = { Id: "x", Name: "/x", Config: { Labels: null }, HostConfig: {} };
+    const State = { Status: "running", ExitCode: 0, StartedAt: now, FinishedAt: now };
+    const Networks = { none: { IPAddress: "" }, own: { IPAddress: "172.30.0.2" } };
+    const GraphDriver = { Name: "overlay2", Data: { UpperDir: "/var/lib/docker/overlay2/abc/diff" } };
+    const whole = { ...base, State, NetworkSettings: { SandboxKey: "/run/netns/x", Networks }, GraphDriver };
+    const seen = readContainer(whole);
+    assert.deepEqual(seen?.network, { ip_address: "172.30.0.2", namespace_path: "/run/netns/x" });
+    assert.equal(seen.layer_directory, "/var/lib/docker/overlay2/abc");
+    const bare = readContainer({ ...whole, NetworkSettings: {}, GraphDriver: { Name: "btrfs", Data: null } });
+    assert.deepEqual([bare?.network, bare?.layer_directory], [null, null]);
+    assert.equal(readContainer({ ...whole, State: { ...State, Status: "exited" } })?.network, null);
+  });
+
+  it("memory is told without files that can be given back, in both versions of control groups", () => {
+    const reading = (parts: object) =>
+      readStats({
+        read: "2026-01-01T00:00:00.5Z",
+        cpu_stats: { cpu_usage: { total_usage: 5 } },
+        memory_stats: { usage: 1_000, stats: parts },
+      });
+    assert.equal(reading({ total_inactive_file: 400, inactive_file: 1 })?.memory_bytes, 600);
+    assert.equal(reading({ inactive_file: 300 })?.memory_bytes, 700);
+    assert.equal(reading({ inactive_file: 3_000 })?.memory_bytes, 0);
+    assert.deepEqual(reading({})?.traffic, { received_bytes: 0, sent_bytes: 0 });
   });
 
   it("unpacking a layer does not count its bytes again, nor take them back", () => {

@@ -1,6 +1,7 @@
+import { dirname } from "node:path";
 import { Type, type Static } from "typebox";
 import { Compile } from "typebox/compile";
-import type { Container, ContainerPhase, PortBinding, Traffic } from "../engine.ts";
+import type { Container, ContainerPhase, ImageFacts, PortBinding, Protocol, Traffic } from "../engine.ts";
 
 /** The parts of the engine's answers that the agent reads; everything else in them is ignored. */
 const Inspected = Type.Object({
@@ -21,6 +22,20 @@ const Inspected = Type.Object({
       ]),
     ),
   }),
+  NetworkSettings: Type.Optional(
+    Type.Object({
+      SandboxKey: Type.Optional(Type.String()),
+      Networks: Type.Optional(
+        Type.Union([Type.Record(Type.String(), Type.Object({ IPAddress: Type.String() })), Type.Null()]),
+      ),
+    }),
+  ),
+  GraphDriver: Type.Optional(
+    Type.Object({
+      Name: Type.String(),
+      Data: Type.Union([Type.Record(Type.String(), Type.String()), Type.Null()]),
+    }),
+  ),
 });
 const inspected = Compile(Inspected);
 const created = Compile(Type.Object({ Id: Type.String() }));
@@ -31,7 +46,29 @@ const version = Compile(
 const system = Compile(Type.Object({ DockerRootDir: Type.String({ minLength: 1 }) }));
 const stats = Compile(
   Type.Object({
-    networks: Type.Record(Type.String(), Type.Object({ rx_bytes: Type.Number(), tx_bytes: Type.Number() })),
+    read: Type.String(),
+    /** Absent for a container without a network of its own. */
+    networks: Type.Optional(
+      Type.Record(Type.String(), Type.Object({ rx_bytes: Type.Number(), tx_bytes: Type.Number() })),
+    ),
+    cpu_stats: Type.Object({ cpu_usage: Type.Object({ total_usage: Type.Number() }) }),
+    memory_stats: Type.Object({
+      usage: Type.Optional(Type.Number()),
+      stats: Type.Optional(Type.Record(Type.String(), Type.Number())),
+    }),
+  }),
+);
+const set = Type.Optional(Type.Union([Type.Record(Type.String(), Type.Unknown()), Type.Null()]));
+const words = Type.Optional(Type.Union([Type.Array(Type.String()), Type.Null()]));
+const image = Compile(
+  Type.Object({
+    Id: Type.String(),
+    Config: Type.Optional(
+      Type.Union([
+        Type.Object({ Volumes: set, ExposedPorts: set, Env: words, Entrypoint: words, Cmd: words }),
+        Type.Null(),
+      ]),
+    ),
   }),
 );
 const event = Compile(Type.Object({ Action: Type.String(), Actor: Type.Object({ ID: Type.String() }) }));
@@ -49,7 +86,43 @@ export function readContainer(value: unknown): Container | undefined {
     started_at_ms: readTime(value.State.StartedAt),
     finished_at_ms: phase === "exited" ? readTime(value.State.FinishedAt) : null,
     ports: readPorts(value.HostConfig.PortBindings ?? {}),
+    network: phase === "running" ? readNetwork(value.NetworkSettings) : null,
+    layer_directory: readLayerDirectory(value.GraphDriver),
   };
+}
+
+function readNetwork(settings: Static<typeof Inspected>["NetworkSettings"]): Container["network"] {
+  const namespace_path = settings?.SandboxKey ?? "";
+  const networks = Object.values(settings?.Networks ?? {});
+  const ip_address = networks.find((network) => network.IPAddress !== "")?.IPAddress ?? "";
+  return namespace_path === "" || ip_address === "" ? null : { ip_address, namespace_path };
+}
+
+function readLayerDirectory(driver: Static<typeof Inspected>["GraphDriver"]): string | null {
+  const upper = driver?.Name === "overlay2" ? driver.Data?.["UpperDir"] : undefined;
+  return upper === undefined ? null : dirname(upper);
+}
+
+export function readImage(value: unknown): ImageFacts | undefined {
+  if (!image.Check(value)) return undefined;
+  return {
+    id: value.Id,
+    volumes: Object.keys(value.Config?.Volumes ?? {}),
+    exposed_ports: Object.keys(value.Config?.ExposedPorts ?? {}).flatMap((name) => readPortName(name) ?? []),
+  };
+}
+
+export type ImageLaunch = {
+  readonly env: readonly string[];
+  readonly entrypoint: readonly string[];
+  readonly command: readonly string[];
+};
+
+/** How the image itself is started. */
+export function readImageLaunch(value: unknown): ImageLaunch | undefined {
+  if (!image.Check(value)) return undefined;
+  const { Env, Entrypoint, Cmd } = value.Config ?? {};
+  return { env: Env ?? [], entrypoint: Entrypoint ?? [], command: Cmd ?? [] };
 }
 
 export function readCreatedId(value: unknown): string | undefined {
@@ -69,13 +142,33 @@ export function readStoragePath(value: unknown): string | undefined {
   return system.Check(value) ? value.DockerRootDir : undefined;
 }
 
-/** Sums all networks of the container. */
-export function readTraffic(value: unknown): Traffic | undefined {
+export type Reading = {
+  /** Sums all networks of the container. */
+  readonly traffic: Traffic;
+  readonly memory_bytes: number;
+  /** Processor time used so far, and when that was read. */
+  readonly cpu_ns: number;
+  readonly read_at_ms: number;
+};
+
+/** Undefined also for a container that does not run. */
+export function readStats(value: unknown): Reading | undefined {
   if (!stats.Check(value)) return undefined;
-  const networks = Object.values(value.networks);
+  const read_at_ms = readTime(value.read);
+  if (read_at_ms === null) return undefined;
+  const networks = Object.values(value.networks ?? {});
+  const { usage = 0, stats: parts = {} } = value.memory_stats;
+  // Files that nobody uses right now are given back on demand: a disk read once is no memory used. The two names are
+  // those of the first and the second version of control groups.
+  const idle_bytes = parts["total_inactive_file"] ?? parts["inactive_file"] ?? 0;
   return {
-    received_bytes: networks.reduce((sum, network) => sum + network.rx_bytes, 0),
-    sent_bytes: networks.reduce((sum, network) => sum + network.tx_bytes, 0),
+    traffic: {
+      received_bytes: networks.reduce((sum, network) => sum + network.rx_bytes, 0),
+      sent_bytes: networks.reduce((sum, network) => sum + network.tx_bytes, 0),
+    },
+    memory_bytes: Math.max(0, usage - idle_bytes),
+    cpu_ns: value.cpu_stats.cpu_usage.total_usage,
+    read_at_ms,
   };
 }
 
@@ -98,10 +191,14 @@ function readTime(text: string): number | null {
 function readPorts(bindings: Readonly<Record<string, readonly { HostPort: string }[] | null>>): PortBinding[] {
   const ports: PortBinding[] = [];
   for (const [name, targets] of Object.entries(bindings)) {
-    const match = /^(\d+)\/(tcp|udp)$/.exec(name);
+    const port = readPortName(name);
     const host_port = Number(targets?.[0]?.HostPort);
-    if (!match || !Number.isInteger(host_port)) continue;
-    ports.push({ container_port: Number(match[1]), protocol: match[2] === "udp" ? "udp" : "tcp", host_port });
+    if (port && Number.isInteger(host_port)) ports.push({ ...port, host_port });
   }
   return ports;
+}
+
+function readPortName(name: string): { container_port: number; protocol: Protocol } | undefined {
+  const match = /^(\d+)\/(tcp|udp)$/.exec(name);
+  return match ? { container_port: Number(match[1]), protocol: match[2] === "udp" ? "udp" : "tcp" } : undefined;
 }

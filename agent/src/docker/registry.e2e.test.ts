@@ -2,13 +2,16 @@ import assert from "node:assert/strict";
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { createServer as createHttpServer } from "node:http";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { busyboxImage, docker, DOCKER_SOCKET } from "../../../test/support/docker.ts";
+import { until } from "../../../test/support/until.ts";
 import { systemClock } from "../clock.ts";
 import type { EngineFailure, PullProgress, Result } from "../engine.ts";
+import { takeSnapshot } from "../tasks/snapshot.ts";
 import { createDockerEngine } from "./engine.ts";
 
 describe("pulling from a registry", () => {
@@ -49,7 +52,8 @@ describe("pulling from a registry", () => {
   it("a missing image comes with its bytes counted, and is present afterwards", async () => {
     const { result, progress } = await pull(`${address}/app:1`);
     assert.deepEqual(result, { ok: true, value: undefined });
-    assert.deepEqual(await engine.hasImage(`${address}/app:1`), { ok: true, value: true });
+    const found = await engine.findImage(`${address}/app:1`);
+    assert.ok(found.ok && found.value?.id.startsWith("sha256:"));
     for (const { received_bytes, total_bytes } of progress) assert.ok(received_bytes <= total_bytes);
   });
 
@@ -59,6 +63,68 @@ describe("pulling from a registry", () => {
       assert.equal(failure.kind, "not_found");
       assert.match(failure.message, /not found|unknown/);
     }
+  });
+
+  it("a registry that refuses is denied, whatever it is asked for", async () => {
+    const refusing = createHttpServer((_request, response) => {
+      const errors = [{ code: "UNAUTHORIZED", message: "authentication required" }];
+      response.writeHead(401, {
+        "content-type": "application/json",
+        "docker-distribution-api-version": "registry/2.0",
+        "www-authenticate": 'Basic realm="private"',
+      });
+      response.end(JSON.stringify({ errors }));
+    }).listen(0, "127.0.0.1");
+    await once(refusing, "listening");
+    const bound = refusing.address();
+    assert.ok(typeof bound === "object" && bound !== null);
+    const image = `127.0.0.1:${bound.port}/private/app:1`;
+    assert.equal(failureOf((await pull(image)).result).kind, "denied");
+    assert.ok((await engine.tagImage(await busyboxImage(), image)).ok);
+    const signal = new AbortController().signal;
+    const onProgress = () => undefined;
+    const auth = { username: "somebody", password: "wrong", serveraddress: `127.0.0.1:${bound.port}` };
+    assert.equal(failureOf(await engine.pull({ image, auth, signal, onProgress })).kind, "denied");
+    assert.equal(failureOf(await engine.push({ image, auth: null, signal, onProgress })).kind, "denied");
+    assert.ok((await engine.removeImage(image)).ok);
+    refusing.closeAllConnections();
+    refusing.close();
+  });
+
+  it("a snapshot starts like the image it came from, with the files and without the secrets of the run", async () => {
+    const run = ["--label", "berth.registry-test=1", "-e", "TOKEN=very-secret", "-e", "PATH=/elsewhere"];
+    const script = ["/bin/sh", await busyboxImage(), "-c", "echo kept > /root/kept; exec /bin/sleep 1000"];
+    const container_id = await docker("run", "-d", ...run, "--entrypoint", ...script);
+    await until("the file", () => docker("exec", container_id, "/bin/cat", "/root/kept"));
+    const before = await docker("images", "-aq");
+    const guarded: [string, boolean][] = [];
+    const repository = `${address}/saved`;
+    const action = {
+      type: "snapshot",
+      instance_id: 1,
+      repository,
+      tag: "1",
+      registry_auth: null,
+      is_paused: true,
+    } as const;
+    const guardImage = (image_id: string) => guarded.push([image_id, true]);
+    const signal = new AbortController().signal;
+    const seen: string[] = [];
+    const input = { container_id, task_id: "one", signal, show: (text: string) => seen.push(text) };
+    const taken = await takeSnapshot({ clock: systemClock, engine, guardImage }, action, input);
+    assert.deepEqual(taken, { ok: true, value: `${repository}:1 is in the registry` });
+    assert.equal(guarded.length, 1);
+    assert.ok(seen.some((text) => /^pushing .* of \d+\.\d MB, \d+\.\d MB\/s$/.test(text)));
+    assert.equal(await docker("images", "-aq"), before);
+    assert.deepEqual((await pull(`${repository}:1`)).result, { ok: true, value: undefined });
+    const config = await docker("image", "inspect", "-f", "{{json .Config}}", `${repository}:1`);
+    assert.doesNotMatch(config, /very-secret|elsewhere/);
+    const { Cmd, Entrypoint, Env, Labels } = JSON.parse(config);
+    assert.deepEqual([Cmd, Entrypoint ?? []], [["sleep", "86400"], []]);
+    assert.deepEqual([Env.toSorted(), Labels], [["PATH=/bin", "TOKEN="], { "berth.registry-test": "" }]);
+    assert.equal(await docker("run", "--rm", `${repository}:1`, "cat", "/root/kept"), "kept");
+    await docker("rm", "-f", container_id);
+    await docker("rmi", `${repository}:1`);
   });
 
   it("a registry that does not answer is refused with the reason", async () => {

@@ -16,6 +16,10 @@ testEngineContract("the simulated engine", "simulated", () => {
     missing_image: "example/does-not-exist:latest",
     exiting: { image: "example/app:exit-3" },
     broken: { image: "example/app:broken" },
+    programs: { speaking: ["exit-3"], endless: ["endless"], waiting: ["forever"] },
+    printing: {},
+    printed: "simulated",
+    refusing_repository: "example/does-not-exist",
     dispose: () => Promise.resolve(engine.close()),
   }));
 });

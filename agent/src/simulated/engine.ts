@@ -2,26 +2,37 @@ import type { Clock } from "../clock.ts";
 import {
   fail,
   succeed,
+  type CommitRequest,
   type Container,
   type ContainerSpec,
   type Engine,
   type EngineEvent,
+  type ExecOutput,
+  type ExecRequest,
+  type ImageFacts,
+  type LogRequest,
+  type Program,
   type PullRequest,
   type Result,
+  type Usage,
 } from "../engine.ts";
 import { parseImageReference } from "../image-reference.ts";
+import { LineTail } from "../line-tail.ts";
+import { collectOutput } from "../program.ts";
+import { SimulatedImages } from "./images.ts";
+import { simulateProgram } from "./programs.ts";
 
 /** How long steps take, by the clock passed in: plausible, yet short enough to try a market on a laptop. */
-const PULL_STEPS = 5;
-const PULL_STEP_MS = 60;
 const CREATE_MS = 20;
 const START_MS = 80;
 const STOP_MS = 30;
-const BYTES_PER_MB = 1e6;
 /** An idle service is still talked to: what a running container receives and sends for each second. */
 const RECEIVED_BYTES_PER_S = 20_000;
 const SENT_BYTES_PER_S = 5_000;
-const IMAGE_LIMIT = 256;
+const CPU_PERCENT = 12.5;
+const MEMORY_BYTES = 256 * 2 ** 20;
+/** Of each container; older ones are forgotten. */
+const LOG_LINES = 100;
 
 type Simulated = {
   spec: ContainerSpec;
@@ -32,6 +43,8 @@ type Simulated = {
   started_monotonic_ms: number;
   /** Grows with each start, so that an end planned for one run does not meet the next. */
   run: number;
+  /** What its process printed, as far as one can say that of a process that is none. */
+  readonly log: string[];
 };
 
 /**
@@ -48,52 +61,53 @@ class SimulatedEngine implements Engine {
   readonly #clock: Clock;
   readonly #random: () => number;
   readonly #containers = new Map<string, Simulated>();
-  readonly #images = new Set<string>();
+  readonly #images: SimulatedImages;
   readonly #listeners = new Set<(event: EngineEvent) => void>();
   #lastId = 0;
 
   constructor(clock: Clock, random: () => number) {
     this.#clock = clock;
     this.#random = random;
+    this.#images = new SimulatedImages(clock, random);
   }
 
   version(): Promise<Result<string>> {
     return Promise.resolve(succeed("simulated"));
   }
 
-  hasImage(image: string): Promise<Result<boolean>> {
-    return Promise.resolve(succeed(this.#images.has(canonical(image))));
+  findImage(image: string): Promise<Result<ImageFacts | undefined>> {
+    return Promise.resolve(succeed(this.#images.find(image)));
   }
 
-  async pull(request: PullRequest): Promise<Result<void>> {
-    const { repository, tag } = parseImageReference(request.image);
-    await this.#clock.sleep(PULL_STEP_MS, request.signal);
-    if (request.signal.aborted) return fail("cancelled", "the pull was called off");
-    const name = repository.slice(repository.lastIndexOf("/") + 1);
-    if (name === "does-not-exist" || tag === "missing") {
-      return fail("not_found", `manifest for ${repository}:${tag} not found: manifest unknown: manifest unknown`);
-    }
-    if (name === "private" && request.auth === null) {
-      return fail(
-        "denied",
-        `pull access denied for ${repository}, repository does not exist or may require 'docker login'`,
-      );
-    }
-    if (this.#images.has(canonical(request.image))) return succeed(undefined);
-    const total_bytes = Math.round((20 + this.#random() * 400) * BYTES_PER_MB);
-    for (let step = 1; step <= PULL_STEPS; step += 1) {
-      await this.#clock.sleep(PULL_STEP_MS, request.signal);
-      if (request.signal.aborted) return fail("cancelled", "the pull was called off");
-      request.onProgress({ received_bytes: Math.round((total_bytes * step) / PULL_STEPS), total_bytes });
-    }
-    if (this.#images.size >= IMAGE_LIMIT) this.#images.clear();
-    this.#images.add(canonical(request.image));
-    return succeed(undefined);
+  pull(request: PullRequest): Promise<Result<void>> {
+    return this.#images.pull(request);
+  }
+
+  push(request: PullRequest): Promise<Result<void>> {
+    return this.#images.push(request);
+  }
+
+  provideNetwork(): Promise<Result<void>> {
+    return Promise.resolve(succeed(undefined));
+  }
+
+  removeNetwork(): Promise<Result<void>> {
+    return Promise.resolve(succeed(undefined));
+  }
+
+  tagImage(image: string, name: string): Promise<Result<void>> {
+    const isKnown = this.#images.tag(image, name);
+    return Promise.resolve(isKnown ? succeed(undefined) : fail("not_found", `No such image: ${image}`));
+  }
+
+  removeImage(image: string): Promise<Result<void>> {
+    this.#images.remove(image);
+    return Promise.resolve(succeed(undefined));
   }
 
   async create(spec: ContainerSpec): Promise<Result<string>> {
     await this.#clock.sleep(CREATE_MS);
-    if (!this.#images.has(canonical(spec.image))) return fail("not_found", `No such image: ${spec.image}`);
+    if (!this.#images.find(spec.image)) return fail("not_found", `No such image: ${spec.image}`);
     if (this.#isNameTaken(spec.name)) return fail("conflict", `The container name "/${spec.name}" is already in use`);
     this.#lastId += 1;
     const id = `simulated-${this.#lastId}-${Math.floor(this.#random() * 2 ** 32).toString(16)}`;
@@ -105,6 +119,7 @@ class SimulatedEngine implements Engine {
       finished_at_ms: null,
       started_monotonic_ms: 0,
       run: 0,
+      log: [],
     });
     this.#tell(id);
     return succeed(id);
@@ -129,6 +144,7 @@ class SimulatedEngine implements Engine {
     one.finished_at_ms = null;
     one.started_monotonic_ms = this.#clock.monotonicMs();
     one.run += 1;
+    note(one, `simulated: ${one.spec.image} begins, run ${one.run}`);
     this.#tell(id);
     const exit = /^exit-(\d{1,3})$/.exec(tag);
     if (exit) void this.#endLater(id, one, one.run, Number(exit[1]));
@@ -169,12 +185,44 @@ class SimulatedEngine implements Engine {
     return Promise.resolve(succeed(found.map(([id, one]) => describe(id, one))));
   }
 
-  traffic(id: string): Promise<Result<{ received_bytes: number; sent_bytes: number }>> {
+  usage(id: string): Promise<Result<Usage>> {
     const one = this.#containers.get(id);
     if (one?.phase !== "running") return Promise.resolve(noSuchContainer(id));
     const seconds = (this.#clock.monotonicMs() - one.started_monotonic_ms) / 1000;
-    const received_bytes = Math.floor(seconds * RECEIVED_BYTES_PER_S);
-    return Promise.resolve(succeed({ received_bytes, sent_bytes: Math.floor(seconds * SENT_BYTES_PER_S) }));
+    return Promise.resolve(
+      succeed({
+        received_bytes: Math.floor(seconds * RECEIVED_BYTES_PER_S),
+        sent_bytes: Math.floor(seconds * SENT_BYTES_PER_S),
+        cpu_percent: CPU_PERCENT,
+        memory_bytes: MEMORY_BYTES,
+      }),
+    );
+  }
+
+  async exec(id: string, request: ExecRequest): Promise<Result<ExecOutput>> {
+    const program = await this.open(id, request.argv);
+    return program.ok ? collectOutput(program.value, request) : program;
+  }
+
+  open(id: string, argv: readonly string[]): Promise<Result<Program>> {
+    const one = this.#containers.get(id);
+    if (!one) return Promise.resolve(noSuchContainer(id));
+    if (one.phase !== "running") return Promise.resolve(fail("conflict", `Container ${id} is not running`));
+    return Promise.resolve(succeed(simulateProgram(argv)));
+  }
+
+  logs(id: string, request: LogRequest): Promise<Result<string>> {
+    const one = this.#containers.get(id);
+    if (!one) return Promise.resolve(noSuchContainer(id));
+    const lines = new LineTail(request);
+    for (const line of one.log) lines.push("stdout", Buffer.from(`${line}\n`));
+    return Promise.resolve(succeed(lines.text()));
+  }
+
+  async commit(id: string, request: CommitRequest): Promise<Result<string>> {
+    await this.#clock.sleep(CREATE_MS);
+    if (!this.#containers.has(id)) return noSuchContainer(id);
+    return succeed(this.#images.add(`${request.repository}:${request.tag}`));
   }
 
   subscribe(label: string, value: string, listener: (event: EngineEvent) => void): () => void {
@@ -198,6 +246,7 @@ class SimulatedEngine implements Engine {
 
   #end(id: string, one: Simulated, exit_code: number): void {
     one.phase = "exited";
+    note(one, `simulated: the process ends with code ${exit_code}`);
     one.exit_code = exit_code;
     one.finished_at_ms = Math.max(this.#clock.now().getTime(), one.started_at_ms ?? 0);
     this.#tell(id);
@@ -224,12 +273,14 @@ function describe(id: string, one: Simulated): Container {
     started_at_ms,
     finished_at_ms,
     ports: spec.ports,
+    network: null,
+    layer_directory: null,
   };
 }
 
-function canonical(image: string): string {
-  const { repository, tag } = parseImageReference(image);
-  return `${repository}:${tag}`;
+function note(one: Simulated, line: string): void {
+  one.log.push(line);
+  if (one.log.length > LOG_LINES) one.log.shift();
 }
 
 function noSuchContainer(id: string): ReturnType<typeof fail> {

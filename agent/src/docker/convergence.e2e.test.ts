@@ -1,0 +1,115 @@
+// A host of its own (network namespace, Docker Engine, agent) to which things happen: its engine restarts, its line is
+// cut, its agent is killed at any moment.
+import assert from "node:assert/strict";
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { after, before, describe, it } from "node:test";
+import { setTimeout as delay } from "node:timers/promises";
+import type { DesiredInstance } from "../../../protocol/index.ts";
+import { busyboxImage } from "../../../test/support/docker.ts";
+import { mountsBelow } from "../../../test/support/mounts.ts";
+import { otherHost, type OtherHost } from "../../../test/support/other-host.ts";
+import { until } from "../../../test/support/until.ts";
+import { FakeServer } from "../../test/fake-server.ts";
+import { order } from "../../test/fixtures.ts";
+import { RealAgent } from "../../test/real-agent.ts";
+
+const SUBNET = "10.213.20";
+/** Where within a job of some hundred milliseconds the agent is killed. */
+const KILL_AFTER_MS = [0, 15, 40, 80, 130, 190, 260, 400];
+
+describe("a host to which things happen", () => {
+  let host: OtherHost;
+  let agent: RealAgent;
+  let server: FakeServer;
+  let image = "";
+
+  const rented = (instance_id: number, changes: Partial<DesiredInstance> = {}) =>
+    order(instance_id, { image, command: { mode: "shell", onstart: null, jupyter: null }, ...changes });
+  const nameOf = (id: number, generation = 1) => `berth-${id}-g${generation}`;
+  const isRunning = async (name: string) =>
+    (await host.docker("inspect", "-f", "{{.State.Running}}", name).catch(() => "")) === "true";
+  const remove = async (...ids: readonly number[]) => {
+    const gone = ids.map((id) => rented(id, { generation: server.observed(id)?.generation ?? 1, run: "absent" }));
+    server.desire(gone);
+    for (const id of ids) await until(`${id} gone`, () => server.observed(id)?.state === "absent");
+  };
+  const nothingIsLeft = async () => {
+    assert.equal(await host.docker("ps", "-aq"), "");
+    assert.deepEqual(await mountsBelow(agent.state_dir), []);
+    assert.deepEqual(await readdir(join(agent.state_dir, "disks")), []);
+  };
+
+  before(async () => {
+    image = await busyboxImage();
+    host = await otherHost(SUBNET);
+    server = await FakeServer.listen(0, host.machine.gateway);
+    server.lease_ms = 3_000;
+    const flags = ["--port-range", "27800-27820", "--docker-socket", host.socket];
+    agent = await RealAgent.start("convergence-e2e", flags, { prefix: host.prefix, server });
+  });
+  after(async () => {
+    await agent.kill("SIGKILL");
+    await host.close();
+    await agent.close();
+  });
+
+  for (const signal of ["SIGTERM", "SIGKILL"] as const) {
+    it(`${signal} to its Docker Engine: what ran runs again, with its files, and its count goes on`, async () => {
+      server.desire([rented(1)]);
+      await server.untilState(1, "running");
+      await host.docker("exec", nameOf(1), "sh", "-c", "echo precious > /root/kept");
+      await until("seconds that were counted", () => (server.observed(1)?.counters.running_ms ?? 0) > 0);
+      const counted = server.observed(1)?.counters.running_ms ?? 0;
+      await host.stopDocker(signal);
+      await until("the agent to notice", () => /silent/.test(server.observed(1)?.status_msg ?? ""));
+      await host.startDocker();
+      await until("it runs again", () => isRunning(nameOf(1)));
+      assert.equal(await host.docker("exec", nameOf(1), "cat", "/root/kept"), "precious");
+      await until("the count goes on", () => (server.observed(1)?.counters.running_ms ?? 0) > counted);
+      assert.equal(server.observed(1)?.state, "running");
+      await remove(1);
+      await nothingIsLeft();
+    });
+  }
+
+  it("cut off for longer than its lease, it stops by itself what it runs, and goes on when the line is mended", async () => {
+    server.desire([rented(2)]);
+    await server.untilState(2, "running");
+    await host.machine.setLink("down");
+    await until("the container stopped by the host itself", async () => !(await isRunning(nameOf(2))));
+    await host.machine.setLink("up");
+    await until("it runs again", () => isRunning(nameOf(2)), 60_000);
+    await until("the server hears of it", () => server.observed(2)?.state === "running");
+    await remove(2);
+    await nothingIsLeft();
+  });
+
+  it("killed at any moment of creating, restarting, remaking and removing, the next agent finishes the work", async () => {
+    const steps: readonly DesiredInstance[] = [
+      rented(3),
+      rented(3, { generation: 2, env: [["CHANGED", "yes"]] }),
+      rented(3, { generation: 3, revision: 1 }),
+      rented(3, { generation: 3, revision: 1, run: "stopped" }),
+      rented(3, { generation: 3, revision: 1, run: "absent" }),
+    ];
+    for (const [index, step] of steps.entries()) {
+      const kills = KILL_AFTER_MS.filter((_, place) => place % steps.length === index || place === index);
+      server.desire([step]);
+      for (const ms of kills) {
+        await until("a sign of life", () => (server.peers.at(-1)?.reports.length ?? 0) > 0);
+        // Not to wait for anything: this is the moment at which it dies.
+        await delay(ms);
+        await agent.kill("SIGKILL");
+        agent.spawn();
+      }
+      await until(`${step.run} in generation ${step.generation}`, () => {
+        const seen = server.observed(3);
+        return seen?.state === step.run && seen.generation === step.generation;
+      });
+      const containers = (await host.docker("ps", "-a", "--format", "{{.Names}}")).split("\n").filter(Boolean);
+      assert.deepEqual(containers, step.run === "absent" ? [] : [nameOf(3, step.generation)]);
+    }
+    await nothingIsLeft();
+  });
+});

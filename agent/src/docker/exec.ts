@@ -1,0 +1,187 @@
+import { readFile } from "node:fs/promises";
+import type { Socket } from "node:net";
+import { Readable, Writable } from "node:stream";
+import { Type } from "typebox";
+import { Compile } from "typebox/compile";
+import type { Clock } from "../clock.ts";
+import { fail, succeed, type Program, type Result } from "../engine.ts";
+import type { Call } from "./connection.ts";
+import { FrameReader } from "./frames.ts";
+import { readCreatedId } from "./read.ts";
+
+export type ExecContext = {
+  readonly clock: Clock;
+  call(call: Call): Promise<Result<unknown>>;
+  hijack(call: Call): Promise<Result<Socket>>;
+};
+
+const inspectedExec = Compile(
+  Type.Object({
+    Running: Type.Boolean(),
+    ExitCode: Type.Union([Type.Integer(), Type.Null()]),
+    Pid: Type.Integer(),
+    ContainerID: Type.String({ minLength: 1 }),
+  }),
+);
+type InspectedExec = {
+  readonly is_running: boolean;
+  readonly exit_code: number;
+  readonly pid: number;
+  readonly container_id: string;
+};
+
+/** The engine closes the output a moment before it knows the exit code, and knows the process a moment after its start. */
+const LOOK_EVERY_MS = 20;
+const LOOKS = 250;
+const KILLED = 137;
+
+/** Runs a program beside the main process as root, its streams carried by one connection of its own. */
+export async function openProgram(context: ExecContext, id: string, argv: readonly string[]): Promise<Result<Program>> {
+  const body = {
+    AttachStdin: true,
+    AttachStdout: true,
+    AttachStderr: true,
+    Tty: false,
+    User: "0:0",
+    WorkingDir: "/",
+    Cmd: argv,
+  };
+  const made = await context.call({ method: "POST", path: `/containers/${id}/exec`, body });
+  if (!made.ok) return made;
+  const exec_id = readCreatedId(made.value);
+  if (exec_id === undefined) return fail("refused", "the engine's answer has an unknown form");
+  const start: Call = { method: "POST", path: `/exec/${exec_id}/start`, body: { Detach: false, Tty: false } };
+  const socket = await context.hijack(start);
+  return socket.ok ? succeed(programOn(context, exec_id, socket.value)) : socket;
+}
+
+function programOn(context: ExecContext, exec_id: string, socket: Socket): Program {
+  const outputs = { stdout: waitingReadable(), stderr: waitingReadable() };
+  const stdin = new Writable({
+    write: (chunk: Buffer, _encoding, done) => {
+      // A program that has ended reads no more; its exit code says what became of it.
+      socket.write(chunk, () => done());
+    },
+    final: (done) => {
+      socket.end();
+      done();
+    },
+  });
+  let isOver = false;
+  let isKilled = false;
+  socket.on("error", () => undefined);
+  const pump = async (): Promise<Result<number>> => {
+    const frames = new FrameReader();
+    let problem: string | undefined;
+    try {
+      for await (const chunk of socket) {
+        if (!Buffer.isBuffer(chunk)) continue;
+        for (const { stream, data } of frames.read(chunk)) await outputs[stream].give(data);
+      }
+    } catch (cause) {
+      problem = String(cause);
+    }
+    for (const output of Object.values(outputs)) output.readable.push(null);
+    const result = await untilEnded(context, exec_id, problem);
+    isOver = true;
+    socket.destroy();
+    stdin.destroy();
+    // The engine may have taken a program killed at its start for one that could not be started.
+    return isKilled && result.ok ? succeed(KILLED) : result;
+  };
+  return {
+    stdin,
+    stdout: outputs.stdout.readable,
+    stderr: outputs.stderr.readable,
+    ended: pump(),
+    kill: () => {
+      if (isOver || isKilled) return;
+      isKilled = true;
+      for (const output of Object.values(outputs)) output.stop();
+      void killProcess(context, exec_id).then(() => socket.destroy());
+    },
+  };
+}
+
+/** A stream whose giver waits while nobody reads. */
+function waitingReadable(): { readonly readable: Readable; give(data: Buffer): Promise<void>; stop(): void } {
+  let wake: (() => void) | undefined;
+  let isStopped = false;
+  const goOn = () => {
+    wake?.();
+    wake = undefined;
+  };
+  const readable = new Readable({
+    read: goOn,
+    destroy: (_error, done) => {
+      isStopped = true;
+      goOn();
+      done(null);
+    },
+  });
+  return {
+    readable,
+    give: async (data) => {
+      if (isStopped || readable.push(data)) return;
+      await new Promise<void>((resolve) => {
+        wake = resolve;
+      });
+    },
+    stop: () => {
+      isStopped = true;
+      goOn();
+    },
+  };
+}
+
+async function untilEnded(context: ExecContext, exec_id: string, problem: string | undefined): Promise<Result<number>> {
+  for (let look = 0; look < LOOKS; look += 1) {
+    const one = await inspectExec(context, exec_id);
+    if (!one.ok) return one;
+    if (!one.value.is_running) return succeed(one.value.exit_code);
+    await context.clock.sleep(LOOK_EVERY_MS);
+  }
+  return fail("unreachable", problem ?? "the engine gave up the output of a program that still runs");
+}
+
+async function inspectExec(context: ExecContext, exec_id: string): Promise<Result<InspectedExec>> {
+  const answer = await context.call({ method: "GET", path: `/exec/${exec_id}/json` });
+  if (!answer.ok) return answer;
+  const { value } = answer;
+  if (!inspectedExec.Check(value)) return fail("refused", "the engine's answer has an unknown form");
+  const { Running: is_running, ExitCode, Pid: pid, ContainerID: container_id } = value;
+  return succeed({ is_running, exit_code: ExitCode ?? 0, pid, container_id });
+}
+
+/** The engine has no call for it, but tells the process's number on the host. */
+async function killProcess(context: ExecContext, exec_id: string): Promise<void> {
+  for (let look = 0; look < LOOKS; look += 1) {
+    const one = await inspectExec(context, exec_id);
+    if (!one.ok) return;
+    const { is_running, pid, container_id } = one.value;
+    if (is_running && pid > 0) {
+      if (await isInContainer(pid, container_id)) signalProcess(pid);
+      return;
+    }
+    // Over already, unless it is only just being started.
+    if (!is_running && pid > 0) return;
+    await context.clock.sleep(LOOK_EVERY_MS);
+  }
+}
+
+/**
+ * The number means something else when the agent does not see the engine's processes, and may be somebody else's by
+ * now: only what is in the container's own control group is killed.
+ */
+async function isInContainer(pid: number, container_id: string): Promise<boolean> {
+  const groups = await readFile(`/proc/${pid}/cgroup`, "utf8").catch(() => "");
+  return groups.includes(container_id);
+}
+
+function signalProcess(pid: number): void {
+  try {
+    process.kill(pid, "SIGKILL");
+  } catch {
+    // It ended by itself in this moment.
+  }
+}

@@ -1,0 +1,84 @@
+import { spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { docker } from "../../test/support/docker.ts";
+import { removeRemains } from "../../test/support/host-remains.ts";
+import { LABEL_HOST, LABEL_INSTANCE } from "../src/identity.ts";
+import { FakeServer, TOKEN } from "./fake-server.ts";
+
+const MAIN = join(import.meta.dirname, "../src/main.ts");
+
+/** The agent as it runs on a host, with this machine's Docker Engine, in the hands of a test that plays the server. */
+export class RealAgent {
+  readonly server: FakeServer;
+  readonly host_key: string;
+  readonly state_dir: string;
+  readonly #flags: readonly string[];
+  readonly #prefix: readonly string[];
+  #child: ChildProcess | undefined;
+
+  /** `prefix` are words before the program: a command that runs it elsewhere. */
+  static async start(
+    host_key: string,
+    flags: readonly string[],
+    { prefix = [], server }: { prefix?: readonly string[]; server?: FakeServer } = {},
+  ): Promise<RealAgent> {
+    const state_dir = await mkdtemp(join(tmpdir(), "berth-agent-"));
+    const agent = new RealAgent(server ?? (await FakeServer.listen()), host_key, state_dir, flags, prefix);
+    await removeRemains(host_key, state_dir);
+    agent.spawn();
+    return agent;
+  }
+
+  private constructor(
+    server: FakeServer,
+    host_key: string,
+    state_dir: string,
+    flags: readonly string[],
+    prefix: readonly string[],
+  ) {
+    this.#prefix = prefix;
+    this.server = server;
+    this.host_key = host_key;
+    this.state_dir = state_dir;
+    this.#flags = flags;
+  }
+
+  spawn(): void {
+    const { server, host_key, state_dir } = this;
+    const args = ["--server", server.url, "--host-key", host_key, "--state-dir", state_dir, "--no-install"];
+    const env = { ...process.env, BERTH_AGENT_TOKEN: TOKEN, BERTH_LOG_LEVEL: "warn" };
+    const [program = "", ...words] = [...this.#prefix, process.execPath, MAIN, ...args, ...this.#flags];
+    this.#child = spawn(program, words, {
+      env,
+      stdio: ["ignore", "ignore", "inherit"],
+    });
+  }
+
+  get pid(): number {
+    return this.#child?.pid ?? 0;
+  }
+
+  async kill(signal: NodeJS.Signals): Promise<void> {
+    const child = this.#child;
+    if (!child || child.exitCode !== null || child.signalCode !== null) return;
+    const ended = once(child, "exit");
+    child.kill(signal);
+    await ended;
+  }
+
+  /** The id of the one container of an instance. */
+  async containerOf(instance_id: number): Promise<string> {
+    const filters = [`label=${LABEL_HOST}=${this.host_key}`, `label=${LABEL_INSTANCE}=${instance_id}`];
+    return docker("ps", "-aq", "--no-trunc", ...filters.flatMap((filter) => ["--filter", filter]));
+  }
+
+  async close(): Promise<void> {
+    await this.kill("SIGKILL");
+    await this.server.close();
+    await removeRemains(this.host_key, this.state_dir);
+    await rm(this.state_dir, { recursive: true, force: true });
+  }
+}
