@@ -1,0 +1,162 @@
+import type { TaskAction } from "../../../protocol/index.ts";
+import type { Clock } from "../clock.ts";
+import { fail, succeed, type LogRequest, type Result } from "../engine.ts";
+import { LineTail } from "../line-tail.ts";
+import { collectOutput } from "../program.ts";
+import { describeCopy } from "../pull-progress.ts";
+import { copyFiles } from "./copy.ts";
+import { siteOf, siteOfInstance, type FilesContext, type Site } from "./files.ts";
+import type { FileTurns } from "./file-turns.ts";
+import { SANDBOX_PROBLEM } from "./sandbox.ts";
+import { takeSnapshot, type SnapshotContext } from "./snapshot.ts";
+
+export type ActionContext = FilesContext &
+  SnapshotContext & {
+    readonly clock: Clock;
+    readonly turns: FileTurns;
+    agentLines(instance_id: number): readonly string[];
+  };
+
+export type ActionInput = {
+  readonly task_id: string;
+  readonly signal: AbortSignal;
+  readonly show: (text: string) => void;
+  /** Called before files of an instance that does not run are opened, so that its start can end the task. */
+  readonly occupies: (instance_ids: readonly number[]) => void;
+};
+
+/** The server takes messages of 4 MiB, and a byte may become six characters of JSON. */
+const OUTPUT_LIMIT_BYTES = 512 * 1024;
+const PROGRAMS: ReadonlySet<string> = new Set(["ls", "rm", "du"]);
+/** What the engine ends with when there is no such program in the container. */
+const CANNOT_RUN: ReadonlySet<number> = new Set([126, 127]);
+const CUT_OFF = "\n(there was more output, it is cut off)";
+
+export async function performAction(
+  context: ActionContext,
+  action: TaskAction,
+  input: ActionInput,
+): Promise<Result<string>> {
+  switch (action.type) {
+    case "logs":
+      return readLogs(context, action);
+    case "execute":
+      return execute(context, action, input);
+    case "copy":
+      return copy(context, action, input);
+    case "snapshot": {
+      const found = await context.findInstance(action.instance_id);
+      if (found.kind !== "present") return notPresent(found.kind);
+      return takeSnapshot(context, action, { ...input, container_id: found.container.id });
+    }
+  }
+}
+
+async function readLogs(
+  context: ActionContext,
+  action: Extract<TaskAction, { type: "logs" }>,
+): Promise<Result<string>> {
+  const { tail_lines, filter, instance_id } = action;
+  const request: LogRequest = { tail_lines, filter, limit_bytes: OUTPUT_LIMIT_BYTES };
+  if (action.is_agent_log) {
+    const lines = new LineTail(request);
+    for (const line of context.agentLines(instance_id)) lines.push("agent", Buffer.from(`${line}\n`));
+    return succeed(lines.text());
+  }
+  const found = await context.findInstance(instance_id);
+  if (found.kind === "present") return context.engine.logs(found.container.id, request);
+  return notPresent(found.kind);
+}
+
+function notPresent(kind: "absent" | "busy"): ReturnType<typeof fail> {
+  if (kind === "absent") return fail("not_found", "the instance has no container on this host");
+  return fail("conflict", "the instance is just being started, stopped or removed; ask again in a moment");
+}
+
+async function execute(
+  context: ActionContext,
+  action: Extract<TaskAction, { type: "execute" }>,
+  input: ActionInput,
+): Promise<Result<string>> {
+  const { argv } = action;
+  if (!PROGRAMS.has(argv[0] ?? "")) return fail("refused", "only ls, rm and du can be run");
+  if (argv.some((word) => word.includes("\0"))) return fail("refused", "an argument holds a zero character");
+  const find = async () => {
+    const site = await siteOfInstance(context, action.instance_id);
+    return site.ok ? succeed([site.value] as const) : site;
+  };
+  return withSites(context, input, find, async ([site]) => {
+    const opened = await site.open(argv);
+    if (!opened.ok) return opened;
+    const limits = { signal: input.signal, output_limit_bytes: OUTPUT_LIMIT_BYTES };
+    const ended = await collectOutput(opened.value, limits);
+    if (!ended.ok) return ended;
+    const { stdout, stderr, exit_code } = ended.value;
+    if (site.stopped_instance_id !== undefined && exit_code === SANDBOX_PROBLEM) {
+      return fail("refused", `the instance's files cannot be reached: ${stderr.toString("utf8").trim()}`);
+    }
+    if (site.stopped_instance_id === undefined && CANNOT_RUN.has(exit_code)) {
+      return fail("refused", "the platform's own programs are missing in the instance; restart it");
+    }
+    const isCut = stdout.length + stderr.length >= OUTPUT_LIMIT_BYTES;
+    return succeed(`${stdout.toString("utf8")}${stderr.toString("utf8")}${isCut ? CUT_OFF : ""}`);
+  });
+}
+
+async function copy(
+  context: ActionContext,
+  action: Extract<TaskAction, { type: "copy" }>,
+  input: ActionInput,
+): Promise<Result<string>> {
+  const { source, destination } = action;
+  if (`${source.path}${destination.path}`.includes("\0")) return fail("refused", "a path holds a zero character");
+  const find = async () => {
+    const from = await siteOf(context, source, source.id !== destination.id || source.kind !== destination.kind);
+    if (!from.ok) return from;
+    const to = await siteOf(context, destination, false);
+    return to.ok ? succeed([from.value, to.value] as const) : to;
+  };
+  return withSites(context, input, find, async ([from, to]) => {
+    const started_ms = context.clock.monotonicMs();
+    input.show("copying");
+    const copied = await copyFiles({
+      source: from,
+      source_path: source.path,
+      destination: to,
+      destination_path: destination.path,
+      signal: input.signal,
+      onProgress: (bytes) => input.show(describeCopy(bytes, context.clock.monotonicMs() - started_ms)),
+    });
+    if (!copied.ok) return copied;
+    const { copied_bytes } = copied.value;
+    return succeed(
+      copied_bytes === 0 ? "copied" : describeCopy(copied_bytes, context.clock.monotonicMs() - started_ms),
+    );
+  });
+}
+
+/** Looks again when its turn has come: meanwhile a container may have been started. */
+async function withSites<S extends readonly Site[], T>(
+  context: ActionContext,
+  input: ActionInput,
+  find: () => Promise<Result<S>>,
+  work: (sites: S) => Promise<Result<T>>,
+): Promise<Result<T>> {
+  const first = await find();
+  if (!first.ok) return first;
+  const stopped = stoppedIn(first.value);
+  input.occupies(stopped);
+  return context.turns.take(stopped, async () => {
+    if (input.signal.aborted) return fail("cancelled", "called off");
+    const sites = await find();
+    if (!sites.ok) return sites;
+    if (stoppedIn(sites.value).some((instance_id) => !stopped.includes(instance_id))) {
+      return fail("conflict", "the instance was just stopped; ask again");
+    }
+    return work(sites.value);
+  });
+}
+
+function stoppedIn(sites: readonly Site[]): number[] {
+  return [...new Set(sites.flatMap((site) => site.stopped_instance_id ?? []))];
+}

@@ -1,0 +1,81 @@
+import { posix } from "node:path";
+import type { Place } from "../../../protocol/index.ts";
+import { fail, succeed, type Container, type Engine, type Program, type Result } from "../engine.ts";
+import { TOOLBOX_PATH } from "../toolbox.ts";
+import { FOLDER_PATH, type Sandbox } from "./sandbox.ts";
+
+/** What the host knows of an instance. `busy`: it is just being made, started, stopped or removed. */
+export type FoundInstance =
+  | { readonly kind: "absent" }
+  | { readonly kind: "busy" }
+  | {
+      readonly kind: "present";
+      readonly container: Container;
+      /** Folders of the host that it sees when it runs: its volumes. */
+      readonly mounts: readonly { readonly source: string; readonly target: string }[];
+    };
+
+export type FilesContext = {
+  readonly engine: Engine;
+  /** Undefined on a simulated host, which has no files. */
+  readonly sandbox: Sandbox | undefined;
+  findInstance(instance_id: number): Promise<FoundInstance>;
+  volumeDirectory(volume_id: number): string | undefined;
+};
+
+/** Somewhere with files on this host, in which busybox can be run. */
+export type Site = {
+  readonly key: string;
+  /** The instance whose files may be open to one program at a time, since its container does not run. */
+  readonly stopped_instance_id: number | undefined;
+  /** Where the place's own root is for a program that runs there. */
+  readonly prefix: string;
+  open(argv: readonly string[]): Promise<Result<Program>>;
+};
+
+/** The files of one instance: of its running container, or of the layer of one that does not run. */
+export async function siteOfInstance(context: FilesContext, instance_id: number): Promise<Result<Site>> {
+  const found = await context.findInstance(instance_id);
+  if (found.kind === "absent") return fail("not_found", "the instance has no container on this host");
+  if (found.kind === "busy") {
+    return fail("conflict", "the instance is just being started, stopped or removed; ask again in a moment");
+  }
+  const { container, mounts } = found;
+  const { engine, sandbox } = context;
+  if (!sandbox) return fail("refused", "this is a simulated instance, it has no files");
+  const common = { key: `instance-${instance_id}`, prefix: "" };
+  if (container.phase === "running") {
+    const open = (argv: readonly string[]) => engine.open(container.id, [`${TOOLBOX_PATH}/busybox`, ...argv]);
+    return succeed({ ...common, stopped_instance_id: undefined, open });
+  }
+  const { layer_directory } = container;
+  if (layer_directory === null) {
+    return fail("refused", "this host can reach the files of running instances only; start it first");
+  }
+  const plain = mounts.map(({ source, target }) => ({ source, target: posix.normalize(`/${target}`) }));
+  return succeed({
+    ...common,
+    stopped_instance_id: instance_id,
+    open: (argv) => sandbox.open({ kind: "layer", layer_directory, mounts: plain }, argv),
+  });
+}
+
+/** The files behind a place of a copy. A source volume cannot be written to. */
+export async function siteOf(context: FilesContext, place: Place, isSource: boolean): Promise<Result<Site>> {
+  if (place.kind === "instance") return siteOfInstance(context, place.id);
+  const { sandbox } = context;
+  if (!sandbox) return fail("refused", "this is a simulated volume, it has no files");
+  const directory = context.volumeDirectory(place.id);
+  if (directory === undefined) return fail("not_found", "the volume is not on this host");
+  return succeed({
+    key: `volume-${place.id}`,
+    stopped_instance_id: undefined,
+    prefix: FOLDER_PATH,
+    open: (argv) => sandbox.open({ kind: "folder", directory, is_read_only: isSource }, argv),
+  });
+}
+
+/** The path as a program there has to name it; a trailing slash stays, and nothing climbs above the place's root. */
+export function pathIn(site: Site, path: string): string {
+  return `${site.prefix}${posix.normalize(`/${path}`)}`;
+}

@@ -1,0 +1,193 @@
+import assert from "node:assert/strict";
+import { beforeEach, describe, it } from "node:test";
+import type { Task, TaskAction, TaskProgress, TaskResult } from "../../../protocol/index.ts";
+import { ManualClock } from "../../test/manual-clock.ts";
+import type { Engine } from "../engine.ts";
+import { silentLog } from "../log.ts";
+import { createSimulatedEngine } from "../simulated/engine.ts";
+import { AgentLines } from "./agent-lines.ts";
+import type { FoundInstance } from "./files.ts";
+import { TaskRunner } from "./runner.ts";
+
+const INSTANCE = 7;
+
+describe("tasks", () => {
+  let clock: ManualClock;
+  let engine: Engine;
+  let lines: AgentLines;
+  let sent: (TaskProgress | TaskResult)[];
+  let isConnected: boolean;
+  let guarded: string[];
+  let found: FoundInstance;
+  let runner: TaskRunner;
+
+  beforeEach(async () => {
+    clock = new ManualClock();
+    engine = createSimulatedEngine({ clock, random: () => 0.5 });
+    lines = new AgentLines(clock);
+    sent = [];
+    guarded = [];
+    isConnected = true;
+    found = { kind: "present", container: await startContainer(), mounts: [] };
+    runner = new TaskRunner({
+      clock,
+      engine,
+      log: lines.listen(silentLog),
+      sandbox: undefined,
+      findInstance: (instance_id) => Promise.resolve(instance_id === INSTANCE ? found : { kind: "absent" }),
+      volumeDirectory: () => undefined,
+      agentLines: (instance_id) => lines.of(instance_id),
+      guardImage: (image_id) => guarded.push(image_id),
+      send: (message) => {
+        if (isConnected) sent.push(message);
+        return isConnected;
+      },
+    });
+  });
+
+  const startContainer = async () => {
+    const image = "example/app:latest";
+    const signal = new AbortController().signal;
+    const spec = { name: "one", image, labels: {}, env: [], entrypoint: null, command: null, has_init: false };
+    const place = { hostname: null, user: null, network: null, mounts: [], image_volumes: [], bind_address: "" };
+    const work = (async () => {
+      await engine.pull({ image, auth: null, signal, onProgress: () => undefined });
+      const created = await engine.create({
+        ...spec,
+        ...place,
+        ports: [],
+        gpu_uuids: [],
+        cpu_millis: 0,
+        memory_bytes: 0,
+      });
+      assert.ok(created.ok);
+      await engine.start(created.value);
+      return engine.inspect(created.value);
+    })();
+    await clock.advance(5_000);
+    const inspected = await work;
+    assert.ok(inspected.ok);
+    return inspected.value;
+  };
+  const task = (action: TaskAction, task_id = "one"): Task => ({ kind: "task", task_id, action });
+  const logs = (changes: Partial<Extract<TaskAction, { type: "logs" }>> = {}) =>
+    task({ type: "logs", instance_id: INSTANCE, tail_lines: 10, filter: "", is_agent_log: false, ...changes });
+  const snapshot = (changes: Partial<Extract<TaskAction, { type: "snapshot" }>> = {}) =>
+    task({
+      type: "snapshot",
+      instance_id: INSTANCE,
+      repository: "example/saved",
+      tag: "1",
+      registry_auth: null,
+      is_paused: true,
+      ...changes,
+    });
+  const results = () => sent.filter((one) => one.kind === "task_result");
+  const result = async (): Promise<TaskResult | undefined> => {
+    await clock.until("a result", () => results().length > 0);
+    return results()[0];
+  };
+
+  it("logs of a simulated instance say that they are simulated", async () => {
+    runner.run(logs());
+    const { text = "", is_success } = (await result()) ?? {};
+    assert.ok(is_success);
+    assert.match(text, /^simulated: example\/app:latest begins, run 1\n$/);
+  });
+
+  it("the agent's own lines are those about the instance, and of no other", async () => {
+    const log = lines.listen(silentLog);
+    log.info({ instance_id: INSTANCE, action: "create" }, "begins");
+    log.warn({ instance_id: INSTANCE, action: "create" }, "did not succeed");
+    log.warn({ instance_id: INSTANCE + 1 }, "not for you");
+    runner.run(logs({ is_agent_log: true, filter: "create" }));
+    const text = (await result())?.text ?? "";
+    assert.equal(text.split("\n").length, 3);
+    assert.match(text, /info begins .*\n.* warn did not succeed/);
+  });
+
+  it("a simulated instance has no files, and says so", async () => {
+    const place = { kind: "instance", id: INSTANCE, path: "/" } as const;
+    runner.run(task({ type: "execute", instance_id: INSTANCE, argv: ["ls"] }));
+    runner.run(task({ type: "copy", source: place, destination: place }, "two"));
+    await clock.until("both", () => results().length === 2);
+    for (const { text, is_success } of results()) {
+      assert.equal(is_success, false);
+      assert.match(text, /simulated instance/);
+    }
+  });
+
+  it("a snapshot is guarded before it gets its name, and leaves nothing behind", async () => {
+    runner.run(snapshot());
+    const { text = "", is_success } = (await result()) ?? {};
+    assert.deepEqual([is_success, text], [true, "simulated: nothing went to example/saved:1"]);
+    assert.equal(guarded.length, 1);
+    assert.ok(
+      sent.some((one) => one.kind === "task_progress" && one.text === "making an image of the instance's files"),
+    );
+    assert.deepEqual(await engine.findImage("example/saved:1"), { ok: true, value: undefined });
+  });
+
+  it("a snapshot under the name of an image of the host leaves that image its name", async () => {
+    const before = await engine.findImage("example/app:latest");
+    runner.run(snapshot({ repository: "example/app", tag: "latest" }));
+    assert.ok((await result())?.is_success);
+    assert.deepEqual(await engine.findImage("example/app:latest"), before);
+  });
+
+  it("a snapshot that the registry does not take is told, and can be cancelled", async () => {
+    runner.run(snapshot({ repository: "example/private" }));
+    assert.match((await result())?.text ?? "", /access denied/);
+    runner.run({ ...snapshot(), task_id: "two" });
+    await clock.until("progress", () => sent.some((one) => one.kind === "task_progress" && one.task_id === "two"));
+    runner.cancel("two");
+    await clock.until("the end", () => results().length === 2);
+    assert.deepEqual([results()[1]?.is_success, results()[1]?.text], [false, "it was cancelled"]);
+    assert.deepEqual(await engine.findImage("example/saved:1"), { ok: true, value: undefined });
+  });
+
+  it("the same task again is not done again: it is answered again", async () => {
+    runner.run(snapshot());
+    runner.run(snapshot());
+    await result();
+    runner.run(snapshot());
+    await clock.advance(5_000);
+    assert.equal(guarded.length, 1);
+    assert.equal(results().length, 2);
+    assert.deepEqual(results()[0], results()[1]);
+  });
+
+  it("a result without a connection waits for the next one and is sent once", async () => {
+    isConnected = false;
+    runner.run(logs());
+    await clock.advance(1_000);
+    runner.resend();
+    assert.equal(sent.length, 0);
+    isConnected = true;
+    runner.resend();
+    runner.resend();
+    assert.equal(results().length, 1);
+  });
+
+  it("of an instance that is not here or just changing it is said which", async () => {
+    runner.run({ ...logs({ instance_id: 99 }), task_id: "absent" });
+    found = { kind: "busy" };
+    runner.run({ ...snapshot(), task_id: "busy" });
+    await clock.until("both", () => results().length === 2);
+    assert.match(results().find((one) => one.task_id === "absent")?.text ?? "", /no container on this host/);
+    assert.match(results().find((one) => one.task_id === "busy")?.text ?? "", /just being started, stopped or removed/);
+  });
+
+  it("more tasks than the host takes are refused, those that run are not", async () => {
+    for (let i = 0; i < 70; i += 1) runner.run({ ...snapshot(), task_id: `task-${i}` });
+    assert.equal(results().length, 6);
+    for (const { text } of results()) assert.match(text, /busy/);
+    await clock.until("all", () => results().length === 70);
+    assert.equal(results().filter((one) => one.is_success).length, 64);
+  });
+
+  it("cancelling what is unknown does nothing", () => {
+    runner.cancel("never");
+    assert.deepEqual(sent, []);
+  });
+});

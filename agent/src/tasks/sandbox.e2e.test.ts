@@ -1,0 +1,187 @@
+import assert from "node:assert/strict";
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { after, before, describe, it } from "node:test";
+import { busyboxImage, docker, removeLabelled } from "../../../test/support/docker.ts";
+import { collectOutput } from "../program.ts";
+import { createSandbox, FOLDER_PATH, type Sandbox, type SandboxRoot } from "./sandbox.ts";
+
+const LABEL = "berth.sandbox-test";
+/** What a hostile tree points at: a folder of the host that must keep its one file and get no other. */
+const SECRET = "the host's own";
+
+describe("the sandbox for files that nobody trusts", () => {
+  let state_dir = "";
+  let host_dir = "";
+  let sandbox: Sandbox;
+  let image = "";
+
+  before(async () => {
+    image = await busyboxImage();
+    await removeLabelled(LABEL, "1");
+    state_dir = await mkdtemp(join(tmpdir(), "berth-sandbox-"));
+    host_dir = join(state_dir, "host");
+    const toolbox_directory = join(state_dir, "toolbox");
+    await mkdir(host_dir);
+    await mkdir(toolbox_directory);
+    await writeFile(join(host_dir, "secret"), SECRET);
+    const busybox = await readFile("/bin/busybox");
+    await writeFile(join(toolbox_directory, "busybox"), busybox, { mode: 0o755 });
+    sandbox = createSandbox({ state_dir, toolbox_directory });
+  });
+  after(async () => {
+    await removeLabelled(LABEL, "1");
+    await rm(state_dir, { recursive: true, force: true });
+  });
+
+  /** The layer of a container that has run the script and ended. */
+  const layer = async (script: string, kept = image): Promise<string> => {
+    const id = await docker("run", "-d", "--label", `${LABEL}=1`, kept, "sh", "-c", script);
+    assert.equal(await docker("wait", id), "0");
+    return dirname(await docker("inspect", "-f", "{{.GraphDriver.Data.UpperDir}}", id));
+  };
+  const run = async (root: SandboxRoot, ...argv: readonly string[]) => {
+    const opened = await sandbox.open(root, argv);
+    assert.ok(opened.ok);
+    const signal = AbortSignal.timeout(20_000);
+    const ended = await collectOutput(opened.value, { signal, output_limit_bytes: 65_536 });
+    assert.ok(ended.ok);
+    const { exit_code, stdout, stderr } = ended.value;
+    return { exit_code, stdout: String(stdout), stderr: String(stderr) };
+  };
+  const rootOf = (layer_directory: string, mounts: { source: string; target: string }[] = []): SandboxRoot => ({
+    kind: "layer",
+    layer_directory,
+    mounts,
+  });
+  const hostIsUntouched = async () => {
+    assert.deepEqual(await readdir(host_dir), ["secret"]);
+    assert.equal(await readFile(join(host_dir, "secret"), "utf8"), SECRET);
+  };
+
+  it("shows and changes the files of a container that has ended, those of the image below too", async () => {
+    const root = rootOf(await layer("mkdir /made && echo word > /made/file && chown 12:34 /made/file"));
+    assert.match((await run(root, "ls", "-ln", "/made")).stdout, /12 +34 .* file/);
+    assert.match((await run(root, "ls", "/bin")).stdout, /busybox/);
+    assert.equal((await run(root, "rm", "-r", "/made", "/bin/wget", "/tmp")).exit_code, 0);
+    const left = (await run(root, "ls", "/", "/bin")).stdout.split("\n");
+    assert.ok(!left.includes("made") && !left.includes("wget") && !left.includes("tmp"));
+  });
+
+  it("what it changed is what the container sees when it starts again", async () => {
+    const id = await docker(
+      "run",
+      "-d",
+      "--label",
+      `${LABEL}=1`,
+      image,
+      "sh",
+      "-c",
+      "ls /bin/wget /kept; echo > /kept",
+    );
+    await docker("wait", id);
+    const root = rootOf(dirname(await docker("inspect", "-f", "{{.GraphDriver.Data.UpperDir}}", id)));
+    assert.equal((await run(root, "rm", "/bin/wget")).exit_code, 0);
+    await docker("start", id);
+    await docker("wait", id);
+    const log = (await docker("logs", id)).split("\n").filter((line) => line.startsWith("/"));
+    assert.deepEqual(log, ["/bin/wget", "/kept"]);
+  });
+
+  it("links to the host's folders lead nowhere, whether read, listed or written through", async () => {
+    const links = [`ln -s ${host_dir} /absolute`, `ln -s ../../../../../../../..${host_dir} /relative`, "ln -s / /top"];
+    const root = rootOf(await layer(links.join(" && ")));
+    for (const link of ["/absolute", "/relative", `/top${host_dir}`]) {
+      assert.doesNotMatch((await run(root, "ls", `${link}/`)).stdout, /secret/);
+      assert.doesNotMatch((await run(root, "cat", `${link}/secret`)).stdout, /host/);
+      await run(root, "rm", "-rf", `${link}/secret`);
+      await run(root, "sh", "-c", `echo overwritten > ${link}/secret; mkdir -p ${link}/more`);
+    }
+    await hostIsUntouched();
+  });
+
+  it("a hostile thing at the toolbox's place is refused, and nothing of it is run", async () => {
+    const links = [`ln -s ${host_dir} /.berth`, "ln -s / /.berth", "ln -s /proc/1/root /.berth", "echo > /.berth"];
+    for (const planted of links) {
+      const { exit_code, stderr } = await run(rootOf(await layer(planted)), "ls", "/");
+      assert.equal(exit_code, 125, planted);
+      assert.match(stderr, /\.berth is not the folder/);
+    }
+    const own = "mkdir /.berth && echo '#!/bin/sh' > /.berth/busybox && chmod 755 /.berth/busybox";
+    assert.match((await run(rootOf(await layer(own)), "ls", "/")).stdout, /bin/);
+    await hostIsUntouched();
+  });
+
+  it("a volume at a linked place is left out, at its own place it is there", async () => {
+    const volume = await mkdtemp(join(state_dir, "volume-"));
+    await writeFile(join(volume, "kept"), "1");
+    const layer_directory = await layer("mkdir /real && ln -s /tools /link && ln -s .. /real/up");
+    const mounts = ["/link", "/real/up/tools", "/missing", "/real"].map((target) => ({ source: volume, target }));
+    const root = rootOf(layer_directory, mounts);
+    assert.equal((await run(root, "ls", "/real")).stdout, "kept\n");
+    assert.equal((await run(root, "ls", "/.berth")).stdout, "busybox\n");
+    assert.equal((await run(root, "rm", "/real/kept")).exit_code, 0);
+    assert.deepEqual(await readdir(volume), []);
+  });
+
+  it("there is no network, no other process, no device and no right beyond those for files", async () => {
+    const root = rootOf(await layer("cp /bin/busybox /mine"));
+    const look =
+      "for what in 'mount -t proc proc /tmp' 'mknod /disk b 8 0' 'chroot / true'; do $0 $what; done; /mine; echo end";
+    const { stdout, stderr } = await run(root, "sh", "-c", look, "/.berth/busybox");
+    assert.equal(stdout, "end\n");
+    for (const [what, problem] of [
+      ["mount", "(permission denied|Operation not permitted)"],
+      ["mknod", "Operation not permitted"],
+      ["chroot", "Operation not permitted"],
+      ["/mine", "Permission denied"],
+    ]) {
+      assert.match(stderr, new RegExp(`${what}.*${problem}`), what);
+    }
+    const rights = (await run(root, "setpriv", "-d")).stdout;
+    assert.match(rights, /no_new_privs: 1/);
+    assert.match(rights, /Ambient capabilities: chown,dac_override,fowner,fsetid\n/);
+    assert.doesNotMatch((await run(root, "ip", "link")).stdout, /eth|UP,LOWER_UP/);
+    assert.match((await run(root, "sh", "-c", "kill -0 -1; echo $$")).stdout, /^1\n/);
+  });
+
+  it("a device that an image brings is no device here", async () => {
+    const made = await docker("run", "-d", "--label", `${LABEL}=1`, image, "mknod", "/zero", "c", "1", "5");
+    await docker("wait", made);
+    const root = rootOf(dirname(await docker("inspect", "-f", "{{.GraphDriver.Data.UpperDir}}", made)));
+    assert.match((await run(root, "ls", "-l", "/zero")).stdout, /^c/);
+    const { exit_code, stdout } = await run(root, "head", "-c", "1", "/zero");
+    assert.deepEqual([exit_code, stdout], [1, ""]);
+  });
+
+  it("a folder is all there is of the host, links in it lead nowhere, and a source cannot be written", async () => {
+    const directory = await mkdtemp(join(state_dir, "volume-"));
+    await writeFile(join(directory, "own"), "1");
+    await symlink(host_dir, join(directory, "link"));
+    const root = { kind: "folder", directory, is_read_only: true } as const;
+    assert.equal((await run(root, "ls", FOLDER_PATH)).stdout, "link\nown\n");
+    assert.doesNotMatch((await run(root, "ls", `${FOLDER_PATH}/link/`)).stdout, /secret/);
+    assert.equal((await run(root, "rm", "-f", `${FOLDER_PATH}/own`)).exit_code, 1);
+    assert.equal((await run({ ...root, is_read_only: false }, "rm", `${FOLDER_PATH}/own`)).exit_code, 0);
+    assert.deepEqual(await readdir(directory), ["link"]);
+    await hostIsUntouched();
+  });
+
+  it("a killed program is over, and no mount of it was ever seen outside", async () => {
+    const opened = await sandbox.open(rootOf(await layer("true")), ["sleep", "86400"]);
+    assert.ok(opened.ok);
+    const inside = await readFile("/proc/self/mounts", "utf8");
+    opened.value.kill();
+    assert.deepEqual(await opened.value.ended, { ok: true, value: 137 });
+    assert.ok(!inside.includes(state_dir));
+    assert.ok((await stat(join(state_dir, "sandbox"))).isDirectory());
+    assert.deepEqual(await readdir(join(state_dir, "sandbox")), []);
+  });
+
+  it("a layer that is not there says so with the sandbox's own exit code", async () => {
+    const { exit_code, stderr } = await run(rootOf(join(state_dir, "no-such-layer")), "ls", "/");
+    assert.equal(exit_code, 125);
+    assert.notEqual(stderr, "");
+  });
+});

@@ -1,0 +1,153 @@
+import { spawn, type ChildProcess } from "node:child_process";
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import type { Readable, Writable } from "node:stream";
+import { fail, succeed, type Program, type Result } from "../engine.ts";
+import { TOOLBOX_PATH } from "../toolbox.ts";
+
+/** What the program sees as its root. */
+export type SandboxRoot =
+  /** The files of a container that does not run, and folders of the host shown in them where they exist. */
+  | {
+      readonly kind: "layer";
+      readonly layer_directory: string;
+      readonly mounts: readonly { readonly source: string; readonly target: string }[];
+    }
+  /** Nothing but one folder of the host, at `FOLDER_PATH`. */
+  | { readonly kind: "folder"; readonly directory: string; readonly is_read_only: boolean };
+
+export const FOLDER_PATH = "/volume";
+/** The sandbox itself could not be made; stderr says why. */
+export const SANDBOX_PROBLEM = 125;
+const KILLED = 137;
+
+/**
+ * Runs busybox on files that nobody trusts. The namespaces are new: no network, no other process, and no mount but
+ * those below. The first root is a folder of our own in memory, without anything of a renter, and the host's files are
+ * let go of before the renter's are entered by `chroot`; so no link in them leads anywhere, and leaving the chroot
+ * leads nowhere. Rights are held as ambient capabilities alone (root has none by itself, `noroot`), and those that were
+ * needed for mounting are given up before busybox sees its arguments.
+ *
+ * `sandbox.e2e.test.ts` tries links, devices and programs of a hostile tree.
+ */
+const SCRIPT = `
+set -eu
+trap 'exit ${SANDBOX_PROBLEM}' EXIT
+base=$1 tools=$2 kind=$3 place=$4 mode=$5 mounts=$6
+shift 6
+mount -t tmpfs -o nosuid,nodev,mode=0755,size=1m tmpfs "$base"
+mkdir "$base/root" "$base/old" "$base/tools"
+mount --bind "$tools" "$base/tools"
+mount -o remount,bind,ro,nosuid,nodev "$base/tools"
+number=0
+while [ "$number" -lt "$mounts" ]; do
+  mkdir "$base/mount-$number"
+  mount --bind "$1" "$base/mount-$number"
+  mount -o remount,bind,nosuid,nodev,noexec "$base/mount-$number"
+  printf '%s' "$2" > "$base/target-$number"
+  number=$((number + 1))
+  shift 2
+done
+if [ "$kind" = layer ]; then
+  # Paths relative to the engine's folder, as it does it itself: the options of a mount have room for one page.
+  cd "\${place%/*}"
+  id=\${place##*/}
+  read -r lower < "$id/lower" || [ -n "$lower" ]
+  export LIBMOUNT_FORCE_MOUNT2=always
+  mount -t overlay -o "nosuid,nodev,noexec,lowerdir=$lower,upperdir=$id/diff,workdir=$id/work" overlay "$base/root"
+else
+  mkdir "$base/root${FOLDER_PATH}"
+  mount --bind "$place" "$base/root${FOLDER_PATH}"
+  mount -o "remount,bind,$mode,nosuid,nodev,noexec" "$base/root${FOLDER_PATH}"
+fi
+cd "$base"
+pivot_root . old
+cd /
+/tools/busybox umount -l /old
+is_plain() {
+  rest=\${1#/} seen=/root
+  while [ -n "$rest" ]; do
+    seen=$seen/\${rest%%/*}
+    [ -d "$seen" ] && [ ! -L "$seen" ] || return 1
+    case "$rest" in */*) rest=\${rest#*/} ;; *) rest= ;; esac
+  done
+}
+while [ "$number" -gt 0 ]; do
+  number=$((number - 1))
+  read -r target < "/target-$number" || [ -n "$target" ]
+  ! is_plain "$target" || /tools/busybox mount -o bind "/mount-$number" "/root$target"
+done
+[ -e /root${TOOLBOX_PATH} ] || [ -L /root${TOOLBOX_PATH} ] || /tools/busybox mkdir /root${TOOLBOX_PATH}
+is_plain ${TOOLBOX_PATH} || { echo "${TOOLBOX_PATH} is not the folder that it should be" >&2; exit; }
+/tools/busybox mount -o bind /tools /root${TOOLBOX_PATH}
+# A folder with millions of files shall not cost the host its memory.
+ulimit -v 1048576
+exec /tools/busybox chroot /root ${TOOLBOX_PATH}/busybox setpriv --nnp \\
+  --ambient-caps="$DROPPED" --inh-caps="$DROPPED" ${TOOLBOX_PATH}/busybox "$@"
+`.trim();
+
+/** To read, write and own any file; the second kind is for mounting, which also makes the overlay's own marks. */
+const KEPT = ["chown", "dac_override", "fowner", "fsetid"] as const;
+const DROPPED = ["sys_admin", "sys_chroot", "mknod", "setfcap"] as const;
+
+export type Sandbox = {
+  /** Runs busybox with the arguments, the applet first. */
+  open(root: SandboxRoot, argv: readonly string[]): Promise<Result<Program>>;
+};
+
+/** Needs root. `state_dir` gets one empty folder; everything is mounted where no other process sees it. */
+export function createSandbox(input: { readonly state_dir: string; readonly toolbox_directory: string }): Sandbox {
+  const base = join(input.state_dir, "sandbox");
+  return {
+    open: async (root, argv) => {
+      try {
+        await mkdir(base, { recursive: true, mode: 0o700 });
+        const child = spawn("unshare", [...isolation(), ...command(base, input.toolbox_directory, root), ...argv], {
+          env: { PATH: "/usr/sbin:/usr/bin:/sbin:/bin", DROPPED: DROPPED.map((one) => `-${one}`).join(",") },
+          stdio: ["pipe", "pipe", "pipe"],
+        });
+        return succeed(programOf(child));
+      } catch (cause) {
+        return fail("refused", `no sandbox can be made: ${String(cause)}`);
+      }
+    },
+  };
+}
+
+function isolation(): string[] {
+  const namespaces = ["--mount", "--net", "--ipc", "--uts", "--pid", "--fork", "--kill-child"];
+  const rights = `-all,${[...KEPT, ...DROPPED].map((one) => `+${one}`).join(",")}`;
+  const held = [`--inh-caps=${rights}`, `--ambient-caps=${rights}`, `--bounding-set=${rights}`];
+  return [...namespaces, "--propagation", "private", "--", "setpriv", ...held, "--securebits=+noroot,+noroot_locked"];
+}
+
+function command(base: string, tools: string, root: SandboxRoot): string[] {
+  const shell = ["--", "/bin/sh", "-c", SCRIPT, "berth-sandbox", base, tools, root.kind];
+  if (root.kind === "folder") return [...shell, root.directory, root.is_read_only ? "ro" : "rw", "0"];
+  const mounts = root.mounts.flatMap(({ source, target }) => [source, target]);
+  return [...shell, root.layer_directory, "rw", String(root.mounts.length), ...mounts];
+}
+
+/** A process of this machine with its three streams as pipes. */
+function programOf(child: ChildProcess & { stdin: Writable; stdout: Readable; stderr: Readable }): Program {
+  let isKilled = false;
+  // A program that no longer reads breaks its pipe; its end says why.
+  child.stdin.on("error", () => undefined);
+  const ended = new Promise<Result<number>>((resolve) => {
+    child.once("error", (cause) => resolve(fail("refused", `no sandbox can be made: ${String(cause)}`)));
+    child.once("close", (code) => resolve(succeed(isKilled ? KILLED : (code ?? KILLED))));
+  });
+  return {
+    stdin: child.stdin,
+    stdout: child.stdout,
+    stderr: child.stderr,
+    ended,
+    kill: () => {
+      isKilled = true;
+      child.kill("SIGKILL");
+      // What is still to be read is of no use, and unread it would keep the end from coming.
+      child.stdout.resume();
+      child.stderr.resume();
+    },
+  };
+}

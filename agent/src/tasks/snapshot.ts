@@ -1,0 +1,55 @@
+import type { TaskAction } from "../../../protocol/index.ts";
+import type { Clock } from "../clock.ts";
+import { succeed, type Engine, type PullProgress, type Result } from "../engine.ts";
+import { describePush } from "../pull-progress.ts";
+
+export type SnapshotContext = {
+  readonly clock: Clock;
+  readonly engine: Engine;
+  /** From now on nobody else's instance is made of this image just because it is on this host. */
+  guardImage(image_id: string): void;
+};
+
+/**
+ * Makes an image of a container and sends it to the renter's registry. The image gets a name of its own first, and the
+ * renter's only once it is guarded: that name may well be one that others use, and they are not to get these files.
+ */
+export async function takeSnapshot(
+  context: SnapshotContext,
+  action: Extract<TaskAction, { type: "snapshot" }>,
+  input: {
+    readonly container_id: string;
+    readonly task_id: string;
+    readonly signal: AbortSignal;
+    readonly show: (text: string) => void;
+  },
+): Promise<Result<string>> {
+  const { clock, engine } = context;
+  const own = { repository: `berth-snapshot/${action.instance_id}`, tag: ownTag(input.task_id) };
+  const image = `${action.repository}:${action.tag}`;
+  input.show(`making an image of the instance's files`);
+  const committed = await engine.commit(input.container_id, { ...own, is_paused: action.is_paused });
+  if (!committed.ok) return committed;
+  context.guardImage(committed.value);
+  const before = await engine.findImage(image);
+  const before_id = before.ok ? before.value?.id : undefined;
+  try {
+    const tagged = await engine.tagImage(committed.value, image);
+    if (!tagged.ok) return tagged;
+    const started_ms = clock.monotonicMs();
+    const onProgress = (progress: PullProgress) =>
+      input.show(describePush(image, progress, clock.monotonicMs() - started_ms));
+    const pushed = await engine.push({ image, auth: action.registry_auth, signal: input.signal, onProgress });
+    if (!pushed.ok) return pushed;
+    return succeed(engine.kind === "simulated" ? `simulated: nothing went to ${image}` : `${image} is in the registry`);
+  } finally {
+    if (before_id === undefined) await engine.removeImage(image);
+    else await engine.tagImage(before_id, image);
+    await engine.removeImage(`${own.repository}:${own.tag}`);
+  }
+}
+
+/** Task ids are the server's and need not be good tags. */
+function ownTag(task_id: string): string {
+  return `task-${Buffer.from(task_id).toString("hex").slice(0, 100)}`;
+}
