@@ -5,13 +5,13 @@ import { parseOptions } from "./options.ts";
 const token = { BERTH_AGENT_TOKEN: "secret" };
 
 describe("the agent's options", () => {
-  it("have defaults for everything but the token", () => {
-    const parsed = parseOptions([], token);
+  it("have defaults for everything, a token included: the machine may have joined", () => {
+    const parsed = parseOptions([], {});
     assert.ok(parsed.ok);
-    assert.equal(parsed.options.server_url, "ws://127.0.0.1:8080/agent");
+    assert.equal(parsed.options.urls.socket_url, "ws://127.0.0.1:8080/agent");
+    assert.deepEqual([parsed.options.token, parsed.options.join_token], [undefined, undefined]);
     assert.deepEqual(parsed.options.port_range, { first: 20_000, last: 29_999 });
     assert.deepEqual([parsed.options.simulate, parsed.options.may_install], [0, true]);
-    assert.ok(!parseOptions([], {}).ok);
   });
 
   it("the command line wins over the environment, and ports are bound where renters look for them", () => {
@@ -21,14 +21,26 @@ describe("the agent's options", () => {
     assert.deepEqual([parsed.options.simulate, parsed.options.bind_address], [3, "203.0.113.9"]);
   });
 
+  it("leaves addresses and rates open that nobody gave", () => {
+    const parsed = parseOptions(["--inet-down", "940"], {});
+    assert.ok(parsed.ok);
+    const { public_ipaddr, bind_address, inet_up_mbps, inet_down_mbps } = parsed.options;
+    assert.deepEqual([public_ipaddr, bind_address, inet_up_mbps, inet_down_mbps], ["", "", undefined, 940]);
+  });
+
   for (const argv of [
-    ["--server", "http://example.org"],
+    ["--server", "ftp://example.org"],
+    ["--server", "http://user:password@example.org"],
+    ["--server", "https://example.org/?token=a"],
+    ["--server", "example.org"],
     ["--simulate", "many"],
     ["--declare-gpus", "Voodoo 2"],
     ["--port-range", "9-1"],
+    ["--inet-up", "fast"],
+    ["--inet-down", "-5"],
     ["--host-key", "two words"],
     ["--unheard-of"],
-    ["--token", "secret"],
+    ["--token", "two words"],
   ]) {
     it(`refuses ${argv.join(" ")}`, () => assert.ok(!parseOptions(argv, token).ok));
   }

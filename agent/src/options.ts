@@ -1,17 +1,30 @@
 import { parseArgs } from "node:util";
 import { parseDeclaredGpus, type DeclaredModel } from "./declared-gpus.ts";
 import type { PortRange } from "./ports.ts";
+import { parseServerUrl, type ServerUrls } from "./server-url.ts";
 
 export type Options = {
-  readonly server_url: string;
-  readonly token: string;
+  readonly urls: ServerUrls;
+  /** Whether the server was named, rather than left to the default. */
+  readonly has_server: boolean;
+  /** Of the agent that a server starts itself; undefined for a machine that joins or has joined. */
+  readonly token: string | undefined;
+  /** To be exchanged for a credential, once. */
+  readonly join_token: string | undefined;
+  /** Join and end, without serving. */
+  readonly is_join_only: boolean;
   /** Undefined: derived from the machine and the state folder. */
   readonly host_key: string | undefined;
   /** 0 means the real engine of this machine. */
   readonly simulate: number;
   readonly declared: readonly DeclaredModel[];
+  /** Empty when the host gives none: it is then that of the interface that leads to the server. */
   readonly public_ipaddr: string;
+  /** Empty when neither is given: ports are then published where renters look for them. */
   readonly bind_address: string;
+  /** What the host says of its line, in megabits per second. */
+  readonly inet_up_mbps: number | undefined;
+  readonly inet_down_mbps: number | undefined;
   readonly port_range: PortRange;
   readonly docker_socket: string;
   readonly state_dir: string;
@@ -25,20 +38,29 @@ export type ParsedOptions =
   | { readonly ok: false; readonly problem: string };
 
 const MAX_SIMULATED = 10_000;
+const MAX_MBPS = 1_000_000;
+const DEFAULT_SERVER = "http://127.0.0.1:8080";
+/** What can stand in a header. */
+const TOKEN = /^[\x21-\x7e]{1,4096}$/;
 
-export const USAGE = `usage: agent [options]        (each option also as environment variable)
-  --server URL          control plane, ws:// or wss://            BERTH_AGENT_SERVER       ws://127.0.0.1:8080/agent
+export const USAGE = `usage: berth agent [options]        (each option also as environment variable)
+  --server URL          control plane, such as https://host       BERTH_AGENT_SERVER       http://127.0.0.1:8080
+  --token TOKEN         join token, for the first start           BERTH_AGENT_JOIN_TOKEN   none
+  --join-only           join and end, without serving
   --host-key KEY        names this machine                        BERTH_AGENT_HOST_KEY     from machine and state folder
   --simulate N          N simulated hosts, no Docker              BERTH_AGENT_SIMULATE     0
   --declare-gpus LIST   pretend GPUs, such as "RTX 4090:2"        BERTH_AGENT_DECLARE_GPUS none
-  --public-ip ADDRESS   where renters reach this machine          BERTH_AGENT_PUBLIC_IP    127.0.0.1
+  --public-ip ADDRESS   where renters reach this machine          BERTH_AGENT_PUBLIC_IP    of the interface that leads out
   --bind ADDRESS        where ports are published                 BERTH_AGENT_BIND         the public address
   --port-range A-B      external ports for renters                BERTH_AGENT_PORT_RANGE   20000-29999
+  --inet-up MBPS        what the line sends, in Mbit/s            BERTH_AGENT_INET_UP      speed of the interface
+  --inet-down MBPS      what the line receives, in Mbit/s         BERTH_AGENT_INET_DOWN    speed of the interface
   --docker-socket PATH  Docker Engine                             BERTH_AGENT_DOCKER_SOCKET /var/run/docker.sock
   --state-dir PATH      notes and logs                            BERTH_AGENT_STATE_DIR    .berth/agent
   --geolocation TEXT    "City, CC"                                BERTH_AGENT_GEOLOCATION  ", US" (unknown)
   --no-install          never install or start Docker             BERTH_AGENT_NO_INSTALL=1
-The token comes from BERTH_AGENT_TOKEN only, the log level from BERTH_LOG_LEVEL.`;
+A machine joins once, with a token from \`berth host token create\`; its credential then is in the state folder.
+The log level comes from BERTH_LOG_LEVEL. As a service: berth agent install | status | uninstall.`;
 
 /** Reads the command line and the environment; the command line wins. A mistake is a value that names the option. */
 export function parseOptions(
@@ -55,10 +77,16 @@ export function parseOptions(
     return value ?? fallback;
   };
 
-  const server_url = get("server", "ws://127.0.0.1:8080/agent");
-  if (!isWebSocketUrl(server_url)) problems.push("--server must be a ws:// or wss:// URL");
-  const token = env["BERTH_AGENT_TOKEN"] ?? "";
-  if (!/^[\x21-\x7e]{1,4096}$/.test(token)) problems.push("BERTH_AGENT_TOKEN must hold the token of this agent");
+  const server = get("server", "");
+  const urls = check(
+    parseServerUrl(server === "" ? DEFAULT_SERVER : server),
+    "--server must be the address of the control plane, such as https://host:8080",
+    { api_url: "", socket_url: "" },
+  );
+  const token = env["BERTH_AGENT_TOKEN"] || undefined;
+  if (token !== undefined && !TOKEN.test(token)) problems.push("BERTH_AGENT_TOKEN must hold the token of this agent");
+  const join_token = read.values.get("token") ?? (env["BERTH_AGENT_JOIN_TOKEN"] || undefined);
+  if (join_token !== undefined && !TOKEN.test(join_token)) problems.push("--token must be a join token");
   const host_key = get("host-key", "");
   if (!/^[A-Za-z0-9._-]{0,100}$/.test(host_key))
     problems.push("--host-key: letters, digits, dot, dash, underscore; at most 100");
@@ -73,19 +101,28 @@ export function parseOptions(
       last: 0,
     },
   );
-  const public_ipaddr = get("public-ip", "127.0.0.1");
-  if (public_ipaddr === "" || public_ipaddr.length > 64) problems.push("--public-ip must be an address");
+  const public_ipaddr = get("public-ip", "");
+  if (public_ipaddr.length > 64) problems.push("--public-ip must be an address");
+  const [inet_up, inet_down] = [get("inet-up", ""), get("inet-down", "")];
+  for (const [flag, text] of Object.entries({ "--inet-up": inet_up, "--inet-down": inet_down })) {
+    if (text !== "" && parseMbps(text) === undefined) problems.push(`${flag}: megabits per second, 1 to ${MAX_MBPS}`);
+  }
   if (problems.length > 0 || typeof declared === "string") return { ok: false, problem: problems.join("; ") };
   return {
     ok: true,
     options: {
-      server_url,
+      urls,
+      has_server: server !== "",
       token,
+      join_token,
+      is_join_only: read.is_join_only,
       host_key: host_key === "" ? undefined : host_key,
       simulate,
       declared,
       public_ipaddr,
       bind_address: get("bind", public_ipaddr),
+      inet_up_mbps: parseMbps(inet_up),
+      inet_down_mbps: parseMbps(inet_down),
       port_range,
       docker_socket: get("docker-socket", "/var/run/docker.sock"),
       state_dir: get("state-dir", ".berth/agent"),
@@ -106,40 +143,45 @@ function parsePortRange(text: string): PortRange | undefined {
 
 const FLAGS = [
   "server",
+  "token",
   "host-key",
   "simulate",
   "declare-gpus",
   "public-ip",
   "bind",
   "port-range",
+  "inet-up",
+  "inet-down",
   "docker-socket",
   "state-dir",
   "geolocation",
 ] as const;
 
-function readFlags(argv: readonly string[]): { values: Map<string, string>; no_install: boolean } | string {
+type Flags = { readonly values: Map<string, string>; readonly no_install: boolean; readonly is_join_only: boolean };
+
+function readFlags(argv: readonly string[]): Flags | string {
   try {
     const options = Object.fromEntries(FLAGS.map((flag) => [flag, { type: "string" as const }]));
     const { values } = parseArgs({
       args: [...argv],
-      options: { ...options, "no-install": { type: "boolean" } },
+      options: { ...options, "no-install": { type: "boolean" }, "join-only": { type: "boolean" } },
       strict: true,
     });
     const given = new Map<string, string>();
     for (const [flag, value] of Object.entries(values)) if (typeof value === "string") given.set(flag, value);
-    return { values: given, no_install: values["no-install"] === true };
+    return { values: given, no_install: values["no-install"] === true, is_join_only: values["join-only"] === true };
   } catch (cause) {
     return cause instanceof Error ? cause.message : String(cause);
   }
 }
 
+/** Undefined when the text is no such rate. */
+function parseMbps(text: string): number | undefined {
+  const mbps = Number(text);
+  return /^\d{1,7}(\.\d{1,3})?$/.test(text) && mbps >= 1 && mbps <= MAX_MBPS ? mbps : undefined;
+}
+
 function parseCount(text: string, limit: number): number | undefined {
   const count = Number(text);
   return /^\d+$/.test(text) && count <= limit ? count : undefined;
-}
-
-function isWebSocketUrl(text: string): boolean {
-  if (!URL.canParse(text)) return false;
-  const { protocol, hash } = new URL(text);
-  return (protocol === "ws:" || protocol === "wss:") && hash === "";
 }

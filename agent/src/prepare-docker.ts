@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { existsSync, mkdirSync, openSync, closeSync } from "node:fs";
+import { existsSync, mkdirSync, openSync, closeSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Clock } from "./clock.ts";
 
@@ -8,6 +8,8 @@ export type Machine = {
   /** Whether an engine answers on the socket. */
   readonly doesAnswer: () => Promise<boolean>;
   readonly isFound: (program: string) => boolean;
+  /** Whether what a package is installed for is there. */
+  readonly hasTool: (tool: Tool) => boolean;
   readonly isRoot: () => boolean;
   /** Whether systemd runs as process 1. */
   readonly hasSystemd: () => boolean;
@@ -21,12 +23,33 @@ export type Preparation = { readonly ok: true } | { readonly ok: false; readonly
 
 const START_ATTEMPTS = 150;
 const ATTEMPT_MS = 200;
-/** Engine, and the small init that shell containers run under. */
-const PACKAGES = ["docker.io", "tini", "iptables"] as const;
+
+/** A program that the agent needs beside Docker, and Debian's package that brings it. */
+export type Tool = {
+  readonly package: string;
+  /** Where it lies; a name without a slash is looked for where programs are. */
+  readonly program: string;
+  /** It has to run inside of containers, where the host's libraries are not. */
+  readonly is_static?: true;
+};
+const TOOLS: readonly Tool[] = [
+  // The small init that shell containers run under.
+  { package: "tini", program: "tini" },
+  { package: "iptables", program: "iptables" },
+  // Disks of instances, and volumes.
+  { package: "e2fsprogs", program: "mkfs.ext4" },
+  // What a renter finds in a container whatever its image has: a shell, sftp, rsync.
+  { package: "busybox-static", program: "busybox", is_static: true },
+  { package: "openssh-sftp-server", program: "/usr/lib/openssh/sftp-server" },
+  { package: "rsync", program: "rsync" },
+  { package: "socat", program: "socat" },
+];
 
 /**
- * Sees to it that Docker Engine answers: starts an installed one, installs Debian's package where apt-get exists, when
- * this process is root or may become it without a password. `tell` gets lines for a person.
+ * Sees to it that Docker Engine answers and that the tools beside it are there: starts an installed engine, installs
+ * Debian's packages where apt-get exists, when this process is root or may become it without a password. A tool that
+ * cannot be had is named and no reason to give up: what needs it says so when it is asked for. `tell` gets lines for a
+ * person.
  */
 export async function prepareDocker(input: {
   readonly machine: Machine;
@@ -35,7 +58,10 @@ export async function prepareDocker(input: {
   readonly tell: (line: string) => void;
 }): Promise<Preparation> {
   const { machine, tell } = input;
-  if (await machine.doesAnswer()) return { ok: true };
+  if (await machine.doesAnswer()) {
+    await installTools(input);
+    return { ok: true };
+  }
   const isInstalled = machine.isFound("dockerd");
   const missing = isInstalled ? "Docker Engine is installed but does not answer" : "Docker Engine is not installed";
   if (!input.may_install) return { ok: false, problem: `${missing}, and this agent was told to leave that to you` };
@@ -43,9 +69,9 @@ export async function prepareDocker(input: {
   if (!prefix)
     return { ok: false, problem: `${missing}, and this user is neither root nor has sudo without a password` };
   if (!isInstalled) {
-    const problem = await install(machine, prefix, tell);
+    const problem = await installDocker(machine, prefix, tell);
     if (problem !== undefined) return { ok: false, problem };
-  }
+  } else await installTools(input);
   if (await machine.doesAnswer()) return { ok: true };
   await start(machine, prefix, tell);
   for (let attempt = 0; attempt < START_ATTEMPTS; attempt += 1) {
@@ -65,7 +91,34 @@ async function becomeRoot(machine: Machine): Promise<readonly string[] | undefin
   return (await machine.run("sudo", ["-n", "true"])) === 0 ? ["sudo", "-n"] : undefined;
 }
 
-async function install(
+async function installTools({ machine, may_install, tell }: Parameters<typeof prepareDocker>[0]): Promise<void> {
+  const packages = missingPackages(machine);
+  if (packages.length === 0) return;
+  const missing = `missing beside Docker Engine: ${packages.join(" ")}`;
+  const prefix = may_install && machine.isFound("apt-get") ? await becomeRoot(machine) : undefined;
+  if (!prefix) return tell(`${missing}; install them, or some of what renters ask for will not work`);
+  tell(`${missing}; installing them`);
+  const { code } = await aptInstall(machine, prefix, packages);
+  if (code !== 0) tell("they could not be installed; see docker.log in the state folder");
+}
+
+function missingPackages(machine: Machine): readonly string[] {
+  return TOOLS.filter((tool) => !machine.hasTool(tool)).map((tool) => tool.package);
+}
+
+async function aptInstall(
+  machine: Machine,
+  prefix: readonly string[],
+  packages: readonly string[],
+): Promise<{ readonly update: number; readonly code: number }> {
+  const environment = ["env", "DEBIAN_FRONTEND=noninteractive"];
+  const update = await runAs(machine, prefix, [...environment, "apt-get", "-q", "update"]);
+  const flags = ["-q", "-y", "--no-install-recommends"];
+  const code = await runAs(machine, prefix, [...environment, "apt-get", "install", ...flags, ...packages]);
+  return { update, code };
+}
+
+async function installDocker(
   machine: Machine,
   prefix: readonly string[],
   tell: (line: string) => void,
@@ -73,11 +126,9 @@ async function install(
   if (!machine.isFound("apt-get")) {
     return "Docker Engine is not installed, and this system has no apt-get: install Docker Engine and start again";
   }
-  tell(`installing Docker Engine: apt-get install ${PACKAGES.join(" ")} (about 300 MB on disk)`);
-  const environment = ["env", "DEBIAN_FRONTEND=noninteractive"];
-  const update = await runAs(machine, prefix, [...environment, "apt-get", "-q", "update"]);
-  const flags = ["-q", "-y", "--no-install-recommends"];
-  const code = await runAs(machine, prefix, [...environment, "apt-get", "install", ...flags, ...PACKAGES]);
+  const packages = ["docker.io", ...missingPackages(machine)];
+  tell(`installing Docker Engine: apt-get install ${packages.join(" ")} (about 300 MB on disk)`);
+  const { update, code } = await aptInstall(machine, prefix, packages);
   if (code === 0) return undefined;
   const first = update === 0 ? "" : "the package lists could not be fetched, and ";
   return `${first}apt-get could not install Docker Engine; see docker.log in the state folder`;
@@ -113,6 +164,10 @@ export function realMachine(input: {
   return {
     doesAnswer: input.doesAnswer,
     isFound: (program) => PROGRAM_FOLDERS.some((folder) => existsSync(join(folder, program))),
+    hasTool: ({ program, is_static }) => {
+      const paths = program.includes("/") ? [program] : PROGRAM_FOLDERS.map((folder) => join(folder, program));
+      return paths.some((path) => existsSync(path) && (is_static !== true || isStatic(path)));
+    },
     isRoot: () => process.getuid?.() === 0,
     hasSystemd: () => existsSync("/run/systemd/system"),
     run: (program, args) =>
@@ -132,4 +187,22 @@ export function realMachine(input: {
       child.unref();
     },
   };
+}
+
+const PROGRAM_HEADERS_AT = 32;
+const HEADER_SIZE_AT = 54;
+const HEADER_COUNT_AT = 56;
+const INTERPRETER = 3;
+
+/** Whether a 64-bit little-endian ELF program names no loader: all that it needs is in its own file. */
+export function isStatic(path: string): boolean {
+  const file = readFileSync(path);
+  if (file.length < 64 || file.toString("latin1", 0, 6) !== "\x7fELF\x02\x01") return false;
+  const start = Number(file.readBigUInt64LE(PROGRAM_HEADERS_AT));
+  const size = file.readUInt16LE(HEADER_SIZE_AT);
+  for (let index = 0; index < file.readUInt16LE(HEADER_COUNT_AT); index += 1) {
+    const at = start + index * size;
+    if (at + 4 > file.length || file.readUInt32LE(at) === INTERPRETER) return false;
+  }
+  return true;
 }
