@@ -16,6 +16,8 @@ const context = {
   real_gpu_uuids: new Set(["GPU-a"]),
 };
 
+const provision = { image: "example/app", image_id: "sha256:1", network: null, mounts: [], image_volumes: [] };
+
 describe("a container's recipe", () => {
   it("the host's own variables win over those of a renter", () => {
     const env: [string, string][] = [
@@ -35,7 +37,7 @@ describe("a container's recipe", () => {
   it("an identity port is the same number on both sides, under the variable of the number asked for", () => {
     const request = { container_port: 70_001, protocol: "udp" as const };
     const binding = { container_port: 20_007, protocol: "udp" as const, host_port: 20_007 };
-    const spec = buildContainerSpec(order(1), [{ request, binding }], context);
+    const spec = buildContainerSpec(order(1), [{ request, binding }], context, provision);
     assert.deepEqual(spec.ports, [binding]);
     assert.ok(spec.env.some(([name, value]) => name === "VAST_UDP_PORT_70001" && value === "20007"));
   });
@@ -45,6 +47,7 @@ describe("a container's recipe", () => {
       order(1, { gpu_uuids: ["GPU-a", "declared-x-0"], cpu_millis: 64_000 }),
       [],
       context,
+      provision,
     );
     assert.deepEqual([spec.gpu_uuids, spec.cpu_millis], [["GPU-a"], 4_000]);
   });
@@ -54,8 +57,12 @@ describe("a container's recipe", () => {
     assert.deepEqual(kept, { entrypoint: null, command: ["--port", "80"], has_init: false });
     const overridden = launchOf({ mode: "entrypoint", entrypoint_shell: "exec app", args: null });
     assert.deepEqual(overridden.entrypoint?.slice(0, 3), ["/bin/sh", "-c", "exec app"]);
-    const shell = launchOf({ mode: "shell", onstart: "echo $HOME 'x'", has_jupyter: true });
-    assert.deepEqual(shell.entrypoint?.slice(-2), ["shell jupyter", "echo $HOME 'x'"]);
+    const shell = launchOf({
+      mode: "shell",
+      onstart: "echo $HOME 'x'",
+      jupyter: { token: "", directory: null, is_lab: false },
+    });
+    assert.deepEqual(shell.entrypoint?.slice(-5), ["shell jupyter", "echo $HOME 'x'", "", "", "notebook"]);
   });
 });
 

@@ -1,8 +1,19 @@
 import type { DesiredInstance } from "../../protocol/index.ts";
-import type { ContainerSpec } from "./engine.ts";
-import { LABEL_GENERATION, LABEL_GPUS, LABEL_HOST, LABEL_INSTANCE, settledName } from "./identity.ts";
+import type { ContainerSpec, Mount } from "./engine.ts";
+import {
+  LABEL_GENERATION,
+  LABEL_GPUS,
+  LABEL_HOST,
+  LABEL_IMAGE,
+  LABEL_INSTANCE,
+  LABEL_RECIPE,
+  LABEL_REVISION,
+  LABEL_SSH_PORT,
+  settledName,
+} from "./identity.ts";
 import { launchOf } from "./launch.ts";
 import type { ChosenPort } from "./ports.ts";
+import { recipeOf } from "./recipe.ts";
 
 export type SpecContext = {
   readonly host_key: string;
@@ -13,37 +24,62 @@ export type SpecContext = {
   readonly real_gpu_uuids: ReadonlySet<string>;
 };
 
-const MILLIS_PER_CORE = 1000;
+/** What the host has got ready for one container. */
+export type Provision = {
+  /** What to make it from: a name, or an image id where exactly that one has to be below the disk. */
+  readonly image: string;
+  readonly image_id: string;
+  readonly network: string | null;
+  readonly mounts: readonly Mount[];
+  readonly image_volumes: ContainerSpec["image_volumes"];
+};
 
-/** The whole recipe of one container, from the order and the external ports chosen for it. */
+const MILLIS_PER_CORE = 1000;
+const SSH_PORT = 22;
+
+/** The whole recipe of one container, from the order, what the host has ready, and the external ports chosen for it. */
 export function buildContainerSpec(
   order: DesiredInstance,
   ports: readonly ChosenPort[],
   context: SpecContext,
+  provision: Provision,
 ): ContainerSpec {
   const launch = launchOf(order.command);
+  const ssh = ports.find((port) => isPlatformSsh(order, port.request));
   return {
     name: settledName(order.instance_id, order.generation),
-    image: order.image,
+    image: provision.image,
     labels: {
       [LABEL_HOST]: context.host_key,
       [LABEL_INSTANCE]: String(order.instance_id),
       [LABEL_GENERATION]: String(order.generation),
       [LABEL_GPUS]: order.gpu_uuids.join(","),
+      [LABEL_RECIPE]: recipeOf(order, context.real_gpu_uuids),
+      [LABEL_REVISION]: String(order.revision),
+      [LABEL_IMAGE]: provision.image_id,
+      ...(ssh ? { [LABEL_SSH_PORT]: String(ssh.binding.host_port) } : {}),
     },
     env: buildEnvironment(order, ports, context.public_ipaddr),
     entrypoint: launch.entrypoint,
     command: launch.command,
     has_init: launch.has_init,
     hostname: order.hostname,
+    user: order.user,
+    network: provision.network,
+    mounts: provision.mounts,
+    image_volumes: provision.image_volumes,
     bind_address: context.bind_address,
-    ports: ports.map((port) => port.binding),
+    ports: ports.filter((port) => port !== ssh).map((port) => port.binding),
     gpu_uuids: order.gpu_uuids.filter((uuid) => context.real_gpu_uuids.has(uuid)),
     // The engine refuses more processors than the machine has.
     cpu_millis: Math.min(order.cpu_millis, context.cpu_cores * MILLIS_PER_CORE),
     memory_bytes: order.memory_bytes,
-    disk_bytes: order.disk_bytes,
   };
+}
+
+/** Whether the agent's own SSH server answers at this port, instead of a program of the image. */
+function isPlatformSsh(order: DesiredInstance, port: DesiredInstance["ports"][number]): boolean {
+  return order.ssh !== null && port.container_port === SSH_PORT && port.protocol === "tcp";
 }
 
 /**

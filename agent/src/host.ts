@@ -1,46 +1,22 @@
-import type { Desired, DesiredInstance, ObservedInstance } from "../../protocol/index.ts";
-import type { Clock } from "./clock.ts";
-import type { Container, Engine, EngineEvent, EngineFailure, Result } from "./engine.ts";
-import type { SpecContext } from "./container-spec.ts";
-import { LABEL_HOST, readIdentity, type OwnContainer } from "./identity.ts";
-import { createContainer, renameContainer, startContainer, type JobContext, type Show } from "./jobs.ts";
-import type { Log } from "./log.ts";
-import { meterKey, Meters } from "./meters.ts";
+import type { Desired, DesiredInstance, ObservedInstance, ObservedVolume } from "../../protocol/index.ts";
+import { ContainerBook } from "./book.ts";
+import { DoorKeeper } from "./doors.ts";
+import type { Container, EngineEvent, EngineFailure, Result } from "./engine.ts";
+import type { HostDependencies } from "./host-parts.ts";
+import { LABEL_HOST, type OwnContainer } from "./identity.ts";
+import { attachDisk, type JobContext, type Show } from "./jobs.ts";
+import { meterKey } from "./meters.ts";
 import type { Notes } from "./notes.ts";
 import { observe, type Activity } from "./observe.ts";
-import { instanceOf, plan, type Action, type StopReason } from "./plan.ts";
-import { portKey, type PortProbe, type PortRange } from "./ports.ts";
+import { perform, type PerformContext } from "./perform.ts";
+import { instanceOf, newestFirst, plan, type Action } from "./plan.ts";
+import { recipeOf } from "./recipe.ts";
 import { Setbacks } from "./setbacks.ts";
-
-export type HostSettings = {
-  readonly spec: SpecContext;
-  readonly port_range: PortRange;
-  /** How long a process may take to end after a polite signal. */
-  readonly stop_grace_ms: number;
-  /** The same after a lost lease: the machine may be sold again soon. */
-  readonly lease_grace_ms: number;
-};
-
-export type HostDependencies = {
-  readonly clock: Clock;
-  readonly engine: Engine;
-  readonly settings: HostSettings;
-  readonly random: () => number;
-  readonly isPortFree: PortProbe;
-  readonly log: Log;
-  readonly notes: Notes | undefined;
-  /** `state` should be reported at once, `progress` when convenient. */
-  readonly onChange: (urgency: "state" | "progress") => void;
-};
+import type { FoundInstance } from "./tasks/files.ts";
+import { VolumeKeeper } from "./volume-keeper.ts";
 
 const RESYNC_EVERY_MS = 30_000;
 const RESYNC_AFTER_SILENCE_MS = 2_000;
-const HALT_TEXT = {
-  order: "stopped",
-  restart: "stopped for a restart",
-  lease: "lease expired",
-} as const satisfies Record<StopReason, string>;
-
 type Job = {
   /** The order that a creation works for; other jobs are too short to be called off. */
   readonly order: DesiredInstance | undefined;
@@ -55,13 +31,15 @@ type Job = {
 export class Host {
   readonly #deps: HostDependencies;
   readonly #jobContext: JobContext;
-  readonly #containers = new Map<string, OwnContainer>();
+  readonly #book: ContainerBook;
+  readonly #volumes: VolumeKeeper;
   readonly #activities = new Map<number, Activity>();
   readonly #jobs = new Map<number, Job>();
   readonly #setbacks: Setbacks;
-  readonly #floors = new Map<number, number>();
-  readonly #halted: Map<string, string>;
-  readonly #meters: Meters;
+  readonly #guardedImages: Set<string>;
+  /** Instances with a disk here; undefined until the host has looked. */
+  #disks: Set<number> | undefined;
+  readonly #doors: DoorKeeper;
   #orders: ReadonlyMap<number, DesiredInstance> | undefined;
   #appliedVersion = 0;
   #isLeaseLive = true;
@@ -77,17 +55,26 @@ export class Host {
 
   constructor(deps: HostDependencies) {
     this.#deps = deps;
-    this.#halted = new Map(Object.entries(deps.notes?.halted ?? {}));
-    this.#meters = new Meters(deps.clock, deps.notes?.meters);
+    this.#book = new ContainerBook(deps.clock, deps.boot_id, deps.notes);
+    this.#volumes = new VolumeKeeper(deps.disks, () => deps.onChange("state"));
+    this.#guardedImages = new Set(deps.notes?.guarded_images);
+    this.#doors = new DoorKeeper(deps.ssh, deps.notes?.keys);
     this.#setbacks = new Setbacks(deps.clock, deps.random);
     this.#jobContext = {
       clock: deps.clock,
       engine: deps.engine,
+      disks: deps.disks,
+      common_mounts: deps.settings.common_mounts,
+      provideNetwork: () => deps.network.provide(),
+      volumesSettled: () => this.#volumes.settled(),
+      imageBelow: (instance_id) => (this.#disks?.has(instance_id) ? this.#book.imageBelow(instance_id) : undefined),
+      guarded_images: this.#guardedImages,
+      certificateFor: deps.certificateFor,
       spec: deps.settings.spec,
       port_range: deps.settings.port_range,
       isPortFree: deps.isPortFree,
       random: deps.random,
-      isPortTaken: (key) => this.#isPortTaken(key),
+      isPortTaken: (key) => this.#book.isPortTaken(key),
       reservedPorts: new Set(),
       adopt: (container) => this.#adopt(container),
     };
@@ -97,6 +84,7 @@ export class Host {
   async begin(): Promise<void> {
     const { engine, settings } = this.#deps;
     this.#unsubscribe = engine.subscribe(LABEL_HOST, settings.spec.host_key, (event) => this.#onEvent(event));
+    this.#disks = new Set(await this.#deps.disks.list());
     await this.#resync();
   }
 
@@ -108,11 +96,11 @@ export class Host {
       if (job.order && isAbandoned(job.order, this.#orders.get(instance_id))) job.abort.abort();
     }
     this.#setbacks.keepOnly(this.#orders);
-    for (const instance_id of this.#floors.keys()) {
-      if (!this.#orders.has(instance_id)) this.#floors.delete(instance_id);
-    }
-    for (const order of desired.instances) this.#raiseFloor(order.instance_id, order.generation);
+    this.#book.keepFloors(this.#orders);
+    for (const order of desired.instances) this.#book.raiseFloor(order.instance_id, order.generation);
     this.#pruneMeters();
+    this.#doors.setOrders(desired.instances);
+    this.#volumes.set(desired.volumes);
     this.#reconcile();
     this.#deps.onChange("state");
   }
@@ -135,43 +123,81 @@ export class Host {
 
   /** Reads the traffic of all running containers, for the next report. */
   async sampleTraffic(): Promise<void> {
-    if (this.#isSampling || this.#containers.size === 0) return;
+    if (this.#isSampling || this.#book.all.length === 0) return;
     this.#isSampling = true;
-    await Promise.all([...this.#containers.values()].map((own) => this.#sampleTrafficOf(own)));
+    await Promise.all(this.#book.all.map((own) => this.#sample(own)));
     this.#isSampling = false;
   }
 
   /** The observed set, with last counters of finished runs first. `finals` names those for `acknowledge`. */
-  report(): { desired_version: number; instances: ObservedInstance[]; finals: string[] } {
-    if (this.#engineProblem === null) for (const own of this.#containers.values()) this.#meters.count(own);
+  report(): {
+    desired_version: number;
+    instances: ObservedInstance[];
+    volumes: readonly ObservedVolume[];
+    finals: string[];
+  } {
+    if (this.#engineProblem === null) this.#book.countAll();
     const observed = observe({
       orders: [...(this.#orders?.values() ?? [])],
-      containers: this.#isListed ? [...this.#containers.values()] : undefined,
-      floors: this.#floors,
+      containers: this.#isListed ? this.#book.all : undefined,
+      disks: this.#disks,
+      floors: this.#book.floors,
       activities: this.#activities,
       setbacks: this.#setbacks.all,
-      halted: this.#halted,
-      counters: (instance_id, generation) => this.#meters.counters(instance_id, generation),
+      halted: this.#book.halted,
+      counters: (instance_id, generation) => this.#book.counters(instance_id, generation),
+      usage: (own) => this.#book.usageOf(own),
+      sshHostKey: (instance_id) => this.#doors.hostKey(instance_id),
       engine_problem: this.#isListed ? this.#engineProblem : null,
     });
-    const finals = this.#meters.finals();
+    const finals = this.#book.meters.finals();
     const said = new Set(observed.map((entry) => meterKey(entry.instance_id, entry.generation)));
     const beside = [...finals].filter(([key]) => !said.has(key)).map(([, instance]) => instance);
     return {
       desired_version: this.#isListed ? this.#appliedVersion : 0,
       instances: [...beside, ...observed],
+      volumes: this.#volumes.observed,
       finals: [...finals.keys()],
     };
   }
 
   /** The server has stored these final counters: they need not be said again. */
   acknowledge(finals: readonly string[]): void {
-    this.#meters.forget(finals);
+    this.#book.meters.forget(finals);
     this.#pruneMeters();
   }
 
-  notes(): Pick<Notes, "halted" | "meters"> {
-    return { halted: Object.fromEntries(this.#halted), meters: this.#meters.notes() };
+  notes(): Pick<Notes, "halted" | "meters" | "running" | "images" | "keys" | "guarded_images"> {
+    return { ...this.#book.notes(), keys: this.#doors.notes(), guarded_images: [...this.#guardedImages] };
+  }
+
+  /** The instance's container, for those who connect to it. */
+  containerOf(instance_id: number): Container | undefined {
+    return newestFirst(this.#book.all.filter((own) => own.instance_id === instance_id))[0]?.container;
+  }
+
+  /** The same for those who look at its files; one that does not run gets its disk mounted. */
+  async find(instance_id: number): Promise<FoundInstance> {
+    if (this.#jobs.has(instance_id)) return { kind: "busy" };
+    const container = this.containerOf(instance_id);
+    if (!container) return { kind: "absent" };
+    const order = this.#orders?.get(instance_id);
+    if (container.phase !== "running" && order) await attachDisk(this.#deps, order, container);
+    const mounts = (order?.mounts ?? []).flatMap(({ volume_id, mount_path }) => {
+      const source = this.#deps.disks.volumeDirectory(volume_id);
+      return source === undefined ? [] : [{ source, target: mount_path }];
+    });
+    return { kind: "present", container, mounts };
+  }
+
+  /** From now on nobody else's instance is made of this image just because it is on this host. */
+  guardImage(image_id: string): void {
+    this.#guardedImages.add(image_id);
+  }
+
+  /** Whether nothing of any renter is on this host. */
+  get isEmpty(): boolean {
+    return this.#isListed && this.#book.all.length === 0 && this.#disks?.size === 0;
   }
 
   /** Stops acting; containers keep running. */
@@ -183,12 +209,16 @@ export class Host {
   }
 
   #reconcile(): void {
-    if (this.#isClosed || !this.#isListed) return;
+    if (this.#isClosed || !this.#isListed || !this.#disks) return;
+    this.#doors.open(this.#book.all);
+    const { real_gpu_uuids } = this.#deps.settings.spec;
     const actions = plan({
       orders: this.#orders && [...this.#orders.values()],
-      containers: [...this.#containers.values()],
-      floors: this.#floors,
-      halted: new Set(this.#halted.keys()),
+      containers: this.#book.all,
+      disks: this.#disks,
+      recipeOf: (order) => recipeOf(order, real_gpu_uuids),
+      floors: this.#book.floors,
+      halted: new Set(this.#book.halted.keys()),
       is_lease_live: this.#isLeaseLive,
     });
     for (const action of actions) {
@@ -216,7 +246,8 @@ export class Host {
       this.#deps.onChange(before?.state === state ? "progress" : "state");
     };
     this.#deps.log.info({ instance_id, generation, action: action.kind }, "begins");
-    const result = await this.#perform(action, show, abort.signal);
+    if (action.kind !== "stop" && action.kind !== "rename") await this.#deps.vacate?.(instance_id);
+    const result = await perform(this.#performContext(), action, show, abort.signal);
     this.#jobs.delete(instance_id);
     this.#activities.delete(instance_id);
     this.#conclude(instance_id, generation, action, result);
@@ -225,43 +256,17 @@ export class Host {
     this.#deps.onChange("state");
   }
 
-  async #perform(action: Action, show: Show, signal: AbortSignal): Promise<Result<void>> {
-    const { engine, settings } = this.#deps;
-    switch (action.kind) {
-      case "create":
-        return createContainer(this.#jobContext, action.order, show, signal);
-      case "start": {
-        const { id } = action.own.container;
-        show("starting", `starting ${action.order.image}`);
-        const started = await startContainer(this.#jobContext, action.order, action.own);
-        if (started.ok) this.#halted.delete(id);
-        return this.#look(id, started);
-      }
-      case "stop": {
-        const { id } = action.own.container;
-        show("stopping", HALT_TEXT[action.reason]);
-        await this.#sampleTrafficOf(action.own);
-        // Noted before the process ends, so that its end is never mistaken for its own doing.
-        this.#halted.set(id, HALT_TEXT[action.reason]);
-        const grace_ms = action.reason === "lease" ? settings.lease_grace_ms : settings.stop_grace_ms;
-        return this.#look(id, await engine.stop(id, grace_ms));
-      }
-      case "rename":
-        return this.#look(
-          action.own.container.id,
-          await renameContainer(this.#jobContext, action.own.container, action.name),
-        );
-      case "remove":
-        return this.#remove(action.own, show);
-    }
-  }
-
-  async #remove(own: OwnContainer, show: Show): Promise<Result<void>> {
-    show("stopping", "removing");
-    await this.#sampleTrafficOf(own);
-    const removed = await this.#deps.engine.remove(own.container.id);
-    if (removed.ok) this.#drop(own.container.id);
-    return removed;
+  #performContext(): PerformContext {
+    const { stop_grace_ms, lease_grace_ms } = this.#deps.settings;
+    return {
+      jobs: this.#jobContext,
+      book: this.#book,
+      disks: (this.#disks ??= new Set()),
+      graceFor: (reason) => (reason === "lease" ? lease_grace_ms : stop_grace_ms),
+      sample: (own) => this.#sample(own),
+      look: (id, result) => this.#look(id, result),
+      drop: (id) => this.#drop(id),
+    };
   }
 
   #conclude(instance_id: number, generation: number, action: Action, result: Result<void>): void {
@@ -290,37 +295,29 @@ export class Host {
 
   #adopt(container: Container): void {
     this.#epoch += 1;
-    const own = readIdentity(container);
-    if (!own) return;
-    const before = this.#containers.get(container.id);
-    if (before && before.generation !== own.generation) this.#meters.finish(before, "stopped");
-    this.#containers.set(container.id, own);
-    this.#raiseFloor(own.instance_id, own.generation);
-    this.#meters.count(own);
+    this.#book.adopt(container);
   }
 
   #drop(id: string): void {
     this.#epoch += 1;
-    const own = this.#containers.get(id);
-    if (!own) return;
-    this.#meters.finish(own, "absent");
-    this.#containers.delete(id);
-    this.#halted.delete(id);
+    this.#book.drop(id);
   }
 
-  async #sampleTrafficOf(own: OwnContainer): Promise<void> {
+  async #sample(own: OwnContainer): Promise<void> {
+    const { engine, disks } = this.#deps;
     if (own.container.phase !== "running") return;
-    const traffic = await this.#deps.engine.traffic(own.container.id);
-    if (traffic.ok) this.#meters.count(own, traffic.value);
-    else this.#noteReachability(traffic.failure);
+    const usage = await engine.usage(own.container.id);
+    if (!usage.ok) return this.#noteReachability(usage.failure);
+    this.#book.use(own, usage.value, (await disks.usedBytes(own.instance_id)) ?? 0);
   }
 
   #onEvent(event: EngineEvent): void {
-    if (event.kind === "resync") {
+    if (event.kind !== "container") {
+      if (event.kind === "lost") this.#book.engineLost();
       void this.#resync();
       return;
     }
-    const own = this.#containers.get(event.id);
+    const own = this.#book.get(event.id);
     const job = own && this.#jobs.get(own.instance_id);
     // A job looks at its container itself, but perhaps a moment too early: it looks again when it is done.
     if (job) job.missed.add(event.id);
@@ -342,6 +339,9 @@ export class Host {
     this.#isResyncing = false;
     if (this.#isClosed) return;
     this.#nextResyncMs = clock.monotonicMs() + (listed.ok ? RESYNC_EVERY_MS : RESYNC_AFTER_SILENCE_MS);
+    // Somebody may have changed the firewall meanwhile, and a volume that was not ready may be by now.
+    void this.#deps.network.refresh();
+    this.#volumes.look();
     if (!listed.ok) {
       this.#noteReachability(listed.failure);
       return;
@@ -353,10 +353,7 @@ export class Host {
   }
 
   #adoptAll(containers: readonly Container[]): void {
-    const listed = new Set(containers.map((container) => container.id));
-    for (const container of containers) this.#adopt(container);
-    for (const id of [...this.#containers.keys()]) if (!listed.has(id)) this.#drop(id);
-    for (const id of [...this.#halted.keys()]) if (!listed.has(id)) this.#halted.delete(id);
+    this.#book.adoptAll(containers);
     this.#isListed = true;
     this.#deps.onChange("state");
   }
@@ -372,29 +369,13 @@ export class Host {
     this.#deps.onChange("state");
   }
 
-  #raiseFloor(instance_id: number, generation: number): void {
-    this.#floors.set(instance_id, Math.max(generation, this.#floors.get(instance_id) ?? 0));
-  }
-
-  /** Keeps the meters of runs that a report can still name. */
   #pruneMeters(): void {
-    const kept = new Set<string>();
-    for (const own of this.#containers.values()) kept.add(meterKey(own.instance_id, own.generation));
-    for (const order of this.#orders?.values() ?? []) {
-      kept.add(meterKey(order.instance_id, Math.max(order.generation, this.#floors.get(order.instance_id) ?? 0)));
-    }
-    this.#meters.prune(kept);
-  }
-
-  #isPortTaken(key: string): boolean {
-    for (const { container } of this.#containers.values()) {
-      if (container.ports.some((port) => portKey(port.host_port, port.protocol) === key)) return true;
-    }
-    return false;
+    const orders = [...(this.#orders?.values() ?? [])];
+    this.#book.pruneMeters(new Map(orders.map((order) => [order.instance_id, order.generation])));
   }
 }
 
 /** A job in progress for one order is pointless when the present order differs in what the job makes. */
 function isAbandoned(job: DesiredInstance, order: DesiredInstance | undefined): boolean {
-  return !order || order.run === "absent" || order.generation !== job.generation || order.image !== job.image;
+  return !order || order.run === "absent" || order.generation !== job.generation || order.revision !== job.revision;
 }

@@ -9,8 +9,16 @@ export const LABEL_HOST = "berth.host_key";
 export const LABEL_INSTANCE = "berth.instance_id";
 /** The generation at creation, used when somebody has renamed the container by hand. */
 export const LABEL_GENERATION = "berth.generation";
-/** GPUs the container was made with, by a comma: devices cannot change after creation either. */
+/** GPUs the container was made with, by a comma: for people who look at what runs. */
 export const LABEL_GPUS = "berth.gpu_uuids";
+/** Digest of what is fixed at creation (`recipe.ts`). */
+export const LABEL_RECIPE = "berth.recipe";
+/** The order's revision: a container of an older one goes, and its disk with it. */
+export const LABEL_REVISION = "berth.revision";
+/** The exact image below the instance's disk: what was written on one image fits no other. */
+export const LABEL_IMAGE = "berth.image_id";
+/** External port of the platform's SSH server, which the agent itself serves. */
+export const LABEL_SSH_PORT = "berth.ssh_port";
 
 const NAME = /^berth-(\d{1,15})-g(\d{1,15})(?:\.of-[0-9a-f]{8})?(?:\.after-(\d{1,15}))?$/;
 
@@ -41,6 +49,10 @@ export type OwnContainer = {
   readonly container: Container;
   readonly instance_id: number;
   readonly generation: number;
+  readonly revision: number;
+  readonly recipe: string;
+  readonly image_id: string;
+  readonly ssh_port: number | null;
   /** Whether a process of this generation was ever started. */
   readonly has_begun: boolean;
   /** The name still says that the start is to come although it took place. */
@@ -62,6 +74,10 @@ export function readIdentity(container: Container): OwnContainer | undefined {
     container,
     instance_id,
     generation,
+    revision: Number(container.labels[LABEL_REVISION] ?? 0) || 0,
+    recipe: container.labels[LABEL_RECIPE] ?? "",
+    image_id: container.labels[LABEL_IMAGE] ?? "",
+    ssh_port: Number(container.labels[LABEL_SSH_PORT] ?? 0) || null,
     has_begun,
     is_unsettled: has_begun && pending_after_ms !== undefined,
   };

@@ -1,78 +1,32 @@
-import { createHash, randomUUID } from "node:crypto";
-import { readFileSync } from "node:fs";
-import { hostname } from "node:os";
-import { join, resolve } from "node:path";
+import { randomUUID } from "node:crypto";
+import { becomeRoot, runSilently } from "./become-root.ts";
 import { systemClock } from "./clock.ts";
-import { createDockerEngine } from "./docker/engine.ts";
-import { takeInventory } from "./inventory.ts";
-import { createLog } from "./log.ts";
-import { fileNotes, forgetfulNotes } from "./notes.ts";
-import { parseOptions, USAGE, type Options } from "./options.ts";
-import { probePortOn } from "./ports.ts";
-import { prepareDocker, realMachine } from "./prepare-docker.ts";
+import { simulatedDisks } from "./disks/index.ts";
+import { noGpuAccess } from "./gpu/index.ts";
+import { createLog, type Log } from "./log.ts";
+import { findMembership } from "./membership.ts";
+import { noNetwork } from "./network/network.ts";
+import { ownAddress } from "./network-facts.ts";
+import { forgetfulNotes } from "./notes.ts";
+import { parseOptions, USAGE } from "./options.ts";
+import { PROOF_PROBLEM, startReal, type SettledOptions } from "./real-host.ts";
 import { startHost, type RunningHost } from "./run-host.ts";
 import { createSimulatedEngine } from "./simulated/engine.ts";
 import { inventMachine } from "./simulated/machine.ts";
 
+/** An agent that cannot finish in time is not waited for: the next one finds everything as it is. */
+const STOP_LIMIT_MS = 8_000;
 const EXIT_USAGE = 2;
+/** This machine cannot be a host. */
 const EXIT_NO_ENGINE = 3;
+const EXIT_NOT_JOINED = 4;
 /** Between the first connections of simulated hosts: a thousand do not knock at once. */
 const SIMULATED_SPREAD_MS = 2;
 
-function readFirst(path: string): string {
-  try {
-    return readFileSync(path, "utf8").trim();
-  } catch {
-    // Not every system has the file; the caller has something else to go by.
-    return "";
-  }
-}
+const tell = (line: string): void => void process.stdout.write(`${line}\n`);
 
-/** The same for one machine and one state folder; two folders on one machine are two hosts, never each other's. */
-function defaultHostKey(options: Options): string {
-  const machine = readFirst("/etc/machine-id") || hostname();
-  const digest = createHash("sha256")
-    .update(`${machine}\n${resolve(options.state_dir)}`)
-    .digest("hex");
-  return `${options.simulate > 0 ? "simulated" : "machine"}-${digest.slice(0, 16)}`;
-}
-
-async function startReal(options: Options, log: ReturnType<typeof createLog>): Promise<RunningHost[]> {
-  const engine = createDockerEngine({ socket_path: options.docker_socket, clock: systemClock });
-  const tell = (line: string) => process.stdout.write(`${line}\n`);
-  const doesAnswer = async () => (await engine.version()).ok;
-  const machine = realMachine({ state_dir: options.state_dir, doesAnswer });
-  const prepared = await prepareDocker({ machine, clock: systemClock, may_install: options.may_install, tell });
-  if (!prepared.ok) {
-    tell(prepared.problem);
-    process.exit(EXIT_NO_ENGINE);
-  }
-  const host_key = options.host_key ?? defaultHostKey(options);
-  const docker_root = (await engine.storagePath()) ?? "/var/lib/docker";
-  const { machine: facts, gpus } = await takeInventory({ ...options, host_key, docker_root });
-  const own = log.child({ host_key });
-  const path = join(options.state_dir, `notes-${host_key}.json`);
-  const notes_store = fileNotes(path, (cause) => own.warn({ problem: String(cause) }, "the notes cannot be written"));
-  const host = startHost({
-    ...options,
-    clock: systemClock,
-    random: Math.random,
-    log: own,
-    host_key,
-    engine,
-    machine: facts,
-    gpus,
-    real_gpu_uuids: new Set(gpus.filter((gpu) => !gpu.is_declared).map((gpu) => gpu.uuid)),
-    boot_id: readFirst("/proc/sys/kernel/random/boot_id") || randomUUID(),
-    notes_store,
-    isPortFree: probePortOn(options.bind_address),
-    delay_ms: 0,
-  });
-  return [host];
-}
-
-function startSimulated(options: Options, log: ReturnType<typeof createLog>): RunningHost[] {
-  const base = options.host_key ?? defaultHostKey(options);
+function startSimulated(options: SettledOptions, log: Log): RunningHost[] {
+  const base = options.host_key;
   const boot_id = randomUUID();
   return Array.from({ length: options.simulate }, (_, index) => {
     const host_key = `${base}-${index + 1}`;
@@ -82,7 +36,6 @@ function startSimulated(options: Options, log: ReturnType<typeof createLog>): Ru
       public_ipaddr: options.public_ipaddr,
       port_range: options.port_range,
     };
-    const { machine, gpus } = inventMachine(invented);
     return startHost({
       ...options,
       clock: systemClock,
@@ -90,15 +43,27 @@ function startSimulated(options: Options, log: ReturnType<typeof createLog>): Ru
       log,
       host_key,
       engine: createSimulatedEngine({ clock: systemClock, random: Math.random }),
-      machine,
-      gpus,
-      real_gpu_uuids: new Set(),
+      disks: simulatedDisks(),
+      network: noNetwork,
+      ssh: undefined,
+      common_mounts: [],
+      sandbox: undefined,
+      inventory: inventMachine(invented),
+      gpu_access: noGpuAccess,
       boot_id,
       notes_store: forgetfulNotes,
+      proof_store: options.proofOf(host_key, (cause) => log.warn({ problem: String(cause) }, PROOF_PROBLEM)),
       isPortFree: () => Promise.resolve(true),
       delay_ms: index * SIMULATED_SPREAD_MS,
     });
   });
+}
+
+async function startRealOrEnd(options: SettledOptions, log: Log): Promise<RunningHost> {
+  const started = await startReal(options, { log, tell });
+  if (typeof started !== "string") return started;
+  tell(started);
+  process.exit(EXIT_NO_ENGINE);
 }
 
 async function main(): Promise<void> {
@@ -112,21 +77,49 @@ async function main(): Promise<void> {
     process.exitCode = EXIT_USAGE;
     return;
   }
-  const { options } = parsed;
+  if (parsed.options.simulate === 0) await goOnAsRoot();
+  const found = await findMembership({ options: parsed.options, clock: systemClock, tell });
+  if (!found.ok) {
+    process.stderr.write(`${found.problem}\n`);
+    process.exitCode = EXIT_NOT_JOINED;
+    return;
+  }
+  if (parsed.options.is_join_only) return;
+  const given = { ...parsed.options, ...found.membership };
+  const public_ipaddr = given.public_ipaddr || (await ownAddress(given.server_url));
+  const options = { ...given, public_ipaddr, bind_address: given.bind_address || public_ipaddr };
   const log = createLog(options.log_level);
-  const hosts = options.simulate > 0 ? startSimulated(options, log) : await startReal(options, log);
+  const hosts = options.simulate > 0 ? startSimulated(options, log) : [await startRealOrEnd(options, log)];
   log.info({ hosts: hosts.length, server: new URL(options.server_url).host }, "agent runs");
   let isStopping = false;
   const stop = (signal: string) => {
     if (isStopping) return;
     isStopping = true;
     log.info({ signal }, "agent stops, containers keep running");
-    for (const host of hosts) host.close();
     // Time for the closing frames to leave; the process then ends whatever is still open.
-    void systemClock.sleep(100).then(() => process.exit(0));
+    const closed = Promise.all([systemClock.sleep(100), ...hosts.map((host) => host.close())]);
+    void Promise.race([closed, systemClock.sleep(STOP_LIMIT_MS)]).then(() => process.exit(0));
   };
   process.on("SIGTERM", () => stop("SIGTERM"));
   process.on("SIGINT", () => stop("SIGINT"));
+  if (process.env["BERTH_AGENT_ENDS_WITH_STDIN"] === "1") {
+    // A server's own agent ends with it, however that ends, and also where root's processes take no signals from it.
+    process.stdin.on("error", () => undefined).on("close", () => stop("the end of the server"));
+    process.stdin.resume();
+  }
+}
+
+/** Becomes root through sudo, in place of this process, where that takes no password; ends it where it cannot be root. */
+async function goOnAsRoot(): Promise<void> {
+  const argv = [process.execPath, ...process.execArgv, ...process.argv.slice(1)];
+  const ascent = await becomeRoot({ is_root: process.getuid?.() === 0, env: process.env, argv, run: runSilently });
+  if (ascent.kind === "root") return;
+  if (ascent.kind === "through" && process.execve !== undefined) {
+    // The program is looked for where PATH says, as a shell does.
+    process.execve("/usr/bin/env", ["env", ascent.program, ...ascent.args], process.env);
+  }
+  tell(ascent.kind === "through" ? "this runtime cannot become root: start the agent as root" : ascent.problem);
+  process.exit(EXIT_NO_ENGINE);
 }
 
 await main();

@@ -53,6 +53,8 @@ export class Meters {
       status_msg: state === "absent" ? "nothing is left" : "stopped",
       ports: {},
       exit_code: state === "absent" ? null : own.container.exit_code,
+      ssh_host_key: null,
+      usage: null,
       counters: this.counters(own.instance_id, own.generation),
     });
   }

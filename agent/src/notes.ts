@@ -15,6 +15,14 @@ export const Notes = Type.Object({
   lease: Type.Object({ granted_at_ms: Type.Number(), lease_ms: Type.Number() }),
   /** Container id → why the agent stopped it. */
   halted: Type.Record(Type.String(), Type.String()),
+  /** Ids of containers that ran when this was written: after a reboot they are to run again. */
+  running: Type.Array(Type.String()),
+  /** Instance → the id of the image below its disk. */
+  images: Type.Record(Type.String(), Type.String()),
+  /** Instance → keys that may enter it, for while the control plane is away. */
+  keys: Type.Record(Type.String(), Type.Array(Type.String())),
+  /** Ids of images that came with somebody's credentials. */
+  guarded_images: Type.Array(Type.String()),
   /** `<instance>:<generation>` → its meter. */
   meters: Type.Record(
     Type.String(),

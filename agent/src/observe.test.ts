@@ -6,13 +6,22 @@ import { observe, type ObserveInput } from "./observe.ts";
 const NOTHING: ObserveInput = {
   orders: [],
   containers: [],
+  disks: new Set(),
   floors: new Map(),
   activities: new Map(),
   setbacks: new Map(),
   halted: new Map(),
   counters: () => ({ running_ms: 0, received_bytes: 0, sent_bytes: 0 }),
+  usage: () => null,
+  sshHostKey: () => null,
   engine_problem: null,
 };
+
+test("the receipt waits until the disk is gone too", () => {
+  const gone = order(7, { generation: 2, run: "absent" });
+  const stateOf = (disks: ReadonlySet<number> | undefined) => observe({ ...NOTHING, disks, orders: [gone] })[0]?.state;
+  assert.deepEqual([stateOf(new Set([7])), stateOf(new Set()), stateOf(undefined)], ["stopping", "absent", "failed"]);
+});
 
 test("a stop during a pull, or of an image that cannot be pulled, is done at once: nothing runs", () => {
   const stopped = order(7, { generation: 2, run: "stopped" });

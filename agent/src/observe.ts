@@ -18,12 +18,16 @@ export type ObserveInput = {
   readonly orders: readonly DesiredInstance[];
   /** Undefined until the engine has been asked once: nothing is then known to be absent. */
   readonly containers: readonly OwnContainer[] | undefined;
+  /** Instances that have a disk here; undefined until the host has looked. */
+  readonly disks: ReadonlySet<number> | undefined;
   readonly floors: ReadonlyMap<number, number>;
   readonly activities: ReadonlyMap<number, Activity>;
   readonly setbacks: ReadonlyMap<number, Setback>;
   /** Container id → why the agent stopped it. */
   readonly halted: ReadonlyMap<string, string>;
   readonly counters: (instance_id: number, generation: number) => Counters;
+  readonly usage: (own: OwnContainer) => ObservedInstance["usage"];
+  readonly sshHostKey: (instance_id: number) => string | null;
   /** Why the engine gives no answer now; null when it does. */
   readonly engine_problem: string | null;
 };
@@ -67,6 +71,8 @@ function observeOne(
     status_msg: text.slice(0, MESSAGE_LIMIT),
     ports: isRunning && view.state === "running" ? portsOf(own) : {},
     exit_code: isRunning || view.state === "absent" ? null : (own?.container.exit_code ?? null),
+    ssh_host_key: order?.ssh ? input.sshHostKey(instance_id) : null,
+    usage: isRunning && own ? input.usage(own) : null,
     counters: input.counters(instance_id, view.generation),
   };
 }
@@ -91,11 +97,14 @@ function viewOf(
   }
   if (own) return viewContainer(stale ? undefined : order, own, input, setback);
   if (!order) return undefined;
-  if (input.containers === undefined) {
+  if (input.containers === undefined || input.disks === undefined) {
     return { state: "failed", generation: order.generation, text: "the container engine has not answered yet" };
   }
   const floor = Math.max(order.generation, input.floors.get(instance_id) ?? 0);
-  if (stale || order.run === "absent") return { state: "absent", generation: floor, text: "nothing is left" };
+  if (stale || order.run === "absent") {
+    if (input.disks.has(instance_id)) return { state: "stopping", generation: floor, text: "removing its disk" };
+    return { state: "absent", generation: floor, text: "nothing is left" };
+  }
   return { state: "starting", generation: order.generation, text: "waiting to be created" };
 }
 
@@ -120,12 +129,26 @@ function viewContainer(
   if (halted !== undefined || order?.run === "stopped") {
     return { state: "stopped", generation, text: halted ?? "stopped" };
   }
-  return { state: "exited", generation, text: `the main process ended with code ${container.exit_code ?? "unknown"}` };
+  return { state: "exited", generation, text: describeExit(container.exit_code) };
+}
+
+/** What codes mean by the shells' convention, and what to do about it. */
+const EXIT_ADVICE: Readonly<Record<number, string>> = {
+  0: "it had nothing more to do; start it with a program that keeps running, or use an ssh launch mode",
+  126: "the program could not be executed; check its permissions and the image's architecture",
+  127: "the program was not found in the image; check the entrypoint and the arguments",
+  137: "it was killed, by a signal or for lack of memory; rent more memory or look at its log",
+};
+
+function describeExit(exit_code: number | null): string {
+  const ended = `the main process ended with code ${exit_code ?? "unknown"}`;
+  const advice = exit_code === null ? undefined : EXIT_ADVICE[exit_code];
+  return `${ended}: ${advice ?? "its log says why"}`;
 }
 
 /** `"8080/tcp": 33526`. An identity port stands under its own number, the same on both sides. */
 function portsOf(own: OwnContainer): Record<string, number> {
-  const ports: Record<string, number> = {};
+  const ports: Record<string, number> = own.ssh_port === null ? {} : { "22/tcp": own.ssh_port };
   for (const port of own.container.ports) {
     if (port.container_port < FIRST_IDENTITY_PORT) ports[`${port.container_port}/${port.protocol}`] = port.host_port;
   }

@@ -4,12 +4,21 @@ import fc from "fast-check";
 import type { DesiredInstance } from "../../protocol/index.ts";
 import { order } from "../test/fixtures.ts";
 import type { Container } from "./engine.ts";
-import { LABEL_INSTANCE, pendingName, readIdentity, settledName, type OwnContainer } from "./identity.ts";
-import { plan, type Action, type PlanInput } from "./plan.ts";
+import {
+  LABEL_INSTANCE,
+  LABEL_RECIPE,
+  LABEL_REVISION,
+  pendingName,
+  readIdentity,
+  settledName,
+  type OwnContainer,
+} from "./identity.ts";
+import { instanceOf, plan, type Action, type PlanInput } from "./plan.ts";
 
 type World = {
   readonly containers: Map<string, Container>;
   readonly halted: Set<string>;
+  readonly disks: Set<number>;
   clock_ms: number;
   created: number;
 };
@@ -17,8 +26,11 @@ type World = {
 const instanceId = fc.integer({ min: 1, max: 4 });
 const generation = fc.integer({ min: 0, max: 4 });
 const run = fc.constantFrom<DesiredInstance["run"]>("running", "stopped", "absent");
+const digit = fc.integer({ min: 0, max: 1 });
 const orders = fc.uniqueArray(
-  fc.record({ instance_id: instanceId, generation, run }).map((fields) => order(fields.instance_id, fields)),
+  fc
+    .record({ instance_id: instanceId, generation, run, revision: digit, gpus: digit })
+    .map(({ gpus, ...fields }) => order(fields.instance_id, { ...fields, gpu_uuids: gpus === 0 ? [] : ["GPU-1"] })),
   { selector: (one) => one.instance_id, maxLength: 4 },
 );
 
@@ -31,6 +43,8 @@ const container = fc
     started_at_ms: fc.option(fc.integer({ min: 1, max: 5 }), { nil: null }),
     pending_after_ms: fc.option(fc.integer({ min: 1, max: 5 }), { nil: null }),
     isRunning: fc.boolean(),
+    revision: digit,
+    recipe: digit,
   })
   .map((fields): Container => {
     const { id, instance_id, started_at_ms, pending_after_ms } = fields;
@@ -42,21 +56,29 @@ const container = fc
     return {
       id,
       name,
-      labels: { [LABEL_INSTANCE]: String(instance_id) },
+      labels: {
+        [LABEL_INSTANCE]: String(instance_id),
+        [LABEL_RECIPE]: String(fields.recipe),
+        [LABEL_REVISION]: String(fields.revision),
+      },
       phase: isRunning ? "running" : started_at_ms === null ? "created" : "exited",
       exit_code: isRunning || started_at_ms === null ? null : 0,
       started_at_ms,
       finished_at_ms: isRunning || started_at_ms === null ? null : started_at_ms,
       ports: [],
+      network: null,
+      layer_directory: null,
     };
   });
 const containers = fc.uniqueArray(container, { selector: (one) => one.id, maxLength: 6 });
 const halts = fc.array(fc.boolean(), { minLength: 6, maxLength: 6 });
 
-const situation = fc.record({ orders, containers, halts }).map((fields) => {
+const disks = fc.uniqueArray(instanceId);
+const situation = fc.record({ orders, containers, halts, disks }).map((fields) => {
   const world: World = {
     containers: new Map(fields.containers.map((one) => [one.id, one])),
     halted: new Set(fields.containers.filter((_, index) => fields.halts[index] === true).map((one) => one.id)),
+    disks: new Set([...fields.disks, ...fields.containers.map((one) => readIdentity(one)?.instance_id ?? 0)]),
     clock_ms: 100,
     created: 0,
   };
@@ -65,7 +87,9 @@ const situation = fc.record({ orders, containers, halts }).map((fields) => {
 
 function inputOf(world: World, desired: readonly DesiredInstance[], is_lease_live = true): PlanInput {
   const own = [...world.containers.values()].map(readIdentity).filter((one) => one !== undefined);
-  return { orders: desired, containers: own, floors: new Map(), halted: world.halted, is_lease_live };
+  const recipeOf = (one: DesiredInstance) => String(one.gpu_uuids.length);
+  const { disks, halted } = world;
+  return { orders: desired, containers: own, disks, recipeOf, floors: new Map(), halted, is_lease_live };
 }
 
 /** What the engine and the jobs make of one action, in the smallest possible model. */
@@ -75,7 +99,12 @@ function apply(world: World, action: Action): void {
     world.created += 1;
     const { instance_id, generation: made } = action.order;
     const id = `made-${world.created}`;
-    const labels = { [LABEL_INSTANCE]: String(instance_id) };
+    const labels = {
+      [LABEL_INSTANCE]: String(instance_id),
+      [LABEL_RECIPE]: String(action.order.gpu_uuids.length),
+      [LABEL_REVISION]: String(action.order.revision),
+    };
+    world.disks.add(instance_id);
     const times = { exit_code: null, started_at_ms: null, finished_at_ms: null };
     world.containers.set(id, {
       id,
@@ -84,13 +113,21 @@ function apply(world: World, action: Action): void {
       phase: "created",
       ...times,
       ports: [],
+      network: null,
+      layer_directory: null,
     });
+    return;
+  }
+  if (action.kind === "erase") {
+    world.disks.delete(action.instance_id);
     return;
   }
   const { container: one } = action.own;
   const change = (fields: Partial<Container>) => world.containers.set(one.id, { ...one, ...fields });
-  if (action.kind === "remove") world.containers.delete(one.id);
-  else if (action.kind === "rename") change({ name: action.name });
+  if (action.kind === "remove") {
+    world.containers.delete(one.id);
+    if (!action.keeps_disk) world.disks.delete(action.own.instance_id);
+  } else if (action.kind === "rename") change({ name: action.name });
   else if (action.kind === "stop") {
     world.halted.add(one.id);
     change({ phase: "exited", exit_code: 143, finished_at_ms: world.clock_ms });
@@ -128,6 +165,35 @@ describe("the plan, over any situation", () => {
     );
   });
 
+  it("keeps the disk of everything that is desired, and no other", () => {
+    fc.assert(
+      fc.property(situation, ({ orders: desired, world }) => {
+        const gone = desired.filter(
+          (one) =>
+            one.run === "absent" && ownOf(world, one.instance_id).every((own) => own.generation <= one.generation),
+        );
+        converge(world, desired);
+        for (const one of gone) assert.ok(!world.disks.has(one.instance_id));
+        for (const id of world.disks) assert.ok(desired.some((one) => one.instance_id === id));
+      }),
+    );
+  });
+
+  it("never gives up a disk that a run of the same revision was written on", () => {
+    fc.assert(
+      fc.property(situation, ({ orders: desired, world }) => {
+        const kept = desired.filter(
+          (one) => one.run !== "absent" && ownOf(world, one.instance_id).every((own) => own.revision >= one.revision),
+        );
+        const done = converge(world, desired);
+        for (const action of done) {
+          const isGone = action.kind === "erase" || (action.kind === "remove" && !action.keeps_disk);
+          if (isGone) assert.ok(!kept.some((one) => one.instance_id === instanceOf(action)));
+        }
+      }),
+    );
+  });
+
   it("leaves one container at most for an instance, and none for one that is not desired", () => {
     fc.assert(
       fc.property(situation, ({ orders: desired, world }) => {
@@ -149,7 +215,7 @@ describe("the plan, over any situation", () => {
           ]),
         );
         for (const action of plan(inputOf(world, desired))) {
-          if (action.kind === "create" || action.kind === "rename") continue;
+          if (action.kind === "create" || action.kind === "rename" || action.kind === "erase") continue;
           const stale = desired.find((one) => one.instance_id === action.own.instance_id);
           if (!stale || stale.generation >= (newest.get(stale.instance_id) ?? -1)) continue;
           assert.equal(action.kind, "remove");

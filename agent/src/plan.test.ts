@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import type { DesiredInstance } from "../../protocol/index.ts";
 import { order } from "../test/fixtures.ts";
 import type { Container } from "./engine.ts";
 import {
@@ -22,6 +23,8 @@ function own(changes: Partial<Container> = {}): OwnContainer {
     started_at_ms: 1_000,
     finished_at_ms: null,
     ports: [],
+    network: null,
+    layer_directory: null,
     ...changes,
   };
   const identity = readIdentity(container);
@@ -36,11 +39,47 @@ function kinds(
   containers: readonly OwnContainer[],
   changes: Partial<PlanInput> = {},
 ): string[] {
-  const input = { orders, containers, floors: new Map(), halted: new Set<string>(), is_lease_live: true, ...changes };
+  const input: PlanInput = {
+    orders,
+    containers,
+    disks: new Set(),
+    recipeOf: () => "",
+    floors: new Map(),
+    halted: new Set<string>(),
+    is_lease_live: true,
+    ...changes,
+  };
   return plan(input).map((action) => action.kind);
 }
 
 describe("plan", () => {
+  it("a disk without a container is deleted when nobody wants it, and kept for a container to come", () => {
+    const disks = new Set([1]);
+    assert.deepEqual(kinds([order(1, { run: "absent" })], [], { disks }), ["erase"]);
+    assert.deepEqual(kinds([], [], { disks }), ["erase"]);
+    assert.deepEqual(kinds([order(1)], [], { disks }), ["create"]);
+    assert.deepEqual(kinds([order(1, { run: "absent" })], [own(exited)], { disks }), ["remove"]);
+    assert.deepEqual(kinds(undefined, [], { disks }), []);
+  });
+
+  it("what is fixed at creation is made anew before the next start on the same disk, a newer revision without it", () => {
+    const keeps = (desired: DesiredInstance, recipe: string) =>
+      plan({
+        orders: [desired],
+        containers: [own(exited)],
+        disks: new Set([1]),
+        recipeOf: () => recipe,
+        floors: new Map(),
+        halted: new Set(),
+        is_lease_live: true,
+      }).map((action) => (action.kind === "remove" ? action.keeps_disk : action.kind));
+    assert.deepEqual(keeps(order(1, { generation: 2 }), "other"), [true]);
+    assert.deepEqual(keeps(order(1, { generation: 2 }), ""), ["start"]);
+    assert.deepEqual(keeps(order(1, { generation: 2, revision: 1 }), "other"), [false]);
+    assert.deepEqual(keeps(order(1, { generation: 1 }), "other"), [], "what ended by itself stays as it is");
+    assert.deepEqual(kinds([order(1, { revision: 1 })], [own()], { recipeOf: () => "other" }), [], "it runs");
+  });
+
   it("a new instance is created, and then started", () => {
     assert.deepEqual(kinds([order(1)], []), ["create"]);
     assert.deepEqual(kinds([order(1)], [own({ phase: "created", started_at_ms: null })]), ["start"]);

@@ -9,16 +9,23 @@ export type Action =
   | { readonly kind: "start"; readonly order: DesiredInstance; readonly own: OwnContainer }
   | { readonly kind: "stop"; readonly own: OwnContainer; readonly reason: StopReason }
   | { readonly kind: "rename"; readonly own: OwnContainer; readonly name: string }
-  | { readonly kind: "remove"; readonly own: OwnContainer };
+  | { readonly kind: "remove"; readonly own: OwnContainer; readonly keeps_disk: boolean }
+  /** Deletes the disk of an instance that has no container any more. */
+  | { readonly kind: "erase"; readonly instance_id: number };
 
 export function instanceOf(action: Action): number {
-  return action.kind === "create" ? action.order.instance_id : action.own.instance_id;
+  if (action.kind === "create") return action.order.instance_id;
+  return action.kind === "erase" ? action.instance_id : action.own.instance_id;
 }
 
 export type PlanInput = {
   /** Undefined until the server has said: nothing is started or removed on a guess. */
   readonly orders: readonly DesiredInstance[] | undefined;
   readonly containers: readonly OwnContainer[];
+  /** Instances that have a disk on this host, with or without a container. */
+  readonly disks: ReadonlySet<number>;
+  /** What a container made for the order now would be (`recipe.ts`). */
+  readonly recipeOf: (order: DesiredInstance) => string;
   /** Highest generation ever applied to an instance that the server still lists. */
   readonly floors: ReadonlyMap<number, number>;
   /** Ids of containers whose last end was the agent's own doing; the others ended by themselves. */
@@ -39,13 +46,16 @@ export function plan(input: PlanInput): Action[] {
     listed.add(order.instance_id);
     const [own, ...older] = newestFirst(byInstance.get(order.instance_id) ?? []);
     // Two containers of one instance: a crash between two steps, or somebody's copy. Only the newest can be it.
-    for (const other of older) actions.push({ kind: "remove", own: other });
+    for (const other of older) actions.push({ kind: "remove", own: other, keeps_disk: true });
     const action = own ? planExisting(order, own, input) : planMissing(order, input);
     if (action) actions.push(action);
   }
   for (const [instance_id, orphans] of byInstance) {
     if (listed.has(instance_id)) continue;
-    for (const own of orphans) actions.push({ kind: "remove", own });
+    for (const own of orphans) actions.push({ kind: "remove", own, keeps_disk: false });
+  }
+  for (const instance_id of input.disks) {
+    if (!listed.has(instance_id) && !byInstance.has(instance_id)) actions.push({ kind: "erase", instance_id });
   }
   return actions;
 }
@@ -69,8 +79,10 @@ function stopRunning(containers: readonly OwnContainer[]): Action[] {
 }
 
 function planMissing(order: DesiredInstance, input: PlanInput): Action | undefined {
-  if (order.run === "absent" || !input.is_lease_live) return undefined;
-  if (isStale(order, undefined, input.floors.get(order.instance_id))) return undefined;
+  const { instance_id } = order;
+  if (isStale(order, undefined, input.floors.get(instance_id))) return undefined;
+  if (order.run === "absent") return input.disks.has(instance_id) ? { kind: "erase", instance_id } : undefined;
+  if (!input.is_lease_live) return undefined;
   return { kind: "create", order };
 }
 
@@ -81,11 +93,11 @@ function planExisting(order: DesiredInstance, own: OwnContainer, input: PlanInpu
   if (isStale(order, own, input.floors.get(order.instance_id))) return undefined;
   switch (order.run) {
     case "absent":
-      return { kind: "remove", own };
+      return { kind: "remove", own, keeps_disk: false };
     case "stopped":
       return planStopped(order, own, isRunning);
     case "running":
-      return input.is_lease_live ? planRunning(order, own, input.halted.has(own.container.id)) : undefined;
+      return input.is_lease_live ? planRunning(order, own, input) : undefined;
   }
 }
 
@@ -100,12 +112,15 @@ function planStopped(order: DesiredInstance, own: OwnContainer, isRunning: boole
   return { kind: "rename", own, name };
 }
 
-function planRunning(order: DesiredInstance, own: OwnContainer, isHalted: boolean): Action | undefined {
+function planRunning(order: DesiredInstance, own: OwnContainer, input: PlanInput): Action | undefined {
   const isRunning = own.container.phase === "running";
-  if (own.generation < order.generation) {
-    return isRunning ? { kind: "stop", own, reason: "restart" } : { kind: "start", order, own };
-  }
+  if (own.generation < order.generation && isRunning) return { kind: "stop", own, reason: "restart" };
   if (isRunning) return undefined;
   // A process that ended by itself has used up its generation; only a newer order starts it again.
-  return own.has_begun && !isHalted ? undefined : { kind: "start", order, own };
+  const isSpent = own.generation === order.generation && own.has_begun && !input.halted.has(own.container.id);
+  if (isSpent) return undefined;
+  if (own.revision < order.revision) return { kind: "remove", own, keeps_disk: false };
+  // Devices, variables and mounts are fixed when a container is made; what the renter wrote is on the disk.
+  if (own.recipe !== input.recipeOf(order)) return { kind: "remove", own, keeps_disk: true };
+  return { kind: "start", order, own };
 }

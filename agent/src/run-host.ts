@@ -1,11 +1,21 @@
-import type { GpuFacts, GpuHealth, MachineFacts } from "../../protocol/index.ts";
+import type { Certificate } from "./certificate.ts";
 import type { Clock } from "./clock.ts";
-import type { Engine } from "./engine.ts";
+import type { Disks } from "./disks/index.ts";
+import type { Engine, Mount } from "./engine.ts";
+import { watchGpus, type GpuAccess, type GpuWatch } from "./gpu/index.ts";
 import { Host } from "./host.ts";
+import type { Inventory } from "./inventory.ts";
 import type { Log } from "./log.ts";
-import type { NotesStore } from "./notes.ts";
+import type { Network } from "./network/network.ts";
+import type { Notes, NotesStore } from "./notes.ts";
 import type { PortProbe, PortRange } from "./ports.ts";
+import type { ProofStore } from "./proof.ts";
 import { Session } from "./session.ts";
+import type { SshService } from "./ssh/service.ts";
+import { AgentLines } from "./tasks/agent-lines.ts";
+import { TaskRunner } from "./tasks/runner.ts";
+import type { Sandbox } from "./tasks/sandbox.ts";
+import { createTunnels, type Tunnels } from "./tunnel.ts";
 
 export type HostInput = {
   readonly clock: Clock;
@@ -14,69 +24,175 @@ export type HostInput = {
   readonly server_url: string;
   readonly token: string;
   readonly host_key: string;
+  /** Of the hardware; what only pretends to be a machine has none. */
+  readonly fingerprint?: string;
   readonly boot_id: string;
   readonly engine: Engine;
-  readonly machine: MachineFacts;
-  readonly gpus: readonly GpuFacts[];
-  readonly real_gpu_uuids: ReadonlySet<string>;
+  readonly disks: Disks;
+  readonly network: Network;
+  /** Undefined on hosts whose instances nobody can enter: simulated ones. */
+  readonly ssh: SshService | undefined;
+  readonly common_mounts: readonly Mount[];
+  /** Undefined on simulated hosts, whose instances have no files. */
+  readonly sandbox: Sandbox | undefined;
+  readonly inventory: Inventory;
+  /** Looks at the machine again, when its GPUs have changed. */
+  readonly retakeInventory?: () => Promise<Inventory>;
+  readonly gpu_access: GpuAccess;
+  readonly certificateFor?: (instance_id: number) => Promise<Certificate>;
   readonly public_ipaddr: string;
   readonly bind_address: string;
   readonly port_range: PortRange;
   readonly isPortFree: PortProbe;
   readonly notes_store: NotesStore;
+  readonly proof_store?: ProofStore;
   /** How long to wait before the first connection. */
   readonly delay_ms: number;
 };
 
-export type RunningHost = { readonly host: Host; readonly session: Session; close(): void };
+export type RunningHost = {
+  readonly host: Host;
+  readonly session: Session;
+  /** Containers keep running; a host without any leaves nothing of itself on the machine. */
+  close(): Promise<void>;
+};
 
 const STOP_GRACE_MS = 10_000;
 const LEASE_GRACE_MS = 2_000;
 
+/** What the parts of one host know of each other; each is there before anything happens. */
+type Assembly = {
+  readonly input: HostInput;
+  readonly log: Log;
+  readonly lines: AgentLines;
+  readonly notes: Notes | undefined;
+  inventory: Inventory;
+  readonly host: () => Host;
+  readonly session: () => Session;
+  readonly tasks: () => TaskRunner;
+};
+
 /** Puts one host together and lets it run: its containers are looked at first, then it connects. */
 export function startHost(input: HostInput): RunningHost {
-  const { clock, random, log, engine, host_key, machine, gpus } = input;
-  const notes = input.notes_store.load();
-  const host = new Host({
-    clock,
-    engine,
-    random,
-    log,
-    notes,
-    isPortFree: input.isPortFree,
-    settings: {
-      spec: {
-        host_key,
-        public_ipaddr: input.public_ipaddr,
-        bind_address: input.bind_address,
-        cpu_cores: machine.cpu_cores,
-        real_gpu_uuids: input.real_gpu_uuids,
-      },
-      port_range: input.port_range,
-      stop_grace_ms: STOP_GRACE_MS,
-      lease_grace_ms: LEASE_GRACE_MS,
-    },
-    onChange: (urgency) => session.changed(urgency),
-  });
-  const describe = async () => {
-    const version = await engine.version();
-    const engineFacts = { kind: engine.kind, version: version.ok ? version.value.slice(0, 64) : "" };
-    return { host_key, engine: engineFacts, machine, gpus: [...gpus] };
+  const lines = new AgentLines(input.clock);
+  const assembly: Assembly = {
+    input,
+    lines,
+    log: lines.listen(input.log),
+    notes: input.notes_store.load(),
+    inventory: input.inventory,
+    host: () => host,
+    session: () => session,
+    tasks: () => tasks,
   };
-  const deps = { ...input, describe, host, health: () => gpus.map(presentHealth) };
-  const session = new Session(deps, notes);
+  const host = makeHost(assembly);
+  const tasks = makeTasks(assembly);
+  const tunnels = makeTunnels(assembly);
+  const watch = makeWatch(assembly);
+  const session = new Session(
+    {
+      ...input,
+      log: assembly.log,
+      describe: () => describe(assembly),
+      host,
+      health: () => [...watch.health()],
+      openTunnel: (request) => tunnels.open(request),
+      onTask: (task) => tasks.run(task),
+      onCancelTask: (task_id) => tasks.cancel(task_id),
+      onConnected: () => tasks.resend(),
+    },
+    assembly.notes,
+  );
   void host.begin().then(() => session.begin(input.delay_ms));
   return {
     host,
     session,
-    close: () => {
+    async close() {
       session.close();
+      watch.close();
+      tasks.close();
+      tunnels.close();
       host.close();
+      input.ssh?.close();
+      await input.disks.close();
+      if (host.isEmpty) await input.network.remove();
     },
   };
 }
 
-/** A GPU found at the start counts as healthy: nothing watches it yet that could say otherwise. */
-function presentHealth(gpu: GpuFacts): GpuHealth {
-  return { uuid: gpu.uuid, is_healthy: true, reason: "", utilization_percent: null, temperature_c: null };
+function makeHost(assembly: Assembly): Host {
+  const { input, log, notes, session, tasks } = assembly;
+  const { clock, engine, disks, network, ssh, boot_id, random, isPortFree, certificateFor } = input;
+  return new Host({
+    ...{ clock, engine, disks, network, ssh, boot_id, random, log, notes, isPortFree },
+    settings: {
+      spec: {
+        host_key: input.host_key,
+        public_ipaddr: input.public_ipaddr,
+        bind_address: input.bind_address,
+        cpu_cores: input.inventory.machine.cpu_cores,
+        get real_gpu_uuids() {
+          return new Set(assembly.inventory.gpus.filter((gpu) => !gpu.is_declared).map((gpu) => gpu.uuid));
+        },
+      },
+      port_range: input.port_range,
+      stop_grace_ms: STOP_GRACE_MS,
+      lease_grace_ms: LEASE_GRACE_MS,
+      common_mounts: input.common_mounts,
+    },
+    onChange: (urgency) => session().changed(urgency),
+    vacate: (instance_id) => tasks().vacate(instance_id),
+    ...(certificateFor ? { certificateFor } : {}),
+  });
+}
+
+function makeTasks({ input, log, lines, host, session }: Assembly): TaskRunner {
+  const { clock, engine, sandbox, disks } = input;
+  return new TaskRunner({
+    ...{ clock, engine, log, sandbox },
+    send: (message) => session().send(message),
+    findInstance: (instance_id) => host().find(instance_id),
+    volumeDirectory: (volume_id) => disks.volumeDirectory(volume_id),
+    guardImage: (image_id) => host().guardImage(image_id),
+    agentLines: (instance_id) => lines.of(instance_id),
+  });
+}
+
+function makeTunnels({ input, log, host }: Assembly): Tunnels {
+  const { clock, server_url, token, ssh } = input;
+  return createTunnels({
+    ...{ clock, log, server_url, ssh },
+    token: () => token,
+    addressOf: (instance_id) => host().containerOf(instance_id)?.network?.ip_address,
+  });
+}
+
+function makeWatch(assembly: Assembly): GpuWatch {
+  const { input, log, session } = assembly;
+  const retake = async () => {
+    if (!input.retakeInventory) return;
+    assembly.inventory = await input.retakeInventory();
+    session().renew();
+  };
+  return watchGpus({
+    ...input.gpu_access,
+    clock: input.clock,
+    log,
+    boot_id: input.boot_id,
+    gpus: () => assembly.inventory.gpus,
+    onChange: () => session().changed("state"),
+    onInventoryChange: () => void retake(),
+  });
+}
+
+async function describe({ input, inventory }: Assembly) {
+  const { engine, host_key } = input;
+  const version = await engine.version();
+  return {
+    host_key,
+    fingerprint: input.fingerprint ?? host_key,
+    engine: { kind: engine.kind, version: version.ok ? version.value.slice(0, 64) : "" },
+    machine: inventory.machine,
+    gpus: [...inventory.gpus],
+  };
 }

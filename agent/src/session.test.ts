@@ -6,8 +6,12 @@ import { order } from "../test/fixtures.ts";
 import { ManualClock } from "../test/manual-clock.ts";
 import type { Engine } from "./engine.ts";
 import { LABEL_HOST } from "./identity.ts";
-import { silentLog } from "./log.ts";
+import { silentLog, type Log } from "./log.ts";
+import { simulatedDisks } from "./disks/index.ts";
+import { noGpuAccess } from "./gpu/index.ts";
+import { noNetwork } from "./network/network.ts";
 import type { Notes, NotesStore } from "./notes.ts";
+import type { ProofStore } from "./proof.ts";
 import { startHost, type RunningHost } from "./run-host.ts";
 import { createSimulatedEngine } from "./simulated/engine.ts";
 import { inventMachine } from "./simulated/machine.ts";
@@ -26,9 +30,11 @@ describe("a session", () => {
     let kept: Notes | undefined;
     return { load: () => kept, save: (notes) => (kept = structuredClone(notes)) };
   };
-  const start = (changes: { notes_store?: NotesStore; engine?: Engine } = {}): RunningHost => {
+  const start = (
+    changes: { notes_store?: NotesStore; engine?: Engine; proof_store?: ProofStore; log?: Log } = {},
+  ): RunningHost => {
     const public_ipaddr = "127.0.0.1";
-    const { machine, gpus } = inventMachine({ host_key: HOST_KEY, number: 1, public_ipaddr, port_range });
+    const inventory = inventMachine({ host_key: HOST_KEY, number: 1, public_ipaddr, port_range });
     const host = startHost({
       clock,
       random: () => 0.5,
@@ -38,9 +44,13 @@ describe("a session", () => {
       host_key: HOST_KEY,
       boot_id: "boot-1",
       engine,
-      machine,
-      gpus,
-      real_gpu_uuids: new Set(),
+      disks: simulatedDisks(),
+      network: noNetwork,
+      ssh: undefined,
+      common_mounts: [],
+      sandbox: undefined,
+      inventory,
+      gpu_access: noGpuAccess,
       public_ipaddr,
       bind_address: public_ipaddr,
       port_range,
@@ -72,7 +82,7 @@ describe("a session", () => {
     engine = createSimulatedEngine({ clock, random: () => 0.5 });
   });
   afterEach(async () => {
-    for (const host of hosts.splice(0)) host.close();
+    for (const host of hosts.splice(0)) await host.close();
     await server.close();
     assert.deepEqual(server.problems, []);
   });
@@ -85,6 +95,59 @@ describe("a session", () => {
     assert.equal(server.peer.hello.machine.hostname, "simulated-1");
     assert.deepEqual(server.peer.reports[0]?.instances, []);
     assert.equal(server.peer.reports[0]?.desired_version, 0);
+  });
+
+  it("shows what the last welcome gave it, and keeps what this one gives before it reports", async () => {
+    const events: string[] = [];
+    let kept = "earlier";
+    const keep = (proof: string) => {
+      events.push(`${proof} after ${server.peers.at(-1)?.reports.length} reports`);
+      kept = proof;
+      return true;
+    };
+    server.session_proof = "first";
+    start({ proof_store: { load: () => kept, keep } });
+    await clock.until("a report", () => (server.peers[0]?.reports.length ?? 0) > 0);
+    assert.deepEqual([server.peer.hello.session_proof, events], ["earlier", ["first after 0 reports"]]);
+    assert.equal(server.peer.reports[0]?.is_proof_lost, undefined);
+    server.session_proof = "second";
+    server.peer.socket.terminate();
+    await clock.until("another connection", () => (server.peers[1]?.reports.length ?? 0) > 0);
+    assert.deepEqual([server.peer.hello.session_proof, kept], ["first", "second"]);
+  });
+
+  it("says in its reports that it could not keep what the welcome gave, and goes on serving", async () => {
+    server.session_proof = "first";
+    start({ proof_store: { load: () => "earlier", keep: () => false } });
+    server.desire([order(1)]);
+    await clock.until("running", isState(1, "running"));
+    assert.ok(server.peer.reports.every((report) => report.is_proof_lost === true));
+    server.peer.socket.terminate();
+    await clock.until("another connection", () => server.peers.length > 1);
+    assert.equal(server.peer.hello.session_proof, "earlier", "what is on the disk is what counts");
+  });
+
+  it("a refusal is told once and asked about again and again, and what runs goes on until its lease ends", async () => {
+    const warnings: string[] = [];
+    const log: Log = { ...silentLog, warn: (fields) => warnings.push(JSON.stringify(fields)) };
+    start({ log });
+    server.desire([order(1)]);
+    await clock.until("running", isState(1, "running"));
+    server.welcomes = false;
+    let refused = server.peers.length;
+    const refuseAll = (count: number) => () => {
+      for (const { socket } of server.peers.slice(refused)) {
+        server.send(socket, { kind: "refuse", code: "credential_cloned", message: "A copy." });
+        refused += 1;
+      }
+      return refused > count;
+    };
+    server.peer.socket.terminate();
+    await clock.until("a refusal", refuseAll(1));
+    assert.equal(await running(), 1);
+    await clock.until("more attempts", refuseAll(4));
+    assert.equal(warnings.filter((line) => line.includes("credential_cloned")).length, 1);
+    assert.equal(await running(), 0, "the lease was over in between");
   });
 
   it("brings an order to running, showing the pull in bytes and no word that clients take for a failure", async () => {
@@ -193,7 +256,7 @@ describe("a session", () => {
     server.acknowledges = false;
     server.welcomes = false;
     await clock.advance(6_000);
-    first.close();
+    await first.close();
     start({ notes_store, engine });
     await clock.advance(6_000);
     assert.equal(await running(), 0);
@@ -205,7 +268,7 @@ describe("a session", () => {
     await clock.until("running", isState(1, "running"));
     await clock.advance(5_000);
     const before = server.observed(1)?.counters.running_ms ?? 0;
-    first.close();
+    await first.close();
     await clock.advance(1_000);
     start();
     await clock.until("a second hello", () => server.peers.length >= 2);
@@ -244,17 +307,39 @@ describe("a session", () => {
     await clock.until("reports", () => server.peer.reports.length > 1);
   });
 
+  it("a task is answered, also when the connection is lost before its end, and a cancelled one says so", async () => {
+    start();
+    server.desire([order(1)]);
+    await clock.until("running", isState(1, "running"));
+    const results = () => server.peers.flatMap((peer) => peer.tasks.filter((one) => one.kind === "task_result"));
+    const logs = { type: "logs", instance_id: 1, tail_lines: 5, filter: "", is_agent_log: false } as const;
+    server.send(server.peer.socket, { kind: "task", task_id: "logs", action: logs });
+    await clock.until("the log", () => results().length === 1);
+    assert.match(results()[0]?.text ?? "", /^simulated: /);
+    const saved = { repository: "example/saved", tag: "1", registry_auth: null, is_paused: false };
+    const action = { type: "snapshot", instance_id: 1, ...saved } as const;
+    server.send(server.peer.socket, { kind: "task", task_id: "lost", action });
+    await clock.until("its begin", () => server.peer.tasks.some((one) => one.task_id === "lost"));
+    server.peer.socket.terminate();
+    await clock.until("the result", () => results().some((one) => one.task_id === "lost" && one.is_success));
+    assert.ok(server.peers.length >= 2);
+    server.send(server.peer.socket, { kind: "task", task_id: "cancelled", action });
+    await clock.until("its begin", () => server.peer.tasks.some((one) => one.task_id === "cancelled"));
+    server.send(server.peer.socket, { kind: "cancel_task", task_id: "cancelled" });
+    await clock.until("its end", () => results().some((one) => one.task_id === "cancelled" && !one.is_success));
+  });
+
   it("a silent engine is reported as such, with the last known state and frozen counters", async () => {
     let isDown = false;
     const real = engine;
     const down = { ok: false, failure: { kind: "unreachable", message: "nobody listens on the socket" } } as const;
     const flaky: Engine = Object.create(real, {
       list: { value: (label: string, value: string) => (isDown ? Promise.resolve(down) : real.list(label, value)) },
-      traffic: { value: (id: string) => (isDown ? Promise.resolve(down) : real.traffic(id)) },
+      usage: { value: (id: string) => (isDown ? Promise.resolve(down) : real.usage(id)) },
     });
     for (const method of [
       "version",
-      "hasImage",
+      "findImage",
       "pull",
       "create",
       "start",

@@ -6,7 +6,11 @@ import {
   type Desired,
   type GpuHealth,
   type Hello,
+  type OpenTunnel,
   type ServerMessage,
+  type Task,
+  type TaskProgress,
+  type TaskResult,
   type Welcome,
 } from "../../protocol/index.ts";
 import { backOffDelay, type BackOff } from "./back-off.ts";
@@ -15,6 +19,7 @@ import type { Host } from "./host.ts";
 import { firstLease, isLive, renew, type Lease } from "./lease.ts";
 import type { Log } from "./log.ts";
 import type { Notes, NotesStore } from "./notes.ts";
+import { noProof, type ProofStore } from "./proof.ts";
 
 export type SessionDependencies = {
   readonly clock: Clock;
@@ -24,9 +29,20 @@ export type SessionDependencies = {
   readonly token: string;
   readonly boot_id: string;
   readonly notes_store: NotesStore;
-  readonly describe: () => Promise<Omit<Hello, "kind" | "protocol_version" | "agent_version" | "boot_id">>;
+  /** What the control plane asks to see again at the next connection; an agent it starts itself is asked for nothing. */
+  readonly proof_store?: ProofStore | undefined;
+  readonly describe: () => Promise<
+    Omit<Hello, "kind" | "protocol_version" | "agent_version" | "boot_id" | "session_proof">
+  >;
   readonly health: () => GpuHealth[];
   readonly host: Host;
+  /** Connects an instance with somebody who waits for it at the control plane. */
+  readonly openTunnel?: (request: OpenTunnel) => void;
+  /** What is asked once, beside the desired set. */
+  readonly onTask?: (task: Task) => void;
+  readonly onCancelTask?: (task_id: string) => void;
+  /** The server has welcomed this agent: what could not be sent before can be sent now. */
+  readonly onConnected?: () => void;
 };
 
 const AGENT_VERSION = "0.1.0";
@@ -52,6 +68,8 @@ type Connection = {
   readonly opened_at_ms: number;
   hello_at_ms: number;
   welcome: Welcome | undefined;
+  /** What the welcome gave is not on the disk. */
+  is_proof_lost: boolean;
   desired_version: number;
   sequence: number;
   outstanding: readonly Outstanding[];
@@ -63,9 +81,12 @@ type Connection = {
  */
 export class Session {
   readonly #deps: SessionDependencies;
+  readonly #proofs: ProofStore;
   readonly #closing = new AbortController();
   #connection: Connection | undefined;
   #attempts = 0;
+  /** The code of the refusal that a person was told of last, until a welcome. */
+  #refusedFor: string | undefined;
   #lease: Lease;
   #nextHeartbeatMs = 0;
   #isReportDue = false;
@@ -75,6 +96,7 @@ export class Session {
 
   constructor(deps: SessionDependencies, notes: Notes | undefined) {
     this.#deps = deps;
+    this.#proofs = deps.proof_store ?? noProof;
     this.#lease = firstLease(notes, deps.boot_id, deps.clock.monotonicMs());
     this.#stopTicking = deps.clock.every(this.#tickMs, () => this.#tick());
   }
@@ -94,6 +116,19 @@ export class Session {
       this.#isFlushScheduled = false;
       if (this.#isReportDue) this.#sendReport();
     });
+  }
+
+  /** Sends beside the reports; false when there is no connection that could carry it. */
+  send(message: TaskProgress | TaskResult): boolean {
+    const connection = this.#connection;
+    if (!connection?.welcome || connection.socket.readyState !== WebSocket.OPEN) return false;
+    send(connection.socket, message);
+    return true;
+  }
+
+  /** Says hello anew, since what it said of the machine is out of date. */
+  renew(): void {
+    this.#connection?.socket.close(1000, "the inventory changed");
   }
 
   /** Says goodbye; what runs keeps running. */
@@ -121,6 +156,7 @@ export class Session {
       opened_at_ms: this.#deps.clock.monotonicMs(),
       hello_at_ms: 0,
       welcome: undefined,
+      is_proof_lost: false,
       desired_version: 0,
       sequence: 0,
       outstanding: [],
@@ -130,7 +166,7 @@ export class Session {
       connection.hello_at_ms = this.#deps.clock.monotonicMs();
       const { boot_id } = this.#deps;
       const versions = { protocol_version: PROTOCOL_VERSION, agent_version: AGENT_VERSION };
-      send(socket, { kind: "hello", ...versions, boot_id, ...description });
+      send(socket, { kind: "hello", ...versions, boot_id, ...description, session_proof: this.#proofs.load() });
     });
     socket.on("message", (data, isBinary) => this.#onData(connection, data, isBinary));
     socket.on("error", (error) => this.#deps.log.warn({ problem: error.message }, "connection problem"));
@@ -156,24 +192,34 @@ export class Session {
 
   #onMessage(connection: Connection, message: ServerMessage): void {
     if (message.kind === "welcome") return this.#onWelcome(connection, message);
-    if (message.kind === "refuse") {
-      this.#deps.log.warn({ code: message.code, text: message.message }, "the server refuses this agent");
-      this.#attempts = ATTEMPT_AFTER_REFUSAL;
-      connection.socket.close(1000);
-      return;
-    }
+    if (message.kind === "refuse") return this.#onRefusal(connection, message);
     if (!connection.welcome) return this.#violation(connection, `${message.kind} before welcome`);
     if (message.kind === "desired") this.#onDesired(connection, message);
-    else this.#onAcknowledge(connection, message.sequence);
+    else if (message.kind === "acknowledge") this.#onAcknowledge(connection, message.sequence);
+    else if (message.kind === "open_tunnel") this.#deps.openTunnel?.(message);
+    else if (message.kind === "task") this.#deps.onTask?.(message);
+    else this.#deps.onCancelTask?.(message.task_id);
+  }
+
+  #onRefusal(connection: Connection, { code, message }: Extract<ServerMessage, { kind: "refuse" }>): void {
+    // It goes on asking, and what runs goes on until its lease ends; a person is told once.
+    const level = this.#refusedFor === code ? "debug" : "warn";
+    this.#deps.log[level]({ code, text: message }, "the server refuses this agent");
+    this.#refusedFor = code;
+    this.#attempts = ATTEMPT_AFTER_REFUSAL;
+    connection.socket.close(1000);
   }
 
   #onWelcome(connection: Connection, welcome: Welcome): void {
     connection.welcome = welcome;
+    this.#refusedFor = undefined;
+    connection.is_proof_lost = welcome.session_proof !== "" && !this.#proofs.keep(welcome.session_proof);
     this.#lease = { ...this.#lease, lease_ms: welcome.lease_ms };
     this.#deps.log.info({ machine_id: welcome.machine_id, heartbeat_ms: welcome.heartbeat_ms }, "connected");
     const tick_ms = Math.min(welcome.heartbeat_ms / 4, welcome.lease_ms / 8);
     this.#retick(Math.max(MIN_TICK_MS, Math.min(MAX_TICK_MS, Math.floor(tick_ms))));
     this.#sendReport();
+    this.#deps.onConnected?.();
   }
 
   #onDesired(connection: Connection, desired: Desired): void {
@@ -233,7 +279,7 @@ export class Session {
     if (!connection?.welcome || connection.socket.readyState !== WebSocket.OPEN) return;
     if (connection.outstanding.length >= MAX_OUTSTANDING) return;
     this.#isReportDue = false;
-    const { desired_version, instances, finals } = this.#deps.host.report();
+    const { desired_version, instances, volumes, finals } = this.#deps.host.report();
     this.#saveNotes();
     const sequence = connection.sequence + 1;
     connection.sequence = sequence;
@@ -248,7 +294,9 @@ export class Session {
       sequence,
       desired_version: version,
       instances,
+      volumes: [...volumes],
       gpus: this.#deps.health(),
+      ...(connection.is_proof_lost ? { is_proof_lost: true } : {}),
     });
   }
 

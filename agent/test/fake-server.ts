@@ -8,12 +8,15 @@ import {
   type ObservedInstance,
   type Report,
   type ServerMessage,
+  type TaskProgress,
+  type TaskResult,
 } from "../../protocol/index.ts";
 
 export type Peer = {
   readonly socket: WebSocket;
   readonly hello: Hello;
   readonly reports: Report[];
+  readonly tasks: (TaskProgress | TaskResult)[];
 };
 
 export const TOKEN = "agent-token-for-tests";
@@ -24,6 +27,8 @@ export const TOKEN = "agent-token-for-tests";
  */
 export class FakeServer {
   readonly peers: Peer[] = [];
+  /** What the next welcome asks the agent to keep. */
+  session_proof = "";
   readonly authorizations: (string | undefined)[] = [];
   readonly problems: string[] = [];
   heartbeat_ms = 200;
@@ -38,13 +43,14 @@ export class FakeServer {
   readonly #http = createServer((_request, response) => response.writeHead(404).end());
   readonly #ws = new WebSocketServer({ noServer: true, perMessageDeflate: false });
 
-  static async listen(port = 0): Promise<FakeServer> {
+  /** Reachable on `address` only. */
+  static async listen(port = 0, address = "127.0.0.1"): Promise<FakeServer> {
     const server = new FakeServer();
     server.#http.on("upgrade", (request: IncomingMessage, socket, head) => {
       server.authorizations.push(request.headers.authorization);
       server.#ws.handleUpgrade(request, socket, head, (ws) => server.#onConnection(ws));
     });
-    server.#http.listen(port, "127.0.0.1");
+    server.#http.listen(port, address);
     await once(server.#http, "listening");
     return server;
   }
@@ -55,7 +61,9 @@ export class FakeServer {
   }
 
   get url(): string {
-    return `ws://127.0.0.1:${this.port}/agent`;
+    const address = this.#http.address();
+    const host = typeof address === "object" && address !== null ? address.address : "";
+    return `ws://${host}:${this.port}/agent`;
   }
 
   /** The newest connection that has said hello. */
@@ -136,24 +144,30 @@ export class FakeServer {
       }
       const { message } = decoded;
       if (message.kind === "hello") {
-        peer = { socket, hello: message, reports: [] };
+        peer = { socket, hello: message, reports: [], tasks: [] };
         this.peers.push(peer);
         if (this.welcomes) {
           const { heartbeat_ms, lease_ms } = this;
-          this.send(socket, { kind: "welcome", machine_id: 1, heartbeat_ms, lease_ms });
+          this.send(socket, {
+            kind: "welcome",
+            machine_id: 1,
+            heartbeat_ms,
+            lease_ms,
+            session_proof: this.session_proof,
+          });
           this.#pushDesired(socket);
         }
-      } else {
+      } else if (message.kind === "report") {
         peer?.reports.push(message);
         if (this.acknowledges) this.send(socket, { kind: "acknowledge", sequence: message.sequence });
-      }
+      } else peer?.tasks.push(message);
       this.#wake();
     });
   }
 
   #pushDesired(socket: WebSocket): void {
     if (!this.#desired) return;
-    this.send(socket, { kind: "desired", version: this.#version, instances: [...this.#desired] });
+    this.send(socket, { kind: "desired", version: this.#version, instances: [...this.#desired], volumes: [] });
   }
 
   #wake(): void {

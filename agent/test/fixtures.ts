@@ -5,6 +5,7 @@ export function order(instance_id: number, changes: Partial<DesiredInstance> = {
   return {
     instance_id,
     generation: 1,
+    revision: 0,
     run: "running",
     image: "example/app:latest",
     registry_auth: null,
@@ -12,10 +13,12 @@ export function order(instance_id: number, changes: Partial<DesiredInstance> = {
     env: [],
     ports: [],
     hostname: null,
+    user: null,
+    ssh: null,
     gpu_uuids: [],
     cpu_millis: 0,
     memory_bytes: 0,
-    disk_bytes: 0,
+    disk_bytes: 100_000_000,
     mounts: [],
     ...changes,
   };

@@ -1,0 +1,84 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { ManualClock } from "../test/manual-clock.ts";
+import { ContainerBook } from "./book.ts";
+import type { Container } from "./engine.ts";
+import { LABEL_INSTANCE, settledName } from "./identity.ts";
+import type { Notes } from "./notes.ts";
+
+const STARTED_MS = 1_000_000;
+
+function container(changes: Partial<Container> = {}): Container {
+  return {
+    id: "one",
+    name: settledName(7, 1),
+    labels: { [LABEL_INSTANCE]: "7" },
+    phase: "running",
+    exit_code: null,
+    started_at_ms: STARTED_MS,
+    finished_at_ms: null,
+    ports: [],
+    network: null,
+    layer_directory: null,
+    ...changes,
+  };
+}
+
+function ended(at_ms: number, changes: Partial<Container> = {}): Container {
+  return container({ phase: "exited", exit_code: 137, finished_at_ms: at_ms, ...changes });
+}
+
+function notes(changes: Partial<Notes>): Notes {
+  const lease = { granted_at_ms: 0, lease_ms: 1 };
+  const nothing = { halted: {}, meters: {}, images: {}, keys: {}, guarded_images: [], session_proof: "" };
+  return { boot_id: "old boot", lease, running: ["one"], ...nothing, ...changes };
+}
+
+describe("what ended a container", () => {
+  const clock = new ManualClock();
+  const bootedAtMs = () => clock.now().getTime() - clock.monotonicMs();
+  const before = () => bootedAtMs() - 60_000;
+  const haltOf = (book: ContainerBook) => book.halted.get("one");
+
+  it("a reboot of the host: what ran before it goes on", () => {
+    const book = new ContainerBook(clock, "new boot", notes({}));
+    book.adoptAll([ended(before() + 1, { started_at_ms: before() })]);
+    assert.equal(haltOf(book), "the host was rebooted");
+  });
+
+  it("by itself, if it had ended before the reboot, or was started after it, or there was none", () => {
+    const cases: readonly [string, Notes, Container][] = [
+      ["new boot", notes({ running: [] }), ended(before() + 1, { started_at_ms: before() })],
+      ["new boot", notes({}), ended(bootedAtMs() + 2, { started_at_ms: bootedAtMs() + 1 })],
+      ["old boot", notes({}), ended(before() + 1, { started_at_ms: before() })],
+    ];
+    for (const [boot_id, noted, seen] of cases) {
+      const book = new ContainerBook(clock, boot_id, noted);
+      book.adoptAll([seen]);
+      assert.equal(haltOf(book), undefined);
+    }
+  });
+
+  it("a restart of the engine: what it ended, shortly before it fell silent or later, goes on", async () => {
+    for (const [ended_ms, expected] of [
+      [-5_000, "the container engine was restarted"],
+      [3_000, "the container engine was restarted"],
+      [-60_000, undefined],
+    ] as const) {
+      const book = new ContainerBook(clock, "boot", undefined);
+      book.adoptAll([container()]);
+      book.engineLost();
+      const lost_ms = clock.now().getTime();
+      book.adoptAll([ended(lost_ms + ended_ms)]);
+      assert.equal(haltOf(book), expected);
+    }
+  });
+
+  it("once the engine is back, an end is its own again", () => {
+    const book = new ContainerBook(clock, "boot", undefined);
+    book.engineLost();
+    book.adoptAll([container()]);
+    book.adoptAll([ended(clock.now().getTime())]);
+    assert.equal(haltOf(book), undefined);
+  });
+});

@@ -1,0 +1,67 @@
+import type { DesiredInstance } from "../../protocol/index.ts";
+import type { Clock } from "./clock.ts";
+import {
+  fail,
+  succeed,
+  type Engine,
+  type EngineFailure,
+  type ImageFacts,
+  type PullProgress,
+  type Result,
+} from "./engine.ts";
+import { describePull } from "./pull-progress.ts";
+
+export type ImageContext = {
+  readonly clock: Clock;
+  readonly engine: Engine;
+  /** Ids of images that came with somebody's credentials: for everybody else they are not on this host. */
+  readonly guarded_images: Set<string>;
+};
+
+/** Sees to it that the order's image is on the host, and says what it is. `show` gets the progress for a person. */
+export async function provideImage(
+  context: ImageContext,
+  order: DesiredInstance,
+  show: (text: string) => void,
+  signal: AbortSignal,
+): Promise<Result<ImageFacts>> {
+  const { engine, clock, guarded_images } = context;
+  const cached = await engine.findImage(order.image);
+  if (!cached.ok) return cached;
+  // With credentials the registry is always asked: a private image in the cache is not for everybody.
+  const isOpen = cached.value !== undefined && order.registry_auth === null && !guarded_images.has(cached.value.id);
+  const isFresh = order.revision === 0;
+  if (isOpen && isFresh && cached.value) return succeed(cached.value);
+  const started_ms = clock.monotonicMs();
+  const onProgress = (progress: PullProgress) =>
+    show(describePull(order.image, progress, clock.monotonicMs() - started_ms));
+  onProgress({ received_bytes: 0, total_bytes: 0 });
+  const pulled = await engine.pull({ image: order.image, auth: order.registry_auth, signal, onProgress });
+  if (!pulled.ok) {
+    // A newer revision wants the registry's newest; an image that only this host has is the newest there is.
+    if (isOpen && cached.value && pulled.failure.kind !== "cancelled") return succeed(cached.value);
+    return { ok: false, failure: explainPull(order, pulled.failure) };
+  }
+  const found = await engine.findImage(order.image);
+  if (!found.ok) return found;
+  if (found.value === undefined) return fail("not_found", `${order.image} was pulled but is not on this host`);
+  if (order.registry_auth === null) guarded_images.delete(found.value.id);
+  else if (cached.value?.id !== found.value.id || guarded_images.has(found.value.id)) {
+    guarded_images.add(found.value.id);
+  }
+  return succeed(found.value);
+}
+
+/** One sentence that says what to do, with the registry's own words behind it. */
+function explainPull(order: DesiredInstance, failure: EngineFailure): EngineFailure {
+  const { kind, message } = failure;
+  if (kind === "denied" || kind === "not_found") {
+    const advice =
+      order.registry_auth === null
+        ? "check its name and tag, and pass image_login if it is private"
+        : "check its name and tag, and the user and password of image_login";
+    return { kind, message: `the image ${order.image} cannot be pulled: ${advice} (${message})` };
+  }
+  if (kind === "refused") return { kind, message: `the image ${order.image} cannot be pulled: ${message}` };
+  return failure;
+}

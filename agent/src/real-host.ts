@@ -1,0 +1,88 @@
+import { randomUUID } from "node:crypto";
+import { join, resolve } from "node:path";
+import type { Certificate, CertificateDependencies, Certificates } from "./certificate.ts";
+import { systemClock } from "./clock.ts";
+import { checkDisks, createDisks } from "./disks/index.ts";
+import { createDockerEngine } from "./docker/engine.ts";
+import { readFirst } from "./fingerprint.ts";
+import { realGpuAccess } from "./gpu/index.ts";
+import { takeInventory } from "./inventory.ts";
+import type { Log } from "./log.ts";
+import type { Membership } from "./membership.ts";
+import { createNetwork } from "./network/network.ts";
+import { fileNotes } from "./notes.ts";
+import type { Options } from "./options.ts";
+import { probePortOn } from "./ports.ts";
+import { prepareDocker, realMachine } from "./prepare-docker.ts";
+import { startHost, type RunningHost } from "./run-host.ts";
+import { runProgram } from "./run-program.ts";
+import { createSshService } from "./ssh/service.ts";
+import { createSandbox } from "./tasks/sandbox.ts";
+import { prepareToolbox, TOOLBOX_PATH } from "./toolbox.ts";
+
+/** What was asked for, and as whom this agent connects. */
+export type SettledOptions = Omit<Options, keyof Membership> & Membership;
+
+export const PROOF_PROBLEM = "the proof of this session cannot be stored: the one before stays in use";
+
+/**
+ * Makes a host of this machine: its Docker Engine, its disks, its network, its SSH server. A sentence says why it cannot
+ * be one.
+ */
+export async function startReal(
+  options: SettledOptions,
+  { log, tell }: { readonly log: Log; readonly tell: (line: string) => void },
+): Promise<RunningHost | string> {
+  const clock = systemClock;
+  const { host_key, bind_address, docker_socket } = options;
+  const state_dir = resolve(options.state_dir);
+  const engine = createDockerEngine({ socket_path: docker_socket, clock });
+  const machine = realMachine({ state_dir, doesAnswer: async () => (await engine.version()).ok });
+  const prepared = await prepareDocker({ machine, clock, may_install: options.may_install, tell });
+  if (!prepared.ok) return prepared.problem;
+  const problem = await checkDisks({ clock });
+  if (problem !== undefined) return problem;
+  const toolbox = await prepareToolbox({ state_dir });
+  if (!toolbox.ok) return toolbox.problem;
+  const { directory } = toolbox.toolbox;
+  const retakeInventory = () => takeInventory({ ...options, host_key, clock });
+  const onFailure = (text: string) => (cause: unknown) => log.warn({ problem: String(cause) }, text);
+  return startHost({
+    ...options,
+    clock,
+    random: Math.random,
+    log,
+    engine,
+    disks: createDisks({ state_dir, host_key, clock, log }),
+    network: createNetwork({
+      engine,
+      run: runProgram,
+      host_key,
+      port_range: options.port_range,
+      readResolvConf: () => readFirst("/etc/resolv.conf"),
+    }),
+    ssh: createSshService({ docker_socket, bind_address, state_dir, clock, random: Math.random, log }),
+    common_mounts: [{ source: directory, target: TOOLBOX_PATH, is_read_only: true }],
+    sandbox: createSandbox({ state_dir, toolbox_directory: directory }),
+    inventory: await retakeInventory(),
+    retakeInventory,
+    certificateFor: certificateMaker({ ...options, clock, log }),
+    gpu_access: realGpuAccess({ state_dir, clock, log }),
+    boot_id: readFirst("/proc/sys/kernel/random/boot_id") || randomUUID(),
+    notes_store: fileNotes(join(state_dir, `notes-${host_key}.json`), onFailure("the notes cannot be written")),
+    proof_store: options.proofOf(host_key, onFailure(PROOF_PROBLEM)),
+    isPortFree: probePortOn(bind_address),
+    delay_ms: 0,
+  });
+}
+
+/** Most hosts never make a certificate: what it takes is loaded for the first one. */
+function certificateMaker(
+  input: Omit<CertificateDependencies, "fetch">,
+): (instance_id: number) => Promise<Certificate> {
+  let certificates: Promise<Certificates> | undefined;
+  return async (instance_id) => {
+    certificates ??= import("./certificate.ts").then((loaded) => new loaded.Certificates({ ...input, fetch }));
+    return (await certificates).makeCertificate(instance_id);
+  };
+}
