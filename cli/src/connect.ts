@@ -15,6 +15,19 @@ export type ConnectionOptions = {
  * `server.url` and `admin.key` there.
  */
 export function connect(options: ConnectionOptions): Client {
+  const url = addressOf(options);
+  const key = options.key ?? readServerFile(options.dataDir, "admin.key");
+  if (key === undefined) {
+    throw new UserError(
+      `No API key: there is no ${path.join(options.dataDir, "admin.key")}.`,
+      "Give one with --key or BERTH_API_KEY.",
+    );
+  }
+  return createClient({ baseUrl: url, apiKey: key });
+}
+
+/** Where that server answers. */
+export function addressOf(options: ConnectionOptions): string {
   const url = options.url ?? readServerFile(options.dataDir, "server.url");
   if (url === undefined) {
     const file = path.join(options.dataDir, "server.url");
@@ -24,14 +37,7 @@ export function connect(options: ConnectionOptions): Client {
     );
   }
   if (!URL.canParse(url)) throw new UserError(`${url} is not an address.`, "Write it like http://127.0.0.1:8080.", 2);
-  const key = options.key ?? readServerFile(options.dataDir, "admin.key");
-  if (key === undefined) {
-    throw new UserError(
-      `No API key: there is no ${path.join(options.dataDir, "admin.key")}.`,
-      "Give one with --key or BERTH_API_KEY.",
-    );
-  }
-  return createClient({ baseUrl: url, apiKey: key });
+  return url;
 }
 
 function readServerFile(dataDir: string, name: string): string | undefined {

@@ -2,9 +2,14 @@ import { Option, type Command } from "commander";
 
 /** A command that speaks to a server: where it is, who calls, and whether people or programs read the answer. */
 export function serverCommand(parent: Command, name: string, summary: string): Command {
-  return connected(parent, name, summary)
-    .addOption(new Option("--key <api key>", "API key; the administrator's when left out").env("BERTH_API_KEY"))
-    .option("--json", "print the answer as JSON");
+  return clientCommand(parent, name, summary).option("--json", "print the answer as JSON");
+}
+
+/** The same for one that prints no answer. */
+export function clientCommand(parent: Command, name: string, summary: string): Command {
+  return connected(parent, name, summary).addOption(
+    new Option("--key <api key>", "API key; the administrator's when left out").env("BERTH_API_KEY"),
+  );
 }
 
 /** Prints JSON always. BERTH_API_KEY is not heeded: it is mostly the key of the user that one is trying things out as. */

@@ -18,6 +18,7 @@ export function declareInstanceCommands(program: Command): void {
     .option("--disk <gb>", "size of its disk", parseAmount)
     .option("--price <dollars>", "bid per hour; makes the rental interruptible", parseAmount)
     .option("--label <text>", "what to call it")
+    .option("--runtype <mode>", "ssh, jupyter or args; ssh_direct and jupyter_direct map ports of the host as well")
     .option("--onstart <commands>", "shell commands to run at each start")
     .action(async (id, options) => (await import("./commands/instance/create.ts")).createInstance(id, options));
 

@@ -14,7 +14,7 @@ type Result = { readonly code: number; readonly stdout: string; readonly stderr:
 const main = path.resolve(import.meta.dirname, "main.ts");
 
 /** Runs `berth` as a person would, in an empty directory unless `env` names another. */
-async function berth(args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Result> {
+async function berth(args: readonly string[], env: Readonly<Record<string, string>> = {}, input = ""): Promise<Result> {
   const child = execFile(process.execPath, ["--disable-warning=ExperimentalWarning", main, ...args], {
     cwd: env["BERTH_DATA_DIR"] ?? tmpdir(),
     env: { PATH: process.env["PATH"] ?? "", ...env },
@@ -22,6 +22,7 @@ async function berth(args: readonly string[], env: Readonly<Record<string, strin
   const output = { stdout: "", stderr: "" };
   child.stdout?.on("data", (chunk) => (output.stdout += String(chunk)));
   child.stderr?.on("data", (chunk) => (output.stderr += String(chunk)));
+  child.stdin?.end(input);
   const [code]: number[] = await once(child, "close");
   return { code: code ?? -1, ...output };
 }
@@ -81,6 +82,63 @@ test("rent sends what was given and nothing else, with the user's key", async (t
   assert.match(result.stdout, /Instance 42/);
   const body = { image: "busybox", env: "-e A=1 -p 80:80", disk: 10 };
   assert.deepEqual(received, [{ line: "PUT /api/v0/asks/7/", authorization: "Bearer mine", body }]);
+});
+
+test("ssh-key create sends the line of a .pub file, and never a private key", async (t) => {
+  const line = "ssh-ed25519 AAAA me@laptop";
+  const key = { id: 3, user_id: 1, key: line, public_key: line, ssh_key: line, created_at: 1, deleted_at: null };
+  const { received, env } = await serve(t, 200, { success: true, key });
+  const file = path.join(env.BERTH_DATA_DIR, "id_ed25519");
+  writeFileSync(`${file}.pub`, `${line}\n`);
+  writeFileSync(file, "-----BEGIN OPENSSH PRIVATE KEY-----\n");
+  const result = await berth(["ssh-key", "create", `${file}.pub`], env);
+  assert.deepEqual([result.code, result.stderr], [0, ""]);
+  assert.match(result.stdout, /^SSH key 3 \(me@laptop\) opens every instance/);
+  assert.equal((await berth(["ssh-key", "update", "3", line], env)).code, 0);
+  const refused = await berth(["ssh-key", "create", file], env);
+  assert.equal(refused.code, 1);
+  assert.match(refused.stderr, /is a private key; it was not sent/);
+  assert.deepEqual(
+    received.map(({ line: request, body }) => [request, body]),
+    [
+      ["POST /api/v0/ssh/", { ssh_key: line }],
+      ["PUT /api/v0/ssh/3/", { ssh_key: line }],
+    ],
+  );
+});
+
+test("env-var create takes the value from standard input, and shows none", async (t) => {
+  const { received, env } = await serve(t, 200, { success: true, msg: "HF_TOKEN is set." });
+  const made = await berth(["env-var", "create", "HF_TOKEN"], env, "canary\n");
+  assert.deepEqual([made.code, made.stdout], [0, "HF_TOKEN is set.\n"]);
+  assert.equal((await berth(["env-var", "update", "HF_TOKEN", "other"], env)).code, 0);
+  assert.equal((await berth(["env-var", "delete", "HF_TOKEN"], env)).code, 0);
+  assert.deepEqual(
+    received.map(({ line: request, body }) => [request, body]),
+    [
+      ["POST /api/v0/secrets/", { key: "HF_TOKEN", value: "canary" }],
+      ["PUT /api/v0/secrets/", { key: "HF_TOKEN", value: "other" }],
+      ["DELETE /api/v0/secrets/", { key: "HF_TOKEN" }],
+    ],
+  );
+});
+
+test("the keys of an instance are listed from the text that the answer holds, attached and detached", async (t) => {
+  const keys = [{ id: 3, name: "me@laptop", public_key: "ssh-ed25519 AAAA me@laptop" }];
+  const answer = { success: true, msg: "SSH key 3 is attached to instance 7.", ssh_keys: JSON.stringify(keys) };
+  const { received, env } = await serve(t, 200, answer);
+  const shown = await berth(["show-ssh", "7"], env);
+  assert.match(shown.stdout, /^ID {2}NAME .*\n {1}3 {2}me@laptop {2}ssh-ed25519 {2}SHA256:/);
+  assert.deepEqual(JSON.parse((await berth(["show-ssh", "7", "--json"], env)).stdout), keys);
+  assert.equal((await berth(["attach-ssh", "7", "3"], env)).stdout, `${answer.msg}\n`);
+  assert.equal((await berth(["detach-ssh", "7", "3"], env)).code, 0);
+  assert.deepEqual(
+    received.slice(2).map(({ line: request, body }) => [request, body]),
+    [
+      ["POST /api/v0/instances/7/ssh/", { ssh_key: "3" }],
+      ["DELETE /api/v0/instances/7/ssh/3/", undefined],
+    ],
+  );
 });
 
 test("a refusal is told with its sentence, its code and what may help, and the exit code is 1", async (t) => {

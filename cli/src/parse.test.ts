@@ -1,10 +1,24 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { parseAmount, parseEmail, parseGpus, parseId, parseJsonObject, parseNumber, parsePort } from "./parse.ts";
+import {
+  parseAmount,
+  parseEmail,
+  parseGpus,
+  parseId,
+  parseJsonObject,
+  parseLineCount,
+  parseNumber,
+  parsePlace,
+  parsePlaceId,
+  parsePort,
+} from "./parse.ts";
 
 const refused: readonly (readonly [(text: string) => unknown, readonly string[]])[] = [
   [parseId, ["0", "-1", "1.5", "2147483648", "x", ""]],
   [parsePort, ["65536", "-1", "80a", ""]],
+  [parseLineCount, ["-1", "100001", "x", ""]],
+  [parsePlaceId, ["", "0", "C.", "X.1", "local", "1.5"]],
+  [parsePlace, ["", "1", "1:", ":/a", "local:/a", "X.1:/a"]],
   [parseAmount, ["0", "-5", "1e3", "x", "", "1000000000"]],
   [parseNumber, ["-1", "x", ""]],
   [parseEmail, ["nobody", "a b@c", "@", ""]],
@@ -21,6 +35,9 @@ for (const [parse, texts] of refused) {
 test("what makes sense is read", () => {
   assert.equal(parseId("2147483647"), 2_147_483_647);
   assert.equal(parsePort("0"), 0);
+  assert.equal(parseLineCount("0"), 0);
+  assert.deepEqual(parsePlace("12:/a:b"), { id: "C.12", path: "/a:b" });
+  assert.equal(parsePlaceId("V.7"), "V.7");
   assert.equal(parseAmount("0.01"), 0.01);
   assert.equal(parseNumber("0"), 0);
   assert.equal(parseEmail("a@localhost"), "a@localhost");

@@ -14,6 +14,31 @@ export function parseCount(text: string): number {
   return parseInteger(text, 1, 100_000);
 }
 
+/** How long something may be used, 30 days at most. */
+export function parseHours(text: string): number {
+  return parseInteger(text, 1, 720);
+}
+
+export function parseLineCount(text: string): number {
+  return parseInteger(text, 0, 100_000);
+}
+
+/** A path in an instance or a volume, by the id that the server reads. */
+export type Place = { readonly id: string; readonly path: string };
+
+export function parsePlaceId(text: string): string {
+  const [, kind = "C", id = ""] = /^(?:([CV])\.)?([1-9]\d{0,9})$/.exec(text) ?? [];
+  if (id === "") throw new InvalidArgumentError("It must be an instance such as 12, or a volume such as V.7.");
+  return `${kind}.${id}`;
+}
+
+export function parsePlace(text: string): Place {
+  const colon = text.indexOf(":");
+  const path = text.slice(colon + 1);
+  if (colon < 0 || path === "") throw new InvalidArgumentError("It must be ID:PATH, such as 12:/data or V.7:/.");
+  return { id: parsePlaceId(text.slice(0, colon)), path };
+}
+
 /** Dollars or gigabytes: a plain decimal above zero. */
 export function parseAmount(text: string): number {
   const value = /^\d+(\.\d+)?$/.test(text) ? Number(text) : 0;

@@ -1,7 +1,11 @@
 import { Command } from "commander";
+import { declareAccessCommands } from "./declare-access.ts";
 import { declareAccountCommands } from "./declare-account.ts";
 import { declareAdminCommands } from "./declare-admin.ts";
+import { declareHostCommands } from "./declare-hosts.ts";
+import { declareHostTaskCommands } from "./declare-host-tasks.ts";
 import { declareInstanceCommands } from "./declare-instances.ts";
+import { declareKeyCommands } from "./declare-keys.ts";
 import { declareServerCommands } from "./declare-server.ts";
 import { declareServiceCommands } from "./declare-services.ts";
 import { declareTemplateCommands } from "./declare-templates.ts";
@@ -22,9 +26,13 @@ export function createProgram(): Command {
     .exitOverride();
   declareServerCommands(program);
   declareInstanceCommands(program);
+  declareHostTaskCommands(program);
+  declareAccessCommands(program);
   declareAccountCommands(program);
+  declareKeyCommands(program);
   declareTemplateCommands(program);
   declareServiceCommands(program);
+  declareHostCommands(program);
   declareAdminCommands(program);
   for (const command of allCommands(program)) command.exitOverride();
   return program;

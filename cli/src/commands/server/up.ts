@@ -1,5 +1,5 @@
-import { spawn } from "node:child_process";
 import path from "node:path";
+import { become } from "../../become.ts";
 import { UserError } from "../../failure.ts";
 
 export type UpOptions = {
@@ -42,17 +42,6 @@ export const MEMORY_FLAGS = ["--max-semi-space-size=8"];
 export async function up(options: UpOptions): Promise<void> {
   const environment = { ...process.env, ...upEnvironment(options) };
   const main = path.resolve(import.meta.dirname, "../../../../server/src/main.ts");
-  const argv = [...process.execArgv, ...MEMORY_FLAGS, main];
-  if (process.execve !== undefined) process.execve(process.execPath, [process.execPath, ...argv], environment);
-  process.exitCode = await runAsChild(argv, environment);
-}
-
-/** For systems on which a process cannot replace itself. */
-function runAsChild(argv: readonly string[], environment: NodeJS.ProcessEnv): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, argv, { env: environment, stdio: "inherit" });
-    for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => child.kill(signal));
-    child.on("error", reject);
-    child.on("exit", (code) => resolve(code ?? 1));
-  });
+  const argv = [...MEMORY_FLAGS, main];
+  await become(argv, environment);
 }

@@ -1,0 +1,84 @@
+import { Option, type Command } from "commander";
+import { serverCommand } from "./declare-connection.ts";
+import { parseHours, parseId } from "./parse.ts";
+
+const SERVICE_STATE_DIR = "/var/lib/berth-agent";
+
+/** Machines that join: what their owner does at the server, and what is done on the machine itself. */
+export function declareHostCommands(program: Command): void {
+  const host = program.command("host").description("your machines that joined, and how others join");
+  serverCommand(host, "list", "list your agents and their machines").action(async (options) =>
+    (await import("./commands/host/list.ts")).listHosts(options),
+  );
+  serverCommand(host, "revoke", "end an agent's connection for good; its machine may join again")
+    .argument("<id>", "id of the credential, from `berth host list`", parseId)
+    .action(async (id, options) => (await import("./commands/host/revoke.ts")).revokeHost(id, options));
+
+  const token = host.command("token").description("join tokens: each lets one machine join, once");
+  serverCommand(token, "create", "create a join token; it is shown once")
+    .option("--name <text>", "what to call the machine")
+    .option("--hours <count>", "how long it can be used", parseHours, 24)
+    .action(async (options) => (await import("./commands/host/create-token.ts")).createToken(options));
+  serverCommand(token, "list", "list your join tokens").action(async (options) =>
+    (await import("./commands/host/list-tokens.ts")).listTokens(options),
+  );
+  serverCommand(token, "delete", "delete a join token; a machine that used it stays")
+    .argument("<id>", "id of the token", parseId)
+    .action(async (id, options) => (await import("./commands/host/delete-token.ts")).deleteToken(id, options));
+
+  declareAgentCommands(program);
+}
+
+function declareAgentCommands(program: Command): void {
+  // Its flags are the agent's own affair, --help included: they are passed on as they are.
+  const agent = program
+    .command("agent")
+    .summary("offer this machine to a server, in the foreground or as a service")
+    .helpOption(false)
+    .allowUnknownOption()
+    .allowExcessArguments()
+    .argument("[options...]", "see `berth agent --help`")
+    .action(async (_words: readonly string[], _options: object, command: Command) =>
+      (await import("./commands/agent/run.ts")).runAgent(command.args),
+    );
+  agent
+    .command("install")
+    .description("join with a token, then run the agent as a service of systemd; further options are the agent's")
+    .helpOption("--help", "what it takes")
+    .allowUnknownOption()
+    .allowExcessArguments()
+    .argument("[options...]", "options of the agent, such as --public-ip; see `berth agent --help`")
+    .addOption(new Option("--server <address>", "the server to join").env("BERTH_AGENT_SERVER"))
+    .addOption(
+      new Option("--token <token>", "join token, from `berth host token create`").env("BERTH_AGENT_JOIN_TOKEN"),
+    )
+    .addOption(stateDirOption())
+    .addOption(rootOption())
+    .action(async (_words: readonly string[], options, command: Command) =>
+      (await import("./commands/agent/install.ts")).installAgent(options, command.args),
+    );
+  agent
+    .command("uninstall")
+    .description("stop and remove the service; what the agent keeps stays unless --purge is given")
+    .helpOption("--help", "what it takes")
+    .option("--purge", "delete credential, notes and disks of the agent, too")
+    .option("--force", "even while containers of rentals are here")
+    .addOption(stateDirOption())
+    .addOption(rootOption())
+    .action(async (options) => (await import("./commands/agent/uninstall.ts")).uninstallAgent(options));
+  agent
+    .command("status")
+    .description("show the service and what this machine joined; exit code 3 when the service does not run")
+    .helpOption("--help", "what it takes")
+    .addOption(stateDirOption())
+    .addOption(rootOption())
+    .action(async (options) => (await import("./commands/agent/status.ts")).showAgent(options));
+}
+
+function stateDirOption(): Option {
+  return new Option("--state-dir <path>", "where the agent keeps what it knows").default(SERVICE_STATE_DIR);
+}
+
+function rootOption(): Option {
+  return new Option("--root <path>", "a system that is not running, at this path").default("/");
+}
