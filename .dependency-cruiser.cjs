@@ -4,12 +4,13 @@
 const DOMAINS = {
   accounts: [],
   ledger: [],
+  tasks: [],
   templates: ["accounts"],
   hosts: ["accounts"],
   billing: ["accounts", "ledger"],
   volumes: ["hosts", "ledger"],
   market: ["hosts"],
-  instances: ["market", "hosts", "templates", "volumes", "ledger", "accounts"],
+  instances: ["market", "hosts", "templates", "volumes", "ledger", "accounts", "tasks"],
   metering: ["instances", "volumes", "ledger"],
   serverless: ["instances", "market", "templates"],
 };
@@ -18,12 +19,13 @@ const TESTS = "(\\.test|\\.contract)\\.ts$|(^|/)test/|^(bench|tools)/";
 const DOMAIN_FILE = "^server/src/domains/[^/]+/";
 /** The files that hold pure rules. tools/boundaries.ts refuses the name of a file that is not there. */
 const RULES = {
-  accounts: ["keys", "permissions", "user"],
-  hosts: ["listing", "machine"],
+  accounts: ["keys", "permissions", "secret-name", "ssh-public-key", "user"],
+  hosts: ["gpu-report", "listing", "machine", "session-proof"],
   volumes: ["listing", "mount-path"],
   market: ["allocation", "machine-state", "offer-columns", "offer-record", "search"],
-  instances: ["lifecycle", "observation", "page", "platform-env", "pricing", "status"],
+  instances: ["copy-place", "jupyter", "lifecycle", "observation", "page", "platform-env", "pricing", "status"],
   serverless: ["parameters", "removal"],
+  tasks: ["task"],
   templates: [
     "content",
     "content-hash",
@@ -32,6 +34,7 @@ const RULES = {
     "image-reference",
     "launch",
     "option-string",
+    "relaunch",
     "runtype",
     "shell-words",
   ],
@@ -127,6 +130,12 @@ const layers = [
     "^server/src/(?!http/|db/|base/)",
   ),
   forbid(
+    "proxy-knows-no-domain",
+    "The proxy carries bytes from ports to tunnels; which ports there are, and who opens tunnels, it is told.",
+    "^server/src/proxy/",
+    "^server/src/(?!proxy/|base/)",
+  ),
+  forbid(
     "loop-driver-knows-no-domain",
     "The driver runs any loop; only register.ts lists them.",
     "^server/src/loops/",
@@ -136,7 +145,7 @@ const layers = [
   forbid(
     "assembly-is-on-top",
     "app.ts, main.ts and process/ put domains together and run them; nothing below may reach up to them.",
-    "^server/src/(base|db|http|domains)/|^server/src/loops/driver\\.ts$",
+    "^server/src/(base|db|http|proxy|domains)/|^server/src/loops/driver\\.ts$",
     "^server/src/([^/]+\\.ts$|loops/register\\.ts$|process/)",
   ),
   forbid(

@@ -11,6 +11,9 @@ const REQUIREMENTS: readonly Requirement[] = [
   { packageName: "curl", reason: "the client of the tour", isPresent: () => hasProgram("curl") },
   { packageName: "openssh-client", reason: "the SSH client", isPresent: () => hasProgram("ssh") },
   { packageName: "busybox-static", reason: "an image that needs no registry", isPresent: hasStaticBusybox },
+  { packageName: "openssh-sftp-server", reason: "file transfer into containers", isPresent: hasSftpServer },
+  { packageName: "rsync", reason: "the client and server of folder copies", isPresent: () => hasProgram("rsync") },
+  { packageName: "systemd", reason: "the reader of units", isPresent: () => hasProgram("systemd-analyze") },
   { packageName: "chromium", reason: "a browser", isPresent: () => hasProgram("chromium") },
 ];
 
@@ -59,6 +62,11 @@ function isExecutable(file: string): boolean {
   } catch {
     return false;
   }
+}
+
+/** A part of no search path: only the SSH server calls it. */
+function hasSftpServer(): boolean {
+  return isExecutable("/usr/lib/openssh/sftp-server");
 }
 
 /** The usual package is linked against the system's libraries, which an image made of one file does not have. */

@@ -137,10 +137,12 @@ function helloOf(number: number, gpuCount: number): Hello {
   if (gpu === undefined) throw new Error("a simulated machine has a GPU");
   return {
     kind: "hello",
-    protocol_version: 1,
+    protocol_version: 2,
     agent_version: "bench",
     host_key: hostKey,
     boot_id: "bench",
+    fingerprint: "fingerprint",
+    session_proof: "",
     engine: { kind: "simulated", version: "1" },
     machine: invented.machine,
     gpus: Array.from({ length: gpuCount }, (_, index) => ({ ...gpu, uuid: `${hostKey}-${index}`, index })),

@@ -4,7 +4,9 @@ import { randomUUID } from "node:crypto";
 import type { PermissionCategory } from "../../server/src/base/identity.ts";
 import document from "../../server/openapi.json" with { type: "json" };
 import type { MachineId } from "../../server/src/base/ids.ts";
+import { aSigningRequest } from "../support/certificates.ts";
 import type { TestCaller } from "../support/fixtures.ts";
+import { anSshKey } from "../support/ssh-keys.ts";
 import { aListedMachine, anInstance, anOffer, type Target, type World } from "./world.ts";
 
 type Paths = (typeof document)["paths"];
@@ -78,6 +80,24 @@ async function aTemplate(world: World, user: TestCaller) {
 const aKeyId = async (world: World, user: TestCaller) =>
   Number((await world.done("POST", at("/api/v0/auth/apikeys/", { name: randomUUID() }), user))["id"]);
 
+const aJoinToken = (world: World, user: TestCaller) =>
+  world.done("POST", at("/api/v0/hosts/tokens/", { name: "rig" }), user);
+
+const aJoinTokenId = async (world: World, user: TestCaller) => Number((await aJoinToken(world, user))["id"]);
+
+/** What a machine sends to join with a token of this user. */
+async function aJoin(world: World, user: TestCaller) {
+  const { token } = await aJoinToken(world, user);
+  return { token, host_key: randomUUID(), fingerprint: randomUUID(), nonce: randomUUID() };
+}
+
+/** The credential of a machine that joined for this user. */
+async function aJoinedCredential(world: World, user: TestCaller): Promise<number> {
+  await world.done("POST", at("/api/v0/agent/join/", await aJoin(world, user)), user);
+  const { tokens } = await world.done("GET", at("/api/v0/hosts/tokens/"), user);
+  return Number((tokens as readonly { readonly credential_id: number }[])[0]?.credential_id);
+}
+
 const anEndpoint = async (world: World, user: TestCaller) =>
   Number((await world.done("POST", at("/api/v0/endptjobs/", { endpoint_name: randomUUID() }), user))["result"]);
 
@@ -113,6 +133,32 @@ function idIn(sentence: unknown): number {
 
 const instanceId = async (world: World, user: TestCaller) => (await anInstance(world, user)).id;
 
+/** A key of the account, made when there is none left: there is a limit. */
+async function anSshKeyId(world: World, user: TestCaller): Promise<number> {
+  const { body } = await world.send("GET", at("/api/v0/ssh/"), user.secret);
+  const [first] = body as readonly { readonly id: number }[];
+  if (first !== undefined) return first.id;
+  const { key } = await world.done("POST", at("/api/v0/ssh/", { ssh_key: anSshKey() }), user);
+  return (key as { readonly id: number }).id;
+}
+
+/** A variable of the user alone, under a name that is always the same: there is a limit. */
+async function aSecret(world: World, user: TestCaller): Promise<string> {
+  const key = `OF_${user.id}`;
+  await world.send("POST", at("/api/v0/secrets/", { key, value: "v" }), user.secret);
+  return key;
+}
+
+const aSecretName = () => `K${randomUUID().replaceAll("-", "")}`;
+
+/** A key that an instance of the user lets in; the instance is named first. */
+async function anAttachedKey(world: World, user: TestCaller): Promise<{ instance: number; key: number }> {
+  const instance = await instanceId(world, user);
+  const path = `/api/v0/instances/${instance}/ssh/`;
+  const { msg } = await world.done("POST", at(path, { ssh_key: anSshKey() }), user);
+  return { instance, key: idIn(msg) };
+}
+
 /** Instances are named in the path only. */
 const onInstance = (needs: Needs, path: (id: string | number) => string, body?: unknown): Row => ({
   ...onObject(needs, "id", instanceId, (id) => at(path(id), body)),
@@ -140,6 +186,45 @@ const createInstance: Row = {
         absent: await aim(world.owner, ABSENT),
       },
     };
+  },
+};
+
+/** The same, but not for the key inside the instance. */
+const onInstanceOfOwner = (aim: (id: string | number) => Target): Row =>
+  onObject("instance_write", "id", instanceId, aim);
+
+const startCopy = (path: string): Row => {
+  const copy = (from: number, to: number) => at(path, { src_id: from, dst_id: to, src_path: "/a", dst_path: "/b" });
+  return {
+    needs: "instance_write",
+    call: async (world) => {
+      const id = await instanceId(world, world.owner);
+      return copy(id, id);
+    },
+    aims: async (world) => {
+      const [own, foreign] = [await instanceId(world, world.owner), await instanceId(world, world.stranger)];
+      return {
+        src_id: { own: copy(own, own), foreign: copy(foreign, own), absent: copy(ABSENT, own) },
+        dst_id: { own: copy(own, own), foreign: copy(own, foreign), absent: copy(own, ABSENT) },
+      };
+    },
+  };
+};
+
+const cancelCopy = (path: string): Row =>
+  onObject("instance_write", "dst_id", instanceId, (id) => at(path, { dst_id: id }));
+
+/** What a host answered, as its owner may share it: who has the address needs nothing else. */
+const readResult: Row = {
+  needs: "public",
+  call: async (world) => {
+    const path = `/api/v0/instances/request_logs/${await instanceId(world, world.owner)}/`;
+    const { result_url: url } = await world.done("PUT", at(path, {}), world.owner);
+    await world.database.pool.query(
+      `update agent_tasks set completed_at = now(), is_success = true, result = 'text'
+       where created_at = (select max(created_at) from agent_tasks)`,
+    );
+    return at(new URL(String(url)).pathname);
   },
 };
 
@@ -180,6 +265,33 @@ export const endpoints = {
   "GET /api/v0/auth/apikeys/{id}/": onObject("user_read", "id", aKeyId, (id) => at(`/api/v0/auth/apikeys/${id}/`)),
   "DELETE /api/v0/auth/apikeys/{id}/": onObject("user_write", "id", aKeyId, (id) => at(`/api/v0/auth/apikeys/${id}/`)),
   "PUT /api/v0/commands/reset_apikey/": plain("user_write", "/api/v0/commands/reset_apikey/"),
+
+  "GET /api/v0/ssh/": plain("user_read", "/api/v0/ssh/"),
+  "POST /api/v0/ssh/": plain("user_write", "/api/v0/ssh/", { ssh_key: anSshKey() }),
+  "PUT /api/v0/ssh/{id}/": onObject("user_write", "id", anSshKeyId, (id) =>
+    at(`/api/v0/ssh/${id}/`, { ssh_key: anSshKey() }),
+  ),
+  "DELETE /api/v0/ssh/{id}/": onObject("user_write", "id", anSshKeyId, (id) => at(`/api/v0/ssh/${id}/`)),
+
+  "GET /api/v0/secrets/": plain("user_read", "/api/v0/secrets/"),
+  "POST /api/v0/secrets/": {
+    needs: "user_write",
+    call: () => at("/api/v0/secrets/", { key: aSecretName(), value: "v" }),
+  },
+  "PUT /api/v0/secrets/": onObject(
+    "user_write",
+    "key",
+    aSecret,
+    (key) => at("/api/v0/secrets/", { key, value: "w" }),
+    "OF_NOBODY",
+  ),
+  "DELETE /api/v0/secrets/": onObject(
+    "user_write",
+    "key",
+    aSecret,
+    (key) => at("/api/v0/secrets/", { key }),
+    "OF_NOBODY",
+  ),
 
   "POST /api/v0/admin/users/": {
     needs: "admin",
@@ -260,6 +372,78 @@ export const endpoints = {
     (id) => at(`/api/v0/instances/bid_price/${id}/`, { client_id: "me", price: 2 }),
   ),
 
+  "GET /api/v0/instances/{id}/ssh/": onObject("instance_read", "id", instanceId, (id) =>
+    at(`/api/v0/instances/${id}/ssh/`),
+  ),
+  "POST /api/v0/instances/{id}/ssh/": {
+    needs: "instance_write",
+    call: async (world) =>
+      at(`/api/v0/instances/${await instanceId(world, world.owner)}/ssh/`, { ssh_key: anSshKey() }),
+    aims: async (world) => {
+      const { owner, stranger } = world;
+      const aim = (id: number, sshKey: string) => at(`/api/v0/instances/${id}/ssh/`, { ssh_key: sshKey });
+      const own = await instanceId(world, owner);
+      return {
+        id: {
+          own: aim(own, anSshKey()),
+          foreign: aim(await instanceId(world, stranger), anSshKey()),
+          absent: aim(ABSENT, anSshKey()),
+        },
+        ssh_key: {
+          own: aim(own, String(await anSshKeyId(world, owner))),
+          foreign: aim(own, String(await anSshKeyId(world, stranger))),
+          absent: aim(own, String(ABSENT)),
+        },
+      };
+    },
+  },
+  "DELETE /api/v0/instances/{id}/ssh/{key_id}/": {
+    needs: "instance_write",
+    call: async (world) => {
+      const { instance, key } = await anAttachedKey(world, world.owner);
+      return at(`/api/v0/instances/${instance}/ssh/${key}/`);
+    },
+    aims: async (world) => {
+      const [own, second, foreign] = [
+        await anAttachedKey(world, world.owner),
+        await anAttachedKey(world, world.owner),
+        await anAttachedKey(world, world.stranger),
+      ];
+      const aim = (instance: number, key: number) => at(`/api/v0/instances/${instance}/ssh/${key}/`);
+      return {
+        id: {
+          own: aim(own.instance, own.key),
+          foreign: aim(foreign.instance, foreign.key),
+          absent: aim(ABSENT, foreign.key),
+        },
+        key_id: {
+          own: aim(second.instance, second.key),
+          foreign: aim(second.instance, foreign.key),
+          absent: aim(second.instance, ABSENT),
+        },
+      };
+    },
+  },
+
+  "PUT /api/v0/instances/recycle/{id}/": onInstanceOfOwner((id) => at(`/api/v0/instances/recycle/${id}/`)),
+  "PUT /api/v0/instances/update_template/{id}/": onInstanceOfOwner((id) =>
+    at(`/api/v0/instances/update_template/${id}/`, { image: "debian" }),
+  ),
+  "POST /api/v0/instances/take_snapshot/{id}/": onInstanceOfOwner((id) =>
+    at(`/api/v0/instances/take_snapshot/${id}/`, { personal_repo: "me/app" }),
+  ),
+  "PUT /api/v0/instances/command/{id}/": onInstanceOfOwner((id) =>
+    at(`/api/v0/instances/command/${id}/`, { command: "ls" }),
+  ),
+  "PUT /api/v0/instances/request_logs/{id}/": {
+    ...onInstanceOfOwner((id) => at(`/api/v0/instances/request_logs/${id}/`, {})),
+    needs: "instance_read",
+  },
+  "PUT /api/v0/commands/copy_direct/": startCopy("/api/v0/commands/copy_direct/"),
+  "PUT /api/v0/commands/rsync/": startCopy("/api/v0/commands/rsync/"),
+  "DELETE /api/v0/commands/copy_direct/": cancelCopy("/api/v0/commands/copy_direct/"),
+  "DELETE /api/v0/commands/rsync/": cancelCopy("/api/v0/commands/rsync/"),
+
   "GET /api/v0/volumes/": plain("instance_read", "/api/v0/volumes/"),
   "PUT /api/v0/volumes/": {
     needs: "instance_write",
@@ -289,6 +473,19 @@ export const endpoints = {
     needs: "instance_write",
     call: async (world) =>
       at("/api/v0/network_volumes/", { id: await aNetworkListing(world, world.stranger), size: 5 }),
+  },
+  "POST /api/v0/hosts/tokens/": plain("machine_write", "/api/v0/hosts/tokens/", { name: "rig" }),
+  "GET /api/v0/hosts/tokens/": plain("machine_read", "/api/v0/hosts/tokens/"),
+  "DELETE /api/v0/hosts/tokens/{id}/": onObject("machine_write", "id", aJoinTokenId, (id) =>
+    at(`/api/v0/hosts/tokens/${id}/`),
+  ),
+  "GET /api/v0/hosts/credentials/": plain("machine_read", "/api/v0/hosts/credentials/"),
+  "DELETE /api/v0/hosts/credentials/{id}/": onObject("machine_write", "id", aJoinedCredential, (id) =>
+    at(`/api/v0/hosts/credentials/${id}/`),
+  ),
+  "POST /api/v0/agent/join/": {
+    needs: "public",
+    call: async (world) => at("/api/v0/agent/join/", await aJoin(world, world.owner)),
   },
   "GET /api/v0/network_disk/": plain("machine_read", "/api/v0/network_disk/"),
   "POST /api/v0/network_disk/": {
@@ -338,7 +535,14 @@ export const endpoints = {
 /** Routes that OpenAPI leaves out on purpose: this list is the whole of them. */
 export const hiddenEndpoints: Readonly<Record<string, Row>> = {
   "GET /metrics": plain("admin", "/metrics"),
+  "GET /static/jvastai_root.cer": plain("public", "/static/jvastai_root.cer"),
+  "POST /api/v0/sign_cert/": {
+    needs: "public",
+    call: async (world) =>
+      at(`/api/v0/sign_cert/?instance_id=${await instanceId(world, world.owner)}`, aSigningRequest()),
+  },
   "GET /api/v0/admin/loops/": plain("admin", "/api/v0/admin/loops/"),
+  "GET /api/v0/results/{token}/": readResult,
   "GET /openapi.json": plain("public", "/openapi.json"),
   "GET /docs": plain("public", "/docs"),
 };

@@ -61,7 +61,9 @@ describe("fields that nobody may set", () => {
   const privileges = async () => {
     const { rows } = await world.database.pool.query(
       `select (select count(*) from users where is_admin)::int as admins,
-         (select count(*) from agent_credentials where not is_trusted)::int as untrusted,
+         (select count(*) from agent_credentials where not is_trusted and fingerprint is null)::int as untrusted,
+         (select count(*) from agent_credentials where is_trusted and fingerprint is not null)::int as trusted,
+         (select count(*) from join_tokens where is_trusted)::int as operators,
          (select count(*) from templates where is_recommended)::int as recommended`,
     );
     return rows[0];

@@ -57,6 +57,7 @@ export async function makeWorld(scope: { after(fn: () => Promise<void>): void })
     secret: Buffer.alloc(32, "authz"),
     limits: NO_LIMITS,
     isProxyTrusted: false,
+    proxy: { bindHost: "127.0.0.1", publicHost: "proxy.example" },
   });
   const routes: Route[] = [];
   app.http.app.addHook("onRoute", ({ method, url, config }) => {
@@ -173,5 +174,7 @@ async function contentsOf({ pool }: Database): Promise<string> {
       `select '${name}' || count(*) || ' ' || coalesce(md5(string_agg(t::text, chr(10) order by t::text)), '') as line from ${name} t`,
   );
   const result = await pool.query<{ line: string }>(parts.join(" union all "));
-  return result.rows.map(({ line }) => line).join("\n");
+  // Of so many tables PostgreSQL reads several at once, and answers in the order in which it is done with them.
+  const lines = result.rows.map(({ line }) => line);
+  return lines.toSorted().join("\n");
 }

@@ -3,7 +3,8 @@ import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { discard, startBerth, type Berth } from "../support/berth.ts";
 import { curl } from "../support/curl.ts";
-import { busyboxImage, docker, removeLabelled } from "../support/docker.ts";
+import { busyboxImage, docker } from "../support/docker.ts";
+import { removeRemains } from "../support/host-remains.ts";
 import { REGISTRY_LOGIN, startPrivateRegistry, type Registry } from "../support/registry.ts";
 import { until } from "../support/until.ts";
 
@@ -113,7 +114,7 @@ describe("renting this machine", () => {
     registry = await startPrivateRegistry();
     cleanups.push(() => registry.close());
     berth = await startBerth();
-    cleanups.push(() => removeLabelled(HOST_LABEL, hostKey));
+    cleanups.push(() => removeRemains(hostKey, berth.dataDir));
     cleanups.push(() => discard(berth));
     port = Number(new URL(berth.url).port);
     key = String((await berth.admin("user", "create", "renter@example.com", "--credit", "50"))["api_key"]);

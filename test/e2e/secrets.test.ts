@@ -13,6 +13,7 @@ const TEMPLATE_PASSWORD = canary("templatepassword");
 const LOGIN_PASSWORD = canary("loginpassword");
 const ENV_VALUE = canary("envvalue");
 const USER_PASSWORD = canary("userpassword");
+const ACCOUNT_SECRET = canary("accountsecret");
 
 describe("secrets", () => {
   let berth: Berth;
@@ -54,6 +55,7 @@ describe("secrets", () => {
     const environment = (await readFile(`/proc/${agent}/environ`, "utf8")).split("\0");
     agentToken = environment.find((line) => line.startsWith("BERTH_AGENT_TOKEN="))?.split("=")[1] ?? "";
 
+    await call(ownerKey, "POST", "/api/v0/secrets/", { key: "account_token", value: ACCOUNT_SECRET });
     const { template } = await call(ownerKey, "POST", "/api/v0/template/", {
       name: "private registry",
       image,
@@ -90,6 +92,14 @@ describe("secrets", () => {
       assert.equal(refused.status, 400);
       assert.ok(!refused.text.includes(TEMPLATE_PASSWORD));
     }
+    for (const body of [
+      { key: "account_token", value: ACCOUNT_SECRET },
+      { key: "CONTAINER_ID", value: ACCOUNT_SECRET },
+      { key: "other", value: `${ACCOUNT_SECRET} !` },
+    ]) {
+      const refused = await berth.call("POST", "/api/v0/secrets/", { key: ownerKey, body });
+      assert.ok(refused.status === 400 && !refused.text.includes(ACCOUNT_SECRET), refused.text);
+    }
     const wrongLogin = await berth.call("PUT", "/api/v0/asks/1/", {
       key: ownerKey,
       body: { image, image_login: `-p ${LOGIN_PASSWORD} 'unclosed` },
@@ -120,6 +130,7 @@ describe("secrets", () => {
     "login password": LOGIN_PASSWORD,
     "env value": ENV_VALUE,
     "user password": USER_PASSWORD,
+    "account secret": ACCOUNT_SECRET,
   });
 
   test("no secret is in what server, agent and database write to screen and log files", async () => {
@@ -131,8 +142,9 @@ describe("secrets", () => {
     const files = entries
       .filter((entry) => entry.isFile())
       .map((entry) => path.join(entry.parentPath, entry.name))
-      // The database's own files hold what it stores, which the next tests are about.
-      .filter((file) => !file.includes("/postgres/cluster/") && path.basename(file) !== "admin.key");
+      // The database's own files hold what it stores, which the next tests are about; disks belong to their renters.
+      .filter((file) => !file.includes("/postgres/cluster/") && !file.endsWith(".img"))
+      .filter((file) => path.basename(file) !== "admin.key");
     assert.ok(files.some((file) => file.endsWith("postgres.log")));
     for (const file of files) {
       const text = (await readFile(file)).toString("latin1");
@@ -140,10 +152,8 @@ describe("secrets", () => {
     }
   });
 
-  test("the database holds no key in clear, and a password only where the pull needs it", async () => {
+  test("the database holds no key, password or secret in clear", async () => {
     const allowed: Readonly<Record<string, readonly string[]>> = {
-      "template password": ["instances.launch", "template_versions.docker_login_pass", "templates.docker_login_pass"],
-      "login password": ["instances.launch"],
       "env value": ["instances.launch", "template_versions.content", "templates.content"],
     };
     const found = new Map<string, string[]>();
@@ -164,8 +174,8 @@ describe("secrets", () => {
       }
     }
     await client.end();
-    // The search would find them: what must be stored in clear is stored in clear.
-    assert.ok(found.get("login password")?.includes("instances.launch"));
+    // The search would find them: what is shown to its owner again is stored in clear.
+    assert.ok(found.get("env value")?.includes("instances.launch"));
     for (const [name, places] of found) {
       for (const place of places) assert.ok(allowed[name]?.includes(place), `the ${name} is in ${place}`);
     }
@@ -179,6 +189,7 @@ describe("secrets", () => {
         "/api/v1/instances/",
         "/api/v0/auth/apikeys/",
         "/api/v0/audit_logs/",
+        "/api/v0/secrets/",
       ],
       ...["/api/v0/users/me/", "/api/v0/endptjobs/", "/api/v0/users/me/invoices/?inc_charges=true", "/api/v0/volumes/"],
       ...rented.map((id) => `/api/v0/instances/${id}/`),
@@ -200,10 +211,11 @@ describe("secrets", () => {
     assert.ok(own !== undefined && strangers !== undefined);
     const mine = await docker("inspect", await containerOf(own));
     assert.ok(mine.includes(ENV_VALUE) && mine.includes(instanceKey));
+    assert.ok(mine.includes(`ACCOUNT_TOKEN=${ACCOUNT_SECRET}`));
     const theirs = await docker("inspect", await containerOf(strangers));
     for (const [name, word] of Object.entries(words()))
       assert.ok(!theirs.includes(word), `another container has the ${name}`);
-    const notEvenMine = { ...words(), "env value": "\0", instance: "\0" };
+    const notEvenMine = { ...words(), "env value": "\0", "account secret": "\0", instance: "\0" };
     for (const [name, word] of Object.entries(notEvenMine))
       assert.ok(!mine.includes(word), `the own container has the ${name}`);
   });

@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type { Clock } from "../../server/src/base/clock.ts";
+import { createSealer, type Sealer } from "../../server/src/base/seal.ts";
 import type { UserId } from "../../server/src/base/ids.ts";
 import { nanos, ZERO, type Nanos } from "../../server/src/base/money.ts";
 import type { Database } from "../../server/src/db/connect.ts";
@@ -9,7 +10,7 @@ import { testHttp, type TestHttp } from "./http.ts";
 /** Account routes over a test database. Money is a map: the ledger is another domain's. */
 export async function accountsHttp(
   database: Database,
-  options: { readonly clock?: Clock } = {},
+  { sealer, ...options }: { readonly clock?: Clock; readonly sealer?: Sealer } = {},
 ): Promise<TestHttp & { readonly credit: Map<UserId, Nanos> }> {
   const credit = new Map<UserId, Nanos>();
   const http = await testHttp(
@@ -19,6 +20,7 @@ export async function accountsHttp(
         identities,
         ipHistory,
         random: randomBytes,
+        sealer: sealer ?? createSealer(randomBytes(32), randomBytes),
         balanceOf: async (userId) => {
           const balance = credit.get(userId) ?? ZERO;
           return { balanceNanos: balance, availableNanos: balance };

@@ -10,6 +10,7 @@ import { issueAgentToken } from "../../server/src/domains/hosts/index.ts";
 import { instanceLoops } from "../../server/src/domains/instances/index.ts";
 import { auditLedger, balanceOf, postTransfers } from "../../server/src/domains/ledger/index.ts";
 import { meteringLoops } from "../../server/src/domains/metering/index.ts";
+import { taskLoops } from "../../server/src/domains/tasks/index.ts";
 import { FakeHost, type FakeHostOptions } from "./fake-host.ts";
 import { aCaller, aUser, inTransaction, type TestCaller } from "./fixtures.ts";
 import { inject, NO_LIMITS, type TestAnswer, type TestCall } from "./http.ts";
@@ -20,6 +21,8 @@ import { testDatabase, type TestDatabase } from "./postgres.ts";
 const BARRIER_CHANNEL = "test_barrier";
 const DOLLAR = 1_000_000_000n;
 const SOON_MS = 10_000;
+/** Where the app under test listens for what it proxies, and the name that it tells for that. */
+const PROXY = { bindHost: "127.0.0.1", publicHost: "proxy.example" };
 
 export type TestApp = {
   readonly app: BerthApp;
@@ -56,7 +59,16 @@ export async function testApp(t: TestContext, options: TestAppOptions = {}): Pro
   const { database } = env;
   const complaints: string[] = [];
   const log = createLog("warn", { write: (line) => void complaints.push(line) });
-  const dependencies = { database, clock, log, random: randomBytes, secret, limits: NO_LIMITS, isProxyTrusted: false };
+  const dependencies = {
+    database,
+    clock,
+    log,
+    random: randomBytes,
+    secret,
+    limits: NO_LIMITS,
+    isProxyTrusted: false,
+    proxy: PROXY,
+  };
   const app = buildApp(dependencies);
   const barriers = new Map<string, () => void>();
   const onMessage = (name: string) => barriers.get(name)?.();
@@ -74,6 +86,7 @@ export async function testApp(t: TestContext, options: TestAppOptions = {}): Pro
     if (isClosed) return;
     isClosed = true;
     for (const host of hosts) host.terminate();
+    app.proxy.close();
     await app.gateway.close();
     await app.http.app.close();
     await app.drain();
@@ -88,7 +101,11 @@ export async function testApp(t: TestContext, options: TestAppOptions = {}): Pro
     barriers.delete(name);
     await app.offers.settled();
   };
-  const loops = [...instanceLoops({ database, clock }), ...meteringLoops({ database, clock })];
+  const loops = [
+    ...instanceLoops({ database, clock }),
+    ...meteringLoops({ database, clock }),
+    ...taskLoops({ database, clock }),
+  ];
   return {
     app,
     env,

@@ -3,6 +3,7 @@ import { chmod, mkdtemp, readFile, realpath, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import pg from "pg";
+import { unmountBelow } from "./mounts.ts";
 import { until } from "./until.ts";
 
 /** The command that people run. */
@@ -84,6 +85,7 @@ export async function aDataDir(): Promise<string> {
 }
 
 export async function removeDataDir(directory: string): Promise<void> {
+  await unmountBelow(directory);
   await rm(directory, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
 }
 

@@ -7,15 +7,21 @@ import {
   type Desired,
   type DesiredInstance,
   type GpuFacts,
+  type GpuHealth,
   type Hello,
   type MachineFacts,
+  type DesiredVolume,
   type ObservedInstance,
+  type ObservedVolume,
   type ServerMessage,
+  type Task,
+  type TaskResult,
   type Welcome,
 } from "../../protocol/index.ts";
 import type { Clock } from "../../server/src/base/clock.ts";
 import { asId, type MachineId } from "../../server/src/base/ids.ts";
 import type { Database } from "../../server/src/db/connect.ts";
+import type { Sealer } from "../../server/src/base/seal.ts";
 import { loadDesired } from "../../server/src/domains/instances/index.ts";
 import { FACTS } from "./machines.ts";
 
@@ -29,8 +35,18 @@ export type FakeHostOptions = {
   readonly gpuName: string;
   readonly facts: Partial<MachineFacts>;
   readonly hostKey: string;
+  readonly fingerprint?: string;
+  /** Whether it answers a ping, as everybody does whose line is not dead. */
+  readonly answersPings?: boolean;
 };
 
+type ReportOptions = {
+  /** Says that the proof of the welcome could not be stored. */
+  readonly isProofLost?: boolean;
+  readonly version?: number;
+  readonly gpus?: readonly GpuHealth[];
+  readonly volumes?: readonly ObservedVolume[];
+};
 type Seen = Pick<ObservedInstance, "instance_id" | "generation" | "state"> & Partial<ObservedInstance>;
 
 const WAIT_MS = 10_000;
@@ -62,6 +78,8 @@ export class FakeHost {
   /** The last desired set of this connection. */
   desired: Desired | undefined;
   closeCode: number | undefined;
+  /** What the last welcome gave it to show next time. A test that sets it makes a copy, or a loss. */
+  proof = "";
   private options: FakeHostOptions;
   private readonly hostKey: string;
   private socket: WebSocket | undefined;
@@ -80,10 +98,12 @@ export class FakeHost {
   hello(overrides: Partial<Hello> = {}): Hello {
     return {
       kind: "hello",
-      protocol_version: 1,
+      protocol_version: 2,
       agent_version: "test",
       host_key: this.hostKey,
       boot_id: "boot",
+      fingerprint: this.options.fingerprint ?? "fingerprint",
+      session_proof: this.proof,
       engine: { kind: "simulated", version: "1" },
       machine: { ...FACTS, cpu_cores: 16, disk_bytes: 1_000_000_000_000, ...this.options.facts },
       gpus: [...this.gpus],
@@ -111,7 +131,10 @@ export class FakeHost {
   /** Opens the socket and says nothing. */
   async open(): Promise<void> {
     const { origin, token } = this.options;
-    const socket = new WebSocket(`ws://${origin}/agent`, { headers: { authorization: `Bearer ${token}` } });
+    const socket = new WebSocket(`ws://${origin}/agent`, {
+      headers: { authorization: `Bearer ${token}` },
+      autoPong: this.options.answersPings ?? true,
+    });
     this.socket = socket;
     this.sequence = 0;
     this.acknowledged = 0;
@@ -152,18 +175,58 @@ export class FakeHost {
   }
 
   /** Sends a report and waits until it is stored. It follows the newest desired set unless a version is given. */
-  async report(seen: readonly Seen[], { version = this.desired?.version ?? 0 } = {}): Promise<void> {
+  async report(
+    seen: readonly Seen[],
+    { version = this.desired?.version ?? 0, gpus = [], volumes = [], isProofLost = false }: ReportOptions = {},
+  ): Promise<void> {
     this.sequence += 1;
     const sequence = this.sequence;
     const instances = seen.map((one): ObservedInstance => ({
       status_msg: "",
       ports: {},
       exit_code: null,
+      ssh_host_key: null,
+      usage: null,
       counters: { running_ms: 0, received_bytes: 0, sent_bytes: 0 },
       ...one,
     }));
-    this.sendText(JSON.stringify({ kind: "report", sequence, desired_version: version, instances, gpus: [] }));
+    const lost = isProofLost ? { is_proof_lost: true } : {};
+    const seenNow = { desired_version: version, instances, volumes, gpus };
+    this.sendText(JSON.stringify({ kind: "report", sequence, ...seenNow, ...lost }));
     await this.wait(`the acknowledgement of ${sequence}`, () => this.acknowledged >= sequence);
+  }
+
+  /** Waits until this connection was given so many tasks; returns all that it was given. */
+  async tasks(count: number): Promise<readonly Task[]> {
+    await this.wait(`${count} tasks`, () => this.given("task").length >= count);
+    return this.given("task");
+  }
+
+  /** The ids of the tasks that it was told to leave off, once there is one. */
+  async cancelled(): Promise<readonly string[]> {
+    await this.wait("a cancelled task", () => this.given("cancel_task").length > 0);
+    return this.given("cancel_task").map((message) => message.task_id);
+  }
+
+  /** Answers a task and waits until that is stored. */
+  async answer(taskId: string, text: string, { is_success = true }: Partial<TaskResult> = {}): Promise<void> {
+    this.sendText(JSON.stringify({ kind: "task_result", task_id: taskId, is_success, text }));
+    await this.heard();
+  }
+
+  /** Says how far a task has come and waits until that is stored. */
+  async progress(taskId: string, text: string): Promise<void> {
+    this.sendText(JSON.stringify({ kind: "task_progress", task_id: taskId, text }));
+    await this.heard();
+  }
+
+  /** Messages are stored in order: once this report is, all that was said before is too. */
+  private async heard(): Promise<void> {
+    await this.report(this.obedience());
+  }
+
+  private given<Kind extends ServerMessage["kind"]>(kind: Kind) {
+    return this.received.filter((message): message is Extract<ServerMessage, { kind: Kind }> => message.kind === kind);
   }
 
   /** What the newest desired set says of an instance; undefined when it does not name it. */
@@ -171,11 +234,16 @@ export class FakeHost {
     return this.desired?.instances.find((instance) => instance.instance_id === instanceId);
   }
 
+  /** The same of a volume. */
+  volume(volumeId: number): DesiredVolume | undefined {
+    return this.desired?.volumes.find((volume) => volume.volume_id === volumeId);
+  }
+
   /** Waits until what this host was told is what the database says. */
   async synced(): Promise<void> {
     await this.wait("the desired set to follow the database", async () => {
-      const wanted = await loadDesired(this.options.database.kysely, this.machineId, () => "");
-      return gistOf(wanted) === gistOf(this.desired?.instances ?? []);
+      const wanted = await loadDesired(this.options.database.kysely, this.machineId, () => "", NO_SEALS);
+      return gistOf(wanted) === gistOf(this.desired);
     });
   }
 
@@ -183,10 +251,10 @@ export class FakeHost {
   async obey(): Promise<void> {
     for (let round = 0; round < 10; round += 1) {
       await this.synced();
-      const before = gistOf(this.desired?.instances ?? []);
-      await this.report(this.obedience());
+      const before = gistOf(this.desired);
+      await this.report(this.obedience(), { volumes: this.obedientVolumes() });
       await this.synced();
-      if (gistOf(this.desired?.instances ?? []) === before) return;
+      if (gistOf(this.desired) === before) return;
     }
     throw new Error("the desired set does not come to rest");
   }
@@ -205,6 +273,12 @@ export class FakeHost {
         ports: run === "running" ? Object.fromEntries(bound) : {},
       };
     });
+  }
+
+  /** The same of volumes: what it keeps is empty. */
+  obedientVolumes(): readonly ObservedVolume[] {
+    const volumes = this.desired?.volumes ?? [];
+    return volumes.map(({ volume_id, state }) => ({ volume_id, state, used_bytes: 0, message: "" }));
   }
 
   private meter(id: number, generation: number, isRunning: boolean): number {
@@ -235,8 +309,9 @@ export class FakeHost {
     if (message.kind === "acknowledge") this.acknowledged = message.sequence;
   }
 
-  private onWelcome({ machine_id: machineId }: Welcome): void {
+  private onWelcome({ machine_id: machineId, session_proof: proof }: Welcome): void {
     this.machineId = asId<MachineId>(machineId);
+    this.proof = proof;
   }
 
   private async wait(what: string, probe: () => Promise<boolean> | boolean): Promise<void> {
@@ -248,8 +323,18 @@ export class FakeHost {
   }
 }
 
+/** What is sealed has no part in what hosts are compared by. */
+const NO_SEALS: Sealer = { seal: (text) => text, open: () => undefined };
 const NO_TRAFFIC = { received_bytes: 0, sent_bytes: 0 } as const;
 
-function gistOf(instances: readonly DesiredInstance[]): string {
-  return JSON.stringify(instances.map(({ instance_id, generation, run }) => [instance_id, generation, run]));
+function gistOf(
+  desired: { readonly instances: readonly DesiredInstance[]; readonly volumes: readonly DesiredVolume[] } | undefined,
+): string {
+  const instances = (desired?.instances ?? []).map(({ instance_id, generation, run }) => [
+    instance_id,
+    generation,
+    run,
+  ]);
+  const volumes = (desired?.volumes ?? []).map(({ volume_id, state }) => [volume_id, state]);
+  return JSON.stringify([instances, volumes]);
 }

@@ -40,10 +40,12 @@ export async function aMachine(tx: Tx, hostId: UserId, facts: Partial<MachineFac
   const id = await insertCredential(tx, credential);
   const hello: Hello = {
     kind: "hello",
-    protocol_version: 1,
+    protocol_version: 2,
     agent_version: "1",
     host_key: randomUUID(),
     boot_id: "boot",
+    fingerprint: "fingerprint",
+    session_proof: "",
     engine: { kind: "simulated", version: "1" },
     machine: { ...FACTS, ...facts },
     gpus: [],

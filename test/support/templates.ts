@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
 import type { TestContext } from "node:test";
 import { systemClock } from "../../server/src/base/clock.ts";
 import type { Identity, PermissionDocument } from "../../server/src/base/identity.ts";
 import { createLog } from "../../server/src/base/log.ts";
+import { createSealer } from "../../server/src/base/seal.ts";
 import { templateRoutes } from "../../server/src/domains/templates/index.ts";
 import { DEFAULT_LIMITS } from "../../server/src/http/rate-limit.ts";
 import { createHttp } from "../../server/src/http/server.ts";
@@ -26,7 +28,8 @@ export async function templatesApi(t: TestContext) {
     onAuthenticated: () => {},
     isProxyTrusted: false,
   });
-  templateRoutes(scope);
+  const sealer = createSealer(randomBytes(32), randomBytes);
+  templateRoutes(scope, { sealer });
   t.after(() => scope.app.close());
   const caller = async (permissions?: PermissionDocument): Promise<TestCaller> => {
     const made = await aCaller(database, permissions === undefined ? {} : { permissions });
@@ -65,7 +68,7 @@ export async function templatesApi(t: TestContext) {
     assert.equal(answer.status, 200, answer.text);
     return templatesOf(answer);
   };
-  return { database, caller, call, create, search, logged };
+  return { database, sealer, caller, call, create, search, logged };
 }
 
 function isBody(value: unknown): value is Body {

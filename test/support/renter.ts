@@ -1,0 +1,145 @@
+import assert from "node:assert/strict";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { runBerth, type Answer, type Ran } from "./berth.ts";
+import { curl } from "./curl.ts";
+import { aKeyPair, sshClient, type KeyPair, type SshClient } from "./ssh-client.ts";
+import { NO_TRACES, type ThisMachine } from "./this-machine.ts";
+import { until } from "./until.ts";
+
+const SLOW_MS = 60_000;
+
+/** An instance's record, as far as tests look at it. */
+export type Shown = {
+  readonly id: number;
+  readonly actual_status: string | null;
+  readonly status_msg: string | null;
+  readonly public_ipaddr: string;
+  readonly ports: Readonly<Record<string, readonly { readonly HostPort: string }[]>>;
+  readonly ssh_host: string;
+  readonly ssh_port: number;
+  readonly ssh_host_key: string | null;
+};
+
+/** Somebody with an account, credit and an SSH key, who rents this machine with curl and `./berth`. */
+export type Renter = {
+  readonly keys: KeyPair;
+  /** Files of its own; removed with it. */
+  readonly folder: string;
+  call(method: string, target: string, body?: unknown): Promise<Answer>;
+  /** The body of an answer that must be good. */
+  // What a test expects of it is the assertion's business.
+  // oxlint-disable-next-line typescript/no-explicit-any
+  done(method: string, target: string, body?: unknown): Promise<any>;
+  cli(...words: readonly string[]): Promise<Ran>;
+  /** The same, and it must succeed; returns what it printed. */
+  told(...words: readonly string[]): Promise<string>;
+  /** Id of the cheapest offer of this machine: one core. */
+  anOffer(): Promise<number>;
+  rent(body: object): Promise<number>;
+  rentAndRun(body: object): Promise<Shown>;
+  show(id: number): Promise<Shown>;
+  untilStatus(id: number, status: string): Promise<Shown>;
+  /** Waits until the host says something like it. */
+  untilMessage(id: number, pattern: RegExp): Promise<Shown>;
+  /** Destroys it, and waits until none of its containers is left. */
+  destroy(id: number): Promise<void>;
+  /** OpenSSH's programs by the direct way, or through the proxy. */
+  client(instance: Shown, way?: "direct" | "proxy"): Promise<SshClient>;
+  /** A command that must succeed there; returns what it printed. */
+  inside(instance: Shown, command: string): Promise<string>;
+  close(): Promise<void>;
+};
+
+export async function aRenter(machine: ThisMachine, name: string): Promise<Renter> {
+  const folder = await mkdtemp(path.join(tmpdir(), `berth-${name}-`));
+  const keys = await aKeyPair(folder, "id_ed25519");
+  const account = await machine.berth().admin("user", "create", `${name}@example.com`, "--credit", "50");
+  const key = String(account["api_key"]);
+
+  const call = (method: string, target: string, body?: unknown) =>
+    curl(method, `${machine.berth().url}${target}`, { key, ...(body === undefined ? {} : { body }) });
+  const done = async (method: string, target: string, body?: unknown) => {
+    const answer = await call(method, target, body);
+    assert.equal(answer.status, 200, `${method} ${target}: ${answer.text}`);
+    return answer.body;
+  };
+  const cli = ([command = "", ...words]: readonly string[]) =>
+    // What belongs to a remote command stands behind, so the options come first.
+    runBerth([command, "--data-dir", machine.berth().dataDir, ...words], { BERTH_API_KEY: key });
+  const show = async (id: number): Promise<Shown> => (await done("GET", `/api/v0/instances/${id}/`)).instances;
+  const untilShown = (what: string, id: number, isIt: (instance: Shown) => boolean) =>
+    until(
+      `instance ${id} ${what}`,
+      async () => {
+        const instance = await show(id);
+        if (isIt(instance)) return instance;
+        throw new Error(`${instance.actual_status}: ${instance.status_msg}`);
+      },
+      SLOW_MS,
+    );
+  const anOffer = async (): Promise<number> => {
+    const search = { num_gpus: { eq: 0 }, order: [["dph_total", "asc"]] };
+    const [offer] = await until("an offer of this machine", async () => {
+      const { offers } = await done("POST", "/api/v0/bundles/", search);
+      return offers.length > 0 && offers;
+    });
+    return offer.id;
+  };
+  const rent = (body: object): Promise<number> =>
+    until("a rental", async () => {
+      const answer = await call("PUT", `/api/v0/asks/${await anOffer()}/`, { image: machine.image, disk: 8, ...body });
+      // The search may still show what was rented a moment ago; whoever meets that searches again.
+      if (answer.status === 410) return undefined;
+      assert.equal(answer.status, 200, answer.text);
+      return answer.body.new_contract;
+    });
+  const untilStatus = (id: number, status: string) =>
+    untilShown(`is ${status}`, id, (instance) => instance.actual_status === status);
+  const client = (instance: Shown, way = "direct") => {
+    const hostKey = instance.ssh_host_key ?? "";
+    const direct = { host: instance.public_ipaddr, port: Number(instance.ports["22/tcp"]?.[0]?.HostPort), hostKey };
+    const proxy = { host: instance.ssh_host, port: instance.ssh_port, hostKey };
+    return sshClient(keys, way === "direct" ? direct : proxy);
+  };
+  return {
+    keys,
+    folder,
+    call,
+    done,
+    cli: (...words) => cli(words),
+    async told(...words) {
+      const { code, stdout, stderr } = await cli(words);
+      assert.equal(code, 0, `berth ${words.join(" ")}: ${stderr}${stdout}`);
+      return stdout;
+    },
+    anOffer,
+    rent,
+    rentAndRun: async (body) => untilStatus(await rent(body), "running"),
+    show,
+    untilStatus,
+    untilMessage: (id, pattern) =>
+      untilShown(`says ${pattern}`, id, (instance) => pattern.test(instance.status_msg ?? "")),
+    async destroy(id) {
+      await done("DELETE", `/api/v0/instances/${id}/`);
+      await until(`no container of instance ${id} is left`, async () => (await machine.containers(id)).length === 0);
+    },
+    client,
+    async inside(instance, command) {
+      const { code, stdout, stderr } = await (await client(instance)).ssh(command);
+      assert.equal(code, 0, `${command}: ${stderr}`);
+      return stdout;
+    },
+    close: () => rm(folder, { recursive: true, force: true }),
+  };
+}
+
+/** Waits until this machine looks as if nobody had ever rented it, and what nobody rents is on the market again. */
+export async function untilUntouched(machine: ThisMachine, renter: Renter): Promise<void> {
+  await renter.anOffer();
+  await until("no trace of a rental", async () => {
+    assert.deepEqual(await machine.traces(), NO_TRACES);
+    return true;
+  });
+}
