@@ -13,11 +13,10 @@ function doorsOf(containers: Iterable<OwnContainer>, keys: Keys): readonly Door[
   for (const { container, instance_id, ssh_port } of containers) {
     const authorized_keys = keys.get(instance_id);
     if (authorized_keys === undefined || container.phase !== "running" || container.network === null) continue;
-    const { ip_address, namespace_path } = container.network;
+    const { namespace_path } = container.network;
     doors.push({
       instance_id,
       container_id: container.id,
-      ip_address,
       namespace_path,
       port: ssh_port,
       authorized_keys,

@@ -1,0 +1,182 @@
+import type { Duplex } from "node:stream";
+import type { AuthContext, Connection, ServerChannel } from "ssh2";
+import type { Clock } from "../clock.ts";
+import type { Log } from "../log.ts";
+import { findAuthorizedKey, type AuthorizedKey } from "./authorized-keys.ts";
+import type { DockerExec } from "./docker-exec.ts";
+import { createForwards, type Forwards } from "./forwards.ts";
+import type { Namespace } from "./namespace.ts";
+import { serveSession } from "./session.ts";
+import { attempt, createTransport, type Transport } from "./transport.ts";
+
+/** What a connection needs of the door it came through. */
+export type ConnectionPlace = {
+  readonly instance_id: number;
+  readonly container_id: string;
+  readonly docker: DockerExec;
+  readonly namespace: Namespace;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** The door's keys as they are now. */
+  keys(): readonly AuthorizedKey[];
+};
+
+/** Both ends as programs inside see them. */
+export type Ends = {
+  readonly address: string;
+  readonly port: number;
+  readonly own_address: string;
+  readonly own_port: number;
+};
+
+export type SshConnection = {
+  /** What it logged in with; undefined before. */
+  readonly key: () => AuthorizedKey | undefined;
+  /** Bytes that wait in this process for either side. */
+  readonly waitingBytes: () => number;
+  /** Tells those who are logged in why, and ends it. */
+  dismiss(reason: string): void;
+};
+
+const USER = "root";
+const MAX_ATTEMPTS = 6;
+const MAX_SESSIONS = 32;
+/** Answers that a client asks for and does not read: no more of its requests are read meanwhile. */
+const MAX_UNREAD_BYTES = 1024 * 1024;
+/** Each channel may hold its window of 2 MiB; a client that sends more than it may is cut off. */
+const MAX_WAITING_BYTES = 64 * 1024 * 1024;
+const MAX_CHANNEL_BYTES = 4 * 1024 * 1024;
+/** OpenSSH's client shows nothing that it still has when it learns of the end. */
+const LAST_WORDS_MS = 150;
+/** For a client to close its own end. */
+const DISMISS_MS = 500;
+
+/** Serves one client whose banner has come. `onReady` when it has logged in, `onClose` once when it is gone. */
+export function serveConnection(
+  place: ConnectionPlace,
+  client: Connection,
+  socket: Duplex,
+  ends: Ends,
+  events: { onReady(): void; onClose(): void },
+): SshConnection {
+  const gone = new AbortController();
+  const transport = createTransport(client, socket, gone.signal);
+  const channels = new Set<ServerChannel>();
+  let key: AuthorizedKey | undefined;
+  let sessions = 0;
+  const forwards = createForwards({ ...place, transport });
+
+  client.on("error", (cause) =>
+    place.log.debug({ instance_id: place.instance_id, problem: cause.message }, "ssh error"),
+  );
+  client.on(
+    "authentication",
+    authenticator(place, client, (accepted) => (key = accepted)),
+  );
+  client.on("ready", () => {
+    const { instance_id } = place;
+    place.log.info({ instance_id, source: ends.address, fingerprint: key?.fingerprint }, "ssh login");
+    events.onReady();
+  });
+  const keep = <T extends ServerChannel>(channel: T) => {
+    channels.add(channel);
+    channel.once("close", () => channels.delete(channel));
+    return channel;
+  };
+  client.on("session", (accept, reject) => {
+    if (sessions >= MAX_SESSIONS) return reject();
+    sessions += 1;
+    const ssh_connection = [ends.address, ends.port, ends.own_address, ends.own_port] as const;
+    serveSession({ ...place, transport, ssh_connection, keep }, accept(), () => (sessions -= 1));
+  });
+  client.on("tcpip", (accept, reject, { destIP, destPort }) =>
+    forwards.connectOut(() => keep(accept()), reject, destIP, destPort),
+  );
+  serveForwardRequests(client, forwards);
+  guardMemory(transport, channels);
+  const onClose = () => {
+    if (gone.signal.aborted) return;
+    gone.abort();
+    forwards.close();
+    events.onClose();
+  };
+  client.on("close", onClose);
+  socket.once("close", onClose);
+
+  return {
+    key: () => key,
+    waitingBytes: () => socket.writableLength + sum(channels),
+    dismiss: (reason) => {
+      for (const { type, stderr } of channels) {
+        if (type === "session" && stderr.writable) attempt(() => stderr.write(`\r\nberth: ${reason}\r\n`));
+      }
+      void (async () => {
+        await place.clock.sleep(LAST_WORDS_MS, gone.signal);
+        attempt(() => client.end());
+        await place.clock.sleep(DISMISS_MS, gone.signal);
+        socket.destroy();
+      })();
+    },
+  };
+}
+
+/** Public keys only, one user only. What is refused does not say why. */
+function authenticator(
+  place: ConnectionPlace,
+  client: Connection,
+  onAccept: (key: AuthorizedKey) => void,
+): (context: AuthContext) => void {
+  let failures = 0;
+  return (context) => {
+    const refuse = () => {
+      // Clients begin by asking what there is, which is no attempt.
+      if (context.method !== "none") failures += 1;
+      if (failures < MAX_ATTEMPTS) return context.reject(["publickey"]);
+      place.log.debug({ instance_id: place.instance_id }, "ssh connection ended after too many attempts");
+      client.end();
+    };
+    if (context.method !== "publickey" || context.username !== USER) return refuse();
+    const key = findAuthorizedKey(place.keys(), context.key.data);
+    if (key === undefined) return refuse();
+    const { blob, signature, hashAlgo } = context;
+    // The client asks whether the key would do before it signs.
+    if (signature === undefined || blob === undefined) return context.accept();
+    if (!key.verifies(blob, signature, hashAlgo)) return refuse();
+    onAccept(key);
+    context.accept();
+  };
+}
+
+function serveForwardRequests(client: Connection, forwards: Forwards): void {
+  client.on("request", (accept, reject, name, info) => {
+    if (name === "tcpip-forward" && "bindAddr" in info) {
+      void forwards
+        .listen(info.bindAddr, info.bindPort)
+        .catch(() => undefined)
+        .then((port) => attempt(() => (port === undefined ? reject?.() : accept?.(port))));
+    } else if (name === "cancel-tcpip-forward" && "bindAddr" in info) {
+      if (forwards.unlisten(info.bindAddr, info.bindPort)) accept?.();
+      else reject?.();
+    } else reject?.();
+  });
+}
+
+function guardMemory({ socket }: Transport, channels: ReadonlySet<ServerChannel>): void {
+  socket.on("data", () => {
+    if (socket.writableLength > MAX_UNREAD_BYTES && !socket.isPaused()) {
+      socket.pause();
+      socket.once("drain", () => socket.resume());
+    }
+    let total = 0;
+    for (const { readableLength } of channels) {
+      total += readableLength;
+      if (readableLength > MAX_CHANNEL_BYTES || total > MAX_WAITING_BYTES) return void socket.destroy();
+    }
+  });
+}
+
+function sum(channels: ReadonlySet<ServerChannel>): number {
+  let total = 0;
+  for (const { readableLength } of channels) total += readableLength;
+  return total;
+}

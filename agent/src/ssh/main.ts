@@ -1,0 +1,85 @@
+// The SSH process: it holds the doors and nothing else, so that what a client does to it cannot reach the agent.
+import { flushCompileCache } from "node:module";
+import { systemClock } from "../clock.ts";
+import type { Log } from "../log.ts";
+import { connectDockerExec } from "./docker-exec.ts";
+import { Door, type DoorsPlace } from "./door.ts";
+import type { AgentMessage, DoorOrder, SshMessage } from "./messages.ts";
+import { openTunnel } from "./tunnel.ts";
+
+/** For sessions to be told and programs to be hung up. */
+const CLOSE_MS = 1_500;
+
+function say(level: SshMessage["level"], fields: object, message: string): void {
+  // The agent may be gone; then so is this process, by the event below.
+  process.send?.({ kind: "log", level, fields, message } satisfies SshMessage, undefined, {}, () => undefined);
+}
+
+const log: Log = {
+  info: (fields, message) => say("info", fields, message),
+  warn: (fields, message) => say("warn", fields, message),
+  debug: (fields, message) => say("debug", fields, message),
+};
+const doors = new Map<number, Door>();
+let place: DoorsPlace | undefined;
+
+function setDoors(orders: readonly DoorOrder[]): void {
+  if (place === undefined) return;
+  const wanted = new Map(orders.map((order) => [order.instance_id, order]));
+  for (const [instance_id, door] of doors) {
+    const order = wanted.get(instance_id);
+    if (order !== undefined && door.isFor(order)) continue;
+    doors.delete(instance_id);
+    door.close(order === undefined ? "the instance was stopped" : "the instance was restarted");
+  }
+  for (const order of orders) {
+    const door = doors.get(order.instance_id);
+    if (door === undefined) doors.set(order.instance_id, new Door(place, order));
+    else door.update(order);
+  }
+}
+
+async function connectTunnel(instance_id: number, url: string, token: string): Promise<void> {
+  if (!doors.has(instance_id)) return log.warn({ instance_id }, "a tunnel to an instance that has no door");
+  try {
+    const stream = await openTunnel(url, token);
+    const door = doors.get(instance_id);
+    if (door === undefined) stream.destroy();
+    else door.admitTunnel(stream);
+  } catch (cause) {
+    log.warn({ instance_id, problem: String(cause) }, "a tunnel could not be opened");
+  }
+}
+
+function receive(message: AgentMessage): void {
+  switch (message.kind) {
+    case "begin": {
+      const docker = connectDockerExec(message.docker_socket);
+      place = { docker, clock: systemClock, log, random: Math.random, bind_address: message.bind_address };
+      return;
+    }
+    case "doors":
+      return setDoors(message.doors);
+    case "tunnel":
+      void connectTunnel(message.instance_id, message.url, message.token);
+  }
+}
+
+let isStopping = false;
+function stop(): void {
+  if (isStopping) return;
+  isStopping = true;
+  for (const door of doors.values()) door.close("the host's agent was stopped");
+  void systemClock.sleep(doors.size > 0 ? CLOSE_MS : 0).then(() => process.exit(0));
+}
+
+// A process that is killed would leave nothing for the next one.
+flushCompileCache();
+process.on("message", receive);
+// What one renter's client has brought about must not end the sessions of all the others; each connection has a state
+// of its own, so that there is nothing common left half done.
+process.on("uncaughtException", (cause) => log.warn({ problem: cause.stack ?? cause.message }, "unexpected failure"));
+process.on("disconnect", stop);
+process.on("SIGTERM", stop);
+// A terminal's Ctrl-C reaches the whole group; when to end is the agent's decision.
+process.on("SIGINT", () => undefined);

@@ -1,0 +1,15 @@
+// A process that does nothing but hold doors open, for tests that kill it: `ssh-parent.ts STATE_FOLDER DOORS_AS_JSON`.
+import { systemClock } from "../src/clock.ts";
+import { silentLog } from "../src/log.ts";
+import { createSshService } from "../src/ssh/service.ts";
+
+const [state_dir = "", doors = "[]"] = process.argv.slice(2);
+const service = createSshService({
+  docker_socket: "/var/run/docker.sock",
+  bind_address: "127.0.0.1",
+  state_dir,
+  clock: systemClock,
+  random: Math.random,
+  log: silentLog,
+});
+service.setDoors(JSON.parse(doors));
