@@ -30,7 +30,7 @@ function ended(at_ms: number, changes: Partial<Container> = {}): Container {
 
 function notes(changes: Partial<Notes>): Notes {
   const lease = { granted_at_ms: 0, lease_ms: 1 };
-  const nothing = { halted: {}, meters: {}, images: {}, keys: {}, guarded_images: [], session_proof: "" };
+  const nothing = { halted: {}, meters: {}, images: {}, keys: {}, guarded_images: [], pulled_images: {} };
   return { boot_id: "old boot", lease, running: ["one"], ...nothing, ...changes };
 }
 
@@ -46,15 +46,27 @@ describe("what ended a container", () => {
     assert.equal(haltOf(book), "the host was rebooted");
   });
 
-  it("by itself, if it had ended before the reboot, or was started after it, or there was none", () => {
+  it("by itself, if it had ended before the reboot, or there was none", () => {
     const cases: readonly [string, Notes, Container][] = [
       ["new boot", notes({ running: [] }), ended(before() + 1, { started_at_ms: before() })],
-      ["new boot", notes({}), ended(bootedAtMs() + 2, { started_at_ms: bootedAtMs() + 1 })],
       ["old boot", notes({}), ended(before() + 1, { started_at_ms: before() })],
     ];
     for (const [boot_id, noted, seen] of cases) {
       const book = new ContainerBook(clock, boot_id, noted);
       book.adoptAll([seen]);
+      assert.equal(haltOf(book), undefined);
+    }
+  });
+
+  it("by itself, once it was started after the reboot, by the agent or by somebody else", () => {
+    const started = (book: ContainerBook) => {
+      book.adoptAll([ended(before() + 1, { started_at_ms: before() })]);
+      book.unhalt("one");
+    };
+    for (const run of [started, (book: ContainerBook) => book.adoptAll([container()])]) {
+      const book = new ContainerBook(clock, "new boot", notes({}));
+      run(book);
+      book.adoptAll([ended(bootedAtMs() + 2, { started_at_ms: bootedAtMs() + 1 })]);
       assert.equal(haltOf(book), undefined);
     }
   });

@@ -24,8 +24,8 @@ export class ContainerBook {
   readonly #usage = new Map<string, NonNullable<ObservedInstance["usage"]>>();
   /** The image below the disk of each instance. */
   readonly #images: Map<number, string>;
-  /** Containers that an agent saw running before this boot of the host. */
-  readonly #runningBeforeBoot: ReadonlySet<string>;
+  /** Containers that an agent saw running before this boot of the host, and none since. */
+  readonly #runningBeforeBoot: Set<string>;
   #engineLostAtMs: number | undefined;
 
   constructor(clock: Clock, boot_id: string, notes: Notes | undefined) {
@@ -72,6 +72,7 @@ export class ContainerBook {
     if (before && before.generation !== own.generation) this.meters.finish(before, "stopped");
     this.#containers.set(container.id, own);
     if (own.image_id !== "") this.#images.set(own.instance_id, own.image_id);
+    if (container.phase === "running") this.#runningBeforeBoot.delete(container.id);
     this.raiseFloor(own.instance_id, own.generation);
     this.meters.count(own);
   }
@@ -102,8 +103,10 @@ export class ContainerBook {
     this.#halted.set(id, reason);
   }
 
+  /** It was started: its next end is its own. */
   unhalt(id: string): void {
     this.#halted.delete(id);
+    this.#runningBeforeBoot.delete(id);
   }
 
   /** Takes a reading of what a running container uses, and its disk. */
@@ -168,7 +171,7 @@ export class ContainerBook {
    */
   #noteInterruption(container: Container): void {
     if (container.phase !== "exited" || this.#halted.has(container.id)) return;
-    if (this.#runningBeforeBoot.has(container.id) && this.#isFromBeforeBoot(container)) {
+    if (this.#runningBeforeBoot.has(container.id)) {
       this.#halted.set(container.id, "the host was rebooted");
       return;
     }
@@ -178,11 +181,5 @@ export class ContainerBook {
     if (ended_at_ms >= lost_at_ms - ENGINE_SHUTDOWN_MS) {
       this.#halted.set(container.id, "the container engine was restarted");
     }
-  }
-
-  /** Once it was started in this boot, its end is its own. */
-  #isFromBeforeBoot(container: Container): boolean {
-    const booted_at_ms = this.#clock.now().getTime() - this.#clock.monotonicMs();
-    return container.started_at_ms === null || container.started_at_ms < booted_at_ms;
   }
 }

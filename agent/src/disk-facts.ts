@@ -36,6 +36,12 @@ export function offerableBytes(free_bytes: number, kept_bytes: number): number {
   return Math.floor(whole - Math.min(whole * RESERVE_SHARE, RESERVE_LIMIT_BYTES));
 }
 
+/** Whether the file system of the folder has run into what should be kept for images, logs and the system. */
+export async function isDiskLow(folder: string): Promise<boolean> {
+  const { bavail, blocks, bsize } = await statfs(folder);
+  return bavail * bsize < Math.min(blocks * bsize * RESERVE_SHARE, RESERVE_LIMIT_BYTES) / 2;
+}
+
 /** What renters' files take at present: it is theirs already, and must not vanish from the offer with each restart. */
 export async function tenantBytes(state_dir: string): Promise<number> {
   let blocks = 0;

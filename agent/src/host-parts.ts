@@ -34,6 +34,8 @@ export type HostDependencies = {
   readonly isPortFree: PortProbe;
   readonly log: Log;
   readonly notes: Notes | undefined;
+  /** Whether the host is running out of room for images. */
+  readonly isDiskLow: () => Promise<boolean>;
   /** Undefined where containers need none: on simulated hosts. */
   readonly certificateFor?: (instance_id: number) => Promise<Certificate>;
   /** Makes everybody let go of the files of an instance that does not run, before it is started or removed. */

@@ -3,6 +3,7 @@ import { ContainerBook } from "./book.ts";
 import { DoorKeeper } from "./doors.ts";
 import type { Container, EngineEvent, EngineFailure, Result } from "./engine.ts";
 import type { HostDependencies } from "./host-parts.ts";
+import { ImageCache } from "./image-cache.ts";
 import { LABEL_HOST, type OwnContainer } from "./identity.ts";
 import { attachDisk, type JobContext, type Show } from "./jobs.ts";
 import { meterKey } from "./meters.ts";
@@ -37,6 +38,7 @@ export class Host {
   readonly #jobs = new Map<number, Job>();
   readonly #setbacks: Setbacks;
   readonly #guardedImages: Set<string>;
+  readonly #images: ImageCache;
   /** Instances with a disk here; undefined until the host has looked. */
   #disks: Set<number> | undefined;
   readonly #doors: DoorKeeper;
@@ -58,6 +60,8 @@ export class Host {
     this.#book = new ContainerBook(deps.clock, deps.boot_id, deps.notes);
     this.#volumes = new VolumeKeeper(deps.disks, () => deps.onChange("state"));
     this.#guardedImages = new Set(deps.notes?.guarded_images);
+    const { clock, engine, log, isDiskLow } = deps;
+    this.#images = new ImageCache({ clock, engine, log, isDiskLow, noted: deps.notes?.pulled_images });
     this.#doors = new DoorKeeper(deps.ssh, deps.notes?.keys);
     this.#setbacks = new Setbacks(deps.clock, deps.random);
     this.#jobContext = {
@@ -69,6 +73,7 @@ export class Host {
       volumesSettled: () => this.#volumes.settled(),
       imageBelow: (instance_id) => (this.#disks?.has(instance_id) ? this.#book.imageBelow(instance_id) : undefined),
       guarded_images: this.#guardedImages,
+      image_cache: this.#images,
       certificateFor: deps.certificateFor,
       spec: deps.settings.spec,
       port_range: deps.settings.port_range,
@@ -167,8 +172,9 @@ export class Host {
     this.#pruneMeters();
   }
 
-  notes(): Pick<Notes, "halted" | "meters" | "running" | "images" | "keys" | "guarded_images"> {
-    return { ...this.#book.notes(), keys: this.#doors.notes(), guarded_images: [...this.#guardedImages] };
+  notes(): Omit<Notes, "boot_id" | "lease"> {
+    const [keys, pulled_images] = [this.#doors.notes(), this.#images.notes()];
+    return { ...this.#book.notes(), keys, pulled_images, guarded_images: [...this.#guardedImages] };
   }
 
   /** The instance's container, for those who connect to it. */
@@ -342,6 +348,7 @@ export class Host {
     // Somebody may have changed the firewall meanwhile, and a volume that was not ready may be by now.
     void this.#deps.network.refresh();
     this.#volumes.look();
+    void this.#images.sweep(new Set([...(this.#orders?.values() ?? [])].map((order) => order.image)));
     if (!listed.ok) {
       this.#noteReachability(listed.failure);
       return;

@@ -9,6 +9,7 @@ import {
   type PullProgress,
   type Result,
 } from "./engine.ts";
+import type { ImageCache } from "./image-cache.ts";
 import { describePull } from "./pull-progress.ts";
 
 export type ImageContext = {
@@ -16,6 +17,7 @@ export type ImageContext = {
   readonly engine: Engine;
   /** Ids of images that came with somebody's credentials: for everybody else they are not on this host. */
   readonly guarded_images: Set<string>;
+  readonly image_cache: Pick<ImageCache, "note">;
 };
 
 /** Sees to it that the order's image is on the host, and says what it is. `show` gets the progress for a person. */
@@ -42,6 +44,7 @@ export async function provideImage(
     if (isOpen && cached.value && pulled.failure.kind !== "cancelled") return succeed(cached.value);
     return { ok: false, failure: explainPull(order, pulled.failure) };
   }
+  context.image_cache.note(order.image);
   const found = await engine.findImage(order.image);
   if (!found.ok) return found;
   if (found.value === undefined) return fail("not_found", `${order.image} was pulled but is not on this host`);

@@ -14,6 +14,7 @@ import {
   type Result,
 } from "./engine.ts";
 import { markedName, pendingName, settledName, type OwnContainer } from "./identity.ts";
+import type { ImageCache } from "./image-cache.ts";
 import { provideImage } from "./images.ts";
 import type { Activity } from "./observe.ts";
 import { choosePorts, releasePorts, type PortProbe, type PortRange } from "./ports.ts";
@@ -35,6 +36,7 @@ export type JobContext = {
   /** The image below the disk of an instance whose container is gone; undefined for a new disk. */
   readonly imageBelow: (instance_id: number) => string | undefined;
   readonly guarded_images: Set<string>;
+  readonly image_cache: Pick<ImageCache, "note">;
   readonly certificateFor: ((instance_id: number) => Promise<Certificate>) | undefined;
   /** Whether a container of this host was made with the port. */
   readonly isPortTaken: (key: string) => boolean;

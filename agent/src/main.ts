@@ -6,7 +6,7 @@ import { noGpuAccess } from "./gpu/index.ts";
 import { createLog, type Log } from "./log.ts";
 import { findMembership } from "./membership.ts";
 import { noNetwork } from "./network/network.ts";
-import { ownAddress } from "./network-facts.ts";
+import { bindAddressFor, ownAddress } from "./network-facts.ts";
 import { forgetfulNotes } from "./notes.ts";
 import { parseOptions, USAGE } from "./options.ts";
 import { PROOF_PROBLEM, startReal, type SettledOptions } from "./real-host.ts";
@@ -50,6 +50,7 @@ function startSimulated(options: SettledOptions, log: Log): RunningHost[] {
       sandbox: undefined,
       inventory: inventMachine(invented),
       gpu_access: noGpuAccess,
+      isDiskLow: () => Promise.resolve(false),
       boot_id,
       notes_store: forgetfulNotes,
       proof_store: options.proofOf(host_key, (cause) => log.warn({ problem: String(cause) }, PROOF_PROBLEM)),
@@ -87,7 +88,7 @@ async function main(): Promise<void> {
   if (parsed.options.is_join_only) return;
   const given = { ...parsed.options, ...found.membership };
   const public_ipaddr = given.public_ipaddr || (await ownAddress(given.server_url));
-  const options = { ...given, public_ipaddr, bind_address: given.bind_address || public_ipaddr };
+  const options = { ...given, public_ipaddr, bind_address: given.bind_address || bindAddressFor(public_ipaddr) };
   const log = createLog(options.log_level);
   const hosts = options.simulate > 0 ? startSimulated(options, log) : [await startRealOrEnd(options, log)];
   log.info({ hosts: hosts.length, server: new URL(options.server_url).host }, "agent runs");

@@ -1,6 +1,13 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { defaultInterface, outerAddress, ownAddress, parseLinkSpeed, type Interfaces } from "./network-facts.ts";
+import {
+  bindAddressFor,
+  defaultInterface,
+  outerAddress,
+  ownAddress,
+  parseLinkSpeed,
+  type Interfaces,
+} from "./network-facts.ts";
 
 const ROUTES = `Iface	Destination	Gateway 	Flags	RefCnt	Use	Metric	Mask		MTU	Window	IRTT
 wlan0	00000000	0101A8C0	0003	0	0	600	00000000	0	0	0
@@ -28,6 +35,12 @@ describe("the address of a machine", () => {
   it("is not known without such an interface", () => {
     assert.equal(outerAddress("", interfaces), undefined);
     assert.equal(outerAddress(ROUTES, { eth0: [address("fe80::1", "IPv6")] }), undefined);
+  });
+
+  it("is where ports are published, unless it is a router's in front", () => {
+    assert.equal(bindAddressFor("192.0.2.7", interfaces), "192.0.2.7");
+    assert.equal(bindAddressFor("127.0.0.1", interfaces), "127.0.0.1");
+    assert.equal(bindAddressFor("198.51.100.9", interfaces), "0.0.0.0");
   });
 
   it("is the loopback for a server on this very machine", async () => {

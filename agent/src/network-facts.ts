@@ -30,6 +30,13 @@ export async function ownAddress(server_url: string): Promise<string> {
   return outerAddress(await readText("/proc/net/route"), networkInterfaces()) ?? LOOPBACK;
 }
 
+/** Where ports are published: on the address that renters are told, or on all when that is a router's in front. */
+export function bindAddressFor(public_ipaddr: string, interfaces: Interfaces = networkInterfaces()): string {
+  const own = Object.values(interfaces).flatMap((list) => list ?? []);
+  const isOwn = own.some(({ address }) => address === public_ipaddr) || public_ipaddr.startsWith("127.");
+  return isOwn ? public_ipaddr : "0.0.0.0";
+}
+
 /** Megabits per second of the interface that leads out. The line behind it may be slower: only its host knows. */
 export async function linkMbps(): Promise<number> {
   const name = defaultInterface(await readText("/proc/net/route"));

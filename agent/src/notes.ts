@@ -21,6 +21,8 @@ export const Notes = Type.Object({
   images: Type.Record(Type.String(), Type.String()),
   /** Instance → keys that may enter it, for while the control plane is away. */
   keys: Type.Record(Type.String(), Type.Array(Type.String())),
+  /** Images that orders brought here → epoch milliseconds of their last use. */
+  pulled_images: Type.Record(Type.String(), Count),
   /** Ids of images that came with somebody's credentials. */
   guarded_images: Type.Array(Type.String()),
   /** `<instance>:<generation>` → its meter. */

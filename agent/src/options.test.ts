@@ -18,7 +18,7 @@ describe("the agent's options", () => {
     const env = { ...token, BERTH_AGENT_SIMULATE: "5", BERTH_AGENT_PUBLIC_IP: "203.0.113.9" };
     const parsed = parseOptions(["--simulate", "3"], env);
     assert.ok(parsed.ok);
-    assert.deepEqual([parsed.options.simulate, parsed.options.bind_address], [3, "203.0.113.9"]);
+    assert.deepEqual([parsed.options.simulate, parsed.options.bind_address], [3, ""]);
   });
 
   it("leaves addresses and rates open that nobody gave", () => {
@@ -26,6 +26,20 @@ describe("the agent's options", () => {
     assert.ok(parsed.ok);
     const { public_ipaddr, bind_address, inet_up_mbps, inet_down_mbps } = parsed.options;
     assert.deepEqual([public_ipaddr, bind_address, inet_up_mbps, inet_down_mbps], ["", "", undefined, 940]);
+  });
+
+  it("the kernel names the boot of this machine, unless the environment does", () => {
+    for (const [text, expected] of [
+      ["", undefined],
+      ["invocation-7", "invocation-7"],
+    ] as const) {
+      const parsed = parseOptions([], { BERTH_AGENT_BOOT_ID: text });
+      assert.ok(parsed.ok);
+      assert.equal(parsed.options.boot_id, expected);
+    }
+    const parsed = parseOptions([], { BERTH_AGENT_BOOT_ID: "two words" });
+    assert.ok(!parsed.ok);
+    assert.match(parsed.problem, /BERTH_AGENT_BOOT_ID/);
   });
 
   for (const argv of [

@@ -28,6 +28,8 @@ export type Options = {
   readonly port_range: PortRange;
   readonly docker_socket: string;
   readonly state_dir: string;
+  /** Names this boot of the machine; undefined: the kernel does. */
+  readonly boot_id: string | undefined;
   readonly geolocation: string;
   readonly may_install: boolean;
   readonly log_level: string;
@@ -42,6 +44,7 @@ const MAX_MBPS = 1_000_000;
 const DEFAULT_SERVER = "http://127.0.0.1:8080";
 /** What can stand in a header. */
 const TOKEN = /^[\x21-\x7e]{1,4096}$/;
+const BOOT_ID = /^[A-Za-z0-9-]{1,64}$/;
 
 export const USAGE = `usage: berth agent [options]        (each option also as environment variable)
   --server URL          control plane, such as https://host       BERTH_AGENT_SERVER       http://127.0.0.1:8080
@@ -87,6 +90,8 @@ export function parseOptions(
   if (token !== undefined && !TOKEN.test(token)) problems.push("BERTH_AGENT_TOKEN must hold the token of this agent");
   const join_token = read.values.get("token") ?? (env["BERTH_AGENT_JOIN_TOKEN"] || undefined);
   if (join_token !== undefined && !TOKEN.test(join_token)) problems.push("--token must be a join token");
+  const boot_id = env["BERTH_AGENT_BOOT_ID"] || undefined;
+  if (boot_id !== undefined && !BOOT_ID.test(boot_id)) problems.push("BERTH_AGENT_BOOT_ID: 1 to 64 letters, digits, -");
   const host_key = get("host-key", "");
   if (!/^[A-Za-z0-9._-]{0,100}$/.test(host_key))
     problems.push("--host-key: letters, digits, dot, dash, underscore; at most 100");
@@ -120,12 +125,13 @@ export function parseOptions(
       simulate,
       declared,
       public_ipaddr,
-      bind_address: get("bind", public_ipaddr),
+      bind_address: get("bind", ""),
       inet_up_mbps: parseMbps(inet_up),
       inet_down_mbps: parseMbps(inet_down),
       port_range,
       docker_socket: get("docker-socket", "/var/run/docker.sock"),
       state_dir: get("state-dir", ".berth/agent"),
+      boot_id,
       geolocation: get("geolocation", ", US").slice(0, 128),
       may_install: !read.no_install && env["BERTH_AGENT_NO_INSTALL"] !== "1",
       log_level: env["BERTH_LOG_LEVEL"] ?? "info",

@@ -42,7 +42,6 @@ const TOOLS: readonly Tool[] = [
   { package: "busybox-static", program: "busybox", is_static: true },
   { package: "openssh-sftp-server", program: "/usr/lib/openssh/sftp-server" },
   { package: "rsync", program: "rsync" },
-  { package: "socat", program: "socat" },
 ];
 
 /**

@@ -3,6 +3,7 @@ import { join, resolve } from "node:path";
 import type { Certificate, CertificateDependencies, Certificates } from "./certificate.ts";
 import { systemClock } from "./clock.ts";
 import { checkDisks, createDisks } from "./disks/index.ts";
+import { isDiskLow } from "./disk-facts.ts";
 import { createDockerEngine } from "./docker/engine.ts";
 import { readFirst } from "./fingerprint.ts";
 import { realGpuAccess } from "./gpu/index.ts";
@@ -45,7 +46,9 @@ export async function startReal(
   const toolbox = await prepareToolbox({ state_dir });
   if (!toolbox.ok) return toolbox.problem;
   const { directory } = toolbox.toolbox;
+  const docker_root = (await engine.storagePath()) ?? "/var/lib/docker";
   const retakeInventory = () => takeInventory({ ...options, host_key, clock });
+  const kernel_boot_id = readFirst("/proc/sys/kernel/random/boot_id") || randomUUID();
   const onFailure = (text: string) => (cause: unknown) => log.warn({ problem: String(cause) }, text);
   return startHost({
     ...options,
@@ -67,8 +70,10 @@ export async function startReal(
     inventory: await retakeInventory(),
     retakeInventory,
     certificateFor: certificateMaker({ ...options, clock, log }),
+    isDiskLow: () => isDiskLow(docker_root),
     gpu_access: realGpuAccess({ state_dir, clock, log }),
-    boot_id: readFirst("/proc/sys/kernel/random/boot_id") || randomUUID(),
+    boot_id: options.boot_id ?? kernel_boot_id,
+    kernel_boot_id,
     notes_store: fileNotes(join(state_dir, `notes-${host_key}.json`), onFailure("the notes cannot be written")),
     proof_store: options.proofOf(host_key, onFailure(PROOF_PROBLEM)),
     isPortFree: probePortOn(bind_address),

@@ -27,6 +27,8 @@ export type HostInput = {
   /** Of the hardware; what only pretends to be a machine has none. */
   readonly fingerprint?: string;
   readonly boot_id: string;
+  /** Not the same where the machine is a system container: its driver's faults outlive it. */
+  readonly kernel_boot_id?: string;
   readonly engine: Engine;
   readonly disks: Disks;
   readonly network: Network;
@@ -39,6 +41,8 @@ export type HostInput = {
   /** Looks at the machine again, when its GPUs have changed. */
   readonly retakeInventory?: () => Promise<Inventory>;
   readonly gpu_access: GpuAccess;
+  /** Whether the host is running out of room for images. */
+  readonly isDiskLow: () => Promise<boolean>;
   readonly certificateFor?: (instance_id: number) => Promise<Certificate>;
   readonly public_ipaddr: string;
   readonly bind_address: string;
@@ -122,9 +126,9 @@ export function startHost(input: HostInput): RunningHost {
 
 function makeHost(assembly: Assembly): Host {
   const { input, log, notes, session, tasks } = assembly;
-  const { clock, engine, disks, network, ssh, boot_id, random, isPortFree, certificateFor } = input;
+  const { clock, engine, disks, network, ssh, boot_id, random, isPortFree, isDiskLow, certificateFor } = input;
   return new Host({
-    ...{ clock, engine, disks, network, ssh, boot_id, random, log, notes, isPortFree },
+    ...{ clock, engine, disks, network, ssh, boot_id, random, log, notes, isPortFree, isDiskLow },
     settings: {
       spec: {
         host_key: input.host_key,
@@ -178,7 +182,7 @@ function makeWatch(assembly: Assembly): GpuWatch {
     ...input.gpu_access,
     clock: input.clock,
     log,
-    boot_id: input.boot_id,
+    boot_id: input.kernel_boot_id ?? input.boot_id,
     gpus: () => assembly.inventory.gpus,
     onChange: () => session().changed("state"),
     onInventoryChange: () => void retake(),

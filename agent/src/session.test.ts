@@ -51,6 +51,7 @@ describe("a session", () => {
       sandbox: undefined,
       inventory,
       gpu_access: noGpuAccess,
+      isDiskLow: () => Promise.resolve(false),
       public_ipaddr,
       bind_address: public_ipaddr,
       port_range,
