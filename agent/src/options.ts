@@ -98,14 +98,8 @@ export function parseOptions(
   const simulate = check(parseCount(get("simulate", "0"), MAX_SIMULATED), `--simulate: 0 to ${MAX_SIMULATED}`, 0);
   const declared = parseDeclaredGpus(get("declare-gpus", ""));
   if (typeof declared === "string") problems.push(`--declare-gpus: ${declared}`);
-  const port_range = check(
-    parsePortRange(get("port-range", "20000-29999")),
-    "--port-range: two ports such as 20000-29999",
-    {
-      first: 0,
-      last: 0,
-    },
-  );
+  const given_range = parsePortRange(get("port-range", "20000-29999"));
+  const port_range = check(given_range, "--port-range: two ports such as 20000-29999", { first: 0, last: 0 });
   const public_ipaddr = get("public-ip", "");
   if (public_ipaddr.length > 64) problems.push("--public-ip must be an address");
   const [inet_up, inet_down] = [get("inet-up", ""), get("inet-down", "")];

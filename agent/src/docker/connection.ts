@@ -1,6 +1,5 @@
-import { IncomingMessage } from "node:http";
-import { Socket } from "node:net";
-import DockerModem from "docker-modem";
+import { request, type ClientRequest, type IncomingMessage, type RequestOptions } from "node:http";
+import type { Socket } from "node:net";
 import { Type } from "typebox";
 import { Compile } from "typebox/compile";
 import { fail, succeed, type EngineFailureKind, type RegistryAuth, type Result } from "../engine.ts";
@@ -28,75 +27,126 @@ export type DockerConnection = {
 
 /** Longer than any stop grace or slow removal; a daemon that hangs must not hang the agent with it. */
 const CALL_TIMEOUT_MS = 120_000;
-const SUCCESS = { 200: true, 201: true, 204: true, 304: true } as const;
+const NOT_MODIFIED = 304;
 
 /**
- * Speaks to one socket through `docker-modem`, the transport below `dockerode`: the object layer on top would add gRPC
- * and protobuf to the process (about 14 MB resident) for calls that the agent does not make. `version` is a prefix
- * such as `v1.41`; without it the daemon uses its newest.
+ * Speaks to one socket, with a connection for each call: one that a restarted daemon has left behind is never used.
+ * `docker-modem` did this before; it keeps an SSH library in the agent's memory that nothing here uses, and ends calls
+ * by a time limit meant for connecting. `version` is a prefix such as `v1.41`; without it the daemon uses its newest.
  */
 export function connectDocker(socketPath: string, version?: string): DockerConnection {
-  // Its `connectionTimeout` would end every call whose answer takes as long, such as a stop with a grace.
-  const common = { socketPath, ...(version === undefined ? {} : { version }) };
-  const patient = new DockerModem(common);
-  const hurried = new DockerModem({ ...common, timeout: CALL_TIMEOUT_MS });
+  const prefix = version === undefined ? "" : `/${version}`;
+  const optionsOf = (call: Call): RequestOptions => ({
+    socketPath,
+    agent: false,
+    method: call.method,
+    path: `${prefix}${call.path}${queryOf(call)}`,
+    headers: headersOf(call),
+    ...(call.signal ? { signal: call.signal } : {}),
+  });
   return {
-    call: (call) => dial(call.is_slow === true ? patient : hurried, call, "answer", (value) => succeed(value)),
-    stream: (call) =>
-      dial(patient, call, "stream", (value) =>
-        value instanceof IncomingMessage ? succeed(value) : fail("refused", "the engine sent no stream"),
-      ),
-    hijack: (call) =>
-      dial(patient, call, "hijack", (value) =>
-        value instanceof Socket ? succeed(value) : fail("refused", "the engine did not hand over the connection"),
-      ),
+    async call(call) {
+      const timeout = call.is_slow === true ? 0 : CALL_TIMEOUT_MS;
+      const answer = await answerTo(request({ ...optionsOf(call), timeout }), call);
+      return answer.ok ? decode(answer.value, call) : answer;
+    },
+    stream: (call) => answerTo(request(optionsOf(call)), call),
+    hijack: (call) => socketOf(request(optionsOf(call)), call),
   };
 }
 
-function dial<T>(
-  modem: DockerModem,
-  call: Call,
-  wanted: "answer" | "stream" | "hijack",
-  read: (value: unknown) => Result<T>,
-): Promise<Result<T>> {
-  const query = call.query ?? {};
-  // The modem sends its options as the body too, unless a body is given; an empty one is then left out. Starting a
-  // container with any body is refused by the engine.
-  const hasOptions = call.query !== undefined || call.body !== undefined;
+function queryOf({ query }: Call): string {
+  return query === undefined ? "" : `?${new URLSearchParams(query).toString()}`;
+}
+
+function headersOf({ auth, body }: Call): Record<string, string> {
+  return {
+    host: "docker",
+    ...(body === undefined ? {} : { "content-type": "application/json" }),
+    ...(auth ? { "x-registry-auth": Buffer.from(JSON.stringify(auth)).toString("base64url") } : {}),
+  };
+}
+
+/** Sends the request and waits for a good answer; another one is a failure with the engine's own words. */
+function answerTo(sent: ClientRequest, call: Call): Promise<Result<IncomingMessage>> {
   return new Promise((resolve) => {
-    modem.dial(
-      {
-        path: call.query === undefined ? call.path : `${call.path}?`,
-        method: call.method,
-        statusCodes: SUCCESS,
-        isStream: wanted === "stream",
-        hijack: wanted === "hijack",
-        ...(hasOptions ? { options: { _query: query, _body: call.body ?? {} } } : {}),
-        ...(call.auth ? { authconfig: { ...call.auth } } : {}),
-        ...(call.signal ? { abortSignal: call.signal } : {}),
-      },
-      (error, value) => {
-        if (error === null) resolve(read(value));
-        else resolve(failureOf(error, call.signal));
-      },
-    );
+    sent.once("response", (response) => {
+      if (isSuccess(response)) resolve(succeed(response));
+      else void refusalOf(response).then(resolve);
+    });
+    sent.on("timeout", () => sent.destroy(new Error("the container engine does not answer")));
+    // An error behind the answer is the reader's matter; this promise is settled by then.
+    sent.on("error", (error) => resolve(noAnswer(error, call)));
+    send(sent, call);
   });
 }
 
-const failedAnswer = Compile(
-  Type.Object({
-    statusCode: Type.Integer(),
-    json: Type.Optional(Type.Unknown()),
-  }),
-);
+function socketOf(sent: ClientRequest, call: Call): Promise<Result<Socket>> {
+  sent.setHeader("connection", "Upgrade");
+  sent.setHeader("upgrade", "tcp");
+  return new Promise((resolve) => {
+    sent.once("upgrade", (_response, socket, head) => {
+      if (head.length > 0) socket.unshift(head);
+      resolve(succeed(socket));
+    });
+    sent.once("response", (response) => {
+      if (!isSuccess(response)) return void refusalOf(response).then(resolve);
+      response.destroy();
+      resolve(fail("refused", "the engine did not hand over the connection"));
+    });
+    sent.on("error", (error) => resolve(noAnswer(error, call)));
+    send(sent, call);
+  });
+}
+
+function send(sent: ClientRequest, { body }: Call): void {
+  sent.end(body === undefined ? undefined : JSON.stringify(body));
+}
+
+function isSuccess({ statusCode = 0 }: IncomingMessage): boolean {
+  return (statusCode >= 200 && statusCode < 300) || statusCode === NOT_MODIFIED;
+}
+
+async function decode(response: IncomingMessage, call: Call): Promise<Result<unknown>> {
+  let text: string;
+  try {
+    text = await textOf(response);
+  } catch (cause) {
+    return noAnswer(cause, call);
+  }
+  if (!/^application\/json\b/.test(response.headers["content-type"] ?? "")) return succeed(text);
+  try {
+    return succeed(text === "" ? undefined : JSON.parse(text));
+  } catch {
+    return fail("refused", "the engine's answer is not JSON");
+  }
+}
+
 const messageBody = Compile(Type.Object({ message: Type.String() }));
 
-function failureOf(error: Error, signal: AbortSignal | undefined): ReturnType<typeof fail> {
+async function refusalOf(response: IncomingMessage): Promise<ReturnType<typeof fail>> {
+  const kind = kindOfStatus(response.statusCode ?? 0);
+  const text = await textOf(response).catch(() => "");
+  let body: unknown;
+  try {
+    body = JSON.parse(text);
+  } catch {
+    // Not from the engine itself, but perhaps from something before it: its words are all there is.
+    body = undefined;
+  }
+  return fail(kind, messageBody.Check(body) ? body.message : text || `HTTP status ${response.statusCode}`);
+}
+
+async function textOf(response: IncomingMessage): Promise<string> {
+  const parts: Buffer[] = [];
+  for await (const part of response) if (Buffer.isBuffer(part)) parts.push(part);
+  return Buffer.concat(parts).toString("utf8");
+}
+
+/** No socket, no daemon behind it, or a connection that broke. */
+function noAnswer(cause: unknown, { signal }: Call): ReturnType<typeof fail> {
   if (signal?.aborted) return fail("cancelled", "called off");
-  // Without a status there was no answer at all: no socket, no daemon behind it, or a broken connection.
-  if (!failedAnswer.Check(error)) return fail("unreachable", error.message);
-  const message = messageBody.Check(error.json) ? error.json.message : error.message;
-  return fail(kindOfStatus(error.statusCode), message);
+  return fail("unreachable", cause instanceof Error ? cause.message : String(cause));
 }
 
 function kindOfStatus(status: number): EngineFailureKind {
