@@ -38,7 +38,11 @@ export class DoorKeeper {
 
   setOrders(orders: Iterable<DesiredInstance>): void {
     const keys = new Map<number, readonly string[]>();
-    for (const { instance_id, ssh } of orders) if (ssh !== null) keys.set(instance_id, ssh.authorized_keys);
+    for (const { instance_id, ssh, run } of orders) {
+      if (ssh === null) continue;
+      keys.set(instance_id, ssh.authorized_keys);
+      if (run === "running") this.#ssh?.expectDoor();
+    }
     this.#keys = keys;
   }
 

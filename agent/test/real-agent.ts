@@ -49,8 +49,9 @@ export class RealAgent {
   spawn(): void {
     const { server, host_key, state_dir } = this;
     const args = ["--server", server.url, "--host-key", host_key, "--state-dir", state_dir, "--no-install"];
-    const env = { ...process.env, BERTH_AGENT_TOKEN: TOKEN, BERTH_LOG_LEVEL: "warn" };
-    const [program = "", ...words] = [...this.#prefix, process.execPath, MAIN, ...args, ...this.#flags];
+    const env = { MALLOC_ARENA_MAX: "1", ...process.env, BERTH_AGENT_TOKEN: TOKEN, BERTH_LOG_LEVEL: "warn" };
+    const node = [process.execPath, "--max-semi-space-size=1", "--v8-pool-size=1"];
+    const [program = "", ...words] = [...this.#prefix, ...node, MAIN, ...args, ...this.#flags];
     this.#child = spawn(program, words, {
       env,
       stdio: ["ignore", "ignore", "inherit"],

@@ -18,6 +18,8 @@ export type Door = {
 };
 
 export type SshService = {
+  /** Says that a door is to be expected, so that nobody waits for the process when it comes. */
+  expectDoor(): void;
   /** All doors there are. A container that runs anew is a new door: its connections are closed. */
   setDoors(doors: readonly Door[]): void;
   /** The public host key as it stands in known_hosts: `ssh-ed25519 AAAA…`. */
@@ -42,7 +44,7 @@ const START_AGAIN = { first_ms: 100, limit_ms: 10_000 };
 const STEADY_MS = 60_000;
 
 /**
- * Runs the SSH server in a process of its own, started with the first door and again whenever it ends. It ends with
+ * Runs the SSH server in a process of its own, started for the first door and again whenever it ends. It ends with
  * this process, a `kill -9` included.
  */
 export function createSshService(input: SshServiceInput): SshService {
@@ -89,7 +91,14 @@ export function createSshService(input: SshServiceInput): SshService {
     }
   };
 
+  const begin = () => {
+    if (isWanted || closing.signal.aborted) return;
+    isWanted = true;
+    void keepRunning();
+  };
+
   return {
+    expectDoor: begin,
     setDoors: (wanted) => {
       doors = wanted.map(({ instance_id, container_id, namespace_path, port, authorized_keys }) => {
         const host_key = hostKeyOf(instance_id).private_pem;
@@ -97,10 +106,8 @@ export function createSshService(input: SshServiceInput): SshService {
       });
       const ids = new Set(doors.map(({ instance_id }) => instance_id));
       for (const instance_id of host_keys.keys()) if (!ids.has(instance_id)) host_keys.delete(instance_id);
-      if (isWanted || doors.length > 0) send({ kind: "doors", doors });
-      if (isWanted || doors.length === 0 || closing.signal.aborted) return;
-      isWanted = true;
-      void keepRunning();
+      if (isWanted) send({ kind: "doors", doors });
+      else if (doors.length > 0) begin();
     },
     hostKey: (instance_id) => hostKeyOf(instance_id).public_text,
     connectTunnel: (instance_id, url, token) => send({ kind: "tunnel", instance_id, url, token }),
@@ -112,12 +119,18 @@ export function createSshService(input: SshServiceInput): SshService {
 }
 
 function startProcess(stateDirectory: string): ChildProcess {
-  const node = [process.execPath, "--disable-warning=ExperimentalWarning", "--max-semi-space-size=2", MAIN];
+  const node = [
+    process.execPath,
+    "--disable-warning=ExperimentalWarning",
+    "--max-semi-space-size=2",
+    "--v8-pool-size=1",
+    MAIN,
+  ];
   // Renters talk to it: what only the agent needs to know stays with the agent.
   const { BERTH_AGENT_TOKEN: _token, ...env } = process.env;
   return spawn("setpriv", ["--pdeathsig", "TERM", ...node], {
     stdio: ["ignore", "ignore", "inherit", "ipc"],
     // With what was compiled before, the compiler is not even loaded: 18 MB less, here and in the helpers.
-    env: { ...env, NODE_COMPILE_CACHE: join(stateDirectory, "compile-cache") },
+    env: { MALLOC_ARENA_MAX: "1", ...env, NODE_COMPILE_CACHE: join(stateDirectory, "compile-cache") },
   });
 }

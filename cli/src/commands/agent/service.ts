@@ -62,6 +62,7 @@ StartLimitIntervalSec=0
 [Service]
 Type=exec
 ExecStart=${command.map(quoteForUnit).join(" ")}
+Environment=MALLOC_ARENA_MAX=1
 EnvironmentFile=-${ENVIRONMENT_FILE}
 Restart=always
 RestartSec=5

@@ -31,7 +31,8 @@ export async function ssh(id: number, command: readonly string[], options: SshOp
     const { identity, forward = [] } = options;
     process.exitCode = await runSsh([
       ...trust,
-      ...["-o", "ServerAliveInterval=30"],
+      // The way in opens a moment after the instance runs, and again after a restart of its host's agent.
+      ...["-o", "ServerAliveInterval=30", "-o", "ConnectionAttempts=5"],
       ...(identity === undefined ? [] : ["-i", identity]),
       ...forward.flatMap((rule) => ["-L", rule]),
       ...["-p", String(address.port), "-l", "root", "--", address.host],
