@@ -485,7 +485,7 @@ create table instance_ssh_keys (
   created_at timestamp with time zone not null,
   constraint instance_ssh_keys_pkey PRIMARY KEY (instance_id, ssh_key_id),
   constraint instance_ssh_keys_instance_id_fingerprint_key UNIQUE (instance_id, fingerprint),
-  constraint instance_ssh_keys_public_key_check CHECK ((((length(public_key) >= 1) AND (length(public_key) <= 16384)) AND (public_key !~ '[\r\n]'::text)))
+  constraint instance_ssh_keys_public_key_check CHECK (((length(public_key) >= 1) AND (length(public_key) <= 16384) AND (public_key !~ '[\r\n]'::text)))
 );
 
 create table instances (
@@ -759,7 +759,7 @@ create table ssh_keys (
   created_at timestamp with time zone not null,
   deleted_at timestamp with time zone,
   constraint ssh_keys_pkey PRIMARY KEY (id),
-  constraint ssh_keys_public_key_check CHECK ((((length(public_key) >= 1) AND (length(public_key) <= 16384)) AND (public_key !~ '[\r\n]'::text)))
+  constraint ssh_keys_public_key_check CHECK (((length(public_key) >= 1) AND (length(public_key) <= 16384) AND (public_key !~ '[\r\n]'::text)))
 );
 CREATE UNIQUE INDEX ssh_keys_fingerprint ON public.ssh_keys USING btree (user_id, fingerprint) WHERE (deleted_at IS NULL);
 

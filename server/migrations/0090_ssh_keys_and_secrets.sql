@@ -3,7 +3,7 @@ create table ssh_keys (
   id integer generated always as identity primary key,
   user_id integer not null references users (id),
   -- One line of type, body and comment, as ssh-public-key.ts writes it.
-  public_key text not null check (length(public_key) between 1 and 16384 and public_key !~ '[\r\n]'),
+  public_key text not null check (length(public_key) >= 1 and length(public_key) <= 16384 and public_key !~ '[\r\n]'),
   -- Of type and body alone: the same key under another comment is the same key.
   fingerprint text not null,
   created_at timestamptz not null,
@@ -17,7 +17,7 @@ create unique index ssh_keys_fingerprint on ssh_keys (user_id, fingerprint) wher
 create table instance_ssh_keys (
   instance_id integer not null references instances (id),
   ssh_key_id integer not null,
-  public_key text not null check (length(public_key) between 1 and 16384 and public_key !~ '[\r\n]'),
+  public_key text not null check (length(public_key) >= 1 and length(public_key) <= 16384 and public_key !~ '[\r\n]'),
   fingerprint text not null,
   created_at timestamptz not null,
   primary key (instance_id, ssh_key_id),

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
 import { test } from "node:test";
 import { soon, testApp } from "../../../../test/support/app.ts";
 import {
@@ -298,12 +299,13 @@ test("a second stop calls off a start that waits", async (t) => {
 });
 
 test("a restarted server loses nothing", async (t) => {
-  const world = await testApp(t);
+  const secret = randomBytes(32);
+  const world = await testApp(t, { secret });
   const [host, user] = [await world.host(), await world.caller()];
   const [running, waiting] = [await rentAndRun(world, user, host), await rent(world, user, host)];
   const before = await show(world, user, running);
   await world.close();
-  const again = await testApp(t, { env: world.env, clock: world.clock });
+  const again = await testApp(t, { env: world.env, clock: world.clock, secret });
   assert.deepEqual(await show(again, user, running), before);
   const machineId = host.machineId;
   await host.connectTo(again.origin);
