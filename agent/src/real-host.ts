@@ -26,6 +26,10 @@ export type SettledOptions = Omit<Options, keyof Membership> & Membership;
 
 export const PROOF_PROBLEM = "the proof of this session cannot be stored: the one before stays in use";
 
+const WRONG_DRIVER =
+  "Docker must keep its containers with overlay2, so that their disks hold their size; " +
+  'set {"storage-driver": "overlay2", "features": {"containerd-snapshotter": false}} in /etc/docker/daemon.json';
+
 /**
  * Makes a host of this machine: its Docker Engine, its disks, its network, its SSH server. A sentence says why it cannot
  * be one.
@@ -43,10 +47,11 @@ export async function startReal(
   if (!prepared.ok) return prepared.problem;
   const problem = await checkDisks({ clock });
   if (problem !== undefined) return problem;
+  const storage = await engine.storage();
+  if (storage?.driver !== "overlay2") return WRONG_DRIVER;
   const toolbox = await prepareToolbox({ state_dir });
   if (!toolbox.ok) return toolbox.problem;
   const { directory } = toolbox.toolbox;
-  const docker_root = (await engine.storagePath()) ?? "/var/lib/docker";
   const retakeInventory = () => takeInventory({ ...options, host_key, clock });
   const kernel_boot_id = readFirst("/proc/sys/kernel/random/boot_id") || randomUUID();
   const onFailure = (text: string) => (cause: unknown) => log.warn({ problem: String(cause) }, text);
@@ -62,7 +67,8 @@ export async function startReal(
       run: runProgram,
       host_key,
       port_range: options.port_range,
-      readResolvConf: () => readFirst("/etc/resolv.conf"),
+      // Behind a local resolver, Docker gives containers the servers that it asks.
+      readResolvConf: () => ["/etc/resolv.conf", "/run/systemd/resolve/resolv.conf"].map(readFirst).join("\n"),
     }),
     ssh: createSshService({ docker_socket, bind_address, state_dir, clock, random: Math.random, log }),
     common_mounts: [{ source: directory, target: TOOLBOX_PATH, is_read_only: true }],
@@ -70,7 +76,7 @@ export async function startReal(
     inventory: await retakeInventory(),
     retakeInventory,
     certificateFor: certificateMaker({ ...options, clock, log }),
-    isDiskLow: () => isDiskLow(docker_root),
+    isDiskLow: () => isDiskLow(storage.path),
     gpu_access: realGpuAccess({ state_dir, clock, log }),
     boot_id: options.boot_id ?? kernel_boot_id,
     kernel_boot_id,

@@ -1,8 +1,11 @@
 import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
 import { chmod, mkdir, open, readdir, rm, stat, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { promisify } from "node:util";
 import { after, afterEach, before, beforeEach, describe, it } from "node:test";
 import { busyboxImage, docker, removeLabelled } from "../../../test/support/docker.ts";
+import { until } from "../../../test/support/until.ts";
 import { makeScratch, type Scratch } from "../../test/scratch.ts";
 import { systemClock } from "../clock.ts";
 import type { Result } from "../engine.ts";
@@ -10,6 +13,7 @@ import { silentLog } from "../log.ts";
 import { createDisks, type Disks } from "./disks.ts";
 import { programRunner, type RunProgram } from "./programs.ts";
 
+const run = promisify(execFile);
 const LABEL = "berth-test-disks";
 const MARK = String(process.pid);
 const SIZE = 64_000_000;
@@ -19,9 +23,9 @@ describe("disks of instances, with real containers", () => {
   let scratch: Scratch;
   let disks: Disks;
 
-  const createDisksHere = (run?: RunProgram, reserve_bytes = 0) =>
+  const createDisksHere = (run?: RunProgram, reserve_bytes = 0, state_dir = scratch.path) =>
     createDisks({
-      state_dir: scratch.path,
+      state_dir,
       host_key: "here",
       clock: systemClock,
       log: silentLog,
@@ -202,6 +206,32 @@ describe("disks of instances, with real containers", () => {
     assert.deepEqual(await disks.list(), [1]);
     ok(await disks.open(1, SIZE));
     assert.equal((await stat(join(scratch.path, "disks/1.img"))).size, SIZE);
+    ok(await disks.remove(1));
+  });
+
+  it("a disk that a full host has stopped is back at the next start, once there is room", async () => {
+    const small = join(scratch.path, "small");
+    await mkdir(small);
+    await run("mount", ["-t", "tmpfs", "-o", "size=24m", "tmpfs", small]);
+    await writeFile(join(small, "ballast"), Buffer.alloc(4_000_000));
+    disks = createDisksHere(undefined, 0, small);
+    const container = await createOnDisk();
+    await docker("start", container);
+    await sh(container, "echo kept > /kept && sync");
+    await assert.rejects(sh(container, "dd if=/dev/urandom of=/fill bs=1000000 count=50 conv=fsync"));
+    await until("the end of the file system", () =>
+      sh(container, "echo > /new && sync").then(
+        () => false,
+        () => true,
+      ),
+    );
+    await docker("stop", container);
+    await rm(join(small, "ballast"));
+    ok(await disks.open(1, SIZE));
+    ok(await disks.attachLayer(1, await layerOf(container)));
+    await docker("start", container);
+    assert.equal(await sh(container, "rm -f /fill; cat /kept && echo works > /again && cat /again"), "kept\nworks");
+    await removeContainer(container);
     ok(await disks.remove(1));
   });
 

@@ -57,7 +57,13 @@ export async function makeImage(tools: ImageTools, file: string, size_bytes: num
 
 /** Shows the image at its mount point, unless it is shown already. One that was left in disorder is repaired first. */
 export async function mountImage(tools: ImageTools, { file, mount_point }: Image): Promise<Result<void>> {
-  if (await isMounted(mount_point)) return succeed(undefined);
+  const present = (await readMounts()).findLast((entry) => entry.mount_point === mount_point);
+  if (present && !present.is_stopped) return succeed(undefined);
+  // A full host stops the file systems on it at their next write. They come back as after a power cut: checked, anew.
+  if (present) {
+    const released = await unmountImage(tools, { file, mount_point });
+    if (!released.ok) return released;
+  }
   await mkdir(mount_point, { recursive: true, mode: 0o700 });
   // Somebody may have it mounted still, such as a container that is about to end: then it must not be written to.
   if ((await findLoopDevices(file)).length === 0) {

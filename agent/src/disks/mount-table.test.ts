@@ -10,7 +10,18 @@ test("mounts are read with their blanks, and whatever optional fields the kernel
     "nonsense",
   ].join("\n");
   assert.deepEqual(parseMountinfo(text), [
-    { device: "0:21", root: "/", mount_point: "/proc", type: "proc" },
-    { device: "7:0", root: "/layer", mount_point: String.raw`/srv/a b/c\d`, type: "ext4" },
+    { device: "0:21", root: "/", mount_point: "/proc", type: "proc", is_stopped: false },
+    { device: "7:0", root: "/layer", mount_point: String.raw`/srv/a b/c\d`, type: "ext4", is_stopped: false },
+  ]);
+});
+
+test("a file system that an error has stopped is told from one that takes writes", () => {
+  const stopped = (options: string) =>
+    parseMountinfo(`43 27 7:0 / /mnt rw - ext4 /dev/loop0 ${options}`).map((entry) => entry.is_stopped);
+  assert.deepEqual(["rw,errors=remount-ro", "ro", "rw,emergency_ro", "rw,shutdown"].flatMap(stopped), [
+    false,
+    true,
+    true,
+    true,
   ]);
 });

@@ -8,9 +8,14 @@ export type MountEntry = {
   readonly root: string;
   readonly mount_point: string;
   readonly type: string;
+  /** The file system takes no writes: ours are all mounted for writing, so an error has stopped it. */
+  readonly is_stopped: boolean;
 };
 
 export type LoopDevice = { readonly path: string; readonly device: string };
+
+/** How ext4 shows that it takes no writes any more, in older and newer kernels. */
+const STOPPED: ReadonlySet<string> = new Set(["ro", "emergency_ro", "shutdown"]);
 
 /** All mounts that this process sees, older ones first. */
 export async function readMounts(): Promise<readonly MountEntry[]> {
@@ -22,9 +27,10 @@ export function parseMountinfo(text: string): readonly MountEntry[] {
   return text.split("\n").flatMap((line) => {
     const [front = "", back] = line.split(" - ");
     const [, , device, root, mount_point] = front.split(" ");
-    const type = back?.split(" ")[0];
+    const [type, , options = ""] = back?.split(" ") ?? [];
     if (device === undefined || root === undefined || mount_point === undefined || type === undefined) return [];
-    return [{ device, root: unescapeOctal(root), mount_point: unescapeOctal(mount_point), type }];
+    const is_stopped = options.split(",").some((option) => STOPPED.has(option));
+    return [{ device, root: unescapeOctal(root), mount_point: unescapeOctal(mount_point), type, is_stopped }];
   });
 }
 

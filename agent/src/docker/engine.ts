@@ -33,9 +33,10 @@ import {
   readImage,
   readListedIds,
   readStats,
-  readStoragePath,
+  readStorage,
   readVersion,
   type Reading,
+  type Storage,
 } from "./read.ts";
 
 /** The newest interface this file was written for. A daemon that has dropped it is asked for its oldest instead. */
@@ -81,9 +82,9 @@ export class DockerEngine implements Engine {
     return connection.ok ? succeed(this.#engineVersion) : connection;
   }
 
-  /** The folder in which the daemon keeps containers; undefined when it does not say. */
-  async storagePath(): Promise<string | undefined> {
-    const answer = read(await this.#call({ method: "GET", path: "/info" }), readStoragePath);
+  /** Where and how the daemon keeps containers; undefined when it does not say. */
+  async storage(): Promise<Storage | undefined> {
+    const answer = read(await this.#call({ method: "GET", path: "/info" }), readStorage);
     return answer.ok ? answer.value : undefined;
   }
 

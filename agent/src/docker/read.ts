@@ -43,7 +43,7 @@ const listed = Compile(Type.Array(Type.Object({ Id: Type.String() })));
 const version = Compile(
   Type.Object({ Version: Type.String(), ApiVersion: Type.String(), MinAPIVersion: Type.Optional(Type.String()) }),
 );
-const system = Compile(Type.Object({ DockerRootDir: Type.String({ minLength: 1 }) }));
+const system = Compile(Type.Object({ DockerRootDir: Type.String({ minLength: 1 }), Driver: Type.String() }));
 const stats = Compile(
   Type.Object({
     read: Type.String(),
@@ -138,8 +138,10 @@ export function readVersion(value: unknown): { engine: string; api: string; olde
   return { engine: value.Version, api: value.ApiVersion, oldest_api: value.MinAPIVersion ?? value.ApiVersion };
 }
 
-export function readStoragePath(value: unknown): string | undefined {
-  return system.Check(value) ? value.DockerRootDir : undefined;
+export type Storage = { readonly path: string; readonly driver: string };
+
+export function readStorage(value: unknown): Storage | undefined {
+  return system.Check(value) ? { path: value.DockerRootDir, driver: value.Driver } : undefined;
 }
 
 export type Reading = {
