@@ -45,7 +45,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     limits: readLimits(environment["BERTH_RATE_LIMITS"]),
     isProxyTrusted: environment["BERTH_TRUST_PROXY"] === "1",
     leaseMs: readLease(environment["BERTH_LEASE_SECONDS"] || "600"),
-    proxyPorts: readPorts("BERTH_PROXY_PORTS", environment["BERTH_PROXY_PORTS"] || "40000-49999"),
+    proxyPorts: readPorts("BERTH_PROXY_PORTS", environment["BERTH_PROXY_PORTS"] || "10000-19999"),
     proxyHost: environment["BERTH_PROXY_HOST"] || undefined,
   };
 }
@@ -71,7 +71,7 @@ function readPorts(name: string, text: string) {
   if (text === "off") return undefined;
   const [, first, last] = (/^(\d{1,5})-(\d{1,5})$/.exec(text) ?? []).map(Number);
   const isRange = first !== undefined && last !== undefined && first >= 1 && first < last && last <= 65_535;
-  if (!isRange) throw new ConfigError(`${name} must be two ports such as 40000-49999, or off, not "${text}"`);
+  if (!isRange) throw new ConfigError(`${name} must be two ports such as 10000-19999, or off, not "${text}"`);
   return { first, last };
 }
 

@@ -68,7 +68,7 @@ Restart=always
 RestartSec=5
 # A wrong option, and a machine that has not joined, are not mended by starting again.
 RestartPreventExitStatus=2 4
-# Containers, and connections into them, outlive the agent: the next one takes them over.
+# Containers outlive the agent: the next one takes them over.
 KillMode=process
 TimeoutStopSec=30
 LimitNOFILE=1048576
