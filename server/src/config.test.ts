@@ -71,7 +71,7 @@ test("a setting that cannot be used is named with what it should be", () => {
 });
 
 test("the ports of the proxy are a range, or none", () => {
-  assert.deepEqual(readConfig({}).proxyPorts, { first: 40_000, last: 49_999 });
+  assert.deepEqual(readConfig({}).proxyPorts, { first: 10_000, last: 19_999 });
   assert.deepEqual(readConfig({ BERTH_PROXY_PORTS: "5000-5009" }).proxyPorts, { first: 5000, last: 5009 });
   assert.equal(readConfig({ BERTH_PROXY_PORTS: "off" }).proxyPorts, undefined);
   assert.equal(readConfig({ BERTH_PROXY_HOST: "proxy.example" }).proxyHost, "proxy.example");

@@ -1,6 +1,7 @@
 import { execFile, spawn, type ChildProcess } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { promisify } from "node:util";
+import { until } from "./until.ts";
 
 const run = promisify(execFile);
 
@@ -16,11 +17,22 @@ export type OtherMachine = {
   start(program: string, args: readonly string[], env?: NodeJS.ProcessEnv): ChildProcess;
   /** Cuts the line, and mends it. */
   setLink(state: "up" | "down"): Promise<void>;
+  /** Kills at once whatever uses its network, and others of its processes; then that is as new: no bridges, no rules. */
+  losePower(others: readonly number[]): Promise<void>;
   close(): Promise<void>;
 };
 
 async function ip(...args: readonly string[]): Promise<void> {
   await run("ip", [...args]);
+}
+
+/** What has ended meanwhile is no matter. */
+function kill(id: number): void {
+  try {
+    process.kill(id, "SIGKILL");
+  } catch (cause) {
+    if (!(cause instanceof Error && "code" in cause && cause.code === "ESRCH")) throw cause;
+  }
 }
 
 /** Needs root. `subnet` is the first three numbers of a network that nobody else uses. */
@@ -29,14 +41,25 @@ export async function otherMachine(subnet: string): Promise<OtherMachine> {
   const name = `berth-${mark}`;
   const [outer, inner] = [`bo-${mark}`, `bi-${mark}`];
   const [gateway, address] = [`${subnet}.1`, `${subnet}.2`];
-  await ip("netns", "add", name);
-  await ip("link", "add", outer, "type", "veth", "peer", "name", inner, "netns", name);
-  await ip("addr", "add", `${gateway}/24`, "dev", outer);
-  await ip("link", "set", outer, "up");
-  await ip("-n", name, "addr", "add", `${address}/24`, "dev", inner);
-  await ip("-n", name, "link", "set", inner, "up");
-  await ip("-n", name, "link", "set", "lo", "up");
-  await ip("-n", name, "route", "add", "default", "via", gateway);
+  const plugIn = async () => {
+    await ip("netns", "add", name);
+    await ip("link", "add", outer, "type", "veth", "peer", "name", inner, "netns", name);
+    await ip("addr", "add", `${gateway}/24`, "dev", outer);
+    await ip("link", "set", outer, "up");
+    await ip("-n", name, "addr", "add", `${address}/24`, "dev", inner);
+    await ip("-n", name, "link", "set", inner, "up");
+    await ip("-n", name, "link", "set", "lo", "up");
+    await ip("-n", name, "route", "add", "default", "via", gateway);
+  };
+  const pullOut = async () => {
+    await run("ip", ["link", "del", outer]).catch(() => undefined);
+    await run("ip", ["netns", "del", name]);
+  };
+  const processes = async () => {
+    const { stdout } = await run("ip", ["netns", "pids", name]);
+    return stdout.split("\n").filter(Boolean).map(Number);
+  };
+  await plugIn();
   const children: ChildProcess[] = [];
   return {
     name,
@@ -56,10 +79,20 @@ export async function otherMachine(subnet: string): Promise<OtherMachine> {
       return child;
     },
     setLink: (state) => ip("link", "set", outer, state),
+    async losePower(others) {
+      for (const id of [...(await processes()), ...others]) kill(id);
+      await until("the end of everything there", async () => {
+        const late = await processes();
+        for (const id of late) kill(id);
+        return late.length === 0;
+      });
+      await pullOut();
+      await plugIn();
+    },
     async close() {
       for (const child of children) child.kill("SIGKILL");
-      await run("ip", ["link", "del", outer]).catch(() => undefined);
-      await run("ip", ["netns", "del", name]);
+      for (const id of await processes()) kill(id);
+      await pullOut();
     },
   };
 }

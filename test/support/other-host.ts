@@ -20,6 +20,8 @@ export type OtherHost = {
   docker(...args: readonly string[]): Promise<string>;
   stopDocker(signal: NodeJS.Signals): Promise<void>;
   startDocker(): Promise<void>;
+  /** Everything that runs there ends at once, containers included, and what was only in memory is gone. */
+  losePower(): Promise<void>;
   close(): Promise<void>;
 };
 
@@ -63,8 +65,24 @@ export async function otherHost(subnet: string): Promise<OtherHost> {
     process.kill(containerd, signal);
     await until("the end of containerd", () => !isAlive(containerd));
   };
-  await startDocker();
-  await run("sh", ["-c", `docker save ${image} | docker -H unix://${socket} load`]);
+  const close = async () => {
+    try {
+      const left = (await docker("ps", "-aq").catch(() => "")).split("\n").filter(Boolean);
+      if (left.length > 0) await docker("rm", "-f", "-v", ...left);
+      await stopDocker("SIGTERM");
+    } finally {
+      await machine.close();
+      await unmountBelow(folder);
+      await rm(folder, { recursive: true, force: true });
+    }
+  };
+  try {
+    await startDocker();
+    await run("sh", ["-c", `docker save ${image} | docker -H unix://${socket} load`]);
+  } catch (cause) {
+    await close();
+    throw cause;
+  }
   return {
     machine,
     socket,
@@ -72,13 +90,14 @@ export async function otherHost(subnet: string): Promise<OtherHost> {
     docker,
     stopDocker,
     startDocker,
-    async close() {
-      const left = (await docker("ps", "-aq").catch(() => "")).split("\n").filter(Boolean);
-      if (left.length > 0) await docker("rm", "-f", "-v", ...left);
-      await stopDocker("SIGTERM");
-      await machine.close();
+    async losePower() {
+      const running = (await docker("ps", "-q")).split("\n").filter(Boolean);
+      const format = ["-f", "{{.State.Pid}}"];
+      const ids = running.length === 0 ? [] : (await docker("inspect", ...format, ...running)).split("\n").map(Number);
+      await machine.losePower(ids);
       await unmountBelow(folder);
-      await rm(folder, { recursive: true, force: true });
+      for (const name of ["exec", "pid", "docker.sock"]) await rm(join(folder, name), { recursive: true, force: true });
     },
+    close,
   };
 }

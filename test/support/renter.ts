@@ -24,6 +24,8 @@ export type Shown = {
 
 /** Somebody with an account, credit and an SSH key, who rents this machine with curl and `./berth`. */
 export type Renter = {
+  /** Of the API. */
+  readonly key: string;
   readonly keys: KeyPair;
   /** Files of its own; removed with it. */
   readonly folder: string;
@@ -35,24 +37,27 @@ export type Renter = {
   cli(...words: readonly string[]): Promise<Ran>;
   /** The same, and it must succeed; returns what it printed. */
   told(...words: readonly string[]): Promise<string>;
-  /** Id of the cheapest offer of this machine: one core. */
-  anOffer(): Promise<number>;
-  rent(body: object): Promise<number>;
-  rentAndRun(body: object): Promise<Shown>;
+  /** Id of the cheapest offer: one core. `search` narrows it down to one of several machines. */
+  anOffer(search?: object): Promise<number>;
+  rent(body: object, search?: object): Promise<number>;
+  rentAndRun(body: object, search?: object): Promise<Shown>;
   show(id: number): Promise<Shown>;
   untilStatus(id: number, status: string): Promise<Shown>;
   /** Waits until the host says something like it. */
   untilMessage(id: number, pattern: RegExp): Promise<Shown>;
   /** Destroys it, and waits until none of its containers is left. */
   destroy(id: number): Promise<void>;
-  /** OpenSSH's programs by the direct way, or through the proxy. */
-  client(instance: Shown, way?: "direct" | "proxy"): Promise<SshClient>;
+  /** OpenSSH's programs by the direct way or through the proxy, with the renter's keys or others. */
+  client(instance: Shown, way?: "direct" | "proxy", by?: KeyPair): Promise<SshClient>;
   /** A command that must succeed there; returns what it printed. */
   inside(instance: Shown, command: string): Promise<string>;
   close(): Promise<void>;
 };
 
-export async function aRenter(machine: ThisMachine, name: string): Promise<Renter> {
+/** What there is to rent: one machine, or several. */
+export type Market = Pick<ThisMachine, "berth" | "image" | "containers">;
+
+export async function aRenter(machine: Market, name: string): Promise<Renter> {
   const folder = await mkdtemp(path.join(tmpdir(), `berth-${name}-`));
   const keys = await aKeyPair(folder, "id_ed25519");
   const account = await machine.berth().admin("user", "create", `${name}@example.com`, "--credit", "50");
@@ -65,9 +70,13 @@ export async function aRenter(machine: ThisMachine, name: string): Promise<Rente
     assert.equal(answer.status, 200, `${method} ${target}: ${answer.text}`);
     return answer.body;
   };
-  const cli = ([command = "", ...words]: readonly string[]) =>
-    // What belongs to a remote command stands behind, so the options come first.
-    runBerth([command, "--data-dir", machine.berth().dataDir, ...words], { BERTH_API_KEY: key });
+  const cli = (...words: readonly string[]) =>
+    runBerth(words, { BERTH_API_KEY: key, BERTH_DATA_DIR: machine.berth().dataDir });
+  const told = async (...words: readonly string[]) => {
+    const { code, stdout, stderr } = await cli(...words);
+    assert.equal(code, 0, `berth ${words.join(" ")}: ${stderr}${stdout}`);
+    return stdout;
+  };
   const show = async (id: number): Promise<Shown> => (await done("GET", `/api/v0/instances/${id}/`)).instances;
   const untilShown = (what: string, id: number, isIt: (instance: Shown) => boolean) =>
     until(
@@ -79,44 +88,44 @@ export async function aRenter(machine: ThisMachine, name: string): Promise<Rente
       },
       SLOW_MS,
     );
-  const anOffer = async (): Promise<number> => {
-    const search = { num_gpus: { eq: 0 }, order: [["dph_total", "asc"]] };
+  const anOffer = async (search: object = {}): Promise<number> => {
+    const cheapest = { num_gpus: { eq: 0 }, order: [["dph_total", "asc"]], ...search };
     const [offer] = await until("an offer of this machine", async () => {
-      const { offers } = await done("POST", "/api/v0/bundles/", search);
+      const { offers } = await done("POST", "/api/v0/bundles/", cheapest);
       return offers.length > 0 && offers;
     });
     return offer.id;
   };
-  const rent = (body: object): Promise<number> =>
-    until("a rental", async () => {
-      const answer = await call("PUT", `/api/v0/asks/${await anOffer()}/`, { image: machine.image, disk: 8, ...body });
+  const rent = async (body: object, search?: object): Promise<number> => {
+    const answer = await until("a rental", async () => {
+      const offer = await anOffer(search);
+      const given = await call("PUT", `/api/v0/asks/${offer}/`, { image: machine.image, disk: 8, ...body });
       // The search may still show what was rented a moment ago; whoever meets that searches again.
-      if (answer.status === 410) return undefined;
-      assert.equal(answer.status, 200, answer.text);
-      return answer.body.new_contract;
+      return given.status !== 410 && given;
     });
+    assert.equal(answer.status, 200, answer.text);
+    return answer.body.new_contract;
+  };
   const untilStatus = (id: number, status: string) =>
     untilShown(`is ${status}`, id, (instance) => instance.actual_status === status);
-  const client = (instance: Shown, way = "direct") => {
+  const client = (instance: Shown, way = "direct", by = keys) => {
     const hostKey = instance.ssh_host_key ?? "";
     const direct = { host: instance.public_ipaddr, port: Number(instance.ports["22/tcp"]?.[0]?.HostPort), hostKey };
     const proxy = { host: instance.ssh_host, port: instance.ssh_port, hostKey };
-    return sshClient(keys, way === "direct" ? direct : proxy);
+    return sshClient(by, way === "direct" ? direct : proxy);
   };
+  await told("ssh-key", "create", `${keys.file}.pub`);
   return {
+    key,
     keys,
     folder,
     call,
     done,
-    cli: (...words) => cli(words),
-    async told(...words) {
-      const { code, stdout, stderr } = await cli(words);
-      assert.equal(code, 0, `berth ${words.join(" ")}: ${stderr}${stdout}`);
-      return stdout;
-    },
+    cli,
+    told,
     anOffer,
     rent,
-    rentAndRun: async (body) => untilStatus(await rent(body), "running"),
+    rentAndRun: async (body, search) => untilStatus(await rent(body, search), "running"),
     show,
     untilStatus,
     untilMessage: (id, pattern) =>

@@ -16,7 +16,9 @@ export type Entrance = { readonly host: string; readonly port: number; readonly 
 export type SshClient = {
   ssh(...command: readonly string[]): Promise<Ran>;
   /** A client that stays until it is killed, or the other side ends it. */
-  open(...words: readonly string[]): OpenSsh;
+  open(...command: readonly string[]): OpenSsh;
+  /** The same, for `-L` and nothing else. */
+  forward(rule: string): OpenSsh;
   scp(source: string, destination: string): Promise<Ran>;
   /** Runs the lines of a batch. */
   sftp(batch: readonly string[]): Promise<Ran>;
@@ -25,6 +27,7 @@ export type SshClient = {
 
 export type OpenSsh = {
   readonly output: () => string;
+  readonly isOpen: () => boolean;
   readonly ended: Promise<number | null>;
   kill(): Promise<void>;
 };
@@ -52,7 +55,8 @@ export async function sshClient({ file }: KeyPair, { host, port, hostKey }: Entr
   const target = `root@${host}`;
   return {
     ssh: (...command) => run("ssh", [...common, "-p", String(port), target, ...command]),
-    open: (...words) => openSsh([...common, "-p", String(port), ...words.slice(0, -1), target, ...words.slice(-1)]),
+    open: (...command) => openSsh([...common, "-p", String(port), target, ...command]),
+    forward: (rule) => openSsh([...common, "-p", String(port), "-N", "-L", rule, target]),
     scp: (source, destination) => {
       const [from, to] = [source, destination].map((place) => place.replace(/^:/, `${target}:`));
       return run("scp", [...common, "-q", "-r", "-P", String(port), from ?? "", to ?? ""]);
@@ -76,6 +80,7 @@ function openSsh(args: readonly string[]): OpenSsh {
   const ended = new Promise<number | null>((resolve) => child.once("close", (code) => resolve(code)));
   return {
     output: () => output,
+    isOpen: () => child.exitCode === null && child.signalCode === null,
     ended,
     async kill() {
       child.kill("SIGKILL");

@@ -100,7 +100,7 @@ export async function startThisMachine(
     }),
     networkTraces: () => networkTracesOf(hostKey),
     async close() {
-      await berth.stop();
+      console.log(berth.output(), await berth.stop());
       await removeRemains(hostKey, dataDir);
       await removeDataDir(dataDir);
     },
