@@ -63,7 +63,9 @@ export function meterEnded(meter: Meter | undefined, sample: EndedSample): Meter
     same.anchor === null
       ? Infinity
       : same.anchor.running_ms + Math.max(0, sample.monotonic_ms - same.anchor.monotonic_ms);
-  return { ...same, anchor: null, run: raise(same.run, { running_ms: Math.min(exact_ms, limit_ms), ...NO_TRAFFIC }) };
+  const run = raise(same.run, { running_ms: Math.min(exact_ms, limit_ms), ...NO_TRAFFIC });
+  // Asked again, it is still what was counted now: the wall clock may have been set meanwhile.
+  return { ...same, anchor: { running_ms: run.running_ms, monotonic_ms: Infinity }, run };
 }
 
 /** What a report carries: whole numbers that never go back as long as the meter is kept. */

@@ -248,6 +248,25 @@ describe("a session", () => {
     assert.ok(counters !== undefined && counters.running_ms >= 8_000 && counters.running_ms < 15_000);
   });
 
+  for (const hours of [1, -1]) {
+    it(`the wall clock jumping by ${hours} h changes neither what runs nor what is counted`, async () => {
+      start();
+      server.desire([order(1)]);
+      await clock.until("running", isState(1, "running"));
+      await clock.advance(5_000);
+      const before = server.observed(1)?.counters.running_ms ?? 0;
+      clock.jump(hours * 3_600_000);
+      await clock.advance(5_000);
+      const after = server.observed(1)?.counters.running_ms ?? 0;
+      assert.ok(after - before >= 3_000 && after - before <= 7_000, `${before} → ${after}`);
+      assert.equal(await running(), 1);
+      server.desire([order(1, { run: "stopped" })]);
+      await clock.until("stopped", isState(1, "stopped"));
+      const total = server.observed(1)?.counters.running_ms ?? 0;
+      assert.ok(total >= after && total <= after + 7_000, `${after} → ${total}`);
+    });
+  }
+
   it("restarting the agent does not prolong a lease", async () => {
     const notes_store = notebook();
     const first = start({ notes_store });

@@ -6,11 +6,16 @@ type Timer = { due_ms: number; readonly every_ms: number | undefined; readonly r
 /** A clock that stands still until a test moves it. */
 export class ManualClock implements Clock {
   #elapsed_ms = 1_000_000;
-  readonly #start_ms = Date.UTC(2030, 0, 1);
+  #start_ms = Date.UTC(2030, 0, 1);
   readonly #timers = new Set<Timer>();
 
   now(): Date {
     return new Date(this.#start_ms + this.#elapsed_ms);
+  }
+
+  /** Somebody sets the wall clock; the time that passes is the same. */
+  jump(ms: number): void {
+    this.#start_ms += ms;
   }
 
   monotonicMs(): number {

@@ -113,7 +113,7 @@ function kindOfLine(value: Static<typeof Line>): EngineFailureKind {
 function refine(result: { readonly ok: false; readonly failure: EngineFailure }): Result<never> {
   const { kind, message } = result.failure;
   if (kind !== "refused" && kind !== "not_found") return result;
-  if (/\bdenied\b|unauthorized|authentication required|no basic auth|incorrect username/i.test(message)) {
+  if (/\bdenied\b|unauthorized|authentication required|no basic auth|incorrect username|HTTP 40[13]\b/i.test(message)) {
     return fail("denied", message);
   }
   return /manifest unknown|name unknown|does not exist|not found/i.test(message) ? fail("not_found", message) : result;
