@@ -16,7 +16,7 @@ import type { Options } from "./options.ts";
 import { probePortOn } from "./ports.ts";
 import { prepareDocker, realMachine } from "./prepare-docker.ts";
 import { startHost, type RunningHost } from "./run-host.ts";
-import { runProgram } from "./run-program.ts";
+import { programRunner } from "./programs.ts";
 import { createSshService } from "./ssh/service.ts";
 import { createSandbox } from "./tasks/sandbox.ts";
 import { prepareToolbox, TOOLBOX_PATH } from "./toolbox.ts";
@@ -64,7 +64,7 @@ export async function startReal(
     disks: createDisks({ state_dir, host_key, clock, log }),
     network: createNetwork({
       engine,
-      run: runProgram,
+      run: programRunner(clock),
       host_key,
       port_range: options.port_range,
       // Behind a local resolver, Docker gives containers the servers that it asks.

@@ -2,7 +2,7 @@ import { createDockerEngine } from "../../agent/src/docker/engine.ts";
 import { systemClock } from "../../agent/src/clock.ts";
 import { LABEL_HOST } from "../../agent/src/identity.ts";
 import { createNetwork } from "../../agent/src/network/network.ts";
-import { runProgram } from "../../agent/src/run-program.ts";
+import { programRunner } from "../../agent/src/programs.ts";
 import { DOCKER_SOCKET, removeLabelled } from "./docker.ts";
 import { unmountBelow } from "./mounts.ts";
 
@@ -12,7 +12,7 @@ export async function removeRemains(host_key: string, state_dir: string): Promis
   await unmountBelow(state_dir);
   const network = createNetwork({
     engine: createDockerEngine({ socket_path: DOCKER_SOCKET, clock: systemClock }),
-    run: runProgram,
+    run: programRunner(systemClock),
     host_key,
     port_range: { first: 1, last: 1 },
     readResolvConf: () => "",

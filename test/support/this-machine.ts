@@ -100,7 +100,7 @@ export async function startThisMachine(
     }),
     networkTraces: () => networkTracesOf(hostKey),
     async close() {
-      console.log(berth.output(), await berth.stop());
+      await berth.stop();
       await removeRemains(hostKey, dataDir);
       await removeDataDir(dataDir);
     },

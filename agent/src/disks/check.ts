@@ -1,5 +1,5 @@
 import { readFile, readlink } from "node:fs/promises";
-import { programRunner, type RunProgram } from "./programs.ts";
+import { programRunner, type RunProgram } from "../programs.ts";
 import type { Clock } from "../clock.ts";
 
 const LOOK_TIMEOUT_MS = 10_000;

@@ -11,7 +11,7 @@ import { systemClock } from "../clock.ts";
 import type { Result } from "../engine.ts";
 import { silentLog } from "../log.ts";
 import { createDisks, type Disks } from "./disks.ts";
-import { programRunner, type RunProgram } from "./programs.ts";
+import { programRunner, type RunProgram } from "../programs.ts";
 
 const run = promisify(execFile);
 const LABEL = "berth-test-disks";

@@ -16,7 +16,7 @@ import {
   type ImageTools,
 } from "./image.ts";
 import { attachLayerTo, detachLayerFrom } from "./layer.ts";
-import { programRunner, type RunProgram } from "./programs.ts";
+import { programRunner, type RunProgram } from "../programs.ts";
 import { Turns } from "./turns.ts";
 import { Volumes } from "./volumes.ts";
 

@@ -4,7 +4,7 @@ import type { Clock } from "../clock.ts";
 import { fail, succeed, type Result } from "../engine.ts";
 import type { Log } from "../log.ts";
 import { findLoopDevices, readMounts } from "./mount-table.ts";
-import type { RunProgram } from "./programs.ts";
+import type { RunProgram } from "../programs.ts";
 
 /** What all work on images needs of its surroundings. */
 export type ImageTools = {

@@ -8,7 +8,7 @@ import { makeScratch, type Scratch } from "../../test/scratch.ts";
 import { systemClock } from "../clock.ts";
 import { silentLog } from "../log.ts";
 import { createDisks, type Disks } from "./disks.ts";
-import { programRunner, type RunProgram } from "./programs.ts";
+import { programRunner, type RunProgram } from "../programs.ts";
 
 const SIZE = 64_000_000;
 const real = programRunner(systemClock);

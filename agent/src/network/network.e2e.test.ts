@@ -13,7 +13,7 @@ import { until } from "../../../test/support/until.ts";
 import { systemClock } from "../clock.ts";
 import { plainSpec } from "../engine.contract.ts";
 import { createDockerEngine } from "../docker/engine.ts";
-import { runProgram } from "../run-program.ts";
+import { programRunner } from "../programs.ts";
 import { createNetwork, type Network } from "./network.ts";
 import { networkNames } from "./rules.ts";
 
@@ -82,7 +82,7 @@ describe("the network of renters' containers", () => {
     outOfRange = await listenOn();
     network = createNetwork({
       engine,
-      run: runProgram,
+      run: programRunner(systemClock),
       host_key: HOST_KEY,
       port_range: { first: portOf(inRange), last: portOf(inRange) },
       readResolvConf: () => "nameserver 198.51.100.53\n",

@@ -1,7 +1,8 @@
 import type { Engine, Result } from "../engine.ts";
 import { fail, succeed } from "../engine.ts";
 import type { PortRange } from "../ports.ts";
-import { installRules, removeRules, type RunProgram } from "./firewall.ts";
+import type { RunProgram } from "../programs.ts";
+import { installRules, removeRules } from "./firewall.ts";
 import { networkNames, readResolvers } from "./rules.ts";
 
 export type Network = {

@@ -1,19 +1,28 @@
 import { spawn } from "node:child_process";
-import type { Clock } from "../clock.ts";
+import type { Clock } from "./clock.ts";
 
 /** `code` is 127 when there is no such program, and 124 when it took too long. */
 export type Ran = { readonly code: number; readonly output: string };
 
 /** Runs a program of the system to its end, or gives it up after `timeout_ms`; `output` is what it said on both streams. */
-export type RunProgram = (program: string, args: readonly string[], timeout_ms: number) => Promise<Ran>;
+export type RunProgram = (
+  program: string,
+  args: readonly string[],
+  timeout_ms: number,
+  /** What it reads; nothing unless given. */
+  input?: string,
+) => Promise<Ran>;
 
 const PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 const OUTPUT_LIMIT_BYTES = 16_384;
 
 /** One that hangs in the kernel cannot be killed: it is left behind, and its caller goes on. */
 export function programRunner(clock: Clock): RunProgram {
-  return async (program, args, timeout_ms) => {
-    const child = spawn(program, [...args], { stdio: ["ignore", "pipe", "pipe"], env: { PATH, LC_ALL: "C" } });
+  return async (program, args, timeout_ms, input) => {
+    const child = spawn(program, [...args], { stdio: ["pipe", "pipe", "pipe"], env: { PATH, LC_ALL: "C" } });
+    // One that ends without reading says by its code what became of it.
+    child.stdin.on("error", () => undefined);
+    child.stdin.end(input);
     const parts: Buffer[] = [];
     let length_bytes = 0;
     for (const stream of [child.stdout, child.stderr]) {
