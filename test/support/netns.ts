@@ -59,7 +59,10 @@ export async function otherMachine(subnet: string): Promise<OtherMachine> {
     const { stdout } = await run("ip", ["netns", "pids", name]);
     return stdout.split("\n").filter(Boolean).map(Number);
   };
-  await plugIn();
+  await plugIn().catch(async (cause: unknown) => {
+    await pullOut().catch(() => undefined);
+    throw cause;
+  });
   const children: ChildProcess[] = [];
   return {
     name,
