@@ -81,9 +81,15 @@ describe("the inventory", () => {
   });
 
   it("a limit of the agent's control group is a limit of the machine", () => {
-    assert.equal(usableMemory(64e9, 8e9), 8e9);
-    assert.equal(usableMemory(64e9, 0), 64e9);
-    assert.equal(usableMemory(64e9, 2 ** 63), 64e9);
+    assert.equal(usableMemory(64e9, 8e9), usableMemory(8e9, 0));
+    assert.equal(usableMemory(64e9, 2 ** 63), usableMemory(64e9, 0));
+  });
+
+  it("some memory is kept for the system: a twentieth, not less than it needs, not more than half", () => {
+    assert.deepEqual(
+      [64e9, 8e9, 1000e9, 1e9].map((total) => usableMemory(total, 0)),
+      [60.8e9, 7.25e9, 992e9, 0.5e9],
+    );
   });
 
   it("NVLink counts by its active links, both directions of each", () => {

@@ -75,9 +75,18 @@ function usableCores(): number {
   return Math.max(1, Math.min(cpus().length || availableParallelism(), availableParallelism()));
 }
 
-/** A limit of the agent's control group counts; 0 or something larger than the memory is none. */
+/** For the system, Docker and the agent: renters who use up all that they rent must not have these killed. */
+const MEMORY_RESERVE_SHARE = 0.05;
+const [MEMORY_RESERVE_LEAST_BYTES, MEMORY_RESERVE_MOST_BYTES] = [0.75e9, 8e9];
+
+/**
+ * What renters may be promised. A limit of the agent's control group counts; 0 or something larger than the memory is
+ * none.
+ */
 export function usableMemory(total_bytes: number, limit_bytes: number): number {
-  return limit_bytes > 0 ? Math.min(total_bytes, limit_bytes) : total_bytes;
+  const whole = limit_bytes > 0 ? Math.min(total_bytes, limit_bytes) : total_bytes;
+  const wanted = Math.max(MEMORY_RESERVE_LEAST_BYTES, whole * MEMORY_RESERVE_SHARE);
+  return Math.floor(Math.max(whole / 2, whole - Math.min(wanted, MEMORY_RESERVE_MOST_BYTES)));
 }
 
 /** `VERSION_ID` of an os-release file, without its quotes; empty when there is none. */
