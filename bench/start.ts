@@ -84,7 +84,7 @@ async function measureOutput(server: BenchServer, image: string, key: Key, megab
   const rental = await rent(server, await until("an offer", () => findOffer(server)), image);
   await until("the SSH banner", () => readBanner(rental.port));
   const read = `head -c ${megabytes * MEGABYTE} /dev/zero`;
-  const container = (await docker("ps", "-q", "--filter", `label=berth.instance_id=${rental.id}`)).trim();
+  const container = await containerOf(server, rental.id);
   const options = ["-o", "StrictHostKeyChecking=no", "-o", "UserKnownHostsFile=/dev/null", "-o", "LogLevel=ERROR"];
   const login = ["-i", key.file, "-p", String(rental.port), ...options, "root@127.0.0.1"];
   const [ssh, exec]: [number[], number[]] = [[], []];
@@ -195,9 +195,15 @@ async function rent(server: BenchServer, offer: number, image: string): Promise<
 async function destroy(server: BenchServer, id: number): Promise<void> {
   await callApi(server, server.adminKey, { method: "DELETE", path: `/api/v0/instances/${id}/` });
   await until("the end of the container", async () => {
-    const left = await docker("ps", "-aq", "--filter", `label=berth.instance_id=${id}`);
-    return left === "" ? true : undefined;
+    return (await containerOf(server, id)) === "" ? true : undefined;
   });
+}
+
+/** The id of the instance's container; empty when there is none. Other agents' containers may have the same number. */
+async function containerOf(server: BenchServer, id: number): Promise<string> {
+  const { rows } = await server.database.pool.query<{ host_key: string }>("select host_key from machines");
+  const labels = [`berth.host_key=${rows[0]?.host_key}`, `berth.instance_id=${id}`];
+  return docker("ps", "-aq", ...labels.flatMap((label) => ["--filter", `label=${label}`]));
 }
 
 /** The first words of an SSH server; undefined while none answers. */

@@ -25,7 +25,7 @@ export async function runTests({ files, concurrency, timeoutMs }: TestRun): Prom
     timeout: timeoutMs,
     cwd: ROOT,
     // A failed test may leave a timer or a socket behind; its file must end all the same, or the run never would.
-    execArgv: ["--disable-warning=ExperimentalWarning", "--test-force-exit"],
+    execArgv: ["--disable-warning=ExperimentalWarning"],
   });
   let counts: Counts | undefined;
   stream.on("test:summary", (summary) => {

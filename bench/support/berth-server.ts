@@ -6,6 +6,7 @@ import { systemClock } from "../../server/src/base/clock.ts";
 import { createLog } from "../../server/src/base/log.ts";
 import { connect, type Database } from "../../server/src/db/connect.ts";
 import { startEmbeddedPostgres } from "../../server/src/db/embedded/postgres.ts";
+import { unmountBelow } from "../../test/support/mounts.ts";
 import { MEMORY_FLAGS } from "../../cli/src/commands/server/up.ts";
 
 const MAIN = path.join(import.meta.dirname, "../../server/src/main.ts");
@@ -47,6 +48,7 @@ export async function startBenchServer(
   const limits = { default: UNLIMITED, keys: UNLIMITED, money: UNLIMITED };
   const removeDatabase = async () => {
     await postgres.stop();
+    await unmountBelow(dataDir);
     await rm(dataDir, { recursive: true, force: true });
   };
   const { child, url } = await spawnServer({

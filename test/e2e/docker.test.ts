@@ -1,9 +1,12 @@
 // This machine's own Docker Engine as the host: what is rented is a real container.
 import assert from "node:assert/strict";
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { discard, startBerth, type Berth } from "../support/berth.ts";
 import { curl } from "../support/curl.ts";
 import { busyboxImage, docker } from "../support/docker.ts";
+import { mountsBelow } from "../support/mounts.ts";
 import { removeRemains } from "../support/host-remains.ts";
 import { REGISTRY_LOGIN, startPrivateRegistry, type Registry } from "../support/registry.ts";
 import { until } from "../support/until.ts";
@@ -21,7 +24,6 @@ describe("renting this machine", () => {
   let hostKey = "";
   let key = "";
   let port = 0;
-  let atFirst: Readonly<Record<string, unknown>> = {};
   const cleanups: (() => Promise<unknown>)[] = [];
 
   const call = (method: string, path: string, body?: unknown) =>
@@ -93,12 +95,13 @@ describe("renting this machine", () => {
     ]);
     return Number(row?.["ms"]);
   };
-  /** Everything in the engine that a rental could leave behind. */
+  /** What a rental could leave behind; the agent's own network stays as long as the agent. */
   const leftovers = async () => ({
     containers: await docker("ps", "-aq", "--no-trunc", "--filter", `label=${HOST_LABEL}=${hostKey}`),
-    networks: (await docker("network", "ls", "-q", "--no-trunc")).split("\n").toSorted(),
-    volumes: (await docker("volume", "ls", "-q")).split("\n").toSorted(),
+    mounts: await mountsBelow(berth.dataDir),
+    disks: await readdir(join(berth.dataDir, "agent/disks")).catch(() => []),
   });
+  const NOTHING = { containers: "", mounts: [], disks: [] };
   const destroy = async (id: number) => {
     await done("DELETE", `/api/v0/instances/${id}/`);
     await until(`nothing of instance ${id} is left`, async () => (await containers(id)).length === 0);
@@ -110,7 +113,6 @@ describe("renting this machine", () => {
 
   before(async () => {
     image = await busyboxImage();
-    atFirst = await leftovers();
     registry = await startPrivateRegistry();
     cleanups.push(() => registry.close());
     berth = await startBerth();
@@ -189,7 +191,7 @@ describe("renting this machine", () => {
 
     await destroy(id);
     await until("the machine's offers are back", async () => (await anOffer()) > 0);
-    assert.deepEqual(await leftovers(), atFirst);
+    assert.deepEqual(await leftovers(), NOTHING);
   });
 
   test("a running rental does not notice restarts and kill -9 of the server and of the agent, and its counters go on", async () => {
@@ -267,6 +269,6 @@ describe("renting this machine", () => {
     assert.ok(!JSON.stringify(running).includes(REGISTRY_LOGIN.password));
     assert.ok(!(await docker("inspect", await containerOf(right))).includes(REGISTRY_LOGIN.password));
     await destroy(right);
-    assert.deepEqual(await leftovers(), atFirst);
+    assert.deepEqual(await leftovers(), NOTHING);
   });
 });

@@ -35,8 +35,15 @@ export function createNetwork(input: {
 }): Network {
   const names = networkNames(input.host_key);
   let looking: Promise<Result<string | null>> | undefined;
-  let refreshing: Promise<unknown> | undefined;
+  let newest: Promise<unknown> | undefined;
   let isRemoved = false;
+
+  /** One look after the other: two that found nothing would both make it. */
+  function lookInTurn(): Promise<Result<string | null>> {
+    const turn = (newest ?? Promise.resolve()).then(look);
+    newest = turn;
+    return turn;
+  }
 
   async function look(): Promise<Result<string | null>> {
     const made = await input.engine.provideNetwork({ name: names.network, bridge: names.bridge });
@@ -48,7 +55,7 @@ export function createNetwork(input: {
 
   return {
     async provide() {
-      looking ??= look();
+      looking ??= lookInTurn();
       const current = looking;
       const result = await current;
       if (!result.ok && looking === current) looking = undefined;
@@ -57,15 +64,14 @@ export function createNetwork(input: {
     async refresh() {
       if (isRemoved) return;
       const last = looking;
-      const fresh = look();
-      refreshing = fresh;
+      const fresh = lookInTurn();
       const result = await fresh;
       // Somebody who looked meanwhile knows better.
       if (looking === last) looking = result.ok ? fresh : undefined;
     },
     async remove() {
       isRemoved = true;
-      await Promise.all([looking, refreshing]);
+      await newest;
       await input.engine.removeNetwork(names.network);
       await removeRules(input.run, names);
     },

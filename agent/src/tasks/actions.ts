@@ -8,7 +8,7 @@ import { copyFiles } from "./copy.ts";
 import { siteOf, siteOfInstance, type FilesContext, type Site } from "./files.ts";
 import type { FileTurns } from "./file-turns.ts";
 import { SANDBOX_PROBLEM } from "./sandbox.ts";
-import { takeSnapshot, type SnapshotContext } from "./snapshot.ts";
+import { forgetInterrupted, takeSnapshot, type SnapshotContext } from "./snapshot.ts";
 
 export type ActionContext = FilesContext &
   SnapshotContext & {
@@ -45,6 +45,7 @@ export async function performAction(
     case "copy":
       return copy(context, action, input);
     case "snapshot": {
+      await forgetInterrupted(context, action, input.task_id);
       const found = await context.findInstance(action.instance_id);
       if (found.kind !== "present") return notPresent(found.kind);
       return takeSnapshot(context, action, { ...input, container_id: found.container.id });

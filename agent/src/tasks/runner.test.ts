@@ -135,6 +135,25 @@ describe("tasks", () => {
     assert.deepEqual(await engine.findImage("example/app:latest"), before);
   });
 
+  it("what a process that was killed over a snapshot has left goes when the task comes again, also without the instance", async () => {
+    const own = { repository: `berth-snapshot/${INSTANCE}`, tag: `task-${Buffer.from("one").toString("hex")}` };
+    const leaveHalfDone = async () => {
+      assert.ok(found.kind === "present");
+      const committed = await engine.commit(found.container.id, { ...own, is_paused: false });
+      assert.ok(committed.ok);
+      await engine.tagImage(committed.value, "example/saved:1");
+    };
+    const half = leaveHalfDone();
+    await clock.advance(5_000);
+    await half;
+    found = { kind: "absent" };
+    runner.run(snapshot());
+    assert.equal((await result())?.is_success, false);
+    for (const image of ["example/saved:1", `${own.repository}:${own.tag}`]) {
+      assert.deepEqual(await engine.findImage(image), { ok: true, value: undefined });
+    }
+  });
+
   it("a snapshot that the registry does not take is told, and can be cancelled", async () => {
     runner.run(snapshot({ repository: "example/private" }));
     assert.match((await result())?.text ?? "", /access denied/);

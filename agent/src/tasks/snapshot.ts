@@ -10,13 +10,15 @@ export type SnapshotContext = {
   guardImage(image_id: string): void;
 };
 
+type SnapshotAction = Extract<TaskAction, { type: "snapshot" }>;
+
 /**
  * Makes an image of a container and sends it to the renter's registry. The image gets a name of its own first, and the
  * renter's only once it is guarded: that name may well be one that others use, and they are not to get these files.
  */
 export async function takeSnapshot(
   context: SnapshotContext,
-  action: Extract<TaskAction, { type: "snapshot" }>,
+  action: SnapshotAction,
   input: {
     readonly container_id: string;
     readonly task_id: string;
@@ -25,8 +27,8 @@ export async function takeSnapshot(
   },
 ): Promise<Result<string>> {
   const { clock, engine } = context;
-  const own = { repository: `berth-snapshot/${action.instance_id}`, tag: ownTag(input.task_id) };
-  const image = `${action.repository}:${action.tag}`;
+  const own = ownName(action, input.task_id);
+  const image = nameOf(action);
   input.show(`making an image of the instance's files`);
   const committed = await engine.commit(input.container_id, { ...own, is_paused: action.is_paused });
   if (!committed.ok) return committed;
@@ -45,11 +47,31 @@ export async function takeSnapshot(
   } finally {
     if (before_id === undefined) await engine.removeImage(image);
     else await engine.tagImage(before_id, image);
-    await engine.removeImage(`${own.repository}:${own.tag}`);
+    await engine.removeImage(nameOf(own));
   }
 }
 
+/** Removes what an agent that was killed over the same task has left: nobody else knows these names. */
+export async function forgetInterrupted(
+  { engine }: Pick<SnapshotContext, "engine">,
+  action: SnapshotAction,
+  task_id: string,
+): Promise<void> {
+  const own = nameOf(ownName(action, task_id));
+  const [left, named] = [await engine.findImage(own), await engine.findImage(nameOf(action))];
+  if (!left.ok || left.value === undefined) return;
+  if (named.ok && named.value?.id === left.value.id) await engine.removeImage(nameOf(action));
+  await engine.removeImage(own);
+}
+
+type Name = { readonly repository: string; readonly tag: string };
+
 /** Task ids are the server's and need not be good tags. */
-function ownTag(task_id: string): string {
-  return `task-${Buffer.from(task_id).toString("hex").slice(0, 100)}`;
+function ownName({ instance_id }: SnapshotAction, task_id: string): Name {
+  const tag = `task-${Buffer.from(task_id).toString("hex").slice(0, 100)}`;
+  return { repository: `berth-snapshot/${instance_id}`, tag };
+}
+
+function nameOf({ repository, tag }: Name): string {
+  return `${repository}:${tag}`;
 }
