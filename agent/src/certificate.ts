@@ -50,11 +50,6 @@ export class Certificates {
     return making.finally(() => this.#making.delete(instance_id));
   }
 
-  /** The instance is gone from this host. */
-  forget(instance_id: number): void {
-    this.#signed.delete(instance_id);
-  }
-
   async #make(instance_id: number): Promise<Certificate> {
     const { public_ipaddr, clock, log } = this.#deps;
     const keys = await promisify(generateKeyPair)("rsa", {

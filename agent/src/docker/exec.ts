@@ -6,7 +6,7 @@ import { Compile } from "typebox/compile";
 import type { Clock } from "../clock.ts";
 import { fail, succeed, type Program, type Result } from "../engine.ts";
 import type { Call } from "./connection.ts";
-import { FrameReader } from "./frames.ts";
+import { createFrameReader } from "../engine-frames.ts";
 import { readCreatedId } from "./read.ts";
 
 export type ExecContext = {
@@ -71,12 +71,12 @@ function programOn(context: ExecContext, exec_id: string, socket: Socket): Progr
   let isKilled = false;
   socket.on("error", () => undefined);
   const pump = async (): Promise<Result<number>> => {
-    const frames = new FrameReader();
+    const read = createFrameReader();
     let problem: string | undefined;
     try {
       for await (const chunk of socket) {
         if (!Buffer.isBuffer(chunk)) continue;
-        for (const { stream, data } of frames.read(chunk)) await outputs[stream].give(data);
+        for (const { is_stderr, data } of read(chunk)) await outputs[is_stderr ? "stderr" : "stdout"].give(data);
       }
     } catch (cause) {
       problem = String(cause);

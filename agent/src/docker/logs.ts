@@ -1,7 +1,7 @@
 import { succeed, fail, type LogRequest, type Result } from "../engine.ts";
 import { LineTail } from "../line-tail.ts";
 import type { DockerConnection } from "./connection.ts";
-import { FrameReader } from "./frames.ts";
+import { createFrameReader } from "../engine-frames.ts";
 
 /** Reads the output of a container's main process line by line, so that memory is used for what is kept alone. */
 export async function readLogs(connection: DockerConnection, id: string, request: LogRequest): Promise<Result<string>> {
@@ -10,11 +10,11 @@ export async function readLogs(connection: DockerConnection, id: string, request
   const opened = await connection.stream({ method: "GET", path: `/containers/${id}/logs`, query });
   if (!opened.ok) return opened;
   const lines = new LineTail(request);
-  const frames = new FrameReader();
+  const read = createFrameReader();
   try {
     for await (const chunk of opened.value) {
       if (!Buffer.isBuffer(chunk)) continue;
-      for (const { stream, data } of frames.read(chunk)) lines.push(stream, data);
+      for (const { is_stderr, data } of read(chunk)) lines.push(is_stderr ? "stderr" : "stdout", data);
     }
   } catch (cause) {
     return fail("unreachable", `the log was cut off: ${String(cause)}`);

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { chooseApiVersion } from "./engine.ts";
-import { FrameReader } from "./frames.ts";
 import { JsonLines } from "./json-lines.ts";
 import { LayerProgress } from "./pull.ts";
 import { readContainer, readStats } from "./read.ts";
@@ -19,24 +18,6 @@ describe("reading Docker's answers", () => {
     for (const text of ['{"a":', "1}\n\n{", '"a":2}', "\nnot json\n", '{"a":3}']) lines.push(text);
     lines.end();
     assert.deepEqual(seen, [{ a: 1 }, { a: 2 }, { a: 3 }]);
-  });
-
-  it("the two streams of a program are taken apart however the connection cuts them", () => {
-    const frame = (stream: number, text: string) => {
-      const header = Buffer.alloc(8);
-      header[0] = stream;
-      header.writeUInt32BE(Buffer.byteLength(text), 4);
-      return Buffer.concat([header, Buffer.from(text)]);
-    };
-    const whole = Buffer.concat([frame(1, "one"), frame(2, ""), frame(2, "err"), frame(1, "two\n")]);
-    for (let size = 1; size <= whole.length; size += 1) {
-      const frames = new FrameReader();
-      const seen = { stdout: "", stderr: "" };
-      for (let at = 0; at < whole.length; at += size) {
-        for (const { stream, data } of frames.read(whole.subarray(at, at + size))) seen[stream] += data.toString();
-      }
-      assert.deepEqual(seen, { stdout: "onetwo\n", stderr: "err" }, `pieces of ${size}`);
-    }
   });
 
   it("where a running container is, and where its files are, is known only where the engine says it", () => {

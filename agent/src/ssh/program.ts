@@ -2,7 +2,7 @@ import type { Socket } from "node:net";
 import type { ServerChannel } from "ssh2";
 import type { Clock } from "../clock.ts";
 import type { DockerExec, ExecSpec } from "./docker-exec.ts";
-import { createFrameReader, type Frame } from "./frames.ts";
+import { createFrameReader, type Frame } from "../engine-frames.ts";
 import { hangUp } from "./hang-up.ts";
 import { deliver, type Transport } from "./transport.ts";
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { createFrameReader } from "./frames.ts";
+import { createFrameReader } from "./engine-frames.ts";
 
 test("both streams come out whole and in order however the bytes were cut", () => {
   const piece = fc.record({ is_stderr: fc.boolean(), text: fc.uint8Array({ maxLength: 40 }) });
