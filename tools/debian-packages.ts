@@ -8,6 +8,7 @@ type Requirement = { readonly packageName: string; readonly reason: string; isPr
 const REQUIREMENTS: readonly Requirement[] = [
   { packageName: "docker.io", reason: "containers", isPresent: () => hasProgram("docker") && hasProgram("dockerd") },
   { packageName: "docker-registry", reason: "a private registry", isPresent: () => hasProgram("docker-registry") },
+  { packageName: "openssl", reason: "another reader of certificates", isPresent: () => hasProgram("openssl") },
   { packageName: "curl", reason: "the client of the tour", isPresent: () => hasProgram("curl") },
   { packageName: "openssh-client", reason: "the SSH client", isPresent: () => hasProgram("ssh") },
   { packageName: "busybox-static", reason: "an image that needs no registry", isPresent: hasStaticBusybox },

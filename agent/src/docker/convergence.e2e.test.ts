@@ -73,6 +73,21 @@ describe("a host to which things happen", () => {
     });
   }
 
+  it("a container that somebody removed while it ran is made anew on its disk, with its files", async () => {
+    server.desire([rented(4)]);
+    await server.untilState(4, "running");
+    await host.docker("exec", nameOf(4), "sh", "-c", "echo precious > /root/kept");
+    const first = await host.docker("inspect", "-f", "{{.Id}}", nameOf(4));
+    await host.docker("rm", "-f", nameOf(4));
+    await until("another container", async () => {
+      const now = await host.docker("inspect", "-f", "{{.Id}} {{.State.Running}}", nameOf(4)).catch(() => "");
+      return now.endsWith(" true") && !now.startsWith(first);
+    });
+    assert.equal(await host.docker("exec", nameOf(4), "cat", "/root/kept"), "precious");
+    await remove(4);
+    await nothingIsLeft();
+  });
+
   it("cut off for longer than its lease, it stops by itself what it runs, and goes on when the line is mended", async () => {
     server.desire([rented(2)]);
     await server.untilState(2, "running");
