@@ -683,6 +683,7 @@ export type HostListAnswer = {
       readonly is_connected: boolean;
       readonly last_seen_at: number;
       readonly clone_noticed_at: number | null;
+      readonly gpu_problems: readonly string[];
     })[];
   })[];
 };

@@ -38,6 +38,7 @@ function noteOf({ credential, machine }: Row): string {
   return [
     credential.is_own_agent ? "the server's own agent" : "",
     machine?.is_simulated === true ? "simulated" : "",
+    ...(machine?.gpu_problems ?? []),
     cloned === null ? "" : `a copy of its credential was refused ${dateText(cloned)}`,
   ]
     .filter((text) => text !== "")

@@ -26,6 +26,8 @@ export type JoinedMachine = {
   readonly isConnected: boolean;
   readonly lastSeenAt: Date;
   readonly cloneNoticedAt: Date | undefined;
+  /** A sentence for each GPU that is out of the market now. */
+  readonly gpuProblems: readonly string[];
 };
 
 export type AgentCredential = {
@@ -237,7 +239,11 @@ export async function listCredentials(db: Reader, userId: UserId): Promise<reado
   const { rows } = await sql<CredentialRow>`
     select c.id, c.name, c.fingerprint is not null as has_joined, c.created_at, c.revoked_at, m.id as machine_id, m.host_key,
       m.facts ->> 'hostname' as hostname, m.engine_kind = 'simulated' as is_simulated, m.is_connected, m.last_seen_at,
-      m.clone_noticed_at
+      m.clone_noticed_at,
+      array(
+        select (d.facts ->> 'name') || ' ' || d.position || ': ' || d.health_reason from devices d
+        where d.machine_id = m.id and d.kind = 'gpu' and d.is_present and not d.is_healthy order by d.position
+      ) as gpu_problems
     from agent_credentials c left join machines m on m.agent_credential_id = c.id
     where c.user_id = ${userId} and (c.revoked_at is null or m.id is not null)
     order by c.id, m.id
@@ -273,6 +279,7 @@ type CredentialRow = {
   readonly is_connected: boolean | null;
   readonly last_seen_at: Date | null;
   readonly clone_noticed_at: Date | null;
+  readonly gpu_problems: readonly string[];
 };
 
 function toMachine(row: CredentialRow): JoinedMachine | undefined {
@@ -285,6 +292,7 @@ function toMachine(row: CredentialRow): JoinedMachine | undefined {
     isConnected: row.is_connected ?? false,
     lastSeenAt: row.last_seen_at,
     cloneNoticedAt: row.clone_noticed_at ?? undefined,
+    gpuProblems: row.gpu_problems,
   };
 }
 

@@ -54,6 +54,7 @@ export const CredentialRecord = Type.Object({
       is_connected: Type.Boolean(),
       last_seen_at: time("When its agent last reported"),
       clone_noticed_at: maybeTime("When a copy of its credential was last refused"),
+      gpu_problems: Type.Array(Type.String(), { description: "GPUs that are out of the market now, and why" }),
     }),
   ),
 });

@@ -3,7 +3,8 @@ import { test } from "node:test";
 import type { GpuHealth } from "../../../../protocol/index.ts";
 import { testApp, type TestApp } from "../../../../test/support/app.ts";
 import type { FakeHost } from "../../../../test/support/fake-host.ts";
-import { aCaller } from "../../../../test/support/fixtures.ts";
+import { aCaller, type TestCaller } from "../../../../test/support/fixtures.ts";
+import { aJoinedHost, aJoiner, join } from "../../../../test/support/joins.ts";
 import { askFor, rent, rentAndRun, setState, show, stored } from "../../../../test/support/rentals.ts";
 
 const LOST = "the GPU is missing: it has fallen off the bus or was taken out";
@@ -200,4 +201,22 @@ test("how many GPUs are sick is a figure for the operator", async (t) => {
   assert.match(answer.text, /^berth_gpus\{state="healthy"\} 2$/m);
   assert.match(answer.text, /^berth_gpus\{state="sick"\} 1$/m);
   assert.match(answer.text, /^berth_gpu_failures 1$/m);
+});
+
+test("the host reads which of its GPUs is out of the market and why, and nobody else does", async (t) => {
+  const world = await testApp(t);
+  const [owner, other, joiner] = [await world.caller(), await world.caller(), aJoiner()];
+  const host = aJoinedHost(world, await join(world, owner, joiner), joiner);
+  await host.connect();
+  const problems = async (user: TestCaller) => {
+    const { body } = await world.call({ url: "/api/v0/hosts/credentials/", secret: user.secret });
+    return body.credentials.flatMap((one: { machines: { gpu_problems: string[] }[] }) =>
+      one.machines.flatMap((machine) => machine.gpu_problems),
+    );
+  };
+  await tell(world, host, { 1: LOST });
+  assert.deepEqual(await problems(owner), [`RTX 4090 1: ${LOST}`]);
+  assert.deepEqual(await problems(other), []);
+  await tell(world, host);
+  assert.deepEqual(await problems(owner), []);
 });
