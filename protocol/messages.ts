@@ -32,7 +32,7 @@ export const Report = Type.Object({
   kind: Type.Literal("report"),
   /** Grows with each report of one connection; the acknowledgement repeats it. */
   sequence: Type.Integer({ minimum: 1 }),
-  /** The proof of this session's welcome could not be stored: the one that the hello showed has to stay good. */
+  /** The proof that the welcome gave could not be stored: the one that the hello showed has to stay good. */
   is_proof_lost: Type.Optional(Type.Boolean()),
   /** The desired version that this report has already applied; 0 before the first. */
   desired_version: Type.Integer({ minimum: 0 }),

@@ -61,12 +61,12 @@ describe("the platform script in a real container", () => {
   const withJupyter = () => ["-v", `${folder}/jupyter:/usr/local/bin/jupyter:ro`];
 
   it("starts the notebook server with its token in its directory, and again when it ends", async () => {
-    const jupyter = { token: "s3cret 'x'", directory: "/work/deep", is_lab: true };
+    const jupyter = { token: "s3cret 'x'", directory: "/srv/deep", is_lab: true };
     const id = await run(shell({ jupyter, onstart: "echo onstart ran" }), withJupyter());
     const text = await untilLogged(id, /token=s3cret/);
     assert.match(
       text,
-      /jupyter lab --allow-root --no-browser --ip=0.0.0.0 --port=8080 --port-retries=0 token=s3cret 'x' in=\/work\/deep/,
+      /jupyter lab --allow-root --no-browser --ip=0.0.0.0 --port=8080 --port-retries=0 token=s3cret 'x' in=\/srv\/deep/,
     );
     await untilLogged(id, /onstart ran/);
     assert.equal(await docker("exec", id, "cat", "/.launch"), "shell jupyter");
@@ -91,7 +91,7 @@ describe("the platform script in a real container", () => {
     const jupyter = { token: "t", directory: null, is_lab: false };
     const id = await run(shell({ jupyter, onstart: "echo still here" }));
     const text = await untilLogged(id, /still here/);
-    assert.match(text, /this image has no Jupyter\. Install it with: pip install/);
+    assert.match(text, /this image has no Jupyter\. Install jupyterlab or notebook in it/);
     await docker("stop", "-t", "60", id);
     assert.equal(await docker("inspect", "--format", "{{.State.ExitCode}}", id), "143");
   });

@@ -44,7 +44,7 @@ run_jupyter() {
   fi
   kind=$3
   if ! find_jupyter; then
-    echo "jupyter: this image has no Jupyter. Install it with: pip install jupyterlab notebook. It starts by itself then." >&2
+    echo "jupyter: this image has no Jupyter. Install jupyterlab or notebook in it; it starts by itself then." >&2
     until find_jupyter; do sleep 10; done
   fi
   while :; do

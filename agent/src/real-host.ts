@@ -24,7 +24,7 @@ import { prepareToolbox, TOOLBOX_PATH } from "./toolbox.ts";
 /** What was asked for, and as whom this agent connects. */
 export type SettledOptions = Omit<Options, keyof Membership> & Membership;
 
-export const PROOF_PROBLEM = "the proof of this session cannot be stored: the one before stays in use";
+export const PROOF_PROBLEM = "the proof that the server gave cannot be stored: the one before stays in use";
 
 const WRONG_DRIVER =
   "Docker must keep its containers with overlay2, so that their disks hold their size; " +

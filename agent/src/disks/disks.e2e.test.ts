@@ -106,12 +106,12 @@ describe("disks of instances, with real containers", () => {
   });
 
   it("the working directory that the engine made is there, and never replaces what the renter put there", async () => {
-    const first = await createOnDisk("--workdir", "/work/deep");
+    const first = await createOnDisk("--workdir", "/srv/deep");
     await docker("start", first);
-    assert.equal(await sh(first, "pwd"), "/work/deep");
+    assert.equal(await sh(first, "pwd"), "/srv/deep");
     await sh(first, "cd /; rm -r /work; ln -s /etc /work");
     await removeContainer(first);
-    const second = await createOnDisk("--workdir", "/work/deep");
+    const second = await createOnDisk("--workdir", "/srv/deep");
     assert.deepEqual(
       await readdir(join(scratch.path, "mounts/disk-1/layer/diff")).then((names) => names.includes("work")),
       true,
