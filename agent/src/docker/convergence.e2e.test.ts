@@ -22,7 +22,8 @@ describe("a host to which things happen", () => {
   let host: OtherHost;
   let agent: RealAgent;
   let server: FakeServer;
-  let image = "";
+  /** On the host, and of a registry that refuses at once: asking it anew, as a newer revision does, takes no time. */
+  const image = "127.0.0.1:1/berth-test/busybox:latest";
 
   const rented = (instance_id: number, changes: Partial<DesiredInstance> = {}) =>
     order(instance_id, { image, command: { mode: "shell", onstart: null, jupyter: null }, ...changes });
@@ -41,8 +42,9 @@ describe("a host to which things happen", () => {
   };
 
   before(async () => {
-    image = await busyboxImage();
+    const local = await busyboxImage();
     host = await otherHost(SUBNET);
+    await host.docker("tag", local, image);
     server = await FakeServer.listen(0, host.machine.gateway);
     server.lease_ms = 3_000;
     const flags = ["--port-range", "27800-27820", "--docker-socket", host.socket];
