@@ -69,6 +69,8 @@ export type Desired = Static<typeof Desired>;
 const Acknowledge = Type.Object({
   kind: Type.Literal("acknowledge"),
   sequence: Type.Integer({ minimum: 1 }),
+  /** Another one than before: a server that has become busy asks to be told more seldom. */
+  heartbeat_ms: Type.Optional(Type.Integer({ minimum: 10 })),
 });
 
 /** The server will not have this agent; the connection closes after it. */

@@ -22,6 +22,8 @@ export const ObservedInstance = Type.Object({
   generation: Type.Integer({ minimum: 0, maximum: 2_147_483_647 }),
   state: ObservedState,
   status_msg: Type.String({ maxLength: 4096 }),
+  /** Beside `failed`, where it is known: whether another renter's start would fail here as well, or only this image. */
+  fault: Type.Optional(Type.Union([Type.Literal("host"), Type.Literal("image")])),
   /** `"8080/tcp": 33526`, only while running. */
   ports: Type.Record(Type.String(), Type.Integer({ minimum: 1, maximum: 65535 })),
   exit_code: Type.Union([Type.Integer(), Type.Null()]),

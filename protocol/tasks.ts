@@ -8,6 +8,9 @@ const Place = Type.Object({
 });
 export type Place = Static<typeof Place>;
 
+/** Says which two tasks belong together; each of the two hosts may use it for its own half, until the tasks are over. */
+const TransferId = Type.String({ minLength: 1, maxLength: 64 });
+
 /** Something asked of a host once, beside the desired set. Doing it twice is harmless: it may be sent again. */
 export const TaskAction = Type.Union([
   Type.Object({
@@ -25,7 +28,30 @@ export const TaskAction = Type.Union([
     instance_id: Type.Integer({ minimum: 1 }),
     argv: Type.Array(Type.String(), { minItems: 1, maxItems: 256 }),
   }),
-  Type.Object({ type: Type.Literal("copy"), source: Place, destination: Place }),
+  Type.Object({
+    type: Type.Literal("copy"),
+    source: Place,
+    destination: Place,
+    /** The destination is a volume that was made for this: whatever is in it comes from an earlier attempt. */
+    is_fresh: Type.Optional(Type.Boolean()),
+  }),
+  /** Half of a copy to another host, which is asked to `receive` under the same transfer id. */
+  Type.Object({
+    type: Type.Literal("send"),
+    transfer_id: TransferId,
+    source: Place,
+    destination: Place,
+    is_compressed: Type.Boolean(),
+  }),
+  /** The other half. */
+  Type.Object({
+    type: Type.Literal("receive"),
+    transfer_id: TransferId,
+    source: Place,
+    destination: Place,
+    is_compressed: Type.Boolean(),
+    is_fresh: Type.Boolean(),
+  }),
   /** Commits the container and pushes it to a registry of the renter. */
   Type.Object({
     type: Type.Literal("snapshot"),
@@ -55,6 +81,8 @@ export const TaskProgress = Type.Object({
   kind: Type.Literal("task_progress"),
   task_id: TaskId,
   text: Type.String({ maxLength: 1024 }),
+  /** Of a copy: how much of it is done. */
+  copied_bytes: Type.Optional(Type.Integer({ minimum: 0 })),
 });
 export type TaskProgress = Static<typeof TaskProgress>;
 
