@@ -12,7 +12,14 @@ import type { Readable, Writable } from "node:stream";
  * `cancelled`: the caller's own signal ended it.
  */
 export type EngineFailureKind = "unreachable" | "not_found" | "conflict" | "denied" | "refused" | "cancelled";
-export type EngineFailure = { readonly kind: EngineFailureKind; readonly message: string };
+/** `host`: no start of anybody would work here now. `image`: this order's image or settings work nowhere. */
+export type Fault = "host" | "image";
+export type EngineFailure = {
+  readonly kind: EngineFailureKind;
+  readonly message: string;
+  /** Absent where it could be either. */
+  readonly fault?: Fault;
+};
 export type Result<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly failure: EngineFailure };
@@ -21,11 +28,10 @@ export function succeed<T>(value: T): Result<T> {
   return { ok: true, value };
 }
 
-export function fail(
-  kind: EngineFailureKind,
-  message: string,
-): { readonly ok: false; readonly failure: EngineFailure } {
-  return { ok: false, failure: { kind, message } };
+export type Failed = { readonly ok: false; readonly failure: EngineFailure };
+
+export function fail(kind: EngineFailureKind, message: string, fault?: Fault): Failed {
+  return { ok: false, failure: { kind, message, ...(fault ? { fault } : {}) } };
 }
 
 export type Protocol = "tcp" | "udp";
@@ -100,6 +106,8 @@ export type ImageFacts = {
 export type Traffic = { readonly received_bytes: number; readonly sent_bytes: number };
 /** What a running container uses: of one processor in percent (two busy ones are 200), and of memory. */
 export type Usage = Traffic & { readonly cpu_percent: number; readonly memory_bytes: number };
+export type SignalName = "SIGTERM" | "SIGUSR1";
+export type ProgramUser = "root" | "renter";
 export type ExecRequest = {
   readonly argv: readonly string[];
   readonly signal: AbortSignal;
@@ -156,6 +164,8 @@ export type Engine = {
   start(id: string): Promise<Result<void>>;
   /** Ends the process, by force after the grace; stopping a container that does not run succeeds. */
   stop(id: string, grace_ms: number): Promise<Result<void>>;
+  /** Sends the main process a signal; a `conflict` when it does not run. */
+  signal(id: string, name: SignalName): Promise<Result<void>>;
   /** Kills and deletes with its anonymous volumes; removing what does not exist succeeds. */
   remove(id: string): Promise<Result<void>>;
   rename(id: string, name: string): Promise<Result<void>>;
@@ -166,8 +176,8 @@ export type Engine = {
   usage(id: string): Promise<Result<Usage>>;
   /** Runs a program beside the main process, as root, and waits for its end. Only in a running container. */
   exec(id: string, request: ExecRequest): Promise<Result<ExecOutput>>;
-  /** The same for more data than fits into memory. */
-  open(id: string, argv: readonly string[]): Promise<Result<Program>>;
+  /** The same for more data than fits into memory. As `renter` it runs as the container's own user, where that starts. */
+  open(id: string, argv: readonly string[], as?: ProgramUser): Promise<Result<Program>>;
   /** What the main process printed, both streams in order, of this and earlier runs. */
   logs(id: string, request: LogRequest): Promise<Result<string>>;
   /** Makes an image of the container as it is, on this host; the image's id. */

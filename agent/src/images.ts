@@ -9,6 +9,7 @@ import {
   type PullProgress,
   type Result,
 } from "./engine.ts";
+import { faultOfPull } from "./fault.ts";
 import type { ImageCache } from "./image-cache.ts";
 import { describePull } from "./pull-progress.ts";
 
@@ -18,6 +19,7 @@ export type ImageContext = {
   /** Ids of images that came with somebody's credentials: for everybody else they are not on this host. */
   readonly guarded_images: Set<string>;
   readonly image_cache: Pick<ImageCache, "note">;
+  readonly isDiskLow: () => Promise<boolean>;
 };
 
 /** Sees to it that the order's image is on the host, and says what it is. `show` gets the progress for a person. */
@@ -29,7 +31,10 @@ export async function provideImage(
 ): Promise<Result<ImageFacts>> {
   const { engine, clock, guarded_images } = context;
   const cached = await engine.findImage(order.image);
-  if (!cached.ok) return cached;
+  if (!cached.ok) {
+    const { kind, message } = cached.failure;
+    return fail(kind, message, await faultOfPull(cached.failure, context.isDiskLow));
+  }
   // With credentials the registry is always asked: a private image in the cache is not for everybody.
   const isOpen = cached.value !== undefined && order.registry_auth === null && !guarded_images.has(cached.value.id);
   const isFresh = order.revision === 0;
@@ -42,7 +47,8 @@ export async function provideImage(
   if (!pulled.ok) {
     // A newer revision wants the registry's newest; an image that only this host has is the newest there is.
     if (isOpen && cached.value && pulled.failure.kind !== "cancelled") return succeed(cached.value);
-    return { ok: false, failure: explainPull(order, pulled.failure) };
+    const { kind, message } = explainPull(order, pulled.failure);
+    return fail(kind, message, await faultOfPull(pulled.failure, context.isDiskLow));
   }
   context.image_cache.note(order.image);
   const found = await engine.findImage(order.image);

@@ -3,6 +3,7 @@ import type { Clock } from "./clock.ts";
 import { buildContainerSpec, type Provision, type SpecContext } from "./container-spec.ts";
 import type { Certificate } from "./certificate.ts";
 import type { Disks, OpenDisk } from "./disks/index.ts";
+import { blame, blameHost } from "./fault.ts";
 import {
   fail,
   succeed,
@@ -37,6 +38,8 @@ export type JobContext = {
   readonly imageBelow: (instance_id: number) => string | undefined;
   readonly guarded_images: Set<string>;
   readonly image_cache: Pick<ImageCache, "note">;
+  /** Whether the host is running out of room for images. */
+  readonly isDiskLow: () => Promise<boolean>;
   readonly certificateFor: ((instance_id: number) => Promise<Certificate>) | undefined;
   /** Whether a container of this host was made with the port. */
   readonly isPortTaken: (key: string) => boolean;
@@ -65,7 +68,7 @@ export async function createContainer(
   const [disk, network] = await Promise.all([opening, joining]);
   if (!chosen.ok) return chosen;
   if (!disk.ok) return disk;
-  if (!network.ok) return network;
+  if (!network.ok) return blameHost(network);
   if (signal.aborted) return fail("cancelled", "no longer wanted");
   show(order.run === "stopped" ? "pulling" : "starting", `creating from ${order.image}`);
   const { facts } = chosen.value;
@@ -81,12 +84,12 @@ export async function createContainer(
   });
   if (!ports) {
     const { first, last } = context.port_range;
-    return fail("refused", `no free external port is left between ${first} and ${last}`);
+    return fail("refused", `no free external port is left between ${first} and ${last}`, "host");
   }
   try {
     const spec = buildContainerSpec(order, ports, context.spec, provision.value);
     const created = await createUnderFreeName(context, spec);
-    return created.ok ? await settleIn(context, order, created.value) : created;
+    return created.ok ? await settleIn(context, order, created.value) : blame(created);
   } finally {
     // By now the container itself shows its ports.
     releasePorts(ports, context.reservedPorts);
@@ -193,6 +196,7 @@ export async function attachDisk(
   return fail(
     "refused",
     "this host's Docker cannot hold a container to its disk size: its storage driver must be overlay2",
+    "host",
   );
 }
 
@@ -208,7 +212,7 @@ export async function startContainer(
   const { engine } = context;
   const { container } = own;
   const network = await context.provideNetwork();
-  if (!network.ok) return network;
+  if (!network.ok) return blameHost(network);
   const volumes = await mountsOf(context, order);
   if (!volumes.ok) return volumes;
   const attached = await attachDisk(context, order, container);
@@ -227,7 +231,7 @@ export async function startContainer(
     if (last_started_at_ms === null && started.failure.kind !== "unreachable") {
       await removeContainer(context, own, { keeps_disk: true });
     }
-    return started;
+    return blame(started);
   }
   return last_started_at_ms === null ? started : renameContainer(context, container, settled);
 }

@@ -1,4 +1,5 @@
 import type { DesiredInstance, ObservedInstance } from "../../protocol/index.ts";
+import type { Fault } from "./engine.ts";
 import type { OwnContainer } from "./identity.ts";
 import { FIRST_IDENTITY_PORT } from "./ports.ts";
 import { modeWord } from "./launch.ts";
@@ -12,7 +13,7 @@ export type Activity = {
   readonly text: string;
 };
 /** The last attempt of this generation did not succeed; another follows. */
-export type Setback = { readonly generation: number; readonly message: string };
+export type Setback = { readonly generation: number; readonly message: string; readonly fault?: Fault };
 
 export type ObserveInput = {
   readonly orders: readonly DesiredInstance[];
@@ -51,7 +52,7 @@ export function observe(input: ObserveInput): ObservedInstance[] {
   return observed;
 }
 
-type View = { state: ObservedInstance["state"]; generation: number; text: string };
+type View = { state: ObservedInstance["state"]; generation: number; text: string; fault?: Fault };
 
 function observeOne(
   instance_id: number,
@@ -69,6 +70,7 @@ function observeOne(
     generation: view.generation,
     state: view.state,
     status_msg: text.slice(0, MESSAGE_LIMIT),
+    ...(view.fault ? { fault: view.fault } : {}),
     ports: isRunning && view.state === "running" ? portsOf(own) : {},
     exit_code: isRunning || view.state === "absent" ? null : (own?.container.exit_code ?? null),
     ssh_host_key: order?.ssh ? input.sshHostKey(instance_id) : null,
@@ -93,7 +95,8 @@ function viewOf(
   const setback = input.setbacks.get(instance_id);
   // A process that runs is running, whatever else did not work out.
   if (setback && own?.container.phase !== "running") {
-    return { state: "failed", generation: setback.generation, text: setback.message };
+    const { generation, message: text, fault } = setback;
+    return { state: "failed", generation, text, ...(fault ? { fault } : {}) };
   }
   if (own) return viewContainer(stale ? undefined : order, own, input, setback);
   if (!order) return undefined;

@@ -1,6 +1,7 @@
 import type { DesiredInstance } from "../../protocol/index.ts";
 import { backOffDelay, type BackOff } from "./back-off.ts";
 import type { Clock } from "./clock.ts";
+import type { EngineFailure } from "./engine.ts";
 import type { Setback } from "./observe.ts";
 
 const RETRY: BackOff = { first_ms: 1_000, limit_ms: 60_000 };
@@ -28,7 +29,13 @@ export class Setbacks {
   }
 
   /** Each setback of the same order in a row doubles the time until the next attempt. */
-  note(instance_id: number, setback: Setback, ordered: DesiredInstance["run"] | undefined): void {
+  note(
+    instance_id: number,
+    { generation, failure }: { readonly generation: number; readonly failure: EngineFailure },
+    ordered: DesiredInstance["run"] | undefined,
+  ): void {
+    const fault = failure.fault ?? (failure.kind === "unreachable" ? "host" : undefined);
+    const setback: Setback = { generation, message: failure.message, ...(fault ? { fault } : {}) };
     const attempts = this.#entries.get(instance_id)?.attempts ?? 0;
     const retry_at_ms = this.#clock.monotonicMs() + backOffDelay(RETRY, attempts, this.#random());
     this.#entries.set(instance_id, { ...setback, ordered, attempts: attempts + 1, retry_at_ms });

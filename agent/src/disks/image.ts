@@ -37,7 +37,7 @@ export async function makeImage(tools: ImageTools, file: string, size_bytes: num
   await mkdir(dirname(file), { recursive: true, mode: 0o700 });
   const room = await statfs(dirname(file));
   if (room.bavail * room.bsize < tools.reserve_bytes) {
-    return fail("refused", "the host has no room left for another disk: try another machine");
+    return fail("refused", "the host has no room left for another disk: try another machine", "host");
   }
   const draft = draftOf(file);
   const handle = await open(draft, "w", 0o600);
@@ -49,7 +49,7 @@ export async function makeImage(tools: ImageTools, file: string, size_bytes: num
   const { code, output } = await tools.run("mkfs.ext4", ["-q", "-F", "-m", "0", ...options, draft], MOUNT_TIMEOUT_MS);
   if (code !== 0) {
     await rm(draft, { force: true });
-    return fail("refused", `the host could not make a file system for the disk: ${lastLine(output)}`);
+    return fail("refused", `the host could not make a file system for the disk: ${lastLine(output)}`, "host");
   }
   await rename(draft, file);
   return succeed("made");
@@ -73,14 +73,15 @@ export async function mountImage(tools: ImageTools, { file, mount_point }: Image
   // Private: what the container engine mounts inside must not appear at a second place.
   const args = ["--make-private", "-t", "ext4", "-o", MOUNT_OPTIONS, file, mount_point];
   const { code, output } = await tools.run("mount", args, MOUNT_TIMEOUT_MS);
-  return code === 0 ? succeed(undefined) : fail("refused", `the host could not mount the disk: ${lastLine(output)}`);
+  if (code === 0) return succeed(undefined);
+  return fail("refused", `the host could not mount the disk: ${lastLine(output)}`, "host");
 }
 
 async function checkFileSystem({ run, log }: ImageTools, file: string): Promise<Result<void>> {
   const { code, output } = await run("e2fsck", ["-p", file], CHECK_TIMEOUT_MS);
   if (code <= MENDED_CODE) return succeed(undefined);
   log.warn({ file, code, output }, "a file system could not be repaired");
-  if (code > DAMAGED_CODE_MAX) return fail("refused", `the host could not check the disk: ${lastLine(output)}`);
+  if (code > DAMAGED_CODE_MAX) return fail("refused", `the host could not check the disk: ${lastLine(output)}`, "host");
   return fail("refused", "the disk's file system is damaged beyond repair: destroy it, or ask the host for help");
 }
 
