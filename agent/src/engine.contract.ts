@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { systemClock } from "./clock.ts";
 import type { ContainerSpec, Engine, EngineEvent, ExecRequest, PullProgress, Result } from "./engine.ts";
+import { faultOf } from "./fault.ts";
 
 /** What an engine must bring along so that the suite can exercise it. */
 export type EngineFixture = {
@@ -88,6 +89,7 @@ export function testEngineContract(name: string, label: string, setUp: () => Pro
       assert.equal(kind(await engine.rename("no-such-container", "berth-other")), "not_found");
       assert.equal(kind(await engine.inspect("no-such-container")), "not_found");
       assert.equal(kind(await engine.usage("no-such-container")), "not_found");
+      assert.equal(kind(await engine.signal("no-such-container", "SIGTERM")), "not_found");
       assert.equal(kind(await engine.open("no-such-container", ["true"])), "not_found");
       assert.equal(kind(await engine.logs("no-such-container", ALL_LINES)), "not_found");
       const commit = { repository: "berth-contract/nothing", tag: "1", is_paused: false };
@@ -154,10 +156,18 @@ export function testEngineContract(name: string, label: string, setUp: () => Pro
       unsubscribe();
     });
 
+    it("a signal reaches what runs and nothing else", async () => {
+      const id = await create();
+      assert.equal(kind(await fixture.engine.signal(id, "SIGTERM")), "conflict");
+      value(await fixture.engine.start(id));
+      value(await fixture.engine.signal(id, "SIGTERM"));
+    });
+
     it("what cannot be started is refused with the engine's own text", async () => {
       const started = await fixture.engine.start(await create(fixture.broken));
       assert.ok(!started.ok);
       assert.match(started.failure.message, /OCI runtime create failed/);
+      assert.equal(faultOf(started.failure), "image");
     });
 
     it("an image that nobody has is refused, and a called-off pull is cancelled", async () => {

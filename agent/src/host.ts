@@ -8,8 +8,10 @@ import { LABEL_HOST, type OwnContainer } from "./identity.ts";
 import { attachDisk, type JobContext, type Show } from "./jobs.ts";
 import { meterKey } from "./meters.ts";
 import type { Notes } from "./notes.ts";
+import { NoticeKeeper } from "./notice/keeper.ts";
+import { recallNotices } from "./notice/standing.ts";
 import { observe, type Activity } from "./observe.ts";
-import { perform, type PerformContext } from "./perform.ts";
+import { graceOf, perform, type PerformContext } from "./perform.ts";
 import { instanceOf, newestFirst, plan, type Action } from "./plan.ts";
 import { recipeOf } from "./recipe.ts";
 import { Setbacks } from "./setbacks.ts";
@@ -34,6 +36,7 @@ export class Host {
   readonly #jobContext: JobContext;
   readonly #book: ContainerBook;
   readonly #volumes: VolumeKeeper;
+  readonly #notices: NoticeKeeper;
   readonly #activities = new Map<number, Activity>();
   readonly #jobs = new Map<number, Job>();
   readonly #setbacks: Setbacks;
@@ -62,6 +65,8 @@ export class Host {
     this.#guardedImages = new Set(deps.notes?.guarded_images);
     const { clock, engine, log, isDiskLow } = deps;
     this.#images = new ImageCache({ clock, engine, log, isDiskLow, noted: deps.notes?.pulled_images });
+    const noted = recallNotices(deps.notes, deps.boot_id);
+    this.#notices = new NoticeKeeper({ clock, engine, log, noted, onDue: () => this.#lookAround() });
     this.#doors = new DoorKeeper(deps.ssh, deps.notes?.keys);
     this.#setbacks = new Setbacks(deps.clock, deps.random);
     this.#jobContext = {
@@ -74,6 +79,7 @@ export class Host {
       imageBelow: (instance_id) => (this.#disks?.has(instance_id) ? this.#book.imageBelow(instance_id) : undefined),
       guarded_images: this.#guardedImages,
       image_cache: this.#images,
+      isDiskLow,
       certificateFor: deps.certificateFor,
       spec: deps.settings.spec,
       port_range: deps.settings.port_range,
@@ -105,9 +111,9 @@ export class Host {
     for (const order of desired.instances) this.#book.raiseFloor(order.instance_id, order.generation);
     this.#pruneMeters();
     this.#doors.setOrders(desired.instances);
+    this.#notices.setOrders(this.#orders);
     this.#volumes.set(desired.volumes);
-    this.#reconcile();
-    this.#deps.onChange("state");
+    this.#lookAround();
   }
 
   /** While the lease is dead nothing runs and nothing starts. */
@@ -143,7 +149,7 @@ export class Host {
   } {
     if (this.#engineProblem === null) this.#book.countAll();
     const observed = observe({
-      orders: [...(this.#orders?.values() ?? [])],
+      orders: this.#notices.heed([...(this.#orders?.values() ?? [])]),
       containers: this.#isListed ? this.#book.all : undefined,
       disks: this.#disks,
       floors: this.#book.floors,
@@ -174,7 +180,8 @@ export class Host {
 
   notes(): Omit<Notes, "boot_id" | "lease"> {
     const [keys, pulled_images] = [this.#doors.notes(), this.#images.notes()];
-    return { ...this.#book.notes(), keys, pulled_images, guarded_images: [...this.#guardedImages] };
+    const notices = Object.fromEntries(this.#notices.standings);
+    return { ...this.#book.notes(), keys, pulled_images, guarded_images: [...this.#guardedImages], notices };
   }
 
   /** The instance's container, for those who connect to it. */
@@ -210,6 +217,7 @@ export class Host {
   close(): void {
     this.#isClosed = true;
     this.#unsubscribe?.();
+    this.#notices.close();
     for (const job of this.#jobs.values()) job.abort.abort();
     this.#deps.engine.close();
   }
@@ -217,9 +225,10 @@ export class Host {
   #reconcile(): void {
     if (this.#isClosed || !this.#isListed || !this.#disks) return;
     this.#doors.open(this.#book.all);
+    this.#notices.look(this.#book.all, (instance_id) => this.#jobs.has(instance_id));
     const { real_gpu_uuids } = this.#deps.settings.spec;
     const actions = plan({
-      orders: this.#orders && [...this.#orders.values()],
+      orders: this.#orders && this.#notices.heed([...this.#orders.values()]),
       containers: this.#book.all,
       disks: this.#disks,
       recipeOf: (order) => recipeOf(order, real_gpu_uuids),
@@ -258,20 +267,20 @@ export class Host {
     this.#activities.delete(instance_id);
     this.#conclude(instance_id, generation, action, result);
     for (const id of job.missed) void this.#lookAgain(id);
-    this.#reconcile();
-    this.#deps.onChange("state");
+    this.#lookAround();
   }
 
   #performContext(): PerformContext {
-    const { stop_grace_ms, lease_grace_ms } = this.#deps.settings;
+    const { settings } = this.#deps;
     return {
       jobs: this.#jobContext,
       book: this.#book,
       disks: (this.#disks ??= new Set()),
-      graceFor: (reason) => (reason === "lease" ? lease_grace_ms : stop_grace_ms),
+      graceFor: (reason, own) => graceOf(settings, reason, this.#notices.remainingMs(own.instance_id)),
       sample: (own) => this.#sample(own),
       look: (id, result) => this.#look(id, result),
       drop: (id) => this.#drop(id),
+      forgetNotice: (id) => this.#notices.forget(id),
     };
   }
 
@@ -284,8 +293,7 @@ export class Host {
     }
     const { failure } = result;
     if (failure.kind === "cancelled") return;
-    const { message } = failure;
-    this.#setbacks.note(instance_id, { generation, message }, this.#orders?.get(instance_id)?.run);
+    this.#setbacks.note(instance_id, { generation, failure }, this.#orders?.get(instance_id)?.run);
     this.#deps.log.warn({ instance_id, generation, action: action.kind, failure: failure.kind }, "did not succeed");
     this.#noteReachability(failure);
   }
@@ -330,10 +338,14 @@ export class Host {
     else void this.#lookAgain(event.id);
   }
 
-  async #lookAgain(id: string): Promise<void> {
-    await this.#look(id, { ok: true, value: undefined });
+  #lookAround(): void {
     this.#reconcile();
     this.#deps.onChange("state");
+  }
+
+  async #lookAgain(id: string): Promise<void> {
+    await this.#look(id, { ok: true, value: undefined });
+    this.#lookAround();
   }
 
   async #resync(): Promise<void> {

@@ -19,6 +19,8 @@ export const LABEL_REVISION = "berth.revision";
 export const LABEL_IMAGE = "berth.image_id";
 /** External port of the platform's SSH server, which the agent itself serves. */
 export const LABEL_SSH_PORT = "berth.ssh_port";
+/** The signal at which the platform script tells the renter's own processes to end. A script of old dies of it. */
+export const LABEL_NOTICE_SIGNAL = "berth.notice_signal";
 
 const NAME = /^berth-(\d{1,15})-g(\d{1,15})(?:\.of-[0-9a-f]{8})?(?:\.after-(\d{1,15}))?$/;
 

@@ -2,6 +2,7 @@ import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { Type, type Static } from "typebox";
 import { Compile } from "typebox/compile";
+import { Notice } from "../../protocol/index.ts";
 
 const Count = Type.Number({ minimum: 0 });
 const Counters = Type.Object({ running_ms: Count, received_bytes: Count, sent_bytes: Count });
@@ -25,6 +26,20 @@ export const Notes = Type.Object({
   pulled_images: Type.Record(Type.String(), Count),
   /** Ids of images that came with somebody's credentials. */
   guarded_images: Type.Array(Type.String()),
+  /** Instance → the notice under which it runs or has ended. Absent in notes of older agents. */
+  notices: Type.Optional(
+    Type.Record(
+      Type.String(),
+      Type.Object({
+        generation: Count,
+        reason: Notice.properties.reason,
+        message: Type.String(),
+        noticed_at_ms: Count,
+        ends_at_ms: Count,
+        is_over: Type.Boolean(),
+      }),
+    ),
+  ),
   /** `<instance>:<generation>` → its meter. */
   meters: Type.Record(
     Type.String(),

@@ -1,5 +1,6 @@
 import type { ContainerBook } from "./book.ts";
 import type { Result } from "./engine.ts";
+import type { HostSettings } from "./host-parts.ts";
 import type { OwnContainer } from "./identity.ts";
 import {
   createContainer,
@@ -17,12 +18,14 @@ export type PerformContext = {
   /** Instances with a disk here, kept in step with what is done. */
   readonly disks: Set<number>;
   /** How long a process may take to end, by why it has to. */
-  readonly graceFor: (reason: StopReason) => number;
+  readonly graceFor: (reason: StopReason, own: OwnContainer) => number;
   /** Takes a last reading of a container that is about to stop. */
   readonly sample: (own: OwnContainer) => Promise<void>;
   /** Brings one container up to date after a step and passes the step's result on. */
   readonly look: (id: string, result: Result<void>) => Promise<Result<void>>;
   readonly drop: (id: string) => void;
+  /** Takes back inside a container what the notice of an earlier run left there. */
+  readonly forgetNotice: (id: string) => void;
 };
 
 const HALT_TEXT = {
@@ -30,6 +33,16 @@ const HALT_TEXT = {
   restart: "stopped for a restart",
   lease: "lease expired",
 } as const satisfies Record<StopReason, string>;
+
+/** Whoever had a notice has had time: what is left of it counts, and never less than when a lease is lost. */
+export function graceOf(
+  { stop_grace_ms, lease_grace_ms }: Pick<HostSettings, "stop_grace_ms" | "lease_grace_ms">,
+  reason: StopReason,
+  remaining_ms: number | undefined,
+): number {
+  if (reason === "lease") return lease_grace_ms;
+  return Math.min(stop_grace_ms, Math.max(lease_grace_ms, remaining_ms ?? stop_grace_ms));
+}
 
 /** Does one action of the plan. */
 export async function perform(
@@ -49,6 +62,10 @@ export async function perform(
       show("starting", `starting ${action.order.image}`);
       const started = await startContainer(jobs, action.order, action.own);
       if (started.ok) book.unhalt(id);
+      // In the shell modes the platform script has done it before anybody could read it.
+      if (started.ok && action.order.generation > 1 && action.order.command.mode === "entrypoint") {
+        context.forgetNotice(id);
+      }
       return context.look(id, started);
     }
     case "stop": {
@@ -56,7 +73,7 @@ export async function perform(
       show("stopping", HALT_TEXT[action.reason]);
       await context.sample(action.own);
       book.halt(id, HALT_TEXT[action.reason]);
-      return context.look(id, await jobs.engine.stop(id, context.graceFor(action.reason)));
+      return context.look(id, await jobs.engine.stop(id, context.graceFor(action.reason, action.own)));
     }
     case "rename":
       return context.look(action.own.container.id, await renameContainer(jobs, action.own.container, action.name));

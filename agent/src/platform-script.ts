@@ -4,13 +4,29 @@
  * needs nothing but a POSIX shell; what an image lacks beyond that it takes from the platform's toolbox.
  *
  * The onstart file is written once, so a renter's own edit of it survives a restart; it runs at every start. All else runs
- * in the background, so that the shell can answer a signal at once: with it everything in the container ends.
+ * in the background, so that the shell can answer a signal at once: SIGTERM goes on to what onstart began, and when that
+ * has ended, with the shell everything in the container ends. SIGUSR1 only hands SIGTERM on.
  */
 export const PLATFORM_SCRIPT = `
-trap 'exit 143' TERM INT HUP
+onstart=
+# To all that onstart began, by the group of processes that it leads.
+tell_onstart() {
+  [ -z "$onstart" ] || kill -TERM "-$onstart" 2> /dev/null || kill -TERM "$onstart" 2> /dev/null
+}
+finish() {
+  trap '' TERM INT HUP USR1
+  tell_onstart
+  if [ -n "$onstart" ]; then
+    wait "$onstart" 2> /dev/null
+    while kill -0 "-$onstart" 2> /dev/null; do sleep 0.1 || sleep 1; done
+  fi
+  exit 143
+}
+trap finish TERM INT HUP
+trap tell_onstart USR1
 
 if [ -x /.berth/busybox ]; then
-  for tool in mkdir chmod sleep; do
+  for tool in mkdir chmod sleep rm; do
     command -v "$tool" > /dev/null 2>&1 || eval "$tool() { /.berth/busybox $tool \\"\\$@\\"; }"
   done
 fi
@@ -21,6 +37,8 @@ prepare() {
   [ -e /etc/passwd ] || printf 'root:x:0:0:root:/root:/bin/sh\\n' > /etc/passwd
   [ -e /etc/group ] || printf 'root:x:0:\\n' > /etc/group
   if [ -n "\${DATA_DIRECTORY:-}" ] && [ ! -d "$DATA_DIRECTORY" ]; then mkdir -p "$DATA_DIRECTORY"; fi
+  # Of an earlier run, which had to leave.
+  rm -f /run/berth/interruption.json 2> /dev/null
   if [ ! -e /.launch ]; then
     printf '%s\\n' "$1" > /.launch
     if [ -n "$2" ]; then
@@ -28,6 +46,12 @@ prepare() {
       chmod 755 /root/onstart.sh
     fi
   fi
+}
+
+# Leads a group of processes of its own, where that can be had.
+apart() {
+  [ ! -x /.berth/busybox ] || exec /.berth/busybox setsid "$@"
+  exec "$@"
 }
 
 find_jupyter() {
@@ -68,11 +92,16 @@ if [ -e /root/onstart.sh ]; then
   first=
   read -r first < /root/onstart.sh
   case "$first" in
-    '#!'*) /root/onstart.sh & ;;
-    *) if command -v bash > /dev/null 2>&1; then bash /root/onstart.sh & else /bin/sh /root/onstart.sh & fi ;;
+    '#!'*) apart /root/onstart.sh & ;;
+    *) apart "$(command -v bash || echo /bin/sh)" /root/onstart.sh & ;;
   esac
-  wait $!
-  code=$?
+  onstart=$!
+  # A signal for this shell ends the wait, not what is waited for.
+  while :; do
+    wait "$onstart"
+    code=$?
+    kill -0 "$onstart" 2> /dev/null || break
+  done
   [ $code -eq 0 ] || echo "onstart.sh ended with code $code" >&2
 fi
 while :; do

@@ -75,6 +75,23 @@ describe("a host to which things happen", () => {
     });
   }
 
+  it("its Docker Engine is restarted while somebody has to leave: that run is over and not begun again", async () => {
+    const notice = { reason: "outbid" as const, remaining_ms: 600_000, message: "" };
+    server.desire([rented(5), rented(6)]);
+    for (const id of [5, 6]) await server.untilState(id, "running");
+    server.desire([rented(5, { notice }), rented(6)]);
+    await until("it is told", () =>
+      host.docker("exec", nameOf(5), "ls", "/run/berth/interruption.json").catch(() => ""),
+    );
+    await host.stopDocker("SIGKILL");
+    await host.startDocker();
+    await until("the other runs again", () => isRunning(nameOf(6)));
+    await until("it is stopped", () => server.observed(5)?.state === "stopped");
+    assert.equal(await isRunning(nameOf(5)), false);
+    await remove(5, 6);
+    await nothingIsLeft();
+  });
+
   it("a container that somebody removed while it ran is made anew on its disk, with its files", async () => {
     server.desire([rented(4)]);
     await server.untilState(4, "running");

@@ -12,9 +12,11 @@ import {
   type ImageFacts,
   type LogRequest,
   type Program,
+  type ProgramUser,
   type NetworkSpec,
   type PullRequest,
   type Result,
+  type SignalName,
   type Usage,
 } from "../engine.ts";
 import { parseImageReference } from "../image-reference.ts";
@@ -118,6 +120,10 @@ export class DockerEngine implements Engine {
     return done(await this.#call({ method: "POST", path: `/containers/${id}/stop`, query }));
   }
 
+  async signal(id: string, name: SignalName): Promise<Result<void>> {
+    return done(await this.#call({ method: "POST", path: `/containers/${id}/kill`, query: { signal: name } }));
+  }
+
   async remove(id: string): Promise<Result<void>> {
     const query = { force: "true", v: "true" };
     const removed = await this.#call({ method: "DELETE", path: `/containers/${id}`, query });
@@ -166,7 +172,7 @@ export class DockerEngine implements Engine {
     return program.ok ? collectOutput(program.value, request) : program;
   }
 
-  async open(id: string, argv: readonly string[]): Promise<Result<Program>> {
+  async open(id: string, argv: readonly string[], as: ProgramUser = "root"): Promise<Result<Program>> {
     const connection = await this.#connect();
     if (!connection.ok) return connection;
     const context = {
@@ -174,7 +180,7 @@ export class DockerEngine implements Engine {
       call: (call: Call) => this.#call(call),
       hijack: (call: Call) => connection.value.hijack(call),
     };
-    return openProgram(context, id, argv);
+    return openProgram(context, id, { argv, as });
   }
 
   async logs(id: string, request: LogRequest): Promise<Result<string>> {

@@ -4,7 +4,7 @@ import { Readable, Writable } from "node:stream";
 import { Type } from "typebox";
 import { Compile } from "typebox/compile";
 import type { Clock } from "../clock.ts";
-import { fail, succeed, type Program, type Result } from "../engine.ts";
+import { fail, succeed, type Program, type ProgramUser, type Result } from "../engine.ts";
 import type { Call } from "./connection.ts";
 import { createFrameReader } from "../engine-frames.ts";
 import { readCreatedId } from "./read.ts";
@@ -35,15 +35,19 @@ const LOOK_EVERY_MS = 20;
 const LOOKS = 250;
 const KILLED = 137;
 
-/** Runs a program beside the main process as root, its streams carried by one connection of its own. */
-export async function openProgram(context: ExecContext, id: string, argv: readonly string[]): Promise<Result<Program>> {
+/** Runs a program beside the main process, its streams carried by one connection of its own. */
+export async function openProgram(
+  context: ExecContext,
+  id: string,
+  { argv, as }: { readonly argv: readonly string[]; readonly as: ProgramUser },
+): Promise<Result<Program>> {
   const body = {
     AttachStdin: true,
     AttachStdout: true,
     AttachStderr: true,
     Tty: false,
-    User: "0:0",
-    WorkingDir: "/",
+    // Without both, the engine takes those that the container was made with.
+    ...(as === "root" ? { User: "0:0", WorkingDir: "/" } : {}),
     Cmd: argv,
   };
   const made = await context.call({ method: "POST", path: `/containers/${id}/exec`, body });

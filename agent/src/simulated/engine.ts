@@ -160,6 +160,14 @@ class SimulatedEngine implements Engine {
     return succeed(undefined);
   }
 
+  /** Its process hears signals and goes on, as one does that has something to finish. */
+  signal(id: string): Promise<Result<void>> {
+    const one = this.#containers.get(id);
+    if (!one) return Promise.resolve(noSuchContainer(id));
+    if (one.phase !== "running") return Promise.resolve(notRunning(id));
+    return Promise.resolve(succeed(undefined));
+  }
+
   async remove(id: string): Promise<Result<void>> {
     await this.#clock.sleep(STOP_MS);
     if (this.#containers.delete(id)) this.#tell(id);
@@ -207,7 +215,7 @@ class SimulatedEngine implements Engine {
   open(id: string, argv: readonly string[]): Promise<Result<Program>> {
     const one = this.#containers.get(id);
     if (!one) return Promise.resolve(noSuchContainer(id));
-    if (one.phase !== "running") return Promise.resolve(fail("conflict", `Container ${id} is not running`));
+    if (one.phase !== "running") return Promise.resolve(notRunning(id));
     return Promise.resolve(succeed(simulateProgram(argv)));
   }
 
@@ -281,6 +289,10 @@ function describe(id: string, one: Simulated): Container {
 function note(one: Simulated, line: string): void {
   one.log.push(line);
   if (one.log.length > LOG_LINES) one.log.shift();
+}
+
+function notRunning(id: string): ReturnType<typeof fail> {
+  return fail("conflict", `Container ${id} is not running`);
 }
 
 function noSuchContainer(id: string): ReturnType<typeof fail> {

@@ -1,17 +1,20 @@
 import { PassThrough, Readable, Writable } from "node:stream";
 import { succeed, type Program, type Result } from "../engine.ts";
+import { BEGUN, SCRIPT_NAME } from "../notice/scripts.ts";
 
 const KILLED = 137;
 const ENDLESS_LINE = Buffer.from(`${"simulated ".repeat(100)}\n`);
 
 /**
  * What a program does in a container that has no files: names such as `exit-3` steer it as image tags do. `exit-<n>`
- * prints `out` and `err` on its two streams and ends with that code, `endless` prints for ever, `forever` waits.
+ * prints `out` and `err` on its two streams and ends with that code, `endless` prints for ever, `forever` waits. What a
+ * notice asks for is done at once.
  */
 export function simulateProgram(argv: readonly string[]): Program {
   const name = argv[0] ?? "";
   const exit = /^exit-(\d{1,3})$/.exec(name);
   if (exit) return quickProgram("out\n", "err\n", Number(exit[1]));
+  if (argv.includes(SCRIPT_NAME)) return quickProgram(`${BEGUN}\n`, "", 0);
   if (name === "endless" || name === "forever") return lastingProgram(name === "endless");
   return quickProgram("", "a simulated instance has no files and runs no programs\n", 1);
 }
