@@ -15,6 +15,8 @@ import type { SshService } from "./ssh/service.ts";
 import { AgentLines } from "./tasks/agent-lines.ts";
 import { TaskRunner } from "./tasks/runner.ts";
 import type { Sandbox } from "./tasks/sandbox.ts";
+import { awaitVolume } from "./tasks/volume-wait.ts";
+import { dialTransfer } from "./transfer-line.ts";
 import { createTunnels, type Tunnels } from "./tunnel.ts";
 
 export type HostInput = {
@@ -151,12 +153,17 @@ function makeHost(assembly: Assembly): Host {
 }
 
 function makeTasks({ input, log, lines, host, session }: Assembly): TaskRunner {
-  const { clock, engine, sandbox, disks } = input;
+  const { clock, engine, sandbox, disks, random, server_url, token } = input;
   return new TaskRunner({
-    ...{ clock, engine, log, sandbox },
+    ...{ clock, engine, log, sandbox, random },
+    dialTransfer: (transfer_id, side) => dialTransfer({ server_url, token, transfer_id, side }),
     send: (message) => session().send(message),
     findInstance: (instance_id) => host().find(instance_id),
     volumeDirectory: (volume_id) => disks.volumeDirectory(volume_id),
+    awaitPlace: async ({ kind, id }, signal) => {
+      const isThere = () => disks.volumeDirectory(id) !== undefined;
+      if (kind === "volume" && sandbox) await awaitVolume({ clock, isThere }, signal);
+    },
     guardImage: (image_id) => host().guardImage(image_id),
     agentLines: (instance_id) => lines.of(instance_id),
   });

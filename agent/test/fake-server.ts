@@ -35,6 +35,8 @@ export class FakeServer {
   lease_ms = 60_000;
   /** While false, reports are read and never answered. */
   acknowledges = true;
+  /** Said in each acknowledgement, when it is set. */
+  asked_heartbeat_ms: number | undefined;
   /** While false, nobody is welcomed. */
   welcomes = true;
   #desired: readonly DesiredInstance[] | undefined;
@@ -159,7 +161,8 @@ export class FakeServer {
         }
       } else if (message.kind === "report") {
         peer?.reports.push(message);
-        if (this.acknowledges) this.send(socket, { kind: "acknowledge", sequence: message.sequence });
+        const asked = this.asked_heartbeat_ms === undefined ? {} : { heartbeat_ms: this.asked_heartbeat_ms };
+        if (this.acknowledges) this.send(socket, { kind: "acknowledge", sequence: message.sequence, ...asked });
       } else peer?.tasks.push(message);
       this.#wake();
     });

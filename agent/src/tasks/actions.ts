@@ -1,26 +1,33 @@
-import type { TaskAction } from "../../../protocol/index.ts";
+import type { Place, TaskAction, TransferSide } from "../../../protocol/index.ts";
 import type { Clock } from "../clock.ts";
 import { fail, succeed, type LogRequest, type Result } from "../engine.ts";
 import { LineTail } from "../line-tail.ts";
 import { collectOutput } from "../program.ts";
 import { describeCopy } from "../pull-progress.ts";
+import type { Dialled } from "../transfer-line.ts";
 import { copyFiles } from "./copy.ts";
 import { siteOf, siteOfInstance, type FilesContext, type Site } from "./files.ts";
 import type { FileTurns } from "./file-turns.ts";
 import { SANDBOX_PROBLEM } from "./sandbox.ts";
+import { receiveFiles, sendFiles } from "./transfer.ts";
 import { forgetInterrupted, takeSnapshot, type SnapshotContext } from "./snapshot.ts";
 
 export type ActionContext = FilesContext &
   SnapshotContext & {
     readonly clock: Clock;
+    readonly random: () => number;
     readonly turns: FileTurns;
+    /** Resolves when a volume is there, or is not going to be; at once for an instance. */
+    awaitPlace(place: Place, signal: AbortSignal): Promise<void>;
+    /** Opens a line to the other host of a transfer. */
+    dialTransfer(transfer_id: string, side: TransferSide): Promise<Dialled>;
     agentLines(instance_id: number): readonly string[];
   };
 
 export type ActionInput = {
   readonly task_id: string;
   readonly signal: AbortSignal;
-  readonly show: (text: string) => void;
+  readonly show: (text: string, copied_bytes?: number) => void;
   /** Called before files of an instance that does not run are opened, so that its start can end the task. */
   readonly occupies: (instance_ids: readonly number[]) => void;
 };
@@ -30,6 +37,7 @@ const OUTPUT_LIMIT_BYTES = 512 * 1024;
 const PROGRAMS: ReadonlySet<string> = new Set(["ls", "rm", "du"]);
 /** What the engine ends with when there is no such program in the container. */
 const CANNOT_RUN: ReadonlySet<number> = new Set([126, 127]);
+const NOTHING_SIMULATED = "simulated: there was nothing to copy";
 const CUT_OFF = "\n(there was more output, it is cut off)";
 
 export async function performAction(
@@ -44,6 +52,9 @@ export async function performAction(
       return execute(context, action, input);
     case "copy":
       return copy(context, action, input);
+    case "send":
+    case "receive":
+      return transfer(context, action, input);
     case "snapshot": {
       await forgetInterrupted(context, action, input.task_id);
       const found = await context.findInstance(action.instance_id);
@@ -111,6 +122,8 @@ async function copy(
 ): Promise<Result<string>> {
   const { source, destination } = action;
   if (`${source.path}${destination.path}`.includes("\0")) return fail("refused", "a path holds a zero character");
+  if (action.is_fresh && context.engine.kind === "simulated") return succeed(NOTHING_SIMULATED);
+  for (const place of [source, destination]) await context.awaitPlace(place, input.signal);
   const find = async () => {
     const from = await siteOf(context, source, source.id !== destination.id || source.kind !== destination.kind);
     if (!from.ok) return from;
@@ -125,14 +138,47 @@ async function copy(
       source_path: source.path,
       destination: to,
       destination_path: destination.path,
+      is_fresh: action.is_fresh === true,
       signal: input.signal,
-      onProgress: (bytes) => input.show(describeCopy(bytes, context.clock.monotonicMs() - started_ms)),
+      onProgress: (bytes) => input.show(describeCopy(bytes, context.clock.monotonicMs() - started_ms), bytes),
     });
     if (!copied.ok) return copied;
     const { copied_bytes } = copied.value;
     return succeed(
       copied_bytes === 0 ? "copied" : describeCopy(copied_bytes, context.clock.monotonicMs() - started_ms),
     );
+  });
+}
+
+type TransferAction = Extract<TaskAction, { readonly type: "send" | "receive" }>;
+
+/** One half of a copy from one host to another. */
+async function transfer(context: ActionContext, action: TransferAction, input: ActionInput): Promise<Result<string>> {
+  const { clock, random } = context;
+  const { transfer_id, is_compressed } = action;
+  const place = action.type === "send" ? action.source : action.destination;
+  if (place.path.includes("\0")) return fail("refused", "a path holds a zero character");
+  if (context.engine.kind === "simulated") return succeed(NOTHING_SIMULATED);
+  await context.awaitPlace(place, input.signal);
+  const find = async () => {
+    const site = await siteOf(context, place, action.type === "send");
+    return site.ok ? succeed([site.value] as const) : site;
+  };
+  return withSites(context, input, find, async ([site]) => {
+    let began_ms = clock.monotonicMs();
+    const common = {
+      ...{ clock, random, site, is_compressed, signal: input.signal },
+      path: place.path,
+      dial: () => context.dialTransfer(transfer_id, action.type),
+      onWait: () => {
+        began_ms = clock.monotonicMs();
+        input.show("waiting for the other host");
+      },
+      onProgress: (bytes: number) => input.show(describeCopy(bytes, clock.monotonicMs() - began_ms), bytes),
+    };
+    const { is_fresh } = { is_fresh: false, ...action };
+    const copied = await (action.type === "send" ? sendFiles(common) : receiveFiles({ ...common, is_fresh }));
+    return copied.ok ? succeed(describeCopy(copied.value.copied_bytes, clock.monotonicMs() - began_ms)) : copied;
   });
 }
 

@@ -2,8 +2,8 @@ import { posix } from "node:path";
 import { Transform } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { fail, succeed, type Program, type Result } from "../engine.ts";
-import { collectOutput } from "../program.ts";
 import { TOOLBOX_PATH } from "../toolbox.ts";
+import { emptyFolder, keepText, lookAt, openReader, openWriter, script } from "./archive.ts";
 import { pathIn, type Site } from "./files.ts";
 
 export type CopyInput = {
@@ -11,42 +11,13 @@ export type CopyInput = {
   readonly source_path: string;
   readonly destination: Site;
   readonly destination_path: string;
+  /** Whatever is at the destination already is removed first. */
+  readonly is_fresh: boolean;
   readonly signal: AbortSignal;
   readonly onProgress: (copied_bytes: number) => void;
 };
 
-/** What is copied: a file (or link), a folder under its own name, or what is in a folder. */
-type Shape = "file" | "folder" | "contents";
-
 const BUSYBOX = `${TOOLBOX_PATH}/busybox`;
-const SHORT_OUTPUT_BYTES = 4_096;
-
-const LOOK = `
-case "$1" in
-  */) [ -d "$1" ] && echo contents || echo nothing ;;
-  *) if [ -L "$1" ]; then echo file; elif [ -d "$1" ]; then echo folder; elif [ -e "$1" ]; then echo file; else echo nothing; fi ;;
-esac`;
-
-/** What the system shows in these folders is no file of the renter, and has no end. */
-const SYSTEM_FOLDERS = ["proc", "sys", "dev", TOOLBOX_PATH.slice(1)];
-const READ = `cd "$1" && shift && exec ${BUSYBOX} tar -c -f - "$@"`;
-
-/** A single file may get another name on the way, which an archive cannot express: it is unpacked aside and moved. */
-const WRITE = `
-shape=$1 target=$2 name=$3
-if [ "$shape" = file ]; then
-  case "$target" in */) shape=folder ;; esac
-  [ ! -d "$target" ] || shape=folder
-fi
-if [ "$shape" != file ]; then
-  ${BUSYBOX} mkdir -p "$target" && cd "$target" && exec ${BUSYBOX} tar -x -p -f -
-fi
-parent=\${target%/*}
-${BUSYBOX} mkdir -p "$parent/" && aside=$(${BUSYBOX} mktemp -d "$parent/.berth-copy-XXXXXX") || exit 1
-(cd "$aside" && exec ${BUSYBOX} tar -x -p -f -) && ${BUSYBOX} mv -f "$aside/$name" "$target"
-code=$?
-${BUSYBOX} rm -rf "$aside"
-exit $code`;
 
 const COPY_WITHIN = `
 shape=$1 from=$2 target=$3
@@ -67,47 +38,26 @@ esac`;
 export async function copyFiles(input: CopyInput): Promise<Result<{ readonly copied_bytes: number }>> {
   const from = pathIn(input.source, input.source_path);
   const to = pathIn(input.destination, input.destination_path);
-  const looked = await script(input.source, LOOK, [from], input.signal);
+  const looked = await lookAt(input.source, from, input.signal);
   if (!looked.ok) return looked;
-  const shape = readShape(looked.value);
+  const shape = looked.value;
   if (shape === undefined) return fail("not_found", `there is nothing to copy at ${input.source_path}`);
   if (input.source.key === input.destination.key) {
     const copied = await script(input.source, COPY_WITHIN, [shape, from, to], input.signal);
     return copied.ok ? succeed({ copied_bytes: 0 }) : copied;
   }
-  const reader = await input.source.open(["sh", "-c", READ, "berth-copy", ...whatToRead(shape, from)]);
+  if (input.is_fresh) {
+    const emptied = await emptyFolder(input.destination, to, input.signal);
+    if (!emptied.ok) return emptied;
+  }
+  const reader = await openReader(input.source, shape, from);
   if (!reader.ok) return reader;
-  const name = posix.basename(from);
-  const writer = await input.destination.open(["sh", "-c", WRITE, "berth-copy", shape, to, name]);
+  const writer = await openWriter(input.destination, { shape, name: posix.basename(from) }, to);
   if (!writer.ok) {
     reader.value.kill();
     return writer;
   }
   return stream(reader.value, writer.value, input);
-}
-
-function readShape(output: string): Shape | undefined {
-  const word = output.trim();
-  return word === "file" || word === "folder" || word === "contents" ? word : undefined;
-}
-
-/** The folder to go to, and what to pack there. */
-function whatToRead(shape: Shape, from: string): string[] {
-  if (shape !== "contents") return [posix.dirname(from), `./${posix.basename(from)}`];
-  const left_out = from === "/" ? SYSTEM_FOLDERS.map((folder) => `--exclude=./${folder}`) : [];
-  return [from, ...left_out, "."];
-}
-
-/** Runs a short program; what it has to say is its output, or the reason why it did not succeed. */
-async function script(site: Site, text: string, args: readonly string[], signal: AbortSignal): Promise<Result<string>> {
-  const program = await site.open(["sh", "-c", text, "berth-copy", ...args]);
-  if (!program.ok) return program;
-  const output = await collectOutput(program.value, { signal, output_limit_bytes: SHORT_OUTPUT_BYTES });
-  if (!output.ok) return output;
-  const { exit_code, stdout, stderr } = output.value;
-  return exit_code === 0
-    ? succeed(String(stdout))
-    : fail("refused", String(stderr).trim() || `ended with ${exit_code}`);
 }
 
 async function stream(
@@ -147,13 +97,4 @@ async function stream(
   } finally {
     input.signal.removeEventListener("abort", kill);
   }
-}
-
-/** The beginning of what a program has to complain about. */
-function keepText(program: Program): () => string {
-  let text = "";
-  program.stderr.on("data", (data: Buffer) => {
-    if (text.length < SHORT_OUTPUT_BYTES) text += data.toString("utf8");
-  });
-  return () => text.slice(0, SHORT_OUTPUT_BYTES).trim();
 }

@@ -45,6 +45,9 @@ describe("tasks on real containers", () => {
         const found = await engine.inspect(containers.get(instance_id) ?? "none");
         return found.ok ? { kind: "present", container: found.value, mounts: [] } : { kind: "absent" };
       },
+      awaitPlace: () => Promise.resolve(),
+      dialTransfer: () => Promise.resolve({ ok: false, is_final: true }),
+      random: () => 0.5,
       volumeDirectory: (volume_id) => volumes.get(volume_id),
       agentLines: () => [],
       guardImage: () => undefined,

@@ -112,14 +112,15 @@ export class TaskRunner {
   }
 
   /** Progress is for somebody who looks right now: what cannot be sent is forgotten, and it does not come too often. */
-  #shower(task_id: string): (text: string) => void {
+  #shower(task_id: string): (text: string, copied_bytes?: number) => void {
     const { clock } = this.#deps;
     let next_ms = -Infinity;
-    return (text) => {
+    return (text, copied_bytes) => {
       const now = clock.monotonicMs();
       if (now < next_ms) return;
       next_ms = now + PROGRESS_EVERY_MS;
-      this.#deps.send({ kind: "task_progress", task_id, text: plain(text).slice(0, PROGRESS_LIMIT) });
+      const amount = copied_bytes === undefined ? {} : { copied_bytes };
+      this.#deps.send({ kind: "task_progress", task_id, text: plain(text).slice(0, PROGRESS_LIMIT), ...amount });
     };
   }
 

@@ -1,0 +1,108 @@
+import { posix } from "node:path";
+import { fail, succeed, type Program, type Result } from "../engine.ts";
+import { collectOutput } from "../program.ts";
+import { TOOLBOX_PATH } from "../toolbox.ts";
+import type { Site } from "./files.ts";
+
+/** What is copied: a file (or link), a folder under its own name, or what is in a folder. */
+export type Shape = "file" | "folder" | "contents";
+
+const BUSYBOX = `${TOOLBOX_PATH}/busybox`;
+const SHORT_OUTPUT_BYTES = 4_096;
+
+const LOOK = `
+case "$1" in
+  */) [ -d "$1" ] && echo contents || echo nothing ;;
+  *) if [ -L "$1" ]; then echo file; elif [ -d "$1" ]; then echo folder; elif [ -e "$1" ]; then echo file; else echo nothing; fi ;;
+esac`;
+
+/** What the system shows in these folders is no file of the renter, and has no end. */
+const SYSTEM_FOLDERS = ["proc", "sys", "dev", TOOLBOX_PATH.slice(1)];
+const READ = `cd "$1" && shift && exec ${BUSYBOX} tar -c -f - "$@"`;
+
+/** A single file may get another name on the way, which an archive cannot express: it is unpacked aside and moved. */
+const WRITE = `
+shape=$1 target=$2 name=$3
+if [ "$shape" = file ]; then
+  case "$target" in */) shape=folder ;; esac
+  [ ! -d "$target" ] || shape=folder
+fi
+if [ "$shape" != file ]; then
+  ${BUSYBOX} mkdir -p "$target" && cd "$target" && exec ${BUSYBOX} tar -x -p -f -
+fi
+parent=\${target%/*}
+${BUSYBOX} mkdir -p "$parent/" && aside=$(${BUSYBOX} mktemp -d "$parent/.berth-copy-XXXXXX") || exit 1
+(cd "$aside" && exec ${BUSYBOX} tar -x -p -f -) && ${BUSYBOX} mv -f "$aside/$name" "$target"
+code=$?
+${BUSYBOX} rm -rf "$aside"
+exit $code`;
+
+const EMPTY = `
+cd "$1" || exit 1
+for one in * .[!.]* ..?*; do
+  if [ -e "$one" ] || [ -L "$one" ]; then ${BUSYBOX} rm -rf "./$one" || exit 1; fi
+done`;
+
+/** What is at a path of a site, which ends in a slash for the contents of a folder. */
+export async function lookAt(site: Site, path: string, signal: AbortSignal): Promise<Result<Shape | undefined>> {
+  const looked = await script(site, LOOK, [path], signal);
+  return looked.ok ? succeed(readShape(looked.value)) : looked;
+}
+
+function readShape(output: string): Shape | undefined {
+  const word = output.trim();
+  return word === "file" || word === "folder" || word === "contents" ? word : undefined;
+}
+
+/** Begins to pack what is at a path; the archive is what the program prints. */
+export function openReader(site: Site, shape: Shape, path: string): Promise<Result<Program>> {
+  return site.open(["sh", "-c", READ, "berth-copy", ...whatToRead(shape, path)]);
+}
+
+/** The folder to go to, and what to pack there. */
+function whatToRead(shape: Shape, from: string): string[] {
+  if (shape !== "contents") return [posix.dirname(from), `./${posix.basename(from)}`];
+  const left_out = from === "/" ? SYSTEM_FOLDERS.map((folder) => `--exclude=./${folder}`) : [];
+  return [from, ...left_out, "."];
+}
+
+/** Begins to unpack at a path; the archive is what the program is given. `name` is what a single file has in it. */
+export function openWriter(
+  site: Site,
+  { shape, name }: { readonly shape: Shape; readonly name: string },
+  path: string,
+): Promise<Result<Program>> {
+  return site.open(["sh", "-c", WRITE, "berth-copy", shape, path, name]);
+}
+
+/** Removes everything from a folder, and leaves the folder. */
+export async function emptyFolder(site: Site, path: string, signal: AbortSignal): Promise<Result<void>> {
+  const emptied = await script(site, EMPTY, [path], signal);
+  return emptied.ok ? succeed(undefined) : emptied;
+}
+
+/** Runs a short program; what it has to say is its output, or the reason why it did not succeed. */
+export async function script(
+  site: Site,
+  text: string,
+  args: readonly string[],
+  signal: AbortSignal,
+): Promise<Result<string>> {
+  const program = await site.open(["sh", "-c", text, "berth-copy", ...args]);
+  if (!program.ok) return program;
+  const output = await collectOutput(program.value, { signal, output_limit_bytes: SHORT_OUTPUT_BYTES });
+  if (!output.ok) return output;
+  const { exit_code, stdout, stderr } = output.value;
+  return exit_code === 0
+    ? succeed(String(stdout))
+    : fail("refused", String(stderr).trim() || `ended with ${exit_code}`);
+}
+
+/** The beginning of what a program has to complain about. */
+export function keepText(program: Program): () => string {
+  let text = "";
+  program.stderr.on("data", (data: Buffer) => {
+    if (text.length < SHORT_OUTPUT_BYTES) text += data.toString("utf8");
+  });
+  return () => text.slice(0, SHORT_OUTPUT_BYTES).trim();
+}

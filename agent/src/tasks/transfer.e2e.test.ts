@@ -1,0 +1,179 @@
+import assert from "node:assert/strict";
+import { createHash, randomBytes } from "node:crypto";
+import { once } from "node:events";
+import { lstat, mkdir, mkdtemp, readdir, readFile, readlink, rm, symlink, writeFile } from "node:fs/promises";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, beforeEach, describe, it } from "node:test";
+import { WebSocketServer, type WebSocket } from "ws";
+import type { TransferSide } from "../../../protocol/index.ts";
+import { systemClock as serverClock } from "../../../server/src/base/clock.ts";
+import { Transfers } from "../../../server/src/domains/hosts/transfers.ts";
+import { until } from "../../../test/support/until.ts";
+import { systemClock } from "../clock.ts";
+import { dialTransfer } from "../transfer-line.ts";
+import type { Site } from "./files.ts";
+import { createSandbox, FOLDER_PATH, type Sandbox } from "./sandbox.ts";
+import { receiveFiles, sendFiles } from "./transfer.ts";
+
+const MB = 1_000_000;
+
+describe("files that go from one host to another", () => {
+  let state_dir = "";
+  let sandbox: Sandbox;
+  let server: Server;
+  let url = "";
+  /** What each request for a line is answered with; undefined lets it in. */
+  let refusal: string | undefined;
+  let lines: { readonly side: TransferSide; readonly socket: WebSocket }[];
+  let from = "";
+  let to = "";
+
+  before(async () => {
+    state_dir = await mkdtemp(join(tmpdir(), "berth-transfer-"));
+    const toolbox_directory = join(state_dir, "toolbox");
+    await mkdir(toolbox_directory);
+    await writeFile(join(toolbox_directory, "busybox"), await readFile("/bin/busybox"), { mode: 0o755 });
+    sandbox = createSandbox({ state_dir, toolbox_directory });
+    const transfers = new Transfers(serverClock);
+    const sockets = new WebSocketServer({ noServer: true });
+    server = createServer();
+    server.on("upgrade", (request, socket, head) => {
+      if (refusal !== undefined) return void socket.end(`HTTP/1.1 ${refusal}\r\n\r\n`);
+      const [, , , id = "", side] = (request.url ?? "").split("/");
+      assert.ok(side === "send" || side === "receive");
+      sockets.handleUpgrade(request, socket, head, (webSocket) => {
+        lines.push({ side, socket: webSocket });
+        transfers.arrive(id, side, webSocket);
+      });
+    });
+    server.listen(0, "127.0.0.1");
+    await once(server, "listening");
+    url = `ws://127.0.0.1:${(server.address() as AddressInfo).port}/agent`;
+  });
+  beforeEach(async () => {
+    refusal = undefined;
+    lines = [];
+    from = await mkdtemp(join(state_dir, "from-"));
+    to = await mkdtemp(join(state_dir, "to-"));
+  });
+  after(async () => {
+    server.closeAllConnections();
+    server.close();
+    await rm(state_dir, { recursive: true, force: true });
+  });
+
+  const siteAt = (directory: string, is_read_only: boolean): Site => ({
+    key: directory,
+    stopped_instance_id: undefined,
+    prefix: FOLDER_PATH,
+    open: (argv) => sandbox.open({ kind: "folder", directory, is_read_only }, argv),
+  });
+  type Choice = { path?: string; target?: string; is_compressed?: boolean; is_fresh?: boolean; signal?: AbortSignal };
+  /** Both halves, each as its own host does it, and how much had arrived at each sign of progress. */
+  const transfer = (choice: Choice = {}) => {
+    const { path = "/", target = "/", is_compressed = true, is_fresh = true } = choice;
+    const transfer_id = randomBytes(8).toString("hex");
+    const progress: number[] = [];
+    const common = (side: TransferSide) => ({
+      clock: systemClock,
+      random: () => 0,
+      dial: () => dialTransfer({ server_url: url, token: "token", transfer_id, side }),
+      is_compressed,
+      signal: choice.signal ?? new AbortController().signal,
+      onWait: () => undefined,
+      onProgress: () => undefined,
+    });
+    const sent = sendFiles({ ...common("send"), site: siteAt(from, true), path });
+    const received = receiveFiles({
+      ...common("receive"),
+      ...{ site: siteAt(to, false), path: target, is_fresh },
+      onProgress: (bytes) => progress.push(bytes),
+    });
+    return { ended: Promise.all([sent, received]), progress };
+  };
+  const succeeds = async ({ ended }: ReturnType<typeof transfer>) => {
+    const [sent, received] = await ended;
+    assert.ok(sent.ok && received.ok, JSON.stringify([sent, received]));
+  };
+  const failsWith = async ({ ended }: ReturnType<typeof transfer>, reason: RegExp) => {
+    for (const result of await ended) {
+      assert.ok(!result.ok);
+      assert.match(result.failure.message, reason);
+    }
+  };
+
+  for (const is_compressed of [true, false]) {
+    it(`keep owners, modes, times, links and bytes${is_compressed ? ", compressed" : ""}`, async () => {
+      const bytes = randomBytes(5 * MB);
+      await writeFile(join(from, "large"), bytes);
+      await writeFile(join(from, "zeros"), Buffer.alloc(5 * MB));
+      await mkdir(join(from, ".hidden", "deep"), { recursive: true });
+      await writeFile(join(from, ".hidden/deep/run"), "#!/bin/sh\n", { mode: 0o4750 });
+      await symlink("/etc/passwd", join(from, "link"));
+      await writeFile(join(to, "left over"), "of an earlier attempt");
+      await writeFile(join(to, ".left"), "");
+      await succeeds(transfer({ is_compressed }));
+      assert.deepEqual((await readdir(to)).toSorted(), [".hidden", "large", "link", "zeros"]);
+      assert.equal(hashOf(await readFile(join(to, "large"))), hashOf(bytes));
+      assert.equal((await readFile(join(to, "zeros"))).length, 5 * MB);
+      assert.equal((await lstat(join(to, ".hidden/deep/run"))).mode & 0o7777, 0o4750);
+      assert.equal(await readlink(join(to, "link")), "/etc/passwd");
+    });
+  }
+
+  it("may be one file under another name, beside what is there", async () => {
+    await writeFile(join(from, "one"), "1");
+    await writeFile(join(to, "kept"), "2");
+    await succeeds(transfer({ path: "/one", target: "/sub/other", is_fresh: false }));
+    assert.deepEqual((await readdir(to)).toSorted(), ["kept", "sub"]);
+    assert.equal(await readFile(join(to, "sub/other"), "utf8"), "1");
+  });
+
+  it("begin anew, from nothing, when the line breaks on either side", async () => {
+    const bytes = randomBytes(30 * MB);
+    await writeFile(join(from, "large"), bytes);
+    for (const side of ["send", "receive"] as const) {
+      lines.length = 0;
+      const going = transfer({ is_compressed: false });
+      await until("some of it to arrive", () => (going.progress.at(-1) ?? 0) > MB);
+      lines.find((line) => line.side === side)?.socket.terminate();
+      await succeeds(going);
+      assert.ok(lines.length > 2);
+      assert.equal(hashOf(await readFile(join(to, "large"))), hashOf(bytes));
+    }
+  });
+
+  it("fail on both sides with the reason of the one that could not go on", async () => {
+    await failsWith(transfer({ path: "/nothing" }), /there is nothing to copy at \/nothing/);
+    await writeFile(join(from, "file"), randomBytes(5 * MB));
+    await writeFile(join(to, "plain"), "");
+    await failsWith(transfer({ target: "/plain/below", is_fresh: false }), /[Nn]ot a directory|File exists/);
+  });
+
+  it("are left off at once when they are called off, or when the server knows nothing of them", async () => {
+    await writeFile(join(from, "large"), randomBytes(30 * MB));
+    const abort = new AbortController();
+    const going = transfer({ signal: abort.signal });
+    await until("some of it to arrive", () => (going.progress.at(-1) ?? 0) > MB);
+    abort.abort("cancelled");
+    await failsWith(going, /called off/);
+    refusal = "404 Not Found";
+    await failsWith(transfer(), /the other host is done with it/);
+  });
+
+  it("wait for a server that is away", async () => {
+    await writeFile(join(from, "file"), "1");
+    refusal = "503 Service Unavailable";
+    const going = transfer();
+    refusal = undefined;
+    await succeeds(going);
+    assert.equal(await readFile(join(to, "file"), "utf8"), "1");
+  });
+});
+
+function hashOf(bytes: Buffer): string {
+  return createHash("sha256").update(bytes).digest("hex");
+}

@@ -1,0 +1,204 @@
+import { posix } from "node:path";
+import { Transform, type TransformCallback } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { createGunzip, createGzip } from "node:zlib";
+import type { TransferMessage } from "../../../protocol/index.ts";
+import { backOffDelay, type BackOff } from "../back-off.ts";
+import type { Clock } from "../clock.ts";
+import { fail, succeed, type Program, type Result } from "../engine.ts";
+import type { dialTransfer, TransferLine } from "../transfer-line.ts";
+import { emptyFolder, keepText, lookAt, openReader, openWriter } from "./archive.ts";
+import { pathIn, type Site } from "./files.ts";
+
+export type TransferInput = {
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly dial: () => ReturnType<typeof dialTransfer>;
+  readonly site: Site;
+  readonly path: string;
+  readonly is_compressed: boolean;
+  readonly signal: AbortSignal;
+  readonly onWait: () => void;
+  readonly onProgress: (copied_bytes: number) => void;
+};
+
+type Copied = { readonly copied_bytes: number };
+/** Undefined when the line broke: nothing is decided, and both sides begin anew. */
+type Attempt = Result<Copied> | undefined;
+
+const AGAIN: BackOff = { first_ms: 500, limit_ms: 15_000 };
+/** Files of random bytes gain nothing and cost little; text shrinks to a third all the same. */
+const GZIP_LEVEL = 1;
+const OVER = "the other host is done with it, or it was called off";
+const TEXT_LIMIT = 4_096;
+
+/** Packs what is at a path and sends it to the other host. */
+export function sendFiles(input: TransferInput): Promise<Result<Copied>> {
+  return untilDecided(input, (line) => sendOver(input, line));
+}
+
+/** Unpacks at a path what the other host sends. With `is_fresh` whatever is there already is removed first. */
+export function receiveFiles(input: TransferInput & { readonly is_fresh: boolean }): Promise<Result<Copied>> {
+  return untilDecided(input, (line) => receiveOver(input, line));
+}
+
+/** Comes again, for as long as the server knows of the transfer, until both sides have agreed on how it ended. */
+async function untilDecided(
+  input: TransferInput,
+  work: (line: TransferLine) => Promise<Attempt>,
+): Promise<Result<Copied>> {
+  const { clock, signal } = input;
+  let failed_count = 0;
+  while (!signal.aborted) {
+    input.onWait();
+    const dialled = await input.dial();
+    if (dialled.ok) {
+      const hangUp = () => dialled.line.cut();
+      signal.addEventListener("abort", hangUp, { once: true });
+      if (signal.aborted) hangUp();
+      const joined = await dialled.line.hear();
+      const result = joined?.kind === "transfer_joined" ? await work(dialled.line) : undefined;
+      signal.removeEventListener("abort", hangUp);
+      if (result !== undefined && !signal.aborted) return conclude(dialled.line, result);
+      dialled.line.close();
+      // Whoever was waited for in vain is waited for again at once.
+      failed_count = joined === undefined ? 0 : failed_count + 1;
+    } else if (dialled.is_final) return fail("refused", OVER);
+    else failed_count += 1;
+    await clock.sleep(backOffDelay(AGAIN, failed_count, input.random()), signal);
+  }
+  return fail("cancelled", "called off");
+}
+
+/** Tells the other side what it cannot know: why it ended here. */
+function conclude(line: TransferLine, result: Result<Copied>): Result<Copied> {
+  if (!result.ok)
+    line.say({ kind: "transfer_end", is_success: false, text: result.failure.message.slice(0, TEXT_LIMIT) });
+  line.close();
+  return result;
+}
+
+async function sendOver(input: TransferInput, line: TransferLine): Promise<Attempt> {
+  const { site, signal } = input;
+  const path = pathIn(site, input.path);
+  const looked = await lookAt(site, path, signal);
+  if (!looked.ok) return looked;
+  const shape = looked.value;
+  if (shape === undefined) return fail("not_found", `there is nothing to copy at ${input.path}`);
+  const opened = await openReader(site, shape, path);
+  if (!opened.ok) return opened;
+  const reader = opened.value;
+  const complaint = keepText(reader);
+  const verdict = heedVerdict(line, reader, signal);
+  reader.stdin.end();
+  line.say({ kind: "transfer_start", shape, name: shape === "file" ? posix.basename(path) : "" });
+  const count = new Counter(input.onProgress, reader.ended);
+  const packing = input.is_compressed ? [count, createGzip({ level: GZIP_LEVEL })] : [count];
+  await pipeline([reader.stdout, ...packing, line.output]).catch(() => reader.kill());
+  const packed = await reader.ended;
+  verdict.release();
+  if (!verdict.isHeard) {
+    if (!packed.ok) return packed;
+    if (packed.value !== 0) return fail("refused", complaint() || `the files could not be packed: ${packed.value}`);
+  }
+  return readVerdict(await verdict.message, count.bytes);
+}
+
+async function receiveOver(
+  input: TransferInput & { readonly is_fresh: boolean },
+  line: TransferLine,
+): Promise<Attempt> {
+  const { site, signal } = input;
+  const start = await line.hear();
+  if (start?.kind !== "transfer_start") return readVerdict(start, 0);
+  if (!isPlainName(start)) return fail("refused", "the other host names no file");
+  const path = pathIn(site, input.path);
+  if (input.is_fresh) {
+    const emptied = await emptyFolder(site, path, signal);
+    if (!emptied.ok) return emptied;
+  }
+  const opened = await openWriter(site, start, path);
+  if (!opened.ok) return opened;
+  return unpack(input, line, opened.value);
+}
+
+async function unpack(input: TransferInput, line: TransferLine, writer: Program): Promise<Attempt> {
+  const complaint = keepText(writer);
+  const verdict = heedVerdict(line, writer, input.signal);
+  writer.stdout.resume();
+  const count = new Counter(input.onProgress);
+  const unpacking = input.is_compressed ? [createGunzip(), count] : [count];
+  let isDamaged = false;
+  await pipeline([line.input, ...unpacking, writer.stdin]).catch((cause: unknown) => {
+    isDamaged = cause instanceof Error && "code" in cause && String(cause.code).startsWith("Z_");
+    if (isDamaged) writer.kill();
+  });
+  const isAllHere = line.input.readableEnded;
+  const written = await writer.ended;
+  verdict.release();
+  const isWritten = written.ok && written.value === 0;
+  if (isAllHere && isWritten) {
+    line.say({ kind: "transfer_end", is_success: true, text: "" });
+    return succeed({ copied_bytes: count.bytes });
+  }
+  // What broke because the other side did is not this side's to explain.
+  if (verdict.isHeard) return readVerdict(await verdict.message, count.bytes);
+  if (isDamaged) return fail("refused", "what came from the other host is damaged");
+  if (!written.ok) return written;
+  return isWritten ? undefined : fail("refused", complaint() || `the files could not be written: ${written.value}`);
+}
+
+/** Listens to the other side while a program works: whatever it says, or its silence for good, ends the program. */
+function heedVerdict(line: TransferLine, program: Program, signal: AbortSignal) {
+  const kill = () => program.kill();
+  signal.addEventListener("abort", kill, { once: true });
+  if (signal.aborted) kill();
+  const heard = {
+    isHeard: false,
+    message: line.hear().then((message) => {
+      heard.isHeard = true;
+      kill();
+      return message;
+    }),
+    release: () => signal.removeEventListener("abort", kill),
+  };
+  return heard;
+}
+
+function readVerdict(message: TransferMessage | undefined, copied_bytes: number): Attempt {
+  if (message?.kind !== "transfer_end") return undefined;
+  return message.is_success ? succeed({ copied_bytes }) : fail("refused", message.text);
+}
+
+/** A single file is moved by its name: it must not lead anywhere else. */
+function isPlainName({ shape, name }: Extract<TransferMessage, { readonly kind: "transfer_start" }>): boolean {
+  return shape !== "file" || (name !== "" && name !== "." && name !== ".." && !/[/\0]/.test(name));
+}
+
+/** Passes bytes on and says how many there were. Their end is passed on only when their source has ended well. */
+class Counter extends Transform {
+  bytes = 0;
+  readonly #onBytes: (bytes: number) => void;
+  readonly #source: Promise<Result<number>> | undefined;
+
+  constructor(onBytes: (bytes: number) => void, source?: Promise<Result<number>>) {
+    super();
+    this.#onBytes = onBytes;
+    this.#source = source;
+  }
+
+  override _transform(chunk: Buffer, _encoding: string, done: TransformCallback): void {
+    this.bytes += chunk.length;
+    this.#onBytes(this.bytes);
+    done(null, chunk);
+  }
+
+  override _flush(done: TransformCallback): void {
+    void this.#finish(done);
+  }
+
+  async #finish(done: TransformCallback): Promise<void> {
+    const ended = (await this.#source) ?? succeed(0);
+    done(ended.ok && ended.value === 0 ? null : new Error("there is no good end"));
+  }
+}
