@@ -20,8 +20,8 @@ const EXIT_USAGE = 2;
 /** This machine cannot be a host. */
 const EXIT_NO_ENGINE = 3;
 const EXIT_NOT_JOINED = 4;
-/** Between the first connections of simulated hosts: a thousand do not knock at once. */
-const SIMULATED_SPREAD_MS = 2;
+/** Between the first connections of simulated hosts: a server lets in about so many a second. */
+const SIMULATED_SPREAD_MS = 1;
 
 const tell = (line: string): void => void process.stdout.write(`${line}\n`);
 
@@ -35,6 +35,7 @@ function startSimulated(options: SettledOptions, log: Log): RunningHost[] {
       number: index + 1,
       public_ipaddr: options.public_ipaddr,
       port_range: options.port_range,
+      gpu_count: options.simulate_gpus || undefined,
     };
     return startHost({
       ...options,

@@ -48,6 +48,7 @@ describe("the agent's options", () => {
     ["--server", "https://example.org/?token=a"],
     ["--server", "example.org"],
     ["--simulate", "many"],
+    ["--simulate-gpus", "65"],
     ["--declare-gpus", "Voodoo 2"],
     ["--port-range", "9-1"],
     ["--inet-up", "fast"],

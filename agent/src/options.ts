@@ -17,6 +17,8 @@ export type Options = {
   readonly host_key: string | undefined;
   /** 0 means the real engine of this machine. */
   readonly simulate: number;
+  /** GPUs of each simulated host; 0 for as many as such machines have. */
+  readonly simulate_gpus: number;
   readonly declared: readonly DeclaredModel[];
   /** Empty when the host gives none: it is then that of the interface that leads to the server. */
   readonly public_ipaddr: string;
@@ -40,6 +42,8 @@ export type ParsedOptions =
   | { readonly ok: false; readonly problem: string };
 
 const MAX_SIMULATED = 10_000;
+/** As many as a hello may name. */
+const MAX_SIMULATED_GPUS = 64;
 const MAX_MBPS = 1_000_000;
 const DEFAULT_SERVER = "http://127.0.0.1:8080";
 /** What can stand in a header. */
@@ -52,6 +56,7 @@ export const USAGE = `usage: berth agent [options]        (each option also as e
   --join-only           join and end, without serving
   --host-key KEY        names this machine                        BERTH_AGENT_HOST_KEY     from machine and state folder
   --simulate N          N simulated hosts, no Docker              BERTH_AGENT_SIMULATE     0
+  --simulate-gpus N     GPUs of each of them, 0 for a mix         BERTH_AGENT_SIMULATE_GPUS 0
   --declare-gpus LIST   pretend GPUs, such as "RTX 4090:2"        BERTH_AGENT_DECLARE_GPUS none
   --public-ip ADDRESS   where renters reach this machine          BERTH_AGENT_PUBLIC_IP    of the interface that leads out
   --bind ADDRESS        where ports are published                 BERTH_AGENT_BIND         the public address
@@ -96,6 +101,8 @@ export function parseOptions(
   if (!/^[A-Za-z0-9._-]{0,100}$/.test(host_key))
     problems.push("--host-key: letters, digits, dot, dash, underscore; at most 100");
   const simulate = check(parseCount(get("simulate", "0"), MAX_SIMULATED), `--simulate: 0 to ${MAX_SIMULATED}`, 0);
+  const gpus_problem = `--simulate-gpus: 0 to ${MAX_SIMULATED_GPUS}`;
+  const simulate_gpus = check(parseCount(get("simulate-gpus", "0"), MAX_SIMULATED_GPUS), gpus_problem, 0);
   const declared = parseDeclaredGpus(get("declare-gpus", ""));
   if (typeof declared === "string") problems.push(`--declare-gpus: ${declared}`);
   const given_range = parsePortRange(get("port-range", "20000-29999"));
@@ -117,6 +124,7 @@ export function parseOptions(
       is_join_only: read.is_join_only,
       host_key: host_key === "" ? undefined : host_key,
       simulate,
+      simulate_gpus,
       declared,
       public_ipaddr,
       bind_address: get("bind", ""),
@@ -146,6 +154,7 @@ const FLAGS = [
   "token",
   "host-key",
   "simulate",
+  "simulate-gpus",
   "declare-gpus",
   "public-ip",
   "bind",

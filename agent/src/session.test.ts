@@ -98,6 +98,17 @@ describe("a session", () => {
     assert.equal(server.peer.reports[0]?.desired_version, 0);
   });
 
+  it("reports as seldom as the server asks it to, without a new connection", async () => {
+    server.asked_heartbeat_ms = 8_000;
+    start();
+    const reports = () => server.peers[0]?.reports.length ?? 0;
+    await clock.until("the first reports", () => reports() > 1);
+    const [count, began_ms] = [reports(), clock.monotonicMs()];
+    await clock.until("three more", () => reports() >= count + 3);
+    assert.ok(clock.monotonicMs() - began_ms > 2 * 0.7 * 8_000);
+    assert.equal(server.peers.length, 1);
+  });
+
   it("shows what the last welcome gave it, and keeps what this one gives before it reports", async () => {
     const events: string[] = [];
     let kept = "earlier";

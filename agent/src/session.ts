@@ -195,7 +195,7 @@ export class Session {
     if (message.kind === "refuse") return this.#onRefusal(connection, message);
     if (!connection.welcome) return this.#violation(connection, `${message.kind} before welcome`);
     if (message.kind === "desired") this.#onDesired(connection, message);
-    else if (message.kind === "acknowledge") this.#onAcknowledge(connection, message.sequence);
+    else if (message.kind === "acknowledge") this.#onAcknowledge(connection, message);
     else if (message.kind === "open_tunnel") this.#deps.openTunnel?.(message);
     else if (message.kind === "task") this.#deps.onTask?.(message);
     else this.#deps.onCancelTask?.(message.task_id);
@@ -233,10 +233,14 @@ export class Session {
     this.#deps.host.setDesired(desired);
   }
 
-  #onAcknowledge(connection: Connection, sequence: number): void {
+  #onAcknowledge(
+    connection: Connection,
+    { sequence, heartbeat_ms }: Extract<ServerMessage, { kind: "acknowledge" }>,
+  ): void {
     if (sequence > connection.sequence) return this.#violation(connection, "acknowledges what was never sent");
     const found = connection.outstanding.find((report) => report.sequence === sequence);
     if (!found) return;
+    if (heartbeat_ms !== undefined && connection.welcome) connection.welcome = { ...connection.welcome, heartbeat_ms };
     this.#attempts = 0;
     connection.outstanding = connection.outstanding.filter((report) => report.sequence > sequence);
     this.#deps.host.acknowledge(found.finals);

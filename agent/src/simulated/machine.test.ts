@@ -21,9 +21,34 @@ describe("simulated machines", () => {
   });
 
   it("are varied, and no two share a GPU", () => {
-    assert.ok(new Set(many.map(({ gpus }) => gpus[0]?.name)).size >= 10);
-    assert.ok(new Set(many.map(({ machine }) => machine.geolocation)).size >= 10);
+    assert.ok(new Set(many.map(({ gpus }) => gpus[0]?.name)).size >= 25);
+    assert.ok(new Set(many.map(({ machine }) => machine.geolocation)).size >= 25);
     const uuids = many.flatMap(({ gpus }) => gpus.map((gpu) => gpu.uuid));
     assert.equal(new Set(uuids).size, uuids.length);
+  });
+
+  it("have as many GPUs as machines of a market: mostly few, some odd numbers, and eight on boards made for it", () => {
+    const counts = many.map(({ gpus }) => gpus.length);
+    const share = (is: (count: number) => boolean) => counts.filter(is).length / counts.length;
+    assert.ok(share((count) => count === 1) > 0.2);
+    assert.ok(share((count) => count > 1 && count % 2 === 1) > 0.02);
+    assert.ok(share((count) => count >= 8) > 0.1);
+    const boarded = many.filter(({ gpus }) => /SXM|H200|B200/.test(gpus[0]?.name ?? ""));
+    assert.ok(boarded.filter(({ gpus }) => gpus.length === 8).length > boarded.length / 2);
+  });
+
+  it("carry GPUs that their boards have room for, with drivers that know them", () => {
+    for (const { machine, gpus } of many) {
+      const [gpu] = gpus;
+      assert.ok(gpu !== undefined);
+      assert.ok(machine.cpu_cores >= gpus.length && machine.memory_bytes >= gpus.length * 2 ** 30, machine.hostname);
+      assert.ok(gpu.compute_cap < 1000 || machine.cuda_max_good >= 12.8, `${gpu.name} ${machine.cuda_max_good}`);
+      assert.match(machine.geolocation, /^[A-Z][A-Za-z ]+, [A-Z]{2}$/);
+    }
+  });
+
+  it("have the number of GPUs that is asked for", () => {
+    const base = { host_key: "key", number: 1, public_ipaddr: "127.0.0.1", port_range: { first: 1, last: 2 } };
+    assert.equal(inventMachine({ ...base, gpu_count: 8 }).gpus.length, 8);
   });
 });

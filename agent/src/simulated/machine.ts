@@ -1,9 +1,11 @@
 import type { GpuFacts, MachineFacts } from "../../../protocol/index.ts";
 import { estimateDlperf, findGpuModel } from "../gpu-models.ts";
 import { seededRandom } from "../random.ts";
-import { drivers, places, shapes } from "./shapes.ts";
+import { drivers, NEW_GPU_CUDA, shapes, type Kind, type Shape, type Weighted } from "./shapes.ts";
 
 const BYTES_PER_GIB = 2 ** 30;
+/** GPUs from this capability on need a recent driver. */
+const NEW_GPU_COMPUTE_CAP = 1000;
 const PCIE_GB_PER_S_PER_GEN: Readonly<Record<number, number>> = { 3: 12.1, 4: 24.4, 5: 52.7 };
 
 export type SimulatedMachine = { readonly machine: MachineFacts; readonly gpus: readonly GpuFacts[] };
@@ -14,42 +16,63 @@ export function inventMachine(input: {
   readonly number: number;
   readonly public_ipaddr: string;
   readonly port_range: { readonly first: number; readonly last: number };
+  /** How many GPUs it has; undefined for as many as such machines have. */
+  readonly gpu_count?: number | undefined;
 }): SimulatedMachine {
   const random = seededRandom(input.host_key);
   const shape = pick(shapes, random);
-  const driver = pick(drivers, random);
-  const count = pick(shape.gpu_counts, random);
-  const inet_down_mbps = shape.is_datacenter
-    ? 5_000 + Math.floor(random() * 5_000)
-    : 200 + Math.floor(random() * 1_800);
+  const drawn_count = pick(shape.gpu_counts, random);
+  const count = input.gpu_count ?? drawn_count;
   const machine: MachineFacts = {
     hostname: `simulated-${input.number}`,
     is_simulated: true,
-    cpu_name: shape.cpu_name,
-    cpu_arch: "amd64",
-    cpu_cores: shape.cpu_cores,
-    cpu_ghz: shape.cpu_ghz,
-    has_avx: true,
-    memory_bytes: shape.memory_gib * BYTES_PER_GIB,
-    disk_bytes: shape.disk_gb * 1e9,
-    disk_name: shape.disk_name,
-    disk_mb_per_s: shape.disk_mb_per_s,
-    inet_up_mbps: Math.floor(inet_down_mbps * (shape.is_datacenter ? 0.9 : 0.5)),
-    inet_down_mbps,
+    ...inventBoard(shape.kind, count, random),
+    ...inventLine(shape.kind, random),
     public_ipaddr: input.public_ipaddr,
-    has_static_ip: shape.is_datacenter || random() < 0.5,
     direct_port_start: input.port_range.first,
     direct_port_end: input.port_range.last,
+    ...inventSystem(shape, random),
+  };
+  return { machine, gpus: Array.from({ length: count }, (_, index) => inventGpu(input.host_key, shape.gpu, index)) };
+}
+
+function inventBoard({ boards, disks }: Kind, gpu_count: number, random: () => number) {
+  const fitting = boards.filter((board) => board.gpus_max >= gpu_count);
+  // A board of another size than there is: somebody asked for so many GPUs.
+  const { gpus_max: _, memory_gib, disk_gb, ...board } = pickEqually(fitting.length > 0 ? fitting : boards, random);
+  const disk = pickEqually(disks, random);
+  return {
+    ...board,
+    cpu_arch: "amd64" as const,
+    has_avx: true,
+    memory_bytes: pickEqually(memory_gib, random) * BYTES_PER_GIB,
+    disk_bytes: pickEqually(disk_gb, random) * 1e9,
+    disk_name: disk.name,
+    disk_mb_per_s: disk.mb_per_s,
+    pcie_gb_per_s: PCIE_GB_PER_S_PER_GEN[board.pci_gen] ?? 12,
+  };
+}
+
+function inventLine({ inet_mbps, upload_share, static_ip_share, places }: Kind, random: () => number) {
+  // As many lines between 100 and 200 as between 1,000 and 2,000.
+  const down = inet_mbps.least * (inet_mbps.most / inet_mbps.least) ** random();
+  return {
+    inet_down_mbps: Math.round(down),
+    inet_up_mbps: Math.round(down * upload_share * (0.7 + 0.3 * random())),
+    has_static_ip: random() < static_ip_share,
     geolocation: pick(places, random),
+  };
+}
+
+function inventSystem({ gpu }: Shape, random: () => number) {
+  const isNew = (findGpuModel(gpu)?.compute_cap ?? 0) >= NEW_GPU_COMPUTE_CAP;
+  const driver = pick(isNew ? drivers.filter(([, { cuda }]) => cuda >= NEW_GPU_CUDA) : drivers, random);
+  return {
     os_version: random() < 0.6 ? "22.04" : "24.04",
     kernel_version: "6.8.0-simulated",
-    mobo_name: shape.mobo_name,
-    pci_gen: shape.pci_gen,
-    pcie_gb_per_s: PCIE_GB_PER_S_PER_GEN[shape.pci_gen] ?? 12,
     driver_version: driver.version,
     cuda_max_good: driver.cuda,
   };
-  return { machine, gpus: Array.from({ length: count }, (_, index) => inventGpu(input.host_key, shape.gpu, index)) };
 }
 
 function inventGpu(host_key: string, name: string, index: number): GpuFacts {
@@ -72,8 +95,17 @@ function inventGpu(host_key: string, name: string, index: number): GpuFacts {
   };
 }
 
-function pick<T>(choices: readonly T[], random: () => number): T {
-  const chosen = choices[Math.min(Math.floor(random() * choices.length), choices.length - 1)];
+/** One of these, as often as its weight says. */
+function pick<T>(choices: readonly Weighted<T>[], random: () => number): T {
+  let left = random() * choices.reduce((sum, [weight]) => sum + weight, 0);
+  const chosen = choices.find(([weight]) => (left -= weight) < 0) ?? choices.at(-1);
   if (chosen === undefined) throw new Error("nothing to choose from");
-  return chosen;
+  return chosen[1];
+}
+
+function pickEqually<T>(choices: readonly T[], random: () => number): T {
+  return pick(
+    choices.map((choice) => [1, choice] as const),
+    random,
+  );
 }
