@@ -251,6 +251,17 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION public.machine_promised_bytes(machine integer)
+ RETURNS bigint
+ LANGUAGE sql
+ STABLE
+AS $function$
+  select (
+    coalesce((select sum(disk_bytes) from instances where machine_id = machine and ended_at is null), 0)
+    + coalesce((select sum(size_bytes) from volumes where machine_id = machine and deleted_at is null), 0)
+  )::bigint
+$function$;
+
 CREATE OR REPLACE FUNCTION public.notify_api_keys_changed()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -302,17 +313,22 @@ create table agent_tasks (
   progress text default ''::text not null,
   is_success boolean,
   result text,
+  transfer_id text,
+  copied_bytes bigint default 0 not null,
   constraint agent_tasks_pkey PRIMARY KEY (id),
   constraint agent_tasks_result_sha256_key UNIQUE (result_sha256),
   constraint agent_tasks_check CHECK (((completed_at IS NULL) = (is_success IS NULL))),
   constraint agent_tasks_check1 CHECK (((completed_at IS NULL) = (result IS NULL))),
   constraint agent_tasks_check2 CHECK (((completed_at IS NULL) OR (sealed_auth IS NULL))),
+  constraint agent_tasks_copied_bytes_check CHECK ((copied_bytes >= 0)),
   constraint agent_tasks_id_check CHECK (((length(id) >= 1) AND (length(id) <= 64))),
-  constraint agent_tasks_result_check CHECK ((length(result) <= 1048576))
+  constraint agent_tasks_result_check CHECK ((length(result) <= 1048576)),
+  constraint agent_tasks_transfer_id_check CHECK (((length(transfer_id) >= 1) AND (length(transfer_id) <= 64)))
 );
 CREATE INDEX agent_tasks_expires_at ON public.agent_tasks USING btree (expires_at);
 CREATE INDEX agent_tasks_instance_id ON public.agent_tasks USING btree (instance_id) WHERE (instance_id IS NOT NULL);
 CREATE INDEX agent_tasks_open ON public.agent_tasks USING btree (machine_id) WHERE (completed_at IS NULL);
+CREATE INDEX agent_tasks_transfer_id ON public.agent_tasks USING btree (transfer_id) WHERE (transfer_id IS NOT NULL);
 CREATE INDEX agent_tasks_user_id ON public.agent_tasks USING btree (user_id, number);
 
 create table api_keys (
@@ -353,6 +369,37 @@ create table certificate_authorities (
   constraint certificate_authorities_pkey PRIMARY KEY (id),
   constraint certificate_authorities_id_check CHECK ((id = 1))
 );
+
+create table default_jobs (
+  machine_id integer not null,
+  image text not null,
+  args jsonb not null,
+  price_device_nanos_per_hour bigint not null,
+  price_inet_up_nanos_per_gb bigint not null,
+  price_inet_down_nanos_per_gb bigint not null,
+  created_at timestamp with time zone not null,
+  constraint default_jobs_pkey PRIMARY KEY (machine_id),
+  constraint default_jobs_price_device_nanos_per_hour_check CHECK ((price_device_nanos_per_hour >= 0)),
+  constraint default_jobs_price_inet_down_nanos_per_gb_check CHECK ((price_inet_down_nanos_per_gb >= 0)),
+  constraint default_jobs_price_inet_up_nanos_per_gb_check CHECK ((price_inet_up_nanos_per_gb >= 0))
+);
+
+create table deposits (
+  instance_id integer not null,
+  user_id integer not null,
+  discount_ppm integer not null,
+  prepay_count integer not null,
+  at_stake_nanos bigint default 0 not null,
+  saved_nanos bigint default 0 not null,
+  opened_at timestamp with time zone not null,
+  closed_at timestamp with time zone,
+  constraint deposits_pkey PRIMARY KEY (instance_id),
+  constraint deposits_at_stake_nanos_check CHECK ((at_stake_nanos >= 0)),
+  constraint deposits_check CHECK ((saved_nanos >= at_stake_nanos)),
+  constraint deposits_discount_ppm_check CHECK (((discount_ppm > 0) AND (discount_ppm < 1000000))),
+  constraint deposits_prepay_count_check CHECK ((prepay_count >= 1))
+);
+CREATE INDEX deposits_open ON public.deposits USING btree (instance_id) WHERE (closed_at IS NULL);
 
 create table device_events (
   id bigint generated always as identity,
@@ -431,6 +478,55 @@ create table endpoint_workers (
 CREATE INDEX endpoint_workers_endpoint_group_id ON public.endpoint_workers USING btree (endpoint_group_id);
 CREATE INDEX endpoint_workers_next_removal_at ON public.endpoint_workers USING btree (next_removal_at) WHERE (state = 'removing'::text);
 
+create table failed_starts (
+  instance_id integer not null,
+  generation integer not null,
+  machine_id integer not null,
+  renter_id integer not null,
+  at timestamp with time zone not null,
+  reason text not null,
+  is_counted boolean not null,
+  constraint failed_starts_pkey PRIMARY KEY (instance_id, generation),
+  constraint failed_starts_generation_check CHECK ((generation >= 1)),
+  constraint failed_starts_reason_check CHECK ((length(reason) <= 1000))
+);
+CREATE INDEX failed_starts_by_machine ON public.failed_starts USING btree (machine_id, at);
+
+create table gpu_sample_runs (
+  step_s integer not null,
+  at timestamp with time zone not null,
+  constraint gpu_sample_runs_pkey PRIMARY KEY (step_s, at),
+  constraint gpu_sample_runs_step_s_check CHECK ((step_s = ANY (ARRAY[300, 3600, 86400])))
+);
+
+create table gpu_samples (
+  step_s integer not null,
+  at timestamp with time zone not null,
+  gpu_name text not null,
+  verified text not null,
+  hosting text not null,
+  rented_count double precision not null,
+  available_count double precision not null,
+  dlperf double precision not null,
+  tflops double precision not null,
+  price_p10_nanos bigint,
+  price_p25_nanos bigint,
+  price_p50_nanos bigint,
+  price_p75_nanos bigint,
+  price_p90_nanos bigint,
+  rented_p10_nanos bigint,
+  rented_p50_nanos bigint,
+  rented_p90_nanos bigint,
+  available_p10_nanos bigint,
+  available_p50_nanos bigint,
+  available_p90_nanos bigint,
+  constraint gpu_samples_pkey PRIMARY KEY (step_s, at, verified, hosting, gpu_name),
+  constraint gpu_samples_available_count_check CHECK ((available_count >= (0)::double precision)),
+  constraint gpu_samples_hosting_check CHECK ((hosting = ANY (ARRAY['secure_cloud'::text, 'community'::text, 'all'::text]))),
+  constraint gpu_samples_rented_count_check CHECK ((rented_count >= (0)::double precision)),
+  constraint gpu_samples_verified_check CHECK ((verified = ANY (ARRAY['yes'::text, 'no'::text, 'all'::text])))
+);
+
 create table idempotency_keys (
   api_key_id integer not null,
   key text not null,
@@ -468,13 +564,15 @@ create table instance_runs (
   first_running_at timestamp with time zone,
   last_counted_at timestamp with time zone not null,
   usage jsonb,
+  highest_discount_ppm integer,
   constraint instance_runs_pkey PRIMARY KEY (instance_id, generation),
   constraint instance_runs_check CHECK (((charged_running_ms >= 0) AND (charged_running_ms <= running_ms))),
+  constraint instance_runs_highest_discount_ppm_check CHECK (((highest_discount_ppm >= 0) AND (highest_discount_ppm < 1000000))),
   constraint instance_runs_lowest_price_nanos_per_hour_check CHECK ((lowest_price_nanos_per_hour >= 0)),
   constraint instance_runs_received_bytes_check CHECK ((received_bytes >= 0)),
   constraint instance_runs_running_ms_check CHECK ((running_ms >= 0)),
   constraint instance_runs_sent_bytes_check CHECK ((sent_bytes >= 0))
-);
+) with (fillfactor=85, autovacuum_vacuum_scale_factor=0.05);
 CREATE INDEX instance_runs_uncharged ON public.instance_runs USING btree (last_counted_at) WHERE (charged_running_ms < running_ms);
 
 create table instance_ssh_keys (
@@ -522,20 +620,27 @@ create table instances (
   revision integer default 0 not null,
   observed_ssh_host_key text,
   device_problem text default ''::text not null,
+  is_background boolean default false not null,
+  displaced_at timestamp with time zone,
+  discount_ppm integer default 0 not null,
+  claimed_at timestamp with time zone,
   constraint instances_pkey PRIMARY KEY (id),
   constraint instances_desired_check CHECK ((desired = ANY (ARRAY['running'::text, 'stopped'::text, 'destroyed'::text]))),
   constraint instances_device_count_check CHECK ((device_count >= 1)),
+  constraint instances_discount_ppm_check CHECK (((discount_ppm >= 0) AND (discount_ppm <= 1000000))),
   constraint instances_disk_bytes_check CHECK ((disk_bytes > 0)),
   constraint instances_generation_check CHECK ((generation >= 0)),
   constraint instances_inet_down_nanos_per_gb_check CHECK ((inet_down_nanos_per_gb >= 0)),
   constraint instances_inet_up_nanos_per_gb_check CHECK ((inet_up_nanos_per_gb >= 0)),
-  constraint instances_phase_check CHECK ((phase = ANY (ARRAY['scheduled'::text, 'starting'::text, 'running'::text, 'stopping'::text, 'stopped'::text, 'ending'::text, 'ended'::text]))),
+  constraint instances_phase_check CHECK ((phase = ANY (ARRAY['scheduled'::text, 'starting'::text, 'running'::text, 'yielding'::text, 'stopping'::text, 'stopped'::text, 'ending'::text, 'ended'::text]))),
   constraint instances_price_nanos_per_hour_check CHECK ((price_nanos_per_hour >= 0)),
   constraint instances_revision_check CHECK ((revision >= 0)),
   constraint instances_storage_nanos_per_gb_month_check CHECK ((storage_nanos_per_gb_month >= 0))
-);
+) with (autovacuum_analyze_scale_factor=0.05);
 CREATE INDEX instances_deadline_at ON public.instances USING btree (deadline_at) WHERE (deadline_at IS NOT NULL);
+CREATE INDEX instances_end_at ON public.instances USING btree (end_at) WHERE (ended_at IS NULL);
 CREATE INDEX instances_machine_id ON public.instances USING btree (machine_id) WHERE (ended_at IS NULL);
+CREATE INDEX instances_over ON public.instances USING btree (user_id, machine_id) WHERE (ended_at IS NOT NULL);
 CREATE INDEX instances_scheduled ON public.instances USING btree (machine_id) WHERE (phase = 'scheduled'::text);
 CREATE INDEX instances_user_id ON public.instances USING btree (user_id) WHERE (ended_at IS NULL);
 
@@ -582,7 +687,7 @@ create table leases (
   constraint leases_pkey PRIMARY KEY (id),
   constraint leases_generation_check CHECK ((generation >= 1)),
   constraint leases_price_nanos_per_device_hour_check CHECK ((price_nanos_per_device_hour >= 0))
-);
+) with (autovacuum_analyze_scale_factor=0.05);
 CREATE INDEX leases_by_instance ON public.leases USING btree (instance_id);
 CREATE INDEX leases_live_by_machine ON public.leases USING btree (machine_id) WHERE (released_at IS NULL);
 CREATE UNIQUE INDEX leases_one_live_per_device ON public.leases USING btree (device_id) WHERE (released_at IS NULL);
@@ -599,10 +704,29 @@ create table ledger_accounts (
   constraint ledger_accounts_floor CHECK (((balance_nanos - held_nanos) >= floor_nanos)),
   constraint ledger_accounts_held CHECK ((held_nanos >= 0)),
   constraint ledger_accounts_issuance CHECK (((kind = 'issuance'::text) OR (floor_nanos = 0))),
-  constraint ledger_accounts_kind CHECK ((kind = ANY (ARRAY['credit'::text, 'earnings'::text, 'issuance'::text, 'fees'::text, 'payouts'::text]))),
-  constraint ledger_accounts_owner_kind CHECK (((user_id IS NOT NULL) = (kind = ANY (ARRAY['credit'::text, 'earnings'::text]))))
+  constraint ledger_accounts_kind CHECK (((kind = ANY (ARRAY['credit'::text, 'earnings'::text, 'issuance'::text, 'fees'::text, 'payouts'::text])) OR (kind ~ '^deposit:[1-9][0-9]{0,9}$'::text))),
+  constraint ledger_accounts_owner_kind CHECK (((user_id IS NOT NULL) = ((kind = ANY (ARRAY['credit'::text, 'earnings'::text])) OR (kind ~~ 'deposit:%'::text))))
 ) with (fillfactor=50);
 CREATE UNIQUE INDEX ledger_accounts_owner ON public.ledger_accounts USING btree (COALESCE(user_id, 0), kind);
+
+create table ledger_earned_clock (
+  is_only boolean default true not null,
+  counted_until_at timestamp with time zone,
+  constraint ledger_earned_clock_pkey PRIMARY KEY (is_only),
+  constraint ledger_earned_clock_is_only_check CHECK (is_only)
+);
+
+create table ledger_earned_days (
+  account_id integer not null,
+  day integer not null,
+  machine_id integer not null,
+  code text not null,
+  amount_nanos bigint not null,
+  constraint ledger_earned_days_pkey PRIMARY KEY (account_id, day, machine_id, code),
+  constraint ledger_earned_days_amount_nanos_check CHECK ((amount_nanos > 0)),
+  constraint ledger_earned_days_day_check CHECK ((day >= 0)),
+  constraint ledger_earned_days_machine_id_check CHECK ((machine_id >= 0))
+);
 
 create table ledger_holds (
   id bigint generated always as identity,
@@ -631,13 +755,65 @@ create table ledger_transfers (
   created_at timestamp with time zone not null,
   constraint ledger_transfers_pkey PRIMARY KEY (id),
   constraint ledger_transfers_amount CHECK ((amount_nanos > 0)),
-  constraint ledger_transfers_code CHECK ((code = ANY (ARRAY['credit_granted'::text, 'credit_transfer'::text, 'usage_gpu'::text, 'usage_storage'::text, 'usage_bandwidth_up'::text, 'usage_bandwidth_down'::text, 'refund'::text, 'payout'::text, 'fee'::text]))),
+  constraint ledger_transfers_code CHECK ((code = ANY (ARRAY['credit_granted'::text, 'credit_transfer'::text, 'usage_gpu'::text, 'usage_storage'::text, 'usage_bandwidth_up'::text, 'usage_bandwidth_down'::text, 'prepay'::text, 'refund'::text, 'payout'::text, 'fee'::text]))),
   constraint ledger_transfers_key_length CHECK (((length(key) >= 1) AND (length(key) <= 200))),
   constraint ledger_transfers_two_sides CHECK ((debit_account_id <> credit_account_id))
 );
 CREATE INDEX ledger_transfers_credit ON public.ledger_transfers USING btree (credit_account_id, created_at, id);
 CREATE INDEX ledger_transfers_debit ON public.ledger_transfers USING btree (debit_account_id, created_at, id);
 CREATE UNIQUE INDEX ledger_transfers_key ON public.ledger_transfers USING btree (key);
+
+create table machine_days (
+  machine_id integer not null,
+  day integer not null,
+  online_ms bigint not null,
+  offline_ms bigint not null,
+  offline_rented_ms bigint not null,
+  maintenance_ms bigint not null,
+  constraint machine_days_pkey PRIMARY KEY (machine_id, day),
+  constraint machine_days_check CHECK (((offline_rented_ms >= 0) AND (offline_rented_ms <= offline_ms))),
+  constraint machine_days_day_check CHECK ((day >= 0)),
+  constraint machine_days_maintenance_ms_check CHECK ((maintenance_ms >= 0)),
+  constraint machine_days_offline_ms_check CHECK ((offline_ms >= 0)),
+  constraint machine_days_online_ms_check CHECK ((online_ms >= 0))
+);
+
+create table machine_maintenances (
+  id integer generated always as identity,
+  machine_id integer not null,
+  start_at timestamp with time zone not null,
+  end_at timestamp with time zone not null,
+  category text not null,
+  reason text not null,
+  created_at timestamp with time zone not null,
+  cancelled_at timestamp with time zone,
+  constraint machine_maintenances_pkey PRIMARY KEY (id),
+  constraint machine_maintenances_category_check CHECK ((category = ANY (ARRAY['power'::text, 'internet'::text, 'disk'::text, 'gpu'::text, 'software'::text, 'other'::text, 'not provided'::text]))),
+  constraint machine_maintenances_check CHECK ((end_at > start_at))
+);
+CREATE INDEX machine_maintenances_machine_id ON public.machine_maintenances USING btree (machine_id, end_at) WHERE (cancelled_at IS NULL);
+
+create table machine_reports (
+  id integer generated always as identity,
+  machine_id integer not null,
+  user_id integer not null,
+  problem text not null,
+  message text not null,
+  created_at timestamp with time zone not null,
+  constraint machine_reports_pkey PRIMARY KEY (id),
+  constraint machine_reports_machine_id_user_id_problem_key UNIQUE (machine_id, user_id, problem),
+  constraint machine_reports_message_check CHECK ((length(message) <= 2000)),
+  constraint machine_reports_problem_check CHECK (((length(problem) >= 1) AND (length(problem) <= 100)))
+);
+
+create table machine_start_days (
+  machine_id integer not null,
+  day integer not null,
+  succeeded_count integer not null,
+  constraint machine_start_days_pkey PRIMARY KEY (machine_id, day),
+  constraint machine_start_days_day_check CHECK ((day >= 0)),
+  constraint machine_start_days_succeeded_count_check CHECK ((succeeded_count >= 0))
+);
 
 create table machines (
   id integer generated always as identity,
@@ -668,21 +844,51 @@ create table machines (
   proof_sha256 bytea,
   previous_proof_sha256 bytea,
   clone_noticed_at timestamp with time zone,
+  hosting_type integer default 0 not null,
+  offer_duration_s bigint,
+  reliability_ppm integer default 600000 not null,
+  rests_until_at timestamp with time zone,
+  review_at timestamp with time zone,
+  connected_at timestamp with time zone,
+  deleted_at timestamp with time zone,
+  is_verification_fixed boolean default false not null,
+  first_start_succeeded_at timestamp with time zone,
+  starts_fail_since_at timestamp with time zone,
+  rest_count integer default 0 not null,
   constraint machines_pkey PRIMARY KEY (id),
   constraint machines_agent_credential_id_host_key_key UNIQUE (agent_credential_id, host_key),
   constraint machines_credit_discount_max_permille_check CHECK (((credit_discount_max_permille >= 0) AND (credit_discount_max_permille <= 1000))),
+  constraint machines_deleted_unlisted CHECK (((deleted_at IS NULL) OR (NOT is_listed))),
   constraint machines_engine_kind_check CHECK ((engine_kind = ANY (ARRAY['docker'::text, 'simulated'::text]))),
+  constraint machines_hosting_type_check CHECK ((hosting_type = ANY (ARRAY[0, 1]))),
   constraint machines_min_chunk_check CHECK ((min_chunk >= 1)),
+  constraint machines_offer_duration_s_check CHECK ((offer_duration_s > 0)),
   constraint machines_price_device_nanos_per_hour_check CHECK ((price_device_nanos_per_hour >= 0)),
   constraint machines_price_disk_nanos_per_gb_month_check CHECK ((price_disk_nanos_per_gb_month >= 0)),
   constraint machines_price_inet_down_nanos_per_gb_check CHECK ((price_inet_down_nanos_per_gb >= 0)),
   constraint machines_price_inet_up_nanos_per_gb_check CHECK ((price_inet_up_nanos_per_gb >= 0)),
   constraint machines_price_min_bid_nanos_per_hour_check CHECK ((price_min_bid_nanos_per_hour >= 0)),
+  constraint machines_reliability_ppm_check CHECK (((reliability_ppm >= 0) AND (reliability_ppm <= 1000000))),
   constraint machines_resource_type_check CHECK ((resource_type = ANY (ARRAY['gpu'::text, 'cpu'::text]))),
+  constraint machines_rest_count_check CHECK ((rest_count >= 0)),
   constraint machines_verification_check CHECK ((verification = ANY (ARRAY['verified'::text, 'unverified'::text, 'deverified'::text])))
-);
+) with (fillfactor=75, autovacuum_vacuum_scale_factor=0.05);
+CREATE INDEX machines_away ON public.machines USING btree (id) WHERE (NOT is_connected);
 CREATE INDEX machines_host_id ON public.machines USING btree (host_id);
-CREATE INDEX machines_lease_until_at ON public.machines USING btree (lease_until_at);
+CREATE INDEX machines_listed_until ON public.machines USING btree (offer_end_at) WHERE is_listed;
+CREATE INDEX machines_resting ON public.machines USING btree (rests_until_at) WHERE (rests_until_at IS NOT NULL);
+CREATE INDEX machines_review_at ON public.machines USING btree (review_at) WHERE (review_at IS NOT NULL);
+CREATE INDEX machines_rolling ON public.machines USING btree (offer_end_at) WHERE (offer_duration_s IS NOT NULL);
+
+create table market_rules (
+  is_only boolean default true not null,
+  notice_ms integer default 30000 not null,
+  min_slice_ms integer default 60000 not null,
+  constraint market_rules_pkey PRIMARY KEY (is_only),
+  constraint market_rules_is_only_check CHECK (is_only),
+  constraint market_rules_min_slice_ms_check CHECK (((min_slice_ms >= 0) AND (min_slice_ms <= 86400000))),
+  constraint market_rules_notice_ms_check CHECK (((notice_ms >= 0) AND (notice_ms <= 3600000)))
+);
 
 create table network_disk_mounts (
   network_disk_id integer not null,
@@ -729,8 +935,50 @@ create table offers (
   retired_at timestamp with time zone,
   constraint offers_pkey PRIMARY KEY (id),
   constraint offers_device_count_check CHECK ((device_count >= 1))
-);
+) with (autovacuum_vacuum_scale_factor=0.1, autovacuum_analyze_scale_factor=0.05);
 CREATE UNIQUE INDEX offers_live ON public.offers USING btree (machine_id, device_count) WHERE (retired_at IS NULL);
+
+create table pending_price_increases (
+  id integer generated always as identity,
+  instance_id integer not null,
+  host_id integer not null,
+  price_nanos_per_hour bigint not null,
+  storage_nanos_per_gb_month bigint not null,
+  inet_up_nanos_per_gb bigint not null,
+  inet_down_nanos_per_gb bigint not null,
+  end_at timestamp with time zone not null,
+  created_at timestamp with time zone not null,
+  constraint pending_price_increases_pkey PRIMARY KEY (id),
+  constraint pending_price_increases_instance_id_key UNIQUE (instance_id),
+  constraint pending_price_increases_inet_down_nanos_per_gb_check CHECK ((inet_down_nanos_per_gb >= 0)),
+  constraint pending_price_increases_inet_up_nanos_per_gb_check CHECK ((inet_up_nanos_per_gb >= 0)),
+  constraint pending_price_increases_price_nanos_per_hour_check CHECK ((price_nanos_per_hour >= 0)),
+  constraint pending_price_increases_storage_nanos_per_gb_month_check CHECK ((storage_nanos_per_gb_month >= 0))
+);
+
+create table presence_clock (
+  is_only boolean default true not null,
+  counted_until_at timestamp with time zone not null,
+  constraint presence_clock_pkey PRIMARY KEY (is_only),
+  constraint presence_clock_is_only_check CHECK (is_only)
+);
+
+create table price_changes (
+  instance_id integer not null,
+  starts_at timestamp with time zone not null,
+  price_nanos_per_hour bigint not null,
+  storage_nanos_per_gb_month bigint not null,
+  inet_up_nanos_per_gb bigint not null,
+  inet_down_nanos_per_gb bigint not null,
+  accepted_at timestamp with time zone not null,
+  applied_at timestamp with time zone,
+  constraint price_changes_pkey PRIMARY KEY (instance_id, starts_at),
+  constraint price_changes_inet_down_nanos_per_gb_check CHECK ((inet_down_nanos_per_gb >= 0)),
+  constraint price_changes_inet_up_nanos_per_gb_check CHECK ((inet_up_nanos_per_gb >= 0)),
+  constraint price_changes_price_nanos_per_hour_check CHECK ((price_nanos_per_hour >= 0)),
+  constraint price_changes_storage_nanos_per_gb_month_check CHECK ((storage_nanos_per_gb_month >= 0))
+);
+CREATE INDEX price_changes_due ON public.price_changes USING btree (starts_at) WHERE (applied_at IS NULL);
 
 create table proxy_ports (
   port integer not null,
@@ -762,6 +1010,36 @@ create table ssh_keys (
   constraint ssh_keys_public_key_check CHECK (((length(public_key) >= 1) AND (length(public_key) <= 16384) AND (public_key !~ '[\r\n]'::text)))
 );
 CREATE UNIQUE INDEX ssh_keys_fingerprint ON public.ssh_keys USING btree (user_id, fingerprint) WHERE (deleted_at IS NULL);
+
+create table standing_requests (
+  id integer generated by default as identity,
+  user_id integer not null,
+  query jsonb not null,
+  total_max_nanos_per_hour bigint,
+  bid_nanos_per_hour bigint,
+  launch jsonb not null,
+  template_hash_id text,
+  volume_info jsonb,
+  status text default 'open'::text not null,
+  reason text default ''::text not null,
+  attempted_at timestamp with time zone,
+  instance_id integer,
+  created_at timestamp with time zone not null,
+  expires_at timestamp with time zone not null,
+  closed_at timestamp with time zone,
+  constraint standing_requests_pkey PRIMARY KEY (id),
+  constraint standing_requests_bid_nanos_per_hour_check CHECK ((bid_nanos_per_hour > 0)),
+  constraint standing_requests_check CHECK (((total_max_nanos_per_hour IS NOT NULL) OR (bid_nanos_per_hour IS NOT NULL))),
+  constraint standing_requests_check1 CHECK (((status = 'claimed'::text) = (instance_id IS NOT NULL))),
+  constraint standing_requests_check2 CHECK (((status = 'open'::text) = (closed_at IS NULL))),
+  constraint standing_requests_status_check CHECK ((status = ANY (ARRAY['open'::text, 'claimed'::text, 'cancelled'::text, 'expired'::text, 'failed'::text]))),
+  constraint standing_requests_total_max_nanos_per_hour_check CHECK ((total_max_nanos_per_hour > 0))
+);
+CREATE INDEX standing_requests_closed_at ON public.standing_requests USING btree (closed_at) WHERE (closed_at IS NOT NULL);
+CREATE INDEX standing_requests_expires_at ON public.standing_requests USING btree (expires_at) WHERE (status = 'open'::text);
+CREATE UNIQUE INDEX standing_requests_instance_id ON public.standing_requests USING btree (instance_id) WHERE (instance_id IS NOT NULL);
+CREATE INDEX standing_requests_open ON public.standing_requests USING btree (id) WHERE (status = 'open'::text);
+CREATE INDEX standing_requests_user_id ON public.standing_requests USING btree (user_id, id);
 
 create table template_hash_keys (
   id integer not null,
@@ -840,6 +1118,22 @@ create table volume_attachments (
   constraint volume_attachments_mount_path_check CHECK ((mount_path ~~ '/_%'::text))
 );
 
+create table volume_clones (
+  volume_id integer not null,
+  source_id integer not null,
+  task_id text not null,
+  expected_bytes bigint not null,
+  created_at timestamp with time zone not null,
+  expires_at timestamp with time zone not null,
+  failed_at timestamp with time zone,
+  problem text default ''::text not null,
+  constraint volume_clones_pkey PRIMARY KEY (volume_id),
+  constraint volume_clones_task_id_key UNIQUE (task_id),
+  constraint volume_clones_check CHECK (((problem = ''::text) OR (failed_at IS NOT NULL))),
+  constraint volume_clones_expected_bytes_check CHECK ((expected_bytes >= 0))
+);
+CREATE INDEX volume_clones_source_id ON public.volume_clones USING btree (source_id);
+
 create table volume_offers (
   id integer generated always as identity,
   machine_id integer not null,
@@ -881,6 +1175,7 @@ create table volumes (
   constraint volumes_size_bytes_check CHECK ((size_bytes > 0)),
   constraint volumes_used_bytes_check CHECK ((used_bytes >= 0))
 );
+CREATE INDEX volumes_end_at ON public.volumes USING btree (end_at) WHERE (deleting_at IS NULL);
 CREATE INDEX volumes_machine_id ON public.volumes USING btree (machine_id) WHERE (deleted_at IS NULL);
 CREATE INDEX volumes_network_disk_id ON public.volumes USING btree (network_disk_id) WHERE (deleted_at IS NULL);
 CREATE INDEX volumes_user_id ON public.volumes USING btree (user_id) WHERE (deleted_at IS NULL);
@@ -892,11 +1187,18 @@ alter table agent_tasks add constraint agent_tasks_machine_id_fkey FOREIGN KEY (
 alter table agent_tasks add constraint agent_tasks_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
 alter table api_keys add constraint api_keys_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
 alter table audit_events add constraint audit_events_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
+alter table default_jobs add constraint default_jobs_machine_id_fkey FOREIGN KEY (machine_id) REFERENCES machines(id);
+alter table deposits add constraint deposits_instance_id_fkey FOREIGN KEY (instance_id) REFERENCES instances(id);
+alter table deposits add constraint deposits_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
 alter table device_events add constraint device_events_device_id_fkey FOREIGN KEY (device_id) REFERENCES devices(id);
 alter table devices add constraint devices_machine_id_fkey FOREIGN KEY (machine_id) REFERENCES machines(id);
 alter table endpoint_groups add constraint endpoint_groups_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
 alter table endpoint_workers add constraint endpoint_workers_endpoint_group_id_fkey FOREIGN KEY (endpoint_group_id) REFERENCES endpoint_groups(id);
 alter table endpoint_workers add constraint endpoint_workers_instance_id_fkey FOREIGN KEY (instance_id) REFERENCES instances(id);
+alter table failed_starts add constraint failed_starts_instance_id_fkey FOREIGN KEY (instance_id) REFERENCES instances(id);
+alter table failed_starts add constraint failed_starts_machine_id_fkey FOREIGN KEY (machine_id) REFERENCES machines(id);
+alter table failed_starts add constraint failed_starts_renter_id_fkey FOREIGN KEY (renter_id) REFERENCES users(id);
+alter table gpu_samples add constraint gpu_samples_step_s_at_fkey FOREIGN KEY (step_s, at) REFERENCES gpu_sample_runs(step_s, at) ON DELETE CASCADE;
 alter table instance_events add constraint instance_events_instance_id_fkey FOREIGN KEY (instance_id) REFERENCES instances(id);
 alter table instance_runs add constraint instance_runs_instance_id_fkey FOREIGN KEY (instance_id) REFERENCES instances(id);
 alter table instance_ssh_keys add constraint instance_ssh_keys_instance_id_fkey FOREIGN KEY (instance_id) REFERENCES instances(id);
@@ -910,7 +1212,13 @@ alter table leases add constraint leases_device_id_fkey FOREIGN KEY (device_id) 
 alter table leases add constraint leases_instance_id_fkey FOREIGN KEY (instance_id) REFERENCES instances(id);
 alter table leases add constraint leases_machine_id_fkey FOREIGN KEY (machine_id) REFERENCES machines(id);
 alter table ledger_accounts add constraint ledger_accounts_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
+alter table ledger_earned_days add constraint ledger_earned_days_account_id_fkey FOREIGN KEY (account_id) REFERENCES ledger_accounts(id);
 alter table ledger_holds add constraint ledger_holds_account_id_fkey FOREIGN KEY (account_id) REFERENCES ledger_accounts(id);
+alter table machine_days add constraint machine_days_machine_id_fkey FOREIGN KEY (machine_id) REFERENCES machines(id);
+alter table machine_maintenances add constraint machine_maintenances_machine_id_fkey FOREIGN KEY (machine_id) REFERENCES machines(id);
+alter table machine_reports add constraint machine_reports_machine_id_fkey FOREIGN KEY (machine_id) REFERENCES machines(id);
+alter table machine_reports add constraint machine_reports_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
+alter table machine_start_days add constraint machine_start_days_machine_id_fkey FOREIGN KEY (machine_id) REFERENCES machines(id);
 alter table machines add constraint machines_agent_credential_id_fkey FOREIGN KEY (agent_credential_id) REFERENCES agent_credentials(id);
 alter table machines add constraint machines_host_id_fkey FOREIGN KEY (host_id) REFERENCES users(id);
 alter table network_disk_mounts add constraint network_disk_mounts_machine_id_fkey FOREIGN KEY (machine_id) REFERENCES machines(id);
@@ -918,13 +1226,20 @@ alter table network_disk_mounts add constraint network_disk_mounts_network_disk_
 alter table network_disks add constraint network_disks_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
 alter table network_volume_offers add constraint network_volume_offers_network_disk_id_fkey FOREIGN KEY (network_disk_id) REFERENCES network_disks(id);
 alter table offers add constraint offers_machine_id_fkey FOREIGN KEY (machine_id) REFERENCES machines(id);
+alter table pending_price_increases add constraint pending_price_increases_host_id_fkey FOREIGN KEY (host_id) REFERENCES users(id);
+alter table pending_price_increases add constraint pending_price_increases_instance_id_fkey FOREIGN KEY (instance_id) REFERENCES instances(id);
+alter table price_changes add constraint price_changes_instance_id_fkey FOREIGN KEY (instance_id) REFERENCES instances(id);
 alter table proxy_ports add constraint proxy_ports_instance_id_fkey FOREIGN KEY (instance_id) REFERENCES instances(id);
 alter table ssh_keys add constraint ssh_keys_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
+alter table standing_requests add constraint standing_requests_instance_id_fkey FOREIGN KEY (instance_id) REFERENCES instances(id);
+alter table standing_requests add constraint standing_requests_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
 alter table template_versions add constraint template_versions_template_id_fkey FOREIGN KEY (template_id) REFERENCES templates(id);
 alter table templates add constraint templates_creator_id_fkey FOREIGN KEY (creator_id) REFERENCES users(id);
 alter table users add constraint users_parent_id_fkey FOREIGN KEY (parent_id) REFERENCES users(id);
 alter table volume_attachments add constraint volume_attachments_instance_id_fkey FOREIGN KEY (instance_id) REFERENCES instances(id);
 alter table volume_attachments add constraint volume_attachments_volume_id_fkey FOREIGN KEY (volume_id) REFERENCES volumes(id);
+alter table volume_clones add constraint volume_clones_source_id_fkey FOREIGN KEY (source_id) REFERENCES volumes(id);
+alter table volume_clones add constraint volume_clones_volume_id_fkey FOREIGN KEY (volume_id) REFERENCES volumes(id);
 alter table volume_offers add constraint volume_offers_machine_id_fkey FOREIGN KEY (machine_id) REFERENCES machines(id);
 alter table volumes add constraint volumes_machine_id_fkey FOREIGN KEY (machine_id) REFERENCES machines(id);
 alter table volumes add constraint volumes_network_disk_id_fkey FOREIGN KEY (network_disk_id) REFERENCES network_disks(id);

@@ -10,9 +10,12 @@ export type IpAccessId = Id<"ip_access">;
 export type LedgerAccountId = Id<"ledger_account">;
 export type TemplateId = Id<"template">;
 export type MachineId = Id<"machine">;
+export type MachineMaintenanceId = Id<"machine_maintenance">;
+export type MachineReportId = Id<"machine_report">;
 export type AgentCredentialId = Id<"agent_credential">;
 export type JoinTokenId = Id<"join_token">;
 export type DeviceId = Id<"device">;
+export type PriceIncreaseId = Id<"price_increase">;
 export type OfferId = Id<"offer">;
 export type InstanceId = Id<"instance">;
 export type VolumeId = Id<"volume">;
@@ -20,6 +23,7 @@ export type VolumeOfferId = Id<"volume_offer">;
 export type NetworkDiskId = Id<"network_disk">;
 export type NetworkVolumeOfferId = Id<"network_volume_offer">;
 export type EndpointGroupId = Id<"endpoint_group">;
+export type StandingRequestId = Id<"standing_request">;
 
 /** The largest id the database can hold (PostgreSQL `integer`). */
 export const MAX_ID = 2_147_483_647;

@@ -19,8 +19,13 @@ export async function insertRows<Table extends keyof Tables>(
   const columns = sql.join(Object.keys(first).map((column) => sql.ref(column)));
   await sql`
     insert into ${sql.table(table)} (${columns})
-    select ${columns} from json_populate_recordset(null::${sql.table(table)}, ${JSON.stringify(rows.map(toJson))}::json)
+    select ${columns} from json_populate_recordset(null::${sql.table(table)}, ${toJsonRows(rows)}::json)
   `.execute(tx.db);
+}
+
+/** Rows as the text that `json_populate_recordset` reads, for statements that do more than insert them. */
+export function toJsonRows(rows: readonly Readonly<Record<string, unknown>>[]): string {
+  return JSON.stringify(rows.map(toJson));
 }
 
 function toJson(row: Readonly<Record<string, unknown>>): unknown {

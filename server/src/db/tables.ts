@@ -10,10 +10,13 @@ import type {
   JoinTokenId,
   LedgerAccountId,
   MachineId,
+  MachineMaintenanceId,
+  MachineReportId,
   NetworkDiskId,
   NetworkVolumeOfferId,
   OfferId,
   SshKeyId,
+  StandingRequestId,
   TemplateId,
   UserId,
   VolumeId,
@@ -56,6 +59,8 @@ export type AgentTasksTable = {
   progress: Generated<string>;
   is_success: boolean | null;
   result: string | null;
+  transfer_id: string | null;
+  copied_bytes: Generated<bigint>;
 };
 
 export type ApiKeysTable = {
@@ -86,6 +91,27 @@ export type CertificateAuthoritiesTable = {
   certificate_pem: string;
   sealed_key: string;
   created_at: Date;
+};
+
+export type DefaultJobsTable = {
+  machine_id: MachineId;
+  image: string;
+  args: ColumnType<unknown, string, string>;
+  price_device_nanos_per_hour: bigint;
+  price_inet_up_nanos_per_gb: bigint;
+  price_inet_down_nanos_per_gb: bigint;
+  created_at: Date;
+};
+
+export type DepositsTable = {
+  instance_id: InstanceId;
+  user_id: UserId;
+  discount_ppm: number;
+  prepay_count: number;
+  at_stake_nanos: Generated<bigint>;
+  saved_nanos: Generated<bigint>;
+  opened_at: Date;
+  closed_at: Date | null;
 };
 
 export type DeviceEventsTable = {
@@ -137,6 +163,44 @@ export type EndpointWorkersTable = {
   created_at: Date;
 };
 
+export type FailedStartsTable = {
+  instance_id: InstanceId;
+  generation: number;
+  machine_id: MachineId;
+  renter_id: UserId;
+  at: Date;
+  reason: string;
+  is_counted: boolean;
+};
+
+export type GpuSampleRunsTable = {
+  step_s: number;
+  at: Date;
+};
+
+export type GpuSamplesTable = {
+  step_s: number;
+  at: Date;
+  gpu_name: string;
+  verified: "yes" | "no" | "all";
+  hosting: "secure_cloud" | "community" | "all";
+  rented_count: number;
+  available_count: number;
+  dlperf: number;
+  tflops: number;
+  price_p10_nanos: bigint | null;
+  price_p25_nanos: bigint | null;
+  price_p50_nanos: bigint | null;
+  price_p75_nanos: bigint | null;
+  price_p90_nanos: bigint | null;
+  rented_p10_nanos: bigint | null;
+  rented_p50_nanos: bigint | null;
+  rented_p90_nanos: bigint | null;
+  available_p10_nanos: bigint | null;
+  available_p50_nanos: bigint | null;
+  available_p90_nanos: bigint | null;
+};
+
 export type IdempotencyKeysTable = {
   api_key_id: ApiKeyId;
   key: string;
@@ -169,6 +233,7 @@ export type InstanceRunsTable = {
   first_running_at: Date | null;
   last_counted_at: Date;
   usage: ColumnType<unknown, string | null, string | null>;
+  highest_discount_ppm: number | null;
 };
 
 export type InstanceSshKeysTable = {
@@ -196,7 +261,7 @@ export type InstancesTable = {
   disk_bytes: bigint;
   launch: ColumnType<unknown, string, string>;
   desired: "running" | "stopped" | "destroyed";
-  phase: "scheduled" | "starting" | "running" | "stopping" | "stopped" | "ending" | "ended";
+  phase: "scheduled" | "starting" | "running" | "yielding" | "stopping" | "stopped" | "ending" | "ended";
   phase_cause: string;
   phase_since_at: Date;
   deadline_at: Date | null;
@@ -213,6 +278,10 @@ export type InstancesTable = {
   revision: Generated<number>;
   observed_ssh_host_key: string | null;
   device_problem: Generated<string>;
+  is_background: Generated<boolean>;
+  displaced_at: Date | null;
+  discount_ppm: Generated<number>;
+  claimed_at: Date | null;
 };
 
 export type IpAccessesTable = {
@@ -252,10 +321,23 @@ export type LeasesTable = {
 export type LedgerAccountsTable = {
   id: GeneratedAlways<LedgerAccountId>;
   user_id: UserId | null;
-  kind: "credit" | "earnings" | "issuance" | "fees" | "payouts";
+  kind: string;
   balance_nanos: Generated<bigint>;
   held_nanos: Generated<bigint>;
   floor_nanos: Generated<bigint>;
+};
+
+export type LedgerEarnedClockTable = {
+  is_only: Generated<boolean>;
+  counted_until_at: Date | null;
+};
+
+export type LedgerEarnedDaysTable = {
+  account_id: LedgerAccountId;
+  day: number;
+  machine_id: MachineId;
+  code: string;
+  amount_nanos: bigint;
 };
 
 export type LedgerHoldsTable = {
@@ -281,12 +363,48 @@ export type LedgerTransfersTable = {
     | "usage_storage"
     | "usage_bandwidth_up"
     | "usage_bandwidth_down"
+    | "prepay"
     | "refund"
     | "payout"
     | "fee";
   cause: ColumnType<unknown, string, string>;
   description: string;
   created_at: Date;
+};
+
+export type MachineDaysTable = {
+  machine_id: MachineId;
+  day: number;
+  online_ms: bigint;
+  offline_ms: bigint;
+  offline_rented_ms: bigint;
+  maintenance_ms: bigint;
+};
+
+export type MachineMaintenancesTable = {
+  id: GeneratedAlways<MachineMaintenanceId>;
+  machine_id: MachineId;
+  start_at: Date;
+  end_at: Date;
+  category: "power" | "internet" | "disk" | "gpu" | "software" | "other" | "not provided";
+  reason: string;
+  created_at: Date;
+  cancelled_at: Date | null;
+};
+
+export type MachineReportsTable = {
+  id: GeneratedAlways<MachineReportId>;
+  machine_id: MachineId;
+  user_id: UserId;
+  problem: string;
+  message: string;
+  created_at: Date;
+};
+
+export type MachineStartDaysTable = {
+  machine_id: MachineId;
+  day: number;
+  succeeded_count: number;
 };
 
 export type MachinesTable = {
@@ -318,6 +436,23 @@ export type MachinesTable = {
   proof_sha256: Buffer | null;
   previous_proof_sha256: Buffer | null;
   clone_noticed_at: Date | null;
+  hosting_type: Generated<number>;
+  offer_duration_s: bigint | null;
+  reliability_ppm: Generated<number>;
+  rests_until_at: Date | null;
+  review_at: Date | null;
+  connected_at: Date | null;
+  deleted_at: Date | null;
+  is_verification_fixed: Generated<boolean>;
+  first_start_succeeded_at: Date | null;
+  starts_fail_since_at: Date | null;
+  rest_count: Generated<number>;
+};
+
+export type MarketRulesTable = {
+  is_only: Generated<boolean>;
+  notice_ms: Generated<number>;
+  min_slice_ms: Generated<number>;
 };
 
 export type NetworkDiskMountsTable = {
@@ -354,6 +489,34 @@ export type OffersTable = {
   retired_at: Date | null;
 };
 
+export type PendingPriceIncreasesTable = {
+  id: GeneratedAlways<number>;
+  instance_id: InstanceId;
+  host_id: UserId;
+  price_nanos_per_hour: bigint;
+  storage_nanos_per_gb_month: bigint;
+  inet_up_nanos_per_gb: bigint;
+  inet_down_nanos_per_gb: bigint;
+  end_at: Date;
+  created_at: Date;
+};
+
+export type PresenceClockTable = {
+  is_only: Generated<boolean>;
+  counted_until_at: Date;
+};
+
+export type PriceChangesTable = {
+  instance_id: InstanceId;
+  starts_at: Date;
+  price_nanos_per_hour: bigint;
+  storage_nanos_per_gb_month: bigint;
+  inet_up_nanos_per_gb: bigint;
+  inet_down_nanos_per_gb: bigint;
+  accepted_at: Date;
+  applied_at: Date | null;
+};
+
 export type ProxyPortsTable = {
   port: number;
   instance_id: InstanceId | null;
@@ -375,6 +538,24 @@ export type SshKeysTable = {
   fingerprint: string;
   created_at: Date;
   deleted_at: Date | null;
+};
+
+export type StandingRequestsTable = {
+  id: Generated<StandingRequestId>;
+  user_id: UserId;
+  query: ColumnType<unknown, string, string>;
+  total_max_nanos_per_hour: bigint | null;
+  bid_nanos_per_hour: bigint | null;
+  launch: ColumnType<unknown, string, string>;
+  template_hash_id: string | null;
+  volume_info: ColumnType<unknown, string | null, string | null>;
+  status: Generated<"open" | "claimed" | "cancelled" | "expired" | "failed">;
+  reason: Generated<string>;
+  attempted_at: Date | null;
+  instance_id: InstanceId | null;
+  created_at: Date;
+  expires_at: Date;
+  closed_at: Date | null;
 };
 
 export type TemplateHashKeysTable = {
@@ -433,6 +614,17 @@ export type VolumeAttachmentsTable = {
   attached_at: Date;
 };
 
+export type VolumeClonesTable = {
+  volume_id: VolumeId;
+  source_id: VolumeId;
+  task_id: string;
+  expected_bytes: bigint;
+  created_at: Date;
+  expires_at: Date;
+  failed_at: Date | null;
+  problem: Generated<string>;
+};
+
 export type VolumeOffersTable = {
   id: GeneratedAlways<VolumeOfferId>;
   machine_id: MachineId;
@@ -469,10 +661,15 @@ export type Tables = {
   api_keys: ApiKeysTable;
   audit_events: AuditEventsTable;
   certificate_authorities: CertificateAuthoritiesTable;
+  default_jobs: DefaultJobsTable;
+  deposits: DepositsTable;
   device_events: DeviceEventsTable;
   devices: DevicesTable;
   endpoint_groups: EndpointGroupsTable;
   endpoint_workers: EndpointWorkersTable;
+  failed_starts: FailedStartsTable;
+  gpu_sample_runs: GpuSampleRunsTable;
+  gpu_samples: GpuSamplesTable;
   idempotency_keys: IdempotencyKeysTable;
   instance_events: InstanceEventsTable;
   instance_runs: InstanceRunsTable;
@@ -482,21 +679,33 @@ export type Tables = {
   join_tokens: JoinTokensTable;
   leases: LeasesTable;
   ledger_accounts: LedgerAccountsTable;
+  ledger_earned_clock: LedgerEarnedClockTable;
+  ledger_earned_days: LedgerEarnedDaysTable;
   ledger_holds: LedgerHoldsTable;
   ledger_transfers: LedgerTransfersTable;
+  machine_days: MachineDaysTable;
+  machine_maintenances: MachineMaintenancesTable;
+  machine_reports: MachineReportsTable;
+  machine_start_days: MachineStartDaysTable;
   machines: MachinesTable;
+  market_rules: MarketRulesTable;
   network_disk_mounts: NetworkDiskMountsTable;
   network_disks: NetworkDisksTable;
   network_volume_offers: NetworkVolumeOffersTable;
   offers: OffersTable;
+  pending_price_increases: PendingPriceIncreasesTable;
+  presence_clock: PresenceClockTable;
+  price_changes: PriceChangesTable;
   proxy_ports: ProxyPortsTable;
   schema_migrations: SchemaMigrationsTable;
   ssh_keys: SshKeysTable;
+  standing_requests: StandingRequestsTable;
   template_hash_keys: TemplateHashKeysTable;
   template_versions: TemplateVersionsTable;
   templates: TemplatesTable;
   users: UsersTable;
   volume_attachments: VolumeAttachmentsTable;
+  volume_clones: VolumeClonesTable;
   volume_offers: VolumeOffersTable;
   volumes: VolumesTable;
 };
