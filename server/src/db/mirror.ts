@@ -1,0 +1,112 @@
+import type { Clock } from "../base/clock.ts";
+import type { Log } from "../base/log.ts";
+import type { ChannelHandler } from "./listener.ts";
+
+/** So many are read by one set of statements and taken in between two requests. */
+const KEYS_PER_READ = 250;
+const RETRY_MS = 500;
+
+export type MirrorDependencies<Key> = {
+  readonly clock: Clock;
+  readonly log: Log;
+  /** What it holds, for a log line. */
+  readonly name: string;
+  /** Every key that there is to read, and every one that is held. */
+  readonly listAll: () => Promise<Iterable<Key>>;
+  /** Takes in what the database says of these now. */
+  readonly read: (keys: readonly Key[]) => Promise<void>;
+};
+
+/** Keeps a copy of rows in memory current by notifications that name what changed. PostgreSQL stays the truth. */
+export class Mirror<Key extends number> {
+  private readonly dependencies: MirrorDependencies<Key>;
+  private readonly stale = new Set<Key>();
+  private readonly stopping = new AbortController();
+  private isAllStale = false;
+  private refreshing: Promise<void> | undefined;
+
+  constructor(dependencies: MirrorDependencies<Key>) {
+    this.dependencies = dependencies;
+  }
+
+  /** For a channel whose payload lists keys. */
+  get channel(): ChannelHandler {
+    return {
+      onMessage: (payload) => {
+        // Whoever announces writes ids: what they name is looked up, and nothing else is done with them.
+        for (const key of payload.split(",")) this.stale.add(Number(key) as Key);
+        this.refreshSoon();
+      },
+      onGap: () => {
+        this.isAllStale = true;
+        this.refreshSoon();
+      },
+    };
+  }
+
+  /** Reads everything anew. */
+  async load(): Promise<void> {
+    this.isAllStale = true;
+    this.refreshSoon();
+    await this.settled();
+  }
+
+  /** Resolves when every change announced so far is visible. */
+  async settled(): Promise<void> {
+    while (this.refreshing !== undefined) await this.refreshing;
+  }
+
+  /** Reads nothing more, and waits for what is being read: the database is about to be closed. */
+  async stop(): Promise<void> {
+    this.stopping.abort();
+    await this.refreshing;
+  }
+
+  private refreshSoon(): void {
+    if (this.stopping.signal.aborted) return;
+    this.refreshing ??= this.refresh().finally(() => {
+      this.refreshing = undefined;
+      // Something may have become stale since the last look.
+      if (this.isAllStale || this.stale.size > 0) this.refreshSoon();
+    });
+  }
+
+  private async refresh(): Promise<void> {
+    const { clock, log, name } = this.dependencies;
+    while (!this.stopping.signal.aborted && (this.isAllStale || this.stale.size > 0)) {
+      try {
+        if (this.isAllStale) await this.markAll();
+        await this.readSome();
+      } catch (error) {
+        log.error({ err: error }, `${name} could not be read; what is shown may be old`);
+        await clock.sleep(RETRY_MS, this.stopping.signal);
+      }
+    }
+  }
+
+  private async markAll(): Promise<void> {
+    this.isAllStale = false;
+    try {
+      for (const key of await this.dependencies.listAll()) this.stale.add(key);
+    } catch (error) {
+      this.isAllStale = true;
+      throw error;
+    }
+  }
+
+  private async readSome(): Promise<void> {
+    const keys: Key[] = [];
+    for (const key of this.stale) {
+      if (keys.length >= KEYS_PER_READ) break;
+      keys.push(key);
+    }
+    // What is announced from here on may come too late for this look and is read once more.
+    for (const key of keys) this.stale.delete(key);
+    try {
+      await this.dependencies.read(keys);
+    } catch (error) {
+      for (const key of keys) this.stale.add(key);
+      throw error;
+    }
+  }
+}
