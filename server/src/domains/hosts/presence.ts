@@ -1,0 +1,38 @@
+import { dayOf, startOfDay } from "./reliability.ts";
+
+export const COUNT_EVERY_MS = 60_000;
+/** After a longer gap nobody was there to see who was: the server did not run. */
+const GAP_MS_MAX = 5 * COUNT_EVERY_MS;
+/** How long after a start of the server agents may take to connect before their absence is theirs. */
+export const SETTLE_MS = 120_000;
+
+/** A stretch of time within one day. */
+export type DayPart = { readonly day: number; readonly from: Date; readonly until: Date };
+
+export type PresencePlan =
+  /** It is counted already, by another process or up to a moment that is still to come. */
+  | { readonly kind: "wait" }
+  /** Nobody knows what was; counting goes on from there. */
+  | { readonly kind: "skip"; readonly until: Date }
+  | { readonly kind: "count"; readonly parts: readonly DayPart[]; readonly until: Date };
+
+/** What is to be counted now that everything up to `countedUntil` is. */
+export function planPresence(countedUntil: Date, now: Date): PresencePlan {
+  const gapMs = now.getTime() - countedUntil.getTime();
+  const isBeyond = gapMs > GAP_MS_MAX || gapMs < -SETTLE_MS;
+  if (isBeyond) return { kind: "skip", until: new Date(now.getTime() + SETTLE_MS) };
+  if (gapMs <= 0) return { kind: "wait" };
+  return { kind: "count", parts: splitByDay(countedUntil, now), until: now };
+}
+
+function splitByDay(from: Date, until: Date): readonly DayPart[] {
+  const parts: DayPart[] = [];
+  for (let at = from; at < until;) {
+    const day = dayOf(at);
+    const midnight = startOfDay(day + 1);
+    const end = midnight < until ? midnight : until;
+    parts.push({ day, from: at, until: end });
+    at = end;
+  }
+  return parts;
+}

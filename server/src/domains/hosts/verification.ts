@@ -1,0 +1,122 @@
+/** What a machine must have so that it is shown as verified (docs/hosts.md, Verification). */
+const CUDA_MIN = 12;
+const RELIABILITY_PPM_MIN = 900_000;
+const PORTS_PER_GPU_MIN = 3;
+const GPU_MEMORY_MB_MIN = 7_000;
+const MB_PER_GIB = 1024;
+const MBPS_PER_GIB = 2.6;
+const MBPS_MIN = 100;
+const MBPS_MAX = 500;
+/** What moves by itself may be a little worse than at first before a machine loses its verification for it. */
+const RELIABILITY_PPM_KEPT = 850_000;
+const MBPS_KEPT = 0.8;
+
+export type Verification = "verified" | "unverified" | "deverified";
+
+export type VerificationFacts = {
+  /** Neither the machine nor its GPUs are only said to be there. */
+  readonly isReal: boolean;
+  readonly hasGpus: boolean;
+  readonly gpuCount: number;
+  /** Of the smallest of its GPUs. */
+  readonly gpuMemoryMb: number;
+  readonly totalMemoryMb: number;
+  readonly cudaMax: number;
+  readonly portCount: number;
+  readonly inetUpMbps: number;
+  readonly inetDownMbps: number;
+  readonly reliabilityPpm: number;
+  readonly hasStarted: boolean;
+};
+
+export type Check = {
+  readonly name: string;
+  readonly value: number | boolean;
+  readonly needed: number | boolean;
+  readonly isPassed: boolean;
+  /** Good enough for a machine that is verified already. */
+  readonly isKept: boolean;
+  /** One sentence for the host. */
+  readonly text: string;
+};
+
+/** Everything that is looked at, in the order in which a host reads it. */
+export function checkMachine(facts: VerificationFacts): readonly Check[] {
+  const always = [
+    realCheck(facts),
+    startCheck(facts),
+    reliabilityCheck(facts),
+    portCheck(facts),
+    ...speedChecks(facts),
+  ];
+  return facts.hasGpus ? [...always, cudaCheck(facts), memoryCheck(facts)] : always;
+}
+
+/** What the rule makes of a machine. What it once had and lost is temporary, and has a word of its own. */
+export function decideVerification(current: Verification, checks: readonly Check[]): Verification {
+  if (checks.every((check) => check.isPassed)) return "verified";
+  if (current !== "verified") return current;
+  return checks.every((check) => check.isKept) ? "verified" : "deverified";
+}
+
+/** The speed that every direction must have: enough to fill the memory of the GPUs in some hours. */
+export function neededMbps({ totalMemoryMb }: Pick<VerificationFacts, "totalMemoryMb">): number {
+  const wanted = (MBPS_PER_GIB * totalMemoryMb) / MB_PER_GIB;
+  return Math.round(Math.min(MBPS_MAX, Math.max(MBPS_MIN, wanted)));
+}
+
+function realCheck({ isReal }: VerificationFacts): Check {
+  const text = isReal ? "Machine and GPUs are real." : "A simulated machine, or declared GPUs, are never verified.";
+  return { name: "is_real", value: isReal, needed: true, isPassed: isReal, isKept: isReal, text };
+}
+
+function startCheck({ hasStarted }: VerificationFacts): Check {
+  const text = hasStarted
+    ? "An instance has started here."
+    : "No instance has ever started here. Rent your own machine once to test it, or wait for a renter.";
+  return { name: "has_started", value: hasStarted, needed: true, isPassed: hasStarted, isKept: hasStarted, text };
+}
+
+function reliabilityCheck({ reliabilityPpm }: VerificationFacts): Check {
+  const text = `Reliability is ${ratio(reliabilityPpm)}; ${ratio(RELIABILITY_PPM_MIN)} is needed.`;
+  return {
+    ...atLeast("reliability", { value: reliabilityPpm / 1e6, needed: RELIABILITY_PPM_MIN / 1e6, text }),
+    isKept: reliabilityPpm >= RELIABILITY_PPM_KEPT,
+  };
+}
+
+function portCheck({ portCount, gpuCount }: VerificationFacts): Check {
+  const needed = PORTS_PER_GPU_MIN * Math.max(1, gpuCount);
+  const text = `${portCount} ports are open to renters; ${needed} are needed, three for each GPU.`;
+  return atLeast("direct_port_count", { value: portCount, needed, text });
+}
+
+function speedChecks(facts: VerificationFacts): readonly Check[] {
+  const needed = neededMbps(facts);
+  return (["up", "down"] as const).map((direction) => {
+    const value = direction === "up" ? facts.inetUpMbps : facts.inetDownMbps;
+    const text = `The line carries ${Math.round(value)} Mbit/s ${direction}; ${needed} are needed.`;
+    return { ...atLeast(`inet_${direction}`, { value, needed, text }), isKept: value >= needed * MBPS_KEPT };
+  });
+}
+
+function cudaCheck({ cudaMax }: VerificationFacts): Check {
+  const text = `The driver supports CUDA ${cudaMax}; ${CUDA_MIN} is needed.`;
+  return atLeast("cuda_max_good", { value: cudaMax, needed: CUDA_MIN, text });
+}
+
+function memoryCheck({ gpuMemoryMb }: VerificationFacts): Check {
+  const text = `The smallest GPU has ${gpuMemoryMb} MB; ${GPU_MEMORY_MB_MIN} are needed.`;
+  return atLeast("gpu_ram", { value: gpuMemoryMb, needed: GPU_MEMORY_MB_MIN, text });
+}
+
+type Bound = { readonly value: number; readonly needed: number; readonly text: string };
+
+function atLeast(name: string, { value, needed, text }: Bound): Check {
+  const isPassed = value >= needed;
+  return { name, value, needed, isPassed, isKept: isPassed, text };
+}
+
+function ratio(ppm: number): string {
+  return (ppm / 1e6).toFixed(4);
+}
