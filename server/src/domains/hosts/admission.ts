@@ -3,11 +3,13 @@ import { forbidden, type AppError } from "../../base/errors.ts";
 import type { MachineId } from "../../base/ids.ts";
 import type { Log } from "../../base/log.ts";
 import type { Tx } from "../../db/transaction.ts";
-import { isCredentialLive } from "./join-store.ts";
-import { findProofs, noteClone, storeProof } from "./proof-store.ts";
-import { registerMachine } from "./service.ts";
+import { lockLiveCredentials } from "./join-store.ts";
+import { noteClone, storeProof } from "./proof-store.ts";
+import { registerMachines } from "./registration.ts";
+import { lockKnownMachines, nameOf, type Arrival, type KnownMachine } from "./registration-store.ts";
+import { deleted } from "./service.ts";
 import { hashProof, isProofGood, type ProofMaker } from "./session-proof.ts";
-import { findMachineForUpdate, type Credential, type Registration } from "./store.ts";
+import type { Registration } from "./store.ts";
 
 /** A connection that was let in, with what its agent must show at the next one; empty where nothing is asked. */
 export type Admission = Registration & { readonly sessionProof: string; readonly leaseMs: number };
@@ -18,36 +20,73 @@ export type AdmissionParts = { readonly proofs: ProofMaker; readonly log: Log; r
 const CLONE_LOG_MS = 3_600_000;
 
 /**
- * Lets a machine in, or says why not; the refusal is a value, since what was noticed must be committed with it.
- *
+ * Lets machines in, each answered in its place, or says why not; a refusal is a value, since what was noticed must be
+ * committed with it. One transaction for many: when a server starts, thousands knock at once.
+ */
+export async function admitAll(
+  tx: Tx,
+  arrivals: readonly Arrival[],
+  parts: AdmissionParts,
+): Promise<readonly (Admission | AppError)[]> {
+  const answers = new Map<Arrival, Admission | AppError>();
+  let left = arrivals;
+  while (left.length > 0) {
+    // One that knocks twice within a moment is let in twice, one after the other.
+    const names = new Set<string>();
+    const round = left.filter((arrival) => names.size < names.add(nameOf(arrival)).size);
+    for (const [arrival, answer] of await admitEach(tx, round, parts)) answers.set(arrival, answer);
+    left = left.filter((arrival) => !answers.has(arrival));
+  }
+  return arrivals.map((arrival) => answers.get(arrival) ?? revoked());
+}
+
+/**
  * A credential that was made by joining is good for one machine: it must come from the hardware that joined, under its
  * name, with the proof of the last session. The agent that a server starts itself is asked for none of these: its
  * credential is new at each start of the server and is handed to a child process, never stored.
  */
-export async function admit(
+async function admitEach(
   tx: Tx,
-  { credential, hello }: { readonly credential: Credential; readonly hello: Hello },
+  arrivals: readonly Arrival[],
   { proofs, log, leaseMs }: AdmissionParts,
-): Promise<Admission | AppError> {
-  if (!(await isCredentialLive(tx, credential.id))) return revoked();
+): Promise<ReadonlyMap<Arrival, Admission | AppError>> {
+  const answers = new Map<Arrival, Admission | AppError>();
+  const live = await lockLiveCredentials(tx, [...new Set(arrivals.map(({ credential }) => credential.id))]);
+  const known = await lockKnownMachines(tx, arrivals);
+  const welcome: Arrival[] = [];
+  for (const arrival of arrivals) {
+    const machine = known.get(nameOf(arrival));
+    if (!live.has(arrival.credential.id)) answers.set(arrival, revoked());
+    else if (!isOriginal(arrival, machine, proofs)) answers.set(arrival, await noticeClone(tx, machine?.id, log));
+    else if (machine?.isDeleted === true) answers.set(arrival, deleted());
+    else welcome.push(arrival);
+  }
+  const registrations = await registerMachines(tx, welcome, { known, leaseMs });
+  for (const [index, { machineId, sessionNumber: counted }] of registrations.entries()) {
+    const arrival = welcome[index];
+    if (arrival === undefined) continue;
+    if (arrival.credential.joiner === undefined) {
+      answers.set(arrival, { machineId, sessionNumber: counted, sessionProof: "", leaseMs });
+      continue;
+    }
+    // A database restored from an older copy continues behind what it had counted.
+    const issuedFor = known.has(nameOf(arrival)) ? proofs.sessionOf(machineId, arrival.hello.session_proof) : undefined;
+    const sessionNumber = Math.max(counted, (issuedFor ?? 0) + 1);
+    const sessionProof = proofs.make(machineId, sessionNumber);
+    const previousSha256 = hashProof(arrival.hello.session_proof);
+    await storeProof(tx, { machineId, sessionNumber }, { proofSha256: hashProof(sessionProof), previousSha256 });
+    answers.set(arrival, { machineId, sessionNumber, sessionProof, leaseMs });
+  }
+  return answers;
+}
+
+/** Whether it is the machine that the credential was made for, and no copy of it. */
+function isOriginal({ credential, hello }: Arrival, known: KnownMachine | undefined, proofs: ProofMaker): boolean {
   const { joiner } = credential;
-  if (joiner === undefined) {
-    return { ...(await registerMachine(tx, credential, hello, leaseMs)), sessionProof: "", leaseMs };
-  }
-  const known = await findMachineForUpdate(tx, credential.id, hello.host_key);
-  const before = known && (await findProofs(tx.db, known.id));
+  if (joiner === undefined) return true;
   const issuedFor = known && proofs.sessionOf(known.id, hello.session_proof);
-  const isGood = before === undefined || isProofGood(before, hello.session_proof, issuedFor);
-  if (!isGood || hello.fingerprint !== joiner.fingerprint || !isNameOf(joiner.hostKey, hello)) {
-    return noticeClone(tx, known?.id, log);
-  }
-  const { machineId, sessionNumber: counted } = await registerMachine(tx, credential, hello, leaseMs);
-  // A database restored from an older copy continues behind what it had counted.
-  const sessionNumber = Math.max(counted, (issuedFor ?? 0) + 1);
-  const sessionProof = proofs.make(machineId, sessionNumber);
-  const previousSha256 = hashProof(hello.session_proof);
-  await storeProof(tx, { machineId, sessionNumber }, { proofSha256: hashProof(sessionProof), previousSha256 });
-  return { machineId, sessionNumber, sessionProof, leaseMs };
+  const isProven = known === undefined || isProofGood(known.proofs, hello.session_proof, issuedFor);
+  return isProven && hello.fingerprint === joiner.fingerprint && isNameOf(joiner.hostKey, hello);
 }
 
 /** Notes that somebody came with a copy of the credential of this machine; the original is served on. */

@@ -163,7 +163,7 @@ test("a GPU that was taken out is not rented, and the share of the others grows"
 
 test("a machine without GPUs that gets some asks a GPU's price for them", async (t) => {
   const world = await testApp(t);
-  const host = await world.host({ gpus: 0 });
+  const host = await world.host({ gpus: 0, facts: { is_simulated: false } });
   const before = await machine(world, host);
   assert.deepEqual([before.resource_type, before.present.length, before.price], ["cpu", 16, 10_000_000n]);
   await host.disconnect();
@@ -172,7 +172,7 @@ test("a machine without GPUs that gets some asks a GPU's price for them", async 
   const after = await machine(world, host);
   assert.deepEqual(
     [after.resource_type, after.present, after.price],
-    ["gpu", gpus.map((gpu) => gpu.uuid), 300_000_000n],
+    ["gpu", gpus.map((gpu) => gpu.uuid), 450_000_000n],
   );
   assert.deepEqual([...(await world.offersOf(host)).keys()], [1, 2]);
 });

@@ -1,20 +1,28 @@
 import type { IncomingMessage, Server } from "node:http";
 import type { Duplex } from "node:stream";
 import { WebSocketServer, type WebSocket } from "ws";
-import { decodeAgentMessage, PROTOCOL_VERSION, type Hello, type OpenTunnel } from "../../../../protocol/index.ts";
+import {
+  decodeAgentMessage,
+  PROTOCOL_VERSION,
+  type Hello,
+  type OpenTunnel,
+  type TransferSide,
+} from "../../../../protocol/index.ts";
 import { AppError } from "../../base/errors.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { AgentCredentialId, MachineId } from "../../base/ids.ts";
 import type { Log } from "../../base/log.ts";
 import { AgentSession, refuse, textOf, type SessionPorts } from "./agent-session.ts";
 import { revoked, type Admission } from "./admission.ts";
-import { HEARTBEAT_MS, type Registration } from "./service.ts";
-import type { Credential } from "./store.ts";
+import { deleted, HEARTBEAT_MS, heartbeatMs, type Registration } from "./service.ts";
+import { refuseImpossibleGpus } from "./registration.ts";
+import type { Credential, Departure } from "./store.ts";
+import { Transfers } from "./transfers.ts";
 import { ExpectedTunnels } from "./tunnels.ts";
 
 const MESSAGE_BYTES_MAX = 4_194_304;
-/** Silence after which a connection counts as dead, although nobody closed it. */
-const SILENCE_MS_MAX = 3 * HEARTBEAT_MS;
+/** Heartbeats after whose silence a connection counts as dead, although nobody closed it. */
+const SILENT_HEARTBEATS_MAX = 3;
 const SOCKET_OPTIONS = {
   noServer: true,
   maxPayload: MESSAGE_BYTES_MAX,
@@ -23,6 +31,7 @@ const SOCKET_OPTIONS = {
 } as const;
 
 const TUNNEL_PATH = /^\/agent\/tunnel\/([A-Za-z0-9_-]{1,64})$/;
+const TRANSFER_PATH = /^\/agent\/transfer\/([A-Za-z0-9_-]{1,64})\/(send|receive)$/;
 /** After so long without a sign of life the system asks the other end of a tunnel whether it is still there. */
 const KEEP_ALIVE_MS = 30_000;
 
@@ -30,7 +39,7 @@ const KEEP_ALIVE_MS = 30_000;
 type Origin = { readonly credentialId: AgentCredentialId; readonly name: string; readonly address: string };
 
 /** What the gateway needs of the rest of the server; it holds connections and knows nothing of rentals. */
-export type AgentPorts = SessionPorts & {
+export type AgentPorts = Omit<SessionPorts, "heartbeatMs"> & {
   readonly authenticate: (token: string) => Promise<(Credential & { readonly isRevoked: boolean }) | undefined>;
   /** Lets a machine in, or throws what it is refused for. */
   readonly register: (credential: Credential, hello: Hello) => Promise<Admission>;
@@ -38,7 +47,9 @@ export type AgentPorts = SessionPorts & {
   readonly noticeClone: (machineId: MachineId) => Promise<AppError>;
   /** Which of these credentials open nothing any more. */
   readonly listRevoked: (ids: readonly AgentCredentialId[]) => Promise<readonly AgentCredentialId[]>;
-  readonly disconnected: (registration: Registration) => Promise<void>;
+  readonly disconnected: (departure: Departure) => Promise<void>;
+  /** The machine that is to do this half of a copy between hosts; undefined when none is, any more. */
+  readonly findTransferHost: (transferId: string, side: TransferSide) => Promise<MachineId | undefined>;
 };
 
 /** The server's end of the agents' WebSockets: full desired sets down, full observed sets up. */
@@ -50,18 +61,20 @@ export class AgentGateway {
   /** Sessions by the credential and the name that their agents came with. */
   private readonly named = new Map<string, AgentSession>();
   private readonly tunnels: ExpectedTunnels;
+  private readonly transfers: Transfers;
   private readonly sockets = new WebSocketServer(SOCKET_OPTIONS);
-  private readonly ports: AgentPorts;
+  private readonly ports: AgentPorts & SessionPorts;
   private readonly clock: Clock;
   private readonly log: Log;
   private stopSweeping: (() => void) | undefined;
   private isClosing = false;
 
   constructor(ports: AgentPorts, { clock, log }: { readonly clock: Clock; readonly log: Log }) {
-    this.ports = ports;
+    this.ports = { ...ports, heartbeatMs: (leaseMs) => heartbeatMs(this.sessions.size, leaseMs) };
     this.clock = clock;
     this.log = log;
     this.tunnels = new ExpectedTunnels(clock);
+    this.transfers = new Transfers(clock);
   }
 
   /** Serves `/agent` on an HTTP server that is about to listen. */
@@ -122,6 +135,12 @@ export class AgentGateway {
     }
   }
 
+  /** Ends the connection of a machine that its host deleted. */
+  dismiss(machineId: MachineId): void {
+    const { code, publicMessage } = deleted();
+    this.sessions.get(machineId)?.refuse(code, publicMessage);
+  }
+
   /** Sends a machine what it is asked once, if it is connected here. */
   pushTasks(machineId: MachineId): void {
     this.sessions.get(machineId)?.pushTasks();
@@ -136,6 +155,7 @@ export class AgentGateway {
     this.isClosing = true;
     this.stopSweeping?.();
     this.tunnels.close();
+    this.transfers.close();
     for (const socket of this.strangers.keys()) socket.terminate();
     const ending = [...this.sessions.values()].map((session) => session.end(1001, "the server is stopping"));
     this.sockets.close();
@@ -147,13 +167,19 @@ export class AgentGateway {
     const path = (request.url ?? "").split("?")[0]?.replace(/\/$/, "");
     const token = /^bearer\s+(\S+)$/i.exec(request.headers.authorization ?? "")?.[1];
     const tunnelId = TUNNEL_PATH.exec(path ?? "")?.[1];
-    if (path !== "/agent" && tunnelId === undefined) return refuseUpgrade(socket, "404 Not Found");
+    const [, transferId, side] = TRANSFER_PATH.exec(path ?? "") ?? [];
+    const isStream = tunnelId !== undefined || transferId !== undefined;
+    if (path !== "/agent" && !isStream) return refuseUpgrade(socket, "404 Not Found");
     try {
       const credential = token === undefined ? undefined : await this.ports.authenticate(token);
       if (credential === undefined) return refuseUpgrade(socket, "401 Unauthorized");
       if (this.isClosing) return refuseUpgrade(socket, "503 Service Unavailable");
-      if (credential.isRevoked && tunnelId !== undefined) return refuseUpgrade(socket, "401 Unauthorized");
+      if (credential.isRevoked && isStream) return refuseUpgrade(socket, "401 Unauthorized");
       if (tunnelId !== undefined) return this.receiveTunnel(request, socket, head, { tunnelId, credential });
+      if (transferId !== undefined) {
+        const half = { transferId, side: side === "send" ? "send" : "receive", credential } as const;
+        return await this.receiveTransfer(request, socket, head, half);
+      }
       const address = request.socket.remoteAddress ?? "";
       this.sockets.handleUpgrade(request, socket, head, (webSocket) => this.greet(webSocket, credential, address));
     } catch (error) {
@@ -176,6 +202,30 @@ export class AgentGateway {
       // Until whoever waits for it listens.
       webSocket.pause();
       this.tunnels.arrive(tunnelId, webSocket);
+    });
+  }
+
+  /** Lets in the two machines of a transfer, each for its own half; whoever else comes learns nothing. */
+  private async receiveTransfer(
+    request: IncomingMessage,
+    socket: Duplex,
+    head: Buffer,
+    half: { readonly transferId: string; readonly side: TransferSide; readonly credential: Credential },
+  ): Promise<void> {
+    const { transferId, side, credential } = half;
+    const machineId = await this.ports.findTransferHost(transferId, side);
+    const session = machineId === undefined ? undefined : this.sessions.get(machineId);
+    const owner = session && this.origins.get(session)?.credentialId;
+    const isOther = owner !== undefined && owner !== credential.id;
+    if (machineId === undefined || isOther) return refuseUpgrade(socket, "404 Not Found");
+    // A machine that is not connected at the moment comes again, as it does when there are too many.
+    const isBusy = this.isClosing || !this.transfers.hasRoomFor(transferId);
+    if (owner === undefined || isBusy) return refuseUpgrade(socket, "503 Service Unavailable");
+    request.socket.setKeepAlive(true, KEEP_ALIVE_MS);
+    request.socket.setNoDelay(true);
+    this.sockets.handleUpgrade(request, socket, head, (webSocket) => {
+      webSocket.on("error", (error) => this.log.debug({ err: error }, "a transfer broke"));
+      this.transfers.arrive(transferId, side, webSocket);
     });
   }
 
@@ -205,6 +255,7 @@ export class AgentGateway {
     try {
       // Reports may follow at once; they wait until the machine is known.
       socket.pause();
+      refuseImpossibleGpus(hello);
       await this.refuseWhileConnected(credential, hello);
       const admission = await this.ports.register(credential, hello);
       const { machineId } = admission;
@@ -246,17 +297,19 @@ export class AgentGateway {
     if (this.named.get(name) === session) this.named.delete(name);
     if (this.isClosing || this.sessions.get(machineId) !== session) return;
     this.sessions.delete(machineId);
+    const heardAt = new Date(this.clock.now().getTime() - (this.clock.monotonicMs() - session.lastHeardMs));
     this.ports
-      .disconnected(registration)
+      .disconnected({ machineId, sessionNumber: registration.sessionNumber, heardAt })
       .catch((error: unknown) => this.log.error({ err: error, machine_id: machineId }, "could not note a leave"));
   }
 
   private sweep(): void {
     const nowMs = this.clock.monotonicMs();
     for (const session of this.sessions.values()) {
-      if (nowMs - session.lastHeardMs > SILENCE_MS_MAX) session.terminate();
+      if (nowMs - session.lastHeardMs > SILENT_HEARTBEATS_MAX * session.heartbeatMs) session.terminate();
     }
-    for (const [socket, sinceMs] of this.strangers) if (nowMs - sinceMs > SILENCE_MS_MAX) socket.terminate();
+    const strangeMs = SILENT_HEARTBEATS_MAX * HEARTBEAT_MS;
+    for (const [socket, sinceMs] of this.strangers) if (nowMs - sinceMs > strangeMs) socket.terminate();
   }
 }
 

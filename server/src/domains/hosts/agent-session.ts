@@ -14,7 +14,7 @@ import type { MachineId } from "../../base/ids.ts";
 import type { Log } from "../../base/log.ts";
 import type { Admission } from "./admission.ts";
 import { gpuUseIn, healthIn, type GpuUse } from "./gpu-report.ts";
-import { HEARTBEAT_MS, type Registration } from "./service.ts";
+import { HEARTBEAT_MS, touchEveryMs, type Registration } from "./service.ts";
 
 /** Reports that wait to be stored; with more, the connection is not read until some are. */
 const WAITING_MAX = 4;
@@ -52,13 +52,23 @@ export type SessionPorts = {
   /** The agent has stored the proof that it was welcomed with. */
   readonly confirmProof: (registration: Registration) => Promise<void>;
   readonly recordTask: (machineId: MachineId, message: TaskMessage) => Promise<void>;
+  /** How often the server wants to hear of each machine now. */
+  readonly heartbeatMs: (leaseMs: number) => number;
 };
 
+type Told = "to do" | "to leave off" | "answered";
 type Stand = { readonly generation: number; readonly sinceVersion: number };
+
+// What most sessions of a large market have: one of each is enough for all.
+const NO_ORDERS: ReadonlyMap<number, Stand> = new Map();
+const NO_GPUS: ReadonlyMap<number, readonly string[]> = new Map();
+const NO_TASKS: ReadonlyMap<string, Told> = new Map();
 
 /** One connection of one machine, from its welcome to its end. */
 export class AgentSession {
   lastHeardMs: number;
+  /** How often the agent was asked to report. */
+  heartbeatMs = HEARTBEAT_MS;
   private readonly socket: WebSocket;
   readonly machineId: MachineId;
   private readonly ports: SessionPorts;
@@ -69,7 +79,7 @@ export class AgentSession {
   private isPushDue = false;
   private areTasksDue = false;
   /** What this connection was told of each task that is not over yet. */
-  private toldTasks = new Map<string, "to do" | "to leave off" | "answered">();
+  private toldTasks = NO_TASKS;
   /** Until the agent is known to have stored the proof of this session. */
   private unconfirmed: Registration | undefined;
   private waitingCount = 0;
@@ -77,9 +87,12 @@ export class AgentSession {
   private lastSaid: string | undefined;
   private lastHealth = "[]";
   /** Since which version each instance has been ordered down, in which generation. */
-  private ordersDown = new Map<number, Stand>();
+  private ordersDown: ReadonlyMap<number, Stand> = NO_ORDERS;
   /** Which GPUs each instance was given, by its last order. */
-  private gpusOf: ReadonlyMap<number, readonly string[]> = new Map();
+  private gpusOf: ReadonlyMap<number, readonly string[]> = NO_GPUS;
+  /** When something that was stored last extended the machine's lease. */
+  private touchedMs: number;
+  private leaseMs = 0;
 
   constructor(
     socket: WebSocket,
@@ -93,13 +106,16 @@ export class AgentSession {
     this.clock = clock;
     this.log = log;
     this.lastHeardMs = clock.monotonicMs();
+    this.touchedMs = this.lastHeardMs;
   }
 
   start(admission: Admission): void {
-    const { machineId: machine_id, sessionProof: session_proof } = admission;
+    const { machineId: machine_id, sessionProof: session_proof, leaseMs: lease_ms } = admission;
     if (session_proof !== "") this.unconfirmed = admission;
+    this.leaseMs = lease_ms;
+    this.heartbeatMs = this.ports.heartbeatMs(lease_ms);
     this.socket.on("message", (data) => this.receive(textOf(data)));
-    this.send({ kind: "welcome", machine_id, heartbeat_ms: HEARTBEAT_MS, lease_ms: admission.leaseMs, session_proof });
+    this.send({ kind: "welcome", machine_id, heartbeat_ms: this.heartbeatMs, lease_ms, session_proof });
     this.areTasksDue = true;
     this.push();
   }
@@ -174,29 +190,33 @@ export class AgentSession {
 
   private sendTasks({ tasks, cancelledIds }: OpenTasks): void {
     const before = this.toldTasks;
-    this.toldTasks = new Map();
+    const now = new Map<string, Told>();
     for (const task of tasks) {
       const told = before.get(task.task_id);
       if (told === undefined) this.send(task);
-      this.toldTasks.set(task.task_id, told ?? "to do");
+      now.set(task.task_id, told ?? "to do");
     }
     for (const id of cancelledIds) {
       const told = before.get(id);
       if (told !== "to leave off" && told !== "answered") this.send({ kind: "cancel_task", task_id: id });
-      this.toldTasks.set(id, told === "answered" ? told : "to leave off");
+      now.set(id, told === "answered" ? told : "to leave off");
     }
+    this.toldTasks = now.size === 0 ? NO_TASKS : now;
   }
 
   private noteOrders(instances: readonly DesiredInstance[]): void {
     const before = this.ordersDown;
-    this.ordersDown = new Map();
-    this.gpusOf = new Map(instances.map((instance) => [instance.instance_id, instance.gpu_uuids]));
-    for (const { instance_id: id, generation, run } of instances) {
-      if (run === "running") continue;
+    const now = new Map<number, Stand>();
+    for (const { instance_id: id, generation, run, notice } of instances) {
+      // Under notice the agent takes it down by itself, and does not start it again.
+      if (run === "running" && notice === undefined) continue;
       const known = before.get(id);
       const sinceVersion = known?.generation === generation ? known.sinceVersion : this.version;
-      this.ordersDown.set(id, { generation, sinceVersion });
+      now.set(id, { generation, sinceVersion });
     }
+    this.ordersDown = now.size === 0 ? NO_ORDERS : now;
+    const gpus = instances.map((instance) => [instance.instance_id, instance.gpu_uuids] as const);
+    this.gpusOf = gpus.length === 0 ? NO_GPUS : new Map(gpus);
   }
 
   private receive(text: string): void {
@@ -209,7 +229,7 @@ export class AgentSession {
     const { message } = decoded;
     // Whatever is read meanwhile was read before its answer counted: it must not be asked a second time.
     const isAnswer = message.kind === "task_result" && this.toldTasks.has(message.task_id);
-    if (isAnswer) this.toldTasks.set(message.task_id, "answered");
+    if (isAnswer) this.toldTasks = new Map(this.toldTasks).set(message.task_id, "answered");
     this.waitingCount += 1;
     if (this.waitingCount >= WAITING_MAX) this.socket.pause();
     // One after the other, so that an older report never overwrites a newer one.
@@ -236,21 +256,29 @@ export class AgentSession {
     const isRepeat = gist === this.lastSaid;
     const health = healthIn(report);
     const isHealthNews = health !== this.lastHealth;
-    const gpuUse = gpuUseIn(report, this.gpusOf);
-    await this.ports.record(this.machineId, {
-      report,
-      isRepeat,
-      obeyed: this.obeyedIn(report),
-      isHealthNews,
-      gpuUse,
-    });
+    const beganMs = this.clock.monotonicMs();
+    const isCovered = beganMs - this.touchedMs < touchEveryMs(this.leaseMs);
+    const isIdle = report.instances.length === 0 && report.volumes.length === 0;
+    // A heartbeat of an idle machine says nothing but that it lives: what is stored covers the next ones too.
+    if (!isRepeat || isHealthNews || !isIdle || !isCovered) {
+      const [obeyed, gpuUse] = [this.obeyedIn(report), gpuUseIn(report, this.gpusOf)];
+      await this.ports.record(this.machineId, { report, isRepeat, obeyed, isHealthNews, gpuUse });
+      this.touchedMs = beganMs;
+    }
     this.lastHealth = health;
     if (this.unconfirmed !== undefined && report.is_proof_lost !== true) {
       await this.ports.confirmProof(this.unconfirmed);
       this.unconfirmed = undefined;
     }
     this.lastSaid = gist;
-    this.send({ kind: "acknowledge", sequence: report.sequence });
+    this.acknowledge(report);
+  }
+
+  private acknowledge({ sequence }: Report): void {
+    const heartbeat_ms = this.ports.heartbeatMs(this.leaseMs);
+    const isOther = heartbeat_ms !== this.heartbeatMs;
+    this.heartbeatMs = heartbeat_ms;
+    this.send({ kind: "acknowledge", sequence, ...(isOther ? { heartbeat_ms } : {}) });
   }
 
   private obeyedIn(report: Report): ReadonlySet<number> {

@@ -77,6 +77,15 @@ export async function countGpus(db: Reader): Promise<DeviceCounts> {
   return rows[0] ?? { healthy: 0, sick: 0, absent: 0 };
 }
 
+/** GPUs of the machines that are connected now. */
+export async function countConnectedGpus(db: Reader): Promise<number> {
+  const { rows } = await sql<{ count: number }>`
+    select count(*)::integer as count from devices join machines on machines.id = devices.machine_id
+    where devices.kind = 'gpu' and devices.is_present and machines.is_connected
+  `.execute(db);
+  return rows[0]?.count ?? 0;
+}
+
 /** How often a GPU became sick. */
 export async function countGpuFailures(db: Reader): Promise<number> {
   const { rows } = await sql<{ count: number }>`

@@ -1,22 +1,59 @@
-export { admit, noticeClone } from "./admission.ts";
-export { AgentGateway } from "./agent-gateway.ts";
-export { countGpuFailures, countGpus, listDeviceProblems, updateHealth, type ReportedHealth } from "./device-store.ts";
+export { admitAll, noticeClone } from "./admission.ts";
+export { AgentGateway, type AgentPorts } from "./agent-gateway.ts";
+export {
+  countConnectedGpus,
+  countGpuFailures,
+  countGpus,
+  listDeviceProblems,
+  updateHealth,
+  type ReportedHealth,
+} from "./device-store.ts";
 export type { ReceivedReport } from "./agent-session.ts";
 export type { GpuUse } from "./gpu-report.ts";
-export { listRevoked, REVOKED_CHANNEL } from "./join-store.ts";
+export { listFreeDiskBytes } from "./disk-store.ts";
+export { isWithdrawn, listRevoked, REVOKED_CHANNEL } from "./join-store.ts";
+export { listRollingMachines, rollListingEnds } from "./listing-end-store.ts";
+export { hostLoops } from "./loops.ts";
+export {
+  cancelMaintenances,
+  insertMaintenance,
+  listMaintenances,
+  MAINTENANCE_CATEGORIES,
+  type Maintenance,
+  type MaintenanceCategory,
+} from "./maintenance-store.ts";
 export type { Machine, MachineDescription, ScheduledMachine } from "./machine.ts";
 export { confirmProof } from "./proof-store.ts";
+export { restartPresence } from "./presence-store.ts";
+export { registerMachine } from "./registration.ts";
+export type { Arrival } from "./registration-store.ts";
 export { hostRoutes } from "./routes.ts";
-export { hashToken, issueAgentToken, LEASE_MS, leaseEnd, registerMachine } from "./service.ts";
+export { MARKET_CHANNEL, notifyMachines, notifyMarket } from "./market-channel-store.ts";
+export { hashToken, issueAgentToken, LEASE_MS, leaseEnd } from "./service.ts";
 export {
   describeMachines,
   disconnectAll,
-  findCredential,
+  findCredentials,
   listMachines,
   listMachinesWithExpiredLease,
   listScheduledMachines,
   lockMachines,
   markDisconnected,
   touchMachines,
+  type Departure,
 } from "./store.ts";
-export { proofMaker } from "./session-proof.ts";
+export { recordBegunStarts, recordFailedStarts, recordUnansweredStarts, type FailedStart } from "./start-service.ts";
+export { listRestReasons } from "./start-store.ts";
+export { findHostStanding, listGpuMachines, type GpuMachine } from "./supply-store.ts";
+export { trustRoutes } from "./trust-routes.ts";
+export { proofMaker, type ProofMaker } from "./session-proof.ts";
+export {
+  DELETED_CHANNEL,
+  listHosted,
+  listMachineUnder,
+  markMachineDeleted,
+  setMinBid,
+  unlistMachine,
+  type HostedMachine,
+  type Terms,
+} from "./terms-store.ts";

@@ -9,8 +9,8 @@ import {
   deleteJoinToken,
   findJoinTokenForUpdate,
   insertJoinToken,
-  isCredentialLive,
   lockEarlierMachines,
+  lockLiveCredentials,
   markTokenUsed,
   rebindMachines,
   revokeCredential,
@@ -127,7 +127,7 @@ async function requireRepetition(tx: Tx, row: JoinToken, usedBySha256: Buffer): 
   const { usedAt, credentialId } = row;
   const isSame = row.usedBySha256?.equals(usedBySha256) === true;
   const isRecent = usedAt !== undefined && tx.now.getTime() - usedAt.getTime() <= REPEAT_MS;
-  const isLive = credentialId !== undefined && (await isCredentialLive(tx, credentialId));
+  const isLive = credentialId !== undefined && (await lockLiveCredentials(tx, [credentialId])).has(credentialId);
   if (!isSame || !isRecent || !isLive) {
     throw refused("This join token was used already; each lets one machine join. Make another one.");
   }

@@ -126,15 +126,20 @@ export async function markTokenUsed(
     .execute();
 }
 
-/** Whether the credential still opens anything. Locked: it is not revoked before the transaction ends. */
-export async function isCredentialLive(tx: Tx, id: AgentCredentialId): Promise<boolean> {
-  const row = await tx.db
+/** Which of these credentials still open anything. Locked: none is revoked before the transaction ends. */
+export async function lockLiveCredentials(
+  tx: Tx,
+  ids: readonly AgentCredentialId[],
+): Promise<ReadonlySet<AgentCredentialId>> {
+  const rows = await tx.db
     .selectFrom("agent_credentials")
-    .select("revoked_at")
-    .where("id", "=", id)
+    .select("id")
+    .where("id", "=", sql<AgentCredentialId>`any(${ids}::integer[])`)
+    .where("revoked_at", "is", null)
+    .orderBy("id")
     .forShare()
-    .executeTakeFirst();
-  return row !== undefined && row.revoked_at === null;
+    .execute();
+  return new Set(rows.map((row) => row.id));
 }
 
 /**
@@ -177,6 +182,8 @@ export async function rebindMachines(
       proof_sha256: null,
       previous_proof_sha256: null,
       clone_noticed_at: null,
+      // One that its host deleted is back, with all that is known of it.
+      deleted_at: null,
     })
     .where("id", "=", sql<MachineId>`any(${ids}::integer[])`)
     .execute();
@@ -234,6 +241,18 @@ export async function listRevoked(
   return rows.map(({ id }) => id);
 }
 
+/** Whether its host took the machine away, or its agent's credential was revoked: nothing runs there any more. */
+export async function isWithdrawn(db: Reader, machineId: MachineId): Promise<boolean> {
+  const row = await db
+    .selectFrom("machines")
+    .innerJoin("agent_credentials", "agent_credentials.id", "machines.agent_credential_id")
+    .select("machines.id")
+    .where("machines.id", "=", machineId)
+    .where((eb) => eb.or([eb("deleted_at", "is not", null), eb("revoked_at", "is not", null)]))
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
 /** The credentials of a user with their machines, oldest first; revoked ones only while a machine is still theirs. */
 export async function listCredentials(db: Reader, userId: UserId): Promise<readonly AgentCredential[]> {
   const { rows } = await sql<CredentialRow>`
@@ -244,7 +263,7 @@ export async function listCredentials(db: Reader, userId: UserId): Promise<reado
         select (d.facts ->> 'name') || ' ' || d.position || ': ' || d.health_reason from devices d
         where d.machine_id = m.id and d.kind = 'gpu' and d.is_present and not d.is_healthy order by d.position
       ) as gpu_problems
-    from agent_credentials c left join machines m on m.agent_credential_id = c.id
+    from agent_credentials c left join machines m on m.agent_credential_id = c.id and m.deleted_at is null
     where c.user_id = ${userId} and (c.revoked_at is null or m.id is not null)
     order by c.id, m.id
   `.execute(db);

@@ -24,8 +24,14 @@ export type Machine = {
   readonly engineKind: "docker" | "simulated";
   readonly resourceType: "gpu" | "cpu";
   readonly verification: "verified" | "unverified" | "deverified";
+  /** 0 in somebody's room, 1 in a data centre that an operator has seen. */
+  readonly hostingType: number;
+  /** Measured uptime in millionths. */
+  readonly reliabilityPpm: number;
   readonly isListed: boolean;
   readonly isConnected: boolean;
+  /** Out of rotation until then, since its last starts failed; undefined when it is not. */
+  readonly restsUntilAt: Date | undefined;
   readonly facts: MachineFacts;
   readonly devices: readonly Device[];
   /** How many of them the machine has now. */
@@ -40,6 +46,8 @@ export type Machine = {
   readonly minChunk: number;
   readonly creditDiscountMaxPermille: number;
   readonly offerEndAt: Date;
+  /** What renters have been promised of its disk, whether it is written or not. */
+  readonly promisedDiskBytes: bigint;
   readonly lastSeenAt: Date;
   readonly createdAt: Date;
 };

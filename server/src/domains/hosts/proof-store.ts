@@ -1,21 +1,6 @@
 import type { MachineId } from "../../base/ids.ts";
-import type { Reader, Tx } from "../../db/transaction.ts";
-import type { KnownProofs } from "./session-proof.ts";
+import type { Tx } from "../../db/transaction.ts";
 import type { Registration } from "./store.ts";
-
-/** What is known of the proofs of a machine whose row the transaction has locked. */
-export async function findProofs(db: Reader, id: MachineId): Promise<KnownProofs> {
-  const row = await db
-    .selectFrom("machines")
-    .select(["proof_sha256", "previous_proof_sha256", "session_number"])
-    .where("id", "=", id)
-    .executeTakeFirstOrThrow();
-  return {
-    proofSha256: row.proof_sha256,
-    previousProofSha256: row.previous_proof_sha256,
-    sessionNumber: row.session_number,
-  };
-}
 
 /** Expects `proof` at the next connection, or `previous` as long as this one is not confirmed. */
 export async function storeProof(

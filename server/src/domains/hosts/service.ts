@@ -1,20 +1,9 @@
 import { createHash, randomBytes } from "node:crypto";
-import type { Hello } from "../../../../protocol/index.ts";
-import { conflict, invalid } from "../../base/errors.ts";
-import type { MachineId, UserId } from "../../base/ids.ts";
+import { forbidden, type AppError } from "../../base/errors.ts";
+import type { UserId } from "../../base/ids.ts";
 import type { Tx } from "../../db/transaction.ts";
-import { defaultListing } from "./listing.ts";
-import {
-  findMachineForUpdate,
-  insertCredential,
-  insertMachine,
-  replaceCredentialToken,
-  replaceDevices,
-  turnIntoGpuMachine,
-  updateMachine,
-  type Credential,
-  type Registration,
-} from "./store.ts";
+import { insertCredential, replaceCredentialToken, type Registration } from "./store.ts";
+import { restoreMachines } from "./terms-store.ts";
 
 export type { Registration };
 
@@ -24,13 +13,33 @@ export type { Registration };
  * Configurable, since how long lines are cut differs.
  */
 export const LEASE_MS = 600_000;
+/** Between two heartbeats of a machine, in a market of few machines. */
 export const HEARTBEAT_MS = 5_000;
+/** So many machines are heard at that pace; of more, each is heard more seldom, so that a server hears about as much. */
+const MACHINES_PER_HEARTBEAT_STEP = 2_500;
+/** Heartbeats within one lease: a few may be lost. */
+const HEARTBEATS_PER_LEASE = 4;
 /** What an agent may take beyond its lease until the last process is gone: its tick, the grace of a stop, a slow engine. */
 const LEASE_MARGIN_MS = 15_000;
+const TOUCH_MS_MAX = 60_000;
 
-/** When a machine that was heard of now, and never again, has certainly stopped everything. */
+/** How long what was stored of a lease covers: a heartbeat without news within it is acknowledged and not stored. */
+export function touchEveryMs(leaseMs: number): number {
+  return Math.min(TOUCH_MS_MAX, leaseMs / 10);
+}
+
+/**
+ * When a machine that was heard of now has certainly stopped everything, unless it is stored that it was heard again. It
+ * may have been acknowledged for a while longer without that.
+ */
 export function leaseEnd(now: Date, leaseMs: number): Date {
-  return new Date(now.getTime() + leaseMs + LEASE_MARGIN_MS);
+  return new Date(now.getTime() + touchEveryMs(leaseMs) + leaseMs + LEASE_MARGIN_MS);
+}
+
+/** How often each of so many connected machines is to be heard. */
+export function heartbeatMs(connectedCount: number, leaseMs: number): number {
+  const steps = Math.max(1, Math.ceil(connectedCount / MACHINES_PER_HEARTBEAT_STEP));
+  return Math.max(HEARTBEAT_MS, Math.min(HEARTBEAT_MS * steps, leaseMs / HEARTBEATS_PER_LEASE));
 }
 
 export const AGENT_TOKEN_PREFIX = "berth_agent_";
@@ -48,50 +57,10 @@ export async function issueAgentToken(
   const tokenSha256 = hashToken(token);
   const replaced = await replaceCredentialToken(tx, { userId, name, tokenSha256 });
   if (replaced === undefined) await insertCredential(tx, { userId, name, tokenSha256, isTrusted });
+  else await restoreMachines(tx, replaced);
   return token;
 }
 
-/** Stores what an agent says of its machine when it connects; a new machine gets a default listing. */
-export async function registerMachine(
-  tx: Tx,
-  credential: Credential,
-  hello: Hello,
-  leaseMs = LEASE_MS,
-): Promise<Registration> {
-  refuseImpossibleGpus(hello.gpus);
-  const leaseUntil = leaseEnd(tx.now, leaseMs);
-  const known = await findMachineForUpdate(tx, credential.id, hello.host_key);
-  const listing = defaultListing(hello.machine, hello.gpus, tx.now);
-  const hasGpus = hello.gpus.length > 0;
-  if (known?.resourceType === "cpu" && hasGpus) await turnIntoGpuMachine(tx, known.id, listing);
-  const machineId = known?.id ?? (await insertMachine(tx, { credential, hello, listing, leaseUntil }));
-  const sessionNumber = known === undefined ? 0 : await updateMachine(tx, known.id, hello, leaseUntil);
-  // A machine that rented out GPUs and shows none now is broken: it has nothing to rent out, not cores instead.
-  const devices = known?.resourceType === "gpu" || hasGpus ? gpuDevices(hello) : coreDevices(machineId, hello);
-  const isOwner = await replaceDevices(tx, machineId, devices);
-  if (!isOwner) throw conflict("device_taken", "A GPU of this machine is already known as part of another machine.");
-  return { machineId, sessionNumber };
-}
-
-const CORE_PREFIX = "cpu-";
-
-function refuseImpossibleGpus(gpus: Hello["gpus"]): void {
-  const uuids = new Set(gpus.map((gpu) => gpu.uuid));
-  if (uuids.size < gpus.length) throw invalid("gpus", "Two GPUs of this machine have the same uuid.");
-  // Cores are named by us: a host that took such a name could keep another machine from the market.
-  const isOurs = gpus.some((gpu) => gpu.uuid.startsWith(CORE_PREFIX));
-  if (isOurs) throw invalid("gpus", `The uuid of a GPU must not begin with ${CORE_PREFIX}`);
-}
-
-function gpuDevices({ gpus }: Hello) {
-  return gpus.map((gpu) => ({ uuid: gpu.uuid, kind: "gpu" as const, position: gpu.index, facts: gpu }));
-}
-
-function coreDevices(machineId: MachineId, { machine }: Hello) {
-  return Array.from({ length: machine.cpu_cores }, (_, position) => ({
-    uuid: `${CORE_PREFIX}${machineId}-${position}`,
-    kind: "cpu_core" as const,
-    position,
-    facts: {},
-  }));
+export function deleted(): AppError {
+  return forbidden("This machine was deleted by its host. It may join again with a new token.", "machine_deleted");
 }

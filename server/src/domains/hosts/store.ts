@@ -1,11 +1,9 @@
 import { sql, type Selectable } from "kysely";
-import type { Hello } from "../../../../protocol/index.ts";
 import type { AgentCredentialId, DeviceId, MachineId, UserId } from "../../base/ids.ts";
 import { nanos } from "../../base/money.ts";
 import type { MachinesTable } from "../../db/tables.ts";
 import type { Reader, Tx } from "../../db/transaction.ts";
 import type { Joiner } from "./join-store.ts";
-import type { Listing } from "./listing.ts";
 import {
   readGpuFacts,
   readMachineFacts,
@@ -26,20 +24,26 @@ export type Credential = {
 /** One connection of one machine. Only the newest of a machine counts. */
 export type Registration = { readonly machineId: MachineId; readonly sessionNumber: number };
 
-/** Whom a token stands for, even when it was revoked: its agent is told why it is not let in. */
-export async function findCredential(
+type FoundCredential = Credential & { readonly isRevoked: boolean };
+
+/** Whom tokens stand for, each in its place, even when one was revoked: its agent is told why it is not let in. */
+export async function findCredentials(
   db: Reader,
-  tokenSha256: Buffer,
-): Promise<(Credential & { readonly isRevoked: boolean }) | undefined> {
-  const row = await db
+  tokenSha256s: readonly Buffer[],
+): Promise<readonly (FoundCredential | undefined)[]> {
+  const rows = await db
     .selectFrom("agent_credentials")
-    .select(["id", "user_id", "is_trusted", "fingerprint", "host_key", "revoked_at"])
-    .where("token_sha256", "=", tokenSha256)
-    .executeTakeFirst();
-  if (row === undefined) return undefined;
-  const { id, user_id: userId, is_trusted: isTrusted, fingerprint, host_key: hostKey } = row;
-  const joiner = fingerprint === null || hostKey === null ? undefined : { fingerprint, hostKey };
-  return { id, userId, isTrusted, joiner, isRevoked: row.revoked_at !== null };
+    .select(["id", "user_id", "is_trusted", "fingerprint", "host_key", "revoked_at", "token_sha256"])
+    .where("token_sha256", "=", sql<Buffer>`any(${tokenSha256s}::bytea[])`)
+    .execute();
+  const found = new Map(
+    rows.map((row): [string, FoundCredential] => {
+      const { id, user_id: userId, is_trusted: isTrusted, fingerprint, host_key: hostKey } = row;
+      const joiner = fingerprint === null || hostKey === null ? undefined : { fingerprint, hostKey };
+      return [row.token_sha256.toString("hex"), { id, userId, isTrusted, joiner, isRevoked: row.revoked_at !== null }];
+    }),
+  );
+  return tokenSha256s.map((hash) => found.get(hash.toString("hex")));
 }
 
 export async function insertCredential(
@@ -73,144 +77,6 @@ export async function replaceCredentialToken(
   return row?.id;
 }
 
-/** Locks the machine of this host key, if the credential ever brought it up. */
-export async function findMachineForUpdate(
-  tx: Tx,
-  credentialId: AgentCredentialId,
-  hostKey: string,
-): Promise<{ readonly id: MachineId; readonly resourceType: "gpu" | "cpu" } | undefined> {
-  const row = await tx.db
-    .selectFrom("machines")
-    .select(["id", "resource_type"])
-    .where("agent_credential_id", "=", credentialId)
-    .where("host_key", "=", hostKey)
-    .forUpdate()
-    .executeTakeFirst();
-  return row && { id: row.id, resourceType: row.resource_type };
-}
-
-export async function insertMachine(
-  tx: Tx,
-  {
-    credential,
-    hello,
-    listing,
-    leaseUntil,
-  }: {
-    credential: Credential;
-    hello: Hello;
-    listing: Listing;
-    leaseUntil: Date;
-  },
-): Promise<MachineId> {
-  const row = await tx.db
-    .insertInto("machines")
-    .values({
-      host_id: credential.userId,
-      agent_credential_id: credential.id,
-      host_key: hello.host_key,
-      ...presence(hello, tx.now, leaseUntil),
-      resource_type: hello.gpus.length > 0 ? "gpu" : "cpu",
-      verification: credential.isTrusted ? "verified" : "unverified",
-      // Who joins wants to rent out; until somebody vouches for it, it says that it is not verified.
-      is_listed: true,
-      ...terms(listing),
-      created_at: tx.now,
-    })
-    .returning("id")
-    .executeTakeFirstOrThrow();
-  return row.id;
-}
-
-/** Notes what a machine says of itself now, and counts the connection; returns its number. */
-export async function updateMachine(tx: Tx, id: MachineId, hello: Hello, leaseUntil: Date): Promise<number> {
-  const row = await tx.db
-    .updateTable("machines")
-    .set((eb) => ({ ...presence(hello, tx.now, leaseUntil), session_number: eb("session_number", "+", 1) }))
-    .where("id", "=", id)
-    .returning("session_number")
-    .executeTakeFirstOrThrow();
-  return row.session_number;
-}
-
-/** A machine without GPUs got some: what it asks for a core is no price for them. */
-export async function turnIntoGpuMachine(tx: Tx, id: MachineId, listing: Listing): Promise<void> {
-  await tx.db
-    .updateTable("machines")
-    .set({ resource_type: "gpu", ...terms(listing) })
-    .where("id", "=", id)
-    .execute();
-}
-
-function terms(listing: Listing) {
-  return {
-    price_device_nanos_per_hour: listing.priceDeviceNanosPerHour,
-    price_min_bid_nanos_per_hour: listing.priceMinBidNanosPerHour,
-    price_disk_nanos_per_gb_month: listing.priceDiskNanosPerGbMonth,
-    price_inet_up_nanos_per_gb: listing.priceInetUpNanosPerGb,
-    price_inet_down_nanos_per_gb: listing.priceInetDownNanosPerGb,
-    min_chunk: listing.minChunk,
-    credit_discount_max_permille: listing.creditDiscountMaxPermille,
-    offer_end_at: listing.offerEndAt,
-  };
-}
-
-function presence(hello: Hello, now: Date, leaseUntil: Date) {
-  return {
-    boot_id: hello.boot_id,
-    agent_version: hello.agent_version,
-    engine_kind: hello.engine.kind,
-    engine_version: hello.engine.version,
-    facts: JSON.stringify(hello.machine),
-    is_connected: true,
-    last_seen_at: now,
-    lease_until_at: leaseUntil,
-  };
-}
-
-/**
- * Makes the machine's devices the given ones: those that are gone stay known as absent, since a lease may name them.
- * Returns false when one of them belongs to another machine.
- */
-export async function replaceDevices(
-  tx: Tx,
-  machineId: MachineId,
-  devices: readonly { uuid: string; kind: "gpu" | "cpu_core"; position: number; facts: unknown }[],
-): Promise<boolean> {
-  const uuids = devices.map((device) => device.uuid);
-  await tx.db
-    .updateTable("devices")
-    .set({ is_present: false })
-    .where("machine_id", "=", machineId)
-    .where(sql<boolean>`uuid <> all(${uuids}::text[])`)
-    .execute();
-  if (devices.length === 0) return true;
-  const stored = await tx.db
-    .insertInto("devices")
-    .values(
-      devices.map(({ uuid, kind, position, facts }) => ({
-        machine_id: machineId,
-        uuid,
-        kind,
-        position,
-        facts: JSON.stringify(facts),
-      })),
-    )
-    .onConflict((oc) =>
-      oc
-        .column("uuid")
-        .doUpdateSet((eb) => ({
-          position: eb.ref("excluded.position"),
-          facts: eb.ref("excluded.facts"),
-          is_present: true,
-        }))
-        .where("devices.machine_id", "=", machineId),
-    )
-    .returning("id")
-    .execute();
-  return stored.length === devices.length;
-}
-
 /** Extends the leases of machines that reported; one statement for a whole batch. */
 export async function touchMachines(tx: Tx, ids: readonly MachineId[], leaseUntil: Date): Promise<void> {
   await tx.db
@@ -220,15 +86,22 @@ export async function touchMachines(tx: Tx, ids: readonly MachineId[], leaseUnti
     .execute();
 }
 
-/** Notes the end of a connection; false when the machine has connected anew since, here or to another process. */
-export async function markDisconnected(tx: Tx, { machineId, sessionNumber }: Registration): Promise<boolean> {
-  const result = await tx.db
-    .updateTable("machines")
-    .set({ is_connected: false })
-    .where("id", "=", machineId)
-    .where("session_number", "=", sessionNumber)
-    .executeTakeFirst();
-  return result.numUpdatedRows === 1n;
+/** The end of a connection, and when its machine was heard of last. */
+export type Departure = Registration & { readonly heardAt: Date };
+
+/** Notes ends of connections; returns the machines that have not connected anew since, here or to another process. */
+export async function markDisconnected(tx: Tx, departures: readonly Departure[]): Promise<readonly MachineId[]> {
+  const { rows } = await sql<{ id: MachineId }>`
+    update machines set is_connected = false, last_seen_at = greatest(last_seen_at, gone.heard_at)
+    from unnest(
+      ${departures.map(({ machineId }) => machineId)}::integer[],
+      ${departures.map(({ sessionNumber }) => sessionNumber)}::integer[],
+      ${departures.map(({ heardAt }) => heardAt)}::timestamptz[]
+    ) as gone (id, session_number, heard_at)
+    where machines.id = gone.id and machines.session_number = gone.session_number
+    returning machines.id
+  `.execute(tx.db);
+  return rows.map((row) => row.id);
 }
 
 /** After a start of the server no agent is connected, whatever was true when it stopped. */
@@ -264,21 +137,47 @@ export async function lockMachines(tx: Tx, ids: readonly MachineId[]): Promise<v
     .execute();
 }
 
+/**
+ * What renters were promised of the disks of these machines, as `machine_promised_bytes` has it: read for all at once,
+ * since a function that is called for each of a hundred machines costs more than all the rest of a rental.
+ */
+export function promisedOn(ids: readonly MachineId[] | undefined) {
+  const among = ids === undefined ? sql`true` : sql`machine_id = any(${ids}::integer[])`;
+  return sql`promised as materialized (
+    select machine_id, sum(bytes)::bigint as bytes
+    from (
+      select machine_id, disk_bytes as bytes from instances where ${among} and ended_at is null
+      union all
+      select machine_id, size_bytes from volumes where ${among} and deleted_at is null
+    ) as taken
+    group by machine_id
+  )`;
+}
+
 /** Machines with their devices, by id; all of them when `ids` is undefined. */
 export async function listMachines(db: Reader, ids?: readonly MachineId[]): Promise<ReadonlyMap<MachineId, Machine>> {
-  const among = ids === undefined ? sql`true` : sql`machines.id = any(${ids}::integer[])`;
+  const among = (column: string) => (ids === undefined ? sql`true` : sql`${sql.ref(column)} = any(${ids}::integer[])`);
   const { rows } = await sql<MachineRow>`
-    select machines.*, d.*, (
-      select gpu.facts from devices as gpu where gpu.machine_id = machines.id and gpu.kind = 'gpu'
-      order by gpu.is_present desc, gpu.position limit 1
-    ) as gpu_facts
-    from machines cross join lateral (
-      select array_agg(id) as device_ids, array_agg(uuid) as device_uuids, array_agg(kind) as device_kinds,
-        array_agg(position) as device_positions, array_agg(is_present) as device_present,
-        array_agg(is_present and is_healthy) as device_usable, count(*) filter (where is_present)::integer as present_count
-      from (select * from devices where machine_id = machines.id order by position, id) as ordered
-    ) as d
-    where ${among}
+    with ${promisedOn(ids)}, present as materialized (
+      select machine_id, array_agg(id order by position, id) as device_ids,
+        array_agg(uuid order by position, id) as device_uuids, array_agg(kind order by position, id) as device_kinds,
+        array_agg(position order by position, id) as device_positions,
+        array_agg(is_present order by position, id) as device_present,
+        array_agg(is_present and is_healthy order by position, id) as device_usable,
+        count(*) filter (where is_present)::integer as present_count
+      from devices where ${among("machine_id")}
+      group by machine_id
+    )
+    select machines.*, coalesce(promised.bytes, 0) as promised_disk_bytes, present.device_ids, present.device_uuids,
+      present.device_kinds, present.device_positions, present.device_present, present.device_usable,
+      coalesce(present.present_count, 0) as present_count, (
+        select gpu.facts from devices as gpu where gpu.machine_id = machines.id and gpu.kind = 'gpu'
+        order by gpu.is_present desc, gpu.position limit 1
+      ) as gpu_facts
+    from machines
+    left join promised on promised.machine_id = machines.id
+    left join present on present.machine_id = machines.id
+    where ${among("machines.id")}
     order by machines.id
   `.execute(db);
   return new Map(rows.map((row) => [row.id, toMachine(row)]));
@@ -290,12 +189,13 @@ export async function describeMachines(
   ids: readonly MachineId[],
 ): Promise<ReadonlyMap<MachineId, MachineDescription>> {
   const { rows } = await sql<DescribedRow>`
-    select machines.*, (
+    with ${promisedOn(ids)}
+    select machines.*, coalesce(promised.bytes, 0) as promised_disk_bytes, (
       select gpu.facts from devices as gpu where gpu.machine_id = machines.id and gpu.kind = 'gpu'
       order by gpu.is_present desc, gpu.position limit 1
     ) as gpu_facts,
     (select count(*)::integer from devices where machine_id = machines.id and is_present) as present_count
-    from machines
+    from machines left join promised on promised.machine_id = machines.id
     where machines.id = any(${ids}::integer[])
   `.execute(db);
   return new Map(rows.map((row) => [row.id, toDescription(row)]));
@@ -307,15 +207,22 @@ export async function listScheduledMachines(
   ids: readonly MachineId[],
 ): Promise<ReadonlyMap<MachineId, ScheduledMachine>> {
   const { rows } = await sql<ScheduledRow>`
-    select id, host_id, engine_kind, resource_type, verification, is_listed, is_connected, price_device_nanos_per_hour,
+    with ${promisedOn(ids)}, present as materialized (
+      select machine_id, array_agg(id order by position, id) as device_ids,
+        array_agg(is_present and is_healthy order by position, id) as device_usable,
+        count(*) filter (where is_present)::integer as present_count
+      from devices where machine_id = any(${ids}::integer[])
+      group by machine_id
+    )
+    select id, host_id, engine_kind, resource_type, verification, hosting_type, reliability_ppm, rests_until_at, is_listed,
+      is_connected, coalesce(promised.bytes, 0) as promised_disk_bytes, price_device_nanos_per_hour,
       price_min_bid_nanos_per_hour, price_disk_nanos_per_gb_month, price_inet_up_nanos_per_gb,
       price_inet_down_nanos_per_gb, min_chunk, credit_discount_max_permille, offer_end_at, last_seen_at, created_at,
-      (facts -> 'disk_bytes')::bigint as disk_bytes, d.*
-    from machines cross join lateral (
-      select array_agg(id) as device_ids, array_agg(is_present and is_healthy) as device_usable,
-        count(*) filter (where is_present)::integer as present_count
-      from (select * from devices where machine_id = machines.id order by position, id) as ordered
-    ) as d
+      (facts -> 'disk_bytes')::bigint as disk_bytes, present.device_ids, present.device_usable,
+      coalesce(present.present_count, 0) as present_count
+    from machines
+    left join promised on promised.machine_id = machines.id
+    left join present on present.machine_id = machines.id
     where id = any(${ids}::integer[])
     order by id
   `.execute(db);
@@ -328,7 +235,9 @@ type DeviceColumns = {
   readonly device_usable: readonly boolean[] | null;
   readonly present_count: number;
 };
-type DescribedRow = Selectable<MachinesTable> & { readonly gpu_facts: unknown; readonly present_count: number };
+type Promised = { readonly promised_disk_bytes: bigint };
+type DescribedRow = Selectable<MachinesTable> &
+  Promised & { readonly gpu_facts: unknown; readonly present_count: number };
 type MachineRow = DescribedRow &
   DeviceColumns & {
     readonly device_uuids: readonly string[] | null;
@@ -336,7 +245,9 @@ type MachineRow = DescribedRow &
     readonly device_positions: readonly number[] | null;
     readonly device_present: readonly boolean[] | null;
   };
-type ScheduledRow = Omit<Selectable<MachinesTable>, "facts"> & DeviceColumns & { readonly disk_bytes: bigint };
+type ScheduledRow = Omit<Selectable<MachinesTable>, "facts"> &
+  Promised &
+  DeviceColumns & { readonly disk_bytes: bigint };
 
 function toDescription(row: DescribedRow): MachineDescription {
   const gpu = row.resource_type === "gpu" && row.gpu_facts !== null ? readGpuFacts(row.gpu_facts) : undefined;
@@ -372,8 +283,12 @@ function commonOf(row: Omit<ScheduledRow, "disk_bytes" | keyof DeviceColumns> & 
     engineKind: row.engine_kind,
     resourceType: row.resource_type,
     verification: row.verification,
+    hostingType: row.hosting_type,
+    reliabilityPpm: row.reliability_ppm,
+    restsUntilAt: row.rests_until_at ?? undefined,
     isListed: row.is_listed,
     isConnected: row.is_connected,
+    promisedDiskBytes: row.promised_disk_bytes,
     presentCount: row.present_count,
     priceDeviceNanosPerHour: nanos(row.price_device_nanos_per_hour),
     priceMinBidNanosPerHour: nanos(row.price_min_bid_nanos_per_hour),
