@@ -1,0 +1,121 @@
+import { allocate, compareRank, restEnd, type Claim, type Holder, type MachineClaims } from "./allocation.ts";
+
+/** How a claim stands in the schedule of its machine, for those who look at it. */
+export type Standing = {
+  /** It runs, or will as soon as devices that are kept for it are free. */
+  readonly isServed: boolean;
+  /** Only the minimum slice, its own or that of somebody who has just resumed, keeps it from running. */
+  readonly isResting: boolean;
+  /** How many of those that wait rank before it. */
+  readonly aheadCount: number;
+  /** The lowest bid with which it runs now, or goes on running; undefined when no bid would do. */
+  readonly bidToRunNanos: bigint | undefined;
+  /** The highest bid that this one has to beat, for as many devices; undefined when no bid stands in its way. */
+  readonly winningBidNanos: bigint | undefined;
+  /** When the minimum slice that keeps it from running, or every bid that it could make, is over. */
+  readonly restsUntilMs: number | undefined;
+};
+
+/** The limits of operations.md §3.14, in nano-dollars an hour for the whole rental. */
+const BID_MIN_NANOS = 1_000_000n;
+export const BID_MAX_NANOS = 32_000_000_000n;
+/** The smallest step by which a bid beats another, in nano-dollars an hour for the whole rental. */
+const BID_STEP_NANOS = 1_000_000n;
+
+/**
+ * Where a claim stands among the others of its machine. `machine` has the others and, where the claim holds devices,
+ * itself; `floorNanos` is what the host asks at least for as many. What it would take to run is found by asking the schedule itself, so it is true as long as nothing changes.
+ */
+export function standingOf(machine: MachineClaims, own: Claim, floorNanos: bigint): Standing {
+  const isServed = runs(machine, own, floorNanos);
+  const isResting = !isServed && runs({ ...machine, minSliceMs: 0 }, own, floorNanos);
+  const bidToRunNanos = own.isBid ? lowestBid(machine, own, floorNanos) : undefined;
+  // Somebody who has just resumed is spared whatever is bid: then it is said what will be enough afterwards.
+  const isPatient = own.isBid && !isServed && bidToRunNanos === undefined;
+  const enoughNanos = isPatient ? lowestBid({ ...machine, minSliceMs: 0 }, own, floorNanos) : bidToRunNanos;
+  const isSlice = isResting || (isPatient && enoughNanos !== undefined);
+  const contender = isPatient && enoughNanos !== undefined ? atPrice(own, enoughNanos, machine.nowMs) : own;
+  return {
+    isServed,
+    isResting,
+    aheadCount: aheadOf(machine, own),
+    bidToRunNanos,
+    winningBidNanos: enoughNanos === undefined ? undefined : highestBelow(machine, own, enoughNanos),
+    restsUntilMs: isSlice ? sliceEnd(machine, contender, floorNanos) : undefined,
+  };
+}
+
+function sliceEnd(machine: MachineClaims, own: Claim, floorNanos: bigint): number | undefined {
+  const ownRestMs = restEnd(own, machine.minSliceMs);
+  return ownRestMs > machine.nowMs ? ownRestMs : allocate(withOwn(machine, own, floorNanos)).reviewAtMs;
+}
+
+function aheadOf({ waiting }: MachineClaims, own: Claim): number {
+  return waiting.filter((other) => other.instanceId !== own.instanceId && compareRank(other, own) < 0).length;
+}
+
+/** Bids at which the answer may change: just at and just above each other one, the floor, and any raise at all. */
+function lowestBid(machine: MachineClaims, own: Claim, floorNanos: bigint): bigint | undefined {
+  const others = bidsBeside(machine, own).flatMap((bid) => [bid, bid + BID_STEP_NANOS]);
+  const least = floorNanos > BID_MIN_NANOS ? floorNanos : BID_MIN_NANOS;
+  const raised = own.priceNanosPerHour + BID_STEP_NANOS;
+  const candidates = [...new Set([least, own.priceNanosPerHour, raised, ...others])]
+    .filter((bid) => bid >= least && bid <= BID_MAX_NANOS)
+    .toSorted((a, b) => (a < b ? -1 : 1));
+  // A higher bid never fares worse, so the first that runs is found by halving.
+  let [low, high] = [0, candidates.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    const bid = candidates[middle] ?? 0n;
+    if (runs(machine, atPrice(own, bid, machine.nowMs), floorNanos)) high = middle;
+    else low = middle + 1;
+  }
+  return candidates[low];
+}
+
+/** What `own` is when its bid is changed: one that is raised counts from now on, and does not rest any more. */
+export function atPrice<C extends Claim>(own: C, priceNanosPerHour: bigint, nowMs: number): C {
+  const isRaised = priceNanosPerHour > own.priceNanosPerHour;
+  return { ...own, priceNanosPerHour, claimedAtMs: isRaised ? nowMs : own.claimedAtMs };
+}
+
+/** What the other bids come to for as many devices as `own` has, rounded up. */
+function bidsBeside({ holders, waiting }: MachineClaims, own: Claim): readonly bigint[] {
+  const count = BigInt(own.deviceCount);
+  return [...holders, ...waiting]
+    .filter((other) => other.isBid && !other.isBackground && other.instanceId !== own.instanceId)
+    .map((other) => {
+      const size = BigInt(other.deviceCount);
+      return (other.priceNanosPerHour * count + size - 1n) / size;
+    });
+}
+
+function highestBelow(machine: MachineClaims, own: Claim, bid: bigint): bigint | undefined {
+  const below = bidsBeside(machine, own).filter((other) => other < bid);
+  return below.length === 0 ? undefined : below.reduce((a, b) => (a > b ? a : b));
+}
+
+/** The machine with `own` as it is asked about. */
+function withOwn(machine: MachineClaims, own: Claim, floorNanos: bigint): MachineClaims {
+  const isOther = (claim: Claim) => claim.instanceId !== own.instanceId;
+  const held = holderOf(machine, own);
+  if (held !== undefined) {
+    return { ...machine, holders: machine.holders.map((holder) => (holder === held ? { ...holder, ...own } : holder)) };
+  }
+  const isAtFloor = !own.isBid || own.isBackground || own.priceNanosPerHour >= floorNanos;
+  return { ...machine, waiting: [...machine.waiting.filter(isOther), ...(isAtFloor ? [own] : [])] };
+}
+
+/** Itself among the holders, unless it is leaving for certain: then it needs devices anew. */
+function holderOf({ holders }: MachineClaims, own: Claim): Holder | undefined {
+  return holders.find((holder) => holder.instanceId === own.instanceId && !holder.isLeaving);
+}
+
+function runs(machine: MachineClaims, own: Claim, floorNanos: bigint): boolean {
+  const { grants, promised, displaced, reprieved } = allocate(withOwn(machine, own, floorNanos));
+  const { instanceId } = own;
+  const held = holderOf(machine, own);
+  if (held?.isUnderNotice === true) return reprieved.includes(instanceId);
+  if (held !== undefined) return displaced.every((one) => one.instanceId !== instanceId);
+  return promised.includes(instanceId) || grants.some((grant) => grant.instanceId === instanceId);
+}
