@@ -1,17 +1,32 @@
-export { allocate, compareRank, type Claim, type Holder } from "./allocation.ts";
-export { minBidNanos } from "./offer-record.ts";
+export { allocate, compareRank, type Claim, type Holder, type MachineClaims } from "./allocation.ts";
+export { listRentedDevices, type RentedDevices } from "./demand-store.ts";
+export { discountPpm } from "./discount.ts";
+export { minBidNanos } from "./min-bid.ts";
 export { OfferTable } from "./offer-table.ts";
+export { BID_MAX_NANOS, standingOf, type Standing } from "./standing.ts";
+export { readMarketRules, setMarketRules, type MarketRules } from "./rules-store.ts";
 export { marketRoutes } from "./routes.ts";
-export { availableCount, freeDevices, isOpen, shareOf, type MachineState } from "./machine-state.ts";
+export type { OfferRecord } from "./schema.ts";
+export { searchOffers, type SearchCaller } from "./search.ts";
+export { refuseUnknownFields } from "./search-request.ts";
+export {
+  availableCount,
+  diskBytesOf,
+  freeDevices,
+  freeDiskBytes,
+  isOpen,
+  shareOf,
+  type MachineState,
+} from "./machine-state.ts";
 export { alignOffers, readMachineStates, refreshOffers } from "./service.ts";
 export {
   findOffers,
   insertLeases,
+  insertUsedOffer,
   listLiveLeases,
-  MARKET_CHANNEL,
-  notifyMachines,
+  listLiveOffers,
   releaseLeases,
-  setLeaseGeneration,
+  setLeaseGenerations,
   setLeasePrice,
   type NewLease,
 } from "./store.ts";

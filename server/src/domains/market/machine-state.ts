@@ -21,12 +21,32 @@ export function availableCount({ machine, leases }: Pick<MachineState, "machine"
   return machine.devices.filter((device) => device.isUsable && !held.has(device.id)).length;
 }
 
+type Opening = Pick<Machine, "isListed" | "isConnected" | "offerEndAt" | "restsUntilAt">;
+
 /** Whether new rentals of this machine are possible now, whatever their size. */
-export function isOpen(machine: Pick<Machine, "isListed" | "isConnected" | "offerEndAt">, now: Date): boolean {
-  return machine.isListed && machine.isConnected && machine.offerEndAt > now;
+export function isOpen(machine: Opening, now: Date): boolean {
+  const { fromMs, untilMs } = openTimes(machine);
+  return fromMs <= now.getTime() && now.getTime() < untilMs;
+}
+
+/** From when and until when it is open if nothing changes; an empty stretch when it is not going to be. */
+export function openTimes({ isListed, isConnected, offerEndAt, restsUntilAt }: Opening) {
+  return { fromMs: restsUntilAt?.getTime() ?? 0, untilMs: isListed && isConnected ? offerEndAt.getTime() : 0 };
 }
 
 /** The part of the machine that comes with so many of its devices: of its cores, its memory and its disk. */
 export function shareOf({ presentCount }: Pick<Machine, "presentCount">, deviceCount: number): number {
   return Math.min(1, deviceCount / Math.max(1, presentCount));
+}
+
+/** What nobody has been promised of the machine's disk. */
+export function freeDiskBytes({ machine }: Pick<MachineState, "machine">): bigint {
+  const free = BigInt(machine.facts.disk_bytes) - machine.promisedDiskBytes;
+  return free > 0n ? free : 0n;
+}
+
+/** The most that a rental of so many devices may take of the disk: what is free is divided among what is available. */
+export function diskBytesOf(state: Pick<MachineState, "machine" | "leases">, deviceCount: number): bigint {
+  const available = BigInt(Math.max(deviceCount, availableCount(state), 1));
+  return (freeDiskBytes(state) * BigInt(deviceCount)) / available;
 }

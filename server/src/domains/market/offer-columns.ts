@@ -1,92 +1,74 @@
-import { epochSeconds } from "../../base/clock.ts";
-import type { Columns, ColumnType } from "../../base/filters/filter.ts";
-import { offerRecord, type OfferContext, type OfferRecord, type OfferRow } from "./offer-record.ts";
+import type { ColumnType, FilterScalar } from "../../base/filters/filter.ts";
+import type { MachineId } from "../../base/ids.ts";
+import { SECONDS_PER_MONTH } from "../../base/money.ts";
+import { discountPpm } from "./discount.ts";
+import { CONSTANT_FIELDS, MACHINE_FIELDS, MACHINE_MARKS, OFFER_FIELDS } from "./offer-fields.ts";
+import type { OfferIndex } from "./offer-index.ts";
+import type { TextDictionary } from "./text-dictionary.ts";
 
-/** A row with the parts of its record that no caller changes, made once when the offer changes. */
-export type IndexedOffer = { readonly row: OfferRow; readonly fixed: OfferRecord };
+const HOURS_PER_MONTH = Number(SECONDS_PER_MONTH) / 3600;
+const MB_PER_GB = 1000;
+const PPM = 1_000_000;
+/** What counts as the price of something cheaper, wherever a figure is per dollar: the smallest bid. */
+const LEAST_DOLLARS = 0.001;
 
-type ScalarField = {
-  [K in keyof OfferRecord]: OfferRecord[K] extends string | number | boolean | null ? K : never;
-}[keyof OfferRecord];
+export type OfferType = "ondemand" | "bid" | "reserved";
 
-/** Fields that every caller sees alike. */
-const FIXED = {
-  id: "integer",
-  ask_contract_id: "integer",
-  bundle_id: "integer",
-  machine_id: "integer",
-  host_id: "integer",
-  cluster_id: "integer",
-  resource_type: "text",
-  external: "boolean",
-  verification: "text",
-  verified: "boolean",
-  vericode: "integer",
-  hosting_type: "integer",
-  is_simulated: "boolean",
-  gpu_name: "text",
-  num_gpus: "integer",
-  gpu_frac: "number",
-  gpu_ram: "number",
-  gpu_total_ram: "number",
-  gpu_arch: "text",
-  gpu_lanes: "integer",
-  gpu_mem_bw: "number",
-  gpu_max_power: "number",
-  gpu_max_temp: "number",
-  gpu_display_active: "boolean",
-  compute_cap: "integer",
-  cuda_max_good: "number",
-  driver_vers: "integer",
-  bw_nvlink: "number",
-  dlperf: "number",
-  total_flops: "number",
-  cpu_cores: "integer",
-  cpu_cores_effective: "number",
-  cpu_ram: "number",
-  cpu_ghz: "number",
-  cpu_name: "text",
-  cpu_arch: "text",
-  has_avx: "integer",
-  mobo_name: "text",
-  pci_gen: "number",
-  pcie_bw: "number",
-  os_version: "text",
-  vms_enabled: "boolean",
-  disk_space: "number",
-  disk_bw: "number",
-  disk_name: "text",
-  inet_up: "number",
-  inet_down: "number",
-  inet_up_cost: "number",
-  inet_down_cost: "number",
-  direct_port_count: "integer",
-  static_ip: "boolean",
-  public_ipaddr: "text",
-  is_vm_deverified: "boolean",
-  internet_up_cost_per_tb: "number",
-  internet_down_cost_per_tb: "number",
-  platform_fee: "number",
-  reliability_mult: "number",
-  dph_base: "number",
-  min_bid: "number",
-  storage_cost: "number",
-  credit_discount_max: "number",
-  reliability: "number",
-  reliability2: "number",
-  expected_reliability: "number",
-  start_date: "time",
-  end_date: "time",
-} as const satisfies Partial<Record<ScalarField, ColumnType>>;
+/** What an answer depends on besides the offers. */
+export type OfferContext = {
+  readonly now: Date;
+  readonly type: OfferType;
+  readonly storageGb: number;
+  /** Machines on which the caller rents already. */
+  readonly rentedMachines: ReadonlySet<MachineId>;
+};
+
+/**
+ * Columns whose value is worked out while searching, each for a slot of an offer or of a machine. Callers do not know
+ * `is_open`, a part of `rentable`.
+ */
+const COMPUTED = {
+  is_open: "boolean",
+  rentable: "boolean",
+  rented: "boolean",
+  duration: "number",
+  storage_total_cost: "number",
+  discount_rate: "number",
+  discounted_hourly: "number",
+  discounted_dph_total: "number",
+  dph_total: "number",
+  dph_total_adj: "number",
+  dlperf_per_dphtotal: "number",
+  flops_per_dphtotal: "number",
+  score: "number",
+  gpu_ram_GB: "number",
+  gpu_totalram_GB: "number",
+  cpu_ram_GB: "number",
+} as const satisfies Readonly<Record<string, ColumnType>>;
+
+type Computed = keyof typeof COMPUTED;
+
+/** Everything that a search can filter and order by, under the names that callers use after aliases. */
+export const OFFER_COLUMNS: Readonly<Record<string, { readonly type: ColumnType }>> = {
+  ...CONSTANT_FIELDS,
+  ...MACHINE_FIELDS,
+  ...OFFER_FIELDS,
+  ...Object.fromEntries(
+    Object.entries(COMPUTED).flatMap(([name, type]) => (name === "is_open" ? [] : [[name, { type }]])),
+  ),
+  is_bid: { type: "boolean" },
+  datacenter: MACHINE_MARKS.datacenter,
+  geolocation: MACHINE_MARKS.country,
+  driver_version: MACHINE_FIELDS.driver_vers,
+};
 
 /** Other names that callers use (offer-fields.md §1.6, §1.7). */
 export const OFFER_ALIASES = {
   dphtotal: "dph_total",
   dph: "dph_total",
-  dph_total_adj: "dph_total",
-  driver_version: "driver_vers",
   target_reliability: "expected_reliability",
   gpu_totalram: "gpu_total_ram",
+  gpu_total_ram_GB: "gpu_totalram_GB",
   ubuntu_version: "os_version",
   cuda_vers: "cuda_max_good",
   display_active: "gpu_display_active",
@@ -94,45 +76,142 @@ export const OFFER_ALIASES = {
   flops_usd: "flops_per_dphtotal",
 } as const;
 
-/** The columns of a search, bound to who asks, when, and for how much storage. */
-export function offerColumns(context: OfferContext): Columns<IndexedOffer> {
-  const fixed = Object.fromEntries(
-    Object.entries(FIXED).map(([name, type]) => [
-      name,
-      { type, get: ({ fixed: record }: IndexedOffer) => record[name as keyof typeof FIXED] },
-    ]),
-  );
-  const nowSeconds = epochSeconds(context.now);
-  const storagePerHour = (row: OfferRow) => (row.storageCost * context.storageGb) / 720;
-  const total = ({ row }: IndexedOffer) => (context.type === "bid" ? row.minBid : row.dphBase) + storagePerHour(row);
-  const perDollar = (value: number, dollars: number) => (dollars === 0 ? 0 : value / dollars);
+/** Columns that are stored under another name than callers use. */
+const STORED_AS: Readonly<Record<string, string>> = {
+  geolocation: "country",
+  driver_version: "driver_vers",
+};
+
+/** Where the values of a column are while one search runs. */
+export type Source =
+  | { readonly kind: "constant"; readonly value: FilterScalar }
+  | { readonly kind: "numbers"; readonly ofMachine: boolean; readonly values: Float64Array }
+  | {
+      readonly kind: "computed";
+      readonly ofMachine: boolean;
+      readonly at: (slot: number) => number;
+      /** The same for many slots at once, where nearly every search needs it. */
+      readonly fill?: (slots: Int32Array, count: number, into: Float64Array) => void;
+    }
+  | {
+      readonly kind: "texts";
+      readonly ofMachine: boolean;
+      readonly codes: Int32Array;
+      readonly dictionary: TextDictionary;
+    };
+
+/**
+ * How much further up an offer stands that uses up its machine. Of offers that are as good, renters then take what fits,
+ * and whole machines stay for those who need whole ones: without it a market of equal machines, of which each rents out
+ * one GPU first, has none left when an eighth of it is rented (`bench placement`). No price is worth less for it.
+ */
+const FILL_BONUS = 0.02;
+
+/** Finds a column of `OFFER_COLUMNS` for one search. */
+export function bindColumns(index: OfferIndex, context: OfferContext): (name: string) => Source {
+  const computed = computedColumns(index, context);
+  return (name) => {
+    if (Object.hasOwn(computed, name)) return computed[name as Computed];
+    if (name === "is_bid") return { kind: "constant", value: context.type === "bid" };
+    if (Object.hasOwn(CONSTANT_FIELDS, name)) {
+      return { kind: "constant", value: CONSTANT_FIELDS[name as keyof typeof CONSTANT_FIELDS].value };
+    }
+    const storedName = STORED_AS[name] ?? name;
+    const ofMachine = index.machines.find(storedName);
+    const stored = ofMachine ?? index.offers.find(storedName);
+    if (stored === undefined) throw new TypeError(`${name} is no column`);
+    const isOfMachine = ofMachine !== undefined;
+    if (stored.kind === "number") return { kind: "numbers", ofMachine: isOfMachine, values: stored.values };
+    return { kind: "texts", ofMachine: isOfMachine, codes: stored.codes, dictionary: stored.dictionary };
+  };
+}
+
+function computedColumns(index: OfferIndex, context: OfferContext): Readonly<Record<Computed, Source>> {
+  const { machines, offers, machineOf } = index;
+  const of = (offer: number) => machineOf[offer] ?? 0;
+  const scaled = (values: Float64Array, factor: number) => (slot: number) => (values[slot] ?? 0) / factor;
+  const { gpuPrice, total, diskPerHour, discountRate, discountedTotal } = bindPrices(index, context);
+  const rented = rentedMarks(index, context.rentedMachines);
+  const nowMs = context.now.getTime();
+  const openFrom = machines.numbers("open_from_ms");
+  const openUntil = machines.numbers("open_until_ms");
+  const isAvailable = offers.numbers("is_available");
+  const endDate = machines.numbers("end_date");
+  const reliability = machines.numbers("reliability");
+  const dlperf = offers.numbers("dlperf");
+  const share = offers.numbers("gpu_frac");
+  const fill = offers.numbers("fill");
+  const flops = offers.numbers("total_flops");
+  const totalRam = offers.numbers("gpu_total_ram");
+  const isOpen = (machine: number) => Number((openFrom[machine] ?? 0) <= nowMs && nowMs < (openUntil[machine] ?? 0));
+  // Machines without GPUs are ranked by the part of the machine that comes for the price.
+  const worth = (offer: number) => (dlperf[offer] || share[offer]) ?? 0;
+  const score = (offer: number) =>
+    perDollar(worth(offer), total(offer)) * (reliability[of(offer)] ?? 0) * (1 + FILL_BONUS * (fill[offer] ?? 0));
+  // Loops of their own, in which the one function that each calls is compiled into it.
+  const fillScores = (slots: Int32Array, count: number, into: Float64Array) => {
+    for (let place = 0; place < count; place += 1) into[place] = score(slots[place] ?? 0);
+  };
+  const fillTotals = (slots: Int32Array, count: number, into: Float64Array) => {
+    for (let place = 0; place < count; place += 1) into[place] = total(slots[place] ?? 0);
+  };
+  const ofMachine = (at: (slot: number) => number) => ({ kind: "computed", ofMachine: true, at }) as const;
+  const ofOffer = (at: (slot: number) => number) => ({ kind: "computed", ofMachine: false, at }) as const;
   return {
-    ...fixed,
-    rentable: { type: "boolean", get: ({ row }) => row.isRentable && row.machine.offerEndAt > context.now },
-    rented: { type: "boolean", get: ({ row }) => context.rentedMachines.has(row.machine.id) },
-    is_bid: { type: "boolean", get: () => context.type === "bid" },
-    datacenter: { type: "boolean", get: ({ fixed: record }) => record.hosting_type === 1 },
-    geolocation: { type: "text", get: ({ fixed: record }) => record.geolocation.slice(-2) },
-    duration: { type: "number", get: ({ fixed: record }) => Math.max(0, record.end_date - nowSeconds) },
-    dph_total: { type: "number", get: total },
-    gpu_ram_GB: { type: "number", get: ({ fixed: record }) => record.gpu_ram / 1000 },
-    gpu_totalram_GB: { type: "number", get: ({ fixed: record }) => record.gpu_total_ram / 1000 },
-    cpu_ram_GB: { type: "number", get: ({ fixed: record }) => record.cpu_ram / 1000 },
-    storage_total_cost: { type: "number", get: ({ row }) => storagePerHour(row) },
-    vram_costperhour: {
-      type: "number",
-      get: ({ row, fixed: record }) => perDollar(row.dphBase, record.gpu_total_ram / 1000),
-    },
-    discounted_dph_total: { type: "number", get: total },
-    dlperf_per_dphtotal: { type: "number", get: (offer) => perDollar(offer.row.dlperf, total(offer)) },
-    flops_per_dphtotal: { type: "number", get: (offer) => perDollar(offer.row.totalFlops, total(offer)) },
-    score: {
-      type: "number",
-      get: (offer) => perDollar(offer.row.dlperf || offer.row.share, total(offer)) * 10,
+    is_open: ofMachine(isOpen),
+    rentable: ofOffer((offer) => (isAvailable[offer] ?? 0) * isOpen(of(offer))),
+    rented: ofMachine((machine) => rented?.[machine] ?? 0),
+    duration: ofMachine((machine) => Math.max(0, (endDate[machine] ?? 0) - nowMs / 1000)),
+    storage_total_cost: ofMachine(diskPerHour),
+    discount_rate: ofMachine(discountRate),
+    discounted_hourly: ofOffer((offer) =>
+      context.type === "reserved" ? (gpuPrice[offer] ?? 0) * (1 - discountRate(of(offer))) : 0,
+    ),
+    discounted_dph_total: ofOffer(discountedTotal),
+    dph_total: { ...ofOffer(total), fill: fillTotals },
+    dph_total_adj: ofOffer(total),
+    dlperf_per_dphtotal: ofOffer((offer) => perDollar(dlperf[offer] ?? 0, total(offer))),
+    flops_per_dphtotal: ofOffer((offer) => perDollar(flops[offer] ?? 0, total(offer))),
+    score: { ...ofOffer(score), fill: fillScores },
+    gpu_ram_GB: ofMachine(scaled(machines.numbers("gpu_ram"), MB_PER_GB)),
+    gpu_totalram_GB: ofOffer(scaled(totalRam, MB_PER_GB)),
+    cpu_ram_GB: ofMachine(scaled(machines.numbers("cpu_ram"), MB_PER_GB)),
+  };
+}
+
+/** Dollars an hour (semantics.md §9.2). */
+export function bindPrices({ machines, offers, machineOf }: OfferIndex, { type, storageGb }: OfferContext) {
+  const gpuPrice = offers.numbers(type === "bid" ? "min_bid" : "dph_base");
+  const storageCost = machines.numbers("storage_cost");
+  const discountMax = machines.numbers("credit_discount_max");
+  const diskPerHour = (machine: number) => ((storageCost[machine] ?? 0) * storageGb) / HOURS_PER_MONTH;
+  /** The discount of one month of prepaying, in a search for reserved rentals. */
+  const discountRate = (machine: number) =>
+    type === "reserved" ? discountPpm(1, (discountMax[machine] ?? 0) * 1000) / PPM : 0;
+  return {
+    gpuPrice,
+    diskPerHour,
+    discountRate,
+    total: (offer: number) => (gpuPrice[offer] ?? 0) + diskPerHour(machineOf[offer] ?? 0),
+    /** Only running is discounted, not storage. */
+    discountedTotal: (offer: number) => {
+      const machine = machineOf[offer] ?? 0;
+      return (gpuPrice[offer] ?? 0) * (1 - discountRate(machine)) + diskPerHour(machine);
     },
   };
 }
 
-export function indexOffer(row: OfferRow, now: Date): IndexedOffer {
-  return { row, fixed: offerRecord(row, { now, type: "ondemand", storageGb: 0, rentedMachines: new Set() }) };
+function perDollar(value: number, dollars: number): number {
+  return value / Math.max(dollars, LEAST_DOLLARS);
+}
+
+/** One for each machine on which the caller rents; undefined when there is none. */
+function rentedMarks(index: OfferIndex, rentedMachines: ReadonlySet<MachineId>): Uint8Array | undefined {
+  if (rentedMachines.size === 0) return undefined;
+  const marks = new Uint8Array(index.machines.end);
+  for (const id of rentedMachines) {
+    const machine = index.slotOf(id);
+    if (machine !== undefined) marks[machine] = 1;
+  }
+  return marks;
 }

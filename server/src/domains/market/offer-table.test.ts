@@ -3,7 +3,8 @@ import { test } from "node:test";
 import { aUser, inTransaction } from "../../../../test/support/fixtures.ts";
 import { testApp } from "../../../../test/support/app.ts";
 import { aMachine } from "../../../../test/support/machines.ts";
-import { MARKET_CHANNEL, notifyMachines, refreshOffers } from "./index.ts";
+import { MARKET_CHANNEL, notifyMachines } from "../hosts/index.ts";
+import { refreshOffers, searchOffers } from "./index.ts";
 import type { MachineId } from "../../base/ids.ts";
 
 test("offers of more machines than one notification can name all become visible", async (t) => {
@@ -19,8 +20,11 @@ test("offers of more machines than one notification can name all become visible"
     await notifyMachines(tx, MARKET_CHANNEL, [...far, ...ids]);
   });
   await world.settled();
-  assert.equal(new Set([...world.app.offers.offers()].map(({ row }) => row.machine.id)).size, 60);
-  assert.equal(world.app.offers.size, 60 * 3, "one, two and four of four cores");
+  assert.deepEqual(
+    [...world.app.offers.index.machineIds].toSorted((a, b) => a - b),
+    ids,
+  );
+  assert.equal(world.app.offers.size, 60 * 4, "one to four of four cores");
   assert.deepEqual(world.complaints, []);
 });
 
@@ -33,10 +37,8 @@ test("a change that comes while another is read is not lost", async (t) => {
   await world.env.pool.query("update machines set price_device_nanos_per_hour = 5000000000");
   channel.onMessage(String(host.machineId));
   await world.app.offers.settled();
-  assert.deepEqual(
-    new Set([...world.app.offers.offers()].map(({ row }) => row.dphBase / row.deviceCount)),
-    new Set([5]),
-  );
+  const found = searchOffers(world.app.offers.index, {}, { now: world.clock.now(), rentedMachines: new Set() });
+  assert.deepEqual([found.length, ...new Set(found.map((offer) => offer.dph_base / offer.num_gpus))], [4, 5]);
 });
 
 test("a machine that is no more is forgotten", async (t) => {

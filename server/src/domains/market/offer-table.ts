@@ -1,111 +1,99 @@
 import type { Clock } from "../../base/clock.ts";
 import type { Log } from "../../base/log.ts";
-import { asId, type MachineId } from "../../base/ids.ts";
+import type { MachineId } from "../../base/ids.ts";
 import type { Database } from "../../db/connect.ts";
 import type { ChannelHandler } from "../../db/listener.ts";
+import { Mirror } from "../../db/mirror.ts";
+import type { Reader } from "../../db/transaction.ts";
 import { listMachines } from "../hosts/index.ts";
-import { indexOffer, type IndexedOffer } from "./offer-columns.ts";
-import { offerRowsOf } from "./offer-record.ts";
-import { listLiveLeases, listLiveOffers } from "./store.ts";
+import type { VolumeSpace } from "./offer-fields.ts";
+import { OfferIndex } from "./offer-index.ts";
+import { listLiveLeases, listLiveOffers, listOfferedMachines } from "./store.ts";
+
+export type OfferTableDependencies = {
+  readonly clock: Clock;
+  readonly log: Log;
+  /** What can be rented of these machines' disks as volumes; those without such space are left out. */
+  readonly listVolumeSpace?: (
+    db: Reader,
+    machineIds: readonly MachineId[],
+  ) => Promise<ReadonlyMap<MachineId, VolumeSpace>>;
+};
 
 /**
- * Every live offer, in memory, kept current by the database's notifications. PostgreSQL stays the truth: an offer that
+ * Keeps every live offer in memory, current by the database's notifications. PostgreSQL stays the truth: an offer that
  * this table still shows may be refused when it is claimed.
  */
 export class OfferTable {
-  private readonly byMachine = new Map<MachineId, readonly IndexedOffer[]>();
+  /** What searches look into. */
+  readonly index = new OfferIndex();
   private readonly database: Database;
-  private readonly clock: Clock;
-  private readonly log: Log;
-  private stale = new Set<MachineId>();
-  private isAllStale = false;
-  private refreshing: Promise<void> | undefined;
+  private readonly dependencies: OfferTableDependencies;
+  private readonly mirror: Mirror<MachineId>;
+  private readonly followers: ((machineIds: readonly MachineId[]) => void)[] = [];
 
-  constructor(database: Database, { clock, log }: { readonly clock: Clock; readonly log: Log }) {
+  constructor(database: Database, dependencies: OfferTableDependencies) {
     this.database = database;
-    this.clock = clock;
-    this.log = log;
+    this.dependencies = dependencies;
+    this.mirror = new Mirror<MachineId>({
+      ...dependencies,
+      name: "offers",
+      listAll: async () => [...(await listOfferedMachines(database.kysely)), ...this.index.machineIds],
+      read: (ids) => this.read(ids),
+    });
   }
 
   /** For `MARKET_CHANNEL`. */
   get channel(): ChannelHandler {
-    return {
-      onMessage: (payload) => this.refreshSoon(payload.split(",").map((id) => asId<MachineId>(Number(id)))),
-      onGap: () => {
-        this.isAllStale = true;
-        this.refreshSoon([]);
-      },
-    };
-  }
-
-  *offers(): Iterable<IndexedOffer> {
-    for (const offers of this.byMachine.values()) yield* offers;
+    return this.mirror.channel;
   }
 
   get size(): number {
-    let size = 0;
-    for (const offers of this.byMachine.values()) size += offers.length;
-    return size;
+    return this.index.offers.size;
+  }
+
+  /** Tells from now on which machines were read anew, in the same turn in which searches begin to see them so. */
+  follow(follower: (machineIds: readonly MachineId[]) => void): void {
+    this.followers.push(follower);
   }
 
   /** Reads everything anew; before the first search. */
-  async load(): Promise<void> {
-    this.isAllStale = true;
-    this.refreshSoon([]);
-    await this.settled();
+  load(): Promise<void> {
+    return this.mirror.load();
   }
 
   /** Resolves when every change announced so far is visible. */
-  async settled(): Promise<void> {
-    while (this.refreshing !== undefined) await this.refreshing;
+  settled(): Promise<void> {
+    return this.mirror.settled();
   }
 
-  private refreshSoon(machineIds: readonly MachineId[]): void {
-    for (const id of machineIds) this.stale.add(id);
-    this.refreshing ??= this.refresh().finally(() => {
-      this.refreshing = undefined;
-      // Something may have become stale since the last look.
-      if (this.isAllStale || this.stale.size > 0) this.refreshSoon([]);
-    });
+  /** Reads nothing more. */
+  stop(): Promise<void> {
+    return this.mirror.stop();
   }
 
-  private async refresh(): Promise<void> {
-    while (this.isAllStale || this.stale.size > 0) {
-      const ids = this.isAllStale ? undefined : [...this.stale];
-      this.isAllStale = false;
-      this.stale = new Set();
-      try {
-        await this.read(ids);
-      } catch (error) {
-        this.log.error({ err: error }, "offers could not be read; what is shown may be old");
-        for (const id of ids ?? []) this.stale.add(id);
-        this.isAllStale ||= ids === undefined;
-        await this.clock.sleep(500);
-      }
-    }
-  }
-
-  private async read(ids: readonly MachineId[] | undefined): Promise<void> {
+  private async read(ids: readonly MachineId[]): Promise<void> {
     const { kysely } = this.database;
-    const [machines, leases, offers] = await Promise.all([
+    const [machines, leases, offers, volumes] = await Promise.all([
       listMachines(kysely, ids),
       listLiveLeases(kysely, ids),
       listLiveOffers(kysely, ids),
+      this.dependencies.listVolumeSpace?.(kysely, ids),
     ]);
     const leasesOf = Map.groupBy(leases, (lease) => lease.machineId);
     const offersOf = Map.groupBy(offers, (offer) => offer.machineId);
-    const now = this.clock.now();
-    if (ids === undefined) this.byMachine.clear();
-    for (const id of ids ?? machines.keys()) {
+    for (const id of ids) {
       const machine = machines.get(id);
-      const state = machine && { machine, leases: leasesOf.get(id) ?? [], offers: offersOf.get(id) ?? [] };
-      const rows = state === undefined ? [] : offerRowsOf(state);
-      if (rows.length === 0) this.byMachine.delete(id);
-      else
-        this.byMachine.set(
-          id,
-          rows.map((row) => indexOffer(row, now)),
-        );
+      if (machine === undefined) this.index.remove(id);
+      else {
+        this.index.replace({
+          machine,
+          leases: leasesOf.get(id) ?? [],
+          offers: offersOf.get(id) ?? [],
+          volume: volumes?.get(id),
+        });
+      }
     }
+    for (const follower of this.followers) follower(ids);
   }
 }

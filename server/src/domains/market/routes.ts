@@ -1,10 +1,11 @@
-import type { FastifyRequest } from "fastify";
+import type { FastifyReply, FastifyRequest } from "fastify";
 import { Type } from "typebox";
 import type { MachineId, UserId } from "../../base/ids.ts";
 import type { HttpScope } from "../../http/server.ts";
+import { listGpuNames, listGpuTypes } from "./gpu-types.ts";
 import type { OfferTable } from "./offer-table.ts";
-import { NestedSearchBody, OffersBody, SearchBody, SearchQuery } from "./schema.ts";
-import { searchOffers } from "./search.ts";
+import { GpuTypesBody, NestedSearchBody, OffersBody, SearchBody, SearchQuery } from "./schema.ts";
+import { searchText } from "./search.ts";
 
 export type MarketPorts = {
   readonly offers: OfferTable;
@@ -12,13 +13,22 @@ export type MarketPorts = {
   readonly machinesRentedBy: (userId: UserId) => Promise<ReadonlySet<MachineId>>;
 };
 
+const NO_MACHINES: ReadonlySet<MachineId> = new Set();
+
 export function marketRoutes(scope: HttpScope, { offers, machinesRentedBy }: MarketPorts): void {
   const { app, clock } = scope;
 
-  const answer = async (request: FastifyRequest, query: Readonly<Record<string, unknown>>) => {
+  const answer = async (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    query: Readonly<Record<string, unknown>>,
+    chosen?: ReadonlySet<string>,
+  ) => {
     const { identity } = request;
-    const rentedMachines = identity === undefined ? new Set<MachineId>() : await machinesRentedBy(identity.userId);
-    return { offers: [...searchOffers(offers.offers(), query, { now: clock.now(), rentedMachines })] };
+    const rentedMachines = identity === undefined ? NO_MACHINES : await machinesRentedBy(identity.userId);
+    const found = searchText(offers.index, query, { now: clock.now(), rentedMachines }, chosen);
+    // A text is sent as it is: what it says was written from the columns that the schema describes.
+    return reply.type("application/json").send(`{"offers":${found}}`);
   };
 
   app.post(
@@ -27,7 +37,7 @@ export function marketRoutes(scope: HttpScope, { offers, machinesRentedBy }: Mar
       config: { access: { operation: "api.offer.search", permission: "optional" } },
       schema: { summary: "Search offers", body: SearchBody, response: { 200: OffersBody } },
     },
-    (request) => answer(request, request.body as Record<string, unknown>),
+    (request, reply) => answer(request, reply, request.body as Record<string, unknown>),
   );
   app.get(
     "/api/v0/bundles/",
@@ -39,7 +49,7 @@ export function marketRoutes(scope: HttpScope, { offers, machinesRentedBy }: Mar
         response: { 200: OffersBody },
       },
     },
-    (request) => answer(request, { q: request.query.q ?? "" }),
+    (request, reply) => answer(request, reply, { q: request.query.q ?? "" }),
   );
   app.put(
     "/api/v0/search/asks/",
@@ -51,15 +61,16 @@ export function marketRoutes(scope: HttpScope, { offers, machinesRentedBy }: Mar
         response: { 200: Type.Object({ offers: Type.Array(Type.Object({}, { additionalProperties: true })) }) },
       },
     },
-    async (request) => {
+    (request, reply) => {
       const { q = {}, select_cols: columns = ["*"] } = request.body;
-      const found = await answer(request, q as Record<string, unknown>);
-      if (columns.includes("*")) return found;
-      const chosen = new Set(columns);
-      const pick = (offer: object) => Object.fromEntries(Object.entries(offer).filter(([name]) => chosen.has(name)));
-      return { offers: found.offers.map(pick) };
+      const chosen = columns.includes("*") ? undefined : new Set(columns);
+      return answer(request, reply, q as Record<string, unknown>, chosen);
     },
   );
+  gpuRoutes(scope, offers);
+}
+
+function gpuRoutes({ app }: HttpScope, offers: OfferTable): void {
   app.get(
     "/api/v0/gpu_names/unique/",
     {
@@ -69,10 +80,16 @@ export function marketRoutes(scope: HttpScope, { offers, machinesRentedBy }: Mar
         response: { 200: Type.Object({ gpu_names: Type.Array(Type.String()) }) },
       },
     },
-    async () => {
-      const names = new Set<string>();
-      for (const { fixed } of offers.offers()) if (fixed.num_gpus > 0) names.add(fixed.gpu_name);
-      return { gpu_names: [...names].toSorted() };
+    async () => ({ gpu_names: [...listGpuNames(offers.index)] }),
+  );
+  app.get(
+    "/api/v0/gpu_types/",
+    {
+      config: { access: { operation: "api.offer.gpu_types", permission: "public" } },
+      schema: { summary: "GPUs on the market and their memory", response: { 200: GpuTypesBody } },
     },
+    async () => ({
+      gpu_types: listGpuTypes(offers.index).map(({ name, ramMb }) => ({ canonical_name: name, gpu_ram_mb: ramMb })),
+    }),
   );
 }

@@ -1,4 +1,4 @@
-import { Type } from "typebox";
+import { Type, type Static } from "typebox";
 
 const Price = Type.Object({
   gpuCostPerHour: Type.Number(),
@@ -9,13 +9,16 @@ const Price = Type.Object({
 });
 
 const Nothing = Type.Null();
+const MaybeNumber = Type.Union([Type.Number(), Nothing]);
+const MaybeInteger = Type.Union([Type.Integer(), Nothing]);
 
 /** The record of offer-fields.md §1; dollars, MB, GB, Mb/s as there. */
 const Offer = Type.Object({
   id: Type.Integer(),
   ask_contract_id: Type.Integer(),
   bundle_id: Type.Integer(),
-  bundled_results: Nothing,
+  bundled_results: Type.Union([Type.Integer({ description: "How many equal offers this row stands for." }), Nothing]),
+  rn: Type.Integer({ description: "Place in this answer, from 1." }),
   machine_id: Type.Integer(),
   host_id: Type.Integer(),
   hostname: Type.Union([Type.String(), Nothing]),
@@ -42,6 +45,7 @@ const Offer = Type.Object({
   gpu_ram: Type.Integer(),
   gpu_total_ram: Type.Integer(),
   gpu_arch: Type.String(),
+  gpu_ids: Type.Array(Type.Integer(), { description: "Places of the GPUs that the offer could have." }),
   gpu_lanes: Type.Integer(),
   gpu_mem_bw: Type.Number(),
   gpu_max_power: Type.Number(),
@@ -79,6 +83,13 @@ const Offer = Type.Object({
   direct_port_count: Type.Integer(),
   static_ip: Type.Boolean(),
   geolocation: Type.String(),
+  geolocode: Type.Integer(),
+  avail_vol_ask_id: MaybeInteger,
+  avail_vol_size: MaybeNumber,
+  avail_vol_dph: MaybeNumber,
+  nw_disk_min_bw: MaybeNumber,
+  nw_disk_max_bw: MaybeNumber,
+  nw_disk_avg_bw: MaybeNumber,
   dph_base: Type.Number(),
   dph_total: Type.Number(),
   dph_total_adj: Type.Number(),
@@ -106,7 +117,13 @@ const Offer = Type.Object({
   time_remaining_isbid: Type.String(),
 });
 
+export type OfferRecord = Static<typeof Offer>;
+
 export const OffersBody = Type.Object({ offers: Type.Array(Offer) });
+
+export const GpuTypesBody = Type.Object({
+  gpu_types: Type.Array(Type.Object({ canonical_name: Type.String(), gpu_ram_mb: Type.Integer() })),
+});
 
 /** Conditions on any column, and the settings `type`, `order`, `limit`, `allocated_storage`, `q`. */
 export const SearchBody = Type.Object({}, { additionalProperties: true });

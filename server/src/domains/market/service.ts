@@ -1,18 +1,18 @@
 import type { MachineId, OfferId } from "../../base/ids.ts";
-import type { Tx } from "../../db/transaction.ts";
-import { listScheduledMachines } from "../hosts/index.ts";
+import type { Reader, Tx } from "../../db/transaction.ts";
+import { listScheduledMachines, notifyMarket } from "../hosts/index.ts";
 import { offerSizes } from "./allocation.ts";
 import { availableCount, type MachineState } from "./machine-state.ts";
-import { insertOffers, listLiveLeases, listLiveOffers, notifyMarket, retireOffers } from "./store.ts";
+import { insertOffers, listLiveLeases, listLiveOffers, retireOffers } from "./store.ts";
 
-/** Reads everything that decides who may run on these machines. The caller holds their row locks. */
+/** Reads everything that decides who may run on these machines. Whoever decides by it holds their row locks. */
 export async function readMachineStates(
-  tx: Tx,
+  { db }: { readonly db: Reader },
   machineIds: readonly MachineId[],
 ): Promise<ReadonlyMap<MachineId, MachineState>> {
-  const machines = await listScheduledMachines(tx.db, machineIds);
-  const leases = Map.groupBy(await listLiveLeases(tx.db, machineIds), (lease) => lease.machineId);
-  const offers = Map.groupBy(await listLiveOffers(tx.db, machineIds), (offer) => offer.machineId);
+  const machines = await listScheduledMachines(db, machineIds);
+  const leases = Map.groupBy(await listLiveLeases(db, machineIds), (lease) => lease.machineId);
+  const offers = Map.groupBy(await listLiveOffers(db, machineIds), (offer) => offer.machineId);
   return new Map(
     [...machines].map(([id, machine]) => [id, { machine, leases: leases.get(id) ?? [], offers: offers.get(id) ?? [] }]),
   );
@@ -35,7 +35,8 @@ export async function alignOffers(
   const retired: OfferId[] = [];
   const missing: { machineId: MachineId; deviceCount: number }[] = [];
   for (const state of states) {
-    const wanted = new Set(offerSizes(availableCount(state), state.machine.minChunk));
+    const { isListed, minChunk } = state.machine;
+    const wanted = new Set(isListed ? offerSizes(availableCount(state), minChunk) : []);
     for (const offer of state.offers) {
       if (rented.has(offer.id) || !wanted.delete(offer.deviceCount)) retired.push(offer.id);
     }

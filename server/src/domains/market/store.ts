@@ -2,9 +2,6 @@ import { sql } from "kysely";
 import type { DeviceId, InstanceId, MachineId, OfferId } from "../../base/ids.ts";
 import type { Reader, Tx } from "../../db/transaction.ts";
 
-/** Told to every process whenever offers of these machines may have changed; the payload lists machine ids. */
-export const MARKET_CHANNEL = "market_changed";
-
 export type LiveLease = {
   readonly deviceId: DeviceId;
   readonly machineId: MachineId;
@@ -43,6 +40,18 @@ export async function listLiveOffers(db: Reader, machineIds?: readonly MachineId
   return rows.map((row) => ({ id: row.id, machineId: row.machine_id, deviceCount: row.device_count }));
 }
 
+/** Every machine that has a live offer. */
+export async function listOfferedMachines(db: Reader): Promise<readonly MachineId[]> {
+  const rows = await db
+    .selectFrom("offers")
+    .select("machine_id")
+    .distinct()
+    .where("retired_at", "is", null)
+    .orderBy("machine_id")
+    .execute();
+  return rows.map((row) => row.machine_id);
+}
+
 /** The machine and size of each offer that ever existed, by offer id. An offer never changes these. */
 export async function findOffers(db: Reader, ids: readonly OfferId[]): Promise<ReadonlyMap<OfferId, LiveOffer>> {
   const rows = await db
@@ -77,6 +86,16 @@ export async function insertOffers(
       ) as wanted (machine_id, device_count)`,
     )
     .execute();
+}
+
+/** An offer that nobody can take, for an instance that was rented of none. */
+export async function insertUsedOffer(tx: Tx, machineId: MachineId, deviceCount: number): Promise<OfferId> {
+  const row = await tx.db
+    .insertInto("offers")
+    .values({ machine_id: machineId, device_count: deviceCount, created_at: tx.now, retired_at: tx.now })
+    .returning("id")
+    .executeTakeFirstOrThrow();
+  return row.id;
 }
 
 export type NewLease = LiveLease & { readonly generation: number };
@@ -117,14 +136,18 @@ export async function releaseLeases(tx: Tx, instanceIds: readonly InstanceId[]):
     .execute();
 }
 
-/** A fresh run of an instance that keeps its devices. */
-export async function setLeaseGeneration(tx: Tx, instanceId: InstanceId, generation: number): Promise<void> {
-  await tx.db
-    .updateTable("leases")
-    .set({ generation })
-    .where("instance_id", "=", instanceId)
-    .where("released_at", "is", null)
-    .execute();
+/** Fresh runs of instances that keep their devices. */
+export async function setLeaseGenerations(
+  tx: Tx,
+  runs: readonly { readonly instanceId: InstanceId; readonly generation: number }[],
+): Promise<void> {
+  if (runs.length === 0) return;
+  await sql`
+    update leases set generation = run.generation
+    from unnest(${runs.map((run) => run.instanceId)}::integer[], ${runs.map((run) => run.generation)}::integer[])
+      as run (instance_id, generation)
+    where leases.instance_id = run.instance_id and leases.released_at is null
+  `.execute(tx.db);
 }
 
 export async function setLeasePrice(tx: Tx, instanceId: InstanceId, nanosPerDeviceHour: bigint): Promise<void> {
@@ -134,19 +157,4 @@ export async function setLeasePrice(tx: Tx, instanceId: InstanceId, nanosPerDevi
     .where("instance_id", "=", instanceId)
     .where("released_at", "is", null)
     .execute();
-}
-
-/** Announces, at commit, that offers of these machines may have changed. */
-export async function notifyMarket(tx: Tx, machineIds: readonly MachineId[]): Promise<void> {
-  await notifyMachines(tx, MARKET_CHANNEL, machineIds);
-}
-
-const IDS_PER_NOTIFICATION = 500;
-
-/** Sends machine ids on a channel at commit, in as many notifications as their size needs. */
-export async function notifyMachines(tx: Tx, channel: string, machineIds: readonly MachineId[]): Promise<void> {
-  for (let start = 0; start < machineIds.length; start += IDS_PER_NOTIFICATION) {
-    const payload = machineIds.slice(start, start + IDS_PER_NOTIFICATION).join(",");
-    await sql`select pg_notify(${channel}, ${payload})`.execute(tx.db);
-  }
 }
