@@ -84,36 +84,46 @@ test("of two equal bids the earlier one keeps running", async (t) => {
 test("a bid below what would run now is made stopped, and the error names it", async (t) => {
   const world = await testApp(t);
   const [host, user] = [await world.host({ gpus: 1 }), await world.caller()];
-  const answer = await askFor(world, user, host, { price: 0.1 });
+  const other = await rentAndRun(world, await world.caller(), host, { price: 0.3 });
+  const answer = await askFor(world, user, host, { price: 0.2 });
   assert.equal(answer.status, 400, answer.text);
   assert.equal(answer.body.error, "bid_too_low");
   assert.ok(Number.isInteger(answer.body.new_contract) && Number.isInteger(answer.body.ask_id));
   const id = answer.body.new_contract;
   assert.deepEqual(statesOf(await show(world, user, id)), INTERRUPTED);
   assert.equal(typeof (await show(world, user, id)).status_msg, "string");
-  await changeBid(world, user, id, 0.16);
+  await changeBid(world, user, id, 0.31);
   await host.obey();
   assert.deepEqual(statesOf(await show(world, user, id)), RUNNING);
+  assert.equal((await stored(world, other)).phase, "scheduled");
   await world.assertBooks();
 });
 
 test("a bid that must run or not be is refused whole", async (t) => {
   const world = await testApp(t);
   const [host, user] = [await world.host({ gpus: 1 }), await world.caller()];
-  const answer = await askFor(world, user, host, { price: 0.1, cancel_unavail: true });
+  await rentAndRun(world, await world.caller(), host, { price: 0.3 });
+  const answer = await askFor(world, user, host, { price: 0.2, cancel_unavail: true });
   assert.deepEqual([answer.status, answer.body.error, answer.body.new_contract], [410, "no_such_ask", undefined]);
   const { rows } = await world.env.pool.query("select count(*) from instances");
-  assert.deepEqual(rows, [{ count: 0n }]);
+  assert.deepEqual(rows, [{ count: 1n }]);
   assert.equal((await creditOfUser(world, user)).held, 0n);
 });
 
-test("nobody runs for less than the host asks at least", async (t) => {
+test("nobody bids less than the host asks at least, at creation or later, and the refusal says how much that is", async (t) => {
   const world = await testApp(t);
-  const [host, user] = [await world.host({ gpus: 1 }), await world.caller()];
-  const id = await rentAndRun(world, user, host, { price: 0.2 });
-  await changeBid(world, user, id, 0.001);
-  await host.obey();
-  assert.deepEqual(statesOf(await show(world, user, id)), INTERRUPTED);
+  const [host, user] = [await world.host({ gpus: 2 }), await world.caller()];
+  for (const more of [{}, { cancel_unavail: true }, { target_state: "stopped" }]) {
+    const answer = await askFor(world, user, host, { price: 0.299, size: 2, ...more });
+    const { error, field, min_bid: floor, new_contract: made } = answer.body;
+    assert.deepEqual([answer.status, error, field, floor, made], [400, "bid_below_minimum", "price", 0.3, undefined]);
+    assert.match(answer.body.msg, /at least \$0\.3 an hour/);
+  }
+  const id = await rentAndRun(world, user, host, { price: 0.3, size: 2 });
+  const answer = await changeBid(world, user, id, 0.001);
+  assert.deepEqual([answer.status, answer.body.error, answer.body.min_bid], [400, "bid_below_minimum", 0.3]);
+  assert.deepEqual(statesOf(await show(world, user, id)), RUNNING);
+  assert.equal((await show(world, user, id)).dph_base, 0.3);
   await world.assertBooks();
 });
 

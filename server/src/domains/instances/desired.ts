@@ -1,5 +1,5 @@
 import type { DesiredInstance, DesiredVolume } from "../../../../protocol/index.ts";
-import type { MachineId } from "../../base/ids.ts";
+import type { DeviceId, MachineId } from "../../base/ids.ts";
 import type { Sealer } from "../../base/seal.ts";
 import type { Reader } from "../../db/transaction.ts";
 import { listInstanceSshKeys, listSecrets } from "../accounts/index.ts";
@@ -19,6 +19,7 @@ const RUN_IN_PHASE = {
   scheduled: "stopped",
   starting: "running",
   running: "running",
+  yielding: "running",
   stopping: "stopped",
   stopped: "stopped",
   ending: "absent",
@@ -34,52 +35,80 @@ export type DesiredSet = {
   readonly volumes: readonly DesiredVolume[];
 };
 
-/** The full desired set of one machine. A network volume is part of it while an instance there may write to it. */
+/** The full desired set of one machine, as `loadDesiredSets` has it. */
 export async function loadDesired(
   db: Reader,
   machineId: MachineId,
   instanceKeySecret: InstanceKeySecret,
   sealer: Sealer,
+  now: Date,
 ): Promise<DesiredSet> {
-  const [machines, instances, leases] = await Promise.all([
-    listMachines(db, [machineId]),
-    listInstancesOn(db, [machineId]),
-    listLiveLeases(db, [machineId]),
-  ]);
-  const machine = machines.get(machineId);
-  if (machine === undefined) return { instances: [], volumes: [] };
+  return (await loadDesiredSets(db, [machineId], instanceKeySecret, sealer, now)).get(machineId) ?? NOTHING;
+}
+
+const NOTHING: DesiredSet = { instances: [], volumes: [] };
+
+/** The full desired sets of machines. A network volume is part of one while an instance there may write to it. */
+export async function loadDesiredSets(
+  db: Reader,
+  machineIds: readonly MachineId[],
+  instanceKeySecret: InstanceKeySecret,
+  sealer: Sealer,
+  now: Date,
+): Promise<ReadonlyMap<MachineId, DesiredSet>> {
+  const instances = await listInstancesOn(db, machineIds);
+  const writers = instances.filter((instance) => mayWrite(instance.phase));
+  const volumes = await listDesiredVolumes(db, machineIds, writers);
+  const orders = await loadOrders(db, instances, instanceKeySecret, sealer, now);
+  return new Map(machineIds.map((id) => [id, { instances: orders.get(id) ?? [], volumes: volumes.get(id) ?? [] }]));
+}
+
+async function loadOrders(
+  db: Reader,
+  instances: readonly Instance[],
+  instanceKeySecret: InstanceKeySecret,
+  sealer: Sealer,
+  now: Date,
+): Promise<ReadonlyMap<MachineId, readonly DesiredInstance[]>> {
+  // Most machines of a large market are idle: nothing more is read for them.
+  if (instances.length === 0) return new Map();
   const ids = instances.map((instance) => instance.id);
-  const writerIds = instances.filter((instance) => mayWrite(instance.phase)).map((instance) => instance.id);
-  const [mounts, volumes, sshKeys, secrets] = await Promise.all([
+  const machineIds = [...new Set(instances.map((instance) => instance.machineId))];
+  const [machines, leases, mounts, sshKeys, secrets] = await Promise.all([
+    listMachines(db, machineIds),
+    listLiveLeases(db, machineIds),
     listMounts(db, ids),
-    listDesiredVolumes(db, machineId, writerIds),
     listInstanceSshKeys(db, ids),
     listSecrets(db, [...new Set(instances.map((instance) => instance.userId))], sealer),
   ]);
-  const uuids = new Map(machine.devices.map((device) => [device.id, device]));
-  const orders = instances.flatMap((instance) => {
+  const leasesOf = Map.groupBy(leases, (lease) => lease.instanceId);
+  const orders = new Map<MachineId, DesiredInstance[]>();
+  for (const instance of instances) {
     const run = RUN_IN_PHASE[instance.phase];
+    const machine = machines.get(instance.machineId);
     // Nothing was ever started: there is nothing to make yet, since its devices are not known.
-    if (run === undefined || (run === "stopped" && instance.generation === 0)) return [];
-    const gpuUuids = leases
-      .filter((lease) => lease.instanceId === instance.id)
-      .flatMap(({ deviceId }) => {
-        const device = uuids.get(deviceId);
-        return device?.kind === "gpu" ? [device.uuid] : [];
-      });
+    if (machine === undefined || run === undefined || (run === "stopped" && instance.generation === 0)) continue;
     const surroundings = {
       run,
       machine,
-      gpuUuids,
+      gpuUuids: gpuUuidsOf(machine, leasesOf.get(instance.id) ?? []),
       mounts: mounts.get(instance.id) ?? [],
       publicKeys: (sshKeys.get(instance.id) ?? []).map((key) => key.publicKey),
       secrets: (secrets.get(instance.userId) ?? []).map(({ name, value }) => [name, value] as const),
       instanceKey: instanceKeySecret(instance.id),
       registryAuth: openLogin(instance.launch, instance.id, sealer),
+      now,
     };
-    return [toDesired(instance, surroundings)];
-  });
-  return { instances: orders, volumes };
+    const own = orders.get(instance.machineId) ?? [];
+    own.push(toDesired(instance, surroundings));
+    orders.set(instance.machineId, own);
+  }
+  return orders;
+}
+
+function gpuUuidsOf({ devices }: Machine, leases: readonly { readonly deviceId: DeviceId }[]): readonly string[] {
+  const held = new Set(leases.map((lease) => lease.deviceId));
+  return devices.flatMap(({ id, kind, uuid }) => (kind === "gpu" && held.has(id) ? [uuid] : []));
 }
 
 type Surroundings = {
@@ -93,6 +122,8 @@ type Surroundings = {
   readonly secrets: Variables;
   readonly instanceKey: string;
   readonly registryAuth: DesiredInstance["registry_auth"];
+  /** When the order is made. */
+  readonly now: Date;
 };
 
 function toDesired(instance: Instance, surroundings: Surroundings): DesiredInstance {
@@ -108,6 +139,8 @@ function toDesired(instance: Instance, surroundings: Surroundings): DesiredInsta
     generation: instance.generation,
     revision: instance.revision,
     run,
+    ...noticeOf(instance, surroundings.now),
+    ...checkpointOf(launch),
     image: launch.image,
     registry_auth: registryAuth,
     command,
@@ -122,6 +155,29 @@ function toDesired(instance: Instance, surroundings: Surroundings): DesiredInsta
     disk_bytes: Number(instance.diskBytes),
     mounts: [...mounts],
   };
+}
+
+/** What one that has to leave is told; nothing for the others. */
+function noticeOf({ phase, phaseCause, deadlineAt }: Instance, now: Date): Pick<DesiredInstance, "notice"> {
+  if (phase !== "yielding" || deadlineAt === undefined) return {};
+  const reason = phaseCause === "on_demand" ? "on_demand" : "outbid";
+  const remaining_ms = Math.max(0, deadlineAt.getTime() - now.getTime());
+  return { notice: { reason, remaining_ms, message: NOTICES[reason] } };
+}
+
+const NOTICES = {
+  outbid:
+    "A higher bid takes these devices. The data is kept, and the instance resumes by itself when its bid wins again.",
+  on_demand:
+    "An on-demand rental takes these devices. The data is kept, and the instance resumes by itself when they are free.",
+} as const;
+
+const CHECKPOINT_VARIABLE = "CHECKPOINT_COMMAND";
+
+/** What its renter wants to be run inside when it has to leave; nothing when that was not said. */
+function checkpointOf({ env }: Instance["launch"]): Pick<DesiredInstance, "checkpoint_command"> {
+  const command = env.findLast(([name]) => name === CHECKPOINT_VARIABLE)?.[1];
+  return command === undefined || command === "" ? {} : { checkpoint_command: command };
 }
 
 function commandOf({ command, jupyter }: Instance["launch"], token: string): DesiredInstance["command"] {

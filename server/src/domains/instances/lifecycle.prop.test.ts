@@ -99,3 +99,26 @@ test("the hold is given back whenever nothing can become due any more", () => {
     }),
   );
 });
+
+test("who is displaced while it runs gets a notice, and leaves it only by its end, a receipt, a request or a reprieve", () => {
+  const running = decide("running", "displaced", "running");
+  assert.ok(running.kind === "move" && running.to === "yielding" && running.effects.includes("tellAgent"));
+  const ways: ReadonlySet<LifecycleEvent> = new Set([
+    "deadlinePassed",
+    "displacedAtOnce",
+    "stopRequested",
+    "destroyRequested",
+    "containerStopped",
+    "containerAbsent",
+    "hostLost",
+    "reprieved",
+  ]);
+  fc.assert(
+    fc.property(event, desired, (name, wanted) => {
+      const decision = decide("yielding", name, wanted);
+      assert.equal(decision.kind === "move", ways.has(name), name);
+      // Nothing begins anew while it is on its way out.
+      if (decision.kind === "move") assert.ok(!decision.effects.includes("newGeneration"));
+    }),
+  );
+});

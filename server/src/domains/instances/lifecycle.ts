@@ -1,4 +1,13 @@
-export const PHASES = ["scheduled", "starting", "running", "stopping", "stopped", "ending", "ended"] as const;
+export const PHASES = [
+  "scheduled",
+  "starting",
+  "running",
+  "yielding",
+  "stopping",
+  "stopped",
+  "ending",
+  "ended",
+] as const;
 /** What the control plane has committed to. Only `decide` moves it. */
 export type Phase = (typeof PHASES)[number];
 
@@ -14,8 +23,12 @@ export type LifecycleEvent =
   | "renewalRequested"
   /** The schedule gave it devices. */
   | "devicesGranted"
-  /** The schedule needs its devices for a higher claim. */
+  /** The schedule needs its devices for a higher claim; it gets a notice first. */
   | "displaced"
+  /** The same without a notice. */
+  | "displacedAtOnce"
+  /** The higher claim is gone, or this one is higher now. */
+  | "reprieved"
   /** The host reports the current generation as running. */
   | "containerRunning"
   /** The host reports the current generation as stopped or exited: no process of it is left. */
@@ -44,7 +57,8 @@ type Target = Phase | "rest";
 type Outcome =
   | { readonly to: Target; readonly effects: readonly Effect[] }
   | { readonly ignore: true }
-  | { readonly reject: "no_such_instance" | "not_running" };
+  | { readonly reject: Rejection };
+export type Rejection = "no_such_instance" | "not_running" | "under_notice";
 
 const IGNORE = { ignore: true } as const;
 const GONE = { reject: "no_such_instance" } as const;
@@ -64,6 +78,8 @@ export const TRANSITIONS = {
     renewalRequested: { reject: "not_running" },
     devicesGranted: RESUME,
     displaced: IGNORE,
+    displacedAtOnce: IGNORE,
+    reprieved: IGNORE,
     containerRunning: IGNORE,
     containerStopped: IGNORE,
     containerAbsent: IGNORE,
@@ -78,6 +94,8 @@ export const TRANSITIONS = {
     renewalRequested: RESUME, // But of the container that it had.
     devicesGranted: IGNORE,
     displaced: STOP,
+    displacedAtOnce: STOP,
+    reprieved: IGNORE,
     containerRunning: { to: "running", effects: [] },
     containerStopped: RESUME, // The host fenced itself before the run was confirmed.
     containerAbsent: IGNORE,
@@ -91,12 +109,30 @@ export const TRANSITIONS = {
     rebootRequested: RESUME,
     renewalRequested: RESUME,
     devicesGranted: IGNORE,
-    displaced: STOP,
+    displaced: { to: "yielding", effects: ["tellAgent"] },
+    displacedAtOnce: STOP,
+    reprieved: IGNORE,
     containerRunning: IGNORE,
     containerStopped: RESUME, // Stopped by the host's own fence, not by us.
     containerAbsent: RESUME,
     hostLost: IGNORE,
     deadlinePassed: IGNORE,
+  },
+  yielding: {
+    startRequested: IGNORE,
+    stopRequested: STOP,
+    destroyRequested: END,
+    rebootRequested: { reject: "under_notice" },
+    renewalRequested: { reject: "under_notice" },
+    devicesGranted: IGNORE,
+    displaced: IGNORE,
+    displacedAtOnce: STOP,
+    reprieved: { to: "running", effects: ["tellAgent"] },
+    containerRunning: IGNORE,
+    containerStopped: VACATE, // Its renter's work was saved before the time was over.
+    containerAbsent: VACATE,
+    hostLost: VACATE,
+    deadlinePassed: STOP,
   },
   stopping: {
     startRequested: IGNORE, // The intent is stored; the receipt leads back to the schedule.
@@ -106,6 +142,8 @@ export const TRANSITIONS = {
     renewalRequested: { reject: "not_running" },
     devicesGranted: IGNORE,
     displaced: IGNORE,
+    displacedAtOnce: IGNORE,
+    reprieved: IGNORE,
     containerRunning: IGNORE,
     containerStopped: VACATE,
     containerAbsent: VACATE,
@@ -120,6 +158,8 @@ export const TRANSITIONS = {
     renewalRequested: { reject: "not_running" },
     devicesGranted: IGNORE,
     displaced: IGNORE,
+    displacedAtOnce: IGNORE,
+    reprieved: IGNORE,
     containerRunning: IGNORE,
     containerStopped: IGNORE,
     containerAbsent: IGNORE,
@@ -134,6 +174,8 @@ export const TRANSITIONS = {
     renewalRequested: GONE,
     devicesGranted: IGNORE,
     displaced: IGNORE,
+    displacedAtOnce: IGNORE,
+    reprieved: IGNORE,
     containerRunning: IGNORE,
     containerStopped: IGNORE,
     containerAbsent: BURY,
@@ -148,6 +190,8 @@ export const TRANSITIONS = {
     renewalRequested: GONE,
     devicesGranted: IGNORE,
     displaced: IGNORE,
+    displacedAtOnce: IGNORE,
+    reprieved: IGNORE,
     containerRunning: IGNORE,
     containerStopped: IGNORE,
     containerAbsent: IGNORE,
@@ -157,28 +201,29 @@ export const TRANSITIONS = {
 } as const satisfies Record<Phase, Record<LifecycleEvent, Outcome>>;
 
 /** Phases in which the instance holds its devices. They are free only after the receipt that leads out of these. */
-export const HOLDING_PHASES: ReadonlySet<Phase> = new Set(["starting", "running", "stopping", "ending"]);
+export const HOLDING_PHASES: ReadonlySet<Phase> = new Set(["starting", "running", "yielding", "stopping", "ending"]);
 /** How long an instance may stay in a phase before `deadlinePassed`; null where waiting is the right thing to do. */
 const PHASE_DEADLINE_MS = {
   scheduled: null,
   starting: 3_600_000, // The largest images take tens of minutes on a slow line.
   running: null,
+  yielding: 0, // The notice says for how long.
   stopping: 60_000,
   stopped: null,
   ending: 60_000,
   ended: null,
 } as const satisfies Record<Phase, number | null>;
 
-/** When a phase that begins now has lasted too long; null where it may last. */
-export function deadlineOf(phase: Phase, now: Date): Date | null {
+/** When a phase that begins now has lasted too long; null where it may last. A notice lasts as long as its rule says. */
+export function deadlineOf(phase: Phase, now: Date, noticeMs = 0): Date | null {
   const ms = PHASE_DEADLINE_MS[phase];
-  return ms === null ? null : new Date(now.getTime() + ms);
+  return ms === null ? null : new Date(now.getTime() + ms + (phase === "yielding" ? noticeMs : 0));
 }
 
 export type Decision =
   | { readonly kind: "move"; readonly to: Phase; readonly effects: readonly Effect[] }
   | { readonly kind: "stay" }
-  | { readonly kind: "reject"; readonly code: "no_such_instance" | "not_running" };
+  | { readonly kind: "reject"; readonly code: Rejection };
 
 /** What an event leads to in a phase. `desired` is the intent after the event. */
 export function decide(phase: Phase, event: LifecycleEvent, desired: DesiredState): Decision {

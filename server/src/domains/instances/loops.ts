@@ -4,13 +4,16 @@ import type { Database } from "../../db/connect.ts";
 import { withTransaction, type Tx } from "../../db/transaction.ts";
 import type { Loop } from "../../loops/driver.ts";
 import { listMachinesWithExpiredLease, lockMachines } from "../hosts/index.ts";
+import { listDueReviews } from "./claim-store.ts";
 import type { Instance } from "./instance.ts";
 import type { LifecycleEvent } from "./lifecycle.ts";
 import { freeProxyPorts } from "./proxy-port-store.ts";
+import { recordOverdueStarts } from "./start-record-service.ts";
 import { listEndedContracts, listLeavingOn, listOverdue, lockInstances } from "./store.ts";
-import { applyHappenings, type Happening } from "./transitions.ts";
+import { applyHappenings, reschedule, type Happening } from "./transitions.ts";
 
 const ROWS_PER_RUN = 500;
+const ROUNDS_PER_RUN = 20;
 
 type Deps = { readonly database: Database; readonly clock: Clock };
 type Found = { readonly id: Happening["instance"]["id"]; readonly machineId: MachineId };
@@ -36,12 +39,32 @@ export function instanceLoops({ database, clock }: Deps): readonly Loop[] {
     {
       name: "enforce-deadlines",
       description: "Moves on what stayed too long in a phase that should be short.",
-      everyMs: 5_000,
-      run: () =>
-        withTransaction(database, clock, async (tx) => {
-          const overdue = await listOverdue(tx.db, tx.now, ROWS_PER_RUN);
-          return { overdue: await happen(tx, overdue, "deadlinePassed", "deadline_passed") };
-        }),
+      everyMs: 1_000,
+      run: async () => ({
+        overdue: await inRounds(() =>
+          withTransaction(database, clock, async (tx) => {
+            const overdue = await listOverdue(tx.db, tx.now, ROWS_PER_RUN);
+            return happen(tx, overdue, "deadlinePassed", "deadline_passed");
+          }),
+        ),
+      }),
+    },
+    {
+      name: "review-schedules",
+      description: "Looks again at machines where a minimum slice has ended.",
+      everyMs: 1_000,
+      run: async () => ({
+        reviewed: await inRounds(() =>
+          withTransaction(database, clock, async (tx) => {
+            const found = await listDueReviews(tx.db, tx.now, ROWS_PER_RUN);
+            await lockMachines(tx, found);
+            // Whichever another process has looked at meanwhile is not due any more.
+            const dueIds = (await listDueReviews(tx.db, tx.now, ROWS_PER_RUN)).filter((id) => found.includes(id));
+            await reschedule(tx, dueIds);
+            return dueIds.length;
+          }),
+        ),
+      }),
     },
     {
       name: "end-contracts",
@@ -62,6 +85,17 @@ export function instanceLoops({ database, clock }: Deps): readonly Loop[] {
   ];
 }
 
+/** Goes on while there is a whole round's work, so that thousands of notices that end together are not left waiting. */
+async function inRounds(round: () => Promise<number>): Promise<number> {
+  let total = 0;
+  for (let count = 1; count <= ROUNDS_PER_RUN; count += 1) {
+    const done = await round();
+    total += done;
+    if (done < ROWS_PER_RUN) break;
+  }
+  return total;
+}
+
 async function happen(tx: Tx, found: readonly Found[], event: LifecycleEvent, cause: string): Promise<number> {
   await lockMachines(
     tx,
@@ -72,6 +106,7 @@ async function happen(tx: Tx, found: readonly Found[], event: LifecycleEvent, ca
     found.map((row) => row.id),
   );
   const due = instances.filter((instance) => isStillDue(instance, event, tx.now));
+  if (event === "deadlinePassed") await recordOverdueStarts(tx, due);
   const happenings = due.map((instance): Happening => {
     // A start that never came about, and a contract that ended, are not wanted any more.
     const isGivenUp = event === "stopRequested" || (event === "deadlinePassed" && instance.phase === "starting");

@@ -17,7 +17,9 @@ const STATES = [
   "failed",
   "absent",
 ] as const;
-const LOOPS = ["release-lost-hosts", "enforce-deadlines", "end-contracts", "settle-runs"] as const;
+const LOOPS = ["release-lost-hosts", "enforce-deadlines", "review-schedules", "end-contracts", "settle-runs"] as const;
+const NOTICE_MS = 30_000;
+const SLICE_MS = 60_000;
 
 const user = fc.integer({ min: 0, max: 2 });
 const machine = fc.integer({ min: 0, max: 1 });
@@ -36,7 +38,13 @@ const step = fc.oneof(
   { weight: 7, arbitrary: fc.record({ kind: kind("act"), user, isOwn, pick, act: acts }) },
   {
     weight: 4,
-    arbitrary: fc.record({ kind: kind("bid"), user, isOwn, pick, price: fc.constantFrom(0.01, 0.2, 0.4, 0.8, 1.6) }),
+    arbitrary: fc.record({
+      kind: kind("bid"),
+      user,
+      isOwn,
+      pick,
+      price: fc.constantFrom(null, null, 0.01, 0.2, 0.4, 0.8, 1.6),
+    }),
   },
   { weight: 12, arbitrary: fc.record({ kind: kind("obey"), machine }) },
   {
@@ -47,7 +55,10 @@ const step = fc.oneof(
   { weight: 1, arbitrary: fc.record({ kind: kind("link"), machine }) },
   {
     weight: 3,
-    arbitrary: fc.record({ kind: kind("pass"), ms: fc.constantFrom(1_000, 5_000, 30_000, 61_000, 660_000, 4_000_000) }),
+    arbitrary: fc.record({
+      kind: kind("pass"),
+      ms: fc.constantFrom(1_000, 5_000, 29_999, 30_001, 61_000, 660_000, 4_000_000),
+    }),
   },
   { weight: 3, arbitrary: fc.record({ kind: kind("loop"), name: fc.constantFrom(...LOOPS) }) },
 );
@@ -163,6 +174,38 @@ function checkOrders(host: FakeHost): void {
   for (const { gpu_uuids: own, instance_id: id } of orders) assert.ok(own.length > 0, `instance ${id} has no GPU`);
 }
 
+/** From, to, cause, when. */
+type Event = readonly [string | null, string, string, number];
+
+function isDisplacement(cause: string): boolean {
+  return cause === "outbid" || cause === "on_demand";
+}
+
+/**
+ * What has resumed is spared by other bids for the minimum slice: of two displacements by bids in between which it ran,
+ * the second comes no sooner than that after it was granted its devices. And a notice is kept: what yields leaves when its
+ * time is over, or by its own, its owner's or its host's doing.
+ */
+function checkSlice(events: readonly Event[], what: string): void {
+  let [wasDisplaced, grantedAt, noticedAt] = [false, 0, 0];
+  for (const [from, to, cause, at] of events) {
+    if (cause === "devices_granted") grantedAt = at;
+    if (cause === "outbid" && wasDisplaced) assert.ok(at - grantedAt >= SLICE_MS, what);
+    if (isDisplacement(cause)) {
+      noticedAt = at;
+      assert.equal(to, from === "running" ? "yielding" : "stopping", what);
+    }
+    if (from === "yielding" && cause === "deadline_passed") assert.ok(at - noticedAt >= NOTICE_MS, what);
+    if (from === "running" || from === "yielding" || from === "starting") {
+      // A run that its owner stopped was not displaced; one that was begun again has no history.
+      if (cause === "stop_requested") wasDisplaced = false;
+    }
+    if (to === "stopping" && isDisplacement(cause)) wasDisplaced = true;
+    if (from === "yielding" && to !== "running" && cause !== "stop_requested") wasDisplaced = true;
+    if (cause === "start_requested") wasDisplaced = false;
+  }
+}
+
 async function check(w: World): Promise<void> {
   const { world, hosts, users, generations } = w;
   const machineIds = hosts.map((host) => host.machineId);
@@ -172,14 +215,15 @@ async function check(w: World): Promise<void> {
        (select count(*)::integer from leases l where l.instance_id = i.id and released_at is null
           and (l.generation <> i.generation or l.is_bid <> i.is_bid or l.machine_id <> i.machine_id)) as wrong,
        (select count(*)::integer from instance_runs r where r.instance_id = i.id) as runs,
-       (select coalesce(json_agg(json_build_array(from_phase, to_phase, cause) order by e.id), '[]')
+       (select coalesce(json_agg(json_build_array(
+            from_phase, to_phase, cause, extract(epoch from e.at) * 1000) order by e.id), '[]')
           from instance_events e where e.instance_id = i.id) as events
      from instances i where i.machine_id = any($1)`,
     [machineIds],
   );
   for (const row of instances) {
     const what = JSON.stringify(row, (_, value: unknown) => (typeof value === "bigint" ? String(value) : value));
-    const holds = ["starting", "running", "stopping"].includes(row.phase);
+    const holds = ["starting", "running", "yielding", "stopping"].includes(row.phase);
     if (holds) assert.equal(row.leased, row.device_count, what);
     else if (row.phase === "ending") assert.ok(row.leased === 0 || row.leased === row.device_count, what);
     else assert.equal(row.leased, 0, what);
@@ -187,11 +231,12 @@ async function check(w: World): Promise<void> {
     assert.equal(row.runs, row.generation, what);
     assert.ok(row.generation >= (generations.get(row.id) ?? 0), what);
     generations.set(row.id, row.generation);
-    const events: (string | null)[][] = row.events;
+    const events: Event[] = row.events;
+    checkSlice(events, what);
     events.forEach(([from], index) => assert.equal(from, events[index - 1]?.[1] ?? null, what));
     assert.equal(events.at(-1)?.[1], row.phase, what);
-    if (!row.is_bid) assert.ok(!events.some(([, , cause]) => cause === "outbid"), what);
-    const isTransient = ["starting", "stopping", "ending"].includes(row.phase);
+    if (!row.is_bid) assert.ok(!events.some(([, , cause]) => isDisplacement(cause)), what);
+    const isTransient = ["starting", "yielding", "stopping", "ending"].includes(row.phase);
     assert.equal(row.deadline_at !== null, isTransient, what);
     if (row.phase === "scheduled") assert.equal(row.desired, "running", what);
     if (row.hold_id === null) assert.ok(["stopped", "ended", "stopping", "ending"].includes(row.phase), what);
@@ -204,7 +249,7 @@ async function check(w: World): Promise<void> {
      from machines m where id = any($1)`,
     [machineIds],
   );
-  const expected = [[], [1], [1, 2], [1, 2, 3], [1, 2, 4]];
+  const expected = [[], [1], [1, 2], [1, 2, 3], [1, 2, 3, 4]];
   for (const row of offers) assert.deepEqual(row.sizes, expected[row.available], `offers of machine ${row.id}`);
   for (const owner of users) {
     const answer = await world.call({ url: "/api/v0/instances/", secret: owner.secret });
@@ -223,7 +268,7 @@ async function check(w: World): Promise<void> {
 }
 
 test("whatever users, hosts and time do, nothing is sold twice and the books agree", async (t) => {
-  const world = await testApp(t);
+  const world = await testApp(t, { rules: { noticeMs: NOTICE_MS, minSliceMs: SLICE_MS } });
   const seed = Math.floor(performance.timeOrigin + performance.now()) % 2_147_483_647;
   t.diagnostic(`seed ${seed}`);
   await fc.assert(

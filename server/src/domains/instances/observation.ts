@@ -6,7 +6,8 @@ type Seen = Pick<ObservedInstance, "generation" | "state"> & { readonly counters
 /**
  * What a host's report of one instance means to its lifecycle; undefined when it changes nothing. A report of an older
  * generation speaks of a run that is over and is stale, whatever it says. `isObeyed` says that the host had been ordered
- * to have it down before it looked: without that, "nothing runs" may be followed by a start.
+ * to have it down, or to take it down within a notice, before it looked: without that, "nothing runs" may be followed by
+ * a start.
  */
 export function eventOf(
   seen: Seen,
@@ -14,7 +15,8 @@ export function eventOf(
   isObeyed: boolean,
 ): LifecycleEvent | undefined {
   if (seen.generation !== instance.generation) return undefined;
-  const isLeaving = instance.phase === "stopping" || instance.phase === "ending";
+  const isStopping = instance.phase === "stopping" || instance.phase === "yielding";
+  const isLeaving = isStopping || instance.phase === "ending";
   if (isLeaving && !isObeyed) return undefined;
   switch (seen.state) {
     case "running":
@@ -26,8 +28,8 @@ export function eventOf(
       return "containerAbsent";
     case "exited":
     case "created":
-      // A process that ended by itself keeps its place until its owner decides; while stopping it is the receipt.
-      return instance.phase === "stopping" ? "containerStopped" : undefined;
+      // A process that ended by itself keeps its place until its owner decides; of one that leaves it is the receipt.
+      return isStopping ? "containerStopped" : undefined;
     case "pulling":
     case "starting":
     case "stopping":

@@ -10,6 +10,7 @@ import { recordHealth } from "./device-health.ts";
 import type { LifecycleEvent } from "./lifecycle.ts";
 import { eventOf } from "./observation.ts";
 import { raiseCounters } from "./run-store.ts";
+import { recordStarts } from "./start-record-service.ts";
 import { lockInstances, updateObservations } from "./store.ts";
 import { applyHappenings } from "./transitions.ts";
 
@@ -78,6 +79,7 @@ async function recordNews(tx: Tx, sightings: readonly Sighting[], machineIds: re
     tx,
     own.map(({ seen }) => seen),
   );
+  await recordStarts(tx, own);
   const happenings = own.flatMap(({ instance, seen, isObeyed, machineId }) => {
     const event = eventOf(seen, instance, isObeyed);
     if (event === undefined) return [];

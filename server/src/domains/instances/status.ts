@@ -1,4 +1,6 @@
+import { formatDollars } from "../../base/money.ts";
 import type { Instance } from "./instance.ts";
+import type { Standing } from "../market/index.ts";
 
 /** How long a host may be silent before its instances are shown as out of reach. */
 const SUSPECT_MS = 60_000;
@@ -28,26 +30,61 @@ export type Status = {
   readonly status_msg: string | null;
 };
 
+/** What a status depends on besides the instance. */
+export type Sight = {
+  readonly isReachable: boolean;
+  readonly now: Date;
+  readonly note?: string | undefined;
+  /** In the schedule of its machine; undefined where it claims nothing that could be taken from it. */
+  readonly standing?: Standing | undefined;
+};
+
 /**
  * What users see (semantics.md §2), computed from intent, commitment, observation and the host's presence, and stored
  * nowhere. An outbid instance shows stopped everywhere (§9.3 rule 8), although it is still wanted and resumes by itself.
  */
-export function statusOf(
-  instance: Instance,
-  seen: { readonly isReachable: boolean; readonly note?: string | undefined },
-): Status {
+export function statusOf(instance: Instance, sight: Sight): Status {
   const { phase, desired } = instance;
-  const isOutbid = instance.isBid && (phase === "scheduled" || (phase === "stopping" && desired === "running"));
+  const isOutbid = isOutbidNow(instance, sight.standing);
   const isWanted = desired === "running" && !isOutbid;
-  const holds = phase === "starting" || phase === "running" || phase === "stopping";
-  const text = isOutbid ? "outbid: waiting until this bid is the highest again" : message(instance, seen.note);
+  const holds = phase === "starting" || phase === "running" || phase === "yielding" || phase === "stopping";
+  const text = scheduleMessage(instance, isOutbid, sight) ?? message(instance, sight.note);
   return {
-    actual_status: actualStatus(instance, seen.isReachable, isOutbid),
+    actual_status: actualStatus(instance, sight.isReachable, isOutbid),
     intended_status: isWanted ? "running" : "stopped",
     cur_state: holds ? "running" : "stopped",
-    next_state: isWanted ? "running" : "stopped",
+    next_state: isWanted && phase !== "yielding" ? "running" : "stopped",
     status_msg: holds ? withProblem(text, instance.deviceProblem) : text,
   };
+}
+
+/** It was displaced, or never won; not one that only waits until devices that are kept for it are free. */
+function isOutbidNow({ isBid, phase, desired }: Instance, standing: Standing | undefined): boolean {
+  if (!isBid) return false;
+  return (phase === "scheduled" && standing?.isServed !== true) || (phase === "stopping" && desired === "running");
+}
+
+/** Why it does not run, or not for long; undefined where that is not the schedule's affair. */
+function scheduleMessage(instance: Instance, isOutbid: boolean, { now, standing }: Sight): string | undefined {
+  if (instance.phase === "yielding") {
+    const who = instance.phaseCause === "on_demand" ? "outbid by an on-demand rental" : "outbid";
+    const seconds = secondsUntil(instance.deadlineAt?.getTime() ?? 0, now);
+    return `${who}: stops in ${seconds} s; its data is kept and it resumes by itself`;
+  }
+  if (!isOutbid) return instance.phase === "scheduled" ? "waiting until its devices are free" : undefined;
+  if (standing?.restsUntilMs !== undefined) {
+    const seconds = secondsUntil(standing.restsUntilMs, now);
+    if (standing.isResting) return `outbid: resumes by itself, in ${seconds} s at the earliest`;
+    return `outbid: waiting until this bid is the highest again; no bid would run in the next ${seconds} s`;
+  }
+  const bid = standing?.bidToRunNanos;
+  if (bid === undefined) return "outbid: waiting until an on-demand rental ends";
+  if (standing?.isServed === true || bid <= instance.priceNanosPerHour) return "outbid: resumes by itself in a moment";
+  return `outbid: waiting until this bid is the highest again; $${formatDollars(bid)} an hour would run now`;
+}
+
+function secondsUntil(ms: number, now: Date): number {
+  return Math.max(0, Math.ceil((ms - now.getTime()) / 1000));
 }
 
 function actualStatus(instance: Instance, isHostReachable: boolean, isOutbid: boolean): ActualStatus {

@@ -1,33 +1,32 @@
 import { conflict, notFound, type AppError } from "../../base/errors.ts";
-import type { InstanceId, MachineId } from "../../base/ids.ts";
+import type { DeviceId, InstanceId, MachineId } from "../../base/ids.ts";
 import { invariant } from "../../base/invariant.ts";
 import type { Tx } from "../../db/transaction.ts";
 import { releaseHolds, type HoldId } from "../ledger/index.ts";
 import {
   allocate,
-  freeDevices,
   insertLeases,
   readMachineStates,
+  readMarketRules,
   refreshOffers,
   releaseLeases,
-  setLeaseGeneration,
-  type Holder,
-  type MachineState,
+  setLeaseGenerations,
   type NewLease,
 } from "../market/index.ts";
 import { detachVolumes } from "../volumes/index.ts";
+import { listClaims, setReviews } from "./claim-store.ts";
+import { isUnsettled, machineClaims } from "./claims.ts";
 import type { Actor, Instance } from "./instance.ts";
-import { decide, deadlineOf, type DesiredState, type LifecycleEvent } from "./lifecycle.ts";
 import {
-  insertEvents,
-  listClaims,
-  lockInstances,
-  notifyDesired,
-  setDesired,
-  setHold,
-  updatePhase,
-  type StoredClaim,
-} from "./store.ts";
+  decide,
+  deadlineOf,
+  type DesiredState,
+  type Effect,
+  type LifecycleEvent,
+  type Rejection,
+} from "./lifecycle.ts";
+import { clearHolds, setDesired, updatePhases, type PhaseChange } from "./phase-store.ts";
+import { insertEvents, lockInstances, notifyDesired } from "./store.ts";
 import { insertRuns } from "./run-store.ts";
 
 /** One thing that happened to one instance. The caller holds the row locks of the machine and the instance. */
@@ -38,6 +37,8 @@ export type Happening = {
   readonly cause: string;
   /** The new intent, when the event changes it. */
   readonly desired?: DesiredState;
+  /** How long a notice lasts that the event leads to. */
+  readonly noticeMs?: number;
 };
 
 /** What a set of happenings leads to beyond the rows they touch, gathered so that each is done once. */
@@ -51,12 +52,13 @@ type Consequences = {
 };
 
 /**
- * The one way in which an instance changes its phase: decides each happening, writes phase and event rows, and then does
- * what follows in order: free devices, give back holds, let the schedule use what came free, tell the hosts.
+ * The one way in which instances change their phases: decides each happening, writes phases and events of all of them,
+ * and then does what follows in order: free devices, give back holds, let the schedule use what came free, tell the
+ * hosts. An instance is named once.
  */
 export async function applyHappenings(tx: Tx, happenings: readonly Happening[]): Promise<void> {
   const after = noConsequences();
-  for (const happening of happenings) await applyOne(tx, happening, after);
+  await applyAll(tx, happenings, after);
   await settle(tx, after);
 }
 
@@ -67,50 +69,97 @@ export async function reschedule(tx: Tx, machineIds: readonly MachineId[]): Prom
   await settle(tx, after);
 }
 
+/** Tells these to leave, whatever the schedule says of them. The caller holds the locks of their machines. */
+export async function displace(tx: Tx, instances: readonly Instance[], cause: string): Promise<void> {
+  if (instances.length === 0) return;
+  const { noticeMs } = await readMarketRules(tx.db);
+  const event = noticeMs === 0 ? "displacedAtOnce" : "displaced";
+  await applyHappenings(
+    tx,
+    instances.map((instance): Happening => ({ instance, event, actor: "market", cause, noticeMs })),
+  );
+}
+
 function noConsequences(): Consequences {
   return { told: new Set(), scheduled: new Set(), changed: new Set(), released: [], ended: [], holds: [] };
 }
 
-async function applyOne(tx: Tx, happening: Happening, after: Consequences): Promise<void> {
-  const { instance, event, actor, cause } = happening;
-  const desired = happening.desired ?? instance.desired;
-  const decision = decide(instance.phase, event, desired);
+type Move = PhaseChange & { readonly happening: Happening; readonly effects: readonly Effect[] };
+
+async function applyAll(tx: Tx, happenings: readonly Happening[], after: Consequences): Promise<void> {
+  const moves = happenings.flatMap((happening) => moveOf(tx.now, happening) ?? []);
+  await setDesired(
+    tx,
+    happenings.flatMap(({ instance: { id, desired: before }, desired = before }) =>
+      desired === before ? [] : [{ id, desired }],
+    ),
+  );
+  const movedCount = await updatePhases(tx, moves);
+  invariant(movedCount === moves.length, `of ${moves.length} locked instances ${movedCount} could be moved`);
+  await insertEvents(
+    tx,
+    moves.map(({ happening: { instance, actor }, cause, to, generation }) => ({
+      instanceId: instance.id,
+      actor,
+      cause,
+      from: instance.phase,
+      to,
+      generation,
+    })),
+  );
+  const runs = moves
+    .filter(({ effects }) => effects.includes("newGeneration"))
+    .map(({ happening: { event }, from, generation }) => ({ instanceId: from.id, generation, event }));
+  await insertRuns(tx, runs);
+  // Devices that were granted just now were granted to this run.
+  await setLeaseGenerations(
+    tx,
+    runs.filter(({ event }) => event !== "devicesGranted"),
+  );
+  for (const move of moves) noteConsequences(move, after);
+}
+
+/** Where a happening leads its instance; undefined when it stays where it is. */
+function moveOf(now: Date, happening: Happening): Move | undefined {
+  const { instance, event, cause, noticeMs = 0 } = happening;
+  const decision = decide(instance.phase, event, happening.desired ?? instance.desired);
   if (decision.kind === "reject") throw rejection(decision.code, instance.id);
-  if (desired !== instance.desired) await setDesired(tx, instance.id, desired);
-  if (decision.kind === "stay") return;
-  const isNewRun = decision.effects.includes("newGeneration");
-  const generation = isNewRun ? instance.generation + 1 : instance.generation;
-  const moved = await updatePhase(tx, instance, {
-    to: decision.to,
+  if (decision.kind === "stay") return undefined;
+  const { to, effects } = decision;
+  const isDisplaced = (event === "displaced" || event === "displacedAtOnce") && to === "stopping";
+  const hasYielded = instance.phase === "yielding" && to !== "running";
+  const displacedAt = hasYielded ? instance.phaseSinceAt : isDisplaced ? now : undefined;
+  return {
+    happening,
+    effects,
+    from: instance,
+    to,
     cause,
-    generation,
-    deadlineAt: deadlineOf(decision.to, tx.now),
-    isEnd: decision.to === "ended",
-    isRelease: decision.effects.includes("releaseDevices"),
-  });
-  invariant(moved === "moved", `instance ${instance.id} moved although it was locked`);
-  await insertEvents(tx, [
-    { instanceId: instance.id, actor, cause, from: instance.phase, to: decision.to, generation },
-  ]);
-  if (decision.to === "ended") after.ended.push(instance.id);
-  for (const effect of decision.effects) {
+    generation: instance.generation + (effects.includes("newGeneration") ? 1 : 0),
+    deadlineAt: deadlineOf(to, now, noticeMs),
+    displacedAt,
+    isRelease: effects.includes("releaseDevices"),
+  };
+}
+
+function noteConsequences({ from: { id, machineId, holdId }, to, effects }: Move, after: Consequences): void {
+  if (to === "ended") after.ended.push(id);
+  for (const effect of effects) {
     switch (effect) {
       case "newGeneration":
-        await insertRuns(tx, [{ instanceId: instance.id, generation }]);
-        await setLeaseGeneration(tx, instance.id, generation);
         break;
       case "tellAgent":
-        after.told.add(instance.machineId);
+        after.told.add(machineId);
         break;
       case "releaseDevices":
-        after.released.push(instance.id);
-        after.changed.add(instance.machineId);
+        after.released.push(id);
+        after.changed.add(machineId);
         break;
       case "releaseHold":
-        if (instance.holdId !== undefined) after.holds.push({ instanceId: instance.id, holdId: instance.holdId });
+        if (holdId !== undefined) after.holds.push({ instanceId: id, holdId });
         break;
       case "schedule":
-        after.scheduled.add(instance.machineId);
+        after.scheduled.add(machineId);
         break;
     }
   }
@@ -127,53 +176,55 @@ async function settle(tx: Tx, after: Consequences): Promise<void> {
       tx,
       after.holds.map((hold) => hold.holdId),
     );
-    for (const { instanceId } of after.holds) await setHold(tx, instanceId, undefined);
+    await clearHolds(
+      tx,
+      after.holds.map((hold) => hold.instanceId),
+    );
   }
   if (after.changed.size > 0) await refreshOffers(tx, [...after.changed]);
   if (after.told.size > 0) await notifyDesired(tx, [...after.told]);
 }
 
 async function grantAndDisplace(tx: Tx, machineIds: readonly MachineId[], after: Consequences): Promise<void> {
-  const claims = Map.groupBy(await listClaims(tx, machineIds), (claim) => claim.machineId);
-  if (![...claims.values()].flat().some((claim) => claim.phase === "scheduled")) return;
-  const states = await readMachineStates(tx, machineIds);
-  for (const [machineId, state] of states) {
-    const { grants, displaced } = planMachine(state, claims.get(machineId) ?? []);
-    const granted = new Map(grants.map((grant) => [grant.instanceId, grant.deviceIds]));
-    const locked = await lockInstances(tx, [...granted.keys(), ...displaced]);
-    for (const instance of locked) {
-      const deviceIds = granted.get(instance.id);
-      if (deviceIds !== undefined) {
-        const generation = instance.generation + 1;
-        await insertLeases(tx, leasesOf({ ...instance, generation }, deviceIds));
-        after.changed.add(machineId);
-      }
-      const event = deviceIds === undefined ? "displaced" : "devicesGranted";
-      await applyOne(tx, { instance, event, actor: "market", cause: CAUSES[event] }, after);
+  const claims = Map.groupBy(await listClaims(tx.db, machineIds), (claim) => claim.machineId);
+  const unsettledIds = machineIds.filter((id) => claims.get(id)?.some(isUnsettled));
+  const reviews = new Map<MachineId, number | undefined>(machineIds.map((id) => [id, undefined]));
+  const events = new Map<InstanceId, Pick<Happening, "event" | "cause">>();
+  const granted = new Map<InstanceId, readonly DeviceId[]>();
+  const rules = unsettledIds.length === 0 ? NO_NOTICE : await readMarketRules(tx.db);
+  const states = unsettledIds.length === 0 ? [] : await readMachineStates(tx, unsettledIds);
+  for (const [id, state] of states) {
+    const plan = allocate(machineClaims(state, claims.get(id) ?? [], rules, tx.now));
+    reviews.set(id, plan.reviewAtMs);
+    for (const { instanceId, deviceIds } of plan.grants) {
+      granted.set(instanceId, deviceIds);
+      events.set(instanceId, { event: "devicesGranted", cause: "devices_granted" });
     }
+    for (const { instanceId, reason } of plan.displaced) {
+      const isAtOnce = rules.noticeMs === 0 || reason === "background";
+      events.set(instanceId, { event: isAtOnce ? "displacedAtOnce" : "displaced", cause: reason });
+    }
+    for (const instanceId of plan.reprieved) events.set(instanceId, { event: "reprieved", cause: "notice_withdrawn" });
   }
-}
-
-const CAUSES = { displaced: "outbid", devicesGranted: "devices_granted" } as const;
-
-function planMachine(state: MachineState, claims: readonly StoredClaim[]) {
-  const floor = state.machine.priceMinBidNanosPerHour;
-  const holderIds = new Set(state.leases.map((lease) => lease.instanceId));
-  const usable = new Set(state.machine.devices.filter((device) => device.isUsable).map((device) => device.id));
-  const held = Map.groupBy(state.leases, (lease) => lease.instanceId);
-  const holders: Holder[] = claims
-    .filter((claim) => holderIds.has(claim.instanceId))
-    .map((claim) => ({
-      ...claim,
-      isLeaving: claim.phase === "stopping" || claim.phase === "ending",
-      usableCount: (held.get(claim.instanceId) ?? []).filter((lease) => usable.has(lease.deviceId)).length,
-    }));
-  const waiting = claims.filter(
-    (claim) =>
-      claim.phase === "scheduled" && (!claim.isBid || claim.priceNanosPerHour >= floor * BigInt(claim.deviceCount)),
+  await setReviews(
+    tx,
+    [...reviews].map(([machineId, atMs]) => ({ machineId, atMs })),
   );
-  return allocate({ freeDevices: freeDevices(state), holders, waiting });
+  const happenings: Happening[] = [];
+  const leases: NewLease[] = [];
+  for (const instance of await lockInstances(tx, [...events.keys()])) {
+    const { event = "devicesGranted", cause = "" } = events.get(instance.id) ?? {};
+    happenings.push({ instance, event, cause, actor: "market", noticeMs: rules.noticeMs });
+    const deviceIds = granted.get(instance.id);
+    if (deviceIds === undefined) continue;
+    leases.push(...leasesOf({ ...instance, generation: instance.generation + 1 }, deviceIds));
+    after.changed.add(instance.machineId);
+  }
+  await insertLeases(tx, leases);
+  await applyAll(tx, happenings, after);
 }
+
+const NO_NOTICE = { noticeMs: 0, minSliceMs: 0 } as const;
 
 /** The rows that give these devices to an instance for its generation. */
 export function leasesOf(
@@ -190,9 +241,18 @@ export function leasesOf(
   }));
 }
 
-function rejection(code: "no_such_instance" | "not_running", id: InstanceId): AppError {
-  if (code === "no_such_instance") return noSuchInstance(id);
-  return conflict("not_running", `Instance ${id} is not running.`);
+function rejection(code: Rejection, id: InstanceId): AppError {
+  switch (code) {
+    case "no_such_instance":
+      return noSuchInstance(id);
+    case "not_running":
+      return conflict("not_running", `Instance ${id} is not running.`);
+    case "under_notice":
+      return conflict(
+        "under_notice",
+        `Instance ${id} has to leave for a higher claim and cannot be restarted meanwhile.`,
+      );
+  }
 }
 
 export function noSuchInstance(id: number): AppError {
