@@ -1,6 +1,7 @@
 import { AppError, gone, insufficientFunds, invalid, notFound } from "../../base/errors.ts";
 import { asId, type InstanceId, type MachineId, type OfferId, type TemplateId, type UserId } from "../../base/ids.ts";
 import { formatDollars, nanos, type Nanos } from "../../base/money.ts";
+import { bytesOf, storageNanosPerHour } from "../../base/hourly-price.ts";
 import type { Tx } from "../../db/transaction.ts";
 import { onceEach, type Repeatable } from "../../http/idempotency.ts";
 import { copySshKeys, insertInstanceKeys } from "../accounts/index.ts";
@@ -10,23 +11,26 @@ import {
   alignOffers,
   availableCount,
   compareRank,
+  diskBytesOf,
   findOffers,
   freeDevices,
+  freeDiskBytes,
   insertLeases,
   isOpen,
   minBidNanos,
   readMachineStates,
   refreshOffers,
-  shareOf,
   type MachineState,
   type NewLease,
 } from "../market/index.ts";
 import { recordTemplateUse, type LaunchSettings } from "../templates/index.ts";
 import { attachVolumes, planVolumeLink, type VolumeInfo } from "../volumes/index.ts";
+import { listClaims, type StoredClaim } from "./claim-store.ts";
+import { belowFloor, floorOf } from "./claims.ts";
 import { holdAmount } from "./pricing.ts";
 import { takeProxyPorts } from "./proxy-port-store.ts";
 import { insertRuns } from "./run-store.ts";
-import { insertInstances, notifyDesired, listClaims, type NewInstance, type StoredClaim } from "./store.ts";
+import { insertInstances, notifyDesired, type NewInstance } from "./store.ts";
 import { leasesOf, reschedule } from "./transitions.ts";
 import { requireSoleWriter } from "./writers.ts";
 
@@ -43,6 +47,8 @@ export type CreateOrder = {
   readonly target: "running" | "stopped";
   /** Whether an order that cannot run now is refused instead of waiting. */
   readonly isRefusedUnlessRunning: boolean;
+  /** What the rental may cost at most, its disk included: the price may have risen since it was looked up. */
+  readonly totalMaxNanosPerHour?: Nanos | undefined;
   readonly instanceKey: { readonly secret: string; readonly sha256: Buffer; readonly prefix: string };
   readonly repeatable: Repeatable | undefined;
 };
@@ -108,17 +114,27 @@ function lookupId(id: number): number {
 function assess(now: Date, order: CreateOrder, state: MachineState): Candidate | AppError {
   const { machine } = state;
   const offer = state.offers.find((live) => live.id === order.offerId);
-  if (offer === undefined || !isOpen(machine, now)) return askIsGone(order.offerId);
+  if (offer === undefined) return askIsUsedUp(order.offerId);
+  if (!isOpen(machine, now)) return askIsGone(order.offerId);
   const { bidNanosPerHour, launch } = order;
-  const share = shareOf(machine, offer.deviceCount);
-  const diskGbMax = (machine.facts.disk_bytes / BYTES_PER_GB) * share;
+  const diskGbMax = Number(diskBytesOf(state, offer.deviceCount)) / BYTES_PER_GB;
   if (launch.disk_gb > diskGbMax) {
     const most = Math.floor(diskGbMax);
     return invalid("disk", `disk is ${launch.disk_gb} GB, but this offer has ${most} GB`, "invalid_args", {
       extra: { ask_id: order.offerId },
     });
   }
+  const floorNanos = floorOf(state, offer.deviceCount);
+  if (bidNanosPerHour !== undefined && bidNanosPerHour < floorNanos) {
+    return belowFloor(floorNanos, offer.deviceCount, { ask_id: order.offerId });
+  }
   const priceNanosPerHour = bidNanosPerHour ?? nanos(machine.priceDeviceNanosPerHour * BigInt(offer.deviceCount));
+  const diskBytes = bytesOf(launch.disk_gb);
+  const storageNanosPerGbMonth = machine.priceDiskNanosPerGbMonth;
+  const total = priceNanosPerHour + storageNanosPerHour({ storageNanosPerGbMonth, diskBytes });
+  if (order.totalMaxNanosPerHour !== undefined && total > order.totalMaxNanosPerHour) {
+    return notAtThisPrice(order.offerId, `Offer ${order.offerId} costs $${formatDollars(total)} an hour now.`);
+  }
   return {
     order,
     state,
@@ -132,11 +148,11 @@ function assess(now: Date, order: CreateOrder, state: MachineState): Candidate |
       label: launch.label ?? undefined,
       isBid: bidNanosPerHour !== undefined,
       priceNanosPerHour,
-      storageNanosPerGbMonth: machine.priceDiskNanosPerGbMonth,
+      storageNanosPerGbMonth,
       inetUpNanosPerGb: machine.priceInetUpNanosPerGb,
       inetDownNanosPerGb: machine.priceInetDownNanosPerGb,
       deviceCount: offer.deviceCount,
-      diskBytes: BigInt(Math.round(launch.disk_gb * BYTES_PER_GB)),
+      diskBytes,
       launch,
       desired: order.target,
       phase: order.target === "running" ? "scheduled" : "stopped",
@@ -156,7 +172,7 @@ async function rent(
 ): Promise<void> {
   if (candidates.length === 0) return;
   const machineIds = [...new Set(candidates.map(({ instance }) => instance.machineId))];
-  const book = new Book(Map.groupBy(await listClaims(tx, machineIds), (claim) => claim.machineId));
+  const book = new Book(Map.groupBy(await listClaims(tx.db, machineIds), (claim) => claim.machineId));
   const accepted: Accepted[] = [];
   let undecided = candidates;
   while (undecided.length > 0) {
@@ -221,6 +237,7 @@ class Book {
   readonly contested = new Set<MachineId>();
   private readonly free = new Map<MachineId, DeviceIds>();
   private readonly available = new Map<MachineId, number>();
+  private readonly freeDisk = new Map<MachineId, bigint>();
   private readonly claims: ReadonlyMap<MachineId, readonly StoredClaim[]>;
 
   constructor(claims: ReadonlyMap<MachineId, readonly StoredClaim[]>) {
@@ -235,11 +252,15 @@ class Book {
     const free = this.free.get(machineId) ?? freeDevices(state);
     const available = this.available.get(machineId) ?? unclaimedCount(availableCount(state), waiting);
     this.free.set(machineId, free);
-    if (deviceCount > available) return askIsGone(order.offerId);
+    const freeDisk = this.freeDisk.get(machineId) ?? freeDiskBytes(state);
+    if (deviceCount > available || instance.diskBytes > freeDisk) return askIsGone(order.offerId);
     const floor = minBidNanos(state, { deviceCount });
     const isTooLow = isBid && instance.priceNanosPerHour < floor;
-    if (isTooLow && order.isRefusedUnlessRunning) return bidTooLow(order.offerId, floor);
+    if (isTooLow && order.isRefusedUnlessRunning) {
+      return notAtThisPrice(order.offerId, `A bid needs at least $${formatDollars(floor)} an hour to run now.`);
+    }
     this.retired.add(instance.offerId);
+    this.freeDisk.set(machineId, freeDisk - instance.diskBytes);
     if (order.target === "stopped") return { start: {}, waiting: undefined };
     this.available.set(machineId, isBid ? available : available - deviceCount);
     if (waiting.length > 0 || isTooLow || deviceCount > free.length) {
@@ -256,6 +277,7 @@ class Book {
   giveBack({ order, instance }: Candidate): void {
     const { id, machineId, deviceCount, isBid } = instance;
     this.retired.delete(instance.offerId);
+    this.freeDisk.set(machineId, (this.freeDisk.get(machineId) ?? 0n) + instance.diskBytes);
     const available = this.available.get(machineId);
     const wasCounted = order.target === "running" && !isBid && available !== undefined;
     if (wasCounted) this.available.set(machineId, available + deviceCount);
@@ -348,14 +370,23 @@ function noSuchAsk(offerId: number): AppError {
   });
 }
 
-function askIsGone(offerId: number): AppError {
-  return gone("no_such_ask", `Offer ${offerId} is no longer available.`, { extra: { ask_id: offerId } });
+function askIsGone(offerId: number, internal: Readonly<Record<string, unknown>> = {}): AppError {
+  return gone("no_such_ask", `Offer ${offerId} is no longer available.`, { extra: { ask_id: offerId }, internal });
 }
 
-function bidTooLow(offerId: number, needed: bigint): AppError {
-  return gone("no_such_ask", `A bid needs at least $${formatDollars(needed)} an hour to run now.`, {
-    extra: { ask_id: offerId },
-  });
+/** The same of an offer that is retired: it never comes back. */
+export function askIsUsedUp(offerId: number): AppError {
+  return askIsGone(offerId, { isUsedUp: true });
+}
+
+/** Whether the offer of an order is retired, once its outcome is committed. */
+export function isUsedUp(outcome: CreateOutcome): boolean {
+  return outcome instanceof AppError ? outcome.internal["isUsedUp"] === true : true;
+}
+
+/** It is there, at another price. */
+function notAtThisPrice(offerId: number, message: string): AppError {
+  return gone("no_such_ask", message, { extra: { ask_id: offerId } });
 }
 
 function notEnoughCredit({ order, instance }: Candidate, shortfall: bigint): AppError {
@@ -363,8 +394,6 @@ function notEnoughCredit({ order, instance }: Candidate, shortfall: bigint): App
   const missing = formatDollars(shortfall);
   return insufficientFunds(
     `Not enough credit: this rental needs $${needed} set aside, $${missing} more than you have.`,
-    {
-      extra: { ask_id: order.offerId, shortfall: Number(missing) },
-    },
+    { extra: { ask_id: order.offerId, shortfall: Number(missing) } },
   );
 }

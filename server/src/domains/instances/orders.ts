@@ -1,34 +1,53 @@
 import { createHmac, createSecretKey } from "node:crypto";
 import { invalid, AppError } from "../../base/errors.ts";
-import type { InstanceId } from "../../base/ids.ts";
+import type { InstanceId, UserId } from "../../base/ids.ts";
 import type { Identity } from "../../base/identity.ts";
 import type { Clock } from "../../base/clock.ts";
 import { MicroBatcher } from "../../base/micro-batcher.ts";
 import { parseDollars, type Nanos } from "../../base/money.ts";
 import type { Sealer } from "../../base/seal.ts";
 import type { Database } from "../../db/connect.ts";
-import { withTransaction } from "../../db/transaction.ts";
+import { withTransaction, type Reader, type Tx } from "../../db/transaction.ts";
 import { findAnswers, type EarlierAnswer } from "../../http/idempotency-store.ts";
 import { openAnswer, type Repeatable } from "../../http/idempotency.ts";
 import { newKey, type NewKey } from "../accounts/index.ts";
 import { resolveLaunch, resolveTemplateByHash } from "../templates/index.ts";
-import type { VolumeInfo } from "../volumes/index.ts";
-import { createInstances, type CreateAnswer, type CreateOrder, type CreateOutcome } from "./create.ts";
+import { requireVolumes, type VolumeInfo } from "../volumes/index.ts";
+import {
+  askIsUsedUp,
+  createInstances,
+  isUsedUp,
+  type CreateAnswer,
+  type CreateOrder,
+  type CreateOutcome,
+} from "./create.ts";
 import { sealLogin } from "./registry-login.ts";
 import { reserveIds } from "./store.ts";
 
-const ORDERS_PER_BATCH = 128;
+const ORDERS_PER_BATCH = 256;
 const LOOKUPS_PER_BATCH = 256;
 const IDS_PER_RESERVATION = 256;
+/** How many retired offers are remembered; beyond that they are learnt anew. */
+const USED_UP_MAX = 100_000;
 const BID_DOLLARS_MIN = 0.001;
 const BID_DOLLARS_MAX = 128;
+
+export type OrderBody = Readonly<Record<string, unknown>> & { readonly volume_info?: VolumeInfo | undefined };
 
 export type OrderRequest = {
   readonly identity: Identity;
   readonly offerId: number;
-  readonly body: Readonly<Record<string, unknown>> & { readonly volume_info?: VolumeInfo | undefined };
+  readonly body: OrderBody;
   readonly repeatable: Repeatable | undefined;
 };
+
+/** What somebody wants to rent, checked as far as it can be without an offer. */
+export type Wish = Pick<
+  CreateOrder,
+  "userId" | "launch" | "template" | "volumeInfo" | "bidNanosPerHour" | "target" | "isRefusedUnlessRunning"
+>;
+
+export type OrderTerms = Partial<Pick<CreateOrder, "repeatable" | "totalMaxNanosPerHour">>;
 
 /** Makes the key that an instance is given for itself; the same for the same id, so that it is never stored in clear. */
 export function instanceKeyMaker(secret: Buffer): (id: InstanceId) => NewKey {
@@ -43,6 +62,8 @@ export class OrderDesk {
   private readonly lookups: MicroBatcher<Repeatable, EarlierAnswer | undefined>;
   private readonly keyOf: (id: InstanceId) => NewKey;
   private readonly sealer: Sealer;
+  /** Offers that are retired for certain. They never come back: a crowd that wants one offer costs the database once. */
+  private readonly usedUp = new Set<number>();
   private ids: InstanceId[] = [];
   private reserving: Promise<void> | undefined;
 
@@ -59,36 +80,71 @@ export class OrderDesk {
     });
     this.batcher = new MicroBatcher({
       maxBatch: ORDERS_PER_BATCH,
-      run: (orders) => withTransaction(database, clock, (tx) => createInstances(tx, orders)),
+      run: (orders) =>
+        this.rentBatch(orders, (fresh) => withTransaction(database, clock, (tx) => createInstances(tx, fresh))),
     });
   }
 
   /** Rents the offer, or throws why not. An instance that had to be made waiting is named in the error. */
-  async order(request: OrderRequest): Promise<CreateAnswer> {
-    const { identity, offerId, body, repeatable } = request;
+  async order({ identity, offerId, body, repeatable }: OrderRequest): Promise<CreateAnswer> {
+    // Seen before the look for an answer: whoever retired it has stored the answer to its repetition with that.
+    const isGone = this.usedUp.has(offerId);
     // Before anything is looked up: what the first attempt named may be gone since, and it is answered all the same.
+    const earlier = repeatable && (await this.findAnswer(repeatable));
+    if (earlier !== undefined) return answerOf(earlier as CreateAnswer);
+    const wish = await this.wishOf(this.database.kysely, identity.userId, body);
+    if (isGone) throw askIsUsedUp(offerId);
+    return this.rent(await this.orderFor(wish, offerId, { repeatable }));
+  }
+
+  /** What the first attempt of a repeated request was answered; undefined when this is the first. */
+  async findAnswer(repeatable: Repeatable | undefined): Promise<unknown> {
     const earlier = repeatable && (await this.lookups.submit(repeatable));
-    if (repeatable !== undefined && earlier !== undefined)
-      return answerOf(openAnswer(repeatable, earlier) as CreateAnswer);
+    return repeatable === undefined || earlier === undefined ? undefined : openAnswer(repeatable, earlier);
+  }
+
+  /** Reads the body of a creation, or throws what is wrong with it. */
+  async wishOf(db: Reader, userId: UserId, body: OrderBody): Promise<Wish> {
     const bidNanosPerHour = readBid(body["price"]);
-    const template = await this.findTemplate(identity, body["template_hash_id"]);
-    const launch = resolveLaunch(template, body);
-    const instanceId = await this.takeId();
+    const hashId = body["template_hash_id"];
+    const template =
+      typeof hashId === "string" && hashId !== ""
+        ? await resolveTemplateByHash(db, userId, hashId, this.sealer)
+        : undefined;
     const isBid = bidNanosPerHour !== undefined;
-    const target = body["target_state"] === "stopped" ? "stopped" : "running";
-    const outcome = await this.batcher.submit({
-      instanceId,
-      userId: identity.userId,
-      offerId,
-      launch: sealLogin(launch, instanceId, this.sealer),
+    return {
+      userId,
+      launch: resolveLaunch(template, body),
       template: template && { id: template.id, hashId: template.hashId },
       volumeInfo: body.volume_info,
       bidNanosPerHour,
-      target,
+      target: body["target_state"] === "stopped" ? "stopped" : "running",
       isRefusedUnlessRunning: body["cancel_unavail"] === true || (body["cancel_unavail"] === undefined && !isBid),
+    };
+  }
+
+  /** Refuses volumes that no machine can mount, for a wish that waits until it knows its machine. */
+  async checkVolumes(tx: Tx, { userId, volumeInfo, launch }: Wish): Promise<void> {
+    await requireVolumes(tx, { userId, volumeInfo, links: launch.volume_links });
+  }
+
+  /** The wish, aimed at one offer: with an id and a key of its own, and its secrets sealed. */
+  async orderFor(wish: Wish, offerId: number, terms: OrderTerms = {}): Promise<CreateOrder> {
+    const instanceId = await this.takeId();
+    return {
+      ...wish,
+      instanceId,
+      offerId,
+      launch: sealLogin(wish.launch, instanceId, this.sealer),
       instanceKey: this.keyOf(instanceId),
-      repeatable,
-    });
+      repeatable: terms.repeatable,
+      totalMaxNanosPerHour: terms.totalMaxNanosPerHour,
+    };
+  }
+
+  /** Rents together with whatever else is ordered at the same time, or throws why not. */
+  async rent(order: CreateOrder): Promise<CreateAnswer> {
+    const outcome = await this.batcher.submit(order);
     if (outcome instanceof AppError) throw outcome;
     return answerOf(outcome);
   }
@@ -97,9 +153,19 @@ export class OrderDesk {
     await this.batcher.idle();
   }
 
-  private async findTemplate(identity: Identity, hashId: unknown) {
-    if (typeof hashId !== "string" || hashId === "") return undefined;
-    return resolveTemplateByHash(this.database.kysely, identity.userId, hashId, this.sealer);
+  /** One transaction for those of a batch that may have something to rent. */
+  private async rentBatch(
+    orders: readonly CreateOrder[],
+    create: (fresh: readonly CreateOrder[]) => Promise<readonly CreateOutcome[]>,
+  ): Promise<readonly CreateOutcome[]> {
+    const fresh = orders.filter(({ offerId, repeatable }) => repeatable !== undefined || !this.usedUp.has(offerId));
+    const outcomes = fresh.length === 0 ? [] : await create(fresh);
+    const answers = new Map(fresh.map((order, index) => [order, outcomes[index]] as const));
+    if (this.usedUp.size > USED_UP_MAX) this.usedUp.clear();
+    for (const [{ offerId }, outcome] of answers) {
+      if (outcome !== undefined && isUsedUp(outcome)) this.usedUp.add(offerId);
+    }
+    return orders.map((order) => answers.get(order) ?? askIsUsedUp(order.offerId));
   }
 
   private async takeId(): Promise<InstanceId> {
