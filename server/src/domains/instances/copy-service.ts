@@ -1,9 +1,9 @@
 import type { Place } from "../../../../protocol/index.ts";
-import { asId, type InstanceId, type MachineId, type UserId, type VolumeId } from "../../base/ids.ts";
+import { asId, type MachineId, type UserId, type VolumeId } from "../../base/ids.ts";
 import { invalid, notFound } from "../../base/errors.ts";
 import type { Tx } from "../../db/transaction.ts";
-import { cancelCopies, nameOf, startLongTask, type TaskMeans } from "../tasks/index.ts";
-import { listMachinesOfVolume } from "../volumes/index.ts";
+import { cancelCopies, nameOf, startCopyTask, type TaskMeans } from "../tasks/index.ts";
+import { listMachinesOfVolume, refuseIncomplete } from "../volumes/index.ts";
 import { readPath, readPlaceId, refuseOverlap, type PlaceId } from "./copy-place.ts";
 import { findOwn, requireOnHost, requireReachable } from "./task-service.ts";
 import { noSuchInstance } from "./transitions.ts";
@@ -15,22 +15,17 @@ export type CopyWish = {
   readonly dst_path?: unknown;
 };
 
-/** Has a host copy from one of the caller's instances and volumes to another; returns a sentence on it. */
+/** Has one host, or two, copy from one of the caller's instances and volumes to another; returns a sentence on it. */
 export async function startCopy(tx: Tx, means: TaskMeans, userId: UserId, wish: CopyWish): Promise<string> {
   const [from, to] = [readPlaceId(wish.src_id, "src_id"), readPlaceId(wish.dst_id, "dst_id")];
   const source: Place = { ...from, path: readPath(wish.src_path, "src_path") };
   const destination: Place = { ...to, path: readPath(wish.dst_path, "dst_path") };
   refuseOverlap(source, destination);
-  const machineId = await requireCommonMachine(tx, userId, source, destination);
-  await requireReachable(tx, machineId, nameOf(source));
-  // A volume has no status of its own: a copy to one is followed where it comes from.
+  const machines = await chooseMachines(tx, userId, source, destination);
+  await requireReachable(tx, machines.sourceMachineId, nameOf(source));
+  await requireReachable(tx, machines.destinationMachineId, nameOf(destination));
+  await startCopyTask(tx, means, { userId, source, destination, ...machines, isFresh: false, isCompressed: true });
   const shown = [destination, source].find(({ kind }) => kind === "instance");
-  await startLongTask(tx, means, {
-    machineId,
-    userId,
-    instanceId: shown && asId<InstanceId>(shown.id),
-    action: { type: "copy", source, destination },
-  });
   const route = `from ${nameOf(source)} to ${nameOf(destination)}`;
   return shown === undefined
     ? `Copying ${route}.`
@@ -46,17 +41,30 @@ export async function cancelCopy(tx: Tx, userId: UserId, dstId: unknown): Promis
   return count === 0 ? `Nothing is being copied to ${nameOf(place)}.` : `The copy to ${nameOf(place)} is cancelled.`;
 }
 
-async function requireCommonMachine(tx: Tx, userId: UserId, source: PlaceId, destination: PlaceId) {
-  const there = new Set(await machinesOf(tx, userId, destination));
-  const both = (await machinesOf(tx, userId, source)).filter((id) => there.has(id));
-  const [machineId] = both;
-  if (machineId !== undefined) return machineId;
-  const message = `${nameOf(source)} and ${nameOf(destination)} are on different machines: copying works within one.`;
-  throw invalid("dst_id", message);
+/** One machine for both where there is one: what goes from one to another takes the way through the control plane. */
+async function chooseMachines(tx: Tx, userId: UserId, source: PlaceId, destination: PlaceId) {
+  const to = await machinesOf(tx, userId, destination, "dst_id");
+  const from = await machinesOf(tx, userId, source, "src_id");
+  const common = from.find((id) => to.includes(id));
+  const [sourceMachineId, destinationMachineId] = [common ?? from[0], common ?? to[0]];
+  if (sourceMachineId !== undefined && destinationMachineId !== undefined) {
+    return { sourceMachineId, destinationMachineId };
+  }
+  const [nowhere, field] = sourceMachineId === undefined ? [source, "src_id"] : [destination, "dst_id"];
+  throw invalid(field, `${nameOf(nowhere)} is on no machine: nothing can be copied from or to it now.`);
 }
 
-async function machinesOf(tx: Tx, userId: UserId, place: PlaceId): Promise<readonly MachineId[]> {
-  if (place.kind === "volume") return requireVolume(tx, userId, place);
+async function machinesOf(
+  tx: Tx,
+  userId: UserId,
+  place: PlaceId,
+  field: "src_id" | "dst_id",
+): Promise<readonly MachineId[]> {
+  if (place.kind === "volume") {
+    const machineIds = await requireVolume(tx, userId, place);
+    await refuseIncomplete(tx, asId<VolumeId>(place.id), field);
+    return machineIds;
+  }
   return [(await requireOnHost(tx, { userId, instanceId: place.id }, noSuchInstance)).machineId];
 }
 

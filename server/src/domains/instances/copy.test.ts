@@ -135,17 +135,8 @@ test("a copy is cancelled by its destination, on the host at once or when it is 
 
 test("what cannot be copied is refused with what can be", async (t) => {
   const world = await testApp(t);
-  const [host, far, user, stranger] = [
-    await world.host({ gpus: 4 }),
-    await world.host(),
-    await world.caller(),
-    await world.caller(),
-  ];
-  const [id, distant, theirs] = [
-    await rentAndRun(world, user, host),
-    await rentAndRun(world, user, far),
-    await rentAndRun(world, stranger, host),
-  ];
+  const [host, user, stranger] = [await world.host({ gpus: 4 }), await world.caller(), await world.caller()];
+  const [id, theirs] = [await rentAndRun(world, user, host), await rentAndRun(world, stranger, host)];
   const never = await rent(world, user, host, { target_state: "stopped" });
   const right = { src_id: id, dst_id: id, src_path: "/a", dst_path: "/b" };
   for (const [change, status, error, field] of [
@@ -158,7 +149,6 @@ test("what cannot be copied is refused with what can be", async (t) => {
     [{ src_id: "local" }, 400, "invalid_args", "src_id"],
     [{ dst_id: "s3.4" }, 400, "invalid_args", "dst_id"],
     [{ dst_id: 0 }, 400, "invalid_args", "dst_id"],
-    [{ dst_id: distant }, 400, "invalid_args", "dst_id"],
     [{ src_id: theirs }, 404, "no_such_instance", undefined],
     [{ dst_id: theirs }, 404, "no_such_instance", undefined],
     [{ dst_id: 99_999 }, 404, "no_such_instance", undefined],
@@ -173,11 +163,42 @@ test("what cannot be copied is refused with what can be", async (t) => {
   }
   assert.match((await copy(world, user, { ...right, src_path: "" })).body.msg, /^Invalid src_path\./);
   assert.match((await cancel(world, user, "drive")).body.msg, /^Invalid dst_id\./);
-  assert.match((await copy(world, user, { ...right, dst_id: distant })).body.msg, /different machines/);
   await host.disconnect();
   world.clock.jump(61_000);
   assert.deepEqual([(await copy(world, user, right)).body.error], ["host_offline"]);
   assert.equal((await host.tasks(0)).length, 0, "nothing was asked of anybody");
   await destroy(world, user, id);
   assert.equal((await copy(world, user, right)).status, 404);
+});
+
+test("a copy to another machine is asked of both hosts, and over when one of them says so", async (t) => {
+  const world = await testApp(t);
+  const [here, there, user] = [await world.host(), await world.host(), await world.caller()];
+  const [from, to] = [await rentAndRun(world, user, here), await rentAndRun(world, user, there)];
+  const wish = { src_id: from, dst_id: to, src_path: "/a/", dst_path: "/b" };
+  assert.equal((await copy(world, user, wish)).status, 200);
+  const [[sending], [receiving]] = [await here.tasks(1), await there.tasks(1)];
+  assert.ok(sending?.action.type === "send" && receiving?.action.type === "receive");
+  const { transfer_id } = sending.action;
+  const half = {
+    transfer_id,
+    source: { kind: "instance", id: from, path: "/a/" },
+    destination: { kind: "instance", id: to, path: "/b" },
+    is_compressed: true,
+  };
+  assert.deepEqual(sending.action, { type: "send", ...half });
+  assert.deepEqual(receiving.action, { type: "receive", ...half, is_fresh: false });
+  const note = `from C.${from} to C.${to}`;
+  const notes = async () => [(await show(world, user, from)).status_msg, (await show(world, user, to)).status_msg];
+  assert.deepEqual(await notes(), [`copying ${note}`, `copying ${note}`]);
+  await there.answer(receiving.task_id, "the disk is full", { is_success: false });
+  const ended = `copy ${note} ended early: the disk is full`;
+  assert.deepEqual(await notes(), [ended, ended]);
+  await here.answer(sending.task_id, "done");
+  assert.deepEqual(await notes(), [ended, ended], "the first answer counts");
+
+  assert.equal((await copy(world, user, wish)).status, 200);
+  const [sent, received] = [(await here.tasks(2))[1], (await there.tasks(2))[1]];
+  assert.match((await cancel(world, user, to)).body.msg, /is cancelled/);
+  assert.deepEqual([await here.cancelled(), await there.cancelled()], [[sent?.task_id], [received?.task_id]]);
 });

@@ -14,8 +14,12 @@ export type Instance = {
   readonly templateHashId: string | undefined;
   readonly label: string | undefined;
   readonly isBid: boolean;
+  /** What its own host runs on idle devices: below every bid, and free of charge. */
+  readonly isBackground: boolean;
   /** For the whole rental: the agreed price, or the bid. */
   readonly priceNanosPerHour: Nanos;
+  /** What prepaying takes off the price while the deposit lasts, in millionths; 0 for a rental that is not reserved. */
+  readonly discountPpm: number;
   readonly storageNanosPerGbMonth: Nanos;
   readonly inetUpNanosPerGb: Nanos;
   readonly inetDownNanosPerGb: Nanos;

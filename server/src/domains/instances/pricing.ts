@@ -20,8 +20,3 @@ export function holdAmount({ priceNanosPerHour, storageNanosPerGbMonth, diskByte
   const amount = running + storage;
   return nanos(amount > 0n ? amount : 1n);
 }
-
-/** Nano-dollars an hour for the disk of an instance. */
-export function storageNanosPerHour({ storageNanosPerGbMonth, diskBytes }: Omit<Rates, "priceNanosPerHour">): bigint {
-  return (storageNanosPerGbMonth * diskBytes * SECONDS_PER_HOUR) / (SECONDS_PER_MONTH * BYTES_PER_GB);
-}

@@ -5,6 +5,7 @@ import { MicroBatcher } from "../../base/micro-batcher.ts";
 import { parseDollars } from "../../base/money.ts";
 import type { Tx } from "../../db/transaction.ts";
 import { identityOf, type HttpScope } from "../../http/server.ts";
+import { changeBid } from "./bid-service.ts";
 import type { OrderDesk } from "./orders.ts";
 import { pageOf } from "./page.ts";
 import {
@@ -12,6 +13,8 @@ import {
   CreateAnswer,
   CreateBody,
   Done,
+  EventQuery,
+  Events,
   IdParams,
   Listing,
   ListQuery,
@@ -20,8 +23,8 @@ import {
   UpdateBody,
 } from "./schema.ts";
 import {
-  changeBid,
   destroyInstance,
+  listInstanceEvents,
   listInstanceRecords,
   rebootInstance,
   setLabel,
@@ -52,6 +55,7 @@ type Ports = { readonly desk: OrderDesk } & Omit<Viewpoint, "now">;
 export function instanceRoutes(scope: HttpScope, { desk, ...view }: Ports): void {
   registerCreation(scope, desk);
   registerReading(scope, view);
+  registerHistory(scope);
   registerChanges(scope);
   instanceSshRoutes(scope);
 }
@@ -127,6 +131,29 @@ function registerReading({ app, database, clock }: HttpScope, view: Omit<Viewpoi
   );
 }
 
+const EVENTS_DEFAULT = 100;
+
+function registerHistory({ app, database }: HttpScope): void {
+  app.get(
+    "/api/v0/instances/:id/events/",
+    {
+      config: { access: { operation: "api.instance.events", permission: "instance_read" } },
+      schema: {
+        summary: "What has happened to an instance, newest first",
+        params: IdParams,
+        querystring: EventQuery,
+        response: { 200: Events },
+      },
+    },
+    async (request) => {
+      const { userId } = identityOf(request);
+      const target = { userId, instanceId: request.params.id };
+      const events = await listInstanceEvents(database.kysely, target, request.query.limit ?? EVENTS_DEFAULT);
+      return { success: true as const, events };
+    },
+  );
+}
+
 async function update(tx: Tx, target: InstanceRequest, { state, label }: UpdateBody) {
   if (state === undefined && label === undefined) throw invalid("state", "state or label is required");
   if (label !== undefined && label.length > LABEL_LENGTH_MAX) {
@@ -179,7 +206,10 @@ function registerChanges({ app, mutate }: HttpScope): void {
   app.put(
     "/api/v0/instances/bid_price/:id/",
     {
-      config: { access: { operation: "api.instance.change_bid", permission: "instance_write" } },
+      config: {
+        access: { operation: "api.instance.change_bid", permission: "instance_write" },
+        nullMembers: ["price"],
+      },
       schema: {
         summary: "Change the bid of an interruptible instance",
         params: IdParams,
@@ -189,9 +219,10 @@ function registerChanges({ app, mutate }: HttpScope): void {
     },
     (request) =>
       mutate(request, async (tx) => {
-        const price = parseDollars(request.body.price);
-        if (price === undefined) throw invalid("price", "price must be a decimal number of dollars an hour");
-        await changeBid(tx, requestOf(request), price);
+        const { price } = request.body;
+        const bid = price === null ? null : parseDollars(price);
+        if (bid === undefined) throw invalid("price", "price must be a decimal number of dollars an hour");
+        await changeBid(tx, requestOf(request), bid);
         return { success: true as const };
       }),
   );

@@ -39,7 +39,8 @@ export type Usage = {
 
 /**
  * Raises what runs counted. Counters never go back, so a report that comes late or twice changes nothing; a host counts
- * only for what it was given, and never more than the time that has passed.
+ * only for what it was given, and never more than the time that has passed, or than was left of the rental: what runs on
+ * after its end, until the host has stopped it, costs nothing.
  */
 export async function raiseCounters(tx: Tx, counted: readonly Counted[]): Promise<void> {
   if (counted.length === 0) return;
@@ -49,7 +50,12 @@ export async function raiseCounters(tx: Tx, counted: readonly Counted[]): Promis
     update instance_runs as run set
       running_ms = greatest(
         run.running_ms,
-        least(seen.running_ms, (extract(epoch from ${tx.now}::timestamptz - run.started_at) * 1000)::bigint)
+        least(
+          seen.running_ms,
+          (extract(epoch from ${tx.now}::timestamptz - run.started_at) * 1000)::bigint,
+          case when instances.end_at < ${tx.now}::timestamptz then run.running_ms
+            + (extract(epoch from greatest(instances.end_at - run.last_counted_at, interval '0')) * 1000)::bigint end
+        )
       ),
       received_bytes = greatest(run.received_bytes, seen.received_bytes),
       sent_bytes = greatest(run.sent_bytes, seen.sent_bytes),
@@ -106,18 +112,31 @@ export async function listUnchargedRuns(db: Reader, limit: number): Promise<read
   return rows.map((row) => ({ instanceId: row.instance_id, generation: row.generation }));
 }
 
-/** What a run has counted and not paid yet, with the lowest price of that time if the price changed in it. */
+/** The same of one instance. */
+export async function listUnchargedRunsOf(db: Reader, instanceId: InstanceId): Promise<readonly RunKey[]> {
+  const rows = await db
+    .selectFrom("instance_runs")
+    .select("generation")
+    .where("instance_id", "=", instanceId)
+    .where(sql<boolean>`charged_running_ms < running_ms`)
+    .orderBy("generation")
+    .execute();
+  return rows.map(({ generation }) => ({ instanceId, generation }));
+}
+
+/** What a run has counted and not paid yet, with the best terms of that time if they changed in it. */
 export type UnchargedRun = RunKey & {
   readonly runningMs: bigint;
   readonly chargedMs: bigint;
   readonly lowestNanosPerHour: bigint | undefined;
+  readonly highestDiscountPpm: number;
 };
 
 /** The caller holds the lock of the machine, so that the counters stand still. */
 export async function findUnchargedRun(tx: Tx, { instanceId, generation }: RunKey): Promise<UnchargedRun | undefined> {
   const row = await tx.db
     .selectFrom("instance_runs")
-    .select(["running_ms", "charged_running_ms", "lowest_price_nanos_per_hour"])
+    .select(["running_ms", "charged_running_ms", "lowest_price_nanos_per_hour", "highest_discount_ppm"])
     .where("instance_id", "=", instanceId)
     .where("generation", "=", generation)
     .where(sql<boolean>`charged_running_ms < running_ms`)
@@ -129,6 +148,7 @@ export async function findUnchargedRun(tx: Tx, { instanceId, generation }: RunKe
     runningMs: row.running_ms,
     chargedMs: row.charged_running_ms,
     lowestNanosPerHour: row.lowest_price_nanos_per_hour ?? undefined,
+    highestDiscountPpm: row.highest_discount_ppm ?? 0,
   };
 }
 
@@ -138,19 +158,26 @@ export async function markCharged(tx: Tx, run: UnchargedRun): Promise<void> {
     update instance_runs set
       charged_running_ms = ${run.runningMs}::bigint,
       lowest_price_nanos_per_hour =
-        case when last_counted_at <= price_changed_at then lowest_price_nanos_per_hour end
+        case when last_counted_at <= price_changed_at then lowest_price_nanos_per_hour end,
+      highest_discount_ppm = case when last_counted_at <= price_changed_at then highest_discount_ppm end
     where instance_id = ${run.instanceId} and generation = ${run.generation}
   `.execute(tx.db);
 }
 
 /**
- * Notes that the price is about to change from this one. Up to the first report after the change it is not known what was
- * counted before it and what after: all of that costs the lower price.
+ * Notes that price or discount are about to change from these. Up to the first report after the change it is not known
+ * what was counted before it and what after: all of that costs the lower price, at the higher discount.
  */
-export async function notePriceChange(tx: Tx, instanceId: InstanceId, fromNanosPerHour: bigint): Promise<void> {
+export async function notePriceChange(
+  tx: Tx,
+  instanceId: InstanceId,
+  fromNanosPerHour: bigint,
+  fromDiscountPpm = 0,
+): Promise<void> {
   await sql`
     update instance_runs as run set
       lowest_price_nanos_per_hour = least(run.lowest_price_nanos_per_hour, ${fromNanosPerHour}::bigint),
+      highest_discount_ppm = greatest(run.highest_discount_ppm, ${fromDiscountPpm}::integer),
       price_changed_at = ${tx.now}::timestamptz
     from instances
     where instances.id = ${instanceId} and run.instance_id = instances.id

@@ -16,6 +16,12 @@ const Price = Type.Object({
 const Allowed = Type.Object({ allowed: Type.Boolean(), reason: Type.Optional(Type.String()) });
 const State = Type.Union([Type.Literal("running"), Type.Literal("stopped")]);
 
+/** In dollars an hour for the whole rental. */
+const Bids = {
+  winning_bid: Nullable(Type.Number({ description: "The highest bid that this one has to beat." })),
+  bid_to_run_now: Nullable(Type.Number({ description: "The lowest bid that would run now; null when none would." })),
+};
+
 /** The record of offer-fields.md §3. */
 export const Instance = Type.Object({
   id: Type.Integer(),
@@ -33,10 +39,12 @@ export const Instance = Type.Object({
   template_hash_id: NullableText,
   template_name: NullableText,
   is_bid: Type.Boolean(),
+  is_reserved: Type.Boolean({ description: "A deposit pays its running time at a discount." }),
   is_simulated: Type.Boolean({ description: "It runs on a simulated host: no real container exists." }),
   gpu_is_declared: Type.Boolean(),
   start_date: Type.Number(),
   end_date: Type.Number(),
+  deletes_at: Type.Number({ description: "When it is deleted, two days after its end date, unless that is extended." }),
   duration: Type.Number(),
   uptime_mins: NullableNumber,
   client_run_time: Type.Number(),
@@ -125,6 +133,42 @@ export const Instance = Type.Object({
   flops_per_dphtotal: Type.Number(),
   search: Price,
   instance: Price,
+  interruption: Nullable(
+    Type.Object(
+      {
+        reason: Type.Union([Type.Literal("outbid"), Type.Literal("on_demand")]),
+        noticed_at: Type.Number(),
+        stops_at: Type.Number(),
+        ...Bids,
+      },
+      { description: "The notice under which it still runs, since a higher claim needs its devices." },
+    ),
+  ),
+  waiting_for: Nullable(
+    Type.Object(
+      {
+        reason: Type.Union([
+          Type.Literal("outbid", { description: "Its bid is too low." }),
+          Type.Literal("devices", { description: "Its devices are not free yet, and no bid would change that." }),
+          Type.Literal("slice", { description: "It, or who has just resumed in its place, has its minimum slice." }),
+          Type.Literal("host", { description: "The host is away." }),
+        ]),
+        ahead: Type.Integer({ description: "How many of those that wait for this machine rank before it." }),
+        ...Bids,
+        resumes_no_earlier_than: NullableNumber,
+      },
+      { description: "What it waits for, although it is wanted to run." },
+    ),
+  ),
+  maintenance: Type.Array(
+    Type.Object({
+      start_time: Type.Number({ description: "Unix time" }),
+      end_time: Type.Number({ description: "Unix time" }),
+      maintenance_category: Type.String(),
+      maintenance_reason: Type.String(),
+    }),
+    { description: "When the host looks after its machine: expect interruptions." },
+  ),
   volume_info: Type.Array(Type.Object({ id: Type.Integer(), avail_space: Type.Number(), total_space: Type.Number() })),
   actions: Type.Object({ start: Allowed, stop: Allowed, reboot: Allowed, recycle: Allowed, destroy: Allowed }),
 });
@@ -185,7 +229,13 @@ export type UpdateBody = Static<typeof UpdateBody>;
 export const BidBody = Type.Object(
   {
     client_id: Type.Union([Type.String(), Type.Integer()]),
-    price: Type.Number({ minimum: 0.001, maximum: 32, description: "Dollars an hour for the whole rental." }),
+    price: Nullable(
+      Type.Number({
+        minimum: 0.001,
+        maximum: 32,
+        description: "Dollars an hour for the whole rental; null bids what `min_bid` of the instance says.",
+      }),
+    ),
   },
   { additionalProperties: true },
 );
@@ -210,6 +260,29 @@ export const Page = Type.Object({
   label_counts: Type.Record(Type.String(), Type.Integer()),
   next_token: NullableText,
   instances: Rows,
+});
+
+export const EventQuery = Type.Object(
+  {
+    limit: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: 500, description: "The newest so many; 100 by default." }),
+    ),
+  },
+  { additionalProperties: true },
+);
+
+export const Events = Type.Object({
+  success: Type.Literal(true),
+  events: Type.Array(
+    Type.Object({
+      at: Type.Number(),
+      actor: Type.String({ description: "Who caused it: `user`, `host`, `market`, `rule` or `system`." }),
+      cause: Type.String({ description: "A stable word, see docs/bidding.md." }),
+      from: NullableText,
+      to: Type.String({ description: "What the control plane has committed to since then." }),
+      message: Type.String(),
+    }),
+  ),
 });
 
 export const Listing = Type.Object({ instances_found: Type.Integer(), instances: Type.Array(Instance) });

@@ -3,18 +3,20 @@ import { parseId, type InstanceId, type UserId } from "../../base/ids.ts";
 import { formatDollars, type Nanos } from "../../base/money.ts";
 import type { Reader, Tx } from "../../db/transaction.ts";
 import { deleteInstanceKeys, deleteInstanceSshKeys } from "../accounts/index.ts";
-import { describeMachines, lockMachines } from "../hosts/index.ts";
-import { placeHold, releaseHold } from "../ledger/index.ts";
-import { refreshOffers, setLeasePrice } from "../market/index.ts";
+import { describeMachines, listMaintenances, lockMachines } from "../hosts/index.ts";
+import { listDepositBalances, placeHold } from "../ledger/index.ts";
 import { listNotes } from "../tasks/index.ts";
 import { listFilling } from "../volumes/index.ts";
+import { renewClaim } from "./claim-store.ts";
 import type { Actor, Instance } from "./instance.ts";
 import type { InstanceKeySecret } from "./desired.ts";
+import { listEvents } from "./event-store.ts";
+import { viewEvent } from "./events-view.ts";
 import { jupyterTokenOf } from "./jupyter.ts";
 import type { LifecycleEvent } from "./lifecycle.ts";
 import { holdAmount } from "./pricing.ts";
 import { listProxyPorts } from "./proxy-port-store.ts";
-import { listUsage, notePriceChange } from "./run-store.ts";
+import { listUsage } from "./run-store.ts";
 import {
   findMachineOf,
   listInstancesById,
@@ -23,9 +25,9 @@ import {
   lockInstances,
   setHold,
   setLabel as storeLabel,
-  setPrice,
 } from "./store.ts";
-import { applyHappenings, noSuchInstance, reschedule } from "./transitions.ts";
+import { applyHappenings, noSuchInstance } from "./transitions.ts";
+import { listStandings } from "./standing-service.ts";
 import { instanceRecord, type InstanceRecord } from "./views.ts";
 import { requireSoleWriter } from "./writers.ts";
 
@@ -34,14 +36,30 @@ export type InstanceRequest = { readonly userId: UserId; readonly instanceId: nu
 /** How long a destroyed instance is still shown, as destroyed (operations.md §3.6). */
 const TOMBSTONE_MS = 600_000;
 
+/** The caller's instance as it is; undefined for what is not the caller's. */
+export async function findInstanceOf(db: Reader, userId: UserId, instanceId: number): Promise<Instance | undefined> {
+  const id = toId(instanceId);
+  const [instance] = id === undefined ? [] : await listInstancesById(db, [id]);
+  return instance?.userId === userId ? instance : undefined;
+}
+
 /** Locks the caller's instance with its machine; to anybody else it does not exist. */
-export async function requireInstance(tx: Tx, { userId, instanceId }: InstanceRequest): Promise<Instance> {
+export async function requireInstance(tx: Tx, request: InstanceRequest): Promise<Instance> {
+  const instance = await lockInstanceOf(tx, request);
+  if (instance === undefined) throw noSuchInstance(request.instanceId);
+  return instance;
+}
+
+/** The same, with undefined for what is not the caller's. */
+export async function lockInstanceOf(
+  tx: Tx,
+  { userId, instanceId }: Omit<InstanceRequest, "actor">,
+): Promise<Instance | undefined> {
   const id = toId(instanceId);
   const machineId = id && (await findMachineOf(tx.db, userId, id));
-  if (id === undefined || machineId === undefined) throw noSuchInstance(instanceId);
+  if (id === undefined || machineId === undefined) return undefined;
   await lockMachines(tx, [machineId]);
   const [instance] = await lockInstances(tx, [id]);
-  if (instance === undefined) throw noSuchInstance(instanceId);
   return instance;
 }
 
@@ -55,18 +73,19 @@ export async function startInstance(tx: Tx, request: InstanceRequest): Promise<v
   if (instance.endAt <= tx.now && instance.desired !== "destroyed") {
     throw invalid("id", `Instance ${instance.id} reached its end date and cannot start again.`, "contract_ended");
   }
-  if (instance.desired === "stopped" && instance.holdId === undefined) {
+  if (instance.desired === "stopped" && instance.holdId === undefined && !instance.isBackground) {
     instance = await setCreditAside(tx, instance, "to start");
   }
   if (instance.phase === "stopped") await requireSoleWriter(tx, instance.id);
+  if (instance.desired === "stopped") await renewClaim(tx, instance.id, { isFresh: true });
   await apply(tx, instance, "startRequested", request.actor, "running");
 }
 
 /** Holds what the instance must be able to pay at its price before it runs; `purpose` completes the refusal. */
-async function setCreditAside(tx: Tx, instance: Instance, purpose: string): Promise<Instance> {
+export async function setCreditAside(tx: Tx, instance: Instance, purpose: string): Promise<Instance> {
   const hold = await placeHold(tx, {
     userId: instance.userId,
-    amount: holdAmount(instance),
+    amount: await amountToSetAside(tx, instance),
     cause: { instance_id: instance.id },
   });
   if (hold.kind !== "placed") {
@@ -77,6 +96,14 @@ async function setCreditAside(tx: Tx, instance: Instance, purpose: string): Prom
   }
   await setHold(tx, instance.id, hold.holdId);
   return { ...instance, holdId: hold.holdId };
+}
+
+/** Nothing for the running time that a deposit is good for. */
+async function amountToSetAside(tx: Tx, instance: Instance): Promise<Nanos> {
+  const amount = holdAmount(instance);
+  if (instance.discountPpm === 0) return amount;
+  const deposit = (await listDepositBalances(tx.db, [instance])).get(instance.id) ?? 0n;
+  return deposit < amount ? amount : holdAmount({ ...instance, priceNanosPerHour: 0n });
 }
 
 /** Wants it stopped with its data kept. */
@@ -140,35 +167,6 @@ export async function setLabel(tx: Tx, request: InstanceRequest, label: string):
   await storeLabel(tx, instance.id, label === "" ? null : label);
 }
 
-/** Changes the bid of an interruptible instance; the schedule follows at once (semantics.md §9.3 rule 4). */
-export async function changeBid(tx: Tx, request: InstanceRequest, bidNanosPerHour: Nanos): Promise<void> {
-  const instance = await requireInstance(tx, request);
-  if (instance.phase === "ending" || instance.phase === "ended") throw noSuchInstance(instance.id);
-  if (!instance.isBid) {
-    throw invalid("id", `Instance ${instance.id} is not interruptible: it has a fixed price and no bid.`);
-  }
-  await notePriceChange(tx, instance.id, instance.priceNanosPerHour);
-  await setPrice(tx, instance.id, bidNanosPerHour);
-  await setLeasePrice(tx, instance.id, bidNanosPerHour / BigInt(instance.deviceCount));
-  const changed = { ...instance, priceNanosPerHour: bidNanosPerHour };
-  if (await isBelowFloor(tx, changed)) {
-    const cause = "bid_below_minimum";
-    await applyHappenings(tx, [{ instance: changed, event: "displaced", actor: "market", cause }]);
-  }
-  await reschedule(tx, [instance.machineId]);
-  await refreshOffers(tx, [instance.machineId]);
-  // Ledger rows are locked last of all, in every use case.
-  if (instance.holdId === undefined) return;
-  await releaseHold(tx, instance.holdId);
-  await setCreditAside(tx, changed, "for this bid on");
-}
-
-/** Whether the bid is below what its host asks at least: nobody runs for less. */
-async function isBelowFloor(tx: Tx, { machineId, deviceCount, priceNanosPerHour }: Instance): Promise<boolean> {
-  const machine = (await describeMachines(tx.db, [machineId])).get(machineId);
-  return machine !== undefined && priceNanosPerHour < machine.priceMinBidNanosPerHour * BigInt(deviceCount);
-}
-
 export type ShowRequest = { readonly userId: UserId; readonly instanceId: number };
 
 /** What is the same for all records: when they are looked at, and what the configuration says of access. */
@@ -213,6 +211,14 @@ export async function listInstanceRecords(
   return recordsOf(db, await listInstancesOf(db, userId), viewpoint);
 }
 
+/** What has happened to an instance, newest first (docs/bidding.md). */
+export async function listInstanceEvents(db: Reader, { userId, instanceId }: ShowRequest, limit: number) {
+  const id = toId(instanceId);
+  const machineId = id && (await findMachineOf(db, userId, id));
+  if (id === undefined || machineId === undefined) throw noSuchInstance(instanceId);
+  return (await listEvents(db, id, limit)).map(viewEvent);
+}
+
 async function recordsOf(
   db: Reader,
   instances: readonly Instance[],
@@ -220,8 +226,10 @@ async function recordsOf(
 ): Promise<readonly InstanceRecord[]> {
   if (instances.length === 0) return [];
   const ids = instances.map((instance) => instance.id);
-  const [machines, volumes, proxyPorts, notes, usage] = await Promise.all([
-    describeMachines(db, [...new Set(instances.map((instance) => instance.machineId))]),
+  const machineIds = [...new Set(instances.map((instance) => instance.machineId))];
+  const [machines, maintenances, volumes, proxyPorts, notes, usage, deposits, standings] = await Promise.all([
+    describeMachines(db, machineIds),
+    listMaintenances(db, machineIds, now),
     listFilling(db, ids),
     listProxyPorts(db, ids),
     listNotes(db, ids, now),
@@ -229,6 +237,11 @@ async function recordsOf(
       db,
       instances.map((instance) => ({ instanceId: instance.id, generation: instance.generation })),
     ),
+    listDepositBalances(
+      db,
+      instances.filter((instance) => instance.discountPpm > 0),
+    ),
+    listStandings(db, instances, now),
   ]);
   return instances.flatMap((instance) => {
     const { id, launch } = instance;
@@ -238,11 +251,14 @@ async function recordsOf(
     const access = { proxyHost, proxyPort: proxyPorts.get(id), jupyterToken };
     const surroundings = {
       machine,
+      maintenances: maintenances.filter((one) => one.machineId === machine.id),
       volumes: volumes.get(id) ?? [],
       now,
       access,
       note: notes.get(id),
       usage: usage.get(id),
+      standing: standings.get(id),
+      depositNanos: deposits.get(id),
     };
     return [instanceRecord(instance, surroundings)];
   });

@@ -7,10 +7,10 @@ import type { Database } from "../../db/connect.ts";
 import { insertRows } from "../../db/insert-rows.ts";
 import type { Reader, Tx } from "../../db/transaction.ts";
 import { asHoldId, type HoldId } from "../ledger/index.ts";
-import { notifyMachines, type Claim } from "../market/index.ts";
+import { notifyMachines } from "../hosts/index.ts";
 import type { LaunchSettings } from "../templates/index.ts";
 import type { Actor, Instance, Observation } from "./instance.ts";
-import { deadlineOf, type DesiredState, type Phase } from "./lifecycle.ts";
+import { deadlineOf, type Phase } from "./lifecycle.ts";
 
 /** Told to every process whenever the desired set of these machines changed. */
 export const DESIRED_CHANNEL = "desired_changed";
@@ -22,12 +22,17 @@ export async function notifyDesired(tx: Tx, machineIds: readonly MachineId[]): P
 /** Takes ids for instances that are about to be inserted: their answers name them before the rows exist. */
 export async function reserveIds(database: Database, count: number): Promise<readonly InstanceId[]> {
   const { rows } = await sql<{ id: InstanceId }>`
-    select nextval(pg_get_serial_sequence('instances', 'id'))::integer as id from generate_series(1, ${count})
+    select nextval(sequence)::integer as id
+    from (select pg_get_serial_sequence('instances', 'id')::regclass as sequence offset 0) as found
+    cross join generate_series(1, ${count})
   `.execute(database.kysely);
   return rows.map((row) => row.id);
 }
 
-export type NewInstance = Omit<Instance, "observed" | "deviceProblem" | "phaseSinceAt" | "deadlineAt" | "createdAt">;
+export type NewInstance = Omit<
+  Instance,
+  "isBackground" | "discountPpm" | "observed" | "deviceProblem" | "phaseSinceAt" | "deadlineAt" | "createdAt"
+>;
 
 /** Inserts a batch with its first events in one statement each. */
 export async function insertInstances(tx: Tx, instances: readonly NewInstance[], actorOf: (i: NewInstance) => Actor) {
@@ -170,28 +175,6 @@ export async function listInstancesOn(db: Reader, machineIds: readonly MachineId
   return rows.map(toInstance);
 }
 
-export type StoredClaim = Claim & { readonly machineId: MachineId; readonly phase: Phase };
-
-/** What wants or holds devices on these machines. The caller holds their row locks. */
-export async function listClaims(tx: Tx, machineIds: readonly MachineId[]): Promise<readonly StoredClaim[]> {
-  const rows = await tx.db
-    .selectFrom("instances")
-    .select(["id", "machine_id", "is_bid", "price_nanos_per_hour", "created_at", "device_count", "phase"])
-    .where("machine_id", "=", sql<MachineId>`any(${machineIds}::integer[])`)
-    .where("ended_at", "is", null)
-    .where("phase", "!=", "stopped")
-    .execute();
-  return rows.map((row) => ({
-    instanceId: row.id,
-    machineId: row.machine_id,
-    isBid: row.is_bid,
-    priceNanosPerHour: row.price_nanos_per_hour,
-    createdAtMs: row.created_at.getTime(),
-    deviceCount: row.device_count,
-    phase: row.phase,
-  }));
-}
-
 export async function listInstancesOf(db: Reader, userId: UserId): Promise<readonly Instance[]> {
   const rows = await db
     .selectFrom("instances")
@@ -211,42 +194,9 @@ export async function listMachineIdsOf(db: Reader, userId: UserId): Promise<read
     .distinct()
     .where("user_id", "=", userId)
     .where("phase", "not in", ["ending", "ended"])
+    .where("is_background", "=", false)
     .execute();
   return rows.map((row) => row.machine_id);
-}
-
-export type PhaseChange = {
-  readonly to: Phase;
-  readonly cause: string;
-  readonly generation: number;
-  readonly deadlineAt: Date | null;
-  readonly isEnd: boolean;
-  /** Whether it gives its devices back: what was wrong with them is not its affair any more. */
-  readonly isRelease: boolean;
-};
-
-/** The one writer of `phase`. Zero rows means that somebody moved it since it was read. */
-export async function updatePhase(tx: Tx, from: Instance, change: PhaseChange): Promise<"moved" | "stale"> {
-  const result = await tx.db
-    .updateTable("instances")
-    .set({
-      phase: change.to,
-      phase_cause: change.cause,
-      phase_since_at: tx.now,
-      deadline_at: change.deadlineAt,
-      generation: change.generation,
-      ...(change.isEnd ? { ended_at: tx.now } : {}),
-      ...(change.isRelease ? { device_problem: "" } : {}),
-    })
-    .where("id", "=", from.id)
-    .where("phase", "=", from.phase)
-    .where("generation", "=", from.generation)
-    .executeTakeFirst();
-  return result.numUpdatedRows === 1n ? "moved" : "stale";
-}
-
-export async function setDesired(tx: Tx, id: InstanceId, desired: DesiredState): Promise<void> {
-  await tx.db.updateTable("instances").set({ desired }).where("id", "=", id).execute();
 }
 
 export async function setHold(tx: Tx, id: InstanceId, holdId: HoldId | undefined): Promise<void> {
@@ -333,7 +283,7 @@ export async function listLeavingOn(db: Reader, machineIds: readonly MachineId[]
     .selectFrom("instances")
     .select(["id", "machine_id as machineId"])
     .where("machine_id", "=", sql<MachineId>`any(${machineIds}::integer[])`)
-    .where("phase", "in", ["stopping", "ending"])
+    .where("phase", "in", ["yielding", "stopping", "ending"])
     .execute();
 }
 
@@ -348,6 +298,8 @@ function toInstance(row: Selectable<InstancesTable>): Instance {
     label: row.label ?? undefined,
     isBid: row.is_bid,
     priceNanosPerHour: nanos(row.price_nanos_per_hour),
+    isBackground: row.is_background,
+    discountPpm: row.discount_ppm,
     storageNanosPerGbMonth: nanos(row.storage_nanos_per_gb_month),
     inetUpNanosPerGb: nanos(row.inet_up_nanos_per_gb),
     inetDownNanosPerGb: nanos(row.inet_down_nanos_per_gb),

@@ -1,12 +1,14 @@
 import { epochSeconds } from "../../base/clock.ts";
+import { storageNanosPerHour } from "../../base/hourly-price.ts";
 import { toDollars } from "../../base/money.ts";
 import type { InstanceSshKey } from "../accounts/index.ts";
-import type { MachineDescription } from "../hosts/index.ts";
-import { shareOf } from "../market/index.ts";
+import type { Maintenance, MachineDescription } from "../hosts/index.ts";
+import { shareOf, type Standing } from "../market/index.ts";
 import type { Filling } from "../volumes/index.ts";
 import type { Instance } from "./instance.ts";
+import { viewInterruption, viewWaiting } from "./interruption-view.ts";
 import { TRANSITIONS } from "./lifecycle.ts";
-import { storageNanosPerHour } from "./pricing.ts";
+import { deletesAt, endNote, timeRemaining } from "./rental-end.ts";
 import type { Usage } from "./run-store.ts";
 import { isReachable, statusOf } from "./status.ts";
 
@@ -16,13 +18,19 @@ const BYTES_PER_GB = 1_000_000_000;
 /** Where it is, with what, and when it is looked at. */
 type Surroundings = {
   readonly machine: MachineDescription;
+  /** Of its machine, the next first. */
+  readonly maintenances: readonly Maintenance[];
   readonly volumes: readonly Filling[];
   readonly now: Date;
   readonly access: Access;
   /** Of its present run, while that runs and its host tells. */
   readonly usage: Usage | undefined;
+  /** What is left of its deposit; undefined for one that is not reserved. */
+  readonly depositNanos: bigint | undefined;
   /** What is being done to it, for its status message. */
   readonly note: string | undefined;
+  /** In the schedule of its machine; undefined where it claims nothing that could be taken from it. */
+  readonly standing: Standing | undefined;
 };
 
 /** How it is reached beside its own ports. Only its owner sees the record, so only its owner sees the token. */
@@ -45,20 +53,22 @@ export function viewInstanceKeys(keys: readonly InstanceSshKey[]) {
 
 /** The contract's record of an instance (offer-fields.md §3). Dollars, MB, GB, epoch seconds as there. */
 export function instanceRecord(instance: Instance, surroundings: Surroundings) {
-  const { machine, volumes, now, access, note } = surroundings;
-  const status = statusOf(instance, { isReachable: isReachable(machine, now), note });
+  const { machine, volumes, now, access, note, standing } = surroundings;
+  const status = statusOf(instance, { isReachable: isReachable(machine, now), now, note, standing });
   return {
     id: instance.id,
     ...status,
+    status_msg: [status.status_msg, endNote(instance, now)].filter(Boolean).join("; ") || status.status_msg,
     label: instance.label ?? null,
     machine_id: machine.id,
     host_id: machine.hostId,
     bundle_id: machine.id,
-    hosting_type: 0,
+    hosting_type: machine.hostingType,
     template_id: instance.templateId ?? null,
     template_hash_id: instance.templateHashId ?? null,
     template_name: null,
     is_bid: instance.isBid,
+    is_reserved: instance.discountPpm > 0,
     ...timeFields(instance, now),
     rentable: false,
     external: false,
@@ -69,22 +79,26 @@ export function instanceRecord(instance: Instance, surroundings: Surroundings) {
     ...gpuFields(instance, machine),
     ...boardFields(instance, machine),
     ...usageFields(instance, machine, status.actual_status === "running" ? surroundings.usage : undefined),
-    ...priceFields(instance, machine),
+    ...priceFields(instance, surroundings),
+    interruption: viewInterruption(instance, standing),
+    waiting_for: viewWaiting(instance, machine.isConnected, standing),
+    maintenance: surroundings.maintenances.map(toMaintenance),
     volume_info: volumes.map(toVolumeInfo),
     actions: actionsOf(instance),
   };
 }
 
-function timeFields({ createdAt, endAt }: Instance, now: Date) {
+function timeFields({ createdAt, endAt, isBid }: Instance, now: Date) {
   return {
     start_date: epochSeconds(createdAt),
     end_date: epochSeconds(endAt),
+    deletes_at: epochSeconds(deletesAt({ endAt })),
     duration: Math.max(0, epochSeconds(endAt) - epochSeconds(now)),
     uptime_mins: null,
     client_run_time: 0,
     host_run_time: 0,
-    time_remaining: "",
-    time_remaining_isbid: "",
+    time_remaining: isBid ? "" : timeRemaining({ endAt }, now),
+    time_remaining_isbid: isBid ? timeRemaining({ endAt }, now) : "",
   };
 }
 
@@ -165,8 +179,6 @@ function boardFields(instance: Instance, machine: MachineDescription) {
     pcie_bw: facts.pcie_gb_per_s,
     driver_version: facts.driver_version,
     cuda_max_good: facts.cuda_max_good,
-    score: 0,
-    reliability2: 0.99,
     geolocation: facts.geolocation,
     country_code: facts.geolocation.slice(-2),
     logo: "",
@@ -194,6 +206,15 @@ function round(value: number): number {
   return Math.round(value * 1000) / 1000;
 }
 
+function toMaintenance({ startAt, endAt, category, reason }: Maintenance) {
+  return {
+    start_time: epochSeconds(startAt),
+    end_time: epochSeconds(endAt),
+    maintenance_category: category,
+    maintenance_reason: reason,
+  };
+}
+
 function toVolumeInfo({ volumeId, sizeBytes, usedBytes }: Filling) {
   const [size, used] = [Number(sizeBytes), Number(usedBytes)];
   return { id: volumeId, avail_space: Math.max(0, size - used) / BYTES_PER_GB, total_space: size / BYTES_PER_GB };
@@ -210,22 +231,28 @@ function perUnit(value: number, units: number): number {
   return units === 0 ? 0 : value / units;
 }
 
-function priceFields(instance: Instance, machine: MachineDescription) {
+function priceFields(
+  instance: Instance,
+  { machine, depositNanos, standing }: Pick<Surroundings, "machine" | "depositNanos" | "standing">,
+) {
   const { gpu } = machine;
+  const discountRate = instance.discountPpm / 1e6;
   const gpuPerHour = toDollars(instance.priceNanosPerHour);
   const diskPerHour = toDollars(storageNanosPerHour(instance));
   const breakdown = (gpu: number) => ({
     gpuCostPerHour: gpu,
     diskHour: diskPerHour,
     totalHour: gpu + diskPerHour,
-    discountTotalHour: 0,
-    discountedTotalPerHour: gpu + diskPerHour,
+    discountTotalHour: gpu * discountRate,
+    discountedTotalPerHour: gpu * (1 - discountRate) + diskPerHour,
   });
-  const isHolding = instance.phase === "starting" || instance.phase === "running";
+  const reliability = machine.reliabilityPpm / 1e6;
+  const dlperfPerDollar = perUnit((gpu?.dlperf ?? 0) * instance.deviceCount, gpuPerHour + diskPerHour);
+  const isHolding = instance.phase === "starting" || instance.phase === "running" || instance.phase === "yielding";
   return {
     dph_base: gpuPerHour,
     dph_total: gpuPerHour + diskPerHour,
-    min_bid: toDollars(machine.priceMinBidNanosPerHour * BigInt(instance.deviceCount)),
+    min_bid: toDollars(standing?.bidToRunNanos ?? machine.priceMinBidNanosPerHour * BigInt(instance.deviceCount)),
     storage_cost: toDollars(instance.storageNanosPerGbMonth),
     storage_total_cost: diskPerHour,
     vram_costperhour: perUnit(gpuPerHour, ((gpu?.memory_mb ?? 0) * instance.deviceCount) / 1000),
@@ -233,10 +260,12 @@ function priceFields(instance: Instance, machine: MachineDescription) {
     inet_down_cost: toDollars(instance.inetDownNanosPerGb),
     internet_up_cost_per_tb: toDollars(instance.inetUpNanosPerGb) * 1024,
     internet_down_cost_per_tb: toDollars(instance.inetDownNanosPerGb) * 1024,
-    credit_balance: null,
-    credit_discount: null,
+    credit_balance: depositNanos === undefined ? null : toDollars(depositNanos),
+    credit_discount: depositNanos === undefined ? null : discountRate,
     credit_discount_max: machine.creditDiscountMaxPermille / 1000,
-    dlperf_per_dphtotal: perUnit((gpu?.dlperf ?? 0) * instance.deviceCount, gpuPerHour + diskPerHour),
+    dlperf_per_dphtotal: dlperfPerDollar,
+    score: dlperfPerDollar * reliability,
+    reliability2: reliability,
     flops_per_dphtotal: perUnit((gpu?.tflops ?? 0) * instance.deviceCount, gpuPerHour + diskPerHour),
     search: breakdown(gpuPerHour),
     instance: breakdown(isHolding ? gpuPerHour : 0),

@@ -64,6 +64,7 @@ async function record(world: TestApp, user: TestCaller, id: number) {
 }
 
 async function freeGb(world: TestApp, user: TestCaller, host: FakeHost): Promise<unknown> {
+  await world.settled();
   const call = { method: "POST", url: "/api/v0/volumes/search/", secret: user.secret, body: {} } as const;
   const offers = (await world.call(call)).body.offers as Record<string, unknown>[];
   return offers.find((offer) => offer["machine_id"] === host.machineId)?.["disk_space"];
