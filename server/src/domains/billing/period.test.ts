@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { AppError } from "../../base/errors.ts";
-import { parseMoment, parsePeriod } from "./period.ts";
+import { parseMoment } from "../../base/moment.ts";
+import { parsePeriod } from "./period.ts";
 
 const start = (text: string) => parseMoment(text, { isEnd: false })?.toISOString();
 const end = (text: string) => parseMoment(text, { isEnd: true })?.toISOString();

@@ -16,7 +16,12 @@ import { viewFee, viewPayment, viewReport, viewUsage } from "./views.ts";
 
 /** A report has no pages: it ends after its newest items, so that no account can make it unbounded. */
 const ITEMS_MAX = 10_000;
-const PAYMENT_CODES = ["credit_granted", "credit_transfer", "refund"] as const satisfies readonly TransferCode[];
+const PAYMENT_CODES = [
+  "credit_granted",
+  "credit_transfer",
+  "prepay",
+  "refund",
+] as const satisfies readonly TransferCode[];
 
 /** The invoice report of a user, newest first, as `plan` limits it. */
 export async function readReport(

@@ -106,6 +106,8 @@ function serviceOf(code: TransferCode): string {
       return "bwu";
     case "usage_bandwidth_down":
       return "bwd";
+    case "prepay":
+      return "instance_prepay";
     case "refund":
     case "payout":
     case "fee":

@@ -1,6 +1,7 @@
 export {
   asHoldId,
   creditOf,
+  depositOf,
   earningsOf,
   FEES,
   ISSUANCE,
@@ -16,7 +17,16 @@ export {
   type TransferRequest,
   type UsageCode,
 } from "./types.ts";
-export { balanceOf, listTransfersOf, sumUsageOf, totalSpent, type UsageSum } from "./report-store.ts";
+export { sumEarningsOf, type EarningSum } from "./earnings-store.ts";
+export { ledgerLoops } from "./loops.ts";
+export {
+  balanceOf,
+  listDepositBalances,
+  listTransfersOf,
+  sumUsageOf,
+  totalSpent,
+  type UsageSum,
+} from "./report-store.ts";
 export { placeHold, placeHolds, postHold, releaseHold, releaseHolds } from "./hold-store.ts";
 export { createTransferPoster, postTransfer, postTransfers, type TransferPoster } from "./transfer-store.ts";
 export { auditLedger } from "./audit-store.ts";

@@ -15,8 +15,10 @@ import type {
   UserAccountKind,
 } from "./types.ts";
 
+type OwnAccountKind = Exclude<UserAccountKind, "deposit">;
+
 /** What a user has in one account; nothing when no money ever touched it. */
-export async function balanceOf(db: Reader, userId: UserId, kind: UserAccountKind = "credit"): Promise<Balance> {
+export async function balanceOf(db: Reader, userId: UserId, kind: OwnAccountKind = "credit"): Promise<Balance> {
   const { rows } = await sql<{ balance: bigint; held: bigint }>`
     select balance_nanos as balance, held_nanos as held
     from ledger_accounts
@@ -25,6 +27,22 @@ export async function balanceOf(db: Reader, userId: UserId, kind: UserAccountKin
   const [row] = rows;
   if (row === undefined) return { balance: ZERO, held: ZERO, available: ZERO };
   return { balance: nanos(row.balance), held: nanos(row.held), available: nanos(row.balance - row.held) };
+}
+
+/** What is left of the deposits of these instances; those for which nothing was ever prepaid are left out. */
+export async function listDepositBalances(
+  db: Reader,
+  instances: readonly { readonly id: InstanceId; readonly userId: UserId }[],
+): Promise<ReadonlyMap<InstanceId, Nanos>> {
+  if (instances.length === 0) return new Map();
+  const { rows } = await sql<{ id: InstanceId; balance: bigint }>`
+    select wanted.id, a.balance_nanos as balance
+    from unnest(
+      ${instances.map(({ id }) => id)}::integer[], ${instances.map(({ userId }) => userId)}::integer[]
+    ) as wanted (id, user_id)
+    join ledger_accounts a on coalesce(a.user_id, 0) = wanted.user_id and a.kind = 'deposit:' || wanted.id
+  `.execute(db);
+  return new Map(rows.map((row) => [row.id, nanos(row.balance)]));
 }
 
 type EntryRow = {
@@ -78,7 +96,7 @@ export async function listTransfersOf(
   return rows.map((row): TransferEntry => ({
     transferId: asTransferId(row.id),
     key: row.key,
-    accountKind: memberOf(USER_ACCOUNT_KINDS, row.kind),
+    accountKind: memberOf(USER_ACCOUNT_KINDS, row.kind.split(":")[0] ?? ""),
     direction: row.direction === "in" ? "in" : "out",
     amount: nanos(row.amount),
     code: memberOf(TRANSFER_CODES, row.code),

@@ -6,7 +6,7 @@ import { nanos } from "../../base/money.ts";
 import type { Database } from "../../db/connect.ts";
 import { isRetryableState } from "../../db/sql-state.ts";
 import type { Tx } from "../../db/transaction.ts";
-import { asTransferId, type AccountRef, type TransferOutcome, type TransferRequest } from "./types.ts";
+import { asTransferId, storedKindOf, type AccountRef, type TransferOutcome, type TransferRequest } from "./types.ts";
 
 /** Measured: larger batches gain little and make the first of them wait. */
 const BATCH_MAX = 500;
@@ -86,10 +86,11 @@ function toArrays(requests: readonly TransferRequest[]) {
   const kinds: string[] = [];
   const positionOf = (account: AccountRef): number => {
     const userId = "userId" in account ? account.userId : 0;
-    const name = `${account.kind} ${userId}`;
+    const kind = storedKindOf(account);
+    const name = `${kind} ${userId}`;
     const known = accounts.get(name);
     if (known !== undefined) return known;
-    kinds.push(account.kind);
+    kinds.push(kind);
     accounts.set(name, users.push(userId));
     return users.length;
   };

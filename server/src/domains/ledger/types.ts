@@ -1,4 +1,4 @@
-import type { UserId } from "../../base/ids.ts";
+import type { InstanceId, UserId } from "../../base/ids.ts";
 import type { Nanos } from "../../base/money.ts";
 
 declare const transferBrand: unique symbol;
@@ -17,17 +17,19 @@ export function asTransferId(value: bigint): TransferId {
 }
 
 /**
- * `credit` is what a user may spend, `earnings` what a host has earned. The others belong to the house: `issuance` is
- * where money enters and leaves, so it alone may go below zero; `fees` are kept, `payouts` have been paid out.
+ * `credit` is what a user may spend, `earnings` what a host has earned, a `deposit` what was prepaid for one instance. The
+ * others belong to the house: `issuance` is where money enters and leaves, so it alone may go below zero; `fees` are kept,
+ * `payouts` have been paid out.
  */
-export const USER_ACCOUNT_KINDS = ["credit", "earnings"] as const;
+export const USER_ACCOUNT_KINDS = ["credit", "earnings", "deposit"] as const;
 export const HOUSE_ACCOUNT_KINDS = ["issuance", "fees", "payouts"] as const;
 export type UserAccountKind = (typeof USER_ACCOUNT_KINDS)[number];
 export type HouseAccountKind = (typeof HOUSE_ACCOUNT_KINDS)[number];
 
 /** Names an account without knowing its row, which is made when it is first needed. */
 export type AccountRef =
-  | { readonly kind: UserAccountKind; readonly userId: UserId }
+  | { readonly kind: Exclude<UserAccountKind, "deposit">; readonly userId: UserId }
+  | { readonly kind: "deposit"; readonly userId: UserId; readonly instanceId: InstanceId }
   | { readonly kind: HouseAccountKind };
 
 export const ISSUANCE = { kind: "issuance" } as const satisfies AccountRef;
@@ -42,9 +44,27 @@ export function earningsOf(userId: UserId): AccountRef {
   return { kind: "earnings", userId };
 }
 
+/** What a renter has prepaid for one instance: nothing else can be paid from it. */
+export function depositOf(userId: UserId, instanceId: InstanceId): AccountRef {
+  return { kind: "deposit", userId, instanceId };
+}
+
+/** The kind as it is stored: that of a deposit names its instance (migration 0180). */
+export function storedKindOf(account: AccountRef): string {
+  return account.kind === "deposit" ? `deposit:${account.instanceId}` : account.kind;
+}
+
 /** What a transfer was for. Closed: the database holds the same list (`ledger_transfers_code`). */
 export const USAGE_CODES = ["usage_gpu", "usage_storage", "usage_bandwidth_up", "usage_bandwidth_down"] as const;
-export const TRANSFER_CODES = ["credit_granted", "credit_transfer", ...USAGE_CODES, "refund", "payout", "fee"] as const;
+export const TRANSFER_CODES = [
+  "credit_granted",
+  "credit_transfer",
+  ...USAGE_CODES,
+  "prepay",
+  "refund",
+  "payout",
+  "fee",
+] as const;
 export type UsageCode = (typeof USAGE_CODES)[number];
 export type TransferCode = (typeof TRANSFER_CODES)[number];
 
