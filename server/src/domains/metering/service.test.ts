@@ -112,3 +112,23 @@ test("after a change of the bid nothing that ran before is charged at a higher p
   assert.deepEqual((await charges(world)).at(-1), ["5", 500_000n]);
   await world.assertBooks();
 });
+
+test("what runs on after the end of the rental, until its host has stopped it, costs nothing", async (t) => {
+  const world = await testApp(t);
+  const [host, user] = [await world.host(), await world.caller()];
+  const id = await rent(world, user, host);
+  const endAt = new Date(world.clock.now().getTime() + 3_600 * SECOND);
+  await world.env.pool.query("update instances set end_at = $2 where id = $1", [id, endAt]);
+  await host.obey();
+  for (const seconds of [3_590, 20, 20]) {
+    world.clock.jump(seconds * SECOND);
+    await host.obey();
+  }
+  await world.runLoop("end-contracts");
+  world.clock.jump(10 * SECOND);
+  await host.obey();
+  assert.equal((await stored(world, id)).phase, "stopped");
+  await world.runLoop("settle-runs");
+  assert.deepEqual(await charges(world), [["3600", 300_000_000n]]);
+  await world.assertBooks();
+});

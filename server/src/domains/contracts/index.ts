@@ -1,0 +1,6 @@
+export { noteUse } from "./deposit-service.ts";
+export { findDeposit } from "./deposit-store.ts";
+export { contractLoops } from "./loops.ts";
+export type { EndingRental } from "./price-increase.ts";
+export { listEndingRentals, offerPriceIncreases } from "./price-service.ts";
+export { contractRoutes } from "./routes.ts";

@@ -1,0 +1,100 @@
+import { invalid } from "../../base/errors.ts";
+import type { InstanceId } from "../../base/ids.ts";
+import { parseDollars } from "../../base/money.ts";
+import type { Tx } from "../../db/transaction.ts";
+import { identityOf, type HttpScope } from "../../http/server.ts";
+import { prepay, readDepositBalance, type Settle } from "./deposit-service.ts";
+import { acceptIncrease, readIncreases, rejectIncrease, type IncreaseRequest } from "./price-service.ts";
+import {
+  DepositBalance,
+  IdParams,
+  IncreaseAnswer,
+  IncreaseBody,
+  Prepaid,
+  PrepayBody,
+  PriceIncreases,
+} from "./schema.ts";
+import { viewBalance, viewIncrease, viewPrepaid } from "./views.ts";
+
+/** `settle` charges what an instance has used so far, before its terms change. */
+export function contractRoutes(scope: HttpScope, { settle }: { readonly settle: Settle }): void {
+  registerDeposits(scope, settle);
+  registerPriceIncreases(scope);
+}
+
+function registerDeposits({ app, database, clock, mutate }: HttpScope, settle: Settle): void {
+  app.put(
+    "/api/v0/instances/prepay/:id/",
+    {
+      config: { access: { operation: "api.instance.prepay", permission: "instance_write", limit: "money" } },
+      schema: {
+        summary: "Reserve an on-demand instance by paying in advance",
+        params: IdParams,
+        body: PrepayBody,
+        response: { 200: Prepaid },
+      },
+    },
+    (request) =>
+      mutate(request, async (tx) => {
+        const amount = parseDollars(request.body.amount);
+        if (amount === undefined || amount <= 0n) {
+          throw invalid("amount", "amount must be at least a billionth of a dollar");
+        }
+        const { userId } = identityOf(request);
+        return viewPrepaid(await prepay(tx, { userId, instanceId: request.params.id, amount }, settle));
+      }),
+  );
+  app.get(
+    "/api/v0/instances/balance/:id/",
+    {
+      config: { access: { operation: "api.instance.deposit", permission: "instance_read" } },
+      schema: { summary: "Show the deposit of an instance", params: IdParams, response: { 200: DepositBalance } },
+    },
+    async (request) => {
+      const { userId } = identityOf(request);
+      const target = { userId, instanceId: request.params.id };
+      return viewBalance(await readDepositBalance(database.kysely, clock.now(), target));
+    },
+  );
+}
+
+const ANSWERS = {
+  accept: { summary: "Accept a price increase: the rental goes on past its end date", work: acceptIncrease },
+  reject: { summary: "Reject a price increase: the rental ends on its end date", work: rejectIncrease },
+} as const satisfies Record<string, { summary: string; work: (tx: Tx, r: IncreaseRequest) => Promise<InstanceId> }>;
+
+function registerPriceIncreases({ app, database, clock, mutate }: HttpScope): void {
+  app.get(
+    "/api/v0/instances/pending-price-increases/",
+    {
+      config: { access: { operation: "api.instance.list_price_increases", permission: "instance_read" } },
+      schema: { summary: "List what hosts ask for staying longer", response: { 200: PriceIncreases } },
+    },
+    async (request) => {
+      const { userId } = identityOf(request);
+      const { increases, isTruncated } = await readIncreases(database.kysely, clock.now(), userId);
+      const rows = increases.map(viewIncrease);
+      return { success: true as const, count: rows.length, truncated: isTruncated, pending_price_increases: rows };
+    },
+  );
+  for (const verb of ["accept", "reject"] as const) {
+    const { summary, work } = ANSWERS[verb];
+    app.put(
+      `/api/v0/instances/${verb}-price-increase/`,
+      {
+        config: { access: { operation: `api.instance.${verb}_price_increase`, permission: "instance_write" } },
+        schema: { summary, body: IncreaseBody, response: { 200: IncreaseAnswer } },
+      },
+      (request) =>
+        mutate(request, async (tx) => {
+          const { pending_price_increase_id: increaseId, ...others } = request.body;
+          const [unknown] = Object.keys(others);
+          if (unknown !== undefined) {
+            throw invalid(unknown, `${unknown} is not expected: send pending_price_increase_id and nothing else`);
+          }
+          const contractId = await work(tx, { userId: identityOf(request).userId, increaseId });
+          return { success: true as const, pending_price_increase_id: increaseId, contract_id: contractId };
+        }),
+    );
+  }
+}
