@@ -6,8 +6,10 @@ export {
   loadOpenTasks,
   recordTaskMessage,
   requestResult,
+  startCopyTask,
   startLongTask,
+  type EndedTask,
   type TaskMeans,
 } from "./service.ts";
-export { TASKS_CHANNEL } from "./store.ts";
+export { findTransferHost, listProgress, TASKS_CHANNEL } from "./store.ts";
 export { nameOf } from "./task.ts";

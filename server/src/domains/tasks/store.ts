@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import type { Place, TaskAction } from "../../../../protocol/index.ts";
+import type { Place, TaskAction, TransferSide } from "../../../../protocol/index.ts";
 import type { InstanceId, MachineId, UserId } from "../../base/ids.ts";
 import type { Reader, Tx } from "../../db/transaction.ts";
 import { NOTE_MS, type LongTask, type NewTask } from "./task.ts";
@@ -14,6 +14,8 @@ export async function notifyTasks(tx: Tx, machineId: MachineId): Promise<void> {
 
 export type StoredTask = NewTask & {
   readonly id: string;
+  /** The same for both halves of a copy between hosts. */
+  readonly transferId?: string;
   readonly sealedAuth: string | undefined;
   readonly resultSha256: Buffer | undefined;
   readonly expiresAt: Date;
@@ -28,6 +30,7 @@ export async function insertTask(tx: Tx, task: StoredTask): Promise<void> {
       instance_id: task.instanceId ?? null,
       user_id: task.userId,
       action: JSON.stringify(task.action),
+      transfer_id: task.transferId ?? null,
       sealed_auth: task.sealedAuth ?? null,
       result_sha256: task.resultSha256 ?? null,
       created_at: tx.now,
@@ -64,52 +67,65 @@ export async function deleteOlderResults(tx: Tx, userId: UserId, keep: number): 
 export type OpenTask = {
   readonly id: string;
   readonly action: TaskAction;
-  readonly sealedAuth: string | undefined;
+  readonly sealedAuth: string | null;
   readonly isCancelled: boolean;
 };
 
 const TASKS_PER_MACHINE_MAX = 1000;
 
-/** What a machine has not answered yet, oldest first. */
-export async function listOpenTasks(db: Reader, machineId: MachineId, now: Date): Promise<readonly OpenTask[]> {
-  const rows = await db
-    .selectFrom("agent_tasks")
-    .select(["id", "action", "sealed_auth", "cancelled_at"])
-    .where("machine_id", "=", machineId)
-    .where("completed_at", "is", null)
-    .where("expires_at", ">", now)
-    .orderBy("number")
-    .limit(TASKS_PER_MACHINE_MAX)
-    .execute();
-  return rows.map((row) => ({
-    id: row.id,
-    action: row.action as TaskAction,
-    sealedAuth: row.sealed_auth ?? undefined,
-    isCancelled: row.cancelled_at !== null,
-  }));
+/** What these machines have not answered yet, oldest first. */
+export async function listOpenTasks(
+  db: Reader,
+  machineIds: readonly MachineId[],
+  now: Date,
+): Promise<ReadonlyMap<MachineId, readonly OpenTask[]>> {
+  const { rows } = await sql<OpenTask & { readonly machineId: MachineId }>`
+    select asked.id as "machineId", open.id, open.action, open.sealed_auth as "sealedAuth",
+      open.cancelled_at is not null as "isCancelled"
+    from unnest(${machineIds}::integer[]) as asked (id) cross join lateral (
+      select * from agent_tasks
+      where machine_id = asked.id and completed_at is null and expires_at > ${now}::timestamptz
+      order by number limit ${TASKS_PER_MACHINE_MAX}
+    ) as open
+  `.execute(db);
+  return Map.groupBy(rows, (row) => row.machineId);
 }
 
 export type TaskOf = { readonly machineId: MachineId; readonly taskId: string };
 
 /** Only the machine that the task is for may speak of it, and only until it has answered. */
-export async function setProgress(tx: Tx, { machineId, taskId }: TaskOf, text: string): Promise<void> {
+export async function setProgress(
+  tx: Tx,
+  { machineId, taskId }: TaskOf,
+  { text, copiedBytes }: { readonly text: string; readonly copiedBytes: number | undefined },
+): Promise<void> {
   await tx.db
     .updateTable("agent_tasks")
-    .set({ progress: storable(text) })
+    .set({ progress: storable(text), ...(copiedBytes === undefined ? {} : { copied_bytes: BigInt(copiedBytes) }) })
     .where("id", "=", taskId)
     .where("machine_id", "=", machineId)
     .where("completed_at", "is", null)
     .execute();
 }
 
-/** The first answer counts: one that comes again changes nothing. What nobody can fetch is kept for its note only. */
+/**
+ * The first answer counts: one that comes again changes nothing. The answer to one half of a transfer is that to the other
+ * half too: its host learns of it when it asks for the line. What nobody can fetch is kept for its note only. Returns the
+ * tasks that are over by this.
+ */
 export async function setResult(
   tx: Tx,
   { machineId, taskId }: TaskOf,
   { isSuccess, text }: { readonly isSuccess: boolean; readonly text: string },
-): Promise<void> {
+): Promise<readonly string[]> {
   const noteEndAt = new Date(tx.now.getTime() + NOTE_MS);
-  await tx.db
+  const answered = tx.db
+    .selectFrom("agent_tasks as answered")
+    .select("transfer_id")
+    .where("id", "=", taskId)
+    .where("machine_id", "=", machineId)
+    .where("completed_at", "is", null);
+  const rows = await tx.db
     .updateTable("agent_tasks")
     .set((eb) => ({
       completed_at: tx.now,
@@ -119,10 +135,13 @@ export async function setResult(
       expires_at: sql<Date>`case when result_sha256 is null
         then least(${eb.ref("expires_at")}, ${noteEndAt}::timestamptz) else ${eb.ref("expires_at")} end`,
     }))
-    .where("id", "=", taskId)
-    .where("machine_id", "=", machineId)
+    .where((eb) =>
+      eb.or([eb.and([eb("id", "=", taskId), eb("machine_id", "=", machineId)]), eb("transfer_id", "in", answered)]),
+    )
     .where("completed_at", "is", null)
+    .returning("id")
     .execute();
+  return rows.map((row) => row.id);
 }
 
 /** Hosts send what containers print: text of the database holds no NUL. */
@@ -141,13 +160,44 @@ export async function findResult(db: Reader, resultSha256: Buffer, now: Date): P
   return row?.result ?? undefined;
 }
 
-/** Marks a user's unfinished copies to this place; the machines that carry them out. */
+/** The machine that has this half of a transfer to do; undefined when it has not, any more. */
+export async function findTransferHost(
+  db: Reader,
+  { transferId, side, now }: { readonly transferId: string; readonly side: TransferSide; readonly now: Date },
+): Promise<MachineId | undefined> {
+  const row = await db
+    .selectFrom("agent_tasks")
+    .select("machine_id")
+    .where("transfer_id", "=", transferId)
+    .where(sql<boolean>`action ->> 'type' = ${side}`)
+    .where("completed_at", "is", null)
+    .where("cancelled_at", "is", null)
+    .where("expires_at", ">", now)
+    .executeTakeFirst();
+  return row?.machine_id;
+}
+
+/** How far tasks have come, by their ids; what was answered long ago is missing. */
+export async function listProgress(
+  db: Reader,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, { readonly text: string; readonly copiedBytes: bigint }>> {
+  const rows = await db
+    .selectFrom("agent_tasks")
+    .select(["id", "progress", "copied_bytes"])
+    .where("id", "=", sql<string>`any(${ids}::text[])`)
+    .execute();
+  return new Map(rows.map((row) => [row.id, { text: row.progress, copiedBytes: row.copied_bytes }]));
+}
+
+/** Marks a user's unfinished copies to this place, both halves of those between hosts; the machines that are at them. */
 export async function cancelCopiesTo(
   tx: Tx,
   userId: UserId,
   { kind, id }: Pick<Place, "kind" | "id">,
 ): Promise<readonly MachineId[]> {
-  const sought = JSON.stringify({ type: "copy", destination: { kind, id } });
+  // Nothing but a copy has a destination.
+  const sought = JSON.stringify({ destination: { kind, id } });
   const rows = await tx.db
     .updateTable("agent_tasks")
     .set({ cancelled_at: tx.now })

@@ -14,7 +14,7 @@ export type NewTask = {
 
 /** A task that goes on for a while, as its owner may want to see it. */
 export type LongTask = {
-  readonly action: Extract<TaskAction, { readonly type: "copy" | "snapshot" }>;
+  readonly action: Extract<TaskAction, { readonly type: "copy" | "send" | "receive" | "snapshot" }>;
   readonly cancelledAt: Date | undefined;
   readonly completedAt: Date | undefined;
   readonly isSuccess: boolean;
@@ -49,9 +49,9 @@ function isFresh(task: LongTask, now: Date): boolean {
 function sentenceOf(task: LongTask): string {
   const { action, cancelledAt, completedAt, isSuccess } = task;
   const [doing, done] =
-    action.type === "copy"
-      ? [`copying ${routeOf(action)}`, `copy ${routeOf(action)}`]
-      : [`taking a snapshot`, `snapshot to ${action.repository}:${action.tag}`];
+    action.type === "snapshot"
+      ? [`taking a snapshot`, `snapshot to ${action.repository}:${action.tag}`]
+      : [`copying ${routeOf(action)}`, `copy ${routeOf(action)}`];
   if (cancelledAt !== undefined) return `${done} was cancelled`;
   const text = oneLine(task.text);
   if (completedAt === undefined) return text === "" || ALARMING.test(text) ? doing : `${doing}: ${text}`;

@@ -1,6 +1,7 @@
 import type { DesiredVolume } from "../../../../protocol/index.ts";
-import type { InstanceId, MachineId } from "../../base/ids.ts";
+import type { MachineId } from "../../base/ids.ts";
 import type { Reader, Tx } from "../../db/transaction.ts";
+import { notifyMarket } from "../hosts/index.ts";
 import {
   buryVolumes,
   listLocalDesired,
@@ -8,23 +9,25 @@ import {
   notifyVolumes,
   updateVolumeObservations,
   type VolumeSighting,
+  type Writer,
 } from "./host-store.ts";
 import { listNetworkDiskMounts } from "./network-store.ts";
 
 /**
- * What a machine is asked of volumes: to keep the local ones, to show the network volumes of `instanceIds`, and to delete
- * what its owner deleted. A network volume that is not named here is let go, so that another machine can have it.
+ * What machines are asked of volumes: to keep the local ones, to show the network volumes of the writers on them, and to
+ * delete what its owner deleted. A network volume that is not named here is let go, so that another machine can have it.
  */
 export async function listDesiredVolumes(
   db: Reader,
-  machineId: MachineId,
-  instanceIds: readonly InstanceId[],
-): Promise<readonly DesiredVolume[]> {
+  machineIds: readonly MachineId[],
+  writers: readonly Writer[],
+): Promise<ReadonlyMap<MachineId, readonly DesiredVolume[]>> {
   const [local, network] = await Promise.all([
-    listLocalDesired(db, machineId),
-    listNetworkDesired(db, machineId, instanceIds),
+    listLocalDesired(db, machineIds),
+    listNetworkDesired(db, machineIds, writers),
   ]);
-  return [...local, ...network];
+  const wanted = Map.groupBy([...local, ...network], ({ machineId }) => machineId);
+  return new Map([...wanted].map(([id, volumes]) => [id, volumes.map(({ volume }) => volume)]));
 }
 
 /** Stores what hosts report of volumes. A volume to be deleted is gone when its host says so, and only then. */
@@ -39,4 +42,6 @@ export async function recordVolumes(tx: Tx, sightings: readonly VolumeSighting[]
     ...mounts.map((mount) => mount.machineId),
   ];
   await notifyVolumes(tx, [...new Set(machineIds)]);
+  // Only the machines' own disks have space that GPU offers show.
+  await notifyMarket(tx, [...new Set(buried.flatMap((volume) => volume.machine_id ?? []))]);
 }

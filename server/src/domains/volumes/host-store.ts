@@ -11,59 +11,61 @@ export async function notifyVolumes(tx: Tx, machineIds: readonly MachineId[]): P
   await sql`select pg_notify(${VOLUMES_CHANNEL}, ${machineIds.join(",")})`.execute(tx.db);
 }
 
-/** Every volume on the machine's own disk that is not gone yet. */
-export async function listLocalDesired(db: Reader, machineId: MachineId): Promise<readonly DesiredVolume[]> {
-  const rows = await db
-    .selectFrom("volumes")
-    .select(["id", "size_bytes", "deleting_at"])
-    .where("machine_id", "=", machineId)
-    .where("deleted_at", "is", null)
-    .orderBy("id")
-    .execute();
-  return rows.map((row) => toDesired({ ...row, mount_path: null }));
-}
+/** A volume that a machine is told of. */
+export type DesiredOn = { readonly machineId: MachineId; readonly volume: DesiredVolume };
 
-/** The network volumes that these instances mount, and those to be deleted of network disks that the machine mounts. */
-export async function listNetworkDesired(
-  db: Reader,
-  machineId: MachineId,
-  instanceIds: readonly InstanceId[],
-): Promise<readonly DesiredVolume[]> {
-  const rows = await db
-    .selectFrom("network_disk_mounts")
-    .innerJoin("volumes", "volumes.network_disk_id", "network_disk_mounts.network_disk_id")
-    .select(["volumes.id", "volumes.size_bytes", "volumes.deleting_at", "network_disk_mounts.mount_path"])
-    .where("network_disk_mounts.machine_id", "=", machineId)
-    .where("volumes.deleted_at", "is", null)
-    .where((eb) =>
-      eb.or([
-        eb("volumes.deleting_at", "is not", null),
-        eb.exists(
-          eb
-            .selectFrom("volume_attachments")
-            .select("volume_attachments.volume_id")
-            .whereRef("volume_attachments.volume_id", "=", "volumes.id")
-            .where("volume_attachments.instance_id", "=", sql<InstanceId>`any(${instanceIds}::integer[])`),
-        ),
-      ]),
-    )
-    .orderBy("volumes.id")
-    .execute();
+/** Every volume on the machines' own disks that is not gone yet. */
+export async function listLocalDesired(db: Reader, machineIds: readonly MachineId[]): Promise<readonly DesiredOn[]> {
+  const { rows } = await sql<DesiredRow>`
+    select machine_id, id, size_bytes, deleting_at, null as mount_path from volumes
+    where machine_id = any(${machineIds}::integer[]) and deleted_at is null
+    order by id
+  `.execute(db);
   return rows.map(toDesired);
 }
 
-function toDesired(row: {
+/** An instance that may write to what it mounts. */
+export type Writer = { readonly id: InstanceId; readonly machineId: MachineId };
+
+/** The network volumes that these instances mount, and those to be deleted of network disks that the machines mount. */
+export async function listNetworkDesired(
+  db: Reader,
+  machineIds: readonly MachineId[],
+  writers: readonly Writer[],
+): Promise<readonly DesiredOn[]> {
+  const { rows } = await sql<DesiredRow>`
+    select disk.machine_id, volumes.id, volumes.size_bytes, volumes.deleting_at, disk.mount_path
+    from network_disk_mounts as disk join volumes using (network_disk_id)
+    where disk.machine_id = any(${machineIds}::integer[]) and volumes.deleted_at is null and (
+      volumes.deleting_at is not null or exists (
+        select from volume_attachments
+        join unnest(
+          ${writers.map(({ id }) => id)}::integer[], ${writers.map(({ machineId }) => machineId)}::integer[]
+        ) as writer (instance_id, machine_id) using (instance_id)
+        where volume_attachments.volume_id = volumes.id and writer.machine_id = disk.machine_id
+      )
+    )
+    order by volumes.id
+  `.execute(db);
+  return rows.map(toDesired);
+}
+
+type DesiredRow = {
+  readonly machine_id: MachineId;
   readonly id: VolumeId;
   readonly size_bytes: bigint;
   readonly deleting_at: Date | null;
   readonly mount_path: string | null;
-}): DesiredVolume {
-  return {
+};
+
+function toDesired(row: DesiredRow): DesiredOn {
+  const volume: DesiredVolume = {
     volume_id: row.id,
     size_bytes: Number(row.size_bytes),
     network_directory: row.mount_path,
     state: row.deleting_at === null ? "present" : "absent",
   };
+  return { machineId: row.machine_id, volume };
 }
 
 /** What one host says of one volume. */

@@ -1,7 +1,21 @@
-export { planVolumeLink } from "./link-service.ts";
+export { BYTES_PER_GB } from "./listing.ts";
+export {
+  extendLocalVolumes,
+  hasLocalVolumes,
+  listSpaceOf,
+  listSpaceWith,
+  moveSpaceEnd,
+  unlistSpaceOf,
+  type SpaceOf,
+} from "./companion-service.ts";
+export { concludeClones, refuseIncomplete } from "./clone-service.ts";
+export { planVolumeLink, requireVolumes } from "./link-service.ts";
 export { networkVolumeRoutes } from "./network-routes.ts";
+export { volumeLoops } from "./loops.ts";
 export { listMachinesOfVolume } from "./place-service.ts";
 export { volumeRoutes } from "./routes.ts";
+export { SpaceTable } from "./space-table.ts";
+export { listRentableSpace } from "./local-service.ts";
 export { VolumeInfo } from "./schema.ts";
 export { listDesiredVolumes, recordVolumes } from "./host-service.ts";
 export { VOLUMES_CHANNEL } from "./host-store.ts";

@@ -1,6 +1,15 @@
 import { invalid, notFound } from "../../base/errors.ts";
-import { asId, MAX_ID, type MachineId, type UserId, type VolumeId, type VolumeOfferId } from "../../base/ids.ts";
+import {
+  asId,
+  MAX_ID,
+  parseId,
+  type MachineId,
+  type UserId,
+  type VolumeId,
+  type VolumeOfferId,
+} from "../../base/ids.ts";
 import type { Tx } from "../../db/transaction.ts";
+import { refuseIncomplete } from "./clone-service.ts";
 import { rentLocalVolume, requireVolumeOffer } from "./local-service.ts";
 import { findVolumeOffer } from "./local-store.ts";
 import { DEFAULT_MOUNT_PATH, readMountPath } from "./mount-path.ts";
@@ -50,6 +59,26 @@ export async function planVolumeLink(tx: Tx, request: VolumeLinkRequest): Promis
   return mounts;
 }
 
+/**
+ * Refuses what can be mounted on no machine: a volume that is not the caller's, or a path that nothing can be mounted at.
+ * For a rental whose machine is not known yet; `planVolumeLink` looks again when it is.
+ */
+export async function requireVolumes(tx: Tx, request: Omit<VolumeLinkRequest, "machineId">): Promise<void> {
+  const { userId, volumeInfo, links } = request;
+  const named = links.map(({ volume, mount_path: path }) => ({ volume, path, field: "env" }));
+  if (volumeInfo !== undefined) {
+    const path = volumeInfo.mount_path ?? DEFAULT_MOUNT_PATH;
+    named.push({ volume: String(volumeInfo.volume_id), path, field: "volume_info.mount_path" });
+  }
+  for (const { volume, path, field } of named) {
+    readMountPath(path, field);
+    const id = parseId<VolumeId>(volume);
+    const found =
+      id === undefined ? await listVolumesByName(tx.db, userId, volume) : [await findVolumeForUpdate(tx, id, userId)];
+    if (found.every((one) => one === undefined)) throw noSuchVolume(volume);
+  }
+}
+
 async function rentAndMount(tx: Tx, request: VolumeLinkRequest, info: VolumeInfo): Promise<Mount> {
   const mountPath = readMountPath(info.mount_path ?? DEFAULT_MOUNT_PATH, "volume_info.mount_path");
   // Looked at before it is locked: the caller locks its machine early, and another one must not be locked late.
@@ -67,6 +96,7 @@ async function rentAndMount(tx: Tx, request: VolumeLinkRequest, info: VolumeInfo
 async function mountExisting(tx: Tx, request: VolumeLinkRequest, wish: Wish): Promise<Mount> {
   const volume = await findVolumeForUpdate(tx, wish.volumeId, request.userId);
   if (volume === undefined) throw noSuchVolume(wish.volumeId);
+  await refuseIncomplete(tx, volume.id, wish.field);
   if (!(await isReachable(tx, volume, request.machineId))) {
     throw invalid(wish.field, `${wish.field}: volume ${volume.id} is not on the machine of the instance`);
   }

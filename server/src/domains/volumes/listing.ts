@@ -3,7 +3,7 @@ import { nanos, parseDollars, type Nanos } from "../../base/money.ts";
 
 /** The contract's gigabyte of storage: what prices and sizes of disks count in. */
 export const BYTES_PER_GB = 1_000_000_000;
-const DEFAULT_SIZE_GB = 15;
+export const DEFAULT_SIZE_GB = 15;
 
 const GB_MAX = 1_000_000_000;
 const PRICE_DOLLARS_MAX = 10_000;
@@ -135,19 +135,30 @@ function keepEnd(endAt: Date, now: Date): Date {
   return endAt;
 }
 
-export type Space = { readonly sizeBytes: bigint; readonly rentedBytes: bigint };
+export type Space = {
+  readonly sizeBytes: bigint;
+  readonly rentedBytes: bigint;
+  /** What nobody has been promised of the disk; undefined for a disk of which volumes alone are made. */
+  readonly diskFreeBytes?: bigint | undefined;
+};
 
-/** What is left of a listing. */
-export function freeBytes({ sizeBytes, rentedBytes }: Space): bigint {
-  return sizeBytes > rentedBytes ? sizeBytes - rentedBytes : 0n;
+/** What can be rented of a listing now: its host's wish, as far as the disk still has it. */
+export function freeBytes({ sizeBytes, rentedBytes, diskFreeBytes }: Space): bigint {
+  const left = sizeBytes > rentedBytes ? sizeBytes - rentedBytes : 0n;
+  return diskFreeBytes === undefined || left < diskFreeBytes ? left : diskFreeBytes;
 }
 
 /** The size to rent of a listing; throws `invalid` naming `field` when it does not fit. */
 export function planRent(sizeGb: number | undefined, space: Space, field: string): bigint {
   const sizeBytes = readSize(sizeGb ?? DEFAULT_SIZE_GB, field);
+  refuseBeyond(space, sizeBytes, field);
+  return sizeBytes;
+}
+
+/** Throws `invalid` naming `field` when so much cannot be rented. */
+export function refuseBeyond(space: Space, sizeBytes: bigint, field: string): void {
   const free = freeBytes(space);
   if (sizeBytes > free) throw invalid(field, `${field}: ${toGb(sizeBytes)} GB are wanted, ${toGb(free)} GB are free`);
-  return sizeBytes;
 }
 
 const VOLUME_NAME = /^[A-Za-z0-9_]{1,64}$/;

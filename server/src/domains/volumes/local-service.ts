@@ -1,21 +1,31 @@
 import { invalid, notFound } from "../../base/errors.ts";
 import { asId, type MachineId, type UserId, type VolumeId, type VolumeOfferId } from "../../base/ids.ts";
 import type { Reader, Tx } from "../../db/transaction.ts";
-import { listMachines, lockMachines } from "../hosts/index.ts";
+import { listFreeDiskBytes, listMachines, lockMachines, notifyMarket } from "../hosts/index.ts";
+import { extendLocalVolumes, listSpaceOf } from "./companion-service.ts";
 import { requireCredit } from "./credit.ts";
 import { notifyVolumes } from "./host-store.ts";
-import { LOCAL_DEFAULTS, planListing, planRent, readVolumeName } from "./listing.ts";
+import {
+  DEFAULT_SIZE_GB,
+  freeBytes,
+  LOCAL_DEFAULTS,
+  planListing,
+  readSize,
+  readVolumeName,
+  refuseBeyond,
+  toGb,
+  type Space,
+} from "./listing.ts";
 import {
   findVolumeOffer,
   findVolumeOfferOfMachine,
   insertVolumeOffer,
-  listVolumeOffers,
   unlistVolumeOffer,
   updateVolumeOffer,
   type VolumeOffer,
 } from "./local-store.ts";
 import type { ListVolumeBody } from "./schema.ts";
-import type { OfferedSpace } from "./views.ts";
+import { dollarsPerHour } from "./views.ts";
 import { insertVolume, sumRentedOfMachines } from "./volume-store.ts";
 
 /** Lists space of the caller's machines, or changes the fields that were sent of their live listings; all or none. */
@@ -46,6 +56,8 @@ export async function listLocalSpace(
       offerIds.push(current.id);
     }
   }
+  for (const id of ids) await extendLocalVolumes(tx, id);
+  await notifyMarket(tx, ids);
   return offerIds;
 }
 
@@ -55,12 +67,13 @@ export async function unlistLocalSpace(tx: Tx, userId: UserId, offerId: VolumeOf
   const machine = offer && (await listMachines(tx.db, [offer.machineId])).get(offer.machineId);
   if (machine?.hostId !== userId) throw invalid("id", "Volume listing does not exist");
   if (!(await unlistVolumeOffer(tx, offerId))) throw invalid("id", "Volume listing does not exist");
+  await notifyMarket(tx, [machine.id]);
 }
 
 export type LocalRent = {
   readonly userId: UserId;
-  /** GB; 15 when undefined. */
-  readonly size: number | undefined;
+  /** GB, or bytes to the last one; 15 GB when undefined. */
+  readonly size: number | bigint | undefined;
   readonly name: string | undefined;
   /** What a message calls the request's fields, such as `volume_info.` before them. */
   readonly fieldPrefix: string;
@@ -85,8 +98,9 @@ export async function rentLocalVolume(
   { userId, size, name, fieldPrefix }: LocalRent,
 ): Promise<{ readonly id: VolumeId; readonly sizeBytes: bigint }> {
   const storedName = readVolumeName(name, `${fieldPrefix}name`);
-  const rentedBytes = (await sumRentedOfMachines(tx.db, [offer.machineId])).get(offer.machineId) ?? 0n;
-  const sizeBytes = planRent(size, { sizeBytes: offer.sizeBytes, rentedBytes }, `${fieldPrefix}size`);
+  const space = await readSpace(tx, offer);
+  const sizeBytes = typeof size === "bigint" ? size : readSize(size ?? DEFAULT_SIZE_GB, `${fieldPrefix}size`);
+  refuseBeyond(space, sizeBytes, `${fieldPrefix}size`);
   await requireCredit(tx, userId);
   const id = await insertVolume(tx, {
     userId,
@@ -97,18 +111,26 @@ export async function rentLocalVolume(
     endAt: offer.endAt,
   });
   await notifyVolumes(tx, [offer.machineId]);
+  await notifyMarket(tx, [offer.machineId]);
   return { id, sizeBytes };
 }
 
-/** Open local listings of connected machines with space left, for a search. */
-export async function listOfferedLocalSpace(db: Reader, now: Date): Promise<readonly OfferedSpace[]> {
-  const offers = await listVolumeOffers(db, now);
-  const ids = offers.map((offer) => offer.machineId);
-  const [rented, machines] = [await sumRentedOfMachines(db, ids), await listMachines(db, ids)];
-  return offers.flatMap((offer) => {
-    const machine = machines.get(offer.machineId);
-    const space = { sizeBytes: offer.sizeBytes, rentedBytes: rented.get(offer.machineId) ?? 0n };
-    if (machine === undefined || !machine.isConnected || space.rentedBytes >= space.sizeBytes) return [];
-    return { id: offer.id, listing: offer, space, hostId: machine.hostId, machine };
-  });
+async function readSpace(tx: Tx, { machineId, sizeBytes }: VolumeOffer): Promise<Space> {
+  const rented = await sumRentedOfMachines(tx.db, [machineId]);
+  const free = await listFreeDiskBytes(tx.db, [machineId]);
+  return { sizeBytes, rentedBytes: rented.get(machineId) ?? 0n, diskFreeBytes: free.get(machineId) };
+}
+
+/** What can be rented of these machines' disks at this time, as their own offers show it; others are missing. */
+export async function listRentableSpace(db: Reader, machineIds: readonly MachineId[], now: Date) {
+  const spaces = await listSpaceOf(db, machineIds);
+  const free = await listFreeDiskBytes(db, [...spaces.keys()]);
+  return new Map(
+    [...spaces].flatMap(([machineId, space]) => {
+      const bytes = freeBytes({ ...space, diskFreeBytes: free.get(machineId) });
+      if (bytes === 0n || space.endAt <= now) return [];
+      const dollars = dollarsPerHour(space.priceNanosPerGbMonth, bytes);
+      return [[machineId, { askId: space.id, sizeGb: toGb(bytes), dollarsPerHour: dollars }] as const];
+    }),
+  );
 }

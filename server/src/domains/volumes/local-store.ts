@@ -1,3 +1,4 @@
+import { sql } from "kysely";
 import type { MachineId, VolumeOfferId } from "../../base/ids.ts";
 import { nanos } from "../../base/money.ts";
 import type { Reader, Tx } from "../../db/transaction.ts";
@@ -15,16 +16,47 @@ export async function findVolumeOfferOfMachine(db: Reader, machineId: MachineId)
   return row && toOffer(row);
 }
 
+/** The live listings of these machines, expired or not. */
+export async function listVolumeOffersOf(
+  db: Reader,
+  machineIds: readonly MachineId[],
+): Promise<readonly VolumeOffer[]> {
+  const rows = await selectOffers(db)
+    .where("machine_id", "=", sql<MachineId>`any(${machineIds}::integer[])`)
+    .execute();
+  return rows.map(toOffer);
+}
+
 /** A live listing by its id, expired or not. */
 export async function findVolumeOffer(db: Reader, id: VolumeOfferId): Promise<VolumeOffer | undefined> {
   const row = await selectOffers(db).where("id", "=", id).executeTakeFirst();
   return row && toOffer(row);
 }
 
-/** All listings that are open at this time. */
-export async function listVolumeOffers(db: Reader, now: Date): Promise<readonly VolumeOffer[]> {
-  const rows = await selectOffers(db).where("end_at", ">", now).orderBy("id").execute();
-  return rows.map(toOffer);
+/** Every machine that has a live listing. */
+export async function listMachinesWithSpace(db: Reader): Promise<readonly MachineId[]> {
+  const rows = await db
+    .selectFrom("volume_offers")
+    .select("machine_id")
+    .where("unlisted_at", "is", null)
+    .orderBy("machine_id")
+    .execute();
+  return rows.map((row) => row.machine_id);
+}
+
+/** Machines whose live listings came to their end within this time. */
+export async function listEndedSpace(
+  db: Reader,
+  { from, to }: { from: Date; to: Date },
+): Promise<readonly MachineId[]> {
+  const rows = await db
+    .selectFrom("volume_offers")
+    .select("machine_id")
+    .where("unlisted_at", "is", null)
+    .where("end_at", ">", from)
+    .where("end_at", "<=", to)
+    .execute();
+  return rows.map((row) => row.machine_id);
 }
 
 export async function insertVolumeOffer(tx: Tx, machineId: MachineId, listing: Listing): Promise<VolumeOfferId> {

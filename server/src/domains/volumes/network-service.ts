@@ -1,7 +1,7 @@
 import { type AppError, forbidden, invalid, notFound } from "../../base/errors.ts";
 import { asId, type MachineId, type NetworkDiskId, type NetworkVolumeOfferId, type UserId } from "../../base/ids.ts";
 import type { Reader, Tx } from "../../db/transaction.ts";
-import { listMachines } from "../hosts/index.ts";
+import { describeMachines, listMachines } from "../hosts/index.ts";
 import { requireCredit } from "./credit.ts";
 import { NETWORK_DEFAULTS, planListing, planRent, readSize, readVolumeName, type Listing } from "./listing.ts";
 import { readMountPath } from "./mount-path.ts";
@@ -20,8 +20,8 @@ import {
   upsertNetworkDiskMount,
 } from "./network-store.ts";
 import type { CreateDiskBody, ListNetworkVolumeBody, MountNetworkDiskBody, RentBody } from "./schema.ts";
-import { networkDiskRecords, type OfferedSpace } from "./views.ts";
-import { insertVolume, sumRentedOfDisks } from "./volume-store.ts";
+import { networkDiskRecords, spaceRow, type SpaceRow } from "./views.ts";
+import { extendVolumes, insertVolume, sumRentedOfDisks } from "./volume-store.ts";
 
 /** The contract's answer to a `disk_id` that can name no disk (core spec, Errors). */
 export function invalidDiskId(): AppError {
@@ -48,6 +48,7 @@ export async function listNetworkDisk(
     rentedBytes: await rentedOf(tx, disk.id),
     now: tx.now,
   });
+  await extendVolumes(tx, { networkDiskId: disk.id }, listing);
   if (current === undefined) {
     return { offerId: await insertNetworkVolumeOffer(tx, disk.id, listing), isNew: true, listing };
   }
@@ -88,18 +89,18 @@ async function rentedOf(tx: Tx, diskId: NetworkDiskId): Promise<bigint> {
 }
 
 /** Open network-volume listings with space left, for a search. */
-export async function listOfferedNetworkSpace(db: Reader, now: Date): Promise<readonly OfferedSpace[]> {
+export async function listOfferedNetworkSpace(db: Reader, now: Date): Promise<readonly SpaceRow[]> {
   const offers = await listNetworkVolumeOffers(db, now);
   const diskIds = offers.map((offer) => offer.networkDiskId);
   const [rented, mounts] = [await sumRentedOfDisks(db, diskIds), await listNetworkDiskMounts(db, diskIds)];
   const mountsOf = Map.groupBy(mounts, (mount) => mount.networkDiskId);
-  const machines = await listMachines(db, [...new Set(mounts.map((mount) => mount.machineId))]);
+  const machines = await describeMachines(db, [...new Set(mounts.map((mount) => mount.machineId))]);
   return offers.flatMap((offer) => {
     const space = { sizeBytes: offer.sizeBytes, rentedBytes: rented.get(offer.networkDiskId) ?? 0n };
     if (space.rentedBytes >= space.sizeBytes) return [];
     const [mount] = mountsOf.get(offer.networkDiskId) ?? [];
     const machine = mount && machines.get(mount.machineId);
-    return { id: offer.id, listing: offer, space, hostId: offer.ownerId, machine };
+    return spaceRow({ id: offer.id, listing: offer, space, hostId: offer.ownerId, machine });
   });
 }
 

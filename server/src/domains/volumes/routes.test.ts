@@ -1,21 +1,29 @@
 import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
 import { after, before, test } from "node:test";
 import { aCaller, inTransaction, type TestCaller } from "../../../../test/support/fixtures.ts";
 import { makeFundedUser } from "../../../../test/support/ledger.ts";
 import { aMachine, anInstanceRow } from "../../../../test/support/machines.ts";
 import { testDatabase, type TestDatabase } from "../../../../test/support/postgres.ts";
 import { aRequestKey, serveRoutes, type Served } from "../../../../test/support/serve.ts";
+import { systemClock } from "../../base/clock.ts";
 import { asId, type InstanceId, type MachineId, type UserId } from "../../base/ids.ts";
+import { createLog } from "../../base/log.ts";
 import { nanos } from "../../base/money.ts";
+import type { Sealer } from "../../base/seal.ts";
 import { creditOf, postTransfers } from "../ledger/index.ts";
-import { attachVolumes, detachVolumes, planVolumeLink, recordVolumes, volumeRoutes } from "./index.ts";
+import { attachVolumes, detachVolumes, planVolumeLink, recordVolumes, SpaceTable, volumeRoutes } from "./index.ts";
 
 let env: TestDatabase;
 let served: Served;
 let host: TestCaller;
 let renter: TestCaller;
 let pauper: TestCaller;
+/** What is asked of hosts here has no credentials. */
+const NO_SEALS: Sealer = { seal: (text) => text, open: () => undefined };
+
 let machine: MachineId;
+let space: SpaceTable;
 
 before(async () => {
   env = await testDatabase();
@@ -25,7 +33,10 @@ before(async () => {
   pauper = await aCaller(database);
   await giveCredit(renter.id);
   machine = await newMachine();
-  served = await serveRoutes(database, volumeRoutes);
+  space = new SpaceTable(database, { clock: systemClock, log: createLog("silent") });
+  served = await serveRoutes(database, (scope) =>
+    volumeRoutes(scope, { space, means: { random: randomBytes, sealer: NO_SEALS } }),
+  );
 });
 after(() => served.close());
 
@@ -61,6 +72,7 @@ async function aVolume(body: object = {}): Promise<number> {
 }
 
 async function search(body: object = { limit: 10_000 }) {
+  await space.load();
   const answer = await served.call("POST", "/api/v0/volumes/search/", { as: renter, body });
   assert.equal(answer.status, 200, answer.text);
   return answer.body["offers"] as Record<string, unknown>[];

@@ -1,14 +1,12 @@
 import { invalid, notFound } from "../../base/errors.ts";
 import { asId, MAX_ID, type VolumeId, type VolumeOfferId } from "../../base/ids.ts";
 import { identityOf, type HttpScope } from "../../http/server.ts";
+import type { TaskMeans } from "../tasks/index.ts";
+import { cloneVolume } from "./clone-service.ts";
+import { listLocalSpace, rentLocalVolume, requireVolumeOffer, unlistLocalSpace } from "./local-service.ts";
 import {
-  listLocalSpace,
-  listOfferedLocalSpace,
-  rentLocalVolume,
-  requireVolumeOffer,
-  unlistLocalSpace,
-} from "./local-service.ts";
-import {
+  CloneBody,
+  CloneResponse,
   DeleteVolumeBody,
   DeleteVolumeQuery,
   ListVolumeBody,
@@ -23,6 +21,7 @@ import {
   UnlistBody,
 } from "./schema.ts";
 import { searchVolumeOffers } from "./search.ts";
+import type { SpaceTable } from "./space-table.ts";
 import { deleteVolume, showVolumes, type VolumeKind } from "./service.ts";
 import { volumeHandle } from "./views.ts";
 
@@ -34,14 +33,17 @@ const KINDS = {
   all_volume: "all",
 } as const satisfies Record<string, VolumeKind>;
 
+export type VolumePorts = { readonly space: SpaceTable; readonly means: TaskMeans };
+
 /** Volumes, and the listings of local ones (operations.md §5). */
-export function volumeRoutes(scope: HttpScope): void {
-  readRoutes(scope);
+export function volumeRoutes(scope: HttpScope, ports: VolumePorts): void {
+  readRoutes(scope, ports);
   renterRoutes(scope);
+  cloneRoute(scope, ports);
   hostRoutes(scope);
 }
 
-function readRoutes({ app, clock, database }: HttpScope): void {
+function readRoutes({ app, clock, database }: HttpScope, { space }: VolumePorts): void {
   app.get(
     "/api/v0/volumes/",
     {
@@ -55,7 +57,8 @@ function readRoutes({ app, clock, database }: HttpScope): void {
     },
     async (request) => {
       const kind = KINDS[request.query.type ?? "all_volume"];
-      return { volumes: await showVolumes(database.kysely, identityOf(request).userId, kind) };
+      const view = { userId: identityOf(request).userId, kind, now: clock.now() };
+      return { volumes: await showVolumes(database.kysely, view) };
     },
   );
 
@@ -71,11 +74,7 @@ function readRoutes({ app, clock, database }: HttpScope): void {
         response: { 200: SearchResponse },
       },
     },
-    async (request) => {
-      const now = clock.now();
-      const spaces = await listOfferedLocalSpace(database.kysely, now);
-      return { offers: searchVolumeOffers(spaces, { ...request.query, ...request.body }, now) };
-    },
+    (request) => ({ offers: searchVolumeOffers(space.rows, { ...request.query, ...request.body }, clock.now()) }),
   );
 }
 
@@ -116,6 +115,28 @@ function renterRoutes(scope: HttpScope): void {
         if (id > MAX_ID) throw notFound("no_such_volume", "Volume with that ID does not exist.");
         await deleteVolume(tx, identityOf(request).userId, asId<VolumeId>(id));
         return { success: true as const, msg: `Deleted volume ${id}.` };
+      }),
+  );
+}
+
+function cloneRoute(scope: HttpScope, { means }: VolumePorts): void {
+  scope.app.post(
+    "/api/v0/volumes/copy/",
+    {
+      config: { access: { operation: "api.volume.copy", permission: "instance_write" } },
+      schema: {
+        tags: TAG,
+        summary: "Clone a volume onto a new one, on the same machine or another",
+        body: CloneBody,
+        response: { 200: CloneResponse },
+      },
+    },
+    (request) =>
+      scope.mutate(request, async (tx) => {
+        const id = await cloneVolume(tx, means, identityOf(request).userId, request.body);
+        const route = `${volumeHandle(request.body.src_id)} to ${volumeHandle(id)}`;
+        const msg = `Cloning ${route}: GET /api/v0/volumes/ shows how far it has come (status).`;
+        return { success: true as const, msg, id, volume_name: volumeHandle(id) };
       }),
   );
 }

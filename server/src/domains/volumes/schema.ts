@@ -50,6 +50,22 @@ export const RentResponse = Type.Object({
   volume_name: Type.String({ description: "`V.<id>`, the handle for mounting it." }),
 });
 
+export const CloneBody = Type.Object({
+  src_id: id("The volume to clone."),
+  dst_id: id("The volume offer of which the new volume is rented, on any machine."),
+  size: Type.Optional(Type.Number({ description: "GB, at least the source's. Default the source's." })),
+  disable_compression: Type.Optional(
+    Type.Boolean({ description: "Do not compress what goes from one machine to another. Default false." }),
+  ),
+});
+
+export const CloneResponse = Type.Object({
+  success: Type.Literal(true),
+  msg: Type.String(),
+  id: Type.Integer({ description: "The new volume." }),
+  volume_name: Type.String({ description: "`V.<id>` of the new volume." }),
+});
+
 const VolumeKinds = ["local_volume", "network_volume", "all_volume"] as const;
 
 export const ListVolumesQuery = Type.Object({
@@ -101,12 +117,14 @@ export const VolumeOfferRecord = Type.Object({
   storage_cost: Type.Number({ description: "Dollars per GB and month." }),
   credit_discount_max: Type.Number(),
   reliability: Type.Number(),
+  reliability_mult: Type.Number(),
   duration: Type.Number({ description: "Seconds until end_date." }),
   start_date: Type.Number(),
   end_date: Type.Number(),
   vericode: Type.Integer(),
   hosting_type: Type.Integer(),
   external: Type.Boolean(),
+  geolocode: nullable(Type.Integer()),
   cpu_ghz: Type.Number(),
   has_avx: Type.Integer(),
   pci_gen: Type.Number(),
@@ -127,6 +145,7 @@ export const SearchBody = Type.Object(
     q: Type.Optional(Type.Unknown({ description: "The whole search as an object, as its JSON text, or in words." })),
     order: Type.Optional(Type.Unknown({ description: 'Pairs such as [["score", "desc"]], the default.' })),
     limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 10_000, description: "Default 64." })),
+    disable_bundling: Type.Optional(Type.Unknown({ description: "Accepted: every offer is a row of its own." })),
     allocated_storage: Type.Optional(
       Type.Number({ minimum: 0, maximum: 1_000_000_000, description: "GB that storage_total_cost is for. Default 1." }),
     ),
@@ -142,13 +161,25 @@ export const VolumeRecord = Type.Object({
   ...machineFields,
   label: Type.String({ description: "The name that was given, else `V.<id>`." }),
   disk_space: Type.Number({ description: "GB" }),
-  status: Type.String({ description: "`attached` while an instance uses it, else `available`." }),
+  status: Type.String({
+    description:
+      "`attached` while an instance uses it, else `available`. Of a clone that is not complete: `cloning 45 %`, `cloning`, " +
+      "or `clone failed`.",
+  }),
   start_date: Type.Number(),
-  end_date: Type.Number(),
+  end_date: Type.Number({ description: "Until when it is rented. Listing its space until later moves it." }),
+  deletes_at: nullable(
+    Type.Number({
+      description: "When it is deleted with its data if nothing changes; null while an instance uses it.",
+    }),
+  ),
   storage_cost: Type.Number({ description: "Dollars per GB and month, agreed for good." }),
   instances: Type.Array(Type.Integer()),
   used_space: Type.Number({ description: "GB in use, as its host said last." }),
-  status_msg: Type.String({ description: "Why its host cannot provide it at the moment; empty when all is well." }),
+  status_msg: Type.String({
+    description:
+      "Why its host cannot provide it at the moment, or how far its cloning has come; empty when all is well.",
+  }),
   public_ipaddr: Type.String(),
 });
 export type VolumeRecord = Static<typeof VolumeRecord>;

@@ -8,7 +8,11 @@ import {
   type VolumeId,
 } from "../../base/ids.ts";
 import type { Reader, Tx } from "../../db/transaction.ts";
-import { listMachines } from "../hosts/index.ts";
+import { describeMachines } from "../hosts/index.ts";
+import { listProgress } from "../tasks/index.ts";
+import { abandonClone, findOpenClone } from "./clone-service.ts";
+import { describeClone } from "./clone.ts";
+import { listClones } from "./clone-store.ts";
 import { notifyVolumes } from "./host-store.ts";
 import { listNetworkDiskMounts, listNetworkDiskOwners } from "./network-store.ts";
 import type { VolumeRecord } from "./schema.ts";
@@ -36,7 +40,10 @@ export type Filling = { readonly volumeId: VolumeId; readonly sizeBytes: bigint;
 export type VolumeKind = "local" | "network" | "all";
 
 /** The caller's volumes as the contract shows them. */
-export async function showVolumes(db: Reader, userId: UserId, kind: VolumeKind): Promise<VolumeRecord[]> {
+export async function showVolumes(
+  db: Reader,
+  { userId, kind, now }: { readonly userId: UserId; readonly kind: VolumeKind; readonly now: Date },
+): Promise<VolumeRecord[]> {
   const volumes = (await listVolumes(db, userId)).filter((volume) => kind === "all" || volume.place.kind === kind);
   const attachments = Map.groupBy(
     await listAttachmentsOfVolumes(
@@ -52,11 +59,20 @@ export async function showVolumes(db: Reader, userId: UserId, kind: VolumeKind):
   );
   const machineIdOf = ({ place }: Volume) =>
     place.kind === "local" ? place.machineId : machineOfDisk.get(place.networkDiskId);
-  const machines = await listMachines(
+  const machines = await describeMachines(
     db,
     volumes.flatMap((volume) => machineIdOf(volume) ?? []),
   );
+  const clones = await listClones(
+    db,
+    volumes.map((volume) => volume.id),
+  );
+  const progress = await listProgress(
+    db,
+    [...clones.values()].map((clone) => clone.taskId),
+  );
   return volumes.map((volume) => {
+    const clone = clones.get(volume.id);
     const machineId = machineIdOf(volume);
     const machine = machineId && machines.get(machineId);
     const ownerId = volume.place.kind === "network" ? owners.get(volume.place.networkDiskId) : machine?.hostId;
@@ -65,6 +81,7 @@ export async function showVolumes(db: Reader, userId: UserId, kind: VolumeKind):
       // A volume's disk and machine are never removed, so an owner is always found.
       hostId: ownerId ?? userId,
       attachments: attachments.get(volume.id) ?? [],
+      clone: clone && describeClone(clone, progress.get(clone.taskId), now),
     });
   });
 }
@@ -81,6 +98,17 @@ export async function deleteVolume(tx: Tx, userId: UserId, id: VolumeId): Promis
     const names = attachments.map((attachment) => attachment.instanceId).join(", ");
     throw invalid("id", `Volume ${id} is attached to instance ${names}: destroy the instance first.`);
   }
+  const copyId = await findOpenClone(tx, id);
+  if (copyId !== undefined) {
+    throw invalid("id", `Volume ${id} is being cloned to volume ${copyId}: wait for that, or delete that one first.`);
+  }
+  await endVolume(tx, volume);
+}
+
+/** Takes a volume from its owner, and tells its host to delete the data. The caller holds its lock; nothing uses it. */
+export async function endVolume(tx: Tx, volume: Volume): Promise<void> {
+  const { id } = volume;
+  await abandonClone(tx, id, volume.userId);
   const machineIds = await machinesOf(tx, volume);
   // Without a machine there is nobody who could have written to it.
   if (machineIds.length === 0) return markVolumeDeleted(tx, id);

@@ -90,6 +90,22 @@ export async function listVolumesByName(db: Reader, userId: UserId, name: string
   return rows.map(toVolume);
 }
 
+/** Volumes that came to their end before this, locked; those that somebody else has locked come another time. */
+export async function lockEndedVolumes(tx: Tx, before: Date, limit: number): Promise<readonly Volume[]> {
+  const rows = await selectVolumes(tx.db)
+    .where("end_at", "<=", before)
+    .where((eb) => {
+      const attachments = eb.selectFrom("volume_attachments").select("instance_id");
+      return eb.not(eb.exists(attachments.whereRef("volume_attachments.volume_id", "=", "volumes.id")));
+    })
+    .orderBy("end_at")
+    .limit(limit)
+    .forUpdate()
+    .skipLocked()
+    .execute();
+  return rows.map(toVolume);
+}
+
 /** Its owner has no such volume any more; its space is taken until `buryVolumes`. */
 export async function markVolumeDeleting(tx: Tx, id: VolumeId): Promise<void> {
   await tx.db.updateTable("volumes").set({ deleting_at: tx.now }).where("id", "=", id).execute();
@@ -130,6 +146,25 @@ export async function sumRentedOfMachines(
     .groupBy("machine_id")
     .execute();
   return new Map(rows.flatMap((row) => (row.machine_id === null ? [] : [[row.machine_id, row.rented_bytes]])));
+}
+
+/** Moves the end of a disk's live volumes whose price is at least the given one; returns how many it moved. */
+export async function extendVolumes(
+  tx: Tx,
+  disk: { readonly machineId: MachineId } | { readonly networkDiskId: NetworkDiskId },
+  { priceNanosPerGbMonth, endAt }: Pick<Volume, "priceNanosPerGbMonth" | "endAt">,
+): Promise<number> {
+  const result = await tx.db
+    .updateTable("volumes")
+    .set({ end_at: endAt })
+    .where((eb) =>
+      "machineId" in disk ? eb("machine_id", "=", disk.machineId) : eb("network_disk_id", "=", disk.networkDiskId),
+    )
+    .where("deleting_at", "is", null)
+    .where("price_nanos_per_gb_month", ">=", priceNanosPerGbMonth)
+    .where("end_at", "<", endAt)
+    .executeTakeFirst();
+  return Number(result.numUpdatedRows);
 }
 
 export async function insertAttachments(

@@ -1,0 +1,7 @@
+/** How long the data of a volume is kept after its end, as for instances (semantics.md §9.4). */
+export const RETENTION_MS = 48 * 3_600_000;
+
+/** When a volume is deleted for good; undefined while an instance uses it: then it is kept whatever its end. */
+export function deletionAt({ endAt }: { readonly endAt: Date }, isUsed: boolean): Date | undefined {
+  return isUsed ? undefined : new Date(endAt.getTime() + RETENTION_MS);
+}
