@@ -1,0 +1,3 @@
+export { defaultJobLoop } from "./job-service.ts";
+export { rollListingsLoop } from "./listing-service.ts";
+export { hostingRoutes } from "./routes.ts";
