@@ -1,0 +1,70 @@
+import { Type, type Static } from "typebox";
+import { CreateBody as InstanceBody } from "../instances/index.ts";
+
+const Nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) => Type.Union([schema, Type.Null()]);
+const Time = Type.Number({ description: "Seconds since 1970." });
+
+/** The body of an instance's creation, and what to wait for. */
+export const CreateBody = Type.Object(
+  {
+    ...InstanceBody.properties,
+    q: Type.Optional(
+      Type.Union([Type.String(), Type.Object({}, { additionalProperties: true })], {
+        description: "A search of offers, as the body of POST /api/v0/bundles/ or as a query text.",
+      }),
+    ),
+    max_dph: Type.Optional(
+      Type.Number({ description: "Dollars an hour at most, disk included. Required unless `price` makes it a bid." }),
+    ),
+    expires_in_hours: Type.Optional(Type.Number({ description: "From now; at most 720, 24 when absent." })),
+  },
+  { additionalProperties: true },
+);
+export type CreateBody = Static<typeof CreateBody>;
+
+export const Created = Type.Object({
+  success: Type.Literal(true),
+  id: Type.Integer(),
+  position: Type.Integer({ description: "Its place in the line of all that wait; 1 is asked first." }),
+  expires_at: Time,
+});
+
+const Status = Type.Union([
+  Type.Literal("open"),
+  Type.Literal("claimed"),
+  Type.Literal("cancelled"),
+  Type.Literal("expired"),
+  Type.Literal("failed"),
+]);
+
+const StandingRequest = Type.Object({
+  id: Type.Integer(),
+  status: Status,
+  reason: Type.String({ description: "Why the last attempt came to nothing, or why it failed; empty otherwise." }),
+  position: Nullable(Type.Integer()),
+  q: Type.Object({}, { additionalProperties: true }),
+  max_dph: Nullable(Type.Number()),
+  price: Nullable(Type.Number({ description: "The bid, in dollars an hour for the whole rental." })),
+  image: Type.String(),
+  template_hash_id: Nullable(Type.String()),
+  disk: Type.Number({ description: "GB" }),
+  label: Nullable(Type.String()),
+  created_at: Time,
+  expires_at: Time,
+  attempted_at: Nullable(Time),
+  closed_at: Nullable(Time),
+  instance_id: Nullable(Type.Integer({ description: "The instance that was made of it." })),
+});
+
+export const IdParams = Type.Object({ id: Type.Integer() });
+export const Listing = Type.Object({ success: Type.Literal(true), standing_requests: Type.Array(StandingRequest) });
+export const Shown = Type.Object({
+  success: Type.Literal(true),
+  standing_request: Type.Object({
+    ...StandingRequest.properties,
+    offers_matching: Type.Integer({ description: "Offers that it could have now, 64 at most." }),
+    offers_at_any_price: Type.Integer({ description: "Offers that its search finds whatever they cost, 64 at most." }),
+    cheapest_dph: Nullable(Type.Number({ description: "What the cheapest of those costs an hour, disk included." })),
+  }),
+});
+export const Done = Type.Object({ success: Type.Literal(true), msg: Type.String() });
