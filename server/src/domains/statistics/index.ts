@@ -1,0 +1,2 @@
+export { statisticsLoops } from "./loops.ts";
+export { statisticsRoutes } from "./routes.ts";

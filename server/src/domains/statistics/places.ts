@@ -1,0 +1,47 @@
+import { middleOf } from "./countries.ts";
+import type { Counted } from "./sample.ts";
+
+export type Place = {
+  readonly latitude: number | null;
+  readonly longitude: number | null;
+  readonly city: string;
+  readonly country_code: string;
+  readonly gpu_name: string;
+  readonly rented: boolean;
+  readonly verified: boolean;
+  readonly datacenter: boolean;
+  readonly num_gpus: number;
+};
+
+/** Where the GPUs are: one row for all of one kind in one place, rented or not. Nothing tells single machines apart. */
+export function placesOf(counted: readonly Counted[]): readonly Place[] {
+  const places = new Map<string, Place>();
+  for (const { machine, rentedCount, availableCount } of counted) {
+    for (const [rented, count] of [
+      [true, rentedCount],
+      [false, availableCount],
+    ] as const) {
+      if (count === 0) continue;
+      const place = placeOf(machine.geolocation);
+      const { gpuName, isVerified, hostingType } = machine;
+      const key = JSON.stringify([place.city, place.country_code, gpuName, rented, isVerified, hostingType]);
+      const known = places.get(key)?.num_gpus ?? 0;
+      const standing = { rented, verified: isVerified, datacenter: hostingType === 1 };
+      places.set(key, { ...place, gpu_name: gpuName, ...standing, num_gpus: known + count });
+    }
+  }
+  return [...places.values()];
+}
+
+/** `Oslo, NO`: hosts say the city and the country, and no more is known of where they are. */
+function placeOf(geolocation: string) {
+  const countryCode = /,\s*([A-Za-z]{2})\s*$/.exec(geolocation)?.[1]?.toUpperCase() ?? "";
+  const city = geolocation.slice(0, Math.max(0, geolocation.lastIndexOf(","))).trim();
+  const middle = middleOf(countryCode);
+  return {
+    latitude: middle?.latitude ?? null,
+    longitude: middle?.longitude ?? null,
+    city,
+    country_code: countryCode,
+  };
+}

@@ -1,0 +1,114 @@
+import { Type } from "typebox";
+
+const Nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) => Type.Union([schema, Type.Null()]);
+const Dollars = Nullable(Type.Number({ description: "Dollars per GPU and hour." }));
+const PerDollar = Nullable(Type.Number());
+
+const Scope = {
+  verified: Type.Optional(
+    Type.Union([Type.Literal("yes"), Type.Literal("no"), Type.Literal("all")], { description: "`yes` when absent." }),
+  ),
+  hosting_type: Type.Optional(
+    Type.Union([Type.Literal("all"), Type.Literal("secure_cloud"), Type.Literal("community")]),
+  ),
+  num_gpus: Type.Optional(
+    Type.String({ description: "`all`: GPUs are counted one by one, whatever machine they are in." }),
+  ),
+};
+
+export const CurrentQuery = Type.Object(Scope, { additionalProperties: true });
+const Text = Type.Optional(Type.String({ maxLength: 64 }));
+export const HistoryQuery = Type.Object(
+  {
+    ...Scope,
+    gpu_name: Type.Optional(Type.String({ maxLength: 4096, description: "Names with commas, or `all`." })),
+    start: Text,
+    end: Text,
+    step: Text,
+  },
+  { additionalProperties: true },
+);
+
+/** In place of what was asked for, for a host that has no machine yet. */
+const needsMachine = {
+  success: Type.Literal(true),
+  needs_machine: Type.Optional(
+    Type.Boolean({ description: "The caller is a host without machines, and sees nothing." }),
+  ),
+};
+
+const GpuNow = Type.Object({
+  gpu_name: Type.String(),
+  total: Type.Integer({ description: "GPUs, rented or to be had." }),
+  available: Type.Integer(),
+  rented_verified: Type.Integer(),
+  avail_verified: Type.Integer(),
+  rented_unverified: Type.Integer(),
+  avail_unverified: Type.Integer(),
+  usage: Type.Number({ description: "Percent that is rented." }),
+  usage_30d: Type.Number(),
+  dlperf: Type.Number(),
+  tflops: Type.Number(),
+  price_p10: Dollars,
+  price_p25: Dollars,
+  price_median: Dollars,
+  price_p75: Dollars,
+  price_p90: Dollars,
+  tflops_per_dollar: PerDollar,
+  dlperf_per_dollar: PerDollar,
+});
+
+export const Current = Type.Object({ ...needsMachine, gpus: Type.Optional(Type.Array(GpuNow)) });
+
+const Times = Type.Array(Type.Number());
+const Counts = Type.Array(Type.Integer());
+const Prices = Type.Array(Dollars);
+const Line = Type.Object({
+  supply_demand: Type.Object({
+    timestamps: Times,
+    rented_verified: Counts,
+    avail_verified: Counts,
+    rented_unverified: Counts,
+    avail_unverified: Counts,
+    total: Counts,
+  }),
+  pricing: Type.Object({
+    timestamps: Times,
+    rented_p10: Prices,
+    rented_median: Prices,
+    rented_p90: Prices,
+    avail_p10: Prices,
+    avail_median: Prices,
+    avail_p90: Prices,
+  }),
+  stats: Type.Object({
+    tflops: Nullable(Type.Number()),
+    dlperf: Nullable(Type.Number()),
+    tflops_per_dollar: PerDollar,
+    dlperf_per_dollar: PerDollar,
+  }),
+});
+
+export const History = Type.Object({ ...needsMachine, gpus: Type.Optional(Type.Record(Type.String(), Line)) });
+
+const Place = Type.Object({
+  latitude: Nullable(Type.Number({ description: "Of the country's middle." })),
+  longitude: Nullable(Type.Number()),
+  city: Type.String(),
+  country_code: Type.String(),
+  gpu_name: Type.String(),
+  rented: Type.Boolean(),
+  verified: Type.Boolean(),
+  datacenter: Type.Boolean(),
+  num_gpus: Type.Integer(),
+});
+
+export const Locations = Type.Object({ ...needsMachine, locations: Type.Optional(Type.Array(Place)) });
+
+const Figures = Type.Object({ available: Type.Integer(), median: Dollars, p10: Dollars, p90: Dollars });
+
+export const GpuPrices = Type.Object({
+  success: Type.Literal(true),
+  sampled_at: Nullable(Type.Number({ description: "Seconds since 1970." })),
+  gpus: Type.Array(Type.Object({ gpu_name: Type.String(), now: Figures, day_ago: Figures })),
+});
