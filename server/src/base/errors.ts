@@ -7,7 +7,11 @@ export type ErrorKind =
   | "not_found"
   | "gone"
   | "conflict"
+  /** Well-formed, but it contradicts what is there, where the contract says 422 (operations.md §10). */
+  | "unprocessable"
   | "insufficient_funds"
+  /** The one operation that answers a lack of credit with a status of its own (operations.md §3.15). */
+  | "insufficient_to_prepay"
   | "too_large"
   | "unsupported_media"
   | "rate_limited"
@@ -67,6 +71,11 @@ export function gone(code: string, message: string, details: ErrorDetails = {}):
 
 export function conflict(code: string, message: string, details: ErrorDetails = {}): AppError {
   return new AppError("conflict", code, message, details);
+}
+
+/** What is fine by itself and cannot be together with what is there. `field` names it, as the caller spelled it. */
+export function unprocessable(field: string, message: string): AppError {
+  return new AppError("unprocessable", "unprocessable", message, { extra: { field } });
 }
 
 export function insufficientFunds(message: string, details: ErrorDetails = {}): AppError {

@@ -37,6 +37,10 @@ function statusOf(kind: ErrorKind): number {
       return 409;
     case "gone":
       return 410;
+    case "unprocessable":
+      return 422;
+    case "insufficient_to_prepay":
+      return 411;
     case "too_large":
       return 413;
     case "unsupported_media":
@@ -65,10 +69,7 @@ function fromFramework(error: FastifyError): AppError | undefined {
     const pathParts = first.instancePath.split("/").filter((part) => part !== "");
     if (first.keyword === "required" && typeof missing === "string") pathParts.push(missing);
     const field = pathParts.join(".") || (error.validationContext ?? "body");
-    return invalid(
-      field,
-      `${field} ${first.keyword === "required" ? "is required" : (first.message ?? "is not valid")}`,
-    );
+    return invalid(field, `${field} ${whatIsWrong(first, error.validation ?? [])}`);
   }
   switch (error.code) {
     case "FST_ERR_CTP_BODY_TOO_LARGE":
@@ -82,6 +83,16 @@ function fromFramework(error: FastifyError): AppError | undefined {
     return new AppError("invalid", "invalid_request", "The request could not be read.", { cause: error });
   }
   return undefined;
+}
+
+type Fault = NonNullable<FastifyError["validation"]>[number];
+
+function whatIsWrong(first: Fault, all: readonly Fault[]): string {
+  if (first.keyword === "required") return "is required";
+  // Of a choice, each alternative says only that it was not taken.
+  const choices = all.filter(({ keyword, instancePath }) => keyword === "const" && instancePath === first.instancePath);
+  if (first.keyword !== "const" || choices.length < 2) return first.message ?? "is not valid";
+  return `must be one of ${choices.map(({ params }) => String(params["allowedValue"])).join(", ")}`;
 }
 
 /** Turns any failure of any depth into the contract's answer. Unknown ones say nothing and are logged whole. */

@@ -11,10 +11,22 @@ function problemOf(text: string): string | undefined {
 }
 
 /**
- * Prepares a parsed JSON value for validation: a `null` member counts as absent (contract: clients send many), text may
- * hold nothing that PostgreSQL cannot store, nesting ends at 32. Changes objects in place and returns the value.
+ * Prepares a parsed JSON value for validation: a `null` member counts as absent (contract: clients send many) unless it is
+ * one of `nullMembers` of the body, text may hold nothing that PostgreSQL cannot store, nesting ends at 32. Changes objects
+ * in place and returns the value.
  */
-export function sanitize(value: unknown, path = "", depth = 0): unknown {
+export function sanitize(value: unknown, nullMembers: readonly string[] = []): unknown {
+  const kept = isRecord(value) ? nullMembers.filter((name) => value[name] === null) : [];
+  const sane = sanitizeAt(value, "", 0);
+  if (isRecord(sane)) for (const name of kept) sane[name] = null;
+  return sane;
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function sanitizeAt(value: unknown, path: string, depth: number): unknown {
   if (typeof value === "string") {
     const problem = problemOf(value);
     if (problem !== undefined) throw invalid(path || "body", `${path || "body"} contains ${problem}`);
@@ -23,7 +35,7 @@ export function sanitize(value: unknown, path = "", depth = 0): unknown {
   if (typeof value !== "object" || value === null) return value;
   if (depth >= DEPTH_MAX) throw invalid(path, `${path} is nested more than ${DEPTH_MAX} levels deep`);
   if (Array.isArray(value)) {
-    value.forEach((item, index) => sanitize(item, `${path}[${index}]`, depth + 1));
+    value.forEach((item, index) => sanitizeAt(item, `${path}[${index}]`, depth + 1));
     return value;
   }
   const object = value as Record<string, unknown>;
@@ -34,8 +46,8 @@ export function sanitize(value: unknown, path = "", depth = 0): unknown {
     if (problem !== undefined) throw invalid(path || "body", `a key contains ${problem}`);
     if (member === null || member === undefined) delete object[key];
     else if (key === NUL_FREE_MEMBER && typeof member === "string") {
-      object[key] = sanitize(member.replaceAll("\0", ""), memberPath);
-    } else sanitize(member, memberPath, depth + 1);
+      object[key] = sanitizeAt(member.replaceAll("\0", ""), memberPath, depth + 1);
+    } else sanitizeAt(member, memberPath, depth + 1);
   }
   return object;
 }

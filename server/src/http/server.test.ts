@@ -170,6 +170,11 @@ test("path and query are read as their types, null in a query is absent, unknown
   const wrong = await http.call({ url: "/api/v0/things/7/?limit=many", secret });
   assertFailure(wrong, 400, "invalid_args");
   assert.equal(wrong.body.field, "limit");
+  for (const text of ["7.5", "true"]) {
+    const cut = await http.call({ url: `/api/v0/things/${text}/`, secret });
+    assertFailure(cut, 400, "invalid_args");
+    assert.equal(cut.body.field, "id", `${text} is not cut down to a whole number`);
+  }
 });
 
 test("a body is taken at its word, null is absent, and an absent body is an empty one", async () => {

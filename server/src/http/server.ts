@@ -85,8 +85,8 @@ export function createHttp(dependencies: HttpDependencies): HttpScope {
   app.addHook("onRequest", authenticator(dependencies));
   app.addHook("preValidation", async (request) => {
     sanitizeQuery(request.query);
-    sanitize(request.body);
     const { identity, routeOptions } = request;
+    sanitize(request.body, routeOptions.config.nullMembers);
     const access = routeOptions.config.access;
     if (identity === undefined || access === undefined) return;
     const refused = refuseParameters(identity, access, [request.params, request.query, request.body].map(asParameters));

@@ -9,6 +9,8 @@ declare module "fastify" {
     access?: RouteAccess;
     /** What a body that is no JSON is answered with where the contract has an answer of its own (operations.md §3.22). */
     malformedJson?: "as of commands";
+    /** Members of the body whose null says something; everywhere else it counts as absent. */
+    nullMembers?: readonly string[];
   }
   interface FastifyRequest {
     /** The caller; undefined where the route needs no key and none was sent. */

@@ -20,6 +20,9 @@ export type Column<Row> = {
 /** What a search can filter and sort by, under the names that callers use. */
 export type Columns<Row> = Readonly<Record<string, Column<Row>>>;
 
+/** The same without a way to the values: what it takes to read a request. */
+export type ColumnTypes = Readonly<Record<string, { readonly type: ColumnType }>>;
+
 export const COMPARISONS = ["eq", "neq", "lt", "lte", "gt", "gte"] as const;
 export type Comparison = (typeof COMPARISONS)[number];
 export const MEMBERSHIPS = ["in", "notin"] as const;
@@ -40,6 +43,6 @@ export type Direction = "asc" | "desc";
 export type SortKey = { readonly column: string; readonly direction: Direction };
 
 /** The column of this name. Names come from callers, so `constructor` and the like must find nothing. */
-export function findColumn<Row>(columns: Columns<Row>, name: string): Column<Row> | undefined {
+export function findColumn<Each>(columns: Readonly<Record<string, Each>>, name: string): Each | undefined {
   return Object.hasOwn(columns, name) ? columns[name] : undefined;
 }

@@ -5,8 +5,7 @@ import {
   MEMBERSHIPS,
   OPERATORS,
   findColumn,
-  type Column,
-  type Columns,
+  type ColumnTypes,
   type Comparison,
   type Filter,
   type FilterScalar,
@@ -46,7 +45,7 @@ const LIST_VALUES_MAX = 1024;
  * Reads `{field: {operator: value}}`, given as JSON text or as a value that was already parsed; absent means no
  * condition. Every mistake is an `invalid` error that names the field and operator and says what was expected.
  */
-export function parseFilters<Row>(input: unknown, columns: Columns<Row>, options: FilterOptions): readonly Filter[] {
+export function parseFilters(input: unknown, columns: ColumnTypes, options: FilterOptions): readonly Filter[] {
   const object = readJson(input, options.source || "filters");
   if (object === undefined || object === null) return [];
   if (!isPlainObject(object)) {
@@ -78,14 +77,14 @@ export function parseFilters<Row>(input: unknown, columns: Columns<Row>, options
   return filters;
 }
 
-type Field<Row> = {
+type Field = {
   readonly name: string;
-  readonly column: Column<Row>;
+  readonly column: ColumnTypes[string];
   readonly path: string;
   readonly options: FilterOptions;
 };
 
-function parseField<Row>(field: Field<Row>, conditions: unknown): readonly Filter[] {
+function parseField(field: Field, conditions: unknown): readonly Filter[] {
   const { path, name } = field;
   if (!isPlainObject(conditions)) {
     throw invalid(path, `${path} must be an object {operator: value}, got ${shown(conditions)}`);
@@ -108,7 +107,7 @@ function parseField<Row>(field: Field<Row>, conditions: unknown): readonly Filte
   });
 }
 
-function parseScalar<Row>(field: Field<Row>, operator: string, value: unknown): FilterScalar {
+function parseScalar(field: Field, operator: string, value: unknown): FilterScalar {
   const isOrdering = operator === "lt" || operator === "lte" || operator === "gt" || operator === "gte";
   if (value === null && !isOrdering) return null;
   const { column, options, path } = field;

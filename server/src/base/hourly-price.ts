@@ -1,0 +1,25 @@
+import { nanos, parseDollars, SECONDS_PER_HOUR, SECONDS_PER_MONTH, type Nanos } from "./money.ts";
+
+const BYTES_PER_GB = 1_000_000_000;
+
+/** Nano-dollars an hour for the disk of an instance. */
+export function storageNanosPerHour(disk: {
+  readonly storageNanosPerGbMonth: bigint;
+  readonly diskBytes: bigint;
+}): bigint {
+  return (disk.storageNanosPerGbMonth * disk.diskBytes * SECONDS_PER_HOUR) / (SECONDS_PER_MONTH * BigInt(BYTES_PER_GB));
+}
+
+export function bytesOf(diskGb: number): bigint {
+  return BigInt(Math.round(diskGb * BYTES_PER_GB));
+}
+
+/** What a search says of an offer's price: dollars an hour, and per GB and month. */
+export type FoundPrice = { readonly dph_base: number; readonly storage_cost: number };
+
+/** What the offer costs an hour with a disk of this size, to the nano-dollar, as it is counted when it is rented. */
+export function priceFound(offer: FoundPrice, diskGb: number): Nanos | undefined {
+  const [base, storage] = [parseDollars(offer.dph_base), parseDollars(offer.storage_cost)];
+  if (base === undefined || storage === undefined) return undefined;
+  return nanos(base + storageNanosPerHour({ storageNanosPerGbMonth: storage, diskBytes: bytesOf(diskGb) }));
+}
