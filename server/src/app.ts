@@ -1,67 +1,53 @@
-import { Type } from "typebox";
 import type { Clock } from "./base/clock.ts";
-import { AppError } from "./base/errors.ts";
-import { asId, type AgentCredentialId, type InstanceId, type MachineId } from "./base/ids.ts";
+import type { InstanceId, MachineId } from "./base/ids.ts";
 import type { Log } from "./base/log.ts";
 import { nanos } from "./base/money.ts";
 import { createSealer, type Sealer } from "./base/seal.ts";
 import type { Database } from "./db/connect.ts";
 import type { ChannelHandler } from "./db/listener.ts";
-import { inSnapshot, withTransaction } from "./db/transaction.ts";
+import type { Reader } from "./db/transaction.ts";
 import {
   accountRoutes,
-  API_KEYS_CHANNEL,
   createIdentities,
   createIpHistory,
   findUserByEmailOrId,
-  IP_HISTORY_FLUSH_MS,
+  type IpHistory,
   type RandomBytes,
 } from "./domains/accounts/index.ts";
 import { billingRoutes, grantCredit } from "./domains/billing/index.ts";
-import {
-  admit,
-  AgentGateway,
-  LEASE_MS,
-  confirmProof,
-  findCredential,
-  hashToken,
-  hostRoutes,
-  listRevoked,
-  markDisconnected,
-  noticeClone,
-  proofMaker,
-  REVOKED_CHANNEL,
-} from "./domains/hosts/index.ts";
+import { contractRoutes } from "./domains/contracts/index.ts";
+import { hostingRoutes } from "./domains/hosting/index.ts";
+import { AgentGateway, LEASE_MS, hostRoutes, notifyMarket, proofMaker, trustRoutes } from "./domains/hosts/index.ts";
 import {
   certificateRoutes,
-  DESIRED_CHANNEL,
   destroyIfPresent,
-  followDevices,
   instanceKeyMaker,
-  instanceLoops,
   instanceRoutes,
   instanceTaskRoutes,
+  launchRoutes,
   listMachineIdsOf,
-  loadDesired,
   OrderDesk,
-  PROXY_PORTS_CHANNEL,
   ReportRecorder,
 } from "./domains/instances/index.ts";
-import { balanceOf, createTransferPoster } from "./domains/ledger/index.ts";
-import { MARKET_CHANNEL, marketRoutes, OfferTable, refreshOffers } from "./domains/market/index.ts";
-import { meteringLoops } from "./domains/metering/index.ts";
-import { endpointRoutes, retryWorkerRemoval } from "./domains/serverless/index.ts";
-import { loadOpenTasks, recordTaskMessage, resultRoutes, taskLoops, TASKS_CHANNEL } from "./domains/tasks/index.ts";
+import { balanceOf, createTransferPoster, type TransferPoster } from "./domains/ledger/index.ts";
+import { marketRoutes, OfferTable, searchOffers } from "./domains/market/index.ts";
+import { settleInstance } from "./domains/metering/index.ts";
+import { endpointRoutes } from "./domains/serverless/index.ts";
+import { statisticsRoutes } from "./domains/statistics/index.ts";
+import { resultRoutes } from "./domains/tasks/index.ts";
 import { templateRoutes } from "./domains/templates/index.ts";
-import { networkVolumeRoutes, volumeRoutes, VOLUMES_CHANNEL } from "./domains/volumes/index.ts";
+import { listRentableSpace, networkVolumeRoutes, SpaceTable, volumeRoutes } from "./domains/volumes/index.ts";
+import { MATCH_LOOP, Matcher, waitlistRoutes } from "./domains/waitlist/index.ts";
 import { registerDocs } from "./http/docs.ts";
-import { idempotencyLoop } from "./process/idempotency-loop.ts";
+import { agentPorts } from "./process/agent-ports.ts";
+import { createChannels } from "./process/channels.ts";
+import { registerHealth } from "./process/health.ts";
 import { registerMetrics } from "./process/metrics.ts";
-import { PROXY_LOOP, proxyLoop } from "./process/proxy-loop.ts";
 import { PortProxy } from "./proxy/port-proxy.ts";
 import type { Limits } from "./http/rate-limit.ts";
 import { createHttp, type HttpScope } from "./http/server.ts";
-import { LoopDriver, type Loop } from "./loops/driver.ts";
+import { LoopDriver } from "./loops/driver.ts";
+import { listLoops } from "./loops/register.ts";
 
 export type AppDependencies = {
   readonly database: Database;
@@ -83,6 +69,7 @@ export type BerthApp = {
   readonly gateway: AgentGateway;
   readonly loops: LoopDriver;
   readonly offers: OfferTable;
+  readonly space: SpaceTable;
   readonly proxy: PortProxy;
   readonly channels: ReadonlyMap<string, ChannelHandler>;
   /** Finishes what is under way; nothing new may arrive any more. */
@@ -94,8 +81,9 @@ export function buildApp(dependencies: AppDependencies): BerthApp {
   const { database, clock, log, random, secret } = dependencies;
   const identities = createIdentities({ database, clock });
   const ipHistory = createIpHistory({ database, clock, log });
-  const keyOf = instanceKeyMaker(secret);
-  const offers = new OfferTable(database, { clock, log });
+  const listVolumeSpace = (db: Reader, ids: readonly MachineId[]) => listRentableSpace(db, ids, clock.now());
+  const offers = new OfferTable(database, { clock, log, listVolumeSpace });
+  const space = new SpaceTable(database, { clock, log });
   const sealer = createSealer(secret, random);
   const desk = new OrderDesk(database, clock, { secret, sealer });
   const poster = createTransferPoster(database, clock);
@@ -108,126 +96,107 @@ export function buildApp(dependencies: AppDependencies): BerthApp {
     onAuthenticated: (identity, ipAddress) => ipHistory.record(identity, ipAddress),
   });
   const proxy = createProxy(dependencies, gateway);
-  const loops = new LoopDriver(listLoops(dependencies, { ipHistory, proxy }), { clock, log });
-
-  void http.app.register(async () => {
-    accountRoutes(http, {
-      identities,
-      ipHistory,
-      random,
-      sealer,
-      balanceOf: async (userId) => {
-        const { balance, available } = await balanceOf(database.kysely, userId);
-        return { balanceNanos: balance, availableNanos: available };
-      },
-      grantCredit: (tx, { userId, amount, actor }) =>
-        grantCredit(tx, { userId, amount: nanos(amount), reason: "credit granted", actor }),
-    });
-    billingRoutes(http, { poster });
-    templateRoutes(http, { sealer });
-    marketRoutes(http, {
-      offers,
-      machinesRentedBy: async (userId) => new Set(await listMachineIdsOf(database.kysely, userId)),
-    });
-    const view = {
-      proxyHost: dependencies.proxy.publicHost,
-      instanceKeySecret: (id: InstanceId) => keyOf(id).secret,
-    };
-    instanceRoutes(http, { desk, ...view });
-    instanceTaskRoutes(http, { means: { random, sealer }, view });
-    resultRoutes(http);
-    certificateRoutes(http, { sealer, addressOf: (machineId) => gateway.addressOf(machineId) });
-    hostRoutes(http, { random, secret });
-    volumeRoutes(http);
-    networkVolumeRoutes(http, { findUser: (db, text) => findUserByEmailOrId(db, text) });
-    endpointRoutes(http, { destroyInstance: destroyIfPresent, random });
-    registerHealth(http, loops);
-    registerMetrics(http, { loops, gateway, offers });
-    registerDocs(http);
+  const search = (query: Readonly<Record<string, unknown>>) =>
+    searchOffers(offers.index, query, { now: clock.now(), rentedMachines: new Set() });
+  const matcher = new Matcher({ database, clock, sealer, desk, search });
+  const loops = new LoopDriver(listLoops(dependencies, { ipHistory, proxy, matcher }), { clock, log });
+  offers.follow((machineIds) => {
+    if (matcher.note(machineIds)) loops.wake(MATCH_LOOP);
   });
+
+  const parts = { ...dependencies, identities, ipHistory, offers, space, sealer, desk, poster, gateway, loops, search };
+  void http.app.register(async () => registerRoutes(http, parts));
 
   return {
     http,
     gateway,
     loops,
     offers,
+    space,
     proxy,
-    channels: createChannels({ identities, offers, gateway, loops }),
+    channels: createChannels({ identities, offers, space, gateway, loops, matcher }),
     async drain() {
+      await Promise.all([offers.stop(), space.stop()]);
       await Promise.all([desk.idle(), poster.idle(), recorder.idle()]);
       await ipHistory.flush();
     },
   };
 }
 
-type Listening = Pick<BerthApp, "offers" | "gateway" | "loops"> & {
+type Parts = AppDependencies & {
   readonly identities: ReturnType<typeof createIdentities>;
+  readonly ipHistory: IpHistory;
+  readonly offers: OfferTable;
+  readonly space: SpaceTable;
+  readonly sealer: Sealer;
+  readonly desk: OrderDesk;
+  readonly poster: TransferPoster;
+  readonly gateway: AgentGateway;
+  readonly loops: LoopDriver;
+  readonly search: (query: Readonly<Record<string, unknown>>) => ReturnType<typeof searchOffers>;
 };
 
-/** What each notification of the database leads to. */
-function createChannels({ identities, offers, gateway, loops }: Listening): ReadonlyMap<string, ChannelHandler> {
-  const pushes: ChannelHandler = {
-    onMessage: (payload) => gateway.push(payload.split(",").map((id) => asId<MachineId>(Number(id)))),
-    onGap: () => gateway.pushAll(),
+/** Every operation, with what it needs beyond the database. */
+function registerRoutes(http: HttpScope, parts: Parts): void {
+  const { database, secret, random, identities, ipHistory, offers, space, sealer, desk, poster, gateway, loops } =
+    parts;
+  const { search } = parts;
+  const keyOf = instanceKeyMaker(secret);
+  accountRoutes(http, {
+    identities,
+    ipHistory,
+    random,
+    sealer,
+    balanceOf: async (userId) => {
+      const { balance, available } = await balanceOf(database.kysely, userId);
+      return { balanceNanos: balance, availableNanos: available };
+    },
+    grantCredit: (tx, { userId, amount, actor }) =>
+      grantCredit(tx, { userId, amount: nanos(amount), reason: "credit granted", actor }),
+  });
+  billingRoutes(http, { poster });
+  templateRoutes(http, { sealer });
+  marketRoutes(http, {
+    offers,
+    machinesRentedBy: async (userId) => new Set(await listMachineIdsOf(database.kysely, userId)),
+  });
+  const view = {
+    proxyHost: parts.proxy.publicHost,
+    instanceKeySecret: (id: InstanceId) => keyOf(id).secret,
   };
-  return new Map([
-    [API_KEYS_CHANNEL, identities.channelHandler],
-    [MARKET_CHANNEL, offers.channel],
-    [DESIRED_CHANNEL, pushes],
-    [VOLUMES_CHANNEL, pushes],
-    [
-      REVOKED_CHANNEL,
-      {
-        onMessage: (payload) => gateway.revoke(asId<AgentCredentialId>(Number(payload))),
-        onGap: () => void gateway.revokeMissed(),
-      },
-    ],
-    [
-      TASKS_CHANNEL,
-      {
-        onMessage: (payload) => gateway.pushTasks(asId<MachineId>(Number(payload))),
-        onGap: () => gateway.pushAllTasks(),
-      },
-    ],
-    [PROXY_PORTS_CHANNEL, { onMessage: () => loops.wake(PROXY_LOOP), onGap: () => loops.wake(PROXY_LOOP) }],
-  ]);
+  instanceRoutes(http, { desk, ...view });
+  launchRoutes(http, { desk, searchOffers: search });
+  statisticsRoutes(http);
+  waitlistRoutes(http, {
+    desk,
+    sealer,
+    search,
+    creditOf: async (db, userId) => (await balanceOf(db, userId)).available,
+  });
+  instanceTaskRoutes(http, { means: { random, sealer }, view });
+  resultRoutes(http);
+  contractRoutes(http, { settle: settleInstance });
+  certificateRoutes(http, { sealer, addressOf: (machineId) => gateway.addressOf(machineId) });
+  hostRoutes(http, { random, secret });
+  trustRoutes(http, { notifyMarket });
+  hostingRoutes(http);
+  volumeRoutes(http, { space, means: { random, sealer } });
+  networkVolumeRoutes(http, { findUser: (db, text) => findUserByEmailOrId(db, text) });
+  endpointRoutes(http, { destroyInstance: destroyIfPresent, random });
+  registerHealth(http, loops);
+  registerMetrics(http, { loops, gateway, offers });
+  registerDocs(http);
 }
 
 function createGateway(
   dependencies: AppDependencies & { readonly sealer: Sealer; readonly leaseMs: number },
   recorder: ReportRecorder,
 ): AgentGateway {
-  const { database, clock, log, secret, random, sealer, leaseMs } = dependencies;
+  const { clock, log, secret, random } = dependencies;
   const keyOf = instanceKeyMaker(secret);
-  const proofs = proofMaker(secret, random);
-  return new AgentGateway(
-    {
-      authenticate: (token) => findCredential(database.kysely, hashToken(token)),
-      register: async (credential, hello) => {
-        const outcome = await withTransaction(database, clock, async (tx) => {
-          const admission = await admit(tx, { credential, hello }, { proofs, log, leaseMs });
-          if (!(admission instanceof AppError)) await followDevices(tx, [admission.machineId]);
-          return admission;
-        });
-        if (outcome instanceof AppError) throw outcome;
-        return outcome;
-      },
-      noticeClone: (machineId) => withTransaction(database, clock, (tx) => noticeClone(tx, machineId, log)),
-      listRevoked: (ids) => listRevoked(database.kysely, ids),
-      confirmProof: (registration) => withTransaction(database, clock, (tx) => confirmProof(tx, registration)),
-      loadDesired: (machineId) =>
-        inSnapshot(database, (db) => loadDesired(db, machineId, (id) => keyOf(id).secret, sealer)),
-      record: (machineId, received) => recorder.submit(machineId, received),
-      loadTasks: (machineId) => loadOpenTasks(database.kysely, sealer, { machineId, now: clock.now() }),
-      recordTask: (machineId, message) =>
-        withTransaction(database, clock, (tx) => recordTaskMessage(tx, machineId, message)),
-      disconnected: (registration) =>
-        withTransaction(database, clock, async (tx) => {
-          if (await markDisconnected(tx, registration)) await refreshOffers(tx, [registration.machineId]);
-        }),
-    },
-    { clock, log },
-  );
+  const instanceKeySecret = (id: InstanceId) => keyOf(id).secret;
+  const ports = agentPorts({ ...dependencies, proofs: proofMaker(secret, random), instanceKeySecret, recorder });
+  return new AgentGateway(ports, { clock, log });
 }
 
 function createProxy({ clock, log, proxy }: AppDependencies, gateway: AgentGateway): PortProxy {
@@ -238,60 +207,4 @@ function createProxy({ clock, log, proxy }: AppDependencies, gateway: AgentGatew
     clock,
     log,
   });
-}
-
-/** Every background loop of the server, in one list. */
-function listLoops(
-  { database, clock }: AppDependencies,
-  { ipHistory, proxy }: { readonly ipHistory: ReturnType<typeof createIpHistory>; readonly proxy: PortProxy },
-): readonly Loop[] {
-  return [
-    {
-      name: "write-ip-history",
-      description: "Writes the addresses that requests came from.",
-      everyMs: IP_HISTORY_FLUSH_MS,
-      run: () => ipHistory.flush(),
-    },
-    {
-      name: "retry-worker-removal",
-      description: "Tries again to remove workers of deleted endpoint groups.",
-      everyMs: 5_000,
-      run: () =>
-        retryWorkerRemoval({ database, clock, destroyInstance: destroyIfPresent, maxPerRun: 100 }, clock.now()),
-    },
-    ...instanceLoops({ database, clock }),
-    ...meteringLoops({ database, clock }),
-    ...taskLoops({ database, clock }),
-    idempotencyLoop({ database, clock }),
-    proxyLoop({ database, proxy }),
-  ];
-}
-
-function registerHealth({ app, database }: HttpScope, loops: LoopDriver): void {
-  const Answer = Type.Object({ status: Type.String() });
-  app.get(
-    "/healthz",
-    {
-      config: { access: { operation: "api.health.process", permission: "public" } },
-      schema: { summary: "Whether the process answers", response: { 200: Answer } },
-    },
-    async () => ({ status: "ok" }),
-  );
-  app.get(
-    "/readyz",
-    {
-      config: { access: { operation: "api.health.ready", permission: "public" } },
-      schema: { summary: "Whether database and loops work", response: { 200: Answer, 503: Answer } },
-    },
-    async (_request, reply) => {
-      const isDatabaseUp = await database.pool.query("select 1").then(
-        () => true,
-        () => false,
-      );
-      if (isDatabaseUp && loops.isHealthy()) return { status: "ok" };
-      return reply
-        .code(503)
-        .send({ status: isDatabaseUp ? "a background loop fails" : "the database does not answer" });
-    },
-  );
 }

@@ -12,6 +12,7 @@ test("without settings everything has its documented default", () => {
   assert.match(config.dataDir, /\/\.berth$/);
   assert.equal(config.limits, DEFAULT_LIMITS);
   assert.equal(config.leaseMs, 600_000);
+  assert.deepEqual([config.noticeMs, config.minSliceMs], [30_000, 60_000]);
   assert.deepEqual(readConfig({ BERTH_PORT: "", BERTH_HOST: "", BERTH_RATE_LIMITS: "", BERTH_SIMULATE: "" }), config);
 });
 
@@ -24,6 +25,8 @@ test("each setting is read", () => {
     BERTH_NO_AGENT: "1",
     BERTH_TRUST_PROXY: "1",
     BERTH_LEASE_SECONDS: "60",
+    BERTH_NOTICE_SECONDS: "0",
+    BERTH_MIN_SLICE_SECONDS: "86400",
     BERTH_LOG_LEVEL: "debug",
     BERTH_DECLARE_GPUS: "RTX 4090:2",
     DATABASE_URL: "postgres://x",
@@ -34,6 +37,7 @@ test("each setting is read", () => {
     [0, "::", "/data", 3, false, true],
   );
   assert.equal(config.leaseMs, 60_000);
+  assert.deepEqual([config.noticeMs, config.minSliceMs], [0, 86_400_000]);
   assert.deepEqual([config.logLevel, config.declaredGpus, config.databaseUrl], ["debug", "RTX 4090:2", "postgres://x"]);
   assert.deepEqual(config.limits, {
     ...DEFAULT_LIMITS,
@@ -53,6 +57,10 @@ test("a setting that cannot be used is named with what it should be", () => {
     ["BERTH_LOG_LEVEL", "loud"],
     ["BERTH_LEASE_SECONDS", "19"],
     ["BERTH_LEASE_SECONDS", "86401"],
+    ["BERTH_NOTICE_SECONDS", "-1"],
+    ["BERTH_NOTICE_SECONDS", "3601"],
+    ["BERTH_MIN_SLICE_SECONDS", "86401"],
+    ["BERTH_MIN_SLICE_SECONDS", "1.5"],
     ["BERTH_RATE_LIMITS", "{"],
     ["BERTH_RATE_LIMITS", "7"],
     ["BERTH_RATE_LIMITS", "null"],

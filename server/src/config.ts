@@ -16,6 +16,10 @@ export type Config = {
   readonly isProxyTrusted: boolean;
   /** How long a host may be cut off from the server before it stops what it runs, and the server may sell it again. */
   readonly leaseMs: number;
+  /** How long what is displaced may run on, to save its work. */
+  readonly noticeMs: number;
+  /** For so long a displaced instance waits before it resumes, and one that has resumed is spared by other bids. */
+  readonly minSliceMs: number;
   /** Ports of this machine through which instances are reached that have none of their own; undefined for no such way. */
   readonly proxyPorts: { readonly first: number; readonly last: number } | undefined;
   /** The name or address of this machine that renters are told for it; undefined is the one that it has anyway. */
@@ -27,7 +31,10 @@ export class ConfigError extends Error {
   override readonly name = "ConfigError";
 }
 
-const SIMULATED_HOSTS_MAX = 100_000;
+/** As many as one agent process takes. */
+const SIMULATED_HOSTS_MAX = 10_000;
+const NOTICE_SECONDS_MAX = 3_600;
+const SLICE_SECONDS_MAX = 86_400;
 const [LEASE_SECONDS_MIN, LEASE_SECONDS_MAX] = [20, 86_400];
 
 /** Reads the settings of `berth up` from the environment; the command line sets the same variables. */
@@ -45,6 +52,10 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     limits: readLimits(environment["BERTH_RATE_LIMITS"]),
     isProxyTrusted: environment["BERTH_TRUST_PROXY"] === "1",
     leaseMs: readLease(environment["BERTH_LEASE_SECONDS"] || "600"),
+    noticeMs:
+      readInteger("BERTH_NOTICE_SECONDS", environment["BERTH_NOTICE_SECONDS"] || "30", NOTICE_SECONDS_MAX) * 1000,
+    minSliceMs:
+      readInteger("BERTH_MIN_SLICE_SECONDS", environment["BERTH_MIN_SLICE_SECONDS"] || "60", SLICE_SECONDS_MAX) * 1000,
     proxyPorts: readPorts("BERTH_PROXY_PORTS", environment["BERTH_PROXY_PORTS"] || "10000-19999"),
     proxyHost: environment["BERTH_PROXY_HOST"] || undefined,
   };

@@ -13,9 +13,10 @@ import { listen } from "./db/listener.ts";
 import { migrate } from "./db/migrate.ts";
 import { withTransaction } from "./db/transaction.ts";
 import { bootstrapAdmin } from "./domains/accounts/index.ts";
-import { disconnectAll, issueAgentToken } from "./domains/hosts/index.ts";
+import { countConnectedGpus, disconnectAll, issueAgentToken, restartPresence } from "./domains/hosts/index.ts";
 import { prepareProxyPorts } from "./domains/instances/index.ts";
 import { creditOf, ISSUANCE, postTransfer } from "./domains/ledger/index.ts";
+import { setMarketRules } from "./domains/market/index.ts";
 import { lockDataDir } from "./lock.ts";
 import { startAgentProcess, type AgentProcess } from "./process/agent-process.ts";
 import { readyText } from "./process/announce.ts";
@@ -26,8 +27,9 @@ const ADMIN_EMAIL = "admin@localhost.localdomain";
 /** Once, so that the first rental needs nothing but the key. The operator issues the money here anyway. */
 const BOOTSTRAP_CREDIT_DOLLARS = 1_000n;
 const MIGRATIONS = path.join(import.meta.dirname, "../migrations");
-/** How long `ready` waits for the hosts that this process starts itself. */
+/** How long `ready` waits for the hosts that this process starts itself, and for each of many simulated ones. */
 const HOSTS_WAIT_MS = 8_000;
+const SIMULATED_HOST_WAIT_MS = 8;
 const HOSTS_POLL_MS = 20;
 
 const clock = systemClock;
@@ -82,7 +84,9 @@ async function prepareAccounts(config: Config, database: Database): Promise<stri
   const hasKey = await hasFile(keyFile);
   const prepared = await withTransaction(database, clock, async (tx) => {
     await disconnectAll(tx);
+    await restartPresence(tx);
     await prepareProxyPorts(tx, config.proxyPorts);
+    await setMarketRules(tx, config);
     const admin = await bootstrapAdmin(tx, { email: ADMIN_EMAIL, hasKey, random: randomBytes });
     await postTransfer(tx, {
       key: "bootstrap credit",
@@ -155,13 +159,13 @@ function startAgent(config: Config, url: string, token: string): AgentProcess | 
 /** Waits until the hosts of this process are on the market, or it is clear that they take longer. */
 async function hostsReady(config: Config, app: BerthApp, agent: AgentProcess | undefined): Promise<void> {
   const expected = config.simulatedHosts ?? 1;
-  const untilMs = clock.monotonicMs() + HOSTS_WAIT_MS;
+  const untilMs = clock.monotonicMs() + HOSTS_WAIT_MS + (config.simulatedHosts ?? 0) * SIMULATED_HOST_WAIT_MS;
   while (agent !== undefined && !agent.hasGivenUp() && stopping === undefined && clock.monotonicMs() < untilMs) {
     if (app.gateway.connectedCount >= expected) break;
     await clock.sleep(HOSTS_POLL_MS);
   }
   // Read anew instead of waiting for the notification: a host whose devices are all rented has no offer to wait for.
-  await app.offers.load();
+  await Promise.all([app.offers.load(), app.space.load()]);
 }
 
 async function main(): Promise<void> {
@@ -188,7 +192,7 @@ async function main(): Promise<void> {
     await app.http.app.ready();
     const listener = await listen(connection, app.channels, { clock, log });
     stops.push(() => listener.close());
-    await app.offers.load();
+    await Promise.all([app.offers.load(), app.space.load()]);
     app.loops.start();
     app.loops.wake(PROXY_LOOP);
     const url = await serve(config, app);
@@ -199,6 +203,7 @@ async function main(): Promise<void> {
       url,
       keyFile: path.join(config.dataDir, "admin.key"),
       connectedHosts: app.gateway.connectedCount,
+      gpuCount: await countConnectedGpus(database.kysely),
       offerCount: app.offers.size,
       isAgentGivenUp: agent?.hasGivenUp() ?? true,
     };

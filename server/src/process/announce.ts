@@ -4,6 +4,7 @@ export type Standing = {
   readonly url: string;
   readonly keyFile: string;
   readonly connectedHosts: number;
+  readonly gpuCount: number;
   readonly offerCount: number;
   readonly isAgentGivenUp: boolean;
 };
@@ -25,9 +26,13 @@ export function readyText(config: Config, standing: Standing): string {
   ].join("\n");
 }
 
-function marketLine(config: Config, { connectedHosts, offerCount, isAgentGivenUp }: Standing): string {
+function marketLine(config: Config, { connectedHosts, gpuCount, offerCount, isAgentGivenUp }: Standing): string {
   if (config.simulatedHosts !== undefined) {
-    return `${count(connectedHosts, "simulated host")} with ${count(offerCount, "offer")}: nothing runs on real machines.`;
+    const hosts = count(connectedHosts, "simulated host");
+    const awaited = config.simulatedHosts - connectedHosts;
+    const coming = awaited > 0 ? ` (${awaited} more are on their way)` : "";
+    const offers = `${count(gpuCount, "GPU")} in ${count(offerCount, "offer")}`;
+    return `${hosts}${coming} with ${offers}: nothing runs on real machines.`;
   }
   if (!config.hasAgent || isAgentGivenUp) return "No host is on the market yet.";
   if (connectedHosts === 0) return "This machine is still getting ready to be a host; it joins the market by itself.";

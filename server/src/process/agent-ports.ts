@@ -1,0 +1,92 @@
+import type { Clock } from "../base/clock.ts";
+import { AppError } from "../base/errors.ts";
+import type { InstanceId, MachineId } from "../base/ids.ts";
+import type { Log } from "../base/log.ts";
+import { MicroBatcher } from "../base/micro-batcher.ts";
+import type { Sealer } from "../base/seal.ts";
+import type { Database } from "../db/connect.ts";
+import { inSnapshot, withTransaction } from "../db/transaction.ts";
+import {
+  admitAll,
+  confirmProof,
+  findCredentials,
+  hashToken,
+  listRevoked,
+  lockMachines,
+  markDisconnected,
+  noticeClone,
+  type AgentPorts,
+  type Arrival,
+  type Departure,
+  type ProofMaker,
+} from "../domains/hosts/index.ts";
+import { followDevices, loadDesiredSets, type ReportRecorder } from "../domains/instances/index.ts";
+import { refreshOffers } from "../domains/market/index.ts";
+import { findTransferHost, loadOpenTasks, recordTaskMessage } from "../domains/tasks/index.ts";
+import { concludeClones } from "../domains/volumes/index.ts";
+
+/** Machines whose news go into one transaction; the others follow in the next. */
+const MACHINES_PER_BATCH = 250;
+
+type Deps = {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly leaseMs: number;
+  readonly proofs: ProofMaker;
+  readonly sealer: Sealer;
+  readonly instanceKeySecret: (id: InstanceId) => string;
+  readonly recorder: ReportRecorder;
+};
+
+/** What the agents' gateway needs of the rest. Thousands of agents come back at once: what they need is done in batches. */
+export function agentPorts(deps: Deps): AgentPorts {
+  const { database, clock, log, leaseMs, proofs, sealer, instanceKeySecret, recorder } = deps;
+  const inBatches = <Request, Response>(run: (batch: readonly Request[]) => Promise<readonly Response[]>) => {
+    const batcher = new MicroBatcher({ maxBatch: MACHINES_PER_BATCH, run });
+    return (request: Request) => batcher.submit(request);
+  };
+  const admit = inBatches((arrivals: readonly Arrival[]) =>
+    withTransaction(database, clock, async (tx) => {
+      const outcomes = await admitAll(tx, arrivals, { proofs, log, leaseMs });
+      const machineIds = outcomes.flatMap((outcome) => (outcome instanceof AppError ? [] : outcome.machineId));
+      await followDevices(tx, inOrder(machineIds));
+      return outcomes;
+    }),
+  );
+  return {
+    authenticate: inBatches((tokens: readonly string[]) => findCredentials(database.kysely, tokens.map(hashToken))),
+    register: async (credential, hello) => {
+      const outcome = await admit({ credential, hello });
+      if (outcome instanceof AppError) throw outcome;
+      return outcome;
+    },
+    noticeClone: (machineId) => withTransaction(database, clock, (tx) => noticeClone(tx, machineId, log)),
+    listRevoked: (ids) => listRevoked(database.kysely, ids),
+    confirmProof: (registration) => withTransaction(database, clock, (tx) => confirmProof(tx, registration)),
+    loadDesired: inBatches(async (ids: readonly MachineId[]) => {
+      const sets = await inSnapshot(database, (db) => loadDesiredSets(db, ids, instanceKeySecret, sealer, clock.now()));
+      return ids.map((id) => sets.get(id) ?? { instances: [], volumes: [] });
+    }),
+    record: (machineId, received) => recorder.submit(machineId, received),
+    loadTasks: inBatches((machineIds: readonly MachineId[]) =>
+      loadOpenTasks(database.kysely, sealer, { machineIds, now: clock.now() }),
+    ),
+    recordTask: (machineId, message) =>
+      withTransaction(database, clock, async (tx) =>
+        concludeClones(tx, await recordTaskMessage(tx, machineId, message)),
+      ),
+    findTransferHost: (transferId, side) => findTransferHost(database.kysely, { transferId, side, now: clock.now() }),
+    disconnected: inBatches((departures: readonly Departure[]) =>
+      withTransaction(database, clock, async (tx) => {
+        await lockMachines(tx, inOrder(departures.map(({ machineId }) => machineId)));
+        await refreshOffers(tx, await markDisconnected(tx, departures));
+        return departures.map(() => undefined);
+      }),
+    ),
+  };
+}
+
+function inOrder(ids: readonly MachineId[]): readonly MachineId[] {
+  return [...new Set(ids)].toSorted((a, b) => a - b);
+}

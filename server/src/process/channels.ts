@@ -1,0 +1,66 @@
+import { asId, type AgentCredentialId, type MachineId } from "../base/ids.ts";
+import type { ChannelHandler } from "../db/listener.ts";
+import { API_KEYS_CHANNEL } from "../domains/accounts/index.ts";
+import { DELETED_CHANNEL, MARKET_CHANNEL, REVOKED_CHANNEL, type AgentGateway } from "../domains/hosts/index.ts";
+import { DESIRED_CHANNEL, PROXY_PORTS_CHANNEL } from "../domains/instances/index.ts";
+import type { OfferTable } from "../domains/market/index.ts";
+import { TASKS_CHANNEL } from "../domains/tasks/index.ts";
+import { VOLUMES_CHANNEL, type SpaceTable } from "../domains/volumes/index.ts";
+import { MATCH_LOOP, STANDING_REQUESTS_CHANNEL, type Matcher } from "../domains/waitlist/index.ts";
+import type { LoopDriver } from "../loops/driver.ts";
+import { PROXY_LOOP } from "./proxy-loop.ts";
+
+type Listening = {
+  readonly identities: { readonly channelHandler: ChannelHandler };
+  readonly offers: OfferTable;
+  readonly space: SpaceTable;
+  readonly gateway: AgentGateway;
+  readonly loops: LoopDriver;
+  readonly matcher: Matcher;
+};
+
+/** What each notification of the database leads to. */
+export function createChannels(listening: Listening): ReadonlyMap<string, ChannelHandler> {
+  const { identities, offers, space, gateway, loops, matcher } = listening;
+  const pushes: ChannelHandler = {
+    onMessage: (payload) => gateway.push(payload.split(",").map((id) => asId<MachineId>(Number(id)))),
+    onGap: () => gateway.pushAll(),
+  };
+  return new Map([
+    [API_KEYS_CHANNEL, identities.channelHandler],
+    [MARKET_CHANNEL, both(offers.channel, space.channel)],
+    [STANDING_REQUESTS_CHANNEL, matcher.channel(() => loops.wake(MATCH_LOOP))],
+    [DESIRED_CHANNEL, pushes],
+    [VOLUMES_CHANNEL, pushes],
+    [
+      REVOKED_CHANNEL,
+      {
+        onMessage: (payload) => gateway.revoke(asId<AgentCredentialId>(Number(payload))),
+        onGap: () => void gateway.revokeMissed(),
+      },
+    ],
+    // Who misses it is refused at the next connection.
+    [DELETED_CHANNEL, { onMessage: (payload) => gateway.dismiss(asId<MachineId>(Number(payload))), onGap: () => {} }],
+    [
+      TASKS_CHANNEL,
+      {
+        onMessage: (payload) => gateway.pushTasks(asId<MachineId>(Number(payload))),
+        onGap: () => gateway.pushAllTasks(),
+      },
+    ],
+    [PROXY_PORTS_CHANNEL, { onMessage: () => loops.wake(PROXY_LOOP), onGap: () => loops.wake(PROXY_LOOP) }],
+  ]);
+}
+
+function both(one: ChannelHandler, other: ChannelHandler): ChannelHandler {
+  return {
+    onMessage: (payload) => {
+      one.onMessage(payload);
+      other.onMessage(payload);
+    },
+    onGap: () => {
+      one.onGap();
+      other.onGap();
+    },
+  };
+}
