@@ -62,6 +62,27 @@ export function adminKeyCreate(client: Client, input: AdminKeyCreateInput, optio
   return client.request({ method: "POST", path: "/api/v0/admin/keys/", body: input.body ?? {} }, options);
 }
 
+export type AdminMachineVerifyInput = {
+  readonly id: string;
+  readonly body?: {
+    readonly verification?: "verified" | "unverified" | "automatic";
+    readonly hosting_type?: number;
+  };
+};
+
+export type AdminMachineVerifyAnswer = {
+  readonly success: true;
+  readonly machine_id: number;
+  readonly verification: "verified" | "unverified" | "deverified";
+  readonly decided_by: "rule" | "administrator" | "operator";
+  readonly hosting_type: number;
+};
+
+/** Decide by hand whether a machine is verified, and whether it is in a data centre: `PUT /api/v0/admin/machines/{id}/verification/` */
+export function adminMachineVerify(client: Client, input: AdminMachineVerifyInput, options?: CallOptions): Promise<AdminMachineVerifyAnswer> {
+  return client.request({ method: "PUT", path: `/api/v0/admin/machines/${encodeURIComponent(input.id)}/verification/`, body: input.body ?? {} }, options);
+}
+
 export type AdminUserCreateInput = {
   readonly body: {
     readonly email: string;
@@ -100,6 +121,52 @@ export type AgentJoinAnswer = {
 /** Exchange a join token for an agent credential: `POST /api/v0/agent/join/` */
 export function agentJoin(client: Client, input: AgentJoinInput, options?: CallOptions): Promise<AgentJoinAnswer> {
   return client.request({ method: "POST", path: "/api/v0/agent/join/", body: input.body ?? {} }, options);
+}
+
+export type InstanceCreateBulkInput = {
+  readonly body: {
+    readonly template_hash_id?: string;
+    readonly image?: string;
+    readonly env?: string | Readonly<Record<string, unknown>>;
+    readonly volume_info?: {
+      readonly create_new?: boolean;
+      readonly volume_id: number;
+      readonly size?: number;
+      readonly mount_path?: string;
+      readonly name?: string;
+    };
+    readonly price?: number;
+    readonly target_state?: "running" | "stopped";
+    readonly cancel_unavail?: boolean;
+    readonly disk?: number | string;
+    readonly label?: string;
+    readonly runtype?: string;
+    readonly onstart?: string;
+    readonly ids: readonly number[];
+    readonly [key: string]: unknown;
+  };
+};
+
+export type InstanceCreateBulkAnswer = {
+  readonly success: true;
+  readonly new_contracts: readonly number[];
+  readonly results: readonly ({
+    readonly success: true;
+    readonly new_contract: number;
+    readonly instance_api_key: string;
+    readonly ask_id: number;
+    readonly msg?: string;
+  } | {
+    readonly success: false;
+    readonly ask_id: number;
+    readonly error: string;
+    readonly msg: string;
+  })[];
+};
+
+/** Create an instance from each of these offers: `POST /api/v0/asks/bulk/` */
+export function instanceCreateBulk(client: Client, input: InstanceCreateBulkInput, options?: CallOptions): Promise<InstanceCreateBulkAnswer> {
+  return client.request({ method: "POST", path: "/api/v0/asks/bulk/", body: input.body ?? {} }, options);
 }
 
 export type InstanceCreateInput = {
@@ -232,7 +299,8 @@ export type OfferSearchAnswer = {
     readonly id: number;
     readonly ask_contract_id: number;
     readonly bundle_id: number;
-    readonly bundled_results: null;
+    readonly bundled_results: number | null;
+    readonly rn: number;
     readonly machine_id: number;
     readonly host_id: number;
     readonly hostname: string | null;
@@ -259,6 +327,7 @@ export type OfferSearchAnswer = {
     readonly gpu_ram: number;
     readonly gpu_total_ram: number;
     readonly gpu_arch: string;
+    readonly gpu_ids: readonly number[];
     readonly gpu_lanes: number;
     readonly gpu_mem_bw: number;
     readonly gpu_max_power: number;
@@ -296,6 +365,13 @@ export type OfferSearchAnswer = {
     readonly direct_port_count: number;
     readonly static_ip: boolean;
     readonly geolocation: string;
+    readonly geolocode: number;
+    readonly avail_vol_ask_id: number | null;
+    readonly avail_vol_size: number | null;
+    readonly avail_vol_dph: number | null;
+    readonly nw_disk_min_bw: number | null;
+    readonly nw_disk_max_bw: number | null;
+    readonly nw_disk_avg_bw: number | null;
     readonly dph_base: number;
     readonly dph_total: number;
     readonly dph_total_adj: number;
@@ -352,7 +428,8 @@ export type OfferQueryAnswer = {
     readonly id: number;
     readonly ask_contract_id: number;
     readonly bundle_id: number;
-    readonly bundled_results: null;
+    readonly bundled_results: number | null;
+    readonly rn: number;
     readonly machine_id: number;
     readonly host_id: number;
     readonly hostname: string | null;
@@ -379,6 +456,7 @@ export type OfferQueryAnswer = {
     readonly gpu_ram: number;
     readonly gpu_total_ram: number;
     readonly gpu_arch: string;
+    readonly gpu_ids: readonly number[];
     readonly gpu_lanes: number;
     readonly gpu_mem_bw: number;
     readonly gpu_max_power: number;
@@ -416,6 +494,13 @@ export type OfferQueryAnswer = {
     readonly direct_port_count: number;
     readonly static_ip: boolean;
     readonly geolocation: string;
+    readonly geolocode: number;
+    readonly avail_vol_ask_id: number | null;
+    readonly avail_vol_size: number | null;
+    readonly avail_vol_dph: number | null;
+    readonly nw_disk_min_bw: number | null;
+    readonly nw_disk_max_bw: number | null;
+    readonly nw_disk_avg_bw: number | null;
     readonly dph_base: number;
     readonly dph_total: number;
     readonly dph_total_adj: number;
@@ -667,6 +752,43 @@ export function offerGpuNames(client: Client, options?: CallOptions): Promise<Of
   return client.request({ method: "GET", path: "/api/v0/gpu_names/unique/" }, options);
 }
 
+export type MetricsGpuPricesAnswer = {
+  readonly success: true;
+  readonly sampled_at: number | null;
+  readonly gpus: readonly ({
+    readonly gpu_name: string;
+    readonly now: {
+      readonly available: number;
+      readonly median: number | null;
+      readonly p10: number | null;
+      readonly p90: number | null;
+    };
+    readonly day_ago: {
+      readonly available: number;
+      readonly median: number | null;
+      readonly p10: number | null;
+      readonly p90: number | null;
+    };
+  })[];
+};
+
+/** What GPUs cost now and a day ago: `GET /api/v0/gpu_prices/` */
+export function metricsGpuPrices(client: Client, options?: CallOptions): Promise<MetricsGpuPricesAnswer> {
+  return client.request({ method: "GET", path: "/api/v0/gpu_prices/" }, options);
+}
+
+export type OfferGpuTypesAnswer = {
+  readonly gpu_types: readonly {
+    readonly canonical_name: string;
+    readonly gpu_ram_mb: number;
+  }[];
+};
+
+/** GPUs on the market and their memory: `GET /api/v0/gpu_types/` */
+export function offerGpuTypes(client: Client, options?: CallOptions): Promise<OfferGpuTypesAnswer> {
+  return client.request({ method: "GET", path: "/api/v0/gpu_types/" }, options);
+}
+
 export type HostListAnswer = {
   readonly success: true;
   readonly credentials: readonly ({
@@ -775,10 +897,12 @@ export type InstanceListAnswer = {
     readonly template_hash_id: string | null;
     readonly template_name: string | null;
     readonly is_bid: boolean;
+    readonly is_reserved: boolean;
     readonly is_simulated: boolean;
     readonly gpu_is_declared: boolean;
     readonly start_date: number;
     readonly end_date: number;
+    readonly deletes_at: number;
     readonly duration: number;
     readonly uptime_mins: number | null;
     readonly client_run_time: number;
@@ -880,6 +1004,26 @@ export type InstanceListAnswer = {
       readonly discountTotalHour: number;
       readonly discountedTotalPerHour: number;
     };
+    readonly interruption: {
+      readonly reason: "outbid" | "on_demand";
+      readonly noticed_at: number;
+      readonly stops_at: number;
+      readonly winning_bid: number | null;
+      readonly bid_to_run_now: number | null;
+    } | null;
+    readonly waiting_for: {
+      readonly reason: "outbid" | "devices" | "slice" | "host";
+      readonly ahead: number;
+      readonly winning_bid: number | null;
+      readonly bid_to_run_now: number | null;
+      readonly resumes_no_earlier_than: number | null;
+    } | null;
+    readonly maintenance: readonly {
+      readonly start_time: number;
+      readonly end_time: number;
+      readonly maintenance_category: string;
+      readonly maintenance_reason: string;
+    }[];
     readonly volume_info: readonly {
       readonly id: number;
       readonly avail_space: number;
@@ -915,11 +1059,47 @@ export function instanceList(client: Client, options?: CallOptions): Promise<Ins
   return client.request({ method: "GET", path: "/api/v0/instances/" }, options);
 }
 
+export type InstanceAcceptPriceIncreaseInput = {
+  readonly body: {
+    readonly pending_price_increase_id: number;
+    readonly [key: string]: unknown;
+  };
+};
+
+export type InstanceAcceptPriceIncreaseAnswer = {
+  readonly success: true;
+  readonly pending_price_increase_id: number;
+  readonly contract_id: number;
+};
+
+/** Accept a price increase: the rental goes on past its end date: `PUT /api/v0/instances/accept-price-increase/` */
+export function instanceAcceptPriceIncrease(client: Client, input: InstanceAcceptPriceIncreaseInput, options?: CallOptions): Promise<InstanceAcceptPriceIncreaseAnswer> {
+  return client.request({ method: "PUT", path: "/api/v0/instances/accept-price-increase/", body: input.body ?? {} }, options);
+}
+
+export type InstanceDepositInput = {
+  readonly id: number;
+};
+
+export type InstanceDepositAnswer = {
+  readonly success: true;
+  readonly refundable_deposit: number;
+  readonly total_discount: number;
+  readonly discount_months: number;
+  readonly deposit: number;
+  readonly discount_rate: number;
+};
+
+/** Show the deposit of an instance: `GET /api/v0/instances/balance/{id}/` */
+export function instanceDeposit(client: Client, input: InstanceDepositInput, options?: CallOptions): Promise<InstanceDepositAnswer> {
+  return client.request({ method: "GET", path: `/api/v0/instances/balance/${encodeURIComponent(input.id)}/` }, options);
+}
+
 export type InstanceChangeBidInput = {
   readonly id: number;
   readonly body: {
     readonly client_id: string | number;
-    readonly price: number;
+    readonly price: number | null;
     readonly [key: string]: unknown;
   };
 };
@@ -953,6 +1133,55 @@ export function instanceExecute(client: Client, input: InstanceExecuteInput, opt
   return client.request({ method: "PUT", path: `/api/v0/instances/command/${encodeURIComponent(input.id)}/`, body: input.body ?? {} }, options);
 }
 
+export type InstanceListPriceIncreasesAnswer = {
+  readonly success: true;
+  readonly count: number;
+  readonly truncated: boolean;
+  readonly pending_price_increases: readonly ({
+    readonly pending_price_increase_id: number;
+    readonly contract_id: number;
+    readonly host_id: number;
+    readonly old_gpu_costpersec: number;
+    readonly new_gpu_costpersec: number | null;
+    readonly old_disk_ram_costpersec: number;
+    readonly new_disk_ram_costpersec: number | null;
+    readonly old_bwu_cost: number;
+    readonly new_bwu_cost: number | null;
+    readonly old_bwd_cost: number;
+    readonly new_bwd_cost: number | null;
+    readonly old_platform_fee: number;
+    readonly new_platform_fee: number | null;
+    readonly contract_end_date: number;
+    readonly ask_end_date: number;
+    readonly created_at: number;
+  })[];
+};
+
+/** List what hosts ask for staying longer: `GET /api/v0/instances/pending-price-increases/` */
+export function instanceListPriceIncreases(client: Client, options?: CallOptions): Promise<InstanceListPriceIncreasesAnswer> {
+  return client.request({ method: "GET", path: "/api/v0/instances/pending-price-increases/" }, options);
+}
+
+export type InstancePrepayInput = {
+  readonly id: number;
+  readonly body: {
+    readonly amount: number;
+    readonly [key: string]: unknown;
+  };
+};
+
+export type InstancePrepayAnswer = {
+  readonly success: true;
+  readonly timescale: number;
+  readonly discount_rate: number;
+  readonly deposit: number;
+};
+
+/** Reserve an on-demand instance by paying in advance: `PUT /api/v0/instances/prepay/{id}/` */
+export function instancePrepay(client: Client, input: InstancePrepayInput, options?: CallOptions): Promise<InstancePrepayAnswer> {
+  return client.request({ method: "PUT", path: `/api/v0/instances/prepay/${encodeURIComponent(input.id)}/`, body: input.body ?? {} }, options);
+}
+
 export type InstanceRebootInput = {
   readonly id: number;
 };
@@ -979,6 +1208,24 @@ export type InstanceRecycleAnswer = {
 /** Make the container of an instance anew from its freshly pulled image: `PUT /api/v0/instances/recycle/{id}/` */
 export function instanceRecycle(client: Client, input: InstanceRecycleInput, options?: CallOptions): Promise<InstanceRecycleAnswer> {
   return client.request({ method: "PUT", path: `/api/v0/instances/recycle/${encodeURIComponent(input.id)}/` }, options);
+}
+
+export type InstanceRejectPriceIncreaseInput = {
+  readonly body: {
+    readonly pending_price_increase_id: number;
+    readonly [key: string]: unknown;
+  };
+};
+
+export type InstanceRejectPriceIncreaseAnswer = {
+  readonly success: true;
+  readonly pending_price_increase_id: number;
+  readonly contract_id: number;
+};
+
+/** Reject a price increase: the rental ends on its end date: `PUT /api/v0/instances/reject-price-increase/` */
+export function instanceRejectPriceIncrease(client: Client, input: InstanceRejectPriceIncreaseInput, options?: CallOptions): Promise<InstanceRejectPriceIncreaseAnswer> {
+  return client.request({ method: "PUT", path: "/api/v0/instances/reject-price-increase/", body: input.body ?? {} }, options);
 }
 
 export type InstanceRequestLogsInput = {
@@ -1055,10 +1302,12 @@ export type InstanceUpdateTemplateAnswer = {
     readonly template_hash_id: string | null;
     readonly template_name: string | null;
     readonly is_bid: boolean;
+    readonly is_reserved: boolean;
     readonly is_simulated: boolean;
     readonly gpu_is_declared: boolean;
     readonly start_date: number;
     readonly end_date: number;
+    readonly deletes_at: number;
     readonly duration: number;
     readonly uptime_mins: number | null;
     readonly client_run_time: number;
@@ -1160,6 +1409,26 @@ export type InstanceUpdateTemplateAnswer = {
       readonly discountTotalHour: number;
       readonly discountedTotalPerHour: number;
     };
+    readonly interruption: {
+      readonly reason: "outbid" | "on_demand";
+      readonly noticed_at: number;
+      readonly stops_at: number;
+      readonly winning_bid: number | null;
+      readonly bid_to_run_now: number | null;
+    } | null;
+    readonly waiting_for: {
+      readonly reason: "outbid" | "devices" | "slice" | "host";
+      readonly ahead: number;
+      readonly winning_bid: number | null;
+      readonly bid_to_run_now: number | null;
+      readonly resumes_no_earlier_than: number | null;
+    } | null;
+    readonly maintenance: readonly {
+      readonly start_time: number;
+      readonly end_time: number;
+      readonly maintenance_category: string;
+      readonly maintenance_reason: string;
+    }[];
     readonly volume_info: readonly {
       readonly id: number;
       readonly avail_space: number;
@@ -1217,10 +1486,12 @@ export type InstanceShowAnswer = {
     readonly template_hash_id: string | null;
     readonly template_name: string | null;
     readonly is_bid: boolean;
+    readonly is_reserved: boolean;
     readonly is_simulated: boolean;
     readonly gpu_is_declared: boolean;
     readonly start_date: number;
     readonly end_date: number;
+    readonly deletes_at: number;
     readonly duration: number;
     readonly uptime_mins: number | null;
     readonly client_run_time: number;
@@ -1322,6 +1593,26 @@ export type InstanceShowAnswer = {
       readonly discountTotalHour: number;
       readonly discountedTotalPerHour: number;
     };
+    readonly interruption: {
+      readonly reason: "outbid" | "on_demand";
+      readonly noticed_at: number;
+      readonly stops_at: number;
+      readonly winning_bid: number | null;
+      readonly bid_to_run_now: number | null;
+    } | null;
+    readonly waiting_for: {
+      readonly reason: "outbid" | "devices" | "slice" | "host";
+      readonly ahead: number;
+      readonly winning_bid: number | null;
+      readonly bid_to_run_now: number | null;
+      readonly resumes_no_earlier_than: number | null;
+    } | null;
+    readonly maintenance: readonly {
+      readonly start_time: number;
+      readonly end_time: number;
+      readonly maintenance_category: string;
+      readonly maintenance_reason: string;
+    }[];
     readonly volume_info: readonly {
       readonly id: number;
       readonly avail_space: number;
@@ -1390,6 +1681,30 @@ export function instanceDestroy(client: Client, input: InstanceDestroyInput, opt
   return client.request({ method: "DELETE", path: `/api/v0/instances/${encodeURIComponent(input.id)}/` }, options);
 }
 
+export type InstanceEventsInput = {
+  readonly id: number;
+  readonly query?: {
+    readonly limit?: number;
+  };
+};
+
+export type InstanceEventsAnswer = {
+  readonly success: true;
+  readonly events: readonly ({
+    readonly at: number;
+    readonly actor: string;
+    readonly cause: string;
+    readonly from: string | null;
+    readonly to: string;
+    readonly message: string;
+  })[];
+};
+
+/** What has happened to an instance, newest first: `GET /api/v0/instances/{id}/events/` */
+export function instanceEvents(client: Client, input: InstanceEventsInput, options?: CallOptions): Promise<InstanceEventsAnswer> {
+  return client.request({ method: "GET", path: `/api/v0/instances/${encodeURIComponent(input.id)}/events/`, query: input.query }, options);
+}
+
 export type InstanceAttachSshKeyInput = {
   readonly id: number;
   readonly body?: {
@@ -1434,6 +1749,625 @@ export type InstanceDetachSshKeyAnswer = {
 /** Shut an SSH key out of an instance, at once: `DELETE /api/v0/instances/{id}/ssh/{key_id}/` */
 export function instanceDetachSshKey(client: Client, input: InstanceDetachSshKeyInput, options?: CallOptions): Promise<InstanceDetachSshKeyAnswer> {
   return client.request({ method: "DELETE", path: `/api/v0/instances/${encodeURIComponent(input.id)}/ssh/${encodeURIComponent(input.key_id)}/` }, options);
+}
+
+export type InstanceLaunchInput = {
+  readonly body?: {
+    readonly template_hash_id?: string;
+    readonly image?: string;
+    readonly env?: string | Readonly<Record<string, unknown>>;
+    readonly volume_info?: {
+      readonly create_new?: boolean;
+      readonly volume_id: number;
+      readonly size?: number;
+      readonly mount_path?: string;
+      readonly name?: string;
+    };
+    readonly price?: number;
+    readonly target_state?: "running" | "stopped";
+    readonly cancel_unavail?: boolean;
+    readonly disk?: number | string;
+    readonly label?: string;
+    readonly runtype?: string;
+    readonly onstart?: string;
+    readonly q?: string | Readonly<Record<string, unknown>>;
+    readonly gpu_name?: string;
+    readonly num_gpus?: number | string;
+    readonly region?: string;
+    readonly [key: string]: unknown;
+  };
+};
+
+export type InstanceLaunchAnswer = {
+  readonly success: true;
+  readonly new_contract: number;
+  readonly instance_api_key: string;
+  readonly ask_id: number;
+};
+
+/** Search offers and create an instance from the first that can be had: `PUT /api/v0/launch_instance/` */
+export function instanceLaunch(client: Client, input: InstanceLaunchInput = {}, options?: CallOptions): Promise<InstanceLaunchAnswer> {
+  return client.request({ method: "PUT", path: "/api/v0/launch_instance/", body: input.body ?? {} }, options);
+}
+
+export type MachineListInput = {
+  readonly query?: {
+    readonly user_id?: string;
+  };
+};
+
+export type MachineListAnswer = {
+  readonly machines: readonly ({
+    readonly id: number;
+    readonly machine_id: number;
+    readonly hostname: string | null;
+    readonly is_simulated: boolean;
+    readonly num_gpus: number;
+    readonly gpu_name: string;
+    readonly gpu_ram: number;
+    readonly cpu_cores: number;
+    readonly cpu_name: string;
+    readonly cpu_ram: number;
+    readonly disk_space: number;
+    readonly avail_disk_space: number;
+    readonly driver_version: string;
+    readonly cuda_max_good: number;
+    readonly public_ipaddr: string;
+    readonly geolocation: string;
+    readonly verification: string;
+    readonly hosting_type: number;
+    readonly reliability2: number;
+    readonly listed: boolean;
+    readonly rentable: boolean;
+    readonly listed_gpu_cost: number;
+    readonly min_bid_price: number;
+    readonly listed_storage_cost: number;
+    readonly listed_inet_up_cost: number;
+    readonly listed_inet_down_cost: number;
+    readonly credit_discount_max: number;
+    readonly min_chunk: number;
+    readonly end_date: number;
+    readonly duration: number | null;
+    readonly volume_offer: {
+      readonly id: number;
+      readonly size: number;
+      readonly rented: number;
+      readonly storage_cost: number;
+      readonly end_date: number;
+    } | null;
+    readonly is_online: boolean;
+    readonly online_since: number | null;
+    readonly last_seen: number;
+    readonly gpu_occupancy: string;
+    readonly num_renters: number;
+    readonly current_rentals_running: number;
+    readonly current_rentals_on_demand: number;
+    readonly current_rentals_resident: number;
+    readonly client_end_date: number | null;
+    readonly earn_day: number;
+    readonly earn_month: number;
+    readonly num_reports: number;
+    readonly gpu_problems: readonly string[];
+    readonly error_description: string | null;
+    readonly rests_until: number | null;
+    readonly default_job: {
+      readonly image: string;
+      readonly args: readonly string[];
+      readonly price_gpu: number;
+      readonly price_inetu: number;
+      readonly price_inetd: number;
+    } | null;
+    readonly maintenance: readonly ({
+      readonly machine_id: number;
+      readonly start_time: number;
+      readonly end_time: number;
+      readonly duration_hours: number;
+      readonly maintenance_category: "power" | "internet" | "disk" | "gpu" | "software" | "other" | "not provided";
+      readonly maintenance_reason: string;
+    })[];
+  })[];
+};
+
+/** Show own machines: `GET /api/v0/machines/` */
+export function machineList(client: Client, input: MachineListInput = {}, options?: CallOptions): Promise<MachineListAnswer> {
+  return client.request({ method: "GET", path: "/api/v0/machines/", query: input.query }, options);
+}
+
+export type MachineCreateAsksInput = {
+  readonly body: {
+    readonly machine: number;
+    readonly price_gpu?: number;
+    readonly price_disk?: number;
+    readonly price_inetu?: number;
+    readonly price_inetd?: number;
+    readonly price_min_bid?: number;
+    readonly min_chunk?: number;
+    readonly end_date?: number;
+    readonly credit_discount_max?: number;
+    readonly duration?: number | string;
+    readonly vol_size?: number;
+    readonly vol_price?: number;
+  };
+};
+
+export type MachineCreateAsksAnswer = {
+  readonly success: true;
+  readonly extended: number;
+  readonly price_increases: number;
+  readonly machine_id: number;
+  readonly end_date: number;
+  readonly msg: string;
+};
+
+/** List an own machine for rent: `PUT /api/v0/machines/create_asks/` */
+export function machineCreateAsks(client: Client, input: MachineCreateAsksInput, options?: CallOptions): Promise<MachineCreateAsksAnswer> {
+  return client.request({ method: "PUT", path: "/api/v0/machines/create_asks/", body: input.body ?? {} }, options);
+}
+
+export type MachineCreateBidsInput = {
+  readonly body: {
+    readonly machine: number;
+    readonly price_gpu?: number;
+    readonly price_inetu?: number;
+    readonly price_inetd?: number;
+    readonly image: string;
+    readonly args?: readonly string[];
+  };
+};
+
+export type MachineCreateBidsAnswer = {
+  readonly success: true;
+  readonly machine_id: number;
+  readonly user_id: number;
+  readonly you_sent: {
+    readonly image: string;
+    readonly args: readonly string[];
+    readonly price_gpu: number;
+    readonly price_inetu: number;
+    readonly price_inetd: number;
+  };
+};
+
+/** Set the default job of an own machine, which runs on its idle GPUs: `PUT /api/v0/machines/create_bids/` */
+export function machineCreateBids(client: Client, input: MachineCreateBidsInput, options?: CallOptions): Promise<MachineCreateBidsAnswer> {
+  return client.request({ method: "PUT", path: "/api/v0/machines/create_bids/", body: input.body ?? {} }, options);
+}
+
+export type MachineDefragOffersInput = {
+  readonly body: {
+    readonly machine_ids: readonly number[];
+  };
+};
+
+export type MachineDefragOffersAnswer = {
+  readonly success: true;
+  readonly machines: readonly {
+    readonly machine_id: number;
+    readonly offers: readonly number[];
+    readonly num_new: number;
+  }[];
+  readonly msg: string;
+};
+
+/** Make the offers of own machines anew: `PUT /api/v0/machines/defrag_offers/` */
+export function machineDefragOffers(client: Client, input: MachineDefragOffersInput, options?: CallOptions): Promise<MachineDefragOffersAnswer> {
+  return client.request({ method: "PUT", path: "/api/v0/machines/defrag_offers/", body: input.body ?? {} }, options);
+}
+
+export type MachineMaintenancesInput = {
+  readonly query?: {
+    readonly machine_ids?: string;
+  };
+};
+
+export type MachineMaintenancesAnswer = readonly ({
+  readonly machine_id: number;
+  readonly start_time: number;
+  readonly end_time: number;
+  readonly duration_hours: number;
+  readonly maintenance_category: "power" | "internet" | "disk" | "gpu" | "software" | "other" | "not provided";
+  readonly maintenance_reason: string;
+})[];
+
+/** Show maintenances of machines that one hosts or rents on: `GET /api/v0/machines/maintenances/` */
+export function machineMaintenances(client: Client, input: MachineMaintenancesInput = {}, options?: CallOptions): Promise<MachineMaintenancesAnswer> {
+  return client.request({ method: "GET", path: "/api/v0/machines/maintenances/", query: input.query }, options);
+}
+
+export type MachineShowInput = {
+  readonly id: number;
+};
+
+export type MachineShowAnswer = readonly ({
+  readonly id: number;
+  readonly machine_id: number;
+  readonly hostname: string | null;
+  readonly is_simulated: boolean;
+  readonly num_gpus: number;
+  readonly gpu_name: string;
+  readonly gpu_ram: number;
+  readonly cpu_cores: number;
+  readonly cpu_name: string;
+  readonly cpu_ram: number;
+  readonly disk_space: number;
+  readonly avail_disk_space: number;
+  readonly driver_version: string;
+  readonly cuda_max_good: number;
+  readonly public_ipaddr: string;
+  readonly geolocation: string;
+  readonly verification: string;
+  readonly hosting_type: number;
+  readonly reliability2: number;
+  readonly listed: boolean;
+  readonly rentable: boolean;
+  readonly listed_gpu_cost: number;
+  readonly min_bid_price: number;
+  readonly listed_storage_cost: number;
+  readonly listed_inet_up_cost: number;
+  readonly listed_inet_down_cost: number;
+  readonly credit_discount_max: number;
+  readonly min_chunk: number;
+  readonly end_date: number;
+  readonly duration: number | null;
+  readonly volume_offer: {
+    readonly id: number;
+    readonly size: number;
+    readonly rented: number;
+    readonly storage_cost: number;
+    readonly end_date: number;
+  } | null;
+  readonly is_online: boolean;
+  readonly online_since: number | null;
+  readonly last_seen: number;
+  readonly gpu_occupancy: string;
+  readonly num_renters: number;
+  readonly current_rentals_running: number;
+  readonly current_rentals_on_demand: number;
+  readonly current_rentals_resident: number;
+  readonly client_end_date: number | null;
+  readonly earn_day: number;
+  readonly earn_month: number;
+  readonly num_reports: number;
+  readonly gpu_problems: readonly string[];
+  readonly error_description: string | null;
+  readonly rests_until: number | null;
+  readonly default_job: {
+    readonly image: string;
+    readonly args: readonly string[];
+    readonly price_gpu: number;
+    readonly price_inetu: number;
+    readonly price_inetd: number;
+  } | null;
+  readonly maintenance: readonly ({
+    readonly machine_id: number;
+    readonly start_time: number;
+    readonly end_time: number;
+    readonly duration_hours: number;
+    readonly maintenance_category: "power" | "internet" | "disk" | "gpu" | "software" | "other" | "not provided";
+    readonly maintenance_reason: string;
+  })[];
+})[];
+
+/** Show one own machine: a list of one, or of none: `GET /api/v0/machines/{id}/` */
+export function machineShow(client: Client, input: MachineShowInput, options?: CallOptions): Promise<MachineShowAnswer> {
+  return client.request({ method: "GET", path: `/api/v0/machines/${encodeURIComponent(input.id)}/` }, options);
+}
+
+export type MachineDeleteAsksInput = {
+  readonly id: number;
+};
+
+export type MachineDeleteAsksAnswer = {
+  readonly success: true;
+  readonly machine_id: number;
+  readonly user_id: number;
+};
+
+/** Unlist an own machine: `DELETE /api/v0/machines/{id}/asks/` */
+export function machineDeleteAsks(client: Client, input: MachineDeleteAsksInput, options?: CallOptions): Promise<MachineDeleteAsksAnswer> {
+  return client.request({ method: "DELETE", path: `/api/v0/machines/${encodeURIComponent(input.id)}/asks/` }, options);
+}
+
+export type MachineCancelMaintenanceInput = {
+  readonly id: number;
+};
+
+export type MachineCancelMaintenanceAnswer = {
+  readonly success: true;
+  readonly ctime: number;
+  readonly machine_id: number;
+  readonly msg: string;
+};
+
+/** Cancel all maintenances of an own machine: `PUT /api/v0/machines/{id}/cancel_maint/` */
+export function machineCancelMaintenance(client: Client, input: MachineCancelMaintenanceInput, options?: CallOptions): Promise<MachineCancelMaintenanceAnswer> {
+  return client.request({ method: "PUT", path: `/api/v0/machines/${encodeURIComponent(input.id)}/cancel_maint/` }, options);
+}
+
+export type MachineCleanupInput = {
+  readonly id: number;
+};
+
+export type MachineCleanupAnswer = {
+  readonly success: true;
+  readonly ctime: number;
+  readonly machine_id: number;
+  readonly user_id: number;
+  readonly num_deleted: number;
+  readonly msg: string;
+};
+
+/** Remove what expired contracts left on an own machine: `PUT /api/v0/machines/{id}/cleanup/` */
+export function machineCleanup(client: Client, input: MachineCleanupInput, options?: CallOptions): Promise<MachineCleanupAnswer> {
+  return client.request({ method: "PUT", path: `/api/v0/machines/${encodeURIComponent(input.id)}/cleanup/` }, options);
+}
+
+export type MachineDeleteDefaultJobInput = {
+  readonly id: number;
+};
+
+export type MachineDeleteDefaultJobAnswer = {
+  readonly success: true;
+  readonly machine_id: number;
+  readonly user_id: number;
+};
+
+/** Remove the default job of an own machine: `DELETE /api/v0/machines/{id}/defjob/` */
+export function machineDeleteDefaultJob(client: Client, input: MachineDeleteDefaultJobInput, options?: CallOptions): Promise<MachineDeleteDefaultJobAnswer> {
+  return client.request({ method: "DELETE", path: `/api/v0/machines/${encodeURIComponent(input.id)}/defjob/` }, options);
+}
+
+export type MachineScheduleMaintenanceInput = {
+  readonly id: number;
+  readonly body: {
+    readonly sdate: number | string;
+    readonly duration: number;
+    readonly maintenance_reason?: string;
+    readonly maintenance_category?: "power" | "internet" | "disk" | "gpu" | "software" | "other" | "not provided";
+  };
+};
+
+export type MachineScheduleMaintenanceAnswer = {
+  readonly success: true;
+  readonly you_sent: string;
+};
+
+/** Announce a maintenance of an own machine: `PUT /api/v0/machines/{id}/dnotify/` */
+export function machineScheduleMaintenance(client: Client, input: MachineScheduleMaintenanceInput, options?: CallOptions): Promise<MachineScheduleMaintenanceAnswer> {
+  return client.request({ method: "PUT", path: `/api/v0/machines/${encodeURIComponent(input.id)}/dnotify/`, body: input.body ?? {} }, options);
+}
+
+export type MachineForceDeleteInput = {
+  readonly id: number;
+};
+
+export type MachineForceDeleteAnswer = {
+  readonly success: true;
+  readonly msg: string;
+};
+
+/** Delete an own machine: `POST /api/v0/machines/{id}/force_delete/` */
+export function machineForceDelete(client: Client, input: MachineForceDeleteInput, options?: CallOptions): Promise<MachineForceDeleteAnswer> {
+  return client.request({ method: "POST", path: `/api/v0/machines/${encodeURIComponent(input.id)}/force_delete/` }, options);
+}
+
+export type MachineSetMinBidInput = {
+  readonly id: number;
+  readonly body: {
+    readonly price: number;
+  };
+};
+
+export type MachineSetMinBidAnswer = {
+  readonly success: true;
+  readonly you_sent: {
+    readonly price: number;
+  };
+};
+
+/** Set what bids on an own machine must reach: `PUT /api/v0/machines/{id}/minbid/` */
+export function machineSetMinBid(client: Client, input: MachineSetMinBidInput, options?: CallOptions): Promise<MachineSetMinBidAnswer> {
+  return client.request({ method: "PUT", path: `/api/v0/machines/${encodeURIComponent(input.id)}/minbid/`, body: input.body ?? {} }, options);
+}
+
+export type MachineReliabilityInput = {
+  readonly id: string;
+};
+
+export type MachineReliabilityAnswer = {
+  readonly success: true;
+  readonly machine_id: number;
+  readonly reliability: number;
+  readonly shown_reliability: number;
+  readonly formula: string;
+  readonly window_days: number;
+  readonly terms: {
+    readonly prior_ms: number;
+    readonly online_ms: number;
+    readonly offline_ms: number;
+    readonly offline_rented_extra_ms: number;
+    readonly failed_starts_ms: number;
+  };
+  readonly days: readonly {
+    readonly day: number;
+    readonly online_ms: number;
+    readonly offline_ms: number;
+    readonly offline_rented_ms: number;
+    readonly maintenance_ms: number;
+    readonly starts_succeeded: number;
+    readonly starts_failed: number;
+  }[];
+};
+
+/** Show how reliable a machine is, with all facts that this is computed from: `GET /api/v0/machines/{id}/reliability/` */
+export function machineReliability(client: Client, input: MachineReliabilityInput, options?: CallOptions): Promise<MachineReliabilityAnswer> {
+  return client.request({ method: "GET", path: `/api/v0/machines/${encodeURIComponent(input.id)}/reliability/` }, options);
+}
+
+export type MachineReportInput = {
+  readonly id: number;
+  readonly body: {
+    readonly problem: string;
+    readonly message?: string;
+  };
+};
+
+export type MachineReportAnswer = {
+  readonly success: true;
+  readonly msg: string;
+};
+
+/** Report a problem of a machine on which one rents, or did: `PUT /api/v0/machines/{id}/report/` */
+export function machineReport(client: Client, input: MachineReportInput, options?: CallOptions): Promise<MachineReportAnswer> {
+  return client.request({ method: "PUT", path: `/api/v0/machines/${encodeURIComponent(input.id)}/report/`, body: input.body ?? {} }, options);
+}
+
+export type MachineReportsInput = {
+  readonly id: number;
+};
+
+export type MachineReportsAnswer = readonly {
+  readonly problem: string;
+  readonly message: string;
+  readonly created_at: number;
+}[];
+
+/** Show what renters reported of an own machine: `GET /api/v0/machines/{id}/reports/` */
+export function machineReports(client: Client, input: MachineReportsInput, options?: CallOptions): Promise<MachineReportsAnswer> {
+  return client.request({ method: "GET", path: `/api/v0/machines/${encodeURIComponent(input.id)}/reports/` }, options);
+}
+
+export type MachineVerificationInput = {
+  readonly id: string;
+};
+
+export type MachineVerificationAnswer = {
+  readonly success: true;
+  readonly machine_id: number;
+  readonly verification: "verified" | "unverified" | "deverified";
+  readonly decided_by: "rule" | "administrator" | "operator";
+  readonly hosting_type: number;
+  readonly msg: string;
+  readonly checks: readonly ({
+    readonly name: string;
+    readonly value: number | boolean;
+    readonly needed: number | boolean;
+    readonly passed: boolean;
+    readonly msg: string;
+  })[];
+  readonly rests_until: number | null;
+  readonly rest_reason: string | null;
+};
+
+/** Show whether an own machine is verified, and what is missing: `GET /api/v0/machines/{id}/verification/` */
+export function machineVerification(client: Client, input: MachineVerificationInput, options?: CallOptions): Promise<MachineVerificationAnswer> {
+  return client.request({ method: "GET", path: `/api/v0/machines/${encodeURIComponent(input.id)}/verification/` }, options);
+}
+
+export type MetricsGpuCurrentInput = {
+  readonly query?: {
+    readonly verified?: "yes" | "no" | "all";
+    readonly hosting_type?: "all" | "secure_cloud" | "community";
+    readonly num_gpus?: string;
+  };
+};
+
+export type MetricsGpuCurrentAnswer = {
+  readonly success: true;
+  readonly needs_machine?: boolean;
+  readonly gpus?: readonly ({
+    readonly gpu_name: string;
+    readonly total: number;
+    readonly available: number;
+    readonly rented_verified: number;
+    readonly avail_verified: number;
+    readonly rented_unverified: number;
+    readonly avail_unverified: number;
+    readonly usage: number;
+    readonly usage_30d: number;
+    readonly dlperf: number;
+    readonly tflops: number;
+    readonly price_p10: number | null;
+    readonly price_p25: number | null;
+    readonly price_median: number | null;
+    readonly price_p75: number | null;
+    readonly price_p90: number | null;
+    readonly tflops_per_dollar: number | null;
+    readonly dlperf_per_dollar: number | null;
+  })[];
+};
+
+/** Supply, demand and prices of GPUs now: `GET /api/v0/metrics/gpu/current/` */
+export function metricsGpuCurrent(client: Client, input: MetricsGpuCurrentInput = {}, options?: CallOptions): Promise<MetricsGpuCurrentAnswer> {
+  return client.request({ method: "GET", path: "/api/v0/metrics/gpu/current/", query: input.query }, options);
+}
+
+export type MetricsGpuHistoryInput = {
+  readonly query?: {
+    readonly verified?: "yes" | "no" | "all";
+    readonly hosting_type?: "all" | "secure_cloud" | "community";
+    readonly num_gpus?: string;
+    readonly gpu_name?: string;
+    readonly start?: string;
+    readonly end?: string;
+    readonly step?: string;
+  };
+};
+
+export type MetricsGpuHistoryAnswer = {
+  readonly success: true;
+  readonly needs_machine?: boolean;
+  readonly gpus?: Readonly<Record<string, {
+    readonly supply_demand: {
+      readonly timestamps: readonly number[];
+      readonly rented_verified: readonly number[];
+      readonly avail_verified: readonly number[];
+      readonly rented_unverified: readonly number[];
+      readonly avail_unverified: readonly number[];
+      readonly total: readonly number[];
+    };
+    readonly pricing: {
+      readonly timestamps: readonly number[];
+      readonly rented_p10: readonly (number | null)[];
+      readonly rented_median: readonly (number | null)[];
+      readonly rented_p90: readonly (number | null)[];
+      readonly avail_p10: readonly (number | null)[];
+      readonly avail_median: readonly (number | null)[];
+      readonly avail_p90: readonly (number | null)[];
+    };
+    readonly stats: {
+      readonly tflops: number | null;
+      readonly dlperf: number | null;
+      readonly tflops_per_dollar: number | null;
+      readonly dlperf_per_dollar: number | null;
+    };
+  }>>;
+};
+
+/** Supply, demand and prices of GPUs over time: `GET /api/v0/metrics/gpu/history/` */
+export function metricsGpuHistory(client: Client, input: MetricsGpuHistoryInput = {}, options?: CallOptions): Promise<MetricsGpuHistoryAnswer> {
+  return client.request({ method: "GET", path: "/api/v0/metrics/gpu/history/", query: input.query }, options);
+}
+
+export type MetricsGpuLocationsAnswer = {
+  readonly success: true;
+  readonly needs_machine?: boolean;
+  readonly locations?: readonly ({
+    readonly latitude: number | null;
+    readonly longitude: number | null;
+    readonly city: string;
+    readonly country_code: string;
+    readonly gpu_name: string;
+    readonly rented: boolean;
+    readonly verified: boolean;
+    readonly datacenter: boolean;
+    readonly num_gpus: number;
+  })[];
+};
+
+/** Where the GPUs are: `GET /api/v0/metrics/gpu/locations/` */
+export function metricsGpuLocations(client: Client, options?: CallOptions): Promise<MetricsGpuLocationsAnswer> {
+  return client.request({ method: "GET", path: "/api/v0/metrics/gpu/locations/" }, options);
 }
 
 export type NetworkDiskListAnswer = {
@@ -1521,6 +2455,7 @@ export type NetworkVolumeSearchInput = {
     readonly q?: unknown;
     readonly order?: unknown;
     readonly limit?: number;
+    readonly disable_bundling?: unknown;
     readonly allocated_storage?: number;
     readonly [key: string]: unknown;
   };
@@ -1554,12 +2489,14 @@ export type NetworkVolumeSearchAnswer = {
     readonly storage_cost: number;
     readonly credit_discount_max: number;
     readonly reliability: number;
+    readonly reliability_mult: number;
     readonly duration: number;
     readonly start_date: number;
     readonly end_date: number;
     readonly vericode: number;
     readonly hosting_type: number;
     readonly external: boolean;
+    readonly geolocode: number | null;
     readonly cpu_ghz: number;
     readonly has_avx: number;
     readonly pci_gen: number;
@@ -1748,6 +2685,119 @@ export type SshKeyDeleteAnswer = {
 /** Delete an SSH key; instances keep what they were made with: `DELETE /api/v0/ssh/{id}/` */
 export function sshKeyDelete(client: Client, input: SshKeyDeleteInput, options?: CallOptions): Promise<SshKeyDeleteAnswer> {
   return client.request({ method: "DELETE", path: `/api/v0/ssh/${encodeURIComponent(input.id)}/` }, options);
+}
+
+export type StandingRequestListAnswer = {
+  readonly success: true;
+  readonly standing_requests: readonly ({
+    readonly id: number;
+    readonly status: "open" | "claimed" | "cancelled" | "expired" | "failed";
+    readonly reason: string;
+    readonly position: number | null;
+    readonly q: Readonly<Record<string, unknown>>;
+    readonly max_dph: number | null;
+    readonly price: number | null;
+    readonly image: string;
+    readonly template_hash_id: string | null;
+    readonly disk: number;
+    readonly label: string | null;
+    readonly created_at: number;
+    readonly expires_at: number;
+    readonly attempted_at: number | null;
+    readonly closed_at: number | null;
+    readonly instance_id: number | null;
+  })[];
+};
+
+/** List standing requests, the newest first: `GET /api/v0/standing_requests/` */
+export function standingRequestList(client: Client, options?: CallOptions): Promise<StandingRequestListAnswer> {
+  return client.request({ method: "GET", path: "/api/v0/standing_requests/" }, options);
+}
+
+export type StandingRequestCreateInput = {
+  readonly body?: {
+    readonly template_hash_id?: string;
+    readonly image?: string;
+    readonly env?: string | Readonly<Record<string, unknown>>;
+    readonly volume_info?: {
+      readonly create_new?: boolean;
+      readonly volume_id: number;
+      readonly size?: number;
+      readonly mount_path?: string;
+      readonly name?: string;
+    };
+    readonly price?: number;
+    readonly target_state?: "running" | "stopped";
+    readonly cancel_unavail?: boolean;
+    readonly disk?: number | string;
+    readonly label?: string;
+    readonly runtype?: string;
+    readonly onstart?: string;
+    readonly q?: string | Readonly<Record<string, unknown>>;
+    readonly max_dph?: number;
+    readonly expires_in_hours?: number;
+    readonly [key: string]: unknown;
+  };
+};
+
+export type StandingRequestCreateAnswer = {
+  readonly success: true;
+  readonly id: number;
+  readonly position: number;
+  readonly expires_at: number;
+};
+
+/** Create an instance as soon as an offer matches: `POST /api/v0/standing_requests/` */
+export function standingRequestCreate(client: Client, input: StandingRequestCreateInput = {}, options?: CallOptions): Promise<StandingRequestCreateAnswer> {
+  return client.request({ method: "POST", path: "/api/v0/standing_requests/", body: input.body ?? {} }, options);
+}
+
+export type StandingRequestShowInput = {
+  readonly id: number;
+};
+
+export type StandingRequestShowAnswer = {
+  readonly success: true;
+  readonly standing_request: {
+    readonly id: number;
+    readonly status: "open" | "claimed" | "cancelled" | "expired" | "failed";
+    readonly reason: string;
+    readonly position: number | null;
+    readonly q: Readonly<Record<string, unknown>>;
+    readonly max_dph: number | null;
+    readonly price: number | null;
+    readonly image: string;
+    readonly template_hash_id: string | null;
+    readonly disk: number;
+    readonly label: string | null;
+    readonly created_at: number;
+    readonly expires_at: number;
+    readonly attempted_at: number | null;
+    readonly closed_at: number | null;
+    readonly instance_id: number | null;
+    readonly offers_matching: number;
+    readonly offers_at_any_price: number;
+    readonly cheapest_dph: number | null;
+  };
+};
+
+/** Show a standing request, its place in the line and what there is for it: `GET /api/v0/standing_requests/{id}/` */
+export function standingRequestShow(client: Client, input: StandingRequestShowInput, options?: CallOptions): Promise<StandingRequestShowAnswer> {
+  return client.request({ method: "GET", path: `/api/v0/standing_requests/${encodeURIComponent(input.id)}/` }, options);
+}
+
+export type StandingRequestCancelInput = {
+  readonly id: number;
+};
+
+export type StandingRequestCancelAnswer = {
+  readonly success: true;
+  readonly msg: string;
+};
+
+/** Cancel a standing request: `DELETE /api/v0/standing_requests/{id}/` */
+export function standingRequestCancel(client: Client, input: StandingRequestCancelInput, options?: CallOptions): Promise<StandingRequestCancelAnswer> {
+  return client.request({ method: "DELETE", path: `/api/v0/standing_requests/${encodeURIComponent(input.id)}/` }, options);
 }
 
 export type SubaccountListAnswer = {
@@ -2147,6 +3197,59 @@ export function userIpaddrs(client: Client, input: UserIpaddrsInput, options?: C
   return client.request({ method: "GET", path: `/api/v0/users/${encodeURIComponent(input.user_id)}/ipaddrs/` }, options);
 }
 
+export type MachineEarningsInput = {
+  readonly user_id: string;
+  readonly query?: {
+    readonly sday?: number;
+    readonly eday?: number;
+    readonly last_days?: number;
+    readonly machid?: number;
+  };
+};
+
+export type MachineEarningsAnswer = {
+  readonly summary: {
+    readonly total_gpu: number;
+    readonly total_stor: number;
+    readonly total_bwu: number;
+    readonly total_bwd: number;
+  };
+  readonly username: string;
+  readonly email: string;
+  readonly fullname: string;
+  readonly address1: string;
+  readonly address2: string;
+  readonly city: string;
+  readonly zip: string;
+  readonly country: string;
+  readonly taxinfo: string;
+  readonly current: {
+    readonly balance: number;
+    readonly service_fee: number;
+    readonly total: number;
+    readonly credit: number;
+  };
+  readonly per_machine: readonly {
+    readonly machine_id: number;
+    readonly gpu_earn: number;
+    readonly sto_earn: number;
+    readonly bwu_earn: number;
+    readonly bwd_earn: number;
+  }[];
+  readonly per_day: readonly {
+    readonly day: number;
+    readonly gpu_earn: number;
+    readonly sto_earn: number;
+    readonly bwu_earn: number;
+    readonly bwd_earn: number;
+  }[];
+};
+
+/** Show what machines earned, by day and machine: `GET /api/v0/users/{user_id}/machine-earnings/` */
+export function machineEarnings(client: Client, input: MachineEarningsInput, options?: CallOptions): Promise<MachineEarningsAnswer> {
+  return client.request({ method: "GET", path: `/api/v0/users/${encodeURIComponent(input.user_id)}/machine-earnings/`, query: input.query }, options);
+}
+
 export type VolumeListInput = {
   readonly query?: {
     readonly type?: "local_volume" | "network_volume" | "all_volume";
@@ -2179,6 +3282,7 @@ export type VolumeListAnswer = {
     readonly status: string;
     readonly start_date: number;
     readonly end_date: number;
+    readonly deletes_at: number | null;
     readonly storage_cost: number;
     readonly instances: readonly number[];
     readonly used_space: number;
@@ -2249,6 +3353,27 @@ export function volumeHostList(client: Client, input: VolumeHostListInput, optio
   return client.request({ method: "POST", path: "/api/v0/volumes/", body: input.body ?? {} }, options);
 }
 
+export type VolumeCopyInput = {
+  readonly body: {
+    readonly src_id: number;
+    readonly dst_id: number;
+    readonly size?: number;
+    readonly disable_compression?: boolean;
+  };
+};
+
+export type VolumeCopyAnswer = {
+  readonly success: true;
+  readonly msg: string;
+  readonly id: number;
+  readonly volume_name: string;
+};
+
+/** Clone a volume onto a new one, on the same machine or another: `POST /api/v0/volumes/copy/` */
+export function volumeCopy(client: Client, input: VolumeCopyInput, options?: CallOptions): Promise<VolumeCopyAnswer> {
+  return client.request({ method: "POST", path: "/api/v0/volumes/copy/", body: input.body ?? {} }, options);
+}
+
 export type VolumeSearchInput = {
   readonly query?: {
     readonly q?: string;
@@ -2257,6 +3382,7 @@ export type VolumeSearchInput = {
     readonly q?: unknown;
     readonly order?: unknown;
     readonly limit?: number;
+    readonly disable_bundling?: unknown;
     readonly allocated_storage?: number;
     readonly [key: string]: unknown;
   };
@@ -2290,12 +3416,14 @@ export type VolumeSearchAnswer = {
     readonly storage_cost: number;
     readonly credit_discount_max: number;
     readonly reliability: number;
+    readonly reliability_mult: number;
     readonly duration: number;
     readonly start_date: number;
     readonly end_date: number;
     readonly vericode: number;
     readonly hosting_type: number;
     readonly external: boolean;
+    readonly geolocode: number | null;
     readonly cpu_ghz: number;
     readonly has_avx: number;
     readonly pci_gen: number;
