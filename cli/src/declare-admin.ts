@@ -1,10 +1,12 @@
-import type { Command } from "commander";
+import { Argument, type Command } from "commander";
 import { adminCommand } from "./declare-connection.ts";
-import { parseAmount, parseEmail, parseJsonObject } from "./parse.ts";
+import { parseAmount, parseEmail, parseId, parseJsonObject } from "./parse.ts";
+
+const VERDICTS = ["verified", "unverified", "automatic"];
 
 /** Each prints exactly one JSON object on one line, for scripts. */
 export function declareAdminCommands(program: Command): void {
-  const admin = program.command("admin").description("manage users, credit, keys and disks, as administrator");
+  const admin = program.command("admin").description("manage users, credit, keys, disks and machines");
 
   const user = admin.command("user").description("accounts");
   adminCommand(user, "create", "create an account with an API key")
@@ -25,6 +27,15 @@ export function declareAdminCommands(program: Command): void {
     .option("--permissions <json>", "what it may do; everything that its user may when left out", parseJsonObject)
     .option("--name <text>", "what to call it")
     .action(async (email, options) => (await import("./commands/admin/create-key.ts")).createKey(email, options));
+
+  adminCommand(admin, "verify-machine", "decide by hand whether a machine is verified, and where it stands")
+    .argument("<machine>", "id of the machine", parseId)
+    .addArgument(new Argument("[verdict]", "automatic: what the rule says").choices(VERDICTS))
+    .option("--data-center", "it stands in a data centre that you have seen")
+    .option("--no-data-center", "it does not")
+    .action(async (id, verdict, options) =>
+      (await import("./commands/admin/verify-machine.ts")).verifyMachine(id, verdict, options),
+    );
 
   const disk = admin.command("disk").description("network disks");
   adminCommand(disk, "create", "create a network disk that the user may list for rent")

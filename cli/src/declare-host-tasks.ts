@@ -10,13 +10,13 @@ export function declareHostTaskCommands(program: Command): void {
     .option("--daemon", "the lines of the host's agent on it, instead of its own")
     .action(async (id, options) => (await import("./commands/instance/logs.ts")).printLogs(id, options));
 
-  instanceCommand(program, "execute", "run ls, rm or du in the files of an instance, also of a stopped one")
+  instanceCommand(program, "execute", "run ls, rm or du in the files of an instance")
     .argument("<command>", "in quotes, such as 'ls -l /workspace'")
     .action(async (id, command, options) =>
       (await import("./commands/instance/execute.ts")).executeCommand(id, command, options),
     );
 
-  instanceCommand(program, "recycle", "make an instance's container anew from its freshly pulled image").action(
+  instanceCommand(program, "recycle", "pull an instance's image and make its container anew").action(
     async (id, options) => (await import("./commands/instance/recycle.ts")).recycleInstance(id, options),
   );
 

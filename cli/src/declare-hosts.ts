@@ -33,7 +33,7 @@ function declareAgentCommands(program: Command): void {
   // Its flags are the agent's own affair, --help included: they are passed on as they are.
   const agent = program
     .command("agent")
-    .summary("offer this machine to a server, in the foreground or as a service")
+    .summary("offer this machine to a server, here or as a service")
     .helpOption(false)
     .allowUnknownOption()
     .allowExcessArguments()

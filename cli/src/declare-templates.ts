@@ -3,7 +3,7 @@ import { serverCommand } from "./declare-connection.ts";
 import { parseAmount, parseId, parseJsonObject } from "./parse.ts";
 
 export function declareTemplateCommands(program: Command): void {
-  const template = program.command("template").description("templates: settings to create instances with");
+  const template = program.command("template").description("settings to create instances with");
   serverCommand(template, "search", "list your templates and public ones")
     .option("--filters <json>", 'conditions, such as {"name":{"eq":"mine"}}', parseJsonObject)
     .action(async (options) => (await import("./commands/template/search.ts")).searchTemplates(options));

@@ -61,6 +61,15 @@ test("the help names every command, those of the checkout's script too", async (
   }
 });
 
+test("each command has one line in the help, within 80 columns, below a title", async () => {
+  const { stdout } = await berth(["--help"]);
+  const groups = stdout.split("\n\n").filter((group) => /^[A-Z][^\n]*:\n/.test(group) && !group.startsWith("Usage"));
+  assert.ok(groups.length > 5);
+  for (const line of groups.flatMap((group) => group.split("\n").slice(1))) {
+    assert.match(line, /^ {2}\S.{0,77}$/);
+  }
+});
+
 test("admin user create prints exactly one JSON object and uses the server's own key, whatever the shell has set", async (t) => {
   const answer = { id: 7, email: "a@b.c", api_key: "k", key_id: 9 };
   const { received, env } = await serve(t, 200, answer);

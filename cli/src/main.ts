@@ -6,6 +6,12 @@ for (const [name, value] of Object.entries(process.env)) {
   if (name.startsWith("BERTH_") && value === "") delete process.env[name];
 }
 
+// Whoever reads the first lines only, such as `head`, has read enough.
+process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+  if (error.code !== "EPIPE") throw error;
+  process.exit(0);
+});
+
 try {
   await createProgram().parseAsync();
 } catch (error) {

@@ -48,6 +48,11 @@ export function dollars(value: number | undefined | null): string {
   return `${value < 0 ? "-" : ""}$${magnitude.toFixed(isInCents ? 2 : 4)}`;
 }
 
+/** Where a machine is. What the API says begins with an empty city where none is known. */
+export function placeText(geolocation: string): string {
+  return geolocation.replace(/^, /, "");
+}
+
 /** Control characters of an answer would move the terminal's cursor or colours; they are shown, not obeyed. */
 function cellText(value: string | number | undefined | null): string {
   if (value === undefined || value === null || value === "") return "-";

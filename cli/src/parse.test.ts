@@ -11,6 +11,7 @@ import {
   parsePlace,
   parsePlaceId,
   parsePort,
+  parseTime,
 } from "./parse.ts";
 
 const refused: readonly (readonly [(text: string) => unknown, readonly string[]])[] = [
@@ -21,6 +22,7 @@ const refused: readonly (readonly [(text: string) => unknown, readonly string[]]
   [parsePlace, ["", "1", "1:", ":/a", "local:/a", "X.1:/a"]],
   [parseAmount, ["0", "-5", "1e3", "x", "", "1000000000"]],
   [parseNumber, ["-1", "x", ""]],
+  [parseTime, ["", "tomorrow", "2026-02-31", "2026-01-01T25:00", "2026-01-01T12", "12", "2026-1-1"]],
   [parseEmail, ["nobody", "a b@c", "@", ""]],
   [parseJsonObject, ["[]", "null", "1", "{"]],
   [parseGpus, ["", "RTX 4090", "RTX 4090:0", ":2", "RTX 4090:2,", "RTX 4090:200"]],
@@ -40,6 +42,10 @@ test("what makes sense is read", () => {
   assert.equal(parsePlaceId("V.7"), "V.7");
   assert.equal(parseAmount("0.01"), 0.01);
   assert.equal(parseNumber("0"), 0);
+  assert.equal(parseTime("1767225600"), 1_767_225_600);
+  for (const text of ["2026-01-01", "2026-01-01T00:00", "2026-01-01 00:00:00Z", "2026-01-01T02:00+02:00"]) {
+    assert.equal(parseTime(text), 1_767_225_600, text);
+  }
   assert.equal(parseEmail("a@localhost"), "a@localhost");
   assert.deepEqual(parseJsonObject('{"api":{}}'), { api: {} });
   assert.equal(parseGpus("RTX 4090:2, H100:1"), "RTX 4090:2,H100:1");

@@ -52,6 +52,23 @@ export function parseNumber(text: string): number {
   return Number(text);
 }
 
+/** A time from then on in seconds since 1970: written so, or as a date, which is one of UTC unless it says otherwise. */
+export function parseTime(text: string): number {
+  if (/^\d{9,11}$/.test(text)) return Number(text);
+  const [, day = "", time = "00:00", zone = "Z"] = TIME.exec(text) ?? [];
+  const ms = isDay(day) ? Date.parse(`${day}T${time}${zone}`) : Number.NaN;
+  if (Number.isNaN(ms)) throw new InvalidArgumentError("It must be a time such as 2026-01-31 or 2026-01-31T12:30.");
+  return ms / 1000;
+}
+
+const TIME = /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2})?))?(Z|[+-]\d{2}:\d{2})?$/;
+
+/** The 31st of February would be taken for the 3rd of March. */
+function isDay(day: string): boolean {
+  const ms = Date.parse(day);
+  return !Number.isNaN(ms) && new Date(ms).toISOString().startsWith(day);
+}
+
 export function parseEmail(text: string): string {
   if (!/^[^\s@]+@[^\s@]+$/.test(text)) throw new InvalidArgumentError("It must be an e-mail address.");
   return text;

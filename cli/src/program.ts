@@ -1,21 +1,37 @@
-import { Command } from "commander";
+import { Command, Help, type Option } from "commander";
 import { declareAccessCommands } from "./declare-access.ts";
 import { declareAccountCommands } from "./declare-account.ts";
 import { declareAdminCommands } from "./declare-admin.ts";
+import { CONNECTION } from "./declare-connection.ts";
+import { declareContractCommands } from "./declare-contracts.ts";
 import { declareHostCommands } from "./declare-hosts.ts";
 import { declareHostTaskCommands } from "./declare-host-tasks.ts";
 import { declareInstanceCommands } from "./declare-instances.ts";
 import { declareKeyCommands } from "./declare-keys.ts";
+import { declareMachineCommands } from "./declare-machines.ts";
+import { declareMarketCommands } from "./declare-market.ts";
 import { declareServerCommands } from "./declare-server.ts";
 import { declareServiceCommands } from "./declare-services.ts";
 import { declareTemplateCommands } from "./declare-templates.ts";
+import { declareVolumeCommands } from "./declare-volumes.ts";
 
 const AFTER_HELP = `
 Of the project itself:
-  test                   prove that everything works, from format to end-to-end
-  bench [name]           run a benchmark, or list them
+  test             prove that everything works, from format to end-to-end
+  bench [name]     run a benchmark, or list them
 
 Start with \`berth up\`, or \`berth up --simulate 3\` to try a market without hardware.`;
+
+/** What stands together in the help, in its order. */
+const GROUPS: readonly (readonly [string, readonly ((program: Command) => void)[]])[] = [
+  ["The service", [declareServerCommands, declareAdminCommands]],
+  ["The market", [declareMarketCommands]],
+  ["What you rent", [declareInstanceCommands, declareHostTaskCommands]],
+  ["Ways in", [declareAccessCommands, declareKeyCommands]],
+  ["Money", [declareAccountCommands, declareContractCommands]],
+  ["Templates, volumes, endpoints", [declareTemplateCommands, declareVolumeCommands, declareServiceCommands]],
+  ["Your machines", [declareMachineCommands, declareHostCommands]],
+];
 
 /** Every command with its options. What a command does is loaded when it runs, so that help is there at once. */
 export function createProgram(): Command {
@@ -23,21 +39,41 @@ export function createProgram(): Command {
     .description("An open, self-hosted GPU rental service.")
     .addHelpText("after", AFTER_HELP)
     .showHelpAfterError("Run the command with --help to see what it takes.")
+    .configureHelp({ subcommandTerm: termOf, groupItems: groupsInOrder })
     .exitOverride();
-  declareServerCommands(program);
-  declareInstanceCommands(program);
-  declareHostTaskCommands(program);
-  declareAccessCommands(program);
-  declareAccountCommands(program);
-  declareKeyCommands(program);
-  declareTemplateCommands(program);
-  declareServiceCommands(program);
-  declareHostCommands(program);
-  declareAdminCommands(program);
+  for (const [heading, declarations] of GROUPS) {
+    program.commandsGroup(`${heading}:`);
+    for (const declare of declarations) declare(program);
+  }
+  program.commandsGroup(`${GROUPS[0]?.[0]}:`);
+  program.helpCommand("help [command]", "show what a command takes");
   for (const command of allCommands(program)) command.exitOverride();
   return program;
 }
 
 function allCommands(command: Command): readonly Command[] {
   return command.commands.flatMap((child) => [child, ...allCommands(child)]);
+}
+
+/** What all commands have in common stands behind what is a command's own. */
+function groupsInOrder<T extends Command | Option>(
+  all: T[],
+  visible: T[],
+  groupOf: (item: T) => string,
+): Map<string, T[]> {
+  const groups = new Help().groupItems(all, visible, groupOf);
+  const common = groups.get(CONNECTION);
+  if (common === undefined) return groups;
+  groups.delete(CONNECTION);
+  return groups.set(CONNECTION, common);
+}
+
+/** In the list of all commands their names alone, so that each has one line; in that of a group what it is about, too. */
+function termOf(command: Command): string {
+  if (command.parent?.parent === null) return command.name();
+  const words = command.registeredArguments.map((argument) => {
+    const name = `${argument.name()}${argument.variadic ? "..." : ""}`;
+    return argument.required ? `<${name}>` : `[${name}]`;
+  });
+  return [command.name(), ...words].join(" ");
 }

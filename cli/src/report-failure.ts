@@ -24,10 +24,29 @@ function describeFailure(error: unknown): { readonly lines: readonly string[]; r
   return { lines: [error instanceof Error ? (error.stack ?? error.message) : String(error)], exitCode: 1 };
 }
 
+/** Where to look for what was meant. */
+const ADVICE: Readonly<Record<string, string>> = {
+  machine_in_use: "See who rents there with `berth machine list`; `berth machine unlist` lets nobody new in.",
+  no_such_machine: "See your machines with `berth machine list`.",
+  no_such_default_job: "See your machines with `berth machine list`.",
+  not_a_host: "See what GPUs cost with `berth gpus`; let a machine join with `berth host token create`.",
+  no_such_volume: "See your volumes with `berth volume list`.",
+  no_such_volume_offer: "See what there is with `berth volume search`.",
+  no_such_template: "See what there is with `berth template search`.",
+  no_such_standing_request: "See what you wait for with `berth queue list`.",
+  no_pending_price_increase: "See what hosts ask with `berth price-increase list`.",
+};
+
 function suggestFor(error: ApiError): readonly string[] {
   if (error.code.startsWith("insufficient_")) {
     return ["See `berth balance`; an administrator adds credit with `berth admin credit`."];
   }
+  const made = error.body["new_contract"];
+  if (error.code === "bid_too_low" && typeof made === "number") {
+    return [`See what it waits for with \`berth show ${made}\`; \`berth bid ${made}\` bids what runs now.`];
+  }
+  const advice = ADVICE[error.code];
+  if (advice !== undefined) return [advice];
   switch (error.status) {
     case 401:
       return ["Check the key given by --key, BERTH_API_KEY or the data directory's admin.key."];

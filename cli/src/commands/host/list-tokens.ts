@@ -1,7 +1,7 @@
 import { hostTokenList, type HostTokenListAnswer } from "../../../../sdk/src/operations.ts";
 import { connect, type ConnectionOptions } from "../../connect.ts";
 import { printAnswer, renderTable, type Column } from "../../output.ts";
-import { dateText } from "./list.ts";
+import { dateText } from "../../time-text.ts";
 
 type Token = HostTokenListAnswer["tokens"][number];
 

@@ -1,6 +1,7 @@
 import { hostList, type HostListAnswer } from "../../../../sdk/src/operations.ts";
 import { connect, type ConnectionOptions } from "../../connect.ts";
 import { printAnswer, renderTable, type Column } from "../../output.ts";
+import { dateText } from "../../time-text.ts";
 
 type Credential = HostListAnswer["credentials"][number];
 type Row = { readonly credential: Credential; readonly machine: Credential["machines"][number] | undefined };
@@ -43,9 +44,4 @@ function noteOf({ credential, machine }: Row): string {
   ]
     .filter((text) => text !== "")
     .join("; ");
-}
-
-/** Such as `2026-01-31 12:30` UTC. */
-export function dateText(unixSeconds: number): string {
-  return new Date(unixSeconds * 1000).toISOString().slice(0, 16).replace("T", " ");
 }

@@ -1,0 +1,24 @@
+import { ApiError } from "../../../../sdk/src/client.ts";
+import { instanceLaunch } from "../../../../sdk/src/operations.ts";
+import { connect, type ConnectionOptions } from "../../connect.ts";
+import { UserError } from "../../failure.ts";
+import { printAnswer } from "../../output.ts";
+import { parseOrder } from "../offer/order.ts";
+import { fieldsToRun, type WhatToRun } from "./what-to-run.ts";
+
+type Options = ConnectionOptions & WhatToRun & { readonly order: string; readonly json?: boolean };
+
+/** Rents the first offer of a search that can still be had. */
+export async function launchInstance(words: readonly string[], options: Options): Promise<void> {
+  const body = { ...fieldsToRun(options), q: { q: words.join(" "), order: parseOrder(options.order) } };
+  const answer = await instanceLaunch(connect(options), { body }).catch((error: unknown) => {
+    const isInVain = error instanceof ApiError && error.code === "no_such_ask";
+    throw isInVain ? new UserError(`${error.msg}`, "Wait in line for one with: berth queue add") : error;
+  });
+  printAnswer(
+    answer,
+    options,
+    ({ new_contract: id, ask_id: offer }) =>
+      `Instance ${id} is being created from offer ${offer}. See: berth show ${id}`,
+  );
+}

@@ -1,0 +1,6 @@
+/** Fields by commas; `score-` is the highest first, as in the query language, and without a sign the lowest. */
+export function parseOrder(text: string): readonly (readonly [string, "asc" | "desc"])[] {
+  return text
+    .split(",")
+    .map((field) => (field.endsWith("-") ? [field.slice(0, -1), "desc"] : [field.replace(/\+$/, ""), "asc"]));
+}

@@ -1,0 +1,27 @@
+import { standingRequestCreate } from "../../../../sdk/src/operations.ts";
+import { connect, type ConnectionOptions } from "../../connect.ts";
+import { UserError } from "../../failure.ts";
+import { given } from "../../given.ts";
+import { printAnswer } from "../../output.ts";
+import { dateText } from "../../time-text.ts";
+import { fieldsToRun, type WhatToRun } from "../instance/what-to-run.ts";
+
+type Options = ConnectionOptions &
+  WhatToRun & { readonly maxPrice?: number; readonly hours?: number; readonly json?: boolean };
+
+/** Waits in line for an offer that matches, and rents it. */
+export async function addToQueue(words: readonly string[], options: Options): Promise<void> {
+  const { maxPrice, hours, price } = options;
+  const what = fieldsToRun(options);
+  if (maxPrice === undefined && price === undefined) {
+    throw new UserError("Nothing says what it may cost.", "Give --max-price, or --price for a bid.", 2);
+  }
+  const body = { ...what, q: words.join(" "), ...given({ max_dph: maxPrice, expires_in_hours: hours }) };
+  const answer = await standingRequestCreate(connect(options), { body });
+  printAnswer(
+    answer,
+    options,
+    ({ id, position, expires_at: until }) =>
+      `Request ${id} is number ${position} in line until ${dateText(until)} UTC. See: berth queue show ${id}`,
+  );
+}

@@ -1,0 +1,11 @@
+import { standingRequestCancel } from "../../../../sdk/src/operations.ts";
+import { connect, type ConnectionOptions } from "../../connect.ts";
+import { printAnswer } from "../../output.ts";
+
+export async function cancelRequest(
+  id: number,
+  options: ConnectionOptions & { readonly json?: boolean },
+): Promise<void> {
+  const answer = await standingRequestCancel(connect(options), { id });
+  printAnswer(answer, options, ({ msg }) => msg);
+}
