@@ -1,12 +1,15 @@
 // One row per operation of the API: what a key needs for it, a call that succeeds, and the same call on objects that are
 // somebody else's or nobody's. `matrix.test.ts` runs the rows; a route without a row does not compile, and does not pass.
 import { randomUUID } from "node:crypto";
-import type { PermissionCategory } from "../../server/src/base/identity.ts";
 import document from "../../server/openapi.json" with { type: "json" };
-import type { MachineId } from "../../server/src/base/ids.ts";
+import { asId, type MachineId } from "../../server/src/base/ids.ts";
 import { aSigningRequest } from "../support/certificates.ts";
 import type { TestCaller } from "../support/fixtures.ts";
+import { until } from "../support/until.ts";
 import { anSshKey } from "../support/ssh-keys.ts";
+import { machineEndpoints } from "./machine-endpoints.ts";
+import { ABSENT, at, onObject, onUser, plain, type Needs, type Row } from "./row.ts";
+import { aVolume, idIn, volumeEndpoints } from "./volume-endpoints.ts";
 import { aListedMachine, anInstance, anOffer, type Target, type World } from "./world.ts";
 
 type Paths = (typeof document)["paths"];
@@ -14,61 +17,7 @@ type OperationOn<P extends keyof Paths> = `${Uppercase<keyof Paths[P] & string>}
 /** Such as `GET /api/v0/template/`. */
 export type Operation = { [P in keyof Paths]: OperationOn<P> }[keyof Paths];
 
-/** `optional`: no key is needed; one that is sent must be valid, and have the category when one is named. */
-export type Needs = PermissionCategory | "admin" | "public" | "optional" | "optional user_write";
-
-/** The same call on the caller's object, on a stranger's, and on one that never was. */
-export type Aim = { readonly own: Target; readonly foreign: Target; readonly absent: Target };
-
-export type Row = {
-  readonly needs: Needs;
-  /** A call that succeeds with the owner's key (for `admin`: the administrator's). Made anew each time. */
-  readonly call: (world: World) => Promise<Target> | Target;
-  /** By what a call names an object. Absent where a call acts on the caller, or on what is public. */
-  readonly aims?: (world: World) => Promise<Readonly<Record<string, Aim>>>;
-  /** The key inside an instance may do it, to that instance. */
-  readonly isForInstanceKeys?: true;
-};
-
-const ABSENT = 2_000_000_000;
 const NO_SUCH_HASH = "0".repeat(32);
-
-const at = (path: string, body?: unknown): Target => (body === undefined ? { path } : { path, body });
-
-/** A call that needs no object. */
-function plain(needs: Needs, path: string, body?: unknown): Row {
-  return { needs, call: () => at(path, body) };
-}
-
-/** A call on an object that `make` makes for a user; both of its ids go into `aim`. */
-function onObject(
-  needs: Needs,
-  name: string,
-  make: (world: World, user: TestCaller) => Promise<string | number>,
-  aim: (id: string | number) => Target,
-  absent: string | number = ABSENT,
-): Row {
-  return {
-    needs,
-    call: async (world) => aim(await make(world, world.owner)),
-    aims: async (world) => ({
-      [name]: {
-        own: aim(await make(world, world.owner)),
-        foreign: aim(await make(world, world.stranger)),
-        absent: aim(absent),
-      },
-    }),
-  };
-}
-
-/** A path that names the user whose data is wanted. */
-const onUser = (needs: Needs, path: (id: string | number) => string): Row =>
-  onObject(
-    needs,
-    "user_id",
-    async (_world, user) => user.id,
-    (id) => at(path(id)),
-  );
 
 async function aTemplate(world: World, user: TestCaller) {
   const body = { name: randomUUID(), image: "alpine", private: true };
@@ -100,36 +49,6 @@ async function aJoinedCredential(world: World, user: TestCaller): Promise<number
 
 const anEndpoint = async (world: World, user: TestCaller) =>
   Number((await world.done("POST", at("/api/v0/endptjobs/", { endpoint_name: randomUUID() }), user))["result"]);
-
-const aDisk = async (world: World, user: TestCaller) =>
-  Number(
-    (await world.done("POST", at("/api/v0/admin/disks/", { email: user.email, size: 1000 }), world.admin))["disk_id"],
-  );
-
-async function aNetworkListing(world: World, user: TestCaller): Promise<number> {
-  const disk = await aDisk(world, user);
-  const body = { disk_id: disk, price_disk: 0.1, size: 500, end_date: 4_000_000_000 };
-  const { msg } = await world.done("POST", at("/api/v0/network_volume/", body), user);
-  return idIn(msg);
-}
-
-async function aLocalListing(world: World, host: TestCaller): Promise<{ machine: MachineId; listing: number }> {
-  const machine = await aListedMachine(world, host);
-  const body = { machine, size: 100, price_disk: 0.1, end_date: 4_000_000_000 };
-  const { msg } = await world.done("POST", at("/api/v0/volumes/", body), host);
-  return { machine, listing: idIn(msg) };
-}
-
-async function aVolume(world: World, user: TestCaller): Promise<{ machine: MachineId; volume: number }> {
-  const { machine, listing } = await aLocalListing(world, world.stranger);
-  const { id } = await world.done("PUT", at("/api/v0/volumes/", { id: listing, size: 5 }), user);
-  return { machine, volume: Number(id) };
-}
-
-/** The first number of a sentence such as "Listed Volume 7." */
-function idIn(sentence: unknown): number {
-  return Number(/\d+/.exec(String(sentence))?.[0]);
-}
 
 const instanceId = async (world: World, user: TestCaller) => (await anInstance(world, user)).id;
 
@@ -189,6 +108,79 @@ const createInstance: Row = {
   },
 };
 
+/** The same for a rental whose offer is named elsewhere than in the path. */
+function renting(target: (world: World, machine: MachineId, body: object) => Promise<Target>): Row {
+  const body = { image: "alpine", disk: 10 };
+  const aim = async (world: World, user: TestCaller, volumeId?: number) => {
+    const { machine, volume } = await aVolume(world, user);
+    const volumeInfo = { create_new: false, volume_id: volumeId ?? volume, mount_path: "/data" };
+    return target(world, machine, { ...body, volume_info: volumeInfo });
+  };
+  return {
+    needs: "instance_write",
+    call: async (world) => target(world, await aListedMachine(world), body),
+    aims: async (world) => ({
+      volume_id: {
+        own: await aim(world, world.owner),
+        foreign: await aim(world, world.stranger),
+        absent: await aim(world, world.owner, ABSENT),
+      },
+    }),
+  };
+}
+
+const inBulk = async (world: World, machine: MachineId, body: object) =>
+  at("/api/v0/asks/bulk/", { ...body, ids: [await anOffer(world, machine)] });
+
+/** Waits until the search can find the machine. */
+async function launched({ app }: World, machine: MachineId, body: object): Promise<Target> {
+  await until("the offer to be found", () => app.offers.index.slotOf(machine) !== undefined);
+  return at("/api/v0/launch_instance/", { ...body, q: { machine_id: { eq: machine } } });
+}
+
+/** For less than anybody asks: it waits for ever. */
+const waiting = async (_world: World, _machine: MachineId, body: object) =>
+  at("/api/v0/standing_requests/", { ...body, q: {}, max_dph: 0.000_001 });
+
+async function aStandingRequest(world: World, user: TestCaller): Promise<number> {
+  const { path, body } = await waiting(world, asId<MachineId>(ABSENT), { image: "alpine" });
+  return Number((await world.done("POST", at(path, body), user))["id"]);
+}
+
+/** By a host, that is whoever has a machine. */
+const asHost = (path: string): Row => ({
+  needs: "machine_read",
+  call: async (world) => {
+    await aListedMachine(world, world.owner);
+    return at(path);
+  },
+});
+
+/** Not every host gives a discount. */
+async function aPrepayableInstance(world: World, user: TestCaller): Promise<number> {
+  const id = await instanceId(world, user);
+  await world.database.pool.query("update machines set credit_discount_max_permille = 400");
+  return id;
+}
+
+/** What a host asks this renter for staying longer. */
+async function aPriceIncrease(world: World, user: TestCaller): Promise<number> {
+  const id = await instanceId(world, user);
+  const { rows } = await world.database.pool.query<{ id: number }>(
+    `insert into pending_price_increases (instance_id, host_id, price_nanos_per_hour, storage_nanos_per_gb_month,
+       inet_up_nanos_per_gb, inet_down_nanos_per_gb, end_at, created_at)
+     select i.id, m.host_id, 1, 1, 1, 1, i.end_at + interval '1 day', now()
+     from instances i join machines m on m.id = i.machine_id where i.id = $1 returning id`,
+    [id],
+  );
+  return rows[0]!.id;
+}
+
+const answerIncrease = (verb: "accept" | "reject"): Row =>
+  onObject("instance_write", "pending_price_increase_id", aPriceIncrease, (id) =>
+    at(`/api/v0/instances/${verb}-price-increase/`, { pending_price_increase_id: id }),
+  );
+
 /** The same, but not for the key inside the instance. */
 const onInstanceOfOwner = (aim: (id: string | number) => Target): Row =>
   onObject("instance_write", "id", instanceId, aim);
@@ -227,11 +219,6 @@ const readResult: Row = {
     return at(new URL(String(url)).pathname);
   },
 };
-
-const listNetworkVolume = (path: string): Row =>
-  onObject("machine_write", "disk_id", aDisk, (id) =>
-    at(path, { disk_id: id, price_disk: 0.1, size: 100, end_date: 4_000_000_000 }),
-  );
 
 export const endpoints = {
   "GET /healthz": plain("public", "/healthz"),
@@ -305,6 +292,11 @@ export const endpoints = {
     needs: "admin",
     call: ({ stranger }) => at("/api/v0/admin/credit/", { email: stranger.email, amount: 1 }),
   },
+  "PUT /api/v0/admin/machines/{id}/verification/": {
+    needs: "admin",
+    call: async (world) =>
+      at(`/api/v0/admin/machines/${await aListedMachine(world)}/verification/`, { verification: "unverified" }),
+  },
   "POST /api/v0/admin/disks/": {
     needs: "admin",
     call: ({ stranger }) => at("/api/v0/admin/disks/", { email: stranger.email, size: 10 }),
@@ -352,19 +344,57 @@ export const endpoints = {
     },
   },
 
+  "GET /api/v0/machines/{id}/reliability/": {
+    needs: "public",
+    call: async (world) => at(`/api/v0/machines/${await aListedMachine(world)}/reliability/`),
+  },
+  "GET /api/v0/machines/{id}/verification/": onObject("machine_read", "id", aListedMachine, (id) =>
+    at(`/api/v0/machines/${id}/verification/`),
+  ),
+
   "POST /api/v0/bundles/": plain("optional", "/api/v0/bundles/", {}),
   "GET /api/v0/bundles/": plain("optional", "/api/v0/bundles/"),
   "PUT /api/v0/search/asks/": plain("misc", "/api/v0/search/asks/", {}),
   "GET /api/v0/gpu_names/unique/": plain("public", "/api/v0/gpu_names/unique/"),
+  "GET /api/v0/gpu_types/": plain("public", "/api/v0/gpu_types/"),
 
   "PUT /api/v0/asks/{id}/": createInstance,
   "POST /api/v0/asks/{id}/": createInstance,
+  "POST /api/v0/asks/bulk/": renting(inBulk),
+  "PUT /api/v0/launch_instance/": renting(launched),
+  "GET /api/v0/standing_requests/": plain("instance_read", "/api/v0/standing_requests/"),
+  "POST /api/v0/standing_requests/": renting(waiting),
+  "GET /api/v0/standing_requests/{id}/": onObject("instance_read", "id", aStandingRequest, (id) =>
+    at(`/api/v0/standing_requests/${id}/`),
+  ),
+  "DELETE /api/v0/standing_requests/{id}/": onObject("instance_write", "id", aStandingRequest, (id) =>
+    at(`/api/v0/standing_requests/${id}/`),
+  ),
+  "GET /api/v0/metrics/gpu/current/": asHost("/api/v0/metrics/gpu/current/"),
+  "GET /api/v0/metrics/gpu/history/": asHost("/api/v0/metrics/gpu/history/"),
+  "GET /api/v0/metrics/gpu/locations/": asHost("/api/v0/metrics/gpu/locations/"),
+  "GET /api/v0/gpu_prices/": plain("public", "/api/v0/gpu_prices/"),
   "GET /api/v1/instances/": plain("instance_read", "/api/v1/instances/"),
   "GET /api/v0/instances/": plain("instance_read", "/api/v0/instances/"),
   "GET /api/v0/instances/{id}/": onInstance("instance_read", (id) => `/api/v0/instances/${id}/`),
   "PUT /api/v0/instances/{id}/": onInstance("instance_write", (id) => `/api/v0/instances/${id}/`, { state: "stopped" }),
   "DELETE /api/v0/instances/{id}/": onInstance("instance_write", (id) => `/api/v0/instances/${id}/`),
+  "GET /api/v0/instances/{id}/events/": onObject("instance_read", "id", instanceId, (id) =>
+    at(`/api/v0/instances/${id}/events/`),
+  ),
   "PUT /api/v0/instances/reboot/{id}/": onInstance("instance_write", (id) => `/api/v0/instances/reboot/${id}/`),
+  "PUT /api/v0/instances/prepay/{id}/": onObject("instance_write", "id", aPrepayableInstance, (id) =>
+    at(`/api/v0/instances/prepay/${id}/`, { amount: 0.01 }),
+  ),
+  "GET /api/v0/instances/balance/{id}/": onObject("instance_read", "id", instanceId, (id) =>
+    at(`/api/v0/instances/balance/${id}/`),
+  ),
+  "GET /api/v0/instances/pending-price-increases/": plain(
+    "instance_read",
+    "/api/v0/instances/pending-price-increases/",
+  ),
+  "PUT /api/v0/instances/accept-price-increase/": answerIncrease("accept"),
+  "PUT /api/v0/instances/reject-price-increase/": answerIncrease("reject"),
   "PUT /api/v0/instances/bid_price/{id}/": onObject(
     "instance_write",
     "id",
@@ -444,36 +474,6 @@ export const endpoints = {
   "DELETE /api/v0/commands/copy_direct/": cancelCopy("/api/v0/commands/copy_direct/"),
   "DELETE /api/v0/commands/rsync/": cancelCopy("/api/v0/commands/rsync/"),
 
-  "GET /api/v0/volumes/": plain("instance_read", "/api/v0/volumes/"),
-  "PUT /api/v0/volumes/": {
-    needs: "instance_write",
-    call: async (world) =>
-      at("/api/v0/volumes/", { id: (await aLocalListing(world, world.stranger)).listing, size: 5 }),
-  },
-  "DELETE /api/v0/volumes/": onObject(
-    "instance_write",
-    "id",
-    async (world, user) => (await aVolume(world, user)).volume,
-    (id) => at("/api/v0/volumes/", { id }),
-  ),
-  "POST /api/v0/volumes/": onObject("machine_write", "machine", aListedMachine, (machine) =>
-    at("/api/v0/volumes/", { machine, size: 100, price_disk: 0.1, end_date: 4_000_000_000 }),
-  ),
-  "POST /api/v0/volumes/search/": plain("misc", "/api/v0/volumes/search/", {}),
-  "POST /api/v0/volumes/unlist/": onObject(
-    "machine_write",
-    "id",
-    async (world, user) => (await aLocalListing(world, user)).listing,
-    (id) => at("/api/v0/volumes/unlist/", { id }),
-  ),
-
-  "POST /api/v0/network_volume/": listNetworkVolume("/api/v0/network_volume/"),
-  "POST /api/v0/network_volumes/": listNetworkVolume("/api/v0/network_volumes/"),
-  "PUT /api/v0/network_volumes/": {
-    needs: "instance_write",
-    call: async (world) =>
-      at("/api/v0/network_volumes/", { id: await aNetworkListing(world, world.stranger), size: 5 }),
-  },
   "POST /api/v0/hosts/tokens/": plain("machine_write", "/api/v0/hosts/tokens/", { name: "rig" }),
   "GET /api/v0/hosts/tokens/": plain("machine_read", "/api/v0/hosts/tokens/"),
   "DELETE /api/v0/hosts/tokens/{id}/": onObject("machine_write", "id", aJoinTokenId, (id) =>
@@ -487,41 +487,8 @@ export const endpoints = {
     needs: "public",
     call: async (world) => at("/api/v0/agent/join/", await aJoin(world, world.owner)),
   },
-  "GET /api/v0/network_disk/": plain("machine_read", "/api/v0/network_disk/"),
-  "POST /api/v0/network_disk/": {
-    needs: "machine_write",
-    call: async (world) =>
-      at("/api/v0/network_disk/", {
-        machines: [await aListedMachine(world, world.owner)],
-        mount_point: "/mnt/a",
-        size: 10,
-      }),
-    aims: async (world) => {
-      const machine = (user: TestCaller) => aListedMachine(world, user);
-      const mount = (id: number, diskId?: number) =>
-        at("/api/v0/network_disk/", {
-          machines: [id],
-          mount_point: "/mnt/a",
-          ...(diskId === undefined ? { size: 10 } : { disk_id: diskId }),
-        });
-      return {
-        machines: {
-          own: mount(await machine(world.owner)),
-          foreign: mount(await machine(world.stranger)),
-          absent: mount(ABSENT),
-        },
-        disk_id: {
-          own: mount(await machine(world.owner), await aDisk(world, world.owner)),
-          foreign: mount(await machine(world.owner), await aDisk(world, world.stranger)),
-          absent: mount(await machine(world.owner), ABSENT),
-        },
-      };
-    },
-  },
-  "POST /api/v0/network_volumes/search/": plain("misc", "/api/v0/network_volumes/search/", {}),
-  "POST /api/v0/network_volumes/unlist/": onObject("machine_write", "id", aNetworkListing, (id) =>
-    at("/api/v0/network_volumes/unlist/", { id }),
-  ),
+  ...volumeEndpoints,
+  ...machineEndpoints,
 
   "POST /api/v0/endptjobs/": plain("misc", "/api/v0/endptjobs/", {}),
   "GET /api/v0/endptjobs/": plain("misc", "/api/v0/endptjobs/"),
@@ -554,6 +521,10 @@ export const hiddenEndpoints: Readonly<Record<string, Row>> = {
 export const FORBIDDEN_BY_CONTRACT: ReadonlySet<string> = new Set([
   "GET /api/v0/users/{user_id}/ipaddrs/ user_id",
   "GET /api/v0/users/{user_id}/invoices/ user_id",
+  "GET /api/v0/users/{user_id}/machine-earnings/ user_id",
+  "PUT /api/v0/machines/create_asks/ id",
+  "PUT /api/v0/machines/create_bids/ id",
+  "PUT /api/v0/machines/{id}/minbid/ id",
   "POST /api/v0/users/ parent_id",
   "POST /api/v0/network_volume/ disk_id",
   "POST /api/v0/network_volumes/ disk_id",

@@ -3,7 +3,8 @@ import assert from "node:assert/strict";
 import { randomInt } from "node:crypto";
 import { after, before, describe, test } from "node:test";
 import fc from "fast-check";
-import { endpoints, type Row } from "./endpoints.ts";
+import { endpoints } from "./endpoints.ts";
+import type { Row } from "./row.ts";
 import { listOperations, type ApiOperation } from "./openapi.ts";
 import { anyRequest, type AnyRequest } from "./requests.ts";
 import { anInstance, makeWorld, type World } from "./world.ts";
@@ -14,6 +15,9 @@ const SEED = Number(process.env["BERTH_FUZZ_SEED"] ?? randomInt(2 ** 31));
 const BARE: Readonly<Record<string, "array" | "string">> = {
   "GET /api/v0/audit_logs/": "array",
   "DELETE /api/v0/auth/apikeys/{id}/": "string",
+  "GET /api/v0/machines/{id}/": "array",
+  "GET /api/v0/machines/{id}/reports/": "array",
+  "GET /api/v0/machines/maintenances/": "array",
   "GET /api/v0/ssh/": "array",
 };
 

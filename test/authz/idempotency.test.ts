@@ -2,7 +2,8 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { after, before, describe, test } from "node:test";
-import { endpoints, type Row } from "./endpoints.ts";
+import { endpoints } from "./endpoints.ts";
+import type { Row } from "./row.ts";
 import { makeWorld, type Target, type World } from "./world.ts";
 
 /** They look something up; POST and PUT only carry the question. */

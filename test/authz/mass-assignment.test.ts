@@ -1,7 +1,8 @@
 // Fields that a request may not set: whatever is sent under their names is ignored or refused, and never stored.
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import { endpoints, type Row } from "./endpoints.ts";
+import { endpoints } from "./endpoints.ts";
+import type { Row } from "./row.ts";
 import { listOperations, type ApiOperation } from "./openapi.ts";
 import { anInstance, makeWorld, type World } from "./world.ts";
 

@@ -8,7 +8,8 @@ import {
 } from "../../server/src/base/identity.ts";
 import type { TestAnswer } from "../support/http.ts";
 import { until } from "../support/until.ts";
-import { endpoints, FORBIDDEN_BY_CONTRACT, hiddenEndpoints, type Needs, type Row } from "./endpoints.ts";
+import { endpoints, FORBIDDEN_BY_CONTRACT, hiddenEndpoints } from "./endpoints.ts";
+import type { Needs, Row } from "./row.ts";
 import { listOperations } from "./openapi.ts";
 import { anInstance, makeWorld, type Target, type World } from "./world.ts";
 

@@ -6,15 +6,23 @@ import { buildApp, type BerthApp } from "../../server/src/app.ts";
 import type { PermissionDocument } from "../../server/src/base/identity.ts";
 import { createLog } from "../../server/src/base/log.ts";
 import { listen } from "../../server/src/db/listener.ts";
-import { issueAgentToken } from "../../server/src/domains/hosts/index.ts";
+import { hostLoops, issueAgentToken, notifyMarket } from "../../server/src/domains/hosts/index.ts";
+import { withTransaction } from "../../server/src/db/transaction.ts";
+import { contractLoops } from "../../server/src/domains/contracts/index.ts";
+import { defaultJobLoop, rollListingsLoop } from "../../server/src/domains/hosting/index.ts";
 import { instanceLoops } from "../../server/src/domains/instances/index.ts";
-import { auditLedger, balanceOf, postTransfers } from "../../server/src/domains/ledger/index.ts";
+import { auditLedger, balanceOf, ledgerLoops, postTransfers } from "../../server/src/domains/ledger/index.ts";
+import { setMarketRules, type MarketRules } from "../../server/src/domains/market/index.ts";
 import { meteringLoops } from "../../server/src/domains/metering/index.ts";
+import { statisticsLoops } from "../../server/src/domains/statistics/index.ts";
 import { taskLoops } from "../../server/src/domains/tasks/index.ts";
+import { volumeLoops } from "../../server/src/domains/volumes/index.ts";
+import { waitlistLoops } from "../../server/src/domains/waitlist/index.ts";
 import { FakeHost, type FakeHostOptions } from "./fake-host.ts";
 import { aCaller, aUser, inTransaction, type TestCaller } from "./fixtures.ts";
 import { inject, NO_LIMITS, type TestAnswer, type TestCall } from "./http.ts";
 import { grantOf } from "./ledger.ts";
+import { setPlainTerms } from "./machines.ts";
 import { ManualClock } from "./manual-clock.ts";
 import { testDatabase, type TestDatabase } from "./postgres.ts";
 
@@ -34,8 +42,8 @@ export type TestApp = {
   call(call: TestCall): Promise<TestAnswer>;
   /** A user with a key and, unless another amount is given, 100 dollars. */
   caller(options?: { readonly dollars?: number; readonly permissions?: PermissionDocument }): Promise<TestCaller>;
-  /** A connected host with its own credential. */
-  host(options?: Partial<FakeHostOptions>): Promise<FakeHost>;
+  /** A connected host with its own credential, of this user or of one without a key, listed at $0.30 an hour for a GPU. */
+  host(options?: Partial<FakeHostOptions> & { readonly owner?: TestCaller }): Promise<FakeHost>;
   /** Resolves when every change committed so far has reached offers and agents' sessions. */
   settled(): Promise<void>;
   /** Runs a background loop once. */
@@ -47,7 +55,13 @@ export type TestApp = {
   close(): Promise<void>;
 };
 
-export type TestAppOptions = { readonly env?: TestDatabase; readonly clock?: ManualClock; readonly secret?: Buffer };
+export type TestAppOptions = {
+  readonly env?: TestDatabase;
+  readonly clock?: ManualClock;
+  readonly secret?: Buffer;
+  /** How long a displaced instance runs on, and the minimum slice; none of both unless a test is about them. */
+  readonly rules?: Partial<MarketRules>;
+};
 
 /** The whole server on a database of its own, with a socket for agents and a clock that only the test moves. */
 export async function testApp(t: TestContext, options: TestAppOptions = {}): Promise<TestApp> {
@@ -57,6 +71,7 @@ export async function testApp(t: TestContext, options: TestAppOptions = {}): Pro
   const env = options.env ?? (await testDatabase(t));
   const { clock = new ManualClock(), secret = randomBytes(32) } = options;
   const { database } = env;
+  await inTransaction(database, (tx) => setMarketRules(tx, { noticeMs: 0, minSliceMs: 0, ...options.rules }));
   const complaints: string[] = [];
   const log = createLog("warn", { write: (line) => void complaints.push(line) });
   const dependencies = {
@@ -74,7 +89,7 @@ export async function testApp(t: TestContext, options: TestAppOptions = {}): Pro
   const onMessage = (name: string) => barriers.get(name)?.();
   const channels = new Map([...app.channels, [BARRIER_CHANNEL, { onMessage, onGap: () => {} }] as const]);
   const listener = await listen(env.connection, channels, { clock, log });
-  await app.offers.load();
+  await Promise.all([app.offers.load(), app.space.load()]);
   app.gateway.attach(app.http.app.server);
   await app.http.app.listen({ host: "127.0.0.1", port: 0 });
   const address = app.http.app.server.address();
@@ -89,6 +104,7 @@ export async function testApp(t: TestContext, options: TestAppOptions = {}): Pro
     app.proxy.close();
     await app.gateway.close();
     await app.http.app.close();
+    await app.loops.stop();
     await app.drain();
     await listener.close();
   };
@@ -99,12 +115,20 @@ export async function testApp(t: TestContext, options: TestAppOptions = {}): Pro
     await env.pool.query("select pg_notify($1, $2)", [BARRIER_CHANNEL, name]);
     await arrived;
     barriers.delete(name);
-    await app.offers.settled();
+    await Promise.all([app.offers.settled(), app.space.settled()]);
   };
   const loops = [
+    ...hostLoops({ database, clock, notifyMarket }),
     ...instanceLoops({ database, clock }),
     ...meteringLoops({ database, clock }),
+    ...contractLoops({ database, clock }),
+    ...ledgerLoops({ database, clock }),
+    defaultJobLoop({ database, clock }),
+    rollListingsLoop({ database, clock }),
     ...taskLoops({ database, clock }),
+    ...volumeLoops({ database, clock }),
+    ...waitlistLoops({ database, clock }),
+    ...statisticsLoops({ database, clock }),
   ];
   return {
     app,
@@ -120,14 +144,15 @@ export async function testApp(t: TestContext, options: TestAppOptions = {}): Pro
       if (dollars > 0) await giveCredit(env, made, dollars);
       return made;
     },
-    async host(given = {}) {
+    async host({ owner, ...given } = {}) {
       const token = await inTransaction(database, async (tx) => {
-        const owner = await aUser(tx);
-        return issueAgentToken(tx, { userId: owner.id, name: "hosts", isTrusted: true });
+        const { id: userId } = owner ?? (await aUser(tx));
+        return issueAgentToken(tx, { userId, name: randomBytes(8).toString("hex"), isTrusted: true });
       });
       const host = new FakeHost({ origin, token, clock, database, ...given });
       hosts.push(host);
       await host.connect();
+      await withTransaction(database, clock, (tx) => setPlainTerms(tx, host.machineId));
       await settled();
       return host;
     },
@@ -147,7 +172,8 @@ export async function testApp(t: TestContext, options: TestAppOptions = {}): Pro
   };
 }
 
-async function giveCredit({ database }: TestDatabase, user: TestCaller, dollars: number): Promise<void> {
+/** Adds dollars to what a user can spend. */
+export async function giveCredit({ database }: TestDatabase, user: TestCaller, dollars: number): Promise<void> {
   const amount = (BigInt(Math.round(dollars * 1e6)) * DOLLAR) / 1_000_000n;
   await inTransaction(database, (tx) => postTransfers(tx, [grantOf(user.id, amount)]));
 }

@@ -77,19 +77,38 @@ export async function ensureDocker(): Promise<void> {
 /** An image made on the spot from the static busybox of this machine, so that no registry is needed. */
 export async function busyboxImage(): Promise<string> {
   await ensureDocker();
-  if (await hasImage(BUSYBOX_IMAGE)) return BUSYBOX_IMAGE;
-  const root = await mkdtemp(join(tmpdir(), "berth-busybox-"));
-  try {
+  return imageOf(BUSYBOX_IMAGE, ["ENV PATH=/bin", 'CMD ["sleep","86400"]'], async (root) => {
     for (const folder of ["bin", "etc", "root", "tmp", "proc", "sys", "dev"]) await mkdir(join(root, folder));
-    await copyFile("/bin/busybox", join(root, "bin/busybox"));
-    await chmod(join(root, "bin/busybox"), 0o755);
+    await copyProgram(join(root, "bin/busybox"));
     for (const applet of APPLETS) await symlink("busybox", join(root, "bin", applet));
+  });
+}
+
+/** An image with one static program and nothing else: no shell, no folder, no user. */
+export async function bareImage(): Promise<string> {
+  await ensureDocker();
+  return imageOf("berth-test/bare:1", ['CMD ["/sleep","86400"]'], (root) => copyProgram(join(root, "sleep")));
+}
+
+async function copyProgram(path: string): Promise<void> {
+  await copyFile("/bin/busybox", path);
+  await chmod(path, 0o755);
+}
+
+async function imageOf(
+  name: string,
+  changes: readonly string[],
+  fill: (root: string) => Promise<void>,
+): Promise<string> {
+  if (await hasImage(name)) return name;
+  const root = await mkdtemp(join(tmpdir(), "berth-image-"));
+  try {
+    await fill(root);
     const archive = `${root}.tar`;
     await run("tar", ["-C", root, "-cf", archive, "."]);
-    const changes = ["--change", "ENV PATH=/bin", "--change", 'CMD ["sleep","86400"]'];
-    await docker("import", ...changes, archive, BUSYBOX_IMAGE);
+    await docker("import", ...changes.flatMap((change) => ["--change", change]), archive, name);
     await rm(archive);
-    return BUSYBOX_IMAGE;
+    return name;
   } finally {
     await rm(root, { recursive: true, force: true });
   }

@@ -152,6 +152,12 @@ export class FakeHost {
     });
   }
 
+  /** Another WebSocket with its credential, to a path below the agents' own. */
+  dial(path: string): WebSocket {
+    const { origin, token } = this.options;
+    return new WebSocket(`ws://${origin}/agent/${path}`, { headers: { authorization: `Bearer ${token}` } });
+  }
+
   sendText(text: string): void {
     assert.ok(this.socket);
     this.socket.send(text);
@@ -215,8 +221,9 @@ export class FakeHost {
   }
 
   /** Says how far a task has come and waits until that is stored. */
-  async progress(taskId: string, text: string): Promise<void> {
-    this.sendText(JSON.stringify({ kind: "task_progress", task_id: taskId, text }));
+  async progress(taskId: string, text: string, copiedBytes?: number): Promise<void> {
+    const amount = copiedBytes === undefined ? {} : { copied_bytes: copiedBytes };
+    this.sendText(JSON.stringify({ kind: "task_progress", task_id: taskId, text, ...amount }));
     await this.heard();
   }
 
@@ -242,7 +249,8 @@ export class FakeHost {
   /** Waits until what this host was told is what the database says. */
   async synced(): Promise<void> {
     await this.wait("the desired set to follow the database", async () => {
-      const wanted = await loadDesired(this.options.database.kysely, this.machineId, () => "", NO_SEALS);
+      const { database, clock } = this.options;
+      const wanted = await loadDesired(database.kysely, this.machineId, () => "", NO_SEALS, clock.now());
       return gistOf(wanted) === gistOf(this.desired);
     });
   }
@@ -330,10 +338,11 @@ const NO_TRAFFIC = { received_bytes: 0, sent_bytes: 0 } as const;
 function gistOf(
   desired: { readonly instances: readonly DesiredInstance[]; readonly volumes: readonly DesiredVolume[] } | undefined,
 ): string {
-  const instances = (desired?.instances ?? []).map(({ instance_id, generation, run }) => [
+  const instances = (desired?.instances ?? []).map(({ instance_id, generation, run, notice }) => [
     instance_id,
     generation,
     run,
+    notice?.reason,
   ]);
   const volumes = (desired?.volumes ?? []).map(({ volume_id, state }) => [volume_id, state]);
   return JSON.stringify([instances, volumes]);

@@ -5,6 +5,7 @@ import { asId, type InstanceId, type MachineId, type UserId } from "../../server
 import type { Tx } from "../../server/src/db/transaction.ts";
 import { registerMachine } from "../../server/src/domains/hosts/index.ts";
 import { insertCredential } from "../../server/src/domains/hosts/store.ts";
+import { refreshOffers } from "../../server/src/domains/market/index.ts";
 
 export const FACTS: MachineFacts = {
   hostname: "host",
@@ -52,6 +53,19 @@ export async function aMachine(tx: Tx, hostId: UserId, facts: Partial<MachineFac
   };
   return (await registerMachine(tx, { id, userId: hostId, isTrusted: true }, hello)).machineId;
 }
+
+/** Round prices in place of those that follow from the model of the GPUs, so that tests can name them. */
+export async function setPlainTerms(tx: Tx, machineId: MachineId): Promise<void> {
+  await sql`
+    update machines set price_device_nanos_per_hour = 300000000, price_min_bid_nanos_per_hour = 150000000,
+      price_disk_nanos_per_gb_month = 150000000, price_inet_up_nanos_per_gb = 2000000,
+      price_inet_down_nanos_per_gb = 2000000, min_chunk = 1, credit_discount_max_permille = 400, offer_end_at = ${new Date(tx.now.getTime() + LISTED_MS)}
+    where id = ${machineId} and resource_type = 'gpu'
+  `.execute(tx.db);
+  await refreshOffers(tx, [machineId]);
+}
+
+const LISTED_MS = 90 * 86_400_000;
 
 /** An instance as a bare row, for what only points at instances: nothing runs and nothing is leased. */
 export async function anInstanceRow(tx: Tx, userId: UserId, machineId: MachineId): Promise<InstanceId> {

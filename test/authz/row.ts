@@ -1,0 +1,59 @@
+// What a row of `endpoints.ts` is made of.
+import type { PermissionCategory } from "../../server/src/base/identity.ts";
+import type { TestCaller } from "../support/fixtures.ts";
+import type { Target, World } from "./world.ts";
+
+/** `optional`: no key is needed; one that is sent must be valid, and have the category when one is named. */
+export type Needs = PermissionCategory | "admin" | "public" | "optional" | "optional user_write";
+
+/** The same call on the caller's object, on a stranger's, and on one that never was. */
+type Aim = { readonly own: Target; readonly foreign: Target; readonly absent: Target };
+
+export type Row = {
+  readonly needs: Needs;
+  /** A call that succeeds with the owner's key (for `admin`: the administrator's). Made anew each time. */
+  readonly call: (world: World) => Promise<Target> | Target;
+  /** By what a call names an object. Absent where a call acts on the caller, or on what is public. */
+  readonly aims?: (world: World) => Promise<Readonly<Record<string, Aim>>>;
+  /** The key inside an instance may do it, to that instance. */
+  readonly isForInstanceKeys?: true;
+};
+
+export const ABSENT = 2_000_000_000;
+
+export const at = (path: string, body?: unknown): Target => (body === undefined ? { path } : { path, body });
+
+/** A call that needs no object. */
+export function plain(needs: Needs, path: string, body?: unknown): Row {
+  return { needs, call: () => at(path, body) };
+}
+
+/** A call on an object that `make` makes for a user; both of its ids go into `aim`. */
+export function onObject(
+  needs: Needs,
+  name: string,
+  make: (world: World, user: TestCaller) => Promise<string | number>,
+  aim: (id: string | number) => Target,
+  absent: string | number = ABSENT,
+): Row {
+  return {
+    needs,
+    call: async (world) => aim(await make(world, world.owner)),
+    aims: async (world) => ({
+      [name]: {
+        own: aim(await make(world, world.owner)),
+        foreign: aim(await make(world, world.stranger)),
+        absent: aim(absent),
+      },
+    }),
+  };
+}
+
+/** A path that names the user whose data is wanted. */
+export const onUser = (needs: Needs, path: (id: string | number) => string): Row =>
+  onObject(
+    needs,
+    "user_id",
+    async (_world, user) => user.id,
+    (id) => at(path(id)),
+  );
