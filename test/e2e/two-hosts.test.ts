@@ -16,6 +16,13 @@ const SLOW_MS = 90_000;
 /** In GB, and what is more than that. */
 const VOLUME_SIZE = 0.1;
 const TOO_MUCH_MB = 120;
+/** So much that a copy of it takes a while. */
+const CLONED_SIZE = 0.4;
+const FILL = `cd /data && dd if=/dev/urandom of=large bs=1M count=150 2>/dev/null && mkdir -p deep/.hidden &&
+  echo 'echo it runs' > deep/run && ln -s ../large deep/link && ln deep/run deep/.hidden/same &&
+  chown -R 12:34 deep/.hidden && chmod 4751 deep/run && sync`;
+const LOOK = `cd /data && sha256sum large deep/run && readlink deep/link && stat -c '%Y' large deep/run &&
+  find . | sort | xargs stat -c '%n %a %u:%g %F %h'`;
 
 describe("two machines that joined", () => {
   let world: TwoHosts;
@@ -184,6 +191,42 @@ describe("two machines that joined", () => {
     });
   });
 
+  test("a clone on the other machine is the same to the last bit, though an agent was killed over it", async () => {
+    const { renter } = world;
+    const listings = await localOffers(world);
+    const { id } = await renter.done("PUT", "/api/v0/volumes/", { id: listings.get(a.id), size: CLONED_SIZE });
+    const link = (volume: number) => ({ volume_info: { create_new: false, volume_id: volume, mount_path: "/data" } });
+    const writer = await world.rentOn(a, link(id));
+    await a.inside(writer.id, FILL);
+    const sums = await a.inside(writer.id, LOOK);
+    const cloned = await renter.done("POST", "/api/v0/volumes/copy/", { src_id: id, dst_id: listings.get(b.id) });
+    const volume = async () => {
+      const { volumes } = await renter.done("GET", "/api/v0/volumes/");
+      return volumes.find((one: { readonly id: number }) => one.id === cloned.id);
+    };
+    await until("it to be under way", async () => (await volume()).status_msg.startsWith("copying"));
+    assert.match((await volume()).status, /^cloning/);
+    await b.stopAgent("SIGKILL");
+    assert.match((await volume()).status, /^cloning/);
+    b.startAgent();
+    await until("it to be complete", async () => (await volume()).status === "available", SLOW_MS);
+    const reader = await world.rentOn(b, link(cloned.id));
+    assert.equal(await b.inside(reader.id, LOOK), sums);
+
+    const wish = { client_id: "me", src_id: `C.${writer.id}`, src_path: "/data/deep/", dst_id: `C.${reader.id}` };
+    await renter.done("PUT", "/api/v0/commands/copy_direct/", { ...wish, dst_path: "/root/copied" });
+    const copied = await until("what was copied between them", async () => {
+      const { status_msg } = await renter.show(reader.id);
+      return status_msg?.includes("is complete") && b.inside(reader.id, "cat /root/copied/run");
+    });
+    assert.equal(copied, "echo it runs");
+    await Promise.all([writer, reader].map(destroy));
+    for (const volumeId of [id, cloned.id]) {
+      const gone = async () => (await renter.call("DELETE", "/api/v0/volumes/", { id: volumeId })).status === 200;
+      await until("its end", gone);
+    }
+  });
+
   test("one loses its power: what it ran goes on with its files, as the same rental, and nobody else notices", async () => {
     const { renter } = world;
     const [before, besides] = [await stateOf(b, onB.id), await stateOf(a, onA.id)];
@@ -250,6 +293,18 @@ async function networkOffer({ berth, renter, a, b, sharedDirectory }: TwoHosts):
   const { offers } = await renter.done("POST", "/api/v0/network_volumes/search/", {});
   assert.equal(offers.length, 1);
   return offers[0].id;
+}
+
+/** Space that both offer on their own disks, by machine. */
+async function localOffers({ berth, renter, a, b }: TwoHosts): Promise<ReadonlyMap<number, number>> {
+  const body = { machine: [a.id, b.id], size: 1, price_disk: 0.1 };
+  const answer = await berth.call("POST", "/api/v0/volumes/", { key: berth.adminKey, body });
+  assert.equal(answer.status, 200, answer.text);
+  const offers = await until("both offers", async () => {
+    const found = await renter.done("POST", "/api/v0/volumes/search/", {});
+    return found.offers.length === 2 && found.offers;
+  });
+  return new Map(offers.map((offer: { id: number; machine_id: number }) => [offer.machine_id, offer.id]));
 }
 
 /** Pairs of leases of one device at one time. */
