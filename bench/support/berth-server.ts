@@ -23,6 +23,8 @@ export type BenchServer = {
   /** Connections of the benchmark's own, for seeding, controls and audits. */
   readonly database: Database;
   readonly dataDir: string;
+  /** Of its PostgreSQL, for a second server. */
+  readonly connectionString: string;
   readonly adminKey: string;
   stop(): Promise<void>;
 };
@@ -72,6 +74,7 @@ export async function startBenchServer(
     postgresProcessId: await readPostmasterPid(dataDir),
     database,
     dataDir,
+    connectionString: postgres.connectionString,
     adminKey: (await readFile(path.join(dataDir, "admin.key"), "utf8")).trim(),
     async stop() {
       await database.close();

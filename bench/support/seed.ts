@@ -116,10 +116,12 @@ async function registerModels(database: Database, gpusPerHost: number, count: nu
     const [row] = rows;
     if (row === undefined) throw new Error("there is no administrator to own the machines");
     const credential = { id: asId<never>(row.id), userId: asId<UserId>(row.user_id), isTrusted: true };
-    const ids: number[] = [];
+    const ids: MachineId[] = [];
     for (let number = 0; number < count; number += 1) {
       ids.push((await registerMachine(tx, credential, helloOf(number, gpusPerHost))).machineId);
     }
+    // All of them in single GPUs, whatever invented hosts ask for.
+    await tx.db.updateTable("machines").set({ min_chunk: 1 }).where("id", "in", ids).execute();
     return ids;
   });
 }
