@@ -251,17 +251,6 @@ begin
 end
 $function$;
 
-CREATE OR REPLACE FUNCTION public.machine_promised_bytes(machine integer)
- RETURNS bigint
- LANGUAGE sql
- STABLE
-AS $function$
-  select (
-    coalesce((select sum(disk_bytes) from instances where machine_id = machine and ended_at is null), 0)
-    + coalesce((select sum(size_bytes) from volumes where machine_id = machine and deleted_at is null), 0)
-  )::bigint
-$function$;
-
 CREATE OR REPLACE FUNCTION public.notify_api_keys_changed()
  RETURNS trigger
  LANGUAGE plpgsql

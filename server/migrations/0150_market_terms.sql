@@ -21,11 +21,3 @@ alter table instances
   add column displaced_at timestamptz,
   -- Part of its price that prepaying takes off, in millionths, while its deposit lasts.
   add column discount_ppm integer not null default 0 check (discount_ppm >= 0 and discount_ppm <= 1000000);
-
--- What rentals have been promised of a machine's own disk: it is gone from its offers until nothing is left of them.
-create function machine_promised_bytes(machine integer) returns bigint language sql stable as $$
-  select (
-    coalesce((select sum(disk_bytes) from instances where machine_id = machine and ended_at is null), 0)
-    + coalesce((select sum(size_bytes) from volumes where machine_id = machine and deleted_at is null), 0)
-  )::bigint
-$$;

@@ -138,8 +138,9 @@ export async function lockMachines(tx: Tx, ids: readonly MachineId[]): Promise<v
 }
 
 /**
- * What renters were promised of the disks of these machines, as `machine_promised_bytes` has it: read for all at once,
- * since a function that is called for each of a hundred machines costs more than all the rest of a rental.
+ * What renters were promised of the disks of these machines: it is gone from their offers until nothing is left of it.
+ * Computed where it is read, so that nothing can drift, and for all machines at once, since one by one costs more than
+ * all the rest of a rental.
  */
 export function promisedOn(ids: readonly MachineId[] | undefined) {
   const among = ids === undefined ? sql`true` : sql`machine_id = any(${ids}::integer[])`;

@@ -50,7 +50,11 @@ test("instances and volumes together never have more than the disk, whatever two
         }),
       );
       for (const { status, text } of answers) assert.ok([200, 400, 404, 410].includes(status), text);
-      const promised = await world.env.pool.query("select machine_promised_bytes($1) as bytes", [machineId]);
+      const promised = await world.env.pool.query(
+        `select coalesce((select sum(disk_bytes) from instances where machine_id = $1 and ended_at is null), 0)
+          + coalesce((select sum(size_bytes) from volumes where machine_id = $1 and deleted_at is null), 0) as bytes`,
+        [machineId],
+      );
       const bytes = BigInt(promised.rows[0].bytes);
       assert.ok(bytes <= BigInt(DISK_GB * GB), `${bytes} bytes are promised`);
       // What the machine's own offers say is what is left.
