@@ -94,10 +94,17 @@ async function sendOver(input: TransferInput, line: TransferLine): Promise<Attem
   line.say({ kind: "transfer_start", shape, name: shape === "file" ? posix.basename(path) : "" });
   const count = new Counter(input.onProgress, reader.ended);
   const packing = input.is_compressed ? [count, createGzip({ level: GZIP_LEVEL })] : [count];
-  await pipeline([reader.stdout, ...packing, line.output]).catch(() => reader.kill());
+  let hasEnded = false;
+  void reader.ended.then(() => (hasEnded = true));
+  let isLineBroken = false;
+  await pipeline([reader.stdout, ...packing, line.output]).catch(() => {
+    // A line that is just being closed takes nothing more, some time before it is heard to be closed.
+    isLineBroken = !hasEnded;
+    reader.kill();
+  });
   const packed = await reader.ended;
   verdict.release();
-  if (!verdict.isHeard) {
+  if (!verdict.isHeard && !isLineBroken) {
     if (!packed.ok) return packed;
     if (packed.value !== 0) return fail("refused", complaint() || `the files could not be packed: ${packed.value}`);
   }
