@@ -27,3 +27,20 @@ export function shown(value: unknown): string {
   const text = (JSON.stringify(value) ?? typeof value).replace(/\p{C}/gu, "\u{FFFD}");
   return text.length > SHOWN_LENGTH_MAX ? `${text.slice(0, SHOWN_LENGTH_MAX)}…` : text;
 }
+
+const NUMBER_TEXT_LENGTH_MAX = 64;
+
+/** A setting of a search, such as its limit: a number from 0 to `max`, or its text. Absent and null mean `fallback`. */
+export function readNumber(
+  field: string,
+  value: unknown,
+  { fallback, max }: { readonly fallback: number; readonly max: number },
+): number {
+  if (value === undefined || value === null) return fallback;
+  const isText = typeof value === "string" && value.trim() !== "" && value.length < NUMBER_TEXT_LENGTH_MAX;
+  const number = isText ? Number(value) : value;
+  if (typeof number !== "number" || !(number >= 0 && number <= max)) {
+    throw invalid(field, `${field} must be a number from 0 to ${max}, got ${shown(value)}`);
+  }
+  return number;
+}

@@ -1,6 +1,6 @@
 import { invalid } from "../../base/errors.ts";
 import type { Filter, SortKey } from "../../base/filters/filter.ts";
-import { isPlainObject, readJson, shown } from "../../base/filters/json-input.ts";
+import { isPlainObject, readJson, readNumber, shown } from "../../base/filters/json-input.ts";
 import { LENIENT_FILTERS, parseFilters } from "../../base/filters/parse-filters.ts";
 import { parseOrderBy } from "../../base/filters/parse-order.ts";
 import { parseQueryLanguage } from "../../base/filters/query-language.ts";
@@ -163,19 +163,6 @@ function readType(value: unknown): OfferType {
   const type = Object.hasOwn(TYPES, name) ? TYPES[name] : undefined;
   if (type === undefined) throw invalid("type", `type must be one of ${Object.keys(TYPES).join(", ")}`);
   return type;
-}
-
-function readNumber(
-  field: string,
-  value: unknown,
-  { fallback, max }: { readonly fallback: number; readonly max: number },
-): number {
-  if (value === undefined || value === null) return fallback;
-  const number = typeof value === "string" && value.trim() !== "" && value.length < 64 ? Number(value) : value;
-  if (typeof number !== "number" || !(number >= 0 && number <= max)) {
-    throw invalid(field, `${field} must be a number from 0 to ${max}, got ${shown(value)}`);
-  }
-  return number;
 }
 
 function readFlag(field: string, value: unknown): boolean {

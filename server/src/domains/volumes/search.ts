@@ -2,7 +2,7 @@ import { epochSeconds } from "../../base/clock.ts";
 import { invalid } from "../../base/errors.ts";
 import { compileFilter, compileSort } from "../../base/filters/compile-filter.ts";
 import type { Column, Columns, ColumnType } from "../../base/filters/filter.ts";
-import { isPlainObject, readJson } from "../../base/filters/json-input.ts";
+import { isPlainObject, readJson, readNumber } from "../../base/filters/json-input.ts";
 import { LENIENT_FILTERS, parseFilters } from "../../base/filters/parse-filters.ts";
 import { parseOrderBy } from "../../base/filters/parse-order.ts";
 import { parseQueryLanguage } from "../../base/filters/query-language.ts";
@@ -167,17 +167,4 @@ function readRawQuery(q: unknown): Readonly<Record<string, unknown>> {
   const object = readJson(q, "q");
   if (isPlainObject(object)) return object;
   throw invalid("q", "Invalid query: q must be dict of conditions", "invalid_request");
-}
-
-function readNumber(
-  field: string,
-  value: unknown,
-  { fallback, max }: { readonly fallback: number; readonly max: number },
-): number {
-  if (value === undefined || value === null) return fallback;
-  const number = typeof value === "string" && value.trim() !== "" ? Number(value) : value;
-  if (typeof number !== "number" || !(number >= 0 && number <= max)) {
-    throw invalid(field, `${field} must be a number from 0 to ${max}`);
-  }
-  return number;
 }
