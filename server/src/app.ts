@@ -85,7 +85,7 @@ export function buildApp(dependencies: AppDependencies): BerthApp {
   const offers = new OfferTable(database, { clock, log, listVolumeSpace });
   const space = new SpaceTable(database, { clock, log });
   const sealer = createSealer(secret, random);
-  const desk = new OrderDesk(database, clock, { secret, sealer });
+  const desk = new OrderDesk(database, clock, { secret, sealer, onUsedUp: (ids) => offers.retire(ids) });
   const poster = createTransferPoster(database, clock);
   const leaseMs = dependencies.leaseMs ?? LEASE_MS;
   const recorder = new ReportRecorder(database, clock, leaseMs);

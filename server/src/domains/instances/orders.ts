@@ -1,6 +1,6 @@
 import { createHmac, createSecretKey } from "node:crypto";
 import { invalid, AppError } from "../../base/errors.ts";
-import type { InstanceId, UserId } from "../../base/ids.ts";
+import { asId, type InstanceId, type OfferId, type UserId } from "../../base/ids.ts";
 import type { Identity } from "../../base/identity.ts";
 import type { Clock } from "../../base/clock.ts";
 import { MicroBatcher } from "../../base/micro-batcher.ts";
@@ -55,6 +55,13 @@ export function instanceKeyMaker(secret: Buffer): (id: InstanceId) => NewKey {
   return (id) => newKey(() => createHmac("sha256", key).update(`instance ${id}`).digest());
 }
 
+export type DeskMeans = {
+  readonly secret: Buffer;
+  readonly sealer: Sealer;
+  /** Told, before anybody is answered, which offers are retired for certain. */
+  readonly onUsedUp?: (ids: readonly OfferId[]) => void;
+};
+
 /** Takes orders for instances: checks each alone, then rents many in one durable write. */
 export class OrderDesk {
   private readonly database: Database;
@@ -64,12 +71,14 @@ export class OrderDesk {
   private readonly sealer: Sealer;
   /** Offers that are retired for certain. They never come back: a crowd that wants one offer costs the database once. */
   private readonly usedUp = new Set<number>();
+  private readonly onUsedUp: (ids: readonly OfferId[]) => void;
   private ids: InstanceId[] = [];
   private reserving: Promise<void> | undefined;
 
-  constructor(database: Database, clock: Clock, { secret, sealer }: { secret: Buffer; sealer: Sealer }) {
+  constructor(database: Database, clock: Clock, { secret, sealer, onUsedUp = () => {} }: DeskMeans) {
     this.database = database;
     this.sealer = sealer;
+    this.onUsedUp = onUsedUp;
     this.keyOf = instanceKeyMaker(secret);
     this.lookups = new MicroBatcher({
       maxBatch: LOOKUPS_PER_BATCH,
@@ -162,9 +171,12 @@ export class OrderDesk {
     const outcomes = fresh.length === 0 ? [] : await create(fresh);
     const answers = new Map(fresh.map((order, index) => [order, outcomes[index]] as const));
     if (this.usedUp.size > USED_UP_MAX) this.usedUp.clear();
-    for (const [{ offerId }, outcome] of answers) {
-      if (outcome !== undefined && isUsedUp(outcome)) this.usedUp.add(offerId);
-    }
+    const usedUp = fresh.filter((_order, index) => {
+      const outcome = outcomes[index];
+      return outcome !== undefined && isUsedUp(outcome);
+    });
+    for (const { offerId } of usedUp) this.usedUp.add(offerId);
+    this.onUsedUp(usedUp.map(({ offerId }) => asId<OfferId>(offerId)));
     return orders.map((order) => answers.get(order) ?? askIsUsedUp(order.offerId));
   }
 

@@ -1,4 +1,4 @@
-import type { MachineId } from "../../base/ids.ts";
+import { asId, type MachineId, type OfferId } from "../../base/ids.ts";
 import {
   MACHINE_FIELDS,
   MACHINE_MARKS,
@@ -33,6 +33,7 @@ export class OfferIndex {
   private firstOffer = new Int32Array(FIRST_CAPACITY).fill(NONE);
   private nextOffer = new Int32Array(FIRST_CAPACITY).fill(NONE);
   private readonly slots = new Map<MachineId, number>();
+  private readonly offerSlots = new Map<OfferId, number>();
 
   get machineIds(): Iterable<MachineId> {
     return this.slots.keys();
@@ -57,6 +58,7 @@ export class OfferIndex {
       this.machineOf = fitted(this.machineOf, offer);
       this.nextOffer = fitted(this.nextOffer, offer);
       this.machineOf[offer] = machine;
+      this.offerSlots.set(single.offer.id, offer);
       this.nextOffer[offer] = next;
       next = offer;
     }
@@ -68,12 +70,32 @@ export class OfferIndex {
     if (machine === undefined) return;
     this.slots.delete(id);
     for (let offer = this.firstOffer[machine] ?? NONE; offer !== NONE; offer = this.nextOffer[offer] ?? NONE) {
-      this.machineOf[offer] = NONE;
-      this.offers.remove(offer);
+      this.forget(offer);
     }
     this.firstOffer[machine] = NONE;
     this.machineTexts.delete(machine);
     this.machines.remove(machine);
+  }
+
+  /** Takes out one offer alone, before its machine is read anew. */
+  removeOffer(id: OfferId): void {
+    const offer = this.offerSlots.get(id);
+    if (offer === undefined) return;
+    const machine = this.machineOf[offer] ?? NONE;
+    const next = this.nextOffer[offer] ?? NONE;
+    if (this.firstOffer[machine] === offer) this.firstOffer[machine] = next;
+    else {
+      let before = this.firstOffer[machine] ?? NONE;
+      while (this.nextOffer[before] !== offer) before = this.nextOffer[before] ?? NONE;
+      this.nextOffer[before] = next;
+    }
+    this.forget(offer);
+  }
+
+  private forget(offer: number): void {
+    this.offerSlots.delete(asId<OfferId>(this.offers.numbers("id")[offer] ?? 0));
+    this.machineOf[offer] = NONE;
+    this.offers.remove(offer);
   }
 
   /** Writes the slots of all machines to `into` and returns how many there are. */

@@ -1,6 +1,6 @@
 import type { Clock } from "../../base/clock.ts";
 import type { Log } from "../../base/log.ts";
-import type { MachineId } from "../../base/ids.ts";
+import type { MachineId, OfferId } from "../../base/ids.ts";
 import type { Database } from "../../db/connect.ts";
 import type { ChannelHandler } from "../../db/listener.ts";
 import { Mirror } from "../../db/mirror.ts";
@@ -20,6 +20,9 @@ export type OfferTableDependencies = {
   ) => Promise<ReadonlyMap<MachineId, VolumeSpace>>;
 };
 
+/** So many retired offers are remembered; older ones are long gone from the database's answers. */
+const RETIRED_MAX = 100_000;
+
 /**
  * Keeps every live offer in memory, current by the database's notifications. PostgreSQL stays the truth: an offer that
  * this table still shows may be refused when it is claimed.
@@ -30,6 +33,8 @@ export class OfferTable {
   private readonly database: Database;
   private readonly dependencies: OfferTableDependencies;
   private readonly mirror: Mirror<MachineId>;
+  /** Taken out ahead of the notification: a read that began before must not bring them back. */
+  private readonly retired = new Set<OfferId>();
   private readonly followers: ((machineIds: readonly MachineId[]) => void)[] = [];
 
   constructor(database: Database, dependencies: OfferTableDependencies) {
@@ -55,6 +60,15 @@ export class OfferTable {
   /** Tells from now on which machines were read anew, in the same turn in which searches begin to see them so. */
   follow(follower: (machineIds: readonly MachineId[]) => void): void {
     this.followers.push(follower);
+  }
+
+  /** Whoever has just been answered that an offer is rented finds it in no further search. It never comes back. */
+  retire(ids: readonly OfferId[]): void {
+    if (this.retired.size > RETIRED_MAX) this.retired.clear();
+    for (const id of ids) {
+      this.retired.add(id);
+      this.index.removeOffer(id);
+    }
   }
 
   /** Reads everything anew; before the first search. */
@@ -89,7 +103,7 @@ export class OfferTable {
         this.index.replace({
           machine,
           leases: leasesOf.get(id) ?? [],
-          offers: offersOf.get(id) ?? [],
+          offers: (offersOf.get(id) ?? []).filter((offer) => !this.retired.has(offer.id)),
           volume: volumes?.get(id),
         });
       }
