@@ -1,4 +1,4 @@
-import { access, chmod, mkdtemp, readdir, rm } from "node:fs/promises";
+import { access, chmod, mkdtemp, readdir, rm, statfs } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import pg from "pg";
@@ -14,6 +14,9 @@ export const TEST_POSTGRES_VARIABLE = "BERTH_TEST_POSTGRES";
 export const OWNER = "berth";
 
 const DIRECTORY_PREFIX = "berth-test-postgres-";
+/** In memory a database is cloned twenty times faster than on a disk, and every test has one of its own. */
+const MEMORY_DIRECTORY = "/dev/shm";
+const MEMORY_BYTES_MIN = 4e9;
 
 export type TestServer = { readonly superuserUrl: string; stop(): Promise<void> };
 
@@ -23,10 +26,15 @@ export async function findOrStartTestPostgres(): Promise<TestServer> {
   return given ? { superuserUrl: given, stop: async () => {} } : startTestPostgres();
 }
 
-/** A PostgreSQL without fsync in the temporary directory; `stop` removes it, and so does a later run after a crash. */
+/**
+ * A PostgreSQL without fsync, in memory where there is enough of it, else in the temporary directory; `stop` removes it,
+ * and so does a later run after a crash.
+ */
 export async function startTestPostgres(): Promise<TestServer> {
-  await removeAbandoned();
-  const dataDir = await mkdtemp(path.join(tmpdir(), `${DIRECTORY_PREFIX}${process.pid}-`));
+  const isInMemory = (await freeBytes(MEMORY_DIRECTORY)) >= MEMORY_BYTES_MIN;
+  const place = isInMemory ? MEMORY_DIRECTORY : tmpdir();
+  await removeAbandoned(place);
+  const dataDir = await mkdtemp(path.join(place, `${DIRECTORY_PREFIX}${process.pid}-`));
   await chmod(dataDir, 0o711);
   const log = createLog("silent");
   const postgres = await startEmbeddedPostgres({ dataDir, clock: systemClock, log, isDurable: false });
@@ -39,15 +47,20 @@ export async function startTestPostgres(): Promise<TestServer> {
   };
 }
 
-async function removeAbandoned(): Promise<void> {
-  for (const entry of await readdir(tmpdir())) {
+async function freeBytes(directory: string): Promise<number> {
+  const found = await statfs(directory).catch(() => undefined);
+  return found === undefined ? 0 : found.bavail * found.bsize;
+}
+
+async function removeAbandoned(place: string): Promise<void> {
+  for (const entry of await readdir(place)) {
     if (!entry.startsWith(DIRECTORY_PREFIX)) continue;
     const pid = entry.slice(DIRECTORY_PREFIX.length).split("-")[0] ?? "";
     const isOwnerAlive = await access(`/proc/${pid}`).then(
       () => true,
       () => false,
     );
-    if (!isOwnerAlive) await rm(path.join(tmpdir(), entry), { recursive: true, force: true });
+    if (!isOwnerAlive) await rm(path.join(place, entry), { recursive: true, force: true });
   }
 }
 
