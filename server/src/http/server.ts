@@ -14,6 +14,7 @@ import { ErrorBody, RateLimitBody, rateLimited, sendError } from "./error-respon
 import { once, repeatableOf, type Repeatable } from "./idempotency.ts";
 import { RateLimiter, WRONG_KEY_LIMIT, type Limits } from "./rate-limit.ts";
 import { sanitize, sanitizeQuery } from "./sanitize.ts";
+import { serializerOf } from "./serialize.ts";
 import type { RouteAccess } from "../base/access.ts";
 import type { App } from "./types.ts";
 import { validatorOf } from "./validate.ts";
@@ -78,6 +79,7 @@ export function createHttp(dependencies: HttpDependencies): HttpScope {
   }).withTypeProvider<TypeBoxTypeProvider>();
 
   app.setValidatorCompiler(({ schema, httpPart }) => validatorOf(schema, httpPart === "body"));
+  app.setSerializerCompiler(({ schema }) => serializerOf(schema));
   app.decorateRequest("identity", undefined);
   acceptJson(app);
   requireAccess(app);
