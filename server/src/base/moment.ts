@@ -56,3 +56,8 @@ function toDay(year: number, month: number, day: number): number | undefined {
   const isReal = date.getUTCFullYear() === year && date.getUTCMonth() === month - 1 && date.getUTCDate() === day;
   return isReal ? date.getTime() : undefined;
 }
+
+/** The day (UTC) that a moment lies in, as people read it: 2026-01-31. */
+export function dayText(at: Date): string {
+  return at.toISOString().slice(0, 10);
+}

@@ -59,3 +59,41 @@ export function mulDivCeil(value: bigint, numerator: bigint, denominator: bigint
   invariant(value >= 0n && numerator >= 0n && denominator > 0n, "mulDivCeil takes non-negative operands");
   return (value * numerator + denominator - 1n) / denominator;
 }
+
+/** The multiple of a unit that is nearest to an amount; one that lies half way goes up (towards plus infinity). */
+export function roundHalfUp(amount: bigint, unitNanos: bigint): bigint {
+  invariant(unitNanos > 0n, "a unit is positive");
+  return floorDiv(2n * amount + unitNanos, 2n * unitNanos) * unitNanos;
+}
+
+/**
+ * Rounds parts to multiples of a unit such that they add up to their total, rounded half up. Each is rounded down, and what
+ * is then missing goes, one unit each, to those that lost most by it; of equals the first comes first.
+ */
+export function roundToSum(parts: readonly bigint[], unitNanos: bigint): readonly bigint[] {
+  const total = parts.reduce((sum, part) => sum + part, 0n);
+  return roundToTotal(parts, unitNanos, roundHalfUp(total, unitNanos));
+}
+
+/**
+ * The same for a total that was rounded already, as that of a part that has parts itself. It has to be the true one,
+ * rounded up or down.
+ */
+export function roundToTotal(parts: readonly bigint[], unitNanos: bigint, totalNanos: bigint): readonly bigint[] {
+  const floors = parts.map((part) => floorDiv(part, unitNanos) * unitNanos);
+  const missing = (totalNanos - floors.reduce((sum, floor) => sum + floor, 0n)) / unitNanos;
+  const lost = parts.map((part, index) => ({ index, by: part - (floors[index] ?? 0n) }));
+  const raised = lost
+    .filter(({ by }) => by > 0n)
+    .toSorted((a, b) => Number(b.by - a.by) || a.index - b.index)
+    .slice(0, Number(missing));
+  invariant(missing >= 0n && BigInt(raised.length) === missing, "a total is that of its parts");
+  const isRaised = new Set(raised.map(({ index }) => index));
+  return floors.map((floor, index) => (isRaised.has(index) ? floor + unitNanos : floor));
+}
+
+/** Rounded towards minus infinity, unlike the division of the language. */
+function floorDiv(value: bigint, divisor: bigint): bigint {
+  const quotient = value / divisor;
+  return value < 0n && quotient * divisor !== value ? quotient - 1n : quotient;
+}
