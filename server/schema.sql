@@ -8,10 +8,14 @@ CREATE OR REPLACE FUNCTION public.billing_audit_transfers()
 AS $function$
 begin
   insert into audit_events (user_id, api_key_id, ip_address, action, arguments, created_at)
-  select sender.user_id, (p.cause ->> 'api_key_id')::integer, coalesce(p.cause ->> 'ip_address', ''),
-    'api.billing.transfer_credit',
+  select coalesce((p.cause ->> 'actor_id')::integer, sender.user_id), (p.cause ->> 'api_key_id')::integer,
+    coalesce(p.cause ->> 'ip_address', ''), 'api.billing.transfer_credit',
     jsonb_strip_nulls(jsonb_build_object(
-      'transfer_id', p.id, 'recipient_id', recipient.user_id, 'amount', trim_scale(p.amount_nanos / 1e9),
+      'transfer_id', p.id,
+      'sender_id', case when p.cause ? 'actor_id' then sender.user_id end,
+      'member_id', p.cause -> 'member_id',
+      'recipient_id', recipient.user_id,
+      'amount', trim_scale(p.amount_nanos / 1e9),
       'apikey_id', p.cause -> 'apikey_id'
     )),
     p.created_at
@@ -41,11 +45,23 @@ begin
   with closed as (
     update ledger_holds h set state = closed_state, closed_at = ledger_close_holds.closed_at
     where h.id = any (hold_ids) and h.state = 'pending'
-    returning h.id, h.account_id, h.amount_nanos
+    returning h.id, h.account_id, h.amount_nanos, h.scopes
   ), freed as (
     update ledger_accounts a set held_nanos = a.held_nanos - s.amount_nanos
     from (select c.account_id, sum(c.amount_nanos)::bigint as amount_nanos from closed c group by c.account_id) s
     where a.id = s.account_id
+    returning a.id, a.user_id
+  ), uncapped as (
+    update ledger_caps k set held_nanos = k.held_nanos - s.amount_nanos
+    from (
+      select m.id, sum(c.amount_nanos)::bigint as amount_nanos
+      from closed c
+      join freed f on f.id = c.account_id
+      cross join unnest(c.scopes) as own (scope)
+      join ledger_caps m on m.scope = own.scope and m.user_id = f.user_id
+      group by m.id
+    ) s
+    where k.id = s.id
   )
   select c.id from closed c;
 end
@@ -57,7 +73,7 @@ CREATE OR REPLACE FUNCTION public.ledger_make_accounts(account_users integer[], 
 AS $function$
   insert into ledger_accounts (user_id, kind, floor_nanos)
   select nullif(wanted.user_id, 0), wanted.kind,
-    case when wanted.kind = 'issuance' then -9000000000000000000 else 0 end
+    case when wanted.kind in ('issuance', 'stripe', 'losses') then -3000000000000000000 else 0 end
   from unnest(account_users, account_kinds) as wanted (user_id, kind)
   where not exists (
     select from ledger_accounts a where coalesce(a.user_id, 0) = wanted.user_id and a.kind = wanted.kind
@@ -66,22 +82,45 @@ AS $function$
   on conflict do nothing
 $function$;
 
-CREATE OR REPLACE FUNCTION public.ledger_place_holds(users integer[], owners integer[], amounts bigint[], causes jsonb[], placed_at timestamp with time zone)
- RETURNS TABLE(hold_id bigint, shortfall_nanos bigint, available_nanos bigint)
+CREATE OR REPLACE FUNCTION public.ledger_period_start(period text, at timestamp with time zone)
+ RETURNS timestamp with time zone
+ LANGUAGE sql
+ STABLE
+AS $function$
+  select case period
+    when 'day' then date_trunc('day', at, 'UTC')
+    when 'month' then date_trunc('month', at, 'UTC')
+    else timestamptz 'epoch'
+  end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.ledger_place_holds(users integer[], owners integer[], amounts bigint[], causes jsonb[], scope_lists text[], placed_at timestamp with time zone)
+ RETURNS TABLE(hold_id bigint, shortfall_nanos bigint, available_nanos bigint, cap_id integer, cap_scope text, cap_period text)
  LANGUAGE plpgsql
  SET plan_cache_mode TO 'force_generic_plan'
 AS $function$
 #variable_conflict use_column
 declare
   account record;
+  cap record;
   found_count integer;
   ids integer[];
   helds bigint[];
   spendables bigint[];
+  cap_ids integer[] := '{}';
+  cap_users integer[];
+  cap_scopes text[];
+  cap_periods text[];
+  cap_rooms bigint[];
+  cap_added bigint[];
   hold_ids bigint[];
   shortfalls bigint[];
   availables bigint[];
+  short_caps integer[];
   owner integer;
+  room bigint;
+  tightest integer;
+  request_scopes text[];
 begin
   for attempt in 1 .. 2 loop
     found_count := 0;
@@ -94,38 +133,85 @@ begin
     loop
       ids[account.position] := account.id;
       helds[account.position] := account.held_nanos;
-      spendables[account.position] := account.balance_nanos - account.held_nanos - account.floor_nanos;
+      spendables[account.position] := account.balance_nanos - account.held_nanos - abs(account.floor_nanos);
       found_count := found_count + 1;
     end loop;
     exit when found_count = cardinality(users);
     perform ledger_make_accounts(users, array_fill('credit'::text, array[cardinality(users)]));
   end loop;
 
+  -- Whoever has no cap pays for one look, and for nothing else.
+  if exists (select from ledger_caps c where c.user_id = any (users)) then
+    for cap in
+      select c.id, c.user_id, c.scope, c.period,
+        c.limit_nanos - c.held_nanos - case
+          when c.period_started_at < ledger_period_start(c.period, placed_at) then 0 else c.spent_nanos
+        end as room_nanos
+      from ledger_caps c
+      where c.user_id = any (users)
+        and c.scope in (select unnest(string_to_array(list, ' ')) from unnest(scope_lists) as lists (list))
+      order by c.id
+      for update of c
+    loop
+      cap_ids := cap_ids || cap.id;
+      cap_users := cap_users || cap.user_id;
+      cap_scopes := cap_scopes || cap.scope;
+      cap_periods := cap_periods || cap.period;
+      cap_rooms := cap_rooms || cap.room_nanos;
+      cap_added := cap_added || 0::bigint;
+    end loop;
+  end if;
+
   for i in 1 .. cardinality(owners) loop
     owner := owners[i];
     hold_ids[i] := null;
     shortfalls[i] := null;
-    availables[i] := spendables[owner];
-    if spendables[owner] < amounts[i] then
-      shortfalls[i] := amounts[i] - spendables[owner];
+    short_caps[i] := null;
+    room := spendables[owner];
+    tightest := null;
+    request_scopes := case when cardinality(cap_ids) > 0 then string_to_array(scope_lists[i], ' ') end;
+    for j in 1 .. cardinality(cap_ids) loop
+      if cap_rooms[j] < room and cap_users[j] = users[owner] and cap_scopes[j] = any (request_scopes) then
+        room := cap_rooms[j];
+        tightest := j;
+      end if;
+    end loop;
+    availables[i] := room;
+    if room < amounts[i] then
+      shortfalls[i] := amounts[i] - room;
+      short_caps[i] := tightest;
     else
       hold_ids[i] := nextval('ledger_holds_id_seq');
       helds[owner] := helds[owner] + amounts[i];
       spendables[owner] := spendables[owner] - amounts[i];
+      for j in 1 .. cardinality(cap_ids) loop
+        if cap_users[j] = users[owner] and cap_scopes[j] = any (request_scopes) then
+          cap_rooms[j] := cap_rooms[j] - amounts[i];
+          cap_added[j] := cap_added[j] + amounts[i];
+        end if;
+      end loop;
     end if;
   end loop;
 
-  insert into ledger_holds (id, account_id, amount_nanos, cause, created_at)
+  insert into ledger_holds (id, account_id, amount_nanos, cause, scopes, created_at)
   overriding system value
-  select r.hold_id, ids[r.owner], r.amount, r.cause, placed_at
-  from unnest(hold_ids, owners, amounts, causes) as r (hold_id, owner, amount, cause)
+  select r.hold_id, ids[r.owner], r.amount, r.cause, string_to_array(r.scopes, ' '), placed_at
+  from unnest(hold_ids, owners, amounts, causes, scope_lists) as r (hold_id, owner, amount, cause, scopes)
   where r.hold_id is not null;
 
   update ledger_accounts a set held_nanos = b.held_nanos
   from unnest(ids, helds) as b (id, held_nanos)
   where a.id = b.id and a.held_nanos <> b.held_nanos;
 
-  return query select * from unnest(hold_ids, shortfalls, availables);
+  if cardinality(cap_ids) > 0 then
+    update ledger_caps c set held_nanos = c.held_nanos + b.added
+    from unnest(cap_ids, cap_added) as b (id, added)
+    where c.id = b.id and b.added > 0;
+  end if;
+
+  return query
+  select r.hold_id, r.shortfall, r.available, cap_ids[r.cap], cap_scopes[r.cap], cap_periods[r.cap]
+  from unnest(hold_ids, shortfalls, availables, short_caps) as r (hold_id, shortfall, available, cap);
 end
 $function$;
 
@@ -146,6 +232,8 @@ declare
   balances bigint[];
   -- What each account may give away: balance − held − floor.
   spendables bigint[];
+  -- What of that is below zero.
+  reserves bigint[];
   -- At the first position of a key: the position that posted it in this batch, 0 when it was stored before.
   holders integer[];
   outcomes text[];
@@ -159,6 +247,7 @@ declare
   debit integer;
   credit integer;
   amount bigint;
+  reach bigint;
 begin
   for attempt in 1 .. 2 loop
     found_count := 0;
@@ -172,6 +261,7 @@ begin
       ids[account.position] := account.id;
       balances[account.position] := account.balance_nanos;
       spendables[account.position] := account.balance_nanos - account.held_nanos - account.floor_nanos;
+      reserves[account.position] := case when account_kinds[account.position] = 'credit' then -account.floor_nanos else 0 end;
       found_count := found_count + 1;
     end loop;
     exit when found_count = account_count;
@@ -186,14 +276,19 @@ begin
     debit := debits[i];
     credit := credits[i];
     amount := amounts[i];
+    reach := spendables[debit] - reserves[debit] * case
+      when codes[i] = 'usage_storage' then 0
+      when codes[i] in ('credit_transfer', 'prepay') then 2
+      else 1
+    end;
     holder := holders[firsts[i]];
     shortfalls[i] := null;
     availables[i] := null;
-    if holder is null and spendables[debit] < amount then
+    if holder is null and reach < amount then
       outcomes[i] := 'insufficient';
       transfer_ids[i] := null;
-      shortfalls[i] := amount - spendables[debit];
-      availables[i] := spendables[debit];
+      shortfalls[i] := amount - reach;
+      availables[i] := reach;
     elsif holder is null then
       outcomes[i] := 'posted';
       transfer_ids[i] := nextval('ledger_transfers_id_seq');
@@ -257,6 +352,26 @@ CREATE OR REPLACE FUNCTION public.notify_api_keys_changed()
 AS $function$
 begin
   perform pg_notify('api_keys_changed', tg_argv[0] || ':' || old.id);
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.notify_member_changed()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform pg_notify('api_keys_changed', 'user:' || m.team_id) from team_members m where m.member_id = old.id;
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.notify_team_rights_changed()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform pg_notify('api_keys_changed', 'user:' || old.team_id);
   return null;
 end
 $function$;
@@ -331,12 +446,38 @@ create table api_keys (
   instance_id integer,
   created_at timestamp with time zone not null,
   deleted_at timestamp with time zone,
+  member_id integer,
   constraint api_keys_pkey PRIMARY KEY (id),
+  constraint api_keys_member CHECK (((member_id IS NULL) OR ((instance_id IS NULL) AND (member_id <> user_id)))),
   constraint api_keys_name_check CHECK (((length(name) >= 1) AND (length(name) <= 255)))
 );
 CREATE INDEX api_keys_instance_id ON public.api_keys USING btree (instance_id) WHERE (instance_id IS NOT NULL);
 CREATE UNIQUE INDEX api_keys_key_sha256 ON public.api_keys USING btree (key_sha256);
 CREATE INDEX api_keys_user_id ON public.api_keys USING btree (user_id) WHERE (deleted_at IS NULL);
+
+create table arrears (
+  id integer generated always as identity,
+  user_id integer not null,
+  began_at timestamp with time zone not null,
+  delete_at timestamp with time zone not null,
+  daily_spend_nanos bigint not null,
+  storage_nanos_per_hour bigint not null,
+  floor_nanos bigint not null,
+  ended_at timestamp with time zone,
+  outcome text,
+  written_off_nanos bigint default 0 not null,
+  constraint arrears_pkey PRIMARY KEY (id),
+  constraint arrears_daily_spend_nanos_check CHECK ((daily_spend_nanos >= 0)),
+  constraint arrears_ended CHECK (((ended_at IS NULL) = (outcome IS NULL))),
+  constraint arrears_floor_nanos_check CHECK ((floor_nanos < 0)),
+  constraint arrears_interval CHECK ((began_at < delete_at)),
+  constraint arrears_outcome_check CHECK ((outcome = ANY (ARRAY['paid'::text, 'deleted'::text]))),
+  constraint arrears_storage_nanos_per_hour_check CHECK ((storage_nanos_per_hour > 0)),
+  constraint arrears_written_off CHECK (((written_off_nanos = 0) OR (outcome = 'deleted'::text))),
+  constraint arrears_written_off_nanos_check CHECK ((written_off_nanos >= 0))
+);
+CREATE UNIQUE INDEX arrears_open ON public.arrears USING btree (user_id) WHERE (ended_at IS NULL);
+CREATE INDEX arrears_user ON public.arrears USING btree (user_id, id);
 
 create table audit_events (
   id bigint generated always as identity,
@@ -350,6 +491,74 @@ create table audit_events (
 );
 CREATE INDEX audit_events_user_id ON public.audit_events USING btree (user_id, id);
 
+create table audit_marks (
+  contract text not null,
+  contract_id integer not null,
+  generation integer not null,
+  component text not null,
+  position bigint not null,
+  reached_at timestamp with time zone not null,
+  origin_position bigint default 0 not null,
+  constraint audit_marks_pkey PRIMARY KEY (contract, contract_id, generation, component),
+  constraint audit_marks_component_check CHECK ((component = ANY (ARRAY['gpu'::text, 'disk'::text, 'bwu'::text, 'bwd'::text]))),
+  constraint audit_marks_contract_check CHECK ((contract = ANY (ARRAY['instance'::text, 'volume'::text]))),
+  constraint audit_marks_origin_position_check CHECK ((origin_position >= 0)),
+  constraint audit_marks_position_check CHECK (("position" >= 0))
+);
+
+create table audit_origin (
+  is_only boolean default true not null,
+  next_transfer_id bigint not null,
+  constraint audit_origin_pkey PRIMARY KEY (is_only),
+  constraint audit_origin_is_only_check CHECK (is_only)
+);
+
+create table audit_seals (
+  until_at timestamp with time zone not null,
+  next_transfer_id bigint not null,
+  next_line_id bigint not null,
+  transfer_count bigint not null,
+  line_count bigint not null,
+  transfers_sha256 text not null,
+  lines_sha256 text not null,
+  sealed_at timestamp with time zone not null,
+  constraint audit_seals_pkey PRIMARY KEY (until_at),
+  constraint audit_seals_line_count_check CHECK ((line_count >= 0)),
+  constraint audit_seals_lines_sha256_check CHECK ((length(lines_sha256) = 64)),
+  constraint audit_seals_next_line_id_check CHECK ((next_line_id > 0)),
+  constraint audit_seals_next_transfer_id_check CHECK ((next_transfer_id > 0)),
+  constraint audit_seals_transfer_count_check CHECK ((transfer_count >= 0)),
+  constraint audit_seals_transfers_sha256_check CHECK ((length(transfers_sha256) = 64))
+);
+
+create table audit_sums (
+  account_id integer not null,
+  posted_nanos numeric not null,
+  constraint audit_sums_pkey PRIMARY KEY (account_id)
+);
+
+create table cap_arrears (
+  id integer generated always as identity,
+  user_id integer not null,
+  cap_id integer not null,
+  scope text not null,
+  period text not null,
+  began_at timestamp with time zone not null,
+  delete_at timestamp with time zone not null,
+  daily_spend_nanos bigint not null,
+  storage_nanos_per_hour bigint not null,
+  ended_at timestamp with time zone,
+  outcome text,
+  constraint cap_arrears_pkey PRIMARY KEY (id),
+  constraint cap_arrears_daily_spend_nanos_check CHECK ((daily_spend_nanos >= 0)),
+  constraint cap_arrears_ended CHECK (((ended_at IS NULL) = (outcome IS NULL))),
+  constraint cap_arrears_interval CHECK (((began_at + '48:00:00'::interval) <= delete_at)),
+  constraint cap_arrears_outcome_check CHECK ((outcome = ANY (ARRAY['lifted'::text, 'deleted'::text]))),
+  constraint cap_arrears_storage_nanos_per_hour_check CHECK ((storage_nanos_per_hour > 0))
+);
+CREATE UNIQUE INDEX cap_arrears_open ON public.cap_arrears USING btree (cap_id) WHERE (ended_at IS NULL);
+CREATE INDEX cap_arrears_user ON public.cap_arrears USING btree (user_id, scope, began_at);
+
 create table certificate_authorities (
   id smallint default 1 not null,
   certificate_pem text not null,
@@ -357,6 +566,101 @@ create table certificate_authorities (
   created_at timestamp with time zone not null,
   constraint certificate_authorities_pkey PRIMARY KEY (id),
   constraint certificate_authorities_id_check CHECK ((id = 1))
+);
+
+create table charge_days (
+  payer_id integer not null,
+  day integer not null,
+  instance_id integer not null,
+  volume_id integer not null,
+  component text not null,
+  paid_from text not null,
+  line_count integer not null,
+  first_line_id bigint not null,
+  from_at timestamp with time zone not null,
+  to_at timestamp with time zone not null,
+  last_charged_at timestamp with time zone not null,
+  quantity numeric not null,
+  amount_nanos bigint not null,
+  unpaid_nanos bigint not null,
+  lowest_price_nanos bigint not null,
+  highest_price_nanos bigint not null,
+  highest_discount_ppm integer not null,
+  constraint charge_days_pkey PRIMARY KEY (payer_id, day, instance_id, volume_id, component, paid_from),
+  constraint charge_days_amount_nanos_check CHECK ((amount_nanos >= 0)),
+  constraint charge_days_component_check CHECK ((component = ANY (ARRAY['gpu'::text, 'disk'::text, 'bwu'::text, 'bwd'::text]))),
+  constraint charge_days_contract CHECK (((instance_id > 0) <> (volume_id > 0))),
+  constraint charge_days_day_check CHECK ((day >= 0)),
+  constraint charge_days_line_count_check CHECK ((line_count > 0)),
+  constraint charge_days_paid_from_check CHECK ((paid_from = ANY (ARRAY['credit'::text, 'deposit'::text]))),
+  constraint charge_days_unpaid_nanos_check CHECK ((unpaid_nanos >= 0))
+);
+
+create table charge_days_clock (
+  is_only boolean default true not null,
+  counted_until_at timestamp with time zone,
+  constraint charge_days_clock_pkey PRIMARY KEY (is_only),
+  constraint charge_days_clock_is_only_check CHECK (is_only)
+);
+
+create table charge_lines (
+  id bigint generated always as identity,
+  transfer_id bigint,
+  payer_id integer not null,
+  host_id integer not null,
+  machine_id integer,
+  instance_id integer,
+  volume_id integer,
+  generation integer,
+  component text not null,
+  state text not null,
+  cause text not null,
+  from_at timestamp with time zone not null,
+  to_at timestamp with time zone not null,
+  quantity bigint not null,
+  size_bytes bigint,
+  unit_price_nanos bigint not null,
+  discount_ppm integer default 0 not null,
+  amount_nanos bigint not null,
+  unpaid_nanos bigint default 0 not null,
+  paid_from text not null,
+  charged_at timestamp with time zone not null,
+  constraint charge_lines_pkey PRIMARY KEY (id),
+  constraint charge_lines_amount_nanos_check CHECK ((amount_nanos >= 0)),
+  constraint charge_lines_component_check CHECK ((component = ANY (ARRAY['gpu'::text, 'disk'::text, 'bwu'::text, 'bwd'::text]))),
+  constraint charge_lines_contract CHECK (((instance_id IS NULL) <> (volume_id IS NULL))),
+  constraint charge_lines_discount_ppm_check CHECK (((discount_ppm >= 0) AND (discount_ppm < 1000000))),
+  constraint charge_lines_interval CHECK ((from_at <= to_at)),
+  constraint charge_lines_paid_from_check CHECK ((paid_from = ANY (ARRAY['credit'::text, 'deposit'::text]))),
+  constraint charge_lines_quantity_check CHECK ((quantity >= 0)),
+  constraint charge_lines_run CHECK (((generation IS NOT NULL) = (component <> 'disk'::text))),
+  constraint charge_lines_size CHECK (((size_bytes IS NOT NULL) = (component = 'disk'::text))),
+  constraint charge_lines_size_bytes_check CHECK ((size_bytes > 0)),
+  constraint charge_lines_state_check CHECK ((state = ANY (ARRAY['running'::text, 'loading'::text, 'stopped'::text, 'stored'::text]))),
+  constraint charge_lines_time CHECK (((component = ANY (ARRAY['bwu'::text, 'bwd'::text])) OR (quantity <= ((EXTRACT(epoch FROM (to_at - from_at)) * (1000)::numeric))::bigint))),
+  constraint charge_lines_transfer CHECK (((transfer_id IS NOT NULL) = (amount_nanos > 0))),
+  constraint charge_lines_unit_price_nanos_check CHECK ((unit_price_nanos >= 0)),
+  constraint charge_lines_unpaid_nanos_check CHECK ((unpaid_nanos >= 0))
+);
+CREATE INDEX charge_lines_charged_at ON public.charge_lines USING brin (charged_at) WITH (pages_per_range='16');
+CREATE INDEX charge_lines_instance ON public.charge_lines USING btree (instance_id, id) WHERE (instance_id IS NOT NULL);
+CREATE INDEX charge_lines_payer ON public.charge_lines USING btree (payer_id, charged_at, id);
+CREATE INDEX charge_lines_volume ON public.charge_lines USING btree (volume_id, id) WHERE (volume_id IS NOT NULL);
+
+create table credit_drops (
+  user_id integer not null,
+  drop_count integer not null,
+  told_hours integer,
+  constraint credit_drops_pkey PRIMARY KEY (user_id),
+  constraint credit_drops_drop_count_check CHECK ((drop_count > 0)),
+  constraint credit_drops_told_hours_check CHECK ((told_hours > 0))
+);
+
+create table credit_notice_mark (
+  is_only boolean default true not null,
+  transfer_id bigint not null,
+  constraint credit_notice_mark_pkey PRIMARY KEY (is_only),
+  constraint credit_notice_mark_one CHECK (is_only)
 );
 
 create table default_jobs (
@@ -451,6 +755,12 @@ create table endpoint_groups (
 CREATE INDEX endpoint_groups_deleted_at ON public.endpoint_groups USING btree (deleted_at) WHERE (deleted_at IS NOT NULL);
 CREATE INDEX endpoint_groups_user_id ON public.endpoint_groups USING btree (user_id) WHERE (deleted_at IS NULL);
 
+create table endpoint_worker_names (
+  instance_id integer not null,
+  endpoint_group_id integer not null,
+  constraint endpoint_worker_names_pkey PRIMARY KEY (instance_id)
+);
+
 create table endpoint_workers (
   instance_id integer not null,
   endpoint_group_id integer not null,
@@ -516,6 +826,20 @@ create table gpu_samples (
   constraint gpu_samples_verified_check CHECK ((verified = ANY (ARRAY['yes'::text, 'no'::text, 'all'::text])))
 );
 
+create table host_faults (
+  instance_id integer not null,
+  generation integer not null,
+  reason text not null,
+  at timestamp with time zone not null,
+  settled_at timestamp with time zone,
+  credited_nanos bigint,
+  constraint host_faults_pkey PRIMARY KEY (instance_id, generation),
+  constraint host_faults_credited_nanos_check CHECK ((credited_nanos >= 0)),
+  constraint host_faults_reason_check CHECK ((reason = ANY (ARRAY['host_lost'::text, 'host_stopped'::text, 'device_fault'::text]))),
+  constraint host_faults_settled CHECK (((settled_at IS NULL) = (credited_nanos IS NULL)))
+);
+CREATE INDEX host_faults_open ON public.host_faults USING btree (instance_id) WHERE (settled_at IS NULL);
+
 create table idempotency_keys (
   api_key_id integer not null,
   key text not null,
@@ -547,22 +871,26 @@ create table instance_runs (
   received_bytes bigint default 0 not null,
   sent_bytes bigint default 0 not null,
   charged_running_ms bigint default 0 not null,
-  lowest_price_nanos_per_hour bigint,
-  price_changed_at timestamp with time zone,
   started_at timestamp with time zone not null,
   first_running_at timestamp with time zone,
   last_counted_at timestamp with time zone not null,
   usage jsonb,
-  highest_discount_ppm integer,
+  charged_received_bytes bigint default 0 not null,
+  charged_sent_bytes bigint default 0 not null,
+  metered_from_at timestamp with time zone,
+  sealed_at timestamp with time zone,
+  heard_running_ms bigint default 0 not null,
+  heard_received_bytes bigint default 0 not null,
+  heard_sent_bytes bigint default 0 not null,
+  spare_ms bigint default 0 not null,
   constraint instance_runs_pkey PRIMARY KEY (instance_id, generation),
+  constraint instance_runs_charged_bytes CHECK (((charged_received_bytes >= 0) AND (charged_received_bytes <= received_bytes) AND (charged_sent_bytes >= 0) AND (charged_sent_bytes <= sent_bytes))),
   constraint instance_runs_check CHECK (((charged_running_ms >= 0) AND (charged_running_ms <= running_ms))),
-  constraint instance_runs_highest_discount_ppm_check CHECK (((highest_discount_ppm >= 0) AND (highest_discount_ppm < 1000000))),
-  constraint instance_runs_lowest_price_nanos_per_hour_check CHECK ((lowest_price_nanos_per_hour >= 0)),
   constraint instance_runs_received_bytes_check CHECK ((received_bytes >= 0)),
   constraint instance_runs_running_ms_check CHECK ((running_ms >= 0)),
-  constraint instance_runs_sent_bytes_check CHECK ((sent_bytes >= 0))
+  constraint instance_runs_sent_bytes_check CHECK ((sent_bytes >= 0)),
+  constraint instance_runs_spare_ms_check CHECK ((spare_ms >= 0))
 ) with (fillfactor=85, autovacuum_vacuum_scale_factor=0.05);
-CREATE INDEX instance_runs_uncharged ON public.instance_runs USING btree (last_counted_at) WHERE (charged_running_ms < running_ms);
 
 create table instance_ssh_keys (
   instance_id integer not null,
@@ -613,6 +941,11 @@ create table instances (
   displaced_at timestamp with time zone,
   discount_ppm integer default 0 not null,
   claimed_at timestamp with time zone,
+  metered_from_at timestamp with time zone,
+  storage_charged_until_at timestamp with time zone,
+  settle_at timestamp with time zone,
+  cap_scopes text[] default '{}'::text[] not null,
+  told_end_at timestamp with time zone,
   constraint instances_pkey PRIMARY KEY (id),
   constraint instances_desired_check CHECK ((desired = ANY (ARRAY['running'::text, 'stopped'::text, 'destroyed'::text]))),
   constraint instances_device_count_check CHECK ((device_count >= 1)),
@@ -631,7 +964,45 @@ CREATE INDEX instances_end_at ON public.instances USING btree (end_at) WHERE (en
 CREATE INDEX instances_machine_id ON public.instances USING btree (machine_id) WHERE (ended_at IS NULL);
 CREATE INDEX instances_over ON public.instances USING btree (user_id, machine_id) WHERE (ended_at IS NOT NULL);
 CREATE INDEX instances_scheduled ON public.instances USING btree (machine_id) WHERE (phase = 'scheduled'::text);
+CREATE INDEX instances_settle_at ON public.instances USING btree (settle_at) WHERE (settle_at IS NOT NULL);
+CREATE INDEX instances_unsettled ON public.instances USING btree (user_id) WHERE ((ended_at IS NOT NULL) AND (settle_at IS NOT NULL));
 CREATE INDEX instances_user_id ON public.instances USING btree (user_id) WHERE (ended_at IS NULL);
+
+create table invoice_document_clock (
+  is_only boolean default true not null,
+  next_from_at timestamp with time zone,
+  done_user_id integer default 0 not null,
+  constraint invoice_document_clock_pkey PRIMARY KEY (is_only),
+  constraint invoice_document_clock_is_only_check CHECK (is_only)
+);
+
+create table invoice_documents (
+  id integer generated always as identity,
+  number text not null,
+  prefix text not null,
+  year integer not null,
+  sequence integer not null,
+  user_id integer not null,
+  from_at timestamp with time zone not null,
+  until_at timestamp with time zone not null,
+  issued_at timestamp with time zone not null,
+  content jsonb not null,
+  constraint invoice_documents_pkey PRIMARY KEY (id),
+  constraint invoice_documents_month UNIQUE (user_id, from_at),
+  constraint invoice_documents_number_key UNIQUE (number),
+  constraint invoice_documents_sequence UNIQUE (prefix, year, sequence),
+  constraint invoice_documents_check CHECK ((until_at > from_at)),
+  constraint invoice_documents_check1 CHECK ((issued_at >= until_at)),
+  constraint invoice_documents_sequence_check CHECK ((sequence > 0))
+);
+
+create table invoice_sequences (
+  prefix text not null,
+  year integer not null,
+  last_sequence integer not null,
+  constraint invoice_sequences_pkey PRIMARY KEY (prefix, year),
+  constraint invoice_sequences_last_sequence_check CHECK ((last_sequence > 0))
+);
 
 create table ip_accesses (
   id integer generated always as identity,
@@ -692,11 +1063,31 @@ create table ledger_accounts (
   constraint ledger_accounts_pkey PRIMARY KEY (id),
   constraint ledger_accounts_floor CHECK (((balance_nanos - held_nanos) >= floor_nanos)),
   constraint ledger_accounts_held CHECK ((held_nanos >= 0)),
-  constraint ledger_accounts_issuance CHECK (((kind = 'issuance'::text) OR (floor_nanos = 0))),
-  constraint ledger_accounts_kind CHECK (((kind = ANY (ARRAY['credit'::text, 'earnings'::text, 'issuance'::text, 'fees'::text, 'payouts'::text])) OR (kind ~ '^deposit:[1-9][0-9]{0,9}$'::text))),
-  constraint ledger_accounts_owner_kind CHECK (((user_id IS NOT NULL) = ((kind = ANY (ARRAY['credit'::text, 'earnings'::text])) OR (kind ~~ 'deposit:%'::text))))
+  constraint ledger_accounts_kind CHECK (((kind = ANY (ARRAY['credit'::text, 'earnings'::text, 'issuance'::text, 'fees'::text, 'payouts'::text, 'stripe'::text, 'losses'::text])) OR (kind ~ '^deposit:[1-9][0-9]{0,9}$'::text))),
+  constraint ledger_accounts_owner_kind CHECK (((user_id IS NOT NULL) = ((kind = ANY (ARRAY['credit'::text, 'earnings'::text])) OR (kind ~~ 'deposit:%'::text)))),
+  constraint ledger_accounts_sources CHECK (((kind = ANY (ARRAY['issuance'::text, 'stripe'::text, 'losses'::text])) OR (floor_nanos = 0) OR ((kind = 'credit'::text) AND (floor_nanos < 0))))
 ) with (fillfactor=50);
 CREATE UNIQUE INDEX ledger_accounts_owner ON public.ledger_accounts USING btree (COALESCE(user_id, 0), kind);
+
+create table ledger_caps (
+  id integer generated always as identity,
+  user_id integer not null,
+  scope text not null,
+  period text not null,
+  limit_nanos bigint not null,
+  spent_nanos bigint not null,
+  period_started_at timestamp with time zone not null,
+  held_nanos bigint not null,
+  reached_at timestamp with time zone,
+  created_at timestamp with time zone not null,
+  constraint ledger_caps_pkey PRIMARY KEY (id),
+  constraint ledger_caps_held CHECK ((held_nanos >= 0)),
+  constraint ledger_caps_limit CHECK ((limit_nanos >= 0)),
+  constraint ledger_caps_period CHECK ((period = ANY (ARRAY['day'::text, 'month'::text, 'total'::text]))),
+  constraint ledger_caps_scope CHECK ((scope ~ '^(account|key|endpoint|instance):[1-9][0-9]{0,9}$'::text)),
+  constraint ledger_caps_spent CHECK ((spent_nanos >= 0))
+);
+CREATE UNIQUE INDEX ledger_caps_scope_period ON public.ledger_caps USING btree (user_id, scope, period);
 
 create table ledger_earned_clock (
   is_only boolean default true not null,
@@ -725,6 +1116,7 @@ create table ledger_holds (
   cause jsonb not null,
   created_at timestamp with time zone not null,
   closed_at timestamp with time zone,
+  scopes text[] default '{}'::text[] not null,
   constraint ledger_holds_pkey PRIMARY KEY (id),
   constraint ledger_holds_amount CHECK ((amount_nanos > 0)),
   constraint ledger_holds_closed CHECK (((state = 'pending'::text) = (closed_at IS NULL))),
@@ -744,12 +1136,13 @@ create table ledger_transfers (
   created_at timestamp with time zone not null,
   constraint ledger_transfers_pkey PRIMARY KEY (id),
   constraint ledger_transfers_amount CHECK ((amount_nanos > 0)),
-  constraint ledger_transfers_code CHECK ((code = ANY (ARRAY['credit_granted'::text, 'credit_transfer'::text, 'usage_gpu'::text, 'usage_storage'::text, 'usage_bandwidth_up'::text, 'usage_bandwidth_down'::text, 'prepay'::text, 'refund'::text, 'payout'::text, 'fee'::text]))),
+  constraint ledger_transfers_code CHECK ((code = ANY (ARRAY['credit_granted'::text, 'credit_transfer'::text, 'usage_gpu'::text, 'usage_storage'::text, 'usage_bandwidth_up'::text, 'usage_bandwidth_down'::text, 'prepay'::text, 'refund'::text, 'payout'::text, 'fee'::text, 'payment'::text, 'payment_returned'::text, 'host_credit'::text, 'payout_returned'::text, 'write_off'::text]))),
   constraint ledger_transfers_key_length CHECK (((length(key) >= 1) AND (length(key) <= 200))),
   constraint ledger_transfers_two_sides CHECK ((debit_account_id <> credit_account_id))
 );
 CREATE INDEX ledger_transfers_credit ON public.ledger_transfers USING btree (credit_account_id, created_at, id);
-CREATE INDEX ledger_transfers_debit ON public.ledger_transfers USING btree (debit_account_id, created_at, id);
+CREATE INDEX ledger_transfers_credit_movements ON public.ledger_transfers USING btree (credit_account_id, created_at, id) WHERE (code <> ALL (ARRAY['usage_gpu'::text, 'usage_storage'::text, 'usage_bandwidth_up'::text, 'usage_bandwidth_down'::text]));
+CREATE INDEX ledger_transfers_debit_movements ON public.ledger_transfers USING btree (debit_account_id, created_at, id) WHERE (code <> ALL (ARRAY['usage_gpu'::text, 'usage_storage'::text, 'usage_bandwidth_up'::text, 'usage_bandwidth_down'::text]));
 CREATE UNIQUE INDEX ledger_transfers_key ON public.ledger_transfers USING btree (key);
 
 create table machine_days (
@@ -794,6 +1187,15 @@ create table machine_reports (
   constraint machine_reports_message_check CHECK ((length(message) <= 2000)),
   constraint machine_reports_problem_check CHECK (((length(problem) >= 1) AND (length(problem) <= 100)))
 );
+
+create table machine_spans (
+  machine_id integer not null,
+  from_at timestamp with time zone not null,
+  until_at timestamp with time zone,
+  constraint machine_spans_pkey PRIMARY KEY (machine_id, from_at),
+  constraint machine_spans_interval CHECK ((from_at <= until_at))
+);
+CREATE UNIQUE INDEX machine_spans_open ON public.machine_spans USING btree (machine_id) WHERE (until_at IS NULL);
 
 create table machine_start_days (
   machine_id integer not null,
@@ -844,6 +1246,8 @@ create table machines (
   first_start_succeeded_at timestamp with time zone,
   starts_fail_since_at timestamp with time zone,
   rest_count integer default 0 not null,
+  told_away_since_at timestamp with time zone,
+  told_listing_end_at timestamp with time zone,
   constraint machines_pkey PRIMARY KEY (id),
   constraint machines_agent_credential_id_host_key_key UNIQUE (agent_credential_id, host_key),
   constraint machines_credit_discount_max_permille_check CHECK (((credit_discount_max_permille >= 0) AND (credit_discount_max_permille <= 1000))),
@@ -868,6 +1272,7 @@ CREATE INDEX machines_listed_until ON public.machines USING btree (offer_end_at)
 CREATE INDEX machines_resting ON public.machines USING btree (rests_until_at) WHERE (rests_until_at IS NOT NULL);
 CREATE INDEX machines_review_at ON public.machines USING btree (review_at) WHERE (review_at IS NOT NULL);
 CREATE INDEX machines_rolling ON public.machines USING btree (offer_end_at) WHERE (offer_duration_s IS NOT NULL);
+CREATE INDEX machines_told_away ON public.machines USING btree (id) WHERE (told_away_since_at IS NOT NULL);
 
 create table market_rules (
   is_only boolean default true not null,
@@ -916,6 +1321,60 @@ create table network_volume_offers (
 );
 CREATE UNIQUE INDEX network_volume_offers_live ON public.network_volume_offers USING btree (network_disk_id) WHERE (unlisted_at IS NULL);
 
+create table notice_deliveries (
+  id bigint generated always as identity,
+  notice_id bigint not null,
+  user_id integer not null,
+  channel text not null,
+  webhook_id integer,
+  state text default 'due'::text not null,
+  attempt_count integer default 0 not null,
+  due_at timestamp with time zone,
+  outcome text default ''::text not null,
+  created_at timestamp with time zone not null,
+  ended_at timestamp with time zone,
+  constraint notice_deliveries_pkey PRIMARY KEY (id),
+  constraint notice_deliveries_once UNIQUE NULLS NOT DISTINCT (notice_id, channel, webhook_id),
+  constraint notice_deliveries_attempts CHECK ((attempt_count >= 0)),
+  constraint notice_deliveries_channel CHECK ((channel = ANY (ARRAY['email'::text, 'webhook'::text]))),
+  constraint notice_deliveries_due CHECK ((((due_at IS NOT NULL) = (state = 'due'::text)) AND ((ended_at IS NULL) = (state = 'due'::text)))),
+  constraint notice_deliveries_state CHECK ((state = ANY (ARRAY['due'::text, 'delivered'::text, 'failed'::text]))),
+  constraint notice_deliveries_target CHECK (((webhook_id IS NOT NULL) = (channel = 'webhook'::text)))
+);
+CREATE INDEX notice_deliveries_due_at ON public.notice_deliveries USING btree (user_id, due_at) WHERE (due_at IS NOT NULL);
+CREATE INDEX notice_deliveries_webhook_id ON public.notice_deliveries USING btree (webhook_id) WHERE (webhook_id IS NOT NULL);
+
+create table notice_preferences (
+  user_id integer not null,
+  kind text not null,
+  email boolean not null,
+  webhooks boolean not null,
+  constraint notice_preferences_pkey PRIMARY KEY (user_id, kind),
+  constraint notice_preferences_kind CHECK ((kind ~ '^(client|host):[a-z0-9_]{1,60}$'::text))
+);
+
+create table notices (
+  id bigint generated always as identity,
+  user_id integer not null,
+  kind text not null,
+  subject text not null,
+  message text not null,
+  key text not null,
+  created_at timestamp with time zone not null,
+  read_at timestamp with time zone,
+  planned_at timestamp with time zone,
+  constraint notices_pkey PRIMARY KEY (id),
+  constraint notices_key CHECK (((length(key) >= 1) AND (length(key) <= 200))),
+  constraint notices_kind CHECK ((kind ~ '^(client|host):[a-z0-9_]{1,60}$'::text)),
+  constraint notices_message CHECK (((length(message) >= 1) AND (length(message) <= 4000))),
+  constraint notices_subject CHECK (((length(subject) >= 1) AND (length(subject) <= 200)))
+);
+CREATE INDEX notices_created_at ON public.notices USING btree (created_at);
+CREATE UNIQUE INDEX notices_once ON public.notices USING btree (user_id, key);
+CREATE INDEX notices_unplanned ON public.notices USING btree (id) WHERE (planned_at IS NULL);
+CREATE INDEX notices_unread ON public.notices USING btree (user_id) WHERE (read_at IS NULL);
+CREATE INDEX notices_user ON public.notices USING btree (user_id, id);
+
 create table offers (
   id integer generated by default as identity,
   machine_id integer not null,
@@ -926,6 +1385,226 @@ create table offers (
   constraint offers_device_count_check CHECK ((device_count >= 1))
 ) with (autovacuum_vacuum_scale_factor=0.1, autovacuum_analyze_scale_factor=0.05);
 CREATE UNIQUE INDEX offers_live ON public.offers USING btree (machine_id, device_count) WHERE (retired_at IS NULL);
+
+create table past_terms (
+  id bigint generated always as identity,
+  instance_id integer not null,
+  until_at timestamp with time zone not null,
+  generation integer not null,
+  until_running_ms bigint not null,
+  until_received_bytes bigint not null,
+  until_sent_bytes bigint not null,
+  price_nanos_per_hour bigint not null,
+  storage_nanos_per_gb_month bigint not null,
+  inet_up_nanos_per_gb bigint not null,
+  inet_down_nanos_per_gb bigint not null,
+  discount_ppm integer not null,
+  constraint past_terms_pkey PRIMARY KEY (id),
+  constraint past_terms_discount_ppm_check CHECK (((discount_ppm >= 0) AND (discount_ppm < 1000000))),
+  constraint past_terms_inet_down_nanos_per_gb_check CHECK ((inet_down_nanos_per_gb >= 0)),
+  constraint past_terms_inet_up_nanos_per_gb_check CHECK ((inet_up_nanos_per_gb >= 0)),
+  constraint past_terms_price_nanos_per_hour_check CHECK ((price_nanos_per_hour >= 0)),
+  constraint past_terms_storage_nanos_per_gb_month_check CHECK ((storage_nanos_per_gb_month >= 0)),
+  constraint past_terms_until_received_bytes_check CHECK ((until_received_bytes >= 0)),
+  constraint past_terms_until_running_ms_check CHECK ((until_running_ms >= 0)),
+  constraint past_terms_until_sent_bytes_check CHECK ((until_sent_bytes >= 0))
+);
+CREATE INDEX past_terms_instance ON public.past_terms USING btree (instance_id, id);
+
+create table payment_accounts (
+  user_id integer not null,
+  customer_id text,
+  autobill_cents bigint,
+  autobill_attempt_count integer default 0 not null,
+  autobill_failure_count integer default 0 not null,
+  autobill_not_before_at timestamp with time zone,
+  has_stale_cards boolean default false not null,
+  created_at timestamp with time zone not null,
+  constraint payment_accounts_pkey PRIMARY KEY (user_id),
+  constraint payment_accounts_customer_id_key UNIQUE (customer_id),
+  constraint payment_accounts_autobill_attempt_count_check CHECK ((autobill_attempt_count >= 0)),
+  constraint payment_accounts_autobill_cents_check CHECK ((autobill_cents > 0)),
+  constraint payment_accounts_autobill_failure_count_check CHECK ((autobill_failure_count >= 0)),
+  constraint payment_accounts_customer_id_check CHECK (((length(customer_id) >= 1) AND (length(customer_id) <= 255)))
+);
+CREATE INDEX payment_accounts_stale ON public.payment_accounts USING btree (user_id) WHERE has_stale_cards;
+
+create table payment_cards (
+  id integer generated always as identity,
+  user_id integer not null,
+  method_id text not null,
+  brand text not null,
+  last4 text not null,
+  expiry_month integer not null,
+  expiry_year integer not null,
+  is_default boolean default false not null,
+  created_at timestamp with time zone not null,
+  removed_at timestamp with time zone,
+  detached_at timestamp with time zone,
+  constraint payment_cards_pkey PRIMARY KEY (id),
+  constraint payment_cards_method_id_key UNIQUE (method_id),
+  constraint payment_cards_brand_check CHECK (((length(brand) >= 1) AND (length(brand) <= 50))),
+  constraint payment_cards_detached CHECK (((detached_at IS NULL) OR (removed_at IS NOT NULL))),
+  constraint payment_cards_expiry_month_check CHECK (((expiry_month >= 1) AND (expiry_month <= 12))),
+  constraint payment_cards_expiry_year_check CHECK (((expiry_year >= 2000) AND (expiry_year <= 9999))),
+  constraint payment_cards_last4_check CHECK ((last4 ~ '^[0-9]{4}$'::text)),
+  constraint payment_cards_method_id_check CHECK (((length(method_id) >= 1) AND (length(method_id) <= 255))),
+  constraint payment_cards_removed CHECK (((removed_at IS NULL) OR (NOT is_default)))
+);
+CREATE UNIQUE INDEX payment_cards_default ON public.payment_cards USING btree (user_id) WHERE is_default;
+CREATE INDEX payment_cards_to_detach ON public.payment_cards USING btree (id) WHERE ((removed_at IS NOT NULL) AND (detached_at IS NULL));
+CREATE INDEX payment_cards_user ON public.payment_cards USING btree (user_id, id) WHERE (removed_at IS NULL);
+
+create table payment_events (
+  event_id text not null,
+  type text not null,
+  received_at timestamp with time zone not null,
+  constraint payment_events_pkey PRIMARY KEY (event_id),
+  constraint payment_events_event_id_check CHECK (((length(event_id) >= 1) AND (length(event_id) <= 255)))
+);
+
+create table payment_refunds (
+  id integer generated always as identity,
+  payment_id integer not null,
+  amount_cents bigint not null,
+  state text default 'wanted'::text not null,
+  first_asked_at timestamp with time zone,
+  failure text,
+  created_at timestamp with time zone not null,
+  constraint payment_refunds_pkey PRIMARY KEY (id),
+  constraint payment_refunds_amount_cents_check CHECK ((amount_cents > 0)),
+  constraint payment_refunds_failure_check CHECK (((length(failure) >= 1) AND (length(failure) <= 500))),
+  constraint payment_refunds_state_check CHECK ((state = ANY (ARRAY['wanted'::text, 'asked'::text, 'refused'::text])))
+);
+CREATE INDEX payment_refunds_payment ON public.payment_refunds USING btree (payment_id);
+CREATE INDEX payment_refunds_wanted ON public.payment_refunds USING btree (id) WHERE (state = 'wanted'::text);
+
+create table payment_returns (
+  key text not null,
+  intent_id text not null,
+  returned_cents bigint not null,
+  is_reversed boolean default false not null,
+  taken_nanos bigint default 0 not null,
+  lost_nanos bigint default 0 not null,
+  booked_count integer default 0 not null,
+  created_at timestamp with time zone not null,
+  constraint payment_returns_pkey PRIMARY KEY (key),
+  constraint payment_returns_booked_count_check CHECK ((booked_count >= 0)),
+  constraint payment_returns_key_check CHECK (((length(key) >= 1) AND (length(key) <= 150))),
+  constraint payment_returns_lost_nanos_check CHECK ((lost_nanos >= 0)),
+  constraint payment_returns_returned_cents_check CHECK ((returned_cents >= 0)),
+  constraint payment_returns_taken_nanos_check CHECK ((taken_nanos >= 0))
+);
+CREATE INDEX payment_returns_intent ON public.payment_returns USING btree (intent_id);
+
+create table payment_rules (
+  is_only boolean default true not null,
+  fee_ppm integer default 0 not null,
+  installation uuid default gen_random_uuid() not null,
+  constraint payment_rules_pkey PRIMARY KEY (is_only),
+  constraint payment_rules_fee_ppm_check CHECK (((fee_ppm >= 0) AND (fee_ppm <= 500000))),
+  constraint payment_rules_is_only_check CHECK (is_only)
+);
+
+create table payments (
+  id integer generated always as identity,
+  user_id integer not null,
+  kind text not null,
+  state text default 'pending'::text not null,
+  amount_cents bigint,
+  saves_card boolean default false not null,
+  attempt_number integer,
+  card_id integer,
+  request_key bytea,
+  request_sha256 bytea,
+  session_id text,
+  url text,
+  intent_id text,
+  failure text,
+  lease_until timestamp with time zone,
+  created_at timestamp with time zone not null,
+  settled_at timestamp with time zone,
+  constraint payments_pkey PRIMARY KEY (id),
+  constraint payments_intent_id_key UNIQUE (intent_id),
+  constraint payments_request_key_key UNIQUE (request_key),
+  constraint payments_session_id_key UNIQUE (session_id),
+  constraint payments_amount CHECK (((amount_cents IS NULL) = (kind = 'setup'::text))),
+  constraint payments_amount_cents_check CHECK ((amount_cents > 0)),
+  constraint payments_attempt CHECK (((attempt_number IS NOT NULL) = (kind = 'autobill'::text))),
+  constraint payments_attempt_number_check CHECK ((attempt_number > 0)),
+  constraint payments_card CHECK (((card_id IS NOT NULL) = (kind = 'autobill'::text))),
+  constraint payments_failure_check CHECK (((length(failure) >= 1) AND (length(failure) <= 500))),
+  constraint payments_kind_check CHECK ((kind = ANY (ARRAY['checkout'::text, 'setup'::text, 'autobill'::text]))),
+  constraint payments_paid CHECK (((state <> 'paid'::text) OR (kind = 'setup'::text) OR (intent_id IS NOT NULL))),
+  constraint payments_request CHECK (((request_key IS NULL) = (request_sha256 IS NULL))),
+  constraint payments_settled CHECK (((settled_at IS NOT NULL) = (state <> 'pending'::text))),
+  constraint payments_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'paid'::text, 'failed'::text, 'expired'::text, 'mismatched'::text])))
+);
+CREATE UNIQUE INDEX payments_attempts ON public.payments USING btree (user_id, attempt_number) WHERE (kind = 'autobill'::text);
+CREATE UNIQUE INDEX payments_autobill_in_flight ON public.payments USING btree (user_id) WHERE ((kind = 'autobill'::text) AND (state = 'pending'::text));
+CREATE INDEX payments_user ON public.payments USING btree (user_id, id);
+
+create table payout_bases (
+  user_id integer not null,
+  settled_nanos bigint not null,
+  constraint payout_bases_pkey PRIMARY KEY (user_id)
+);
+
+create table payout_methods (
+  user_id integer not null,
+  method text not null,
+  details_sealed text not null,
+  shown text not null,
+  updated_at timestamp with time zone not null,
+  constraint payout_methods_pkey PRIMARY KEY (user_id),
+  constraint payout_methods_method_check CHECK ((method = ANY (ARRAY['stripe'::text, 'wise'::text, 'paypal'::text, 'bank'::text]))),
+  constraint payout_methods_shown_check CHECK (((length(shown) >= 1) AND (length(shown) <= 200)))
+);
+
+create table payout_runs (
+  friday_at timestamp with time zone not null,
+  after_user_id integer default 0 not null,
+  completed_at timestamp with time zone,
+  constraint payout_runs_pkey PRIMARY KEY (friday_at),
+  constraint payout_runs_friday_at_check CHECK ((EXTRACT(isodow FROM (friday_at AT TIME ZONE 'UTC'::text)) = (5)::numeric))
+);
+
+create table payouts (
+  id integer generated always as identity,
+  user_id integer not null,
+  invoiced_at timestamp with time zone not null,
+  due_at timestamp with time zone not null,
+  earned_nanos bigint not null,
+  fee_ppm integer not null,
+  fee_nanos bigint not null,
+  amount_nanos bigint not null,
+  state text default 'pending'::text not null,
+  method text,
+  destination text,
+  reference text,
+  failure text,
+  attempt_count integer default 0 not null,
+  lease_until timestamp with time zone,
+  created_at timestamp with time zone not null,
+  settled_at timestamp with time zone,
+  constraint payouts_pkey PRIMARY KEY (id),
+  constraint payouts_amount_nanos_check CHECK (((amount_nanos > 0) AND ((amount_nanos % (10000000)::bigint) = 0))),
+  constraint payouts_attempt_count_check CHECK ((attempt_count >= 0)),
+  constraint payouts_due CHECK ((due_at > invoiced_at)),
+  constraint payouts_failure CHECK (((failure IS NOT NULL) = (state = 'failed'::text))),
+  constraint payouts_failure_check CHECK (((length(failure) >= 1) AND (length(failure) <= 500))),
+  constraint payouts_fee CHECK ((((fee_nanos)::numeric * (1000000)::numeric) <= ((GREATEST(earned_nanos, (0)::bigint))::numeric * (fee_ppm)::numeric))),
+  constraint payouts_fee_nanos_check CHECK ((fee_nanos >= 0)),
+  constraint payouts_fee_ppm_check CHECK (((fee_ppm >= 0) AND (fee_ppm <= 500000))),
+  constraint payouts_method_check CHECK ((method = ANY (ARRAY['stripe'::text, 'wise'::text, 'paypal'::text, 'bank'::text]))),
+  constraint payouts_reference CHECK (((state <> 'paid'::text) OR (reference IS NOT NULL))),
+  constraint payouts_reference_check CHECK (((length(reference) >= 1) AND (length(reference) <= 200))),
+  constraint payouts_settled CHECK (((settled_at IS NOT NULL) = (state = ANY (ARRAY['paid'::text, 'failed'::text])))),
+  constraint payouts_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'sending'::text, 'paid'::text, 'failed'::text])))
+);
+CREATE INDEX payouts_due ON public.payouts USING btree (due_at, id) WHERE (state = ANY (ARRAY['pending'::text, 'sending'::text]));
+CREATE UNIQUE INDEX payouts_once ON public.payouts USING btree (user_id, invoiced_at);
+CREATE INDEX payouts_user ON public.payouts USING btree (user_id, id);
 
 create table pending_price_increases (
   id integer generated always as identity,
@@ -980,6 +1659,33 @@ create table proxy_ports (
 );
 CREATE INDEX proxy_ports_free ON public.proxy_ports USING btree (freed_at NULLS FIRST, place) WHERE (instance_id IS NULL);
 
+create table reconciliation_clock (
+  is_only boolean default true not null,
+  last_run_at timestamp with time zone,
+  last_counts jsonb default '{}'::jsonb not null,
+  constraint reconciliation_clock_pkey PRIMARY KEY (is_only),
+  constraint reconciliation_clock_is_only_check CHECK (is_only)
+);
+
+create table reconciliation_findings (
+  id bigint generated always as identity,
+  kind text not null,
+  subject text not null,
+  outcome text not null,
+  actor text default 'rule'::text not null,
+  details jsonb not null,
+  first_found_at timestamp with time zone not null,
+  last_found_at timestamp with time zone not null,
+  found_count integer default 1 not null,
+  constraint reconciliation_findings_pkey PRIMARY KEY (id),
+  constraint reconciliation_findings_found_count_check CHECK ((found_count > 0)),
+  constraint reconciliation_findings_kind CHECK ((kind ~ '^[a-z_]{1,60}$'::text)),
+  constraint reconciliation_findings_outcome CHECK ((outcome = ANY (ARRAY['repaired'::text, 'told'::text, 'alarmed'::text]))),
+  constraint reconciliation_findings_subject_check CHECK (((length(subject) >= 1) AND (length(subject) <= 100)))
+);
+CREATE INDEX reconciliation_findings_last ON public.reconciliation_findings USING btree (last_found_at);
+CREATE UNIQUE INDEX reconciliation_findings_subject ON public.reconciliation_findings USING btree (kind, subject);
+
 create table schema_migrations (
   number integer not null,
   name text not null,
@@ -1016,6 +1722,7 @@ create table standing_requests (
   created_at timestamp with time zone not null,
   expires_at timestamp with time zone not null,
   closed_at timestamp with time zone,
+  cap_scopes text[] default '{}'::text[] not null,
   constraint standing_requests_pkey PRIMARY KEY (id),
   constraint standing_requests_bid_nanos_per_hour_check CHECK ((bid_nanos_per_hour > 0)),
   constraint standing_requests_check CHECK (((total_max_nanos_per_hour IS NOT NULL) OR (bid_nanos_per_hour IS NOT NULL))),
@@ -1029,6 +1736,62 @@ CREATE INDEX standing_requests_expires_at ON public.standing_requests USING btre
 CREATE UNIQUE INDEX standing_requests_instance_id ON public.standing_requests USING btree (instance_id) WHERE (instance_id IS NOT NULL);
 CREATE INDEX standing_requests_open ON public.standing_requests USING btree (id) WHERE (status = 'open'::text);
 CREATE INDEX standing_requests_user_id ON public.standing_requests USING btree (user_id, id);
+
+create table team_invitations (
+  id integer generated always as identity,
+  team_id integer not null,
+  role_id integer not null,
+  email text not null,
+  token_sha256 bytea not null,
+  invited_by integer not null,
+  created_at timestamp with time zone not null,
+  expires_at timestamp with time zone not null,
+  constraint team_invitations_pkey PRIMARY KEY (id),
+  constraint team_invitations_check CHECK ((expires_at > created_at)),
+  constraint team_invitations_email_check CHECK (((email = lower(email)) AND ((length(email) >= 3) AND (length(email) <= 64))))
+);
+CREATE UNIQUE INDEX team_invitations_email ON public.team_invitations USING btree (team_id, email);
+CREATE UNIQUE INDEX team_invitations_token ON public.team_invitations USING btree (token_sha256);
+
+create table team_members (
+  team_id integer not null,
+  member_id integer not null,
+  role_id integer not null,
+  joined_at timestamp with time zone not null,
+  constraint team_members_pkey PRIMARY KEY (team_id, member_id),
+  constraint team_members_person CHECK ((team_id <> member_id))
+);
+CREATE INDEX team_members_member_id ON public.team_members USING btree (member_id);
+
+create table team_roles (
+  id integer generated always as identity,
+  team_id integer not null,
+  name text not null,
+  identifier text not null,
+  permissions jsonb,
+  created_at timestamp with time zone not null,
+  constraint team_roles_pkey PRIMARY KEY (id),
+  constraint team_roles_of_team UNIQUE (team_id, id),
+  constraint team_roles_default CHECK (((permissions IS NULL) = (identifier = ANY (ARRAY['owner'::text, 'manager'::text, 'member'::text])))),
+  constraint team_roles_identifier_form CHECK ((identifier ~ '^[a-z0-9_]{1,80}$'::text)),
+  constraint team_roles_name_length CHECK (((length(name) >= 1) AND (length(name) <= 64)))
+);
+CREATE UNIQUE INDEX team_roles_identifier ON public.team_roles USING btree (team_id, identifier);
+CREATE UNIQUE INDEX team_roles_name ON public.team_roles USING btree (team_id, lower(name));
+
+create table teams (
+  id integer not null,
+  name text not null,
+  founding_key_id integer not null,
+  created_at timestamp with time zone not null,
+  deleted_at timestamp with time zone,
+  deleted_by integer,
+  constraint teams_pkey PRIMARY KEY (id),
+  constraint teams_deleted CHECK (((deleted_at IS NULL) = (deleted_by IS NULL))),
+  constraint teams_name_length CHECK (((length(name) >= 1) AND (length(name) <= 64)))
+);
+CREATE INDEX teams_deleted_at ON public.teams USING btree (deleted_at) WHERE (deleted_at IS NOT NULL);
+CREATE UNIQUE INDEX teams_name ON public.teams USING btree (lower(name)) WHERE (deleted_at IS NULL);
 
 create table template_hash_keys (
   id integer not null,
@@ -1088,6 +1851,7 @@ create table users (
   balance_threshold_enabled boolean default false not null,
   created_at timestamp with time zone not null,
   deleted_at timestamp with time zone,
+  is_team boolean default false not null,
   constraint users_pkey PRIMARY KEY (id),
   constraint users_balance_threshold_nanos_check CHECK ((balance_threshold_nanos >= 0)),
   constraint users_email_check CHECK (((email = lower(email)) AND ((length(email) >= 3) AND (length(email) <= 64)))),
@@ -1154,6 +1918,10 @@ create table volumes (
   deleting_at timestamp with time zone,
   used_bytes bigint default 0 not null,
   problem text default ''::text not null,
+  metered_from_at timestamp with time zone,
+  storage_charged_until_at timestamp with time zone,
+  settle_at timestamp with time zone,
+  cap_scopes text[] default '{}'::text[] not null,
   constraint volumes_pkey PRIMARY KEY (id),
   constraint volumes_check CHECK (((machine_id IS NULL) = (volume_offer_id IS NULL))),
   constraint volumes_check1 CHECK (((network_disk_id IS NULL) = (network_volume_offer_id IS NULL))),
@@ -1167,33 +1935,57 @@ create table volumes (
 CREATE INDEX volumes_end_at ON public.volumes USING btree (end_at) WHERE (deleting_at IS NULL);
 CREATE INDEX volumes_machine_id ON public.volumes USING btree (machine_id) WHERE (deleted_at IS NULL);
 CREATE INDEX volumes_network_disk_id ON public.volumes USING btree (network_disk_id) WHERE (deleted_at IS NULL);
+CREATE INDEX volumes_settle_at ON public.volumes USING btree (settle_at) WHERE (settle_at IS NOT NULL);
 CREATE INDEX volumes_user_id ON public.volumes USING btree (user_id) WHERE (deleted_at IS NULL);
+
+create table webhooks (
+  id integer generated by default as identity,
+  user_id integer not null,
+  name text,
+  url text not null,
+  sealed_secret text not null,
+  event_types text[] not null,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  constraint webhooks_pkey PRIMARY KEY (id),
+  constraint webhooks_event_types CHECK ((cardinality(event_types) > 0)),
+  constraint webhooks_name CHECK ((length(name) <= 120)),
+  constraint webhooks_url CHECK (((length(url) >= 1) AND (length(url) <= 2048)))
+);
+CREATE INDEX webhooks_user_id ON public.webhooks USING btree (user_id, id);
 
 alter table account_secrets add constraint account_secrets_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
 alter table agent_credentials add constraint agent_credentials_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
 alter table agent_tasks add constraint agent_tasks_instance_id_fkey FOREIGN KEY (instance_id) REFERENCES instances(id);
 alter table agent_tasks add constraint agent_tasks_machine_id_fkey FOREIGN KEY (machine_id) REFERENCES machines(id);
 alter table agent_tasks add constraint agent_tasks_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
+alter table api_keys add constraint api_keys_member_id_fkey FOREIGN KEY (member_id) REFERENCES users(id);
 alter table api_keys add constraint api_keys_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
+alter table arrears add constraint arrears_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
 alter table audit_events add constraint audit_events_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
+alter table cap_arrears add constraint cap_arrears_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
+alter table credit_drops add constraint credit_drops_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
 alter table default_jobs add constraint default_jobs_machine_id_fkey FOREIGN KEY (machine_id) REFERENCES machines(id);
 alter table deposits add constraint deposits_instance_id_fkey FOREIGN KEY (instance_id) REFERENCES instances(id);
 alter table deposits add constraint deposits_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
 alter table device_events add constraint device_events_device_id_fkey FOREIGN KEY (device_id) REFERENCES devices(id);
 alter table devices add constraint devices_machine_id_fkey FOREIGN KEY (machine_id) REFERENCES machines(id);
 alter table endpoint_groups add constraint endpoint_groups_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
+alter table endpoint_worker_names add constraint endpoint_worker_names_instance_id_fkey FOREIGN KEY (instance_id) REFERENCES instances(id);
 alter table endpoint_workers add constraint endpoint_workers_endpoint_group_id_fkey FOREIGN KEY (endpoint_group_id) REFERENCES endpoint_groups(id);
 alter table endpoint_workers add constraint endpoint_workers_instance_id_fkey FOREIGN KEY (instance_id) REFERENCES instances(id);
 alter table failed_starts add constraint failed_starts_instance_id_fkey FOREIGN KEY (instance_id) REFERENCES instances(id);
 alter table failed_starts add constraint failed_starts_machine_id_fkey FOREIGN KEY (machine_id) REFERENCES machines(id);
 alter table failed_starts add constraint failed_starts_renter_id_fkey FOREIGN KEY (renter_id) REFERENCES users(id);
 alter table gpu_samples add constraint gpu_samples_step_s_at_fkey FOREIGN KEY (step_s, at) REFERENCES gpu_sample_runs(step_s, at) ON DELETE CASCADE;
+alter table host_faults add constraint host_faults_instance_id_fkey FOREIGN KEY (instance_id) REFERENCES instances(id);
 alter table instance_events add constraint instance_events_instance_id_fkey FOREIGN KEY (instance_id) REFERENCES instances(id);
 alter table instance_runs add constraint instance_runs_instance_id_fkey FOREIGN KEY (instance_id) REFERENCES instances(id);
 alter table instance_ssh_keys add constraint instance_ssh_keys_instance_id_fkey FOREIGN KEY (instance_id) REFERENCES instances(id);
 alter table instances add constraint instances_machine_id_fkey FOREIGN KEY (machine_id) REFERENCES machines(id);
 alter table instances add constraint instances_offer_id_fkey FOREIGN KEY (offer_id) REFERENCES offers(id);
 alter table instances add constraint instances_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
+alter table invoice_documents add constraint invoice_documents_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
 alter table ip_accesses add constraint ip_accesses_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
 alter table join_tokens add constraint join_tokens_agent_credential_id_fkey FOREIGN KEY (agent_credential_id) REFERENCES agent_credentials(id);
 alter table join_tokens add constraint join_tokens_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
@@ -1201,12 +1993,14 @@ alter table leases add constraint leases_device_id_fkey FOREIGN KEY (device_id) 
 alter table leases add constraint leases_instance_id_fkey FOREIGN KEY (instance_id) REFERENCES instances(id);
 alter table leases add constraint leases_machine_id_fkey FOREIGN KEY (machine_id) REFERENCES machines(id);
 alter table ledger_accounts add constraint ledger_accounts_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
+alter table ledger_caps add constraint ledger_caps_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
 alter table ledger_earned_days add constraint ledger_earned_days_account_id_fkey FOREIGN KEY (account_id) REFERENCES ledger_accounts(id);
 alter table ledger_holds add constraint ledger_holds_account_id_fkey FOREIGN KEY (account_id) REFERENCES ledger_accounts(id);
 alter table machine_days add constraint machine_days_machine_id_fkey FOREIGN KEY (machine_id) REFERENCES machines(id);
 alter table machine_maintenances add constraint machine_maintenances_machine_id_fkey FOREIGN KEY (machine_id) REFERENCES machines(id);
 alter table machine_reports add constraint machine_reports_machine_id_fkey FOREIGN KEY (machine_id) REFERENCES machines(id);
 alter table machine_reports add constraint machine_reports_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
+alter table machine_spans add constraint machine_spans_machine_id_fkey FOREIGN KEY (machine_id) REFERENCES machines(id);
 alter table machine_start_days add constraint machine_start_days_machine_id_fkey FOREIGN KEY (machine_id) REFERENCES machines(id);
 alter table machines add constraint machines_agent_credential_id_fkey FOREIGN KEY (agent_credential_id) REFERENCES agent_credentials(id);
 alter table machines add constraint machines_host_id_fkey FOREIGN KEY (host_id) REFERENCES users(id);
@@ -1214,7 +2008,20 @@ alter table network_disk_mounts add constraint network_disk_mounts_machine_id_fk
 alter table network_disk_mounts add constraint network_disk_mounts_network_disk_id_fkey FOREIGN KEY (network_disk_id) REFERENCES network_disks(id);
 alter table network_disks add constraint network_disks_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
 alter table network_volume_offers add constraint network_volume_offers_network_disk_id_fkey FOREIGN KEY (network_disk_id) REFERENCES network_disks(id);
+alter table notice_deliveries add constraint notice_deliveries_notice_id_fkey FOREIGN KEY (notice_id) REFERENCES notices(id) ON DELETE CASCADE;
+alter table notice_deliveries add constraint notice_deliveries_webhook_id_fkey FOREIGN KEY (webhook_id) REFERENCES webhooks(id) ON DELETE CASCADE;
+alter table notice_preferences add constraint notice_preferences_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
+alter table notices add constraint notices_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
 alter table offers add constraint offers_machine_id_fkey FOREIGN KEY (machine_id) REFERENCES machines(id);
+alter table past_terms add constraint past_terms_instance_id_fkey FOREIGN KEY (instance_id) REFERENCES instances(id);
+alter table payment_accounts add constraint payment_accounts_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
+alter table payment_cards add constraint payment_cards_user_id_fkey FOREIGN KEY (user_id) REFERENCES payment_accounts(user_id);
+alter table payment_refunds add constraint payment_refunds_payment_id_fkey FOREIGN KEY (payment_id) REFERENCES payments(id);
+alter table payments add constraint payments_card_id_fkey FOREIGN KEY (card_id) REFERENCES payment_cards(id);
+alter table payments add constraint payments_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
+alter table payout_bases add constraint payout_bases_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
+alter table payout_methods add constraint payout_methods_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
+alter table payouts add constraint payouts_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
 alter table pending_price_increases add constraint pending_price_increases_host_id_fkey FOREIGN KEY (host_id) REFERENCES users(id);
 alter table pending_price_increases add constraint pending_price_increases_instance_id_fkey FOREIGN KEY (instance_id) REFERENCES instances(id);
 alter table price_changes add constraint price_changes_instance_id_fkey FOREIGN KEY (instance_id) REFERENCES instances(id);
@@ -1222,6 +2029,16 @@ alter table proxy_ports add constraint proxy_ports_instance_id_fkey FOREIGN KEY 
 alter table ssh_keys add constraint ssh_keys_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
 alter table standing_requests add constraint standing_requests_instance_id_fkey FOREIGN KEY (instance_id) REFERENCES instances(id);
 alter table standing_requests add constraint standing_requests_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
+alter table team_invitations add constraint team_invitations_invited_by_fkey FOREIGN KEY (invited_by) REFERENCES users(id);
+alter table team_invitations add constraint team_invitations_role_id_fkey FOREIGN KEY (role_id) REFERENCES team_roles(id);
+alter table team_invitations add constraint team_invitations_team_id_fkey FOREIGN KEY (team_id) REFERENCES teams(id);
+alter table team_members add constraint team_members_member_id_fkey FOREIGN KEY (member_id) REFERENCES users(id);
+alter table team_members add constraint team_members_role FOREIGN KEY (team_id, role_id) REFERENCES team_roles(team_id, id);
+alter table team_members add constraint team_members_team_id_fkey FOREIGN KEY (team_id) REFERENCES users(id);
+alter table team_roles add constraint team_roles_team_id_fkey FOREIGN KEY (team_id) REFERENCES users(id);
+alter table teams add constraint teams_deleted_by_fkey FOREIGN KEY (deleted_by) REFERENCES users(id);
+alter table teams add constraint teams_founding_key_id_fkey FOREIGN KEY (founding_key_id) REFERENCES api_keys(id);
+alter table teams add constraint teams_id_fkey FOREIGN KEY (id) REFERENCES users(id);
 alter table template_versions add constraint template_versions_template_id_fkey FOREIGN KEY (template_id) REFERENCES templates(id);
 alter table templates add constraint templates_creator_id_fkey FOREIGN KEY (creator_id) REFERENCES users(id);
 alter table users add constraint users_parent_id_fkey FOREIGN KEY (parent_id) REFERENCES users(id);
@@ -1235,12 +2052,20 @@ alter table volumes add constraint volumes_network_disk_id_fkey FOREIGN KEY (net
 alter table volumes add constraint volumes_network_volume_offer_id_fkey FOREIGN KEY (network_volume_offer_id) REFERENCES network_volume_offers(id);
 alter table volumes add constraint volumes_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
 alter table volumes add constraint volumes_volume_offer_id_fkey FOREIGN KEY (volume_offer_id) REFERENCES volume_offers(id);
+alter table webhooks add constraint webhooks_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
 
 CREATE TRIGGER api_keys_changed AFTER DELETE OR UPDATE ON public.api_keys FOR EACH ROW EXECUTE FUNCTION notify_api_keys_changed('key');
+CREATE TRIGGER charge_lines_append_only BEFORE DELETE OR UPDATE ON public.charge_lines FOR EACH ROW EXECUTE FUNCTION ledger_refuse_change();
+CREATE TRIGGER charge_lines_no_truncate BEFORE TRUNCATE ON public.charge_lines FOR EACH STATEMENT EXECUTE FUNCTION ledger_refuse_change();
+CREATE TRIGGER invoice_documents_append_only BEFORE DELETE OR UPDATE ON public.invoice_documents FOR EACH ROW EXECUTE FUNCTION ledger_refuse_change();
+CREATE TRIGGER invoice_documents_no_truncate BEFORE TRUNCATE ON public.invoice_documents FOR EACH STATEMENT EXECUTE FUNCTION ledger_refuse_change();
 CREATE TRIGGER ledger_accounts_keep BEFORE DELETE ON public.ledger_accounts FOR EACH ROW EXECUTE FUNCTION ledger_refuse_change();
-CREATE TRIGGER ledger_holds_close_once BEFORE UPDATE ON public.ledger_holds FOR EACH ROW WHEN (((old.state <> 'pending'::text) OR (new.account_id <> old.account_id) OR (new.amount_nanos <> old.amount_nanos) OR (new.cause <> old.cause) OR (new.created_at <> old.created_at))) EXECUTE FUNCTION ledger_refuse_change();
+CREATE TRIGGER ledger_holds_close_once BEFORE UPDATE ON public.ledger_holds FOR EACH ROW WHEN (((old.state <> 'pending'::text) OR (new.account_id <> old.account_id) OR (new.amount_nanos <> old.amount_nanos) OR (new.cause <> old.cause) OR (new.created_at <> old.created_at) OR (new.scopes <> old.scopes))) EXECUTE FUNCTION ledger_refuse_change();
 CREATE TRIGGER ledger_holds_keep BEFORE DELETE ON public.ledger_holds FOR EACH ROW EXECUTE FUNCTION ledger_refuse_change();
 CREATE TRIGGER billing_audit_transfers AFTER INSERT ON public.ledger_transfers REFERENCING NEW TABLE AS posted FOR EACH STATEMENT EXECUTE FUNCTION billing_audit_transfers();
 CREATE TRIGGER ledger_transfers_append_only BEFORE DELETE OR UPDATE ON public.ledger_transfers FOR EACH ROW EXECUTE FUNCTION ledger_refuse_change();
 CREATE TRIGGER ledger_transfers_no_truncate BEFORE TRUNCATE ON public.ledger_transfers FOR EACH STATEMENT EXECUTE FUNCTION ledger_refuse_change();
+CREATE TRIGGER team_rights_changed AFTER DELETE OR UPDATE ON public.team_members FOR EACH ROW EXECUTE FUNCTION notify_team_rights_changed();
+CREATE TRIGGER team_rights_changed AFTER DELETE OR UPDATE ON public.team_roles FOR EACH ROW EXECUTE FUNCTION notify_team_rights_changed();
 CREATE TRIGGER api_keys_changed AFTER DELETE OR UPDATE OF is_admin, deleted_at ON public.users FOR EACH ROW EXECUTE FUNCTION notify_api_keys_changed('user');
+CREATE TRIGGER member_changed AFTER UPDATE OF deleted_at ON public.users FOR EACH ROW EXECUTE FUNCTION notify_member_changed();

@@ -7,6 +7,7 @@ import { refuseOperation, refuseParameters, satisfies } from "./access.ts";
 const unscoped: Identity = {
   userId: asId<UserId>(1),
   apiKeyId: asId<ApiKeyId>(1),
+  memberId: undefined,
   isAdmin: false,
   permissions: undefined,
   instanceId: undefined,

@@ -17,10 +17,13 @@ export type PermissionCategory = (typeof PERMISSION_CATEGORIES)[number];
 
 /** Who is calling, resolved from the key of a request. */
 export type Identity = {
+  /** The account that the key acts as, and that pays: a person's own, or a team's. */
   readonly userId: UserId;
   readonly apiKeyId: ApiKeyId;
+  /** Set for the key of a team: the member who holds it. */
+  readonly memberId: UserId | undefined;
   readonly isAdmin: boolean;
-  /** The key's permission document; undefined grants everything that the user may do. */
+  /** What the key allows, within its holder's role in a team; undefined grants everything that the user may do. */
   readonly permissions: PermissionDocument | undefined;
   /** Set for the key inside a container: it may touch this instance and nothing else. */
   readonly instanceId: InstanceId | undefined;

@@ -8,6 +8,7 @@ export type ApiKeyId = Id<"api_key">;
 export type SshKeyId = Id<"ssh_key">;
 export type IpAccessId = Id<"ip_access">;
 export type LedgerAccountId = Id<"ledger_account">;
+export type LedgerCapId = Id<"ledger_cap">;
 export type TemplateId = Id<"template">;
 export type MachineId = Id<"machine">;
 export type MachineMaintenanceId = Id<"machine_maintenance">;
@@ -24,6 +25,12 @@ export type NetworkDiskId = Id<"network_disk">;
 export type NetworkVolumeOfferId = Id<"network_volume_offer">;
 export type EndpointGroupId = Id<"endpoint_group">;
 export type StandingRequestId = Id<"standing_request">;
+export type PaymentId = Id<"payment">;
+export type PaymentCardId = Id<"payment_card">;
+export type PayoutId = Id<"payout">;
+export type TeamRoleId = Id<"team_role">;
+export type TeamInvitationId = Id<"team_invitation">;
+export type WebhookId = Id<"webhook">;
 
 /** The largest id the database can hold (PostgreSQL `integer`). */
 export const MAX_ID = 2_147_483_647;

@@ -35,8 +35,11 @@ export type DatabaseConfig = Pick<pg.PoolConfig, "connectionString" | "host" | "
 /** Opens a pool of a few connections: PostgreSQL on a small machine answers eight clients faster than eighty. */
 export function connect(config: DatabaseConfig, log: Log): Database {
   const pool = new pg.Pool({ max: 8, ...config, types, application_name: "berth" });
-  // Without a listener an idle connection that breaks would end the process.
+  // Without listeners a connection that breaks would end the process: idle ones are the pool's, the others their own.
   let isClosing = false;
+  pool.on("connect", (client) => {
+    client.on("error", (error) => log.debug({ err: error }, "a database connection broke"));
+  });
   pool.on("error", (error) => {
     // A server that stops right after us may cut connections that are on their way out.
     if (!isClosing) log.warn({ err: error }, "an idle database connection broke");

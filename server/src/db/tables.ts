@@ -9,18 +9,25 @@ import type {
   IpAccessId,
   JoinTokenId,
   LedgerAccountId,
+  LedgerCapId,
   MachineId,
   MachineMaintenanceId,
   MachineReportId,
   NetworkDiskId,
   NetworkVolumeOfferId,
   OfferId,
+  PaymentCardId,
+  PaymentId,
+  PayoutId,
   SshKeyId,
   StandingRequestId,
+  TeamInvitationId,
+  TeamRoleId,
   TemplateId,
   UserId,
   VolumeId,
   VolumeOfferId,
+  WebhookId,
 } from "../base/ids.ts";
 
 export type AccountSecretsTable = {
@@ -74,6 +81,20 @@ export type ApiKeysTable = {
   instance_id: InstanceId | null;
   created_at: Date;
   deleted_at: Date | null;
+  member_id: UserId | null;
+};
+
+export type ArrearsTable = {
+  id: GeneratedAlways<number>;
+  user_id: UserId;
+  began_at: Date;
+  delete_at: Date;
+  daily_spend_nanos: bigint;
+  storage_nanos_per_hour: bigint;
+  floor_nanos: bigint;
+  ended_at: Date | null;
+  outcome: "paid" | "deleted" | null;
+  written_off_nanos: Generated<bigint>;
 };
 
 export type AuditEventsTable = {
@@ -86,11 +107,116 @@ export type AuditEventsTable = {
   created_at: Date;
 };
 
+export type AuditMarksTable = {
+  contract: "instance" | "volume";
+  contract_id: number;
+  generation: number;
+  component: "gpu" | "disk" | "bwu" | "bwd";
+  position: bigint;
+  reached_at: Date;
+  origin_position: Generated<bigint>;
+};
+
+export type AuditOriginTable = {
+  is_only: Generated<boolean>;
+  next_transfer_id: bigint;
+};
+
+export type AuditSealsTable = {
+  until_at: Date;
+  next_transfer_id: bigint;
+  next_line_id: bigint;
+  transfer_count: bigint;
+  line_count: bigint;
+  transfers_sha256: string;
+  lines_sha256: string;
+  sealed_at: Date;
+};
+
+export type AuditSumsTable = {
+  account_id: number;
+  posted_nanos: string;
+};
+
+export type CapArrearsTable = {
+  id: GeneratedAlways<number>;
+  user_id: UserId;
+  cap_id: number;
+  scope: string;
+  period: string;
+  began_at: Date;
+  delete_at: Date;
+  daily_spend_nanos: bigint;
+  storage_nanos_per_hour: bigint;
+  ended_at: Date | null;
+  outcome: "lifted" | "deleted" | null;
+};
+
 export type CertificateAuthoritiesTable = {
   id: Generated<number>;
   certificate_pem: string;
   sealed_key: string;
   created_at: Date;
+};
+
+export type ChargeDaysTable = {
+  payer_id: number;
+  day: number;
+  instance_id: InstanceId;
+  volume_id: VolumeId;
+  component: "gpu" | "disk" | "bwu" | "bwd";
+  paid_from: "credit" | "deposit";
+  line_count: number;
+  first_line_id: bigint;
+  from_at: Date;
+  to_at: Date;
+  last_charged_at: Date;
+  quantity: string;
+  amount_nanos: bigint;
+  unpaid_nanos: bigint;
+  lowest_price_nanos: bigint;
+  highest_price_nanos: bigint;
+  highest_discount_ppm: number;
+};
+
+export type ChargeDaysClockTable = {
+  is_only: Generated<boolean>;
+  counted_until_at: Date | null;
+};
+
+export type ChargeLinesTable = {
+  id: GeneratedAlways<bigint>;
+  transfer_id: bigint | null;
+  payer_id: number;
+  host_id: number;
+  machine_id: MachineId | null;
+  instance_id: InstanceId | null;
+  volume_id: VolumeId | null;
+  generation: number | null;
+  component: "gpu" | "disk" | "bwu" | "bwd";
+  state: "running" | "loading" | "stopped" | "stored";
+  cause: string;
+  from_at: Date;
+  to_at: Date;
+  quantity: bigint;
+  size_bytes: bigint | null;
+  unit_price_nanos: bigint;
+  discount_ppm: Generated<number>;
+  amount_nanos: bigint;
+  unpaid_nanos: Generated<bigint>;
+  paid_from: "credit" | "deposit";
+  charged_at: Date;
+};
+
+export type CreditDropsTable = {
+  user_id: UserId;
+  drop_count: number;
+  told_hours: number | null;
+};
+
+export type CreditNoticeMarkTable = {
+  is_only: Generated<boolean>;
+  transfer_id: bigint;
 };
 
 export type DefaultJobsTable = {
@@ -153,6 +279,11 @@ export type EndpointGroupsTable = {
   deleted_at: Date | null;
 };
 
+export type EndpointWorkerNamesTable = {
+  instance_id: InstanceId;
+  endpoint_group_id: EndpointGroupId;
+};
+
 export type EndpointWorkersTable = {
   instance_id: InstanceId;
   endpoint_group_id: EndpointGroupId;
@@ -201,6 +332,15 @@ export type GpuSamplesTable = {
   available_p90_nanos: bigint | null;
 };
 
+export type HostFaultsTable = {
+  instance_id: InstanceId;
+  generation: number;
+  reason: "host_lost" | "host_stopped" | "device_fault";
+  at: Date;
+  settled_at: Date | null;
+  credited_nanos: bigint | null;
+};
+
 export type IdempotencyKeysTable = {
   api_key_id: ApiKeyId;
   key: string;
@@ -227,13 +367,18 @@ export type InstanceRunsTable = {
   received_bytes: Generated<bigint>;
   sent_bytes: Generated<bigint>;
   charged_running_ms: Generated<bigint>;
-  lowest_price_nanos_per_hour: bigint | null;
-  price_changed_at: Date | null;
   started_at: Date;
   first_running_at: Date | null;
   last_counted_at: Date;
   usage: ColumnType<unknown, string | null, string | null>;
-  highest_discount_ppm: number | null;
+  charged_received_bytes: Generated<bigint>;
+  charged_sent_bytes: Generated<bigint>;
+  metered_from_at: Date | null;
+  sealed_at: Date | null;
+  heard_running_ms: Generated<bigint>;
+  heard_received_bytes: Generated<bigint>;
+  heard_sent_bytes: Generated<bigint>;
+  spare_ms: Generated<bigint>;
 };
 
 export type InstanceSshKeysTable = {
@@ -282,6 +427,36 @@ export type InstancesTable = {
   displaced_at: Date | null;
   discount_ppm: Generated<number>;
   claimed_at: Date | null;
+  metered_from_at: Date | null;
+  storage_charged_until_at: Date | null;
+  settle_at: Date | null;
+  cap_scopes: Generated<string[]>;
+  told_end_at: Date | null;
+};
+
+export type InvoiceDocumentClockTable = {
+  is_only: Generated<boolean>;
+  next_from_at: Date | null;
+  done_user_id: Generated<number>;
+};
+
+export type InvoiceDocumentsTable = {
+  id: GeneratedAlways<number>;
+  number: string;
+  prefix: string;
+  year: number;
+  sequence: number;
+  user_id: UserId;
+  from_at: Date;
+  until_at: Date;
+  issued_at: Date;
+  content: ColumnType<unknown, string, string>;
+};
+
+export type InvoiceSequencesTable = {
+  prefix: string;
+  year: number;
+  last_sequence: number;
 };
 
 export type IpAccessesTable = {
@@ -327,6 +502,19 @@ export type LedgerAccountsTable = {
   floor_nanos: Generated<bigint>;
 };
 
+export type LedgerCapsTable = {
+  id: GeneratedAlways<LedgerCapId>;
+  user_id: UserId;
+  scope: string;
+  period: "day" | "month" | "total";
+  limit_nanos: bigint;
+  spent_nanos: bigint;
+  period_started_at: Date;
+  held_nanos: bigint;
+  reached_at: Date | null;
+  created_at: Date;
+};
+
 export type LedgerEarnedClockTable = {
   is_only: Generated<boolean>;
   counted_until_at: Date | null;
@@ -348,6 +536,7 @@ export type LedgerHoldsTable = {
   cause: ColumnType<unknown, string, string>;
   created_at: Date;
   closed_at: Date | null;
+  scopes: Generated<string[]>;
 };
 
 export type LedgerTransfersTable = {
@@ -366,7 +555,12 @@ export type LedgerTransfersTable = {
     | "prepay"
     | "refund"
     | "payout"
-    | "fee";
+    | "fee"
+    | "payment"
+    | "payment_returned"
+    | "host_credit"
+    | "payout_returned"
+    | "write_off";
   cause: ColumnType<unknown, string, string>;
   description: string;
   created_at: Date;
@@ -399,6 +593,12 @@ export type MachineReportsTable = {
   problem: string;
   message: string;
   created_at: Date;
+};
+
+export type MachineSpansTable = {
+  machine_id: MachineId;
+  from_at: Date;
+  until_at: Date | null;
 };
 
 export type MachineStartDaysTable = {
@@ -447,6 +647,8 @@ export type MachinesTable = {
   first_start_succeeded_at: Date | null;
   starts_fail_since_at: Date | null;
   rest_count: Generated<number>;
+  told_away_since_at: Date | null;
+  told_listing_end_at: Date | null;
 };
 
 export type MarketRulesTable = {
@@ -481,12 +683,177 @@ export type NetworkVolumeOffersTable = {
   unlisted_at: Date | null;
 };
 
+export type NoticeDeliveriesTable = {
+  id: GeneratedAlways<bigint>;
+  notice_id: bigint;
+  user_id: UserId;
+  channel: "email" | "webhook";
+  webhook_id: WebhookId | null;
+  state: Generated<"due" | "delivered" | "failed">;
+  attempt_count: Generated<number>;
+  due_at: Date | null;
+  outcome: Generated<string>;
+  created_at: Date;
+  ended_at: Date | null;
+};
+
+export type NoticePreferencesTable = {
+  user_id: UserId;
+  kind: string;
+  email: boolean;
+  webhooks: boolean;
+};
+
+export type NoticesTable = {
+  id: GeneratedAlways<bigint>;
+  user_id: UserId;
+  kind: string;
+  subject: string;
+  message: string;
+  key: string;
+  created_at: Date;
+  read_at: Date | null;
+  planned_at: Date | null;
+};
+
 export type OffersTable = {
   id: Generated<OfferId>;
   machine_id: MachineId;
   device_count: number;
   created_at: Date;
   retired_at: Date | null;
+};
+
+export type PastTermsTable = {
+  id: GeneratedAlways<bigint>;
+  instance_id: InstanceId;
+  until_at: Date;
+  generation: number;
+  until_running_ms: bigint;
+  until_received_bytes: bigint;
+  until_sent_bytes: bigint;
+  price_nanos_per_hour: bigint;
+  storage_nanos_per_gb_month: bigint;
+  inet_up_nanos_per_gb: bigint;
+  inet_down_nanos_per_gb: bigint;
+  discount_ppm: number;
+};
+
+export type PaymentAccountsTable = {
+  user_id: UserId;
+  customer_id: string | null;
+  autobill_cents: bigint | null;
+  autobill_attempt_count: Generated<number>;
+  autobill_failure_count: Generated<number>;
+  autobill_not_before_at: Date | null;
+  has_stale_cards: Generated<boolean>;
+  created_at: Date;
+};
+
+export type PaymentCardsTable = {
+  id: GeneratedAlways<PaymentCardId>;
+  user_id: UserId;
+  method_id: string;
+  brand: string;
+  last4: string;
+  expiry_month: number;
+  expiry_year: number;
+  is_default: Generated<boolean>;
+  created_at: Date;
+  removed_at: Date | null;
+  detached_at: Date | null;
+};
+
+export type PaymentEventsTable = {
+  event_id: string;
+  type: string;
+  received_at: Date;
+};
+
+export type PaymentRefundsTable = {
+  id: GeneratedAlways<number>;
+  payment_id: PaymentId;
+  amount_cents: bigint;
+  state: Generated<"wanted" | "asked" | "refused">;
+  first_asked_at: Date | null;
+  failure: string | null;
+  created_at: Date;
+};
+
+export type PaymentReturnsTable = {
+  key: string;
+  intent_id: string;
+  returned_cents: bigint;
+  is_reversed: Generated<boolean>;
+  taken_nanos: Generated<bigint>;
+  lost_nanos: Generated<bigint>;
+  booked_count: Generated<number>;
+  created_at: Date;
+};
+
+export type PaymentRulesTable = {
+  is_only: Generated<boolean>;
+  fee_ppm: Generated<number>;
+  installation: Generated<string>;
+};
+
+export type PaymentsTable = {
+  id: GeneratedAlways<PaymentId>;
+  user_id: UserId;
+  kind: "checkout" | "setup" | "autobill";
+  state: Generated<"pending" | "paid" | "failed" | "expired" | "mismatched">;
+  amount_cents: bigint | null;
+  saves_card: Generated<boolean>;
+  attempt_number: number | null;
+  card_id: PaymentCardId | null;
+  request_key: Buffer | null;
+  request_sha256: Buffer | null;
+  session_id: string | null;
+  url: string | null;
+  intent_id: string | null;
+  failure: string | null;
+  lease_until: Date | null;
+  created_at: Date;
+  settled_at: Date | null;
+};
+
+export type PayoutBasesTable = {
+  user_id: UserId;
+  settled_nanos: bigint;
+};
+
+export type PayoutMethodsTable = {
+  user_id: UserId;
+  method: "stripe" | "wise" | "paypal" | "bank";
+  details_sealed: string;
+  shown: string;
+  updated_at: Date;
+};
+
+export type PayoutRunsTable = {
+  friday_at: Date;
+  after_user_id: Generated<number>;
+  completed_at: Date | null;
+};
+
+export type PayoutsTable = {
+  id: GeneratedAlways<PayoutId>;
+  user_id: UserId;
+  invoiced_at: Date;
+  due_at: Date;
+  earned_nanos: bigint;
+  fee_ppm: number;
+  fee_nanos: bigint;
+  amount_nanos: bigint;
+  state: Generated<"pending" | "sending" | "paid" | "failed">;
+  method: "stripe" | "wise" | "paypal" | "bank" | null;
+  destination: string | null;
+  reference: string | null;
+  failure: string | null;
+  attempt_count: Generated<number>;
+  lease_until: Date | null;
+  created_at: Date;
+  settled_at: Date | null;
 };
 
 export type PendingPriceIncreasesTable = {
@@ -524,6 +891,24 @@ export type ProxyPortsTable = {
   place: Generated<number>;
 };
 
+export type ReconciliationClockTable = {
+  is_only: Generated<boolean>;
+  last_run_at: Date | null;
+  last_counts: ColumnType<unknown, string | undefined, string>;
+};
+
+export type ReconciliationFindingsTable = {
+  id: GeneratedAlways<bigint>;
+  kind: string;
+  subject: string;
+  outcome: "repaired" | "told" | "alarmed";
+  actor: Generated<string>;
+  details: ColumnType<unknown, string, string>;
+  first_found_at: Date;
+  last_found_at: Date;
+  found_count: Generated<number>;
+};
+
 export type SchemaMigrationsTable = {
   number: number;
   name: string;
@@ -556,6 +941,43 @@ export type StandingRequestsTable = {
   created_at: Date;
   expires_at: Date;
   closed_at: Date | null;
+  cap_scopes: Generated<string[]>;
+};
+
+export type TeamInvitationsTable = {
+  id: GeneratedAlways<TeamInvitationId>;
+  team_id: UserId;
+  role_id: TeamRoleId;
+  email: string;
+  token_sha256: Buffer;
+  invited_by: UserId;
+  created_at: Date;
+  expires_at: Date;
+};
+
+export type TeamMembersTable = {
+  team_id: UserId;
+  member_id: UserId;
+  role_id: TeamRoleId;
+  joined_at: Date;
+};
+
+export type TeamRolesTable = {
+  id: GeneratedAlways<TeamRoleId>;
+  team_id: UserId;
+  name: string;
+  identifier: string;
+  permissions: ColumnType<unknown, string | null, string | null>;
+  created_at: Date;
+};
+
+export type TeamsTable = {
+  id: UserId;
+  name: string;
+  founding_key_id: ApiKeyId;
+  created_at: Date;
+  deleted_at: Date | null;
+  deleted_by: UserId | null;
 };
 
 export type TemplateHashKeysTable = {
@@ -605,6 +1027,7 @@ export type UsersTable = {
   balance_threshold_enabled: Generated<boolean>;
   created_at: Date;
   deleted_at: Date | null;
+  is_team: Generated<boolean>;
 };
 
 export type VolumeAttachmentsTable = {
@@ -652,6 +1075,21 @@ export type VolumesTable = {
   deleting_at: Date | null;
   used_bytes: Generated<bigint>;
   problem: Generated<string>;
+  metered_from_at: Date | null;
+  storage_charged_until_at: Date | null;
+  settle_at: Date | null;
+  cap_scopes: Generated<string[]>;
+};
+
+export type WebhooksTable = {
+  id: Generated<WebhookId>;
+  user_id: UserId;
+  name: string | null;
+  url: string;
+  sealed_secret: string;
+  event_types: string[];
+  created_at: Date;
+  updated_at: Date;
 };
 
 export type Tables = {
@@ -659,26 +1097,43 @@ export type Tables = {
   agent_credentials: AgentCredentialsTable;
   agent_tasks: AgentTasksTable;
   api_keys: ApiKeysTable;
+  arrears: ArrearsTable;
   audit_events: AuditEventsTable;
+  audit_marks: AuditMarksTable;
+  audit_origin: AuditOriginTable;
+  audit_seals: AuditSealsTable;
+  audit_sums: AuditSumsTable;
+  cap_arrears: CapArrearsTable;
   certificate_authorities: CertificateAuthoritiesTable;
+  charge_days: ChargeDaysTable;
+  charge_days_clock: ChargeDaysClockTable;
+  charge_lines: ChargeLinesTable;
+  credit_drops: CreditDropsTable;
+  credit_notice_mark: CreditNoticeMarkTable;
   default_jobs: DefaultJobsTable;
   deposits: DepositsTable;
   device_events: DeviceEventsTable;
   devices: DevicesTable;
   endpoint_groups: EndpointGroupsTable;
+  endpoint_worker_names: EndpointWorkerNamesTable;
   endpoint_workers: EndpointWorkersTable;
   failed_starts: FailedStartsTable;
   gpu_sample_runs: GpuSampleRunsTable;
   gpu_samples: GpuSamplesTable;
+  host_faults: HostFaultsTable;
   idempotency_keys: IdempotencyKeysTable;
   instance_events: InstanceEventsTable;
   instance_runs: InstanceRunsTable;
   instance_ssh_keys: InstanceSshKeysTable;
   instances: InstancesTable;
+  invoice_document_clock: InvoiceDocumentClockTable;
+  invoice_documents: InvoiceDocumentsTable;
+  invoice_sequences: InvoiceSequencesTable;
   ip_accesses: IpAccessesTable;
   join_tokens: JoinTokensTable;
   leases: LeasesTable;
   ledger_accounts: LedgerAccountsTable;
+  ledger_caps: LedgerCapsTable;
   ledger_earned_clock: LedgerEarnedClockTable;
   ledger_earned_days: LedgerEarnedDaysTable;
   ledger_holds: LedgerHoldsTable;
@@ -686,20 +1141,42 @@ export type Tables = {
   machine_days: MachineDaysTable;
   machine_maintenances: MachineMaintenancesTable;
   machine_reports: MachineReportsTable;
+  machine_spans: MachineSpansTable;
   machine_start_days: MachineStartDaysTable;
   machines: MachinesTable;
   market_rules: MarketRulesTable;
   network_disk_mounts: NetworkDiskMountsTable;
   network_disks: NetworkDisksTable;
   network_volume_offers: NetworkVolumeOffersTable;
+  notice_deliveries: NoticeDeliveriesTable;
+  notice_preferences: NoticePreferencesTable;
+  notices: NoticesTable;
   offers: OffersTable;
+  past_terms: PastTermsTable;
+  payment_accounts: PaymentAccountsTable;
+  payment_cards: PaymentCardsTable;
+  payment_events: PaymentEventsTable;
+  payment_refunds: PaymentRefundsTable;
+  payment_returns: PaymentReturnsTable;
+  payment_rules: PaymentRulesTable;
+  payments: PaymentsTable;
+  payout_bases: PayoutBasesTable;
+  payout_methods: PayoutMethodsTable;
+  payout_runs: PayoutRunsTable;
+  payouts: PayoutsTable;
   pending_price_increases: PendingPriceIncreasesTable;
   presence_clock: PresenceClockTable;
   price_changes: PriceChangesTable;
   proxy_ports: ProxyPortsTable;
+  reconciliation_clock: ReconciliationClockTable;
+  reconciliation_findings: ReconciliationFindingsTable;
   schema_migrations: SchemaMigrationsTable;
   ssh_keys: SshKeysTable;
   standing_requests: StandingRequestsTable;
+  team_invitations: TeamInvitationsTable;
+  team_members: TeamMembersTable;
+  team_roles: TeamRolesTable;
+  teams: TeamsTable;
   template_hash_keys: TemplateHashKeysTable;
   template_versions: TemplateVersionsTable;
   templates: TemplatesTable;
@@ -708,4 +1185,5 @@ export type Tables = {
   volume_clones: VolumeClonesTable;
   volume_offers: VolumeOffersTable;
   volumes: VolumesTable;
+  webhooks: WebhooksTable;
 };

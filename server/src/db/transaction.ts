@@ -42,6 +42,32 @@ export async function withTransaction<T>(database: Database, clock: Clock, work:
   }
 }
 
+/** Carries what a rehearsal came to out of the transaction that is taken back. */
+class Rehearsed<T> extends Error {
+  override readonly name = "Rehearsed";
+  readonly result: T;
+
+  constructor(result: T) {
+    super("taken back");
+    this.result = result;
+  }
+}
+
+/** Runs `work` as `withTransaction` does, and takes everything back: what would come of it, without that it happens. */
+export async function rehearse<T>(database: Database, clock: Clock, work: (tx: Tx) => Promise<T>): Promise<T> {
+  let taken: Rehearsed<T> | undefined;
+  try {
+    await withTransaction(database, clock, async (tx) => {
+      taken = new Rehearsed(await work(tx));
+      throw taken;
+    });
+  } catch (error) {
+    if (taken === undefined || error !== taken) throw error;
+  }
+  if (taken === undefined) throw new Error("a rehearsal was committed");
+  return taken.result;
+}
+
 /** Runs reads that must agree with each other: all of them see the one moment of the first. */
 export async function inSnapshot<T>(database: Database, work: (db: Reader) => Promise<T>): Promise<T> {
   return database.kysely.transaction().setIsolationLevel("repeatable read").setAccessMode("read only").execute(work);
