@@ -4,6 +4,16 @@ import { invariant } from "../../base/invariant.ts";
 import { nanos, type Nanos } from "../../base/money.ts";
 import type { Reader } from "../../db/transaction.ts";
 
+/**
+ * Where an audit begins that trusts an earlier one: what was moved before `at` made this of each account, and nothing that
+ * came later has a smaller id.
+ */
+export type AuditedUpTo = {
+  readonly at: Date;
+  readonly nextId: bigint;
+  readonly posted: ReadonlyMap<LedgerAccountId, bigint>;
+};
+
 /** One thing that should never be: amounts as stored beside what they should be. */
 export type LedgerDifference =
   | { readonly kind: "sum_not_zero"; readonly sumNanos: Nanos }
@@ -43,16 +53,29 @@ type AccountRow = {
   readonly pending: bigint;
 };
 
+/** The whole ledger against itself; reads every transfer. */
+export function auditLedger(db: Reader): Promise<LedgerAudit> {
+  return auditLedgerAfter(db, undefined);
+}
+
 /**
- * Checks the whole ledger against itself in one snapshot: balances sum to zero, each balance is what its transfers make
- * it, each held amount is the sum of its pending holds, no account is below its floor. Reads every transfer.
+ * Checks the ledger against itself in one snapshot: balances sum to zero, each balance is what its transfers make it, each
+ * held amount is the sum of its pending holds, no account is below its floor. Reads the transfers since the last audit.
  */
-export async function auditLedger(db: Reader): Promise<LedgerAudit> {
+export async function auditLedgerAfter(db: Reader, last: AuditedUpTo | undefined): Promise<LedgerAudit> {
   const { rows } = await sql<SummaryRow>`
-    with sides as (
-      select debit_account_id as account_id, -amount_nanos::numeric as amount from ledger_transfers
+    with transfers as (
+      select * from ledger_transfers where id >= ${last?.nextId ?? 0n}::bigint
+        and created_at >= coalesce(${last?.at ?? null}::timestamptz, '-infinity')
+    ),
+    sides as (
+      select debit_account_id as account_id, -amount_nanos::numeric as amount from transfers
       union all
-      select credit_account_id, amount_nanos from ledger_transfers
+      select credit_account_id, amount_nanos from transfers
+      union all
+      select account_id, posted from unnest(
+        ${[...(last?.posted.keys() ?? [])]}::integer[], ${[...(last?.posted.values() ?? [])].map(String)}::numeric[]
+      ) as audited (account_id, posted)
     ),
     checked as (
       select a.id, a.balance_nanos as balance, a.held_nanos as held, a.floor_nanos as floor,
@@ -66,9 +89,9 @@ export async function auditLedger(db: Reader): Promise<LedgerAudit> {
     select
       (select coalesce(sum(balance_nanos), 0)::text from ledger_accounts) as sum,
       (select count(*) from ledger_accounts) as account_count,
-      (select count(*) from ledger_transfers) as transfer_count,
+      (select count(*) from transfers) as transfer_count,
       (
-        select count(*) from ledger_transfers t
+        select count(*) from transfers t
         where not exists (select from ledger_accounts a where a.id = t.debit_account_id)
           or not exists (select from ledger_accounts a where a.id = t.credit_account_id)
       ) as orphan_count,

@@ -32,7 +32,9 @@ test("many clients of several processes on one hot account lose nothing, invent 
       const giveBack = transferOf({ debit: creditOf(other), credit: creditOf(hot), amount: 3n });
       if ((await poster.post(pay)).kind === "posted") spent += 5n;
       if ((await poster.post(giveBack)).kind === "posted") earned += 3n;
-      const hold = await inTransaction(database, (tx) => placeHold(tx, { userId: hot, amount: nanos(7n), cause: {} }));
+      const hold = await inTransaction(database, (tx) =>
+        placeHold(tx, { userId: hot, amount: nanos(7n), cause: {}, scopes: [] }),
+      );
       await inTransaction(database, async (tx) => {
         if (hold.kind === "placed") await releaseHold(tx, hold.holdId);
         const together = [pay, giveBack].map((request) => ({ ...request, key: `${request.key} again` }));

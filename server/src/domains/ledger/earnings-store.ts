@@ -25,7 +25,7 @@ export type EarningFilter = {
 const DAY_MS = 86_400_000;
 const CODES = [...USAGE_CODES];
 /** Of a transfer `t`. */
-const DAY = sql`(extract(epoch from t.created_at)::bigint / 86400)::integer`;
+const DAY = sql`floor(extract(epoch from t.created_at) / 86400)::integer`;
 const MACHINE = sql`coalesce((t.cause ->> 'machine_id')::integer, 0)`;
 
 /** Adds up what usage earned a host, by day and machine, oldest day first. */

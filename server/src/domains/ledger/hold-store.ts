@@ -1,15 +1,20 @@
 import { sql } from "kysely";
+import type { LedgerCapId } from "../../base/ids.ts";
 import { invariant } from "../../base/invariant.ts";
-import { nanos } from "../../base/money.ts";
-import type { Tx } from "../../db/transaction.ts";
+import { nanos, type Nanos } from "../../base/money.ts";
+import type { Reader, Tx } from "../../db/transaction.ts";
 import { postTransfers } from "./transfer-store.ts";
-import { asHoldId, type HoldId, type HoldOutcome, type HoldRequest } from "./types.ts";
+import { parseCapPeriod, parseCapScope } from "./cap-scope.ts";
+import { asHoldId, type HoldId, type HoldOutcome, type HoldRequest, type Limitation } from "./types.ts";
 import type { TransferOutcome, TransferRequest } from "./types.ts";
 
 type PlacedRow = {
   readonly hold_id: bigint | null;
   readonly shortfall_nanos: bigint | null;
   readonly available_nanos: bigint;
+  readonly cap_id: LedgerCapId | null;
+  readonly cap_scope: string | null;
+  readonly cap_period: string | null;
 };
 
 /** Sets a part of a user's credit aside in the caller's transaction, or says how much is missing. */
@@ -21,7 +26,7 @@ export async function placeHold(tx: Tx, request: HoldRequest): Promise<HoldOutco
 
 /**
  * Places holds in order, each seeing the effect of those before it; one that is short leaves the others alone. Locks
- * the credit accounts of all their users, by id, until the transaction ends.
+ * the credit accounts of all their users, by id, and then the caps that limit them, until the transaction ends.
  */
 export async function placeHolds(tx: Tx, requests: readonly HoldRequest[]): Promise<readonly HoldOutcome[]> {
   if (requests.length === 0) return [];
@@ -34,10 +39,12 @@ export async function placeHolds(tx: Tx, requests: readonly HoldRequest[]): Prom
   const owners = requests.map(({ userId }) => positions.get(userId));
   const amounts = requests.map(({ amount }) => amount);
   const causes = requests.map(({ cause }) => JSON.stringify(cause));
+  const scopeLists = requests.map(({ scopes }) => [...new Set(scopes)].join(" "));
   const { rows } = await sql<PlacedRow>`
-    select hold_id, shortfall_nanos, available_nanos
+    select hold_id, shortfall_nanos, available_nanos, cap_id, cap_scope, cap_period
     from ledger_place_holds(
-      ${users}::integer[], ${owners}::integer[], ${amounts}::bigint[], ${causes}::jsonb[], ${tx.now}::timestamptz
+      ${users}::integer[], ${owners}::integer[], ${amounts}::bigint[], ${causes}::jsonb[], ${scopeLists}::text[],
+      ${tx.now}::timestamptz
     )`.execute(tx.db);
   return rows.map((row): HoldOutcome => {
     if (row.hold_id !== null) return { kind: "placed", holdId: asHoldId(row.hold_id) };
@@ -46,8 +53,14 @@ export async function placeHolds(tx: Tx, requests: readonly HoldRequest[]): Prom
       kind: "insufficient",
       shortfallNanos: nanos(row.shortfall_nanos),
       availableNanos: nanos(row.available_nanos),
+      limitedBy: limitationOf(row),
     };
   });
+}
+
+function limitationOf({ cap_id: capId, cap_scope: scope, cap_period: period }: PlacedRow): Limitation {
+  if (capId === null || scope === null || period === null) return { kind: "balance" };
+  return { kind: "cap", capId, scope: parseCapScope(scope), period: parseCapPeriod(period) };
 }
 
 /** Gives back what a hold set aside. Returns whether it was pending: releasing twice, or after posting, does nothing. */
@@ -58,6 +71,22 @@ export async function releaseHold(tx: Tx, holdId: HoldId): Promise<boolean> {
 /** Releases many holds at once; returns those that were pending. */
 export function releaseHolds(tx: Tx, holdIds: readonly HoldId[]): Promise<readonly HoldId[]> {
   return closeHolds(tx, holdIds, "released");
+}
+
+/** What a hold sets aside; undefined for one that is closed. */
+export async function findPendingHold(db: Reader, holdId: HoldId): Promise<Nanos | undefined> {
+  const row = await db
+    .selectFrom("ledger_holds")
+    .select("amount_nanos")
+    .where("id", "=", holdId)
+    .where("state", "=", "pending")
+    .executeTakeFirst();
+  return row === undefined ? undefined : nanos(row.amount_nanos);
+}
+
+/** Closes many holds at once for the charges that follow in the same transaction; returns those that were pending. */
+export function useHolds(tx: Tx, holdIds: readonly HoldId[]): Promise<readonly HoldId[]> {
+  return closeHolds(tx, holdIds, "posted");
 }
 
 /**

@@ -5,28 +5,82 @@ export {
   earningsOf,
   FEES,
   ISSUANCE,
+  LOSSES,
   PAYOUTS,
-  USAGE_CODES,
+  STRIPE,
+  CAP_PERIODS,
   type AccountRef,
+  type CapPeriod,
+  type CapScope,
   type Cause,
   type HoldId,
+  type HoldOutcome,
+  type Limitation,
   type TransferCode,
-  type TransferEntry,
   type TransferId,
   type TransferOutcome,
   type TransferRequest,
   type UsageCode,
 } from "./types.ts";
+export { listEarners, listSpendable } from "./balance-store.ts";
 export { sumEarningsOf, type EarningSum } from "./earnings-store.ts";
+export { sumReceivedCredit } from "./received-store.ts";
 export { ledgerLoops } from "./loops.ts";
+export { balanceOf, balancesOf, listDepositBalances } from "./report-store.ts";
 export {
-  balanceOf,
-  listDepositBalances,
-  listTransfersOf,
-  sumUsageOf,
-  totalSpent,
-  type UsageSum,
-} from "./report-store.ts";
-export { placeHold, placeHolds, postHold, releaseHold, releaseHolds } from "./hold-store.ts";
-export { createTransferPoster, postTransfer, postTransfers, type TransferPoster } from "./transfer-store.ts";
-export { auditLedger } from "./audit-store.ts";
+  firstMovementAt,
+  listCreditHolders,
+  listMovements,
+  listMoversAmong,
+  placeOf,
+  prepaidBalanceOf,
+  sumPrepaidMovements,
+  type Movement,
+  type MovementCode,
+  type MovementPlace,
+  type MovementQuery,
+  type MovementSide,
+  type MovementSum,
+} from "./movement-store.ts";
+export {
+  deleteCap,
+  findCap,
+  listCaps,
+  listCapsOfScopes,
+  listCapsToTellOf,
+  listReachedCaps,
+  lockCapRoom,
+  noteCapsReached,
+  noteSpending,
+  putCap,
+  type Cap,
+} from "./cap-store.ts";
+export { sumPrepaid } from "./prepaid-store.ts";
+export { describeScope, idOfScope, kindOfScope, parseCapPeriod, parseCapScope, resetAt, startOf } from "./cap-scope.ts";
+export { findPendingHold, placeHold, placeHolds, postHold, releaseHold, releaseHolds, useHolds } from "./hold-store.ts";
+export {
+  createTransferPoster,
+  postAllTransfers,
+  postTransfer,
+  postTransfers,
+  type TransferPoster,
+} from "./transfer-store.ts";
+export { lockAccounts, lockCredit, readMeans, setCreditFloor, type LockedAccounts } from "./account-store.ts";
+export { auditLedger, auditLedgerAfter, type AuditedUpTo, type LedgerDifference } from "./audit-store.ts";
+export {
+  findNextTransferId,
+  listAuditedCaps,
+  listAuditedTransfers,
+  listDepositFlows,
+  listNamedTransfers,
+  listPendingHolds,
+  listTransferChecksums,
+  listUsageBuckets,
+  listUsageIds,
+  sumPosted,
+  type AuditedTransfer,
+  type ChecksumPart,
+  type NamedTransfer,
+  type PendingHold,
+  type TransferRange,
+} from "./audited-transfer-store.ts";

@@ -181,6 +181,7 @@ test("any sequence of transfers and holds does what the obvious model does", asy
               userId: userAt(user),
               amount: nanos(amount),
               cause: { instance_id: 1 },
+              scopes: [],
             }));
             const outcomes = await placeHolds(tx, requests);
             requests.forEach(({ userId, amount }, index) => {
@@ -191,7 +192,12 @@ test("any sequence of transfers and holds does what the obvious model does", asy
                 if (outcome?.kind === "placed") holdIds.push(outcome.holdId);
               } else {
                 const shortfallNanos = amount - available;
-                assert.deepEqual(outcome, { kind: "insufficient", shortfallNanos, availableNanos: available });
+                assert.deepEqual(outcome, {
+                  kind: "insufficient",
+                  shortfallNanos,
+                  availableNanos: available,
+                  limitedBy: { kind: "balance" },
+                });
               }
             });
             return;

@@ -1,12 +1,21 @@
 import { sql } from "kysely";
 import type { Clock } from "../../base/clock.ts";
+import type { LedgerAccountId } from "../../base/ids.ts";
 import { invariant } from "../../base/invariant.ts";
 import { MicroBatcher } from "../../base/micro-batcher.ts";
 import { nanos } from "../../base/money.ts";
 import type { Database } from "../../db/connect.ts";
 import { isRetryableState } from "../../db/sql-state.ts";
 import type { Tx } from "../../db/transaction.ts";
-import { asTransferId, storedKindOf, type AccountRef, type TransferOutcome, type TransferRequest } from "./types.ts";
+import type { LockedAccounts } from "./account-store.ts";
+import {
+  asTransferId,
+  storedKindOf,
+  type AccountRef,
+  type TransferId,
+  type TransferOutcome,
+  type TransferRequest,
+} from "./types.ts";
 
 /** Measured: larger batches gain little and make the first of them wait. */
 const BATCH_MAX = 500;
@@ -41,6 +50,49 @@ export async function postTransfers(tx: Tx, requests: readonly TransferRequest[]
       ${tx.now}::timestamptz
     )`.execute(tx.db);
   return rows.map(toOutcome);
+}
+
+/**
+ * Posts transfers that can all be posted: the caller holds the locks of their accounts and has counted what is there. It
+ * takes a few statements, however many they are; should one of them be impossible after all, or posted before, the whole
+ * transaction fails. Returns their ids in order.
+ */
+export async function postAllTransfers(
+  tx: Tx,
+  accounts: LockedAccounts,
+  requests: readonly TransferRequest[],
+): Promise<readonly TransferId[]> {
+  if (requests.length === 0) return [];
+  const { rows } = await sql<{ id: bigint }>`
+    select nextval('ledger_transfers_id_seq') as id from generate_series(1, ${requests.length}::integer)
+  `.execute(tx.db);
+  const ids = rows.map(({ id }) => asTransferId(id));
+  const debits = requests.map(({ debit }) => accounts.idOf(debit));
+  const credits = requests.map(({ credit }) => accounts.idOf(credit));
+  await sql`
+    insert into ledger_transfers
+      (id, key, debit_account_id, credit_account_id, amount_nanos, code, cause, description, created_at)
+    select *, ${tx.now}::timestamptz
+    from unnest(
+      ${ids}::bigint[], ${requests.map(({ key }) => key)}::text[], ${debits}::integer[], ${credits}::integer[],
+      ${requests.map(({ amount }) => amount)}::bigint[], ${requests.map(({ code }) => code)}::text[],
+      ${requests.map(({ cause }) => JSON.stringify(cause))}::jsonb[],
+      ${requests.map(({ description }) => description)}::text[]
+    )
+  `.execute(tx.db);
+  const sums = new Map<LedgerAccountId, bigint>();
+  for (const [index, { amount }] of requests.entries()) {
+    const [debit, credit] = [debits[index], credits[index]];
+    invariant(debit !== undefined && credit !== undefined, "a transfer has two sides");
+    sums.set(debit, (sums.get(debit) ?? 0n) - amount);
+    sums.set(credit, (sums.get(credit) ?? 0n) + amount);
+  }
+  await sql`
+    update ledger_accounts a set balance_nanos = a.balance_nanos + moved.amount
+    from unnest(${[...sums.keys()]}::integer[], ${[...sums.values()]}::bigint[]) as moved (id, amount)
+    where a.id = moved.id
+  `.execute(tx.db);
+  return ids;
 }
 
 export type TransferPoster = {

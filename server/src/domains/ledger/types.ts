@@ -1,4 +1,4 @@
-import type { InstanceId, UserId } from "../../base/ids.ts";
+import type { InstanceId, LedgerCapId, UserId } from "../../base/ids.ts";
 import type { Nanos } from "../../base/money.ts";
 
 declare const transferBrand: unique symbol;
@@ -18,11 +18,11 @@ export function asTransferId(value: bigint): TransferId {
 
 /**
  * `credit` is what a user may spend, `earnings` what a host has earned, a `deposit` what was prepaid for one instance. The
- * others belong to the house: `issuance` is where money enters and leaves, so it alone may go below zero; `fees` are kept,
- * `payouts` have been paid out.
+ * others belong to the house. Money enters from `issuance` (an administrator's word) and `stripe` (cards), which are below
+ * zero by what came; `losses` is below zero by what the house has borne. `fees` are kept, `payouts` have been paid out.
  */
 export const USER_ACCOUNT_KINDS = ["credit", "earnings", "deposit"] as const;
-export const HOUSE_ACCOUNT_KINDS = ["issuance", "fees", "payouts"] as const;
+export const HOUSE_ACCOUNT_KINDS = ["issuance", "fees", "payouts", "stripe", "losses"] as const;
 export type UserAccountKind = (typeof USER_ACCOUNT_KINDS)[number];
 export type HouseAccountKind = (typeof HOUSE_ACCOUNT_KINDS)[number];
 
@@ -35,6 +35,8 @@ export type AccountRef =
 export const ISSUANCE = { kind: "issuance" } as const satisfies AccountRef;
 export const FEES = { kind: "fees" } as const satisfies AccountRef;
 export const PAYOUTS = { kind: "payouts" } as const satisfies AccountRef;
+export const STRIPE = { kind: "stripe" } as const satisfies AccountRef;
+export const LOSSES = { kind: "losses" } as const satisfies AccountRef;
 
 export function creditOf(userId: UserId): AccountRef {
   return { kind: "credit", userId };
@@ -64,6 +66,11 @@ export const TRANSFER_CODES = [
   "refund",
   "payout",
   "fee",
+  "payment",
+  "payment_returned",
+  "host_credit",
+  "payout_returned",
+  "write_off",
 ] as const;
 export type UsageCode = (typeof USAGE_CODES)[number];
 export type TransferCode = (typeof TRANSFER_CODES)[number];
@@ -96,12 +103,37 @@ export type TransferOutcome =
   | { readonly kind: "insufficient"; readonly shortfallNanos: Nanos; readonly availableNanos: Nanos }
   | { readonly kind: "key_conflict" };
 
+/** Whose limit something counts against: `account:7`, `key:3`, `endpoint:5`, `instance:12`. */
+export const CAP_SCOPE_KINDS = ["account", "key", "endpoint", "instance"] as const;
+export type CapScopeKind = (typeof CAP_SCOPE_KINDS)[number];
+export type CapScope = `${CapScopeKind}:${number}`;
+
+/** Days and months of UTC; `total` never begins anew. */
+export const CAP_PERIODS = ["day", "month", "total"] as const;
+export type CapPeriod = (typeof CAP_PERIODS)[number];
+
 /** A wish to set a user's credit aside, so that what is about to be used can be paid. */
-export type HoldRequest = { readonly userId: UserId; readonly amount: Nanos; readonly cause: Cause };
+export type HoldRequest = {
+  readonly userId: UserId;
+  readonly amount: Nanos;
+  readonly cause: Cause;
+  /** The caps of these bear it as well as the balance; `account:<userId>` is one of them. */
+  readonly scopes: readonly CapScope[];
+};
+
+/** What leaves least: the balance, or one cap. */
+export type Limitation =
+  | { readonly kind: "balance" }
+  | { readonly kind: "cap"; readonly capId: LedgerCapId; readonly scope: CapScope; readonly period: CapPeriod };
 
 export type HoldOutcome =
   | { readonly kind: "placed"; readonly holdId: HoldId }
-  | { readonly kind: "insufficient"; readonly shortfallNanos: Nanos; readonly availableNanos: Nanos };
+  | {
+      readonly kind: "insufficient";
+      readonly shortfallNanos: Nanos;
+      readonly availableNanos: Nanos;
+      readonly limitedBy: Limitation;
+    };
 
 /** `available` is `balance − held`. */
 export type Balance = { readonly balance: Nanos; readonly held: Nanos; readonly available: Nanos };
@@ -118,12 +150,4 @@ export type TransferEntry = {
   readonly cause: Cause;
   readonly description: string;
   readonly createdAt: Date;
-};
-
-/** Which transfers: created in [from, to], of these codes, the newest `limit` of them. */
-export type TransferFilter = {
-  readonly from?: Date | undefined;
-  readonly to?: Date | undefined;
-  readonly codes?: readonly TransferCode[] | undefined;
-  readonly limit: number;
 };
