@@ -12,7 +12,14 @@ import { AppError } from "../../base/errors.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { AgentCredentialId, MachineId } from "../../base/ids.ts";
 import type { Log } from "../../base/log.ts";
-import { AgentSession, refuse, textOf, type SessionPorts } from "./agent-session.ts";
+import {
+  AgentSession,
+  refuse,
+  textOf,
+  type Inventory,
+  type SessionPorts,
+  type UnstoredCounters,
+} from "./agent-session.ts";
 import { revoked, type Admission } from "./admission.ts";
 import { deleted, HEARTBEAT_MS, heartbeatMs, type Registration } from "./service.ts";
 import { refuseImpossibleGpus } from "./registration.ts";
@@ -38,6 +45,9 @@ const KEEP_ALIVE_MS = 30_000;
 /** Who is at the other end of a session, and from where it came. */
 type Origin = { readonly credentialId: AgentCredentialId; readonly name: string; readonly address: string };
 
+/** What a machine counted when it was last heard of, as far as that is not stored. */
+export type LastWord = { readonly machineId: MachineId; readonly unstored: UnstoredCounters | undefined };
+
 /** What the gateway needs of the rest of the server; it holds connections and knows nothing of rentals. */
 export type AgentPorts = Omit<SessionPorts, "heartbeatMs"> & {
   readonly authenticate: (token: string) => Promise<(Credential & { readonly isRevoked: boolean }) | undefined>;
@@ -47,7 +57,9 @@ export type AgentPorts = Omit<SessionPorts, "heartbeatMs"> & {
   readonly noticeClone: (machineId: MachineId) => Promise<AppError>;
   /** Which of these credentials open nothing any more. */
   readonly listRevoked: (ids: readonly AgentCredentialId[]) => Promise<readonly AgentCredentialId[]>;
-  readonly disconnected: (departure: Departure) => Promise<void>;
+  readonly disconnected: (departure: Departure & LastWord) => Promise<void>;
+  /** Stores what waits to be stored with the next report, since there will be none. */
+  readonly storeCounters: (last: LastWord) => Promise<void>;
   /** The machine that is to do this half of a copy between hosts; undefined when none is, any more. */
   readonly findTransferHost: (transferId: string, side: TransferSide) => Promise<MachineId | undefined>;
 };
@@ -85,6 +97,14 @@ export class AgentGateway {
 
   get connectedCount(): number {
     return this.sessions.size;
+  }
+
+  /** What the machines that are connected here have, as they said last. */
+  inventories(): ReadonlyMap<MachineId, Inventory> {
+    const said = [...this.sessions.values()].flatMap(({ machineId, inventory }) =>
+      inventory === undefined ? [] : [[machineId, inventory] as const],
+    );
+    return new Map(said);
   }
 
   /** Sends these machines their desired set anew, if they are connected here. */
@@ -157,9 +177,21 @@ export class AgentGateway {
     this.tunnels.close();
     this.transfers.close();
     for (const socket of this.strangers.keys()) socket.terminate();
-    const ending = [...this.sessions.values()].map((session) => session.end(1001, "the server is stopping"));
+    const ending = [...this.sessions.values()].map((session) => this.end(session));
     this.sockets.close();
     await Promise.all(ending);
+  }
+
+  private async end(session: AgentSession): Promise<void> {
+    const { machineId } = session;
+    await session.end(1001, "the server is stopping");
+    const unstored = await session.stored();
+    if (unstored === undefined) return;
+    try {
+      await this.ports.storeCounters({ machineId, unstored });
+    } catch (error) {
+      this.log.error({ err: error, machine_id: machineId }, "the last counters of a machine could not be stored");
+    }
   }
 
   private async upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
@@ -298,8 +330,10 @@ export class AgentGateway {
     if (this.isClosing || this.sessions.get(machineId) !== session) return;
     this.sessions.delete(machineId);
     const heardAt = new Date(this.clock.now().getTime() - (this.clock.monotonicMs() - session.lastHeardMs));
-    this.ports
-      .disconnected({ machineId, sessionNumber: registration.sessionNumber, heardAt })
+    // What is being stored comes before the end: it may be the last word.
+    session
+      .stored()
+      .then((unstored) => this.ports.disconnected({ ...registration, heardAt, unstored }))
       .catch((error: unknown) => this.log.error({ err: error, machine_id: machineId }, "could not note a leave"));
   }
 

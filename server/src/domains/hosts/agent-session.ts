@@ -3,6 +3,7 @@ import {
   decodeAgentMessage,
   type DesiredInstance,
   type DesiredVolume,
+  type ObservedInstance,
   type Report,
   type ServerMessage,
   type Task,
@@ -20,6 +21,9 @@ import { HEARTBEAT_MS, touchEveryMs, type Registration } from "./service.ts";
 const WAITING_MAX = 4;
 /** How long the other end may take to answer a ping before its connection counts as dead. */
 const ANSWER_MS = 3_000;
+/** How often the counters of what goes on as before are stored, and after how much traffic at the latest. */
+const COUNT_EVERY_MS = 60_000;
+const COUNT_EVERY_BYTES = 256_000_000;
 
 /** A report with what only its connection can tell. */
 export type ReceivedReport = {
@@ -33,8 +37,16 @@ export type ReceivedReport = {
   readonly obeyed: ReadonlySet<number>;
   /** Whether a GPU is said to be sick or well for the first time on this connection, or for another reason than before. */
   readonly isHealthNews: boolean;
+  /** Whether its counters are to be stored: they are told again and again, and hardly ever say more than that time goes by. */
+  readonly isCountNews: boolean;
   /** What the GPUs of its instances do at this moment, by instance. */
   readonly gpuUse: ReadonlyMap<number, GpuUse>;
+};
+
+/** The last counters that a machine told and that are not stored yet, and when it told them. */
+export type UnstoredCounters = {
+  readonly instances: readonly Pick<ObservedInstance, "instance_id" | "generation" | "state" | "counters">[];
+  readonly at: Date;
 };
 
 /** What a machine has been asked once and has not answered: to be done, and to be left off. */
@@ -64,6 +76,10 @@ const NO_ORDERS: ReadonlyMap<number, Stand> = new Map();
 const NO_GPUS: ReadonlyMap<number, readonly string[]> = new Map();
 const NO_TASKS: ReadonlyMap<string, Told> = new Map();
 
+/** What a machine has, as its agent said last. */
+export type Inventory = Pick<Report, "instances" | "volumes">;
+const NOTHING_SAID: Inventory = { instances: [], volumes: [] };
+
 /** One connection of one machine, from its welcome to its end. */
 export class AgentSession {
   lastHeardMs: number;
@@ -85,6 +101,7 @@ export class AgentSession {
   private waitingCount = 0;
   private recording: Promise<void> = Promise.resolve();
   private lastSaid: string | undefined;
+  private lastInventory: Inventory | undefined;
   private lastHealth = "[]";
   /** Since which version each instance has been ordered down, in which generation. */
   private ordersDown: ReadonlyMap<number, Stand> = NO_ORDERS;
@@ -93,6 +110,13 @@ export class AgentSession {
   /** When something that was stored last extended the machine's lease. */
   private touchedMs: number;
   private leaseMs = 0;
+  /** When counters were stored last, and the traffic in them. */
+  private countedMs = 0;
+  private countedBytes = 0;
+  /** Of how many instances it was stored what they use of the machine. */
+  private usedCount = 0;
+  /** When others were told since. */
+  private uncountedAt: Date | undefined;
 
   constructor(
     socket: WebSocket,
@@ -120,6 +144,11 @@ export class AgentSession {
     this.push();
   }
 
+  /** Undefined until the first report of this connection is stored. */
+  get inventory(): Inventory | undefined {
+    return this.lastInventory;
+  }
+
   /** Sends the desired set soon; several calls while one is being read become one more. */
   push(): void {
     this.isPushDue = true;
@@ -136,6 +165,13 @@ export class AgentSession {
   async end(code: number, reason: string): Promise<void> {
     this.socket.close(code, reason);
     await this.recording;
+  }
+
+  /** Waits until what was received is stored; returns the counters that wait to be stored with a later report. */
+  async stored(): Promise<UnstoredCounters | undefined> {
+    await this.recording;
+    const { uncountedAt: at, lastInventory } = this;
+    return at === undefined || lastInventory === undefined ? undefined : { instances: lastInventory.instances, at };
   }
 
   terminate(): void {
@@ -259,11 +295,13 @@ export class AgentSession {
     const beganMs = this.clock.monotonicMs();
     const isCovered = beganMs - this.touchedMs < touchEveryMs(this.leaseMs);
     const isIdle = report.instances.length === 0 && report.volumes.length === 0;
+    const isCountNews = !isRepeat || this.isCountDue(report, beganMs);
     // A heartbeat of an idle machine says nothing but that it lives: what is stored covers the next ones too.
     if (!isRepeat || isHealthNews || !isIdle || !isCovered) {
       const [obeyed, gpuUse] = [this.obeyedIn(report), gpuUseIn(report, this.gpusOf)];
-      await this.ports.record(this.machineId, { report, isRepeat, obeyed, isHealthNews, gpuUse });
+      await this.ports.record(this.machineId, { report, isRepeat, obeyed, isHealthNews, isCountNews, gpuUse });
       this.touchedMs = beganMs;
+      this.noteCounters(report, isCountNews, beganMs);
     }
     this.lastHealth = health;
     if (this.unconfirmed !== undefined && report.is_proof_lost !== true) {
@@ -271,7 +309,25 @@ export class AgentSession {
       this.unconfirmed = undefined;
     }
     this.lastSaid = gist;
+    const { instances, volumes } = report;
+    this.lastInventory = isIdle ? NOTHING_SAID : { instances, volumes };
     this.acknowledge(report);
+  }
+
+  private isCountDue({ instances }: Report, nowMs: number): boolean {
+    if (instances.length === 0) return false;
+    if (nowMs - this.countedMs >= COUNT_EVERY_MS) return true;
+    // What has just begun to run says what it uses soon after.
+    return bytesIn(instances) - this.countedBytes > COUNT_EVERY_BYTES || usersIn(instances) > this.usedCount;
+  }
+
+  private noteCounters({ instances }: Report, isStored: boolean, nowMs: number): void {
+    if (isStored) {
+      this.countedMs = nowMs;
+      this.countedBytes = bytesIn(instances);
+      this.usedCount = usersIn(instances);
+      this.uncountedAt = undefined;
+    } else if (instances.length > 0) this.uncountedAt = this.clock.now();
   }
 
   private acknowledge({ sequence }: Report): void {
@@ -307,6 +363,14 @@ export function refuse(socket: WebSocket, code: string, message: string): void {
   const refusal: ServerMessage = { kind: "refuse", code, message };
   if (socket.readyState === socket.OPEN) socket.send(JSON.stringify(refusal));
   socket.close(4400, code);
+}
+
+function bytesIn(instances: Report["instances"]): number {
+  return instances.reduce((sum, { counters }) => sum + counters.received_bytes + counters.sent_bytes, 0);
+}
+
+function usersIn(instances: Report["instances"]): number {
+  return instances.filter(({ usage }) => usage !== null).length;
 }
 
 /** The orders it follows are part of it: the same state means something else once more was asked for. */

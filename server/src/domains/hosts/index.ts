@@ -1,5 +1,5 @@
 export { admitAll, noticeClone } from "./admission.ts";
-export { AgentGateway, type AgentPorts } from "./agent-gateway.ts";
+export { AgentGateway, type AgentPorts, type LastWord } from "./agent-gateway.ts";
 export {
   countConnectedGpus,
   countGpuFailures,
@@ -8,8 +8,9 @@ export {
   updateHealth,
   type ReportedHealth,
 } from "./device-store.ts";
-export type { ReceivedReport } from "./agent-session.ts";
+export type { Inventory, ReceivedReport, UnstoredCounters } from "./agent-session.ts";
 export type { GpuUse } from "./gpu-report.ts";
+export { certainUntil, coveredParts, joinIntervals, lengthMs, type Interval, type Span } from "./coverage.ts";
 export { listFreeDiskBytes } from "./disk-store.ts";
 export { isWithdrawn, listRevoked, REVOKED_CHANNEL } from "./join-store.ts";
 export { listRollingMachines, rollListingEnds } from "./listing-end-store.ts";
@@ -43,8 +44,11 @@ export {
   type Departure,
 } from "./store.ts";
 export { recordBegunStarts, recordFailedStarts, recordUnansweredStarts, type FailedStart } from "./start-service.ts";
+export { listHostIds } from "./owner-store.ts";
+export { listLines, listSpans, type Line, type MachineSpans } from "./span-store.ts";
 export { listRestReasons } from "./start-store.ts";
 export { findHostStanding, listGpuMachines, type GpuMachine } from "./supply-store.ts";
+export { takeEndingListings, takeLostMachines, takeReturnedMachines, type ToldMachine } from "./told-store.ts";
 export { trustRoutes } from "./trust-routes.ts";
 export { proofMaker, type ProofMaker } from "./session-proof.ts";
 export {
@@ -57,3 +61,5 @@ export {
   type HostedMachine,
   type Terms,
 } from "./terms-store.ts";
+export { listAuditedMachines, type AuditedMachine } from "./audit-store.ts";
+export { countMachinesOf } from "./belongings-store.ts";

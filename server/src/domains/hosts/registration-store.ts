@@ -104,7 +104,7 @@ export async function updateMachines(tx: Tx, machines: readonly ReturningMachine
     update machines set
       boot_id = said.boot_id, agent_version = said.agent_version, engine_kind = said.engine_kind,
       engine_version = said.engine_version, facts = said.facts, is_connected = true,
-      connected_at = said.connected_at, last_seen_at = said.last_seen_at, lease_until_at = said.lease_until_at,
+      connected_at = said.connected_at, last_seen_at = greatest(machines.last_seen_at, said.last_seen_at), lease_until_at = said.lease_until_at,
       session_number = machines.session_number + 1
     from json_populate_recordset(null::machines, ${toJsonRows(rows)}::json) as said
     where machines.id = said.id

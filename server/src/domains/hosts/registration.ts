@@ -17,6 +17,7 @@ import {
   type SaidDevice,
 } from "./registration-store.ts";
 import { deleted, leaseEnd, LEASE_MS } from "./service.ts";
+import { openSpans } from "./span-store.ts";
 import type { Credential, Registration } from "./store.ts";
 
 /** Stores what an agent says of its machine when it connects; a new machine gets a default listing. */
@@ -54,6 +55,11 @@ export async function registerMachines(
     if (resourceType === "cpu" && hello.gpus.length > 0)
       await turnIntoGpuMachine(tx, id, defaultListing(hello, tx.now));
   }
+  await openSpans(
+    tx,
+    returning.map(({ id }) => id),
+    leaseMs,
+  );
   const sessions = new Map(
     (await updateMachines(tx, returning)).map(({ machineId, sessionNumber }) => [machineId, sessionNumber]),
   );
@@ -62,6 +68,7 @@ export async function registerMachines(
     tx,
     newcomers.map((arrival) => ({ ...arrival, listing: defaultListing(arrival.hello, tx.now), leaseUntil })),
   );
+  await openSpans(tx, [...newIds.values()], leaseMs);
   const registered = arrivals.map((arrival) => {
     const before = known.get(nameOf(arrival));
     const machineId = before?.id ?? newIds.get(nameOf(arrival));

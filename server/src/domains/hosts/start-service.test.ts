@@ -99,6 +99,18 @@ test("three failed starts bring a rest that ends by itself; the next one is long
   assert.equal((await trial.machine()).rests_until_at, null);
 });
 
+test("the host is told of each rest, with the last reason", async (t) => {
+  const trial = await machineOnTrial(t);
+  const failing = async () => trial.fail(await trial.start(await trial.renter(), { reason: "no space left" }));
+  for (let failure = 1; failure <= 4; failure += 1) await failing();
+  const { rows } = await trial.env.pool.query("select user_id, kind, message from notices order by id");
+  assert.deepEqual(
+    rows.map((row) => [row.user_id, row.kind]),
+    [[trial.hostId, "host:machine_error"]],
+  );
+  assert.match(rows[0].message, /until 2026-01-01 00:10 UTC\. The last reason was: no space left$/);
+});
+
 test("a run counts once, however often it is told, and not at all when it begins in the end", async (t) => {
   const trial = await machineOnTrial(t);
   const [one, other] = [await trial.start(await trial.renter()), await trial.start(await trial.renter())];

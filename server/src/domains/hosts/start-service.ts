@@ -1,5 +1,6 @@
-import type { MachineId } from "../../base/ids.ts";
+import type { MachineId, UserId } from "../../base/ids.ts";
 import type { Tx } from "../../db/transaction.ts";
+import { postNotices, type Notice } from "../notices/index.ts";
 import { noteFailure, RENTER_COUNTS_EVERY_MS, type Breaker } from "./breaker.ts";
 import {
   countBegunStarts,
@@ -67,16 +68,31 @@ async function note(
   const suspects = await listSuspects(tx, [...byMachine.keys()], RENTER_COUNTS_EVERY_MS);
   const noted: NotedFailure[] = [];
   const resting: MachineId[] = [];
+  const notices: Notice[] = [];
   for (const [id, machine] of suspects) {
     const own = (byMachine.get(id) ?? []).filter(({ renterId }) => renterId !== machine.hostId);
     if (own.length === 0 || !isItsFault(machine)) continue;
     const judged = judge(machine, own, tx.now);
     noted.push(...judged.failures);
     await setBreaker(tx, id, judged.breaker);
-    if (judged.breaker.restCount > machine.restCount) resting.push(id);
+    if (judged.breaker.restCount === machine.restCount) continue;
+    resting.push(id);
+    notices.push(restNotice(id, machine.hostId, judged));
   }
   await insertFailedStarts(tx, noted);
+  await postNotices(tx, notices);
   if (resting.length > 0) await notifyMarket(tx, resting);
+}
+
+function restNotice(id: MachineId, hostId: UserId, { breaker, failures }: ReturnType<typeof judge>): Notice {
+  const until = breaker.restsUntil?.toISOString().slice(0, 16).replace("T", " ");
+  return {
+    userId: hostId,
+    kind: "host:machine_error",
+    subject: `Machine ${id} fails to start instances`,
+    message: `Starts on machine ${id} failed one after the other, so it is off the market until ${until} UTC. The last reason was: ${failures.at(-1)?.reason}`,
+    key: `host:machine_error:${id}:${breaker.restsUntil?.getTime()}`,
+  };
 }
 
 function judge(machine: SuspectMachine, starts: readonly FailedStart[], at: Date) {

@@ -12,6 +12,7 @@ import {
   type MachineDescription,
   type ScheduledMachine,
 } from "./machine.ts";
+import { closeAllSpans, closeSpans } from "./span-store.ts";
 
 export type Credential = {
   readonly id: AgentCredentialId;
@@ -77,11 +78,14 @@ export async function replaceCredentialToken(
   return row?.id;
 }
 
-/** Extends the leases of machines that reported; one statement for a whole batch. */
+/**
+ * Extends the leases of machines that reported; one statement for a whole batch. Up to when they were heard was charged:
+ * that never goes back, however late a transaction comes to it.
+ */
 export async function touchMachines(tx: Tx, ids: readonly MachineId[], leaseUntil: Date): Promise<void> {
   await tx.db
     .updateTable("machines")
-    .set({ last_seen_at: tx.now, lease_until_at: leaseUntil })
+    .set({ last_seen_at: sql`greatest(last_seen_at, ${tx.now}::timestamptz)`, lease_until_at: leaseUntil })
     .where("id", "=", sql<MachineId>`any(${ids}::integer[])`)
     .execute();
 }
@@ -101,11 +105,14 @@ export async function markDisconnected(tx: Tx, departures: readonly Departure[])
     where machines.id = gone.id and machines.session_number = gone.session_number
     returning machines.id
   `.execute(tx.db);
-  return rows.map((row) => row.id);
+  const ids = rows.map((row) => row.id);
+  await closeSpans(tx, ids);
+  return ids;
 }
 
 /** After a start of the server no agent is connected, whatever was true when it stopped. */
 export async function disconnectAll(tx: Tx): Promise<void> {
+  await closeAllSpans(tx);
   await tx.db.updateTable("machines").set({ is_connected: false }).where("is_connected", "=", true).execute();
 }
 

@@ -4,6 +4,7 @@ import { isUnscopedAdmin } from "../../base/access.ts";
 import type { Identity } from "../../base/identity.ts";
 import type { Reader, Tx } from "../../db/transaction.ts";
 import { recordAudit } from "../accounts/index.ts";
+import { postNotices } from "../notices/index.ts";
 import type { Caller } from "./join-service.ts";
 import {
   countPresence,
@@ -66,9 +67,33 @@ export async function verifyMachines(tx: Tx, page: PageOf, notifyMarket: NotifyM
       decided.map(({ id }) => id),
     );
     changedIds = await setVerifications(tx, decided);
+    await tellDeverified(tx, candidates, changedIds);
     await notifyMarket(tx, changedIds);
   }
   return { changed: changedIds.length, lastId: candidates.length < page.limit ? undefined : candidates.at(-1)?.id };
+}
+
+/** The rule takes a verification away or gives one; the hosts of those that had one are told why. */
+async function tellDeverified(
+  tx: Tx,
+  candidates: readonly Candidate[],
+  changedIds: readonly MachineId[],
+): Promise<void> {
+  const changed = new Set(changedIds);
+  const lost = candidates.filter(({ id, verification }) => verification === "verified" && changed.has(id));
+  await postNotices(
+    tx,
+    lost.map(({ id, hostId, facts }) => {
+      const failed = checkMachine(facts).filter((check) => !check.isKept);
+      return {
+        userId: hostId,
+        kind: "host:verification_failed",
+        subject: `Machine ${id} lost its verification`,
+        message: `Machine ${id} is not verified any more. ${failed.map((check) => check.text).join(" ")}`,
+        key: `host:verification_failed:${id}:${tx.now.getTime()}`,
+      };
+    }),
+  );
 }
 
 export type ReliabilityReport = {

@@ -87,6 +87,12 @@ test("a machine is verified when it has what it takes, loses that when it is gon
   const lost = await verificationOf(world, host, owner);
   assert.equal(lost.verification, "deverified");
   assert.match(lost.msg, /has lost its verification/);
+  const { body: told } = await world.call({ url: "/api/v0/notices/", secret: owner.secret });
+  assert.deepEqual(
+    told.notices.map(({ type }: { readonly type: string }) => type),
+    ["host:verification_failed"],
+  );
+  assert.match(told.notices[0].message, /Reliability is 0\.\d+; 0\.9000 is needed/);
   const seen = await searched(world, host);
   assert.deepEqual([seen.verified, seen.verification], [false, "unverified"]);
   await giveDays(world, host, DAY_MS);

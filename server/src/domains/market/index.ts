@@ -30,3 +30,4 @@ export {
   setLeasePrice,
   type NewLease,
 } from "./store.ts";
+export { listHeldDevices, type HeldDevices } from "./audit-store.ts";
