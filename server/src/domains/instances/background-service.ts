@@ -114,6 +114,7 @@ async function insertBackground(
     generation: 0,
     revision: 0,
     holdId: undefined,
+    capScopes: [],
     endAt: NEVER,
   }));
   await insertInstances(tx, instances, () => actor);

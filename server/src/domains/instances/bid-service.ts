@@ -1,15 +1,14 @@
 import { invalid } from "../../base/errors.ts";
 import { formatDollars, nanos, type Nanos } from "../../base/money.ts";
 import type { Tx } from "../../db/transaction.ts";
-import { releaseHold } from "../ledger/index.ts";
 import { BID_MAX_NANOS, readMachineStates, refreshOffers, setLeasePrice } from "../market/index.ts";
 import { renewClaim } from "./claim-store.ts";
 import { belowFloor, floorOf } from "./claims.ts";
 import type { Instance } from "./instance.ts";
-import { notePriceChange } from "./run-store.ts";
-import { requireInstance, setCreditAside, type InstanceRequest } from "./service.ts";
+import { requireInstance, setCreditAsideAnew, type InstanceRequest } from "./service.ts";
 import { listStandings } from "./standing-service.ts";
 import { setPrice } from "./store.ts";
+import { endTerms } from "./terms-service.ts";
 import { noSuchInstance, reschedule } from "./transitions.ts";
 
 /**
@@ -28,16 +27,14 @@ export async function changeBid(tx: Tx, request: InstanceRequest, asked: Nanos |
   const floorNanos = machine === undefined ? 0n : floorOf(machine, deviceCount);
   const bid = asked ?? (await bidToRun(tx, instance));
   if (bid < floorNanos) throw belowFloor(floorNanos, deviceCount);
-  await notePriceChange(tx, id, instance.priceNanosPerHour);
+  await endTerms(tx, instance);
   await setPrice(tx, id, bid);
   await setLeasePrice(tx, id, bid / BigInt(deviceCount));
   if (bid > instance.priceNanosPerHour) await renewClaim(tx, id, { isFresh: false });
   await reschedule(tx, [machineId]);
   await refreshOffers(tx, [machineId]);
   // Ledger rows are locked last of all, in every use case.
-  if (instance.holdId === undefined) return;
-  await releaseHold(tx, instance.holdId);
-  await setCreditAside(tx, { ...instance, priceNanosPerHour: bid }, "for this bid on");
+  await setCreditAsideAnew(tx, { ...instance, priceNanosPerHour: bid }, "this bid on");
 }
 
 async function bidToRun(tx: Tx, instance: Instance): Promise<Nanos> {

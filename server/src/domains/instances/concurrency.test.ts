@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { testApp } from "../../../../test/support/app.ts";
+import { assertLines } from "../../../../test/support/charges.ts";
 import type { FakeHost } from "../../../../test/support/fake-host.ts";
 import type { TestCaller } from "../../../../test/support/fixtures.ts";
 import { changeBid, destroy, reboot, rent, rentAndRun, setState, show } from "../../../../test/support/rentals.ts";
@@ -133,4 +134,5 @@ test("deleting endpoint groups, renting and settling on the same machines do not
   for (const { body } of answers) assert.deepEqual([body.deleted_workers.length, body.failed_workers], [2, []]);
   await Promise.all([one.obey(), two.obey()]);
   await world.assertBooks();
+  await assertLines(world);
 });

@@ -1,23 +1,19 @@
-import { AppError, gone, insufficientFunds, invalid, notFound } from "../../base/errors.ts";
-import { asId, type InstanceId, type MachineId, type OfferId, type TemplateId, type UserId } from "../../base/ids.ts";
+import { AppError, invalid, unauthenticated } from "../../base/errors.ts";
+import { asId, type InstanceId, type OfferId, type TemplateId, type UserId } from "../../base/ids.ts";
+import { invariant } from "../../base/invariant.ts";
 import { formatDollars, nanos, type Nanos } from "../../base/money.ts";
 import { bytesOf, storageNanosPerHour } from "../../base/hourly-price.ts";
 import type { Tx } from "../../db/transaction.ts";
 import { onceEach, type Repeatable } from "../../http/idempotency.ts";
-import { copySshKeys, insertInstanceKeys } from "../accounts/index.ts";
+import { copySshKeys, insertInstanceKeys, keepAccounts } from "../accounts/index.ts";
 import { lockMachines } from "../hosts/index.ts";
-import { placeHolds, releaseHolds, type HoldId } from "../ledger/index.ts";
+import { placeHolds, releaseHolds, type CapScope, type HoldId, type HoldOutcome } from "../ledger/index.ts";
 import {
   alignOffers,
-  availableCount,
-  compareRank,
   diskBytesOf,
   findOffers,
-  freeDevices,
-  freeDiskBytes,
   insertLeases,
   isOpen,
-  minBidNanos,
   readMachineStates,
   refreshOffers,
   type MachineState,
@@ -25,8 +21,13 @@ import {
 } from "../market/index.ts";
 import { recordTemplateUse, type LaunchSettings } from "../templates/index.ts";
 import { attachVolumes, planVolumeLink, type VolumeInfo } from "../volumes/index.ts";
-import { listClaims, type StoredClaim } from "./claim-store.ts";
+import { scopesOf } from "./cap-scopes.ts";
+import { listClaims } from "./claim-store.ts";
 import { belowFloor, floorOf } from "./claims.ts";
+import { askIsGone, askIsUsedUp, noSuchAsk, notAtThisPrice } from "./create-refusals.ts";
+import { DeviceBook, type Place } from "./device-book.ts";
+import { refuseHold } from "./hold-refusal.ts";
+import { tellCreated } from "./lifecycle-notices.ts";
 import { holdAmount } from "./pricing.ts";
 import { takeProxyPorts } from "./proxy-port-store.ts";
 import { insertRuns } from "./run-store.ts";
@@ -49,6 +50,8 @@ export type CreateOrder = {
   readonly isRefusedUnlessRunning: boolean;
   /** What the rental may cost at most, its disk included: the price may have risen since it was looked up. */
   readonly totalMaxNanosPerHour?: Nanos | undefined;
+  /** Whose limits its spending counts against, besides its account's and its own. */
+  readonly capScopes: readonly CapScope[];
   readonly instanceKey: { readonly secret: string; readonly sha256: Buffer; readonly prefix: string };
   readonly repeatable: Repeatable | undefined;
 };
@@ -66,7 +69,8 @@ export type CreateOutcome = CreateAnswer | AppError;
 
 const BYTES_PER_GB = 1_000_000_000;
 
-type Candidate = {
+/** What an order would make of its offer. */
+export type Candidate = {
   readonly order: CreateOrder;
   readonly instance: NewInstance;
   readonly state: MachineState;
@@ -86,6 +90,10 @@ export async function createInstances(tx: Tx, orders: readonly CreateOrder[]): P
 async function rentAll(tx: Tx, orders: readonly CreateOrder[]): Promise<ReadonlyMap<CreateOrder, CreateOutcome>> {
   const outcomes = new Map<CreateOrder, CreateOutcome>();
   if (orders.length === 0) return outcomes;
+  const accounts = await keepAccounts(
+    tx,
+    orders.map(({ userId }) => userId),
+  );
   const offers = await findOffers(
     tx.db,
     orders.map((order) => asId<OfferId>(lookupId(order.offerId))),
@@ -97,12 +105,26 @@ async function rentAll(tx: Tx, orders: readonly CreateOrder[]): Promise<Readonly
   for (const order of orders) {
     const offer = offers.get(asId<OfferId>(lookupId(order.offerId)));
     const state = offer && states.get(offer.machineId);
+    const isThere = accounts.has(order.userId);
     const candidate = state === undefined ? noSuchAsk(order.offerId) : assess(tx.now, order, state);
-    if (candidate instanceof AppError) outcomes.set(order, candidate);
+    if (!isThere) outcomes.set(order, unauthenticated("The account of this key is gone."));
+    else if (candidate instanceof AppError) outcomes.set(order, candidate);
     else candidates.push(candidate);
   }
   await rent(tx, candidates, outcomes);
   return outcomes;
+}
+
+/** What an order would make of its offer, or throws why it cannot. Locks the machine, as the creation does. */
+export async function assessOrder(tx: Tx, order: CreateOrder): Promise<Candidate> {
+  const offerId = asId<OfferId>(lookupId(order.offerId));
+  const offer = (await findOffers(tx.db, [offerId])).get(offerId);
+  if (offer === undefined) throw noSuchAsk(order.offerId);
+  await lockMachines(tx, [offer.machineId]);
+  const state = (await readMachineStates(tx, [offer.machineId])).get(offer.machineId);
+  const candidate = state === undefined ? noSuchAsk(order.offerId) : assess(tx.now, order, state);
+  if (candidate instanceof AppError) throw candidate;
+  return candidate;
 }
 
 /** Ids beyond what a row can have name nothing. */
@@ -160,6 +182,7 @@ function assess(now: Date, order: CreateOrder, state: MachineState): Candidate |
       generation: 0,
       revision: 0,
       holdId: undefined,
+      capScopes: order.capScopes,
       endAt: machine.offerEndAt,
     },
   };
@@ -172,7 +195,7 @@ async function rent(
 ): Promise<void> {
   if (candidates.length === 0) return;
   const machineIds = [...new Set(candidates.map(({ instance }) => instance.machineId))];
-  const book = new Book(Map.groupBy(await listClaims(tx.db, machineIds), (claim) => claim.machineId));
+  const book = new DeviceBook(Map.groupBy(await listClaims(tx.db, machineIds), (claim) => claim.machineId));
   const accepted: Accepted[] = [];
   let undecided = candidates;
   while (undecided.length > 0) {
@@ -183,6 +206,7 @@ async function rent(
         userId: order.userId,
         amount: holdAmount(instance),
         cause: { instance_id: instance.id },
+        scopes: scopesOf(instance),
       })),
     );
     const short: Placed[] = [];
@@ -191,7 +215,7 @@ async function rent(
       if (hold?.kind === "placed") accepted.push({ ...one, holdId: hold.holdId });
       else {
         short.push(one);
-        outcomes.set(one.candidate.order, notEnoughCredit(one.candidate, hold?.shortfallNanos ?? 0n));
+        outcomes.set(one.candidate.order, unpayable(one.candidate, hold));
       }
     });
     for (const { candidate } of short) book.giveBack(candidate);
@@ -212,11 +236,16 @@ async function rent(
   }
 }
 
-type Place = { readonly start: Partial<NewInstance>; readonly waiting: string | undefined };
+/** Nobody can set aside what it needs, of the balance or of a cap. */
+function unpayable({ order, instance }: Candidate, hold: HoldOutcome | undefined): AppError {
+  invariant(hold?.kind === "insufficient", "each hold has its outcome");
+  return refuseHold(hold, { what: "this rental", amount: holdAmount(instance), extra: { ask_id: order.offerId } });
+}
+
 type Placed = Place & { readonly candidate: Candidate };
 type Accepted = Placed & { readonly holdId: HoldId };
 
-function placeAll(book: Book, candidates: readonly Candidate[]) {
+function placeAll(book: DeviceBook, candidates: readonly Candidate[]) {
   const placed: Placed[] = [];
   const refused = new Map<Candidate, AppError>();
   for (const candidate of candidates) {
@@ -227,76 +256,7 @@ function placeAll(book: Book, candidates: readonly Candidate[]) {
   return { placed, refused };
 }
 
-type DeviceIds = ReturnType<typeof freeDevices>;
-
-/** The devices and offers of the machines of one batch, as its orders use them up one after the other. */
-class Book {
-  readonly given = new Map<InstanceId, DeviceIds>();
-  readonly retired = new Set<OfferId>();
-  /** Machines whose schedule has to decide: somebody waits there, or a bid has to leave. */
-  readonly contested = new Set<MachineId>();
-  private readonly free = new Map<MachineId, DeviceIds>();
-  private readonly available = new Map<MachineId, number>();
-  private readonly freeDisk = new Map<MachineId, bigint>();
-  private readonly claims: ReadonlyMap<MachineId, readonly StoredClaim[]>;
-
-  constructor(claims: ReadonlyMap<MachineId, readonly StoredClaim[]>) {
-    this.claims = claims;
-  }
-
-  /** Takes the offer for an order, and its devices when they are free; or says why it cannot. */
-  place({ order, instance, state }: Candidate): Place | AppError {
-    const { machineId, deviceCount, isBid } = instance;
-    if (this.retired.has(instance.offerId)) return askIsGone(order.offerId);
-    const waiting = (this.claims.get(machineId) ?? []).filter((claim) => claim.phase === "scheduled");
-    const free = this.free.get(machineId) ?? freeDevices(state);
-    const available = this.available.get(machineId) ?? unclaimedCount(availableCount(state), waiting);
-    this.free.set(machineId, free);
-    const freeDisk = this.freeDisk.get(machineId) ?? freeDiskBytes(state);
-    if (deviceCount > available || instance.diskBytes > freeDisk) return askIsGone(order.offerId);
-    const floor = minBidNanos(state, { deviceCount });
-    const isTooLow = isBid && instance.priceNanosPerHour < floor;
-    if (isTooLow && order.isRefusedUnlessRunning) {
-      return notAtThisPrice(order.offerId, `A bid needs at least $${formatDollars(floor)} an hour to run now.`);
-    }
-    this.retired.add(instance.offerId);
-    this.freeDisk.set(machineId, freeDisk - instance.diskBytes);
-    if (order.target === "stopped") return { start: {}, waiting: undefined };
-    this.available.set(machineId, isBid ? available : available - deviceCount);
-    if (waiting.length > 0 || isTooLow || deviceCount > free.length) {
-      this.contested.add(machineId);
-      const reason = isTooLow ? `The bid is below $${formatDollars(floor)} an hour, which would run now.` : undefined;
-      return { start: {}, waiting: reason };
-    }
-    this.given.set(instance.id, free.slice(0, deviceCount));
-    this.free.set(machineId, free.slice(deviceCount));
-    return { start: { phase: "starting", generation: 1 }, waiting: undefined };
-  }
-
-  /** Undoes `place`. */
-  giveBack({ order, instance }: Candidate): void {
-    const { id, machineId, deviceCount, isBid } = instance;
-    this.retired.delete(instance.offerId);
-    this.freeDisk.set(machineId, (this.freeDisk.get(machineId) ?? 0n) + instance.diskBytes);
-    const available = this.available.get(machineId);
-    const wasCounted = order.target === "running" && !isBid && available !== undefined;
-    if (wasCounted) this.available.set(machineId, available + deviceCount);
-    this.free.set(machineId, [...(this.given.get(id) ?? []), ...(this.free.get(machineId) ?? [])]);
-    this.given.delete(id);
-  }
-}
-
-/** What is left of the available devices when the on-demand rentals that wait for theirs have them. */
-function unclaimedCount(availableCount: number, waiting: readonly StoredClaim[]): number {
-  let left = availableCount;
-  for (const claim of waiting.filter(({ isBid }) => !isBid).toSorted(compareRank)) {
-    // One that is too large for what is left waits on, and keeps nobody from it.
-    if (claim.deviceCount <= left) left -= claim.deviceCount;
-  }
-  return left;
-}
-
-async function write(tx: Tx, allAccepted: readonly Accepted[], book: Book): Promise<void> {
+async function write(tx: Tx, allAccepted: readonly Accepted[], book: DeviceBook): Promise<void> {
   if (allAccepted.length === 0) return;
   const accepted = allAccepted.map(({ candidate: { order, instance }, start, holdId }) => {
     // One that starts out stopped showed that it could pay; nothing is set aside until it is started.
@@ -319,6 +279,7 @@ async function write(tx: Tx, allAccepted: readonly Accepted[], book: Book): Prom
     tx,
     instances.map(({ id, userId }) => ({ instanceId: id, userId })),
   );
+  await tellCreated(tx, instances);
   await takeProxyPorts(tx, reachableByProxy(allAccepted));
   const started = instances.filter((instance) => instance.phase === "starting");
   await insertRuns(
@@ -329,10 +290,10 @@ async function write(tx: Tx, allAccepted: readonly Accepted[], book: Book): Prom
   await insertLeases(tx, leases);
   for (const { instance, order } of accepted) {
     if (order.template !== undefined) await recordTemplateUse(tx, order.template.id);
-    const { volumeInfo, launch, userId } = order;
+    const { volumeInfo, launch, userId, capScopes } = order;
     if (volumeInfo === undefined && launch.volume_links.length === 0) continue;
     const { machineId } = instance;
-    const mounts = await planVolumeLink(tx, { userId, machineId, volumeInfo, links: launch.volume_links });
+    const mounts = await planVolumeLink(tx, { userId, capScopes, machineId, volumeInfo, links: launch.volume_links });
     await attachVolumes(tx, instance.id, mounts);
     if (instance.phase !== "stopped") await requireSoleWriter(tx, instance.id);
   }
@@ -361,39 +322,4 @@ function statesAfter(accepted: readonly Accepted[], given: readonly NewLease[]):
   const leases = Map.groupBy(given, (lease) => lease.machineId);
   const states = new Map(accepted.map(({ candidate: { state } }) => [state.machine.id, state]));
   return [...states].map(([id, state]) => ({ ...state, leases: [...state.leases, ...(leases.get(id) ?? [])] }));
-}
-
-/** Why an order got nothing; each names the offer it was for. */
-function noSuchAsk(offerId: number): AppError {
-  return notFound("invalid_args", `no_such_ask Instance type by id ${offerId} is not available.`, {
-    extra: { ask_id: offerId },
-  });
-}
-
-function askIsGone(offerId: number, internal: Readonly<Record<string, unknown>> = {}): AppError {
-  return gone("no_such_ask", `Offer ${offerId} is no longer available.`, { extra: { ask_id: offerId }, internal });
-}
-
-/** The same of an offer that is retired: it never comes back. */
-export function askIsUsedUp(offerId: number): AppError {
-  return askIsGone(offerId, { isUsedUp: true });
-}
-
-/** Whether the offer of an order is retired, once its outcome is committed. */
-export function isUsedUp(outcome: CreateOutcome): boolean {
-  return outcome instanceof AppError ? outcome.internal["isUsedUp"] === true : true;
-}
-
-/** It is there, at another price. */
-function notAtThisPrice(offerId: number, message: string): AppError {
-  return gone("no_such_ask", message, { extra: { ask_id: offerId } });
-}
-
-function notEnoughCredit({ order, instance }: Candidate, shortfall: bigint): AppError {
-  const needed = formatDollars(holdAmount(instance));
-  const missing = formatDollars(shortfall);
-  return insufficientFunds(
-    `Not enough credit: this rental needs $${needed} set aside, $${missing} more than you have.`,
-    { extra: { ask_id: order.offerId, shortfall: Number(missing) } },
-  );
 }

@@ -162,6 +162,7 @@ test("load and temperature are shown, and are no news to the market", async (t) 
   };
   await host.report(seen, { gpus: healthOf(host) });
   const before = await statements();
+  world.clock.jump(60_000);
   const warmer = healthOf(host).map((gpu) => ({ ...gpu, utilization_percent: 90, temperature_c: 80 }));
   await host.report(seen, { gpus: warmer });
   assert.equal(await statements(), before, "neither devices nor instances were written");

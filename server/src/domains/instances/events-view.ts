@@ -26,6 +26,9 @@ const SENTENCES: Readonly<Record<string, string>> = {
   contract_over: "Its end date is two days past: it is deleted.",
   contract_cleaned_up: "The host has removed it after its end date.",
   balance_empty: "The credit of its owner is used up; its data is kept.",
+  cap_reached:
+    "A cap on spending leaves nothing for it: what runs is stopped, and what was stored long enough is deleted.",
+  arrears: "Its storage was not paid until the time that was stated: it is deleted.",
   gpu_unhealthy: "One of its GPUs is sick.",
   gpu_healthy: "Its GPUs are well again.",
   maintenance_scheduled: "The host has announced a maintenance.",

@@ -1,12 +1,19 @@
 export { keepBackground, listOutOfStep, removeBackground } from "./background-service.ts";
+export { takeEndingContracts } from "./contract-end-store.ts";
 export { certificateRoutes } from "./certificate-routes.ts";
+export { storeLastCounters } from "./counting-service.ts";
 export { followDevices } from "./device-health.ts";
 export { createInstances, type CreateOrder } from "./create.ts";
+export { listInstanceIdsOfScope, listStoredInstances, type StoredInstance } from "./cap-scope-store.ts";
+export { scopesOf } from "./cap-scopes.ts";
 export { loadDesired, loadDesiredSets } from "./desired.ts";
+export { listInstanceCosts, NO_COST } from "./rate-store.ts";
+export { listKept, listRenters } from "./renter-store.ts";
 export { launchRoutes } from "./launch-routes.ts";
 export { instanceLoops } from "./loops.ts";
-export { ReportRecorder } from "./observe.ts";
+export { GATHER_MS, ReportRecorder } from "./observe.ts";
 export { instanceKeyMaker, OrderDesk, type Wish } from "./orders.ts";
+export { listInstanceNames, type InstanceName } from "./name-store.ts";
 export {
   listProxiedInstances,
   prepareProxyPorts,
@@ -19,11 +26,49 @@ export { CreateBody } from "./schema.ts";
 export { destroyIfPresent, findInstanceOf, lockInstanceOf, lockMachinesOf } from "./service.ts";
 export { RETENTION_MS } from "./rental-end.ts";
 export { changeDiscount, changePrices, lockAnyInstance } from "./terms-service.ts";
-export { isCharged, listEndedBefore, readEnding, setDiscount, type Prices } from "./terms-store.ts";
+export { periodsOf, segmentsOf, type Counter, type PastTerms, type Terms, type TermsHistory } from "./terms-history.ts";
+export { isCharged, endDiscounts, listEndedBefore, listPastTerms, readEnding, type Prices } from "./terms-store.ts";
 export type { Actor, Instance } from "./instance.ts";
+export type { DesiredState, Phase } from "./lifecycle.ts";
 export { destroyInstances, extendRentals, followTerms, noteOnRentals } from "./rental-service.ts";
 export { reschedule } from "./transitions.ts";
 export { hasRentedOn, listRentals, type Rental } from "./rental-store.ts";
-export { listUnchargedRuns, listUnchargedRunsOf, markCharged, type RunKey } from "./run-store.ts";
 export { DESIRED_CHANNEL, listMachineIdsOf } from "./store.ts";
-export { lockForCharging, renewHold, stopForEmptyBalance, type ChargeableRun } from "./charging-service.ts";
+export { stopUnpaid } from "./charging-service.ts";
+export {
+  findBillable,
+  listBillablesOf,
+  listOpenRuns,
+  listPhaseChanges,
+  lockBillable,
+  lockDueInstances,
+  lockUnchargedRuns,
+  markCharged,
+  markSettled,
+  postponeFirstDue,
+  type Billable,
+  type BillableRun,
+  type PhaseChange,
+} from "./charging-store.ts";
+export { closeFaults, listOpenFaults, type OpenFault } from "./host-fault-store.ts";
+export { HOLD_SECONDS, holdAmount, trafficAllowance } from "./pricing.ts";
+export {
+  listAuditedInstances,
+  listAuditedPhases,
+  listAuditedRuns,
+  listAuditedTerms,
+  listCountedMs,
+  listHoldOwners,
+  listInstancesSince,
+  listStands,
+  listUnscheduled,
+  type AuditedInstance,
+  type AuditedPhase,
+  type AuditedRun,
+  type AuditedTerms,
+  type HoldOwner,
+  type Stand,
+} from "./audit-store.ts";
+export { forgetHold, isHoldNamed, scheduleSettlement, settleUnheld } from "./repair-store.ts";
+export { HOLDING_PHASES } from "./lifecycle.ts";
+export { countInstancesOf } from "./belongings-store.ts";

@@ -1,6 +1,6 @@
 import type { InstanceId, MachineId, OfferId, TemplateId, UserId } from "../../base/ids.ts";
 import type { Nanos } from "../../base/money.ts";
-import type { HoldId } from "../ledger/index.ts";
+import type { CapScope, HoldId } from "../ledger/index.ts";
 import type { LaunchSettings } from "../templates/index.ts";
 import type { DesiredState, Phase } from "./lifecycle.ts";
 
@@ -39,6 +39,8 @@ export type Instance = {
   /** What is wrong with the devices that it holds; empty when nothing is. */
   readonly deviceProblem: string;
   readonly holdId: HoldId | undefined;
+  /** Whose limits its spending counts against, besides its account's and its own. */
+  readonly capScopes: readonly CapScope[];
   readonly createdAt: Date;
   readonly endAt: Date;
 };

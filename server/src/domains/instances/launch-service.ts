@@ -27,7 +27,7 @@ export async function launchInstance(
   // What the first attempt rented is not found again: its answer is looked for before anything is searched.
   const earlier = await desk.findAnswer(repeatable);
   if (earlier !== undefined) return earlier as CreateAnswer;
-  const wish = await desk.wishOf(db, identity.userId, body);
+  const wish = await desk.wishOf(db, identity, body);
   let refusal: AppError | undefined;
   for (const offer of searchOffers(queryOf(body, wish))) {
     const isBid = wish.bidNanosPerHour !== undefined;
@@ -81,7 +81,7 @@ export async function planBulk(
 ): Promise<readonly CreateOrder[]> {
   // A repetition is answered from what was stored, whatever has become of its template.
   if ((await desk.findAnswer(repeatable)) !== undefined) return [];
-  const wish = await desk.wishOf(db, identity.userId, body);
+  const wish = await desk.wishOf(db, identity, body);
   const orders: CreateOrder[] = [];
   for (const id of body.ids) orders.push(await desk.orderFor(wish, id));
   return orders;

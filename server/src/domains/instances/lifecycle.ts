@@ -47,7 +47,7 @@ export type Effect =
   | "tellAgent"
   /** Its devices are free for certain. */
   | "releaseDevices"
-  /** Nothing more can become due for it. */
+  /** Once what it has used is settled, nothing more can become due for it. */
   | "releaseHold"
   /** Let the schedule look at the machine again. */
   | "schedule";

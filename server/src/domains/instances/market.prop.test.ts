@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { testApp, type TestApp } from "../../../../test/support/app.ts";
+import { assertLines } from "../../../../test/support/charges.ts";
 import type { FakeHost } from "../../../../test/support/fake-host.ts";
 import type { TestCaller } from "../../../../test/support/fixtures.ts";
 import { changeBid, destroy, reboot, setState } from "../../../../test/support/rentals.ts";
@@ -265,6 +266,7 @@ async function check(w: World): Promise<void> {
   );
   assert.deepEqual(overcounted, []);
   await world.assertBooks();
+  await assertLines(world);
 }
 
 test("whatever users, hosts and time do, nothing is sold twice and the books agree", async (t) => {

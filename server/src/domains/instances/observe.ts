@@ -6,15 +6,17 @@ import type { Database } from "../../db/connect.ts";
 import { withTransaction, type Tx } from "../../db/transaction.ts";
 import { leaseEnd, lockMachines, touchMachines, type GpuUse, type ReceivedReport } from "../hosts/index.ts";
 import { recordVolumes } from "../volumes/index.ts";
+import { raiseCounters } from "./counting-service.ts";
 import { recordHealth } from "./device-health.ts";
 import type { LifecycleEvent } from "./lifecycle.ts";
 import { eventOf } from "./observation.ts";
-import { raiseCounters } from "./run-store.ts";
 import { recordStarts } from "./start-record-service.ts";
 import { lockInstances, updateObservations } from "./store.ts";
 import { applyHappenings } from "./transitions.ts";
 
 const REPORTS_PER_BATCH = 200;
+/** How long a server gathers reports that say nothing new: little beside the seconds between two of one machine. */
+export const GATHER_MS = 100;
 
 type Arrived = { readonly machineId: MachineId; readonly received: ReceivedReport };
 type Sighting = {
@@ -24,26 +26,38 @@ type Sighting = {
   readonly gpuUse: GpuUse | undefined;
 };
 
-/** Stores what hosts report, many hosts in one transaction when they report at once. */
-export class ReportRecorder {
-  private readonly batcher: MicroBatcher<Arrived, undefined>;
+/** How reports are stored: the lease that each renews, and how long one that repeats the last waits for others. */
+export type Recording = { readonly leaseMs: number; readonly gatherMs: number };
 
-  constructor(database: Database, clock: Clock, leaseMs: number) {
-    this.batcher = new MicroBatcher({
+/**
+ * Stores what hosts report, many hosts in one transaction when they report at once. What is news goes at once. Of
+ * thousands of machines hundreds each second say what they said before: these are gathered, since a transaction of its
+ * own for each would cost several times as much as all that is stored.
+ */
+export class ReportRecorder {
+  private readonly news: MicroBatcher<Arrived, undefined>;
+  private readonly repeats: MicroBatcher<Arrived, undefined>;
+
+  constructor(database: Database, clock: Clock, { leaseMs, gatherMs }: Recording) {
+    const options = {
       maxBatch: REPORTS_PER_BATCH,
-      run: async (batch) => {
+      run: async (batch: readonly Arrived[]) => {
         await withTransaction(database, clock, (tx) => record(tx, batch, leaseMs));
         return batch.map(() => undefined);
       },
-    });
+    };
+    this.news = new MicroBatcher(options);
+    this.repeats = new MicroBatcher(gatherMs === 0 ? options : { ...options, gather: () => clock.sleep(gatherMs) });
   }
 
+  /** The reports of one machine are submitted one after the other, each when the one before it is stored. */
   async submit(machineId: MachineId, received: ReceivedReport): Promise<void> {
-    await this.batcher.submit({ machineId, received });
+    const isNews = !received.isRepeat || received.isHealthNews;
+    await (isNews ? this.news : this.repeats).submit({ machineId, received });
   }
 
   async idle(): Promise<void> {
-    await this.batcher.idle();
+    await Promise.all([this.news.idle(), this.repeats.idle()]);
   }
 }
 
@@ -52,9 +66,13 @@ async function record(tx: Tx, batch: readonly Arrived[], leaseMs: number): Promi
   await lockMachines(tx, machineIds);
   await touchMachines(tx, machineIds, leaseEnd(tx.now, leaseMs));
   // The last count of a run that is over may come along with the present one: each generation has its own.
+  const counted = newestBy(
+    batch.filter(({ received }) => received.isCountNews),
+    ({ machineId, seen }) => `${machineId} ${seen.instance_id} ${seen.generation}`,
+  );
   await raiseCounters(
     tx,
-    newestBy(batch, ({ machineId, seen }) => `${machineId} ${seen.instance_id} ${seen.generation}`),
+    counted.map((sighting) => ({ ...sighting, at: tx.now })),
   );
   // Before anything comes free: what is sick now must not be given to the next one.
   const health = batch.filter(({ received }) => received.isHealthNews);

@@ -1,26 +1,21 @@
 import { createHmac, createSecretKey } from "node:crypto";
 import { invalid, AppError } from "../../base/errors.ts";
-import { asId, type InstanceId, type OfferId, type UserId } from "../../base/ids.ts";
+import { asId, type InstanceId, type OfferId } from "../../base/ids.ts";
 import type { Identity } from "../../base/identity.ts";
 import type { Clock } from "../../base/clock.ts";
 import { MicroBatcher } from "../../base/micro-batcher.ts";
 import { parseDollars, type Nanos } from "../../base/money.ts";
 import type { Sealer } from "../../base/seal.ts";
 import type { Database } from "../../db/connect.ts";
-import { withTransaction, type Reader, type Tx } from "../../db/transaction.ts";
+import { rehearse, withTransaction, type Reader, type Tx } from "../../db/transaction.ts";
 import { findAnswers, type EarlierAnswer } from "../../http/idempotency-store.ts";
 import { openAnswer, type Repeatable } from "../../http/idempotency.ts";
 import { newKey, type NewKey } from "../accounts/index.ts";
 import { resolveLaunch, resolveTemplateByHash } from "../templates/index.ts";
 import { requireVolumes, type VolumeInfo } from "../volumes/index.ts";
-import {
-  askIsUsedUp,
-  createInstances,
-  isUsedUp,
-  type CreateAnswer,
-  type CreateOrder,
-  type CreateOutcome,
-} from "./create.ts";
+import { createInstances, type CreateAnswer, type CreateOrder, type CreateOutcome } from "./create.ts";
+import { askIsUsedUp, isUsedUp } from "./create-refusals.ts";
+import { forecastOrder, type AccruedOf, type Forecast } from "./forecast-service.ts";
 import { sealLogin } from "./registry-login.ts";
 import { reserveIds } from "./store.ts";
 
@@ -44,7 +39,14 @@ export type OrderRequest = {
 /** What somebody wants to rent, checked as far as it can be without an offer. */
 export type Wish = Pick<
   CreateOrder,
-  "userId" | "launch" | "template" | "volumeInfo" | "bidNanosPerHour" | "target" | "isRefusedUnlessRunning"
+  | "userId"
+  | "capScopes"
+  | "launch"
+  | "template"
+  | "volumeInfo"
+  | "bidNanosPerHour"
+  | "target"
+  | "isRefusedUnlessRunning"
 >;
 
 export type OrderTerms = Partial<Pick<CreateOrder, "repeatable" | "totalMaxNanosPerHour">>;
@@ -65,6 +67,7 @@ export type DeskMeans = {
 /** Takes orders for instances: checks each alone, then rents many in one durable write. */
 export class OrderDesk {
   private readonly database: Database;
+  private readonly clock: Clock;
   private readonly batcher: MicroBatcher<CreateOrder, CreateOutcome>;
   private readonly lookups: MicroBatcher<Repeatable, EarlierAnswer | undefined>;
   private readonly keyOf: (id: InstanceId) => NewKey;
@@ -77,6 +80,7 @@ export class OrderDesk {
 
   constructor(database: Database, clock: Clock, { secret, sealer, onUsedUp = () => {} }: DeskMeans) {
     this.database = database;
+    this.clock = clock;
     this.sealer = sealer;
     this.onUsedUp = onUsedUp;
     this.keyOf = instanceKeyMaker(secret);
@@ -101,9 +105,20 @@ export class OrderDesk {
     // Before anything is looked up: what the first attempt named may be gone since, and it is answered all the same.
     const earlier = repeatable && (await this.findAnswer(repeatable));
     if (earlier !== undefined) return answerOf(earlier as CreateAnswer);
-    const wish = await this.wishOf(this.database.kysely, identity.userId, body);
+    const wish = await this.wishOf(this.database.kysely, identity, body);
     if (isGone) throw askIsUsedUp(offerId);
     return this.rent(await this.orderFor(wish, offerId, { repeatable }));
+  }
+
+  /** What renting the offer would cost and come to, or throws why it cannot be rented. Nothing is made. */
+  async forecast(
+    { identity, offerId, body }: Omit<OrderRequest, "repeatable">,
+    accruedOf: AccruedOf,
+  ): Promise<Forecast> {
+    const wish = await this.wishOf(this.database.kysely, identity, body);
+    if (this.usedUp.has(offerId)) throw askIsUsedUp(offerId);
+    const order = await this.orderFor(wish, offerId);
+    return rehearse(this.database, this.clock, (tx) => forecastOrder(tx, order, accruedOf));
   }
 
   /** What the first attempt of a repeated request was answered; undefined when this is the first. */
@@ -113,7 +128,14 @@ export class OrderDesk {
   }
 
   /** Reads the body of a creation, or throws what is wrong with it. */
-  async wishOf(db: Reader, userId: UserId, body: OrderBody): Promise<Wish> {
+  async wishOf(
+    db: Reader,
+    { userId, apiKeyId }: Pick<Identity, "userId" | "apiKeyId">,
+    body: OrderBody,
+  ): Promise<Wish> {
+    if (body["dry_run"] !== undefined && body["dry_run"] !== false) {
+      throw invalid("dry_run", "dry_run asks about one offer: PUT /api/v0/asks/{id}/ takes it");
+    }
     const bidNanosPerHour = readBid(body["price"]);
     const hashId = body["template_hash_id"];
     const template =
@@ -123,6 +145,7 @@ export class OrderDesk {
     const isBid = bidNanosPerHour !== undefined;
     return {
       userId,
+      capScopes: [`key:${apiKeyId}`],
       launch: resolveLaunch(template, body),
       template: template && { id: template.id, hashId: template.hashId },
       volumeInfo: body.volume_info,

@@ -58,11 +58,14 @@ export async function setDesired(
   `.execute(tx.db);
 }
 
-/** These have nothing set aside any more. */
-export async function clearHolds(tx: Tx, ids: readonly InstanceId[]): Promise<void> {
-  await tx.db
+/** Those of them that never ran have nothing set aside any more; returns which these are. */
+export async function clearUnmeteredHolds(tx: Tx, ids: readonly InstanceId[]): Promise<readonly InstanceId[]> {
+  const rows = await tx.db
     .updateTable("instances")
-    .set({ hold_id: null })
+    .set({ hold_id: null, settle_at: null })
     .where("id", "=", sql<InstanceId>`any(${ids}::integer[])`)
+    .where("metered_from_at", "is", null)
+    .returning("id")
     .execute();
+  return rows.map((row) => row.id);
 }

@@ -1,10 +1,12 @@
 import { mulDivCeil, SECONDS_PER_HOUR, SECONDS_PER_MONTH, nanos, type Nanos } from "../../base/money.ts";
 
 /**
- * What is set aside when a run is wanted: the worst case of the time that may pass before a charge is posted or an empty
- * balance has stopped the machine for certain.
+ * What is set aside beyond the time of the next settlement: the worst case of what may run on before an empty balance
+ * has stopped the machine for certain.
  */
-const HOLD_SECONDS = 600n;
+export const HOLD_SECONDS = 600;
+/** So much traffic each way is set aside for a period, beside twice what the last one had. */
+const TRAFFIC_ALLOWANCE_BYTES = 1_000_000_000n;
 const BYTES_PER_GB = 1_000_000_000n;
 
 type Rates = {
@@ -13,10 +15,26 @@ type Rates = {
   readonly diskBytes: bigint;
 };
 
-/** The amount that a run must be able to pay before it may start. Rounded up: a hold must cover what it is for. */
-export function holdAmount({ priceNanosPerHour, storageNanosPerGbMonth, diskBytes }: Rates): Nanos {
-  const running = mulDivCeil(priceNanosPerHour, HOLD_SECONDS, SECONDS_PER_HOUR);
-  const storage = mulDivCeil(storageNanosPerGbMonth * diskBytes, HOLD_SECONDS, SECONDS_PER_MONTH * BYTES_PER_GB);
+/**
+ * The amount that a run must be able to pay for so long. Rounded up: a hold must cover what it is for. Before the first
+ * settlement, which comes when it runs, that is ten minutes.
+ */
+export function holdAmount(
+  { priceNanosPerHour, storageNanosPerGbMonth, diskBytes }: Rates,
+  seconds: number = HOLD_SECONDS,
+): Nanos {
+  const time = BigInt(seconds);
+  const running = mulDivCeil(priceNanosPerHour, time, SECONDS_PER_HOUR);
+  const storage = mulDivCeil(storageNanosPerGbMonth * diskBytes, time, SECONDS_PER_MONTH * BYTES_PER_GB);
   const amount = running + storage;
   return nanos(amount > 0n ? amount : 1n);
+}
+
+/** What is set aside for the traffic of a period. */
+export function trafficAllowance(
+  prices: { readonly inetUpNanosPerGb: bigint; readonly inetDownNanosPerGb: bigint },
+  lastPeriodNanos: bigint,
+): Nanos {
+  const { inetUpNanosPerGb: up, inetDownNanosPerGb: down } = prices;
+  return nanos(mulDivCeil(up + down, TRAFFIC_ALLOWANCE_BYTES, BYTES_PER_GB) + 2n * lastPeriodNanos);
 }

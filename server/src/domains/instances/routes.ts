@@ -6,15 +6,18 @@ import { parseDollars } from "../../base/money.ts";
 import type { Tx } from "../../db/transaction.ts";
 import { identityOf, type HttpScope } from "../../http/server.ts";
 import { changeBid } from "./bid-service.ts";
+import type { AccruedOf } from "./forecast-service.ts";
+import { viewForecast } from "./forecast-views.ts";
 import type { OrderDesk } from "./orders.ts";
 import { pageOf } from "./page.ts";
 import {
   BidBody,
   CreateAnswer,
-  CreateBody,
+  CreateOneBody,
   Done,
   EventQuery,
   Events,
+  ForecastAnswer,
   IdParams,
   Listing,
   ListQuery,
@@ -50,17 +53,18 @@ function requestOf(request: WithId): InstanceRequest {
   return { userId, instanceId: request.params.id, actor: `user:${userId}` };
 }
 
-type Ports = { readonly desk: OrderDesk } & Omit<Viewpoint, "now">;
+type CreationPorts = { readonly desk: OrderDesk; readonly accruedOf: AccruedOf };
+type Ports = CreationPorts & Omit<Viewpoint, "now">;
 
-export function instanceRoutes(scope: HttpScope, { desk, ...view }: Ports): void {
-  registerCreation(scope, desk);
+export function instanceRoutes(scope: HttpScope, { desk, accruedOf, ...view }: Ports): void {
+  registerCreation(scope, { desk, accruedOf });
   registerReading(scope, view);
   registerHistory(scope);
   registerChanges(scope);
   instanceSshRoutes(scope);
 }
 
-function registerCreation({ app, repeatable }: HttpScope, desk: OrderDesk): void {
+function registerCreation({ app, repeatable }: HttpScope, { desk, accruedOf }: CreationPorts): void {
   for (const method of ["PUT", "POST"] as const) {
     app.route({
       method,
@@ -71,16 +75,15 @@ function registerCreation({ app, repeatable }: HttpScope, desk: OrderDesk): void
       schema: {
         summary: "Create an instance from an offer",
         params: IdParams,
-        body: CreateBody,
-        response: { 200: CreateAnswer },
+        body: CreateOneBody,
+        response: { 200: Type.Union([CreateAnswer, ForecastAnswer]) },
       },
-      handler: (request) =>
-        desk.order({
-          identity: identityOf(request),
-          offerId: request.params.id,
-          body: request.body,
-          repeatable: repeatable(request),
-        }),
+      handler: async (request) => {
+        const { dry_run: isRehearsal = false, ...body } = request.body;
+        const order = { identity: identityOf(request), offerId: request.params.id, body };
+        if (isRehearsal) return viewForecast(await desk.forecast(order, accruedOf));
+        return desk.order({ ...order, repeatable: repeatable(request) });
+      },
     });
   }
 }

@@ -1,9 +1,8 @@
 import { sql } from "kysely";
-import type { ObservedInstance } from "../../../../protocol/index.ts";
 import type { InstanceId, MachineId } from "../../base/ids.ts";
 import { insertRows } from "../../db/insert-rows.ts";
 import type { Reader, Tx } from "../../db/transaction.ts";
-import type { GpuUse } from "../hosts/index.ts";
+import type { CountedRun } from "./counting.ts";
 
 /** One run of an instance: what happens under one generation. */
 export type RunKey = { readonly instanceId: InstanceId; readonly generation: number };
@@ -22,12 +21,6 @@ export async function insertRuns(tx: Tx, runs: readonly RunKey[]): Promise<void>
   );
 }
 
-export type Counted = {
-  readonly machineId: MachineId;
-  readonly seen: ObservedInstance;
-  readonly gpuUse: GpuUse | undefined;
-};
-
 /** What a run used of its machine when its host last looked. */
 export type Usage = {
   readonly cpuPercent: number | undefined;
@@ -37,54 +30,124 @@ export type Usage = {
   readonly gpuTemperatureC: number | undefined;
 };
 
-/**
- * Raises what runs counted. Counters never go back, so a report that comes late or twice changes nothing; a host counts
- * only for what it was given, and never more than the time that has passed, or than was left of the rental: what runs on
- * after its end, until the host has stopped it, costs nothing.
- */
-export async function raiseCounters(tx: Tx, counted: readonly Counted[]): Promise<void> {
-  if (counted.length === 0) return;
-  const seen = counted.map((one) => one.seen);
-  const counters = seen.map((one) => one.counters);
+/** A run that its host speaks of, with what bounds its counters. */
+export type SpokenRun = RunKey &
+  CountedRun & {
+    readonly machineId: MachineId;
+    /** Of its instance: the present generation, the end of the rental, and whether nothing is left of it. */
+    readonly presentGeneration: number;
+    readonly endAt: Date;
+    readonly isInstanceOver: boolean;
+    /** From here on nobody saw it; undefined while somebody does. */
+    readonly sealedAt: Date | undefined;
+    /** When the run after it was first proven to run: two never run at once. */
+    readonly nextMeteredFromAt: Date | undefined;
+    /** Whether its traffic costs anything, and how much of it is not charged yet. */
+    readonly isTrafficPriced: boolean;
+    readonly chargedBytes: bigint;
+  };
+
+/** The runs that these machines speak of; of what runs elsewhere they may say nothing. The caller holds their locks. */
+export async function listSpokenRuns(
+  tx: Tx,
+  spoken: readonly { readonly machineId: MachineId; readonly instanceId: number; readonly generation: number }[],
+): Promise<readonly SpokenRun[]> {
+  const { rows } = await sql<SpokenRun>`
+    select run.instance_id as "instanceId", run.generation, instances.machine_id as "machineId",
+      run.started_at as "startedAt", run.last_counted_at as "lastCountedAt", run.metered_from_at as "meteredFromAt",
+      run.running_ms as "runningMs", run.received_bytes as "receivedBytes", run.sent_bytes as "sentBytes",
+      run.heard_running_ms as "heardRunningMs", run.heard_received_bytes as "heardReceivedBytes",
+      run.heard_sent_bytes as "heardSentBytes", run.spare_ms as "spareMs", run.sealed_at as "sealedAt",
+      run.charged_received_bytes + run.charged_sent_bytes as "chargedBytes",
+      instances.generation as "presentGeneration", instances.end_at as "endAt",
+      instances.ended_at is not null as "isInstanceOver",
+      instances.inet_up_nanos_per_gb + instances.inet_down_nanos_per_gb > 0 as "isTrafficPriced",
+      (
+        select next.metered_from_at from instance_runs as next
+        where next.instance_id = run.instance_id and next.generation = run.generation + 1
+      ) as "nextMeteredFromAt"
+    from unnest(
+      ${spoken.map((one) => one.machineId)}::integer[], ${spoken.map((one) => one.instanceId)}::integer[],
+      ${spoken.map((one) => one.generation)}::integer[]
+    ) as spoken (machine_id, instance_id, generation)
+    join instances on instances.id = spoken.instance_id and instances.machine_id = spoken.machine_id
+    join instance_runs as run on run.instance_id = spoken.instance_id and run.generation = spoken.generation
+  `.execute(tx.db);
+  return rows.map((row) => ({
+    ...row,
+    meteredFromAt: row.meteredFromAt ?? undefined,
+    sealedAt: row.sealedAt ?? undefined,
+    nextMeteredFromAt: row.nextMeteredFromAt ?? undefined,
+  }));
+}
+
+/** What a run has counted, and up to when it may have counted since. */
+export type RunMark = Pick<CountedRun, "runningMs" | "receivedBytes" | "sentBytes" | "lastCountedAt"> & {
+  readonly sealedAt: Date | undefined;
+};
+
+/** Where the counters of a run are; undefined when there is no such run. The caller holds the lock of its machine. */
+export async function findRunMark(tx: Tx, { instanceId, generation }: RunKey): Promise<RunMark | undefined> {
+  const row = await tx.db
+    .selectFrom("instance_runs")
+    .select(["running_ms", "received_bytes", "sent_bytes", "last_counted_at", "sealed_at"])
+    .where("instance_id", "=", instanceId)
+    .where("generation", "=", generation)
+    .executeTakeFirst();
+  if (row === undefined) return undefined;
+  return {
+    runningMs: row.running_ms,
+    receivedBytes: row.received_bytes,
+    sentBytes: row.sent_bytes,
+    lastCountedAt: row.last_counted_at,
+    sealedAt: row.sealed_at ?? undefined,
+  };
+}
+
+/** What is stored of a run after a report: its counters, and what it uses now. */
+export type RaisedRun = RunKey &
+  CountedRun & { readonly isRunning: boolean; readonly usage: Usage | undefined; readonly at: Date };
+
+export async function storeCounters(tx: Tx, runs: readonly RaisedRun[]): Promise<void> {
+  if (runs.length === 0) return;
+  const column = <T>(pick: (run: RaisedRun) => T) => runs.map(pick);
   await sql`
     update instance_runs as run set
-      running_ms = greatest(
-        run.running_ms,
-        least(
-          seen.running_ms,
-          (extract(epoch from ${tx.now}::timestamptz - run.started_at) * 1000)::bigint,
-          case when instances.end_at < ${tx.now}::timestamptz then run.running_ms
-            + (extract(epoch from greatest(instances.end_at - run.last_counted_at, interval '0')) * 1000)::bigint end
-        )
-      ),
-      received_bytes = greatest(run.received_bytes, seen.received_bytes),
-      sent_bytes = greatest(run.sent_bytes, seen.sent_bytes),
-      first_running_at = case when seen.is_running then coalesce(run.first_running_at, ${tx.now}::timestamptz)
+      running_ms = raised.running_ms, received_bytes = raised.received_bytes, sent_bytes = raised.sent_bytes,
+      heard_running_ms = raised.heard_running_ms, heard_received_bytes = raised.heard_received_bytes,
+      heard_sent_bytes = raised.heard_sent_bytes, spare_ms = raised.spare_ms,
+      first_running_at = case when raised.is_running then coalesce(run.first_running_at, raised.at)
         else run.first_running_at end,
-      usage = seen.usage,
-      last_counted_at = ${tx.now}::timestamptz
+      metered_from_at = raised.metered_from_at, usage = raised.usage, last_counted_at = raised.last_counted_at
     from unnest(
-      ${counted.map((one) => one.machineId)}::integer[],
-      ${seen.map((one) => one.instance_id)}::integer[], ${seen.map((one) => one.generation)}::integer[],
-      ${counters.map((c) => c.running_ms)}::bigint[], ${counters.map((c) => c.received_bytes)}::bigint[],
-      ${counters.map((c) => c.sent_bytes)}::bigint[], ${seen.map((one) => one.state === "running")}::boolean[],
-      ${counted.map(usageOf)}::jsonb[]
-    ) as seen (machine_id, instance_id, generation, running_ms, received_bytes, sent_bytes, is_running, usage)
-    join instances on instances.id = seen.instance_id and instances.machine_id = seen.machine_id
-    where run.instance_id = seen.instance_id and run.generation = seen.generation
+      ${column((run) => run.instanceId)}::integer[], ${column((run) => run.generation)}::integer[],
+      ${column((run) => run.runningMs)}::bigint[], ${column((run) => run.receivedBytes)}::bigint[],
+      ${column((run) => run.sentBytes)}::bigint[], ${column((run) => run.heardRunningMs)}::bigint[],
+      ${column((run) => run.heardReceivedBytes)}::bigint[], ${column((run) => run.heardSentBytes)}::bigint[],
+      ${column((run) => run.spareMs)}::bigint[], ${column((run) => run.isRunning)}::boolean[],
+      ${column((run) => run.meteredFromAt ?? null)}::timestamptz[],
+      ${column(({ usage }) => (usage === undefined ? null : JSON.stringify(usage)))}::jsonb[],
+      ${column((run) => run.lastCountedAt)}::timestamptz[], ${column((run) => run.at)}::timestamptz[]
+    ) as raised (instance_id, generation, running_ms, received_bytes, sent_bytes, heard_running_ms,
+      heard_received_bytes, heard_sent_bytes, spare_ms, is_running, metered_from_at, usage, last_counted_at, at)
+    where run.instance_id = raised.instance_id and run.generation = raised.generation
   `.execute(tx.db);
 }
 
-function usageOf({ seen: { state, usage }, gpuUse }: Counted): string | null {
-  if (state !== "running" || (usage === null && gpuUse === undefined)) return null;
-  const stored: Usage = {
-    cpuPercent: usage?.cpu_percent,
-    memoryBytes: usage?.memory_bytes,
-    diskBytes: usage?.disk_bytes,
-    gpuPercent: gpuUse?.percent,
-    gpuTemperatureC: gpuUse?.temperatureC,
-  };
-  return JSON.stringify(stored);
+/**
+ * Notes until when somebody saw these runs, which are over: what is told of the time after that counts nothing. One that
+ * was over before stays as it was.
+ */
+export async function sealRuns(tx: Tx, runs: readonly (RunKey & { readonly at: Date })[]): Promise<void> {
+  if (runs.length === 0) return;
+  await sql`
+    update instance_runs as run set sealed_at = least(run.sealed_at, over.at), spare_ms = 0
+    from unnest(
+      ${runs.map((run) => run.instanceId)}::integer[], ${runs.map((run) => run.generation)}::integer[],
+      ${runs.map((run) => run.at)}::timestamptz[]
+    ) as over (instance_id, generation, at)
+    where run.instance_id = over.instance_id and run.generation = over.generation
+  `.execute(tx.db);
 }
 
 /** What these runs last used; those of which nothing is known are left out. */
@@ -98,89 +161,4 @@ export async function listUsage(db: Reader, runs: readonly RunKey[]): Promise<Re
     where run.usage is not null
   `.execute(db);
   return new Map(rows.map((row) => [row.instance_id, row.usage]));
-}
-
-/** Runs that counted more than was charged, the longest waiting first. */
-export async function listUnchargedRuns(db: Reader, limit: number): Promise<readonly RunKey[]> {
-  const rows = await db
-    .selectFrom("instance_runs")
-    .select(["instance_id", "generation"])
-    .where(sql<boolean>`charged_running_ms < running_ms`)
-    .orderBy("last_counted_at")
-    .limit(limit)
-    .execute();
-  return rows.map((row) => ({ instanceId: row.instance_id, generation: row.generation }));
-}
-
-/** The same of one instance. */
-export async function listUnchargedRunsOf(db: Reader, instanceId: InstanceId): Promise<readonly RunKey[]> {
-  const rows = await db
-    .selectFrom("instance_runs")
-    .select("generation")
-    .where("instance_id", "=", instanceId)
-    .where(sql<boolean>`charged_running_ms < running_ms`)
-    .orderBy("generation")
-    .execute();
-  return rows.map(({ generation }) => ({ instanceId, generation }));
-}
-
-/** What a run has counted and not paid yet, with the best terms of that time if they changed in it. */
-export type UnchargedRun = RunKey & {
-  readonly runningMs: bigint;
-  readonly chargedMs: bigint;
-  readonly lowestNanosPerHour: bigint | undefined;
-  readonly highestDiscountPpm: number;
-};
-
-/** The caller holds the lock of the machine, so that the counters stand still. */
-export async function findUnchargedRun(tx: Tx, { instanceId, generation }: RunKey): Promise<UnchargedRun | undefined> {
-  const row = await tx.db
-    .selectFrom("instance_runs")
-    .select(["running_ms", "charged_running_ms", "lowest_price_nanos_per_hour", "highest_discount_ppm"])
-    .where("instance_id", "=", instanceId)
-    .where("generation", "=", generation)
-    .where(sql<boolean>`charged_running_ms < running_ms`)
-    .executeTakeFirst();
-  if (row === undefined) return undefined;
-  return {
-    instanceId,
-    generation,
-    runningMs: row.running_ms,
-    chargedMs: row.charged_running_ms,
-    lowestNanosPerHour: row.lowest_price_nanos_per_hour ?? undefined,
-    highestDiscountPpm: row.highest_discount_ppm ?? 0,
-  };
-}
-
-/** Notes that a run is charged up to here; together with the transfer that charged it. */
-export async function markCharged(tx: Tx, run: UnchargedRun): Promise<void> {
-  await sql`
-    update instance_runs set
-      charged_running_ms = ${run.runningMs}::bigint,
-      lowest_price_nanos_per_hour =
-        case when last_counted_at <= price_changed_at then lowest_price_nanos_per_hour end,
-      highest_discount_ppm = case when last_counted_at <= price_changed_at then highest_discount_ppm end
-    where instance_id = ${run.instanceId} and generation = ${run.generation}
-  `.execute(tx.db);
-}
-
-/**
- * Notes that price or discount are about to change from these. Up to the first report after the change it is not known
- * what was counted before it and what after: all of that costs the lower price, at the higher discount.
- */
-export async function notePriceChange(
-  tx: Tx,
-  instanceId: InstanceId,
-  fromNanosPerHour: bigint,
-  fromDiscountPpm = 0,
-): Promise<void> {
-  await sql`
-    update instance_runs as run set
-      lowest_price_nanos_per_hour = least(run.lowest_price_nanos_per_hour, ${fromNanosPerHour}::bigint),
-      highest_discount_ppm = greatest(run.highest_discount_ppm, ${fromDiscountPpm}::integer),
-      price_changed_at = ${tx.now}::timestamptz
-    from instances
-    where instances.id = ${instanceId} and run.instance_id = instances.id
-      and (run.generation = instances.generation or run.charged_running_ms < run.running_ms)
-  `.execute(tx.db);
 }

@@ -30,6 +30,8 @@ test("an instance goes through its whole life, and each step has its event", asy
   assert.equal((await setState(world, user, id, "stopped")).status, 200);
   assert.equal((await stored(world, id)).leases, 1, "devices are kept until the host confirms");
   await host.obey();
+  // What was set aside is free once the last of the run is charged.
+  await world.runLoop("settle-runs");
   assert.deepEqual(await stored(world, id), {
     ...(await stored(world, id)),
     phase: "stopped",
@@ -298,6 +300,7 @@ test("a second stop calls off a start that waits", async (t) => {
   assert.equal((await show(world, one, id)).actual_status, "scheduling");
   await world.assertBooks();
   await setState(world, one, id, "stopped");
+  await world.runLoop("settle-runs");
   assert.deepEqual([(await stored(world, id)).phase, (await stored(world, id)).hold], ["stopped", null]);
   await world.assertBooks();
 });

@@ -219,6 +219,52 @@ export const CreateAnswer = Type.Object({
   ask_id: Type.Integer(),
 });
 
+/** The creation of one instance can be asked about without that anything is made. */
+export const CreateOneBody = Type.Object(
+  {
+    ...CreateBody.properties,
+    dry_run: Type.Optional(
+      Type.Boolean({ description: "Only says what it would cost, and whether it would start; nothing is made." }),
+    ),
+  },
+  { additionalProperties: true },
+);
+
+const Hours = Nullable(Type.Number({ description: "Hours; null where nothing is used up." }));
+
+export const ForecastAnswer = Type.Object({
+  success: Type.Literal(true),
+  dry_run: Type.Literal(true),
+  ask_id: Type.Integer(),
+  price: Type.Object({
+    gpu_per_hour: Type.Number(),
+    disk_per_hour: Type.Number(),
+    volume_per_hour: Type.Number({ description: "Of the volume that `volume_info` rents with it; 0 without one." }),
+    total_per_hour: Type.Number(),
+    inet_up_per_gb: Type.Number(),
+    inet_down_per_gb: Type.Number(),
+  }),
+  hold: Type.Number({ description: "Dollars that are set aside when it starts." }),
+  balance: Type.Number({ description: "Dollars, less what has been used already." }),
+  balance_lasts_hours: Type.Object(
+    { now: Hours, after: Hours },
+    { description: "With all that runs and is stored now, and with this rental besides." },
+  ),
+  caps: Type.Array(
+    Type.Object({
+      id: Type.Integer(),
+      scope: Type.String({ description: "account, key, endpoint or instance" }),
+      scope_id: Type.Integer(),
+      period: Type.String({ description: "day, month or total" }),
+      limit: Type.Number(),
+      left: Type.Number({ description: "Dollars that it leaves now, without this rental." }),
+    }),
+    { description: "Those that the rental would count against." },
+  ),
+  would_start: Type.Boolean(),
+  reason: Nullable(Type.Object({ error: Type.String(), msg: Type.String() })),
+});
+
 export const UpdateBody = Type.Object(
   { state: Type.Optional(State), label: Type.Optional(Type.String({ description: "At most 1024 characters." })) },
   { additionalProperties: true },

@@ -1,12 +1,14 @@
-import { insufficientFunds, invalid } from "../../base/errors.ts";
+import { invalid } from "../../base/errors.ts";
 import { parseId, type InstanceId, type UserId } from "../../base/ids.ts";
-import { formatDollars, type Nanos } from "../../base/money.ts";
+import { nanos, type Nanos } from "../../base/money.ts";
 import type { Reader, Tx } from "../../db/transaction.ts";
 import { deleteInstanceKeys, deleteInstanceSshKeys } from "../accounts/index.ts";
 import { describeMachines, listMaintenances, lockMachines } from "../hosts/index.ts";
-import { listDepositBalances, placeHold } from "../ledger/index.ts";
+import { findPendingHold, listDepositBalances, placeHold, releaseHold } from "../ledger/index.ts";
 import { listNotes } from "../tasks/index.ts";
 import { listFilling } from "../volumes/index.ts";
+import { scopesOf } from "./cap-scopes.ts";
+import { makeDue } from "./charging-store.ts";
 import { renewClaim } from "./claim-store.ts";
 import type { Actor, Instance } from "./instance.ts";
 import type { InstanceKeySecret } from "./desired.ts";
@@ -14,6 +16,7 @@ import { listEvents } from "./event-store.ts";
 import { viewEvent } from "./events-view.ts";
 import { jupyterTokenOf } from "./jupyter.ts";
 import type { LifecycleEvent } from "./lifecycle.ts";
+import { refuseHold } from "./hold-refusal.ts";
 import { holdAmount } from "./pricing.ts";
 import { listProxyPorts } from "./proxy-port-store.ts";
 import { listUsage } from "./run-store.ts";
@@ -74,26 +77,43 @@ export async function startInstance(tx: Tx, request: InstanceRequest): Promise<v
     throw invalid("id", `Instance ${instance.id} reached its end date and cannot start again.`, "contract_ended");
   }
   if (instance.desired === "stopped" && instance.holdId === undefined && !instance.isBackground) {
-    instance = await setCreditAside(tx, instance, "to start");
+    instance = await setCreditAside(tx, instance, "starting");
   }
   if (instance.phase === "stopped") await requireSoleWriter(tx, instance.id);
   if (instance.desired === "stopped") await renewClaim(tx, instance.id, { isFresh: true });
   await apply(tx, instance, "startRequested", request.actor, "running");
 }
 
-/** Holds what the instance must be able to pay at its price before it runs; `purpose` completes the refusal. */
-export async function setCreditAside(tx: Tx, instance: Instance, purpose: string): Promise<Instance> {
+/** Holds what the instance must be able to pay at its price before it runs; `what` of it needs that, for the refusal. */
+async function setCreditAside(tx: Tx, instance: Instance, what: string): Promise<Instance> {
+  return holdFor(tx, instance, { what, amount: await amountToSetAside(tx, instance) });
+}
+
+/**
+ * The same at another price, for one that has something set aside: never less than that, since it covers what has accrued.
+ * The next settlement, which is due now, makes it what it has to be.
+ */
+export async function setCreditAsideAnew(tx: Tx, instance: Instance, what: string): Promise<void> {
+  if (instance.holdId === undefined) return;
+  await makeDue(tx, [instance.id]);
+  const kept = (await findPendingHold(tx.db, instance.holdId)) ?? 0n;
+  const needed = await amountToSetAside(tx, instance);
+  await releaseHold(tx, instance.holdId);
+  await holdFor(tx, instance, { what, amount: kept > needed ? nanos(kept) : needed });
+}
+
+async function holdFor(
+  tx: Tx,
+  instance: Instance,
+  { what, amount }: { readonly what: string; readonly amount: Nanos },
+): Promise<Instance> {
   const hold = await placeHold(tx, {
     userId: instance.userId,
-    amount: await amountToSetAside(tx, instance),
+    amount,
     cause: { instance_id: instance.id },
+    scopes: scopesOf(instance),
   });
-  if (hold.kind !== "placed") {
-    const missing = formatDollars(hold.shortfallNanos);
-    throw insufficientFunds(`Not enough credit ${purpose} instance ${instance.id}: $${missing} more is needed.`, {
-      extra: { shortfall: Number(missing) },
-    });
-  }
+  if (hold.kind !== "placed") throw refuseHold(hold, { what: `${what} instance ${instance.id}`, amount });
   await setHold(tx, instance.id, hold.holdId);
   return { ...instance, holdId: hold.holdId };
 }

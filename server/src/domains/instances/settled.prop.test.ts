@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { testApp, type TestApp } from "../../../../test/support/app.ts";
+import { assertLines } from "../../../../test/support/charges.ts";
 import type { FakeHost } from "../../../../test/support/fake-host.ts";
 import type { TestCaller } from "../../../../test/support/fixtures.ts";
 import { changeBid, destroy, setState } from "../../../../test/support/rentals.ts";
@@ -119,6 +120,7 @@ async function checkAlways({ world }: Market): Promise<void> {
   );
   assert.deepEqual(overlaps, [], "a device was leased twice at one time");
   await world.assertBooks();
+  await assertLines(world);
 }
 
 /** Everybody does what is asked, and time passes, until nothing changes any more. */

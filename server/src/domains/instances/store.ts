@@ -4,9 +4,9 @@ import type { InstanceId, MachineId, TemplateId, UserId } from "../../base/ids.t
 import { nanos } from "../../base/money.ts";
 import type { InstancesTable } from "../../db/tables.ts";
 import type { Database } from "../../db/connect.ts";
-import { insertRows } from "../../db/insert-rows.ts";
+import { insertRows, toJsonRows } from "../../db/insert-rows.ts";
 import type { Reader, Tx } from "../../db/transaction.ts";
-import { asHoldId, type HoldId } from "../ledger/index.ts";
+import { asHoldId, parseCapScope, type HoldId } from "../ledger/index.ts";
 import { notifyMachines } from "../hosts/index.ts";
 import type { LaunchSettings } from "../templates/index.ts";
 import type { Actor, Instance, Observation } from "./instance.ts";
@@ -60,6 +60,7 @@ export async function insertInstances(tx: Tx, instances: readonly NewInstance[],
     deadline_at: deadlineOf(instance.phase, tx.now),
     generation: instance.generation,
     hold_id: instance.holdId ?? null,
+    cap_scopes: instance.capScopes,
     created_at: tx.now,
     end_at: instance.endAt,
   }));
@@ -86,21 +87,30 @@ export type NewEvent = {
   readonly generation: number;
 };
 
+/**
+ * Notes what happened, now: or where storage is charged up to, or when something else happened, by a later clock that came
+ * first. What is charged rests on what had happened, so nothing happens before it afterwards, nor out of order.
+ */
 export async function insertEvents(tx: Tx, events: readonly NewEvent[]): Promise<void> {
   if (events.length === 0) return;
-  await insertRows(
-    tx,
-    "instance_events",
-    events.map((event) => ({
-      instance_id: event.instanceId,
-      at: tx.now,
-      actor: event.actor,
-      cause: event.cause,
-      from_phase: event.from ?? null,
-      to_phase: event.to,
-      generation: event.generation,
-    })),
-  );
+  const rows = events.map((event) => ({
+    instance_id: event.instanceId,
+    actor: event.actor,
+    cause: event.cause,
+    from_phase: event.from ?? null,
+    to_phase: event.to,
+    generation: event.generation,
+  }));
+  await sql`
+    insert into instance_events (instance_id, at, actor, cause, from_phase, to_phase, generation)
+    select said.instance_id,
+      greatest(${tx.now}::timestamptz, instances.storage_charged_until_at, (
+        select last.at from instance_events as last where last.instance_id = said.instance_id order by last.id desc limit 1
+      )),
+      said.actor, said.cause, said.from_phase, said.to_phase, said.generation
+    from json_populate_recordset(null::instance_events, ${toJsonRows(rows)}::json) as said
+    join instances on instances.id = said.instance_id
+  `.execute(tx.db);
 }
 
 /** Instances by id, whoever owns them: the caller compares owners. */
@@ -316,6 +326,7 @@ function toInstance(row: Selectable<InstancesTable>): Instance {
     deviceProblem: row.device_problem,
     deadlineAt: row.deadline_at ?? undefined,
     holdId: row.hold_id === null ? undefined : asHoldId(row.hold_id),
+    capScopes: row.cap_scopes.map(parseCapScope),
     createdAt: row.created_at,
     endAt: row.end_at,
   };

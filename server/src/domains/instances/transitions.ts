@@ -2,6 +2,7 @@ import { conflict, notFound, type AppError } from "../../base/errors.ts";
 import type { DeviceId, InstanceId, MachineId } from "../../base/ids.ts";
 import { invariant } from "../../base/invariant.ts";
 import type { Tx } from "../../db/transaction.ts";
+import { listSpans } from "../hosts/index.ts";
 import { releaseHolds, type HoldId } from "../ledger/index.ts";
 import {
   allocate,
@@ -14,8 +15,11 @@ import {
   type NewLease,
 } from "../market/index.ts";
 import { detachVolumes } from "../volumes/index.ts";
+import { makeDue } from "./charging-store.ts";
 import { listClaims, setReviews } from "./claim-store.ts";
 import { isUnsettled, machineClaims } from "./claims.ts";
+import { faultOf } from "./host-fault.ts";
+import { insertHostFaults, type HostFault } from "./host-fault-store.ts";
 import type { Actor, Instance } from "./instance.ts";
 import {
   decide,
@@ -23,11 +27,13 @@ import {
   type DesiredState,
   type Effect,
   type LifecycleEvent,
+  type Phase,
   type Rejection,
 } from "./lifecycle.ts";
-import { clearHolds, setDesired, updatePhases, type PhaseChange } from "./phase-store.ts";
+import { tellMoves } from "./lifecycle-notices.ts";
+import { clearUnmeteredHolds, setDesired, updatePhases, type PhaseChange } from "./phase-store.ts";
 import { insertEvents, lockInstances, notifyDesired } from "./store.ts";
-import { insertRuns } from "./run-store.ts";
+import { insertRuns, sealRuns } from "./run-store.ts";
 
 /** One thing that happened to one instance. The caller holds the row locks of the machine and the instance. */
 export type Happening = {
@@ -48,6 +54,8 @@ type Consequences = {
   readonly changed: Set<MachineId>;
   readonly released: InstanceId[];
   readonly ended: InstanceId[];
+  readonly due: InstanceId[];
+  readonly faults: HostFault[];
   readonly holds: { readonly instanceId: InstanceId; readonly holdId: HoldId }[];
 };
 
@@ -81,7 +89,8 @@ export async function displace(tx: Tx, instances: readonly Instance[], cause: st
 }
 
 function noConsequences(): Consequences {
-  return { told: new Set(), scheduled: new Set(), changed: new Set(), released: [], ended: [], holds: [] };
+  const sets = { told: new Set<MachineId>(), scheduled: new Set<MachineId>(), changed: new Set<MachineId>() };
+  return { ...sets, released: [], ended: [], due: [], faults: [], holds: [] };
 }
 
 type Move = PhaseChange & { readonly happening: Happening; readonly effects: readonly Effect[] };
@@ -111,12 +120,35 @@ async function applyAll(tx: Tx, happenings: readonly Happening[], after: Consequ
     .filter(({ effects }) => effects.includes("newGeneration"))
     .map(({ happening: { event }, from, generation }) => ({ instanceId: from.id, generation, event }));
   await insertRuns(tx, runs);
+  await sealEnded(tx, moves);
   // Devices that were granted just now were granted to this run.
   await setLeaseGenerations(
     tx,
     runs.filter(({ event }) => event !== "devicesGranted"),
   );
+  await tellMoves(
+    tx,
+    moves.map(({ happening: { event }, from, to, cause, generation }) => ({ event, from, to, cause, generation })),
+  );
   for (const move of moves) noteConsequences(move, after);
+}
+
+/** What its host has to say before a run is over, or cannot say any more. */
+const LAST_EVENTS: ReadonlySet<LifecycleEvent> = new Set(["containerStopped", "containerAbsent", "hostLost"]);
+
+/** Runs that are over count nothing more. Of a lost host, nobody saw what it did since it was heard of last. */
+async function sealEnded(tx: Tx, moves: readonly Move[]): Promise<void> {
+  const over = moves.filter(({ happening }) => LAST_EVENTS.has(happening.event));
+  const lost = over.filter(({ happening }) => happening.event === "hostLost");
+  const lostOn = [...new Set(lost.map(({ from }) => from.machineId))];
+  const spans = await listSpans(tx.db, lostOn, tx.now);
+  await sealRuns(
+    tx,
+    over.map(({ from: { id, generation, machineId }, happening }) => {
+      const lastSeenAt = happening.event === "hostLost" ? spans.get(machineId)?.lastSeenAt : undefined;
+      return { instanceId: id, generation, at: lastSeenAt ?? tx.now };
+    }),
+  );
 }
 
 /** Where a happening leads its instance; undefined when it stays where it is. */
@@ -142,8 +174,13 @@ function moveOf(now: Date, happening: Happening): Move | undefined {
   };
 }
 
-function noteConsequences({ from: { id, machineId, holdId }, to, effects }: Move, after: Consequences): void {
+function noteConsequences({ from, to, effects, happening }: Move, after: Consequences): void {
+  const { id, machineId, holdId, generation } = from;
   if (to === "ended") after.ended.push(id);
+  const reason = faultOf({ ...from, event: happening.event, to });
+  if (reason !== undefined) after.faults.push({ instanceId: id, generation, reason });
+  // What its host reports of it now is the last of a run, or the first; what is set aside follows what it does.
+  if (reason !== undefined || SETTLED_PHASES.has(to)) after.due.push(id);
   for (const effect of effects) {
     switch (effect) {
       case "newGeneration":
@@ -165,24 +202,38 @@ function noteConsequences({ from: { id, machineId, holdId }, to, effects }: Move
   }
 }
 
+/** Whoever comes to one of these is settled at once, up to here. */
+const SETTLED_PHASES: ReadonlySet<Phase> = new Set(["running", "scheduled", "stopped", "ending", "ended"]);
+
 async function settle(tx: Tx, after: Consequences): Promise<void> {
   if (after.released.length > 0) await releaseLeases(tx, after.released);
   // Not before nothing is left of it: until then its container may write to its volumes.
   if (after.ended.length > 0) await detachVolumes(tx, after.ended);
   if (after.scheduled.size > 0) await grantAndDisplace(tx, [...after.scheduled], after);
-  if (after.holds.length > 0) {
-    // Ledger rows are locked last of all, in every use case.
-    await releaseHolds(
-      tx,
-      after.holds.map((hold) => hold.holdId),
-    );
-    await clearHolds(
-      tx,
-      after.holds.map((hold) => hold.instanceId),
-    );
-  }
+  await insertHostFaults(tx, after.faults);
+  await makeDue(tx, after.due);
+  await releaseUnused(tx, after.holds);
   if (after.changed.size > 0) await refreshOffers(tx, [...after.changed]);
   if (after.told.size > 0) await notifyDesired(tx, [...after.told]);
+}
+
+/**
+ * Gives back what was set aside for runs that never were. What has run is charged once more before: until then what was
+ * set aside for that stays, so that it cannot be spent otherwise meanwhile.
+ */
+async function releaseUnused(tx: Tx, holds: Consequences["holds"]): Promise<void> {
+  if (holds.length === 0) return;
+  const unmetered = new Set(
+    await clearUnmeteredHolds(
+      tx,
+      holds.map((hold) => hold.instanceId),
+    ),
+  );
+  // Ledger rows are locked last of all, in every use case.
+  await releaseHolds(
+    tx,
+    holds.filter((hold) => unmetered.has(hold.instanceId)).map((hold) => hold.holdId),
+  );
 }
 
 async function grantAndDisplace(tx: Tx, machineIds: readonly MachineId[], after: Consequences): Promise<void> {

@@ -50,6 +50,10 @@ export async function findEndpointGroup(
   return row && toGroup(row);
 }
 
+export async function hasEndpointGroup(db: Reader, userId: UserId, id: EndpointGroupId): Promise<boolean> {
+  return (await findEndpointGroup(db, id, userId)) !== undefined;
+}
+
 /** Locks a live group of this user: its parameters and its set of workers change under this lock. */
 export async function findEndpointGroupForUpdate(
   tx: Tx,
@@ -98,6 +102,23 @@ export async function insertWorker(tx: Tx, groupId: EndpointGroupId, instanceId:
     .insertInto("endpoint_workers")
     .values({ instance_id: instanceId, endpoint_group_id: groupId, state: "active", created_at: tx.now })
     .execute();
+  await tx.db
+    .insertInto("endpoint_worker_names")
+    .values({ instance_id: instanceId, endpoint_group_id: groupId })
+    .execute();
+}
+
+/** Which endpoints these instances work for, or did; those that never did are left out. */
+export async function listEndpointsOf(
+  db: Reader,
+  instanceIds: readonly InstanceId[],
+): Promise<ReadonlyMap<InstanceId, number>> {
+  const rows = await db
+    .selectFrom("endpoint_worker_names")
+    .select(["instance_id", "endpoint_group_id"])
+    .where("instance_id", "=", sql<InstanceId>`any(${[...instanceIds]}::integer[])`)
+    .execute();
+  return new Map(rows.map((row) => [row.instance_id, row.endpoint_group_id]));
 }
 
 /** How many workers a group has, those being removed included. */

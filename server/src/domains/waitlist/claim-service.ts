@@ -46,10 +46,11 @@ export async function wishOfRequest(
 ): Promise<Wish | undefined> {
   const stored = await findLaunch(db, id);
   if (stored === undefined) return undefined;
-  const { templateHashId: hash, volumeInfo } = stored;
+  const { templateHashId: hash, volumeInfo, capScopes } = stored;
   const template = hash === undefined ? undefined : await resolveTemplateByHash(db, userId, hash, sealer);
   return {
     userId,
+    capScopes,
     launch: openLogin(stored.launch, id, sealer),
     template: template && { id: template.id, hashId: template.hashId },
     volumeInfo,

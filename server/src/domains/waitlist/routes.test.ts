@@ -152,7 +152,7 @@ test("who cannot pay keeps the place and is told; who can is served meanwhile", 
   const waiting = await showRequest(world, poor, first);
   assert.equal(waiting.status, "open");
   assert.match(waiting.reason, /credit/i);
-  await giveCredit(world.env, poor, 10);
+  await giveCredit(world, poor, 10);
   world.clock.advance(16_000);
   await becomes(world, poor, first, "claimed");
   await world.assertBooks();

@@ -26,8 +26,8 @@ export function waitlistRoutes(scope: HttpScope, ports: WaitlistPorts): void {
       },
     },
     (request) => {
-      const { userId } = identityOf(request);
-      return mutate(request, (tx) => createStandingRequest(tx, { userId, body: request.body }, ports));
+      const identity = identityOf(request);
+      return mutate(request, (tx) => createStandingRequest(tx, { identity, body: request.body }, ports));
     },
   );
   app.delete(

@@ -1,5 +1,6 @@
 import { conflict, insufficientFunds, invalid, notFound } from "../../base/errors.ts";
 import { asId, parseId, type MachineId, type StandingRequestId, type UserId } from "../../base/ids.ts";
+import type { Identity } from "../../base/identity.ts";
 import type { Nanos } from "../../base/money.ts";
 import type { Sealer } from "../../base/seal.ts";
 import type { Reader, Tx } from "../../db/transaction.ts";
@@ -51,7 +52,7 @@ export type OwnRequest = { readonly userId: UserId; readonly id: number };
 /** Stores a request after everything about it was checked: when its turn comes, no slip of its renter is in the way. */
 export async function createStandingRequest(
   tx: Tx,
-  { userId, body }: { readonly userId: UserId; readonly body: CreateBody },
+  { identity, body }: { readonly identity: Identity; readonly body: CreateBody },
   { desk, sealer, search, creditOf }: WaitlistPorts,
 ) {
   if (body.target_state === "stopped") {
@@ -61,7 +62,8 @@ export async function createStandingRequest(
     const message = "volume_info.create_new: a new volume is on one machine; rent it first and link it by volume_id";
     throw invalid("volume_info.create_new", message);
   }
-  const wish = await desk.wishOf(tx.db, userId, body);
+  const { userId } = identity;
+  const wish = await desk.wishOf(tx.db, identity, body);
   await desk.checkVolumes(tx, wish);
   const { bidNanosPerHour, launch, template, volumeInfo } = wish;
   const query = readQuery(body.q);
@@ -89,6 +91,7 @@ export async function createStandingRequest(
     launch: sealLogin(launch, id, sealer),
     templateHashId: template?.hashId,
     volumeInfo,
+    capScopes: wish.capScopes,
     expiresAt,
   });
   const positions = await positionsOf(tx.db, [id]);

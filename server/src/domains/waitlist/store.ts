@@ -4,6 +4,7 @@ import { nanos, type Nanos } from "../../base/money.ts";
 import type { StandingRequestsTable } from "../../db/tables.ts";
 import type { Reader, Tx } from "../../db/transaction.ts";
 import type { Wish } from "../instances/index.ts";
+import { parseCapScope } from "../ledger/index.ts";
 import type { Query, StandingRequest, Status } from "./standing-request.ts";
 
 /** Told to every process when requests were made or closed; the payload is an id, or empty for many. */
@@ -21,6 +22,7 @@ export type NewStandingRequest = {
   readonly launch: Launch;
   readonly templateHashId: string | undefined;
   readonly volumeInfo: VolumeInfo;
+  readonly capScopes: Wish["capScopes"];
   readonly expiresAt: Date;
 };
 
@@ -56,6 +58,7 @@ export async function insertStandingRequest(tx: Tx, request: NewStandingRequest)
       launch: JSON.stringify(request.launch),
       template_hash_id: request.templateHashId ?? null,
       volume_info: request.volumeInfo === undefined ? null : JSON.stringify(request.volumeInfo),
+      cap_scopes: [...request.capScopes],
       created_at: tx.now,
       expires_at: request.expiresAt,
     })
@@ -145,7 +148,7 @@ export async function listOpen(db: Reader, now: Date, ids?: readonly StandingReq
 export async function findLaunch(db: Reader, id: StandingRequestId) {
   const row = await db
     .selectFrom("standing_requests")
-    .select(["launch", "template_hash_id", "volume_info"])
+    .select(["launch", "template_hash_id", "volume_info", "cap_scopes"])
     .where("id", "=", id)
     .executeTakeFirst();
   return (
@@ -153,6 +156,7 @@ export async function findLaunch(db: Reader, id: StandingRequestId) {
       launch: row.launch as Launch,
       templateHashId: row.template_hash_id ?? undefined,
       volumeInfo: (row.volume_info ?? undefined) as VolumeInfo,
+      capScopes: row.cap_scopes.map(parseCapScope),
     }
   );
 }

@@ -1,0 +1,269 @@
+// What an audit and the reconciliation read of instances.
+import { sql } from "kysely";
+import type { InstanceId, MachineId, UserId } from "../../base/ids.ts";
+import type { Reader } from "../../db/transaction.ts";
+import { asHoldId, type HoldId } from "../ledger/index.ts";
+import type { DesiredState, Phase } from "./lifecycle.ts";
+import type { RunKey } from "./run-store.ts";
+
+export type AuditedInstance = {
+  readonly id: InstanceId;
+  readonly userId: UserId;
+  readonly machineId: MachineId;
+  readonly isBackground: boolean;
+  readonly desired: DesiredState;
+  readonly phase: Phase;
+  readonly phaseSinceAt: Date;
+  readonly generation: number;
+  readonly deviceCount: number;
+  readonly diskBytes: bigint;
+  readonly priceNanosPerHour: bigint;
+  readonly storageNanosPerGbMonth: bigint;
+  readonly inetUpNanosPerGb: bigint;
+  readonly inetDownNanosPerGb: bigint;
+  readonly discountPpm: number;
+  readonly meteredFromAt: Date | undefined;
+  readonly storageChargedUntilAt: Date | undefined;
+  readonly settleAt: Date | undefined;
+  readonly endedAt: Date | undefined;
+};
+
+export async function listAuditedInstances(
+  db: Reader,
+  ids: readonly InstanceId[],
+): Promise<ReadonlyMap<InstanceId, AuditedInstance>> {
+  const rows = await db
+    .selectFrom("instances")
+    .select(["id", "user_id", "machine_id", "is_background", "desired", "phase", "phase_since_at", "generation"])
+    .select(["device_count", "disk_bytes", "price_nanos_per_hour", "storage_nanos_per_gb_month"])
+    .select(["inet_up_nanos_per_gb", "inet_down_nanos_per_gb", "discount_ppm", "metered_from_at"])
+    .select(["storage_charged_until_at", "settle_at", "ended_at"])
+    .where("id", "=", sql<InstanceId>`any(${ids}::integer[])`)
+    .orderBy("id")
+    .execute();
+  return new Map(
+    rows.map((row) => [
+      row.id,
+      {
+        id: row.id,
+        userId: row.user_id,
+        machineId: row.machine_id,
+        isBackground: row.is_background,
+        desired: row.desired,
+        phase: row.phase,
+        phaseSinceAt: row.phase_since_at,
+        generation: row.generation,
+        deviceCount: row.device_count,
+        diskBytes: row.disk_bytes,
+        priceNanosPerHour: row.price_nanos_per_hour,
+        storageNanosPerGbMonth: row.storage_nanos_per_gb_month,
+        inetUpNanosPerGb: row.inet_up_nanos_per_gb,
+        inetDownNanosPerGb: row.inet_down_nanos_per_gb,
+        discountPpm: row.discount_ppm,
+        meteredFromAt: row.metered_from_at ?? undefined,
+        storageChargedUntilAt: row.storage_charged_until_at ?? undefined,
+        settleAt: row.settle_at ?? undefined,
+        endedAt: row.ended_at ?? undefined,
+      },
+    ]),
+  );
+}
+
+/** Instances that are not over, or were not at that moment; all that ever were when there is none. */
+export async function listInstancesSince(db: Reader, since: Date | undefined): Promise<readonly InstanceId[]> {
+  const rows = await db
+    .selectFrom("instances")
+    .select("id")
+    .where(sql<boolean>`ended_at is null or ended_at >= coalesce(${since ?? null}::timestamptz, '-infinity')`)
+    .orderBy("id")
+    .execute();
+  return rows.map(({ id }) => id);
+}
+
+export type AuditedRun = {
+  readonly instanceId: InstanceId;
+  readonly generation: number;
+  readonly runningMs: bigint;
+  readonly receivedBytes: bigint;
+  readonly sentBytes: bigint;
+  readonly chargedRunningMs: bigint;
+  readonly chargedReceivedBytes: bigint;
+  readonly chargedSentBytes: bigint;
+  readonly meteredFromAt: Date | undefined;
+};
+
+export async function listAuditedRuns(db: Reader, ids: readonly InstanceId[]): Promise<readonly AuditedRun[]> {
+  const rows = await db
+    .selectFrom("instance_runs")
+    .select(["instance_id", "generation", "running_ms", "received_bytes", "sent_bytes", "charged_running_ms"])
+    .select(["charged_received_bytes", "charged_sent_bytes", "metered_from_at"])
+    .where("instance_id", "=", sql<InstanceId>`any(${ids}::integer[])`)
+    .orderBy("instance_id")
+    .orderBy("generation")
+    .execute();
+  return rows.map((row) => ({
+    instanceId: row.instance_id,
+    generation: row.generation,
+    runningMs: row.running_ms,
+    receivedBytes: row.received_bytes,
+    sentBytes: row.sent_bytes,
+    chargedRunningMs: row.charged_running_ms,
+    chargedReceivedBytes: row.charged_received_bytes,
+    chargedSentBytes: row.charged_sent_bytes,
+    meteredFromAt: row.metered_from_at ?? undefined,
+  }));
+}
+
+/** Terms that were replaced, as they are stored. */
+export type AuditedTerms = {
+  readonly instanceId: InstanceId;
+  readonly untilAt: Date;
+  readonly generation: number;
+  readonly untilRunningMs: bigint;
+  readonly untilReceivedBytes: bigint;
+  readonly untilSentBytes: bigint;
+  readonly priceNanosPerHour: bigint;
+  readonly storageNanosPerGbMonth: bigint;
+  readonly inetUpNanosPerGb: bigint;
+  readonly inetDownNanosPerGb: bigint;
+  readonly discountPpm: number;
+};
+
+/** In the order in which they were replaced. */
+export async function listAuditedTerms(db: Reader, ids: readonly InstanceId[]): Promise<readonly AuditedTerms[]> {
+  const rows = await db
+    .selectFrom("past_terms")
+    .selectAll()
+    .where("instance_id", "=", sql<InstanceId>`any(${ids}::integer[])`)
+    .orderBy("instance_id")
+    .orderBy("id")
+    .execute();
+  return rows.map((row) => ({
+    instanceId: row.instance_id,
+    untilAt: row.until_at,
+    generation: row.generation,
+    untilRunningMs: row.until_running_ms,
+    untilReceivedBytes: row.until_received_bytes,
+    untilSentBytes: row.until_sent_bytes,
+    priceNanosPerHour: row.price_nanos_per_hour,
+    storageNanosPerGbMonth: row.storage_nanos_per_gb_month,
+    inetUpNanosPerGb: row.inet_up_nanos_per_gb,
+    inetDownNanosPerGb: row.inet_down_nanos_per_gb,
+    discountPpm: row.discount_ppm,
+  }));
+}
+
+export type AuditedPhase = { readonly instanceId: InstanceId; readonly at: Date; readonly phase: Phase };
+
+/** When each instance entered which phase, in order. */
+export async function listAuditedPhases(db: Reader, ids: readonly InstanceId[]): Promise<readonly AuditedPhase[]> {
+  const rows = await db
+    .selectFrom("instance_events")
+    .select(["instance_id", "at", "to_phase"])
+    .where("instance_id", "=", sql<InstanceId>`any(${ids}::integer[])`)
+    .orderBy("instance_id")
+    .orderBy("id")
+    .execute();
+  return rows.map((row) => ({ instanceId: row.instance_id, at: row.at, phase: row.to_phase as Phase }));
+}
+
+export type HoldOwner = { readonly id: InstanceId; readonly holdId: HoldId; readonly phase: Phase };
+
+/** Which instance each hold is named by. */
+export async function listHoldOwners(db: Reader): Promise<readonly HoldOwner[]> {
+  const rows = await db
+    .selectFrom("instances")
+    .select(["id", "hold_id", "phase"])
+    .where("hold_id", "is not", null)
+    .orderBy("id")
+    .execute();
+  return rows.flatMap(({ id, hold_id: holdId, phase }) =>
+    holdId === null ? [] : [{ id, holdId: asHoldId(holdId), phase }],
+  );
+}
+
+/** How an instance stands that is not over, for comparing it with leases, holds and what its host has. */
+export type Stand = {
+  readonly id: InstanceId;
+  readonly machineId: MachineId;
+  readonly desired: DesiredState;
+  readonly phase: Phase;
+  readonly phaseSinceAt: Date;
+  readonly deadlineAt: Date | undefined;
+  readonly deviceCount: number;
+  readonly generation: number;
+  readonly isBackground: boolean;
+  readonly isMetered: boolean;
+  readonly isReserved: boolean;
+  readonly holdId: HoldId | undefined;
+  readonly settleAt: Date | undefined;
+};
+
+export async function listStands(db: Reader): Promise<ReadonlyMap<InstanceId, Stand>> {
+  const rows = await db
+    .selectFrom("instances")
+    .select(["id", "machine_id", "desired", "phase", "phase_since_at", "deadline_at", "device_count", "generation"])
+    .select(["is_background", "metered_from_at", "discount_ppm", "hold_id", "settle_at"])
+    .where("ended_at", "is", null)
+    .execute();
+  return new Map(
+    rows.map((row) => [
+      row.id,
+      {
+        id: row.id,
+        machineId: row.machine_id,
+        desired: row.desired,
+        phase: row.phase,
+        phaseSinceAt: row.phase_since_at,
+        deadlineAt: row.deadline_at ?? undefined,
+        deviceCount: row.device_count,
+        generation: row.generation,
+        isBackground: row.is_background,
+        isMetered: row.metered_from_at !== null,
+        isReserved: row.discount_ppm > 0,
+        holdId: row.hold_id === null ? undefined : asHoldId(row.hold_id),
+        settleAt: row.settle_at ?? undefined,
+      },
+    ]),
+  );
+}
+
+/**
+ * Instances of which something may still become due, and which are due at no time. Of those that are over, the ones that
+ * ended since then and had counted more than was charged.
+ */
+export async function listUnscheduled(
+  db: Reader,
+  since: Date | undefined,
+  limit: number,
+): Promise<readonly InstanceId[]> {
+  const { rows } = await sql<{ id: InstanceId }>`
+    select i.id from instances i
+    where i.settle_at is null and i.metered_from_at is not null and not i.is_background and (
+      i.ended_at is null
+      or i.ended_at >= ${since ?? null}::timestamptz and exists (
+        select from instance_runs r
+        where r.instance_id = i.id and r.metered_from_at is not null and (
+          r.charged_running_ms < r.running_ms or r.charged_received_bytes < r.received_bytes
+          or r.charged_sent_bytes < r.sent_bytes
+        )
+      )
+    )
+    order by i.id
+    limit ${limit}::integer
+  `.execute(db);
+  return rows.map(({ id }) => id);
+}
+
+/** How long these runs have run, as it is stored. Those of lost hosts are left out: what is told of them counts no more. */
+export async function listCountedMs(db: Reader, runs: readonly RunKey[]): Promise<ReadonlyMap<InstanceId, bigint>> {
+  const { rows } = await sql<{ instance_id: InstanceId; running_ms: bigint }>`
+    select run.instance_id, run.running_ms
+    from unnest(
+      ${runs.map((run) => run.instanceId)}::integer[], ${runs.map((run) => run.generation)}::integer[]
+    ) as wanted (instance_id, generation)
+    join instance_runs run using (instance_id, generation)
+    where run.sealed_at is null
+  `.execute(db);
+  return new Map(rows.map((row) => [row.instance_id, row.running_ms]));
+}

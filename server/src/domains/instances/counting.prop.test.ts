@@ -1,0 +1,148 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import { countRun, type CountedRun, type Said } from "./counting.ts";
+
+const START_MS = Date.parse("2026-01-01T00:00:00Z");
+const MBPS = 125;
+const at = (ms: number) => new Date(START_MS + ms);
+
+const FRESH: CountedRun = {
+  startedAt: at(0),
+  lastCountedAt: at(0),
+  meteredFromAt: undefined,
+  runningMs: 0n,
+  receivedBytes: 0n,
+  sentBytes: 0n,
+  heardRunningMs: 0n,
+  heardReceivedBytes: 0n,
+  heardSentBytes: 0n,
+  spareMs: 0n,
+};
+
+const says = (runningMs: number, atMs: number, more: Partial<Said> = {}): Said => ({
+  runningMs: BigInt(runningMs),
+  receivedBytes: 0n,
+  sentBytes: 0n,
+  isRunning: true,
+  at: at(atMs),
+  ...more,
+});
+
+/** Hears these in order, on a line of 1 Mb/s; `away` is the part of time in which the machine was not in touch. */
+function hear(said: readonly Said[], away: readonly [number, number] = [0, 0]): CountedRun {
+  return said.reduce((run, one) => {
+    const [fromMs, toMs] = [run.lastCountedAt.getTime() - START_MS, one.at.getTime() - START_MS];
+    const missedMs = Math.max(0, Math.min(toMs, away[1]) - Math.max(fromMs, away[0]));
+    const coveredMs = Math.max(0, toMs - fromMs - missedMs);
+    return countRun(run, one, { coveredMs, receivedBytesPerMs: MBPS, sentBytesPerMs: MBPS });
+  }, FRESH);
+}
+
+/** Whole seconds in which a process ran or did not, by turns, and how long each report of it was on its way. */
+const turns = fc.array(
+  fc.record({
+    seconds: fc.integer({ min: 1, max: 600 }),
+    isRunning: fc.boolean(),
+    delayMs: fc.integer({ min: 0, max: 900 }),
+  }),
+  { minLength: 1, maxLength: 20 },
+);
+
+function honestReports(life: readonly { seconds: number; isRunning: boolean; delayMs: number }[]): readonly Said[] {
+  let [nowMs, ranMs] = [0, 0];
+  return life.map(({ seconds, isRunning, delayMs }) => {
+    nowMs += seconds * 1000;
+    if (isRunning) ranMs += seconds * 1000;
+    return says(ranMs, nowMs + delayMs, { isRunning });
+  });
+}
+
+test("what an honest host tells is counted to the millisecond, however its reports are delayed", () => {
+  fc.assert(
+    fc.property(turns, (life) => {
+      const reports = honestReports(life);
+      assert.equal(hear(reports).runningMs, reports.at(-1)?.runningMs);
+    }),
+  );
+});
+
+test("reports that come twice, late or out of order change nothing", () => {
+  fc.assert(
+    fc.property(turns, fc.array(fc.tuple(fc.nat(19), fc.nat(19)), { maxLength: 10 }), (life, replays) => {
+      const reports = honestReports(life.map((turn) => ({ ...turn, isRunning: true })));
+      const heard = reports.flatMap((report, index) => {
+        const again = replays.filter(([after]) => after === index);
+        return [report, ...again.map(([, of]) => ({ ...reports[of % (index + 1)], at: report.at }) as Said)];
+      });
+      const late = heard.map((report) => report).concat(heard.slice(0, 3));
+      assert.deepEqual(hear(late), hear(reports));
+    }),
+  );
+});
+
+test("whatever a host tells, counters never go back, and hold no more than time and line allow", () => {
+  const anything = fc.record({
+    gapMs: fc.integer({ min: 0, max: 200_000 }),
+    runningMs: fc.oneof(fc.nat(1_000_000), fc.constant(Number.MAX_SAFE_INTEGER)),
+    bytes: fc.oneof(fc.nat(1_000_000_000), fc.constant(Number.MAX_SAFE_INTEGER)),
+    isRunning: fc.boolean(),
+  });
+  const awayness = fc.tuple(fc.nat(500_000), fc.nat(500_000));
+  fc.assert(
+    fc.property(fc.array(anything, { maxLength: 30 }), awayness, (reports, [awayMs, lengthMs]) => {
+      let nowMs = 0;
+      const said = reports.map(({ gapMs, runningMs, bytes, isRunning }) => {
+        nowMs += gapMs;
+        return says(runningMs, nowMs, { isRunning, receivedBytes: BigInt(bytes), sentBytes: BigInt(bytes) });
+      });
+      let before = FRESH;
+      for (let count = 1; count <= said.length; count += 1) {
+        const [aliveMs, away] = [
+          Number(said[count - 1]?.at.getTime()) - START_MS,
+          [awayMs, awayMs + lengthMs] as const,
+        ];
+        const after = hear(said.slice(0, count), [...away]);
+        const missedMs = Math.max(0, Math.min(aliveMs, away[1]) - away[0]);
+        assert.ok(after.runningMs >= before.runningMs && after.receivedBytes >= before.receivedBytes);
+        assert.ok(after.runningMs <= BigInt(aliveMs - missedMs), "no more than the time that somebody saw");
+        assert.ok(after.meteredFromAt === undefined || after.meteredFromAt >= FRESH.startedAt);
+        before = after;
+      }
+    }),
+  );
+});
+
+test("of a time in which nobody saw the machine nothing counts, neither at once nor later in pieces", () => {
+  const away = [100_000, 1_300_000] as const;
+  const back = hear([says(100_000, 100_000), says(1_300_000, 1_300_000)], [...away]);
+  assert.equal(back.runningMs, 100_000n);
+  const reports = [says(100_000, 100_000), says(1_300_000, 1_300_000), says(1_305_000, 1_305_000)];
+  assert.equal(hear(reports, [...away]).runningMs, 105_000n, "it counts on from there");
+  const ended = [...reports, says(1_305_000, 1_400_000, { isRunning: false })];
+  assert.equal(hear(ended, [...away]).runningMs, 105_000n, "and what was refused does not come back");
+  const loaded = [says(40_000, 100_000), says(1_240_000, 1_300_000)];
+  assert.equal(hear(loaded, [...away]).runningMs, 40_000n, "nor does it take the place of a time that was not used");
+});
+
+test("one inflated report adds no more than the time since the one before, and the truth after it is counted on", () => {
+  const honest = [says(10_000, 10_000), says(20_000, 20_000)];
+  const lie = says(Number.MAX_SAFE_INTEGER, 25_000);
+  assert.equal(hear([...honest, lie]).runningMs, 25_000n);
+  assert.equal(hear([...honest, lie, says(30_000, 30_000), says(90_000, 90_000)]).runningMs, 90_000n);
+});
+
+test("traffic counts up to what the line carries in the time", () => {
+  const bytes = (count: number) => ({ receivedBytes: BigInt(count), sentBytes: BigInt(count * 2) });
+  const run = hear([says(1000, 1000, bytes(50_000)), says(2000, 2000, bytes(1_000_000))]);
+  assert.deepEqual([run.receivedBytes, run.sentBytes], [175_000n, 225_000n]);
+});
+
+test("a run is metered from when its process began, by the first report that proves it", () => {
+  assert.equal(hear([says(0, 60_000, { isRunning: false })]).meteredFromAt, undefined);
+  const run = hear([says(0, 60_000, { isRunning: false }), says(2500, 90_000), says(10_000, 97_500)]);
+  assert.deepEqual(run.meteredFromAt, at(87_500));
+  const fresh = hear([says(0, 600_000)]);
+  assert.deepEqual([fresh.meteredFromAt, fresh.lastCountedAt], [at(600_000), at(600_000)], "it is counted from there");
+  assert.deepEqual(hear([says(400, 90_000, { isRunning: false })]).meteredFromAt, at(89_600), "although it has ended");
+});

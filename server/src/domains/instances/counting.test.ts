@@ -1,0 +1,230 @@
+import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
+import { test, type TestContext } from "node:test";
+import { testApp, type TestApp } from "../../../../test/support/app.ts";
+import { inTransaction } from "../../../../test/support/fixtures.ts";
+import { changeBid, reboot, rentAndRun, setState, stored } from "../../../../test/support/rentals.ts";
+import { disconnectAll } from "../hosts/index.ts";
+
+const SECOND_MS = 1000;
+const MINUTE_MS = 60_000;
+const LEASE_MS = 10 * MINUTE_MS;
+
+/** A market with one host and somebody who has rented and runs one GPU of it. */
+async function running(t: TestContext, options: Readonly<Record<string, unknown>> = {}) {
+  const world = await testApp(t);
+  const [host, user] = [await world.host(), await world.caller()];
+  const id = await rentAndRun(world, user, host, options);
+  const tell = (
+    runningMs: number,
+    more: { generation?: number; state?: "running" | "stopped"; bytes?: number } = {},
+  ) => {
+    const { generation = 1, state = "running", bytes = 0 } = more;
+    const counters = { running_ms: runningMs, received_bytes: bytes, sent_bytes: 0 };
+    return host.report([{ instance_id: id, generation, state, status_msg: "told", counters }]);
+  };
+  return { world, host, user, id, tell, counted: (generation = 1) => countedOf(world, id, generation) };
+}
+
+async function countedOf({ env }: TestApp, id: number, generation: number): Promise<number> {
+  const { rows } = await env.pool.query(
+    "select running_ms from instance_runs where instance_id = $1 and generation = $2",
+    [id, generation],
+  );
+  return Number(rows[0]?.running_ms);
+}
+
+async function marksOf({ env }: TestApp, id: number): Promise<readonly (readonly [number, number])[]> {
+  const { rows } = await env.pool.query(
+    "select price_nanos_per_hour / 10000000 as cents, until_running_ms from past_terms where instance_id = $1 order by id",
+    [id],
+  );
+  return rows.map((row) => [Number(row.cents), Number(row.until_running_ms)]);
+}
+
+test("an outage that is longer than the lease counts nothing, and counting goes on after it", async (t) => {
+  const { world, host, counted } = await running(t);
+  world.clock.jump(MINUTE_MS);
+  await host.disconnect();
+  world.clock.jump(2 * LEASE_MS);
+  await host.connect();
+  await host.obey();
+  assert.equal(await counted(), 0, "nothing was heard of the minute before it either");
+  world.clock.jump(MINUTE_MS);
+  await host.obey();
+  assert.equal(await counted(), MINUTE_MS);
+});
+
+test("an outage within the lease is counted, as the counters prove", async (t) => {
+  const { world, host, counted } = await running(t);
+  world.clock.jump(MINUTE_MS);
+  await host.obey();
+  await host.disconnect();
+  world.clock.jump(LEASE_MS - SECOND_MS);
+  await host.connect();
+  await host.obey();
+  assert.equal(await counted(), MINUTE_MS + LEASE_MS - SECOND_MS);
+});
+
+test("a short restart of the server loses no second, and counts none twice", async (t) => {
+  const secret = randomBytes(32);
+  const world = await testApp(t, { secret });
+  const [host, user] = [await world.host(), await world.caller()];
+  const id = await rentAndRun(world, user, host);
+  world.clock.jump(90 * SECOND_MS);
+  await host.obey();
+  world.clock.jump(20 * SECOND_MS);
+  await world.close();
+  const again = await testApp(t, { env: world.env, clock: world.clock, secret });
+  await inTransaction(world.env.database, disconnectAll);
+  world.clock.jump(30 * SECOND_MS);
+  await host.connectTo(again.origin);
+  await host.obey();
+  assert.equal(await countedOf(again, id, 1), 140 * SECOND_MS);
+});
+
+test("what was heard within the last minute before a server went down for long is kept", async (t) => {
+  const { world, host, counted } = await running(t);
+  world.clock.jump(2 * MINUTE_MS);
+  await host.obey();
+  world.clock.jump(40 * SECOND_MS);
+  await host.obey();
+  assert.equal(await counted(), 2 * MINUTE_MS, "it has not been stored yet");
+  await world.close();
+  assert.equal(await counted(), 160 * SECOND_MS);
+});
+
+test("counters of what goes on as before are stored once a minute, after much traffic, and when the host leaves", async (t) => {
+  const { world, host, tell, counted } = await running(t);
+  world.clock.jump(MINUTE_MS);
+  await tell(60 * SECOND_MS);
+  world.clock.jump(10 * SECOND_MS);
+  await tell(70 * SECOND_MS);
+  assert.equal(await counted(), 60 * SECOND_MS);
+  await tell(70 * SECOND_MS, { bytes: 257_000_000 });
+  assert.equal(await counted(), 70 * SECOND_MS, "traffic may cost more than anybody has set aside for it");
+  world.clock.jump(50 * SECOND_MS);
+  await tell(120 * SECOND_MS, { bytes: 257_000_000 });
+  assert.equal(await counted(), 70 * SECOND_MS);
+  world.clock.jump(10 * SECOND_MS);
+  await tell(130 * SECOND_MS, { bytes: 257_000_000 });
+  assert.equal(await counted(), 130 * SECOND_MS, "a minute after the last time");
+  world.clock.jump(5 * SECOND_MS);
+  await tell(135 * SECOND_MS, { bytes: 257_000_000 });
+  world.clock.jump(5 * SECOND_MS);
+  await host.disconnect();
+  await world.settled();
+  assert.equal(await counted(), 135 * SECOND_MS, "nothing that was heard is lost");
+});
+
+test("reports that come again, late or inflated add nothing that was not", async (t) => {
+  const { world, tell, counted } = await running(t);
+  world.clock.jump(2 * MINUTE_MS);
+  await tell(110 * SECOND_MS);
+  await tell(50 * SECOND_MS, { state: "running" });
+  await tell(110 * SECOND_MS);
+  assert.equal(await counted(), 110 * SECOND_MS);
+  world.clock.jump(MINUTE_MS);
+  await tell(50 * SECOND_MS);
+  assert.equal(await counted(), 110 * SECOND_MS);
+  world.clock.jump(MINUTE_MS);
+  await tell(Number.MAX_SAFE_INTEGER);
+  assert.equal(await counted(), 4 * MINUTE_MS, "no more than the time that has passed");
+});
+
+test("what a lost host tells of the time after it was heard last is not counted, whenever it tells it", async (t) => {
+  const { world, host, user, id, tell, counted } = await running(t);
+  world.clock.jump(2 * MINUTE_MS);
+  await host.obey();
+  await host.disconnect();
+  await setState(world, user, id, "stopped");
+  world.clock.jump(2 * LEASE_MS);
+  assert.deepEqual(await world.runLoop("release-lost-hosts"), { machines: 1, released: 1 });
+  assert.equal((await stored(world, id)).phase, "stopped");
+  const { rows } = await world.env.pool.query(
+    `select sealed_at = last_seen_at as "isSealed" from instance_runs
+     join instances on instances.id = instance_id join machines on machines.id = machine_id`,
+  );
+  assert.deepEqual(rows, [{ isSealed: true }]);
+  await host.connect();
+  for (let round = 1; round <= 3; round += 1) {
+    await tell(2 * LEASE_MS + round * MINUTE_MS, { state: round === 1 ? "stopped" : "running" });
+    world.clock.jump(MINUTE_MS);
+  }
+  assert.equal(await counted(), 2 * MINUTE_MS);
+});
+
+test("a run that is over counts nothing of the time after the next one has begun, nor after its receipt", async (t) => {
+  const { world, host, user, id, tell, counted } = await running(t);
+  world.clock.jump(2 * MINUTE_MS);
+  await tell(2 * MINUTE_MS);
+  await reboot(world, user, id);
+  world.clock.jump(3 * SECOND_MS);
+  await host.obey();
+  world.clock.jump(10 * MINUTE_MS);
+  await tell(60 * MINUTE_MS, { generation: 1, state: "stopped" });
+  assert.equal(await counted(), 2 * MINUTE_MS + 3 * SECOND_MS, "it may have run until the second one did");
+  await host.obey();
+  assert.equal(await counted(2), 10 * MINUTE_MS);
+  await setState(world, user, id, "stopped");
+  await host.obey();
+  world.clock.jump(5 * MINUTE_MS);
+  await tell(60 * MINUTE_MS, { generation: 2, state: "stopped" });
+  assert.equal(await counted(2), 10 * MINUTE_MS);
+});
+
+test("an instance is metered from its first proven running, and is due at once", async (t) => {
+  const world = await testApp(t);
+  const [host, user] = [await world.host(), await world.caller()];
+  const id = await rentAndRun(world, user, host);
+  const { rows } = await world.env.pool.query(
+    `select metered_from_at, storage_charged_until_at, settle_at,
+       (select metered_from_at from instance_runs where instance_id = id) as run_from
+     from instances where id = $1`,
+    [id],
+  );
+  const now = world.clock.now();
+  assert.deepEqual(rows, [{ metered_from_at: now, storage_charged_until_at: now, settle_at: now, run_from: now }]);
+  assert.deepEqual(world.complaints, []);
+});
+
+test("a change of the bid is marked where the run is, and not where it was last heard of", async (t) => {
+  const { world, host, user, id, counted } = await running(t, { price: 0.3 });
+  world.clock.jump(MINUTE_MS);
+  await host.obey();
+  world.clock.jump(7 * SECOND_MS);
+  await changeBid(world, user, id, 0.2);
+  world.clock.jump(SECOND_MS);
+  await changeBid(world, user, id, 0.3);
+  assert.equal(await counted(), MINUTE_MS);
+  assert.deepEqual(await marksOf(world, id), [
+    [30, 67 * SECOND_MS],
+    [20, 68 * SECOND_MS],
+  ]);
+  await world.assertBooks();
+});
+
+test("while a host is away its runs are thought to go on for a lease, and to have stopped after it", async (t) => {
+  const { world, host, user, id } = await running(t, { price: 0.3 });
+  world.clock.jump(MINUTE_MS);
+  await host.obey();
+  await host.disconnect();
+  world.clock.jump(5 * MINUTE_MS);
+  await changeBid(world, user, id, 0.29);
+  world.clock.jump(LEASE_MS);
+  await changeBid(world, user, id, 0.28);
+  assert.deepEqual(await marksOf(world, id), [
+    [30, 6 * MINUTE_MS],
+    [29, 6 * MINUTE_MS],
+  ]);
+});
+
+test("what does not run is marked at its last count", async (t) => {
+  const { world, host, user, id } = await running(t, { price: 0.3 });
+  world.clock.jump(MINUTE_MS);
+  await setState(world, user, id, "stopped");
+  await host.obey();
+  world.clock.jump(5 * MINUTE_MS);
+  await changeBid(world, user, id, 0.2);
+  assert.deepEqual(await marksOf(world, id), [[30, MINUTE_MS]]);
+});

@@ -1,0 +1,105 @@
+/** What one run has counted, as it is stored. */
+export type CountedRun = {
+  readonly startedAt: Date;
+  readonly lastCountedAt: Date;
+  readonly meteredFromAt: Date | undefined;
+  readonly runningMs: bigint;
+  readonly receivedBytes: bigint;
+  readonly sentBytes: bigint;
+  /** What its host said last, as far as that can be: what was refused once is not taken in pieces later. */
+  readonly heardRunningMs: bigint;
+  readonly heardReceivedBytes: bigint;
+  readonly heardSentBytes: bigint;
+  /** Time up to the last count in which it could have run and was not said to have. */
+  readonly spareMs: bigint;
+};
+
+/** What a host says that a run has counted, from its beginning. */
+export type Said = {
+  readonly runningMs: bigint;
+  readonly receivedBytes: bigint;
+  readonly sentBytes: bigint;
+  /** Whether it runs now. */
+  readonly isRunning: boolean;
+  /** When that was heard. */
+  readonly at: Date;
+};
+
+/** What a run can have counted since its last count. */
+export type Allowance = {
+  /** How long its machine was in touch, and the run not over. */
+  readonly coveredMs: number;
+  /** What its machine's line carries. */
+  readonly receivedBytesPerMs: number;
+  readonly sentBytesPerMs: number;
+};
+
+/** How long a report may have been on its way: so much of the time that was not used is kept for the next one. */
+const SPARE_MS_MAX = 30_000n;
+
+/**
+ * Raises what a run has counted by what its host says. Counters never go back, and grow by what is new in the report and
+ * by nothing that cannot be: not by more time than the machine was in touch, nor more bytes than its line carries. A
+ * report that comes late, twice or out of order says nothing new.
+ */
+export function countRun(run: CountedRun, said: Said, allowance: Allowance): CountedRun {
+  const isOld = said.runningMs < run.heardRunningMs;
+  // Of a process that goes on, the same count again is the same report again, unless it is the first that proves it.
+  const isRepeated = run.meteredFromAt !== undefined && said.isRunning && said.runningMs === run.heardRunningMs;
+  const coveredMs = BigInt(allowance.coveredMs);
+  // Of a time that nobody saw whole, what is new would pass for what is late.
+  const isSeenWhole = coveredMs >= sinceMs(run.lastCountedAt, said.at);
+  const possibleMs = coveredMs + (isSeenWhole ? run.spareMs : 0n);
+  const newMs = least(said.runningMs - run.heardRunningMs, possibleMs);
+  const runningMs = run.runningMs + newMs;
+  const counted = {
+    ...run,
+    runningMs,
+    heardRunningMs: heardOf(run.heardRunningMs, said.runningMs, sinceMs(run.startedAt, said.at)),
+    ...countBytes(run, said, { ...allowance, possibleMs }),
+  };
+  const isProven = said.isRunning || runningMs > 0n;
+  const meteredFromAt = run.meteredFromAt ?? (isProven ? beginning(run, said.at, runningMs) : undefined);
+  if (isOld || isRepeated || said.at <= run.lastCountedAt) return { ...counted, meteredFromAt };
+  const unusedMs = possibleMs - newMs;
+  const spareMs = unusedMs < SPARE_MS_MAX ? unusedMs : SPARE_MS_MAX;
+  return { ...counted, meteredFromAt, spareMs, lastCountedAt: said.at };
+}
+
+/** When the process began: not before its run, even if this server's clock is behind that of the one which began it. */
+function beginning({ startedAt }: CountedRun, at: Date, runningMs: bigint): Date {
+  const beganAt = new Date(at.getTime() - Number(runningMs));
+  return beganAt > startedAt ? beganAt : startedAt;
+}
+
+function countBytes(
+  run: CountedRun,
+  said: Said,
+  { possibleMs, receivedBytesPerMs, sentBytesPerMs }: Allowance & { readonly possibleMs: bigint },
+) {
+  const aliveMs = sinceMs(run.startedAt, said.at);
+  const carried = (ms: bigint, bytesPerMs: number) => ms * BigInt(Math.ceil(bytesPerMs));
+  const newReceived = least(said.receivedBytes - run.heardReceivedBytes, carried(possibleMs, receivedBytesPerMs));
+  const newSent = least(said.sentBytes - run.heardSentBytes, carried(possibleMs, sentBytesPerMs));
+  return {
+    receivedBytes: run.receivedBytes + newReceived,
+    sentBytes: run.sentBytes + newSent,
+    heardReceivedBytes: heardOf(run.heardReceivedBytes, said.receivedBytes, carried(aliveMs, receivedBytesPerMs)),
+    heardSentBytes: heardOf(run.heardSentBytes, said.sentBytes, carried(aliveMs, sentBytesPerMs)),
+  };
+}
+
+/** What was said becomes what was heard, unless it was said before or cannot be. */
+function heardOf(before: bigint, said: bigint, most: bigint): bigint {
+  const possible = said < most ? said : most;
+  return possible > before ? possible : before;
+}
+
+function least(growth: bigint, most: bigint): bigint {
+  const possible = growth < most ? growth : most;
+  return possible > 0n ? possible : 0n;
+}
+
+function sinceMs(from: Date, to: Date): bigint {
+  return BigInt(Math.max(0, to.getTime() - from.getTime()));
+}
