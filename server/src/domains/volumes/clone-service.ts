@@ -5,8 +5,10 @@ import { describeMachines } from "../hosts/index.ts";
 import { cancelCopies, startCopyTask, type EndedTask, type TaskMeans } from "../tasks/index.ts";
 import { cloneFailure } from "./clone.ts";
 import { deleteClonesOf, failCloneOf, insertClone, listClones, listClonesFrom } from "./clone-store.ts";
+import type { Payer } from "./credit.ts";
 import { readSize, toGb } from "./listing.ts";
 import { rentLocalVolume, requireVolumeOffer } from "./local-service.ts";
+import { awaitFilling, startMetering } from "./metering-store.ts";
 import { findVolumeForUpdate, type Volume } from "./volume-store.ts";
 
 export type CloneWish = {
@@ -20,7 +22,8 @@ export type CloneWish = {
 const PROBLEM_LENGTH_MAX = 500;
 
 /** Rents a volume of an offer and has it filled with what is in one of the caller's; returns the new one. */
-export async function cloneVolume(tx: Tx, means: TaskMeans, userId: UserId, wish: CloneWish): Promise<VolumeId> {
+export async function cloneVolume(tx: Tx, means: TaskMeans, payer: Payer, wish: CloneWish): Promise<VolumeId> {
+  const { userId } = payer;
   const offer = await requireVolumeOffer(tx, wish.dst_id);
   const source = await findVolumeForUpdate(tx, asId<VolumeId>(wish.src_id), userId);
   if (source === undefined) throw notFound("no_such_volume", `Volume ${wish.src_id} does not exist.`);
@@ -31,7 +34,7 @@ export async function cloneVolume(tx: Tx, means: TaskMeans, userId: UserId, wish
   }
   await requireConnected(tx, [place.machineId, offer.machineId]);
   const { id, sizeBytes } = await rentLocalVolume(tx, offer, {
-    ...{ userId, name: source.name, fieldPrefix: "" },
+    ...{ ...payer, name: source.name, fieldPrefix: "" },
     size: planSize(wish.size, source),
   });
   const { taskId, expiresAt } = await startCopyTask(tx, means, {
@@ -44,6 +47,8 @@ export async function cloneVolume(tx: Tx, means: TaskMeans, userId: UserId, wish
     isCompressed: wish.disable_compression !== true,
   });
   const expectedBytes = source.usedBytes < sizeBytes ? source.usedBytes : sizeBytes;
+  // An empty volume is not what was asked for.
+  await awaitFilling(tx, id);
   await insertClone(tx, { volumeId: id, sourceId: source.id, taskId, expiresAt, expectedBytes });
   return id;
 }
@@ -89,7 +94,7 @@ export async function abandonClone(tx: Tx, volumeId: VolumeId, userId: UserId): 
 /** Takes in what came of tasks: of some of them volumes are complete, or never will be. */
 export async function concludeClones(tx: Tx, ended: readonly EndedTask[]): Promise<void> {
   const done = ended.filter((task) => task.isSuccess).map((task) => task.id);
-  if (done.length > 0) await deleteClonesOf(tx, done);
+  if (done.length > 0) await startMetering(tx, await deleteClonesOf(tx, done));
   for (const { id, isSuccess, text } of ended) if (!isSuccess) await failCloneOf(tx, id, oneLine(text));
 }
 

@@ -40,12 +40,14 @@ export async function listClonesFrom(db: Reader, sourceId: VolumeId): Promise<re
   return rows.map(toClone);
 }
 
-/** Those that these tasks filled are complete. */
-export async function deleteClonesOf(tx: Tx, taskIds: readonly string[]): Promise<void> {
-  await tx.db
+/** Those that these tasks filled are complete; returns which they are. */
+export async function deleteClonesOf(tx: Tx, taskIds: readonly string[]): Promise<readonly VolumeId[]> {
+  const rows = await tx.db
     .deleteFrom("volume_clones")
     .where("task_id", "=", sql<string>`any(${taskIds}::text[])`)
+    .returning("volume_id")
     .execute();
+  return rows.map((row) => row.volume_id);
 }
 
 export async function failCloneOf(tx: Tx, taskId: string, problem: string): Promise<void> {

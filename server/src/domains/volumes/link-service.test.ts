@@ -34,13 +34,13 @@ const run = <T>(work: (tx: Tx) => Promise<T>) => inTransaction(env.database, wor
 
 function aVolume(tx: Tx, { offerId = offerHere, owner = userId, name }: Options = {}): Promise<VolumeId> {
   return requireVolumeOffer(tx, offerId)
-    .then((offer) => rentLocalVolume(tx, offer, { userId: owner, size: 1, name, fieldPrefix: "" }))
+    .then((offer) => rentLocalVolume(tx, offer, { userId: owner, capScopes: [], size: 1, name, fieldPrefix: "" }))
     .then((volume) => volume.id);
 }
 type Options = { readonly offerId?: number; readonly owner?: UserId; readonly name?: string };
 
 const plan = (tx: Tx, volumeInfo: VolumeInfo | undefined, links: readonly OptionLink[] = [], machineId = here) =>
-  planVolumeLink(tx, { userId, machineId, volumeInfo, links });
+  planVolumeLink(tx, { userId, capScopes: [], machineId, volumeInfo, links });
 
 test("an existing volume on the machine is linked where the request says, in normal form", async () => {
   await run(async (tx) => {
@@ -155,7 +155,7 @@ test("a network volume is reachable where its disk is mounted, and nowhere else"
     const { diskId } = await createNetworkDisk(tx, { user_id: hostId, size: 100 }, findUser);
     await mountNetworkDisk(tx, hostId, { machines: [here], mount_point: "/mnt/nfs", disk_id: diskId });
     const { offerId } = await listNetworkDisk(tx, hostId, { disk_id: diskId });
-    return rentNetworkVolume(tx, userId, { id: offerId, size: 5 });
+    return rentNetworkVolume(tx, { userId, capScopes: [] }, { id: offerId, size: 5 });
   });
   await run(async (tx) => {
     assert.equal((await plan(tx, { volume_id: id })).length, 1);

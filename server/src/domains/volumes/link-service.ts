@@ -1,15 +1,11 @@
 import { invalid, notFound } from "../../base/errors.ts";
-import {
-  asId,
-  MAX_ID,
-  parseId,
-  type MachineId,
-  type UserId,
-  type VolumeId,
-  type VolumeOfferId,
-} from "../../base/ids.ts";
-import type { Tx } from "../../db/transaction.ts";
+import { storageNanosPerHour } from "../../base/hourly-price.ts";
+import { asId, MAX_ID, parseId, type MachineId, type VolumeId, type VolumeOfferId } from "../../base/ids.ts";
+import { nanos, ZERO, type Nanos } from "../../base/money.ts";
+import type { Reader, Tx } from "../../db/transaction.ts";
 import { refuseIncomplete } from "./clone-service.ts";
+import type { Payer } from "./credit.ts";
+import { DEFAULT_SIZE_GB, readSize } from "./listing.ts";
 import { rentLocalVolume, requireVolumeOffer } from "./local-service.ts";
 import { findVolumeOffer } from "./local-store.ts";
 import { DEFAULT_MOUNT_PATH, readMountPath } from "./mount-path.ts";
@@ -21,8 +17,7 @@ import { findVolumeForUpdate, listVolumesByName, type Volume } from "./volume-st
 /** A `-v V.<volume>:<mount_path>` of the options: `volume` is an id or a name of one of the caller's volumes. */
 export type OptionLink = { readonly volume: string; readonly mount_path: string };
 
-export type VolumeLinkRequest = {
-  readonly userId: UserId;
+export type VolumeLinkRequest = Payer & {
   /** The machine that the instance will be on. */
   readonly machineId: MachineId;
   readonly volumeInfo: VolumeInfo | undefined;
@@ -63,7 +58,10 @@ export async function planVolumeLink(tx: Tx, request: VolumeLinkRequest): Promis
  * Refuses what can be mounted on no machine: a volume that is not the caller's, or a path that nothing can be mounted at.
  * For a rental whose machine is not known yet; `planVolumeLink` looks again when it is.
  */
-export async function requireVolumes(tx: Tx, request: Omit<VolumeLinkRequest, "machineId">): Promise<void> {
+export async function requireVolumes(
+  tx: Tx,
+  request: Omit<VolumeLinkRequest, "machineId" | "capScopes">,
+): Promise<void> {
   const { userId, volumeInfo, links } = request;
   const named = links.map(({ volume, mount_path: path }) => ({ volume, path, field: "env" }));
   if (volumeInfo !== undefined) {
@@ -79,6 +77,15 @@ export async function requireVolumes(tx: Tx, request: Omit<VolumeLinkRequest, "m
   }
 }
 
+/** What a volume that is rented with an instance costs in an hour; nothing where none is, or where its offer is gone. */
+export async function newVolumeNanosPerHour(db: Reader, info: VolumeInfo | undefined): Promise<Nanos> {
+  if (info?.create_new !== true) return ZERO;
+  const offer = await findVolumeOffer(db, asId<VolumeOfferId>(info.volume_id));
+  if (offer === undefined) return ZERO;
+  const diskBytes = readSize(info.size ?? DEFAULT_SIZE_GB, "volume_info.size");
+  return nanos(storageNanosPerHour({ storageNanosPerGbMonth: offer.priceNanosPerGbMonth, diskBytes }));
+}
+
 async function rentAndMount(tx: Tx, request: VolumeLinkRequest, info: VolumeInfo): Promise<Mount> {
   const mountPath = readMountPath(info.mount_path ?? DEFAULT_MOUNT_PATH, "volume_info.mount_path");
   // Looked at before it is locked: the caller locks its machine early, and another one must not be locked late.
@@ -88,7 +95,8 @@ async function rentAndMount(tx: Tx, request: VolumeLinkRequest, info: VolumeInfo
     throw invalid("volume_info.volume_id", message);
   }
   const offer = await requireVolumeOffer(tx, info.volume_id);
-  const rent = { userId: request.userId, size: info.size, name: info.name, fieldPrefix: "volume_info." };
+  const { userId, capScopes } = request;
+  const rent = { userId, capScopes, size: info.size, name: info.name, fieldPrefix: "volume_info." };
   const { id, sizeBytes } = await rentLocalVolume(tx, offer, rent);
   return toMount(id, mountPath, sizeBytes);
 }

@@ -3,7 +3,7 @@ import { asId, type MachineId, type UserId, type VolumeId, type VolumeOfferId } 
 import type { Reader, Tx } from "../../db/transaction.ts";
 import { listFreeDiskBytes, listMachines, lockMachines, notifyMarket } from "../hosts/index.ts";
 import { extendLocalVolumes, listSpaceOf } from "./companion-service.ts";
-import { requireCredit } from "./credit.ts";
+import { requireCredit, type Payer } from "./credit.ts";
 import { notifyVolumes } from "./host-store.ts";
 import {
   DEFAULT_SIZE_GB,
@@ -70,8 +70,7 @@ export async function unlistLocalSpace(tx: Tx, userId: UserId, offerId: VolumeOf
   await notifyMarket(tx, [machine.id]);
 }
 
-export type LocalRent = {
-  readonly userId: UserId;
+export type LocalRent = Payer & {
   /** GB, or bytes to the last one; 15 GB when undefined. */
   readonly size: number | bigint | undefined;
   readonly name: string | undefined;
@@ -95,15 +94,16 @@ export async function requireVolumeOffer(tx: Tx, offerId: number): Promise<Volum
 export async function rentLocalVolume(
   tx: Tx,
   offer: VolumeOffer,
-  { userId, size, name, fieldPrefix }: LocalRent,
+  { userId, capScopes, size, name, fieldPrefix }: LocalRent,
 ): Promise<{ readonly id: VolumeId; readonly sizeBytes: bigint }> {
   const storedName = readVolumeName(name, `${fieldPrefix}name`);
   const space = await readSpace(tx, offer);
   const sizeBytes = typeof size === "bigint" ? size : readSize(size ?? DEFAULT_SIZE_GB, `${fieldPrefix}size`);
   refuseBeyond(space, sizeBytes, `${fieldPrefix}size`);
-  await requireCredit(tx, userId);
+  await requireCredit(tx, { userId, capScopes });
   const id = await insertVolume(tx, {
     userId,
+    capScopes,
     place: { kind: "local", machineId: offer.machineId, offerId: offer.id },
     name: storedName,
     sizeBytes,

@@ -3,6 +3,7 @@ import { AppError } from "../../base/errors.ts";
 import { asId, type NetworkVolumeOfferId } from "../../base/ids.ts";
 import { identityOf, type HttpScope } from "../../http/server.ts";
 import { toGb } from "./listing.ts";
+import { payerOf } from "./credit.ts";
 import {
   createNetworkDisk,
   invalidDiskId,
@@ -68,7 +69,7 @@ export function networkVolumeRoutes(scope: HttpScope, { findUser }: { readonly f
     },
     (request) =>
       scope.mutate(request, async (tx) => {
-        const id = await rentNetworkVolume(tx, identityOf(request).userId, request.body);
+        const id = await rentNetworkVolume(tx, payerOf(identityOf(request)), request.body);
         return { success: true as const, id, volume_name: volumeHandle(id) };
       }),
   );

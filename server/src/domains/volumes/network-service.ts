@@ -2,7 +2,7 @@ import { type AppError, forbidden, invalid, notFound } from "../../base/errors.t
 import { asId, type MachineId, type NetworkDiskId, type NetworkVolumeOfferId, type UserId } from "../../base/ids.ts";
 import type { Reader, Tx } from "../../db/transaction.ts";
 import { describeMachines, listMachines } from "../hosts/index.ts";
-import { requireCredit } from "./credit.ts";
+import { requireCredit, type Payer } from "./credit.ts";
 import { NETWORK_DEFAULTS, planListing, planRent, readSize, readVolumeName, type Listing } from "./listing.ts";
 import { readMountPath } from "./mount-path.ts";
 import {
@@ -62,7 +62,7 @@ export async function unlistNetworkDisk(tx: Tx, userId: UserId, offerId: Network
 }
 
 /** Rents a part of a network disk; 404 when the listing is unknown, unlisted or past its end. */
-export async function rentNetworkVolume(tx: Tx, userId: UserId, request: RentBody) {
+export async function rentNetworkVolume(tx: Tx, payer: Payer, request: RentBody) {
   const name = readVolumeName(request.name, "name");
   const known = await findNetworkVolumeOffer(tx.db, asId<NetworkVolumeOfferId>(request.id));
   if (known !== undefined) await lockNetworkDisk(tx, known.networkDiskId);
@@ -73,9 +73,9 @@ export async function rentNetworkVolume(tx: Tx, userId: UserId, request: RentBod
   }
   const space = { sizeBytes: offer.sizeBytes, rentedBytes: await rentedOf(tx, offer.networkDiskId) };
   const sizeBytes = planRent(request.size, space, "size");
-  await requireCredit(tx, userId);
+  await requireCredit(tx, payer);
   return insertVolume(tx, {
-    userId,
+    ...payer,
     place: { kind: "network", networkDiskId: offer.networkDiskId, offerId: offer.id },
     name,
     sizeBytes,

@@ -228,7 +228,7 @@ async function attach(volumeId: number): Promise<InstanceId> {
   return inTransaction(env.database, async (tx) => {
     const instance = await anInstanceRow(tx, renter.id, machineId);
     const volumeInfo = { volume_id: volumeId };
-    const mounts = await planVolumeLink(tx, { userId: renter.id, machineId, volumeInfo, links: [] });
+    const mounts = await planVolumeLink(tx, { userId: renter.id, capScopes: [], machineId, volumeInfo, links: [] });
     await attachVolumes(tx, instance, mounts);
     return instance;
   });

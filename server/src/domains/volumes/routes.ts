@@ -3,6 +3,7 @@ import { asId, MAX_ID, type VolumeId, type VolumeOfferId } from "../../base/ids.
 import { identityOf, type HttpScope } from "../../http/server.ts";
 import type { TaskMeans } from "../tasks/index.ts";
 import { cloneVolume } from "./clone-service.ts";
+import { payerOf } from "./credit.ts";
 import { listLocalSpace, rentLocalVolume, requireVolumeOffer, unlistLocalSpace } from "./local-service.ts";
 import {
   CloneBody,
@@ -90,8 +91,8 @@ function renterRoutes(scope: HttpScope): void {
       scope.mutate(request, async (tx) => {
         const { id: offerId, size, name } = request.body;
         const offer = await requireVolumeOffer(tx, offerId);
-        const { userId } = identityOf(request);
-        const { id } = await rentLocalVolume(tx, offer, { userId, size, name, fieldPrefix: "" });
+        const rent = { ...payerOf(identityOf(request)), size, name, fieldPrefix: "" };
+        const { id } = await rentLocalVolume(tx, offer, rent);
         return { success: true as const, id, volume_name: volumeHandle(id) };
       }),
   );
@@ -133,7 +134,7 @@ function cloneRoute(scope: HttpScope, { means }: VolumePorts): void {
     },
     (request) =>
       scope.mutate(request, async (tx) => {
-        const id = await cloneVolume(tx, means, identityOf(request).userId, request.body);
+        const id = await cloneVolume(tx, means, payerOf(identityOf(request)), request.body);
         const route = `${volumeHandle(request.body.src_id)} to ${volumeHandle(id)}`;
         const msg = `Cloning ${route}: GET /api/v0/volumes/ shows how far it has come (status).`;
         return { success: true as const, msg, id, volume_name: volumeHandle(id) };

@@ -11,6 +11,7 @@ import type {
 import { invariant } from "../../base/invariant.ts";
 import { nanos, type Nanos } from "../../base/money.ts";
 import type { Reader, Tx } from "../../db/transaction.ts";
+import { parseCapScope, type CapScope } from "../ledger/index.ts";
 
 /** Where a volume's bytes are: on one machine's own disk, or on a network disk. */
 type Place =
@@ -23,6 +24,8 @@ type Place =
 
 export type NewVolume = {
   readonly userId: UserId;
+  /** Whose limits its spending counts against, besides its account's. */
+  readonly capScopes: readonly CapScope[];
   readonly place: Place;
   /** Empty when the owner gave none. */
   readonly name: string;
@@ -54,6 +57,7 @@ export async function insertVolume(tx: Tx, volume: NewVolume): Promise<VolumeId>
     .insertInto("volumes")
     .values({
       user_id: volume.userId,
+      cap_scopes: [...volume.capScopes],
       machine_id: place.kind === "local" ? place.machineId : null,
       volume_offer_id: place.kind === "local" ? place.offerId : null,
       network_disk_id: place.kind === "network" ? place.networkDiskId : null,
@@ -63,6 +67,10 @@ export async function insertVolume(tx: Tx, volume: NewVolume): Promise<VolumeId>
       price_nanos_per_gb_month: volume.priceNanosPerGbMonth,
       end_at: volume.endAt,
       created_at: tx.now,
+      // It is there from now on; what is filled first is charged when it is full (`awaitFilling`).
+      metered_from_at: tx.now,
+      storage_charged_until_at: tx.now,
+      settle_at: volume.priceNanosPerGbMonth > 0n ? tx.now : null,
     })
     .returning("id")
     .executeTakeFirstOrThrow();
@@ -106,14 +114,28 @@ export async function lockEndedVolumes(tx: Tx, before: Date, limit: number): Pro
   return rows.map(toVolume);
 }
 
+/** Nothing is charged after its owner asked for its end; what is due until then is settled once more. */
+const LAST_SETTLEMENT = (tx: Tx) => sql<Date | null>`case when settle_at is not null then ${tx.now}::timestamptz end`;
+
+/** Now, or where it is charged up to when a settlement with a later clock came first. */
+const DELETING_AT = (tx: Tx) => sql<Date>`greatest(${tx.now}::timestamptz, storage_charged_until_at)`;
+
 /** Its owner has no such volume any more; its space is taken until `buryVolumes`. */
 export async function markVolumeDeleting(tx: Tx, id: VolumeId): Promise<void> {
-  await tx.db.updateTable("volumes").set({ deleting_at: tx.now }).where("id", "=", id).execute();
+  await tx.db
+    .updateTable("volumes")
+    .set({ deleting_at: DELETING_AT(tx), settle_at: LAST_SETTLEMENT(tx) })
+    .where("id", "=", id)
+    .execute();
 }
 
 /** Ends a volume of which no host has any data. */
 export async function markVolumeDeleted(tx: Tx, id: VolumeId): Promise<void> {
-  await tx.db.updateTable("volumes").set({ deleting_at: tx.now, deleted_at: tx.now }).where("id", "=", id).execute();
+  await tx.db
+    .updateTable("volumes")
+    .set({ deleting_at: DELETING_AT(tx), deleted_at: DELETING_AT(tx), settle_at: LAST_SETTLEMENT(tx) })
+    .where("id", "=", id)
+    .execute();
 }
 
 /** How much of each network disk is rented; disks without volumes are missing. */
@@ -254,6 +276,7 @@ function selectVolumes(db: Reader) {
     .select([
       "id",
       "user_id",
+      "cap_scopes",
       "machine_id",
       "volume_offer_id",
       "network_disk_id",
@@ -275,6 +298,7 @@ function toVolume(row: VolumeRow): Volume {
   return {
     id: row.id,
     userId: row.user_id,
+    capScopes: row.cap_scopes.map(parseCapScope),
     place: toPlace(row),
     name: row.name,
     sizeBytes: row.size_bytes,
