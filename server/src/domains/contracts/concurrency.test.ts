@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { testApp } from "../../../../test/support/app.ts";
+import { assertLines } from "../../../../test/support/charges.ts";
 import { DAY_MS, HOUR_MS, listedHost, pass, prepay } from "../../../../test/support/contracts.ts";
 import { listMachine, ofMachine } from "../../../../test/support/hosting.ts";
 import { changeBid, destroy, rentAndRun } from "../../../../test/support/rentals.ts";
@@ -59,4 +60,5 @@ test("loops of two servers and requests of hosts and renters at once neither fai
   await Promise.all(hosts.map((host) => host.obey()));
   for (let count = 1; count <= 2; count += 1) for (const name of LOOPS) await world.runLoop(name);
   await world.assertBooks();
+  await assertLines(world);
 });

@@ -10,12 +10,13 @@ import {
   isCharged,
   lockAnyInstance,
   lockInstanceOf,
+  endDiscounts,
   readEnding,
-  setDiscount,
+  scopesOf,
   type Instance,
 } from "../instances/index.ts";
-import { creditOf, depositOf, earningsOf, FEES, postTransfer, postTransfers } from "../ledger/index.ts";
-import type { TransferRequest } from "../ledger/index.ts";
+import { creditOf, depositOf, describeScope, earningsOf, FEES, lockCapRoom, noteSpending } from "../ledger/index.ts";
+import { postTransfer, postTransfers, type TransferRequest } from "../ledger/index.ts";
 import { discountPpm } from "../market/index.ts";
 import {
   DISCOUNT_MAX_PERMILLE,
@@ -29,7 +30,7 @@ import {
   type Refund,
   type Reservation,
 } from "./deposit.ts";
-import { closeDeposit, findDeposit, noteDeposit, noteSaving, type Deposit } from "./deposit-store.ts";
+import { closeDeposit, findDeposit, noteDeposit, noteSavings, type Deposit, type DepositUse } from "./deposit-store.ts";
 import { findNextChange } from "./price-store.ts";
 
 /** Charges what was counted so far, at the terms that held until now. Metering does it; it may enter us, not we it. */
@@ -62,6 +63,7 @@ export async function prepay(tx: Tx, { userId, instanceId, amount }: Prepayment,
   if (reservation.discountPpm === 0) throw invalid("amount", "amount is too small to earn a discount");
   await noteDeposit(tx, { instanceId: instance.id, userId, discountPpm: reservation.discountPpm });
   await changeDiscount(tx, instance, reservation.discountPpm);
+  await refuseBeyondCaps(tx, instance, amount);
   const outcome = await postTransfer(tx, {
     key: `prepay:${instance.id}:${(deposit?.prepayCount ?? 0) + 1}`,
     debit: creditOf(userId),
@@ -73,6 +75,7 @@ export async function prepay(tx: Tx, { userId, instanceId, amount }: Prepayment,
   });
   if (outcome.kind === "insufficient") throw insufficientForPrepaying(amount, outcome);
   invariant(outcome.kind === "posted", `deposit ${instance.id} counts its payments`);
+  await noteSpending(tx, [{ scopes: scopesOf(instance), amount }]);
   return { ...reservation, leftNanos: total };
 }
 
@@ -113,6 +116,16 @@ async function refuseTooMuch(
   throw invalid("amount", message, "invalid_args", { extra: { max_amount: toDollars(largest) } });
 }
 
+/** What is paid in advance counts against caps when it is paid, and not again when it is used up. */
+async function refuseBeyondCaps(tx: Tx, instance: Instance, amount: Nanos): Promise<void> {
+  for (const [scope, room] of await lockCapRoom(tx, scopesOf(instance))) {
+    if (amount <= room) continue;
+    const missing = formatDollars(amount - room);
+    const message = `A cap is reached: prepaying $${formatDollars(amount)} needs $${missing} more than the cap of ${describeScope(scope)} leaves.`;
+    throw new AppError("insufficient_to_prepay", "cap_reached", message, { extra: { shortfall: Number(missing) } });
+  }
+}
+
 function insufficientForPrepaying(
   amount: Nanos,
   { shortfallNanos, availableNanos }: { readonly shortfallNanos: Nanos; readonly availableNanos: Nanos },
@@ -134,14 +147,13 @@ async function requireMachine({ db }: { readonly db: Reader }, { id, machineId }
   return machine;
 }
 
-/** Notes what was paid from a deposit; one that is spent gives no discount any more. */
-export async function noteUse(
-  tx: Tx,
-  instance: Instance,
-  use: { readonly savedNanos: bigint; readonly isSpent: boolean },
-): Promise<void> {
-  await noteSaving(tx, instance.id, use);
-  if (use.isSpent) await setDiscount(tx, instance.id, 0);
+/** Notes what was paid from deposits; one that is spent gives no discount any more. */
+export async function noteUses(tx: Tx, uses: readonly DepositUse[]): Promise<void> {
+  await noteSavings(tx, uses);
+  await endDiscounts(
+    tx,
+    uses.filter(({ isSpent }) => isSpent).map(({ instanceId }) => instanceId),
+  );
 }
 
 export type DepositBalance = {
@@ -162,23 +174,45 @@ const NOTHING: DepositBalance = {
   months: 0,
 };
 
-/** What lies in the deposit of a rental, and what of it would come back if it were destroyed now. */
-export async function readDepositBalance(
+/** What a deposit has paid that nobody has posted yet, which metering knows: undefined where that is nothing. */
+export type DepositAccrualOf = (
   db: Reader,
   now: Date,
+  instanceId: InstanceId,
+) => Promise<{ readonly leftNanos: bigint; readonly savedNanos: bigint; readonly isSpent: boolean } | undefined>;
+
+/** What lies in the deposit of a rental now, and what of it would come back if it were destroyed. */
+export async function readDepositBalance(
+  { db, now, accrualOf }: { readonly db: Reader; readonly now: Date; readonly accrualOf: DepositAccrualOf },
   { userId, instanceId }: { readonly userId: UserId; readonly instanceId: number },
 ): Promise<DepositBalance> {
   const instance = await findInstanceOf(db, userId, instanceId);
   if (instance === undefined || instance.phase === "ended") {
     throw notFound("no_such_instance", `There is no instance ${instanceId}.`);
   }
-  const deposit = await findDeposit(db, instance.id);
-  if (deposit === undefined) return NOTHING;
+  const posted = await findDeposit(db, instance.id);
+  if (posted === undefined) return NOTHING;
+  const use = await accrualOf(db, now, instance.id);
+  const deposit = use === undefined ? posted : afterUse(posted, use);
   const { leftNanos, savedNanos } = deposit;
   const { toRenter } = await divide({ db, now }, instance, deposit);
   const month = monthPrice(instance.priceNanosPerHour);
-  const months = instance.discountPpm === 0 ? 0 : monthsLeft(leftNanos, month, instance.discountPpm);
-  return { leftNanos, refundableNanos: toRenter, savedNanos, discountPpm: instance.discountPpm, months };
+  const discountPpm = use?.isSpent === true ? 0 : instance.discountPpm;
+  const months = discountPpm === 0 ? 0 : monthsLeft(leftNanos, month, discountPpm);
+  return { leftNanos, refundableNanos: toRenter, savedNanos, discountPpm, months };
+}
+
+/** A deposit as it is once this is posted, too. */
+function afterUse(
+  deposit: Deposit,
+  { leftNanos, savedNanos, isSpent }: NonNullable<Awaited<ReturnType<DepositAccrualOf>>>,
+): Deposit {
+  return {
+    ...deposit,
+    leftNanos: nanos(leftNanos),
+    savedNanos: nanos(deposit.savedNanos + savedNanos),
+    atStakeNanos: nanos(isSpent ? 0n : deposit.atStakeNanos + savedNanos),
+  };
 }
 
 async function divide(

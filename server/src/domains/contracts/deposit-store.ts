@@ -21,19 +21,39 @@ export type Deposit = {
 };
 
 export async function findDeposit(db: Reader, instanceId: InstanceId): Promise<Deposit | undefined> {
-  const row = await db.selectFrom("deposits").selectAll().where("instance_id", "=", instanceId).executeTakeFirst();
-  if (row === undefined) return undefined;
-  const left = await listDepositBalances(db, [{ id: instanceId, userId: row.user_id }]);
-  return {
-    instanceId,
-    userId: row.user_id,
-    leftNanos: left.get(instanceId) ?? nanos(0n),
-    discountPpm: row.discount_ppm,
-    prepayCount: row.prepay_count,
-    atStakeNanos: nanos(row.at_stake_nanos),
-    savedNanos: nanos(row.saved_nanos),
-    isClosed: row.closed_at !== null,
-  };
+  return (await listDeposits(db, [instanceId])).get(instanceId);
+}
+
+/** The same for many instances; those for which nothing was ever prepaid are left out. */
+export async function listDeposits(
+  db: Reader,
+  instanceIds: readonly InstanceId[],
+): Promise<ReadonlyMap<InstanceId, Deposit>> {
+  if (instanceIds.length === 0) return new Map();
+  const rows = await db
+    .selectFrom("deposits")
+    .selectAll()
+    .where("instance_id", "=", sql<InstanceId>`any(${[...instanceIds]}::integer[])`)
+    .execute();
+  const left = await listDepositBalances(
+    db,
+    rows.map((row) => ({ id: row.instance_id, userId: row.user_id })),
+  );
+  return new Map(
+    rows.map((row) => [
+      row.instance_id,
+      {
+        instanceId: row.instance_id,
+        userId: row.user_id,
+        leftNanos: left.get(row.instance_id) ?? nanos(0n),
+        discountPpm: row.discount_ppm,
+        prepayCount: row.prepay_count,
+        atStakeNanos: nanos(row.at_stake_nanos),
+        savedNanos: nanos(row.saved_nanos),
+        isClosed: row.closed_at !== null,
+      },
+    ]),
+  );
 }
 
 /** Notes a payment into the deposit; the first one makes it. */
@@ -49,17 +69,21 @@ export async function noteDeposit(
   `.execute(tx.db);
 }
 
-/** Notes what a charge out of the deposit saved; when that emptied it, nothing is at stake any more. */
-export async function noteSaving(
-  tx: Tx,
-  instanceId: InstanceId,
-  { savedNanos, isSpent }: { readonly savedNanos: bigint; readonly isSpent: boolean },
-): Promise<void> {
+/** What charges out of one deposit saved, and whether they used it up. */
+export type DepositUse = { readonly instanceId: InstanceId; readonly savedNanos: bigint; readonly isSpent: boolean };
+
+/** Notes what charges out of deposits saved; when they emptied one, nothing is at stake there any more. */
+export async function noteSavings(tx: Tx, uses: readonly DepositUse[]): Promise<void> {
+  if (uses.length === 0) return;
   await sql`
     update deposits set
-      saved_nanos = saved_nanos + ${savedNanos}::bigint,
-      at_stake_nanos = case when ${isSpent}::boolean then 0 else at_stake_nanos + ${savedNanos}::bigint end
-    where instance_id = ${instanceId}
+      saved_nanos = deposits.saved_nanos + used.saved,
+      at_stake_nanos = case when used.is_spent then 0 else deposits.at_stake_nanos + used.saved end
+    from unnest(
+      ${uses.map((use) => use.instanceId)}::integer[], ${uses.map((use) => use.savedNanos)}::bigint[],
+      ${uses.map((use) => use.isSpent)}::boolean[]
+    ) as used (instance_id, saved, is_spent)
+    where deposits.instance_id = used.instance_id
   `.execute(tx.db);
 }
 
@@ -74,13 +98,13 @@ export async function closeDeposit(tx: Tx, instanceId: InstanceId): Promise<"clo
   return result.numUpdatedRows === 1n ? "closed" : "stale";
 }
 
-/** Deposits of rentals that are over, whose last running time is charged. */
+/** Deposits of rentals that are over, whose last running time is charged and whose hosts' faults are made good. */
 export async function listReturnable(db: Reader, limit: number): Promise<readonly InstanceId[]> {
   const { rows } = await sql<{ instance_id: InstanceId }>`
     select deposits.instance_id
     from deposits
     join instances on instances.id = deposits.instance_id
-    where deposits.closed_at is null and instances.ended_at is not null and not exists (
+    where deposits.closed_at is null and instances.ended_at is not null and instances.settle_at is null and not exists (
       select from instance_runs as run
       where run.instance_id = deposits.instance_id and run.charged_running_ms < run.running_ms
     )

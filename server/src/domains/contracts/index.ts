@@ -1,6 +1,7 @@
-export { noteUse } from "./deposit-service.ts";
-export { findDeposit } from "./deposit-store.ts";
+export { noteUses } from "./deposit-service.ts";
+export { listDeposits, type Deposit } from "./deposit-store.ts";
 export { contractLoops } from "./loops.ts";
 export type { EndingRental } from "./price-increase.ts";
 export { listEndingRentals, offerPriceIncreases } from "./price-service.ts";
 export { contractRoutes } from "./routes.ts";
+export { listAuditedDeposits } from "./audit-store.ts";

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { testApp, type TestApp } from "../../../../test/support/app.ts";
+import { settleNow } from "../../../../test/support/charges.ts";
 import { DAY_MS, HOUR_MS, listedHost, pass, prepay } from "../../../../test/support/contracts.ts";
 import type { FakeHost } from "../../../../test/support/fake-host.ts";
 import type { TestCaller } from "../../../../test/support/fixtures.ts";
@@ -102,7 +103,7 @@ test("an accepted price holds from the old end on, to the millisecond of the met
   assert.deepEqual([again.status, again.body.success, again.body.error], [404, false, "no_pending_price_increase"]);
   await pass(world, host, 9 * DAY_MS);
   assert.deepEqual(await world.runLoop("switch-prices"), { switched: 0 });
-  await world.runLoop("settle-runs");
+  await settleNow(world);
   assert.equal(await charged(world), 216n * DOLLAR, "the old price until the old end");
   // Prepaying reaches to the change of the price only.
   assert.match((await prepay(world, user, id, 50)).body.msg, /changes its price on 2026-01-11/);
@@ -115,15 +116,15 @@ test("an accepted price holds from the old end on, to the millisecond of the met
     1,
   );
   // What was counted, but not charged, was counted before.
-  await world.runLoop("settle-runs");
+  await settleNow(world);
   assert.equal(await charged(world), 240n * DOLLAR);
   await pass(world, host, 1);
   await pass(world, host, HOUR_MS);
-  await world.runLoop("settle-runs");
+  await settleNow(world);
   const first = (await charged(world)) - 240n * DOLLAR;
-  assert.equal(first, DOLLAR + DOLLAR / 3_600_000n, "up to the first charge after the change nobody pays more");
+  assert.equal(first, 2n * DOLLAR + (2n * DOLLAR) / 3_600_000n, "the new price from the very millisecond on");
   await pass(world, host, HOUR_MS);
-  await world.runLoop("settle-runs");
+  await settleNow(world);
   assert.equal((await charged(world)) - 240n * DOLLAR - first, 2n * DOLLAR);
   assert.equal((await show(world, user, id)).dph_base, 2);
   await pass(world, host, 10 * DAY_MS);
@@ -170,7 +171,7 @@ test("who accepts while the ended rental waits to be deleted pays the new price 
   const id = await rentAndRun(world, user, host);
   await ask(world, host);
   await pass(world, host, 11 * DAY_MS);
-  await world.runLoop("settle-runs");
+  await settleNow(world);
   await world.runLoop("end-contracts");
   await host.obey();
   const before = await charged(world);
@@ -180,7 +181,7 @@ test("who accepts while the ended rental waits to be deleted pays the new price 
   assert.equal((await setState(world, user, id, "running")).status, 200);
   await host.obey();
   await pass(world, host, HOUR_MS);
-  await world.runLoop("settle-runs");
+  await settleNow(world);
   assert.equal((await charged(world)) - before, 2n * DOLLAR);
 });
 
@@ -205,7 +206,7 @@ test("an ended rental says so, is kept for two days and is then deleted with its
   await host.obey();
   await world.runLoop("end-contracts");
   await host.obey();
-  await world.runLoop("settle-runs");
+  await settleNow(world);
   assert.match((await show(world, user, id)).status_msg, /its rental has ended: .* deleted .* on 2026-01-13 00:00 UTC/);
   assert.deepEqual(await world.runLoop("delete-ended-contracts"), { deleted: 0 });
   await pass(world, host, 2 * DAY_MS);
@@ -219,6 +220,7 @@ test("an ended rental says so, is kept for two days and is then deleted with its
     "select left_nanos from (select balance_nanos as left_nanos from ledger_accounts where kind like 'deposit:%') d where left_nanos > 0",
   );
   assert.equal(rows.length, 1);
+  await settleNow(world);
   assert.deepEqual(await world.runLoop("return-deposits"), { returned: 1 });
   const { rows: fees } = await world.env.pool.query("select 1 from ledger_transfers where code = 'fee'");
   assert.equal(fees.length, 0, "nobody ended it early");
@@ -244,7 +246,7 @@ test("a bid that its renter changed after accepting dearer storage stays what it
     "select price_nanos_per_hour as price, storage_nanos_per_gb_month as storage from instances where id = $1",
     [id],
   );
-  assert.deepEqual(rows, [{ price: 200_000_000n, storage: 1_150_000_000n }]);
+  assert.deepEqual(rows, [{ price: 200_000_000n, storage: 1_000_000_000n }]);
 });
 
 test("what nobody can accept any more is neither shown nor kept, while machines are listed anew", async (t) => {

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { creditOfUser, testApp, type TestApp } from "../../../../test/support/app.ts";
+import { assertLines, settleNow } from "../../../../test/support/charges.ts";
 import { depositBalance, listedHost, pass, prepay } from "../../../../test/support/contracts.ts";
 import type { FakeHost } from "../../../../test/support/fake-host.ts";
 import type { TestCaller } from "../../../../test/support/fixtures.ts";
@@ -9,6 +10,7 @@ import { destroy, rent, setState } from "../../../../test/support/rentals.ts";
 
 const DOLLAR = 1_000_000_000n;
 const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
 const FUNDS = 100_000n * DOLLAR;
 const PPM = 1_000_000n;
 
@@ -27,15 +29,8 @@ const step = fc.oneof(
 );
 type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
 
-type Run = {
-  /** Counted, not charged. */
-  openMs: bigint;
-  /** The best discount since the last charge, while the host has not reported after a change of it. */
-  best: bigint;
-  isReportedSince: boolean;
-};
-
-const newRun = (): Run => ({ openMs: 0n, best: 0n, isReportedSince: true });
+/** What a run counted from `fromMs` on, and is not charged: in milliseconds since 1970, as its process began then. */
+type Run = { fromMs: number; toMs: number };
 
 /** The same rules once more, as simply as can be: one account book, fractions, no database. */
 class Naive {
@@ -46,36 +41,35 @@ class Naive {
   atStake = 0n;
   saved = 0n;
   discount = 0n;
-  /** The last one is that of the present, or last, generation. */
-  runs: Run[] = [newRun()];
+  runs: Run[] = [];
   readonly price: bigint;
 
-  constructor(price: bigint) {
+  constructor(price: bigint, now: Date) {
     this.price = price;
+    this.start(now);
   }
 
-  start(): void {
-    this.runs.push(newRun());
+  start(now: Date): void {
+    this.runs.push({ fromMs: now.getTime(), toMs: now.getTime() });
   }
 
   count(ms: number): void {
-    this.run.openMs += BigInt(ms);
-    this.run.isReportedSince = true;
+    this.runs.at(-1)!.toMs += ms;
   }
 
+  /** Each day is charged by itself. */
   settle(): void {
-    for (const run of this.runs) if (run.openMs > 0n) this.settleRun(run);
+    for (const run of this.runs) {
+      while (run.fromMs < run.toMs) {
+        const end = Math.min(run.toMs, (Math.floor(run.fromMs / DAY_MS) + 1) * DAY_MS);
+        this.charge(BigInt(end - run.fromMs));
+        run.fromMs = end;
+      }
+    }
   }
 
-  private get run(): Run {
-    return this.runs.at(-1)!;
-  }
-
-  private settleRun(run: Run): void {
-    const ms = run.openMs;
-    run.openMs = 0n;
-    const discount = run.best > this.discount ? run.best : this.discount;
-    if (run.isReportedSince) run.best = 0n;
+  private charge(ms: bigint): void {
+    const { discount } = this;
     const unit = this.price * (PPM - discount); // Of 3.6·10¹² parts of a nano-dollar, each millisecond.
     let cheap = 0n;
     if (discount > 0n && this.deposit > 0n) {
@@ -97,8 +91,6 @@ class Naive {
   prepay(amount: bigint, ratePpm: bigint): void {
     this.credit -= amount;
     this.deposit += amount;
-    if (this.discount > this.run.best) this.run.best = this.discount;
-    this.run.isReportedSince = false;
     this.discount = ratePpm;
   }
 
@@ -148,7 +140,7 @@ test("whatever is prepaid, run, stopped and ended: every nano-dollar is where th
         const before = await books(world, host, user, 0);
         const id = await rent(world, user, host);
         await host.obey();
-        const naive = new Naive(BigInt(price));
+        const naive = new Naive(BigInt(price), world.clock.now());
         let isRunning = true;
         for (const one of steps) {
           switch (one.kind) {
@@ -167,20 +159,20 @@ test("whatever is prepaid, run, stopped and ended: every nano-dollar is where th
               if (isRunning) naive.count(one.ms);
               break;
             case "settle":
-              await world.runLoop("settle-runs");
+              await settleNow(world);
               naive.settle();
               break;
             default:
               await setState(world, user, id, one.kind === "stop" ? "stopped" : "running");
               await host.obey();
-              if (one.kind === "start" && !isRunning) naive.start();
+              if (one.kind === "start" && !isRunning) naive.start(world.clock.now());
               isRunning = one.kind === "start";
           }
           const now = await books(world, host, user, id);
           assert.equal(now.deposit, naive.deposit, `deposit after ${one.kind}`);
           assert.equal(now.credit, naive.credit, `credit after ${one.kind}`);
         }
-        await world.runLoop("settle-runs");
+        await settleNow(world);
         naive.settle();
         const { body } = await depositBalance(world, user, id);
         assert.equal(BigInt(Math.round(body.total_discount * 1e9)), naive.saved);
@@ -205,4 +197,5 @@ test("whatever is prepaid, run, stopped and ended: every nano-dollar is where th
   );
   assert.deepEqual(rows, [], "what was saved is what the ledger says");
   await world.assertBooks();
+  await assertLines(world);
 });

@@ -1,9 +1,9 @@
 import { invalid } from "../../base/errors.ts";
 import type { InstanceId } from "../../base/ids.ts";
 import { parseDollars } from "../../base/money.ts";
-import type { Tx } from "../../db/transaction.ts";
+import { inSnapshot, type Tx } from "../../db/transaction.ts";
 import { identityOf, type HttpScope } from "../../http/server.ts";
-import { prepay, readDepositBalance, type Settle } from "./deposit-service.ts";
+import { prepay, readDepositBalance, type DepositAccrualOf, type Settle } from "./deposit-service.ts";
 import { acceptIncrease, readIncreases, rejectIncrease, type IncreaseRequest } from "./price-service.ts";
 import {
   DepositBalance,
@@ -16,13 +16,15 @@ import {
 } from "./schema.ts";
 import { viewBalance, viewIncrease, viewPrepaid } from "./views.ts";
 
-/** `settle` charges what an instance has used so far, before its terms change. */
-export function contractRoutes(scope: HttpScope, { settle }: { readonly settle: Settle }): void {
-  registerDeposits(scope, settle);
+/** What metering knows, which may enter us and not we it. `settle` charges what was used, before terms change. */
+export type ContractPorts = { readonly settle: Settle; readonly accrualOf: DepositAccrualOf };
+
+export function contractRoutes(scope: HttpScope, ports: ContractPorts): void {
+  registerDeposits(scope, ports);
   registerPriceIncreases(scope);
 }
 
-function registerDeposits({ app, database, clock, mutate }: HttpScope, settle: Settle): void {
+function registerDeposits({ app, database, clock, mutate }: HttpScope, { settle, accrualOf }: ContractPorts): void {
   app.put(
     "/api/v0/instances/prepay/:id/",
     {
@@ -53,7 +55,9 @@ function registerDeposits({ app, database, clock, mutate }: HttpScope, settle: S
     async (request) => {
       const { userId } = identityOf(request);
       const target = { userId, instanceId: request.params.id };
-      return viewBalance(await readDepositBalance(database.kysely, clock.now(), target));
+      return inSnapshot(database, async (db) =>
+        viewBalance(await readDepositBalance({ db, now: clock.now(), accrualOf }, target)),
+      );
     },
   );
 }

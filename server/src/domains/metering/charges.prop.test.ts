@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { depositShare, discounted, runningCharge } from "./charges.ts";
+import { depositShare, runningCharge } from "./charges.ts";
 
 const DOLLAR = 1_000_000_000n;
 const price = fc.bigInt({ min: 1n, max: 200n * DOLLAR });
@@ -26,13 +26,4 @@ test("a deposit pays exactly the discounted price of the time that it pays for, 
       if (share.toMs === stretch.toMs) assert.equal(share.isSpent, !isMillisecondPaid);
     }),
   );
-});
-
-test("a discounted price is never rounded up", () => {
-  fc.assert(
-    fc.property(price, discount, (nanosPerHour, ppm) => {
-      assert.ok(discounted(nanosPerHour, ppm) * 1_000_000n <= nanosPerHour * BigInt(1_000_000 - ppm));
-    }),
-  );
-  assert.equal(discounted(DOLLAR, 200_000), 800_000_000n);
 });

@@ -12,11 +12,6 @@ export function runningCharge(priceNanosPerHour: bigint, { fromMs, toMs }: Stret
   return nanos(mulDivFloor(priceNanosPerHour, toMs - fromMs, MS_PER_HOUR));
 }
 
-/** The price of an hour after a discount, rounded towards the customer. */
-export function discounted(priceNanosPerHour: bigint, discountPpm: number): Nanos {
-  return nanos(mulDivFloor(priceNanosPerHour, PPM - BigInt(discountPpm), PPM));
-}
-
 export type DepositShare = {
   /** The deposit pays up to here; the rest of the stretch is paid otherwise. */
   readonly toMs: bigint;

@@ -1,18 +1,59 @@
 import type { Clock } from "../../base/clock.ts";
 import type { Database } from "../../db/connect.ts";
 import type { Loop } from "../../loops/driver.ts";
-import { settleRuns } from "./service.ts";
+import { settleDue } from "./service.ts";
+import { settleDueVolumes } from "./volume-settlement.ts";
 
-export { settleInstance } from "./service.ts";
+export { accruedOf, depositAccrualOf } from "./accrued.ts";
+export { readBalance, readBalances } from "./balance.ts";
+export {
+  findNextLineId,
+  listAuditedLines,
+  listChargedContracts,
+  listLineChecksums,
+  listMispricedLines,
+  listPaidBuckets,
+  listPaidIds,
+  sumPaidFromDeposits,
+  type AuditedLine,
+  type LineRange,
+} from "./audit-store.ts";
+export { chargeDayLoop } from "./charge-day-loop.ts";
+export {
+  listChargedInstances,
+  listChargeKeys,
+  listContractSums,
+  listDaySums,
+  listLines,
+  listPayersAmong,
+  totalCharged,
+  type ChargeComponent,
+  type ChargeKey,
+  type ChargeKind,
+  type ChargeLine,
+  type ChargeSum,
+  type DaySum,
+  type LinePlace,
+} from "./line-report-store.ts";
+export { lineAmount } from "./lines.ts";
+export { settleDue, settleInstance } from "./service.ts";
+export { spentWithin } from "./spent-service.ts";
+export { sumCharged } from "./spent-store.ts";
 
-/** Charges follow what agents counted by a few seconds. */
+/** Charges follow changes at once, and what goes on as it is by its period (docs/billing.md). */
 export function meteringLoops({ database, clock }: { readonly database: Database; readonly clock: Clock }): Loop[] {
   return [
     {
       name: "settle-runs",
-      description: "Charges the running time that agents have counted.",
+      description: "Charges what instances that are due have used, and sets aside what they may use next.",
+      everyMs: 1_000,
+      run: () => settleDue(database, clock),
+    },
+    {
+      name: "settle-volumes",
+      description: "Charges what volumes that are due have cost.",
       everyMs: 10_000,
-      run: () => settleRuns(database, clock),
+      run: () => settleDueVolumes(database, clock),
     },
   ];
 }

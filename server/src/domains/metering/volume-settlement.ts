@@ -1,0 +1,108 @@
+import type { Clock } from "../../base/clock.ts";
+import type { MachineId, UserId } from "../../base/ids.ts";
+import type { Database } from "../../db/connect.ts";
+import { withTransaction, type Reader, type Tx } from "../../db/transaction.ts";
+import { listSpans, type MachineSpans } from "../hosts/index.ts";
+import { creditOf, earningsOf, lockAccounts, lockCapRoom, readMeans, type CapScope } from "../ledger/index.ts";
+import {
+  listChargeableVolumes,
+  lockDueVolumes,
+  markVolumesSettled,
+  placeVolumes,
+  type BillableVolume,
+  type ChargeableVolume,
+} from "../volumes/index.ts";
+import type { DueLine } from "./lines.ts";
+import { payLines, type Purse, type Rooms } from "./payment.ts";
+import { nextSettlement } from "./period.ts";
+import { listShort, postCharges, type Means } from "./settlement.ts";
+import type { Charge } from "./transfers.ts";
+import { volumeBillOf, type VolumeBill } from "./volume-bill.ts";
+
+const BATCH_MAX = 500;
+const BATCHES_PER_RUN = 400;
+const SETTLE_EVERY_MS = 86_400_000;
+/** What was deleted waits for nothing but that its host is back, or is gone for certain. */
+const SETTLE_DELETED_EVERY_MS = 3_600_000;
+
+/** Settles the volumes that are due; any number of processes may do this side by side. */
+export async function settleDueVolumes(
+  database: Database,
+  clock: Clock,
+): Promise<{ readonly settled: number; readonly lines: number }> {
+  const counts = { settled: 0, lines: 0 };
+  for (let batch = 1; batch <= BATCHES_PER_RUN; batch += 1) {
+    const { count, lineCount } = await withTransaction(database, clock, async (tx) => {
+      const due = await lockDueVolumes(tx, BATCH_MAX);
+      return { count: due.length, lineCount: await settleVolumes(tx, due) };
+    });
+    counts.settled += count;
+    counts.lines += lineCount;
+    if (count < BATCH_MAX) break;
+  }
+  return counts;
+}
+
+/** What has accrued on one volume and is not posted, and whose limits it counts against. */
+export type VolumeAccrual = { readonly lines: readonly DueLine[]; readonly scopes: readonly CapScope[] };
+
+/** The same of all volumes of a user, by proven facts. */
+export async function listVolumeAccruals(db: Reader, now: Date, userId: UserId): Promise<readonly VolumeAccrual[]> {
+  const items = await loadItems(db, await listChargeableVolumes(db, userId), now);
+  return items.map(({ volume, bill: { lines } }) => ({ lines, scopes: scopesOf(volume) }));
+}
+
+type Item = { readonly volume: BillableVolume; readonly bill: VolumeBill };
+
+/** Charges what these volumes cost, as far as there is something to pay from. The caller holds their locks. */
+async function settleVolumes(tx: Tx, volumes: readonly ChargeableVolume[]): Promise<number> {
+  const items = await loadItems(tx.db, volumes, tx.now);
+  const { accounts, purses, rooms } = await openPurses(tx, items);
+  const charges = items.flatMap(({ volume, bill }) => {
+    const { id: volumeId, userId: payerId, hostId, machineId } = volume;
+    const contract = { payerId, hostId, machineId, instanceId: undefined, volumeId };
+    const scopes = scopesOf(volume);
+    const purse = purses.get(payerId) ?? { aboveZeroNanos: 0n, aboveFloorNanos: 0n };
+    return payLines(bill.lines, { purse, rooms, scopes }).map((line): Charge => ({ line, contract, scopes }));
+  });
+  await postCharges(tx, charges, { accounts, rooms });
+  const short = new Set(listShort(charges).map(({ volumeId }) => volumeId));
+  await markVolumesSettled(
+    tx,
+    items.map(({ volume: { id, deletingAt }, bill: { chargedUntilAt, isLast } }) => {
+      const everyMs = deletingAt === undefined ? SETTLE_EVERY_MS : SETTLE_DELETED_EVERY_MS;
+      const settleAt = isLast ? undefined : nextSettlement(tx.now, { afterMs: everyMs, isShort: short.has(id) });
+      return { id, chargedUntilAt, settleAt };
+    }),
+  );
+  return charges.length;
+}
+
+async function loadItems(db: Reader, volumes: readonly ChargeableVolume[], now: Date): Promise<readonly Item[]> {
+  const placed = await placeVolumes(db, volumes);
+  const machineIds = [...new Set(placed.flatMap(({ reachedThrough }) => reachedThrough))];
+  const from = new Date(Math.min(now.getTime(), ...placed.map(({ chargedUntilAt }) => chargedUntilAt.getTime())));
+  const spans: ReadonlyMap<MachineId, MachineSpans> = await listSpans(db, machineIds, from);
+  return placed.map((volume) => ({ volume, bill: volumeBillOf(volume, spans, now) }));
+}
+
+/** Locks all that money may move between, in the one order of all. */
+async function openPurses(tx: Tx, items: readonly Item[]): Promise<Means> {
+  const charged = items.filter(({ bill }) => bill.lines.length > 0).map(({ volume }) => volume);
+  const accounts = await lockAccounts(
+    tx,
+    charged.flatMap(({ userId, hostId }) => [creditOf(userId), earningsOf(hostId)]),
+  );
+  const payerIds = [...new Set(charged.map(({ userId }) => userId))];
+  const rooms: Rooms = new Map(await lockCapRoom(tx, charged.flatMap(scopesOf)));
+  const means = await readMeans(tx.db, payerIds, "credit");
+  const purses = new Map<UserId, Purse>();
+  for (const [userId, { aboveZeroNanos, aboveFloorNanos }] of means) {
+    purses.set(userId, { aboveZeroNanos, aboveFloorNanos });
+  }
+  return { accounts, purses, rooms };
+}
+
+function scopesOf({ userId, capScopes }: Pick<BillableVolume, "userId" | "capScopes">): readonly CapScope[] {
+  return [`account:${userId}`, ...capScopes];
+}
