@@ -1,0 +1,26 @@
+/** Below so many hours of credit somebody is told, the nearer one last. */
+const TOLD_HOURS = [24, 1] as const;
+/** Credit that lasts so long lasts again: a drop is over, and the next one is told of anew. */
+const RECOVERED_HOURS = 25n;
+
+export type ToldHours = (typeof TOLD_HOURS)[number];
+
+/** Drops of credit so far, and what was told of the present one. */
+export type Drop = { readonly dropCount: number; readonly toldHours: number | undefined };
+
+type Standing = { readonly balanceNanos: bigint; readonly nanosPerHour: bigint };
+
+/** What is to be noted of a user's credit, and told if `tell` is there; undefined when nothing has changed. */
+export type DropChange = Drop & { readonly tell: ToldHours | undefined };
+
+export function followDrop({ balanceNanos, nanosPerHour }: Standing, before: Drop | undefined): DropChange | undefined {
+  const toldHours = before?.toldHours;
+  const dropCount = before?.dropCount ?? 0;
+  const lasts = (hours: bigint) => balanceNanos >= nanosPerHour * hours;
+  if (nanosPerHour === 0n || lasts(RECOVERED_HOURS)) {
+    return toldHours === undefined ? undefined : { dropCount, toldHours: undefined, tell: undefined };
+  }
+  const tell = TOLD_HOURS.findLast((hours) => !lasts(BigInt(hours)));
+  if (tell === undefined || (toldHours !== undefined && tell >= toldHours)) return undefined;
+  return { dropCount: toldHours === undefined ? dropCount + 1 : dropCount, toldHours: tell, tell };
+}

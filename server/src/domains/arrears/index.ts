@@ -1,0 +1,2 @@
+export { arrearsLoops } from "./loops.ts";
+export { arrearsRoutes } from "./routes.ts";

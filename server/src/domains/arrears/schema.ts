@@ -1,0 +1,30 @@
+import { Type } from "typebox";
+
+const Arrears = Type.Object({
+  began_at: Type.Number({ description: "Seconds since the epoch." }),
+  delete_at: Type.Number({
+    description: "When instances and volumes are deleted, unless the balance is zero or above.",
+  }),
+  storage_per_hour: Type.Number({ description: "Dollars an hour that the data cost when it began." }),
+  floor: Type.Number({ description: "Dollars: the balance does not go below this meanwhile." }),
+});
+
+const CappedData = Type.Object({
+  cap_id: Type.Integer(),
+  scope: Type.String({ description: "account, key, endpoint or instance" }),
+  scope_id: Type.Integer(),
+  period: Type.String({ description: "day, month or total" }),
+  began_at: Type.Number({ description: "Seconds since the epoch." }),
+  delete_at: Type.Number({
+    description: "When these are deleted, unless the cap leaves enough for at least a day of them before.",
+  }),
+  storage_per_hour: Type.Number({ description: "Dollars an hour that the data cost when it began." }),
+  instance_ids: Type.Array(Type.Integer()),
+  volume_ids: Type.Array(Type.Integer()),
+});
+
+export const ArrearsAnswer = Type.Object({
+  success: Type.Literal(true),
+  arrears: Type.Union([Arrears, Type.Null()], { description: "Null unless data is kept that nobody pays for." }),
+  caps: Type.Array(CappedData, { description: "Caps that leave nothing for what is stored within their scopes." }),
+});
