@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { creditOfUser, testApp, type TestApp } from "../../../../test/support/app.ts";
+import { settleNow } from "../../../../test/support/charges.ts";
 import { prepay } from "../../../../test/support/contracts.ts";
 import type { FakeHost } from "../../../../test/support/fake-host.ts";
 import type { TestCaller } from "../../../../test/support/fixtures.ts";
@@ -48,7 +49,7 @@ test("a default job runs on each idle GPU, for nothing, and hides no offer", asy
   assert.deepEqual(new Set((await world.offersOf(host)).keys()), new Set([1, 2]));
   world.clock.jump(3_600_000);
   await host.obey();
-  await world.runLoop("settle-runs");
+  await settleNow(world);
   assert.deepEqual(await creditOfUser(world, owner), { balance: 0n, held: 0n, available: 0n });
   const record = await machineRecord(world, owner, host);
   assert.deepEqual([record.default_job, record.gpu_occupancy, record.num_renters], [said, "0/2", 0]);

@@ -2,6 +2,7 @@ import { epochSeconds } from "../../base/clock.ts";
 import { identityOf, type HttpScope } from "../../http/server.ts";
 import { requireUser, resolveUserId } from "../accounts/index.ts";
 import { balanceOf, sumEarningsOf } from "../ledger/index.ts";
+import { readFeeDue } from "../payments/index.ts";
 import { planDays } from "./earnings.ts";
 import { listingRoutes } from "./listing-routes.ts";
 import { showMachines } from "./machine-service.ts";
@@ -241,13 +242,14 @@ function earningsRoute({ app, database, clock }: HttpScope): void {
       const { machid, ...query } = request.query;
       const days = planDays(query, clock.now());
       const machineId = machid === undefined ? undefined : toMachineId(machid);
-      const [user, sums, earnings, credit] = await Promise.all([
+      const [user, sums, earnings, credit, { fee }] = await Promise.all([
         requireUser(db, userId),
         sumEarningsOf(db, userId, { ...days, machineId }),
         balanceOf(db, userId, "earnings"),
         balanceOf(db, userId),
+        readFeeDue(db, userId),
       ]);
-      return viewEarnings(user, sums, { balance: earnings.balance, credit: credit.available });
+      return viewEarnings(user, sums, { balance: earnings.balance, fee, credit: credit.available });
     },
   );
 }

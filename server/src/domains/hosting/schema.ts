@@ -1,5 +1,6 @@
 import { Type, type Static } from "typebox";
 import { MAX_ID } from "../../base/ids.ts";
+import { REPORT_HEADING } from "../accounts/index.ts";
 import { MAINTENANCE_CATEGORIES } from "../hosts/index.ts";
 
 const Nullable = <const T extends Parameters<typeof Type.Union>[0][number]>(schema: T) =>
@@ -221,15 +222,7 @@ export const EarningsResponse = Type.Object({
     total_bwu: Type.Number(),
     total_bwd: Type.Number(),
   }),
-  username: Type.String(),
-  email: Type.String(),
-  fullname: Type.String(),
-  address1: Type.String(),
-  address2: Type.String(),
-  city: Type.String(),
-  zip: Type.String(),
-  country: Type.String(),
-  taxinfo: Type.String(),
+  ...REPORT_HEADING,
   current: Type.Object({
     balance: Type.Number({ description: "Earned and not paid out" }),
     service_fee: Type.Number(),

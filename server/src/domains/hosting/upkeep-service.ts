@@ -18,6 +18,7 @@ import {
   removeBackground,
 } from "../instances/index.ts";
 import { refreshOffers } from "../market/index.ts";
+import { postNotices } from "../notices/index.ts";
 import { hasLocalVolumes, unlistSpaceOf } from "../volumes/index.ts";
 import { planMaintenance, type MaintenanceRequest } from "./maintenance.ts";
 import { findOwnMachine, lockOwnMachine, noSuchMachine, toMachineId, type HostRequest } from "./own-machine.ts";
@@ -29,7 +30,30 @@ export async function scheduleMaintenance(tx: Tx, request: HostRequest, said: Ma
   const planned = planMaintenance(said, await listMaintenances(tx.db, [id], tx.now), tx.now);
   await insertMaintenance(tx, { machineId: id, ...planned });
   await noteOnRentals(tx, id, { actor: `user:${hostId}`, cause: "maintenance_scheduled" });
-  return (await rentersOf(tx.db, id, hostId)).size;
+  const renters = await rentersOf(tx.db, id, hostId);
+  await tellMaintenance(tx, { machineId: id, ...planned }, { hostId, renters });
+  return renters.size;
+}
+
+async function tellMaintenance(
+  tx: Tx,
+  { machineId, startAt, endAt, reason }: Maintenance,
+  { hostId, renters }: { readonly hostId: UserId; readonly renters: ReadonlySet<UserId> },
+): Promise<void> {
+  const window = `from ${textOf(startAt)} to ${textOf(endAt)} UTC`;
+  const told = {
+    subject: `Maintenance of machine ${machineId} at ${textOf(startAt)} UTC`,
+    message: `Machine ${machineId} is down for maintenance ${window}.${reason === "" ? "" : ` Its host says: ${reason}`}`,
+    key: `maintenance_scheduled:${machineId}:${startAt.getTime()}:${tx.now.getTime()}`,
+  };
+  await postNotices(tx, [
+    ...[...renters].map((userId) => ({ ...told, userId, kind: "client:maintenance_scheduled" as const })),
+    { ...told, userId: hostId, kind: "host:maintenance_scheduled" as const },
+  ]);
+}
+
+function textOf(at: Date): string {
+  return at.toISOString().slice(0, 16).replace("T", " ");
 }
 
 /** Cancels every maintenance of the machine that is not over; returns how many. */
@@ -104,6 +128,8 @@ export async function deleteMachine(tx: Tx, request: HostRequest): Promise<void>
 
 const PROBLEMS_PER_RENTER_MAX = 20;
 const REPORTS_MAX = 100;
+/** What a notice shows of a report; the whole of it is among the machine's reports. */
+const REPORT_SHOWN_MAX = 2_000;
 
 /** Notes what a renter says of a machine, which must be one on which the renter rents, or did once. */
 export async function reportMachine(
@@ -124,6 +150,17 @@ export async function reportMachine(
     );
   }
   await putReport(tx, report);
+  const { problem, message } = said;
+  await postNotices(tx, [
+    {
+      userId: machine.hostId,
+      kind: "host:machine_reported",
+      subject: `A renter reports a problem of machine ${id}`,
+      message: `A renter of machine ${id} reports: ${problem}.${message === "" ? "" : `\n\n${message.slice(0, REPORT_SHOWN_MAX).toWellFormed()}`}`,
+      // Renewed, the same report is not told again.
+      key: `machine_reported:${id}:${userId}:${problem}`,
+    },
+  ]);
 }
 
 /** The newest reports on the caller's machine; who wrote them is not told. */

@@ -1,6 +1,6 @@
 import { epochSeconds } from "../../base/clock.ts";
 import { toDollars, type Nanos } from "../../base/money.ts";
-import type { User } from "../accounts/index.ts";
+import { viewReportHeading, type User } from "../accounts/index.ts";
 import type { Machine, Maintenance } from "../hosts/index.ts";
 import type { EarningSum } from "../ledger/index.ts";
 import { freeDiskBytes, isOpen } from "../market/index.ts";
@@ -142,11 +142,14 @@ export function viewReport({ problem, message, createdAt }: Report) {
   return { problem, message, created_at: epochSeconds(createdAt) };
 }
 
-/** The report of operations.md §9.4: by machine and by day, each that earned anything. */
+/**
+ * The report of operations.md §9.4: by machine and by day, each that earned anything. `current` is what the next payout
+ * invoice would count now: the balance, the fee that is due of it, and what is left.
+ */
 export function viewEarnings(
-  { username, email, fullname, billing }: User,
+  user: User,
   sums: readonly EarningSum[],
-  { balance, credit }: { readonly balance: Nanos; readonly credit: Nanos },
+  { balance, fee, credit }: { readonly balance: Nanos; readonly fee: Nanos; readonly credit: Nanos },
 ): EarningsResponse {
   const all = earnedBy(sums);
   const byDay = Map.groupBy(sums, (sum) => sum.day);
@@ -158,16 +161,13 @@ export function viewEarnings(
       total_bwu: all.bwu_earn,
       total_bwd: all.bwd_earn,
     },
-    username,
-    email,
-    fullname,
-    address1: billing.line1,
-    address2: billing.line2,
-    city: billing.city,
-    zip: billing.zip,
-    country: billing.country,
-    taxinfo: billing.taxinfo,
-    current: { balance: toDollars(balance), service_fee: 0, total: toDollars(balance), credit: toDollars(credit) },
+    ...viewReportHeading(user),
+    current: {
+      balance: toDollars(balance),
+      service_fee: toDollars(fee),
+      total: toDollars(balance - fee),
+      credit: toDollars(credit),
+    },
     per_machine: [...byMachine].flatMap(([id, own]) =>
       id === undefined ? [] : [{ machine_id: id, ...earnedBy(own) }],
     ),

@@ -1,0 +1,167 @@
+import { AppError } from "../../base/errors.ts";
+import type { UserId } from "../../base/ids.ts";
+import { invariant } from "../../base/invariant.ts";
+import { ZERO } from "../../base/money.ts";
+import { withTransaction, type Reader, type Tx } from "../../db/transaction.ts";
+import { listBalanceThresholds, setBalanceThreshold } from "../accounts/index.ts";
+import { listSpendable } from "../ledger/index.ts";
+import { postNotices } from "../notices/index.ts";
+import { findAccount, listChargeable, lockAccount, storeAutobill } from "./account-store.ts";
+import { afterFailure, chargeCents, REPEATABLE_FOR_MS } from "./autobilling.ts";
+import { findCard, findDefaultCard } from "./card-store.ts";
+import { centsText } from "./cents.ts";
+import type { PaymentDependencies } from "./dependencies.ts";
+import { inParallel } from "./in-parallel.ts";
+import { claimAutobills, insertAutobill, settlePayment, storeIntent, type Payment } from "./payment-store.ts";
+import type { ChargeResult } from "./provider.ts";
+import { lockOrder, settleReceived } from "./received-service.ts";
+import { readInstallation } from "./rules-store.ts";
+
+/** For so long nobody else asks about a charge that was begun. */
+const LEASE_MS = 60_000;
+const USERS_PER_PAGE = 500;
+const CHARGES_PER_RUN = 40;
+
+export type AutobillStatus = { readonly begun: number; readonly resumed: number; readonly unanswered: number };
+
+/** Charges the cards of those who asked for that and whose credit has come down to their threshold. */
+export async function chargeDueCards(dependencies: PaymentDependencies): Promise<AutobillStatus> {
+  const { database, clock, provider } = dependencies;
+  if (!provider.describe().takesCards) return { begun: 0, resumed: 0, unanswered: 0 };
+  const resumed = await withTransaction(database, clock, (tx) =>
+    claimAutobills(tx, { leaseUntil: leaseFrom(tx.now), limit: CHARGES_PER_RUN }),
+  );
+  const begun = await beginCharges(dependencies, CHARGES_PER_RUN - resumed.length);
+  const answered = await inParallel([...resumed, ...begun], (payment) => finishCharge(dependencies, payment));
+  const unanswered = answered.filter((isAnswered) => !isAnswered).length;
+  return { begun: begun.length, resumed: resumed.length, unanswered };
+}
+
+function leaseFrom(now: Date): Date {
+  return new Date(now.getTime() + LEASE_MS);
+}
+
+/** Notes the charges to make, each in a transaction of its own, before anybody is asked for them. */
+async function beginCharges(dependencies: PaymentDependencies, limit: number): Promise<readonly Payment[]> {
+  const { database, clock } = dependencies;
+  const begun: Payment[] = [];
+  for (let afterUserId = 0; begun.length < limit;) {
+    const page = { now: clock.now(), afterUserId, limit: USERS_PER_PAGE };
+    const users = await listChargeable(database.kysely, page);
+    for (const userId of await pickDue(database.kysely, users)) {
+      const payment = await withTransaction(database, clock, (tx) => beginCharge(tx, userId));
+      if (payment !== undefined) begun.push(payment);
+      if (begun.length >= limit) break;
+    }
+    const last = users.at(-1);
+    if (last === undefined || users.length < USERS_PER_PAGE) break;
+    afterUserId = last;
+  }
+  return begun;
+}
+
+async function pickDue(db: Reader, users: readonly UserId[]): Promise<readonly UserId[]> {
+  const thresholds = await listBalanceThresholds(db, users);
+  const spendable = await listSpendable(db, [...thresholds.keys()]);
+  return [...thresholds].flatMap(([userId, threshold]) =>
+    (spendable.get(userId) ?? ZERO) <= threshold ? [userId] : [],
+  );
+}
+
+/** Looks again under the account's lock: whoever paid, removed the card or changed the threshold meanwhile is left alone. */
+async function beginCharge(tx: Tx, userId: UserId): Promise<Payment | undefined> {
+  const account = await lockAccount(tx, userId);
+  const card = await findDefaultCard(tx.db, userId);
+  const threshold = (await listBalanceThresholds(tx.db, [userId])).get(userId);
+  const isPaused = account.notBeforeAt !== undefined && account.notBeforeAt > tx.now;
+  if (card === undefined || threshold === undefined || isPaused) return undefined;
+  if (((await listSpendable(tx.db, [userId])).get(userId) ?? ZERO) > threshold) return undefined;
+  const attemptNumber = account.attemptCount + 1;
+  const payment = await insertAutobill(tx, {
+    userId,
+    attemptNumber,
+    cardId: card.id,
+    amountCents: chargeCents({ chosenCents: account.autobillCents, threshold }),
+    leaseUntil: leaseFrom(tx.now),
+  });
+  if (payment !== undefined) await storeAutobill(tx, userId, { attemptCount: attemptNumber });
+  return payment;
+}
+
+/** Asks the provider, outside of any transaction, and notes what came of it; false when no answer came. */
+async function finishCharge(dependencies: PaymentDependencies, payment: Payment): Promise<boolean> {
+  const { database, clock, log } = dependencies;
+  let result: ChargeResult;
+  try {
+    result = await askForCharge(dependencies, payment);
+  } catch (error) {
+    // It may have been charged. The same request under the same key, or an event, will tell.
+    if (error instanceof AppError && error.kind === "unavailable") return false;
+    throw error;
+  }
+  const order = { installation: await readInstallation(database.kysely), paymentId: payment.id };
+  await withTransaction(database, clock, async (tx) => {
+    if (result.kind === "paid") return settleReceived(tx, log, { ...result, order });
+    const locked = await lockOrder(tx, { order });
+    if (locked?.state !== "pending") return;
+    if (result.kind === "waiting") return storeIntent(tx, payment.id, result.intentId);
+    return failAutobill(tx, locked, result);
+  });
+  return true;
+}
+
+async function askForCharge(
+  { database, clock, provider }: PaymentDependencies,
+  payment: Payment,
+): Promise<ChargeResult> {
+  const { userId, intentId, amountCents, cardId, attemptNumber } = payment;
+  if (intentId !== undefined) return provider.findCharge(intentId);
+  if (clock.now().getTime() - payment.createdAt.getTime() > REPEATABLE_FOR_MS) {
+    return { kind: "declined", intentId: undefined, reason: "the card company could not be reached for a day" };
+  }
+  invariant(cardId !== undefined && amountCents !== undefined, "an automatic charge has a card and an amount");
+  const [account, card] = await Promise.all([findAccount(database.kysely, userId), findCard(database.kysely, cardId)]);
+  const customerId = account?.customerId;
+  invariant(customerId !== undefined && card !== undefined, "whoever has a card is a customer");
+  return provider.chargeSaved({
+    order: { installation: await readInstallation(database.kysely), paymentId: payment.id },
+    customerId,
+    methodId: card.methodId,
+    amountCents,
+    idempotencyKey: `autobill:${userId}:${attemptNumber}`,
+  });
+}
+
+/** Notes that a charge failed, and when the next one may be made; the payment and its account are locked. */
+export async function failAutobill(
+  tx: Tx,
+  payment: Payment,
+  { intentId, reason }: { readonly intentId: string | undefined; readonly reason: string },
+): Promise<void> {
+  if (payment.state !== "pending") return;
+  const { userId } = payment;
+  await settlePayment(tx, payment.id, { state: "failed", intentId, failure: reason });
+  const account = await lockAccount(tx, userId);
+  const next = afterFailure(account.failureCount + 1, tx.now);
+  if (next.kind === "off") {
+    await setBalanceThreshold(tx, userId, { isEnabled: false });
+    // Whoever switches it on again begins anew.
+    await storeAutobill(tx, userId, { failureCount: 0, notBeforeAt: null });
+  } else {
+    await storeAutobill(tx, userId, { failureCount: account.failureCount + 1, notBeforeAt: next.at });
+  }
+  const amount = centsText(payment.amountCents ?? 0n);
+  const consequence =
+    next.kind === "off"
+      ? "Automatic payments are now switched off: save another card and switch them on again, or add credit yourself."
+      : `It is tried again after ${next.at.toISOString()}.`;
+  await postNotices(tx, [
+    {
+      userId,
+      kind: "client:billing_failed",
+      subject: `Your card could not be charged ${amount}`,
+      message: `Your card could not be charged ${amount}: ${reason}. ${consequence}`,
+      key: `billing_failed:${payment.id}`,
+    },
+  ]);
+}

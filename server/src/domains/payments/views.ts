@@ -1,0 +1,90 @@
+import { epochSeconds } from "../../base/clock.ts";
+import { toDollars } from "../../base/money.ts";
+import type { SavedCard } from "./card-store.ts";
+import type { readAutobill } from "./card-service.ts";
+import { nanosOfCents } from "./cents.ts";
+import type { Payment } from "./payment-store.ts";
+import type { StoredPayoutMethod } from "./payout-method-store.ts";
+import type { Payout } from "./payout-store.ts";
+
+const PPM_PER_PERCENT = 10_000;
+
+export function viewPayment(payment: Payment) {
+  return {
+    id: payment.id,
+    kind: payment.kind === "autobill" ? ("autobill" as const) : ("checkout" as const),
+    state: payment.state,
+    amount: dollarsOfCents(payment.amountCents ?? 0n),
+    failure: payment.failure ?? null,
+    created_at: epochSeconds(payment.createdAt),
+    settled_at: secondsOf(payment.settledAt),
+  };
+}
+
+export function viewCard(card: SavedCard) {
+  return {
+    id: card.id,
+    brand: card.brand,
+    last4: card.last4,
+    exp_month: card.expiryMonth,
+    exp_year: card.expiryYear,
+    is_default: card.isDefault,
+    created_at: epochSeconds(card.createdAt),
+  };
+}
+
+export function viewAutobill(autobill: Awaited<ReturnType<typeof readAutobill>>) {
+  return {
+    success: true as const,
+    enabled: autobill.isEnabled,
+    threshold: toDollars(autobill.threshold),
+    amount: dollarsOfCents(autobill.amountCents),
+    last4: autobill.card?.last4 ?? null,
+    failure_count: autobill.failureCount,
+    retry_at: secondsOf(autobill.notBeforeAt),
+  };
+}
+
+/** Never the details: who has the key of a host must not be able to read where its money goes. */
+export function viewPayoutMethod(stored: StoredPayoutMethod | undefined) {
+  return {
+    success: true as const,
+    method: stored?.method ?? null,
+    shown: stored?.shown ?? null,
+    updated_at: secondsOf(stored?.updatedAt),
+  };
+}
+
+export function viewPayout(payout: Payout) {
+  return {
+    id: payout.id,
+    state: payout.state,
+    invoiced_at: epochSeconds(payout.invoicedAt),
+    due_at: epochSeconds(payout.dueAt),
+    earned: toDollars(payout.earned),
+    fee_percent: percentOf(payout.feePpm),
+    fee: toDollars(payout.fee),
+    amount: toDollars(payout.amount),
+    method: payout.method ?? null,
+    reference: payout.reference ?? null,
+    failure: payout.failure ?? null,
+    settled_at: secondsOf(payout.settledAt),
+  };
+}
+
+/** `email` is where the host can be written to: of a team, its owner's; undefined when the account is gone. */
+export function viewAdminPayout(payout: Payout, email: string | undefined) {
+  return { ...viewPayout(payout), user_id: payout.userId, email: email ?? null };
+}
+
+export function percentOf(ppm: number): number {
+  return ppm / PPM_PER_PERCENT;
+}
+
+export function dollarsOfCents(cents: bigint): number {
+  return toDollars(nanosOfCents(cents));
+}
+
+function secondsOf(at: Date | undefined): number | null {
+  return at === undefined ? null : epochSeconds(at);
+}
