@@ -3,7 +3,11 @@ import type { ApiKeyId, UserId } from "../../base/ids.ts";
 import type { Reader, Tx } from "../../db/transaction.ts";
 
 /** Who did it: the identity of the request, or the user alone where no key was used. */
-export type AuditActor = Pick<Identity, "userId"> & { readonly apiKeyId?: ApiKeyId };
+export type AuditActor = Pick<Identity, "userId"> & {
+  readonly apiKeyId?: ApiKeyId;
+  /** Who acted for the team that the user is. */
+  readonly memberId?: UserId | undefined;
+};
 
 /** What was done. `args` never holds a secret: name what was touched, do not copy the request. */
 type AuditEvent = {
@@ -24,7 +28,7 @@ export async function recordAudit(tx: Tx, actor: AuditActor, { ipAddress, action
       api_key_id: actor.apiKeyId ?? null,
       ip_address: ipAddress,
       action,
-      arguments: JSON.stringify(args),
+      arguments: JSON.stringify(actor.memberId === undefined ? args : { ...args, member_id: actor.memberId }),
       created_at: tx.now,
     })
     .execute();

@@ -5,7 +5,8 @@ import { deleteApiKeysNamed, insertApiKey } from "./key-store.ts";
 import { newKey, type RandomBytes } from "./keys.ts";
 import { findFirstAdmin, insertUser } from "./user-store.ts";
 
-const ADMIN_KEY_NAME = "admin";
+/** The key that the server keeps in a file for its operator. */
+export const ADMIN_KEY_NAME = "admin";
 
 /**
  * Makes sure that there is an administrator, and returns the secret of a new key when the operator has none: at the

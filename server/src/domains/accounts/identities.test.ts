@@ -71,7 +71,7 @@ test("a forgotten key is dead at once, even when it was being looked up", async 
   const identities = createIdentities({ database, clock: new ManualClock() });
   await identities.authenticate(caller.secret);
   await inTransaction(database, async (tx) => {
-    assert.ok(await deleteApiKey(tx, caller.id, caller.key.id));
+    assert.ok(await deleteApiKey(tx, caller.identity, caller.key.id));
     tx.afterCommit(() => identities.forget(caller.key.id));
   });
   assert.equal(await identities.authenticate(caller.secret), undefined);
@@ -81,7 +81,7 @@ test("a forgotten key is dead at once, even when it was being looked up", async 
   const early = identities.authenticate(other.secret);
   identities.forget(other.key.id);
   await early;
-  await inTransaction(database, (tx) => deleteApiKey(tx, other.id, other.key.id));
+  await inTransaction(database, (tx) => deleteApiKey(tx, other.identity, other.key.id));
   assert.equal(await identities.authenticate(other.secret), undefined);
 });
 

@@ -19,6 +19,8 @@ export type Identities = {
   authenticate(secret: string): Promise<Identity | undefined>;
   /** Makes this process ask again for the key. Call it after the commit that changes the key, before answering. */
   forget(keyId: ApiKeyId): void;
+  /** Makes this process ask again for all keys of an account, as after a change of what members of a team may do. */
+  forgetUser(userId: UserId): void;
   /** Does the same for changes made elsewhere; to be put at `API_KEYS_CHANNEL` of the listener. */
   readonly channelHandler: ChannelHandler;
 };
@@ -48,6 +50,10 @@ export function createIdentities({ database, clock, rememberedMax = REMEMBERED_M
     noteChange();
     memory.forgetKey(keyId);
   };
+  const forgetUser = (userId: UserId) => {
+    noteChange();
+    memory.forgetUser(userId);
+  };
   const forgetAll = () => {
     noteChange();
     memory.forgetAll();
@@ -67,6 +73,7 @@ export function createIdentities({ database, clock, rememberedMax = REMEMBERED_M
       return asked;
     },
     forget,
+    forgetUser,
     channelHandler: {
       onMessage(payload) {
         const [kind, text = ""] = payload.split(":");
@@ -74,8 +81,7 @@ export function createIdentities({ database, clock, rememberedMax = REMEMBERED_M
         const userId = kind === "user" ? parseId<UserId>(text) : undefined;
         if (keyId !== undefined) return forget(keyId);
         if (userId === undefined) return forgetAll();
-        noteChange();
-        memory.forgetUser(userId);
+        forgetUser(userId);
       },
       onGap: forgetAll,
     },

@@ -1,11 +1,42 @@
+export { listAddresses } from "./address-store.ts";
 export { recordAudit, type AuditActor } from "./audit-store.ts";
+export { listBalanceThresholds, setBalanceThreshold } from "./balance-threshold-store.ts";
 export { bootstrapAdmin } from "./bootstrap.ts";
 export { findUserByEmailOrId, requireUser, resolveUserId } from "./find-user.ts";
-export { API_KEYS_CHANNEL, createIdentities } from "./identities.ts";
+export { API_KEYS_CHANNEL, createIdentities, type Identities } from "./identities.ts";
 export { createIpHistory, IP_HISTORY_FLUSH_MS, type IpHistory } from "./ip-history.ts";
-export { deleteInstanceKeys, insertInstanceKeys } from "./key-store.ts";
+export {
+  deleteInstanceKeys,
+  deleteTeamKeys,
+  hasApiKey,
+  listKeyIdsEver,
+  insertApiKey,
+  insertInstanceKeys,
+  listTeamKeys,
+} from "./key-store.ts";
 export { newKey, type NewKey, type RandomBytes } from "./keys.ts";
-export { findUserIds } from "./recipient-store.ts";
+export {
+  deleteMember,
+  deleteRole,
+  findMember,
+  findRoleIdentifier,
+  insertMember,
+  insertRole,
+  listMembers,
+  listMemberships,
+  listRoles,
+  setMemberRole,
+  updateRole,
+  type Membership,
+  type TeamMember,
+  type TeamRole,
+} from "./member-store.ts";
+export { isWithin, parsePermissions, type Permissions } from "./permissions.ts";
+export { parseEmail, UNFIT } from "./profile.ts";
+export { findRecipients, type Recipient } from "./recipient-store.ts";
+export { REPORT_HEADING, viewReportHeading } from "./report-heading.ts";
+export { EVERYTHING, identifierOf, isDefaultRole } from "./roles.ts";
+export { ApiKeyRecord } from "./schema.ts";
 export {
   copySshKeys,
   deleteInstanceSshKeys,
@@ -14,5 +45,10 @@ export {
 } from "./instance-ssh-key-store.ts";
 export { listSecrets } from "./secret-store.ts";
 export { attachSshKey, detachSshKey } from "./ssh-key-service.ts";
-export type { User } from "./user.ts";
+export { closeTeamAccount, openTeamAccount } from "./team-account.ts";
+export { notForTeams, type User } from "./user.ts";
+export type { Caller } from "./user-service.ts";
+export { keepAccounts, lockBelongings, updateUser } from "./user-store.ts";
+export { viewApiKey, viewBalance, type BalanceView } from "./views.ts";
 export { accountRoutes } from "./routes.ts";
+export { findUser } from "./user-store.ts";

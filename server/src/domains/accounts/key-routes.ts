@@ -14,7 +14,7 @@ import {
 } from "./schema.ts";
 import { viewApiKey, viewPermissions } from "./views.ts";
 
-export function keyRoutes(scope: HttpScope, { identities, random }: AccountPorts): void {
+export function keyRoutes(scope: HttpScope, { identities, random, refuseNewKeys }: AccountPorts): void {
   keyReads(scope);
   const { app, mutate } = scope;
 
@@ -31,6 +31,7 @@ export function keyRoutes(scope: HttpScope, { identities, random }: AccountPorts
     },
     (request) =>
       mutate(request, async (tx) => {
+        await refuseNewKeys(tx, identityOf(request), request.body.team_id);
         const { id, secret, permissions } = await createKey(tx, callerOf(request), request.body, random);
         return { id, key: secret, permissions: viewPermissions(permissions) };
       }),
@@ -79,7 +80,7 @@ function keyReads({ app, database }: HttpScope): void {
       schema: { tags: ACCOUNT_TAGS, summary: "Show own API keys", response: { 200: ApiKeysResponse } },
     },
     async (request) => {
-      const keys = await listApiKeys(database.kysely, identityOf(request).userId);
+      const keys = await listApiKeys(database.kysely, identityOf(request));
       return { apikeys: keys.map(viewApiKey) };
     },
   );
@@ -92,7 +93,7 @@ function keyReads({ app, database }: HttpScope): void {
     },
     async (request) => {
       const id = parseId<ApiKeyId>(request.params.id);
-      const key = id === undefined ? undefined : await findApiKey(database.kysely, identityOf(request).userId, id);
+      const key = id === undefined ? undefined : await findApiKey(database.kysely, identityOf(request), id);
       if (key === undefined) throw noSuchKey();
       return viewApiKey(key);
     },

@@ -1,20 +1,24 @@
-import { forbidden, notFound, type AppError } from "../../base/errors.ts";
-import type { ApiKeyId, UserId } from "../../base/ids.ts";
+import { forbidden, invalid, notFound, type AppError } from "../../base/errors.ts";
+import type { Identity } from "../../base/identity.ts";
+import { asId, type ApiKeyId, type UserId } from "../../base/ids.ts";
 import type { Tx } from "../../db/transaction.ts";
 import { recordAudit } from "./audit-store.ts";
 import { findUserByEmailOrId, noSuchUser } from "./find-user.ts";
 import type { Identities } from "./identities.ts";
-import { deleteApiKey, insertApiKey, replaceSecret } from "./key-store.ts";
+import { deleteApiKey, insertApiKey, replaceSecret, type KeyHolder } from "./key-store.ts";
 import { newKey, type RandomBytes } from "./keys.ts";
+import { lockMembership } from "./member-store.ts";
 import { isWithin, parsePermissions, type Permissions } from "./permissions.ts";
 import type { AdminCreateKeyBody, CreateKeyBody } from "./schema.ts";
 import type { Caller } from "./user-service.ts";
+import { notForTeams } from "./user.ts";
 
 type IssuedKey = { readonly id: ApiKeyId; readonly secret: string; readonly permissions: Permissions };
 
 /**
- * Makes another key of the caller. Without permissions it may do what the calling key may; with them it may not do more,
- * or the answer is `missing_permissions`.
+ * Makes another key of the caller, or one by which the caller acts for a team. Without permissions it may do what the
+ * calling key may; with them it may not do more, or the answer is `missing_permissions`. What it may do for a team ends
+ * at its holder's role besides.
  */
 export async function createKey(
   tx: Tx,
@@ -27,17 +31,32 @@ export async function createKey(
     throw forbidden("A key cannot grant more than the key that makes it.", "missing_permissions");
   }
   const { name, key_params: keyParams = "" } = body;
+  const holder = await holderOf(tx, identity, body.team_id === undefined ? undefined : asId<UserId>(body.team_id));
   const key = newKey(random);
   const id = await insertApiKey(tx, {
-    userId: identity.userId,
+    ...holder,
     name,
     key,
     permissions,
     keyParams: typeof keyParams === "string" ? keyParams : JSON.stringify(keyParams),
   });
-  const args = { id, name, key_prefix: key.prefix, permissions: permissions ?? false };
+  const team = holder.userId === identity.userId ? {} : { team_id: holder.userId };
+  const args = { id, name, key_prefix: key.prefix, permissions: permissions ?? false, ...team };
   await recordAudit(tx, identity, { ipAddress, action: "api.apikey.create", args });
   return { id, secret: key.secret, permissions };
+}
+
+/** Whose the new key is. A team's needs a member, who is kept one until the commit. */
+async function holderOf(tx: Tx, identity: Identity, asked: UserId | undefined): Promise<KeyHolder> {
+  const { userId, memberId } = identity;
+  const teamId = asked ?? (memberId === undefined ? undefined : userId);
+  if (teamId === undefined) return { userId, memberId };
+  if (memberId !== undefined && teamId !== userId) throw notForTeams("A team's key makes keys of its own team only.");
+  const person = memberId ?? userId;
+  if (!(await lockMembership(tx, teamId, person))) {
+    throw notFound("no_such_team", `You are a member of no team ${teamId}.`);
+  }
+  return { userId: teamId, memberId: person };
 }
 
 /** Makes a key for another user, named by e-mail address or id. */
@@ -49,6 +68,7 @@ export async function createKeyAsAdmin(
 ): Promise<{ readonly userId: UserId; readonly email: string; readonly keyId: ApiKeyId; readonly secret: string }> {
   const user = await findUserByEmailOrId(tx.db, body.email);
   if (user === undefined) throw noSuchUser(body.email);
+  if (user.isTeam) throw invalid("email", "Keys of a team are made by its members, who answer for what they do.");
   const permissions = body.permissions === undefined ? undefined : parsePermissions(body.permissions);
   const key = newKey(random);
   const name = body.name ?? "admin-issued";
@@ -65,7 +85,7 @@ export async function deleteKey(
   id: ApiKeyId | undefined,
   identities: Identities,
 ): Promise<void> {
-  if (id === undefined || !(await deleteApiKey(tx, identity.userId, id))) throw noSuchKey();
+  if (id === undefined || !(await deleteApiKey(tx, identity, id))) throw noSuchKey();
   tx.afterCommit(() => identities.forget(id));
   await recordAudit(tx, identity, { ipAddress, action: "api.apikey.delete", args: { id } });
 }

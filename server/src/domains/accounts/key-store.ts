@@ -3,12 +3,17 @@ import type { ApiKeyId, InstanceId, UserId } from "../../base/ids.ts";
 import { insertRows } from "../../db/insert-rows.ts";
 import type { Reader, Tx } from "../../db/transaction.ts";
 import type { NewKey } from "./keys.ts";
-import type { Permissions } from "./permissions.ts";
+import { intersect, type Permissions } from "./permissions.ts";
+import { permissionsOfRole } from "./roles.ts";
+
+/** Whose key it is: of an account, and in a team of one of its members. An identity says it for its own key. */
+export type KeyHolder = Pick<Identity, "userId" | "memberId">;
 
 /** A key as its owner sees it; the secret cannot be had again. */
-export type ApiKey = {
+export type ApiKey = KeyHolder & {
   readonly id: ApiKeyId;
-  readonly userId: UserId;
+  /** Undefined for a person's own key. */
+  readonly teamName: string | undefined;
   readonly name: string;
   readonly prefix: string;
   readonly permissions: Permissions;
@@ -18,6 +23,8 @@ export type ApiKey = {
 
 type ApiKeyInsert = {
   readonly userId: UserId;
+  /** Who acts by it, when the user is a team. */
+  readonly memberId?: UserId | undefined;
   readonly name: string;
   readonly key: NewKey;
   readonly permissions: Permissions;
@@ -31,36 +38,74 @@ type InstanceKeyInsert = Pick<NewKey, "sha256" | "prefix"> & {
 
 const INSTANCE_KEY_NAME = "instance";
 
-const COLUMNS = ["id", "user_id", "name", "key_prefix", "permissions", "key_params", "created_at"] as const;
+const COLUMNS = [
+  "api_keys.id",
+  "api_keys.user_id",
+  "api_keys.member_id",
+  "api_keys.name",
+  "api_keys.key_prefix",
+  "api_keys.permissions",
+  "api_keys.key_params",
+  "api_keys.created_at",
+  "users.username",
+] as const;
 
-/** Whom a secret stands for; undefined when it was never issued, was deleted, or its user is gone. */
+/**
+ * Whom a secret stands for; undefined when it was never issued, was deleted, its user is gone, or its holder is no member
+ * of the team any more.
+ */
 export async function findIdentity(db: Reader, sha256: Buffer): Promise<Identity | undefined> {
   const row = await db
     .selectFrom("api_keys")
     .innerJoin("users", "users.id", "api_keys.user_id")
-    .select(["api_keys.id", "api_keys.user_id", "api_keys.permissions", "api_keys.instance_id", "users.is_admin"])
+    .leftJoin("team_members", (join) =>
+      join
+        .onRef("team_members.team_id", "=", "api_keys.user_id")
+        .onRef("team_members.member_id", "=", "api_keys.member_id"),
+    )
+    .leftJoin("users as members", (join) =>
+      join.onRef("members.id", "=", "team_members.member_id").on("members.deleted_at", "is", null),
+    )
+    .leftJoin("team_roles", "team_roles.id", "team_members.role_id")
+    .select([
+      "api_keys.id",
+      "api_keys.user_id",
+      "api_keys.member_id",
+      "api_keys.permissions",
+      "api_keys.instance_id",
+      "users.is_admin",
+      "members.id as live_member_id",
+      "team_roles.identifier as role_identifier",
+      "team_roles.permissions as role_permissions",
+    ])
     .where("api_keys.key_sha256", "=", sha256)
     .where("api_keys.deleted_at", "is", null)
     .where("users.deleted_at", "is", null)
     .executeTakeFirst();
-  if (row === undefined) return undefined;
+  if (row === undefined || row.live_member_id !== row.member_id) return undefined;
+  const own = readPermissions(row.permissions);
   return {
     userId: row.user_id,
     apiKeyId: row.id,
+    memberId: row.member_id ?? undefined,
     isAdmin: row.is_admin,
-    permissions: readPermissions(row.permissions),
+    permissions:
+      row.role_identifier === null
+        ? own
+        : intersect(own, permissionsOfRole(row.role_identifier, readDocument(row.role_permissions))),
     instanceId: row.instance_id ?? undefined,
   };
 }
 
 export async function insertApiKey(
   tx: Tx,
-  { userId, name, key, permissions, keyParams }: ApiKeyInsert,
+  { userId, memberId, name, key, permissions, keyParams }: ApiKeyInsert,
 ): Promise<ApiKeyId> {
   const row = await tx.db
     .insertInto("api_keys")
     .values({
       user_id: userId,
+      member_id: memberId ?? null,
       name,
       key_sha256: key.sha256,
       key_prefix: key.prefix,
@@ -73,28 +118,93 @@ export async function insertApiKey(
   return row.id;
 }
 
-/** The live keys of a user, oldest first, without those of instances. */
-export async function listApiKeys(db: Reader, userId: UserId): Promise<readonly ApiKey[]> {
-  const rows = await ownKeys(db, userId).orderBy("id").execute();
+/** The live keys of a holder, oldest first, without those of instances. */
+export async function listApiKeys(db: Reader, holder: KeyHolder): Promise<readonly ApiKey[]> {
+  const rows = await keysHeldBy(db, holder).orderBy("api_keys.id").execute();
   return rows.map(toApiKey);
 }
 
-export async function findApiKey(db: Reader, userId: UserId, id: ApiKeyId): Promise<ApiKey | undefined> {
-  const row = await ownKeys(db, userId).where("id", "=", id).executeTakeFirst();
+/** The live keys of all members of a team, oldest first. */
+export async function listTeamKeys(db: Reader, teamId: UserId): Promise<readonly ApiKey[]> {
+  const rows = await keysOf(db, teamId).where("api_keys.member_id", "is not", null).orderBy("api_keys.id").execute();
+  return rows.map(toApiKey);
+}
+
+/** The keys by which a person has ever acted for a team, those included that were deleted since. */
+export async function listKeyIdsEver(
+  db: Reader,
+  { teamId, memberId }: { readonly teamId: UserId; readonly memberId: UserId },
+): Promise<readonly ApiKeyId[]> {
+  const rows = await db
+    .selectFrom("api_keys")
+    .select("id")
+    .where("user_id", "=", teamId)
+    .where("member_id", "=", memberId)
+    .execute();
+  return rows.map((row) => row.id);
+}
+
+export async function findApiKey(db: Reader, holder: KeyHolder, id: ApiKeyId): Promise<ApiKey | undefined> {
+  const row = await keysHeldBy(db, holder).where("api_keys.id", "=", id).executeTakeFirst();
   return row && toApiKey(row);
 }
 
-/** Deletes a live key of the user, but not an instance's. False when there is none. */
-export async function deleteApiKey(tx: Tx, userId: UserId, id: ApiKeyId): Promise<boolean> {
-  const result = await tx.db
-    .updateTable("api_keys")
-    .set({ deleted_at: tx.now })
+/** Whether the account has this key, alive, whoever holds it; those of instances are nobody's to name. */
+export async function hasApiKey(db: Reader, userId: UserId, id: ApiKeyId): Promise<boolean> {
+  const row = await db
+    .selectFrom("api_keys")
+    .select("id")
     .where("id", "=", id)
     .where("user_id", "=", userId)
     .where("instance_id", "is", null)
     .where("deleted_at", "is", null)
     .executeTakeFirst();
+  return row !== undefined;
+}
+
+/** Deletes a live key of the holder, but not an instance's. False when there is none. */
+export async function deleteApiKey(tx: Tx, { userId, memberId }: KeyHolder, id: ApiKeyId): Promise<boolean> {
+  const result = await tx.db
+    .updateTable("api_keys")
+    .set({ deleted_at: tx.now })
+    .where("id", "=", id)
+    .where("user_id", "=", userId)
+    .where("member_id", "is not distinct from", memberId ?? null)
+    .where("instance_id", "is", null)
+    .where("deleted_at", "is", null)
+    .executeTakeFirst();
   return result.numUpdatedRows === 1n;
+}
+
+/** Gives a live key to another holder; its secret stays. False when it is not a live key of the first one. */
+export async function moveApiKey(
+  tx: Tx,
+  id: ApiKeyId,
+  { from, to }: { readonly from: KeyHolder; readonly to: KeyHolder },
+): Promise<boolean> {
+  const result = await tx.db
+    .updateTable("api_keys")
+    .set({ user_id: to.userId, member_id: to.memberId ?? null })
+    .where("id", "=", id)
+    .where("user_id", "=", from.userId)
+    .where("member_id", "is not distinct from", from.memberId ?? null)
+    .where("instance_id", "is", null)
+    .where("deleted_at", "is", null)
+    .executeTakeFirst();
+  return result.numUpdatedRows === 1n;
+}
+
+/** Deletes the live keys of a team, or those of one of its members, and returns them. */
+export async function deleteTeamKeys(tx: Tx, teamId: UserId, memberId?: UserId): Promise<readonly ApiKeyId[]> {
+  const rows = await tx.db
+    .updateTable("api_keys")
+    .set({ deleted_at: tx.now })
+    .where("user_id", "=", teamId)
+    .$if(memberId !== undefined, (query) => query.where("member_id", "=", memberId ?? null))
+    .where("deleted_at", "is", null)
+    .returning("id")
+    .execute();
+  return rows.map(({ id }) => id);
 }
 
 /** Deletes the user's live keys of this name and returns them. */
@@ -150,21 +260,28 @@ export async function deleteInstanceKeys(tx: Tx, instanceIds: readonly InstanceI
   return rows.map(({ id }) => id);
 }
 
-function ownKeys(db: Reader, userId: UserId) {
+function keysOf(db: Reader, userId: UserId) {
   return db
     .selectFrom("api_keys")
+    .innerJoin("users", "users.id", "api_keys.user_id")
     .select(COLUMNS)
-    .where("user_id", "=", userId)
-    .where("instance_id", "is", null)
-    .where("deleted_at", "is", null);
+    .where("api_keys.user_id", "=", userId)
+    .where("api_keys.instance_id", "is", null)
+    .where("api_keys.deleted_at", "is", null);
 }
 
-type ApiKeyRow = Awaited<ReturnType<ReturnType<typeof ownKeys>["executeTakeFirstOrThrow"]>>;
+function keysHeldBy(db: Reader, { userId, memberId }: KeyHolder) {
+  return keysOf(db, userId).where("api_keys.member_id", "is not distinct from", memberId ?? null);
+}
+
+type ApiKeyRow = Awaited<ReturnType<ReturnType<typeof keysOf>["executeTakeFirstOrThrow"]>>;
 
 function toApiKey(row: ApiKeyRow): ApiKey {
   return {
     id: row.id,
     userId: row.user_id,
+    memberId: row.member_id ?? undefined,
+    teamName: row.member_id === null ? undefined : row.username,
     name: row.name,
     prefix: row.key_prefix,
     permissions: readPermissions(row.permissions),
@@ -173,7 +290,11 @@ function toApiKey(row: ApiKeyRow): ApiKey {
   };
 }
 
-/** Only documents that `parsePermissions` returned are ever stored. */
 function readPermissions(stored: unknown): Permissions {
-  return stored === null ? undefined : (stored as PermissionDocument);
+  return readDocument(stored) ?? undefined;
+}
+
+/** Only documents that `parsePermissions` returned are ever stored. */
+function readDocument(stored: unknown): PermissionDocument | null {
+  return stored as PermissionDocument | null;
 }

@@ -5,7 +5,7 @@ import { AppError } from "../../base/errors.ts";
 import type { Constraints, Grant, Identity, PermissionCategory, PermissionDocument } from "../../base/identity.ts";
 import { asId, type ApiKeyId, type UserId } from "../../base/ids.ts";
 import { refuseOperation, refuseParameters } from "../../base/access.ts";
-import { isWithin, parsePermissions, type Permissions } from "./permissions.ts";
+import { intersect, isWithin, parsePermissions, type Permissions } from "./permissions.ts";
 
 // Few names and values, so that documents and calls meet.
 const categories = fc.constantFrom<PermissionCategory>("instance_read", "user_write", "misc");
@@ -27,7 +27,7 @@ const permissions: fc.Arbitrary<Permissions> = fc.oneof(fc.constant(undefined), 
 const parts = fc.array(fc.dictionary(fc.constantFrom("id", "price"), bounds, { maxKeys: 2 }), { maxLength: 2 });
 
 function identity(granted: Permissions): Identity {
-  const ids = { userId: asId<UserId>(1), apiKeyId: asId<ApiKeyId>(1) };
+  const ids = { userId: asId<UserId>(1), apiKeyId: asId<ApiKeyId>(1), memberId: undefined };
   return { ...ids, isAdmin: false, permissions: granted, instanceId: undefined };
 }
 
@@ -52,6 +52,24 @@ test("a key within another allows no call that the other refuses", () => {
     { numRuns: 5_000 },
   );
   assert.ok(withinCount > 100, "the property was tried on few pairs");
+});
+
+test("a call is within the intersection of two documents exactly when it is within both", () => {
+  const calls = fc.record({ operation: operations, permission: categories, parts });
+  let bothCount = 0;
+  fc.assert(
+    fc.property(permissions, permissions, fc.array(calls, { minLength: 5, maxLength: 20 }), (left, right, asked) => {
+      const both = intersect(left, right);
+      for (const call of asked) {
+        const expected = isAllowed(left, call) && isAllowed(right, call);
+        if (expected && left !== undefined && right !== undefined) bothCount += 1;
+        assert.equal(isAllowed(both, call), expected, JSON.stringify(call));
+      }
+      assert.ok(isWithin(both, left) && isWithin(both, right));
+    }),
+    { numRuns: 5_000 },
+  );
+  assert.ok(bothCount > 100, "the property was tried on few calls that both allow");
 });
 
 test("narrowing a document any further stays within it", () => {

@@ -74,6 +74,54 @@ function implies(known: Constraints[string], comparison: string, bound: string |
   return equal >= numberOf(bound) || (gte !== undefined && numberOf(gte) >= numberOf(bound));
 }
 
+/** What both allow: a call is within the result exactly when it is within each of them. */
+export function intersect(left: Permissions, right: Permissions): Permissions {
+  if (left === undefined) return right;
+  if (right === undefined) return left;
+  const shared = PERMISSION_CATEGORIES.flatMap((category) => {
+    const [one, other] = [left.api[category], right.api[category]];
+    if (one === undefined || other === undefined) return [];
+    if (isEmpty(one)) return [[category, other] as const];
+    if (isEmpty(other)) return [[category, one] as const];
+    const children = Object.entries(one).flatMap(([operation, grant]) => {
+      const limit = Object.hasOwn(other, operation) ? other[operation] : undefined;
+      const both = limit === undefined ? undefined : intersectGrants(grant, limit);
+      return both === undefined ? [] : [[operation, both] as const];
+    });
+    // A category without children would grant all of it.
+    return children.length === 0 ? [] : [[category, Object.fromEntries(children)] as const];
+  });
+  return { api: Object.fromEntries(shared) };
+}
+
+/** Undefined when no value can meet both. */
+function intersectGrants(left: Grant, right: Grant): Grant | undefined {
+  const merged = new Map(Object.entries(left.constraints ?? {}));
+  for (const [parameter, comparisons] of Object.entries(right.constraints ?? {})) {
+    const known = merged.get(parameter);
+    const both = known === undefined ? comparisons : intersectComparisons(known, comparisons);
+    if (both === undefined) return undefined;
+    merged.set(parameter, both);
+  }
+  return merged.size === 0 ? {} : { constraints: Object.fromEntries(merged) };
+}
+
+function intersectComparisons(left: Constraints[string], right: Constraints[string]): Constraints[string] | undefined {
+  if (left.eq !== undefined && right.eq !== undefined && String(left.eq) !== String(right.eq)) return undefined;
+  const tighter = (comparison: "lte" | "gte") => {
+    const [one, other] = [left[comparison], right[comparison]];
+    if (one === undefined || other === undefined) return one ?? other;
+    const isOneTighter = comparison === "lte" ? numberOf(one) <= numberOf(other) : numberOf(one) >= numberOf(other);
+    return isOneTighter ? one : other;
+  };
+  const [eq, lte, gte] = [left.eq ?? right.eq, tighter("lte"), tighter("gte")];
+  return {
+    ...(eq === undefined ? {} : { eq }),
+    ...(lte === undefined ? {} : { lte }),
+    ...(gte === undefined ? {} : { gte }),
+  };
+}
+
 function parseShortForm(document: Readonly<Record<string, unknown>>): PermissionDocument {
   for (const [key, value] of Object.entries(document)) {
     if (key !== "read" && key !== "write") throw refused(`permissions.${key}`, "is not known beside read and write");

@@ -3,6 +3,7 @@ import { parseDollars } from "../../base/money.ts";
 import type { CreateUserBody, UpdateUserBody } from "./schema.ts";
 import { parseSshPublicKey, type SshPublicKey } from "./ssh-public-key.ts";
 import type { UserChanges } from "./user-store.ts";
+import { TEAM_EMAIL_DOMAIN } from "./user.ts";
 
 const EMAIL_LENGTH_MAX = 64;
 export const USERNAME_LENGTH_MAX = 64;
@@ -12,7 +13,7 @@ const SSH_KEY_LENGTH_MAX = 4096;
 /** The published pattern: printable ASCII, a dot in the domain. */
 const EMAIL = /^[a-z0-9._%+-]+@[a-z0-9-]+(\.[a-z0-9-]+)*\.[a-z]{2,}$/;
 /** Control characters and lone surrogates: nothing that a name or an address line needs. */
-const UNFIT = /[\p{Cc}\p{Cs}]/u;
+export const UNFIT = /[\p{Cc}\p{Cs}]/u;
 
 /** Lengths of the text fields that a user may set, by the names of the contract. */
 const TEXT_FIELDS = {
@@ -38,7 +39,7 @@ export type NewProfile = {
 /** The address in lower case, or `invalid_email`. */
 export function parseEmail(text: string | undefined, field = "email"): string {
   const email = text?.trim().toLowerCase() ?? "";
-  if (email.length > EMAIL_LENGTH_MAX || !EMAIL.test(email)) {
+  if (email.length > EMAIL_LENGTH_MAX || !EMAIL.test(email) || email.endsWith(`@${TEAM_EMAIL_DOMAIN}`)) {
     throw invalid(
       field,
       `${field} must be an e-mail address of at most ${EMAIL_LENGTH_MAX} characters`,

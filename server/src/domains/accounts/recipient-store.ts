@@ -1,11 +1,28 @@
 import { parseId, type UserId } from "../../base/ids.ts";
 import type { Database } from "../../db/connect.ts";
 
+/** Whom credit can go to, with what decides whether it may. */
+export type Recipient = {
+  readonly id: UserId;
+  readonly isTeam: boolean;
+  readonly parentId: UserId | undefined;
+};
+
+type Row = {
+  readonly id: UserId;
+  readonly email: string;
+  readonly is_team: boolean;
+  readonly parent_id: UserId | null;
+};
+
 /**
  * The live users whom these texts name, by e-mail address (in any case) or by id; texts that name nobody are left out.
  * One prepared statement for all of them: credit transfers ask this for every batch.
  */
-export async function findUserIds(database: Database, texts: readonly string[]): Promise<ReadonlyMap<string, UserId>> {
+export async function findRecipients(
+  database: Database,
+  texts: readonly string[],
+): Promise<ReadonlyMap<string, Recipient>> {
   const emails = new Map<string, string[]>();
   const ids = new Map<number, string[]>();
   const note = <Key>(map: Map<Key, string[]>, key: Key, text: string) => {
@@ -19,16 +36,17 @@ export async function findUserIds(database: Database, texts: readonly string[]):
     if (trimmed.includes("@")) note(emails, trimmed.toLowerCase(), text);
     else if (id !== undefined) note(ids, id, text);
   }
-  const { rows } = await database.pool.query<{ id: UserId; email: string }>({
-    name: "find_user_ids",
-    text: `select id, email from users where id = any ($1::integer[]) and deleted_at is null
+  const { rows } = await database.pool.query<Row>({
+    name: "find_recipients",
+    text: `select id, email, is_team, parent_id from users where id = any ($1::integer[]) and deleted_at is null
       union all
-      select id, email from users where email = any ($2::text[]) and deleted_at is null`,
+      select id, email, is_team, parent_id from users where email = any ($2::text[]) and deleted_at is null`,
     values: [[...ids.keys()], [...emails.keys()]],
   });
-  const found = new Map<string, UserId>();
-  for (const { id, email } of rows) {
-    for (const text of [...(ids.get(id) ?? []), ...(emails.get(email) ?? [])]) found.set(text, id);
+  const found = new Map<string, Recipient>();
+  for (const { id, email, is_team: isTeam, parent_id: parentId } of rows) {
+    const recipient = { id, isTeam, parentId: parentId ?? undefined };
+    for (const text of [...(ids.get(id) ?? []), ...(emails.get(email) ?? [])]) found.set(text, recipient);
   }
   return found;
 }

@@ -1,4 +1,5 @@
 import { Type, type Static } from "typebox";
+import { MAX_ID } from "../../base/ids.ts";
 
 const Text = Type.String();
 const Nullable = <T extends Parameters<typeof Type.Union>[0][number]>(type: T) => Type.Union([type, Type.Null()]);
@@ -120,6 +121,8 @@ export const SubaccountsResponse = Type.Object({
       username: Text,
       created_at: Type.String({ format: "date-time" }),
       deleted_at: Nullable(Type.String({ format: "date-time" })),
+      balance: Type.Number({ description: "Dollars, with what is set aside" }),
+      credit: Type.Number({ description: "Dollars that it can spend, in whole cents" }),
     }),
   ),
 });
@@ -129,6 +132,13 @@ export const CreateKeyBody = Type.Object({
   permissions: Type.Optional(AskedPermissions),
   key_params: Type.Optional(
     Type.Union([Type.String({ maxLength: 4096 }), Type.Object({}, { additionalProperties: true })]),
+  ),
+  team_id: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: MAX_ID,
+      description: "A team that you are a member of: the key acts as the team",
+    }),
   ),
 });
 export type CreateKeyBody = Static<typeof CreateKeyBody>;
@@ -141,10 +151,12 @@ export const CreateKeyResponse = Type.Object({
 
 export const ApiKeyRecord = Type.Object({
   id: Type.Integer(),
-  user_id: Type.Integer(),
+  user_id: Type.Integer({ description: "The person who holds it" }),
   rights: Type.Union([Type.Literal("full"), Type.Literal("scoped")]),
-  team_id: Type.Null(),
-  team_name: Type.Null(),
+  team_id: Type.Union([Type.Integer(), Type.Null()], {
+    description: "The team that it acts as; null for a person's own",
+  }),
+  team_name: Nullable(Text),
   name: Text,
   key_prefix: Type.String({ description: "How the secret begins" }),
   permissions: GrantedPermissions,

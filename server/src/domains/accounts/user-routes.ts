@@ -1,3 +1,4 @@
+import { ZERO } from "../../base/money.ts";
 import { identityOf, type HttpScope } from "../../http/server.ts";
 import { listAuditEvents } from "./audit-store.ts";
 import { requireUser, resolveUserId } from "./find-user.ts";
@@ -18,11 +19,12 @@ import {
 } from "./schema.ts";
 import { createAccount, resolveParent, updateOwnUser } from "./user-service.ts";
 import { listSubaccounts } from "./user-store.ts";
-import { viewAuditRecord, viewIpRecord, viewSubaccount, viewUser } from "./views.ts";
+import { viewAuditRecord, viewIpRecord, viewSubaccount, viewUser, type BalanceView } from "./views.ts";
 
 /** How much of a history one answer shows; the contract has no paging for either. */
 const ADDRESSES_MAX = 1_000;
 const AUDIT_EVENTS_MAX = 1_000;
+const NOTHING: BalanceView = { balanceNanos: ZERO, availableNanos: ZERO };
 
 export function userRoutes(scope: HttpScope, ports: AccountPorts): void {
   historyRoutes(scope, ports);
@@ -63,12 +65,13 @@ export function userRoutes(scope: HttpScope, ports: AccountPorts): void {
     },
     async (request) => {
       const subaccounts = await listSubaccounts(database.kysely, identityOf(request).userId);
-      return { users: subaccounts.map(viewSubaccount) };
+      const balances = await ports.balancesOf(subaccounts.map(({ id }) => id));
+      return { users: subaccounts.map((one) => viewSubaccount(one, balances.get(one.id) ?? NOTHING)) };
     },
   );
 }
 
-function ownUserRoutes({ app, database, mutate }: HttpScope, { balanceOf }: AccountPorts): void {
+function ownUserRoutes({ app, database, mutate }: HttpScope, { balanceOf, paymentStandingOf }: AccountPorts): void {
   for (const name of ["current", "me"]) {
     app.get(
       `/api/v0/users/${name}/`,
@@ -79,7 +82,8 @@ function ownUserRoutes({ app, database, mutate }: HttpScope, { balanceOf }: Acco
       async (request) => {
         const { userId, apiKeyId } = identityOf(request);
         const user = await requireUser(database.kysely, userId);
-        return viewUser(user, await balanceOf(userId), apiKeyId);
+        const [balance, payments] = await Promise.all([balanceOf(userId), paymentStandingOf(userId)]);
+        return viewUser(user, { balance, payments, keyId: apiKeyId });
       },
     );
   }

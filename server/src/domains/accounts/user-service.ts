@@ -13,6 +13,7 @@ import type { AdminCreateUserBody, UpdateUserBody } from "./schema.ts";
 import { addSshKey } from "./ssh-key-service.ts";
 import { parseSshPublicKey } from "./ssh-public-key.ts";
 import { insertUser, updateUser, type UserInsert } from "./user-store.ts";
+import { notForTeams } from "./user.ts";
 
 /** Who asks, and from where. */
 export type Caller = { readonly identity: Identity; readonly ipAddress: string };
@@ -48,6 +49,7 @@ export function resolveParent(
 ): UserId | undefined {
   if (parentId === undefined) return undefined;
   if (identity === undefined) throw unauthenticated("This action requires login.");
+  if (identity.memberId !== undefined) throw notForTeams("A team has members, and no subaccounts.");
   if (parentId === "me" || String(parentId) === String(identity.userId)) return identity.userId;
   throw forbidden("Only your own account can be the parent of a subaccount.");
 }
@@ -99,6 +101,9 @@ export async function createAccountAsAdmin(
 /** Stores what of the request a user may set; the audit names the fields and not what is in them. */
 export async function updateOwnUser(tx: Tx, { identity, ipAddress }: Caller, body: UpdateUserBody): Promise<void> {
   const changes = parseUserChanges(body);
+  if (identity.memberId !== undefined && (changes.email !== undefined || changes.username !== undefined)) {
+    throw notForTeams("A team has no address of its own, and is renamed by PUT /api/v0/team/.");
+  }
   const isThere = await updateUser(tx, identity.userId, changes).catch((error: unknown) => {
     throw isUniqueViolation(error, "users_email") ? userExists(error) : error;
   });

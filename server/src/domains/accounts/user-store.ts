@@ -1,3 +1,4 @@
+import { sql } from "kysely";
 import type { ApiKeyId, UserId } from "../../base/ids.ts";
 import { nanos } from "../../base/money.ts";
 import type { Reader, Tx } from "../../db/transaction.ts";
@@ -10,6 +11,7 @@ export type UserInsert = {
   readonly parentId?: UserId | undefined;
   readonly isAdmin?: boolean;
   readonly isHostOnly?: boolean;
+  readonly isTeam?: boolean;
   readonly sshKey?: string;
 };
 
@@ -47,6 +49,7 @@ const COLUMNS = [
   "parent_id",
   "is_admin",
   "is_host_only",
+  "is_team",
   "ssh_key",
   "billaddress_line1",
   "billaddress_line2",
@@ -70,6 +73,7 @@ export async function insertUser(tx: Tx, user: UserInsert): Promise<UserId | und
       parent_id: user.parentId ?? null,
       is_admin: user.isAdmin ?? false,
       is_host_only: user.isHostOnly ?? false,
+      is_team: user.isTeam ?? false,
       ssh_key: user.sshKey ?? "",
       created_at: tx.now,
     })
@@ -110,6 +114,30 @@ export async function updateUser(tx: Tx, id: UserId, changes: UserChanges): Prom
     .where("deleted_at", "is", null)
     .executeTakeFirst();
   return result.numUpdatedRows === 1n;
+}
+
+/** Ends an account. Its keys open nothing from then on, and its address may be used again. */
+export async function markUserDeleted(tx: Tx, id: UserId): Promise<void> {
+  await tx.db.updateTable("users").set({ deleted_at: tx.now }).where("id", "=", id).execute();
+}
+
+/**
+ * Waits for everybody who is storing something of this user's, and keeps others from it until the commit: what is
+ * looked for afterwards is all there is.
+ */
+export async function lockBelongings(tx: Tx, id: UserId): Promise<void> {
+  await tx.db.selectFrom("users").select("id").where("id", "=", id).forUpdate().execute();
+}
+
+/**
+ * Those of these accounts that are live, and stay so until the commit: for whoever stores something that must belong to
+ * somebody. Taken before all other locks.
+ */
+export async function keepAccounts(tx: Tx, ids: readonly UserId[]): Promise<ReadonlySet<UserId>> {
+  const { rows } = await sql<{ id: UserId }>`
+    select id from users where id = any(${ids}::integer[]) and deleted_at is null order by id for key share
+  `.execute(tx.db);
+  return new Set(rows.map(({ id }) => id));
 }
 
 /** All subaccounts there ever were, each with its oldest live key. */
@@ -161,6 +189,7 @@ function toUser(row: UserRow): User {
     parentId: row.parent_id ?? undefined,
     isAdmin: row.is_admin,
     isHostOnly: row.is_host_only,
+    isTeam: row.is_team,
     sshKey: row.ssh_key,
     billing: {
       line1: row.billaddress_line1,

@@ -15,34 +15,48 @@ const NANOS_PER_CENT = 10_000_000n;
 /** What a user owns: `available` is the part that nothing has been set aside from. */
 export type BalanceView = { readonly balanceNanos: Nanos; readonly availableNanos: Nanos };
 
-/** offer-fields.md §8.1. Berth has no cards, payouts by itself, mail or second factor: those fields say so. */
+/** What is known of a user's cards and payouts. */
+export type PaymentStandingView = {
+  /** Of the card that is charged; undefined when none is saved. */
+  readonly last4: string | undefined;
+  readonly hasPayoutMethod: boolean;
+};
+
+/** offer-fields.md §8.1. Berth has no sign-up credit and no second factor: those fields say so. */
 export function viewUser(
   user: User,
-  { balanceNanos, availableNanos }: BalanceView,
-  keyId: ApiKeyId,
+  {
+    balance,
+    payments,
+    keyId,
+  }: {
+    readonly balance: BalanceView;
+    readonly payments: PaymentStandingView;
+    readonly keyId: ApiKeyId;
+  },
 ): CurrentUserResponse {
   const { billing } = user;
+  const hasCard = payments.last4 !== undefined;
   return {
     id: user.id,
     email: user.email,
     username: user.username,
     user: user.username,
     fullname: user.fullname,
-    balance: toDollars(balanceNanos),
-    credit: toDollars(wholeCents(availableNanos)),
+    ...viewBalance(balance),
     balance_threshold: toDollars(user.balanceThresholdNanos),
     balance_threshold_enabled: user.isBalanceThresholdEnabled,
     email_verified: false,
-    has_billing: false,
-    has_payout: false,
-    can_pay: availableNanos > 0n,
-    billing_creditonly: true,
+    has_billing: hasCard,
+    has_payout: payments.hasPayoutMethod,
+    can_pay: balance.availableNanos > 0n || (hasCard && user.isBalanceThresholdEnabled),
+    billing_creditonly: !hasCard,
     billed_expected: 0,
     billed_verified: 0,
     paid_expected: 0,
     paid_verified: 0,
     got_signup_credit: false,
-    last4: "",
+    last4: payments.last4 ?? "",
     paypal_email: "",
     password_resettable: false,
     ssh_key: user.sshKey,
@@ -61,6 +75,11 @@ export function viewUser(
   };
 }
 
+/** `credit` rounded down: what is shown can be spent. */
+export function viewBalance({ balanceNanos, availableNanos }: BalanceView) {
+  return { balance: toDollars(balanceNanos), credit: toDollars(wholeCents(availableNanos)) };
+}
+
 export function viewIpRecord(record: IpRecord) {
   return {
     id: record.id,
@@ -73,7 +92,7 @@ export function viewIpRecord(record: IpRecord) {
   };
 }
 
-export function viewSubaccount(subaccount: Subaccount) {
+export function viewSubaccount(subaccount: Subaccount, balance: BalanceView) {
   return {
     id: subaccount.id,
     parent_id: subaccount.parentId,
@@ -82,16 +101,17 @@ export function viewSubaccount(subaccount: Subaccount) {
     username: subaccount.username,
     created_at: subaccount.createdAt.toISOString(),
     deleted_at: subaccount.deletedAt?.toISOString() ?? null,
+    ...viewBalance(balance),
   };
 }
 
 export function viewApiKey(key: ApiKey): ApiKeyRecord {
   return {
     id: key.id,
-    user_id: key.userId,
+    user_id: key.memberId ?? key.userId,
     rights: key.permissions === undefined ? "full" : "scoped",
-    team_id: null,
-    team_name: null,
+    team_id: key.memberId === undefined ? null : key.userId,
+    team_name: key.teamName ?? null,
     name: key.name,
     key_prefix: key.prefix,
     permissions: viewPermissions(key.permissions),
@@ -128,7 +148,6 @@ export function viewAuditRecord(record: AuditRecord) {
   };
 }
 
-/** Rounded down: what is shown as credit can be spent. */
 function wholeCents(amount: Nanos): bigint {
   const remainder = ((amount % NANOS_PER_CENT) + NANOS_PER_CENT) % NANOS_PER_CENT;
   return amount - remainder;

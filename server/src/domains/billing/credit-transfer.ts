@@ -7,15 +7,19 @@ import { MicroBatcher } from "../../base/micro-batcher.ts";
 import { formatDollars, parseDollars, toDollars, type Nanos } from "../../base/money.ts";
 import type { Database } from "../../db/connect.ts";
 import { keyReused, type Repeatable } from "../../http/idempotency.ts";
-import { findUserIds } from "../accounts/index.ts";
-import { creditOf, type Cause, type TransferOutcome, type TransferPoster } from "../ledger/index.ts";
+import type { Tx } from "../../db/transaction.ts";
+import { findRecipients, type Caller, type Recipient } from "../accounts/index.ts";
+import { creditOf, postTransfer, type Cause, type TransferOutcome, type TransferPoster } from "../ledger/index.ts";
+import { invalidRecipient, noSuchRecipient, type RefuseTransfer } from "./transfer-rules.ts";
 
 const RECIPIENTS_BATCH_MAX = 500;
 
 export type CreditTransfer = {
   readonly identity: Identity;
   readonly ipAddress: string;
-  /** An e-mail address or a user id, as the sender typed it. */
+  /** Whose credit it is: `me`, or a subaccount of the caller's by address or id. */
+  readonly sender: string;
+  /** An e-mail address or a user id, as the sender typed it; `me` when it comes from a subaccount. */
   readonly recipient: string;
   readonly amount: Nanos;
   /** What the sender wants to see in the audit log beside the key that was really used. */
@@ -24,41 +28,102 @@ export type CreditTransfer = {
 };
 
 /** Finds whom a text names; undefined when nobody. Questions that arrive together are one statement. */
-export type FindRecipient = (text: string) => Promise<UserId | undefined>;
+export type FindRecipient = (text: string) => Promise<Recipient | undefined>;
 
 export function createRecipientFinder(database: Database): FindRecipient {
-  const batcher = new MicroBatcher<string, UserId | undefined>({
+  const batcher = new MicroBatcher<string, Recipient | undefined>({
     maxBatch: RECIPIENTS_BATCH_MAX,
     run: async (texts) => {
-      const found = await findUserIds(database, texts);
+      const found = await findRecipients(database, texts);
       return texts.map((text) => found.get(text));
     },
   });
   return (text) => batcher.submit(text);
 }
 
+export type TransferPorts = {
+  readonly poster: TransferPoster;
+  readonly findRecipient: FindRecipient;
+  readonly refuseTransfer: RefuseTransfer;
+};
+
 /**
  * Moves credit to another user. Resolves when that is durable; a repetition under the same Idempotency-Key finds the
- * transfer posted and moves nothing. Its audit record is written by the statement that posts it (migration 0035).
+ * transfer posted and moves nothing. Its audit record is written by the statement that posts it (migrations 0035, 0231).
  */
-export async function transferCredit(
-  { poster, findRecipient }: { readonly poster: TransferPoster; readonly findRecipient: FindRecipient },
-  transfer: CreditTransfer,
-): Promise<void> {
-  const { identity, recipient, amount } = transfer;
-  const recipientId = await findRecipient(recipient);
-  if (recipientId === undefined) throw invalidRecipient(`There is no user ${recipient}.`);
-  if (recipientId === identity.userId) throw invalidRecipient("Credit cannot be transferred to oneself.");
-  const outcome = await poster.post({
+export async function transferCredit(ports: TransferPorts, transfer: CreditTransfer): Promise<void> {
+  const { identity, amount } = transfer;
+  const { from, to } = await findSides(ports, transfer);
+  const outcome = await ports.poster.post({
     key: keyOf(transfer.repeatable),
-    debit: creditOf(identity.userId),
-    credit: creditOf(recipientId),
+    debit: creditOf(from),
+    credit: creditOf(to),
     amount,
     code: "credit_transfer",
-    cause: causeOf(transfer),
-    description: `Credit from user ${identity.userId} to user ${recipientId}`,
+    cause: { ...causeOf(transfer), ...(from === identity.userId ? {} : { actor_id: identity.userId }) },
+    description: describe(from, to),
   });
   refuseUnposted(outcome, amount);
+}
+
+/** Moves credit in the caller's transaction, which makes it safe to repeat; whether it may is the caller's to know. */
+export async function moveCredit(
+  tx: Tx,
+  {
+    from,
+    to,
+    amount,
+    caller,
+  }: Sides & {
+    readonly amount: Nanos;
+    /** Who asked for it; undefined when nobody did. */
+    readonly caller: Caller | undefined;
+  },
+): Promise<void> {
+  const outcome = await postTransfer(tx, {
+    key: `credit_transfer:${randomUUID()}`,
+    debit: creditOf(from),
+    credit: creditOf(to),
+    amount,
+    code: "credit_transfer",
+    cause: caller === undefined ? {} : originOf(caller),
+    description: describe(from, to),
+  });
+  refuseUnposted(outcome, amount);
+}
+
+type Sides = { readonly from: UserId; readonly to: UserId };
+
+async function findSides(ports: TransferPorts, transfer: CreditTransfer): Promise<Sides> {
+  const { identity, sender: senderText, recipient: text } = transfer;
+  const { findRecipient, refuseTransfer } = ports;
+  const sender = senderText === "me" ? undefined : await findRecipient(senderText);
+  if (senderText !== "me" && sender?.id !== identity.userId) return findFamily(ports, transfer, sender);
+  const recipient = await findRecipient(text);
+  if (recipient === undefined) throw noSuchRecipient(text);
+  if (recipient.id === identity.userId) throw toOneself();
+  const refused = await refuseTransfer(identity, recipient, text);
+  if (refused) throw refused;
+  return { from: identity.userId, to: recipient.id };
+}
+
+/** From a subaccount of the caller's: its credit is the parent's to move, to the parent or between subaccounts. */
+async function findFamily(
+  { findRecipient }: TransferPorts,
+  { identity: { userId }, sender: senderText, recipient: text }: CreditTransfer,
+  sender: Recipient | undefined,
+): Promise<Sides> {
+  if (sender === undefined || sender.parentId !== userId) {
+    throw invalid("sender", `You have no subaccount ${senderText}.`, "invalid_params");
+  }
+  const recipient = text === "me" ? undefined : await findRecipient(text);
+  if (text !== "me" && recipient === undefined) throw noSuchRecipient(text);
+  const to = recipient?.id ?? userId;
+  if (to === sender.id) throw toOneself();
+  if (to !== userId && recipient?.parentId !== userId) {
+    throw invalidRecipient("Credit of a subaccount goes to you, or to another subaccount of yours.");
+  }
+  return { from: sender.id, to };
 }
 
 /** Reads the amount of a request; the schema has checked its bounds, this checks that it can be counted exactly. */
@@ -87,8 +152,12 @@ function refuseUnposted(outcome: TransferOutcome, amount: Nanos): void {
   }
 }
 
-function invalidRecipient(message: string): AppError {
-  return invalid("recipient", message, "invalid_recipient");
+function describe(from: UserId, to: UserId): string {
+  return `Credit from user ${from} to user ${to}`;
+}
+
+function toOneself(): AppError {
+  return invalidRecipient("Credit cannot be transferred to oneself.");
 }
 
 /** The same request of the same key has the same transfer; one without an Idempotency-Key is always another. */
@@ -99,11 +168,20 @@ function keyOf(repeatable: Repeatable | undefined): string {
 }
 
 /** The digest makes the whole request part of what a repetition must match. */
-function causeOf({ identity, ipAddress, statedApiKeyId, repeatable }: CreditTransfer): Cause {
+function causeOf(transfer: CreditTransfer): Cause {
+  const { statedApiKeyId, repeatable } = transfer;
   return {
-    api_key_id: identity.apiKeyId,
-    ip_address: ipAddress,
+    ...originOf(transfer),
     ...(statedApiKeyId === undefined ? {} : { apikey_id: statedApiKeyId }),
     ...(repeatable === undefined ? {} : { request_sha256: repeatable.requestSha256.toString("base64") }),
+  };
+}
+
+function originOf({ identity, ipAddress }: Caller): Cause {
+  const { apiKeyId, memberId } = identity;
+  return {
+    api_key_id: apiKeyId,
+    ip_address: ipAddress,
+    ...(memberId === undefined ? {} : { member_id: memberId }),
   };
 }

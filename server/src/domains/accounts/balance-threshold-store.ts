@@ -1,0 +1,33 @@
+import type { UserId } from "../../base/ids.ts";
+import { nanos, type Nanos } from "../../base/money.ts";
+import type { Reader, Tx } from "../../db/transaction.ts";
+
+/** Below which credit each of these users wants its card charged, by user; those who do not want that are left out. */
+export async function listBalanceThresholds(
+  db: Reader,
+  userIds: readonly UserId[],
+): Promise<ReadonlyMap<UserId, Nanos>> {
+  if (userIds.length === 0) return new Map();
+  const rows = await db
+    .selectFrom("users")
+    .select(["id", "balance_threshold_nanos"])
+    .where("id", "in", userIds)
+    .where("balance_threshold_enabled", "=", true)
+    .where("deleted_at", "is", null)
+    .execute();
+  return new Map(rows.map((row) => [row.id, nanos(row.balance_threshold_nanos)]));
+}
+
+/** What is left out stays as it is. */
+export async function setBalanceThreshold(
+  tx: Tx,
+  userId: UserId,
+  { threshold, isEnabled }: { readonly threshold?: Nanos | undefined; readonly isEnabled?: boolean | undefined },
+): Promise<void> {
+  const changes = {
+    ...(threshold === undefined ? {} : { balance_threshold_nanos: threshold }),
+    ...(isEnabled === undefined ? {} : { balance_threshold_enabled: isEnabled }),
+  };
+  if (Object.keys(changes).length === 0) return;
+  await tx.db.updateTable("users").set(changes).where("id", "=", userId).execute();
+}

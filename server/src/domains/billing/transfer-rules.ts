@@ -1,0 +1,40 @@
+import { forbidden, invalid, type AppError } from "../../base/errors.ts";
+import type { Identity } from "../../base/identity.ts";
+import type { UserId } from "../../base/ids.ts";
+import type { Recipient } from "../accounts/index.ts";
+
+/** Which role, by its identifier, a person has in a team; undefined when it is no member. */
+export type RoleIn = (teamId: UserId, personId: UserId) => Promise<string | undefined>;
+
+/** Why this credit may not go there; undefined when it may. `text` is the recipient as the sender typed it. */
+export type RefuseTransfer = (identity: Identity, recipient: Recipient, text: string) => Promise<AppError | undefined>;
+
+/**
+ * Credit enters a team from its members, and leaves it by its owner's word alone, to a member or to another team of the
+ * owner's (operations.md §9.5). Between two persons nobody is asked anything.
+ */
+export function transferRules(roleIn: RoleIn): RefuseTransfer {
+  return async ({ userId, memberId }, recipient, text) => {
+    if (memberId === undefined && !recipient.isTeam) return undefined;
+    if (memberId === undefined) {
+      const isKnown = (await roleIn(recipient.id, userId)) !== undefined;
+      return isKnown ? undefined : noSuchRecipient(text);
+    }
+    const [own, other] = await Promise.all([
+      roleIn(userId, memberId),
+      recipient.isTeam ? roleIn(recipient.id, memberId) : roleIn(userId, recipient.id),
+    ]);
+    if (own !== "owner") return forbidden("Only the owner of a team transfers its credit.", "not_allowed");
+    if (other !== undefined) return undefined;
+    if (recipient.isTeam) return noSuchRecipient(text);
+    return invalidRecipient("Credit of a team goes to its owner, or to a member of it.");
+  };
+}
+
+export function noSuchRecipient(text: string): AppError {
+  return invalidRecipient(`There is no user ${text}.`);
+}
+
+export function invalidRecipient(message: string): AppError {
+  return invalid("recipient", message, "invalid_recipient");
+}

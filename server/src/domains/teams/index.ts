@@ -1,0 +1,2 @@
+export { teamLoops } from "./loops.ts";
+export { teamRoutes } from "./routes.ts";
