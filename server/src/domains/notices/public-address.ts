@@ -1,0 +1,45 @@
+import { BlockList, isIPv4, isIPv6 } from "node:net";
+
+/** What is reserved, private, local or shared in IPv4 (IANA special-purpose registry), with multicast and broadcast. */
+const REFUSED_IPV4: readonly (readonly [network: string, prefix: number])[] = [
+  ["0.0.0.0", 8],
+  ["10.0.0.0", 8],
+  ["100.64.0.0", 10],
+  ["127.0.0.0", 8],
+  ["169.254.0.0", 16],
+  ["172.16.0.0", 12],
+  ["192.0.0.0", 24],
+  ["192.0.2.0", 24],
+  ["192.88.99.0", 24],
+  ["192.168.0.0", 16],
+  ["198.18.0.0", 15],
+  ["198.51.100.0", 24],
+  ["203.0.113.0", 24],
+  ["224.0.0.0", 3],
+];
+
+/** Of IPv6 only global unicast is public, without what tunnels IPv4 or is set apart: Teredo, ORCHID, examples, 6to4. */
+const GLOBAL_IPV6 = ["2000::", 3] as const;
+const REFUSED_IPV6: readonly (readonly [network: string, prefix: number])[] = [
+  ["2001::", 23],
+  ["2001:db8::", 32],
+  ["2002::", 16],
+  ["3fff::", 20],
+];
+
+const refused = new BlockList();
+for (const [network, prefix] of REFUSED_IPV4) refused.addSubnet(network, prefix, "ipv4");
+for (const [network, prefix] of REFUSED_IPV6) refused.addSubnet(network, prefix, "ipv6");
+const globalIpv6 = new BlockList();
+globalIpv6.addSubnet(...GLOBAL_IPV6, "ipv6");
+
+/**
+ * Whether anybody on the internet could reach this address, so that to call it tells a user nothing of the network that
+ * this server stands in. What is no address is not public.
+ */
+export function isPublicAddress(address: string): boolean {
+  if (isIPv4(address)) return !refused.check(address, "ipv4");
+  // A zone names an interface of this machine.
+  if (!isIPv6(address) || address.includes("%")) return false;
+  return globalIpv6.check(address, "ipv6") && !refused.check(address, "ipv6");
+}

@@ -1,0 +1,124 @@
+import { Type, type Static } from "typebox";
+
+const Time = Type.Number({ description: "Seconds since 1970" });
+const Nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) => Type.Union([schema, Type.Null()]);
+const Done = Type.Literal(true);
+
+export const TypesResponse = Type.Object({
+  success: Done,
+  notification_types: Type.Array(
+    Type.Object({
+      key: Type.String({ description: "Such as client:low_credit" }),
+      slug: Type.String(),
+      context: Type.Union([Type.Literal("client"), Type.Literal("host")]),
+      topic: Nullable(Type.String()),
+      category: Type.String(),
+      display_name: Type.String(),
+      default_preferences: Type.Object({ email: Type.Boolean(), webhooks: Type.Boolean() }),
+      mandatory_email: Type.Boolean({ description: "Its e-mails cannot be switched off." }),
+    }),
+  ),
+});
+
+const Preferences = Type.Record(Type.String(), Type.Record(Type.String(), Type.Record(Type.String(), Type.Boolean())), {
+  description: 'By context and slug: {"client": {"low_credit": {"email": true, "webhooks": false}}}',
+});
+export const UserIdParams = Type.Object({ user_id: Type.String() });
+export const PreferencesBody = Type.Object({ notification_preferences: Preferences });
+export const PreferencesResponse = Type.Object({ success: Done, notification_preferences: Preferences });
+
+const Name = Nullable(Type.String({ description: "At most 120 characters" }));
+const Url = Type.String({ description: "An https address, at most 2048 characters" });
+const EventTypes = Type.Array(Type.String(), { maxItems: 200, description: "Keys of notification types" });
+export const WebhookBody = Type.Object({
+  webhook_url: Url,
+  event_types: EventTypes,
+  name: Type.Optional(Name),
+});
+export const WebhookChanges = Type.Object({
+  webhook_url: Type.Optional(Url),
+  event_types: Type.Optional(EventTypes),
+  name: Type.Optional(Name),
+});
+export const WebhookParams = Type.Object({ id: Type.String() });
+
+const Webhook = Type.Object({
+  id: Type.Integer(),
+  user_id: Type.Integer(),
+  name: Nullable(Type.String()),
+  webhook_url: Type.String(),
+  event_types: Type.Array(Type.String()),
+  created_at: Time,
+  updated_at: Time,
+});
+const WebhookWithSecret = Type.Object({
+  ...Webhook.properties,
+  webhook_secret: Type.String({ description: "What deliveries are signed with; shown this once" }),
+});
+const Enabled = Type.Array(Type.String(), { description: "Kinds whose webhook channel this turned on" });
+export const WebhooksResponse = Type.Object({ success: Done, webhooks: Type.Array(Webhook) });
+export const CreatedWebhook = Type.Object({
+  success: Done,
+  webhook: WebhookWithSecret,
+  enabled_notification_preferences: Enabled,
+});
+export const ChangedWebhook = Type.Object({
+  success: Done,
+  webhook: Webhook,
+  enabled_notification_preferences: Enabled,
+});
+export const RotatedWebhook = Type.Object({ success: Done, webhook: WebhookWithSecret });
+export const DoneResponse = Type.Object({ success: Done });
+export const TestedWebhook = Type.Object({
+  success: Type.Boolean({ description: "Whether the receiver took it" }),
+  msg: Type.String(),
+});
+
+export const NoticesQuery = Type.Object({
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, description: "25 when absent" })),
+  after_token: Type.Optional(Type.String({ maxLength: 20, description: "next_token of the page before" })),
+  unread: Type.Optional(Type.Boolean({ description: "Only those that were not read" })),
+});
+export type NoticesQuery = Static<typeof NoticesQuery>;
+
+const Delivery = Type.Object({
+  channel: Type.Union([Type.Literal("email"), Type.Literal("webhook")]),
+  webhook_id: Nullable(Type.Integer()),
+  state: Type.Union([Type.Literal("due"), Type.Literal("delivered"), Type.Literal("failed")]),
+  attempt_count: Type.Integer(),
+  outcome: Type.String({ description: "What the last attempt came to" }),
+  next_attempt_at: Nullable(Time),
+  ended_at: Nullable(Time),
+});
+export const NoticesResponse = Type.Object({
+  success: Done,
+  notices: Type.Array(
+    Type.Object({
+      id: Type.Integer(),
+      event_id: Type.String({ description: "As webhooks are told it" }),
+      type: Type.String({ description: "Such as client:low_credit" }),
+      subject: Type.String(),
+      message: Type.String(),
+      created_at: Time,
+      read_at: Nullable(Time),
+      deliveries: Type.Array(Delivery),
+    }),
+  ),
+  unread_count: Type.Integer(),
+  next_token: Nullable(Type.String()),
+});
+
+/** Notices are counted beyond what other ids can be, and JSON counts exactly up to here. */
+const NOTICE_ID_MAX = Number.MAX_SAFE_INTEGER;
+export const ReadBody = Type.Object({
+  ids: Type.Optional(Type.Array(Type.Integer({ minimum: 1, maximum: NOTICE_ID_MAX }), { maxItems: 1000 })),
+  up_to_id: Type.Optional(
+    Type.Integer({ minimum: 0, maximum: NOTICE_ID_MAX, description: "This one and all before it" }),
+  ),
+});
+export type ReadBody = Static<typeof ReadBody>;
+export const ReadResponse = Type.Object({
+  success: Done,
+  marked: Type.Integer({ description: "How many were not read before" }),
+  unread_count: Type.Integer(),
+});

@@ -1,0 +1,25 @@
+import { generateKeyPairSync } from "node:crypto";
+import forge from "node-forge";
+
+/** A certificate for a name, signed by itself, with its key; both in PEM. */
+export function aSelfSignedCertificate(hostname: string): { readonly key: string; readonly cert: string } {
+  const { publicKey, privateKey } = generateKeyPairSync("rsa", {
+    modulusLength: 2048,
+    publicKeyEncoding: { type: "spki", format: "pem" },
+    privateKeyEncoding: { type: "pkcs8", format: "pem" },
+  });
+  const certificate = forge.pki.createCertificate();
+  certificate.publicKey = forge.pki.publicKeyFromPem(publicKey);
+  certificate.serialNumber = "01";
+  certificate.validity.notBefore = new Date("2020-01-01T00:00:00Z");
+  certificate.validity.notAfter = new Date("2049-01-01T00:00:00Z");
+  const subject = [{ name: "commonName", value: hostname }];
+  certificate.setSubject(subject);
+  certificate.setIssuer(subject);
+  certificate.setExtensions([
+    { name: "basicConstraints", cA: true },
+    { name: "subjectAltName", altNames: [{ type: 2, value: hostname }] },
+  ]);
+  certificate.sign(forge.pki.privateKeyFromPem(privateKey), forge.md.sha256.create());
+  return { key: privateKey, cert: forge.pki.certificateToPem(certificate) };
+}
