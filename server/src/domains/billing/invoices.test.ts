@@ -1,11 +1,12 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { aCaller, aKey, inTransaction, type TestCaller } from "../../../../test/support/fixtures.ts";
+import { postCharges } from "../../../../test/support/charge-lines.ts";
 import { grantOf, transferOf } from "../../../../test/support/ledger.ts";
 import { testDatabase } from "../../../../test/support/postgres.ts";
 import { serveRoutes } from "../../../../test/support/serve.ts";
 import { systemClock, type Clock } from "../../base/clock.ts";
-import { NANOS_PER_DOLLAR } from "../../base/money.ts";
+import { nanos, NANOS_PER_DOLLAR } from "../../base/money.ts";
 import { withTransaction } from "../../db/transaction.ts";
 import { createTransferPoster, creditOf, earningsOf, FEES, PAYOUTS, postTransfers } from "../ledger/index.ts";
 import type { TransferRequest } from "../ledger/index.ts";
@@ -16,7 +17,13 @@ const { database, pool } = await testDatabase();
 const NOON = new Date("2026-03-10T12:00:00Z");
 const clock: Clock = { ...systemClock, now: () => NOON };
 const poster = createTransferPoster(database, clock);
-const { call, close } = await serveRoutes(database, (scope) => billingRoutes(scope, { poster }), clock);
+/** What has accrued and is not posted, of whomever it is. */
+const accrued = new Map<number, bigint>();
+const { call, close } = await serveRoutes(
+  database,
+  (scope) => billingRoutes(scope, { poster, accruedOf: async (_db, _now, userId) => nanos(accrued.get(userId) ?? 0n) }),
+  clock,
+);
 after(close);
 
 const DOLLAR = NANOS_PER_DOLLAR;
@@ -31,21 +38,24 @@ async function post(at: string, requests: readonly TransferRequest[]): Promise<v
 async function aPast() {
   const [renter, host, friend] = [await aCaller(database), await aCaller(database), await aCaller(database)];
   const [renterCredit, hostEarnings, friendCredit] = [creditOf(renter.id), earningsOf(host.id), creditOf(friend.id)];
-  const usage = (code: TransferRequest["code"], amount: bigint, quantity: string, instanceId = 71) =>
-    transferOf({
-      debit: renterCredit,
-      credit: hostEarnings,
-      amount,
-      code,
-      cause: { instance_id: instanceId, generation: 1, quantity },
-    });
   await post("2026-02-27T10:00:00Z", [grantOf(renter.id, 100n * DOLLAR), grantOf(friend.id, 10n * DOLLAR)]);
-  await post("2026-02-28T10:00:00Z", [usage("usage_gpu", 2n * DOLLAR, "7200")]);
-  await post("2026-03-01T10:00:00Z", [usage("usage_gpu", DOLLAR, "1800"), usage("usage_gpu", DOLLAR, "1800")]);
+  const between = { payer: renter.id, host: host.id };
+  const hours = (amount: bigint, hourCount: bigint, instance = 71) =>
+    ({
+      component: "gpu",
+      amount,
+      quantity: (hourCount * 3_600_000n) / 2n,
+      unitPrice: (2n * amount) / hourCount,
+      instance,
+    }) as const;
+  await postCharges(database, "2026-02-28T10:00:00Z", between, [hours(2n * DOLLAR, 4n)]);
+  await postCharges(database, "2026-03-01T10:00:00Z", between, [hours(DOLLAR, 1n), hours(DOLLAR, 1n)]);
+  await postCharges(database, "2026-03-01T11:00:00.7Z", between, [
+    { component: "disk", amount: DOLLAR / 4n, quantity: 2_592_000_000n },
+    { component: "bwu", amount: DOLLAR / 10n, quantity: 2_500_000_000n, unitPrice: DOLLAR / 25n },
+    hours(3n * DOLLAR, 2n, 72),
+  ]);
   await post("2026-03-01T11:00:00.7Z", [
-    usage("usage_storage", DOLLAR / 4n, "2592000"),
-    usage("usage_bandwidth_up", DOLLAR / 10n, "2500000000"),
-    usage("usage_gpu", 3n * DOLLAR, "3600", 72),
     transferOf({ debit: renterCredit, credit: FEES, amount: DOLLAR / 2n, code: "fee" }),
   ]);
   await post("2026-03-02T10:00:00Z", [
@@ -157,6 +167,21 @@ test("current counts the usage and fees of this month and what can be spent", as
   const { renter } = await aPast();
   const { current } = await reportOf(renter, "?edate=2020-01-01");
   assert.deepEqual(current, { charges: 5.35, service_fee: 0.5, total: 5.85, credit: 88.15 });
+});
+
+test("current has the fee that is due of what a host earned, by the fee that holds now", async (t) => {
+  const { host } = await aPast();
+  t.after(() => pool.query("update payment_rules set fee_ppm = 0"));
+  await pool.query("update payment_rules set fee_ppm = 200000");
+  const { current } = await reportOf(host);
+  // Of $7.35 that the renter paid it, $6.00 were paid out.
+  assert.deepEqual([current.service_fee, current.total], [0.27, 0.27]);
+});
+
+test("current includes what runs up at this moment", async () => {
+  const { renter } = await aPast();
+  accrued.set(renter.id, DOLLAR / 8n);
+  assert.deepEqual((await reportOf(renter)).current, { charges: 5.475, service_fee: 0.5, total: 5.975, credit: 88.15 });
 });
 
 test("payouts can be left out or left alone, charges or not", async () => {

@@ -38,7 +38,7 @@ export function planReport(query: ReportQuery): ReportPlan {
   };
 }
 
-function parseFlag(name: string, text: string | undefined): boolean {
+export function parseFlag(name: string, text: string | undefined): boolean {
   switch (text?.toLowerCase()) {
     case undefined:
     case "false":

@@ -1,12 +1,17 @@
 import { invalid, notFound } from "../../base/errors.ts";
+import { asId, type InstanceId } from "../../base/ids.ts";
 import { toDollars } from "../../base/money.ts";
 import { identityOf, type HttpScope } from "../../http/server.ts";
-import { findUserByEmailOrId, recordAudit, resolveUserId } from "../accounts/index.ts";
+import { findRoleIdentifier, findUserByEmailOrId, recordAudit, resolveUserId } from "../accounts/index.ts";
+import { listInstanceNames } from "../instances/index.ts";
 import { balanceOf, type TransferPoster } from "../ledger/index.ts";
 import { createRecipientFinder, parseAmount, transferCredit } from "./credit-transfer.ts";
+import { transferRules } from "./transfer-rules.ts";
 import { grantCredit } from "./grants.ts";
 import { planReport } from "./report.ts";
 import {
+  FetchBody,
+  FetchResponse,
   GrantBody,
   GrantResponse,
   InvoicesParams,
@@ -15,23 +20,37 @@ import {
   SuccessResponse,
   TransferBody,
 } from "./schema.ts";
-import { readReport } from "./service.ts";
+import { chargeRoutes } from "./charge-routes.ts";
+import { documentRoutes } from "./document-routes.ts";
+import { exportRoutes } from "./export-routes.ts";
+import { movementRoutes } from "./movement-routes.ts";
+import { readReport, type AccruedOf } from "./service.ts";
 
 const TAGS = ["Billing"];
 
 export type BillingPorts = {
   /** Made and drained by the process, since its commits outlive the request that asked for them. */
   readonly poster: TransferPoster;
+  readonly accruedOf: AccruedOf;
 };
 
-export function billingRoutes(scope: HttpScope, { poster }: BillingPorts): void {
+export function billingRoutes(scope: HttpScope, { poster, accruedOf }: BillingPorts): void {
   transferRoute(scope, poster);
-  invoicesRoute(scope);
+  invoicesRoute(scope, accruedOf);
+  movementRoutes(scope);
+  chargeRoutes(scope);
+  exportRoutes(scope);
+  documentRoutes(scope);
+  contractNamesRoute(scope);
   grantRoute(scope);
 }
 
 function transferRoute({ app, database, repeatable }: HttpScope, poster: TransferPoster): void {
-  const ports = { poster, findRecipient: createRecipientFinder(database) };
+  const ports = {
+    poster,
+    findRecipient: createRecipientFinder(database),
+    refuseTransfer: transferRules((teamId, personId) => findRoleIdentifier(database.kysely, teamId, personId)),
+  };
   app.put(
     "/api/v0/commands/transfer_credit/",
     {
@@ -41,10 +60,11 @@ function transferRoute({ app, database, repeatable }: HttpScope, poster: Transfe
       schema: { tags: TAGS, summary: "Transfer credit", body: TransferBody, response: { 200: SuccessResponse } },
     },
     async (request) => {
-      const { recipient, amount, apikey_id: statedApiKeyId } = request.body;
+      const { recipient, amount, sender = "me", apikey_id: statedApiKeyId } = request.body;
       await transferCredit(ports, {
         identity: identityOf(request),
         ipAddress: request.ip,
+        sender: String(sender),
         recipient: String(recipient),
         amount: parseAmount(amount),
         statedApiKeyId: statedApiKeyId === undefined ? undefined : String(statedApiKeyId),
@@ -55,7 +75,7 @@ function transferRoute({ app, database, repeatable }: HttpScope, poster: Transfe
   );
 }
 
-function invoicesRoute({ app, database, clock }: HttpScope): void {
+function invoicesRoute({ app, database, clock }: HttpScope, accruedOf: AccruedOf): void {
   app.get(
     "/api/v0/users/:user_id/invoices/",
     {
@@ -71,7 +91,33 @@ function invoicesRoute({ app, database, clock }: HttpScope): void {
     async (request) => {
       const userId = await resolveUserId(database.kysely, identityOf(request), request.params.user_id);
       const plan = planReport(request.query);
-      return readReport(database.kysely, clock.now(), { userId, plan });
+      return readReport(database.kysely, clock.now(), { userId, plan, accruedOf });
+    },
+  );
+}
+
+/** Of the contracts named, those whose label is this one (operations.md §6.1). */
+function contractNamesRoute({ app, database }: HttpScope): void {
+  app.post(
+    "/api/v0/contracts/fetch/",
+    {
+      config: { access: { operation: "api.billing.fetch_contracts", permission: "billing_read" } },
+      schema: {
+        tags: TAGS,
+        summary: "Find contracts by their label",
+        body: FetchBody,
+        response: { 200: FetchResponse },
+      },
+    },
+    async (request) => {
+      const { label, contract_ids: ids = [] } = request.body;
+      const named = await listInstanceNames(
+        database.kysely,
+        identityOf(request).userId,
+        ids.map((id) => asId<InstanceId>(id)),
+      );
+      const matching = label === undefined ? named : named.filter((name) => (name.label ?? "") === label);
+      return { contracts: matching.map((name) => ({ id: name.id, label: name.label ?? null })) };
     },
   );
 }

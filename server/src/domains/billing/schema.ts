@@ -1,5 +1,7 @@
 import { Type, type Static } from "typebox";
+import { MAX_ID } from "../../base/ids.ts";
 import { MAX_DOLLARS } from "../../base/money.ts";
+import { REPORT_HEADING } from "../accounts/index.ts";
 
 const TEXT_MAX = 255;
 const Dollars = Type.Number({ minimum: 0.01, maximum: MAX_DOLLARS });
@@ -15,6 +17,7 @@ export const TransferBody = Type.Object({
   recipient: Name("E-mail address or id of the user who gets the credit"),
   amount: Dollars,
   client_id: Type.Optional(Name('Ignored; usually "me"')),
+  sender: Type.Optional(Name('Whose credit: "me", or the e-mail address or id of a subaccount of yours')),
   apikey_id: Type.Optional(Name("For the audit log")),
 });
 export const SuccessResponse = Type.Object({ success: Type.Literal(true) });
@@ -32,6 +35,16 @@ export const GrantResponse = Type.Object({
   credit: Type.Number({ description: "Dollars that the user can spend now" }),
 });
 
+export const FetchBody = Type.Object({
+  label: Type.Optional(Type.String({ maxLength: TEXT_MAX, description: "All of them when left out" })),
+  contract_ids: Type.Optional(
+    Type.Array(Type.Integer({ minimum: 1, maximum: MAX_ID }), { maxItems: 10_000, description: "Ids of instances" }),
+  ),
+});
+export const FetchResponse = Type.Object({
+  contracts: Type.Array(Type.Object({ id: Type.Integer(), label: Type.Union([Type.String(), Type.Null()]) })),
+});
+
 export const InvoicesParams = Type.Object({ user_id: Type.String() });
 export const InvoicesQuery = Type.Object({
   inc_charges: Flag("Include charges for usage"),
@@ -45,7 +58,9 @@ export type InvoicesQuery = Static<typeof InvoicesQuery>;
 export const InvoiceItem = Type.Object({
   id: Type.Integer(),
   type: Type.Union([Type.Literal("charge"), Type.Literal("payment")]),
-  service: Type.String({ description: "credit, transfer, refund, payout, fee, gpu, disk, bwu or bwd" }),
+  service: Type.String({
+    description: "credit, stripe_payments, transfer, refund, instance_prepay, payout, fee, gpu, disk, bwu or bwd",
+  }),
   amount: Type.Number({ description: "Dollars; negative for credit that was transferred to somebody else" }),
   timestamp: Type.Integer({ description: "Seconds since 1970" }),
   description: Type.String(),
@@ -59,19 +74,11 @@ export type InvoiceItem = Static<typeof InvoiceItem>;
 
 export const InvoicesResponse = Type.Object({
   invoices: Type.Array(InvoiceItem),
-  username: Type.String(),
+  ...REPORT_HEADING,
   bill_to: Type.String(),
-  email: Type.String(),
-  fullname: Type.String(),
-  address1: Type.String(),
-  address2: Type.String(),
-  city: Type.String(),
-  zip: Type.String(),
-  country: Type.String(),
-  taxinfo: Type.String(),
   current: Type.Object({
-    charges: Type.Number({ description: "Usage since the first of the month (UTC)" }),
-    service_fee: Type.Number(),
+    charges: Type.Number({ description: "What is on no monthly invoice yet, what runs up at this moment included" }),
+    service_fee: Type.Number({ description: "Fees taken since then, and the platform's fee that is due of earnings" }),
     total: Type.Number(),
     credit: Type.Number({ description: "What can be spent" }),
   }),

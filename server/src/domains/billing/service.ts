@@ -1,60 +1,83 @@
 import type { UserId } from "../../base/ids.ts";
+import { nanos, ZERO, type Nanos } from "../../base/money.ts";
 import type { Reader } from "../../db/transaction.ts";
 import { requireUser } from "../accounts/index.ts";
-import {
-  balanceOf,
-  listTransfersOf,
-  sumUsageOf,
-  totalSpent,
-  USAGE_CODES,
-  type TransferCode,
-  type TransferEntry,
-} from "../ledger/index.ts";
+import { balanceOf, listMovements, sumPrepaidMovements, type MovementSide } from "../ledger/index.ts";
+import { readFeeDue } from "../payments/index.ts";
+import { listDaySums, totalCharged } from "../metering/index.ts";
+import { findLastDocument, readDocumentClock } from "./document-store.ts";
+import { bothWays, CREDIT_CODES, FEE_SIDES, PAYOUT_SIDES } from "./movements.ts";
 import { monthStart, type ReportPlan } from "./report.ts";
 import type { InvoicesResponse } from "./schema.ts";
 import { viewFee, viewPayment, viewReport, viewUsage } from "./views.ts";
 
 /** A report has no pages: it ends after its newest items, so that no account can make it unbounded. */
 const ITEMS_MAX = 10_000;
-const PAYMENT_CODES = [
-  "credit_granted",
-  "credit_transfer",
-  "prepay",
-  "refund",
-] as const satisfies readonly TransferCode[];
+const BEGINNING = new Date(0);
+
+/** What has accrued since the last charge, by what is proven, and is not posted yet. */
+export type AccruedOf = (db: Reader, now: Date, userId: UserId) => Promise<Nanos>;
 
 /** The invoice report of a user, newest first, as `plan` limits it. */
 export async function readReport(
   db: Reader,
   now: Date,
-  { userId, plan }: { readonly userId: UserId; readonly plan: ReportPlan },
+  { userId, plan, accruedOf }: { readonly userId: UserId; readonly plan: ReportPlan; readonly accruedOf: AccruedOf },
 ): Promise<InvoicesResponse> {
-  const { from, to } = plan;
-  const codes: TransferCode[] = [];
-  if (plan.hasPayments) codes.push(...PAYMENT_CODES);
-  if (plan.hasPayouts) codes.push("payout");
-  if (plan.hasCharges) codes.push("fee");
-  const since = monthStart(now);
-  const [user, entries, usage, charges, serviceFee, { available }] = await Promise.all([
+  const from = plan.from ?? BEGINNING;
+  // Reports name the last instant that is in them; moments have no more than milliseconds.
+  const until = new Date((plan.to ?? new Date(now.getTime() + 60_000)).getTime() + 1);
+  const page = { order: "when", isDescending: true, after: undefined, limit: ITEMS_MAX } as const;
+  const [user, { movements }, usage, current] = await Promise.all([
     requireUser(db, userId),
-    listTransfersOf(db, userId, { from, to, codes, limit: ITEMS_MAX }),
-    plan.hasCharges ? sumUsageOf(db, userId, { from, to, limit: ITEMS_MAX }) : [],
-    totalSpent(db, userId, { from: since, codes: USAGE_CODES }),
-    totalSpent(db, userId, { from: since, codes: ["fee"] }),
-    balanceOf(db, userId),
+    from < until ? listMovements(db, userId, { from, until, sides: sidesOf(plan), ...page }) : { movements: [] },
+    plan.hasCharges && from < until
+      ? listDaySums(db, { payerId: userId, from, until }, { limit: ITEMS_MAX, paidFrom: "credit" })
+      : [],
+    readCurrent(db, now, { userId, accruedOf }),
   ]);
-  const items = [...entries.filter(isOfReport).map((entry) => viewEntry(entry)), ...usage.map(viewUsage)]
-    .toSorted((a, b) => b.timestamp - a.timestamp || b.id - a.id)
-    .slice(0, ITEMS_MAX);
-  return viewReport(user, items, { charges, serviceFee, credit: available });
+  const items = [
+    ...movements.map((movement) => (movement.code === "fee" ? viewFee(movement) : viewPayment(movement))),
+    ...usage.filter(({ amount }) => amount > 0n).map(viewUsage),
+  ];
+  const newestFirst = items.toSorted((a, b) => b.timestamp - a.timestamp || b.id - a.id);
+  return viewReport(user, newestFirst.slice(0, ITEMS_MAX), current);
 }
 
 /** Credit is what the report is about, and of earnings only what was paid out. */
-function isOfReport({ accountKind, code, direction }: TransferEntry): boolean {
-  if (code === "payout") return direction === "out";
-  return accountKind === "credit";
+function sidesOf({ hasPayments, hasPayouts, hasCharges }: ReportPlan): readonly MovementSide[] {
+  return [
+    ...(hasPayments ? bothWays(CREDIT_CODES) : []),
+    ...(hasPayouts ? PAYOUT_SIDES : []),
+    ...(hasCharges ? FEE_SIDES : []),
+  ];
 }
 
-function viewEntry(entry: TransferEntry) {
-  return entry.code === "fee" ? viewFee(entry) : viewPayment(entry);
+/**
+ * What is on no monthly invoice yet, what runs up at this moment included; the fees taken since, with the one that is due
+ * of what a host has earned (docs/payouts.md); and what can be spent.
+ */
+async function readCurrent(
+  db: Reader,
+  now: Date,
+  { userId, accruedOf }: { readonly userId: UserId; readonly accruedOf: AccruedOf },
+) {
+  const [{ nextFrom = now }, last] = await Promise.all([readDocumentClock(db), findLastDocument(db, userId, now)]);
+  const openMs = Math.min(nextFrom.getTime(), monthStart(now).getTime());
+  const from = new Date(Math.max(openMs, last?.until.getTime() ?? 0));
+  const until = new Date(now.getTime() + 60_000);
+  const isOpen = from < until;
+  const [charged, moved, accrued, { available }, feeDue] = await Promise.all([
+    isOpen ? totalCharged(db, { payerId: userId, from, until }) : { amount: ZERO },
+    isOpen ? sumPrepaidMovements(db, userId, { from, until }) : [],
+    accruedOf(db, now, userId),
+    balanceOf(db, userId),
+    readFeeDue(db, userId),
+  ]);
+  const fees = moved.filter(({ code, direction }) => code === "fee" && direction === "out");
+  return {
+    charges: nanos(charged.amount + accrued),
+    serviceFee: nanos(fees.reduce<bigint>((sum, { amount }) => sum + amount, feeDue.fee)),
+    credit: available,
+  };
 }

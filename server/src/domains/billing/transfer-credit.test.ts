@@ -5,13 +5,15 @@ import { grantOf } from "../../../../test/support/ledger.ts";
 import { testDatabase } from "../../../../test/support/postgres.ts";
 import { aRequestKey, serveRoutes } from "../../../../test/support/serve.ts";
 import { systemClock } from "../../base/clock.ts";
-import { NANOS_PER_DOLLAR } from "../../base/money.ts";
+import { NANOS_PER_DOLLAR, ZERO } from "../../base/money.ts";
 import { auditLedger, balanceOf, createTransferPoster, postTransfer } from "../ledger/index.ts";
 import { billingRoutes } from "./index.ts";
 
 const { database, pool } = await testDatabase();
 const poster = createTransferPoster(database, systemClock);
-const { call, close } = await serveRoutes(database, (scope) => billingRoutes(scope, { poster }));
+const { call, close } = await serveRoutes(database, (scope) =>
+  billingRoutes(scope, { poster, accruedOf: async () => ZERO }),
+);
 after(close);
 
 const CENT = NANOS_PER_DOLLAR / 100n;

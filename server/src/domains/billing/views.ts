@@ -1,27 +1,20 @@
-import { unreachable } from "../../base/invariant.ts";
 import { epochSeconds } from "../../base/clock.ts";
 import { toDollars, type Nanos } from "../../base/money.ts";
-import type { User } from "../accounts/index.ts";
-import type { TransferCode, TransferEntry, UsageCode, UsageSum } from "../ledger/index.ts";
+import { viewReportHeading, type User } from "../accounts/index.ts";
+import type { Movement } from "../ledger/index.ts";
+import type { DaySum } from "../metering/index.ts";
+import { netAmount, serviceOf } from "./movements.ts";
+import { measured, rateOf } from "./quantity.ts";
 import type { InvoiceItem, InvoicesResponse } from "./schema.ts";
 
 export type Current = { readonly charges: Nanos; readonly serviceFee: Nanos; readonly credit: Nanos };
 
 /** core-spec.md "Invoice report", with the item keys that known clients read besides (offer-fields.md §8.2). */
 export function viewReport(user: User, items: readonly InvoiceItem[], current: Current): InvoicesResponse {
-  const { billing } = user;
   return {
     invoices: [...items],
-    username: user.username,
+    ...viewReportHeading(user),
     bill_to: viewBillTo(user),
-    email: user.email,
-    fullname: user.fullname,
-    address1: billing.line1,
-    address2: billing.line2,
-    city: billing.city,
-    zip: billing.zip,
-    country: billing.country,
-    taxinfo: billing.taxinfo,
     current: {
       charges: toDollars(current.charges),
       service_fee: toDollars(current.serviceFee),
@@ -39,80 +32,46 @@ function viewBillTo({ fullname, username, billing }: User): string {
 }
 
 /** Money that moved. What came in is positive; credit that went to somebody else is negative; a payout is positive. */
-export function viewPayment(entry: TransferEntry): InvoiceItem {
-  const isPayout = entry.code === "payout";
-  const amount = toDollars(entry.direction === "out" && !isPayout ? -entry.amount : entry.amount);
+export function viewPayment(movement: Movement): InvoiceItem {
+  const isPayout = movement.code === "payout" || movement.code === "payout_returned";
+  const amount = toDollars(isPayout ? -netAmount(movement) : netAmount(movement));
   return {
-    id: Number(entry.transferId),
+    id: Number(movement.transferId),
     type: "payment",
-    service: serviceOf(entry.code),
+    service: serviceOf(movement.code),
     amount,
-    timestamp: Math.floor(epochSeconds(entry.createdAt)),
-    description: entry.description,
+    timestamp: Math.floor(epochSeconds(movement.createdAt)),
+    description: movement.description,
     quantity: 1,
     rate: amount,
     last4: "",
-    is_credit: entry.direction === "in",
+    is_credit: movement.direction === "in",
   };
 }
 
-/** A fee that was taken from the user's credit. */
-export function viewFee(entry: TransferEntry): InvoiceItem {
-  const amount = toDollars(entry.amount);
-  return { ...viewPayment(entry), type: "charge", amount, rate: amount, is_credit: false };
+/** A fee that was taken from the user's money. */
+export function viewFee(movement: Movement): InvoiceItem {
+  const amount = toDollars(movement.amount);
+  return { ...viewPayment(movement), type: "charge", amount, rate: amount, is_credit: false };
 }
 
 /** One day of one component of one instance or volume. */
-export function viewUsage(sum: UsageSum): InvoiceItem {
-  const { code, instanceId, volumeId, amount } = sum;
-  const { name, unitSize } = USAGE[code];
-  const quantity = Number(sum.quantity ?? unitSize) / unitSize;
-  const dollars = toDollars(amount);
+export function viewUsage(sum: DaySum): InvoiceItem {
+  const { instanceId, volumeId, component } = sum;
+  const { name, quantity } = measured(component, sum.quantity);
+  const dollars = toDollars(sum.amount);
   const source = instanceId === undefined ? `Volume ${volumeId ?? ""}`.trim() : `Instance ${instanceId}`;
   return {
-    id: Number(sum.firstTransferId),
+    id: Number(sum.firstLineId),
     type: "charge",
-    service: serviceOf(code),
+    service: component,
     amount: dollars,
-    timestamp: Math.floor(epochSeconds(sum.lastAt)),
+    timestamp: Math.floor(epochSeconds(sum.lastChargedAt)),
     description: `${source}: ${name}`,
     quantity,
-    rate: quantity > 0 ? dollars / quantity : 0,
+    rate: toDollars(rateOf(sum).rateNanos),
     last4: "",
     is_credit: false,
     ...(instanceId === undefined ? {} : { instance_id: instanceId }),
   };
-}
-
-/** How the ledger's quantities become the contract's units: seconds → hours, GB-seconds → GB-months, bytes → GB. */
-const USAGE: Readonly<Record<UsageCode, { readonly name: string; readonly unitSize: number }>> = {
-  usage_gpu: { name: "GPU hours", unitSize: 3600 },
-  usage_storage: { name: "storage in GB-months", unitSize: 2_592_000 },
-  usage_bandwidth_up: { name: "GB sent", unitSize: 1e9 },
-  usage_bandwidth_down: { name: "GB received", unitSize: 1e9 },
-};
-
-function serviceOf(code: TransferCode): string {
-  switch (code) {
-    case "credit_granted":
-      return "credit";
-    case "credit_transfer":
-      return "transfer";
-    case "usage_gpu":
-      return "gpu";
-    case "usage_storage":
-      return "disk";
-    case "usage_bandwidth_up":
-      return "bwu";
-    case "usage_bandwidth_down":
-      return "bwd";
-    case "prepay":
-      return "instance_prepay";
-    case "refund":
-    case "payout":
-    case "fee":
-      return code;
-    default:
-      return unreachable(code);
-  }
 }

@@ -1,0 +1,65 @@
+import { Type, type Static } from "typebox";
+
+const Dollars = Type.Number({ description: "Dollars, in whole cents" });
+const Party = { name: Type.String(), address: Type.Array(Type.String()), tax_id: Type.String() };
+
+const summary = {
+  number: Type.String(),
+  issued_at: Type.Number(),
+  period_start: Type.Number(),
+  period_end: Type.Number({ description: "The first instant after the period" }),
+  currency: Type.String(),
+  total: Dollars,
+};
+export const DocumentSummary = Type.Object(summary);
+
+export const DocumentsQuery = Type.Object({
+  limit: Type.Optional(Type.Number({ description: "100 when left out, at most 500" })),
+  after_token: Type.Optional(Type.String({ description: "The next_token of the page before" })),
+});
+export const DocumentsResponse = Type.Object({
+  success: Type.Literal(true),
+  count: Type.Integer(),
+  total: Type.Integer(),
+  next_token: Type.Union([Type.String(), Type.Null()]),
+  results: Type.Array(DocumentSummary),
+});
+
+export const NumberParams = Type.Object({ number: Type.String() });
+export const DocumentResponse = Type.Object({
+  success: Type.Literal(true),
+  ...summary,
+  seller: Type.Object(Party),
+  buyer: Type.Object({ ...Party, user_id: Type.Integer(), email: Type.String() }),
+  lines: Type.Array(
+    Type.Object({
+      source: Type.String(),
+      type: Type.String({ description: "gpu, disk, bwu or bwd" }),
+      description: Type.String(),
+      start: Type.Number(),
+      end: Type.Number(),
+      quantity: Type.Number(),
+      unit: Type.String(),
+      rate: Type.String({ description: "Dollars per unit" }),
+      is_rate_average: Type.Boolean({
+        description:
+          "The price changed, was discounted, or could not be paid in full: this is what a unit cost on average",
+      }),
+      amount: Dollars,
+      unpaid: Type.String({ description: "Dollars that were due besides and could not be had, exactly" }),
+    }),
+  ),
+  net: Dollars,
+  tax: Type.Object({ percent: Type.String(), amount: Dollars, note: Type.String() }),
+  balance: Type.Object({
+    opening: Dollars,
+    entries: Type.Array(Type.Object({ label: Type.String(), amount: Dollars })),
+    usage: Dollars,
+    rounding: Type.Number({
+      description: "Fractions of a cent that the balance carries on, so that the column adds up",
+    }),
+    closing: Dollars,
+  }),
+});
+export type DocumentResponse = Static<typeof DocumentResponse>;
+export type DocumentSummary = Static<typeof DocumentSummary>;

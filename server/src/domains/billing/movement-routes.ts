@@ -1,0 +1,43 @@
+import { identityOf, type HttpScope } from "../../http/server.ts";
+import { planMovements } from "./movement-plan.ts";
+import { MovementsQuery, MovementsResponse, RawInvoicesQuery, RawInvoicesResponse } from "./movement-schema.ts";
+import { readMovements, searchInvoices } from "./movement-service.ts";
+
+const TAGS = ["Billing"];
+
+/** Money that moved (operations.md §9.2, §1.6). */
+export function movementRoutes({ app, database, clock }: HttpScope): void {
+  app.get(
+    "/api/v1/invoices/",
+    {
+      config: { access: { operation: "api.billing.list_invoices", permission: "billing_read" } },
+      schema: {
+        tags: TAGS,
+        summary: "List money movements",
+        querystring: MovementsQuery,
+        response: { 200: MovementsResponse },
+      },
+    },
+    async (request) => {
+      const plan = planMovements(request.query);
+      // The contract's answer to a range that is none, with this status (operations.md §9.2).
+      if (plan === undefined) {
+        return { success: false, error: "Invalid date range", count: 0, total: 0, results: [], next_token: null };
+      }
+      return readMovements(database.kysely, identityOf(request).userId, plan);
+    },
+  );
+  app.get(
+    "/api/v0/invoices/",
+    {
+      config: { access: { operation: "api.billing.search_invoices", permission: "billing_read" } },
+      schema: {
+        tags: TAGS,
+        summary: "Search money movements",
+        querystring: RawInvoicesQuery,
+        response: { 200: RawInvoicesResponse },
+      },
+    },
+    async (request) => searchInvoices(database.kysely, clock.now(), identityOf(request).userId, request.query),
+  );
+}

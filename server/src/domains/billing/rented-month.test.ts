@@ -1,0 +1,77 @@
+// From a container that runs to the invoice for it, through the whole server.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { testApp } from "../../../../test/support/app.ts";
+import { DAY_MS, HOUR_MS, listedHost, pass, prepay } from "../../../../test/support/contracts.ts";
+import { ManualClock } from "../../../../test/support/manual-clock.ts";
+import { aCaller } from "../../../../test/support/fixtures.ts";
+import { destroy, rentAndRun } from "../../../../test/support/rentals.ts";
+import { systemClock } from "../../base/clock.ts";
+import { parseDollars, roundHalfUp } from "../../base/money.ts";
+
+const CENT = 10_000_000n;
+
+test("what ran is charged, named by its label, and on the invoice of its month", async (t) => {
+  // Credit is given at the time of the machine that runs the test, and everything else happens after that.
+  const today = systemClock.now();
+  const start = Date.UTC(today.getUTCFullYear(), today.getUTCMonth() + 2, 5, 12);
+  const world = await testApp(t, { clock: new ManualClock(start) });
+  const [host, user, other] = [
+    await listedHost(world, { days: 90 }),
+    await world.caller({ dollars: 500 }),
+    await world.caller({ dollars: 1 }),
+  ];
+  const id = await rentAndRun(world, user, host, { label: "train" });
+  await pass(world, host, 2 * HOUR_MS);
+  await destroy(world, user, id);
+  await pass(world, host, HOUR_MS);
+  await world.runLoop("settle-runs");
+
+  const filters = JSON.stringify({ day: { gte: start / 1000, lte: start / 1000 } });
+  const query = `?select_filters=${encodeURIComponent(filters)}`;
+  const charges = (await world.call({ url: `/api/v0/charges/${query}`, secret: user.secret })).body;
+  const rows = charges.results.filter((row: { source: string }) => row.source === `instance-${id}`);
+  assert.ok(rows.length > 0);
+  assert.equal(rows[0].metadata.label, "train");
+  const body = { label: "train", contract_ids: [id] };
+  const fetched = await world.call({ method: "POST", url: "/api/v0/contracts/fetch/", secret: user.secret, body });
+  assert.deepEqual(fetched.body.contracts, [{ id, label: "train" }]);
+  const foreign = await world.call({ method: "POST", url: "/api/v0/contracts/fetch/", secret: other.secret, body });
+  assert.deepEqual(foreign.body.contracts, []);
+
+  world.clock.jump(40 * DAY_MS);
+  await world.runLoop("add-up-charges");
+  await world.runLoop("issue-invoices");
+  const list = (await world.call({ url: "/api/v0/invoice_documents/", secret: user.secret })).body;
+  const [last] = list.results;
+  const invoice = (await world.call({ url: `/api/v0/invoice_documents/${last.number}/`, secret: user.secret })).body;
+  const exact = parseDollars(charges.total_amount) ?? 0n;
+  assert.ok(exact > 0n);
+  assert.equal(BigInt(Math.round(invoice.total * 100)), roundHalfUp(exact, CENT) / CENT);
+  assert.ok(invoice.lines.every((line: { description: string }) => line.description.includes("(train)")));
+});
+
+test("a discount that an early end gives back is on the invoice, and the first one opens with nothing", async (t) => {
+  const world = await testApp(t);
+  const [host, user] = [await listedHost(world, { days: 90 }), await world.caller({ dollars: 0 })];
+  const admin = await aCaller(world.env.database, { isAdmin: true });
+  const grant = { email: user.email, amount: 500 };
+  await world.call({ method: "POST", url: "/api/v0/admin/credit/", secret: admin.secret, body: grant });
+  const id = await rentAndRun(world, user, host);
+  assert.equal((await prepay(world, user, id, 300)).status, 200);
+  await pass(world, host, 48 * HOUR_MS);
+  await world.runLoop("settle-runs");
+  await destroy(world, user, id);
+  await pass(world, host, HOUR_MS);
+  await world.runLoop("settle-runs");
+  assert.deepEqual(await world.runLoop("return-deposits"), { returned: 1 });
+  world.clock.jump(40 * DAY_MS);
+  await world.runLoop("add-up-charges");
+  await world.runLoop("issue-invoices");
+  const list = (await world.call({ url: "/api/v0/invoice_documents/", secret: user.secret })).body;
+  const url = `/api/v0/invoice_documents/${list.results.at(-1).number}/`;
+  const { balance } = (await world.call({ url, secret: user.secret })).body;
+  assert.equal(balance.opening, 0);
+  const labels = balance.entries.map(({ label }: { label: string }) => label);
+  assert.deepEqual(labels.toSorted(), ["Credit granted", "Discounts given back", "Fees"]);
+});
