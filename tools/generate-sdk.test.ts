@@ -50,6 +50,13 @@ const openApi = {
   },
 };
 
+test("an answer that is no JSON comes as bytes", () => {
+  const responses = { "200": { content: { "application/pdf": { schema: { type: "string" } } } } };
+  const text = generateSdk({ paths: { "/invoice": { get: { operationId: "api.invoice.pdf", responses } } } });
+  assert.ok(text.includes("export type InvoicePdfAnswer = Uint8Array;"));
+  assert.ok(text.includes('return client.download({ method: "GET", path: "/invoice" }, options);'));
+});
+
 test("an operation becomes a function of its path parameters, query and body", () => {
   const text = generateSdk(openApi);
   assert.match(

@@ -6,7 +6,7 @@ import { writeOrCheck } from "./generated-file.ts";
 import { isValidIdentifier, typeText, type Schema } from "./schema-type.ts";
 
 type Parameter = { readonly name: string; readonly in: string; readonly required?: boolean; readonly schema: Schema };
-type Content = { readonly "application/json"?: { readonly schema: Schema } };
+type Content = Readonly<Partial<Record<string, { readonly schema: Schema }>>>;
 type Operation = {
   readonly operationId: string;
   readonly summary?: string;
@@ -41,7 +41,10 @@ function operationText(name: string, method: string, route: string, operation: O
   const pathParameters = parameters.filter((parameter) => parameter.in === "path");
   const queryParameters = parameters.filter((parameter) => parameter.in === "query");
   const body = operation.requestBody?.content["application/json"]?.schema;
-  const answer = operation.responses?.["200"]?.content?.["application/json"]?.schema;
+  const answers = operation.responses?.["200"]?.content ?? {};
+  const answer = answers["application/json"]?.schema;
+  // What is no JSON, such as a PDF, comes as bytes.
+  const isFile = answer === undefined && Object.keys(answers).length > 0;
 
   const fields = pathParameters.map(({ name: field, schema }) => `  readonly ${field}: ${typeText(schema, 1)};`);
   if (queryParameters.length > 0) {
@@ -63,10 +66,10 @@ function operationText(name: string, method: string, route: string, operation: O
   ];
   return [
     ...(hasInput ? [`export type ${typeName}Input = {\n${fields.join("\n")}\n};\n`] : []),
-    `export type ${typeName}Answer = ${answer === undefined ? "unknown" : typeText(answer, 0)};\n`,
+    `export type ${typeName}Answer = ${isFile ? "Uint8Array" : answer === undefined ? "unknown" : typeText(answer, 0)};\n`,
     `/** ${operation.summary ?? operation.operationId}: \`${method} ${route}\` */`,
     `export function ${name}(client: Client, ${input}options?: CallOptions): Promise<${typeName}Answer> {`,
-    `  return client.request({ ${call.join(", ")} }, options);`,
+    `  return client.${isFile ? "download" : "request"}({ ${call.join(", ")} }, options);`,
     "}\n",
   ].join("\n");
 }

@@ -42,6 +42,8 @@ export type CallOptions = {
 export type Client = {
   /** Returns the parsed answer. Throws `ApiError` for a refusal and `ConnectionError` when no answer came. */
   request<T>(call: Call, options?: CallOptions): Promise<T>;
+  /** The same for an answer that is no JSON, such as a PDF: its bytes. */
+  download(call: Call, options?: CallOptions): Promise<Uint8Array>;
 };
 
 /** The server understood the request and refused it. */
@@ -76,20 +78,26 @@ export class ConnectionError extends Error {
 export function createClient(options: ClientOptions): Client {
   const { attemptsMax = ATTEMPTS_MAX, timer = systemTimer } = options;
 
+  async function send<T>(call: Call, { idempotencyKey, signal }: CallOptions, read: Read<T>): Promise<T> {
+    const key = call.method === "GET" ? undefined : (idempotencyKey ?? globalThis.crypto.randomUUID());
+    for (let attempt = 1; ; attempt += 1) {
+      const outcome = await attemptOnce<T>(options, call, { key, signal, read });
+      if (outcome.kind === "answer") return outcome.value;
+      const delayMs = outcome.retryAfterMs ?? FIRST_DELAY_MS * 2 ** (attempt - 1);
+      const isFinal = !outcome.isRetryable || attempt >= attemptsMax || delayMs > DELAY_MS_MAX;
+      if (isFinal || signal?.aborted) throw outcome.error;
+      await timer.sleep(delayMs, signal);
+    }
+  }
+
   return {
-    async request<T>(call: Call, { idempotencyKey, signal }: CallOptions = {}): Promise<T> {
-      const key = call.method === "GET" ? undefined : (idempotencyKey ?? globalThis.crypto.randomUUID());
-      for (let attempt = 1; ; attempt += 1) {
-        const outcome = await attemptOnce<T>(options, call, key, signal);
-        if (outcome.kind === "answer") return outcome.value;
-        const delayMs = outcome.retryAfterMs ?? FIRST_DELAY_MS * 2 ** (attempt - 1);
-        const isFinal = !outcome.isRetryable || attempt >= attemptsMax || delayMs > DELAY_MS_MAX;
-        if (isFinal || signal?.aborted) throw outcome.error;
-        await timer.sleep(delayMs, signal);
-      }
-    },
+    request: <T>(call: Call, callOptions: CallOptions = {}) =>
+      send<T>(call, callOptions, async (response) => readAnswer<T>(response, await response.text())),
+    download: (call, callOptions = {}) => send(call, callOptions, readBytes),
   };
 }
+
+type Read<T> = (response: Response) => Promise<Outcome<T>>;
 
 type Outcome<T> =
   | { readonly kind: "answer"; readonly value: T }
@@ -98,8 +106,11 @@ type Outcome<T> =
 async function attemptOnce<T>(
   options: ClientOptions,
   call: Call,
-  idempotencyKey: string | undefined,
-  signal: AbortSignal | undefined,
+  {
+    key: idempotencyKey,
+    signal,
+    read,
+  }: { readonly key: string | undefined; readonly signal: AbortSignal | undefined; readonly read: Read<T> },
 ): Promise<Outcome<T>> {
   const timeout = AbortSignal.timeout(options.timeoutMs ?? TIMEOUT_MS);
   const url = `${options.baseUrl.replace(/\/+$/, "")}${call.path}${queryText(call.query)}`;
@@ -114,13 +125,19 @@ async function attemptOnce<T>(
       signal: signal === undefined ? timeout : AbortSignal.any([timeout, signal]),
       ...(call.body === undefined ? {} : { body: JSON.stringify(call.body) }),
     });
-    return readAnswer<T>(response, await response.text());
+    return await read(response);
   } catch (error) {
     if (signal?.aborted) throw error;
     const reason = timeout.aborted ? "it did not answer in time" : describeCause(error);
     const message = `cannot reach ${options.baseUrl}: ${reason}`;
     return { kind: "failure", error: new ConnectionError(message, { cause: error }), isRetryable: true };
   }
+}
+
+/** Refusals are JSON, whatever the answer would have been. */
+async function readBytes(response: Response): Promise<Outcome<Uint8Array>> {
+  if (!response.ok) return readAnswer(response, await response.text());
+  return { kind: "answer", value: new Uint8Array(await response.arrayBuffer()) };
 }
 
 function readAnswer<T>(response: Response, text: string): Outcome<T> {

@@ -1,6 +1,38 @@
 // Made by tools/generate-sdk.ts from server/openapi.json. Do not edit: change the schemas and run `npm run api:generate`.
 import type { CallOptions, Client } from "./client.ts";
 
+export type AdminAuditInput = {
+  readonly query?: {
+    readonly full?: string;
+  };
+};
+
+export type AdminAuditAnswer = {
+  readonly success: true;
+  readonly state: "finished" | "running";
+  readonly is_sound: boolean | null;
+  readonly is_full: boolean;
+  readonly audited_at: number | null;
+  readonly sealed_until: number | null;
+  readonly checks: readonly {
+    readonly name: string;
+    readonly title: string;
+    readonly examined_count: number;
+    readonly difference_count: number;
+    readonly differences: readonly {
+      readonly subject: string;
+      readonly problem: string;
+      readonly stored: string;
+      readonly expected: string;
+    }[];
+  }[];
+};
+
+/** Recompute the books from the facts, and show what differs: `GET /api/v0/admin/audit/` */
+export function adminAudit(client: Client, input: AdminAuditInput = {}, options?: CallOptions): Promise<AdminAuditAnswer> {
+  return client.request({ method: "GET", path: "/api/v0/admin/audit/", query: input.query }, options);
+}
+
 export type AdminCreditInput = {
   readonly body: {
     readonly email?: string;
@@ -83,6 +115,127 @@ export function adminMachineVerify(client: Client, input: AdminMachineVerifyInpu
   return client.request({ method: "PUT", path: `/api/v0/admin/machines/${encodeURIComponent(input.id)}/verification/`, body: input.body ?? {} }, options);
 }
 
+export type AdminRefundPaymentInput = {
+  readonly id: number;
+  readonly body?: {
+    readonly amount?: number;
+  };
+};
+
+export type AdminRefundPaymentAnswer = {
+  readonly success: true;
+  readonly amount: number;
+};
+
+/** Give a card payment back: `POST /api/v0/admin/payments/{id}/refund/` */
+export function adminRefundPayment(client: Client, input: AdminRefundPaymentInput, options?: CallOptions): Promise<AdminRefundPaymentAnswer> {
+  return client.request({ method: "POST", path: `/api/v0/admin/payments/${encodeURIComponent(input.id)}/refund/`, body: input.body ?? {} }, options);
+}
+
+export type AdminPayoutsInput = {
+  readonly query?: {
+    readonly limit?: number;
+    readonly before_id?: number;
+    readonly state?: "pending" | "sending" | "paid" | "failed";
+  };
+};
+
+export type AdminPayoutsAnswer = {
+  readonly success: true;
+  readonly payouts: readonly ({
+    readonly id: number;
+    readonly state: "pending" | "sending" | "paid" | "failed";
+    readonly invoiced_at: number;
+    readonly due_at: number;
+    readonly earned: number;
+    readonly fee_percent: number;
+    readonly fee: number;
+    readonly amount: number;
+    readonly method: string | null;
+    readonly reference: string | null;
+    readonly failure: string | null;
+    readonly settled_at: number | null;
+    readonly user_id: number;
+    readonly email: string | null;
+  })[];
+};
+
+/** Show payouts to hosts: `GET /api/v0/admin/payouts/` */
+export function adminPayouts(client: Client, input: AdminPayoutsInput = {}, options?: CallOptions): Promise<AdminPayoutsAnswer> {
+  return client.request({ method: "GET", path: "/api/v0/admin/payouts/", query: input.query }, options);
+}
+
+export type AdminPayoutInput = {
+  readonly id: number;
+};
+
+export type AdminPayoutAnswer = {
+  readonly success: true;
+  readonly payout: {
+    readonly id: number;
+    readonly state: "pending" | "sending" | "paid" | "failed";
+    readonly invoiced_at: number;
+    readonly due_at: number;
+    readonly earned: number;
+    readonly fee_percent: number;
+    readonly fee: number;
+    readonly amount: number;
+    readonly method: string | null;
+    readonly reference: string | null;
+    readonly failure: string | null;
+    readonly settled_at: number | null;
+    readonly user_id: number;
+    readonly email: string | null;
+  };
+  readonly payout_method: {
+    readonly method: string;
+    readonly details: Readonly<Record<string, string>>;
+  } | null;
+};
+
+/** Show a payout, and in full where it goes: `GET /api/v0/admin/payouts/{id}/` */
+export function adminPayout(client: Client, input: AdminPayoutInput, options?: CallOptions): Promise<AdminPayoutAnswer> {
+  return client.request({ method: "GET", path: `/api/v0/admin/payouts/${encodeURIComponent(input.id)}/` }, options);
+}
+
+export type AdminSettlePayoutInput = {
+  readonly id: number;
+  readonly body: {
+    readonly state: "paid" | "failed";
+    readonly reference?: string;
+    readonly reason?: string;
+  };
+};
+
+export type AdminSettlePayoutAnswer = {
+  readonly success: true;
+};
+
+/** Say that a payout was paid, or came back: `PUT /api/v0/admin/payouts/{id}/` */
+export function adminSettlePayout(client: Client, input: AdminSettlePayoutInput, options?: CallOptions): Promise<AdminSettlePayoutAnswer> {
+  return client.request({ method: "PUT", path: `/api/v0/admin/payouts/${encodeURIComponent(input.id)}/`, body: input.body ?? {} }, options);
+}
+
+export type AdminReconciliationAnswer = {
+  readonly success: true;
+  readonly last_run_at: number | null;
+  readonly last_found: Readonly<Record<string, number>>;
+  readonly findings: readonly ({
+    readonly kind: string;
+    readonly subject: string;
+    readonly outcome: "repaired" | "told" | "alarmed";
+    readonly details: Readonly<Record<string, unknown>>;
+    readonly first_found_at: number;
+    readonly last_found_at: number;
+    readonly found_count: number;
+  })[];
+};
+
+/** What rules found and repaired by themselves, and what they could only report: `GET /api/v0/admin/reconciliation/` */
+export function adminReconciliation(client: Client, options?: CallOptions): Promise<AdminReconciliationAnswer> {
+  return client.request({ method: "GET", path: "/api/v0/admin/reconciliation/" }, options);
+}
+
 export type AdminUserCreateInput = {
   readonly body: {
     readonly email: string;
@@ -121,6 +274,32 @@ export type AgentJoinAnswer = {
 /** Exchange a join token for an agent credential: `POST /api/v0/agent/join/` */
 export function agentJoin(client: Client, input: AgentJoinInput, options?: CallOptions): Promise<AgentJoinAnswer> {
   return client.request({ method: "POST", path: "/api/v0/agent/join/", body: input.body ?? {} }, options);
+}
+
+export type ArrearsShowAnswer = {
+  readonly success: true;
+  readonly arrears: {
+    readonly began_at: number;
+    readonly delete_at: number;
+    readonly storage_per_hour: number;
+    readonly floor: number;
+  } | null;
+  readonly caps: readonly {
+    readonly cap_id: number;
+    readonly scope: string;
+    readonly scope_id: number;
+    readonly period: string;
+    readonly began_at: number;
+    readonly delete_at: number;
+    readonly storage_per_hour: number;
+    readonly instance_ids: readonly number[];
+    readonly volume_ids: readonly number[];
+  }[];
+};
+
+/** Show until when data is kept that credit or a cap does not pay for: `GET /api/v0/arrears/` */
+export function arrearsShow(client: Client, options?: CallOptions): Promise<ArrearsShowAnswer> {
+  return client.request({ method: "GET", path: "/api/v0/arrears/" }, options);
 }
 
 export type InstanceCreateBulkInput = {
@@ -189,6 +368,7 @@ export type InstanceCreateInput = {
     readonly label?: string;
     readonly runtype?: string;
     readonly onstart?: string;
+    readonly dry_run?: boolean;
     readonly [key: string]: unknown;
   };
 };
@@ -198,6 +378,37 @@ export type InstanceCreateAnswer = {
   readonly new_contract: number;
   readonly instance_api_key: string;
   readonly ask_id: number;
+} | {
+  readonly success: true;
+  readonly dry_run: true;
+  readonly ask_id: number;
+  readonly price: {
+    readonly gpu_per_hour: number;
+    readonly disk_per_hour: number;
+    readonly volume_per_hour: number;
+    readonly total_per_hour: number;
+    readonly inet_up_per_gb: number;
+    readonly inet_down_per_gb: number;
+  };
+  readonly hold: number;
+  readonly balance: number;
+  readonly balance_lasts_hours: {
+    readonly now: number | null;
+    readonly after: number | null;
+  };
+  readonly caps: readonly {
+    readonly id: number;
+    readonly scope: string;
+    readonly scope_id: number;
+    readonly period: string;
+    readonly limit: number;
+    readonly left: number;
+  }[];
+  readonly would_start: boolean;
+  readonly reason: {
+    readonly error: string;
+    readonly msg: string;
+  } | null;
 };
 
 /** Create an instance from an offer: `PUT /api/v0/asks/{id}/` */
@@ -223,8 +434,8 @@ export type ApikeyListAnswer = {
     readonly id: number;
     readonly user_id: number;
     readonly rights: "full" | "scoped";
-    readonly team_id: null;
-    readonly team_name: null;
+    readonly team_id: number | null;
+    readonly team_name: string | null;
     readonly name: string;
     readonly key_prefix: string;
     readonly permissions: false | Readonly<Record<string, unknown>>;
@@ -243,6 +454,7 @@ export type ApikeyCreateInput = {
     readonly name: string;
     readonly permissions?: unknown;
     readonly key_params?: string | Readonly<Record<string, unknown>>;
+    readonly team_id?: number;
   };
 };
 
@@ -265,8 +477,8 @@ export type ApikeyShowAnswer = {
   readonly id: number;
   readonly user_id: number;
   readonly rights: "full" | "scoped";
-  readonly team_id: null;
-  readonly team_name: null;
+  readonly team_id: number | null;
+  readonly team_name: string | null;
   readonly name: string;
   readonly key_prefix: string;
   readonly permissions: false | Readonly<Record<string, unknown>>;
@@ -288,6 +500,216 @@ export type ApikeyDeleteAnswer = "Successfully Deleted API Key";
 /** Delete an API key: `DELETE /api/v0/auth/apikeys/{id}/` */
 export function apikeyDelete(client: Client, input: ApikeyDeleteInput, options?: CallOptions): Promise<ApikeyDeleteAnswer> {
   return client.request({ method: "DELETE", path: `/api/v0/auth/apikeys/${encodeURIComponent(input.id)}/` }, options);
+}
+
+export type BillingAutobillAnswer = {
+  readonly success: true;
+  readonly enabled: boolean;
+  readonly threshold: number;
+  readonly amount: number;
+  readonly last4: string | null;
+  readonly failure_count: number;
+  readonly retry_at: number | null;
+};
+
+/** Show automatic payments: `GET /api/v0/billing/autobill/` */
+export function billingAutobill(client: Client, options?: CallOptions): Promise<BillingAutobillAnswer> {
+  return client.request({ method: "GET", path: "/api/v0/billing/autobill/" }, options);
+}
+
+export type BillingChangeAutobillInput = {
+  readonly body?: {
+    readonly enabled?: boolean;
+    readonly threshold?: number;
+    readonly amount?: number;
+  };
+};
+
+export type BillingChangeAutobillAnswer = {
+  readonly success: true;
+  readonly enabled: boolean;
+  readonly threshold: number;
+  readonly amount: number;
+  readonly last4: string | null;
+  readonly failure_count: number;
+  readonly retry_at: number | null;
+};
+
+/** Change automatic payments: `PUT /api/v0/billing/autobill/` */
+export function billingChangeAutobill(client: Client, input: BillingChangeAutobillInput = {}, options?: CallOptions): Promise<BillingChangeAutobillAnswer> {
+  return client.request({ method: "PUT", path: "/api/v0/billing/autobill/", body: input.body ?? {} }, options);
+}
+
+export type BillingCheckoutInput = {
+  readonly body: {
+    readonly amount: number;
+    readonly save_card?: boolean;
+  };
+};
+
+export type BillingCheckoutAnswer = {
+  readonly success: true;
+  readonly url: string;
+  readonly payment_id: number;
+};
+
+/** Add credit by card: `POST /api/v0/billing/checkout/` */
+export function billingCheckout(client: Client, input: BillingCheckoutInput, options?: CallOptions): Promise<BillingCheckoutAnswer> {
+  return client.request({ method: "POST", path: "/api/v0/billing/checkout/", body: input.body ?? {} }, options);
+}
+
+export type BillingSaveCardAnswer = {
+  readonly success: true;
+  readonly url: string;
+  readonly payment_id: number;
+};
+
+/** Save a card: `POST /api/v0/billing/payment_methods/` */
+export function billingSaveCard(client: Client, options?: CallOptions): Promise<BillingSaveCardAnswer> {
+  return client.request({ method: "POST", path: "/api/v0/billing/payment_methods/" }, options);
+}
+
+export type BillingCardsAnswer = {
+  readonly success: true;
+  readonly payment_methods: readonly {
+    readonly id: number;
+    readonly brand: string;
+    readonly last4: string;
+    readonly exp_month: number;
+    readonly exp_year: number;
+    readonly is_default: boolean;
+    readonly created_at: number;
+  }[];
+};
+
+/** Show saved cards: `GET /api/v0/billing/payment_methods/` */
+export function billingCards(client: Client, options?: CallOptions): Promise<BillingCardsAnswer> {
+  return client.request({ method: "GET", path: "/api/v0/billing/payment_methods/" }, options);
+}
+
+export type BillingPreferCardInput = {
+  readonly id: number;
+  readonly body: {
+    readonly is_default: true;
+  };
+};
+
+export type BillingPreferCardAnswer = {
+  readonly success: true;
+};
+
+/** Choose the card that is charged automatically: `PUT /api/v0/billing/payment_methods/{id}/` */
+export function billingPreferCard(client: Client, input: BillingPreferCardInput, options?: CallOptions): Promise<BillingPreferCardAnswer> {
+  return client.request({ method: "PUT", path: `/api/v0/billing/payment_methods/${encodeURIComponent(input.id)}/`, body: input.body ?? {} }, options);
+}
+
+export type BillingForgetCardInput = {
+  readonly id: number;
+};
+
+export type BillingForgetCardAnswer = {
+  readonly success: true;
+};
+
+/** Remove a saved card: `DELETE /api/v0/billing/payment_methods/{id}/` */
+export function billingForgetCard(client: Client, input: BillingForgetCardInput, options?: CallOptions): Promise<BillingForgetCardAnswer> {
+  return client.request({ method: "DELETE", path: `/api/v0/billing/payment_methods/${encodeURIComponent(input.id)}/` }, options);
+}
+
+export type BillingPaymentsInput = {
+  readonly query?: {
+    readonly limit?: number;
+    readonly before_id?: number;
+  };
+};
+
+export type BillingPaymentsAnswer = {
+  readonly success: true;
+  readonly payments: readonly ({
+    readonly id: number;
+    readonly kind: "checkout" | "autobill";
+    readonly state: "pending" | "paid" | "failed" | "expired" | "mismatched";
+    readonly amount: number;
+    readonly failure: string | null;
+    readonly created_at: number;
+    readonly settled_at: number | null;
+  })[];
+};
+
+/** Show card payments: `GET /api/v0/billing/payments/` */
+export function billingPayments(client: Client, input: BillingPaymentsInput = {}, options?: CallOptions): Promise<BillingPaymentsAnswer> {
+  return client.request({ method: "GET", path: "/api/v0/billing/payments/", query: input.query }, options);
+}
+
+export type BillingPayoutMethodAnswer = {
+  readonly success: true;
+  readonly method: string | null;
+  readonly shown: string | null;
+  readonly updated_at: number | null;
+};
+
+/** Show where payouts go: `GET /api/v0/billing/payout_method/` */
+export function billingPayoutMethod(client: Client, options?: CallOptions): Promise<BillingPayoutMethodAnswer> {
+  return client.request({ method: "GET", path: "/api/v0/billing/payout_method/" }, options);
+}
+
+export type BillingChoosePayoutMethodInput = {
+  readonly body: {
+    readonly method: "stripe" | "wise" | "paypal" | "bank";
+    readonly details: {
+      readonly account_id?: string;
+      readonly email?: string;
+      readonly account_holder?: string;
+      readonly country?: string;
+      readonly iban?: string;
+      readonly bic?: string;
+      readonly account_number?: string;
+      readonly routing_number?: string;
+    };
+  };
+};
+
+export type BillingChoosePayoutMethodAnswer = {
+  readonly success: true;
+  readonly method: string | null;
+  readonly shown: string | null;
+  readonly updated_at: number | null;
+};
+
+/** Say where payouts go: `PUT /api/v0/billing/payout_method/` */
+export function billingChoosePayoutMethod(client: Client, input: BillingChoosePayoutMethodInput, options?: CallOptions): Promise<BillingChoosePayoutMethodAnswer> {
+  return client.request({ method: "PUT", path: "/api/v0/billing/payout_method/", body: input.body ?? {} }, options);
+}
+
+export type BillingPayoutsInput = {
+  readonly query?: {
+    readonly limit?: number;
+    readonly before_id?: number;
+  };
+};
+
+export type BillingPayoutsAnswer = {
+  readonly success: true;
+  readonly fee_percent: number;
+  readonly payouts: readonly ({
+    readonly id: number;
+    readonly state: "pending" | "sending" | "paid" | "failed";
+    readonly invoiced_at: number;
+    readonly due_at: number;
+    readonly earned: number;
+    readonly fee_percent: number;
+    readonly fee: number;
+    readonly amount: number;
+    readonly method: string | null;
+    readonly reference: string | null;
+    readonly failure: string | null;
+    readonly settled_at: number | null;
+  })[];
+};
+
+/** Show payouts: `GET /api/v0/billing/payouts/` */
+export function billingPayouts(client: Client, input: BillingPayoutsInput = {}, options?: CallOptions): Promise<BillingPayoutsAnswer> {
+  return client.request({ method: "GET", path: "/api/v0/billing/payouts/", query: input.query }, options);
 }
 
 export type OfferSearchInput = {
@@ -546,6 +968,149 @@ export function offerQuery(client: Client, input: OfferQueryInput = {}, options?
   return client.request({ method: "GET", path: "/api/v0/bundles/", query: input.query }, options);
 }
 
+export type CapListAnswer = {
+  readonly success: true;
+  readonly caps: readonly ({
+    readonly id: number;
+    readonly scope: "account" | "key" | "endpoint" | "instance";
+    readonly scope_id: number;
+    readonly period: "day" | "month" | "total";
+    readonly limit: number;
+    readonly spent: number;
+    readonly held: number;
+    readonly left: number;
+    readonly resets_at: number | null;
+  })[];
+};
+
+/** Show the limits on spending: `GET /api/v0/caps/` */
+export function capList(client: Client, options?: CallOptions): Promise<CapListAnswer> {
+  return client.request({ method: "GET", path: "/api/v0/caps/" }, options);
+}
+
+export type CapSetInput = {
+  readonly body: {
+    readonly scope: "account" | "key" | "endpoint" | "instance";
+    readonly scope_id?: number;
+    readonly period: "day" | "month" | "total";
+    readonly limit: number;
+  };
+};
+
+export type CapSetAnswer = {
+  readonly success: true;
+  readonly cap: {
+    readonly id: number;
+    readonly scope: "account" | "key" | "endpoint" | "instance";
+    readonly scope_id: number;
+    readonly period: "day" | "month" | "total";
+    readonly limit: number;
+    readonly spent: number;
+    readonly held: number;
+    readonly left: number;
+    readonly resets_at: number | null;
+  };
+};
+
+/** Limit what is spent in a period by the account, a key, an endpoint group or an instance: `PUT /api/v0/caps/` */
+export function capSet(client: Client, input: CapSetInput, options?: CallOptions): Promise<CapSetAnswer> {
+  return client.request({ method: "PUT", path: "/api/v0/caps/", body: input.body ?? {} }, options);
+}
+
+export type CapRemoveInput = {
+  readonly id: number;
+};
+
+export type CapRemoveAnswer = {
+  readonly success: true;
+  readonly msg: string;
+};
+
+/** Remove a limit on spending: `DELETE /api/v0/caps/{id}/` */
+export function capRemove(client: Client, input: CapRemoveInput, options?: CallOptions): Promise<CapRemoveAnswer> {
+  return client.request({ method: "DELETE", path: `/api/v0/caps/${encodeURIComponent(input.id)}/` }, options);
+}
+
+export type BillingChargesInput = {
+  readonly query?: {
+    readonly select_filters?: string;
+    readonly format?: string;
+    readonly latest_first?: string;
+    readonly limit?: number;
+    readonly after_token?: string;
+  };
+};
+
+export type BillingChargesAnswer = {
+  readonly success: true;
+  readonly count: number;
+  readonly total: number;
+  readonly total_amount: string;
+  readonly next_token: string | null;
+  readonly results: readonly ({
+    readonly id: number;
+    readonly start: number;
+    readonly end: number;
+    readonly type: string;
+    readonly source: string | null;
+    readonly description: string;
+    readonly amount: number;
+    readonly amount_exact: string;
+    readonly state: string;
+    readonly cause: string;
+    readonly instance_id: number | null;
+    readonly volume_id: number | null;
+    readonly machine_id: number | null;
+    readonly generation: number | null;
+    readonly quantity: number;
+    readonly size_gb: number | null;
+    readonly unit_price: string;
+    readonly discount: number;
+    readonly unpaid: string;
+    readonly paid_from: string;
+    readonly charged_at: number;
+    readonly metadata: Readonly<Record<string, unknown>>;
+    readonly items: readonly unknown[];
+  } | {
+    readonly start: number;
+    readonly end: number;
+    readonly type: string;
+    readonly source: string | null;
+    readonly description: string;
+    readonly amount: number;
+    readonly amount_exact: string;
+    readonly metadata: {
+      readonly template_id?: number | null;
+      readonly label?: string | null;
+      readonly endpoint_id?: number | null;
+      readonly workergroup_id?: number | null;
+      readonly quantity?: number;
+      readonly unit?: string;
+      readonly unpaid?: string;
+    };
+    readonly items: readonly unknown[];
+  })[];
+};
+
+/** List charges by day, or every line of them: `GET /api/v0/charges/` */
+export function billingCharges(client: Client, input: BillingChargesInput = {}, options?: CallOptions): Promise<BillingChargesAnswer> {
+  return client.request({ method: "GET", path: "/api/v0/charges/", query: input.query }, options);
+}
+
+export type BillingExportChargesInput = {
+  readonly query?: {
+    readonly from?: string;
+    readonly to?: string;
+  };
+};
+
+export type BillingExportChargesAnswer = Uint8Array;
+
+/** Export every charge line as CSV: `GET /api/v0/charges/export/` */
+export function billingExportCharges(client: Client, input: BillingExportChargesInput = {}, options?: CallOptions): Promise<BillingExportChargesAnswer> {
+  return client.download({ method: "GET", path: "/api/v0/charges/export/", query: input.query }, options);
+}
+
 export type CopyStartInput = {
   readonly body?: {
     readonly client_id?: string | number;
@@ -600,6 +1165,7 @@ export type BillingTransferCreditInput = {
     readonly recipient: string | number;
     readonly amount: number;
     readonly client_id?: string | number;
+    readonly sender?: string | number;
     readonly apikey_id?: string | number;
   };
 };
@@ -611,6 +1177,25 @@ export type BillingTransferCreditAnswer = {
 /** Transfer credit: `PUT /api/v0/commands/transfer_credit/` */
 export function billingTransferCredit(client: Client, input: BillingTransferCreditInput, options?: CallOptions): Promise<BillingTransferCreditAnswer> {
   return client.request({ method: "PUT", path: "/api/v0/commands/transfer_credit/", body: input.body ?? {} }, options);
+}
+
+export type BillingFetchContractsInput = {
+  readonly body?: {
+    readonly label?: string;
+    readonly contract_ids?: readonly number[];
+  };
+};
+
+export type BillingFetchContractsAnswer = {
+  readonly contracts: readonly ({
+    readonly id: number;
+    readonly label: string | null;
+  })[];
+};
+
+/** Find contracts by their label: `POST /api/v0/contracts/fetch/` */
+export function billingFetchContracts(client: Client, input: BillingFetchContractsInput = {}, options?: CallOptions): Promise<BillingFetchContractsAnswer> {
+  return client.request({ method: "POST", path: "/api/v0/contracts/fetch/", body: input.body ?? {} }, options);
 }
 
 export type EndpointCreateInput = {
@@ -1751,6 +2336,174 @@ export function instanceDetachSshKey(client: Client, input: InstanceDetachSshKey
   return client.request({ method: "DELETE", path: `/api/v0/instances/${encodeURIComponent(input.id)}/ssh/${encodeURIComponent(input.key_id)}/` }, options);
 }
 
+export type BillingListDocumentsInput = {
+  readonly query?: {
+    readonly limit?: number;
+    readonly after_token?: string;
+  };
+};
+
+export type BillingListDocumentsAnswer = {
+  readonly success: true;
+  readonly count: number;
+  readonly total: number;
+  readonly next_token: string | null;
+  readonly results: readonly {
+    readonly number: string;
+    readonly issued_at: number;
+    readonly period_start: number;
+    readonly period_end: number;
+    readonly currency: string;
+    readonly total: number;
+  }[];
+};
+
+/** List monthly invoices: `GET /api/v0/invoice_documents/` */
+export function billingListDocuments(client: Client, input: BillingListDocumentsInput = {}, options?: CallOptions): Promise<BillingListDocumentsAnswer> {
+  return client.request({ method: "GET", path: "/api/v0/invoice_documents/", query: input.query }, options);
+}
+
+export type BillingShowDocumentInput = {
+  readonly number: string;
+};
+
+export type BillingShowDocumentAnswer = {
+  readonly success: true;
+  readonly number: string;
+  readonly issued_at: number;
+  readonly period_start: number;
+  readonly period_end: number;
+  readonly currency: string;
+  readonly total: number;
+  readonly seller: {
+    readonly name: string;
+    readonly address: readonly string[];
+    readonly tax_id: string;
+  };
+  readonly buyer: {
+    readonly name: string;
+    readonly address: readonly string[];
+    readonly tax_id: string;
+    readonly user_id: number;
+    readonly email: string;
+  };
+  readonly lines: readonly {
+    readonly source: string;
+    readonly type: string;
+    readonly description: string;
+    readonly start: number;
+    readonly end: number;
+    readonly quantity: number;
+    readonly unit: string;
+    readonly rate: string;
+    readonly is_rate_average: boolean;
+    readonly amount: number;
+    readonly unpaid: string;
+  }[];
+  readonly net: number;
+  readonly tax: {
+    readonly percent: string;
+    readonly amount: number;
+    readonly note: string;
+  };
+  readonly balance: {
+    readonly opening: number;
+    readonly entries: readonly {
+      readonly label: string;
+      readonly amount: number;
+    }[];
+    readonly usage: number;
+    readonly rounding: number;
+    readonly closing: number;
+  };
+};
+
+/** Show a monthly invoice: `GET /api/v0/invoice_documents/{number}/` */
+export function billingShowDocument(client: Client, input: BillingShowDocumentInput, options?: CallOptions): Promise<BillingShowDocumentAnswer> {
+  return client.request({ method: "GET", path: `/api/v0/invoice_documents/${encodeURIComponent(input.number)}/` }, options);
+}
+
+export type BillingShowDocumentPageInput = {
+  readonly number: string;
+};
+
+export type BillingShowDocumentPageAnswer = Uint8Array;
+
+/** Show a monthly invoice as a page: `GET /api/v0/invoice_documents/{number}/page/` */
+export function billingShowDocumentPage(client: Client, input: BillingShowDocumentPageInput, options?: CallOptions): Promise<BillingShowDocumentPageAnswer> {
+  return client.download({ method: "GET", path: `/api/v0/invoice_documents/${encodeURIComponent(input.number)}/page/` }, options);
+}
+
+export type BillingShowDocumentPdfInput = {
+  readonly number: string;
+};
+
+export type BillingShowDocumentPdfAnswer = Uint8Array;
+
+/** Show a monthly invoice as a PDF: `GET /api/v0/invoice_documents/{number}/pdf/` */
+export function billingShowDocumentPdf(client: Client, input: BillingShowDocumentPdfInput, options?: CallOptions): Promise<BillingShowDocumentPdfAnswer> {
+  return client.download({ method: "GET", path: `/api/v0/invoice_documents/${encodeURIComponent(input.number)}/pdf/` }, options);
+}
+
+export type BillingSearchInvoicesInput = {
+  readonly query?: {
+    readonly select_filters?: string;
+    readonly select_cols?: string;
+    readonly order_by?: string;
+    readonly limit?: number;
+  };
+};
+
+export type BillingSearchInvoicesAnswer = readonly ({
+  readonly id?: number;
+  readonly user_id?: number;
+  readonly when?: number;
+  readonly paid_on?: number | null;
+  readonly payment_expected?: number;
+  readonly amount_cents?: number;
+  readonly original_amount?: number;
+  readonly is_credit?: boolean;
+  readonly is_delayed?: boolean;
+  readonly balance_before?: number | null;
+  readonly balance_after?: number | null;
+  readonly event_id?: string;
+  readonly cut_amount?: number;
+  readonly cut_percent?: number;
+  readonly extra?: unknown;
+  readonly service?: string;
+  readonly stripe_charge?: null;
+  readonly stripe_refund?: null;
+  readonly stripe_payout?: null;
+  readonly error?: {
+    readonly message: string;
+  } | null;
+  readonly paypal_email?: null;
+  readonly transfer_group?: null;
+  readonly failed?: boolean;
+  readonly refunded?: boolean;
+  readonly is_check?: boolean;
+  readonly description?: string;
+})[];
+
+/** Search money movements: `GET /api/v0/invoices/` */
+export function billingSearchInvoices(client: Client, input: BillingSearchInvoicesInput = {}, options?: CallOptions): Promise<BillingSearchInvoicesAnswer> {
+  return client.request({ method: "GET", path: "/api/v0/invoices/", query: input.query }, options);
+}
+
+export type BillingExportInvoicesInput = {
+  readonly query?: {
+    readonly from?: string;
+    readonly to?: string;
+  };
+};
+
+export type BillingExportInvoicesAnswer = Uint8Array;
+
+/** Export money movements as CSV: `GET /api/v0/invoices/export/` */
+export function billingExportInvoices(client: Client, input: BillingExportInvoicesInput = {}, options?: CallOptions): Promise<BillingExportInvoicesAnswer> {
+  return client.download({ method: "GET", path: "/api/v0/invoices/export/", query: input.query }, options);
+}
+
 export type InstanceLaunchInput = {
   readonly body?: {
     readonly template_hash_id?: string;
@@ -2533,6 +3286,83 @@ export function networkVolumeUnlist(client: Client, input: NetworkVolumeUnlistIn
   return client.request({ method: "POST", path: "/api/v0/network_volumes/unlist/", body: input.body ?? {} }, options);
 }
 
+export type NoticeListInput = {
+  readonly query?: {
+    readonly limit?: number;
+    readonly after_token?: string;
+    readonly unread?: boolean;
+  };
+};
+
+export type NoticeListAnswer = {
+  readonly success: true;
+  readonly notices: readonly ({
+    readonly id: number;
+    readonly event_id: string;
+    readonly type: string;
+    readonly subject: string;
+    readonly message: string;
+    readonly created_at: number;
+    readonly read_at: number | null;
+    readonly deliveries: readonly ({
+      readonly channel: "email" | "webhook";
+      readonly webhook_id: number | null;
+      readonly state: "due" | "delivered" | "failed";
+      readonly attempt_count: number;
+      readonly outcome: string;
+      readonly next_attempt_at: number | null;
+      readonly ended_at: number | null;
+    })[];
+  })[];
+  readonly unread_count: number;
+  readonly next_token: string | null;
+};
+
+/** Show what the caller was told, newest first: `GET /api/v0/notices/` */
+export function noticeList(client: Client, input: NoticeListInput = {}, options?: CallOptions): Promise<NoticeListAnswer> {
+  return client.request({ method: "GET", path: "/api/v0/notices/", query: input.query }, options);
+}
+
+export type NoticeReadInput = {
+  readonly body?: {
+    readonly ids?: readonly number[];
+    readonly up_to_id?: number;
+  };
+};
+
+export type NoticeReadAnswer = {
+  readonly success: true;
+  readonly marked: number;
+  readonly unread_count: number;
+};
+
+/** Mark notices as read: `PUT /api/v0/notices/` */
+export function noticeRead(client: Client, input: NoticeReadInput = {}, options?: CallOptions): Promise<NoticeReadAnswer> {
+  return client.request({ method: "PUT", path: "/api/v0/notices/", body: input.body ?? {} }, options);
+}
+
+export type NotificationTypeListAnswer = {
+  readonly success: true;
+  readonly notification_types: readonly ({
+    readonly key: string;
+    readonly slug: string;
+    readonly context: "client" | "host";
+    readonly topic: string | null;
+    readonly category: string;
+    readonly display_name: string;
+    readonly default_preferences: {
+      readonly email: boolean;
+      readonly webhooks: boolean;
+    };
+    readonly mandatory_email: boolean;
+  })[];
+};
+
+/** List what can be told: `GET /api/v0/notification-types/` */
+export function notificationTypeList(client: Client, options?: CallOptions): Promise<NotificationTypeListAnswer> {
+  return client.request({ method: "GET", path: "/api/v0/notification-types/" }, options);
+}
+
 export type OfferSearchAsksInput = {
   readonly body?: {
     readonly select_cols?: readonly string[];
@@ -2809,12 +3639,321 @@ export type SubaccountListAnswer = {
     readonly username: string;
     readonly created_at: string;
     readonly deleted_at: string | null;
+    readonly balance: number;
+    readonly credit: number;
   })[];
 };
 
 /** Show own subaccounts: `GET /api/v0/subaccounts/` */
 export function subaccountList(client: Client, options?: CallOptions): Promise<SubaccountListAnswer> {
   return client.request({ method: "GET", path: "/api/v0/subaccounts/" }, options);
+}
+
+export type TeamCreateInput = {
+  readonly body?: {
+    readonly team_name?: string;
+    readonly transfer_credit?: number;
+  };
+};
+
+export type TeamCreateAnswer = {
+  readonly success: true;
+  readonly msg: string;
+  readonly id: number;
+  readonly team_name: string;
+  readonly key_id: number;
+  readonly new_api_key: string | null;
+};
+
+/** Create a team; the calling key becomes the team's: `POST /api/v0/team/` */
+export function teamCreate(client: Client, input: TeamCreateInput = {}, options?: CallOptions): Promise<TeamCreateAnswer> {
+  return client.request({ method: "POST", path: "/api/v0/team/", body: input.body ?? {} }, options);
+}
+
+export type TeamDeleteAnswer = {
+  readonly success: true;
+  readonly msg: string;
+  readonly pkey_id: number | null;
+};
+
+/** Delete the team of the calling key; its credit goes to the owner: `DELETE /api/v0/team/` */
+export function teamDelete(client: Client, options?: CallOptions): Promise<TeamDeleteAnswer> {
+  return client.request({ method: "DELETE", path: "/api/v0/team/" }, options);
+}
+
+export type TeamUpdateInput = {
+  readonly body?: {
+    readonly team_name?: string;
+  };
+};
+
+export type TeamUpdateAnswer = {
+  readonly success: true;
+  readonly msg: string;
+  readonly id: number;
+  readonly team_name: string;
+};
+
+/** Rename a team: `PUT /api/v0/team/` */
+export function teamUpdate(client: Client, input: TeamUpdateInput = {}, options?: CallOptions): Promise<TeamUpdateAnswer> {
+  return client.request({ method: "PUT", path: "/api/v0/team/", body: input.body ?? {} }, options);
+}
+
+export type TeamApikeysAnswer = {
+  readonly apikeys: readonly ({
+    readonly id: number;
+    readonly user_id: number;
+    readonly rights: "full" | "scoped";
+    readonly team_id: number | null;
+    readonly team_name: string | null;
+    readonly name: string;
+    readonly key_prefix: string;
+    readonly permissions: false | Readonly<Record<string, unknown>>;
+    readonly key_params: string;
+    readonly created_at: number;
+  })[];
+};
+
+/** Show the keys of all members: `GET /api/v0/team/apikeys/` */
+export function teamApikeys(client: Client, options?: CallOptions): Promise<TeamApikeysAnswer> {
+  return client.request({ method: "GET", path: "/api/v0/team/apikeys/" }, options);
+}
+
+export type TeamBalancesAnswer = {
+  readonly balances: readonly {
+    readonly team_id: number;
+    readonly team_name: string;
+    readonly balance: number;
+    readonly credit: number;
+  }[];
+};
+
+/** Show what teams can spend: `GET /api/v0/team/balances/` */
+export function teamBalances(client: Client, options?: CallOptions): Promise<TeamBalancesAnswer> {
+  return client.request({ method: "GET", path: "/api/v0/team/balances/" }, options);
+}
+
+export type TeamInviteInput = {
+  readonly query?: {
+    readonly email?: string;
+    readonly role?: string;
+  };
+  readonly body?: {
+    readonly email?: string;
+    readonly role?: string;
+  };
+};
+
+export type TeamInviteAnswer = {
+  readonly success: true;
+  readonly msg: string;
+  readonly token: string;
+  readonly expires_at: number;
+};
+
+/** Invite somebody by e-mail address: `POST /api/v0/team/invite/` */
+export function teamInvite(client: Client, input: TeamInviteInput = {}, options?: CallOptions): Promise<TeamInviteAnswer> {
+  return client.request({ method: "POST", path: "/api/v0/team/invite/", query: input.query, body: input.body ?? {} }, options);
+}
+
+export type TeamAcceptInviteInput = {
+  readonly token: string;
+};
+
+export type TeamAcceptInviteAnswer = {
+  readonly success: true;
+  readonly msg: string;
+  readonly team_id: number;
+  readonly team_name: string;
+  readonly role: string;
+  readonly key_id: number;
+  readonly key: string;
+};
+
+/** Accept an invitation, as the one who is invited: `GET /api/v0/team/invite/{token}/` */
+export function teamAcceptInvite(client: Client, input: TeamAcceptInviteInput, options?: CallOptions): Promise<TeamAcceptInviteAnswer> {
+  return client.request({ method: "GET", path: `/api/v0/team/invite/${encodeURIComponent(input.token)}/` }, options);
+}
+
+export type TeamMembersAnswer = readonly {
+  readonly id: number;
+  readonly username: string;
+  readonly email: string;
+  readonly fullname: string;
+  readonly roles: readonly string[];
+  readonly role: string;
+}[];
+
+/** Show the members of a team: `GET /api/v0/team/members/` */
+export function teamMembers(client: Client, options?: CallOptions): Promise<TeamMembersAnswer> {
+  return client.request({ method: "GET", path: "/api/v0/team/members/" }, options);
+}
+
+export type TeamRemoveMemberInput = {
+  readonly id: string;
+};
+
+export type TeamRemoveMemberAnswer = {
+  readonly status: "success";
+  readonly message: string;
+};
+
+/** Remove a member, and the member's keys of the team: `DELETE /api/v0/team/members/{id}/` */
+export function teamRemoveMember(client: Client, input: TeamRemoveMemberInput, options?: CallOptions): Promise<TeamRemoveMemberAnswer> {
+  return client.request({ method: "DELETE", path: `/api/v0/team/members/${encodeURIComponent(input.id)}/` }, options);
+}
+
+export type TeamSetMemberRoleInput = {
+  readonly id: string;
+  readonly body?: {
+    readonly role?: string;
+    readonly role_id?: number;
+  };
+};
+
+export type TeamSetMemberRoleAnswer = {
+  readonly success: true;
+  readonly msg: string;
+  readonly role: string;
+};
+
+/** Give a member another role: `POST /api/v0/team/members/{id}/roles/` */
+export function teamSetMemberRole(client: Client, input: TeamSetMemberRoleInput, options?: CallOptions): Promise<TeamSetMemberRoleAnswer> {
+  return client.request({ method: "POST", path: `/api/v0/team/members/${encodeURIComponent(input.id)}/roles/`, body: input.body ?? {} }, options);
+}
+
+export type TeamResetMemberRoleInput = {
+  readonly id: string;
+};
+
+export type TeamResetMemberRoleAnswer = {
+  readonly success: true;
+  readonly msg: string;
+  readonly role: string;
+};
+
+/** Make somebody an ordinary member again: `DELETE /api/v0/team/members/{id}/roles/` */
+export function teamResetMemberRole(client: Client, input: TeamResetMemberRoleInput, options?: CallOptions): Promise<TeamResetMemberRoleAnswer> {
+  return client.request({ method: "DELETE", path: `/api/v0/team/members/${encodeURIComponent(input.id)}/roles/` }, options);
+}
+
+export type TeamRolesFullAnswer = readonly {
+  readonly id: number;
+  readonly name: string;
+  readonly identifier: string;
+  readonly permissions: Readonly<Record<string, unknown>>;
+}[];
+
+/** Show the roles that members can be given: `GET /api/v0/team/roles-full/` */
+export function teamRolesFull(client: Client, options?: CallOptions): Promise<TeamRolesFullAnswer> {
+  return client.request({ method: "GET", path: "/api/v0/team/roles-full/" }, options);
+}
+
+export type TeamRolesAnswer = readonly {
+  readonly id: number;
+  readonly name: string;
+  readonly identifier: string;
+  readonly permissions: Readonly<Record<string, unknown>>;
+}[];
+
+/** Show the roles of a team: `GET /api/v0/team/roles/` */
+export function teamRoles(client: Client, options?: CallOptions): Promise<TeamRolesAnswer> {
+  return client.request({ method: "GET", path: "/api/v0/team/roles/" }, options);
+}
+
+export type TeamCreateRoleInput = {
+  readonly body?: {
+    readonly name?: string;
+    readonly permissions?: unknown;
+  };
+};
+
+export type TeamCreateRoleAnswer = {
+  readonly msg: "success";
+  readonly id: number;
+  readonly name: string;
+  readonly identifier: string;
+};
+
+/** Create a role: `POST /api/v0/team/roles/` */
+export function teamCreateRole(client: Client, input: TeamCreateRoleInput = {}, options?: CallOptions): Promise<TeamCreateRoleAnswer> {
+  return client.request({ method: "POST", path: "/api/v0/team/roles/", body: input.body ?? {} }, options);
+}
+
+export type TeamShowRoleInput = {
+  readonly name: string;
+};
+
+export type TeamShowRoleAnswer = {
+  readonly id: number;
+  readonly name: string;
+  readonly identifier: string;
+  readonly permissions: Readonly<Record<string, unknown>>;
+};
+
+/** Show one role: `GET /api/v0/team/roles/{name}/` */
+export function teamShowRole(client: Client, input: TeamShowRoleInput, options?: CallOptions): Promise<TeamShowRoleAnswer> {
+  return client.request({ method: "GET", path: `/api/v0/team/roles/${encodeURIComponent(input.name)}/` }, options);
+}
+
+export type TeamUpdateRoleInput = {
+  readonly name: string;
+  readonly body?: {
+    readonly name?: string;
+    readonly permissions?: unknown;
+  };
+};
+
+export type TeamUpdateRoleAnswer = string;
+
+/** Change a role, by its number: `PUT /api/v0/team/roles/{name}/` */
+export function teamUpdateRole(client: Client, input: TeamUpdateRoleInput, options?: CallOptions): Promise<TeamUpdateRoleAnswer> {
+  return client.request({ method: "PUT", path: `/api/v0/team/roles/${encodeURIComponent(input.name)}/`, body: input.body ?? {} }, options);
+}
+
+export type TeamDeleteRoleInput = {
+  readonly name: string;
+};
+
+export type TeamDeleteRoleAnswer = {
+  readonly status: "success";
+  readonly message: string;
+};
+
+/** Delete a role: `DELETE /api/v0/team/roles/{name}/` */
+export function teamDeleteRole(client: Client, input: TeamDeleteRoleInput, options?: CallOptions): Promise<TeamDeleteRoleAnswer> {
+  return client.request({ method: "DELETE", path: `/api/v0/team/roles/${encodeURIComponent(input.name)}/` }, options);
+}
+
+export type TeamTransferInput = {
+  readonly body?: {
+    readonly user_id?: number;
+    readonly email?: string;
+  };
+};
+
+export type TeamTransferAnswer = {
+  readonly success: true;
+  readonly msg: string;
+};
+
+/** Hand a team over to another member: `PUT /api/v0/team/transfer/` */
+export function teamTransfer(client: Client, input: TeamTransferInput = {}, options?: CallOptions): Promise<TeamTransferAnswer> {
+  return client.request({ method: "PUT", path: "/api/v0/team/transfer/", body: input.body ?? {} }, options);
+}
+
+export type TeamListAnswer = {
+  readonly teams: readonly {
+    readonly id: number;
+    readonly team_name: string;
+    readonly role: string;
+    readonly is_owner: boolean;
+  }[];
+};
+
+/** Show the teams that one is a member of: `GET /api/v0/teams/` */
+export function teamList(client: Client, options?: CallOptions): Promise<TeamListAnswer> {
+  return client.request({ method: "GET", path: "/api/v0/teams/" }, options);
 }
 
 export type TemplateSearchInput = {
@@ -3153,7 +4292,6 @@ export type BillingInvoicesAnswer = {
     readonly instance_id?: number;
   })[];
   readonly username: string;
-  readonly bill_to: string;
   readonly email: string;
   readonly fullname: string;
   readonly address1: string;
@@ -3162,6 +4300,7 @@ export type BillingInvoicesAnswer = {
   readonly zip: string;
   readonly country: string;
   readonly taxinfo: string;
+  readonly bill_to: string;
   readonly current: {
     readonly charges: number;
     readonly service_fee: number;
@@ -3248,6 +4387,37 @@ export type MachineEarningsAnswer = {
 /** Show what machines earned, by day and machine: `GET /api/v0/users/{user_id}/machine-earnings/` */
 export function machineEarnings(client: Client, input: MachineEarningsInput, options?: CallOptions): Promise<MachineEarningsAnswer> {
   return client.request({ method: "GET", path: `/api/v0/users/${encodeURIComponent(input.user_id)}/machine-earnings/`, query: input.query }, options);
+}
+
+export type NotificationPreferenceShowInput = {
+  readonly user_id: string;
+};
+
+export type NotificationPreferenceShowAnswer = {
+  readonly success: true;
+  readonly notification_preferences: Readonly<Record<string, Readonly<Record<string, Readonly<Record<string, boolean>>>>>>;
+};
+
+/** Show what is told by which channel: `GET /api/v0/users/{user_id}/notification-prefs/` */
+export function notificationPreferenceShow(client: Client, input: NotificationPreferenceShowInput, options?: CallOptions): Promise<NotificationPreferenceShowAnswer> {
+  return client.request({ method: "GET", path: `/api/v0/users/${encodeURIComponent(input.user_id)}/notification-prefs/` }, options);
+}
+
+export type NotificationPreferenceUpdateInput = {
+  readonly user_id: string;
+  readonly body: {
+    readonly notification_preferences: Readonly<Record<string, Readonly<Record<string, Readonly<Record<string, boolean>>>>>>;
+  };
+};
+
+export type NotificationPreferenceUpdateAnswer = {
+  readonly success: true;
+  readonly notification_preferences: Readonly<Record<string, Readonly<Record<string, Readonly<Record<string, boolean>>>>>>;
+};
+
+/** Replace what is told by which channel; what is left out goes back to its default: `PUT /api/v0/users/{user_id}/notification-prefs/` */
+export function notificationPreferenceUpdate(client: Client, input: NotificationPreferenceUpdateInput, options?: CallOptions): Promise<NotificationPreferenceUpdateAnswer> {
+  return client.request({ method: "PUT", path: `/api/v0/users/${encodeURIComponent(input.user_id)}/notification-prefs/`, body: input.body ?? {} }, options);
 }
 
 export type VolumeListInput = {
@@ -3460,6 +4630,130 @@ export function volumeUnlist(client: Client, input: VolumeUnlistInput, options?:
   return client.request({ method: "POST", path: "/api/v0/volumes/unlist/", body: input.body ?? {} }, options);
 }
 
+export type WebhookListAnswer = {
+  readonly success: true;
+  readonly webhooks: readonly ({
+    readonly id: number;
+    readonly user_id: number;
+    readonly name: string | null;
+    readonly webhook_url: string;
+    readonly event_types: readonly string[];
+    readonly created_at: number;
+    readonly updated_at: number;
+  })[];
+};
+
+/** List own webhooks: `GET /api/v0/webhooks/` */
+export function webhookList(client: Client, options?: CallOptions): Promise<WebhookListAnswer> {
+  return client.request({ method: "GET", path: "/api/v0/webhooks/" }, options);
+}
+
+export type WebhookCreateInput = {
+  readonly body: {
+    readonly webhook_url: string;
+    readonly event_types: readonly string[];
+    readonly name?: string | null;
+  };
+};
+
+export type WebhookCreateAnswer = {
+  readonly success: true;
+  readonly webhook: {
+    readonly id: number;
+    readonly user_id: number;
+    readonly name: string | null;
+    readonly webhook_url: string;
+    readonly event_types: readonly string[];
+    readonly created_at: number;
+    readonly updated_at: number;
+    readonly webhook_secret: string;
+  };
+  readonly enabled_notification_preferences: readonly string[];
+};
+
+/** Create a webhook; its secret is shown this once: `POST /api/v0/webhooks/` */
+export function webhookCreate(client: Client, input: WebhookCreateInput, options?: CallOptions): Promise<WebhookCreateAnswer> {
+  return client.request({ method: "POST", path: "/api/v0/webhooks/", body: input.body ?? {} }, options);
+}
+
+export type WebhookUpdateInput = {
+  readonly id: string;
+  readonly body?: {
+    readonly webhook_url?: string;
+    readonly event_types?: readonly string[];
+    readonly name?: string | null;
+  };
+};
+
+export type WebhookUpdateAnswer = {
+  readonly success: true;
+  readonly webhook: {
+    readonly id: number;
+    readonly user_id: number;
+    readonly name: string | null;
+    readonly webhook_url: string;
+    readonly event_types: readonly string[];
+    readonly created_at: number;
+    readonly updated_at: number;
+  };
+  readonly enabled_notification_preferences: readonly string[];
+};
+
+/** Change a webhook: `PUT /api/v0/webhooks/{id}/` */
+export function webhookUpdate(client: Client, input: WebhookUpdateInput, options?: CallOptions): Promise<WebhookUpdateAnswer> {
+  return client.request({ method: "PUT", path: `/api/v0/webhooks/${encodeURIComponent(input.id)}/`, body: input.body ?? {} }, options);
+}
+
+export type WebhookDeleteInput = {
+  readonly id: string;
+};
+
+export type WebhookDeleteAnswer = {
+  readonly success: true;
+};
+
+/** Delete a webhook: `DELETE /api/v0/webhooks/{id}/` */
+export function webhookDelete(client: Client, input: WebhookDeleteInput, options?: CallOptions): Promise<WebhookDeleteAnswer> {
+  return client.request({ method: "DELETE", path: `/api/v0/webhooks/${encodeURIComponent(input.id)}/` }, options);
+}
+
+export type WebhookRotateSecretInput = {
+  readonly id: string;
+};
+
+export type WebhookRotateSecretAnswer = {
+  readonly success: true;
+  readonly webhook: {
+    readonly id: number;
+    readonly user_id: number;
+    readonly name: string | null;
+    readonly webhook_url: string;
+    readonly event_types: readonly string[];
+    readonly created_at: number;
+    readonly updated_at: number;
+    readonly webhook_secret: string;
+  };
+};
+
+/** Replace the secret of a webhook; the new one is shown this once: `POST /api/v0/webhooks/{id}/rotate-secret/` */
+export function webhookRotateSecret(client: Client, input: WebhookRotateSecretInput, options?: CallOptions): Promise<WebhookRotateSecretAnswer> {
+  return client.request({ method: "POST", path: `/api/v0/webhooks/${encodeURIComponent(input.id)}/rotate-secret/` }, options);
+}
+
+export type WebhookTestInput = {
+  readonly id: string;
+};
+
+export type WebhookTestAnswer = {
+  readonly success: boolean;
+  readonly msg: string;
+};
+
+/** Call a webhook once with a test event: `POST /api/v0/webhooks/{id}/test/` */
+export function webhookTest(client: Client, input: WebhookTestInput, options?: CallOptions): Promise<WebhookTestAnswer> {
+  return client.request({ method: "POST", path: `/api/v0/webhooks/${encodeURIComponent(input.id)}/test/` }, options);
+}
+
 export type InstancePageInput = {
   readonly query?: {
     readonly limit?: number;
@@ -3482,6 +4776,44 @@ export type InstancePageAnswer = {
 /** List instances, page by page: `GET /api/v1/instances/` */
 export function instancePage(client: Client, input: InstancePageInput = {}, options?: CallOptions): Promise<InstancePageAnswer> {
   return client.request({ method: "GET", path: "/api/v1/instances/", query: input.query }, options);
+}
+
+export type BillingListInvoicesInput = {
+  readonly query?: {
+    readonly select_filters?: string;
+    readonly order_by?: string;
+    readonly latest_first?: string;
+    readonly limit?: number;
+    readonly after_token?: string;
+  };
+};
+
+export type BillingListInvoicesAnswer = {
+  readonly success: boolean;
+  readonly error?: string;
+  readonly count: number;
+  readonly total: number;
+  readonly next_token: string | null;
+  readonly results: readonly ({
+    readonly start: number;
+    readonly end: number | null;
+    readonly type: "credit" | "transfer" | "payout" | "refund" | "reserved";
+    readonly source: string;
+    readonly description: string;
+    readonly amount: number;
+    readonly metadata: {
+      readonly invoice_id: number;
+      readonly service: string;
+      readonly direction: string;
+      readonly state?: string;
+    };
+    readonly items: readonly unknown[];
+  })[];
+};
+
+/** List money movements: `GET /api/v1/invoices/` */
+export function billingListInvoices(client: Client, input: BillingListInvoicesInput = {}, options?: CallOptions): Promise<BillingListInvoicesAnswer> {
+  return client.request({ method: "GET", path: "/api/v1/invoices/", query: input.query }, options);
 }
 
 export type HealthProcessAnswer = {

@@ -1,11 +1,11 @@
 import type { Clock } from "./base/clock.ts";
-import type { InstanceId, MachineId } from "./base/ids.ts";
+import type { InstanceId, MachineId, UserId } from "./base/ids.ts";
 import type { Log } from "./base/log.ts";
 import { nanos } from "./base/money.ts";
 import { createSealer, type Sealer } from "./base/seal.ts";
 import type { Database } from "./db/connect.ts";
 import type { ChannelHandler } from "./db/listener.ts";
-import type { Reader } from "./db/transaction.ts";
+import { inSnapshot, type Reader } from "./db/transaction.ts";
 import {
   accountRoutes,
   createIdentities,
@@ -14,7 +14,9 @@ import {
   type IpHistory,
   type RandomBytes,
 } from "./domains/accounts/index.ts";
-import { billingRoutes, grantCredit } from "./domains/billing/index.ts";
+import { arrearsRoutes } from "./domains/arrears/index.ts";
+import { billingRoutes, grantCredit, moveCredit, UNNAMED_SELLER, type Seller } from "./domains/billing/index.ts";
+import { capRoutes, refuseNewKeys } from "./domains/caps/index.ts";
 import { contractRoutes } from "./domains/contracts/index.ts";
 import { hostingRoutes } from "./domains/hosting/index.ts";
 import { AgentGateway, LEASE_MS, hostRoutes, notifyMarket, proofMaker, trustRoutes } from "./domains/hosts/index.ts";
@@ -31,18 +33,31 @@ import {
 } from "./domains/instances/index.ts";
 import { balanceOf, createTransferPoster, type TransferPoster } from "./domains/ledger/index.ts";
 import { marketRoutes, OfferTable, searchOffers } from "./domains/market/index.ts";
-import { settleInstance } from "./domains/metering/index.ts";
+import { accruedOf, depositAccrualOf, readBalance, readBalances, settleInstance } from "./domains/metering/index.ts";
+import { DELIVER_LOOP, noticeRoutes, type NoticePorts } from "./domains/notices/index.ts";
+import {
+  createPaymentProvider,
+  NO_PAYMENTS,
+  paymentRoutes,
+  readPaymentStanding,
+  type PaymentProvider,
+  type PaymentSettings,
+} from "./domains/payments/index.ts";
+import { reconciliationRoutes } from "./domains/reconciliation/index.ts";
 import { endpointRoutes } from "./domains/serverless/index.ts";
 import { statisticsRoutes } from "./domains/statistics/index.ts";
 import { resultRoutes } from "./domains/tasks/index.ts";
+import { teamRoutes } from "./domains/teams/index.ts";
 import { templateRoutes } from "./domains/templates/index.ts";
 import { listRentableSpace, networkVolumeRoutes, SpaceTable, volumeRoutes } from "./domains/volumes/index.ts";
 import { MATCH_LOOP, Matcher, waitlistRoutes } from "./domains/waitlist/index.ts";
 import { registerDocs } from "./http/docs.ts";
 import { agentPorts } from "./process/agent-ports.ts";
+import { listBelongings } from "./process/belongings.ts";
 import { createChannels } from "./process/channels.ts";
 import { registerHealth } from "./process/health.ts";
 import { registerMetrics } from "./process/metrics.ts";
+import { createNoticeParts, type NoticeSettings } from "./process/notice-parts.ts";
 import { PortProxy } from "./proxy/port-proxy.ts";
 import type { Limits } from "./http/rate-limit.ts";
 import { createHttp, type HttpScope } from "./http/server.ts";
@@ -60,8 +75,16 @@ export type AppDependencies = {
   readonly isProxyTrusted: boolean;
   /** How long a host may be cut off before it stops what it runs. */
   readonly leaseMs?: number;
+  /** How long a report that says nothing new may wait to be stored with others; not at all unless given. */
+  readonly gatherMs?: number;
   /** Where instances are reached through this server: the address to listen on, and the name to tell. */
   readonly proxy: { readonly bindHost: string; readonly publicHost: string };
+  /** Who issues invoices; without it nobody that is named. */
+  readonly seller?: Seller;
+  /** How cards are charged and hosts are paid; without it by administrators alone. */
+  readonly payments?: PaymentSettings;
+  /** How notices leave; without it they are called out to public addresses, and not mailed. */
+  readonly notices?: NoticeSettings;
 };
 
 export type BerthApp = {
@@ -88,7 +111,7 @@ export function buildApp(dependencies: AppDependencies): BerthApp {
   const desk = new OrderDesk(database, clock, { secret, sealer, onUsedUp: (ids) => offers.retire(ids) });
   const poster = createTransferPoster(database, clock);
   const leaseMs = dependencies.leaseMs ?? LEASE_MS;
-  const recorder = new ReportRecorder(database, clock, leaseMs);
+  const recorder = new ReportRecorder(database, clock, { leaseMs, gatherMs: dependencies.gatherMs ?? 0 });
   const gateway = createGateway({ ...dependencies, sealer, leaseMs }, recorder);
   const http = createHttp({
     ...dependencies,
@@ -99,12 +122,31 @@ export function buildApp(dependencies: AppDependencies): BerthApp {
   const search = (query: Readonly<Record<string, unknown>>) =>
     searchOffers(offers.index, query, { now: clock.now(), rentedMachines: new Set() });
   const matcher = new Matcher({ database, clock, sealer, desk, search });
-  const loops = new LoopDriver(listLoops(dependencies, { ipHistory, proxy, matcher }), { clock, log });
+  const { deliverer, ports: noticePorts } = createNoticeParts({ ...dependencies, sealer }, dependencies.notices ?? {});
+  const provider = createPaymentProvider(dependencies.payments ?? NO_PAYMENTS);
+  const loops = new LoopDriver(
+    listLoops(dependencies, {
+      seller: dependencies.seller ?? UNNAMED_SELLER,
+      provider,
+      sealer,
+      ipHistory,
+      gateway,
+      proxy,
+      matcher,
+      deliverer,
+    }),
+    {
+      clock,
+      log,
+    },
+  );
+  deliverer.whenFree(() => loops.wake(DELIVER_LOOP));
   offers.follow((machineIds) => {
     if (matcher.note(machineIds)) loops.wake(MATCH_LOOP);
   });
 
-  const parts = { ...dependencies, identities, ipHistory, offers, space, sealer, desk, poster, gateway, loops, search };
+  const means = { identities, ipHistory, offers, space, sealer, desk, poster, gateway, loops };
+  const parts = { ...dependencies, ...means, search, provider, noticePorts };
   void http.app.register(async () => registerRoutes(http, parts));
 
   return {
@@ -117,7 +159,7 @@ export function buildApp(dependencies: AppDependencies): BerthApp {
     channels: createChannels({ identities, offers, space, gateway, loops, matcher }),
     async drain() {
       await Promise.all([offers.stop(), space.stop()]);
-      await Promise.all([desk.idle(), poster.idle(), recorder.idle()]);
+      await Promise.all([desk.idle(), poster.idle(), recorder.idle(), deliverer.stop()]);
       await ipHistory.flush();
     },
   };
@@ -134,27 +176,32 @@ type Parts = AppDependencies & {
   readonly gateway: AgentGateway;
   readonly loops: LoopDriver;
   readonly search: (query: Readonly<Record<string, unknown>>) => ReturnType<typeof searchOffers>;
+  readonly provider: PaymentProvider;
+  readonly noticePorts: NoticePorts;
 };
 
 /** Every operation, with what it needs beyond the database. */
 function registerRoutes(http: HttpScope, parts: Parts): void {
-  const { database, secret, random, identities, ipHistory, offers, space, sealer, desk, poster, gateway, loops } =
+  const { database, clock, log, secret, random, identities, ipHistory, offers, sealer, desk, poster, gateway, loops } =
     parts;
   const { search } = parts;
   const keyOf = instanceKeyMaker(secret);
+  const balanceNow = (userId: UserId) => inSnapshot(database, (db) => readBalance(db, clock.now(), userId));
   accountRoutes(http, {
     identities,
     ipHistory,
     random,
     sealer,
-    balanceOf: async (userId) => {
-      const { balance, available } = await balanceOf(database.kysely, userId);
-      return { balanceNanos: balance, availableNanos: available };
-    },
+    balanceOf: balanceNow,
+    balancesOf: (userIds) => inSnapshot(database, (db) => readBalances(db, clock.now(), userIds)),
+    refuseNewKeys,
+    paymentStandingOf: (userId) => readPaymentStanding(database.kysely, userId),
     grantCredit: (tx, { userId, amount, actor }) =>
       grantCredit(tx, { userId, amount: nanos(amount), reason: "credit granted", actor }),
   });
-  billingRoutes(http, { poster });
+  billingRoutes(http, { poster, accruedOf });
+  paymentRoutes(http, { provider: parts.provider, sealer, log, publicUrl: parts.payments?.publicUrl });
+  teamRoutes(http, { identities, random, moveCredit, listBelongings, refuseNewKeys, balanceOf: balanceNow });
   templateRoutes(http, { sealer });
   marketRoutes(http, {
     offers,
@@ -164,7 +211,7 @@ function registerRoutes(http: HttpScope, parts: Parts): void {
     proxyHost: parts.proxy.publicHost,
     instanceKeySecret: (id: InstanceId) => keyOf(id).secret,
   };
-  instanceRoutes(http, { desk, ...view });
+  instanceRoutes(http, { desk, accruedOf, ...view });
   launchRoutes(http, { desk, searchOffers: search });
   statisticsRoutes(http);
   waitlistRoutes(http, {
@@ -175,17 +222,26 @@ function registerRoutes(http: HttpScope, parts: Parts): void {
   });
   instanceTaskRoutes(http, { means: { random, sealer }, view });
   resultRoutes(http);
-  contractRoutes(http, { settle: settleInstance });
+  contractRoutes(http, { settle: settleInstance, accrualOf: depositAccrualOf });
+  arrearsRoutes(http);
+  capRoutes(http);
+  hostSideRoutes(http, parts);
+  endpointRoutes(http, { destroyInstance: destroyIfPresent, random });
+  noticeRoutes(http, parts.noticePorts);
+  reconciliationRoutes(http, { log });
+  registerHealth(http, loops);
+  registerMetrics(http, { loops, gateway, offers });
+  registerDocs(http);
+}
+
+/** Machines, and the disks and volumes that are on them. */
+function hostSideRoutes(http: HttpScope, { sealer, random, secret, space, gateway }: Parts): void {
   certificateRoutes(http, { sealer, addressOf: (machineId) => gateway.addressOf(machineId) });
   hostRoutes(http, { random, secret });
   trustRoutes(http, { notifyMarket });
   hostingRoutes(http);
   volumeRoutes(http, { space, means: { random, sealer } });
   networkVolumeRoutes(http, { findUser: (db, text) => findUserByEmailOrId(db, text) });
-  endpointRoutes(http, { destroyInstance: destroyIfPresent, random });
-  registerHealth(http, loops);
-  registerMetrics(http, { loops, gateway, offers });
-  registerDocs(http);
 }
 
 function createGateway(

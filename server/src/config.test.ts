@@ -13,6 +13,7 @@ test("without settings everything has its documented default", () => {
   assert.equal(config.limits, DEFAULT_LIMITS);
   assert.equal(config.leaseMs, 600_000);
   assert.deepEqual([config.noticeMs, config.minSliceMs], [30_000, 60_000]);
+  assert.deepEqual(config.notices, { mail: undefined, isPrivateAllowed: false });
   assert.deepEqual(readConfig({ BERTH_PORT: "", BERTH_HOST: "", BERTH_RATE_LIMITS: "", BERTH_SIMULATE: "" }), config);
 });
 
@@ -27,6 +28,9 @@ test("each setting is read", () => {
     BERTH_LEASE_SECONDS: "60",
     BERTH_NOTICE_SECONDS: "0",
     BERTH_MIN_SLICE_SECONDS: "86400",
+    BERTH_SMTP_URL: "smtps://me:secret@mail.example.com",
+    BERTH_MAIL_FROM: "Berth <berth@example.com>",
+    BERTH_WEBHOOKS_ALLOW_PRIVATE: "1",
     BERTH_LOG_LEVEL: "debug",
     BERTH_DECLARE_GPUS: "RTX 4090:2",
     DATABASE_URL: "postgres://x",
@@ -38,12 +42,58 @@ test("each setting is read", () => {
   );
   assert.equal(config.leaseMs, 60_000);
   assert.deepEqual([config.noticeMs, config.minSliceMs], [0, 86_400_000]);
+  assert.deepEqual(config.notices, {
+    mail: { smtpUrl: "smtps://me:secret@mail.example.com", from: "Berth <berth@example.com>" },
+    isPrivateAllowed: true,
+  });
   assert.deepEqual([config.logLevel, config.declaredGpus, config.databaseUrl], ["debug", "RTX 4090:2", "postgres://x"]);
   assert.deepEqual(config.limits, {
     ...DEFAULT_LIMITS,
     default: { perSecond: 1, burst: 2 },
     operations: { ...DEFAULT_LIMITS.operations, "api.instance.create": { perSecond: 3, burst: 4 } },
   });
+});
+
+test("cards are taken when both keys of Stripe are there, and one alone is a mistake", () => {
+  const keys = { BERTH_STRIPE_SECRET_KEY: "sk_test_1", BERTH_STRIPE_WEBHOOK_SECRET: "whsec_1" };
+  const { payments } = readConfig({
+    ...keys,
+    BERTH_PLATFORM_FEE_PERCENT: "2.5",
+    BERTH_PUBLIC_URL: "https://gpu.example.com",
+  });
+  assert.deepEqual(payments, {
+    stripe: { secretKey: "sk_test_1", webhookSecret: "whsec_1", apiUrl: "https://api.stripe.com" },
+    publicUrl: "https://gpu.example.com",
+    feePpm: 25_000,
+  });
+  assert.deepEqual(readConfig({}).payments, { stripe: undefined, publicUrl: undefined, feePpm: 0 });
+  for (const name of Object.keys(keys)) {
+    const one = Object.fromEntries(Object.entries(keys).filter(([other]) => other !== name));
+    assert.throws(
+      () => readConfig(one),
+      (error) => error instanceof ConfigError && error.message.includes(name) && !error.message.includes("_1"),
+    );
+  }
+});
+
+test("invoices say who issues them, a line of the address for each part, and the tax in the prices", () => {
+  const { seller } = readConfig({
+    BERTH_SELLER_NAME: "Nord GmbH",
+    BERTH_SELLER_ADDRESS: "1 Mill Lane; 20095 Hamburg;",
+    BERTH_SELLER_TAX_ID: "DE1",
+    BERTH_TAX_PERCENT: "8.1",
+    BERTH_INVOICE_PREFIX: "N-",
+  });
+  assert.deepEqual(seller, {
+    name: "Nord GmbH",
+    address: ["1 Mill Lane", "20095 Hamburg"],
+    taxId: "DE1",
+    taxPpm: 81_000,
+    taxNote: "",
+    numberPrefix: "N-",
+  });
+  const unnamed = { name: "Berth", address: [], taxId: "", taxPpm: 0, numberPrefix: "" };
+  assert.deepEqual(readConfig({}).seller, { ...unnamed, taxNote: "No tax is charged." });
 });
 
 test("a setting that cannot be used is named with what it should be", () => {
@@ -55,12 +105,22 @@ test("a setting that cannot be used is named with what it should be", () => {
     ["BERTH_SIMULATE", "many"],
     ["BERTH_SIMULATE", "100001"],
     ["BERTH_LOG_LEVEL", "loud"],
+    ["BERTH_MAIL_FROM", "berth@example.com"],
+    ["BERTH_SMTP_URL", "https://mail.example.com"],
     ["BERTH_LEASE_SECONDS", "19"],
     ["BERTH_LEASE_SECONDS", "86401"],
     ["BERTH_NOTICE_SECONDS", "-1"],
     ["BERTH_NOTICE_SECONDS", "3601"],
     ["BERTH_MIN_SLICE_SECONDS", "86401"],
     ["BERTH_MIN_SLICE_SECONDS", "1.5"],
+    ["BERTH_STRIPE_SECRET_KEY", "pk_test_1"],
+    ["BERTH_PUBLIC_URL", "gpu.example.com"],
+    ["BERTH_PLATFORM_FEE_PERCENT", "50.0001"],
+    ["BERTH_PLATFORM_FEE_PERCENT", "-1"],
+    ["BERTH_PLATFORM_FEE_PERCENT", "2.00001"],
+    ["BERTH_TAX_PERCENT", "51"],
+    ["BERTH_TAX_PERCENT", "19 %"],
+    ["BERTH_INVOICE_PREFIX", "n/"],
     ["BERTH_RATE_LIMITS", "{"],
     ["BERTH_RATE_LIMITS", "7"],
     ["BERTH_RATE_LIMITS", "null"],
@@ -86,4 +146,16 @@ test("the ports of the proxy are a range, or none", () => {
   for (const text of ["5000", "5009-5000", "0-9", "1-99999", "a-b", "1-2-3"]) {
     assert.throws(() => readConfig({ BERTH_PROXY_PORTS: text }), /BERTH_PROXY_PORTS must be two ports/);
   }
+});
+
+test("mail is either set up whole or not at all, and its password is not repeated", () => {
+  const smtp = { BERTH_SMTP_URL: "smtp://me:hunter2@mail.example.com" };
+  assert.throws(() => readConfig(smtp), { name: "ConfigError", message: /BERTH_MAIL_FROM must be an address/ });
+  for (const from of ["nobody", "a@b.example\r\nBcc: c@d.example", "a@b.example c@d.example "]) {
+    assert.throws(() => readConfig({ ...smtp, BERTH_MAIL_FROM: from }), /BERTH_MAIL_FROM/);
+  }
+  assert.throws(
+    () => readConfig({ BERTH_SMTP_URL: "http://me:hunter2@mail.example.com", BERTH_MAIL_FROM: "a@b.example" }),
+    (error: Error) => error.message.includes("BERTH_SMTP_URL") && !error.message.includes("hunter2"),
+  );
 });

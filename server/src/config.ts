@@ -1,4 +1,6 @@
 import path from "node:path";
+import { UNNAMED_SELLER, type Seller } from "./domains/billing/index.ts";
+import type { PaymentSettings } from "./domains/payments/index.ts";
 import { DEFAULT_LIMITS, type Limit, type Limits } from "./http/rate-limit.ts";
 
 export type Config = {
@@ -24,6 +26,16 @@ export type Config = {
   readonly proxyPorts: { readonly first: number; readonly last: number } | undefined;
   /** The name or address of this machine that renters are told for it; undefined is the one that it has anyway. */
   readonly proxyHost: string | undefined;
+  /** Who issues invoices, and what tax is in the prices. */
+  readonly seller: Seller;
+  /** How cards are charged and hosts are paid. */
+  readonly payments: PaymentSettings;
+  readonly notices: {
+    /** The mail server for notices, and whom they come from; undefined for none. */
+    readonly mail: { readonly smtpUrl: string; readonly from: string } | undefined;
+    /** Webhooks may be called on this network, and without TLS. */
+    readonly isPrivateAllowed: boolean;
+  };
 };
 
 /** A setting that cannot be used; the message names it and says what it should be. */
@@ -35,6 +47,8 @@ export class ConfigError extends Error {
 const SIMULATED_HOSTS_MAX = 10_000;
 const NOTICE_SECONDS_MAX = 3_600;
 const SLICE_SECONDS_MAX = 86_400;
+const FEE_PPM_MAX = 500_000;
+const TAX_PPM_MAX = 500_000;
 const [LEASE_SECONDS_MIN, LEASE_SECONDS_MAX] = [20, 86_400];
 
 /** Reads the settings of `berth up` from the environment; the command line sets the same variables. */
@@ -58,6 +72,12 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
       readInteger("BERTH_MIN_SLICE_SECONDS", environment["BERTH_MIN_SLICE_SECONDS"] || "60", SLICE_SECONDS_MAX) * 1000,
     proxyPorts: readPorts("BERTH_PROXY_PORTS", environment["BERTH_PROXY_PORTS"] || "10000-19999"),
     proxyHost: environment["BERTH_PROXY_HOST"] || undefined,
+    seller: readSeller(environment),
+    payments: readPayments(environment),
+    notices: {
+      mail: readMail(environment["BERTH_SMTP_URL"], environment["BERTH_MAIL_FROM"]),
+      isPrivateAllowed: environment["BERTH_WEBHOOKS_ALLOW_PRIVATE"] === "1",
+    },
   };
 }
 
@@ -66,6 +86,77 @@ function readInteger(name: string, text: string, max: number): number {
     throw new ConfigError(`${name} must be a whole number from 0 to ${max}, not "${text}"`);
   }
   return Number(text);
+}
+
+/** The address is one line for each part between semicolons. */
+function readSeller(environment: Readonly<Record<string, string | undefined>>): Seller {
+  const numberPrefix = environment["BERTH_INVOICE_PREFIX"] || UNNAMED_SELLER.numberPrefix;
+  if (!/^[A-Z0-9-]{0,16}$/.test(numberPrefix)) {
+    throw new ConfigError(`BERTH_INVOICE_PREFIX must be up to 16 of A-Z, 0-9 and -, not "${numberPrefix}"`);
+  }
+  const taxPpm = readPercent("BERTH_TAX_PERCENT", environment["BERTH_TAX_PERCENT"] || "0", TAX_PPM_MAX);
+  const address = (environment["BERTH_SELLER_ADDRESS"] ?? "").split(";").map((line) => line.trim());
+  return {
+    name: environment["BERTH_SELLER_NAME"] || UNNAMED_SELLER.name,
+    address: address.filter((line) => line !== ""),
+    taxId: environment["BERTH_SELLER_TAX_ID"] || UNNAMED_SELLER.taxId,
+    taxPpm,
+    taxNote: environment["BERTH_TAX_NOTE"] ?? (taxPpm === 0 ? UNNAMED_SELLER.taxNote : ""),
+    numberPrefix,
+  };
+}
+
+const STRIPE_API_URL = "https://api.stripe.com";
+
+function readPayments(environment: Readonly<Record<string, string | undefined>>): PaymentSettings {
+  return {
+    stripe: readStripe(environment),
+    publicUrl: readUrl("BERTH_PUBLIC_URL", environment["BERTH_PUBLIC_URL"]),
+    feePpm: readPercent("BERTH_PLATFORM_FEE_PERCENT", environment["BERTH_PLATFORM_FEE_PERCENT"] || "0", FEE_PPM_MAX),
+  };
+}
+
+/** Both keys or neither; neither is repeated when it is wrong. */
+function readStripe(environment: Readonly<Record<string, string | undefined>>): PaymentSettings["stripe"] {
+  const secretKey = environment["BERTH_STRIPE_SECRET_KEY"] || undefined;
+  const webhookSecret = environment["BERTH_STRIPE_WEBHOOK_SECRET"] || undefined;
+  if (secretKey === undefined && webhookSecret === undefined) return undefined;
+  if (secretKey === undefined || !/^(sk|rk)_\w+$/.test(secretKey)) {
+    throw new ConfigError("BERTH_STRIPE_SECRET_KEY must be a secret key of Stripe, which begins with sk_ or rk_");
+  }
+  if (webhookSecret === undefined || !/^whsec_\S+$/.test(webhookSecret)) {
+    throw new ConfigError("BERTH_STRIPE_WEBHOOK_SECRET must be the secret of the webhook, which begins with whsec_");
+  }
+  const apiUrl = readUrl("BERTH_STRIPE_API_URL", environment["BERTH_STRIPE_API_URL"]) ?? STRIPE_API_URL;
+  return { secretKey, webhookSecret, apiUrl };
+}
+
+function readUrl(name: string, text: string | undefined): string | undefined {
+  if (!text) return undefined;
+  if (URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)) return text;
+  throw new ConfigError(`${name} must be an address such as https://gpu.example.com, not "${text}"`);
+}
+
+/** In millionths: four digits of a percent behind the point are counted. */
+function readPercent(name: string, text: string, maxPpm: number): number {
+  const [, whole = "", fraction = ""] = /^(\d{1,2})(?:\.(\d{1,4}))?$/.exec(text) ?? [];
+  const ppm = Number(whole) * 10_000 + Number(fraction.padEnd(4, "0"));
+  if (whole !== "" && ppm <= maxPpm) return ppm;
+  throw new ConfigError(`${name} must be a number from 0 to ${maxPpm / 10_000} such as 2.5, not "${text}"`);
+}
+
+/** Both or neither: a server to hand mail to, and an address that it comes from. */
+function readMail(smtpUrl: string | undefined, from: string | undefined) {
+  if (!smtpUrl && !from) return undefined;
+  if (!smtpUrl) throw new ConfigError("BERTH_MAIL_FROM needs BERTH_SMTP_URL as well");
+  // It may hold a password, so it is not repeated.
+  const isSmtp =
+    URL.canParse(smtpUrl) && /^smtps?:$/.test(new URL(smtpUrl).protocol) && new URL(smtpUrl).hostname !== "";
+  if (!isSmtp) throw new ConfigError("BERTH_SMTP_URL must look like smtp://user:password@mail.example.com:587");
+  if (!from || !/^[^\p{Cc}]*@[A-Za-z0-9.-]+>?$/u.test(from)) {
+    throw new ConfigError(`BERTH_MAIL_FROM must be an address such as Berth <berth@example.com>, not "${from ?? ""}"`);
+  }
+  return { smtpUrl, from };
 }
 
 /** Shorter than a few heartbeats, a lease would end between two of them. */

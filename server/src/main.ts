@@ -14,9 +14,10 @@ import { migrate } from "./db/migrate.ts";
 import { withTransaction } from "./db/transaction.ts";
 import { bootstrapAdmin } from "./domains/accounts/index.ts";
 import { countConnectedGpus, disconnectAll, issueAgentToken, restartPresence } from "./domains/hosts/index.ts";
-import { prepareProxyPorts } from "./domains/instances/index.ts";
+import { GATHER_MS, prepareProxyPorts } from "./domains/instances/index.ts";
 import { creditOf, ISSUANCE, postTransfer } from "./domains/ledger/index.ts";
 import { setMarketRules } from "./domains/market/index.ts";
+import { setFeeRate } from "./domains/payments/index.ts";
 import { lockDataDir } from "./lock.ts";
 import { startAgentProcess, type AgentProcess } from "./process/agent-process.ts";
 import { readyText } from "./process/announce.ts";
@@ -87,6 +88,7 @@ async function prepareAccounts(config: Config, database: Database): Promise<stri
     await restartPresence(tx);
     await prepareProxyPorts(tx, config.proxyPorts);
     await setMarketRules(tx, config);
+    await setFeeRate(tx, config.payments);
     const admin = await bootstrapAdmin(tx, { email: ADMIN_EMAIL, hasKey, random: randomBytes });
     await postTransfer(tx, {
       key: "bootstrap credit",
@@ -188,7 +190,16 @@ async function main(): Promise<void> {
     const secret = await loadSecret(config.dataDir, process.env["BERTH_SECRET"]);
     const token = await prepareAccounts(config, database);
     const proxy = { bindHost: config.host, publicHost: config.proxyHost ?? publicAddress(config) };
-    const app = buildApp({ ...config, database, clock, log, secret, random: randomBytes, proxy });
+    const app = buildApp({
+      ...config,
+      database,
+      clock,
+      log,
+      secret,
+      random: randomBytes,
+      proxy,
+      gatherMs: GATHER_MS,
+    });
     await app.http.app.ready();
     const listener = await listen(connection, app.channels, { clock, log });
     stops.push(() => listener.close());
@@ -207,6 +218,11 @@ async function main(): Promise<void> {
       offerCount: app.offers.size,
       isAgentGivenUp: agent?.hasGivenUp() ?? true,
     };
+    if (config.payments.stripe === undefined) {
+      say("No card payments are set up: credit is what an administrator gives (docs/payments.md).");
+    }
+    if (config.notices.mail === undefined)
+      say("No mail server is set up: notices are not mailed (docs/notifications.md).");
     if (stopping === undefined) say(readyText(config, standing));
   } catch (error) {
     say(`berth could not start: ${error instanceof Error ? error.message : String(error)}`);

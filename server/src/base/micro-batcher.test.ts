@@ -138,3 +138,27 @@ test("every request gets its own answer, whatever the order of arrivals and fail
     }),
   );
 });
+
+test("a batcher that gathers takes everything that came until its wait is over, and goes on gathering", async () => {
+  const batches: (readonly number[])[] = [];
+  const waits: (() => void)[] = [];
+  const batcher = new MicroBatcher<number, number>({
+    maxBatch: 100,
+    gather: () => new Promise((resolve) => waits.push(resolve)),
+    run: async (batch) => {
+      batches.push(batch);
+      return batch;
+    },
+  });
+  const first = [batcher.submit(1), batcher.submit(2)];
+  assert.deepEqual(batches, []);
+  first.push(batcher.submit(3));
+  waits.shift()?.();
+  assert.deepEqual(await Promise.all(first), [1, 2, 3]);
+  const last = batcher.submit(4);
+  await new Promise(setImmediate);
+  assert.deepEqual(batches, [[1, 2, 3]]);
+  waits.shift()?.();
+  assert.equal(await last, 4);
+  await batcher.idle();
+});

@@ -8,6 +8,8 @@ export type MicroBatcherOptions<Request, Response> = {
    */
   readonly run: (batch: readonly Request[]) => Promise<readonly Response[]>;
   readonly maxBatch: number;
+  /** Waits before each batch, so that there is more in it: for requests that are many and in no hurry. */
+  readonly gather?: () => Promise<void>;
 };
 
 type Waiting<Request, Response> = {
@@ -45,6 +47,7 @@ export class MicroBatcher<Request, Response> {
 
   private async drain(): Promise<void> {
     while (this.waiting.length > 0) {
+      if (this.options.gather !== undefined) await this.options.gather();
       const batch = this.waiting;
       this.waiting = batch.length > this.options.maxBatch ? batch.splice(this.options.maxBatch) : [];
       await this.runBatch(batch);

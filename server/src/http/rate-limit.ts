@@ -12,8 +12,12 @@ export const DEFAULT_LIMITS: Limits = {
   default: { perSecond: 20, burst: 60 },
   keys: { perSecond: 5, burst: 30 },
   money: { perSecond: 10, burst: 40 },
-  // Clients ask for a result several times a second until it is there, and many may share an address.
-  operations: { "api.result.show": { perSecond: 100, burst: 600 } },
+  operations: {
+    // Clients ask for a result several times a second until it is there, and many may share an address.
+    "api.result.show": { perSecond: 100, burst: 600 },
+    // A payment provider calls from few addresses for all its users, and comes back hours later when it is refused.
+    "api.billing.webhook": { perSecond: 200, burst: 2_000 },
+  },
 };
 
 /** Wrong keys are counted per address, so that guessing is slow and a mistaken script still learns what is wrong. */

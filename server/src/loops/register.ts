@@ -1,15 +1,25 @@
 import type { Clock } from "../base/clock.ts";
+import type { Log } from "../base/log.ts";
+import type { Sealer } from "../base/seal.ts";
 import type { Database } from "../db/connect.ts";
 import { IP_HISTORY_FLUSH_MS, type IpHistory } from "../domains/accounts/index.ts";
+import { billingLoops, moveCredit, type Seller } from "../domains/billing/index.ts";
+import { arrearsLoops } from "../domains/arrears/index.ts";
+import { capLoops } from "../domains/caps/index.ts";
 import { contractLoops } from "../domains/contracts/index.ts";
-import { defaultJobLoop, rollListingsLoop } from "../domains/hosting/index.ts";
-import { hostLoops, notifyMarket } from "../domains/hosts/index.ts";
+import { creditNoticeLoop } from "../domains/billing/index.ts";
+import { defaultJobLoop, hostingNoticeLoops, rollListingsLoop } from "../domains/hosting/index.ts";
+import { hostLoops, notifyMarket, type AgentGateway } from "../domains/hosts/index.ts";
 import { destroyIfPresent, instanceLoops } from "../domains/instances/index.ts";
 import { ledgerLoops } from "../domains/ledger/index.ts";
-import { meteringLoops } from "../domains/metering/index.ts";
+import { chargeDayLoop, meteringLoops } from "../domains/metering/index.ts";
+import { deliverLoop, noticeLoops, type Deliverer } from "../domains/notices/index.ts";
+import { paymentLoops, type PaymentProvider } from "../domains/payments/index.ts";
+import { reconciliationLoops } from "../domains/reconciliation/index.ts";
 import { retryWorkerRemoval } from "../domains/serverless/index.ts";
 import { statisticsLoops } from "../domains/statistics/index.ts";
 import { taskLoops } from "../domains/tasks/index.ts";
+import { teamLoops } from "../domains/teams/index.ts";
 import { volumeLoops } from "../domains/volumes/index.ts";
 import { matchLoop, waitlistLoops, type Matcher } from "../domains/waitlist/index.ts";
 import { idempotencyLoop } from "../process/idempotency-loop.ts";
@@ -19,15 +29,25 @@ import type { Loop } from "./driver.ts";
 
 /** Every background loop of the server, in one list. */
 export function listLoops(
-  { database, clock }: { readonly database: Database; readonly clock: Clock },
+  { database, clock, log }: { readonly database: Database; readonly clock: Clock; readonly log: Log },
   {
     ipHistory,
+    gateway,
     proxy,
     matcher,
+    deliverer,
+    provider,
+    sealer,
+    seller,
   }: {
     readonly ipHistory: IpHistory;
+    readonly gateway: AgentGateway;
     readonly proxy: PortProxy;
     readonly matcher: Matcher;
+    readonly deliverer: Deliverer;
+    readonly provider: PaymentProvider;
+    readonly sealer: Sealer;
+    readonly seller: Seller;
   },
 ): readonly Loop[] {
   return [
@@ -47,16 +67,33 @@ export function listLoops(
     ...hostLoops({ database, clock, notifyMarket }),
     ...instanceLoops({ database, clock }),
     ...meteringLoops({ database, clock }),
+    chargeDayLoop({ database, clock }),
+    ...billingLoops({ database, clock, seller }),
+    ...arrearsLoops({ database, clock }),
+    ...capLoops({ database, clock }),
     ...ledgerLoops({ database, clock }),
     defaultJobLoop({ database, clock }),
     rollListingsLoop({ database, clock }),
+    ...hostingNoticeLoops({ database, clock }),
+    creditNoticeLoop({ database, clock }),
     ...contractLoops({ database, clock }),
     ...taskLoops({ database, clock }),
+    ...teamLoops({ database, clock, moveCredit }),
     ...volumeLoops({ database, clock }),
     idempotencyLoop({ database, clock }),
     proxyLoop({ database, proxy }),
     ...statisticsLoops({ database, clock }),
     matchLoop(matcher),
     ...waitlistLoops({ database, clock }),
+    deliverLoop(deliverer),
+    ...noticeLoops({ database, clock }),
+    ...paymentLoops({ database, clock, log, provider, sealer }),
+    ...reconciliationLoops({
+      database,
+      clock,
+      log,
+      inventories: () => gateway.inventories(),
+      tellAgain: (machineIds) => gateway.push(machineIds),
+    }),
   ];
 }

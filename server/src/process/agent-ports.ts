@@ -18,9 +18,10 @@ import {
   type AgentPorts,
   type Arrival,
   type Departure,
+  type LastWord,
   type ProofMaker,
 } from "../domains/hosts/index.ts";
-import { followDevices, loadDesiredSets, type ReportRecorder } from "../domains/instances/index.ts";
+import { followDevices, loadDesiredSets, storeLastCounters, type ReportRecorder } from "../domains/instances/index.ts";
 import { refreshOffers } from "../domains/market/index.ts";
 import { findTransferHost, loadOpenTasks, recordTaskMessage } from "../domains/tasks/index.ts";
 import { concludeClones } from "../domains/volumes/index.ts";
@@ -76,11 +77,20 @@ export function agentPorts(deps: Deps): AgentPorts {
       withTransaction(database, clock, async (tx) =>
         concludeClones(tx, await recordTaskMessage(tx, machineId, message)),
       ),
+    storeCounters: inBatches((last: readonly LastWord[]) =>
+      withTransaction(database, clock, async (tx) => {
+        await lockMachines(tx, inOrder(last.map(({ machineId }) => machineId)));
+        await storeLastCounters(tx, last);
+        return last.map(() => undefined);
+      }),
+    ),
     findTransferHost: (transferId, side) => findTransferHost(database.kysely, { transferId, side, now: clock.now() }),
-    disconnected: inBatches((departures: readonly Departure[]) =>
+    disconnected: inBatches((departures: readonly (Departure & LastWord)[]) =>
       withTransaction(database, clock, async (tx) => {
         await lockMachines(tx, inOrder(departures.map(({ machineId }) => machineId)));
-        await refreshOffers(tx, await markDisconnected(tx, departures));
+        const goneIds = await markDisconnected(tx, departures);
+        await storeLastCounters(tx, departures);
+        await refreshOffers(tx, goneIds);
         return departures.map(() => undefined);
       }),
     ),

@@ -47,6 +47,9 @@ export function startAgentProcess(options: AgentOptions, clock: Clock): AgentPro
           // One arena is enough for a process of few threads: some megabytes less.
           MALLOC_ARENA_MAX: "1",
           ...process.env,
+          // It runs what renters want: what moves money is none of its business.
+          BERTH_STRIPE_SECRET_KEY: undefined,
+          BERTH_STRIPE_WEBHOOK_SECRET: undefined,
           BERTH_AGENT_TOKEN: options.token,
           BERTH_AGENT_ENDS_WITH_STDIN: "1",
           BERTH_LOG_LEVEL: options.logLevel,

@@ -4,6 +4,7 @@ import { API_KEYS_CHANNEL } from "../domains/accounts/index.ts";
 import { DELETED_CHANNEL, MARKET_CHANNEL, REVOKED_CHANNEL, type AgentGateway } from "../domains/hosts/index.ts";
 import { DESIRED_CHANNEL, PROXY_PORTS_CHANNEL } from "../domains/instances/index.ts";
 import type { OfferTable } from "../domains/market/index.ts";
+import { DELIVER_LOOP, NOTICES_CHANNEL } from "../domains/notices/index.ts";
 import { TASKS_CHANNEL } from "../domains/tasks/index.ts";
 import { VOLUMES_CHANNEL, type SpaceTable } from "../domains/volumes/index.ts";
 import { MATCH_LOOP, STANDING_REQUESTS_CHANNEL, type Matcher } from "../domains/waitlist/index.ts";
@@ -48,6 +49,7 @@ export function createChannels(listening: Listening): ReadonlyMap<string, Channe
         onGap: () => gateway.pushAllTasks(),
       },
     ],
+    [NOTICES_CHANNEL, { onMessage: () => loops.wake(DELIVER_LOOP), onGap: () => loops.wake(DELIVER_LOOP) }],
     [PROXY_PORTS_CHANNEL, { onMessage: () => loops.wake(PROXY_LOOP), onGap: () => loops.wake(PROXY_LOOP) }],
   ]);
 }

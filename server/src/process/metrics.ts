@@ -1,6 +1,7 @@
 import { collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
 import type { Database } from "../db/connect.ts";
 import { countGpuFailures, countGpus } from "../domains/hosts/index.ts";
+import { countFindings } from "../domains/reconciliation/index.ts";
 import type { LoopDriver } from "../loops/driver.ts";
 import type { HttpScope } from "../http/server.ts";
 
@@ -39,6 +40,7 @@ export function registerMetrics({ app, database }: HttpScope, { loops, gateway, 
     },
   });
   registerGpuFigures(database, registers);
+  registerFindings(database, registers);
   new Gauge({
     name: "berth_loop_failures",
     help: "Failed runs of a background loop since the start",
@@ -87,6 +89,19 @@ function registerGpuFigures({ kysely }: Database, registers: readonly Registry[]
     registers: [...registers],
     async collect() {
       for (const [state, count] of Object.entries(await countGpus(kysely))) this.set({ state }, count);
+    },
+  });
+}
+
+/** What reconciliation and audits found, by all processes together. */
+function registerFindings({ kysely }: Database, registers: readonly Registry[]): void {
+  new Gauge({
+    name: "berth_reconciliation_findings",
+    help: "How often something was found that did not agree, by kind and by what was done about it",
+    labelNames: ["kind", "outcome"],
+    registers: [...registers],
+    async collect() {
+      for (const { kind, outcome, count } of await countFindings(kysely)) this.set({ kind, outcome }, count);
     },
   });
 }
