@@ -9,6 +9,7 @@ export function declareAccountCommands(program: Command): void {
   serverCommand(program, "transfer", "give credit to another user")
     .argument("<recipient>", "e-mail address or user id")
     .argument("<dollars>", "how much", parseAmount)
+    .option("--from <subaccount>", "credit of a subaccount of yours: its e-mail address or user id")
     .action(async (recipient, amount, options) =>
       (await import("./commands/account/transfer.ts")).transferCredit(recipient, amount, options),
     );

@@ -22,6 +22,7 @@ export function declareMarketCommands(program: Command): void {
 
   atOnce(whatToRun(serverCommand(program, "rent", "rent an offer: create an instance")))
     .argument("<offer id>", "from `berth search`", parseId)
+    .option("--dry-run", "only say what it would cost, and whether it would start")
     .action(async (id, options) => (await import("./commands/instance/create.ts")).createInstance(id, options));
 
   atOnce(whatToRun(serverCommand(program, "launch", "search and rent the best offer at once")))

@@ -2,6 +2,9 @@ import { Command, Help, type Option } from "commander";
 import { declareAccessCommands } from "./declare-access.ts";
 import { declareAccountCommands } from "./declare-account.ts";
 import { declareAdminCommands } from "./declare-admin.ts";
+import { declareAuditCommands } from "./declare-audit.ts";
+import { declareCapCommands } from "./declare-caps.ts";
+import { declareBillingCommands } from "./declare-billing.ts";
 import { CONNECTION } from "./declare-connection.ts";
 import { declareContractCommands } from "./declare-contracts.ts";
 import { declareHostCommands } from "./declare-hosts.ts";
@@ -10,8 +13,11 @@ import { declareInstanceCommands } from "./declare-instances.ts";
 import { declareKeyCommands } from "./declare-keys.ts";
 import { declareMachineCommands } from "./declare-machines.ts";
 import { declareMarketCommands } from "./declare-market.ts";
+import { declarePaymentCommands, declarePayoutCommands } from "./declare-payments.ts";
+import { declareNoticeCommands } from "./declare-notices.ts";
 import { declareServerCommands } from "./declare-server.ts";
 import { declareServiceCommands } from "./declare-services.ts";
+import { declareTeamCommands } from "./declare-teams.ts";
 import { declareTemplateCommands } from "./declare-templates.ts";
 import { declareVolumeCommands } from "./declare-volumes.ts";
 
@@ -24,13 +30,23 @@ Start with \`berth up\`, or \`berth up --simulate 3\` to try a market without ha
 
 /** What stands together in the help, in its order. */
 const GROUPS: readonly (readonly [string, readonly ((program: Command) => void)[]])[] = [
-  ["The service", [declareServerCommands, declareAdminCommands]],
+  ["The service", [declareServerCommands, declareAdminCommands, declareAuditCommands]],
   ["The market", [declareMarketCommands]],
   ["What you rent", [declareInstanceCommands, declareHostTaskCommands]],
-  ["Ways in", [declareAccessCommands, declareKeyCommands]],
-  ["Money", [declareAccountCommands, declareContractCommands]],
+  ["Ways in", [declareAccessCommands, declareKeyCommands, declareTeamCommands]],
+  [
+    "Money",
+    [
+      declareAccountCommands,
+      declareBillingCommands,
+      declarePaymentCommands,
+      declareContractCommands,
+      declareCapCommands,
+    ],
+  ],
+  ["What you are told", [declareNoticeCommands]],
   ["Templates, volumes, endpoints", [declareTemplateCommands, declareVolumeCommands, declareServiceCommands]],
-  ["Your machines", [declareMachineCommands, declareHostCommands]],
+  ["Your machines", [declareMachineCommands, declareHostCommands, declarePayoutCommands]],
 ];
 
 /** Every command with its options. What a command does is loaded when it runs, so that help is there at once. */

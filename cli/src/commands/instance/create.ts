@@ -1,14 +1,20 @@
 import { instanceCreate } from "../../../../sdk/src/operations.ts";
 import { connect, type ConnectionOptions } from "../../connect.ts";
+import { given } from "../../given.ts";
 import { printAnswer } from "../../output.ts";
+import { renderForecast } from "./forecast.ts";
 import { fieldsToRun, type WhatToRun } from "./what-to-run.ts";
 
-/** Rents an offer. */
+/** Rents an offer, or says what that would cost. */
 export async function createInstance(
   offerId: number,
-  options: ConnectionOptions & WhatToRun & { readonly json?: boolean },
+  options: ConnectionOptions & WhatToRun & { readonly dryRun?: boolean; readonly json?: boolean },
 ): Promise<void> {
-  const body = fieldsToRun(options);
+  const body = { ...fieldsToRun(options), ...given({ dry_run: options.dryRun }) };
   const answer = await instanceCreate(connect(options), { id: offerId, body });
-  printAnswer(answer, options, ({ new_contract: id }) => `Instance ${id} is being created. See: berth show ${id}`);
+  printAnswer(answer, options, (shown) =>
+    "dry_run" in shown
+      ? renderForecast(shown)
+      : `Instance ${shown.new_contract} is being created. See: berth show ${shown.new_contract}`,
+  );
 }

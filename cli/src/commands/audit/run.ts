@@ -1,0 +1,56 @@
+import { adminAudit, type AdminAuditAnswer } from "../../../../sdk/src/operations.ts";
+import { connect, type ConnectionOptions } from "../../connect.ts";
+import { printAnswer, renderTable, type Column } from "../../output.ts";
+import { dateText } from "../../time-text.ts";
+
+type Check = AdminAuditAnswer["checks"][number];
+type Difference = Check["differences"][number];
+
+const CHECKS: readonly Column<Check>[] = [
+  { title: "CHECK", cell: ({ name }) => name },
+  { title: "ROWS", cell: ({ examined_count: count }) => count },
+  { title: "DIFFER", cell: ({ difference_count: count }) => count },
+  { title: "WHAT HAS TO BE SO", cell: ({ title }) => title },
+];
+const DIFFERENCES: readonly Column<Difference>[] = [
+  { title: "ROW", cell: ({ subject }) => subject },
+  { title: "STORED", cell: ({ stored }) => stored },
+  { title: "EXPECTED", cell: ({ expected }) => expected },
+  { title: "PROBLEM", cell: ({ problem }) => problem },
+];
+
+/** Asks until the audit is done: the server answers after some seconds, and goes on meanwhile. */
+export async function runAudit(
+  options: ConnectionOptions & { readonly json?: boolean; readonly full?: boolean },
+): Promise<void> {
+  const client = connect(options);
+  const query = options.full === true ? { full: "true" } : {};
+  let answer = await adminAudit(client, { query });
+  while (answer.state === "running") answer = await adminAudit(client, { query });
+  printAnswer(answer, options, renderAudit);
+  if (answer.is_sound !== true) process.exitCode = 1;
+}
+
+function renderAudit(answer: AdminAuditAnswer): string {
+  const { checks, is_sound: isSound, audited_at: auditedAt } = answer;
+  const broken = checks.filter(({ difference_count: count }) => count > 0);
+  const blocks = [
+    renderTable(checks, CHECKS, "Nothing was checked."),
+    ...broken.map(renderBroken),
+    `${isSound === true ? "Nothing differs" : `${broken.length} of ${checks.length} checks found rows that differ`}${
+      auditedAt === null ? "" : `, as of ${dateText(auditedAt)} UTC`
+    }. ${scopeText(answer)}`,
+  ];
+  return blocks.join("\n\n");
+}
+
+function renderBroken({ name, title, difference_count: count, differences }: Check): string {
+  const rest = count > differences.length ? `\n… and ${count - differences.length} more` : "";
+  return `${name}: ${title}\n${renderTable(differences, DIFFERENCES, "")}${rest}`;
+}
+
+function scopeText({ is_full: isFull, sealed_until: sealedUntil }: AdminAuditAnswer): string {
+  if (isFull) return "Everything was read.";
+  if (sealedUntil === null) return "Everything was read: nothing is sealed yet.";
+  return `What came before ${dateText(sealedUntil)} UTC is sealed: --full reads it, too.`;
+}

@@ -1,0 +1,8 @@
+import { capRemove } from "../../../../sdk/src/operations.ts";
+import { connect, type ConnectionOptions } from "../../connect.ts";
+import { printAnswer } from "../../output.ts";
+
+export async function removeCap(id: number, options: ConnectionOptions & { readonly json?: boolean }): Promise<void> {
+  const answer = await capRemove(connect(options), { id });
+  printAnswer(answer, options, ({ msg }) => msg);
+}

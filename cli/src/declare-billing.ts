@@ -1,0 +1,48 @@
+import { Option, type Command } from "commander";
+import { billingGroup } from "./billing-group.ts";
+import { serverCommand } from "./declare-connection.ts";
+import { parseCount, parseId, parseTime } from "./parse.ts";
+
+/** What was used, what it cost, and the invoices for it. */
+export function declareBillingCommands(program: Command): void {
+  const billing = billingGroup(program);
+  declareCharges(billing);
+  declareInvoices(billing);
+  serverCommand(billing, "earnings", "show what renters paid for your machines")
+    .argument("[machine]", "id of the machine; all when left out", parseId)
+    .option("--from <date>", "first day, such as 2026-01-31", parseTime)
+    .option("--to <date>", "last day", parseTime)
+    .option("--days <count>", "how many days up to the last; 30 when nothing is said", parseCount)
+    .option("--by-day", "a line for each day, in place of each machine")
+    .action(async (id, options) => (await import("./commands/machine/earnings.ts")).showEarnings(id, options));
+}
+
+function declareCharges(billing: Command): void {
+  const charges = serverCommand(billing, "charges", "show what you used and what it cost, by day")
+    .option("--from <date>", "first day, such as 2026-01-31; 30 days ago when left out", parseTime)
+    .option("--to <date>", "last day; today when left out", parseTime)
+    .addOption(new Option("--type <what>", "only these").choices(["instance", "volume", "serverless"]))
+    .option("--tree", "endpoints with the instances that work for them")
+    .addOption(new Option("--lines", "every line: when, in which state, why, and at what price").conflicts("type"));
+  charges.action(async (options) => (await import("./commands/billing/charges.ts")).listCharges(options));
+  serverCommand(billing, "export", "write every charge line as CSV")
+    .option("--movements", "the movements of money instead")
+    .option("--from <date>", "not before, such as 2026-01-31")
+    .option("--to <date>", "not after")
+    .option("--output <file>", "where to; to the terminal when left out")
+    .action(async (options) => (await import("./commands/billing/export.ts")).exportCsv(options));
+}
+
+function declareInvoices(billing: Command): void {
+  serverCommand(billing, "invoices", "list your monthly invoices").action(async (options) =>
+    (await import("./commands/billing/invoices.ts")).listDocuments(options),
+  );
+  serverCommand(billing, "invoice", "show a monthly invoice")
+    .argument("<number>", "such as 2026-000042, from `berth billing invoices`")
+    .option("--pdf <file>", "write it as a PDF")
+    .action(async (number, options) => (await import("./commands/billing/invoice.ts")).showDocument(number, options));
+  serverCommand(billing, "movements", "list top-ups, transfers, refunds and payouts")
+    .option("--from <date>", "first day, such as 2026-01-31; a year ago when left out", parseTime)
+    .option("--to <date>", "last day; today when left out", parseTime)
+    .action(async (options) => (await import("./commands/billing/movements.ts")).listMovements(options));
+}

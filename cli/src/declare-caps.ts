@@ -1,0 +1,23 @@
+import { Option, type Command } from "commander";
+import { parseScope } from "./commands/cap/scope-text.ts";
+import { serverCommand } from "./declare-connection.ts";
+import { parseId, parseNumber } from "./parse.ts";
+
+export function declareCapCommands(program: Command): void {
+  const cap = program.command("cap").description("limit spending per day, month or in total: set, list, remove");
+  serverCommand(cap, "set", "limit what the account, a key, an endpoint group or an instance may spend")
+    .argument("<scope>", "account, key:ID, endpoint:ID or instance:ID", parseScope)
+    .argument("<dollars>", "how much; 0 stops what it limits", parseNumber)
+    .addOption(
+      new Option("--per <period>", "when it begins anew, at midnight UTC; total never does")
+        .choices(["day", "month", "total"])
+        .makeOptionMandatory(),
+    )
+    .action(async (scope, limit, options) => (await import("./commands/cap/set.ts")).setCap(scope, limit, options));
+  serverCommand(cap, "list", "show all limits, and what they leave").action(async (options) =>
+    (await import("./commands/cap/list.ts")).listCaps(options),
+  );
+  serverCommand(cap, "remove", "remove a limit")
+    .argument("<id>", "from `berth cap list`", parseId)
+    .action(async (id, options) => (await import("./commands/cap/remove.ts")).removeCap(id, options));
+}

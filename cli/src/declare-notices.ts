@@ -1,0 +1,60 @@
+import { Option, type Command } from "commander";
+import { serverCommand } from "./declare-connection.ts";
+import { parseCount, parseId } from "./parse.ts";
+
+/** What users are told, by which channels, and the webhooks that it goes to. */
+export function declareNoticeCommands(program: Command): void {
+  serverCommand(program, "notices", "read what you were told, newest first")
+    .option("--unread", "only what you have not read")
+    .option("--limit <count>", "how many, 100 at most", parseCount, 25)
+    .option("--mark-read", "mark what is shown, and all before it, as read")
+    .action(async (options) => (await import("./commands/notice/list.ts")).listNotices(options));
+  declarePreferences(program);
+  declareWebhooks(program);
+}
+
+function declarePreferences(program: Command): void {
+  const notification = program.command("notification").description("what you are told, and by which channel");
+  serverCommand(notification, "list", "list what you can be told, and how you are").action(async (options) =>
+    (await import("./commands/notice/list-preferences.ts")).listPreferences(options),
+  );
+  const channel = (flag: string, what: string) => new Option(`${flag} <on or off>`, what).choices(["on", "off"]);
+  serverCommand(notification, "set", "choose how you are told of something")
+    .argument("<type>", "such as client:low_credit, from `berth notification list`")
+    .addOption(channel("--email", "by e-mail"))
+    .addOption(channel("--webhooks", "by the webhooks that subscribe to it"))
+    .action(async (type, options) =>
+      (await import("./commands/notice/set-preference.ts")).setPreference(type, options),
+    );
+}
+
+function declareWebhooks(program: Command): void {
+  const webhook = program.command("webhook").description("addresses of yours that are called with what you are told");
+  serverCommand(webhook, "create", "add a webhook; its secret is shown this once")
+    .argument("<address>", "an https address")
+    .argument("<types...>", "what it is told, such as client:low_credit")
+    .option("--name <name>", "a name for you to know it by")
+    .action(async (address, types, options) =>
+      (await import("./commands/webhook/create.ts")).createWebhook(address, types, options),
+    );
+  serverCommand(webhook, "list", "list your webhooks").action(async (options) =>
+    (await import("./commands/webhook/list.ts")).listWebhooks(options),
+  );
+  serverCommand(webhook, "update", "change a webhook; what is not named stays")
+    .argument("<id>", "id of the webhook", parseId)
+    .option("--address <address>", "another https address")
+    .option("--types <types...>", "what it is told from now on")
+    .option("--name <name>", "another name; an empty one takes it away")
+    .action(async (id, options) => (await import("./commands/webhook/update.ts")).updateWebhook(id, options));
+  const ofOne = (name: string, summary: string) =>
+    serverCommand(webhook, name, summary).argument("<id>", "id of the webhook", parseId);
+  ofOne("delete", "delete a webhook").action(async (id, options) =>
+    (await import("./commands/webhook/delete.ts")).deleteWebhook(id, options),
+  );
+  ofOne("rotate", "give a webhook another secret; it is shown this once").action(async (id, options) =>
+    (await import("./commands/webhook/rotate.ts")).rotateWebhook(id, options),
+  );
+  ofOne("test", "call a webhook once with a test event").action(async (id, options) =>
+    (await import("./commands/webhook/test.ts")).testWebhook(id, options),
+  );
+}

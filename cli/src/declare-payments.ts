@@ -1,0 +1,76 @@
+import { Argument, Option, type Command } from "commander";
+import { billingGroup, groupOf } from "./billing-group.ts";
+import { adminCommand, serverCommand } from "./declare-connection.ts";
+import { parseAmount, parseId, parseNumber } from "./parse.ts";
+
+const PAYOUT_METHODS = ["stripe", "wise", "paypal", "bank"];
+const PAYOUT_STATES = ["pending", "sending", "paid", "failed"];
+
+/** Paying by card. */
+export function declarePaymentCommands(program: Command): void {
+  const billing = billingGroup(program);
+  serverCommand(billing, "top-up", "add credit by card: prints the page to pay on")
+    .argument("<dollars>", "how much, at least 5", parseAmount)
+    .option("--save-card", "keep the card for automatic payments")
+    .action(async (amount, options) => (await import("./commands/payment/top-up.ts")).topUp(amount, options));
+  serverCommand(billing, "payments", "list your card payments and what became of them").action(async (options) =>
+    (await import("./commands/payment/list.ts")).listPayments(options),
+  );
+  serverCommand(billing, "cards", "list your saved cards").action(async (options) =>
+    (await import("./commands/payment/cards.ts")).listCards(options),
+  );
+  serverCommand(billing, "add-card", "save a card: prints the page to leave it on").action(async (options) =>
+    (await import("./commands/payment/cards.ts")).addCard(options),
+  );
+  serverCommand(billing, "use-card", "choose the card that is charged automatically")
+    .argument("<id>", "id of the card, from `berth billing cards`", parseId)
+    .action(async (id, options) => (await import("./commands/payment/cards.ts")).useCard(id, options));
+  serverCommand(billing, "remove-card", "remove a saved card")
+    .argument("<id>", "id of the card, from `berth billing cards`", parseId)
+    .action(async (id, options) => (await import("./commands/payment/cards.ts")).removeCard(id, options));
+  serverCommand(billing, "autobill", "show or change when your card is charged automatically")
+    .addOption(new Option("--on", "charge the card by itself").conflicts("off"))
+    .option("--off", "never charge it by itself")
+    .option("--threshold <dollars>", "charge it when credit has come down to this", parseNumber)
+    .option("--amount <dollars>", "how much to charge each time, at least 5", parseAmount)
+    .action(async (options) => (await import("./commands/payment/autobill.ts")).autobill(options));
+}
+
+/** What hosts are paid. */
+export function declarePayoutCommands(program: Command): void {
+  const host = groupOf(program, "host", "your machines that joined, and how others join");
+  serverCommand(host, "payouts", "list what you were paid, and what you will be").action(async (options) =>
+    (await import("./commands/payout/list.ts")).listPayouts(options),
+  );
+  serverCommand(host, "payout-method", "show or say where your payouts go")
+    .addArgument(new Argument("[method]", "where to").choices(PAYOUT_METHODS))
+    .option("--account-id <id>", "stripe: your connected account")
+    .option("--email <address>", "wise, paypal: the address of your account there")
+    .option("--account-holder <name>", "bank: whose account it is")
+    .option("--country <code>", "bank: the two letters of its country")
+    .option("--iban <iban>", "bank: the account")
+    .option("--bic <bic>", "bank: its BIC")
+    .option("--account-number <number>", "bank: the account, where there is no IBAN")
+    .option("--routing-number <number>", "bank: where there is no IBAN")
+    .action(async (method, options) => (await import("./commands/payout/method.ts")).payoutMethod(method, options));
+
+  const admin = groupOf(program, "admin", "manage users, credit, keys, disks and machines");
+  adminCommand(admin, "payouts", "list payouts to hosts")
+    .addOption(new Option("--state <state>", "only these").choices(PAYOUT_STATES))
+    .action(async (options) => (await import("./commands/payout/settle.ts")).listAllPayouts(options));
+  adminCommand(admin, "payout", "show a payout, and in full where it goes")
+    .argument("<id>", "id of the payout", parseId)
+    .action(async (id, options) => (await import("./commands/payout/settle.ts")).showPayout(id, options));
+  adminCommand(admin, "payout-paid", "say that you have sent a payout")
+    .argument("<id>", "id of the payout", parseId)
+    .requiredOption("--reference <text>", "what the payment is called where you made it")
+    .action(async (id, options) => (await import("./commands/payout/settle.ts")).settlePayout(id, "paid", options));
+  adminCommand(admin, "payout-failed", "say that a payout could not be sent, or came back")
+    .argument("<id>", "id of the payout", parseId)
+    .requiredOption("--reason <text>", "why; the host reads it")
+    .action(async (id, options) => (await import("./commands/payout/settle.ts")).settlePayout(id, "failed", options));
+  adminCommand(admin, "refund", "give a card payment back to its card")
+    .argument("<payment>", "id of the payment", parseId)
+    .argument("[dollars]", "how much; all of it when left out", parseAmount)
+    .action(async (id, amount, options) => (await import("./commands/payment/refund.ts")).refund(id, amount, options));
+}
