@@ -1,0 +1,81 @@
+import { FakeHost, type FakeHostOptions } from "../support/fake-host.ts";
+
+/** A stretch of time in which a container ran, in milliseconds since 1970; without an end it still does. */
+export type Stretch = { readonly fromMs: number; untilMs: number | undefined };
+
+/** What one start of one instance did on its host, whatever anybody was told of it. */
+export type Run = { readonly instanceId: number; readonly generation: number; readonly stretches: Stretch[] };
+
+/** Traffic of an instance, as long as it runs: so many bytes in each second. */
+export type Flow = {
+  readonly instanceId: number;
+  readonly fromMs: number;
+  readonly untilMs: number;
+  readonly receivedPerSecond: number;
+  readonly sentPerSecond: number;
+};
+
+/** An agent that keeps a diary of what really ran, moves bytes, and stops everything when its lease has run out. */
+export class MonthHost extends FakeHost {
+  readonly runs: Run[] = [];
+  readonly flows: Flow[] = [];
+  private readonly clock: FakeHostOptions["clock"];
+  /** Starts that are over although nobody has asked for that yet. */
+  private readonly dead = new Set<Run>();
+
+  constructor(options: ConstructorParameters<typeof FakeHost>[0]) {
+    super(options);
+    this.clock = options.clock;
+  }
+
+  /** Its lease ran out at this moment: it has stopped everything. */
+  stopAll(atMs: number): void {
+    for (const run of this.runs) {
+      const last = run.stretches.at(-1);
+      if (last === undefined || last.untilMs !== undefined) continue;
+      last.untilMs = atMs;
+      this.dead.add(run);
+    }
+  }
+
+  override obedience(): ReturnType<FakeHost["obedience"]> {
+    const nowMs = this.clock.now().getTime();
+    return super.obedience().map((seen) => {
+      const run = this.runOf(seen.instance_id, seen.generation);
+      const isDead = this.dead.has(run);
+      const isRunning = seen.state === "running" && !isDead;
+      const last = run.stretches.at(-1);
+      const isOpen = last !== undefined && last.untilMs === undefined;
+      if (isRunning && !isOpen) run.stretches.push({ fromMs: nowMs, untilMs: undefined });
+      if (!isRunning && isOpen) last.untilMs = nowMs;
+      const counters = { running_ms: ranMs(run, nowMs), ...this.bytesOf(run, nowMs) };
+      return { ...seen, counters, ...(isDead && seen.state === "running" ? STOPPED : {}) };
+    });
+  }
+
+  private runOf(instanceId: number, generation: number): Run {
+    const known = this.runs.find((run) => run.instanceId === instanceId && run.generation === generation);
+    if (known !== undefined) return known;
+    const run: Run = { instanceId, generation, stretches: [] };
+    this.runs.push(run);
+    return run;
+  }
+
+  private bytesOf({ instanceId, stretches }: Run, nowMs: number) {
+    const bytes = { received_bytes: 0, sent_bytes: 0 };
+    for (const flow of this.flows.filter((one) => one.instanceId === instanceId)) {
+      for (const { fromMs, untilMs = nowMs } of stretches) {
+        const seconds = Math.max(0, Math.min(untilMs, flow.untilMs, nowMs) - Math.max(fromMs, flow.fromMs)) / 1000;
+        bytes.received_bytes += seconds * flow.receivedPerSecond;
+        bytes.sent_bytes += seconds * flow.sentPerSecond;
+      }
+    }
+    return bytes;
+  }
+}
+
+const STOPPED = { state: "stopped", status_msg: "its lease ran out", ports: {} } as const;
+
+function ranMs({ stretches }: Run, nowMs: number): number {
+  return stretches.reduce((sum, { fromMs, untilMs = nowMs }) => sum + untilMs - fromMs, 0);
+}

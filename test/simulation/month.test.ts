@@ -1,0 +1,279 @@
+// The month of month.ts, held against a model that adds up seconds, and against everything that shows it to anybody.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { formatDollars, parseDollars, roundHalfUp } from "../../server/src/base/money.ts";
+import { readPdf } from "../support/pdf-text.ts";
+import { creditFor, rentalCost, volumeCost, type Component, type Exact } from "./month-oracle.ts";
+import type { Month } from "./month-actions.ts";
+import { FEE_PERCENT, MONTH, playMonth } from "./month.ts";
+import type { Person } from "./month-world.ts";
+
+const CENT = 10_000_000n;
+const COMPONENTS = ["gpu", "disk", "bwu", "bwd"] as const satisfies readonly Component[];
+
+type Line = {
+  readonly component: Component;
+  readonly from_at: Date;
+  readonly to_at: Date;
+  readonly amount: bigint;
+  readonly unpaid: bigint;
+};
+
+async function rowsOf<Row extends object>({ world }: Month, text: string, values: readonly unknown[] = []) {
+  return (await world.pool.query<Row>(text, [...values])).rows;
+}
+
+async function numberOf(month: Month, text: string, values: readonly unknown[] = []): Promise<bigint> {
+  const [row] = await rowsOf<{ sum: string | bigint | null }>(month, text, values);
+  return BigInt(row?.sum ?? 0);
+}
+
+function linesOf(month: Month, contract: "instance_id" | "volume_id", id: number): Promise<readonly Line[]> {
+  return rowsOf<Line>(
+    month,
+    `select component, from_at, to_at, amount_nanos as amount, unpaid_nanos as unpaid
+     from charge_lines where ${contract} = $1 order by id`,
+    [id],
+  );
+}
+
+/** What was charged is what it cost, less the fractions of a nano-dollar that each line left out. */
+function assertCharged(what: string, lines: readonly Line[], { above, below }: Exact): void {
+  const charged = lines.reduce((sum, { amount, unpaid }) => sum + amount + unpaid, 0n);
+  const missing = above - charged * below;
+  const report = `${what}: charged ${charged}, and it cost ${above / below}, on ${lines.length} lines`;
+  assert.ok(missing >= 0n && missing <= BigInt(lines.length) * below, report);
+}
+
+const inFull = { fromMs: 0, untilMs: Date.parse("2026-04-03T12:00:00Z") };
+const addUp = (amounts: readonly number[]) => amounts.reduce((sum, amount) => sum + centsOf(amount), 0n);
+const centsOf = (dollars: number) => BigInt(Math.round(dollars * 100));
+const inCents = (nanos: bigint) => roundHalfUp(nanos, CENT) / CENT;
+
+test("a month of rents, bids, stops, an outage, a cap, a refund and payouts", async (t) => {
+  const month = await playMonth(t);
+  const { world, people, rentals, volumes, outages } = month;
+
+  await t.test("leaves books in which an audit finds nothing at any time, and no alarm", async () => {
+    assert.ok(month.audits.length >= 8);
+    assert.deepEqual(
+      month.audits.flatMap(({ differences }) => differences),
+      [],
+    );
+    assert.ok(month.audits.every(({ isSound }) => isSound));
+    assert.deepEqual(world.complaints, []);
+    const below = await rowsOf(month, "select kind from ledger_accounts where balance_nanos < floor_nanos");
+    assert.deepEqual(below, []);
+    assert.equal(await numberOf(month, "select sum(balance_nanos) as sum from ledger_accounts"), 0n);
+  });
+
+  await t.test("charges each instance what its seconds and bytes cost", async () => {
+    assert.equal(rentals.length, 6);
+    for (const rental of rentals) {
+      const lines = await linesOf(month, "instance_id", rental.id);
+      for (const component of COMPONENTS) {
+        const own = lines.filter((line) => line.component === component);
+        assertCharged(`${component} of ${rental.label}`, own, rentalCost(rental, component, outages, inFull));
+      }
+    }
+  });
+
+  await t.test("charges on each line of time what its own seconds cost, rounded down", async () => {
+    for (const rental of rentals) {
+      for (const line of await linesOf(month, "instance_id", rental.id)) {
+        if (line.component !== "gpu" && line.component !== "disk") continue;
+        const window = { fromMs: line.from_at.getTime(), untilMs: line.to_at.getTime() };
+        const { above, below } = rentalCost(rental, line.component, outages, window);
+        assert.equal(line.amount + line.unpaid, above / below, `${rental.label} from ${line.from_at.toISOString()}`);
+      }
+    }
+  });
+
+  await t.test("charges volumes as long as they and their hosts are there", async () => {
+    for (const volume of volumes) {
+      const lines = await linesOf(month, "volume_id", volume.id);
+      assertCharged(`volume ${volume.id}`, lines, volumeCost(volume, outages, inFull));
+    }
+  });
+
+  await t.test("leaves nothing unpaid: whoever ran out was stopped before", async () => {
+    assert.equal(await numberOf(month, "select sum(unpaid_nanos) as sum from charge_lines"), 0n);
+  });
+
+  await t.test(
+    "gives back the last ten minutes before the outage, and a deposit less the discount and its fee",
+    async () => {
+      const [outage] = outages;
+      assert.ok(outage);
+      for (const rental of rentals) {
+        const { above, below } = creditFor(rental, outages, outage);
+        const given = await numberOf(
+          month,
+          "select sum(amount_nanos) as sum from ledger_transfers where code = 'host_credit' and cause ->> 'instance_id' = $1",
+          [rental.id],
+        );
+        assert.ok(above - given * below >= 0n && above - given * below <= 2n * below, `${rental.label}: ${given}`);
+      }
+      await assertRefund(month);
+    },
+  );
+
+  await t.test("pays hosts what renters paid, less the fee", async () => {
+    for (const host of [people.harbour, people.northlight]) await assertEarned(month, host);
+  });
+
+  for (const person of [people.ada, people.ben, people.dora, people.lab]) {
+    await t.test(`shows ${person.name} the same everywhere, to the cent`, () => assertShown(month, person));
+  }
+});
+
+async function assertRefund(month: Month): Promise<void> {
+  const rental = month.rentals.find(({ reserved }) => reserved !== undefined);
+  assert.ok(rental?.reserved);
+  const { discountPpm, dollars } = rental.reserved;
+  const sum = (where: string) =>
+    numberOf(month, `select sum(amount_nanos) as sum from ledger_transfers where ${where}`, [rental.id]);
+  const used = await numberOf(
+    month,
+    "select sum(amount_nanos) as sum from charge_lines where instance_id = $1 and paid_from = 'deposit'",
+    [rental.id],
+  );
+  const credited = await sum("code = 'host_credit' and cause ->> 'instance_id' = $1");
+  const left = BigInt(dollars) * 1_000_000_000n - used + credited;
+  // What was used cost so much more without the discount.
+  const saved = (used * BigInt(discountPpm)) / BigInt(1_000_000 - discountPpm);
+  const refunded = await sum("code = 'refund' and cause ->> 'instance_id' = $1");
+  const expected = left - saved - (saved * 5n) / 100n;
+  const distance = refunded > expected ? refunded - expected : expected - refunded;
+  assert.ok(distance < 1_000n, `${formatDollars(refunded)} instead of ${formatDollars(expected)} came back`);
+}
+
+/** What came to a host is what renters paid there, and it is with the host, with the house, or on its way. */
+async function assertEarned(month: Month, host: Person): Promise<void> {
+  const paid = await numberOf(month, "select sum(amount_nanos) as sum from charge_lines where host_id = $1", [host.id]);
+  const moved = (side: "debit" | "credit", where: string) =>
+    numberOf(
+      month,
+      `select sum(t.amount_nanos) as sum from ledger_transfers t join ledger_accounts a on a.id = t.${side}_account_id
+       where a.user_id = $1 and a.kind = 'earnings' and ${where}`,
+      [host.id],
+    );
+  const forEnding = await moved("credit", "t.key like 'deposit:%'");
+  const givenBack = await moved("debit", "t.code = 'host_credit'");
+  assert.equal(await moved("credit", "true"), paid + forEnding);
+  const [fees, payouts] = [await moved("debit", "t.code = 'fee'"), await moved("debit", "t.code = 'payout'")];
+  const balance = await numberOf(
+    month,
+    "select balance_nanos as sum from ledger_accounts where user_id = $1 and kind = 'earnings'",
+    [host.id],
+  );
+  assert.equal(fees + payouts + balance, paid + forEnding - givenBack);
+  const { payouts: shown } = await month.world.done(host, "GET", "/v0/billing/payouts/");
+  assert.ok(shown.length >= 2);
+  const sum = (field: "amount" | "fee" | "earned") =>
+    shown.reduce((total: bigint, payout: Record<string, number>) => total + nanosIn(payout[field]), 0n);
+  assert.deepEqual([sum("amount"), sum("fee")], [payouts, fees]);
+  const exactFees = sum("earned") * BigInt(FEE_PERCENT);
+  assert.ok(exactFees - fees * 100n >= 0n && exactFees - fees * 100n < BigInt(shown.length) * 100n);
+}
+
+function nanosIn(dollars: number | undefined): bigint {
+  return parseDollars(dollars ?? Number.NaN) ?? 0n;
+}
+
+async function assertShown(month: Month, person: Person): Promise<void> {
+  const { world } = month;
+  const exact = await numberOf(
+    month,
+    `select sum(amount_nanos) as sum from charge_lines
+     where payer_id = $1 and charged_at >= '2026-03-01T00:00:00Z' and charged_at < '2026-04-01T00:00:00Z'`,
+    [person.id],
+  );
+  assert.ok(exact > 0n);
+  const { results } = await world.done(person, "GET", "/v0/invoice_documents/");
+  const [summary, ...others] = results;
+  assert.deepEqual(others, []);
+  const invoice = await world.done(person, "GET", `/v0/invoice_documents/${summary.number}/`);
+  assert.equal(centsOf(invoice.total), inCents(exact));
+  assert.equal(invoice.balance.opening, 0, "nobody had anything before");
+  assert.equal(addUp(invoice.lines.map((line: { amount: number }) => line.amount)), centsOf(invoice.total));
+
+  const days = encodeURIComponent(JSON.stringify({ day: { gte: MONTH.from, lte: MONTH.to } }));
+  const charges = await world.done(person, "GET", `/v0/charges/?limit=500&select_filters=${days}`);
+  assert.equal(parseDollars(charges.total_amount), exact);
+  const inRows = charges.results.reduce(
+    (sum: bigint, row: { amount_exact: string }) => sum + (parseDollars(row.amount_exact) ?? 0n),
+    0n,
+  );
+  assert.equal(inRows, exact);
+
+  const { text: csv } = await world.call({
+    url: `/api/v0/charges/export/?from=${MONTH.from}&to=${MONTH.to}`,
+    secret: person.secret,
+  });
+  const [titles = "", ...records] = csv.trimEnd().split("\r\n");
+  const column = titles.split(",").indexOf("amount_usd");
+  assert.equal(
+    records.reduce((sum, record) => sum + (parseDollars(record.split(",")[column] ?? "") ?? 0n), 0n),
+    exact,
+  );
+  await assertReported(month, person);
+  await assertPrinted(month, person, invoice);
+}
+
+/** The report has the usage that credit paid; with the movements of money it makes the credit that was left. */
+async function assertReported(month: Month, person: Person): Promise<void> {
+  const { world } = month;
+  const fromCredit = await numberOf(
+    month,
+    `select sum(amount_nanos) as sum from charge_lines where payer_id = $1 and paid_from = 'credit'
+       and charged_at < '2026-04-01T00:00:00Z'`,
+    [person.id],
+  );
+  const period = `sdate=${MONTH.from}&edate=${MONTH.to}`;
+  const report = await world.done(person, "GET", `/v0/users/me/invoices/?inc_charges=true&no_payouts=true&${period}`);
+  type Reported = { readonly type: string; readonly amount: number };
+  const used: readonly Reported[] = report.invoices.filter(({ type }: Reported) => type === "charge");
+  assert.equal(
+    used.reduce((sum, { amount }) => sum + nanosIn(amount), 0n),
+    fromCredit,
+  );
+  const when = { gte: Date.parse("2026-03-01T00:00:00Z") / 1000, lte: Date.parse("2026-04-01T00:00:00Z") / 1000 - 1 };
+  const filters = encodeURIComponent(JSON.stringify({ when }));
+  const movements = await world.done(person, "GET", `/v1/invoices/?limit=500&select_filters=${filters}`);
+  type Moved = { readonly amount: number; readonly metadata: { readonly direction: "in" | "out" } };
+  const moved: bigint = movements.results.reduce((sum: bigint, { amount, metadata: { direction } }: Moved) => {
+    const size = nanosIn(Math.abs(amount));
+    return direction === "in" ? sum + size : sum - size;
+  }, 0n);
+  const left = await numberOf(
+    month,
+    `select sum(case when t.credit_account_id = a.id then t.amount_nanos else -t.amount_nanos end) as sum
+     from ledger_accounts a join ledger_transfers t on a.id in (t.debit_account_id, t.credit_account_id)
+     where a.user_id = $1 and a.kind = 'credit' and t.created_at < '2026-04-01T00:00:00Z'`,
+    [person.id],
+  );
+  assert.equal(moved - fromCredit, left);
+}
+
+type Printed = {
+  readonly number: string;
+  readonly total: number;
+  readonly lines: readonly { readonly amount: number }[];
+};
+
+/** Page and PDF have the lines and the total of the invoice. */
+async function assertPrinted({ world }: Month, { secret }: Person, { number, total, lines }: Printed): Promise<void> {
+  const url = `/api/v0/invoice_documents/${number}`;
+  const page = await world.call({ url: `${url}/page/`, secret });
+  const pdf = await world.call({ url: `${url}/pdf/`, secret });
+  const texts = [page.text, (await readPdf(pdf.bytes)).join("\n")];
+  for (const text of texts) {
+    const amounts = [...text.matchAll(/(?<![\d.,-])-?\d{1,3}(?:,\d{3})*\.\d\d(?![\d.%])/g)].map(([amount]) => amount);
+    for (const amount of [total, ...lines.map((line) => line.amount)]) {
+      const place = amounts.indexOf(amount.toLocaleString("en", { minimumFractionDigits: 2 }));
+      assert.ok(place >= 0, `${amount} is missing`);
+      amounts.splice(place, 1);
+    }
+  }
+}

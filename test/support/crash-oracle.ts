@@ -1,0 +1,183 @@
+// What must be so after any number of crashes: by the product's own audit, by the ledger, by what the clients were told,
+// and by what the engines have really run.
+import { createHash } from "node:crypto";
+import type { Asked, CrashClients } from "./crash-clients.ts";
+import type { CrashWorld } from "./crash-world.ts";
+import { judgeRuns, type ChargedRun, type RunVerdict } from "./crash-runs.ts";
+import { auditStorage } from "./crash-storage.ts";
+import { until } from "./until.ts";
+
+const NANOS_PER_CENT = 10_000_000n;
+const SETTLE_LIMIT_MS = 120_000;
+
+/** Waits until all is settled, and returns a sentence for each thing that is not as it has to be. */
+export async function auditCrash(world: CrashWorld, clients: CrashClients): Promise<readonly string[]> {
+  const problems: string[] = [];
+  await untilSettled(world).catch((error: unknown) => problems.push(String(error)));
+  problems.push(...(await auditProduct(world)));
+  problems.push(...(await auditLedger(world)));
+  problems.push(...(await auditLines(world)));
+  problems.push(...(await auditAcknowledged(world, clients)));
+  problems.push(...(await auditCredit(world, clients)));
+  problems.push(...(await auditRuns(world)));
+  problems.push(...(await auditStorage(world, clients)));
+  return problems;
+}
+
+async function untilSettled(world: CrashWorld): Promise<void> {
+  const left = async () =>
+    world.berth.sql(
+      `select 'instance' as kind, id, phase, settle_at from instances where phase <> 'ended' or settle_at is not null
+       union all select 'volume', id, problem, settle_at from volumes where deleted_at is null or settle_at is not null
+       union all select 'fault', instance_id, reason, at from host_faults where settled_at is null`,
+    );
+  await until(
+    "everything to be over and settled",
+    async () => {
+      const rows = await left();
+      if (rows.length > 0) throw new Error(JSON.stringify(rows.slice(0, 10)));
+      return true;
+    },
+    SETTLE_LIMIT_MS,
+  );
+}
+
+/** `./berth audit --full`. */
+async function auditProduct(world: CrashWorld): Promise<readonly string[]> {
+  const { code, stdout, stderr } = await world.berth.cli("audit", "--full");
+  console.log(stdout.trim().split("\n").at(-1) ?? "");
+  return code === 0 ? [] : [`./berth audit --full ended with ${code}: ${stdout}${stderr}`];
+}
+
+async function auditLedger(world: CrashWorld): Promise<readonly string[]> {
+  const [books] = await world.berth.sql(
+    `select (select sum(balance_nanos) from ledger_accounts)::text as sum,
+       (select count(*) from ledger_accounts where balance_nanos - held_nanos < floor_nanos)::int as overdrawn,
+       (select count(*) from ledger_accounts a where balance_nanos <>
+          coalesce((select sum(amount_nanos) from ledger_transfers where credit_account_id = a.id), 0)
+          - coalesce((select sum(amount_nanos) from ledger_transfers where debit_account_id = a.id), 0))::int as wrong,
+       (select count(*) from ledger_accounts where held_nanos <> 0)::int as held,
+       (select count(*) from ledger_holds where state = 'pending')::int as holds,
+       (select count(*) from ledger_caps where held_nanos <> 0)::int as cap_held,
+       (select count(*) from leases where released_at is null)::int as leases,
+       (select count(*) from leases a join leases b on a.device_id = b.device_id and a.id < b.id
+         where tstzrange(a.granted_at, a.released_at) && tstzrange(b.granted_at, b.released_at))::int as leased_twice`,
+  );
+  const { sum, ...counts } = books ?? {};
+  const wrong = Object.entries(counts).filter(([, count]) => count !== 0);
+  return [
+    ...(sum === "0" ? [] : [`the ledger sums to ${String(sum)}`]),
+    ...wrong.map(([name, count]) => `${name}: ${String(count)} rows, with everything over`),
+  ];
+}
+
+/** Nothing is on two lines, and no transfer pays two. */
+async function auditLines(world: CrashWorld): Promise<readonly string[]> {
+  const [found] = await world.berth.sql(
+    `select (select count(*) from charge_lines a join charge_lines b on a.id < b.id and a.component = b.component
+         and a.instance_id = b.instance_id and tstzrange(a.from_at, a.to_at) && tstzrange(b.from_at, b.to_at)
+         where a.component in ('gpu', 'disk'))::int as instance_overlaps,
+       (select count(*) from charge_lines a join charge_lines b on a.id < b.id and a.volume_id = b.volume_id
+         and tstzrange(a.from_at, a.to_at) && tstzrange(b.from_at, b.to_at))::int as volume_overlaps,
+       (select count(transfer_id) - count(distinct transfer_id) from charge_lines)::int as paid_twice,
+       (select count(*) - count(distinct key) from ledger_transfers)::int as repeated_keys,
+       (select count(*) from ledger_transfers t where code like 'usage_%'
+         and not exists (select from charge_lines l where l.transfer_id = t.id))::int as without_line`,
+  );
+  return Object.entries(found ?? {}).flatMap(([name, count]) => (count === 0 ? [] : [`${name}: ${String(count)}`]));
+}
+
+/** Each acknowledged request is there once, and nothing is there that nobody was told of. */
+async function auditAcknowledged(world: CrashWorld, clients: CrashClients): Promise<readonly string[]> {
+  const problems: string[] = [];
+  const same = (what: string, told: readonly (string | number)[], stored: readonly (string | number)[]) => {
+    const [a, b] = [told.map(String).toSorted(), stored.map(String).toSorted()];
+    const missing = a.filter((one) => !b.includes(one));
+    const extra = b.filter((one) => !a.includes(one));
+    if (missing.length > 0) problems.push(`${what} acknowledged and not there: ${missing.join(", ")}`);
+    if (extra.length > 0) problems.push(`${what} there and not acknowledged: ${extra.join(", ")}`);
+    if (a.length !== b.length) problems.push(`${what}: ${a.length} acknowledged, ${b.length} there`);
+  };
+  const list = async (text: string) => (await world.berth.sql(text)).map(({ one }) => String(one));
+  const made = (what: Asked["what"]) => clients.done(what).map(({ id }) => id);
+  same("instances", made("rent"), await list("select id as one from instances"));
+  same("volumes", made("volume"), await list("select id as one from volumes"));
+  same(
+    "transfers",
+    clients.done("transfer").map((one) => `${transferKeyOf(one)} ${BigInt(one.cents) * NANOS_PER_CENT}`),
+    await list("select key || ' ' || amount_nanos as one from ledger_transfers where code = 'credit_transfer'"),
+  );
+  const first = clients.users.map((user) => `${user.id} ${clients.initialDollars(user) * 100}`);
+  same(
+    "grants",
+    [...first, ...clients.done("grant").map((one) => `${one.user.id} ${one.cents}`)],
+    await list(
+      `select a.user_id || ' ' || t.amount_nanos / ${NANOS_PER_CENT} as one from ledger_transfers t
+       join ledger_accounts a on a.id = t.credit_account_id where t.code = 'credit_granted' and t.key <> 'bootstrap credit'`,
+    ),
+  );
+  return problems;
+}
+
+/** What each user was told adds up to what it has: given, received, sent, charged and given back. */
+async function auditCredit(world: CrashWorld, clients: CrashClients): Promise<readonly string[]> {
+  const rows = await world.berth.sql(
+    `select user_id, balance_nanos::text as balance,
+       (select coalesce(sum(amount_nanos), 0) from charge_lines where payer_id = user_id)::text as charged,
+       (select coalesce(sum(amount_nanos), 0) from ledger_transfers
+         where credit_account_id = a.id and code = 'host_credit')::text as credited
+     from ledger_accounts a where kind = 'credit'`,
+  );
+  return clients.users.flatMap((user): readonly string[] => {
+    const row = rows.find((one) => one["user_id"] === user.id);
+    const cents = (list: readonly Asked[]) => list.reduce((sum, one) => sum + BigInt(one.cents), 0n) * NANOS_PER_CENT;
+    const [grants, transfers] = [clients.done("grant"), clients.done("transfer")];
+    const told =
+      BigInt(clients.initialDollars(user)) * 100n * NANOS_PER_CENT +
+      cents(grants.filter((one) => one.user === user)) +
+      cents(transfers.filter((one) => one.payee === user)) -
+      cents(transfers.filter((one) => one.user === user));
+    const expected = told - BigInt(String(row?.["charged"])) + BigInt(String(row?.["credited"]));
+    if (expected === BigInt(String(row?.["balance"]))) return [];
+    return [`${user.email} has ${String(row?.["balance"])} nano-dollars and should have ${expected}`];
+  });
+}
+
+async function auditRuns(world: CrashWorld): Promise<readonly string[]> {
+  const rows = await world.berth.sql(
+    `select run.instance_id as "instanceId", run.generation, run.running_ms::float8 as "countedMs",
+       coalesce(sum(line.quantity), 0)::float8 as "chargedMs"
+     from instance_runs run
+     left join charge_lines line on line.component = 'gpu' and line.instance_id = run.instance_id
+       and line.generation = run.generation
+     group by run.instance_id, run.generation`,
+  );
+  const charged = rows.map((row): ChargedRun => ({
+    instanceId: Number(row["instanceId"]),
+    generation: Number(row["generation"]),
+    countedMs: Number(row["countedMs"]),
+    chargedMs: Number(row["chargedMs"]),
+  }));
+  const verdicts = judgeRuns({
+    engines: world.engines(),
+    charged,
+  });
+  describeRuns(verdicts);
+  return verdicts.flatMap(({ problem }) => problem ?? []);
+}
+
+function describeRuns(verdicts: readonly RunVerdict[]): void {
+  const sum = (pick: (one: RunVerdict) => number) =>
+    (verdicts.reduce((total, one) => total + pick(one), 0) / 1000).toFixed(3);
+  const off = verdicts.map(({ chargedMs, ranMs }) => chargedMs - ranMs);
+  console.log(
+    `${verdicts.length} runs: engines ran ${sum((one) => one.ranMs)} s, charged ${sum((one) => one.chargedMs)} s, ` +
+      `at most ${sum((one) => one.excusedMs)} s may be lost by the rules; ` +
+      `of one run at most ${Math.max(0, ...off)} ms too many and ${Math.max(0, ...off.map((ms) => -ms))} ms too few`,
+  );
+}
+
+/** Under which key the ledger keeps a transfer that was asked for with an Idempotency-Key. */
+function transferKeyOf({ key, user }: Asked): string {
+  return `credit_transfer:${createHash("sha256").update(`${user.keyId} ${key}`).digest("hex")}`;
+}

@@ -1,0 +1,260 @@
+// Simulated containers that outlive their agent, as real ones do: what the engine knows is in a file, with a log of every
+// start and end that nobody but the engine writes.
+import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import type { Clock } from "../../agent/src/clock.ts";
+import { fail, succeed, type Container, type ContainerSpec, type Engine } from "../../agent/src/engine.ts";
+import { createSimulatedEngine } from "../../agent/src/simulated/engine.ts";
+import { simulateProgram } from "../../agent/src/simulated/programs.ts";
+
+/** From a start of a container to its end, by the clock of its machine. */
+export type EngineRun = {
+  readonly container_id: string;
+  /** The name under which it was started: it says for whom, and in which generation. */
+  readonly name: string;
+  readonly started_at_ms: number;
+  /** Null while it runs. */
+  finished_at_ms: number | null;
+  /** It ended with the power, which nobody saw. */
+  was_lost?: boolean;
+};
+
+type Kept = Pick<Container, "phase" | "exit_code" | "started_at_ms" | "finished_at_ms"> & { spec: ContainerSpec };
+type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
+type State = {
+  boot_id: string;
+  lastId: number;
+  readonly containers: Record<string, Mutable<Kept>>;
+  readonly images: string[];
+  readonly runs: EngineRun[];
+};
+
+const [CREATE_MS, START_MS, STOP_MS] = [20, 60, 30];
+const [RECEIVED_BYTES_PER_S, SENT_BYTES_PER_S] = [200_000, 50_000];
+/** What an engine says of a container that went with the power. */
+const LOST_EXIT_CODE = 255;
+/** As the shell says of a process that ended by SIGTERM. */
+const TERMINATED_EXIT_CODE = 143;
+
+export type LastingInput = {
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly file: string;
+  /** Of the machine: with another one than before, nothing that ran runs any more. */
+  readonly boot_id: string;
+};
+
+/** Every run that the engine of this file ever had. */
+export function readEngineRuns(file: string): readonly EngineRun[] {
+  return existsSync(file) ? readState(file).runs : [];
+}
+
+/** The power goes: what ran ends now, and the engine learns of it when the machine is up again. Its agent is dead. */
+export function losePower(file: string, at: Date): void {
+  if (!existsSync(file)) return;
+  const state = readState(file);
+  for (const run of state.runs) {
+    if (run.finished_at_ms === null) Object.assign(run, { finished_at_ms: at.getTime(), was_lost: true });
+  }
+  writeState(file, state);
+}
+
+export async function createLastingEngine({ clock, random, file, boot_id }: LastingInput): Promise<Engine> {
+  const state = existsSync(file) ? readState(file) : newState(boot_id);
+  if (state.boot_id !== boot_id) awake(state, { boot_id, now_ms: clock.now().getTime() });
+  const images = createSimulatedEngine({ clock, random });
+  const nothing = { auth: null, signal: new AbortController().signal, onProgress: () => undefined };
+  for (const image of state.images) await images.pull({ ...nothing, image });
+  writeState(file, state);
+  return new LastingEngine({ clock, file, state, images });
+}
+
+type Parts = { readonly clock: Clock; readonly file: string; readonly state: State; readonly images: Engine };
+
+/** Images are those of the simulated engine; containers are its own. */
+class LastingEngine implements Engine {
+  readonly kind = "simulated";
+  readonly #parts: Parts;
+  readonly #listeners = new Set<Parameters<Engine["subscribe"]>[2]>();
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+  }
+
+  version: Engine["version"] = () => this.#parts.images.version();
+  findImage: Engine["findImage"] = (image) => this.#parts.images.findImage(image);
+  provideNetwork: Engine["provideNetwork"] = (network) => this.#parts.images.provideNetwork(network);
+  removeNetwork: Engine["removeNetwork"] = (name) => this.#parts.images.removeNetwork(name);
+  tagImage: Engine["tagImage"] = (image, name) => this.#parts.images.tagImage(image, name);
+  push: Engine["push"] = (request) => this.#parts.images.push(request);
+  removeImage: Engine["removeImage"] = (image) => this.#parts.images.removeImage(image);
+
+  pull: Engine["pull"] = async (request) => {
+    const { images, state } = this.#parts;
+    const pulled = await images.pull(request);
+    if (pulled.ok && !state.images.includes(request.image)) state.images.push(request.image);
+    return pulled;
+  };
+
+  /** As long as a real engine would take for it. */
+  #take(ms: number): Promise<void> {
+    return this.#parts.clock.sleep(ms);
+  }
+
+  create: Engine["create"] = async (spec) => {
+    const { state } = this.#parts;
+    await this.#take(CREATE_MS);
+    if (this.#isNameTaken(spec.name)) return fail("conflict", `The container name "/${spec.name}" is already in use`);
+    state.lastId += 1;
+    const id = `lasting-${state.lastId}`;
+    state.containers[id] = { spec, phase: "created", exit_code: null, started_at_ms: null, finished_at_ms: null };
+    this.#changed(id);
+    return succeed(id);
+  };
+
+  start: Engine["start"] = async (id) => {
+    const { clock, state } = this.#parts;
+    await this.#take(START_MS);
+    const one = state.containers[id];
+    if (one === undefined) return noSuchContainer(id);
+    if (one.phase === "running") return succeed(undefined);
+    const started_at_ms = Math.max(clock.now().getTime(), (one.started_at_ms ?? 0) + 1);
+    Object.assign(one, { phase: "running", exit_code: null, started_at_ms, finished_at_ms: null });
+    state.runs.push({ container_id: id, name: one.spec.name, started_at_ms, finished_at_ms: null });
+    this.#changed(id);
+    return succeed(undefined);
+  };
+
+  stop: Engine["stop"] = async (id) => {
+    const { state } = this.#parts;
+    if (state.containers[id] === undefined) return noSuchContainer(id);
+    await this.#take(STOP_MS);
+    if (this.#end(id)) this.#changed(id);
+    return succeed(undefined);
+  };
+
+  remove: Engine["remove"] = async (id) => {
+    const { state } = this.#parts;
+    await this.#take(STOP_MS);
+    this.#end(id);
+    delete state.containers[id];
+    this.#changed(id);
+    return succeed(undefined);
+  };
+
+  rename: Engine["rename"] = (id, name) => {
+    const one = this.#parts.state.containers[id];
+    if (one === undefined) return Promise.resolve(noSuchContainer(id));
+    if (this.#isNameTaken(name)) return Promise.resolve(fail("conflict", `The name "/${name}" is already in use`));
+    one.spec = { ...one.spec, name };
+    this.#changed(id);
+    return Promise.resolve(succeed(undefined));
+  };
+
+  signal: Engine["signal"] = (id) => Promise.resolve(this.#isRunning(id) ? succeed(undefined) : notRunning(id));
+
+  inspect: Engine["inspect"] = (id) => {
+    const one = this.#parts.state.containers[id];
+    return Promise.resolve(one === undefined ? noSuchContainer(id) : succeed(describe(id, one)));
+  };
+
+  list: Engine["list"] = (label, value) => {
+    const all = Object.entries(this.#parts.state.containers);
+    const found = all.filter(([, one]) => one.spec.labels[label] === value);
+    return Promise.resolve(succeed(found.map(([id, one]) => describe(id, one))));
+  };
+
+  usage: Engine["usage"] = (id) => {
+    const { clock, state } = this.#parts;
+    const one = state.containers[id];
+    if (one?.phase !== "running") return Promise.resolve(noSuchContainer(id));
+    const seconds = (clock.now().getTime() - (one.started_at_ms ?? 0)) / 1000;
+    return Promise.resolve(
+      succeed({
+        received_bytes: Math.floor(seconds * RECEIVED_BYTES_PER_S),
+        sent_bytes: Math.floor(seconds * SENT_BYTES_PER_S),
+        cpu_percent: 1,
+        memory_bytes: 2 ** 20,
+      }),
+    );
+  };
+
+  exec: Engine["exec"] = (id) => Promise.resolve(notRunning(id));
+  commit: Engine["commit"] = (id) => Promise.resolve(notRunning(id));
+  logs: Engine["logs"] = () => Promise.resolve(succeed(""));
+  open: Engine["open"] = (id, argv) =>
+    Promise.resolve(this.#isRunning(id) ? succeed(simulateProgram(argv)) : notRunning(id));
+
+  subscribe: Engine["subscribe"] = (_label, _value, listener) => {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  };
+
+  close(): void {
+    this.#listeners.clear();
+    this.#parts.images.close();
+  }
+
+  #isRunning(id: string): boolean {
+    return this.#parts.state.containers[id]?.phase === "running";
+  }
+
+  #isNameTaken(name: string): boolean {
+    return Object.values(this.#parts.state.containers).some(({ spec }) => spec.name === name);
+  }
+
+  /** False when it did not run. */
+  #end(id: string): boolean {
+    const { clock, state } = this.#parts;
+    const one = state.containers[id];
+    if (one?.phase !== "running") return false;
+    const finished_at_ms = Math.max(clock.now().getTime(), one.started_at_ms ?? 0);
+    Object.assign(one, { phase: "exited", exit_code: TERMINATED_EXIT_CODE, finished_at_ms });
+    for (const run of state.runs) if (run.container_id === id) run.finished_at_ms ??= finished_at_ms;
+    return true;
+  }
+
+  /** What happened is in the file before anybody is told of it. */
+  #changed(id: string): void {
+    writeState(this.#parts.file, this.#parts.state);
+    for (const listener of this.#listeners) listener({ kind: "container", id });
+  }
+}
+
+/** After a loss of power Docker says that what ran has ended at the moment at which it looked. */
+function awake(state: State, { boot_id, now_ms }: { readonly boot_id: string; readonly now_ms: number }): void {
+  state.boot_id = boot_id;
+  for (const one of Object.values(state.containers)) {
+    if (one.phase !== "running") continue;
+    Object.assign(one, { phase: "exited", exit_code: LOST_EXIT_CODE, finished_at_ms: now_ms });
+  }
+}
+
+function newState(boot_id: string): State {
+  return { boot_id, lastId: 0, containers: {}, images: [], runs: [] };
+}
+
+function readState(file: string): State {
+  return JSON.parse(readFileSync(file, "utf8"));
+}
+
+function writeState(file: string, state: State): void {
+  writeFileSync(`${file}.new`, JSON.stringify(state));
+  renameSync(`${file}.new`, file);
+}
+
+function describe(id: string, { spec, phase, exit_code, started_at_ms, finished_at_ms }: Kept): Container {
+  const { name, labels, ports } = spec;
+  return {
+    ...{ id, name, labels, phase, exit_code, started_at_ms, finished_at_ms, ports },
+    network: null,
+    layer_directory: null,
+  };
+}
+
+function notRunning(id: string): ReturnType<typeof fail> {
+  return fail("conflict", `Container ${id} is not running`);
+}
+
+function noSuchContainer(id: string): ReturnType<typeof fail> {
+  return fail("not_found", `No such container: ${id}`);
+}

@@ -1,0 +1,87 @@
+// The agents of some simulated hosts, as a process of its own that may be killed while their containers run on. It takes
+// the options of `berth agent --simulate`, and differs from it in nothing but the engine and in keeping notes.
+import { appendFileSync } from "node:fs";
+import path from "node:path";
+import { systemClock } from "../../agent/src/clock.ts";
+import { simulatedDisks } from "../../agent/src/disks/index.ts";
+import { noGpuAccess } from "../../agent/src/gpu/index.ts";
+import { createLog, type Log } from "../../agent/src/log.ts";
+import { findMembership } from "../../agent/src/membership.ts";
+import { noNetwork } from "../../agent/src/network/network.ts";
+import { fileNotes } from "../../agent/src/notes.ts";
+import { parseOptions } from "../../agent/src/options.ts";
+import { startHost } from "../../agent/src/run-host.ts";
+import { inventMachine } from "../../agent/src/simulated/machine.ts";
+import { createLastingEngine } from "./lasting-engine.ts";
+
+const [STOP_LIMIT_MS, ADDRESS] = [3_000, "127.0.0.1"];
+
+const parsed = parseOptions(process.argv.slice(2), process.env);
+if (!parsed.ok) throw new Error(parsed.problem);
+const { options } = parsed;
+const log = createLog(options.log_level);
+const found = await findMembership({ options, clock: systemClock, tell: () => undefined });
+if (!found.ok) throw new Error(found.problem);
+const { membership } = found;
+const boot_id = options.boot_id ?? "boot-1";
+const onFailure = (cause: unknown) => log.warn({ problem: String(cause) }, "not stored");
+
+/** Notes in a file when the host was in touch with its server, as the agent itself saw it. */
+function withLinkNotes(log: Log, file: string): Log {
+  const note = (isUp: boolean) =>
+    appendFileSync(file, `${JSON.stringify({ at_ms: systemClock.now().getTime(), is_up: isUp })}\n`);
+  return {
+    ...{ debug: (fields, message) => log.debug(fields, message), warn: (fields, message) => log.warn(fields, message) },
+    info(fields, message) {
+      if (message === "connected") note(true);
+      if (message.startsWith("disconnected")) note(false);
+      log.info(fields, message);
+    },
+  };
+}
+
+const hosts = await Promise.all(
+  Array.from({ length: options.simulate }, async (_, index) => {
+    const host_key = `${membership.host_key}-${index + 1}`;
+    const file = path.join(options.state_dir, `engine-${index + 1}.json`);
+    return startHost({
+      ...options,
+      ...membership,
+      host_key,
+      clock: systemClock,
+      random: Math.random,
+      log: withLinkNotes(log, path.join(options.state_dir, `link-${index + 1}.jsonl`)),
+      engine: await createLastingEngine({ clock: systemClock, random: Math.random, file, boot_id }),
+      disks: simulatedDisks(),
+      network: noNetwork,
+      ssh: undefined,
+      common_mounts: [],
+      sandbox: undefined,
+      inventory: inventMachine({
+        ...{ host_key, number: index + 1, public_ipaddr: ADDRESS, port_range: options.port_range },
+        gpu_count: options.simulate_gpus || undefined,
+      }),
+      gpu_access: noGpuAccess,
+      isDiskLow: () => Promise.resolve(false),
+      boot_id,
+      public_ipaddr: ADDRESS,
+      bind_address: ADDRESS,
+      notes_store: fileNotes(path.join(options.state_dir, `notes-${index + 1}.json`), onFailure),
+      proof_store: membership.proofOf(host_key, onFailure),
+      isPortFree: () => Promise.resolve(true),
+      delay_ms: 0,
+    });
+  }),
+);
+
+let isStopping = false;
+const stop = () => {
+  if (isStopping) return;
+  isStopping = true;
+  const closed = Promise.all([systemClock.sleep(100), ...hosts.map((host) => host.close())]);
+  void Promise.race([closed, systemClock.sleep(STOP_LIMIT_MS)]).then(() => process.exit(0));
+};
+process.on("SIGTERM", stop);
+// Whoever started it holds the other end: it never outlives a test that was killed itself.
+process.stdin.on("error", () => undefined).on("close", stop);
+process.stdin.resume();
