@@ -49,7 +49,7 @@ function testSteps(givenFiles: readonly string[]): readonly Step[] {
   const cpuCount = os.availableParallelism();
   if (givenFiles.length > 0) return [testStep("given tests", givenFiles, cpuCount, END_TO_END_TIMEOUT_MS)];
   const all = findTests([...ROOMS, "test"]);
-  const isEndToEnd = (file: string) => file.startsWith("test/e2e/") || file.endsWith(".e2e.test.ts");
+  const isEndToEnd = (file: string) => /^test\/(e2e|simulation)\//.test(file) || file.endsWith(".e2e.test.ts");
   const endToEnd = all.filter(isEndToEnd);
   const unit = all.filter((file) => !isEndToEnd(file));
   const steps = [testStep("tests", unit, cpuCount, UNIT_TIMEOUT_MS)];

@@ -7,8 +7,13 @@ import { aSigningRequest } from "../support/certificates.ts";
 import type { TestCaller } from "../support/fixtures.ts";
 import { until } from "../support/until.ts";
 import { anSshKey } from "../support/ssh-keys.ts";
+import { billingEndpoints } from "./billing-endpoints.ts";
 import { machineEndpoints } from "./machine-endpoints.ts";
+import { noticeEndpoints } from "./notice-endpoints.ts";
 import { ABSENT, at, onObject, onUser, plain, type Needs, type Row } from "./row.ts";
+import { aTeamOf, teamEndpoints } from "./team-endpoints.ts";
+import { hiddenPaymentEndpoints, paymentEndpoints } from "./payment-endpoints.ts";
+import { spendingEndpoints } from "./spending-endpoints.ts";
 import { aVolume, idIn, volumeEndpoints } from "./volume-endpoints.ts";
 import { aListedMachine, anInstance, anOffer, type Target, type World } from "./world.ts";
 
@@ -245,10 +250,17 @@ export const endpoints = {
 
   "GET /api/v0/auth/apikeys/": plain("user_read", "/api/v0/auth/apikeys/"),
   // A key may make no stronger one, so it names what its maker has.
-  "POST /api/v0/auth/apikeys/": plain("user_write", "/api/v0/auth/apikeys/", {
-    name: "made",
-    permissions: { api: { user_write: {} } },
-  }),
+  "POST /api/v0/auth/apikeys/": {
+    needs: "user_write",
+    call: () => at("/api/v0/auth/apikeys/", aKeyBody()),
+    aims: async (world) => ({
+      team_id: {
+        own: at("/api/v0/auth/apikeys/", { ...aKeyBody(), team_id: (await aTeamOf(world, world.owner)).id }),
+        foreign: at("/api/v0/auth/apikeys/", { ...aKeyBody(), team_id: (await aTeamOf(world, world.stranger)).id }),
+        absent: at("/api/v0/auth/apikeys/", { ...aKeyBody(), team_id: ABSENT }),
+      },
+    }),
+  },
   "GET /api/v0/auth/apikeys/{id}/": onObject("user_read", "id", aKeyId, (id) => at(`/api/v0/auth/apikeys/${id}/`)),
   "DELETE /api/v0/auth/apikeys/{id}/": onObject("user_write", "id", aKeyId, (id) => at(`/api/v0/auth/apikeys/${id}/`)),
   "PUT /api/v0/commands/reset_apikey/": plain("user_write", "/api/v0/commands/reset_apikey/"),
@@ -297,6 +309,8 @@ export const endpoints = {
     call: async (world) =>
       at(`/api/v0/admin/machines/${await aListedMachine(world)}/verification/`, { verification: "unverified" }),
   },
+  "GET /api/v0/admin/audit/": plain("admin", "/api/v0/admin/audit/"),
+  "GET /api/v0/admin/reconciliation/": plain("admin", "/api/v0/admin/reconciliation/"),
   "POST /api/v0/admin/disks/": {
     needs: "admin",
     call: ({ stranger }) => at("/api/v0/admin/disks/", { email: stranger.email, size: 10 }),
@@ -487,8 +501,13 @@ export const endpoints = {
     needs: "public",
     call: async (world) => at("/api/v0/agent/join/", await aJoin(world, world.owner)),
   },
+  ...teamEndpoints,
   ...volumeEndpoints,
   ...machineEndpoints,
+  ...noticeEndpoints,
+  ...billingEndpoints,
+  ...paymentEndpoints,
+  ...spendingEndpoints,
 
   "POST /api/v0/endptjobs/": plain("misc", "/api/v0/endptjobs/", {}),
   "GET /api/v0/endptjobs/": plain("misc", "/api/v0/endptjobs/"),
@@ -502,6 +521,7 @@ export const endpoints = {
 /** Routes that OpenAPI leaves out on purpose: this list is the whole of them. */
 export const hiddenEndpoints: Readonly<Record<string, Row>> = {
   "GET /metrics": plain("admin", "/metrics"),
+  ...hiddenPaymentEndpoints,
   "GET /static/jvastai_root.cer": plain("public", "/static/jvastai_root.cer"),
   "POST /api/v0/sign_cert/": {
     needs: "public",
@@ -521,6 +541,8 @@ export const hiddenEndpoints: Readonly<Record<string, Row>> = {
 export const FORBIDDEN_BY_CONTRACT: ReadonlySet<string> = new Set([
   "GET /api/v0/users/{user_id}/ipaddrs/ user_id",
   "GET /api/v0/users/{user_id}/invoices/ user_id",
+  "GET /api/v0/users/{user_id}/notification-prefs/ user_id",
+  "PUT /api/v0/users/{user_id}/notification-prefs/ user_id",
   "GET /api/v0/users/{user_id}/machine-earnings/ user_id",
   "PUT /api/v0/machines/create_asks/ id",
   "PUT /api/v0/machines/create_bids/ id",
@@ -530,6 +552,8 @@ export const FORBIDDEN_BY_CONTRACT: ReadonlySet<string> = new Set([
   "POST /api/v0/network_volumes/ disk_id",
   "POST /api/v0/network_disk/ disk_id",
 ]);
+
+const aKeyBody = () => ({ name: "made", permissions: { api: { user_write: {} } } });
 
 function aNewUser() {
   const name = randomUUID().slice(0, 18);

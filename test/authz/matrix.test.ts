@@ -9,7 +9,7 @@ import {
 import type { TestAnswer } from "../support/http.ts";
 import { until } from "../support/until.ts";
 import { endpoints, FORBIDDEN_BY_CONTRACT, hiddenEndpoints } from "./endpoints.ts";
-import type { Needs, Row } from "./row.ts";
+import { callerOf, type Needs, type Row } from "./row.ts";
 import { listOperations } from "./openapi.ts";
 import { anInstance, makeWorld, type Target, type World } from "./world.ts";
 
@@ -107,16 +107,17 @@ describe("who may call what", () => {
       }
 
       test("with exactly what it needs: it works", async () => {
-        const secret = await sufficientKey(world, row.needs);
         const target = await row.call(world);
+        const secret = await sufficientKey(world, row);
         const answer = await world.send(method, target, secret);
         assert.equal(answer.status, 200, answer.text);
       });
 
       if (row.aims !== undefined) {
         test("on somebody else's object: as if there were none, and nothing happens", async () => {
-          const secret = await sufficientKey(world, row.needs);
-          for (const [by, aim] of Object.entries((await row.aims?.(world)) ?? {})) {
+          const aims = (await row.aims?.(world)) ?? {};
+          const secret = await sufficientKey(world, row);
+          for (const [by, aim] of Object.entries(aims)) {
             const isShown = method === "GET" && !FORBIDDEN_BY_CONTRACT.has(`${name} ${by}`);
             const before = await world.contents();
             const [foreign, absent] = [
@@ -203,11 +204,12 @@ function allBut(category: PermissionCategory): PermissionDocument {
   };
 }
 
-async function sufficientKey(world: World, needs: Needs): Promise<string | undefined> {
+async function sufficientKey(world: World, row: Row): Promise<string | undefined> {
+  const { needs } = row;
   if (needs === "public" || needs === "optional") return undefined;
   if (needs === "admin") return world.admin.secret;
   const category = categoryOf(needs);
-  return world.keyOf(category === undefined ? undefined : { api: { [category]: {} } });
+  return world.keyOf(category === undefined ? undefined : { api: { [category]: {} } }, await callerOf(row, world));
 }
 
 function operationOf({ routes }: World, method: string, path: string): string {

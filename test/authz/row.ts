@@ -15,9 +15,17 @@ export type Row = {
   readonly call: (world: World) => Promise<Target> | Target;
   /** By what a call names an object. Absent where a call acts on the caller, or on what is public. */
   readonly aims?: (world: World) => Promise<Readonly<Record<string, Aim>>>;
+  /** Whose call that is, when not the owner's (for `admin`: the administrator's). Asked after `call` or `aims`. */
+  readonly as?: (world: World) => Promise<TestCaller> | TestCaller;
   /** The key inside an instance may do it, to that instance. */
   readonly isForInstanceKeys?: true;
 };
+
+/** Whose key makes the calls of a row. */
+export async function callerOf(row: Row, world: World): Promise<TestCaller> {
+  if (row.as !== undefined) return row.as(world);
+  return row.needs === "admin" ? world.admin : world.owner;
+}
 
 export const ABSENT = 2_000_000_000;
 

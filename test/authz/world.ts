@@ -11,12 +11,18 @@ import { aCaller, aKey, inTransaction, type TestCaller } from "../support/fixtur
 import { NO_LIMITS, type TestAnswer } from "../support/http.ts";
 import { aMachine } from "../support/machines.ts";
 import { testDatabase } from "../support/postgres.ts";
+import { until } from "../support/until.ts";
+import { StripeServer } from "../support/stripe-server.ts";
 
 /** A request, but for who sends it. */
 export type Target = {
   /** With every parameter filled in, and a query if there is one. */
   readonly path: string;
   readonly body?: unknown;
+  /** What the request carries besides, such as a signature. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Sent as it is, instead of `body`. */
+  readonly text?: string;
 };
 
 export type Route = { readonly method: string; readonly path: string; readonly operation: string };
@@ -32,12 +38,14 @@ export type World = {
   readonly owner: TestCaller;
   /** Whose objects are `foreign`. */
   readonly stranger: TestCaller;
+  /** Who takes cards here. */
+  readonly stripe: StripeServer;
   /** Everything that was logged, one JSON object per line. */
   readonly logged: readonly string[];
   send(method: string, target: Target, secret?: string): Promise<TestAnswer>;
   /** The body of a request that must succeed. */
   done(method: string, target: Target, by: { readonly secret: string }): Promise<Readonly<Record<string, unknown>>>;
-  /** Another key of the owner. */
+  /** Another key of the owner, or of whoever else. */
   keyOf(permissions: PermissionDocument | undefined, user?: TestCaller): Promise<string>;
   /** All rows of all tables, but for those that each authenticated request may touch. */
   contents(): Promise<string>;
@@ -47,6 +55,8 @@ const ADDRESS = "192.0.2.1";
 
 export async function makeWorld(scope: { after(fn: () => Promise<void>): void }): Promise<World> {
   const { database, connection } = await testDatabase(scope);
+  const stripe = await StripeServer.start();
+  scope.after(() => stripe.close());
   const logged: string[] = [];
   const log = createLog("trace", { write: (line) => void logged.push(line) });
   const app = buildApp({
@@ -58,6 +68,7 @@ export async function makeWorld(scope: { after(fn: () => Promise<void>): void })
     limits: NO_LIMITS,
     isProxyTrusted: false,
     proxy: { bindHost: "127.0.0.1", publicHost: "proxy.example" },
+    payments: { stripe: stripe.settings, publicUrl: undefined, feePpm: 0 },
   });
   const routes: Route[] = [];
   app.http.app.addHook("onRoute", ({ method, url, config }) => {
@@ -84,6 +95,7 @@ export async function makeWorld(scope: { after(fn: () => Promise<void>): void })
     admin,
     owner,
     stranger,
+    stripe,
     logged,
     send,
     async done(method, target, by) {
@@ -95,7 +107,7 @@ export async function makeWorld(scope: { after(fn: () => Promise<void>): void })
     keyOf: (permissions, user = owner) =>
       inTransaction(
         database,
-        async (tx) => (await aKey(tx, user, permissions === undefined ? {} : { permissions })).secret,
+        async (tx) => (await aKey(tx, holderOf(user), permissions === undefined ? {} : { permissions })).secret,
       ),
     contents: () => contentsOf(database),
   };
@@ -103,6 +115,11 @@ export async function makeWorld(scope: { after(fn: () => Promise<void>): void })
     await world.done("POST", { path: "/api/v0/admin/credit/", body: { email: user.email, amount: 1_000_000 } }, admin);
   }
   return world;
+}
+
+/** The same account, and in a team the same member of it. */
+function holderOf({ id, identity }: TestCaller) {
+  return { id, isAdmin: identity.isAdmin, memberId: identity.memberId };
 }
 
 /** A machine of this host on the market, with nothing rented on it. */
@@ -139,8 +156,13 @@ export async function anInstance(
   return { id: Number(made["new_contract"]), key: String(made["instance_api_key"]) };
 }
 
-async function inject(app: BerthApp, method: string, { path, body }: Target, secret?: string): Promise<TestAnswer> {
-  const payload = body === undefined ? undefined : JSON.stringify(body);
+async function inject(
+  app: BerthApp,
+  method: string,
+  { path, body, headers = {}, text }: Target,
+  secret?: string,
+): Promise<TestAnswer> {
+  const payload = text ?? (body === undefined ? undefined : JSON.stringify(body));
   const response = await app.http.app.inject({
     // The framework's list of methods; an unknown one is its own failure.
     method: method as "GET",
@@ -149,6 +171,7 @@ async function inject(app: BerthApp, method: string, { path, body }: Target, sec
     headers: {
       ...(secret === undefined ? {} : { authorization: `Bearer ${secret}` }),
       ...(payload === undefined ? {} : { "content-type": "application/json" }),
+      ...headers,
     },
     ...(payload === undefined ? {} : { payload }),
   });
@@ -157,6 +180,7 @@ async function inject(app: BerthApp, method: string, { path, body }: Target, sec
     status: response.statusCode,
     body: isJson ? JSON.parse(response.body) : undefined,
     text: response.body,
+    bytes: response.rawPayload,
     headers: response.headers,
   };
 }
@@ -165,6 +189,11 @@ async function inject(app: BerthApp, method: string, { path, body }: Target, sec
 const TOUCHED_BY_EVERY_REQUEST = ["ip_accesses"];
 
 async function contentsOf({ pool }: Database): Promise<string> {
+  // How a notice is delivered is decided behind the request that gave the reason for it.
+  await until("all notices to be planned", async () => {
+    const { rows: unplanned } = await pool.query("select 1 from notices where planned_at is null limit 1");
+    return unplanned.length === 0;
+  });
   const { rows } = await pool.query<{ name: string }>(
     "select tablename as name from pg_tables where schemaname = 'public' and not tablename = any ($1) order by 1",
     [TOUCHED_BY_EVERY_REQUEST],

@@ -230,7 +230,7 @@ describe("renting this machine", () => {
       const counted = await runningMs(id);
       await interrupt();
       assert.equal((await curl("GET", `http://127.0.0.1:${web.port}/`)).text.trim(), CONTENT, what);
-      await until(`the count goes on after ${what}`, async () => (await runningMs(id)) > counted, 60_000);
+      await until(`the count goes on after ${what}`, async () => (await runningMs(id)) > counted, 120_000);
       await untilStatus(id, "running");
       assert.equal(await containerOf(id), container, what);
       assert.equal(await inspect(container, "{{.State.StartedAt}}"), startedAt, what);

@@ -161,12 +161,16 @@ describe("a simulated market, walked through with curl", () => {
     assert.partialDeepStrictEqual(env, { FROM_TEMPLATE: "kept", SHARED: "request", FROM_REQUEST: "added" });
     assert.ok(!(await searchOffers()).some((other) => other.id === offer.id), "a rented offer is still on the market");
 
-    // Some time must have been charged before there is anything to read on the invoice.
-    await until("a charge", async () => {
+    // What it uses is seen at once, and charged by the hour, or when it ends.
+    await until("the balance to fall", async () => {
+      const { balance } = bodyOf(Type.Object({ balance: Type.Number() }), await call("GET", "/api/v0/users/current/"));
+      return balance < 25;
+    });
+    bodyOf(Type.Object({ success: Success }), await call("DELETE", `/api/v0/instances/${id}/`));
+    await until("the last charge", async () => {
       const report = bodyOf(InvoiceReport, await call("GET", "/api/v0/users/me/invoices/?inc_charges=true"));
       return report.invoices.some(({ type, amount }) => type === "charge" && amount > 0);
     });
-    bodyOf(Type.Object({ success: Success }), await call("DELETE", `/api/v0/instances/${id}/`));
     await until("the instance to be gone from the list", async () => {
       const Listing = Type.Object({ instances: Type.Array(Type.Object({ id: Int })) });
       return bodyOf(Listing, await call("GET", "/api/v0/instances/")).instances.length === 0;

@@ -25,6 +25,15 @@ export async function accountsHttp(
           const balance = credit.get(userId) ?? ZERO;
           return { balanceNanos: balance, availableNanos: balance };
         },
+        refuseNewKeys: async () => {},
+        paymentStandingOf: async () => ({ last4: undefined, hasPayoutMethod: false }),
+        balancesOf: async (userIds) =>
+          new Map(
+            userIds.map((id) => {
+              const balance = credit.get(id) ?? ZERO;
+              return [id, { balanceNanos: balance, availableNanos: balance }];
+            }),
+          ),
         grantCredit: async (_tx, { userId, amount }) => {
           credit.set(userId, nanos((credit.get(userId) ?? 0n) + amount));
         },

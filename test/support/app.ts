@@ -5,17 +5,32 @@ import { setTimeout as delay } from "node:timers/promises";
 import { buildApp, type BerthApp } from "../../server/src/app.ts";
 import type { PermissionDocument } from "../../server/src/base/identity.ts";
 import { createLog } from "../../server/src/base/log.ts";
+import { createSealer } from "../../server/src/base/seal.ts";
 import { listen } from "../../server/src/db/listener.ts";
 import { hostLoops, issueAgentToken, notifyMarket } from "../../server/src/domains/hosts/index.ts";
 import { withTransaction } from "../../server/src/db/transaction.ts";
+import { arrearsLoops } from "../../server/src/domains/arrears/index.ts";
+import { capLoops } from "../../server/src/domains/caps/index.ts";
+import { billingLoops, moveCredit, UNNAMED_SELLER } from "../../server/src/domains/billing/index.ts";
 import { contractLoops } from "../../server/src/domains/contracts/index.ts";
-import { defaultJobLoop, rollListingsLoop } from "../../server/src/domains/hosting/index.ts";
+import { creditNoticeLoop } from "../../server/src/domains/billing/index.ts";
+import { noticeLoops } from "../../server/src/domains/notices/index.ts";
+import { defaultJobLoop, hostingNoticeLoops, rollListingsLoop } from "../../server/src/domains/hosting/index.ts";
 import { instanceLoops } from "../../server/src/domains/instances/index.ts";
 import { auditLedger, balanceOf, ledgerLoops, postTransfers } from "../../server/src/domains/ledger/index.ts";
+import type { NoticeSettings } from "../../server/src/process/notice-parts.ts";
 import { setMarketRules, type MarketRules } from "../../server/src/domains/market/index.ts";
-import { meteringLoops } from "../../server/src/domains/metering/index.ts";
+import { chargeDayLoop, meteringLoops } from "../../server/src/domains/metering/index.ts";
+import {
+  createPaymentProvider,
+  NO_PAYMENTS,
+  paymentLoops,
+  type PaymentSettings,
+} from "../../server/src/domains/payments/index.ts";
+import { reconciliationLoops } from "../../server/src/domains/reconciliation/index.ts";
 import { statisticsLoops } from "../../server/src/domains/statistics/index.ts";
 import { taskLoops } from "../../server/src/domains/tasks/index.ts";
+import { teamLoops } from "../../server/src/domains/teams/index.ts";
 import { volumeLoops } from "../../server/src/domains/volumes/index.ts";
 import { waitlistLoops } from "../../server/src/domains/waitlist/index.ts";
 import { FakeHost, type FakeHostOptions } from "./fake-host.ts";
@@ -61,10 +76,14 @@ export type TestAppOptions = {
   readonly secret?: Buffer;
   /** How long a displaced instance runs on, and the minimum slice; none of both unless a test is about them. */
   readonly rules?: Partial<MarketRules>;
+  /** How cards are charged; by nobody when absent. */
+  readonly payments?: PaymentSettings;
+  /** How notices leave; to public addresses only, and not mailed, when absent. */
+  readonly notices?: NoticeSettings;
 };
 
 /** The whole server on a database of its own, with a socket for agents and a clock that only the test moves. */
-export async function testApp(t: TestContext, options: TestAppOptions = {}): Promise<TestApp> {
+export async function testApp(t: Pick<TestContext, "after">, options: TestAppOptions = {}): Promise<TestApp> {
   let close = async () => {};
   // Before the database's own hook: hooks run in the order in which they were added.
   t.after(() => close());
@@ -83,6 +102,8 @@ export async function testApp(t: TestContext, options: TestAppOptions = {}): Pro
     limits: NO_LIMITS,
     isProxyTrusted: false,
     proxy: PROXY,
+    notices: options.notices ?? {},
+    payments: options.payments ?? NO_PAYMENTS,
   };
   const app = buildApp(dependencies);
   const barriers = new Map<string, () => void>();
@@ -121,14 +142,36 @@ export async function testApp(t: TestContext, options: TestAppOptions = {}): Pro
     ...hostLoops({ database, clock, notifyMarket }),
     ...instanceLoops({ database, clock }),
     ...meteringLoops({ database, clock }),
+    chargeDayLoop({ database, clock }),
+    ...billingLoops({ database, clock, seller: UNNAMED_SELLER }),
     ...contractLoops({ database, clock }),
     ...ledgerLoops({ database, clock }),
+    ...arrearsLoops({ database, clock }),
+    ...capLoops({ database, clock }),
+    ...paymentLoops({
+      database,
+      clock,
+      log,
+      sealer: createSealer(secret, randomBytes),
+      provider: createPaymentProvider(options.payments ?? NO_PAYMENTS),
+    }),
     defaultJobLoop({ database, clock }),
     rollListingsLoop({ database, clock }),
+    ...hostingNoticeLoops({ database, clock }),
+    creditNoticeLoop({ database, clock }),
+    ...noticeLoops({ database, clock }),
     ...taskLoops({ database, clock }),
     ...volumeLoops({ database, clock }),
+    ...teamLoops({ database, clock, moveCredit }),
     ...waitlistLoops({ database, clock }),
     ...statisticsLoops({ database, clock }),
+    ...reconciliationLoops({
+      database,
+      clock,
+      log,
+      inventories: () => app.gateway.inventories(),
+      tellAgain: (machineIds) => app.gateway.push(machineIds),
+    }),
   ];
   return {
     app,
@@ -141,7 +184,7 @@ export async function testApp(t: TestContext, options: TestAppOptions = {}): Pro
     call: (call) => inject(app.http, call),
     async caller({ dollars = 100, permissions } = {}) {
       const made = await aCaller(database, permissions === undefined ? {} : { permissions });
-      if (dollars > 0) await giveCredit(env, made, dollars);
+      if (dollars > 0) await giveCredit({ env, clock }, made, dollars);
       return made;
     },
     async host({ owner, ...given } = {}) {
@@ -168,14 +211,18 @@ export async function testApp(t: TestContext, options: TestAppOptions = {}): Pro
       );
       return new Map(rows.map((row) => [row.device_count, row.id]));
     },
-    assertBooks: () => assertBooks(env),
+    assertBooks: () => assertBooks(env, clock.now()),
   };
 }
 
 /** Adds dollars to what a user can spend. */
-export async function giveCredit({ database }: TestDatabase, user: TestCaller, dollars: number): Promise<void> {
+export async function giveCredit(
+  { env, clock }: Pick<TestApp, "env" | "clock">,
+  user: TestCaller,
+  dollars: number,
+): Promise<void> {
   const amount = (BigInt(Math.round(dollars * 1e6)) * DOLLAR) / 1_000_000n;
-  await inTransaction(database, (tx) => postTransfers(tx, [grantOf(user.id, amount)]));
+  await withTransaction(env.database, clock, (tx) => postTransfers(tx, [grantOf(user.id, amount)]));
 }
 
 /** What a user has, in nano-dollars. */
@@ -183,16 +230,18 @@ export async function creditOfUser({ env }: Pick<TestApp, "env">, user: TestCall
   return balanceOf(env.database.kysely, user.id);
 }
 
-async function assertBooks({ database, pool }: TestDatabase): Promise<void> {
+async function assertBooks({ database, pool }: TestDatabase, now: Date): Promise<void> {
   const audit = await auditLedger(database.kysely);
   assert.deepEqual(audit.differences, []);
-  // Every pending hold belongs to exactly one instance that is not over, and the other way round.
-  const { rows } = await pool.query(`
-    select h.id as hold, i.id as instance, i.phase
-    from (select id from ledger_holds where state = 'pending') h
-    full join (select id, phase, hold_id from instances where hold_id is not null) i on i.hold_id = h.id
-    where h.id is null or i.id is null or i.phase in ('stopped', 'ended')
-  `);
+  // Every pending hold belongs to exactly one instance that is not over, or not settled yet, and the other way round.
+  const { rows } = await pool.query(
+    `select h.id as hold, i.id as instance, i.phase
+     from (select id from ledger_holds where state = 'pending') h
+     full join (select id, phase, hold_id, settle_at from instances where hold_id is not null) i on i.hold_id = h.id
+     where h.id is null or i.id is null
+       or (i.phase in ('stopped', 'ended') and (i.settle_at is null or i.settle_at > $1))`,
+    [now],
+  );
   assert.deepEqual(rows, [], "holds and instances differ");
 }
 

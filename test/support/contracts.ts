@@ -11,7 +11,7 @@ export const DAY_MS = 24 * HOUR_MS;
 
 export type Terms = { readonly dollarsPerHour?: number; readonly days?: number; readonly discountMax?: number };
 
-/** A connected host each of whose devices costs so much, listed one by one for so many days. */
+/** A connected host each of whose devices costs so much, listed one by one for so many days. What it stores is free. */
 export async function listedHost(
   world: TestApp,
   { dollarsPerHour = 1, days = 365, discountMax = 0.4 }: Terms = {},
@@ -22,7 +22,7 @@ export async function listedHost(
   const endAt = new Date(world.clock.now().getTime() + days * DAY_MS);
   await world.env.pool.query(
     `update machines set price_device_nanos_per_hour = $2, price_min_bid_nanos_per_hour = $3, min_chunk = 1,
-       price_disk_nanos_per_gb_month = 150000000, credit_discount_max_permille = $4, offer_end_at = $5
+       price_disk_nanos_per_gb_month = 0, credit_discount_max_permille = $4, offer_end_at = $5
      where id = $1`,
     [host.machineId, price, price / 10n, Math.round(discountMax * 1000), endAt],
   );
@@ -49,5 +49,5 @@ export function depositBalance(world: TestApp, user: TestCaller, id: number): Pr
 /** Lets so much time pass, and the host report it. */
 export async function pass(world: TestApp, host: FakeHost, ms: number): Promise<void> {
   world.clock.jump(ms);
-  await host.obey();
+  await host.count();
 }

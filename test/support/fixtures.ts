@@ -32,14 +32,16 @@ export type TestKey = { readonly id: ApiKeyId; readonly secret: string; readonly
 /** A key of the user: one that may do everything, unless permissions are given. */
 export async function aKey(
   tx: Tx,
-  user: Pick<TestUser, "id"> & { readonly isAdmin?: boolean },
+  user: Pick<TestUser, "id"> & { readonly isAdmin?: boolean; readonly memberId?: UserId | undefined },
   { permissions, name = "test" }: { readonly permissions?: PermissionDocument; readonly name?: string } = {},
 ): Promise<TestKey> {
   const key = newKey(randomBytes);
-  const id = await insertApiKey(tx, { userId: user.id, name, key, permissions });
+  const { memberId } = user;
+  const id = await insertApiKey(tx, { userId: user.id, memberId, name, key, permissions });
   const identity = {
     userId: user.id,
     apiKeyId: id,
+    memberId,
     isAdmin: user.isAdmin ?? false,
     permissions,
     instanceId: undefined,

@@ -28,6 +28,7 @@ export type TestAnswer = {
   // oxlint-disable-next-line typescript/no-explicit-any
   readonly body: any;
   readonly text: string;
+  readonly bytes: Uint8Array;
   readonly headers: Readonly<Record<string, unknown>>;
 };
 
@@ -84,6 +85,7 @@ export async function inject(scope: HttpScope, call: TestCall): Promise<TestAnsw
     status: response.statusCode,
     body: isJson ? JSON.parse(response.body) : undefined,
     text: response.body,
+    bytes: response.rawPayload,
     headers: response.headers,
   };
 }

@@ -2,6 +2,8 @@ import type { Clock } from "../../server/src/base/clock.ts";
 
 /** A clock that stands still until the test moves it. Sleepers and periodic calls wake as it passes them. */
 export class ManualClock implements Clock {
+  /** By how much wall time is read wrong: clocks of processes differ, and a transaction reads its own before it waits. */
+  skewMs = 0;
   private elapsedMs = 0;
   private readonly startMs: number;
   private readonly timers = new Set<{
@@ -15,7 +17,7 @@ export class ManualClock implements Clock {
   }
 
   now(): Date {
-    return new Date(this.startMs + this.elapsedMs);
+    return new Date(this.startMs + this.elapsedMs + this.skewMs);
   }
 
   monotonicMs(): number {

@@ -8,9 +8,11 @@ import { createHttp, type HttpScope } from "../../server/src/http/server.ts";
 
 type Answer = {
   readonly status: number;
-  // Tests name the members they expect; a missing one fails the assertion on it.
+  // Tests name the members they expect; a missing one fails the assertion on it. Empty for what is no JSON.
   readonly body: Readonly<Record<string, unknown>>;
   readonly text: string;
+  readonly bytes: Buffer;
+  readonly headers: Readonly<Record<string, unknown>>;
 };
 
 type Caller = { readonly secret: string };
@@ -58,7 +60,14 @@ export async function serveRoutes(
         },
         ...(body === undefined ? {} : { payload: JSON.stringify(body) }),
       });
-      return { status: response.statusCode, body: response.json(), text: response.body };
+      const isJson = response.headers["content-type"] === "application/json";
+      return {
+        status: response.statusCode,
+        body: isJson ? response.json() : {},
+        text: response.body,
+        bytes: response.rawPayload,
+        headers: response.headers,
+      };
     },
     close: () => scope.app.close(),
   };
