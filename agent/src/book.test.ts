@@ -46,6 +46,20 @@ describe("what ended a container", () => {
     assert.equal(haltOf(book), "the host was rebooted");
   });
 
+  it("a reboot of the host: it has run for as long as an agent saw it, whenever the engine says that it ended", () => {
+    const run = { running_ms: 4_000, received_bytes: 0, sent_bytes: 0 };
+    const carried = { running_ms: 0, received_bytes: 0, sent_bytes: 0 };
+    const meters = { "7:1": { carried, run_key: `one@${before()}`, started_at_ms: before(), run } };
+    const seen = ended(bootedAtMs() + 500, { started_at_ms: before() });
+    const first = new ContainerBook(clock, "new boot", notes({ meters }));
+    first.adoptAll([seen]);
+    first.countAll();
+    assert.equal(first.counters(7, 1).running_ms, 4_000);
+    const next = new ContainerBook(clock, "new boot", notes({ ...first.notes(), boot_id: "new boot" }));
+    next.adoptAll([seen]);
+    assert.equal(next.counters(7, 1).running_ms, 4_000);
+  });
+
   it("by itself, if it had ended before the reboot, or there was none", () => {
     const cases: readonly [string, Notes, Container][] = [
       ["new boot", notes({ running: [] }), ended(before() + 1, { started_at_ms: before() })],

@@ -6,6 +6,7 @@ import { meterKey, Meters } from "./meters.ts";
 import type { Notes } from "./notes.ts";
 import { portKey } from "./ports.ts";
 
+const REBOOTED = "the host was rebooted";
 /** An engine that stops ends its containers first, within its own patience for them. */
 const ENGINE_SHUTDOWN_MS = 20_000;
 
@@ -74,7 +75,7 @@ export class ContainerBook {
     if (own.image_id !== "") this.#images.set(own.instance_id, own.image_id);
     if (container.phase === "running") this.#runningBeforeBoot.delete(container.id);
     this.raiseFloor(own.instance_id, own.generation);
-    this.meters.count(own);
+    this.#count(own);
   }
 
   /** Everything that the engine has of this host. Returns whether one is gone that nobody had removed. */
@@ -130,7 +131,7 @@ export class ContainerBook {
   }
 
   countAll(): void {
-    for (const own of this.#containers.values()) this.meters.count(own);
+    for (const own of this.#containers.values()) this.#count(own);
   }
 
   /** Keeps the meters of runs that a report can still name: those of `generations` beside those of containers. */
@@ -166,13 +167,23 @@ export class ContainerBook {
   }
 
   /**
+   * Of what ended with the power the engine says that it ended when it looked again: what an agent saw of it last is all
+   * that is known to have run.
+   */
+  #count(own: OwnContainer): void {
+    const { id, phase } = own.container;
+    const isUnseen = this.#runningBeforeBoot.has(id) || this.#halted.get(id) === REBOOTED;
+    if (phase === "running" || !isUnseen) this.meters.count(own);
+  }
+
+  /**
    * A container that a reboot of the host or a restart of the engine ended is not over: it goes on in its generation. It
    * may be one that ended by itself in those very seconds; that one runs once more, which harms nobody.
    */
   #noteInterruption(container: Container): void {
     if (container.phase !== "exited" || this.#halted.has(container.id)) return;
     if (this.#runningBeforeBoot.has(container.id)) {
-      this.#halted.set(container.id, "the host was rebooted");
+      this.#halted.set(container.id, REBOOTED);
       return;
     }
     const lost_at_ms = this.#engineLostAtMs;
