@@ -57,7 +57,8 @@ test("a volume costs what its machine was in touch for, and nothing of the rest"
 test("of a machine that is away nothing is settled until it is gone for certain", () => {
   const gone = spansOf([[0, 3]], 3);
   assert.deepEqual(costOf(VOLUME, [gone], 9), { dollars: 3, until: 3, isLast: false });
-  assert.deepEqual(costOf(VOLUME, [gone], 28), { dollars: 3, until: 28, isLast: false });
+  // Less a minute: it may come back now, to a server whose clock is behind.
+  assert.deepEqual(costOf(VOLUME, [gone], 28), { dollars: 3, until: 28 - 1 / 60, isLast: false });
 });
 
 test("a deleted volume costs nothing after its owner asked for its end, and is settled then", () => {
