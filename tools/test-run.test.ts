@@ -6,24 +6,41 @@ import path from "node:path";
 import { test, type TestContext } from "node:test";
 import { addCounts, describeCounts, isGreen, NO_TESTS, withFailure, type Counts } from "./test-run.ts";
 
+/** For the one test that shall not be waited for, and for those that must wait for each other. */
+const [SHORT_MS, LONG_MS] = [300, 60_000];
+
+type Sources = Readonly<Record<string, string>>;
+
+async function countTests(t: TestContext, sources: Sources): Promise<Counts> {
+  return (await runLanes(t, [sources], SHORT_MS)).counts;
+}
+
 /** Runs test files in a runner of its own: one runner cannot start another inside itself. */
-async function countTests(t: TestContext, sources: Readonly<Record<string, string>>): Promise<Counts> {
+async function runLanes(
+  t: TestContext,
+  lanes: readonly Sources[],
+  timeoutMs: number,
+): Promise<{ readonly report: string; readonly counts: Counts }> {
   const directory = await mkdtemp(path.join(tmpdir(), "berth-test-run-"));
   t.after(() => rm(directory, { recursive: true, force: true }));
-  const files = Object.keys(sources).map((name) => path.join(directory, name));
-  for (const [name, source] of Object.entries(sources)) {
+  for (const [name, source] of lanes.flatMap((sources) => Object.entries(sources))) {
     await writeFile(path.join(directory, name), `import { test } from "node:test";\n${source}`);
   }
+  const runs = lanes.map((sources) => ({
+    files: Object.keys(sources).map((name) => path.join(directory, name)),
+    concurrency: 2,
+    timeoutMs,
+  }));
   const module = JSON.stringify(new URL("./test-run.ts", import.meta.url).href);
   const script = `
-    const { runTests } = await import(${module});
-    const counts = await runTests({ files: ${JSON.stringify(files)}, concurrency: 2, timeoutMs: 300 });
-    console.log("\\n" + JSON.stringify(counts));`;
+    const { runLanes } = await import(${module});
+    console.log("\\n" + JSON.stringify(await runLanes(${JSON.stringify(runs)})));`;
   const runner = path.join(directory, "runner.mjs");
   await writeFile(runner, script);
   const { NODE_TEST_CONTEXT: _, ...env } = process.env;
   const done = spawnSync(process.execPath, [runner], { env, encoding: "utf8" });
-  return JSON.parse(done.stdout.trimEnd().split("\n").at(-1) ?? "");
+  const lines = done.stdout.trimEnd().split("\n");
+  return { counts: JSON.parse(lines.pop() ?? ""), report: lines.join("\n") };
 }
 
 test("passed, failed, skipped and planned tests of several files are told apart", async (t) => {
@@ -37,11 +54,36 @@ test("passed, failed, skipped and planned tests of several files are told apart"
 test("a file that cannot be loaded and a test that takes too long count as failures", async (t) => {
   const counts = await countTests(t, {
     "broken.test.mjs": `import "./nowhere.mjs";`,
-    "slow.test.mjs": `test("never", () => new Promise((resolve) => setTimeout(resolve, 60_000)));`,
+    "slow.test.mjs": `test("slow", () => new Promise((resolve) => setTimeout(resolve, ${10 * SHORT_MS})));`,
     "fine.test.mjs": `test("fine", () => {});`,
   });
   assert.equal(counts.passed, 1);
   assert.ok(counts.failed >= 2);
+});
+
+test("lanes run at the same time, and each is reported in one piece, in their order", async (t) => {
+  const meeting = (own: string, other: string, more = "") => `
+    import { existsSync, writeFileSync } from "node:fs";
+    const place = (name) => new URL(name, import.meta.url);
+    test("${own} meets ${other}", async () => {
+      writeFileSync(place("${own}"), "");
+      while (!existsSync(place("${other}"))) await new Promise((resolve) => setTimeout(resolve, 5));
+      ${more}
+    });`;
+  const lanes = [
+    { "a.test.mjs": meeting("a", "b"), "a-late.test.mjs": meeting("a-late", "b-late") },
+    { "b.test.mjs": meeting("b", "a", `throw new Error("b fails")`), "b-late.test.mjs": meeting("b-late", "a-late") },
+  ];
+  const { counts, report } = await runLanes(t, lanes, LONG_MS);
+  assert.deepEqual(counts, { passed: 3, failed: 1, skipped: 0 });
+  const said = ["a meets b", "a-late meets b-late", "b meets a", "b-late meets a-late", "b fails"];
+  const places = said.map((words) => report.indexOf(words));
+  assert.ok(!places.includes(-1), report);
+  assert.deepEqual(
+    places,
+    places.toSorted((one, other) => one - other),
+    report,
+  );
 });
 
 test("a run is green only when something ran, all of it passed, and nothing was left out", () => {

@@ -8,6 +8,8 @@ export type Counts = { readonly passed: number; readonly failed: number; readonl
 
 export const NO_TESTS: Counts = { passed: 0, failed: 0, skipped: 0 };
 
+type Write = (text: string) => void;
+
 export type TestRun = {
   /** Absolute, or below the root of the repository. */
   readonly files: readonly string[];
@@ -17,14 +19,16 @@ export type TestRun = {
   readonly timeoutMs: number;
 };
 
-/** Runs test files, each in a process of its own, reports them on stdout, and returns the runner's own counts. */
-export async function runTests({ files, concurrency, timeoutMs }: TestRun): Promise<Counts> {
+/**
+ * Runs test files, each in a process of its own, and returns the runner's own counts. The report of a file comes in one
+ * piece, in the order of the files.
+ */
+async function runTests({ files, concurrency, timeoutMs }: TestRun, write: Write): Promise<Counts> {
   const stream = run({
     files: files.map((file) => path.resolve(ROOT, file)),
     concurrency,
     timeout: timeoutMs,
     cwd: ROOT,
-    // A failed test may leave a timer or a socket behind; its file must end all the same, or the run never would.
     execArgv: ["--disable-warning=ExperimentalWarning"],
   });
   let counts: Counts | undefined;
@@ -35,9 +39,42 @@ export async function runTests({ files, concurrency, timeoutMs }: TestRun): Prom
     const leftOut = skipped + todo;
     counts = { passed, skipped: leftOut, failed: Math.max(tests - passed - leftOut, cancelled) };
   });
-  for await (const text of stream.compose(spec)) process.stdout.write(String(text));
+  for await (const text of stream.compose(spec)) write(String(text));
   // Without a summary the run itself broke off.
   return counts ?? { ...NO_TESTS, failed: 1 };
+}
+
+/**
+ * Runs all lanes at the same time and reports them on stdout one after the other, so that what a failed test says stands
+ * together: the first as it goes, and each other one when all before it have ended.
+ */
+export async function runLanes(lanes: readonly TestRun[]): Promise<Counts> {
+  let whenShown = Promise.resolve();
+  const running = lanes.map((lane) => {
+    const report = heldReport();
+    const counting = runTests(lane, (text) => report.write(text));
+    const show = whenShown.then(() => report.show());
+    // Whatever becomes of the one before, what this one said is shown.
+    whenShown = Promise.allSettled([show, counting]).then(() => {});
+    return counting;
+  });
+  await whenShown;
+  return (await Promise.all(running)).reduce(addCounts, NO_TESTS);
+}
+
+/** Keeps what is written until it may be shown, and passes on at once what comes after that. */
+function heldReport() {
+  let held: string[] | undefined = [];
+  return {
+    write(text: string) {
+      if (held === undefined) process.stdout.write(text);
+      else held.push(text);
+    },
+    show() {
+      for (const text of held ?? []) process.stdout.write(text);
+      held = undefined;
+    },
+  };
 }
 
 export function addCounts(a: Counts, b: Counts): Counts {

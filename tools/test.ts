@@ -7,12 +7,14 @@ import path from "node:path";
 import { systemClock } from "../server/src/base/clock.ts";
 import { startTestPostgres, TEST_POSTGRES_VARIABLE } from "../test/support/postgres-server.ts";
 import { ensureDebianPackages } from "./debian-packages.ts";
-import { addCounts, describeCounts, isGreen, NO_TESTS, runTests, withFailure, type Counts } from "./test-run.ts";
+import { describeCounts, isGreen, NO_TESTS, runLanes, withFailure, type Counts, type TestRun } from "./test-run.ts";
 
 const ROOT = path.join(import.meta.dirname, "..");
-const ROOMS = ["protocol", "server", "agent", "sdk", "cli", "console", "bench", "tools"];
-const UNIT_TIMEOUT_MS = 120_000;
+const ROOMS = ["protocol", "server", "agent", "sdk", "worker", "cli", "console", "bench", "tools"];
+/** Far more than any test takes, since all processors are busy and other programs may be at work too. */
+const UNIT_TIMEOUT_MS = 300_000;
 const END_TO_END_TIMEOUT_MS = 600_000;
+const END_TO_END_AT_ONCE = 2;
 
 /** Each writes files that are in the repository, and with `--check` says whether they are what it would write. */
 const GENERATORS = ["tools/dump-schema.ts", "tools/generate-openapi.ts", "tools/generate-sdk.ts"];
@@ -34,29 +36,29 @@ const checks: readonly Step[] = [
 
 let counts: Counts = NO_TESTS;
 
-function testStep(name: string, files: readonly string[], concurrency: number, timeoutMs: number): Step {
+function testStep(lanes: readonly TestRun[]): Step {
   return {
-    name,
+    name: "tests",
     async run() {
-      const found = await runTests({ files, concurrency, timeoutMs });
-      counts = addCounts(counts, found);
-      return isGreen(found);
+      counts = await runLanes(lanes);
+      return isGreen(counts);
     },
   };
 }
 
-function testSteps(givenFiles: readonly string[]): readonly Step[] {
-  const cpuCount = os.availableParallelism();
-  if (givenFiles.length > 0) return [testStep("given tests", givenFiles, cpuCount, END_TO_END_TIMEOUT_MS)];
-  const all = findTests([...ROOMS, "test"]);
-  const isEndToEnd = (file: string) => /^test\/(e2e|simulation)\//.test(file) || file.endsWith(".e2e.test.ts");
-  const endToEnd = all.filter(isEndToEnd);
-  const unit = all.filter((file) => !isEndToEnd(file));
+function testLanes(givenFiles: readonly string[]): readonly TestRun[] {
+  const concurrency = os.availableParallelism();
+  if (givenFiles.length > 0) return [{ files: givenFiles, concurrency, timeoutMs: END_TO_END_TIMEOUT_MS }];
   // Backwards, since the longest are in test/ and tools/: in the end no processor waits for one of them.
-  const steps = [testStep("tests", unit.toReversed(), cpuCount, UNIT_TIMEOUT_MS)];
-  // One at a time: each has the ports, the containers and the processor of the machine for itself.
-  if (endToEnd.length > 0) steps.push(testStep("end-to-end tests", endToEnd, 1, END_TO_END_TIMEOUT_MS));
-  return steps;
+  const all = findTests([...ROOMS, "test"]).toReversed();
+  const isEndToEnd = (file: string) => /^test\/(e2e|simulation)\//.test(file) || file.endsWith(".e2e.test.ts");
+  const unit = all.filter((file) => !isEndToEnd(file));
+  const endToEnd = all.filter(isEndToEnd);
+  // Beside each other, since end-to-end tests wait for containers and other programs half of their time.
+  return [
+    { files: unit, concurrency, timeoutMs: UNIT_TIMEOUT_MS },
+    { files: endToEnd, concurrency: END_TO_END_AT_ONCE, timeoutMs: END_TO_END_TIMEOUT_MS },
+  ].filter(({ files }) => files.length > 0);
 }
 
 function findTests(rooms: readonly string[]): readonly string[] {
@@ -99,7 +101,7 @@ async function main(givenFiles: readonly string[]): Promise<boolean> {
     return false;
   }
   const files = givenFiles.map((file) => path.relative(ROOT, path.resolve(file)));
-  const steps = [...(files.length === 0 ? checks : []), ...testSteps(files)];
+  const steps = [...(files.length === 0 ? checks : []), testStep(testLanes(files))];
   const postgres = await startTestPostgres();
   process.env[TEST_POSTGRES_VARIABLE] = postgres.superuserUrl;
   try {

@@ -122,7 +122,7 @@ export function testEngineContract(name: string, label: string, setUp: () => Pro
 
     it("lists containers of the label in every phase, with labels, names and ports", async () => {
       const own = { [LABEL]: `${label}-list` };
-      const ports = [{ container_port: 80, protocol: "tcp" as const, host_port: 27_431 }];
+      const ports = [{ container_port: 80, protocol: "tcp" as const, host_port: 30_431 }];
       const created = await create({ labels: own, ports });
       const running = await create({ labels: own });
       value(await fixture.engine.start(running));

@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { promisify } from "node:util";
+import { inTurn } from "./in-turn.ts";
 
 const run = promisify(execFile);
 
@@ -63,6 +64,11 @@ export async function docker(...args: readonly string[]): Promise<string> {
 /** Makes sure that a Docker daemon answers, starting one when this process may. It is left running for later tests. */
 export async function ensureDocker(): Promise<void> {
   if (await isDockerUp()) return;
+  await inTurn("docker", startDocker);
+}
+
+async function startDocker(): Promise<void> {
+  if (await isDockerUp()) return;
   const log = openSync(join(tmpdir(), "berth-test-dockerd.log"), "a");
   spawn("dockerd", [], { detached: true, stdio: ["ignore", log, log] }).unref();
   for (let attempt = 0; attempt < START_ATTEMPTS; attempt += 1) {
@@ -77,11 +83,14 @@ export async function ensureDocker(): Promise<void> {
 /** An image made on the spot from the static busybox of this machine, so that no registry is needed. */
 export async function busyboxImage(): Promise<string> {
   await ensureDocker();
-  return imageOf(BUSYBOX_IMAGE, ["ENV PATH=/bin", 'CMD ["sleep","86400"]'], async (root) => {
-    for (const folder of ["bin", "etc", "root", "tmp", "proc", "sys", "dev"]) await mkdir(join(root, folder));
-    await copyProgram(join(root, "bin/busybox"));
-    for (const applet of APPLETS) await symlink("busybox", join(root, "bin", applet));
-  });
+  return imageOf(BUSYBOX_IMAGE, ["ENV PATH=/bin", 'CMD ["sleep","86400"]'], fillWithBusybox);
+}
+
+/** What the busybox image holds, below a folder. */
+export async function fillWithBusybox(root: string): Promise<void> {
+  for (const folder of ["bin", "etc", "root", "tmp", "proc", "sys", "dev"]) await mkdir(join(root, folder));
+  await copyProgram(join(root, "bin/busybox"));
+  for (const applet of APPLETS) await symlink("busybox", join(root, "bin", applet));
 }
 
 /** An image with one static program and nothing else: no shell, no folder, no user. */
@@ -95,12 +104,24 @@ async function copyProgram(path: string): Promise<void> {
   await chmod(path, 0o755);
 }
 
-async function imageOf(
+/** An image of that name, made of what `fill` puts into a folder, unless it is there. */
+export async function imageOf(
   name: string,
   changes: readonly string[],
   fill: (root: string) => Promise<void>,
 ): Promise<string> {
   if (await hasImage(name)) return name;
+  // Two who make it at once would each make another one, and the later would take the name from under the earlier.
+  await inTurn(name, () => makeImage(name, changes, fill));
+  return name;
+}
+
+async function makeImage(
+  name: string,
+  changes: readonly string[],
+  fill: (root: string) => Promise<void>,
+): Promise<void> {
+  if (await hasImage(name)) return;
   const root = await mkdtemp(join(tmpdir(), "berth-image-"));
   try {
     await fill(root);
@@ -108,7 +129,6 @@ async function imageOf(
     await run("tar", ["-C", root, "-cf", archive, "."]);
     await docker("import", ...changes.flatMap((change) => ["--change", change]), archive, name);
     await rm(archive);
-    return name;
   } finally {
     await rm(root, { recursive: true, force: true });
   }
@@ -120,7 +140,7 @@ export async function removeLabelled(label: string, value: string): Promise<void
   if (ids.length > 0) await docker("rm", "-f", "-v", ...ids);
 }
 
-async function hasImage(image: string): Promise<boolean> {
+export async function hasImage(image: string): Promise<boolean> {
   return docker("image", "inspect", image).then(
     () => true,
     () => false,

@@ -14,7 +14,7 @@ import { until } from "./until.ts";
 const run = promisify(execFile);
 /** Each machine has all ports for itself. */
 const DIRECT_PORTS = "27840-27859";
-const SETTINGS = { ...NO_LIMITS, BERTH_LEASE_SECONDS: "20", BERTH_PROXY_PORTS: "27860-27899" };
+const SETTINGS = { ...NO_LIMITS, BERTH_LEASE_SECONDS: "20", BERTH_PROXY_PORTS: "30860-30899" };
 
 /** One that is known to the server, and the words after `./berth agent` with which it joined. */
 export type Joined = JoinedHost & { readonly id: number; readonly words: readonly string[] };

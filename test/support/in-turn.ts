@@ -1,0 +1,27 @@
+import { once } from "node:events";
+import { createServer, type Server } from "node:net";
+import { until } from "./until.ts";
+
+const TURN_LIMIT_MS = 120_000;
+
+/** Does some work while no other process of this machine does work of that name. */
+export async function inTurn<T>(name: string, work: () => Promise<T>): Promise<T> {
+  const turn = await until(`our turn: ${name}`, () => takeTurn(`\0berth-test-${name}`), TURN_LIMIT_MS);
+  try {
+    return await work();
+  } finally {
+    turn.close();
+  }
+}
+
+/** A socket in the kernel's abstract namespace: nobody else can have the name until whoever has it closes it or ends. */
+async function takeTurn(name: string): Promise<Server | undefined> {
+  const server = createServer().listen(name);
+  try {
+    await once(server, "listening");
+    return server;
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "EADDRINUSE") return undefined;
+    throw error;
+  }
+}
