@@ -1,10 +1,11 @@
 import { randomUUID } from "node:crypto";
+import pg from "pg";
 import { buildApp, type BerthApp } from "../../server/src/app.ts";
 import { systemClock } from "../../server/src/base/clock.ts";
 import type { PermissionDocument } from "../../server/src/base/identity.ts";
 import type { MachineId } from "../../server/src/base/ids.ts";
 import { createLog } from "../../server/src/base/log.ts";
-import type { Database } from "../../server/src/db/connect.ts";
+import type { Database, DatabaseConfig } from "../../server/src/db/connect.ts";
 import { listen } from "../../server/src/db/listener.ts";
 import { refreshOffers } from "../../server/src/domains/market/index.ts";
 import { aCaller, aKey, inTransaction, type TestCaller } from "../support/fixtures.ts";
@@ -47,13 +48,15 @@ export type World = {
   done(method: string, target: Target, by: { readonly secret: string }): Promise<Readonly<Record<string, unknown>>>;
   /** Another key of the owner, or of whoever else. */
   keyOf(permissions: PermissionDocument | undefined, user?: TestCaller): Promise<string>;
-  /** All rows of all tables, but for those that each authenticated request may touch. */
+  /** Another text when any row of any table was written, but for those that each authenticated request may touch. */
   contents(): Promise<string>;
 };
 
+type Scope = { after(fn: () => Promise<void>): void };
+
 const ADDRESS = "192.0.2.1";
 
-export async function makeWorld(scope: { after(fn: () => Promise<void>): void }): Promise<World> {
+export async function makeWorld(scope: Scope): Promise<World> {
   const { database, connection } = await testDatabase(scope);
   const stripe = await StripeServer.start();
   scope.after(() => stripe.close());
@@ -87,6 +90,7 @@ export async function makeWorld(scope: { after(fn: () => Promise<void>): void })
     await aCaller(database),
     await aCaller(database),
   ];
+  const contents = await contentsReader(connection, scope);
   const send = (method: string, target: Target, secret?: string) => inject(app, method, target, secret);
   const world: World = {
     app,
@@ -109,7 +113,7 @@ export async function makeWorld(scope: { after(fn: () => Promise<void>): void })
         database,
         async (tx) => (await aKey(tx, holderOf(user), permissions === undefined ? {} : { permissions })).secret,
       ),
-    contents: () => contentsOf(database),
+    contents,
   };
   for (const user of [owner, stranger]) {
     await world.done("POST", { path: "/api/v0/admin/credit/", body: { email: user.email, amount: 1_000_000 } }, admin);
@@ -188,22 +192,30 @@ async function inject(
 /** IP history is written for every authenticated request, refused ones included. */
 const TOUCHED_BY_EVERY_REQUEST = ["ip_accesses"];
 
-async function contentsOf({ pool }: Database): Promise<string> {
-  // How a notice is delivered is decided behind the request that gave the reason for it.
-  await until("all notices to be planned", async () => {
-    const { rows: unplanned } = await pool.query("select 1 from notices where planned_at is null limit 1");
-    return unplanned.length === 0;
-  });
-  const { rows } = await pool.query<{ name: string }>(
+/** A function that tells what the database holds, in words that differ when any row of it does. */
+async function contentsReader(connection: DatabaseConfig, scope: Scope): Promise<() => Promise<string>> {
+  // Starting other processes to read so many small tables at once takes longer than reading them.
+  const client = new pg.Client({ ...connection, options: "-c max_parallel_workers_per_gather=0" });
+  await client.connect();
+  scope.after(() => client.end());
+  const { rows: tables } = await client.query<{ name: string }>(
     "select tablename as name from pg_tables where schemaname = 'public' and not tablename = any ($1) order by 1",
     [TOUCHED_BY_EVERY_REQUEST],
   );
-  const parts = rows.map(
-    ({ name }) =>
-      `select '${name}' || count(*) || ' ' || coalesce(md5(string_agg(t::text, chr(10) order by t::text)), '') as line from ${name} t`,
+  // A written row names the transaction that wrote it, later than all before: whatever is inserted, changed or deleted,
+  // the number of rows or the sum of these names becomes another.
+  const parts = tables.map(
+    ({ name }) => `select '${name} ' || count(*) || ' ' || coalesce(sum(xmin::text::bigint), 0) as line from ${name}`,
   );
-  const result = await pool.query<{ line: string }>(parts.join(" union all "));
-  // Of so many tables PostgreSQL reads several at once, and answers in the order in which it is done with them.
-  const lines = result.rows.map(({ line }) => line);
-  return lines.toSorted().join("\n");
+  // Named, so that it is planned once.
+  const everything = { name: "everything", text: parts.join(" union all ") };
+  return async () => {
+    // How a notice is delivered is decided behind the request that gave the reason for it.
+    await until("all notices to be planned", async () => {
+      const { rows: unplanned } = await client.query("select 1 from notices where planned_at is null limit 1");
+      return unplanned.length === 0;
+    });
+    const { rows } = await client.query<{ line: string }>(everything);
+    return rows.map(({ line }) => line).join("\n");
+  };
 }
