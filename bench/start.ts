@@ -23,13 +23,13 @@ const LIMIT_MS = 60_000;
 const MEGABYTE = 1_000_000;
 const BULK_ROUNDS = 3;
 const HEARTBEAT_MS = 5_000;
-const REST_MS = 20_000;
 
 type Rental = { readonly id: number; readonly port: number };
 type Key = { readonly file: string; readonly text: string };
 
 export async function run(args: readonly string[]): Promise<void> {
-  const { rounds, megabytes, containers } = readNumbers(args, { rounds: 30, megabytes: 512, containers: 50 });
+  const defaults = { rounds: 30, megabytes: 512, containers: 50, "rest-seconds": 20 };
+  const { rounds, megabytes, containers, "rest-seconds": restSeconds } = readNumbers(args, defaults);
   console.log(describeEnvironment(tmpdir()));
   const image = await busyboxImage();
   const folder = await mkdtemp(path.join(tmpdir(), "berth-bench-start-"));
@@ -41,7 +41,7 @@ export async function run(args: readonly string[]): Promise<void> {
     await measureStarts(server, image, rounds);
     await measureOutput(server, image, key, megabytes);
     await audit(server);
-    await measureMany(image, containers);
+    await measureMany(image, containers, restSeconds * 1000);
   } finally {
     await server.stop();
     await rm(folder, { recursive: true, force: true });
@@ -117,7 +117,7 @@ async function throughput(program: string, args: readonly string[], megabytes: n
 }
 
 /** What one agent with many containers costs: the market would sell a machine of this size to few, so no server is asked. */
-async function measureMany(image: string, count: number): Promise<void> {
+async function measureMany(image: string, count: number, restMs: number): Promise<void> {
   const agent = await RealAgent.start("bench-start", ["--port-range", "26000-26999"]);
   try {
     const orders = (run: "running" | "absent") =>
@@ -132,8 +132,8 @@ async function measureMany(image: string, count: number): Promise<void> {
     await untilAll(agent, count, "running");
     const startedMs = performance.now() - begin;
     const processorBefore = processorMsWithChildren(agent.pid);
-    await delay(REST_MS);
-    const processor = (processorMsWithChildren(agent.pid) - processorBefore) / REST_MS;
+    await delay(restMs);
+    const processor = (processorMsWithChildren(agent.pid) - processorBefore) / restMs;
     const all = [agent.pid, ...descendantsOf(agent.pid)];
     const sum = (isSsh: boolean) =>
       all
@@ -149,7 +149,7 @@ async function measureMany(image: string, count: number): Promise<void> {
         [`agent with ${count}, MB resident`, rounded(sum(false))],
         [`its SSH process with ${count} doors, MB resident`, rounded(sum(true))],
         ["all started after, s", rounded(startedMs / 1000, 1)],
-        [`processor at rest, % of a core, over ${REST_MS / 1000} s`, rounded(processor * 100, 1)],
+        [`processor at rest, % of a core, over ${restMs / 1000} s`, rounded(processor * 100, 1)],
       ]),
     );
   } finally {

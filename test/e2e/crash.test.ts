@@ -14,6 +14,7 @@ const ROUNDS = Number(process.env["BERTH_CRASH_ROUNDS"] ?? 4);
 const HOSTS = 20;
 const TRANSFER_CLIENTS = 6;
 const RENT_CLIENTS = 6;
+const LOAD_LIMIT_MS = 180_000;
 const PAYER_DOLLARS = 100_000;
 const NANOS_PER_CENT = 10_000_000n;
 
@@ -31,7 +32,11 @@ describe("after kill -9", () => {
       const isDatabaseFirst = random() < 0.5;
       const quota = market.acknowledged() + 40 + Math.floor(random() * 200);
       const load = market.load(random);
-      await until(`${quota} acknowledged requests in round ${round}`, () => market.acknowledged() >= quota, 60_000);
+      await until(
+        `${quota} acknowledged requests in round ${round}`,
+        () => market.acknowledged() >= quota,
+        LOAD_LIMIT_MS,
+      );
       const began = performance.now();
       await market.crash(isDatabaseFirst);
       await load.stop();

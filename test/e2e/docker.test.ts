@@ -11,6 +11,7 @@ import { removeRemains } from "../support/host-remains.ts";
 import { REGISTRY_LOGIN, startPrivateRegistry, type Registry } from "../support/registry.ts";
 import { until } from "../support/until.ts";
 
+const SLOW_MS = 120_000;
 const HOST_LABEL = "berth.host_key";
 const INSTANCE_LABEL = "berth.instance_id";
 const CONTENT = "hello from a rented machine";
@@ -41,7 +42,7 @@ describe("renting this machine", () => {
         const instance = await show(id);
         return instance.actual_status === status ? instance : undefined;
       },
-      60_000,
+      SLOW_MS,
     );
   const containers = async (id: number) =>
     (
@@ -230,7 +231,7 @@ describe("renting this machine", () => {
       const counted = await runningMs(id);
       await interrupt();
       assert.equal((await curl("GET", `http://127.0.0.1:${web.port}/`)).text.trim(), CONTENT, what);
-      await until(`the count goes on after ${what}`, async () => (await runningMs(id)) > counted, 120_000);
+      await until(`the count goes on after ${what}`, async () => (await runningMs(id)) > counted, SLOW_MS);
       await untilStatus(id, "running");
       assert.equal(await containerOf(id), container, what);
       assert.equal(await inspect(container, "{{.State.StartedAt}}"), startedAt, what);
@@ -247,7 +248,7 @@ describe("renting this machine", () => {
       until(
         `a message like ${pattern} of instance ${id}`,
         async () => pattern.test((await show(id)).status_msg ?? ""),
-        60_000,
+        SLOW_MS,
       );
 
     const wrong = await rent({ image: reference, image_login: login("wrong-password"), runtype: "args" });

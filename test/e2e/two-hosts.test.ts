@@ -12,7 +12,7 @@ import { until } from "../support/until.ts";
 
 /** How long a host may be silent until its instances are shown as out of reach. */
 const OFFLINE_AFTER_S = 60;
-const SLOW_MS = 90_000;
+const SLOW_MS = 180_000;
 /** In GB, and what is more than that. */
 const VOLUME_SIZE = 0.1;
 const TOO_MUCH_MB = 120;

@@ -8,9 +8,9 @@ import { until } from "./until.ts";
 
 /** The command that people run. */
 const BERTH = path.join(import.meta.dirname, "../../berth");
-const READY_LIMIT_MS = 90_000;
-const STOP_LIMIT_MS = 30_000;
-const REQUEST_LIMIT_MS = 30_000;
+const READY_LIMIT_MS = 180_000;
+const STOP_LIMIT_MS = 60_000;
+const REQUEST_LIMIT_MS = 60_000;
 const PIPE_BUFFER_MAX = 64 * 1024 * 1024;
 
 /** High enough that no load of a test meets them. */

@@ -132,7 +132,8 @@ async function listeningPorts(first: number, end: number): Promise<readonly numb
   return [...new Set(ports.filter((port) => port >= first && port < end))];
 }
 
-async function networkTracesOf(hostKey: string): Promise<readonly string[]> {
+/** What an agent has of networks, interfaces and firewall rules. */
+export async function networkTracesOf(hostKey: string): Promise<readonly string[]> {
   const names = networkNames(hostKey);
   const networks = lines(await docker("network", "ls", "--format", "{{.Name}}"));
   const rules = await Promise.all(["iptables-save", "ip6tables-save"].map(async (save) => (await run(save)).stdout));

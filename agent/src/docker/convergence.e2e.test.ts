@@ -113,7 +113,7 @@ describe("a host to which things happen", () => {
     await host.machine.setLink("down");
     await until("the container stopped by the host itself", async () => !(await isRunning(nameOf(2))));
     await host.machine.setLink("up");
-    await until("it runs again", () => isRunning(nameOf(2)), 60_000);
+    await until("it runs again", () => isRunning(nameOf(2)));
     await until("the server hears of it", () => server.observed(2)?.state === "running");
     await remove(2);
     await nothingIsLeft();

@@ -57,7 +57,7 @@ describe("a container that has to leave", { concurrency: true }, () => {
     );
   const appears = (id: number, path: string) => until(`${path} in ${id}`, async () => (await read(id, path)) !== "");
   const ask = (id: number, url = ADDRESS) => inside(id, "wget", "-q", "-O", "-", url);
-  const answers = (id: number) => until(`an answer in ${id}`, () => ask(id).catch(() => undefined), 20_000);
+  const answers = (id: number) => until(`an answer in ${id}`, () => ask(id).catch(() => undefined));
   const stopped = (id: number) => agent.server.untilState(id, "stopped", 1);
   const isRunning = async (id: number) => (await docker("inspect", "-f", "{{.State.Running}}", nameOf(id))) === "true";
 
