@@ -34,6 +34,33 @@ function notes(changes: Partial<Notes>): Notes {
   return { boot_id: "old boot", lease, running: ["one"], ...nothing, ...changes };
 }
 
+describe("the last word about a run that is over", () => {
+  const clock = new ManualClock();
+  const running = (own: Partial<Container> = {}) => container({ started_at_ms: clock.now().getTime() - 9_000, ...own });
+  const told = (book: ContainerBook) =>
+    [...book.meters.finals().values()].map((one) => [one.state, one.counters.running_ms]);
+
+  it("is told by the next agent too, until it is acknowledged", () => {
+    const first = new ContainerBook(clock, "boot", undefined);
+    first.adoptAll([running()]);
+    first.drop("one");
+    const next = new ContainerBook(clock, "boot", notes({ boot_id: "boot", ...first.notes() }));
+    next.adoptAll([]);
+    assert.deepEqual(told(next), [["absent", 9_000]]);
+    next.meters.forget(["7:1"]);
+    const last = new ContainerBook(clock, "boot", notes({ boot_id: "boot", ...next.notes() }));
+    assert.deepEqual(told(last), []);
+  });
+
+  it("is what was noted of it, if the agent ended before it could note more", () => {
+    const first = new ContainerBook(clock, "boot", undefined);
+    first.adoptAll([running()]);
+    const next = new ContainerBook(clock, "boot", notes({ boot_id: "boot", ...first.notes() }));
+    next.adoptAll([running({ name: settledName(7, 2), started_at_ms: clock.now().getTime() })]);
+    assert.deepEqual(told(next), [["stopped", 9_000]]);
+  });
+});
+
 describe("what ended a container", () => {
   const clock = new ManualClock();
   const bootedAtMs = () => clock.now().getTime() - clock.monotonicMs();
@@ -60,9 +87,26 @@ describe("what ended a container", () => {
     assert.equal(next.counters(7, 1).running_ms, 4_000);
   });
 
+  it("a reboot of the host: of a run that began after the last note nothing is counted, and it goes on", () => {
+    const seen = ended(bootedAtMs() + 500, { started_at_ms: before() });
+    const first = new ContainerBook(clock, "new boot", notes({ running: [], halted: { one: "lease expired" } }));
+    first.adopt(seen);
+    first.adoptAll([seen]);
+    assert.equal(first.counters(7, 1).running_ms, 0);
+    const next = new ContainerBook(clock, "new boot", notes({ ...first.notes(), boot_id: "new boot" }));
+    next.adoptAll([seen]);
+    assert.equal(next.counters(7, 1).running_ms, 0);
+    assert.equal(haltOf(next), "the host was rebooted");
+  });
+
   it("by itself, if it had ended before the reboot, or there was none", () => {
+    const counted = { running_ms: 1, received_bytes: 0, sent_bytes: 0 };
+    const zero = { running_ms: 0, received_bytes: 0, sent_bytes: 0 };
+    const meters = {
+      "7:1": { carried: zero, run_key: `one@${before()}`, started_at_ms: before(), run: counted },
+    };
     const cases: readonly [string, Notes, Container][] = [
-      ["new boot", notes({ running: [] }), ended(before() + 1, { started_at_ms: before() })],
+      ["new boot", notes({ running: [], meters }), ended(before() + 1, { started_at_ms: before() })],
       ["old boot", notes({}), ended(before() + 1, { started_at_ms: before() })],
     ];
     for (const [boot_id, noted, seen] of cases) {

@@ -2,7 +2,7 @@ import type { ObservedInstance } from "../../protocol/index.ts";
 import type { Clock } from "./clock.ts";
 import type { Container, Usage } from "./engine.ts";
 import { readIdentity, type OwnContainer } from "./identity.ts";
-import { meterKey, Meters } from "./meters.ts";
+import { meterKey, Meters, runKey } from "./meters.ts";
 import type { Notes } from "./notes.ts";
 import { portKey } from "./ports.ts";
 
@@ -25,16 +25,20 @@ export class ContainerBook {
   readonly #usage = new Map<string, NonNullable<ObservedInstance["usage"]>>();
   /** The image below the disk of each instance. */
   readonly #images: Map<number, string>;
-  /** Containers that an agent saw running before this boot of the host, and none since. */
+  /** Containers that ran before this boot of the host, as an agent saw or as none denies, and not since. */
   readonly #runningBeforeBoot: Set<string>;
+  /** The runs that agents saw before this boot; undefined when notes are of this boot, or there are none. */
+  readonly #seenBeforeBoot: ReadonlySet<string> | undefined;
   #engineLostAtMs: number | undefined;
 
   constructor(clock: Clock, boot_id: string, notes: Notes | undefined) {
     this.#clock = clock;
-    this.meters = new Meters(clock, notes?.meters);
+    this.meters = new Meters(clock, notes);
     this.#halted = new Map(Object.entries(notes?.halted ?? {}));
     this.#images = new Map(Object.entries(notes?.images ?? {}).map(([id, image]) => [Number(id), image]));
-    this.#runningBeforeBoot = new Set(notes && notes.boot_id !== boot_id ? notes.running : []);
+    const earlier = notes?.boot_id === boot_id ? undefined : notes;
+    this.#runningBeforeBoot = new Set(earlier?.running);
+    this.#seenBeforeBoot = earlier && new Set(Object.values(earlier.meters).map(({ run_key }) => run_key));
   }
 
   get all(): readonly OwnContainer[] {
@@ -73,6 +77,8 @@ export class ContainerBook {
     if (before && before.generation !== own.generation) this.meters.finish(before, "stopped");
     this.#containers.set(container.id, own);
     if (own.image_id !== "") this.#images.set(own.instance_id, own.image_id);
+    if (before === undefined) this.meters.finishOlder(own);
+    if (before === undefined && this.#isUnseen(own)) this.#runningBeforeBoot.add(container.id);
     if (container.phase === "running") this.#runningBeforeBoot.delete(container.id);
     this.raiseFloor(own.instance_id, own.generation);
     this.#count(own);
@@ -156,11 +162,11 @@ export class ContainerBook {
     return this.meters.counters(instance_id, generation);
   }
 
-  notes(): Pick<Notes, "halted" | "meters" | "running" | "images"> {
+  notes(): Pick<Notes, "halted" | "meters" | "finals" | "running" | "images"> {
     const running = this.all.filter((own) => own.container.phase === "running").map((own) => own.container.id);
     return {
       halted: Object.fromEntries(this.#halted),
-      meters: this.meters.notes(),
+      ...this.meters.notes(),
       running,
       images: Object.fromEntries(this.#images),
     };
@@ -177,15 +183,24 @@ export class ContainerBook {
   }
 
   /**
+   * Whether this run began after the last note that was written before the boot. It ended with the power, as far as
+   * anybody knows.
+   */
+  #isUnseen({ container, has_begun }: OwnContainer): boolean {
+    if (container.phase !== "exited" || container.started_at_ms === null || !has_begun) return false;
+    const key = runKey(container.id, container.started_at_ms);
+    return this.#seenBeforeBoot !== undefined && !this.#seenBeforeBoot.has(key);
+  }
+
+  /**
    * A container that a reboot of the host or a restart of the engine ended is not over: it goes on in its generation. It
    * may be one that ended by itself in those very seconds; that one runs once more, which harms nobody.
    */
   #noteInterruption(container: Container): void {
-    if (container.phase !== "exited" || this.#halted.has(container.id)) return;
-    if (this.#runningBeforeBoot.has(container.id)) {
-      this.#halted.set(container.id, REBOOTED);
-      return;
-    }
+    if (container.phase !== "exited") return;
+    // Whatever it was halted for before: of a run that was lost, the next agent too has to know.
+    if (this.#runningBeforeBoot.has(container.id)) this.#halted.set(container.id, REBOOTED);
+    if (this.#halted.has(container.id)) return;
     const lost_at_ms = this.#engineLostAtMs;
     const ended_at_ms = container.finished_at_ms;
     if (lost_at_ms === undefined || ended_at_ms === null) return;

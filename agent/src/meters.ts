@@ -10,6 +10,11 @@ export function meterKey(instance_id: number, generation: number): string {
   return `${instance_id}:${generation}`;
 }
 
+/** Names one run of one container: from a start to its end. */
+export function runKey(container_id: string, started_at_ms: number): string {
+  return `${container_id}@${started_at_ms}`;
+}
+
 /**
  * The meters of one host, and the last words about generations that are over: a run that ends to make room for the
  * next is named in reports, with its final counters, until the server has acknowledged one of them.
@@ -19,9 +24,10 @@ export class Meters {
   readonly #meters = new Map<string, Meter>();
   readonly #finals = new Map<string, ObservedInstance>();
 
-  constructor(clock: Clock, notes: Notes["meters"] | undefined) {
+  constructor(clock: Clock, notes: Pick<Notes, "meters" | "finals"> | undefined) {
     this.#clock = clock;
-    for (const [key, meter] of Object.entries(notes ?? {})) this.#meters.set(key, { ...meter, anchor: null });
+    for (const [key, meter] of Object.entries(notes?.meters ?? {})) this.#meters.set(key, { ...meter, anchor: null });
+    for (const [key, final] of Object.entries(notes?.finals ?? {})) this.#finals.set(key, final);
   }
 
   /** Counts up to this moment. A container that has not run in its present generation counts nothing. */
@@ -29,7 +35,7 @@ export class Meters {
     const { id, phase, started_at_ms, finished_at_ms } = own.container;
     if (!own.has_begun || started_at_ms === null) return;
     const key = meterKey(own.instance_id, own.generation);
-    const run = { run_key: `${id}@${started_at_ms}`, started_at_ms, monotonic_ms: this.#clock.monotonicMs() };
+    const run = { run_key: runKey(id, started_at_ms), started_at_ms, monotonic_ms: this.#clock.monotonicMs() };
     const before = this.#meters.get(key);
     const meter =
       phase === "running"
@@ -44,18 +50,32 @@ export class Meters {
 
   /** The generation of this container is over: `absent` when the container is gone, `stopped` when it goes on in a newer one. */
   finish(own: OwnContainer, state: "absent" | "stopped"): void {
-    const key = meterKey(own.instance_id, own.generation);
+    this.#finish(own, state, state === "absent" ? null : own.container.exit_code);
+  }
+
+  /** This container goes on from generations that an earlier agent counted, and may not have told to their end. */
+  finishOlder({ instance_id, generation }: OwnContainer): void {
+    for (const key of this.#meters.keys()) {
+      const [instance, counted] = key.split(":").map(Number);
+      const isOlder = instance === instance_id && counted !== undefined && counted < generation;
+      if (isOlder && !this.#finals.has(key)) this.#finish({ instance_id, generation: counted }, "stopped", null);
+    }
+  }
+
+  #finish(
+    { instance_id, generation }: Pick<OwnContainer, "instance_id" | "generation">,
+    state: "absent" | "stopped",
+    exit_code: number | null,
+  ): void {
+    const key = meterKey(instance_id, generation);
     if (!this.#meters.has(key)) return;
     this.#finals.set(key, {
-      instance_id: own.instance_id,
-      generation: own.generation,
-      state,
+      ...{ instance_id, generation, state, exit_code },
       status_msg: state === "absent" ? "nothing is left" : "stopped",
       ports: {},
-      exit_code: state === "absent" ? null : own.container.exit_code,
       ssh_host_key: null,
       usage: null,
-      counters: this.counters(own.instance_id, own.generation),
+      counters: this.counters(instance_id, generation),
     });
   }
 
@@ -74,11 +94,11 @@ export class Meters {
     }
   }
 
-  notes(): Notes["meters"] {
-    const notes: Notes["meters"] = {};
+  notes(): Pick<Notes, "meters" | "finals"> {
+    const meters: Notes["meters"] = {};
     for (const [key, { carried, run_key, started_at_ms, run }] of this.#meters) {
-      notes[key] = { carried, run_key, started_at_ms, run };
+      meters[key] = { carried, run_key, started_at_ms, run };
     }
-    return notes;
+    return { meters, finals: Object.fromEntries(this.#finals) };
   }
 }

@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { Type, type Static } from "typebox";
 import { Compile } from "typebox/compile";
-import { Notice } from "../../protocol/index.ts";
+import { Notice, ObservedInstance } from "../../protocol/index.ts";
 
 const Count = Type.Number({ minimum: 0 });
 const Counters = Type.Object({ running_ms: Count, received_bytes: Count, sent_bytes: Count });
@@ -45,6 +45,8 @@ export const Notes = Type.Object({
     Type.String(),
     Type.Object({ carried: Counters, run_key: Type.String(), started_at_ms: Count, run: Counters }),
   ),
+  /** `<instance>:<generation>` → the last word about a run that is over, not acknowledged yet. Absent in older notes. */
+  finals: Type.Optional(Type.Record(Type.String(), ObservedInstance)),
 });
 export type Notes = Static<typeof Notes>;
 

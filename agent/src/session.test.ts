@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, it } from "node:test";
 import { FakeServer, TOKEN } from "../test/fake-server.ts";
 import { order } from "../test/fixtures.ts";
 import { ManualClock } from "../test/manual-clock.ts";
-import type { Engine } from "./engine.ts";
+import { fail, type Engine } from "./engine.ts";
 import { LABEL_HOST } from "./identity.ts";
 import { silentLog, type Log } from "./log.ts";
 import { simulatedDisks } from "./disks/index.ts";
@@ -306,6 +306,51 @@ describe("a session", () => {
     await clock.until("running", isState(1, "running"));
     assert.ok((server.observed(1)?.counters.running_ms ?? 0) >= before + 1_000);
     assert.equal(await running(), 1);
+  });
+
+  it("what begins while no server is there is noted at once, and how long it runs every few seconds", async () => {
+    const notes_store = notebook();
+    start({ notes_store });
+    server.desire([order(1)]);
+    await clock.until("the order", () => server.observed(1) !== undefined);
+    server.welcomes = false;
+    server.peer.socket.terminate();
+    await clock.until("running", () => notes_store.load()?.running.length === 1);
+    await clock.advance(9_000);
+    const counted = notes_store.load()?.meters["1:1"]?.run.running_ms ?? 0;
+    assert.ok(counted >= 4_000 && counted <= 9_000, String(counted));
+    assert.ok(!isState(1, "running")(), "nobody was told");
+  });
+
+  it("notes of what nobody can be told are written every few seconds, and not at each look at the clock", async () => {
+    const store = notebook();
+    let count = 0;
+    const save: typeof store.save = (notes) => {
+      count += 1;
+      store.save(notes);
+    };
+    server.welcomes = false;
+    start({ notes_store: { ...store, save } });
+    await clock.until("a hello", () => server.peers.length > 0);
+    await clock.until("first notes", () => count > 0);
+    const before = count;
+    await clock.advance(15_000);
+    assert.ok(count - before <= 4, String(count - before));
+  });
+
+  it("an agent that has not seen its engine yet leaves the notes of the one before as they are", async () => {
+    const notes_store = notebook();
+    const first = start({ notes_store });
+    server.desire([order(1)]);
+    await clock.until("running", isState(1, "running"));
+    await first.close();
+    const kept = notes_store.load();
+    engine.list = () => Promise.resolve(fail("unreachable", "not up yet"));
+    const next = start({ notes_store });
+    await clock.until("a second hello", () => server.peers.length >= 2);
+    await clock.advance(6_000);
+    await next.close();
+    assert.deepEqual(notes_store.load(), kept);
   });
 
   it("what cannot be started is tried again ever more seldom, and succeeds once it can", async () => {

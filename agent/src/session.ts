@@ -60,6 +60,8 @@ const PATIENCE_HEARTBEATS = 3;
 const FIRST_TICK_MS = 500;
 const MAX_TICK_MS = 1_000;
 const MIN_TICK_MS = 5;
+/** Of what happens while nobody can be told, and the power may go, so much may be lost. */
+const NOTE_EVERY_MS = 5_000;
 const VIOLATION = 1008;
 
 type Outstanding = { readonly sequence: number; readonly sent_at_ms: number; readonly finals: readonly string[] };
@@ -89,6 +91,7 @@ export class Session {
   #refusedFor: string | undefined;
   #lease: Lease;
   #nextHeartbeatMs = 0;
+  #nextNotesMs = 0;
   #isReportDue = false;
   #isFlushScheduled = false;
   #tickMs = FIRST_TICK_MS;
@@ -265,13 +268,17 @@ export class Session {
     this.#deps.host.setLease(isLive(this.#lease, now));
     this.#deps.host.tick();
     const connection = this.#connection;
-    if (!connection) return;
-    if (isSilent(connection, now)) {
+    if (connection && isSilent(connection, now)) {
       this.#deps.log.warn({}, "the server has fallen silent");
       connection.socket.terminate();
       return;
     }
-    if (connection.welcome && now >= this.#nextHeartbeatMs) {
+    if (!connection || !mayReport(connection)) {
+      // As often as the time that passes is worth it, and not at each tick: notes are a file.
+      if (now >= this.#nextNotesMs) this.#sendReport();
+      return;
+    }
+    if (now >= this.#nextHeartbeatMs) {
       this.#sendReport();
       void this.#deps.host.sampleTraffic();
     } else if (this.#isReportDue && !this.#isFlushScheduled) this.#sendReport();
@@ -280,11 +287,11 @@ export class Session {
   #sendReport(): void {
     const connection = this.#connection;
     this.#isReportDue = true;
-    if (!connection?.welcome || connection.socket.readyState !== WebSocket.OPEN) return;
-    if (connection.outstanding.length >= MAX_OUTSTANDING) return;
-    this.#isReportDue = false;
     const { desired_version, instances, volumes, finals } = this.#deps.host.report();
+    // What nobody can be told now is noted all the same: the power may go before somebody can.
     this.#saveNotes();
+    if (!connection?.welcome || !mayReport(connection)) return;
+    this.#isReportDue = false;
     const sequence = connection.sequence + 1;
     connection.sequence = sequence;
     const now = this.#deps.clock.monotonicMs();
@@ -305,8 +312,10 @@ export class Session {
   }
 
   #saveNotes(): void {
-    const { notes_store, boot_id, host } = this.#deps;
-    notes_store.save({ boot_id, lease: this.#lease, ...host.notes() });
+    const { clock, notes_store, boot_id, host } = this.#deps;
+    this.#nextNotesMs = clock.monotonicMs() + NOTE_EVERY_MS;
+    const notes = host.notes();
+    if (notes) notes_store.save({ boot_id, lease: this.#lease, ...notes });
   }
 
   #retick(ms: number): void {
@@ -315,6 +324,11 @@ export class Session {
     this.#stopTicking();
     this.#stopTicking = this.#deps.clock.every(ms, () => this.#tick());
   }
+}
+
+/** Whether the server has said how, and has answered most of what it was told. */
+function mayReport({ welcome, socket, outstanding }: Connection): boolean {
+  return welcome !== undefined && socket.readyState === WebSocket.OPEN && outstanding.length < MAX_OUTSTANDING;
 }
 
 /** Whether the server owes an answer for so long that the connection is dead although nobody closed it. */

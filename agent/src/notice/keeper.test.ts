@@ -113,8 +113,12 @@ describe("a host that is told that somebody has to leave", () => {
     await runs();
     desire(order(1, { notice }));
     await clock.advance(20_000);
-    const lease = { granted_at_ms: 0, lease_ms: 0 };
-    let notes: Notes = { boot_id: "boot", lease, ...host.notes() };
+    const noted = (): Notes => {
+      const notes = host.notes();
+      assert.ok(notes);
+      return { boot_id: "boot", lease: { granted_at_ms: 0, lease_ms: 0 }, ...notes };
+    };
+    let notes = noted();
     // The engine outlives the agent.
     engine.close = () => undefined;
     host.close();
@@ -124,7 +128,7 @@ describe("a host that is told that somebody has to leave", () => {
     assert.equal(seen()?.state, "running");
     await clock.advance(500);
     assert.equal(seen()?.state, "stopped");
-    notes = { boot_id: "boot", lease, ...host.notes() };
+    notes = noted();
     host.close();
     await startHost(notes);
     desire(order(1));
