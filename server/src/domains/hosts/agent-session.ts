@@ -28,6 +28,8 @@ const COUNT_EVERY_BYTES = 256_000_000;
 /** A report with what only its connection can tell. */
 export type ReceivedReport = {
   readonly report: Report;
+  /** When it arrived, however long it waits to be stored: its counters are of no later time. */
+  readonly receivedAt: Date;
   /** It says what the last stored one said, counters aside, and follows the same orders. */
   readonly isRepeat: boolean;
   /**
@@ -269,12 +271,13 @@ export class AgentSession {
     this.waitingCount += 1;
     if (this.waitingCount >= WAITING_MAX) this.socket.pause();
     // One after the other, so that an older report never overwrites a newer one.
-    this.recording = this.recording.then(() => this.record(message));
+    const receivedAt = this.clock.now();
+    this.recording = this.recording.then(() => this.record(message, receivedAt));
   }
 
-  private async record(message: Report | TaskMessage): Promise<void> {
+  private async record(message: Report | TaskMessage, receivedAt: Date): Promise<void> {
     try {
-      if (message.kind === "report") await this.recordReport(message);
+      if (message.kind === "report") await this.recordReport(message, receivedAt);
       else await this.ports.recordTask(this.machineId, message);
     } catch (error) {
       this.log.error({ err: error, machine_id: this.machineId }, `a ${message.kind} could not be stored`);
@@ -287,7 +290,7 @@ export class AgentSession {
     }
   }
 
-  private async recordReport(report: Report): Promise<void> {
+  private async recordReport(report: Report, receivedAt: Date): Promise<void> {
     const gist = gistOf(report);
     const isRepeat = gist === this.lastSaid;
     const health = healthIn(report);
@@ -299,7 +302,8 @@ export class AgentSession {
     // A heartbeat of an idle machine says nothing but that it lives: what is stored covers the next ones too.
     if (!isRepeat || isHealthNews || !isIdle || !isCovered) {
       const [obeyed, gpuUse] = [this.obeyedIn(report), gpuUseIn(report, this.gpusOf)];
-      await this.ports.record(this.machineId, { report, isRepeat, obeyed, isHealthNews, isCountNews, gpuUse });
+      const received = { report, receivedAt, isRepeat, obeyed, isHealthNews, isCountNews, gpuUse };
+      await this.ports.record(this.machineId, received);
       this.touchedMs = beganMs;
       this.noteCounters(report, isCountNews, beganMs);
     }

@@ -167,18 +167,24 @@ export async function listAuditedPhases(db: Reader, ids: readonly InstanceId[]):
   return rows.map((row) => ({ instanceId: row.instance_id, at: row.at, phase: row.to_phase as Phase }));
 }
 
-export type HoldOwner = { readonly id: InstanceId; readonly holdId: HoldId; readonly phase: Phase };
+export type HoldOwner = {
+  readonly id: InstanceId;
+  readonly holdId: HoldId;
+  readonly phase: Phase;
+  /** Whether something may still be charged for it: one that is over keeps its hold until that is done. */
+  readonly isOpen: boolean;
+};
 
 /** Which instance each hold is named by. */
 export async function listHoldOwners(db: Reader): Promise<readonly HoldOwner[]> {
   const rows = await db
     .selectFrom("instances")
-    .select(["id", "hold_id", "phase"])
+    .select(["id", "hold_id", "phase", "settle_at"])
     .where("hold_id", "is not", null)
     .orderBy("id")
     .execute();
-  return rows.flatMap(({ id, hold_id: holdId, phase }) =>
-    holdId === null ? [] : [{ id, holdId: asHoldId(holdId), phase }],
+  return rows.flatMap(({ id, hold_id: holdId, phase, settle_at: settleAt }) =>
+    holdId === null ? [] : [{ id, holdId: asHoldId(holdId), phase, isOpen: phase !== "ended" || settleAt !== null }],
   );
 }
 

@@ -46,11 +46,15 @@ export async function raiseCounters(tx: Tx, counted: readonly Counted[]): Promis
     counted.map(({ machineId, seen }) => ({ machineId, instanceId: seen.instance_id, generation: seen.generation })),
   );
   const proofs = await readProofs(tx, runs);
+  const endOf = new Map<number, Date>();
   const raised = runs.flatMap((run): readonly Raised[] => {
     const one = saidOf.get(keyOf(run.machineId, run.instanceId, run.generation));
     if (one === undefined) return [];
     const said = saidIn(one);
-    const after = countRun(run, said, allowanceOf(run, said.at, proofs));
+    const previousEndAt = latest([endOf.get(run.instanceId), run.previousEndAt]);
+    const after = countRun(run, said, { ...allowanceOf(run, said.at, proofs), previousEndAt });
+    const endAt = countedUntil(after);
+    if (endAt !== undefined) endOf.set(run.instanceId, latest([endAt, previousEndAt]) ?? endAt);
     return [{ before: run, after: { ...run, ...after, isRunning: said.isRunning, usage: usageOf(one), at: said.at } }];
   });
   await storeCounters(
@@ -77,7 +81,10 @@ export async function storeLastCounters(
   await raiseCounters(tx, counted);
 }
 
-type Raised = { readonly before: SpokenRun; readonly after: RaisedRun };
+type Raised = {
+  readonly before: SpokenRun;
+  readonly after: RaisedRun & Pick<Said, "isRunning" | "at">;
+};
 type Proofs = {
   readonly spans: ReadonlyMap<MachineId, MachineSpans>;
   readonly lines: ReadonlyMap<MachineId, Line>;
@@ -90,16 +97,22 @@ async function readProofs(tx: Tx, runs: readonly SpokenRun[]): Promise<Proofs> {
   return { spans, lines };
 }
 
-function allowanceOf(run: SpokenRun, at: Date, { spans, lines }: Proofs): Allowance {
+function allowanceOf(run: SpokenRun, at: Date, { spans, lines }: Proofs): Omit<Allowance, "previousEndAt"> {
   const own = spans.get(run.machineId) ?? { spans: [], lastSeenAt: at };
   const to = earliest([at, run.endAt, run.sealedAt, run.nextMeteredFromAt]);
   const covered = coveredParts(own.spans, own.lastSeenAt, { from: run.lastCountedAt, to });
   const line = lines.get(run.machineId);
   return {
     coveredMs: lengthMs(covered),
+    nextMeteredFromAt: run.nextMeteredFromAt,
     receivedBytesPerMs: bytesPerMs(line?.downMbps),
     sentBytesPerMs: bytesPerMs(line?.upMbps),
   };
+}
+
+/** Where what a run counted ends, from its beginning on. */
+function countedUntil({ meteredFromAt, runningMs }: Pick<SpokenRun, "meteredFromAt" | "runningMs">): Date | undefined {
+  return meteredFromAt && new Date(meteredFromAt.getTime() + Number(runningMs));
 }
 
 function bytesPerMs(mbps: number | undefined): number {
@@ -145,6 +158,11 @@ function isDueNow({ before, after }: Raised): boolean {
 
 function earliest(times: readonly (Date | undefined)[]): Date {
   return new Date(Math.min(...times.flatMap((time) => (time === undefined ? [] : [time.getTime()]))));
+}
+
+function latest(times: readonly (Date | undefined)[]): Date | undefined {
+  const known = times.flatMap((time) => (time === undefined ? [] : [time.getTime()]));
+  return known.length === 0 ? undefined : new Date(Math.max(...known));
 }
 
 function keyOf(machineId: MachineId, instanceId: number, generation: number): string {

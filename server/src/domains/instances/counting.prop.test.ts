@@ -20,6 +20,8 @@ const FRESH: CountedRun = {
   spareMs: 0n,
 };
 
+const ALONE = { previousEndAt: undefined, nextMeteredFromAt: undefined };
+
 const says = (runningMs: number, atMs: number, more: Partial<Said> = {}): Said => ({
   runningMs: BigInt(runningMs),
   receivedBytes: 0n,
@@ -35,7 +37,7 @@ function hear(said: readonly Said[], away: readonly [number, number] = [0, 0]): 
     const [fromMs, toMs] = [run.lastCountedAt.getTime() - START_MS, one.at.getTime() - START_MS];
     const missedMs = Math.max(0, Math.min(toMs, away[1]) - Math.max(fromMs, away[0]));
     const coveredMs = Math.max(0, toMs - fromMs - missedMs);
-    return countRun(run, one, { coveredMs, receivedBytesPerMs: MBPS, sentBytesPerMs: MBPS });
+    return countRun(run, one, { coveredMs, ...ALONE, receivedBytesPerMs: MBPS, sentBytesPerMs: MBPS });
   }, FRESH);
 }
 
@@ -145,4 +147,57 @@ test("a run is metered from when its process began, by the first report that pro
   const fresh = hear([says(0, 600_000)]);
   assert.deepEqual([fresh.meteredFromAt, fresh.lastCountedAt], [at(600_000), at(600_000)], "it is counted from there");
   assert.deepEqual(hear([says(400, 90_000, { isRunning: false })]).meteredFromAt, at(89_600), "although it has ended");
+});
+
+test("a run that is first heard of when others have run before and after it lies between them, and holds no more", () => {
+  const [before, after] = [2_000, 10_000].map((ms) => new Date(START_MS + ms));
+  const line = { receivedBytesPerMs: MBPS, sentBytesPerMs: MBPS };
+  const hearLate = (runningMs: number) => {
+    const said = says(runningMs, 60_000, { isRunning: false });
+    const neighbours = { previousEndAt: before, nextMeteredFromAt: after };
+    const run = countRun(FRESH, said, { coveredMs: 10_000, ...neighbours, ...line });
+    assert.ok(run.meteredFromAt);
+    const fromMs = run.meteredFromAt.getTime() - START_MS;
+    return [fromMs, fromMs + Number(run.runningMs)];
+  };
+  assert.deepEqual(hearLate(3_000), [7_000, 10_000]);
+  assert.deepEqual(hearLate(9_500), [2_000, 10_000], "there was no more time for it");
+});
+
+test("whatever a host tells of several runs, in whatever order, no two of them share a moment", () => {
+  const word = fc.record({
+    run: fc.nat({ max: 3 }),
+    passMs: fc.nat({ max: 20_000 }),
+    runningMs: fc.nat({ max: 60_000 }),
+  });
+  const line = { receivedBytesPerMs: MBPS, sentBytesPerMs: MBPS };
+  const endOf = ({ meteredFromAt, runningMs }: CountedRun) =>
+    meteredFromAt === undefined ? [] : [meteredFromAt.getTime() + Number(runningMs)];
+  fc.assert(
+    fc.property(fc.array(word, { maxLength: 20 }), (words) => {
+      // All of them may have been begun at once, by a server whose clock was behind.
+      const runs: CountedRun[] = [FRESH, FRESH, FRESH, FRESH];
+      let nowMs = 0;
+      for (const { run: index, passMs, runningMs } of words) {
+        nowMs += passMs;
+        const run = runs[index] ?? FRESH;
+        const ends = runs.slice(0, index).flatMap(endOf);
+        const begins = runs.slice(index + 1).flatMap(({ meteredFromAt }) => meteredFromAt?.getTime() ?? []);
+        const toMs = Math.min(START_MS + nowMs, ...begins);
+        runs[index] = countRun(run, says(runningMs, nowMs, { isRunning: runningMs % 2 === 0 }), {
+          coveredMs: Math.max(0, toMs - run.lastCountedAt.getTime()),
+          previousEndAt: ends.length === 0 ? undefined : new Date(Math.max(...ends)),
+          nextMeteredFromAt: begins.length === 0 ? undefined : new Date(Math.min(...begins)),
+          ...line,
+        });
+      }
+      let reachedMs = START_MS;
+      for (const run of runs) {
+        if (run.meteredFromAt === undefined) continue;
+        assert.ok(run.meteredFromAt.getTime() >= reachedMs, "it begins when the one before is over");
+        [reachedMs = 0] = endOf(run);
+      }
+    }),
+    { numRuns: 2_000 },
+  );
 });

@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import { test, type TestContext } from "node:test";
 import { testApp, type TestApp } from "../../../../test/support/app.ts";
 import { inTransaction } from "../../../../test/support/fixtures.ts";
-import { changeBid, reboot, rentAndRun, setState, stored } from "../../../../test/support/rentals.ts";
+import { changeBid, reboot, rent, rentAndRun, setState, stored } from "../../../../test/support/rentals.ts";
 import { disconnectAll } from "../hosts/index.ts";
 
 const SECOND_MS = 1000;
@@ -171,6 +171,117 @@ test("a run that is over counts nothing of the time after the next one has begun
   world.clock.jump(5 * MINUTE_MS);
   await tell(60 * MINUTE_MS, { generation: 2, state: "stopped" });
   assert.equal(await counted(2), 10 * MINUTE_MS);
+});
+
+/** A rented instance of which nothing was heard yet; times are told from its beginning on. */
+async function unheard(t: TestContext) {
+  const world = await testApp(t);
+  const [host, user] = [await world.host(), await world.caller()];
+  const id = await rent(world, user, host);
+  await host.synced();
+  const beganMs = world.clock.now().getTime();
+  const say = (generation: number, state: "running" | "stopped", runningMs: number) => {
+    const counters = { running_ms: runningMs, received_bytes: 0, sent_bytes: 0 };
+    return { instance_id: id, generation, state, counters };
+  };
+  const counted = async () => {
+    const { rows } = await world.env.pool.query<{ readonly from_at: Date; readonly to_at: Date }>(
+      `select metered_from_at as from_at, metered_from_at + running_ms * interval '1 millisecond' as to_at
+       from instance_runs where instance_id = $1 and metered_from_at is not null order by generation`,
+      [id],
+    );
+    return rows.map((row) => [row.from_at.getTime() - beganMs, row.to_at.getTime() - beganMs]);
+  };
+  return { world, host, user, id, say, counted };
+}
+
+test("a run that was first heard of late is never counted into the time of the next one", async (t) => {
+  const { world, host, user, id, say, counted } = await unheard(t);
+  // It was half a second on its way, in which the process went on.
+  world.clock.jump(1500);
+  await host.report([say(1, "running", 100)]);
+  world.clock.jump(10 * SECOND_MS);
+  await host.report([say(1, "running", 10_600)]);
+  await reboot(world, user, id);
+  world.clock.jump(300);
+  await host.report([say(1, "stopped", 10_700), say(2, "running", 150)]);
+  assert.deepEqual(await counted(), [
+    [1400, 12_100],
+    [12_100, 12_250],
+  ]);
+  await host.report([say(1, "stopped", 10_800)]);
+  assert.deepEqual((await counted())[0], [1400, 12_100], "nor is what comes still later");
+});
+
+test("a run is never counted into the time of a later one, if nothing was ever heard of the one between them", async (t) => {
+  const { world, host, user, id, say, counted } = await unheard(t);
+  world.clock.jump(2 * SECOND_MS);
+  await host.report([say(1, "running", 1000)]);
+  await reboot(world, user, id);
+  world.clock.jump(10 * SECOND_MS);
+  await setState(world, user, id, "stopped");
+  await host.obey();
+  await setState(world, user, id, "running");
+  assert.equal((await stored(world, id)).generation, 3);
+  world.clock.jump(10 * SECOND_MS);
+  await host.report([say(3, "running", 4000)]);
+  assert.deepEqual(await counted(), [
+    [1000, 2000],
+    [18_000, 22_000],
+  ]);
+  world.clock.jump(5 * SECOND_MS);
+  await host.report([say(1, "stopped", 60_000)]);
+  assert.deepEqual(await counted(), [
+    [1000, 18_000],
+    [18_000, 22_000],
+  ]);
+});
+
+test("a run begins after all that ran before it, of whichever of them a report speaks too", async (t) => {
+  const { world, host, user, id, say, counted } = await unheard(t);
+  world.clock.jump(2 * SECOND_MS);
+  await host.report([say(1, "running", 1000)]);
+  await reboot(world, user, id);
+  world.clock.jump(2 * SECOND_MS);
+  await host.report([say(2, "running", 500)]);
+  world.clock.jump(2 * SECOND_MS);
+  await host.report([say(2, "running", 2900)]);
+  await reboot(world, user, id);
+  world.clock.jump(300);
+  await host.report([say(1, "stopped", 1000), say(3, "running", 200)]);
+  assert.deepEqual(await counted(), [
+    [1000, 2000],
+    [3500, 6400],
+    [6400, 6600],
+  ]);
+});
+
+test("what a report says that had to wait to be stored is of the time at which it arrived", async (t) => {
+  const world = await testApp(t);
+  const [host, user] = [await world.host(), await world.caller()];
+  const id = await rent(world, user, host);
+  await host.synced();
+  world.clock.jump(SECOND_MS);
+  const arrivedAt = world.clock.now();
+  const counters = { running_ms: 400, received_bytes: 0, sent_bytes: 0 };
+  const other = await world.env.pool.connect();
+  await other.query("begin");
+  await other.query("select from machines where id = $1 for update", [host.machineId]);
+  const stored = [
+    host.report([{ instance_id: id, generation: 1, state: "starting" }]),
+    host.report([{ instance_id: id, generation: 1, state: "running", counters }]),
+  ];
+  await host.read();
+  world.clock.jump(10 * SECOND_MS);
+  await other.query("commit");
+  other.release();
+  await Promise.all(stored);
+  const { rows } = await world.env.pool.query<{ metered_from_at: Date; last_counted_at: Date }>(
+    "select metered_from_at, last_counted_at from instance_runs where instance_id = $1",
+    [id],
+  );
+  const beganAt = new Date(arrivedAt.getTime() - 400);
+  assert.deepEqual(rows, [{ metered_from_at: beganAt, last_counted_at: arrivedAt }]);
 });
 
 test("an instance is metered from its first proven running, and is due at once", async (t) => {

@@ -27,6 +27,10 @@ export type Said = {
 
 /** What a run can have counted since its last count. */
 export type Allowance = {
+  /** Up to where the run before it is counted: it began no earlier, however late the report about that one was. */
+  readonly previousEndAt: Date | undefined;
+  /** When the one after it began, as that one is charged: up to there alone it goes on being counted. */
+  readonly nextMeteredFromAt: Date | undefined;
   /** How long its machine was in touch, and the run not over. */
   readonly coveredMs: number;
   /** What its machine's line carries. */
@@ -36,6 +40,7 @@ export type Allowance = {
 
 /** How long a report may have been on its way: so much of the time that was not used is kept for the next one. */
 const SPARE_MS_MAX = 30_000n;
+const ENDLESS_MS = BigInt(Number.MAX_SAFE_INTEGER);
 
 /**
  * Raises what a run has counted by what its host says. Counters never go back, and grow by what is new in the report and
@@ -49,7 +54,7 @@ export function countRun(run: CountedRun, said: Said, allowance: Allowance): Cou
   const coveredMs = BigInt(allowance.coveredMs);
   // Of a time that nobody saw whole, what is new would pass for what is late.
   const isSeenWhole = coveredMs >= sinceMs(run.lastCountedAt, said.at);
-  const possibleMs = coveredMs + (isSeenWhole ? run.spareMs : 0n);
+  const possibleMs = least(coveredMs + (isSeenWhole ? run.spareMs : 0n), roomMs(run, allowance));
   const newMs = least(said.runningMs - run.heardRunningMs, possibleMs);
   const runningMs = run.runningMs + newMs;
   const counted = {
@@ -59,17 +64,33 @@ export function countRun(run: CountedRun, said: Said, allowance: Allowance): Cou
     ...countBytes(run, said, { ...allowance, possibleMs }),
   };
   const isProven = said.isRunning || runningMs > 0n;
-  const meteredFromAt = run.meteredFromAt ?? (isProven ? beginning(run, said.at, runningMs) : undefined);
+  const meteredFromAt =
+    run.meteredFromAt ?? (isProven ? beginning(run, said.at, { runningMs, ...allowance }) : undefined);
   if (isOld || isRepeated || said.at <= run.lastCountedAt) return { ...counted, meteredFromAt };
   const unusedMs = possibleMs - newMs;
   const spareMs = unusedMs < SPARE_MS_MAX ? unusedMs : SPARE_MS_MAX;
   return { ...counted, meteredFromAt, spareMs, lastCountedAt: said.at };
 }
 
-/** When the process began: not before its run, even if this server's clock is behind that of the one which began it. */
-function beginning({ startedAt }: CountedRun, at: Date, runningMs: bigint): Date {
-  const beganAt = new Date(at.getTime() - Number(runningMs));
-  return beganAt > startedAt ? beganAt : startedAt;
+/**
+ * When the process began: so long before it was heard of as it has run, between the run before it and the one after it. It
+ * may be the last of the three that anybody hears of.
+ */
+function beginning(
+  run: CountedRun,
+  at: Date,
+  { runningMs, ...neighbours }: { readonly runningMs: bigint } & Neighbours,
+): Date {
+  const { nextMeteredFromAt = at } = neighbours;
+  const endMs = Math.min(at.getTime(), nextMeteredFromAt.getTime());
+  return new Date(Math.max(endMs - Number(runningMs), firstPossible(run, neighbours).getTime()));
+}
+
+type Neighbours = Pick<Allowance, "previousEndAt" | "nextMeteredFromAt">;
+
+/** Not before its run, even if this server's clock is behind that of the one which began it, nor in the time of another. */
+function firstPossible({ startedAt }: CountedRun, { previousEndAt = startedAt }: Neighbours): Date {
+  return previousEndAt > startedAt ? previousEndAt : startedAt;
 }
 
 function countBytes(
@@ -93,6 +114,13 @@ function countBytes(
 function heardOf(before: bigint, said: bigint, most: bigint): bigint {
   const possible = said < most ? said : most;
   return possible > before ? possible : before;
+}
+
+/** How much more it can have counted before the next one began. */
+function roomMs(run: CountedRun, neighbours: Neighbours): bigint {
+  const { nextMeteredFromAt } = neighbours;
+  if (nextMeteredFromAt === undefined) return ENDLESS_MS;
+  return sinceMs(run.meteredFromAt ?? firstPossible(run, neighbours), nextMeteredFromAt) - run.runningMs;
 }
 
 function least(growth: bigint, most: bigint): bigint {

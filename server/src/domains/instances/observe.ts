@@ -24,6 +24,7 @@ type Sighting = {
   readonly seen: ObservedInstance;
   readonly isObeyed: boolean;
   readonly gpuUse: GpuUse | undefined;
+  readonly at: Date;
 };
 
 /** How reports are stored: the lease that each renews, and how long one that repeats the last waits for others. */
@@ -70,10 +71,7 @@ async function record(tx: Tx, batch: readonly Arrived[], leaseMs: number): Promi
     batch.filter(({ received }) => received.isCountNews),
     ({ machineId, seen }) => `${machineId} ${seen.instance_id} ${seen.generation}`,
   );
-  await raiseCounters(
-    tx,
-    counted.map((sighting) => ({ ...sighting, at: tx.now })),
-  );
+  await raiseCounters(tx, counted);
   // Before anything comes free: what is sick now must not be given to the next one.
   const health = batch.filter(({ received }) => received.isHealthNews);
   await recordHealth(
@@ -131,7 +129,8 @@ function newestBy(arrived: readonly Arrived[], keyOf: (sighting: Sighting) => st
   for (const { machineId, received } of arrived) {
     for (const seen of received.report.instances) {
       const { instance_id: id } = seen;
-      const sighting = { machineId, seen, isObeyed: received.obeyed.has(id), gpuUse: received.gpuUse.get(id) };
+      const [isObeyed, gpuUse] = [received.obeyed.has(id), received.gpuUse.get(id)];
+      const sighting = { machineId, seen, isObeyed, gpuUse, at: received.receivedAt };
       newest.set(keyOf(sighting), sighting);
     }
   }

@@ -34,13 +34,13 @@ export async function forgetHold(tx: Tx, id: InstanceId, holdId: HoldId): Promis
   return result.numAffectedRows === 1n;
 }
 
-/** Whether an instance that is not over names this hold. */
+/** Whether an instance names this hold that is not over, or not settled to its end. */
 export async function isHoldNamed(tx: Tx, holdId: HoldId): Promise<boolean> {
   const row = await tx.db
     .selectFrom("instances")
     .select("id")
     .where("hold_id", "=", holdId)
-    .where("phase", "!=", "ended")
+    .where((eb) => eb.or([eb("phase", "!=", "ended"), eb("settle_at", "is not", null)]))
     .executeTakeFirst();
   return row !== undefined;
 }

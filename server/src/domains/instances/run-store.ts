@@ -40,14 +40,15 @@ export type SpokenRun = RunKey &
     readonly isInstanceOver: boolean;
     /** From here on nobody saw it; undefined while somebody does. */
     readonly sealedAt: Date | undefined;
-    /** When the run after it was first proven to run: two never run at once. */
+    /** Up to where the runs before it are counted, and when the first after it was proven to begin: two never run at once. */
+    readonly previousEndAt: Date | undefined;
     readonly nextMeteredFromAt: Date | undefined;
     /** Whether its traffic costs anything, and how much of it is not charged yet. */
     readonly isTrafficPriced: boolean;
     readonly chargedBytes: bigint;
   };
 
-/** The runs that these machines speak of; of what runs elsewhere they may say nothing. The caller holds their locks. */
+/** The runs that these machines speak of, in the order in which they began; of what runs elsewhere they may say nothing. The caller holds their locks. */
 export async function listSpokenRuns(
   tx: Tx,
   spoken: readonly { readonly machineId: MachineId; readonly instanceId: number; readonly generation: number }[],
@@ -62,9 +63,14 @@ export async function listSpokenRuns(
       instances.generation as "presentGeneration", instances.end_at as "endAt",
       instances.ended_at is not null as "isInstanceOver",
       instances.inet_up_nanos_per_gb + instances.inet_down_nanos_per_gb > 0 as "isTrafficPriced",
+      case when run.metered_from_at is null then (
+        select max(previous.metered_from_at + previous.running_ms * interval '1 millisecond')
+        from instance_runs as previous
+        where previous.instance_id = run.instance_id and previous.generation < run.generation
+      ) end as "previousEndAt",
       (
-        select next.metered_from_at from instance_runs as next
-        where next.instance_id = run.instance_id and next.generation = run.generation + 1
+        select min(next.metered_from_at) from instance_runs as next
+        where next.instance_id = run.instance_id and next.generation > run.generation
       ) as "nextMeteredFromAt"
     from unnest(
       ${spoken.map((one) => one.machineId)}::integer[], ${spoken.map((one) => one.instanceId)}::integer[],
@@ -72,11 +78,13 @@ export async function listSpokenRuns(
     ) as spoken (machine_id, instance_id, generation)
     join instances on instances.id = spoken.instance_id and instances.machine_id = spoken.machine_id
     join instance_runs as run on run.instance_id = spoken.instance_id and run.generation = spoken.generation
+    order by run.instance_id, run.generation
   `.execute(tx.db);
   return rows.map((row) => ({
     ...row,
     meteredFromAt: row.meteredFromAt ?? undefined,
     sealedAt: row.sealedAt ?? undefined,
+    previousEndAt: row.previousEndAt ?? undefined,
     nextMeteredFromAt: row.nextMeteredFromAt ?? undefined,
   }));
 }
@@ -105,8 +113,7 @@ export async function findRunMark(tx: Tx, { instanceId, generation }: RunKey): P
 }
 
 /** What is stored of a run after a report: its counters, and what it uses now. */
-export type RaisedRun = RunKey &
-  CountedRun & { readonly isRunning: boolean; readonly usage: Usage | undefined; readonly at: Date };
+export type RaisedRun = RunKey & CountedRun & { readonly usage: Usage | undefined };
 
 export async function storeCounters(tx: Tx, runs: readonly RaisedRun[]): Promise<void> {
   if (runs.length === 0) return;
@@ -116,20 +123,18 @@ export async function storeCounters(tx: Tx, runs: readonly RaisedRun[]): Promise
       running_ms = raised.running_ms, received_bytes = raised.received_bytes, sent_bytes = raised.sent_bytes,
       heard_running_ms = raised.heard_running_ms, heard_received_bytes = raised.heard_received_bytes,
       heard_sent_bytes = raised.heard_sent_bytes, spare_ms = raised.spare_ms,
-      first_running_at = case when raised.is_running then coalesce(run.first_running_at, raised.at)
-        else run.first_running_at end,
       metered_from_at = raised.metered_from_at, usage = raised.usage, last_counted_at = raised.last_counted_at
     from unnest(
       ${column((run) => run.instanceId)}::integer[], ${column((run) => run.generation)}::integer[],
       ${column((run) => run.runningMs)}::bigint[], ${column((run) => run.receivedBytes)}::bigint[],
       ${column((run) => run.sentBytes)}::bigint[], ${column((run) => run.heardRunningMs)}::bigint[],
       ${column((run) => run.heardReceivedBytes)}::bigint[], ${column((run) => run.heardSentBytes)}::bigint[],
-      ${column((run) => run.spareMs)}::bigint[], ${column((run) => run.isRunning)}::boolean[],
+      ${column((run) => run.spareMs)}::bigint[],
       ${column((run) => run.meteredFromAt ?? null)}::timestamptz[],
       ${column(({ usage }) => (usage === undefined ? null : JSON.stringify(usage)))}::jsonb[],
-      ${column((run) => run.lastCountedAt)}::timestamptz[], ${column((run) => run.at)}::timestamptz[]
+      ${column((run) => run.lastCountedAt)}::timestamptz[]
     ) as raised (instance_id, generation, running_ms, received_bytes, sent_bytes, heard_running_ms,
-      heard_received_bytes, heard_sent_bytes, spare_ms, is_running, metered_from_at, usage, last_counted_at, at)
+      heard_received_bytes, heard_sent_bytes, spare_ms, metered_from_at, usage, last_counted_at)
     where run.instance_id = raised.instance_id and run.generation = raised.generation
   `.execute(tx.db);
 }
