@@ -48,8 +48,8 @@ export async function seedInstances(
     [startAt],
   );
   await pool.query(
-    `insert into instance_runs (instance_id, generation, started_at, first_running_at, last_counted_at, metered_from_at)
-     select id, 1, $1, $1, $1, $1 from instances order by id`,
+    `insert into instance_runs (instance_id, generation, started_at, last_counted_at, metered_from_at)
+     select id, 1, $1, $1, $1 from instances order by id`,
     [startAt],
   );
   await pool.query(

@@ -35,7 +35,7 @@ type Row = {
 };
 
 /**
- * The control: what settling one instance must write at the very least (two charges, two transfers, the next hold), a
+ * The control: what settling one instance writes where nothing can stay as it is (two charges, two transfers, the next hold), a
  * transaction for each instance, the locks in the same order. Runs for the first `count` of them, one after the other.
  */
 export async function settleOneByOne({ pool }: Database, count: number): Promise<void> {

@@ -39,7 +39,7 @@ export async function placeHolds(tx: Tx, requests: readonly HoldRequest[]): Prom
   const owners = requests.map(({ userId }) => positions.get(userId));
   const amounts = requests.map(({ amount }) => amount);
   const causes = requests.map(({ cause }) => JSON.stringify(cause));
-  const scopeLists = requests.map(({ scopes }) => [...new Set(scopes)].join(" "));
+  const scopeLists = requests.map(scopeListOf);
   const { rows } = await sql<PlacedRow>`
     select hold_id, shortfall_nanos, available_nanos, cap_id, cap_scope, cap_period
     from ledger_place_holds(
@@ -56,6 +56,10 @@ export async function placeHolds(tx: Tx, requests: readonly HoldRequest[]): Prom
       limitedBy: limitationOf(row),
     };
   });
+}
+
+function scopeListOf({ scopes }: HoldRequest): string {
+  return [...new Set(scopes)].join(" ");
 }
 
 function limitationOf({ cap_id: capId, cap_scope: scope, cap_period: period }: PlacedRow): Limitation {
@@ -82,6 +86,25 @@ export async function findPendingHold(db: Reader, holdId: HoldId): Promise<Nanos
     .where("state", "=", "pending")
     .executeTakeFirst();
   return row === undefined ? undefined : nanos(row.amount_nanos);
+}
+
+/** Which of these holds are pending and are just what would be placed by the request beside them. */
+export async function listHoldsAlike(
+  db: Reader,
+  wanted: readonly (HoldRequest & { readonly holdId: HoldId })[],
+): Promise<readonly HoldId[]> {
+  if (wanted.length === 0) return [];
+  const { rows } = await sql<{ id: bigint }>`
+    select h.id
+    from unnest(
+      ${wanted.map(({ holdId }) => holdId)}::bigint[], ${wanted.map(({ amount }) => amount)}::bigint[],
+      ${wanted.map(({ cause }) => JSON.stringify(cause))}::jsonb[], ${wanted.map(scopeListOf)}::text[]
+    ) as w (id, amount_nanos, cause, scopes)
+    join ledger_holds h on h.id = w.id and h.amount_nanos = w.amount_nanos and h.cause = w.cause
+      and h.scopes = string_to_array(w.scopes, ' ')
+    where h.state = 'pending'
+  `.execute(db);
+  return rows.map(({ id }) => asHoldId(id));
 }
 
 /** Closes many holds at once for the charges that follow in the same transaction; returns those that were pending. */
@@ -113,4 +136,15 @@ async function closeHolds(
     from ledger_close_holds(${holdIds}::bigint[], ${state}::text, ${tx.now}::timestamptz) as closed (hold_id)
   `.execute(tx.db);
   return rows.map(({ hold_id }) => asHoldId(hold_id));
+}
+
+/** Deletes holds that were closed before; at most so many, and none that others are deleting. Returns how many went. */
+export async function deleteClosedHolds(tx: Tx, before: Date, limit: number): Promise<number> {
+  const { numAffectedRows = 0n } = await sql`
+    delete from ledger_holds where id = any(array(
+      select id from ledger_holds where closed_at < ${before}::timestamptz
+      order by closed_at limit ${limit}::integer for update skip locked
+    ))
+  `.execute(tx.db);
+  return Number(numAffectedRows);
 }

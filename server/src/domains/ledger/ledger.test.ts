@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { grantOf, inTransaction, makeFundedUser, makeUsers, transferOf } from "../../../../test/support/ledger.ts";
+import { ManualClock } from "../../../../test/support/manual-clock.ts";
 import { testDatabase } from "../../../../test/support/postgres.ts";
 import { systemClock } from "../../base/clock.ts";
 import { nanos } from "../../base/money.ts";
@@ -11,6 +12,7 @@ import {
   creditOf,
   earningsOf,
   ISSUANCE,
+  ledgerLoops,
   listMovements,
   placeOf,
   placeHold,
@@ -164,6 +166,7 @@ test("PostgreSQL refuses to change or remove what was posted, and to close a hol
   );
   assert.ok(hold.kind === "placed");
   await inTransaction(database, (tx) => releaseHold(tx, hold.holdId));
+  await inTransaction(database, (tx) => placeHold(tx, { userId: payer, amount: nanos(5n), cause: {}, scopes: [] }));
   const refused = [
     "update ledger_transfers set amount_nanos = 1",
     "delete from ledger_transfers",
@@ -174,6 +177,30 @@ test("PostgreSQL refuses to change or remove what was posted, and to close a hol
     "update ledger_holds set amount_nanos = 1",
   ];
   for (const statement of refused) await assert.rejects(pool.query(statement), /append-only/, statement);
+});
+
+test("closed holds are deleted after a week, and pending ones never", async () => {
+  const payer = await makeFundedUser(database, 10n);
+  const ids = await inTransaction(database, async (tx) => {
+    const place = () => placeHold(tx, { userId: payer, amount: nanos(1n), cause: {}, scopes: [] });
+    return [await place(), await place(), await place()].map((one) => (one.kind === "placed" ? one.holdId : undefined));
+  });
+  const [pending, posted, released] = ids;
+  assert.ok(pending && posted && released);
+  await inTransaction(database, (tx) => postHold(tx, posted, []));
+  await inTransaction(database, (tx) => releaseHold(tx, released));
+  const left = async () => {
+    const { rows } = await pool.query("select id from ledger_holds where id = any($1) order by id", [ids]);
+    return rows.map(({ id }) => id);
+  };
+  const clock = new ManualClock(systemClock.now().toISOString());
+  const forget = ledgerLoops({ database, clock }).find(({ name }) => name === "forget-closed-holds");
+  clock.jump(6 * 86_400_000);
+  await forget?.run();
+  assert.deepEqual(await left(), ids);
+  clock.jump(2 * 86_400_000);
+  await forget?.run();
+  assert.deepEqual(await left(), [pending]);
 });
 
 test("PostgreSQL refuses a balance below its floor, a negative held amount and a transfer to itself", async () => {

@@ -3,7 +3,9 @@ import type { InstanceId } from "../../base/ids.ts";
 import { nanos, type Nanos } from "../../base/money.ts";
 import type { Tx } from "../../db/transaction.ts";
 import { HOLD_SECONDS, holdAmount, trafficAllowance, type Billable } from "../instances/index.ts";
-import { placeHolds, type CapScope, type HoldId, type Limitation } from "../ledger/index.ts";
+import { placeHolds, type CapScope, type HoldId, type HoldRequest, type Limitation } from "../ledger/index.ts";
+import { periodsFor } from "./period.ts";
+import type { Item } from "./settlement.ts";
 
 /** What an instance needs: the best period is tried first, and the next one if that cannot be set aside. */
 export type HoldNeed = {
@@ -19,6 +21,35 @@ export type HoldPlan =
   | { readonly kind: "placed"; readonly holdId: HoldId; readonly seconds: number }
   | { readonly kind: "refused"; readonly limitedBy: Limitation };
 
+/** What an instance needs after this settlement. In passing, as little as possible. */
+export function needOf(
+  { facts: { instance, deposit }, bill, scopes, activity }: Item,
+  {
+    isPassing,
+    isAmple,
+    lastTrafficNanos,
+  }: { readonly isPassing: boolean; readonly isAmple: boolean; readonly lastTrafficNanos: bigint },
+): HoldNeed {
+  const isPrepaid = instance.terms.discountPpm > 0 && deposit?.isClosed === false && bill.use?.isSpent !== true;
+  return {
+    instance,
+    scopes,
+    periods: isPassing ? [0] : periodsFor(activity, { isAmple }),
+    lastTrafficNanos,
+    prepaidNanos: isPrepaid ? (bill.use?.leftNanos ?? deposit.leftNanos) : 0n,
+  };
+}
+
+/** What is asked for it at first, or after so many refusals. */
+export function requestOf(need: HoldNeed, attempt: number): HoldRequest {
+  return {
+    userId: need.instance.userId,
+    amount: amountOf(need, attempt),
+    cause: { instance_id: need.instance.id },
+    scopes: need.scopes,
+  };
+}
+
 /** Sets aside what each of these needs, as many as there are by one statement for each length of period. */
 export async function planHolds(tx: Tx, needs: readonly HoldNeed[]): Promise<ReadonlyMap<InstanceId, HoldPlan>> {
   const plans = new Map<InstanceId, HoldPlan>();
@@ -26,12 +57,7 @@ export async function planHolds(tx: Tx, needs: readonly HoldNeed[]): Promise<Rea
   for (let attempt = 0; open.length > 0; attempt += 1) {
     const outcomes = await placeHolds(
       tx,
-      open.map((need) => ({
-        userId: need.instance.userId,
-        amount: amountOf(need, attempt),
-        cause: { instance_id: need.instance.id },
-        scopes: need.scopes,
-      })),
+      open.map((need) => requestOf(need, attempt)),
     );
     const refused: HoldNeed[] = [];
     for (const [index, need] of open.entries()) {

@@ -30,7 +30,8 @@ import {
 import { listVolumeCosts } from "../volumes/index.ts";
 import { billOf, loadFacts, type Bill, type InstanceFacts } from "./facts.ts";
 import { giveCredits } from "./credit-service.ts";
-import { planHolds, type HoldPlan } from "./holds.ts";
+import { needOf, planHolds, type HoldPlan } from "./holds.ts";
+import { keepHolds } from "./kept-holds.ts";
 import { insertLines, type Contract } from "./line-store.ts";
 import { payLines, type Purse, type Rooms } from "./payment.ts";
 import { activityOf, isAmple, needsHold, nextSettlement, periodsFor, type Activity } from "./period.ts";
@@ -56,9 +57,9 @@ export type Rates = Map<UserId, bigint>;
 
 /**
  * Settles these instances, whose locks the caller holds: what was set aside is freed, everything due is charged and paid
- * as far as there is something to pay from, and what may come until the next settlement is set aside anew. All of it, or
- * nothing, and the same again changes nothing: each line is named by its stretch. In passing, as little as possible is
- * set aside, and they are due again at once.
+ * as far as there is something to pay from, and what may come until the next settlement is set aside anew, where it is not
+ * the same. All of it, or nothing, and the same again changes nothing: each line is named by its stretch. In passing, as
+ * little as possible is set aside, and they are due again at once.
  */
 export async function settleInstances(
   tx: Tx,
@@ -70,7 +71,8 @@ export async function settleInstances(
   const runs = await lockUnchargedRuns(tx, ids);
   const items = (await loadFacts(tx.db, instances, runs)).map((facts) => toItem(facts, tx.now));
   const faults = await listOpenFaults(tx.db, ids);
-  const { accounts, purses, rooms } = await openPurses(tx, items, faults);
+  const known = isPassing ? undefined : await learnRates(tx, items, rates ?? new Map());
+  const { accounts, purses, rooms, kept } = await openPurses(tx, items, { faults, rates: known });
   const charges = items.flatMap(({ bill, contract, scopes }) => {
     const purse = purses.get(contract.payerId) ?? { aboveZeroNanos: 0n, aboveFloorNanos: 0n };
     return payLines(bill.lines, { purse, rooms, scopes }).map((line): Charge => ({ line, contract, scopes }));
@@ -81,7 +83,7 @@ export async function settleInstances(
     items.flatMap(({ facts, bill: { use } }) => (use === undefined ? [] : [{ instanceId: facts.instance.id, ...use }])),
   );
   const unsettled = await giveCredits(tx, items, { accounts, faults, runs });
-  const plans = await renewHolds(tx, items, { purses, charges, isPassing, rates: rates ?? new Map() });
+  const plans = await renewHolds(tx, items, { purses, charges, kept, rates: known });
   const short = new Set(listShort(charges).map(({ instanceId }) => instanceId));
   await markCharged(tx, runs);
   await markSettled(
@@ -120,8 +122,17 @@ export type Means = {
   readonly rooms: Rooms;
 };
 
-/** Locks all that money may move between, in the one order of all, and frees what was set aside for this. */
-async function openPurses(tx: Tx, items: readonly Item[], faults: readonly OpenFault[]): Promise<Means> {
+type Plans = ReadonlyMap<InstanceId, HoldPlan>;
+
+/**
+ * Locks all that money may move between, in the one order of all, and frees what was set aside for this; what would be set
+ * aside again as it is stays. Without rates nothing does.
+ */
+async function openPurses(
+  tx: Tx,
+  items: readonly Item[],
+  { faults, rates }: { readonly faults: readonly OpenFault[]; readonly rates: Rates | undefined },
+): Promise<Means & { readonly kept: Plans }> {
   const touched = items.filter(({ bill, activity, facts }) => {
     const hasHold = facts.instance.holdId !== undefined || needsHold(activity);
     return bill.lines.length > 0 || hasHold || faults.some((fault) => fault.instanceId === facts.instance.id);
@@ -132,19 +143,24 @@ async function openPurses(tx: Tx, items: readonly Item[], faults: readonly OpenF
     ...(deposit === undefined || instanceId === undefined ? [] : [depositOf(payerId, instanceId)]),
   ]);
   const accounts = await lockAccounts(tx, faults.length > 0 ? [...involved, LOSSES] : involved);
+  const scopes = [...new Set(touched.flatMap((item) => item.scopes))];
+  const limited: Rooms = new Map(await lockCapRoom(tx, scopes));
+  const kept: Plans = rates === undefined ? new Map() : await keepHolds(tx, items, { rooms: limited, rates });
   await useHolds(
     tx,
     // What has not run yet keeps what was set aside for its start.
-    items.flatMap(({ facts: { instance }, activity }) => (activity === "unproven" ? [] : (instance.holdId ?? []))),
+    items.flatMap(({ facts: { instance }, activity }) =>
+      activity === "unproven" || kept.has(instance.id) ? [] : (instance.holdId ?? []),
+    ),
   );
-  const rooms: Rooms = new Map(await lockCapRoom(tx, [...new Set(touched.flatMap(({ scopes }) => scopes))]));
+  const rooms: Rooms = limited.size === 0 ? limited : new Map(await lockCapRoom(tx, scopes));
   const payers = touched.map(({ contract }) => contract.payerId);
   const means = payers.length === 0 ? new Map() : await readMeans(tx.db, payers, "credit");
   const purses = new Map<UserId, Purse>();
   for (const [userId, { aboveZeroNanos, aboveFloorNanos }] of means) {
     purses.set(userId, { aboveZeroNanos, aboveFloorNanos });
   }
-  return { accounts, purses, rooms };
+  return { accounts, purses, rooms, kept };
 }
 
 /** The contracts whose storage could not be paid in full. */
@@ -180,61 +196,61 @@ export async function postCharges(
   );
 }
 
+/** Sets aside what may come until the next settlement, without rates as little as possible. */
 async function renewHolds(
   tx: Tx,
   items: readonly Item[],
   {
     purses,
     charges,
-    isPassing,
+    kept,
     rates,
   }: {
     readonly purses: ReadonlyMap<UserId, Purse>;
     readonly charges: readonly Charge[];
-    readonly isPassing: boolean;
-    readonly rates: Rates;
+    readonly kept: Plans;
+    readonly rates: Rates | undefined;
   },
-): Promise<ReadonlyMap<InstanceId, HoldPlan>> {
-  const holders = items.filter(
-    ({ activity, facts: { instance } }) =>
-      activity === "active" || activity === "waiting" || (activity === "leaving" && instance.holdId !== undefined),
-  );
-  if (holders.length === 0) return new Map();
-  const payers = holders.map(({ contract }) => contract.payerId);
-  if (!isPassing) await learnRates(tx, payers, rates);
+): Promise<Plans> {
+  const holders = items.filter((item) => isHolder(item) && !kept.has(item.facts.instance.id));
+  if (holders.length === 0) return kept;
   const traffic = new Map<InstanceId | undefined, bigint>();
   for (const { line, contract } of charges) {
     if (line.component !== "bwu" && line.component !== "bwd") continue;
     traffic.set(contract.instanceId, (traffic.get(contract.instanceId) ?? 0n) + line.amountNanos);
   }
-  return planHolds(
+  const placed = await planHolds(
     tx,
-    holders.map(({ facts: { instance, deposit }, bill, scopes, activity }) => {
-      const spendable = purses.get(instance.userId)?.aboveZeroNanos ?? 0n;
-      const isPrepaid = instance.terms.discountPpm > 0 && deposit?.isClosed === false && bill.use?.isSpent !== true;
-      return {
-        instance,
-        scopes,
-        periods: isPassing
-          ? [0]
-          : periodsFor(activity, { isAmple: isAmple(spendable, rates.get(instance.userId) ?? 0n) }),
-        lastTrafficNanos: traffic.get(instance.id) ?? 0n,
-        prepaidNanos: isPrepaid ? (bill.use?.leftNanos ?? deposit.leftNanos) : 0n,
-      };
+    holders.map((item) => {
+      const { id, userId } = item.facts.instance;
+      const spendable = purses.get(userId)?.aboveZeroNanos ?? 0n;
+      return needOf(item, {
+        isPassing: rates === undefined,
+        isAmple: isAmple(spendable, rates?.get(userId) ?? 0n),
+        lastTrafficNanos: traffic.get(id) ?? 0n,
+      });
     }),
   );
+  return new Map([...kept, ...placed]);
 }
 
-/** Adds what all that these users have costs in an hour, as long as it goes on as it is now. */
-async function learnRates(tx: Tx, userIds: readonly UserId[], rates: Rates): Promise<void> {
+/** Whether something is set aside for it after a settlement. */
+function isHolder({ activity, facts: { instance } }: Item): boolean {
+  return activity === "active" || activity === "waiting" || (activity === "leaving" && instance.holdId !== undefined);
+}
+
+/** Adds what all that the owners of these have costs in an hour, as long as it goes on as it is now. */
+async function learnRates(tx: Tx, items: readonly Item[], rates: Rates): Promise<Rates> {
+  const userIds = items.filter(isHolder).map(({ contract }) => contract.payerId);
   const unknown = [...new Set(userIds)].filter((userId) => !rates.has(userId));
-  if (unknown.length === 0) return;
+  if (unknown.length === 0) return rates;
   const instances = await listInstanceCosts(tx.db, unknown);
   const volumes = await listVolumeCosts(tx.db, unknown);
   for (const userId of unknown) {
     const { runningNanosPerHour = 0n, storageNanosPerHour = 0n } = instances.get(userId) ?? {};
     rates.set(userId, runningNanosPerHour + storageNanosPerHour + (volumes.get(userId) ?? 0n));
   }
+  return rates;
 }
 
 /** A run that is being counted while its fault waits to be made good: it is over, so that is soon done. */

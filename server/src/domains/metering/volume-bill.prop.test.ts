@@ -12,6 +12,10 @@ const START_MS = Date.parse("2026-01-01T00:00:00Z");
 const HOUR_MS = 3_600_000;
 const at = (hours: number) => new Date(START_MS + hours * HOUR_MS);
 const machine = (id: number) => asId<MachineId>(id);
+const through = (id: number, sinceHour?: number) => ({
+  machineId: machine(id),
+  since: sinceHour === undefined ? undefined : at(sinceHour),
+});
 
 /** 720 GB at a dollar for a GB and month: a dollar an hour. */
 const DOLLAR = 1_000_000_000n;
@@ -22,7 +26,7 @@ const VOLUME: BillableVolume = {
   hostId: asId<UserId>(2),
   machineId: machine(1),
   networkDiskId: undefined,
-  reachedThrough: [machine(1)],
+  reachedThrough: [through(1)],
   sizeBytes: 720_000_000_000n,
   priceNanosPerGbMonth: nanos(DOLLAR),
   chargedUntilAt: at(0),
@@ -74,7 +78,7 @@ test("a network volume costs what any machine that mounts its disk was in touch 
     ...VOLUME,
     machineId: undefined,
     networkDiskId: asId<NetworkDiskId>(1),
-    reachedThrough: [machine(1), machine(2)],
+    reachedThrough: [through(1, 0), through(2, 0)],
   };
   const one = spansOf(
     [
@@ -86,6 +90,27 @@ test("a network volume costs what any machine that mounts its disk was in touch 
   const other = spansOf([[2, undefined]], 6);
   assert.deepEqual(costOf(network, [one, other], 11), { dollars: 6, until: 6, isLast: false });
   assert.deepEqual(costOf({ ...network, reachedThrough: [] }, [], 11), { dollars: 0, until: 11, isLast: false });
+});
+
+test("a machine proves nothing of a network volume for the time before it mounted its disk", () => {
+  const network = { ...VOLUME, machineId: undefined, networkDiskId: asId<NetworkDiskId>(1) };
+  const away = spansOf([[0, 3]], 3);
+  const back = spansOf(
+    [
+      [0, 3],
+      [29, undefined],
+    ],
+    30,
+  );
+  const there = spansOf([[0, undefined]], 30);
+  const late = { ...network, reachedThrough: [through(1, 0), through(2, 5)] };
+  assert.deepEqual(costOf(late, [back, there], 30), { dollars: 28, until: 30, isLast: false });
+  // One that mounts it while it is away itself keeps nothing before that from being settled.
+  assert.deepEqual(costOf({ ...network, reachedThrough: [through(1, 4)] }, [away], 9), {
+    dollars: 0,
+    until: 4,
+    isLast: false,
+  });
 });
 
 test("however often a volume is settled, it costs the same time once", () => {

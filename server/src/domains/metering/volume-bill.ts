@@ -15,8 +15,8 @@ export type VolumeBill = {
 };
 
 /**
- * What a volume cost since it was settled last: for as long as one of the machines through which it can be reached was in
- * touch, and its owner had not asked for its end. Settled is what cannot change: a machine that is away may turn out to
+ * What a volume cost since it was settled last: for as long as one of the machines through which it could be reached was
+ * in touch, and its owner had not asked for its end. Settled is what cannot change: a machine that is away may turn out to
  * have been there.
  */
 export function volumeBillOf(
@@ -25,12 +25,19 @@ export function volumeBillOf(
   now: Date,
 ): VolumeBill {
   const { id, sizeBytes, chargedUntilAt: from, deletingAt, reachedThrough } = volume;
-  const machines = reachedThrough.flatMap((machineId) => spans.get(machineId) ?? []);
-  const certain = machines.map((machine) => certainUntil(machine.spans, machine.lastSeenAt, now));
+  const machines = reachedThrough.flatMap(({ machineId, since = from }) => {
+    const machine = spans.get(machineId);
+    return machine === undefined ? [] : [{ ...machine, since: latest(from, since) }];
+  });
+  const certain = machines.map((machine) =>
+    latest(certainUntil(machine.spans, machine.lastSeenAt, now), machine.since),
+  );
   const until = earliest([now, ...certain, ...(deletingAt === undefined ? [] : [deletingAt])]);
   const chargedUntilAt = until > from ? until : from;
   const covered = joinIntervals(
-    machines.flatMap((machine) => coveredParts(machine.spans, machine.lastSeenAt, { from, to: chargedUntilAt })),
+    machines.flatMap(({ spans: own, lastSeenAt, since }) =>
+      since < chargedUntilAt ? coveredParts(own, lastSeenAt, { from: since, to: chargedUntilAt }) : [],
+    ),
   );
   const stored = { name: `volume:${id}`, sizeBytes, history: historyOf(volume), changes: [STORED] };
   const { lines } = storageLines(stored, from, covered);
@@ -49,6 +56,10 @@ function historyOf({ priceNanosPerGbMonth }: BillableVolume): TermsHistory {
     discountPpm: 0,
   };
   return { past: [], present };
+}
+
+function latest(one: Date, other: Date): Date {
+  return one > other ? one : other;
 }
 
 function earliest(times: readonly Date[]): Date {

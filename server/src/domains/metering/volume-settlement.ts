@@ -9,9 +9,11 @@ import {
   lockDueVolumes,
   markVolumesSettled,
   placeVolumes,
+  postponeFirstDueVolume,
   type BillableVolume,
   type ChargeableVolume,
 } from "../volumes/index.ts";
+import { settleInBatches } from "./batches.ts";
 import type { DueLine } from "./lines.ts";
 import { payLines, type Purse, type Rooms } from "./payment.ts";
 import { nextSettlement } from "./period.ts";
@@ -19,8 +21,6 @@ import { listShort, postCharges, type Means } from "./settlement.ts";
 import type { Charge } from "./transfers.ts";
 import { volumeBillOf, type VolumeBill } from "./volume-bill.ts";
 
-const BATCH_MAX = 500;
-const BATCHES_PER_RUN = 400;
 const SETTLE_EVERY_MS = 86_400_000;
 /** What was deleted waits for nothing but that its host is back, or is gone for certain. */
 const SETTLE_DELETED_EVERY_MS = 3_600_000;
@@ -31,15 +31,16 @@ export async function settleDueVolumes(
   clock: Clock,
 ): Promise<{ readonly settled: number; readonly lines: number }> {
   const counts = { settled: 0, lines: 0 };
-  for (let batch = 1; batch <= BATCHES_PER_RUN; batch += 1) {
+  const settle = async (size: number) => {
     const { count, lineCount } = await withTransaction(database, clock, async (tx) => {
-      const due = await lockDueVolumes(tx, BATCH_MAX);
+      const due = await lockDueVolumes(tx, size);
       return { count: due.length, lineCount: await settleVolumes(tx, due) };
     });
     counts.settled += count;
     counts.lines += lineCount;
-    if (count < BATCH_MAX) break;
-  }
+    return count;
+  };
+  await settleInBatches(database, clock, { noun: "volumes", settle, postponeFirst: postponeFirstDueVolume });
   return counts;
 }
 
@@ -80,7 +81,9 @@ async function settleVolumes(tx: Tx, volumes: readonly ChargeableVolume[]): Prom
 
 async function loadItems(db: Reader, volumes: readonly ChargeableVolume[], now: Date): Promise<readonly Item[]> {
   const placed = await placeVolumes(db, volumes);
-  const machineIds = [...new Set(placed.flatMap(({ reachedThrough }) => reachedThrough))];
+  const machineIds = [
+    ...new Set(placed.flatMap(({ reachedThrough }) => reachedThrough.map(({ machineId }) => machineId))),
+  ];
   const from = new Date(Math.min(now.getTime(), ...placed.map(({ chargedUntilAt }) => chargedUntilAt.getTime())));
   const spans: ReadonlyMap<MachineId, MachineSpans> = await listSpans(db, machineIds, from);
   return placed.map((volume) => ({ volume, bill: volumeBillOf(volume, spans, now) }));

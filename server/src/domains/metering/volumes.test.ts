@@ -132,6 +132,18 @@ async function assertSound({ env, clock }: TestApp): Promise<void> {
   );
 }
 
+test("a volume that costs nothing is never due, and an audit finds nothing in that", async (t) => {
+  const { world, owner, here, call, offers } = await aWorld(t);
+  assert.equal((await call("POST", { machine: here.machineId, size: 40, price_disk: 0 }, owner)).status, 200);
+  const { id } = (await call("PUT", { id: offers.here, size: 10 })).body;
+  world.clock.jump(HOUR_MS);
+  await here.obey();
+  await assertSound(world);
+  assert.deepEqual(await world.runLoop("reconcile"), { found: 0, repaired: 0, told: 0, alarmed: 0 });
+  const { rows } = await world.env.pool.query("select settle_at from volumes where id = $1", [id]);
+  assert.deepEqual(rows, [{ settle_at: null }]);
+});
+
 test("a network volume is charged while one of the machines that mount it is there, and an audit agrees", async (t) => {
   const { world, owner, user, here, there } = await aWorld(t);
   const volumeId = await withTransaction(world.env.database, world.clock, async (tx) => {
@@ -160,6 +172,70 @@ test("a network volume is charged while one of the machines that mount it is the
   const sum = lines.reduce((total, line) => total + (line["quantity"] ?? 0n), 0n);
   assert.equal(sum, BigInt(7 * HOUR_MS));
   await assertSound(world);
+});
+
+test("a machine that mounts a network disk later proves nothing of the time before", async (t) => {
+  const { world, owner, user, here, there } = await aWorld(t);
+  const mount = (machine: number, diskId: number) =>
+    withTransaction(world.env.database, world.clock, (tx) =>
+      mountNetworkDisk(tx, owner.id, { machines: [machine], mount_point: "/mnt/nfs", disk_id: diskId }),
+    );
+  const { diskId, volumeId } = await withTransaction(world.env.database, world.clock, async (tx) => {
+    const findUser = async () => ({ id: owner.id, email: "" });
+    const made = await createNetworkDisk(tx, { user_id: owner.id, size: 100 }, findUser);
+    const machines = [here.machineId];
+    await mountNetworkDisk(tx, owner.id, { machines, mount_point: "/mnt/nfs", disk_id: made.diskId });
+    const { offerId } = await listNetworkDisk(tx, owner.id, { disk_id: made.diskId });
+    const id = await rentNetworkVolume(tx, { userId: user.id, capScopes: [] }, { id: offerId, size: 10 });
+    return { diskId: made.diskId, volumeId: id };
+  });
+  const pass = async (hours: number, hosts: readonly { obey(): Promise<void> }[]) => {
+    world.clock.jump(hours * HOUR_MS);
+    for (const host of hosts) await host.obey();
+  };
+  const settle = async () => {
+    await world.env.pool.query("update volumes set settle_at = $1", [world.clock.now()]);
+    await world.runLoop("settle-volumes");
+  };
+  await pass(1, [here, there]);
+  await here.disconnect();
+  await pass(5, [there]);
+  await mount(there.machineId, diskId);
+  await pass(2, [there]);
+  // Another path is no other mount: it is there since it was there.
+  await mount(there.machineId, diskId);
+  await here.connect();
+  await pass(1, [here, there]);
+  await settle();
+  const quantities = (await linesOf(world, volumeId)).map((line) => line["quantity"]);
+  assert.deepEqual(quantities, [BigInt(HOUR_MS), BigInt(3 * HOUR_MS)]);
+  await assertSound(world);
+});
+
+test("a volume that cannot be settled keeps no other from it, and is tried again later", async (t) => {
+  const { world, here, call, offers, volumeId, settle } = await aWorld(t);
+  const others = [];
+  for (let count = 0; count < 3; count += 1) {
+    others.push(Number((await call("PUT", { id: offers.here, size: 1 })).body.id));
+  }
+  await settle();
+  const from = world.clock.now().getTime();
+  world.clock.jump(HOUR_MS);
+  await here.obey();
+  await world.env.pool.query("update volumes set settle_at = $1", [world.clock.now()]);
+  // Somebody wrote into the books what only a settlement may write.
+  await world.env.pool.query(
+    `insert into ledger_transfers
+       (key, debit_account_id, credit_account_id, amount_nanos, code, cause, description, created_at)
+     values ($1, 1, 2, 1, 'usage_storage', '{}', 'wrong', now())`,
+    [`volume:${volumeId}:${from}-${from + HOUR_MS}`],
+  );
+  await assert.rejects(async () => settle(), /1 volumes could not be settled/);
+  assert.equal((await linesOf(world, volumeId)).length, 0);
+  for (const id of others) assert.equal((await linesOf(world, id)).length, 1, `${id}`);
+  const { rows } = await world.env.pool.query("select settle_at from volumes where id = $1", [volumeId]);
+  assert.deepEqual(rows, [{ settle_at: new Date(world.clock.now().getTime() + 300_000) }]);
+  assert.deepEqual(await settle(), { settled: 0, lines: 0 }, "until then nobody meets it again");
 });
 
 test("a volume that is deleted by a clock that is behind is charged up to where it was settled, and no more", async (t) => {
