@@ -79,6 +79,7 @@ test("whatever is asked for, the terms are ones that can be kept, or a field tha
         planned.priceMinBidNanosPerHour,
       ];
       for (const price of prices) assert.ok(price >= 0n && price <= 10_000n * 1_000_000_000n);
+      for (const price of prices.slice(1, 4)) assert.ok(price <= 1_000n * 1_000_000_000n);
       assert.ok(
         planned.priceMinBidNanosPerHour <= planned.priceDeviceNanosPerHour,
         "a bid never has to exceed the price",

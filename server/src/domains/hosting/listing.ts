@@ -1,5 +1,6 @@
 import { invalid } from "../../base/errors.ts";
 import { parseDollars, type Nanos } from "../../base/money.ts";
+import { GB_PRICE_DOLLARS_MAX, HOUR_PRICE_DOLLARS_MAX } from "../../base/price-limits.ts";
 import type { EndingRental } from "../contracts/index.ts";
 import type { Terms } from "../hosts/index.ts";
 
@@ -18,7 +19,7 @@ export type ListingRequest = {
   readonly vol_price?: number;
 };
 
-const PRICE_DOLLARS_MAX = 10_000;
+const GB_PRICES: ReadonlySet<string> = new Set(["price_disk", "price_inetu", "price_inetd", "vol_price"]);
 const HOUR_S = 3600;
 const DAY_S = 86_400;
 /** The end of the year 9999: milliseconds sent for seconds lie beyond it. */
@@ -68,9 +69,10 @@ export function planTerms(
 
 /** The nano-dollars of a price; throws `invalid` naming the field. */
 export function readPrice(dollars: number, field: string): Nanos {
+  const most = GB_PRICES.has(field) ? GB_PRICE_DOLLARS_MAX : HOUR_PRICE_DOLLARS_MAX;
   const price = parseDollars(dollars);
-  if (price === undefined || price < 0n || dollars < 0 || dollars > PRICE_DOLLARS_MAX) {
-    throw invalid(field, `${field} must be from 0 to ${PRICE_DOLLARS_MAX} dollars`);
+  if (price === undefined || price < 0n || dollars < 0 || dollars > most) {
+    throw invalid(field, `${field} must be from 0 to ${most} dollars`);
   }
   return price;
 }

@@ -2,12 +2,25 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { testApp, type TestApp } from "../../../../test/support/app.ts";
 import { settleNow } from "../../../../test/support/charges.ts";
-import type { TestCaller } from "../../../../test/support/fixtures.ts";
+import { listedHost, pass } from "../../../../test/support/contracts.ts";
+import { inTransaction, type TestCaller } from "../../../../test/support/fixtures.ts";
 import { listMachine, machineRecord, ofMachine } from "../../../../test/support/hosting.ts";
 import { destroy, rentAndRun } from "../../../../test/support/rentals.ts";
+import { parseDollars } from "../../base/money.ts";
+import { setFeeRate } from "../payments/index.ts";
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
+
+const DOLLAR = 1_000_000_000n;
+/** 1970 began on a Thursday. */
+const FRIDAY_MS = DAY_MS;
+
+function exact(dollars: number): bigint {
+  const nanos = parseDollars(dollars);
+  assert.ok(nanos !== undefined);
+  return nanos;
+}
 
 const earnings = (world: TestApp, by: TestCaller, query = "") =>
   world.call({ url: `/api/v0/users/me/machine-earnings${query}`, secret: by.secret });
@@ -77,6 +90,49 @@ test("a host sees its machines with all that goes on there, and nobody else's", 
   }
   const foreign = await world.call({ url: `/api/v0/machines?user_id=${owner.id}`, secret: renter.secret });
   assert.equal(foreign.status, 403);
+});
+
+test("what a host sees as earned, as the fee and as what is left is what the payouts say", async (t) => {
+  const world = await testApp(t);
+  const [owner, renter] = [await world.caller({ dollars: 0 }), await world.caller({ dollars: 1000 })];
+  const host = await listedHost(world, { dollarsPerHour: 1 }, { owner });
+  await inTransaction(world.env.database, (tx) => setFeeRate(tx, { feePpm: 150_000 }));
+  await world.runLoop("invoice-earnings");
+  const id = await rentAndRun(world, renter, host);
+  const seen = async () => {
+    const [{ body }, { body: listed }] = [
+      await earnings(world, owner),
+      await world.call({ url: "/api/v0/billing/payouts/", secret: owner.secret }),
+    ];
+    const { current, summary } = body;
+    const sum = (key: "earned" | "fee" | "amount") =>
+      listed.payouts.reduce((total: bigint, payout: Record<typeof key, number>) => total + exact(payout[key]), 0n);
+    const parts = [summary.total_gpu, summary.total_stor, summary.total_bwu, summary.total_bwd];
+    const gross = parts.reduce((total: bigint, part: number) => total + exact(part), 0n);
+    // Gross is what was invoiced, or will be; less the fees it is what was sent, or is still there.
+    assert.equal(exact(current.balance) - exact(current.service_fee), exact(current.total));
+    assert.equal(gross, sum("fee") + sum("amount") + exact(current.balance));
+    const [last] = listed.payouts;
+    return { gross, current, invoiced: sum("earned"), count: listed.payouts.length, last };
+  };
+  await pass(world, host, 25 * HOUR_MS);
+  await settleNow(world);
+  const before = await seen();
+  assert.ok(before.gross >= 25n * DOLLAR && before.count === 0);
+  assert.equal(exact(before.current.service_fee), (before.gross * 15n) / 100n);
+  world.clock.jump(DAY_MS - ((world.clock.now().getTime() - FRIDAY_MS) % (7 * DAY_MS)) + 6 * DAY_MS);
+  await host.count();
+  await destroy(world, renter, id);
+  await settleNow(world);
+  const due = await seen();
+  await world.runLoop("invoice-earnings");
+  const after = await seen();
+  assert.equal(after.count, 1);
+  assert.equal(after.invoiced, due.gross);
+  assert.deepEqual([after.gross, exact(after.last.fee)], [due.gross, exact(due.current.service_fee)]);
+  assert.equal(exact(after.last.amount) + exact(after.current.total), exact(due.current.total));
+  assert.equal(after.current.service_fee, 0);
+  await world.assertBooks();
 });
 
 test("earnings are what renters paid for each machine on each day", async (t) => {

@@ -65,6 +65,7 @@ export async function listUnscheduledVolumes(db: Reader, limit: number): Promise
     .select("id")
     .where("settle_at", "is", null)
     .where("metered_from_at", "is not", null)
+    .where("price_nanos_per_gb_month", ">", 0n)
     .where("deleting_at", "is", null)
     .where("deleted_at", "is", null)
     .orderBy("id")
@@ -78,6 +79,7 @@ export async function scheduleVolumeSettlement(tx: Tx, id: VolumeId): Promise<bo
   const result = await sql`
     update volumes set settle_at = ${tx.now}::timestamptz
     where id = ${id} and settle_at is null and metered_from_at is not null and deleting_at is null
+      and price_nanos_per_gb_month > 0
   `.execute(tx.db);
   return result.numAffectedRows === 1n;
 }

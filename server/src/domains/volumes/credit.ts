@@ -3,6 +3,7 @@ import type { Identity } from "../../base/identity.ts";
 import { formatDollars, NANOS_PER_DOLLAR } from "../../base/money.ts";
 import type { UserId } from "../../base/ids.ts";
 import type { Tx } from "../../db/transaction.ts";
+import { requireAccount } from "../accounts/index.ts";
 import { describeScope, listCapsOfScopes, readMeans, type CapScope } from "../ledger/index.ts";
 
 /** Who pays for something new, and whose limits that counts against besides the account's. */
@@ -14,9 +15,10 @@ export function payerOf({ userId, apiKeyId }: Pick<Identity, "userId" | "apiKeyI
 
 /**
  * Nothing is rented without credit (semantics.md §10.2), nor beyond a cap: throws `insufficient_funds` unless some is left
- * to spend.
+ * to spend. Nor for an account that is gone; until the commit it stays.
  */
 export async function requireCredit(tx: Tx, { userId, capScopes }: Payer): Promise<void> {
+  await requireAccount(tx, userId);
   const { aboveZeroNanos = 0n, aboveFloorNanos = 0n } = (await readMeans(tx.db, [userId], "credit")).get(userId) ?? {};
   // Credit that may go below zero is for what is stored already, and what that cost may not be posted yet.
   const available = aboveZeroNanos - (aboveFloorNanos - aboveZeroNanos);

@@ -18,7 +18,13 @@ export {
 } from "./rate-store.ts";
 export { newVolumeNanosPerHour, planVolumeLink, requireVolumes } from "./link-service.ts";
 export { placeVolumes, type BillableVolume } from "./metering-service.ts";
-export { listChargeableVolumes, lockDueVolumes, markVolumesSettled, type ChargeableVolume } from "./metering-store.ts";
+export {
+  listChargeableVolumes,
+  lockDueVolumes,
+  markVolumesSettled,
+  postponeFirstDueVolume,
+  type ChargeableVolume,
+} from "./metering-store.ts";
 export { networkVolumeRoutes } from "./network-routes.ts";
 export { endUnusedVolumes, endVolumesOf } from "./end-service.ts";
 export { volumeLoops } from "./loops.ts";

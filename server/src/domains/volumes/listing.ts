@@ -1,12 +1,12 @@
 import { invalid } from "../../base/errors.ts";
-import { nanos, parseDollars, type Nanos } from "../../base/money.ts";
+import { formatDollars, nanos, parseDollars, type Nanos } from "../../base/money.ts";
+import { GB_PRICE_DOLLARS_MAX, STORAGE_NANOS_PER_MONTH_MAX } from "../../base/price-limits.ts";
 
 /** The contract's gigabyte of storage: what prices and sizes of disks count in. */
 export const BYTES_PER_GB = 1_000_000_000;
 export const DEFAULT_SIZE_GB = 15;
 
 const GB_MAX = 1_000_000_000;
-const PRICE_DOLLARS_MAX = 10_000;
 const DAY_MS = 86_400_000;
 /** The end of the year 9999: milliseconds sent for seconds lie beyond it. */
 const END_DATE_MAX_S = 253_402_300_799;
@@ -110,8 +110,8 @@ export function toGb(bytes: bigint): number {
 
 function readPrice(dollars: number, field: string): Nanos {
   const price = parseDollars(dollars);
-  if (price === undefined || price < 0n || dollars < 0 || dollars > PRICE_DOLLARS_MAX) {
-    throw invalid(field, `${field} must be from 0 to ${PRICE_DOLLARS_MAX} dollars per GB and month`);
+  if (price === undefined || price < 0n || dollars < 0 || dollars > GB_PRICE_DOLLARS_MAX) {
+    throw invalid(field, `${field} must be from 0 to ${GB_PRICE_DOLLARS_MAX} dollars per GB and month`);
   }
   return price;
 }
@@ -159,6 +159,15 @@ export function planRent(sizeGb: number | undefined, space: Space, field: string
 export function refuseBeyond(space: Space, sizeBytes: bigint, field: string): void {
   const free = freeBytes(space);
   if (sizeBytes > free) throw invalid(field, `${field}: ${toGb(sizeBytes)} GB are wanted, ${toGb(free)} GB are free`);
+}
+
+/** Throws `invalid` naming `field` when so much would cost more than can be charged for. */
+export function refuseImmense(sizeBytes: bigint, priceNanosPerGbMonth: Nanos, field: string): void {
+  const bytesPerGb = BigInt(BYTES_PER_GB);
+  if (sizeBytes * priceNanosPerGbMonth <= STORAGE_NANOS_PER_MONTH_MAX * bytesPerGb) return;
+  const most = toGb((STORAGE_NANOS_PER_MONTH_MAX * bytesPerGb) / priceNanosPerGbMonth);
+  const price = `$${formatDollars(priceNanosPerGbMonth)} per GB and month`;
+  throw invalid(field, `${field}: ${toGb(sizeBytes)} GB are wanted; at ${price} it may be ${most} GB at most`);
 }
 
 const VOLUME_NAME = /^[A-Za-z0-9_]{1,64}$/;

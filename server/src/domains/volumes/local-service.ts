@@ -13,6 +13,7 @@ import {
   readSize,
   readVolumeName,
   refuseBeyond,
+  refuseImmense,
   toGb,
   type Space,
 } from "./listing.ts";
@@ -100,6 +101,7 @@ export async function rentLocalVolume(
   const space = await readSpace(tx, offer);
   const sizeBytes = typeof size === "bigint" ? size : readSize(size ?? DEFAULT_SIZE_GB, `${fieldPrefix}size`);
   refuseBeyond(space, sizeBytes, `${fieldPrefix}size`);
+  refuseImmense(sizeBytes, offer.priceNanosPerGbMonth, `${fieldPrefix}size`);
   await requireCredit(tx, { userId, capScopes });
   const id = await insertVolume(tx, {
     userId,

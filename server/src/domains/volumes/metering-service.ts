@@ -4,10 +4,13 @@ import { listHostIds } from "../hosts/index.ts";
 import type { ChargeableVolume } from "./metering-store.ts";
 import { listNetworkDiskMounts, listNetworkDiskOwners } from "./network-store.ts";
 
+/** A machine through which a volume can be reached, and since when; undefined for as long as there is the volume. */
+export type Access = { readonly machineId: MachineId; readonly since: Date | undefined };
+
 /** A volume with whom it pays, and through which machines it can be reached: one of these has to be in touch. */
 export type BillableVolume = ChargeableVolume & {
   readonly hostId: UserId;
-  readonly reachedThrough: readonly MachineId[];
+  readonly reachedThrough: readonly Access[];
 };
 
 /** Who is paid for these volumes, and who proves that they are there. */
@@ -25,7 +28,10 @@ export async function placeVolumes(
     const hostId = machineId === undefined ? networkDiskId && owners.get(networkDiskId) : hostIds.get(machineId);
     if (hostId === undefined) return [];
     const mounting = networkDiskId === undefined ? [] : (machinesOf.get(networkDiskId) ?? []);
-    const reachedThrough = machineId === undefined ? mounting.map((mount) => mount.machineId) : [machineId];
+    const reachedThrough =
+      machineId === undefined
+        ? mounting.map((mount) => ({ machineId: mount.machineId, since: mount.mountedAt }))
+        : [{ machineId, since: undefined }];
     return [{ ...volume, hostId, reachedThrough }];
   });
 }

@@ -64,6 +64,14 @@ export async function lockDueVolumes(tx: Tx, limit: number): Promise<readonly Ch
   return rows.map(toChargeable);
 }
 
+/** Puts off the one that is due the longest: it could not be settled, and others wait behind it. */
+export async function postponeFirstDueVolume(tx: Tx, ms: number): Promise<void> {
+  const [first] = await lockDueVolumes(tx, 1);
+  if (first === undefined) return;
+  const settleAt = new Date(tx.now.getTime() + ms);
+  await tx.db.updateTable("volumes").set({ settle_at: settleAt }).where("id", "=", first.id).execute();
+}
+
 /** What of a user's may have something to be charged for. */
 export async function listChargeableVolumes(db: Reader, userId: UserId): Promise<readonly ChargeableVolume[]> {
   const { rows } = await sql<Row>`

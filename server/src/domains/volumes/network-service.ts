@@ -1,9 +1,18 @@
 import { type AppError, forbidden, invalid, notFound } from "../../base/errors.ts";
 import { asId, type MachineId, type NetworkDiskId, type NetworkVolumeOfferId, type UserId } from "../../base/ids.ts";
 import type { Reader, Tx } from "../../db/transaction.ts";
+import { keepAccounts } from "../accounts/index.ts";
 import { describeMachines, listMachines } from "../hosts/index.ts";
 import { requireCredit, type Payer } from "./credit.ts";
-import { NETWORK_DEFAULTS, planListing, planRent, readSize, readVolumeName, type Listing } from "./listing.ts";
+import {
+  NETWORK_DEFAULTS,
+  planListing,
+  planRent,
+  readSize,
+  readVolumeName,
+  refuseImmense,
+  type Listing,
+} from "./listing.ts";
 import { readMountPath } from "./mount-path.ts";
 import {
   findNetworkDiskForUpdate,
@@ -73,6 +82,7 @@ export async function rentNetworkVolume(tx: Tx, payer: Payer, request: RentBody)
   }
   const space = { sizeBytes: offer.sizeBytes, rentedBytes: await rentedOf(tx, offer.networkDiskId) };
   const sizeBytes = planRent(request.size, space, "size");
+  refuseImmense(sizeBytes, offer.priceNanosPerGbMonth, "size");
   await requireCredit(tx, payer);
   return insertVolume(tx, {
     ...payer,
@@ -146,6 +156,8 @@ export async function createNetworkDisk(tx: Tx, request: CreateDiskBody, findUse
   if ((email === undefined) === (userId === undefined)) throw invalid("email", "email or user_id is required");
   const sizeBytes = readSize(request.size, "size");
   const owner = await findUser(tx.db, email ?? String(userId));
-  if (owner === undefined) throw notFound("no_such_user", `There is no user ${email ?? userId}.`);
+  if (owner === undefined || !(await keepAccounts(tx, [owner.id])).has(owner.id)) {
+    throw notFound("no_such_user", `There is no user ${email ?? userId}.`);
+  }
   return { diskId: await insertNetworkDisk(tx, { userId: owner.id, sizeBytes }), owner, sizeBytes };
 }

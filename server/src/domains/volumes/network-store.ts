@@ -19,6 +19,12 @@ export type NetworkDiskMount = {
   readonly mountPath: string;
 };
 
+/** A mount that is there. */
+export type StoredMount = NetworkDiskMount & {
+  /** Before that the machine proves nothing of what lies on the disk. */
+  readonly mountedAt: Date;
+};
+
 export async function insertNetworkDisk(
   tx: Tx,
   { userId, sizeBytes }: Pick<NetworkDisk, "userId" | "sizeBytes">,
@@ -79,10 +85,10 @@ export async function listNetworkDiskOwners(
 export async function listNetworkDiskMounts(
   db: Reader,
   diskIds: readonly NetworkDiskId[],
-): Promise<readonly NetworkDiskMount[]> {
+): Promise<readonly StoredMount[]> {
   const rows = await db
     .selectFrom("network_disk_mounts")
-    .select(["network_disk_id", "machine_id", "mount_path"])
+    .select(["network_disk_id", "machine_id", "mount_path", "created_at"])
     .where("network_disk_id", "=", sql<NetworkDiskId>`any(${diskIds}::integer[])`)
     .orderBy("network_disk_id")
     .orderBy("machine_id")
@@ -91,9 +97,11 @@ export async function listNetworkDiskMounts(
     networkDiskId: row.network_disk_id,
     machineId: row.machine_id,
     mountPath: row.mount_path,
+    mountedAt: row.created_at,
   }));
 }
 
+/** Notes where a machine mounts a disk; one that did already has done so all the time. */
 export async function upsertNetworkDiskMount(tx: Tx, mount: NetworkDiskMount): Promise<void> {
   await tx.db
     .insertInto("network_disk_mounts")
