@@ -144,8 +144,8 @@ async function bringUp(
     [id, begin, new Date(begin.getTime() + 1000 * HOUR_MS)],
   );
   await sql(
-    `insert into instance_runs (instance_id, generation, started_at, last_counted_at, first_running_at, metered_from_at)
-     values ($1, 1, $2, $2, $2, $2)`,
+    `insert into instance_runs (instance_id, generation, started_at, last_counted_at, metered_from_at)
+     values ($1, 1, $2, $2, $2)`,
     [id, begin],
   );
   await sql(

@@ -6,9 +6,11 @@ import type { AuditedUpTo } from "../ledger/index.ts";
 import { listChargedContracts } from "../metering/index.ts";
 import { listVolumesSince } from "../volumes/index.ts";
 import { auditInstances, auditVolumes, type ContractAudit } from "./contract-audit.ts";
+import { auditDays } from "./day-audit.ts";
 import { createTally, type CheckResult } from "./difference.ts";
 import { auditAccounts, auditAmounts, auditDeposits, auditPairs, type Ranges } from "./ledger-audit.ts";
 import { auditPayments } from "./payment-audit.ts";
+import { auditReturns } from "./return-audit.ts";
 import { planSeal, sealableUntil, storeSeal, verifySeals, type SealPlan } from "./seal-service.ts";
 import { findLastSeal, listSealedSums, type AuditMark, type AuditSeal } from "./seal-store.ts";
 import { auditCaps, auditHolds, auditLeases, auditSchedules } from "./standing-audit.ts";
@@ -68,6 +70,8 @@ async function auditIn(
   await auditPairs(db, tally, ranges);
   await auditDeposits(db, tally, ranges, last);
   await auditPayments(db, tally, ranges);
+  await auditReturns(db, tally, ranges);
+  await auditDays(db, tally, ranges.lines);
   await auditContracts(
     {
       db,

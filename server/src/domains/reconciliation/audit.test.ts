@@ -4,6 +4,7 @@ import { withTransaction } from "../../db/transaction.ts";
 import { nanos } from "../../base/money.ts";
 import { creditOf, earningsOf, FEES, PAYOUTS, postTransfers, STRIPE } from "../ledger/index.ts";
 import { auditWorld, HOUR_MS, passHour, type AuditWorld } from "../../../../test/support/audit-world.ts";
+import { addUpDays, aReturn } from "../../../../test/support/audit-rows.ts";
 import { audit } from "./audit-service.ts";
 import type { CheckName } from "./difference.ts";
 
@@ -28,6 +29,8 @@ test("each check has looked at something", async (t) => {
   const world = await auditWorld(t);
   await aCap(world);
   await paymentsAndPayouts(world);
+  await aReturn(world);
+  await addUpDays(world);
   const { checks } = await audit({ database: world.env.database, clock: world.clock }, { isFull: true });
   const idle = checks.filter(({ examinedCount }) => examinedCount === 0);
   assert.deepEqual(
@@ -65,8 +68,7 @@ async function paymentsAndPayouts({ env, clock, sql, renterId, hostId }: AuditWo
      values ($1, $2, $2::timestamptz + interval '7 days', 1000000000, 100000, 100000000, 900000000, $2) returning id`,
     [hostId, now],
   );
-  const { id: paymentId } = payment ?? {};
-  const { id: payoutId } = payout ?? {};
+  const [paymentId, payoutId] = [payment?.["id"], payout?.["id"]];
   const [credit, earnings] = [creditOf(renterId), earningsOf(hostId)];
   const [ofPayment, ofPayout] = [{ payment_id: Number(paymentId) }, { payout_id: Number(payoutId) }];
   const moves = [

@@ -14,7 +14,7 @@ import {
 import { listAuditedTransfers } from "../ledger/index.ts";
 import { listAuditedLines, type AuditedLine, type LineRange } from "../metering/index.ts";
 import { listAuditedVolumes, type AuditedVolume } from "../volumes/index.ts";
-import { COUNTED, endWalk, partsOf, walkLine, type CounterPlace } from "./counter-walk.ts";
+import { COUNTED, endWalk, partsOf, timesOf, walkLine, type CounterPlace, type RunTime } from "./counter-walk.ts";
 import { compare, type Report, type Tally } from "./difference.ts";
 import { checkPayment } from "./line-rules.ts";
 import { listMarks, type AuditMark, type StoredMark } from "./seal-store.ts";
@@ -179,10 +179,15 @@ function walkOfInstance(
     marks,
   });
   const counters = new Map<string, Pick<Walk, "take" | "end">>();
-  for (const run of facts.runs.get(id) ?? []) {
+  const runs = facts.runs.get(id) ?? [];
+  const times = timesOf(runs);
+  for (const run of runs) {
     for (const component of COUNTED) {
       const parts = partsOf(component, run.generation, { past, present: instance });
-      counters.set(`${run.generation} ${component}`, walkOfCounter(audit, { run, component, parts, marks }));
+      counters.set(
+        `${run.generation} ${component}`,
+        walkOfCounter(audit, { run, time: times.get(run.generation), component, parts, marks }),
+      );
     }
   }
   return {
@@ -211,11 +216,13 @@ function walkOfCounter(
   audit: ContractAudit,
   {
     run,
+    time,
     component,
     parts,
     marks,
   }: {
     readonly run: AuditedRun;
+    readonly time: RunTime | undefined;
     readonly component: (typeof COUNTED)[number];
     readonly parts: ReturnType<typeof partsOf>;
     readonly marks: readonly StoredMark[];
@@ -229,7 +236,7 @@ function walkOfCounter(
   let marked: AuditMark | undefined;
   return {
     take(line) {
-      place = walkLine(reportOf(audit.tally, `line ${line.id}`), place, line, { run, parts });
+      place = walkLine(reportOf(audit.tally, `line ${line.id}`), place, line, { run, time, parts });
       if (!isMarked(audit, line)) return;
       const reachedAt = place.reachedAt ?? line.toAt;
       marked = { contract: "instance", contractId, generation, component, position: place.position, reachedAt };

@@ -59,6 +59,28 @@ export function partsOf(
   return parts;
 }
 
+/** The time that other runs leave to one: from where those before it are charged until the first of those after it began. */
+export type RunTime = { readonly from: Date | undefined; readonly until: Date | undefined };
+
+/** The time of each of an instance's runs, by generation. They are in order, and no two of them may be charged at once. */
+export function timesOf(runs: readonly AuditedRun[]): ReadonlyMap<number, RunTime> {
+  const proven = runs.flatMap((run) => (run.meteredFromAt === undefined ? [] : [{ run, beganAt: run.meteredFromAt }]));
+  const froms: (Date | undefined)[] = [];
+  let from: Date | undefined;
+  for (const { run, beganAt } of proven) {
+    froms.push(from);
+    const endAt = new Date(beganAt.getTime() + Number(run.chargedRunningMs));
+    if (from === undefined || endAt > from) from = endAt;
+  }
+  const times = new Map<number, RunTime>();
+  let until: Date | undefined;
+  for (const [index, { run, beganAt }] of [...proven.entries()].toReversed()) {
+    times.set(run.generation, { from: froms[index], until });
+    if (until === undefined || beganAt < until) until = beganAt;
+  }
+  return times;
+}
+
 /** The part in which a line that begins at `position` can lie: what costs nothing has no lines, so it is passed over. */
 function partOfLine(parts: readonly Part[], position: bigint, line: AuditedLine) {
   let begin = position;
@@ -75,13 +97,18 @@ export function walkLine(
   report: Report,
   place: CounterPlace,
   line: AuditedLine,
-  { run, parts }: { readonly run: AuditedRun; readonly parts: readonly Part[] },
+  {
+    run,
+    time,
+    parts,
+  }: { readonly run: AuditedRun; readonly time: RunTime | undefined; readonly parts: readonly Part[] },
 ): CounterPlace {
   const found = partOfLine(parts, place.position, line);
   const begin = found?.begin ?? place.position;
   const end = begin + line.quantity;
   if (found !== undefined) checkTerms(report, line, found.part, end);
   checkTime(report, place, line, { run, begin });
+  if (line.component === "gpu") checkRunTime(report, line, time);
   return { position: end, reachedAt: line.toAt };
 }
 
@@ -135,6 +162,24 @@ function checkTime(
     stored: instant(line.fromAt),
     expected: `from ${instant(earliest)} on`,
   });
+}
+
+/** Of two lines that overlap, a later audit may meet only one: so each is held against the runs before and after its own. */
+function checkRunTime(report: Report, line: AuditedLine, time: RunTime | undefined): void {
+  if (time?.from !== undefined && line.fromAt < time.from) {
+    report("intervals", {
+      problem: "it begins in time that an earlier run is charged for",
+      stored: instant(line.fromAt),
+      expected: `from ${instant(time.from)} on`,
+    });
+  }
+  if (time?.until !== undefined && line.toAt > time.until) {
+    report("intervals", {
+      problem: "it reaches into the time of a later run",
+      stored: instant(line.toAt),
+      expected: `until ${instant(time.until)}`,
+    });
+  }
 }
 
 /** Checks that the lines of a counter end where it is charged up to; what lies beyond them must have cost nothing. */

@@ -12,8 +12,10 @@ export const CHECKS = {
   coverage: "Storage is charged for all the time in which its machine was in touch, and for no other",
   deposits: "A deposit has what was prepaid, less what its lines took and what went back",
   payments: "Each payment and each payout has its transfers, and each of those its payment or payout",
+  returns: "What went back of payments was booked, by its transfers",
+  days: "The sums of a day are what its lines come to",
   leases: "Who has devices is in a phase that has devices, and the other way round",
-  holds: "Each pending hold belongs to one live instance, which names it",
+  holds: "Each pending hold belongs to one instance that is not settled to its end, and which names it",
   schedules: "Whatever may still come to cost something is due to be settled at some time",
   seals: "What was sealed is still what it was",
 } as const;

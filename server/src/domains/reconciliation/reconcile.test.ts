@@ -3,7 +3,8 @@ import { test } from "node:test";
 import { soon, testApp, type TestApp } from "../../../../test/support/app.ts";
 import type { FakeHost } from "../../../../test/support/fake-host.ts";
 import type { TestCaller } from "../../../../test/support/fixtures.ts";
-import { rentAndRun } from "../../../../test/support/rentals.ts";
+import { destroy, rent, rentAndRun } from "../../../../test/support/rentals.ts";
+import { audit } from "./audit-service.ts";
 import { listFindings } from "./finding-store.ts";
 
 const MINUTE_MS = 60_000;
@@ -106,6 +107,80 @@ test("an instance forgets a hold that is closed, and gets another one", async (t
   assert.deepEqual(await next(), SILENCE);
   await world.assertBooks();
   assert.equal((await findingsOf(scene))[0]?.kind, "closed_hold");
+});
+
+test("what is over keeps its hold until it is settled, and that is nothing to find", async (t) => {
+  const scene = await aScene(t);
+  const { world, host, renter, sql, next, id } = scene;
+  await destroy(world, renter, id);
+  await host.obey();
+  const [over] = await sql("select phase, hold_id is not null as has_hold, settle_at from instances where id = $1", [
+    id,
+  ]);
+  assert.deepEqual([over?.["phase"], over?.["has_hold"]], ["ended", true]);
+  const report = await audit({ database: world.env.database, clock: world.clock }, { isFull: true });
+  assert.deepEqual(
+    report.checks.flatMap(({ differences }) => differences),
+    [],
+  );
+  for (let minute = 0; minute < 4; minute += 1) assert.deepEqual(await next(), SILENCE);
+  assert.deepEqual(await sql("select count(*)::integer as n from ledger_holds where state = 'pending'"), [{ n: 1 }]);
+  await world.runLoop("settle-runs");
+  assert.deepEqual(await sql("select count(*)::integer as n from ledger_holds where state = 'pending'"), [{ n: 0 }]);
+  assert.deepEqual(await next(), SILENCE);
+  await world.assertBooks();
+});
+
+test("what is over and settled to its end keeps no hold", async (t) => {
+  const scene = await aScene(t);
+  const { world, host, renter, sql, next, id } = scene;
+  await destroy(world, renter, id);
+  await host.obey();
+  await sql("update instance_runs set charged_running_ms = running_ms");
+  await sql("update instances set settle_at = null where id = $1", [id]);
+  // It forgets its hold, which is given back.
+  assert.deepEqual(await next(), { found: 2, repaired: 2, told: 0, alarmed: 0 });
+  assert.deepEqual(await sql("select state from ledger_holds where state = 'pending'"), []);
+  assert.deepEqual(
+    (await findingsOf(scene)).map(({ kind }) => kind).toSorted((a, b) => a.localeCompare(b)),
+    ["closed_hold", "stray_hold"],
+  );
+  await world.assertBooks();
+});
+
+test("a hold that two instances name is an alarm: no rule knows whose it is", async (t) => {
+  const scene = await aScene(t);
+  const { world, host, renter, sql, id } = scene;
+  const other = await rentAndRun(world, renter, host);
+  await sql("update instances set hold_id = (select hold_id from instances where id = $1) where id = $2", [id, other]);
+  await scene.next();
+  const shared = (await findingsOf(scene)).find(({ kind }) => kind === "shared_hold");
+  const [{ hold_id: holdId } = {}] = await sql("select hold_id from instances where id = $1", [id]);
+  const subject = `hold ${String(holdId)}`;
+  assert.deepEqual(shared, { kind: "shared_hold", subject, outcome: "alarmed", foundCount: 1 });
+  assert.deepEqual(await sql("select state from ledger_holds where id = $1", [holdId]), [{ state: "pending" }]);
+  assert.ok(world.complaints.some((line) => line.includes("shared_hold") && line.includes('"level":50')));
+});
+
+test("one that should run, never did, and has nothing set aside is an alarm", async (t) => {
+  const scene = await aScene(t);
+  const { world, host, renter, sql, next } = scene;
+  const other = await rent(world, renter, host);
+  await host.synced();
+  // Its start takes long: nothing has been proven, and nothing makes a settlement due.
+  const [{ hold_id: holdId } = {}] = await sql("select hold_id from instances where id = $1", [other]);
+  await sql("update instances set hold_id = null, deadline_at = null where id = $1", [other]);
+  await sql(
+    "update ledger_accounts set held_nanos = held_nanos - (select amount_nanos from ledger_holds where id = $1) where kind = 'credit' and held_nanos > 0",
+    [holdId],
+  );
+  await sql("update ledger_holds set state = 'released', closed_at = created_at where id = $1", [holdId]);
+  assert.deepEqual(await next(), SILENCE, "it has had no time yet");
+  await next();
+  assert.deepEqual(await next(), ONE_ALARM);
+  const missing = (await findingsOf(scene)).find(({ kind }) => kind === "missing_hold");
+  assert.deepEqual(missing, { kind: "missing_hold", subject: `instance ${other}`, outcome: "alarmed", foundCount: 1 });
+  assert.ok(world.complaints.some((line) => line.includes("missing_hold") && line.includes('"level":50')));
 });
 
 test("what may still cost something and is never due is due now", async (t) => {

@@ -76,6 +76,24 @@ async function passHourAgain(world: AuditWorld): Promise<void> {
   await passHour(world, 2_000_000_000n);
 }
 
+test("a run that is charged for sealed time of an earlier one is found without reading that again", async (t) => {
+  const world = await sealedWorld(t);
+  const { sql, instanceId, charge, plant } = world;
+  await sql(
+    `insert into instance_runs
+       (instance_id, generation, started_at, last_counted_at, metered_from_at, running_ms, charged_running_ms)
+     select instance_id, 2, started_at, last_counted_at, metered_from_at + (running_ms - 1) * interval '1 ms', 1000, 1000
+     from instance_runs where instance_id = $1`,
+    [instanceId],
+  );
+  const [fromAt, toAt] = [new Date("2026-03-01T11:59:59.999Z"), new Date("2026-03-01T12:00:00.999Z")];
+  const line = { component: "gpu", state: "running", fromAt, toAt, quantity: 1000n } as const;
+  const id = await charge({ ...line, instanceId, unitPriceNanos: 2_000_000_000n });
+  await plant("charge_lines", "update charge_lines set generation = 2 where id = $1", [id]);
+  const found = `intervals: line ${id}: it begins in time that an earlier run is charged for`;
+  assert.deepEqual(await differencesIn(world, false), [found]);
+});
+
 test("a balance that changed by what is sealed is found without reading it", async (t) => {
   const world = await sealedWorld(t);
   await world.plant("ledger_transfers", "delete from ledger_transfers where code = 'prepay'");

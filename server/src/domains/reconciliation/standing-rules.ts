@@ -35,7 +35,10 @@ export function mismatchedLeases(
   return mismatches;
 }
 
-/** Holds that no live instance names, and instances that name none that is pending, or one of somebody else. */
+/**
+ * Holds that no instance names for which anything may still be charged, and instances that name none that is pending, or
+ * one of somebody else. Between its end and its last settlement an instance keeps its hold.
+ */
 export type HoldMismatches = {
   readonly withoutInstance: readonly PendingHold[];
   readonly shared: readonly HoldId[];
@@ -45,13 +48,13 @@ export type HoldMismatches = {
 export function mismatchedHolds(holds: readonly PendingHold[], owners: readonly HoldOwner[]): HoldMismatches {
   const pending = new Set(holds.map(({ id }) => id));
   const namedBy = Map.groupBy(
-    owners.filter(({ phase }) => phase !== "ended"),
+    owners.filter(({ isOpen }) => isOpen),
     ({ holdId }) => holdId,
   );
   return {
     withoutInstance: holds.filter(({ id }) => !namedBy.has(id)),
     shared: [...namedBy].flatMap(([id, own]) => (own.length > 1 ? [id] : [])),
-    withoutHold: owners.filter(({ holdId, phase }) => phase === "ended" || !pending.has(holdId)),
+    withoutHold: owners.filter(({ holdId, isOpen }) => !isOpen || !pending.has(holdId)),
   };
 }
 
