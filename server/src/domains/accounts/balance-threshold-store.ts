@@ -1,3 +1,4 @@
+import { sql } from "kysely";
 import type { UserId } from "../../base/ids.ts";
 import { nanos, type Nanos } from "../../base/money.ts";
 import type { Reader, Tx } from "../../db/transaction.ts";
@@ -15,6 +16,19 @@ export async function listBalanceThresholds(
     .where("balance_threshold_enabled", "=", true)
     .where("deleted_at", "is", null)
     .execute();
+  return new Map(rows.map((row) => [row.id, nanos(row.balance_threshold_nanos)]));
+}
+
+/** The next users above this id who want their card charged, by id, each with the credit below which that is. */
+export async function listAutobilled(
+  db: Reader,
+  { afterUserId, limit }: { readonly afterUserId: number; readonly limit: number },
+): Promise<ReadonlyMap<UserId, Nanos>> {
+  const { rows } = await sql<{ id: UserId; balance_threshold_nanos: bigint }>`
+    select id, balance_threshold_nanos from users
+    where balance_threshold_enabled and deleted_at is null and id > ${afterUserId}::integer
+    order by id limit ${limit}::integer
+  `.execute(db);
   return new Map(rows.map((row) => [row.id, nanos(row.balance_threshold_nanos)]));
 }
 

@@ -1,6 +1,6 @@
 export { listAddresses } from "./address-store.ts";
 export { recordAudit, type AuditActor } from "./audit-store.ts";
-export { listBalanceThresholds, setBalanceThreshold } from "./balance-threshold-store.ts";
+export { listAutobilled, listBalanceThresholds, setBalanceThreshold } from "./balance-threshold-store.ts";
 export { bootstrapAdmin } from "./bootstrap.ts";
 export { findUserByEmailOrId, requireUser, resolveUserId } from "./find-user.ts";
 export { API_KEYS_CHANNEL, createIdentities, type Identities } from "./identities.ts";
@@ -35,6 +35,7 @@ export { isWithin, parsePermissions, type Permissions } from "./permissions.ts";
 export { parseEmail, UNFIT } from "./profile.ts";
 export { findRecipients, type Recipient } from "./recipient-store.ts";
 export { REPORT_HEADING, viewReportHeading } from "./report-heading.ts";
+export { accountGone, requireAccount } from "./require-account.ts";
 export { EVERYTHING, identifierOf, isDefaultRole } from "./roles.ts";
 export { ApiKeyRecord } from "./schema.ts";
 export {

@@ -131,7 +131,7 @@ export async function lockBelongings(tx: Tx, id: UserId): Promise<void> {
 
 /**
  * Those of these accounts that are live, and stay so until the commit: for whoever stores something that must belong to
- * somebody. Taken before all other locks.
+ * somebody. Taken before the locks of money, since whoever deletes an account takes those next.
  */
 export async function keepAccounts(tx: Tx, ids: readonly UserId[]): Promise<ReadonlySet<UserId>> {
   const { rows } = await sql<{ id: UserId }>`

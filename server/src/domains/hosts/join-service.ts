@@ -4,7 +4,7 @@ import type { AgentCredentialId, JoinTokenId } from "../../base/ids.ts";
 import type { Identity } from "../../base/identity.ts";
 import { isUnscopedAdmin } from "../../base/access.ts";
 import type { Tx } from "../../db/transaction.ts";
-import { recordAudit } from "../accounts/index.ts";
+import { recordAudit, requireAccount } from "../accounts/index.ts";
 import {
   deleteJoinToken,
   findJoinTokenForUpdate,
@@ -37,6 +37,7 @@ export async function createJoinToken(
   { name, expiresInSeconds }: { readonly name: string; readonly expiresInSeconds: number },
   random: RandomBytes,
 ): Promise<{ readonly id: JoinTokenId; readonly token: string; readonly expiresAt: Date }> {
+  await requireAccount(tx, identity.userId);
   const token = `${JOIN_TOKEN_PREFIX}${random(SECRET_BYTES).toString("base64url")}`;
   const expiresAt = new Date(tx.now.getTime() + expiresInSeconds * 1000);
   const isTrusted = isUnscopedAdmin(identity);

@@ -4,6 +4,7 @@ import type { Identity } from "../../base/identity.ts";
 import type { Nanos } from "../../base/money.ts";
 import type { Sealer } from "../../base/seal.ts";
 import type { Reader, Tx } from "../../db/transaction.ts";
+import { requireAccount } from "../accounts/index.ts";
 import type { OrderDesk } from "../instances/index.ts";
 import { refuseUnknownFields } from "../market/index.ts";
 import { sealLogin } from "./claim-service.ts";
@@ -63,6 +64,7 @@ export async function createStandingRequest(
     throw invalid("volume_info.create_new", message);
   }
   const { userId } = identity;
+  await requireAccount(tx, userId);
   const wish = await desk.wishOf(tx.db, identity, body);
   await desk.checkVolumes(tx, wish);
   const { bidNanosPerHour, launch, template, volumeInfo } = wish;
