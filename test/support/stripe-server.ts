@@ -27,6 +27,7 @@ type Transfer = {
   readonly amount: number;
   readonly destination: string;
   readonly transfer_group: string;
+  readonly metadata: Fields;
 };
 
 /** `before`: the request is lost on its way. `after`: it is done, and the answer is lost. */
@@ -127,6 +128,12 @@ export class StripeServer {
   disputed(intentId: string, amount: number, status: string): StripeEvent {
     const dispute = { id: `dp_${intentId}`, object: "dispute", payment_intent: intentId, amount, status };
     return this.event(status === "needs_response" ? "charge.dispute.created" : "charge.dispute.closed", dispute);
+  }
+
+  /** What Stripe tells when so much of a transfer, in all, was taken back. */
+  reversed(transfer: Transfer, amountSoFar = transfer.amount): StripeEvent {
+    const isWhole = amountSoFar === transfer.amount;
+    return this.event("transfer.reversed", { ...transfer, amount_reversed: amountSoFar, reversed: isWhole });
   }
 
   detached(methodId: string): StripeEvent {
@@ -259,6 +266,7 @@ export class StripeServer {
       amount: Number(fields["amount"]),
       destination: fields["destination"] ?? "",
       transfer_group: fields["transfer_group"] ?? "",
+      metadata: metadataIn(fields, "metadata"),
     };
     this.transfers.push(transfer);
     return { status: 200, body: transfer };

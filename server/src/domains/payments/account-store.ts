@@ -86,22 +86,22 @@ export async function storeAutobill(
     .execute();
 }
 
-/** Users above this id whose card could be charged now: one is saved, no charge is under way, no pause after a failure. */
+/** Those of these users whose card could be charged now: one is saved, no charge is under way, no pause after a failure. */
 export async function listChargeable(
   db: Reader,
-  { now, afterUserId, limit }: { readonly now: Date; readonly afterUserId: number; readonly limit: number },
+  { now, userIds }: { readonly now: Date; readonly userIds: readonly UserId[] },
 ): Promise<readonly UserId[]> {
+  if (userIds.length === 0) return [];
   const { rows } = await sql<{ user_id: UserId }>`
     select a.user_id
     from payment_accounts a
     join payment_cards c on c.user_id = a.user_id and c.is_default
-    where a.user_id > ${afterUserId}::integer
+    where a.user_id = any(${[...userIds]}::integer[])
       and coalesce(a.autobill_not_before_at, '-infinity') <= ${now}::timestamptz
       and not exists (
         select from payments p where p.user_id = a.user_id and p.kind = 'autobill' and p.state = 'pending'
       )
     order by a.user_id
-    limit ${limit}::integer
   `.execute(db);
   return rows.map((row) => row.user_id);
 }

@@ -2,9 +2,9 @@ import { AppError } from "../../base/errors.ts";
 import type { UserId } from "../../base/ids.ts";
 import { invariant } from "../../base/invariant.ts";
 import { ZERO } from "../../base/money.ts";
-import { withTransaction, type Reader, type Tx } from "../../db/transaction.ts";
-import { listBalanceThresholds, setBalanceThreshold } from "../accounts/index.ts";
-import { listSpendable } from "../ledger/index.ts";
+import { withTransaction, type Tx } from "../../db/transaction.ts";
+import { listAutobilled, listBalanceThresholds, setBalanceThreshold } from "../accounts/index.ts";
+import { listAtMost, listSpendable } from "../ledger/index.ts";
 import { postNotices } from "../notices/index.ts";
 import { findAccount, listChargeable, lockAccount, storeAutobill } from "./account-store.ts";
 import { afterFailure, chargeCents, REPEATABLE_FOR_MS } from "./autobilling.ts";
@@ -19,7 +19,7 @@ import { readInstallation } from "./rules-store.ts";
 
 /** For so long nobody else asks about a charge that was begun. */
 const LEASE_MS = 60_000;
-const USERS_PER_PAGE = 500;
+const USERS_PER_PAGE = 5000;
 const CHARGES_PER_RUN = 40;
 
 export type AutobillStatus = { readonly begun: number; readonly resumed: number; readonly unanswered: number };
@@ -41,31 +41,25 @@ function leaseFrom(now: Date): Date {
   return new Date(now.getTime() + LEASE_MS);
 }
 
-/** Notes the charges to make, each in a transaction of its own, before anybody is asked for them. */
+/**
+ * Notes the charges to make, each in a transaction of its own, before anybody is asked for them. Of those who want to be
+ * charged only those with little credit are looked at more closely.
+ */
 async function beginCharges(dependencies: PaymentDependencies, limit: number): Promise<readonly Payment[]> {
   const { database, clock } = dependencies;
   const begun: Payment[] = [];
   for (let afterUserId = 0; begun.length < limit;) {
-    const page = { now: clock.now(), afterUserId, limit: USERS_PER_PAGE };
-    const users = await listChargeable(database.kysely, page);
-    for (const userId of await pickDue(database.kysely, users)) {
+    const thresholds = await listAutobilled(database.kysely, { afterUserId, limit: USERS_PER_PAGE });
+    const poor = await listAtMost(database.kysely, thresholds);
+    for (const userId of await listChargeable(database.kysely, { now: clock.now(), userIds: poor })) {
       const payment = await withTransaction(database, clock, (tx) => beginCharge(tx, userId));
       if (payment !== undefined) begun.push(payment);
       if (begun.length >= limit) break;
     }
-    const last = users.at(-1);
-    if (last === undefined || users.length < USERS_PER_PAGE) break;
-    afterUserId = last;
+    if (thresholds.size < USERS_PER_PAGE) break;
+    afterUserId = Math.max(...thresholds.keys());
   }
   return begun;
-}
-
-async function pickDue(db: Reader, users: readonly UserId[]): Promise<readonly UserId[]> {
-  const thresholds = await listBalanceThresholds(db, users);
-  const spendable = await listSpendable(db, [...thresholds.keys()]);
-  return [...thresholds].flatMap(([userId, threshold]) =>
-    (spendable.get(userId) ?? ZERO) <= threshold ? [userId] : [],
-  );
 }
 
 /** Looks again under the account's lock: whoever paid, removed the card or changed the threshold meanwhile is left alone. */

@@ -205,3 +205,14 @@ test("automatic payments need a card, a threshold that is not negative, and at l
   const { body } = await shop.call(user, "PUT", PATH, { threshold: 60 });
   assert.deepEqual([body.enabled, body.threshold, body.amount, body.last4], [false, 60, 60, null]);
 });
+
+test("those whose credit is low are found among however many others want the same", async (t) => {
+  const shop = await aPaymentShop(t);
+  await shop.env.pool.query(
+    `insert into users (email, username, created_at, balance_threshold_enabled, balance_threshold_nanos)
+     select 'cardless' || n || '@example.com', 'cardless', now(), true, 0 from generate_series(1, 5200) n`,
+  );
+  const due = await aUserWithCard(shop, 0n);
+  await run(shop);
+  assert.equal(await shop.creditOf(due), 25n * DOLLAR);
+});

@@ -6,6 +6,7 @@ import { findUserOfMethod, noteDetached, upsertCard } from "./card-store.ts";
 import type { PaymentDependencies } from "./dependencies.ts";
 import { insertEvent, lockIntent, settlePayment } from "./payment-store.ts";
 import type { EventContent, OrderRef } from "./provider.ts";
+import { takeBackPayout } from "./payout-service.ts";
 import { noteReturn } from "./return-store.ts";
 import { bookReturns } from "./returned-service.ts";
 import { lockOrder, settleReceived } from "./received-service.ts";
@@ -48,6 +49,8 @@ async function applyEvent(tx: Tx, { log }: PaymentDependencies, content: EventCo
       if (payment?.state !== "paid") return;
       return bookReturns(tx, log, { intentId: content.intentId, userId: payment.userId, paymentId: payment.id });
     }
+    case "payout_returned":
+      return takeBackPayout(tx, log, content);
     case "card_saved": {
       const userId = await findUserOfCustomer(tx.db, content.customerId);
       if (userId === undefined) return;

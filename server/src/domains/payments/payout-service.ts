@@ -1,6 +1,7 @@
 import { AppError, conflict, notFound } from "../../base/errors.ts";
 import type { PayoutId, UserId } from "../../base/ids.ts";
 import { invariant } from "../../base/invariant.ts";
+import type { Log } from "../../base/log.ts";
 import type { Sealer } from "../../base/seal.ts";
 import { RunAgain, withTransaction, type Reader, type Tx } from "../../db/transaction.ts";
 import {
@@ -241,6 +242,31 @@ async function returnPayout(tx: Tx, payout: Payout, reason: string): Promise<voi
       key: `payout_failed:${id}`,
     },
   ]);
+}
+
+export type TakenBack = {
+  readonly installation: string;
+  readonly payoutId: PayoutId;
+  readonly reference: string;
+  readonly returnedCents: bigint;
+};
+
+/**
+ * The provider has taken back what it had sent: it is earnings again, as when an administrator says so. This may be told
+ * before the answer to the payment itself. A part of it is for a person to settle, since the host has the rest.
+ */
+export async function takeBackPayout(tx: Tx, log: Log, told: TakenBack): Promise<void> {
+  if (told.installation !== (await readInstallation(tx.db))) return;
+  const payout = await lockPayout(tx, told.payoutId);
+  if (payout === undefined || payout.method !== "stripe") return;
+  if (payout.state !== "sending" && payout.reference !== told.reference) return;
+  if (payout.state !== "sending" && payout.state !== "paid") return;
+  if (told.returnedCents * NANOS_PER_CENT !== payout.amount) {
+    const about = { payout_id: payout.id, user_id: payout.userId, returned_cents: String(told.returnedCents) };
+    tx.afterCommit(() => log.error(about, "a part of a payout was taken back: settle it with the host by hand"));
+    return;
+  }
+  await returnPayout(tx, payout, `it was taken back (${told.reference})`);
 }
 
 const OPEN_STATES: ReadonlySet<PayoutState> = new Set(["pending", "sending"]);

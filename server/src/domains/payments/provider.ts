@@ -90,6 +90,14 @@ export type EventContent =
       readonly returnedCents: bigint;
       readonly isReversed: boolean;
     }
+  /** Of what was sent to a host this much is taken back, in all. */
+  | {
+      readonly kind: "payout_returned";
+      readonly installation: string;
+      readonly payoutId: PayoutId;
+      readonly reference: string;
+      readonly returnedCents: bigint;
+    }
   | { readonly kind: "card_saved"; readonly customerId: string; readonly card: ProviderCard }
   | { readonly kind: "card_gone"; readonly methodId: string }
   | { readonly kind: "ignored" };

@@ -13,6 +13,7 @@ import {
   type TransferCode,
 } from "../ledger/index.ts";
 import { nanosOfCents } from "./cents.ts";
+import { returnKey, type ReturnPart } from "./return-keys.ts";
 import { lockReturns, storeBooked, type PaymentReturn } from "./return-store.ts";
 
 type PaidIntent = { readonly intentId: string; readonly userId: UserId; readonly paymentId: PaymentId };
@@ -66,13 +67,13 @@ async function takeFromCredit(tx: Tx, paid: PaidIntent, entry: PaymentReturn, am
 }
 
 async function giveBack(tx: Tx, paid: PaidIntent, entry: PaymentReturn): Promise<Booked> {
-  for (const [credit, amount] of [
-    [creditOf(paid.userId), entry.taken],
-    [LOSSES, entry.lost],
+  for (const [part, credit, amount] of [
+    ["credit", creditOf(paid.userId), entry.taken],
+    ["losses", LOSSES, entry.lost],
   ] as const) {
     if (amount === 0n) continue;
     const moved = { debit: STRIPE, credit, amount, code: "payment" } as const;
-    const outcome = await postTransfer(tx, describe(paid, entry, credit.kind, moved));
+    const outcome = await postTransfer(tx, describe(paid, entry, part, moved));
     invariant(outcome.kind === "posted", `what came back could not be booked: ${outcome.kind}`);
   }
   return { taken: ZERO, lost: ZERO };
@@ -81,7 +82,7 @@ async function giveBack(tx: Tx, paid: PaidIntent, entry: PaymentReturn): Promise
 function describe(
   { paymentId }: PaidIntent,
   { key, bookedCount }: PaymentReturn,
-  part: string,
+  part: ReturnPart,
   moved: {
     readonly debit: AccountRef;
     readonly credit: AccountRef;
@@ -92,7 +93,7 @@ function describe(
   const kind = key.startsWith("dispute:") ? "dispute" : "refund";
   return {
     ...moved,
-    key: `payment_returned:stripe:${key}:${bookedCount + 1}:${part}`,
+    key: returnKey(key, bookedCount + 1, part),
     cause: { payment_id: paymentId, provider: "stripe", return: key },
     description: moved.code === "payment" ? "A dispute was decided for you" : `Card payment returned (${kind})`,
   };

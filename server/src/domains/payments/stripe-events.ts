@@ -1,5 +1,5 @@
 import type Stripe from "stripe";
-import { parseId, type PaymentId } from "../../base/ids.ts";
+import { parseId, type PaymentId, type PayoutId } from "../../base/ids.ts";
 import type { EventContent, OrderRef, ProviderEvent } from "./provider.ts";
 import { cardOf } from "./stripe-card.ts";
 
@@ -38,6 +38,8 @@ function contentOf(event: Stripe.Event): EventContent {
       if (status.startsWith("warning_")) return { kind: "ignored" };
       return returned(`dispute:${id}`, intent, { amount, isReversed: WON.has(status) });
     }
+    case "transfer.reversed":
+      return contentOfTransfer(event.data.object);
     case "payment_method.attached":
     case "payment_method.updated":
     case "payment_method.automatically_updated": {
@@ -65,6 +67,13 @@ function contentOfSession(session: Stripe.Checkout.Session): EventContent {
   // A slow way to pay: another event says when the money is there.
   if (status !== "paid" || intentId === undefined) return { kind: "ignored" };
   return { kind: "money_received", intentId, order, amountCents: BigInt(amount ?? 0), currency: currency ?? "" };
+}
+
+function contentOfTransfer({ id, metadata, amount_reversed: reversed }: Stripe.Transfer): EventContent {
+  const installation = metadata["berth_installation"];
+  const payoutId = parseId<PayoutId>(metadata["berth_payout"] ?? "");
+  if (installation === undefined || payoutId === undefined) return { kind: "ignored" };
+  return { kind: "payout_returned", installation, payoutId, reference: id, returnedCents: BigInt(reversed) };
 }
 
 function returned(
