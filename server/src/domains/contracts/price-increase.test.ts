@@ -93,11 +93,16 @@ test("an accepted price holds from the old end on, to the millisecond of the met
   const world = await testApp(t);
   const [host, user] = [await listedHost(world, { days: 10 }), await world.caller({ dollars: 2000 })];
   const id = await rentAndRun(world, user, host);
+  const notification_preferences = { client: { contract_extended: { email: true } } };
+  const wish = { method: "PUT", url: "/api/v0/users/me/notification-prefs/", secret: user.secret } as const;
+  assert.equal((await world.call({ ...wish, body: { notification_preferences } })).status, 200);
   await ask(world, host);
   const [{ pending_price_increase_id: increaseId }] = await pending(world, user);
   const body = { pending_price_increase_id: increaseId };
   const accepted = await answer(world, user, "accept", body);
   assert.deepEqual([accepted.status, accepted.body], [200, { success: true, ...body, contract_id: id }]);
+  const told = await world.env.pool.query("select message from notices where kind = 'client:contract_extended'");
+  assert.deepEqual(told.rows, [{ message: `Instance ${id} can stay until 2026-01-21 00:00 UTC.` }]);
   assert.equal((await show(world, user, id)).end_date, Date.parse("2026-01-21T00:00:00Z") / 1000);
   const again = await answer(world, user, "accept", body);
   assert.deepEqual([again.status, again.body.success, again.body.error], [404, false, "no_pending_price_increase"]);

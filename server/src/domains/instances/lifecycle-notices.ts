@@ -50,6 +50,21 @@ export async function tellCreated(tx: Tx, instances: readonly Created[]): Promis
   );
 }
 
+/** Tells owners that their contracts go on until later, if they want to hear of it. */
+export async function tellExtended(tx: Tx, instances: readonly Created[], endAt: Date): Promise<void> {
+  const until = `${endAt.toISOString().slice(0, 16).replace("T", " ")} UTC`;
+  await postWantedNotices(
+    tx,
+    instances.map((instance) => ({
+      userId: instance.userId,
+      kind: "client:contract_extended",
+      subject: `The contract of instance ${instance.id} was extended`,
+      message: `${nameOf(instance)} can stay until ${until}.`,
+      key: `client:contract_extended:${instance.id}:${endAt.getTime()}`,
+    })),
+  );
+}
+
 /** What the owner is told of a move; undefined where nobody needs to hear of it. */
 export function tellingOf({ from, to, event, cause, generation }: Moved): Telling | undefined {
   const name = nameOf(from);
@@ -62,9 +77,10 @@ export function tellingOf({ from, to, event, cause, generation }: Moved): Tellin
     };
   }
   if (to === "running" && from.phase === "starting") {
-    const isFirst = generation <= 1;
-    const verb = isFirst ? "started" : "resumed";
-    return { kind: `client:instance_${verb}`, subject: `Instance ${from.id} ${verb}`, message: `${name} is running.` };
+    const message = `${name} is running.`;
+    return generation <= 1
+      ? { kind: "client:instance_started", subject: `Instance ${from.id} started`, message }
+      : { kind: "client:instance_resumed", subject: `Instance ${from.id} resumed`, message };
   }
   if (to === "stopped" || (to === "scheduled" && from.phase !== "stopped")) {
     const rest = to === "stopped" ? "stopped" : "stopped, and waits for devices";

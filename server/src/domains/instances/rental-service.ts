@@ -4,6 +4,7 @@ import { deleteInstanceKeys, deleteInstanceSshKeys } from "../accounts/index.ts"
 import { listScheduledMachines } from "../hosts/index.ts";
 import { refreshOffers } from "../market/index.ts";
 import type { Actor, Instance } from "./instance.ts";
+import { tellExtended } from "./lifecycle-notices.ts";
 import { listRentals, setEnd } from "./rental-store.ts";
 import { insertEvents, lockInstances } from "./store.ts";
 import { applyHappenings, displace, reschedule } from "./transitions.ts";
@@ -24,6 +25,7 @@ export async function extendRentals(
     endAt,
   );
   await noteOn(tx, instances, { actor, cause: "contract_extended" });
+  await tellExtended(tx, instances, endAt);
 }
 
 /** Writes an event into the history of everything that is rented on the machine. */

@@ -16,11 +16,11 @@ export type NoticeType = {
 
 type Way = "mandatory" | "mail" | "quiet";
 
-/** Slugs beside their names, in the groups of semantics.md §14. Quiet ones are told to those who ask for them. */
+/**
+ * Slugs beside their names, in the groups of semantics.md §14. Quiet ones are told to those who ask for them. Nothing is
+ * listed that is never told: whoever chose it would wait for it.
+ */
 const CLIENT: readonly (readonly [topic: string, slug: string, displayName: string, way: Way])[] = [
-  ["account", "email_verification", "E-mail address to be verified", "mandatory"],
-  ["account", "password_reset", "Password reset", "mandatory"],
-  ["account", "email_change", "E-mail address changed", "mandatory"],
   ["account", "team_invite", "Invitation to a team", "mandatory"],
   ["account", "team_ownership", "Ownership of a team", "mandatory"],
   ["billing", "low_credit", "Low credit", "mail"],
@@ -38,13 +38,8 @@ const CLIENT: readonly (readonly [topic: string, slug: string, displayName: stri
   ["instance", "instance_deleted", "Instance deleted", "quiet"],
   ["instance", "outbid", "Outbid", "mail"],
   ["instance", "maintenance_scheduled", "Maintenance scheduled", "mail"],
-  ["instance", "upcoming_downtime", "Upcoming downtime", "mail"],
   ["instance", "instance_offline", "Instance offline", "mail"],
   ["instance", "instance_online", "Instance online again", "mail"],
-  ["instance", "instance_error", "Instance error", "mail"],
-  ["instance", "disk_low", "Disk space low", "mail"],
-  ["instance", "storage_full", "Storage full", "mail"],
-  ["instance", "gpu_idle", "GPU idle for a day", "quiet"],
   ["instance", "expiring_soon", "Contract ends soon", "mail"],
   ["instance", "instance_credited", "Credited for a host's fault", "mail"],
   ["instance", "contract_extended", "Contract extended", "quiet"],
@@ -56,7 +51,6 @@ const HOST: typeof CLIENT = [
   ["machine", "verification_failed", "Verification lost", "mail"],
   ["machine", "machine_error", "Machine error", "mail"],
   ["machine", "machine_reported", "Machine reported by a renter", "mail"],
-  ["machine", "machine_disk_low", "Machine disk space low", "mail"],
   ["listing", "listing_ending", "Listing ends soon", "mail"],
   ["listing", "maintenance_scheduled", "Maintenance scheduled", "quiet"],
   ["billing", "payout_scheduled", "Payout scheduled", "mail"],

@@ -66,7 +66,7 @@ test("a wrong preference is refused, named, and changes nothing", async (t) => {
     [{ guest: { low_credit: { email: true } } }, "notification_preferences.guest.low_credit"],
     [{ host: { low_credit: { email: true } } }, "notification_preferences.host.low_credit"],
     [{ client: { outbid: { sms: true } } }, "notification_preferences.client.outbid.sms"],
-    [{ client: { password_reset: { email: false } } }, "notification_preferences.client.password_reset.email"],
+    [{ client: { team_invite: { email: false } } }, "notification_preferences.client.team_invite.email"],
     [{ client: { outbid: { email: "yes" } } }, "notification_preferences.client.outbid.email"],
     [undefined, "notification_preferences"],
   ];
