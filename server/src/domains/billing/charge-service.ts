@@ -11,7 +11,7 @@ import {
   type ChargeKey,
   type DaySum,
 } from "../metering/index.ts";
-import { listEndpointsOf } from "../serverless/index.ts";
+import { listWorkplaces } from "../serverless/index.ts";
 import type { ChargesPlan } from "./charge-plan.ts";
 import { viewCharge, viewLine } from "./charge-views.ts";
 import { writeToken } from "./page-token.ts";
@@ -51,7 +51,8 @@ async function readRows(db: Reader, userId: UserId, plan: ChargesPlan & { readon
   const { from, until, kinds, isNewestFirst, limit, after, format } = plan;
   const span = { payerId: userId, from, until };
   const isTree = format === "tree";
-  const workers = await listEndpointsOf(db, await listChargedInstances(db, span));
+  const workplaces = await listWorkplaces(db, await listChargedInstances(db, span));
+  const workers = new Map([...workplaces].map(([id, { endpointId }]) => [id, endpointId]));
   const query = { span, workers, isTree, kinds, isNewestFirst, after, limit: limit + 1 };
   const { keys, total, amount } = await listChargeKeys(db, query);
   const page = keys.slice(0, limit);
@@ -63,7 +64,7 @@ async function readRows(db: Reader, userId: UserId, plan: ChargesPlan & { readon
     total,
     total_amount: formatDollars(amount),
     next_token: hasMore ? writeToken(`charges:${format}:${isNewestFirst}`, [last.day, last.kind, last.id]) : null,
-    results: await readPage(db, userId, { page, isTree, workers }),
+    results: await readPage(db, userId, { page, isTree, workplaces }),
   };
 }
 
@@ -73,11 +74,11 @@ async function readPage(
   {
     page,
     isTree,
-    workers,
+    workplaces,
   }: {
     readonly page: readonly ChargeKey[];
     readonly isTree: boolean;
-    readonly workers: Awaited<ReturnType<typeof listEndpointsOf>>;
+    readonly workplaces: Awaited<ReturnType<typeof listWorkplaces>>;
   },
 ) {
   if (page.length === 0) return [];
@@ -87,13 +88,13 @@ async function readPage(
   const sums = await listDaySums(db, { payerId: userId, from, until }, { limit: SUMS_MAX });
   const nameOf = (sum: DaySum): string => {
     if (sum.instanceId === undefined) return `${sum.day} volume ${sum.volumeId}`;
-    const endpoint = workers.get(sum.instanceId);
-    if (endpoint === undefined) return `${sum.day} instance ${sum.instanceId}`;
-    return isTree ? `${sum.day} endpoint ${endpoint}` : `${sum.day} serverless ${sum.instanceId}`;
+    const workplace = workplaces.get(sum.instanceId);
+    if (workplace === undefined) return `${sum.day} instance ${sum.instanceId}`;
+    return isTree ? `${sum.day} endpoint ${workplace.endpointId}` : `${sum.day} serverless ${sum.instanceId}`;
   };
   const byName = Map.groupBy(sums, nameOf);
   const ownOf = ({ day, kind, id }: ChargeKey) => byName.get(`${day} ${kind} ${id}`) ?? [];
   const ids = page.flatMap((key) => ownOf(key).flatMap(({ instanceId }) => instanceId ?? []));
   const names = new Map((await listInstanceNames(db, userId, [...new Set(ids)])).map((name) => [name.id, name]));
-  return page.map((key) => viewCharge(key, ownOf(key), { names, endpoints: workers }));
+  return page.map((key) => viewCharge(key, ownOf(key), { names, workplaces }));
 }

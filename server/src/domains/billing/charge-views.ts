@@ -3,6 +3,7 @@ import { formatDollars, roundHalfUp, roundToTotal, toDollars } from "../../base/
 import { dayText } from "../../base/moment.ts";
 import type { InstanceName } from "../instances/index.ts";
 import type { ChargeComponent, ChargeKey, ChargeLine, ChargeSum } from "../metering/index.ts";
+import type { Workplace } from "../serverless/index.ts";
 import type { ChargeLineRow, ChargeRow } from "./charge-schema.ts";
 import { measured } from "./quantity.ts";
 
@@ -14,7 +15,7 @@ const ORDER: readonly ChargeComponent[] = ["gpu", "disk", "bwd", "bwu"];
 /** What the rows of a page are made of. */
 export type ChargeFacts = {
   readonly names: ReadonlyMap<number, InstanceName>;
-  readonly endpoints: ReadonlyMap<number, number>;
+  readonly workplaces: ReadonlyMap<number, Workplace>;
 };
 
 /** A row before rounding: its parts are exact, and their rounding follows from its own. */
@@ -48,27 +49,51 @@ function nodeOf(key: ChargeKey, sums: readonly ChargeSum[], facts: ChargeFacts):
     const metadata = isVolume ? NO_METADATA : metadataOf(key.id, facts);
     return contractNode(`${isVolume ? "volume" : "instance"}-${key.id}`, key.kind, title, sums, metadata);
   }
-  // Every endpoint has one group of workers, which bears its id.
-  const ids = { endpoint_id: key.id, workergroup_id: key.id };
-  const workers = [...Map.groupBy(sums, (sum) => sum.instanceId ?? 0)].toSorted(([a], [b]) => a - b);
-  const instances = workers.map(([id, own]) =>
-    contractNode(`instance-${id}`, "serverless", `Instance ${id}, ${day}`, own, metadataOf(id, facts)),
+  return endpointNode(key, sums, facts);
+}
+
+/** An endpoint, the worker groups under it, and the instances of each. */
+function endpointNode(key: ChargeKey, sums: readonly ChargeSum[], facts: ChargeFacts): Node {
+  const day = dayText(new Date(key.day * DAY_MS));
+  const workplaceOf = (sum: ChargeSum) => facts.workplaces.get(sum.instanceId ?? 0);
+  const groups = [...Map.groupBy(sums, (sum) => workplaceOf(sum)?.workerGroupId)].map(([known, own]) => {
+    // Workers from before there were worker groups are of one that bears the id of their endpoint.
+    const id = known ?? key.id;
+    const instances = [...Map.groupBy(own, (sum) => sum.instanceId ?? 0)]
+      .toSorted(([a], [b]) => a - b)
+      .map(([instanceId, its]) =>
+        contractNode(
+          `instance-${instanceId}`,
+          "serverless",
+          `Instance ${instanceId}, ${day}`,
+          its,
+          metadataOf(instanceId, facts),
+        ),
+      );
+    const whose = known === undefined ? `Workers of endpoint ${key.id}` : `Worker group ${id} of endpoint ${key.id}`;
+    const metadata = { ...NO_METADATA, endpoint_id: key.id, workergroup_id: id };
+    return { id, node: around(`workergroup-${id}`, `${whose}, ${day}`, instances, metadata) };
+  });
+  const [first] = groups;
+  const name = sums.map((sum) => workplaceOf(sum)?.endpointName ?? "").find((known) => known !== "");
+  return around(
+    `endpoint-${key.id}`,
+    `Endpoint ${key.id}${name === undefined ? "" : ` (${name})`}, ${day}`,
+    groups.toSorted((a, b) => a.id - b.id).map(({ node }) => node),
+    { ...NO_METADATA, endpoint_id: key.id, workergroup_id: groups.length === 1 ? (first?.id ?? null) : null },
   );
-  const metadata = { ...NO_METADATA, ...ids };
-  const group = around(`workergroup-${key.id}`, `Workers of endpoint ${key.id}, ${day}`, instances, metadata);
-  return around(`endpoint-${key.id}`, `Endpoint ${key.id}, ${day}`, [group], metadata);
 }
 
 const NO_METADATA = { template_id: null, label: null, endpoint_id: null, workergroup_id: null };
 
-function metadataOf(instanceId: number, { names, endpoints }: ChargeFacts): ChargeRow["metadata"] {
+function metadataOf(instanceId: number, { names, workplaces }: ChargeFacts): ChargeRow["metadata"] {
   const name = names.get(instanceId);
-  const endpoint = endpoints.get(instanceId) ?? null;
+  const workplace = workplaces.get(instanceId);
   return {
     template_id: name?.templateId ?? null,
     label: name?.label ?? null,
-    endpoint_id: endpoint,
-    workergroup_id: endpoint,
+    endpoint_id: workplace?.endpointId ?? null,
+    workergroup_id: workplace?.workerGroupId ?? workplace?.endpointId ?? null,
   };
 }
 

@@ -28,7 +28,7 @@ const seconds = (text: string) => Date.parse(text) / 1000;
 const MARCH = { gte: seconds("2026-03-01T00:00:00Z"), lte: seconds("2026-03-31T00:00:00Z") };
 
 /** A renter whose two instances, of which one works for endpoint 9, and volume cost something on two days. */
-async function aPast() {
+async function aPast(workerGroup?: number) {
   const [renter, host] = [await aCaller(database), await aCaller(database)];
   const then: Clock = { ...systemClock, now: () => new Date("2026-02-01T00:00:00Z") };
   await withTransaction(database, then, (tx) => postTransfers(tx, [grantOf(renter.id, 1000n * DOLLAR)]));
@@ -39,7 +39,7 @@ async function aPast() {
   await pool.query(
     "alter table endpoint_worker_names drop constraint if exists endpoint_worker_names_instance_id_fkey",
   );
-  await pool.query("insert into endpoint_worker_names values ($1, 9)", [worker]);
+  await pool.query("insert into endpoint_worker_names values ($1, 9, $2)", [worker, workerGroup ?? null]);
   const between = { payer: renter.id, host: host.id };
   await postCharges(database, "2026-03-01T10:00:00Z", between, [
     { amount: 333_333_333n, instance: plain },
@@ -138,6 +138,27 @@ test("a tree has endpoints, their workergroups and those' instances", async () =
   assert.equal(group?.source, "workergroup-9");
   assert.deepEqual(brief(group?.items ?? []), [`serverless instance-${worker} 0.5`]);
   assert.equal(group?.metadata.endpoint_id, 9);
+});
+
+test("a tree names the worker groups that the instances of an endpoint really worked for", async () => {
+  const { renter, host, worker } = await aPast(21);
+  const other = worker + 1;
+  await pool.query("insert into endpoint_worker_names values ($1, 9, 22)", [other]);
+  await postCharges(database, "2026-03-01T10:00:00Z", { payer: renter.id, host: host.id }, [
+    { amount: 3n * DOLLAR, instance: other },
+  ]);
+  const { results } = await chargesOf(renter, { format: "tree", latest_first: false });
+  for (const row of results) assertRow(row);
+  const [first, second] = results.filter(({ source }) => source === "endpoint-9");
+  assert.deepEqual(brief(first?.items ?? []), ["serverless workergroup-21 1", "serverless workergroup-22 3"]);
+  assert.deepEqual(brief(second?.items ?? []), ["serverless workergroup-21 0.5"]);
+  assert.deepEqual(
+    [first?.metadata.workergroup_id, second?.metadata.workergroup_id, first?.items[1]?.metadata.workergroup_id],
+    [null, 21, 22],
+  );
+  const table = await chargesOf(renter);
+  const [row] = table.results.filter(({ source }) => source === `instance-${other}`);
+  assert.deepEqual([row?.metadata.endpoint_id, row?.metadata.workergroup_id], [9, 22]);
 });
 
 test("types narrow charges in both formats", async () => {

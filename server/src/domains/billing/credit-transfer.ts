@@ -10,6 +10,7 @@ import { keyReused, type Repeatable } from "../../http/idempotency.ts";
 import type { Tx } from "../../db/transaction.ts";
 import { findRecipients, type Caller, type Recipient } from "../accounts/index.ts";
 import { creditOf, postTransfer, type Cause, type TransferOutcome, type TransferPoster } from "../ledger/index.ts";
+import type { RefuseCapped } from "./key-caps.ts";
 import { invalidRecipient, noSuchRecipient, type RefuseTransfer } from "./transfer-rules.ts";
 
 const RECIPIENTS_BATCH_MAX = 500;
@@ -45,6 +46,7 @@ export type TransferPorts = {
   readonly poster: TransferPoster;
   readonly findRecipient: FindRecipient;
   readonly refuseTransfer: RefuseTransfer;
+  readonly refuseCapped: RefuseCapped;
 };
 
 /**
@@ -54,6 +56,8 @@ export type TransferPorts = {
 export async function transferCredit(ports: TransferPorts, transfer: CreditTransfer): Promise<void> {
   const { identity, amount } = transfer;
   const { from, to } = await findSides(ports, transfer);
+  const refused = await ports.refuseCapped(identity.apiKeyId);
+  if (refused) throw refused;
   const outcome = await ports.poster.post({
     key: keyOf(transfer.repeatable),
     debit: creditOf(from),

@@ -46,12 +46,13 @@ address { font-style: normal; white-space: pre-line; overflow-wrap: anywhere; }
 .parties > div { flex: 1 1 14rem; }
 .scroll { overflow-x: auto; }
 table { border-collapse: collapse; width: 100%; }
-caption { text-align: left; font-weight: 600; padding: .5rem 0; }
+caption { text-align: left; font-weight: 600; padding: 1.5rem 0 .5rem; }
 th, td { text-align: left; padding: .35rem .5rem; border-bottom: 1px solid #c8c8c8; vertical-align: top; }
 th.number, td.number { text-align: right; white-space: nowrap; font-variant-numeric: tabular-nums; }
 td.text { overflow-wrap: anywhere; min-width: 14rem; }
 .facts td { white-space: nowrap; }
 tfoot th, tfoot td { border-bottom: 0; } tr.total > * { font-weight: 600; border-top: 2px solid #1a1a1a; }
+.balance tbody th { font-weight: 400; } .balance tr:first-child > *, .balance tr:last-child > * { font-weight: 600; }
 .note { color: #444; } a { color: #0b4f9e; }
 @media print { body { margin: 0; max-width: none; font-size: 11px; } a.action { display: none; }
   thead { display: table-header-group; } tr { break-inside: avoid; } @page { margin: 18mm; } }
@@ -88,7 +89,7 @@ export function renderPage(document: InvoiceDocument): string {
 <div><h2>Details</h2><table class="facts">${facts.map(([name, value]) => `<tr><th scope="row">${name}</th><td>${escaped(value ?? "")}</td></tr>`).join("")}</table></div>
 </section>
 ${linesTable(content)}
-<div class="scroll" role="region" aria-label="Balance" tabindex="0"><table>
+<div class="scroll" role="region" aria-label="Balance" tabindex="0"><table class="balance">
 <caption>Balance in USD: paid from credit</caption>
 <thead><tr><th scope="col">Movement</th><th scope="col" class="number">Amount</th></tr></thead>
 <tbody>

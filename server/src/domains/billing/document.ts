@@ -175,7 +175,7 @@ function labelOf({ code, direction }: MovementSum): string {
     case "write_off":
       return "Written off";
     case "fee":
-      return "Fees";
+      return "Fees for early ends";
     case "prepay":
       return "Deposits";
     case "refund":

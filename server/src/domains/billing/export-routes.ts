@@ -143,7 +143,7 @@ function whole(value: bigint | number): Cell {
   return { number: String(value) };
 }
 
-const MOVEMENT_TITLES = ["id", "when", "type", "service", "direction", "description", "amount_usd"];
+const MOVEMENT_TITLES = ["id", "when", "type", "service", "direction", "description", "amount_usd", "account"];
 
 async function* movementRecords(db: Reader, userId: UserId, span: Span): AsyncGenerator<string> {
   yield csvRecord(MOVEMENT_TITLES);
@@ -163,10 +163,11 @@ function movementCells(movement: Movement): readonly Cell[] {
   return [
     whole(movement.transferId),
     movement.createdAt.toISOString(),
-    typeOf(movement.code),
+    typeOf(movement),
     serviceOf(movement.code),
     movement.direction,
     movement.description,
     { number: formatDollars(netAmount(movement)) },
+    movement.accountKind,
   ];
 }

@@ -29,6 +29,9 @@ export const MovementRow = Type.Object({
     invoice_id: Type.Integer(),
     service: Type.String(),
     direction: Type.String({ description: "in: it came to the account; out: it left" }),
+    paid_from: Type.Optional(
+      Type.String({ description: "deposit: an early end took it from there, and your credit stays as it was" }),
+    ),
     state: Type.Optional(Type.String({ description: "Of a payout: pending, sending, paid or failed" })),
   }),
   items: Type.Array(Type.Never()),

@@ -16,7 +16,7 @@ export function viewMovement(movement: Movement, payout: Payout | undefined): Mo
   return {
     start: epochSeconds(movement.createdAt),
     end: payout?.settledAt === undefined ? null : epochSeconds(payout.settledAt),
-    type: typeOf(movement.code),
+    type: typeOf(movement),
     source: sourceOf(movement),
     description: payout === undefined ? movement.description : `${movement.description}, ${payoutText(payout)}`,
     amount: toDollars(signedAmount(movement)),
@@ -24,6 +24,7 @@ export function viewMovement(movement: Movement, payout: Payout | undefined): Mo
       invoice_id: Number(movement.transferId),
       service,
       direction: movement.direction,
+      ...(movement.accountKind === "deposit" ? { paid_from: "deposit" } : {}),
       ...(payout === undefined ? {} : { state: payout.state }),
     },
     items: [],

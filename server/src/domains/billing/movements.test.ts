@@ -350,10 +350,10 @@ test("a table of movements has what came and what left, and no text in it is a f
   assert.equal(status, 200);
   assert.match(String(headers["content-type"]), /^text\/csv/);
   const [titles, record] = text.split("\r\n");
-  assert.equal(titles, "id,when,type,service,direction,description,amount_usd");
+  assert.equal(titles, "id,when,type,service,direction,description,amount_usd,account");
   assert.match(
     record ?? "",
-    /^\d+,2026-03-01T10:00:00\.000Z,credit,credit,in,"'=HYPERLINK\(""http:\/\/example\.com""\),\n""x""",5$/,
+    /^\d+,2026-03-01T10:00:00\.000Z,credit,credit,in,"'=HYPERLINK\(""http:\/\/example\.com""\),\n""x""",5,credit$/,
   );
   assert.equal((await read("from=2026-03-02")).text, `${titles}\r\n`);
   for (const [query, field] of [

@@ -30,6 +30,12 @@ const EARNING_SIDES: readonly MovementSide[] = [
   { code: "credit_transfer", account: "earnings", direction: "out" },
 ];
 
+/** What an early end takes from a deposit: it left the user's credit when that was prepaid. */
+const DEPOSIT_SIDES: readonly MovementSide[] = [
+  { code: "fee", account: "deposit", direction: "out" },
+  { code: "refund", account: "deposit", direction: "out" },
+];
+
 export function bothWays(codes: readonly MovementCode[]): readonly MovementSide[] {
   return codes.flatMap((code) => [
     { code, account: "credit", direction: "in" } as const,
@@ -43,12 +49,14 @@ export const ALL_SIDES: readonly MovementSide[] = [
   ...PAYOUT_SIDES,
   ...FEE_SIDES,
   ...EARNING_SIDES,
+  ...DEPOSIT_SIDES,
 ];
 
 export type MovementType = "credit" | "transfer" | "payout" | "refund" | "reserved";
 
 /** What the contract calls a movement (operations.md §9.2). */
-export function typeOf(code: MovementCode): MovementType {
+export function typeOf({ code, accountKind }: Pick<Movement, "code" | "accountKind">): MovementType {
+  if (accountKind === "deposit") return "reserved";
   switch (code) {
     case "credit_granted":
     case "payment":
@@ -106,8 +114,9 @@ export function codesOf(isWanted: (service: string) => boolean): readonly Moveme
  * The amount as §9.2 signs it: below zero for what was charged to the customer (a top-up to a card, credit set aside),
  * above zero for transfers and payouts in either direction, and for what came back. What was taken back has the other sign.
  */
-export function signedAmount({ code, direction, amount }: Pick<Movement, "code" | "direction" | "amount">): bigint {
-  switch (typeOf(code)) {
+export function signedAmount(movement: Pick<Movement, "code" | "accountKind" | "direction" | "amount">): bigint {
+  const { code, direction, amount } = movement;
+  switch (typeOf(movement)) {
     case "credit":
       return direction === "in" ? -amount : amount;
     case "reserved":

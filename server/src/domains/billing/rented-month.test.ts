@@ -11,6 +11,12 @@ import { parseDollars, roundHalfUp } from "../../base/money.ts";
 
 const CENT = 10_000_000n;
 
+type Listed = {
+  readonly type: string;
+  readonly amount: number;
+  readonly metadata: { readonly service: string; readonly paid_from?: string };
+};
+
 test("what ran is charged, named by its label, and on the invoice of its month", async (t) => {
   // Credit is given at the time of the machine that runs the test, and everything else happens after that.
   const today = systemClock.now();
@@ -73,5 +79,31 @@ test("a discount that an early end gives back is on the invoice, and the first o
   const { balance } = (await world.call({ url, secret: user.secret })).body;
   assert.equal(balance.opening, 0);
   const labels = balance.entries.map(({ label }: { label: string }) => label);
-  assert.deepEqual(labels.toSorted(), ["Credit granted", "Discounts given back", "Fees"]);
+  assert.deepEqual(labels.toSorted(), ["Credit granted", "Discounts given back", "Fees for early ends"]);
+
+  const filters = JSON.stringify({ when: { gte: 0, lte: world.clock.now().getTime() / 1000 } });
+  const path = `/api/v1/invoices/?select_filters=${encodeURIComponent(filters)}&limit=500`;
+  const rows: readonly Listed[] = (await world.call({ url: path, secret: user.secret })).body.results;
+  const listed = (isWanted: (row: Listed) => boolean) =>
+    rows.filter(isWanted).reduce((sum, { amount }) => sum + (parseDollars(amount) ?? 0n), 0n);
+  const isTaken = ({ metadata }: Listed) => metadata.paid_from === "deposit";
+  const shown = (label: string): number =>
+    balance.entries.find((entry: { readonly label: string }) => entry.label === label).amount;
+  for (const [label, service] of [
+    ["Fees for early ends", "fee"],
+    ["Discounts given back", "refund"],
+  ] as const) {
+    const exact = listed((row) => isTaken(row) && row.metadata.service === service);
+    assert.ok(exact < 0n);
+    const differs = exact / CENT - BigInt(Math.round(shown(label) * 100));
+    assert.ok(differs >= -1n && differs <= 1n, `${label}: ${exact} is on the invoice as ${shown(label)}`);
+  }
+  // Of what was set aside, each nano-dollar is in a list: charged, taken at the end, or given back.
+  const sums = await world.env.pool.query<{ used: string }>(
+    "select sum(amount_nanos)::text as used from charge_lines where payer_id = $1 and paid_from = 'deposit'",
+    [user.id],
+  );
+  const isOwnRefund = ({ type }: Listed) => type === "refund";
+  const set = listed((row) => row.type === "reserved" && !isTaken(row));
+  assert.equal(-set, BigInt(sums.rows[0]?.used ?? 0) + listed(isOwnRefund) - listed(isTaken));
 });

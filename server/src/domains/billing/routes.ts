@@ -6,6 +6,7 @@ import { findRoleIdentifier, findUserByEmailOrId, recordAudit, resolveUserId } f
 import { listInstanceNames } from "../instances/index.ts";
 import { balanceOf, type TransferPoster } from "../ledger/index.ts";
 import { createRecipientFinder, parseAmount, transferCredit } from "./credit-transfer.ts";
+import { createCapCheck } from "./key-caps.ts";
 import { transferRules } from "./transfer-rules.ts";
 import { grantCredit } from "./grants.ts";
 import { planReport } from "./report.ts";
@@ -24,6 +25,7 @@ import { chargeRoutes } from "./charge-routes.ts";
 import { documentRoutes } from "./document-routes.ts";
 import { exportRoutes } from "./export-routes.ts";
 import { movementRoutes } from "./movement-routes.ts";
+import { spendRoutes } from "./spend-routes.ts";
 import { readReport, type AccruedOf } from "./service.ts";
 
 const TAGS = ["Billing"];
@@ -39,6 +41,7 @@ export function billingRoutes(scope: HttpScope, { poster, accruedOf }: BillingPo
   invoicesRoute(scope, accruedOf);
   movementRoutes(scope);
   chargeRoutes(scope);
+  spendRoutes(scope);
   exportRoutes(scope);
   documentRoutes(scope);
   contractNamesRoute(scope);
@@ -49,6 +52,7 @@ function transferRoute({ app, database, repeatable }: HttpScope, poster: Transfe
   const ports = {
     poster,
     findRecipient: createRecipientFinder(database),
+    refuseCapped: createCapCheck(database),
     refuseTransfer: transferRules((teamId, personId) => findRoleIdentifier(database.kysely, teamId, personId)),
   };
   app.put(

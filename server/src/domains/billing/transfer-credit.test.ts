@@ -5,8 +5,8 @@ import { grantOf } from "../../../../test/support/ledger.ts";
 import { testDatabase } from "../../../../test/support/postgres.ts";
 import { aRequestKey, serveRoutes } from "../../../../test/support/serve.ts";
 import { systemClock } from "../../base/clock.ts";
-import { NANOS_PER_DOLLAR, ZERO } from "../../base/money.ts";
-import { auditLedger, balanceOf, createTransferPoster, postTransfer } from "../ledger/index.ts";
+import { nanos, NANOS_PER_DOLLAR, ZERO } from "../../base/money.ts";
+import { auditLedger, balanceOf, createTransferPoster, postTransfer, putCap } from "../ledger/index.ts";
 import { billingRoutes } from "./index.ts";
 
 const { database, pool } = await testDatabase();
@@ -215,4 +215,23 @@ test("more credit than the ledger can count is a conflict, not a failure", async
   }
   assert.deepEqual(statuses, new Set([200, 409]));
   assert.deepEqual((await auditLedger(database.kysely)).differences, []);
+});
+
+test("a key with a cap gives no credit away, another key of the account does", async () => {
+  const [sender, recipient] = [await fundedCaller(), await aCaller(database)];
+  const limited = await inTransaction(database, (tx) => aKey(tx, sender));
+  await inTransaction(database, (tx) =>
+    putCap(tx, {
+      userId: sender.id,
+      scope: `key:${limited.id}`,
+      period: "day",
+      limit: nanos(NANOS_PER_DOLLAR),
+      spent: ZERO,
+    }),
+  );
+  const refused = await transfer({ ...sender, secret: limited.secret }, { recipient: recipient.email, amount: 0.5 });
+  assert.deepEqual([refused.status, refused.body["error"]], [403, "not_authorized"], refused.text);
+  assert.match(String(refused.body["msg"]), /key with a cap/);
+  assert.equal(await creditOf(recipient), 0n);
+  assert.equal((await transfer(sender, { recipient: recipient.email, amount: 0.5 })).status, 200);
 });

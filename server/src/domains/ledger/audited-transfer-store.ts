@@ -57,6 +57,7 @@ export type NamedTransfer = Pick<AuditedTransfer, "id" | "key" | "amountNanos" |
   /** What it was for, where that is named. */
   readonly paymentId: number | undefined;
   readonly payoutId: number | undefined;
+  readonly returnKey: string | undefined;
 };
 
 /** The transfers with these keys, and those of the range with these codes. */
@@ -79,10 +80,11 @@ export async function listNamedTransfers(
     readonly credit_kind: string;
     readonly payment_id: number | null;
     readonly payout_id: number | null;
+    readonly return_key: string | null;
   }>`
     select t.id, t.key, t.amount_nanos as amount, t.code, d.user_id as debit_user_id, d.kind as debit_kind,
       c.user_id as credit_user_id, c.kind as credit_kind, (t.cause ->> 'payment_id')::integer as payment_id,
-      (t.cause ->> 'payout_id')::integer as payout_id
+      (t.cause ->> 'payout_id')::integer as payout_id, t.cause ->> 'return' as return_key
     from (
       select * from ledger_transfers t where t.key = any (${keys}::text[])
       union
@@ -101,6 +103,7 @@ export async function listNamedTransfers(
     credit: { userId: row.credit_user_id ?? undefined, kind: row.credit_kind },
     paymentId: row.payment_id ?? undefined,
     payoutId: row.payout_id ?? undefined,
+    returnKey: row.return_key ?? undefined,
   }));
 }
 

@@ -14,6 +14,19 @@ export async function listSpendable(db: Reader, userIds: readonly UserId[]): Pro
   return new Map(rows.map((row) => [row.user_id, nanos(row.spendable)]));
 }
 
+/** Those of these users who can spend no more than the amount beside them, by id. */
+export async function listAtMost(db: Reader, amounts: ReadonlyMap<UserId, Nanos>): Promise<readonly UserId[]> {
+  if (amounts.size === 0) return [];
+  const { rows } = await sql<{ user_id: UserId }>`
+    select wanted.user_id
+    from unnest(${[...amounts.keys()]}::integer[], ${[...amounts.values()]}::bigint[]) as wanted (user_id, amount)
+    left join ledger_accounts a on coalesce(a.user_id, 0) = wanted.user_id and a.kind = 'credit'
+    where coalesce(a.balance_nanos - a.held_nanos, 0) <= wanted.amount
+    order by wanted.user_id
+  `.execute(db);
+  return rows.map((row) => row.user_id);
+}
+
 /** Users with an id above this one who have earned at least so much and did not get it yet, by id. */
 export async function listEarners(
   db: Reader,

@@ -140,6 +140,14 @@ export async function listCapsOfScopes(db: Reader, scopes: readonly CapScope[], 
   return rows.map(toCap);
 }
 
+/** Which of these scopes have a cap, whosever they are. */
+export async function listCappedAmong(db: Reader, scopes: readonly CapScope[]): Promise<ReadonlySet<string>> {
+  const { rows } = await sql<{ scope: string }>`
+    select distinct scope from ledger_caps where scope = any(${[...scopes]}::text[])
+  `.execute(db);
+  return new Set(rows.map(({ scope }) => scope));
+}
+
 /** Caps of whoever, after this one, of which so much was spent or by which something was stopped in their periods. */
 export async function listCapsToTellOf(
   db: Reader,

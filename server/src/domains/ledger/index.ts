@@ -15,6 +15,7 @@ export {
   type Cause,
   type HoldId,
   type HoldOutcome,
+  type HoldRequest,
   type Limitation,
   type TransferCode,
   type TransferId,
@@ -22,7 +23,7 @@ export {
   type TransferRequest,
   type UsageCode,
 } from "./types.ts";
-export { listEarners, listSpendable } from "./balance-store.ts";
+export { listAtMost, listEarners, listSpendable } from "./balance-store.ts";
 export { sumEarningsOf, type EarningSum } from "./earnings-store.ts";
 export { sumReceivedCredit } from "./received-store.ts";
 export { ledgerLoops } from "./loops.ts";
@@ -45,6 +46,7 @@ export {
 export {
   deleteCap,
   findCap,
+  listCappedAmong,
   listCaps,
   listCapsOfScopes,
   listCapsToTellOf,
@@ -57,7 +59,16 @@ export {
 } from "./cap-store.ts";
 export { sumPrepaid } from "./prepaid-store.ts";
 export { describeScope, idOfScope, kindOfScope, parseCapPeriod, parseCapScope, resetAt, startOf } from "./cap-scope.ts";
-export { findPendingHold, placeHold, placeHolds, postHold, releaseHold, releaseHolds, useHolds } from "./hold-store.ts";
+export {
+  findPendingHold,
+  listHoldsAlike,
+  placeHold,
+  placeHolds,
+  postHold,
+  releaseHold,
+  releaseHolds,
+  useHolds,
+} from "./hold-store.ts";
 export {
   createTransferPoster,
   postAllTransfers,

@@ -10,8 +10,14 @@ import type { Cause, TransferCode, TransferEntry, UsageCode } from "./types.ts";
 
 export type MovementCode = Exclude<TransferCode, UsageCode>;
 
+const SEEN_KINDS = [...USER_ACCOUNT_KINDS, "deposit"] as const;
+
 /** A movement as the owner of one of its accounts sees it. */
-export type Movement = TransferEntry & { readonly code: MovementCode; readonly counterparty: UserId | undefined };
+export type Movement = Omit<TransferEntry, "accountKind"> & {
+  readonly accountKind: MovementSide["account"];
+  readonly code: MovementCode;
+  readonly counterparty: UserId | undefined;
+};
 
 /** Word for word the condition of the indexes. */
 const IS_MOVEMENT = sql`t.code not in ('usage_gpu', 'usage_storage', 'usage_bandwidth_up', 'usage_bandwidth_down')`;
@@ -33,7 +39,8 @@ export type MovementQuery = {
 
 export type MovementSide = {
   readonly code: MovementCode;
-  readonly account: "credit" | "earnings";
+  /** Of a deposit, only what goes neither to its owner's credit nor for usage: what an early end takes. */
+  readonly account: "credit" | "earnings" | "deposit";
   readonly direction: "in" | "out";
 };
 
@@ -72,6 +79,7 @@ export async function listMovements(
       ) as s (code, kind, direction)
     ), m as materialized (
       ${movementsOf(userId, query, "in")} union all ${movementsOf(userId, query, "out")}
+      union all ${earlyEndsOf(userId, query, IS_FEE)} union all ${earlyEndsOf(userId, query, IS_GIVEN_BACK)}
     )`;
   const { rows } = await sql<MovementRow>`
     ${all}
@@ -111,9 +119,30 @@ function movementsOf(
       and t.created_at >= ${from}::timestamptz and t.created_at < ${until}::timestamptz`;
 }
 
+/** The fee for an early end. */
+const IS_FEE = { code: "fee", condition: sql`${IS_MOVEMENT} and t.code = 'fee'` } as const;
+/** The discount that an early end gives back to the host. Word for word the condition of an index (migration 0245). */
+const IS_GIVEN_BACK = { code: "refund", condition: sql`t.code = 'usage_gpu' and t.key like 'deposit:%'` } as const;
+
+/** What left deposits of the user when they ended early, as a part of `m`. */
+function earlyEndsOf(
+  userId: UserId,
+  { from, until }: { readonly from: Date; readonly until: Date },
+  { code, condition }: typeof IS_FEE | typeof IS_GIVEN_BACK,
+): RawBuilder<unknown> {
+  return sql`
+    select t.id, t.key, 'deposit', 'out', t.amount_nanos, ${code}::text, t.cause, t.description, t.created_at,
+      t.credit_account_id
+    from ledger_accounts a
+    join ledger_transfers t on t.debit_account_id = a.id
+    join side s on s.code = ${code}::text and s.kind = 'deposit' and s.direction = 'out'
+    where coalesce(a.user_id, 0) = ${userId}::integer and a.kind like 'deposit:%' and ${condition}
+      and t.created_at >= ${from}::timestamptz and t.created_at < ${until}::timestamptz`;
+}
+
 function toMovement(row: MovementRow): Movement {
   const code = TRANSFER_CODES.find((candidate) => candidate === row.code);
-  const kind = USER_ACCOUNT_KINDS.find((candidate) => candidate === row.kind);
+  const kind = SEEN_KINDS.find((candidate) => candidate === row.kind);
   invariant(
     code !== undefined && kind !== undefined && isMovementCode(code),
     `no movement: ${row.code} of ${row.kind}`,
@@ -165,7 +194,7 @@ export async function sumPrepaidMovements(
     -- What of a deposit goes back to its host in the end is no usage of the time after it, whatever its code.
     select 'refund', 'out', sum(t.amount_nanos)::text
     from own join ledger_transfers t on t.debit_account_id = own.id
-    where t.code = 'usage_gpu' and t.key like 'deposit:%'
+    where ${IS_GIVEN_BACK.condition}
       and t.created_at >= ${from}::timestamptz and t.created_at < ${until}::timestamptz
     having count(*) > 0
     order by 1, 2

@@ -1,0 +1,40 @@
+import { Type, type Static } from "typebox";
+
+export const SpendQuery = Type.Object({
+  start: Type.Optional(Type.Number({ description: "Unix time; 30 days before the end when left out." })),
+  end: Type.Optional(Type.Number({ description: "Unix time; now when left out." })),
+});
+
+const spent = {
+  worker_count: Type.Integer({ description: "Instances that worked for it and were charged." }),
+  amount: Type.Number({ description: "Dollars." }),
+  amount_exact: Type.String({ description: "Dollars, exactly." }),
+  gpu: Type.String({ description: "Of it for devices, exactly." }),
+  disk: Type.String({ description: "Of it for storage, exactly." }),
+  bandwidth: Type.String({ description: "Of it for traffic, exactly." }),
+  unpaid: Type.String({ description: "Dollars that were due besides, exactly." }),
+};
+
+export const EndpointSpend = Type.Object({
+  endpoint_id: Type.Integer(),
+  endpoint_name: Type.Optional(Type.String({ description: "Absent when the endpoint is gone without trace." })),
+  ...spent,
+});
+export type EndpointSpend = Static<typeof EndpointSpend>;
+
+export const WorkerGroupSpend = Type.Object({
+  workergroup_id: Type.Optional(Type.Integer({ description: "Absent: workers from before there were groups." })),
+  endpoint_id: Type.Integer(),
+  ...spent,
+});
+export type WorkerGroupSpend = Static<typeof WorkerGroupSpend>;
+
+const answer = {
+  success: Type.Literal(true),
+  start: Type.Number(),
+  end: Type.Number(),
+  total: Type.String({ description: "Dollars of all results, exactly." }),
+};
+
+export const EndpointSpendResponse = Type.Object({ ...answer, results: Type.Array(EndpointSpend) });
+export const WorkerGroupSpendResponse = Type.Object({ ...answer, results: Type.Array(WorkerGroupSpend) });
