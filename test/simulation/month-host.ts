@@ -65,9 +65,9 @@ export class MonthHost extends FakeHost {
     const bytes = { received_bytes: 0, sent_bytes: 0 };
     for (const flow of this.flows.filter((one) => one.instanceId === instanceId)) {
       for (const { fromMs, untilMs = nowMs } of stretches) {
-        const seconds = Math.max(0, Math.min(untilMs, flow.untilMs, nowMs) - Math.max(fromMs, flow.fromMs)) / 1000;
-        bytes.received_bytes += seconds * flow.receivedPerSecond;
-        bytes.sent_bytes += seconds * flow.sentPerSecond;
+        const ms = Math.max(0, Math.min(untilMs, flow.untilMs, nowMs) - Math.max(fromMs, flow.fromMs));
+        bytes.received_bytes += (ms * flow.receivedPerSecond) / 1000;
+        bytes.sent_bytes += (ms * flow.sentPerSecond) / 1000;
       }
     }
     return bytes;

@@ -1,4 +1,4 @@
-// `npm run month [-- --out FOLDER]`: plays the month of month.ts and tells it: what happened, what it cost, what is on the
+// `./berth month [--out FOLDER]`: plays the month of month.ts and tells it: what happened, what it cost, what is on the
 // invoices, who was paid, and what an audit finds. Into the folder go the invoices as pages and PDFs.
 import { mkdir, writeFile } from "node:fs/promises";
 import path from "node:path";

@@ -241,8 +241,13 @@ async function assertReported(month: Month, person: Person): Promise<void> {
   const when = { gte: Date.parse("2026-03-01T00:00:00Z") / 1000, lte: Date.parse("2026-04-01T00:00:00Z") / 1000 - 1 };
   const filters = encodeURIComponent(JSON.stringify({ when }));
   const movements = await world.done(person, "GET", `/v1/invoices/?limit=500&select_filters=${filters}`);
-  type Moved = { readonly amount: number; readonly metadata: { readonly direction: "in" | "out" } };
-  const moved: bigint = movements.results.reduce((sum: bigint, { amount, metadata: { direction } }: Moved) => {
+  type Moved = {
+    readonly amount: number;
+    readonly metadata: { readonly direction: "in" | "out"; readonly paid_from?: string };
+  };
+  // What leaves a deposit had left the credit when it was prepaid.
+  const ofCredit = movements.results.filter(({ metadata }: Moved) => metadata.paid_from !== "deposit");
+  const moved: bigint = ofCredit.reduce((sum: bigint, { amount, metadata: { direction } }: Moved) => {
     const size = nanosIn(Math.abs(amount));
     return direction === "in" ? sum + size : sum - size;
   }, 0n);

@@ -3,25 +3,53 @@
 import { createHash } from "node:crypto";
 import type { Asked, CrashClients } from "./crash-clients.ts";
 import type { CrashWorld } from "./crash-world.ts";
-import { judgeRuns, type ChargedRun, type RunVerdict } from "./crash-runs.ts";
+import { judgeRuns, judgeTogether, type ChargedRun, type RunVerdict } from "./crash-runs.ts";
 import { auditStorage } from "./crash-storage.ts";
 import { until } from "./until.ts";
 
 const NANOS_PER_CENT = 10_000_000n;
 const SETTLE_LIMIT_MS = 120_000;
 
-/** Waits until all is settled, and returns a sentence for each thing that is not as it has to be. */
-export async function auditCrash(world: CrashWorld, clients: CrashClients): Promise<readonly string[]> {
-  const problems: string[] = [];
-  await untilSettled(world).catch((error: unknown) => problems.push(String(error)));
-  problems.push(...(await auditProduct(world)));
-  problems.push(...(await auditLedger(world)));
-  problems.push(...(await auditLines(world)));
-  problems.push(...(await auditAcknowledged(world, clients)));
-  problems.push(...(await auditCredit(world, clients)));
-  problems.push(...(await auditRuns(world)));
-  problems.push(...(await auditStorage(world, clients)));
-  return problems;
+export type Findings = {
+  /** A sentence for each thing that is not as it has to be. */
+  readonly problems: readonly string[];
+  /** The last word of the product's own audit. */
+  readonly auditWord: string;
+  readonly sumNanos: string;
+  readonly transferCount: number;
+  readonly lineCount: number;
+  readonly verdicts: readonly RunVerdict[];
+};
+
+/** Waits until all is settled, and looks at everything. */
+export async function auditCrash(world: CrashWorld, clients: CrashClients): Promise<Findings> {
+  const unsettled: string[] = [];
+  await untilSettled(world).catch((error: unknown) => unsettled.push(String(error)));
+  const { code, stdout, stderr } = await world.berth.cli("audit", "--full");
+  const [counts] = await world.berth.sql(
+    `select (select sum(balance_nanos) from ledger_accounts)::text as sum,
+       (select count(*) from ledger_transfers)::int as transfers, (select count(*) from charge_lines)::int as lines`,
+  );
+  const verdicts = judgeRuns({ engines: world.engines(), charged: await chargedRuns(world) });
+  const problems = [
+    ...unsettled,
+    ...(code === 0 ? [] : [`./berth audit --full ended with ${code}: ${stdout}${stderr}`]),
+    ...(await auditLedger(world)),
+    ...(await auditLines(world)),
+    ...(await auditAcknowledged(world, clients)),
+    ...(await auditCredit(world, clients)),
+    ...verdicts.flatMap(({ problem }) => problem ?? []),
+    ...judgeTogether(verdicts),
+    ...(await auditStorage(world, clients)),
+  ];
+  return {
+    problems,
+    auditWord: stdout.trim().split("\n").at(-1) ?? "",
+    sumNanos: String(counts?.["sum"]),
+    transferCount: Number(counts?.["transfers"]),
+    lineCount: Number(counts?.["lines"]),
+    verdicts,
+  };
 }
 
 async function untilSettled(world: CrashWorld): Promise<void> {
@@ -40,13 +68,6 @@ async function untilSettled(world: CrashWorld): Promise<void> {
     },
     SETTLE_LIMIT_MS,
   );
-}
-
-/** `./berth audit --full`. */
-async function auditProduct(world: CrashWorld): Promise<readonly string[]> {
-  const { code, stdout, stderr } = await world.berth.cli("audit", "--full");
-  console.log(stdout.trim().split("\n").at(-1) ?? "");
-  return code === 0 ? [] : [`./berth audit --full ended with ${code}: ${stdout}${stderr}`];
 }
 
 async function auditLedger(world: CrashWorld): Promise<readonly string[]> {
@@ -74,17 +95,25 @@ async function auditLedger(world: CrashWorld): Promise<readonly string[]> {
 /** Nothing is on two lines, and no transfer pays two. */
 async function auditLines(world: CrashWorld): Promise<readonly string[]> {
   const [found] = await world.berth.sql(
-    `select (select count(*) from charge_lines a join charge_lines b on a.id < b.id and a.component = b.component
-         and a.instance_id = b.instance_id and tstzrange(a.from_at, a.to_at) && tstzrange(b.from_at, b.to_at)
-         where a.component in ('gpu', 'disk'))::int as instance_overlaps,
-       (select count(*) from charge_lines a join charge_lines b on a.id < b.id and a.volume_id = b.volume_id
-         and tstzrange(a.from_at, a.to_at) && tstzrange(b.from_at, b.to_at))::int as volume_overlaps,
-       (select count(transfer_id) - count(distinct transfer_id) from charge_lines)::int as paid_twice,
+    `select (select count(transfer_id) - count(distinct transfer_id) from charge_lines)::int as paid_twice,
        (select count(*) - count(distinct key) from ledger_transfers)::int as repeated_keys,
        (select count(*) from ledger_transfers t where code like 'usage_%'
          and not exists (select from charge_lines l where l.transfer_id = t.id))::int as without_line`,
   );
-  return Object.entries(found ?? {}).flatMap(([name, count]) => (count === 0 ? [] : [`${name}: ${String(count)}`]));
+  const counted = Object.entries(found ?? {}).flatMap(([name, count]) =>
+    count === 0 ? [] : [`${name}: ${String(count)}`],
+  );
+  const overlaps = await world.berth.sql(
+    `select coalesce('instance ' || a.instance_id, 'volume ' || a.volume_id) || ', ' || a.component as what,
+       format('%s of run %s, charged at %s, from %s to %s', a.id, a.generation, a.charged_at, a.from_at, a.to_at) as one,
+       format('%s of run %s, charged at %s, from %s to %s', b.id, b.generation, b.charged_at, b.from_at, b.to_at) as other
+     from charge_lines a join charge_lines b on a.id < b.id and a.component = b.component
+       and (a.instance_id = b.instance_id or a.volume_id = b.volume_id)
+       and tstzrange(a.from_at, a.to_at) && tstzrange(b.from_at, b.to_at)
+     where a.component in ('gpu', 'disk') order by a.id`,
+  );
+  const told = overlaps.map(({ what, one, other }) => [what, ": line ", one, " overlaps line ", other].join(""));
+  return [...counted, ...told];
 }
 
 /** Each acknowledged request is there once, and nothing is there that nobody was told of. */
@@ -143,38 +172,24 @@ async function auditCredit(world: CrashWorld, clients: CrashClients): Promise<re
   });
 }
 
-async function auditRuns(world: CrashWorld): Promise<readonly string[]> {
+async function chargedRuns(world: CrashWorld): Promise<readonly ChargedRun[]> {
   const rows = await world.berth.sql(
     `select run.instance_id as "instanceId", run.generation, run.running_ms::float8 as "countedMs",
+       format('its host said %s, it was metered from %s, counted at %s, sealed at %s, with %s to spare',
+         run.heard_running_ms, run.metered_from_at, run.last_counted_at, run.sealed_at, run.spare_ms) as facts,
        coalesce(sum(line.quantity), 0)::float8 as "chargedMs"
      from instance_runs run
      left join charge_lines line on line.component = 'gpu' and line.instance_id = run.instance_id
        and line.generation = run.generation
      group by run.instance_id, run.generation`,
   );
-  const charged = rows.map((row): ChargedRun => ({
+  return rows.map((row): ChargedRun => ({
     instanceId: Number(row["instanceId"]),
     generation: Number(row["generation"]),
     countedMs: Number(row["countedMs"]),
     chargedMs: Number(row["chargedMs"]),
+    facts: String(row["facts"]),
   }));
-  const verdicts = judgeRuns({
-    engines: world.engines(),
-    charged,
-  });
-  describeRuns(verdicts);
-  return verdicts.flatMap(({ problem }) => problem ?? []);
-}
-
-function describeRuns(verdicts: readonly RunVerdict[]): void {
-  const sum = (pick: (one: RunVerdict) => number) =>
-    (verdicts.reduce((total, one) => total + pick(one), 0) / 1000).toFixed(3);
-  const off = verdicts.map(({ chargedMs, ranMs }) => chargedMs - ranMs);
-  console.log(
-    `${verdicts.length} runs: engines ran ${sum((one) => one.ranMs)} s, charged ${sum((one) => one.chargedMs)} s, ` +
-      `at most ${sum((one) => one.excusedMs)} s may be lost by the rules; ` +
-      `of one run at most ${Math.max(0, ...off)} ms too many and ${Math.max(0, ...off.map((ms) => -ms))} ms too few`,
-  );
 }
 
 /** Under which key the ledger keeps a transfer that was asked for with an Idempotency-Key. */

@@ -7,23 +7,31 @@ export type ChargedRun = {
   readonly generation: number;
   readonly countedMs: number;
   readonly chargedMs: number;
+  /** What else is stored of it, for who has to find out. */
+  readonly facts: string;
 };
 
 export type RunVerdict = {
   readonly ranMs: number;
   readonly chargedMs: number;
-  /** How much of it the rules allow to be lost. */
-  readonly excusedMs: number;
+  /** Why they may differ by as much as they do. */
+  readonly rule: Rule;
   readonly problem: string | undefined;
 };
+export type Rule = "clocks" | "power" | "absence";
 
 export type RunEvidence = {
   readonly engines: readonly EngineEvidence[];
   readonly charged: readonly ChargedRun[];
 };
 
-/** Whole milliseconds of two clocks that are read one after the other. */
-export const TOLERANCE_MS = 50;
+/**
+ * Two clocks are read one after the other, and a report may go out between the end of a process and the news of it: on a
+ * busy machine that takes a while.
+ */
+export const TOLERANCE_MS = 250;
+/** What they may differ by on the average, so that nothing that is wrong with every run hides in that. */
+const USUAL_TOLERANCE_MS = 50;
 /** A host reports every five seconds, and a report takes a while on a busy machine. */
 export const REPORT_MS = 8_000;
 
@@ -39,23 +47,37 @@ export function judgeRuns({ engines, charged }: RunEvidence): readonly RunVerdic
   const keys = [...new Set([...chargedOf.keys(), ...ranOf.keys()])];
   return keys.map((key): RunVerdict => {
     const runs = ranOf.get(key) ?? [];
-    const { chargedMs = 0, countedMs = 0 } = chargedOf.get(key) ?? {};
+    const { chargedMs = 0, countedMs = 0, facts = "" } = chargedOf.get(key) ?? {};
     const ranMs = runs.reduce((sum, run) => sum + endOf(run) - run.started_at_ms, 0);
-    const excusedMs = runs.reduce((sum, run) => sum + excusedIn(run, run.outages), 0);
+    const powerMs = runs.filter((run) => run.was_lost === true).length * REPORT_MS;
+    const awayMs = runs.reduce((sum, run) => sum + absentMs(run.outages, stretchOf(run)), 0);
+    const excusedMs = powerMs + awayMs;
     const isTooMany = chargedMs > ranMs + TOLERANCE_MS;
     const isTooFew = chargedMs < ranMs - excusedMs - TOLERANCE_MS;
     const told = runs.map((run) => `${clock(run.started_at_ms)}–${clock(endOf(run))}`).join(" ");
     const problem =
       isTooMany || isTooFew
-        ? `run ${key}: ran ${ranMs} ms (${told}), counted ${countedMs}, charged ${chargedMs}, excused ${excusedMs}`
+        ? `run ${key}: ran ${ranMs} ms (${told}), counted ${countedMs}, charged ${chargedMs}, excused ${excusedMs}; ${facts}`
         : undefined;
-    return { ranMs, chargedMs, excusedMs, problem };
+    return { ranMs, chargedMs, rule: ruleOf(ranMs - chargedMs, { powerMs, awayMs }), problem };
   });
 }
 
-function excusedIn(run: EngineRun, outages: readonly Outage[]): number {
-  const unseenMs = run.was_lost === true ? REPORT_MS : 0;
-  return unseenMs + absentMs(outages, { fromMs: run.started_at_ms, toMs: endOf(run) });
+/** What is wrong with all runs together, though with none of them alone. */
+export function judgeTogether(verdicts: readonly RunVerdict[]): readonly string[] {
+  const seen = verdicts.filter(({ rule }) => rule === "clocks");
+  const offMs = seen.reduce((sum, { ranMs, chargedMs }) => sum + Math.abs(chargedMs - ranMs), 0);
+  if (offMs <= seen.length * USUAL_TOLERANCE_MS) return [];
+  return [`${seen.length} runs that were seen to their end differ by ${offMs} ms together from what was charged`];
+}
+
+function ruleOf(missingMs: number, { powerMs, awayMs }: { readonly powerMs: number; readonly awayMs: number }): Rule {
+  if (missingMs <= TOLERANCE_MS) return "clocks";
+  return awayMs > powerMs ? "absence" : "power";
+}
+
+function stretchOf(run: EngineRun): Outage {
+  return { fromMs: run.started_at_ms, toMs: endOf(run) };
 }
 
 /** How much of a stretch of time may lie in absences that were longer than a lease. */
