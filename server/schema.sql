@@ -677,6 +677,69 @@ create table default_jobs (
   constraint default_jobs_price_inet_up_nanos_per_gb_check CHECK ((price_inet_up_nanos_per_gb >= 0))
 );
 
+create table deployment_file_pieces (
+  file_id integer not null,
+  position integer not null,
+  bytes bytea not null,
+  constraint deployment_file_pieces_pkey PRIMARY KEY (file_id, "position"),
+  constraint deployment_file_pieces_bytes_check CHECK ((length(bytes) > 0)),
+  constraint deployment_file_pieces_position_check CHECK (("position" >= 0))
+);
+
+create table deployment_files (
+  id integer generated always as identity,
+  deployment_id integer not null,
+  file_hash text not null,
+  size_bytes integer not null,
+  created_at timestamp with time zone not null,
+  completed_at timestamp with time zone,
+  constraint deployment_files_pkey PRIMARY KEY (id),
+  constraint deployment_files_size_bytes_check CHECK ((size_bytes > 0))
+);
+CREATE UNIQUE INDEX deployment_files_complete ON public.deployment_files USING btree (deployment_id, file_hash) WHERE (completed_at IS NOT NULL);
+CREATE INDEX deployment_files_incomplete ON public.deployment_files USING btree (created_at) WHERE (completed_at IS NULL);
+
+create table deployment_versions (
+  id integer generated always as identity,
+  deployment_id integer not null,
+  file_hash text not null,
+  size_bytes integer not null,
+  label text not null,
+  image text not null,
+  env text not null,
+  storage_gb double precision not null,
+  sealed_login text not null,
+  worker_generation integer,
+  created_at timestamp with time zone not null,
+  constraint deployment_versions_pkey PRIMARY KEY (id),
+  constraint deployment_versions_file_hash_check CHECK ((file_hash ~ '^[0-9a-f]{64}$'::text)),
+  constraint deployment_versions_size_bytes_check CHECK ((size_bytes > 0))
+);
+CREATE INDEX deployment_versions_deployment_id ON public.deployment_versions USING btree (deployment_id);
+
+create table deployments (
+  id integer generated always as identity,
+  user_id integer not null,
+  api_key_id integer not null,
+  name text not null,
+  tag text not null,
+  endpoint_group_id integer,
+  worker_group_id integer,
+  search_params text not null,
+  ttl_s double precision,
+  last_client_heartbeat_at timestamp with time zone not null,
+  wanted_version_id integer,
+  current_version_id integer,
+  last_healthy_version_id integer,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  constraint deployments_pkey PRIMARY KEY (id),
+  constraint deployments_user_id_name_tag_key UNIQUE (user_id, name, tag),
+  constraint deployments_ttl_s_check CHECK ((ttl_s > (0)::double precision))
+);
+CREATE INDEX deployments_ttl ON public.deployments USING btree (last_client_heartbeat_at) WHERE (ttl_s IS NOT NULL);
+CREATE INDEX deployments_worker_group_id ON public.deployments USING btree (worker_group_id);
+
 create table deposits (
   instance_id integer not null,
   user_id integer not null,
@@ -721,6 +784,24 @@ create table devices (
 );
 CREATE INDEX devices_machine_id ON public.devices USING btree (machine_id);
 
+create table endpoint_events (
+  id bigint generated always as identity,
+  endpoint_group_id integer not null,
+  worker_group_id integer,
+  instance_id integer,
+  at timestamp with time zone not null,
+  kind text not null,
+  level smallint not null,
+  sentence text not null,
+  detail jsonb default '{}'::jsonb not null,
+  constraint endpoint_events_pkey PRIMARY KEY (id),
+  constraint endpoint_events_kind_check CHECK ((kind = ANY (ARRAY['decision'::text, 'worker'::text, 'change'::text]))),
+  constraint endpoint_events_level_check CHECK (((level >= 0) AND (level <= 3))),
+  constraint endpoint_events_sentence_check CHECK ((sentence <> ''::text))
+);
+CREATE INDEX endpoint_events_at ON public.endpoint_events USING brin (at);
+CREATE INDEX endpoint_events_group_at ON public.endpoint_events USING btree (endpoint_group_id, id);
+
 create table endpoint_groups (
   id integer generated always as identity,
   user_id integer not null,
@@ -738,6 +819,8 @@ create table endpoint_groups (
   inactivity_timeout_s double precision,
   created_at timestamp with time zone not null,
   deleted_at timestamp with time zone,
+  next_request_idx bigint default 1 not null,
+  decided_at timestamp with time zone,
   constraint endpoint_groups_pkey PRIMARY KEY (id),
   constraint endpoint_groups_api_key_key UNIQUE (api_key),
   constraint endpoint_groups_check CHECK ((cold_workers <= max_workers)),
@@ -755,9 +838,21 @@ create table endpoint_groups (
 CREATE INDEX endpoint_groups_deleted_at ON public.endpoint_groups USING btree (deleted_at) WHERE (deleted_at IS NOT NULL);
 CREATE INDEX endpoint_groups_user_id ON public.endpoint_groups USING btree (user_id) WHERE (deleted_at IS NULL);
 
+create table endpoint_load (
+  endpoint_group_id integer not null,
+  second_at timestamp with time zone not null,
+  request_count integer not null,
+  load double precision not null,
+  waited_count integer default 0 not null,
+  wait_ms bigint default 0 not null,
+  wait_ms_max integer default 0 not null,
+  constraint endpoint_load_pkey PRIMARY KEY (endpoint_group_id, second_at)
+);
+
 create table endpoint_worker_names (
   instance_id integer not null,
   endpoint_group_id integer not null,
+  worker_group_id integer,
   constraint endpoint_worker_names_pkey PRIMARY KEY (instance_id)
 );
 
@@ -769,13 +864,38 @@ create table endpoint_workers (
   removal_failure text default ''::text not null,
   next_removal_at timestamp with time zone,
   created_at timestamp with time zone not null,
+  worker_group_id integer,
+  machine_id integer,
+  generation integer default 1 not null,
+  token_sha256 bytea,
+  url text default ''::text not null,
+  version text default ''::text not null,
+  started_at timestamp with time zone,
+  ready_at timestamp with time zone,
+  ready_generation integer,
+  reported_at timestamp with time zone,
+  claimed_perf double precision,
+  observed_perf double precision,
+  first_start_ms bigint,
+  warm_start_ms bigint,
+  current_load double precision default 0 not null,
+  working_count integer default 0 not null,
+  disk_usage_gb double precision default 0 not null,
+  active_at timestamp with time zone,
+  draining_at timestamp with time zone,
+  draining_to text,
+  failure text default ''::text not null,
+  failed_at timestamp with time zone,
   constraint endpoint_workers_pkey PRIMARY KEY (instance_id),
   constraint endpoint_workers_check CHECK (((state = 'removing'::text) = (next_removal_at IS NOT NULL))),
+  constraint endpoint_workers_draining CHECK (((draining_at IS NULL) = (draining_to IS NULL))),
+  constraint endpoint_workers_draining_to_check CHECK ((draining_to = ANY (ARRAY['stop'::text, 'destroy'::text, 'update'::text]))),
   constraint endpoint_workers_removal_attempt_count_check CHECK ((removal_attempt_count >= 0)),
   constraint endpoint_workers_state_check CHECK ((state = ANY (ARRAY['active'::text, 'removing'::text])))
 );
 CREATE INDEX endpoint_workers_endpoint_group_id ON public.endpoint_workers USING btree (endpoint_group_id);
 CREATE INDEX endpoint_workers_next_removal_at ON public.endpoint_workers USING btree (next_removal_at) WHERE (state = 'removing'::text);
+CREATE INDEX endpoint_workers_worker_group_id ON public.endpoint_workers USING btree (worker_group_id);
 
 create table failed_starts (
   instance_id integer not null,
@@ -872,7 +992,6 @@ create table instance_runs (
   sent_bytes bigint default 0 not null,
   charged_running_ms bigint default 0 not null,
   started_at timestamp with time zone not null,
-  first_running_at timestamp with time zone,
   last_counted_at timestamp with time zone not null,
   usage jsonb,
   charged_received_bytes bigint default 0 not null,
@@ -1087,6 +1206,7 @@ create table ledger_caps (
   constraint ledger_caps_scope CHECK ((scope ~ '^(account|key|endpoint|instance):[1-9][0-9]{0,9}$'::text)),
   constraint ledger_caps_spent CHECK ((spent_nanos >= 0))
 );
+CREATE INDEX ledger_caps_scope ON public.ledger_caps USING btree (scope);
 CREATE UNIQUE INDEX ledger_caps_scope_period ON public.ledger_caps USING btree (user_id, scope, period);
 
 create table ledger_earned_clock (
@@ -1122,6 +1242,7 @@ create table ledger_holds (
   constraint ledger_holds_closed CHECK (((state = 'pending'::text) = (closed_at IS NULL))),
   constraint ledger_holds_state CHECK ((state = ANY (ARRAY['pending'::text, 'released'::text, 'posted'::text])))
 );
+CREATE INDEX ledger_holds_closed_at ON public.ledger_holds USING btree (closed_at) WHERE (closed_at IS NOT NULL);
 CREATE INDEX ledger_holds_pending ON public.ledger_holds USING btree (account_id) WHERE (state = 'pending'::text);
 
 create table ledger_transfers (
@@ -1143,6 +1264,7 @@ create table ledger_transfers (
 CREATE INDEX ledger_transfers_credit ON public.ledger_transfers USING btree (credit_account_id, created_at, id);
 CREATE INDEX ledger_transfers_credit_movements ON public.ledger_transfers USING btree (credit_account_id, created_at, id) WHERE (code <> ALL (ARRAY['usage_gpu'::text, 'usage_storage'::text, 'usage_bandwidth_up'::text, 'usage_bandwidth_down'::text]));
 CREATE INDEX ledger_transfers_debit_movements ON public.ledger_transfers USING btree (debit_account_id, created_at, id) WHERE (code <> ALL (ARRAY['usage_gpu'::text, 'usage_storage'::text, 'usage_bandwidth_up'::text, 'usage_bandwidth_down'::text]));
+CREATE INDEX ledger_transfers_deposit_ends ON public.ledger_transfers USING btree (debit_account_id, created_at, id) WHERE ((code = 'usage_gpu'::text) AND (key ~~ 'deposit:%'::text));
 CREATE UNIQUE INDEX ledger_transfers_key ON public.ledger_transfers USING btree (key);
 
 create table machine_days (
@@ -1686,6 +1808,15 @@ create table reconciliation_findings (
 CREATE INDEX reconciliation_findings_last ON public.reconciliation_findings USING btree (last_found_at);
 CREATE UNIQUE INDEX reconciliation_findings_subject ON public.reconciliation_findings USING btree (kind, subject);
 
+create table route_signing_keys (
+  id boolean default true not null,
+  sealed_private_key text not null,
+  public_key_pem text not null,
+  created_at timestamp with time zone not null,
+  constraint route_signing_keys_pkey PRIMARY KEY (id),
+  constraint route_signing_keys_id_check CHECK (id)
+);
+
 create table schema_migrations (
   number integer not null,
   name text not null,
@@ -1858,6 +1989,7 @@ create table users (
   constraint users_ssh_key_check CHECK ((length(ssh_key) <= 4096)),
   constraint users_username_check CHECK (((length(username) >= 1) AND (length(username) <= 64)))
 );
+CREATE INDEX users_autobilled ON public.users USING btree (id) INCLUDE (balance_threshold_nanos) WHERE (balance_threshold_enabled AND (deleted_at IS NULL));
 CREATE UNIQUE INDEX users_email ON public.users USING btree (email) WHERE (deleted_at IS NULL);
 CREATE INDEX users_parent_id ON public.users USING btree (parent_id);
 
@@ -1954,6 +2086,53 @@ create table webhooks (
 );
 CREATE INDEX webhooks_user_id ON public.webhooks USING btree (user_id, id);
 
+create table worker_group_avoidances (
+  worker_group_id integer not null,
+  machine_id integer not null,
+  until_at timestamp with time zone not null,
+  constraint worker_group_avoidances_pkey PRIMARY KEY (worker_group_id, machine_id)
+);
+
+create table worker_groups (
+  id integer generated always as identity,
+  endpoint_group_id integer not null,
+  user_id integer not null,
+  api_key_id integer not null,
+  template_id integer,
+  template_hash text not null,
+  search_params text not null,
+  search_query jsonb not null,
+  launch_args text not null,
+  sealed_login text default ''::text not null,
+  gpu_ram_gb double precision not null,
+  test_workers integer not null,
+  cold_workers integer not null,
+  max_workers integer not null,
+  min_load double precision not null,
+  min_cold_load double precision not null,
+  target_util double precision not null,
+  cold_mult double precision not null,
+  generation integer default 1 not null,
+  is_updating boolean default false not null,
+  failure_count integer default 0 not null,
+  resumes_at timestamp with time zone,
+  created_at timestamp with time zone not null,
+  deleted_at timestamp with time zone,
+  constraint worker_groups_pkey PRIMARY KEY (id),
+  constraint worker_groups_cold_mult_check CHECK ((cold_mult > (0)::double precision)),
+  constraint worker_groups_cold_workers_check CHECK ((cold_workers >= 0)),
+  constraint worker_groups_failure_count_check CHECK ((failure_count >= 0)),
+  constraint worker_groups_generation_check CHECK ((generation >= 1)),
+  constraint worker_groups_gpu_ram_gb_check CHECK ((gpu_ram_gb >= (0)::double precision)),
+  constraint worker_groups_max_workers_check CHECK ((max_workers >= 0)),
+  constraint worker_groups_min_cold_load_check CHECK ((min_cold_load >= (0)::double precision)),
+  constraint worker_groups_min_load_check CHECK ((min_load >= (0)::double precision)),
+  constraint worker_groups_target_util_check CHECK (((target_util > (0)::double precision) AND (target_util <= (1)::double precision))),
+  constraint worker_groups_test_workers_check CHECK ((test_workers >= 0))
+);
+CREATE INDEX worker_groups_endpoint_group_id ON public.worker_groups USING btree (endpoint_group_id);
+CREATE INDEX worker_groups_user_id ON public.worker_groups USING btree (user_id) WHERE (deleted_at IS NULL);
+
 alter table account_secrets add constraint account_secrets_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
 alter table agent_credentials add constraint agent_credentials_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
 alter table agent_tasks add constraint agent_tasks_instance_id_fkey FOREIGN KEY (instance_id) REFERENCES instances(id);
@@ -1966,14 +2145,21 @@ alter table audit_events add constraint audit_events_user_id_fkey FOREIGN KEY (u
 alter table cap_arrears add constraint cap_arrears_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
 alter table credit_drops add constraint credit_drops_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
 alter table default_jobs add constraint default_jobs_machine_id_fkey FOREIGN KEY (machine_id) REFERENCES machines(id);
+alter table deployment_file_pieces add constraint deployment_file_pieces_file_id_fkey FOREIGN KEY (file_id) REFERENCES deployment_files(id) ON DELETE CASCADE;
+alter table deployment_files add constraint deployment_files_deployment_id_fkey FOREIGN KEY (deployment_id) REFERENCES deployments(id) ON DELETE CASCADE;
+alter table deployment_versions add constraint deployment_versions_deployment_id_fkey FOREIGN KEY (deployment_id) REFERENCES deployments(id) ON DELETE CASCADE;
+alter table deployments add constraint deployments_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
 alter table deposits add constraint deposits_instance_id_fkey FOREIGN KEY (instance_id) REFERENCES instances(id);
 alter table deposits add constraint deposits_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
 alter table device_events add constraint device_events_device_id_fkey FOREIGN KEY (device_id) REFERENCES devices(id);
 alter table devices add constraint devices_machine_id_fkey FOREIGN KEY (machine_id) REFERENCES machines(id);
+alter table endpoint_events add constraint endpoint_events_endpoint_group_id_fkey FOREIGN KEY (endpoint_group_id) REFERENCES endpoint_groups(id) ON DELETE CASCADE;
 alter table endpoint_groups add constraint endpoint_groups_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
+alter table endpoint_load add constraint endpoint_load_endpoint_group_id_fkey FOREIGN KEY (endpoint_group_id) REFERENCES endpoint_groups(id) ON DELETE CASCADE;
 alter table endpoint_worker_names add constraint endpoint_worker_names_instance_id_fkey FOREIGN KEY (instance_id) REFERENCES instances(id);
 alter table endpoint_workers add constraint endpoint_workers_endpoint_group_id_fkey FOREIGN KEY (endpoint_group_id) REFERENCES endpoint_groups(id);
 alter table endpoint_workers add constraint endpoint_workers_instance_id_fkey FOREIGN KEY (instance_id) REFERENCES instances(id);
+alter table endpoint_workers add constraint endpoint_workers_worker_group_id_fkey FOREIGN KEY (worker_group_id) REFERENCES worker_groups(id);
 alter table failed_starts add constraint failed_starts_instance_id_fkey FOREIGN KEY (instance_id) REFERENCES instances(id);
 alter table failed_starts add constraint failed_starts_machine_id_fkey FOREIGN KEY (machine_id) REFERENCES machines(id);
 alter table failed_starts add constraint failed_starts_renter_id_fkey FOREIGN KEY (renter_id) REFERENCES users(id);
@@ -2053,6 +2239,9 @@ alter table volumes add constraint volumes_network_volume_offer_id_fkey FOREIGN 
 alter table volumes add constraint volumes_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
 alter table volumes add constraint volumes_volume_offer_id_fkey FOREIGN KEY (volume_offer_id) REFERENCES volume_offers(id);
 alter table webhooks add constraint webhooks_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
+alter table worker_group_avoidances add constraint worker_group_avoidances_worker_group_id_fkey FOREIGN KEY (worker_group_id) REFERENCES worker_groups(id) ON DELETE CASCADE;
+alter table worker_groups add constraint worker_groups_endpoint_group_id_fkey FOREIGN KEY (endpoint_group_id) REFERENCES endpoint_groups(id) ON DELETE CASCADE;
+alter table worker_groups add constraint worker_groups_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
 
 CREATE TRIGGER api_keys_changed AFTER DELETE OR UPDATE ON public.api_keys FOR EACH ROW EXECUTE FUNCTION notify_api_keys_changed('key');
 CREATE TRIGGER charge_lines_append_only BEFORE DELETE OR UPDATE ON public.charge_lines FOR EACH ROW EXECUTE FUNCTION ledger_refuse_change();
@@ -2061,7 +2250,7 @@ CREATE TRIGGER invoice_documents_append_only BEFORE DELETE OR UPDATE ON public.i
 CREATE TRIGGER invoice_documents_no_truncate BEFORE TRUNCATE ON public.invoice_documents FOR EACH STATEMENT EXECUTE FUNCTION ledger_refuse_change();
 CREATE TRIGGER ledger_accounts_keep BEFORE DELETE ON public.ledger_accounts FOR EACH ROW EXECUTE FUNCTION ledger_refuse_change();
 CREATE TRIGGER ledger_holds_close_once BEFORE UPDATE ON public.ledger_holds FOR EACH ROW WHEN (((old.state <> 'pending'::text) OR (new.account_id <> old.account_id) OR (new.amount_nanos <> old.amount_nanos) OR (new.cause <> old.cause) OR (new.created_at <> old.created_at) OR (new.scopes <> old.scopes))) EXECUTE FUNCTION ledger_refuse_change();
-CREATE TRIGGER ledger_holds_keep BEFORE DELETE ON public.ledger_holds FOR EACH ROW EXECUTE FUNCTION ledger_refuse_change();
+CREATE TRIGGER ledger_holds_keep BEFORE DELETE ON public.ledger_holds FOR EACH ROW WHEN ((old.state = 'pending'::text)) EXECUTE FUNCTION ledger_refuse_change();
 CREATE TRIGGER billing_audit_transfers AFTER INSERT ON public.ledger_transfers REFERENCING NEW TABLE AS posted FOR EACH STATEMENT EXECUTE FUNCTION billing_audit_transfers();
 CREATE TRIGGER ledger_transfers_append_only BEFORE DELETE OR UPDATE ON public.ledger_transfers FOR EACH ROW EXECUTE FUNCTION ledger_refuse_change();
 CREATE TRIGGER ledger_transfers_no_truncate BEFORE TRUNCATE ON public.ledger_transfers FOR EACH STATEMENT EXECUTE FUNCTION ledger_refuse_change();

@@ -3,6 +3,9 @@ import type { ColumnType, Generated, GeneratedAlways } from "kysely";
 import type {
   AgentCredentialId,
   ApiKeyId,
+  DeploymentFileId,
+  DeploymentId,
+  DeploymentVersionId,
   DeviceId,
   EndpointGroupId,
   InstanceId,
@@ -28,6 +31,7 @@ import type {
   VolumeId,
   VolumeOfferId,
   WebhookId,
+  WorkerGroupId,
 } from "../base/ids.ts";
 
 export type AccountSecretsTable = {
@@ -229,6 +233,53 @@ export type DefaultJobsTable = {
   created_at: Date;
 };
 
+export type DeploymentFilePiecesTable = {
+  file_id: DeploymentFileId;
+  position: number;
+  bytes: Buffer;
+};
+
+export type DeploymentFilesTable = {
+  id: GeneratedAlways<DeploymentFileId>;
+  deployment_id: DeploymentId;
+  file_hash: string;
+  size_bytes: number;
+  created_at: Date;
+  completed_at: Date | null;
+};
+
+export type DeploymentVersionsTable = {
+  id: GeneratedAlways<DeploymentVersionId>;
+  deployment_id: DeploymentId;
+  file_hash: string;
+  size_bytes: number;
+  label: string;
+  image: string;
+  env: string;
+  storage_gb: number;
+  sealed_login: string;
+  worker_generation: number | null;
+  created_at: Date;
+};
+
+export type DeploymentsTable = {
+  id: GeneratedAlways<DeploymentId>;
+  user_id: UserId;
+  api_key_id: ApiKeyId;
+  name: string;
+  tag: string;
+  endpoint_group_id: EndpointGroupId | null;
+  worker_group_id: WorkerGroupId | null;
+  search_params: string;
+  ttl_s: number | null;
+  last_client_heartbeat_at: Date;
+  wanted_version_id: number | null;
+  current_version_id: number | null;
+  last_healthy_version_id: number | null;
+  created_at: Date;
+  updated_at: Date;
+};
+
 export type DepositsTable = {
   instance_id: InstanceId;
   user_id: UserId;
@@ -260,6 +311,18 @@ export type DevicesTable = {
   health_reason: Generated<string>;
 };
 
+export type EndpointEventsTable = {
+  id: GeneratedAlways<bigint>;
+  endpoint_group_id: EndpointGroupId;
+  worker_group_id: WorkerGroupId | null;
+  instance_id: InstanceId | null;
+  at: Date;
+  kind: "decision" | "worker" | "change";
+  level: number;
+  sentence: string;
+  detail: ColumnType<unknown, string | undefined, string>;
+};
+
 export type EndpointGroupsTable = {
   id: GeneratedAlways<EndpointGroupId>;
   user_id: UserId;
@@ -277,11 +340,24 @@ export type EndpointGroupsTable = {
   inactivity_timeout_s: number | null;
   created_at: Date;
   deleted_at: Date | null;
+  next_request_idx: Generated<bigint>;
+  decided_at: Date | null;
+};
+
+export type EndpointLoadTable = {
+  endpoint_group_id: EndpointGroupId;
+  second_at: Date;
+  request_count: number;
+  load: number;
+  waited_count: Generated<number>;
+  wait_ms: Generated<bigint>;
+  wait_ms_max: Generated<number>;
 };
 
 export type EndpointWorkerNamesTable = {
   instance_id: InstanceId;
   endpoint_group_id: EndpointGroupId;
+  worker_group_id: WorkerGroupId | null;
 };
 
 export type EndpointWorkersTable = {
@@ -292,6 +368,28 @@ export type EndpointWorkersTable = {
   removal_failure: Generated<string>;
   next_removal_at: Date | null;
   created_at: Date;
+  worker_group_id: WorkerGroupId | null;
+  machine_id: MachineId | null;
+  generation: Generated<number>;
+  token_sha256: Buffer | null;
+  url: Generated<string>;
+  version: Generated<string>;
+  started_at: Date | null;
+  ready_at: Date | null;
+  ready_generation: number | null;
+  reported_at: Date | null;
+  claimed_perf: number | null;
+  observed_perf: number | null;
+  first_start_ms: bigint | null;
+  warm_start_ms: bigint | null;
+  current_load: Generated<number>;
+  working_count: Generated<number>;
+  disk_usage_gb: Generated<number>;
+  active_at: Date | null;
+  draining_at: Date | null;
+  draining_to: "stop" | "destroy" | "update" | null;
+  failure: Generated<string>;
+  failed_at: Date | null;
 };
 
 export type FailedStartsTable = {
@@ -368,7 +466,6 @@ export type InstanceRunsTable = {
   sent_bytes: Generated<bigint>;
   charged_running_ms: Generated<bigint>;
   started_at: Date;
-  first_running_at: Date | null;
   last_counted_at: Date;
   usage: ColumnType<unknown, string | null, string | null>;
   charged_received_bytes: Generated<bigint>;
@@ -909,6 +1006,13 @@ export type ReconciliationFindingsTable = {
   found_count: Generated<number>;
 };
 
+export type RouteSigningKeysTable = {
+  id: Generated<boolean>;
+  sealed_private_key: string;
+  public_key_pem: string;
+  created_at: Date;
+};
+
 export type SchemaMigrationsTable = {
   number: number;
   name: string;
@@ -1092,6 +1196,39 @@ export type WebhooksTable = {
   updated_at: Date;
 };
 
+export type WorkerGroupAvoidancesTable = {
+  worker_group_id: WorkerGroupId;
+  machine_id: MachineId;
+  until_at: Date;
+};
+
+export type WorkerGroupsTable = {
+  id: GeneratedAlways<WorkerGroupId>;
+  endpoint_group_id: EndpointGroupId;
+  user_id: UserId;
+  api_key_id: ApiKeyId;
+  template_id: TemplateId | null;
+  template_hash: string;
+  search_params: string;
+  search_query: ColumnType<unknown, string, string>;
+  launch_args: string;
+  sealed_login: Generated<string>;
+  gpu_ram_gb: number;
+  test_workers: number;
+  cold_workers: number;
+  max_workers: number;
+  min_load: number;
+  min_cold_load: number;
+  target_util: number;
+  cold_mult: number;
+  generation: Generated<number>;
+  is_updating: Generated<boolean>;
+  failure_count: Generated<number>;
+  resumes_at: Date | null;
+  created_at: Date;
+  deleted_at: Date | null;
+};
+
 export type Tables = {
   account_secrets: AccountSecretsTable;
   agent_credentials: AgentCredentialsTable;
@@ -1111,10 +1248,16 @@ export type Tables = {
   credit_drops: CreditDropsTable;
   credit_notice_mark: CreditNoticeMarkTable;
   default_jobs: DefaultJobsTable;
+  deployment_file_pieces: DeploymentFilePiecesTable;
+  deployment_files: DeploymentFilesTable;
+  deployment_versions: DeploymentVersionsTable;
+  deployments: DeploymentsTable;
   deposits: DepositsTable;
   device_events: DeviceEventsTable;
   devices: DevicesTable;
+  endpoint_events: EndpointEventsTable;
   endpoint_groups: EndpointGroupsTable;
+  endpoint_load: EndpointLoadTable;
   endpoint_worker_names: EndpointWorkerNamesTable;
   endpoint_workers: EndpointWorkersTable;
   failed_starts: FailedStartsTable;
@@ -1170,6 +1313,7 @@ export type Tables = {
   proxy_ports: ProxyPortsTable;
   reconciliation_clock: ReconciliationClockTable;
   reconciliation_findings: ReconciliationFindingsTable;
+  route_signing_keys: RouteSigningKeysTable;
   schema_migrations: SchemaMigrationsTable;
   ssh_keys: SshKeysTable;
   standing_requests: StandingRequestsTable;
@@ -1186,4 +1330,6 @@ export type Tables = {
   volume_offers: VolumeOffersTable;
   volumes: VolumesTable;
   webhooks: WebhooksTable;
+  worker_group_avoidances: WorkerGroupAvoidancesTable;
+  worker_groups: WorkerGroupsTable;
 };
