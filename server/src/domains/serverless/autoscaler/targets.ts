@@ -1,0 +1,143 @@
+import { anticipateLoad, type Anticipation } from "./anticipated-load.ts";
+import { type Fleet, isIdle, sumPerf } from "./fleet.ts";
+import { median } from "./worker-perf.ts";
+import type { Situation, Targets, WorkerView } from "./types.ts";
+
+/** Requests that wait longer than this for a worker call for more of them. */
+const TARGET_QUEUE_TIME_S = 10;
+/** Once somebody waited for longer, the line is to be worked off so many times as fast. */
+const HASTE = 2;
+/** Whoever is held shows that so much more is needed at least. */
+const PRESSURE = 0.05;
+/** Without a timeout of its own, an endpoint that nobody used for so long expects nobody, whatever came before. */
+const QUIET_S = 300;
+/** What a start is taken to need until one was measured. */
+const UNKNOWN_START_MS = 60_000;
+const START_MS_MAX = 600_000;
+const SECOND_MS = 1_000;
+
+/** What is wanted, in units a second and in workers, and what is there of it. */
+export type Plan = {
+  readonly anticipation: Anticipation;
+  /** Below the first, workers are started; above the second, idle ones are released. */
+  readonly hotTarget: number;
+  readonly hotKeep: number;
+  readonly hotPerf: number;
+  /** Of at least so many workers, whatever they serve. */
+  readonly hotCountMin: number;
+  readonly totalTarget: number;
+  readonly totalKeep: number;
+  readonly totalPerf: number;
+  readonly totalCountMin: number;
+  /** How long the next worker is expected to need until it is ready. */
+  readonly startMs: number;
+  /** Requests wait, or would wait for too long wherever they went. */
+  readonly isPressed: boolean;
+  /** Counted for a worker that nobody can judge yet. */
+  readonly enough: number;
+};
+
+export function planTargets(situation: Situation, fleet: Fleet): Plan {
+  const { parameters, samples, nowMs, createdAtMs } = situation;
+  const startMs = expectedStartMs(situation);
+  const firstSampleMs = samples[0]?.secondMs ?? nowMs;
+  const sinceMs = Math.min(createdAtMs, firstSampleMs);
+  const workerPerf = median(situation.workers.flatMap((worker) => fleet.perfs.ofWorker(worker) ?? []));
+  const expected = anticipateLoad(samples, { nowMs, sinceMs, startMs, workerPerf });
+  const anticipation = isQuiet(situation, expected) ? { ...expected, rise: 0, keep: 0 } : expected;
+  const usable = usablePerf(situation, fleet, anticipation);
+  const hot = (load: number) => Math.max(Math.min(load / parameters.targetUtil, usable), parameters.minLoad);
+  const wanted = hot(anticipation.rise);
+  const hotCountMin =
+    wanted > 0 || situation.queue.requestCount > 0 || mustStayWarm(situation, fleet, anticipation) ? 1 : 0;
+  const active = Math.max(Math.min(anticipation.rise, usable), parameters.minLoad);
+  const total = Math.max(parameters.coldMult * active, parameters.minColdLoad);
+  const enough = Math.max(wanted, total, 1);
+  const servingPerf = sumPerf(fleet, fleet.serving, enough);
+  const pressed = pressedTarget(situation, servingPerf);
+  const hotTarget = Math.max(wanted, pressed);
+  const { coldMult, minColdLoad, coldWorkers, maxWorkers } = parameters;
+  return {
+    anticipation,
+    hotTarget,
+    hotKeep: Math.max(hotTarget, hot(anticipation.keep)),
+    hotPerf: servingPerf + sumPerf(fleet, fleet.coming, enough),
+    hotCountMin,
+    totalTarget: total,
+    totalKeep: Math.max(total, coldMult * Math.max(anticipation.peak, parameters.minLoad), minColdLoad, hotTarget),
+    totalPerf: sumPerf(fleet, fleet.staying, enough),
+    totalCountMin: Math.min(maxWorkers, Math.max(coldWorkers, hotCountMin)),
+    startMs,
+    isPressed: pressed > 0,
+    enough,
+  };
+}
+
+/** A request is done by one worker: more workers than requests in a busy minute would never all have work. */
+function usablePerf({ workers, queue }: Situation, fleet: Fleet, { peakCount }: Anticipation): number {
+  const perfs = workers.map((worker) => fleet.perfs.ofWorker(worker) ?? Infinity);
+  const underway = workers.reduce((sum, { requestCount }) => sum + requestCount, queue.requestCount);
+  return perfs.length === 0 ? Infinity : Math.max(1, peakCount, underway) * Math.max(...perfs);
+}
+
+/** Whether one worker has to be hot although nothing asks for it: the endpoint never sleeps, or was used just now. */
+function mustStayWarm(situation: Situation, fleet: Fleet, expected: Anticipation): boolean {
+  const { inactivityTimeoutS: timeoutS } = situation.parameters;
+  if (fleet.serving.some((worker) => !isIdle(worker))) return true;
+  if (timeoutS === undefined) return false;
+  return timeoutS < 0 || quietMs(situation, expected) < timeoutS * SECOND_MS;
+}
+
+/** Nobody came for so long that what came before says nothing about what will come. */
+function isQuiet(situation: Situation, expected: Anticipation): boolean {
+  const { inactivityTimeoutS: timeoutS } = situation.parameters;
+  // One that has just begun to drain is only taken to have work: that alone must not call it back.
+  const isAtWork = (worker: WorkerView) => worker.load > 0 || (worker.draining === undefined && !isIdle(worker));
+  const isBusy = situation.queue.requestCount > 0 || situation.workers.some(isAtWork);
+  const limitS = timeoutS === undefined || timeoutS <= 0 ? QUIET_S : timeoutS;
+  return !isBusy && quietMs(situation, expected) >= limitS * SECOND_MS;
+}
+
+/** Since the endpoint was used last; infinite when it never was. */
+function quietMs({ workers, nowMs }: Situation, { lastActiveMs }: Anticipation): number {
+  const times = workers.map(({ activeAtMs }) => activeAtMs ?? -Infinity);
+  return nowMs - Math.max(lastActiveMs ?? -Infinity, ...times);
+}
+
+/**
+ * What it takes to work off those who are held within the target time, beside the work at hand; 0 while nobody is. Anybody
+ * held means that the workers that are there do not suffice.
+ */
+function pressedTarget({ queue, parameters, nowMs }: Situation, servingPerf: number): number {
+  const targetS = parameters.targetQueueTimeS ?? TARGET_QUEUE_TIME_S;
+  if (queue.requestCount === 0) return 0;
+  const oldestS = queue.oldestMs === undefined ? 0 : (nowMs - queue.oldestMs) / SECOND_MS;
+  const haste = oldestS > targetS ? HASTE : 1;
+  return servingPerf + Math.max((haste * queue.load) / Math.max(targetS, 1), PRESSURE * servingPerf);
+}
+
+/** A start from stopped where one was measured, else a first one; the longest that any group needs. */
+function expectedStartMs({ groups, workers }: Situation): number {
+  const known = groups.flatMap(({ id, warmStartMs, firstStartMs }) => {
+    const own = workers.filter(({ groupId }) => groupId === id);
+    return warmStartMs ?? median(own.flatMap((worker) => worker.warmStartMs ?? [])) ?? firstStartMs ?? [];
+  });
+  return Math.min(START_MS_MAX, known.length === 0 ? UNKNOWN_START_MS : Math.max(...known));
+}
+
+/** The figures of a plan as they are stored and shown. */
+export function toTargets({ queue }: Situation, fleet: Fleet, plan: Plan): Targets {
+  const known = (workers: readonly WorkerView[]) =>
+    workers.reduce((sum, worker) => sum + (fleet.perfs.ofWorker(worker) ?? 0), 0);
+  const hot = [...fleet.serving, ...fleet.coming];
+  return {
+    anticipatedLoad: plan.anticipation.rise,
+    hotTarget: plan.hotTarget,
+    totalTarget: plan.totalTarget,
+    hotPerf: known(hot),
+    totalPerf: known(fleet.staying),
+    hotCount: hot.length,
+    totalCount: fleet.staying.length,
+    queuedCount: queue.requestCount,
+  };
+}
