@@ -1,0 +1,41 @@
+import { Type, type Static } from "typebox";
+
+/** More work than this at once is a mistake, and would drown all other loads in rounding. */
+const COST_MAX = 1e12;
+export const REPLAY_TIMEOUT_S = 60;
+const REPLAY_TIMEOUT_MAX_S = 86_400;
+
+/** A request for a worker (operations.md §14.4). */
+export const RouteBody = Type.Object({
+  endpoint: Type.String({ description: "The endpoint's name." }),
+  cost: Type.Number({ minimum: 0, maximum: COST_MAX, description: "How much work the request is, in units of load." }),
+  api_key: Type.Optional(
+    Type.String({ description: "The endpoint's own key; also taken as bearer key or from the query." }),
+  ),
+  request_idx: Type.Optional(
+    Type.Integer({ minimum: 0, description: "0, or the number that an earlier answer gave to the request." }),
+  ),
+  replay_timeout: Type.Optional(
+    Type.Number({
+      minimum: 0,
+      maximum: REPLAY_TIMEOUT_MAX_S,
+      default: REPLAY_TIMEOUT_S,
+      description: "Seconds in which a request that was routed may be routed again under its number.",
+    }),
+  ),
+});
+export type RouteBody = Static<typeof RouteBody>;
+
+export const RouteQuery = Type.Object({ api_key: Type.Optional(Type.String()) });
+
+export const RouteResponse = Type.Object({
+  endpoint: Type.String(),
+  url: Type.Optional(Type.String({ description: "Of the worker. Absent while there is none: ask again." })),
+  cost: Type.Number(),
+  reqnum: Type.Optional(Type.Integer({ description: "Counts what the worker was given." })),
+  request_idx: Type.Integer({ description: "The number of the request, to be sent when it is routed again." }),
+  signature: Type.Optional(Type.String({ description: "Of the URL, by the key of /pubkey/." })),
+  status: Type.Optional(Type.String({ description: "What the request waits for." })),
+  __request_id: Type.String(),
+});
+export type RouteResponse = Static<typeof RouteResponse>;

@@ -1,0 +1,231 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { asId, type InstanceId } from "../../../base/ids.ts";
+import { EndpointRouter, type Assignment, type RouterSettings } from "./endpoint-router.ts";
+import { RequestNumbers } from "./request-numbers.ts";
+import type { RoutableWorker } from "./worker-slots.ts";
+
+const NOW = 1_700_000_000_000;
+const [ONE, TWO] = [asId<InstanceId>(1), asId<InstanceId>(2)];
+const SETTINGS: RouterSettings = { maxQueueTimeMs: 30_000, silentAfterMs: 25_000, targetUtil: 0.9 };
+
+const aWorker = (id: InstanceId, changes: Partial<RoutableWorker> = {}): RoutableWorker => ({
+  id,
+  url: `http://192.0.2.${id}:3000`,
+  perf: 100,
+  isReady: true,
+  isDraining: false,
+  isOutdated: false,
+  report: { atMs: NOW, load: 0, count: 0 },
+  ...changes,
+});
+
+function aRouter(workers: readonly RoutableWorker[], settings: Partial<RouterSettings> = {}) {
+  const called: Assignment[] = [];
+  const router = new EndpointRouter(
+    { ...SETTINGS, ...settings },
+    { numbers: RequestNumbers.unlimited(), onGiven: (assignment) => void called.push(assignment), firstReqnum: 40 },
+  );
+  router.setWorkers(workers, NOW);
+  const ask = (cost: number, requestIdx = 0, nowMs = NOW) =>
+    router.route({ requestIdx, cost, replayTimeoutMs: 60_000 }, nowMs);
+  const sent = (cost: number, requestIdx = 0, nowMs = NOW): Assignment => {
+    const answer = ask(cost, requestIdx, nowMs);
+    assert.ok(answer.kind === "given", answer.kind);
+    return answer.assignment;
+  };
+  const held = (cost: number, requestIdx = 0, nowMs = NOW): number => {
+    const answer = ask(cost, requestIdx, nowMs);
+    assert.ok(answer.kind === "held", answer.kind);
+    return answer.requestIdx;
+  };
+  return { router, called, ask, sent, held };
+}
+
+test("a request goes to the worker that will be done with it first, however slow it is otherwise", () => {
+  const { sent } = aRouter([aWorker(ONE, { perf: 10 }), aWorker(TWO, { perf: 100 })]);
+  assert.equal(sent(500).workerId, TWO, "5 s against 50");
+  assert.equal(sent(10).workerId, ONE, "1 s against 5.1");
+  assert.equal(sent(100).workerId, TWO, "6.1 s against 11");
+});
+
+test("numbers rise by request and reqnum by worker, from above what went before", () => {
+  const { sent } = aRouter([aWorker(ONE), aWorker(TWO)]);
+  const given = [sent(10), sent(20), sent(10)];
+  assert.deepEqual(
+    given.map((one) => [one.requestIdx, one.workerId, one.reqnum]),
+    [
+      [1, ONE, 41],
+      [2, TWO, 41],
+      [3, ONE, 42],
+    ],
+  );
+});
+
+test("outdated workers serve only while no updated one takes requests", () => {
+  const [old, fresh] = [aWorker(ONE, { isOutdated: true, perf: 1e6 }), aWorker(TWO, { perf: 1 })];
+  for (const workers of [
+    [old, fresh],
+    [fresh, old],
+  ]) {
+    assert.equal(aRouter(workers).sent(10).workerId, TWO);
+  }
+  const { router, sent } = aRouter([old, fresh]);
+  router.setWorkers([old, { ...fresh, isDraining: true }], NOW);
+  assert.equal(sent(10).workerId, ONE);
+});
+
+test("a worker that has not reported for 25 s gets nothing until it does", () => {
+  const { router, called, sent, held } = aRouter([aWorker(ONE)]);
+  sent(10, 0, NOW + 24_999);
+  const waiting = held(10, 0, NOW + 25_000);
+  router.report(ONE, { currentLoad: 0, workingRequestIdxs: [] }, NOW + 26_000);
+  assert.deepEqual(
+    called.map((one) => one.requestIdx),
+    [waiting],
+  );
+});
+
+test("where workers do not report, one that never did gets requests like any other, and none while it drains", () => {
+  const silent = aWorker(ONE, { report: undefined });
+  const { router, sent, held } = aRouter([silent], { silentAfterMs: Infinity });
+  assert.equal(sent(10).workerId, ONE);
+  assert.equal(sent(10, 0, NOW + 86_400_000).workerId, ONE);
+  router.setWorkers([{ ...silent, isDraining: true }], NOW + 86_400_000);
+  held(10, 0, NOW + 86_400_000);
+});
+
+test("work beyond the longest queue is held, and given out the moment that a worker is done", () => {
+  const { router, called, sent, held } = aRouter([aWorker(ONE)], { maxQueueTimeMs: 1_000 });
+  const [first] = [sent(60), sent(60)];
+  assert.equal(router.isPressed(NOW), true, "120 units within a second are more than 90");
+  const waiting = held(5);
+  assert.deepEqual(router.queue(), { requestCount: 1, load: 5, oldestMs: NOW });
+  assert.deepEqual(router.finish(ONE, [first.requestIdx], NOW + 700), []);
+  assert.deepEqual(called, [{ requestIdx: waiting, workerId: ONE, url: first.url, cost: 5, reqnum: 43 }]);
+  assert.deepEqual(router.loadOf(ONE), { load: 65, requestCount: 2 });
+  assert.deepEqual(router.takeSamples(), [
+    { secondMs: NOW, requestCount: 3, load: 125, waitedCount: 1, waitMs: 700, waitMsMax: 700 },
+  ]);
+  assert.deepEqual(router.takeSamples(), []);
+});
+
+test("who comes back goes elsewhere, to the same worker when there is no other, and counts once", () => {
+  const { router, sent, held } = aRouter([aWorker(ONE), aWorker(TWO)]);
+  const first = sent(10);
+  const second = sent(10, first.requestIdx);
+  assert.deepEqual([first.workerId, second.workerId, second.requestIdx], [ONE, TWO, first.requestIdx]);
+  router.setWorkers([aWorker(TWO)], NOW);
+  assert.deepEqual([sent(10, first.requestIdx).workerId, router.loadOf(TWO).load], [TWO, 10]);
+  router.setWorkers([aWorker(TWO, { isDraining: true })], NOW);
+  assert.equal(held(10, first.requestIdx), first.requestIdx);
+  assert.equal(router.loadOf(TWO).load, 0);
+  assert.equal(router.takeSamples()[0]?.requestCount, 1);
+});
+
+test("after its replay time a request that was given away is a new one, and the old one counts until it is reported over", () => {
+  const { router, sent } = aRouter([aWorker(ONE, { report: { atMs: NOW + 60_000, load: 0, count: 0 } })]);
+  const first = sent(10);
+  const later = sent(10, first.requestIdx, NOW + 60_001);
+  assert.notEqual(later.requestIdx, first.requestIdx);
+  assert.equal(router.loadOf(ONE).load, 20);
+  router.report(ONE, { currentLoad: 10, workingRequestIdxs: [later.requestIdx] }, NOW + 61_000);
+  assert.equal(router.loadOf(ONE).load, 10);
+});
+
+test("a number that was finished, or given before a restart, is taken up again; one that nobody gave is not", () => {
+  const numbers = new RequestNumbers();
+  numbers.add(1_000, 2_000);
+  const router = new EndpointRouter(SETTINGS, { numbers, onGiven: () => {}, firstReqnum: 0 });
+  router.setWorkers([aWorker(ONE)], NOW);
+  const ask = (requestIdx: number) => router.route({ requestIdx, cost: 1, replayTimeoutMs: 60_000 }, NOW);
+  assert.equal(ask(0).kind, "given");
+  for (const never of [-1, 0.5, 1_001, 1_999, 2_000, 2 ** 53]) assert.equal(ask(never).kind, "unknown", `${never}`);
+  const adopted = ask(7);
+  assert.deepEqual([adopted.kind, adopted.kind === "given" && adopted.assignment.requestIdx], ["given", 7]);
+  router.finish(ONE, [1_000], NOW);
+  assert.equal(ask(1_000).kind, "given");
+});
+
+test("what other servers gave to a worker counts for the choice, until it is reported done", () => {
+  const { router, sent } = aRouter([aWorker(ONE), aWorker(TWO)]);
+  router.report(ONE, { currentLoad: 1_000, workingRequestIdxs: [901, 902] }, NOW);
+  assert.deepEqual(router.loadOf(ONE), { load: 0, requestCount: 0 });
+  assert.equal(sent(600).workerId, TWO);
+  assert.deepEqual(router.finish(ONE, [901], NOW), [901]);
+  assert.equal(sent(10).workerId, ONE, "500 units against 600");
+  // The report of another time, as it lies in the database.
+  const report = { atMs: NOW + 10_000, load: 5_000, count: 7 };
+  router.setWorkers([aWorker(ONE, { report }), aWorker(TWO)], NOW + 10_000);
+  assert.equal(sent(10, 0, NOW + 10_000).workerId, TWO);
+});
+
+test("where requests are done one after the other, the next is given shortly before it is needed", () => {
+  const { router, sent, ask } = aRouter([aWorker(ONE)]);
+  let nowMs = NOW;
+  for (let count = 0; count < 8; count += 1) {
+    const { requestIdx } = sent(200, 0, nowMs);
+    nowMs += 2_000;
+    router.finish(ONE, [requestIdx], nowMs);
+  }
+  const kinds = [1, 2, 3, 4, 5].map(() => ask(200, 0, nowMs).kind);
+  assert.deepEqual(kinds, ["given", "given", "given", "held", "held"], "twice 2 s and a second are 500 units");
+});
+
+test("where many are done at once, a worker gets as many as it needs to be fully used", () => {
+  const { router, sent, ask } = aRouter([aWorker(ONE)]);
+  let nowMs = NOW;
+  for (let count = 0; count < 60; count += 1) {
+    const { requestIdx } = sent(200, 0, nowMs);
+    nowMs += 12_000;
+    router.report(ONE, { currentLoad: 0, workingRequestIdxs: [requestIdx] }, nowMs);
+    router.finish(ONE, [requestIdx], nowMs);
+  }
+  const kinds = Array.from({ length: 20 }, () => ask(200, 0, nowMs).kind);
+  assert.equal(kinds.filter((kind) => kind === "given").length, 13, "25 s of work at 100 units a second");
+});
+
+test("a line of 100,000 takes nobody else in, but whoever stands in it keeps its place", () => {
+  const { ask, held } = aRouter([]);
+  const first = held(1);
+  for (let count = 1; count < 100_000; count += 1) ask(1);
+  assert.equal(ask(1).kind, "full");
+  assert.equal(held(1, first), first);
+});
+
+test("who comes back and has to wait waits from then on, and not since it came first", () => {
+  const { router, sent, held, called } = aRouter([aWorker(ONE)]);
+  const { requestIdx } = sent(10);
+  router.setWorkers([aWorker(ONE, { isDraining: true })], NOW);
+  router.takeSamples();
+  held(10, requestIdx, NOW + 5_000);
+  router.setWorkers([aWorker(ONE)], NOW + 5_800);
+  assert.equal(called.length, 1);
+  assert.deepEqual(router.takeSamples(), [
+    { secondMs: NOW + 5_000, requestCount: 0, load: 0, waitedCount: 1, waitMs: 800, waitMsMax: 800 },
+  ]);
+});
+
+test("a server that has just begun knows from the last reports who is busy", () => {
+  const busy = { atMs: NOW, load: 1_000, count: 4 };
+  const { sent } = aRouter([aWorker(ONE, { report: busy }), aWorker(TWO)]);
+  assert.deepEqual([sent(100).workerId, sent(100).workerId], [TWO, TWO]);
+});
+
+test("what an older worker reports without listing requests is not counted beside what it was given", () => {
+  const { router, sent } = aRouter([aWorker(ONE, { perf: 10 })], { maxQueueTimeMs: 6_000 });
+  sent(50);
+  router.report(ONE, { currentLoad: 50, workingRequestIdxs: [] }, NOW + 1_000);
+  assert.equal(sent(1, 0, NOW + 1_000).workerId, ONE, "5 s of work before it, and not 10");
+});
+
+test("no more requests are remembered than there is room for, however little they cost; known ones are still served", () => {
+  const numbers = RequestNumbers.unlimited();
+  const router = new EndpointRouter(SETTINGS, { numbers, onGiven: () => {}, firstReqnum: 1, requestsMax: 2 });
+  router.setWorkers([aWorker(ONE), aWorker(TWO)], NOW);
+  const ask = (requestIdx: number) => router.route({ requestIdx, cost: 0, replayTimeoutMs: 86_400_000 }, NOW).kind;
+  assert.deepEqual([ask(0), ask(0), ask(0), ask(1)], ["given", "given", "full", "given"]);
+  router.finish(ONE, [1, 2], NOW);
+  router.finish(TWO, [1, 2], NOW);
+  assert.equal(ask(0), "given");
+});

@@ -1,0 +1,47 @@
+import { invariant } from "../../../base/invariant.ts";
+
+/**
+ * The numbers of an endpoint's requests that this process may give. They come in blocks, so that several servers never
+ * give the same one; a number below the end of the last block that anybody took may be in a client's hands.
+ */
+export class RequestNumbers {
+  private readonly blocks: { next: number; readonly end: number }[] = [];
+  private knownEnd = 1;
+
+  /** Every number from 1: for one router alone, such as in a simulation. */
+  static unlimited(): RequestNumbers {
+    const numbers = new RequestNumbers();
+    numbers.add(1, Number.MAX_SAFE_INTEGER);
+    return numbers;
+  }
+
+  get left(): number {
+    return this.blocks.reduce((sum, { next, end }) => sum + end - next, 0);
+  }
+
+  /** Numbers from `start` until before `end` are this process's. */
+  add(start: number, end: number): void {
+    this.blocks.push({ next: start, end });
+    this.learnEnd(end);
+  }
+
+  /** Numbers before `end` were taken by some server. */
+  learnEnd(end: number): void {
+    this.knownEnd = Math.max(this.knownEnd, end);
+  }
+
+  take(): number {
+    const [block] = this.blocks;
+    invariant(block !== undefined, "numbers are fetched before they run out");
+    const taken = block.next;
+    block.next += 1;
+    if (block.next >= block.end) this.blocks.shift();
+    return taken;
+  }
+
+  /** Whether a client can have got it, as far as this process knows. */
+  mayBeGiven(idx: number): boolean {
+    if (!Number.isSafeInteger(idx) || idx < 1 || idx >= this.knownEnd) return false;
+    return !this.blocks.some(({ next, end }) => idx >= next && idx < end);
+  }
+}

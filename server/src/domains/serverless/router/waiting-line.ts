@@ -1,0 +1,74 @@
+import type { RoutedRequest } from "./routed-request.ts";
+
+/** First come, first served: who leaves the middle costs as little as who leaves the front. */
+export class WaitingLine {
+  private head: RoutedRequest | undefined;
+  private tail: RoutedRequest | undefined;
+  private entryCount = 0;
+  private sum = 0;
+
+  get first(): RoutedRequest | undefined {
+    return this.head;
+  }
+
+  get count(): number {
+    return this.entryCount;
+  }
+
+  get load(): number {
+    return this.sum;
+  }
+
+  /** Puts a request where its sequence belongs: at the end, unless it comes back after it had left. */
+  add(request: RoutedRequest): void {
+    const before = this.placeOf(request.sequence);
+    const after = before === undefined ? this.head : before.next;
+    request.previous = before;
+    request.next = after;
+    if (before === undefined) this.head = request;
+    else before.next = request;
+    if (after === undefined) this.tail = request;
+    else after.previous = request;
+    this.entryCount += 1;
+    this.sum += request.cost;
+  }
+
+  remove(request: RoutedRequest): void {
+    const { previous: before, next: after } = request;
+    if (before === undefined) this.head = after;
+    else before.next = after;
+    if (after === undefined) this.tail = before;
+    else after.previous = before;
+    request.previous = undefined;
+    request.next = undefined;
+    this.entryCount -= 1;
+    // Sums of fractions drift; an empty line weighs nothing.
+    this.sum = this.entryCount === 0 ? 0 : Math.max(0, this.sum - request.cost);
+  }
+
+  /** How many are before it, counted up to `limit`. */
+  countBefore(request: RoutedRequest, limit: number): number {
+    let count = 0;
+    for (let each = request.previous; each !== undefined && count < limit; each = each.previous) count += 1;
+    return count;
+  }
+
+  /** From the first to the last; the one at hand may be removed. */
+  *[Symbol.iterator](): Generator<RoutedRequest> {
+    let request = this.head;
+    while (request !== undefined) {
+      const { next } = request;
+      yield request;
+      request = next;
+    }
+  }
+
+  /** The last one that came earlier. */
+  private placeOf(sequence: number): RoutedRequest | undefined {
+    if (this.tail === undefined || this.tail.sequence < sequence) return this.tail;
+    // Who comes back was among the first, so its place is looked for from there.
+    let before: RoutedRequest | undefined;
+    for (let each = this.head; each !== undefined && each.sequence < sequence; each = each.next) before = each;
+    return before;
+  }
+}
