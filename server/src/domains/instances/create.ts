@@ -1,11 +1,11 @@
-import { AppError, invalid, unauthenticated } from "../../base/errors.ts";
+import { AppError, invalid } from "../../base/errors.ts";
 import { asId, type InstanceId, type OfferId, type TemplateId, type UserId } from "../../base/ids.ts";
 import { invariant } from "../../base/invariant.ts";
 import { formatDollars, nanos, type Nanos } from "../../base/money.ts";
 import { bytesOf, storageNanosPerHour } from "../../base/hourly-price.ts";
 import type { Tx } from "../../db/transaction.ts";
 import { onceEach, type Repeatable } from "../../http/idempotency.ts";
-import { copySshKeys, insertInstanceKeys, keepAccounts } from "../accounts/index.ts";
+import { accountGone, copySshKeys, insertInstanceKeys, keepAccounts } from "../accounts/index.ts";
 import { lockMachines } from "../hosts/index.ts";
 import { placeHolds, releaseHolds, type CapScope, type HoldId, type HoldOutcome } from "../ledger/index.ts";
 import {
@@ -107,7 +107,7 @@ async function rentAll(tx: Tx, orders: readonly CreateOrder[]): Promise<Readonly
     const state = offer && states.get(offer.machineId);
     const isThere = accounts.has(order.userId);
     const candidate = state === undefined ? noSuchAsk(order.offerId) : assess(tx.now, order, state);
-    if (!isThere) outcomes.set(order, unauthenticated("The account of this key is gone."));
+    if (!isThere) outcomes.set(order, accountGone());
     else if (candidate instanceof AppError) outcomes.set(order, candidate);
     else candidates.push(candidate);
   }

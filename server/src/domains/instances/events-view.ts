@@ -35,6 +35,7 @@ const SENTENCES: Readonly<Record<string, string>> = {
   maintenance_cancelled: "The host has called off a maintenance.",
   machine_deleted: "The host has taken its machine away.",
   endpoint_deleted: "The endpoint that it worked for was deleted.",
+  worker_removed: "The endpoint that it worked for needs it no more.",
 };
 
 /** A line of an instance's history. Who acted is told by kind only: who hosts and administers is not the renter's affair. */

@@ -1,6 +1,7 @@
 export { keepBackground, listOutOfStep, removeBackground } from "./background-service.ts";
 export { takeEndingContracts } from "./contract-end-store.ts";
 export { certificateRoutes } from "./certificate-routes.ts";
+export { rootCertificate } from "./certificate-service.ts";
 export { storeLastCounters } from "./counting-service.ts";
 export { followDevices } from "./device-health.ts";
 export { createInstances, type CreateOrder } from "./create.ts";
@@ -23,7 +24,18 @@ export {
 export { instanceRoutes } from "./routes.ts";
 export { instanceTaskRoutes } from "./task-routes.ts";
 export { CreateBody } from "./schema.ts";
-export { destroyIfPresent, findInstanceOf, lockInstanceOf, lockMachinesOf } from "./service.ts";
+export {
+  destroyIfPresent,
+  findInstanceOf,
+  lockInstanceOf,
+  lockMachinesOf,
+  startInstance,
+  stopInstance,
+} from "./service.ts";
+export { listInstanceFacts, type InstanceFacts } from "./facts-store.ts";
+export { listSites, type Site } from "./site-service.ts";
+export { WORKER_GROUP_VARIABLE, workerTokenOf } from "./platform-env.ts";
+export { renewFromWish } from "./renewal-service.ts";
 export { RETENTION_MS } from "./rental-end.ts";
 export { changeDiscount, changePrices, lockAnyInstance } from "./terms-service.ts";
 export { periodsOf, segmentsOf, type Counter, type PastTerms, type Terms, type TermsHistory } from "./terms-history.ts";

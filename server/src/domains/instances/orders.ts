@@ -203,17 +203,26 @@ export class OrderDesk {
     return orders.map((order) => answers.get(order) ?? askIsUsedUp(order.offerId));
   }
 
+  /** Has ids at hand for so many orders: whoever makes them inside a transaction must not wait for a second connection. */
+  async prepare(count: number): Promise<void> {
+    while (this.ids.length < count) await this.reserveIds();
+  }
+
   private async takeId(): Promise<InstanceId> {
     for (;;) {
       const id = this.ids.shift();
       if (id !== undefined) return id;
-      this.reserving ??= reserveIds(this.database, IDS_PER_RESERVATION)
-        .then((ids) => void this.ids.push(...ids))
-        .finally(() => {
-          this.reserving = undefined;
-        });
-      await this.reserving;
+      await this.reserveIds();
     }
+  }
+
+  private async reserveIds(): Promise<void> {
+    this.reserving ??= reserveIds(this.database, IDS_PER_RESERVATION)
+      .then((ids) => void this.ids.push(...ids))
+      .finally(() => {
+        this.reserving = undefined;
+      });
+    await this.reserving;
   }
 }
 

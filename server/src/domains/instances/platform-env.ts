@@ -1,3 +1,4 @@
+import { createHmac } from "node:crypto";
 import type { LaunchCommand } from "../../../../protocol/index.ts";
 import type { Instance } from "./instance.ts";
 
@@ -8,7 +9,7 @@ export type Variables = readonly (readonly [string, string])[];
  * win: a renter's variable of the same name would make the platform lie to the renter's own programs.
  */
 export function platformEnv(
-  instance: Pick<Instance, "id">,
+  instance: Pick<Instance, "id"> & { readonly launch: Pick<Instance["launch"], "env"> },
   instanceApiKey: string,
   command: LaunchCommand,
   publicKeys: readonly string[],
@@ -22,12 +23,25 @@ export function platformEnv(
     ["CONTAINER_LABEL", label],
     // Without a key there is nothing to say: images that bring their own access take an empty one for a key.
     ...(publicKeys.length === 0 ? [] : [["SSH_PUBLIC_KEY", publicKeys.join("\n")] as const]),
+    ...(isWorker(instance) ? [["MASTER_TOKEN", workerTokenOf(instanceApiKey)] as const] : []),
     // Ports are given one by one, never as a range: the same is said in the instance's record.
     ["DIRECT_PORT_START", "-1"],
     ["DIRECT_PORT_END", "-1"],
     // It honours the renter's own one already.
     ...(jupyter === null ? [] : [["JUPYTER_TOKEN", jupyter.token] as const]),
   ];
+}
+
+/** Says that an instance works for a group of workers. Who says so of an ordinary one gets a token that opens nothing. */
+export const WORKER_GROUP_VARIABLE = "WORKERGROUP_ID";
+
+function isWorker({ launch }: { readonly launch: Pick<Instance["launch"], "env"> }): boolean {
+  return launch.env.some(([name]) => name === WORKER_GROUP_VARIABLE);
+}
+
+/** What a worker signs its reports with. It follows from the key of its instance, so it is stored nowhere either. */
+export function workerTokenOf(instanceApiKey: string): string {
+  return `berth_worker_${createHmac("sha256", instanceApiKey).update("worker").digest("base64url")}`;
 }
 
 /** All variables of these layers; where several have a name, the last one counts. */

@@ -4,6 +4,7 @@ import type { Tx } from "../../db/transaction.ts";
 import { describeMachines } from "../hosts/index.ts";
 import { resolveRelaunch, resolveTemplateByHash, resolveTemplateById } from "../templates/index.ts";
 import type { Instance } from "./instance.ts";
+import type { Wish } from "./orders.ts";
 import { listProxyPorts, takeProxyPorts } from "./proxy-port-store.ts";
 import { openLogin, sealLogin } from "./registry-login.ts";
 import { renewContainer } from "./renewal-store.ts";
@@ -42,6 +43,26 @@ export async function updateSettings(tx: Tx, request: InstanceRequest, fields: F
     launch,
     templateId: template?.id ?? instance.templateId,
     templateHashId: template?.hashId ?? instance.templateHashId,
+  });
+  await offerProxy(tx, { ...instance, launch });
+  if (isUp(instance)) await renew(tx, instance, request, "update_template");
+}
+
+/** The same from all of what would be ordered now. A stopped one has it at its next start. */
+export async function renewFromWish(
+  tx: Tx,
+  request: InstanceRequest,
+  { launch: wanted, template }: Pick<Wish, "launch" | "template">,
+  sealer: Sealer,
+): Promise<void> {
+  const instance = await requireInstance(tx, request);
+  refuseGone(instance);
+  const { disk_gb, label, volume_links } = instance.launch;
+  const launch = sealLogin({ ...wanted, disk_gb, label, volume_links }, instance.id, sealer);
+  await renewContainer(tx, instance.id, {
+    launch,
+    templateId: template?.id,
+    templateHashId: template?.hashId,
   });
   await offerProxy(tx, { ...instance, launch });
   if (isUp(instance)) await renew(tx, instance, request, "update_template");

@@ -8,7 +8,7 @@ export { readMarketRules, setMarketRules, type MarketRules } from "./rules-store
 export { marketRoutes } from "./routes.ts";
 export type { OfferRecord } from "./schema.ts";
 export { searchOffers, type SearchCaller } from "./search.ts";
-export { refuseUnknownFields } from "./search-request.ts";
+export { readQuery, refuseUnknownFields } from "./search-request.ts";
 export {
   availableCount,
   diskBytesOf,

@@ -56,7 +56,7 @@ export type SearchRequest = {
  * every other mistake is `invalid` and names its field.
  */
 export function readSearch(query: Readonly<Record<string, unknown>>): SearchRequest {
-  const merged = { ...readRawQuery(query["q"]), ...query };
+  const merged = { ...readRawQuery(query["q"], "q"), ...query };
   const keys = Object.keys(merged);
   if (keys.length > KEYS_MAX) {
     const field = shown(keys[KEYS_MAX]).replaceAll('"', "");
@@ -91,7 +91,7 @@ export function readSearch(query: Readonly<Record<string, unknown>>): SearchRequ
  * that spends money by itself should not: a slip of the pen would lift the condition.
  */
 export function refuseUnknownFields(query: Readonly<Record<string, unknown>>): void {
-  const unknown = Object.keys({ ...readRawQuery(query["q"]), ...query }).find(
+  const unknown = Object.keys({ ...readRawQuery(query["q"], "q"), ...query }).find(
     (field) => !SETTINGS.has(field) && !Object.hasOwn(OFFER_COLUMNS, field) && !Object.hasOwn(OFFER_ALIASES, field),
   );
   if (unknown !== undefined) throw invalid(shown(unknown), `q: ${shown(unknown)} is not a field of offers`);
@@ -141,17 +141,25 @@ function mapTexts(conditions: unknown, change: (text: string) => string | number
 const TEXT_LENGTH_MAX = 4096;
 
 /** A raw query is a text of the command line's language, JSON text, or an object. */
-function readRawQuery(q: unknown): Readonly<Record<string, unknown>> {
+function readRawQuery(q: unknown, source: string): Readonly<Record<string, unknown>> {
   if (q === undefined || q === null || q === "") return {};
-  if (typeof q === "string" && !/^\s*[{["]/.test(q)) return parseQueryLanguage(q, LANGUAGE).filters;
-  const object = readJson(q, "q");
+  if (typeof q === "string" && !/^\s*[{["]/.test(q)) return parseQueryLanguage(q, { ...LANGUAGE, source }).filters;
+  const object = readJson(q, source);
   if (isPlainObject(object)) return object;
-  throw invalid("q", `q must be a query text or an object, got ${shown(object)}`, "invalid_request");
+  throw invalid(source, `${source} must be a query text or an object, got ${shown(object)}`, "invalid_request");
+}
+
+/**
+ * A search in the command line's language, as JSON text or as an object, as a flat object of conditions. Mistakes in the
+ * form are `invalid` and name `source`; those in conditions come with the search itself.
+ */
+export function readQuery(query: unknown, source: string): Readonly<Record<string, unknown>> {
+  if (typeof query === "string" && query.trim() === "") return {};
+  return readRawQuery(query, source);
 }
 
 /** People write GB and days (offer-fields.md §1.7). */
 const LANGUAGE = {
-  source: "q",
   aliases: OFFER_ALIASES,
   multipliers: { cpu_ram: 1000, gpu_ram: 1000, gpu_total_ram: 1000, duration: 86_400 },
   versionFields: ["driver_vers", "driver_version"],
