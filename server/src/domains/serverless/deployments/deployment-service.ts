@@ -1,0 +1,253 @@
+import { invalid, notFound, type AppError } from "../../../base/errors.ts";
+import {
+  asId,
+  MAX_ID,
+  type DeploymentId,
+  type DeploymentVersionId,
+  type EndpointGroupId,
+  type UserId,
+  type WorkerGroupId,
+} from "../../../base/ids.ts";
+import type { Identity } from "../../../base/identity.ts";
+import { invariant } from "../../../base/invariant.ts";
+import type { Tx } from "../../../db/transaction.ts";
+import { changeParameters } from "../parameters.ts";
+import type { DestroyInstance } from "../removal-service.ts";
+import { changeEndpointGroup, createEndpointGroup, deleteEndpointGroup, type RandomBytes } from "../service.ts";
+import { findEndpointGroup, findEndpointGroupForUpdate } from "../store.ts";
+import { rehearseWorkerGroup, type WorkerGroupPorts } from "../worker-group-service.ts";
+import {
+  claimDeployment,
+  deleteDeployment,
+  findDeploymentForUpdate,
+  listNamedForUpdate,
+  markUpdated,
+  updateDeployment,
+} from "./deployment-store.ts";
+import {
+  actionOf,
+  endpointNameOf,
+  isSameVersion,
+  readDeployment,
+  type Asked,
+  type DeployAction,
+  type Deployment,
+  type DeploymentRequest,
+} from "./deployment.ts";
+import { openLogin, sealLogin } from "./login.ts";
+import { groupBodyOf, runVersion } from "./run-service.ts";
+import {
+  deleteVersions,
+  findCompleteFile,
+  findVersion,
+  insertVersion,
+  listVersions,
+  sumCodeBytesOf,
+  updateLabel,
+  type StoredVersion,
+} from "./version-store.ts";
+
+export type DeploymentPorts = WorkerGroupPorts & {
+  readonly destroyInstance: DestroyInstance;
+  readonly random: RandomBytes;
+};
+
+export type Deployed = {
+  readonly action: DeployAction;
+  readonly deploymentId: DeploymentId;
+  readonly endpointId: EndpointGroupId;
+  /** Undefined until the first code is there: no worker could run before. */
+  readonly workerGroupId: WorkerGroupId | undefined;
+  /** Whose code is still to come; undefined when it is there. */
+  readonly awaited: StoredVersion | undefined;
+  readonly evicted: readonly DeploymentVersionId[];
+};
+
+const VERSIONS_MAX = 10;
+const CODE_BYTES_MAX = 4 * 1024 ** 3;
+
+/**
+ * Makes a deployment, or makes it what the request says (semantics.md §12.8). What needs its code is put off until all
+ * of that is there: until then workers run what they ran before.
+ */
+export async function deploy(
+  tx: Tx,
+  {
+    identity,
+    request,
+  }: { readonly identity: Pick<Identity, "userId" | "apiKeyId">; readonly request: DeploymentRequest },
+  ports: DeploymentPorts,
+): Promise<Deployed> {
+  const asked = readDeployment(request);
+  const { userId, apiKeyId } = identity;
+  const { name, tag } = asked;
+  const { deployment, isNew } = await claimDeployment(tx, { userId, apiKeyId, name, tag });
+  const endpoint = await settleEndpoint(tx, { deployment, asked }, ports);
+  const wanted = await settleVersion(tx, { deployment, asked }, ports);
+  const changed = {
+    ...deployment,
+    apiKeyId,
+    endpointId: endpoint.id,
+    searchParams: asked.searchParams,
+    ttlS: asked.ttlS,
+    wantedVersionId: wanted.version.id,
+  };
+  await updateDeployment(tx, deployment.id, changed);
+  const action = actionOf({
+    isNew: isNew || endpoint.isNew,
+    isOtherVersion: wanted.isNew,
+    isOtherOtherwise:
+      endpoint.isOther || asked.searchParams !== deployment.searchParams || asked.ttlS !== deployment.ttlS,
+  });
+  if (action !== "exists") await markUpdated(tx, deployment.id);
+  const running = wanted.version.isComplete ? wanted.version.id : deployment.currentVersionId;
+  const workerGroupId = running === undefined ? undefined : await runVersion(tx, changed, running, ports);
+  return {
+    action,
+    deploymentId: deployment.id,
+    endpointId: endpoint.id,
+    workerGroupId,
+    awaited: wanted.version.isComplete ? undefined : wanted.version,
+    evicted: wanted.isNew ? await evictVersions(tx, changed, wanted.version.isComplete) : [],
+  };
+}
+
+/** The deployment's endpoint with the parameters that were sent; another one where its owner deleted it. */
+async function settleEndpoint(
+  tx: Tx,
+  { deployment, asked }: { readonly deployment: Deployment; readonly asked: Asked },
+  { random }: Pick<DeploymentPorts, "random">,
+): Promise<{ readonly id: EndpointGroupId; readonly isNew: boolean; readonly isOther: boolean }> {
+  const { userId, endpointId: id } = deployment;
+  const { scaling } = asked;
+  const endpoint = id === undefined ? undefined : await findEndpointGroupForUpdate(tx, id, userId);
+  if (endpoint === undefined) {
+    const request = { ...scaling, endpoint_name: scaling.endpoint_name ?? endpointNameOf(asked) };
+    const made = await createEndpointGroup(tx, { userId, request, random });
+    return { id: made, isNew: true, isOther: true };
+  }
+  const { id: _id, userId: _userId, apiKey: _apiKey, createdAt: _createdAt, ...parameters } = endpoint;
+  const isOther = JSON.stringify(changeParameters(endpoint, scaling)) !== JSON.stringify(inOrder(parameters));
+  if (isOther) await changeEndpointGroup(tx, { userId, id: endpoint.id, request: scaling });
+  return { id: endpoint.id, isNew: false, isOther };
+}
+
+/** The same members in the order in which a change lists them. */
+function inOrder(parameters: Parameters<typeof changeParameters>[0]) {
+  return changeParameters(parameters, {});
+}
+
+/** The version that is asked for: the one that was asked for last, if that is the same, and else a new one. */
+async function settleVersion(
+  tx: Tx,
+  { deployment, asked }: { readonly deployment: Deployment; readonly asked: Asked },
+  ports: DeploymentPorts,
+): Promise<{ readonly version: StoredVersion; readonly isNew: boolean }> {
+  const { code, container, label } = asked;
+  const { wantedVersionId } = deployment;
+  const last = wantedVersionId === undefined ? undefined : await findVersion(tx.db, wantedVersionId);
+  const isSame =
+    last !== undefined && isSameVersion({ ...last, login: openLogin(last, ports.sealer) }, code, container);
+  if (!isSame || asked.searchParams !== deployment.searchParams) {
+    const body = groupBodyOf({ searchParams: asked.searchParams, container, endpoint: undefined });
+    await rehearseWorkerGroup(tx, { identity: deployment, body }, ports);
+  }
+  if (isSame) {
+    if (label !== "" && label !== last.label) await updateLabel(tx, last.id, label);
+    return { version: last, isNew: false };
+  }
+  await refuseMismatch(tx, deployment, asked);
+  const { login, ...rest } = container;
+  const sealedLogin = sealLogin(login, ports.sealer);
+  const id = await insertVersion(tx, { deploymentId: deployment.id, ...code, ...rest, label, sealedLogin });
+  const version = await findVersion(tx.db, id);
+  invariant(version !== undefined, "a version is found after it was made");
+  return { version, isNew: true };
+}
+
+async function refuseMismatch(tx: Tx, { id, userId }: Deployment, { code }: Asked): Promise<void> {
+  const there = await findCompleteFile(tx.db, { deploymentId: id, fileHash: code.fileHash });
+  if (there !== undefined && there.sizeBytes !== code.sizeBytes) {
+    throw invalid("file_size", `file_size: the file with this file_hash has ${there.sizeBytes} bytes`);
+  }
+  if ((await sumCodeBytesOf(tx.db, userId)) + code.sizeBytes > CODE_BYTES_MAX) {
+    throw invalid("file_size", "file_size: the code of your deployments may have 4 GB in all; delete some first");
+  }
+}
+
+/** Forgets the oldest versions beyond the newest ten; what runs, and what ran well last, stays. */
+async function evictVersions(
+  tx: Tx,
+  { id, wantedVersionId, currentVersionId, healthyVersionId }: Deployment,
+  isWantedRunning: boolean,
+): Promise<readonly DeploymentVersionId[]> {
+  const kept = [wantedVersionId, healthyVersionId, isWantedRunning ? wantedVersionId : currentVersionId];
+  const evicted = (await listVersions(tx.db, id))
+    .slice(VERSIONS_MAX)
+    .map((version) => version.id)
+    .filter((versionId) => !kept.includes(versionId));
+  await deleteVersions(tx, id, evicted);
+  return evicted;
+}
+
+/** Deletes a deployment with its code and its endpoint; workers that cannot be removed yet stay tracked. */
+export async function removeDeployment(
+  tx: Tx,
+  deployment: Deployment,
+  { destroyInstance }: Pick<DeploymentPorts, "destroyInstance">,
+): Promise<void> {
+  const { userId, endpointId } = deployment;
+  const endpoint = endpointId === undefined ? undefined : await findEndpointGroup(tx.db, endpointId, userId);
+  if (endpoint !== undefined) await deleteEndpointGroup(tx, { userId, id: endpoint.id }, destroyInstance);
+  await deleteDeployment(tx, deployment.id);
+}
+
+export async function removeOwnDeployment(
+  tx: Tx,
+  { userId, id }: { readonly userId: UserId; readonly id: number },
+  ports: Pick<DeploymentPorts, "destroyInstance">,
+): Promise<void> {
+  await removeDeployment(tx, await requireForUpdate(tx, { userId, id }), ports);
+}
+
+/** Deletes those of this name, of one tag or of all; returns how many there were. */
+export async function removeNamedDeployments(
+  tx: Tx,
+  named: { readonly userId: UserId; readonly name: string; readonly tag: string | undefined },
+  ports: Pick<DeploymentPorts, "destroyInstance">,
+): Promise<number> {
+  const deployments = await listNamedForUpdate(tx, named);
+  for (const deployment of deployments) await removeDeployment(tx, deployment, ports);
+  return deployments.length;
+}
+
+/** Starts or stops the deployment's endpoint. */
+export async function setDeploymentState(
+  tx: Tx,
+  { userId, id, state }: { readonly userId: UserId; readonly id: number; readonly state: "active" | "stopped" },
+): Promise<void> {
+  const { endpointId } = await requireForUpdate(tx, { userId, id });
+  const endpoint = endpointId === undefined ? undefined : await findEndpointGroup(tx.db, endpointId, userId);
+  if (endpoint === undefined) {
+    throw notFound("no_such_endpoint", "The endpoint of this deployment was deleted; deploy it again to have another.");
+  }
+  await changeEndpointGroup(tx, { userId, id: endpoint.id, request: { endpoint_state: state } });
+}
+
+async function requireForUpdate(
+  tx: Tx,
+  { userId, id }: { readonly userId: UserId; readonly id: number },
+): Promise<Deployment> {
+  const deployment = await findDeploymentForUpdate(tx, toDeploymentId(id), userId);
+  if (deployment === undefined) throw noSuchDeployment();
+  return deployment;
+}
+
+export function noSuchDeployment(): AppError {
+  return notFound("no_such_deployment", "There is no such deployment of yours.");
+}
+
+/** Numbers that no id can be find nothing, like any other id that nobody has. */
+export function toDeploymentId(id: number): DeploymentId {
+  return asId<DeploymentId>(id >= 1 && id <= MAX_ID ? id : 0);
+}

@@ -1,0 +1,43 @@
+import { createHmac, createSecretKey, hkdfSync, timingSafeEqual } from "node:crypto";
+import { asId, type DeploymentId, type DeploymentVersionId } from "../../../base/ids.ts";
+
+/** What may be done at an address. */
+export type FileUse = "upload" | "download";
+
+/**
+ * Makes and reads the last part of an address at which the code of one version is put or fetched for a while, without
+ * any other credential. Nothing is stored for it, so every server of the same secret understands it.
+ */
+export type FileAddresses = {
+  readonly make: (use: FileUse, version: VersionName, now: Date) => string;
+  /** Undefined when it is for something else, is over, or was never made. */
+  readonly read: (
+    use: FileUse,
+    address: { readonly deploymentId: number; readonly token: string },
+    now: Date,
+  ) => DeploymentVersionId | undefined;
+};
+
+type VersionName = { readonly id: DeploymentVersionId; readonly deploymentId: DeploymentId };
+
+const VALID_MS: Readonly<Record<FileUse, number>> = { upload: 3_600_000, download: 600_000 };
+export const UPLOAD_MS = VALID_MS.upload;
+
+export function fileAddresses(secret: Buffer): FileAddresses {
+  const key = createSecretKey(Buffer.from(hkdfSync("sha256", secret, "", "berth deployment files 1", 32)));
+  const sign = (use: FileUse, deploymentId: number, claim: string) =>
+    createHmac("sha256", key).update(`${use} ${deploymentId} ${claim}`).digest();
+  return {
+    make(use, version, now) {
+      const claim = `${version.id}.${Math.ceil((now.getTime() + VALID_MS[use]) / 1000)}`;
+      return `${claim}.${sign(use, version.deploymentId, claim).toString("base64url")}`;
+    },
+    read(use, { deploymentId, token }, now) {
+      const [, claim = "", id, until, signature = ""] = /^(([1-9]\d{0,9})\.(\d{1,12}))\.([\w-]{43})$/.exec(token) ?? [];
+      const given = Buffer.from(signature, "base64url");
+      const right = sign(use, deploymentId, claim);
+      if (given.length !== right.length || !timingSafeEqual(given, right)) return undefined;
+      return now.getTime() < Number(until) * 1000 ? asId<DeploymentVersionId>(Number(id)) : undefined;
+    },
+  };
+}

@@ -1,0 +1,127 @@
+import { Busboy, type BusboyFileStream } from "@fastify/busboy";
+import { finished, Readable } from "node:stream";
+import type { Static } from "typebox";
+import { AppError, invalid } from "../../../base/errors.ts";
+import type { DeploymentVersionId } from "../../../base/ids.ts";
+import type { HttpScope } from "../../../http/server.ts";
+import type { WorkerGroupPorts } from "../worker-group-service.ts";
+import type { FileAddresses, FileUse } from "./file-address.ts";
+import { FilePath } from "./schema.ts";
+import { noSuchFile, openFile, storeUpload } from "./upload-service.ts";
+
+const PATH = "/api/v0/deployment/:id/files/:token/";
+
+/**
+ * Where code is put and fetched: who knows an address may use it, it is the credential. No JSON, and addresses are
+ * followed and never made, so they are not among the operations of the SDK.
+ */
+export function fileRoutes(
+  { app, database, clock }: HttpScope,
+  { addresses, ...ports }: WorkerGroupPorts & { readonly addresses: FileAddresses },
+): void {
+  const requireVersion = (use: FileUse, { id, token }: Static<typeof FilePath>): DeploymentVersionId => {
+    const version = addresses.read(use, { deploymentId: id, token }, clock.now());
+    if (version === undefined) throw noSuchFile();
+    return version;
+  };
+
+  app.get(
+    PATH,
+    {
+      config: { access: { operation: "api.deployment.file", permission: "public" } },
+      schema: { hide: true, params: FilePath },
+    },
+    async (request, reply) => {
+      const { sizeBytes, fileHash, pieces } = await openFile(database, requireVersion("download", request.params));
+      return reply
+        .type("application/gzip")
+        .header("content-length", sizeBytes)
+        .header("content-disposition", `attachment; filename="${fileHash}.tar.gz"`)
+        .header("cache-control", "no-store")
+        .header("x-content-type-options", "nosniff")
+        .send(Readable.from(pieces, { objectMode: false }));
+    },
+  );
+
+  // In a scope of its own: the body is a form, which is read as it arrives.
+  void app.register(async (scope) => {
+    scope.removeAllContentTypeParsers();
+    scope.addContentTypeParser("multipart/form-data", (_request, _body, done) => done(null, undefined));
+    scope.post(
+      PATH,
+      {
+        config: { access: { operation: "api.deployment.upload", permission: "public" } },
+        schema: { hide: true, params: FilePath },
+      },
+      async (request) => {
+        const version = requireVersion("upload", request.params as Static<typeof FilePath>);
+        const contentType = request.headers["content-type"] ?? "";
+        await takeFile(request.raw, contentType, (file) => storeUpload({ database, clock, ports }, version, file));
+        return { success: true };
+      },
+    );
+  });
+}
+
+const FIELDS_MAX = 32;
+const FIELD_BYTES_MAX = 16_384;
+
+/**
+ * Reads a form and gives its one file to `use` while it arrives; resolves with what that comes to. A form that breaks
+ * off, or is none, ends the file with an error and is refused; so is what `use` refuses, and the rest is not looked at.
+ */
+async function takeFile<T>(
+  source: Readable,
+  contentType: string,
+  use: (file: AsyncIterable<Buffer>) => Promise<T>,
+): Promise<T> {
+  const form = openForm(contentType);
+  let file: BusboyFileStream | undefined;
+  try {
+    return await new Promise<T>((resolve, reject) => {
+      // Who reads the file hears of it there, and tells when nothing is left of it.
+      const fail = (cause: unknown) => {
+        if (file === undefined) reject(brokenForm(cause));
+        else file.destroy(brokenForm(cause));
+      };
+      form.on("file", (_name, stream) => {
+        if (file !== undefined) return void stream.resume();
+        file = stream;
+        stream.on("error", () => {});
+        use(stream).then(resolve, (error: unknown) => {
+          const isOfForm = error === stream.errored && !(error instanceof AppError);
+          reject(isOfForm ? brokenForm(error) : error);
+        });
+      });
+      form.on("finish", () => {
+        if (file === undefined) reject(invalid("file", "file: the form has no file"));
+      });
+      form.on("error", fail);
+      finished(source, { writable: false }, (error) => {
+        if (error) fail(error);
+      });
+      source.pipe(form);
+    });
+  } finally {
+    // Whatever still comes is let pass, so that the sender can read the answer.
+    source.unpipe(form);
+    source.resume();
+  }
+}
+
+function brokenForm(cause: unknown): AppError {
+  return invalid("file", "file: the form broke off, or is none", "invalid_args", { cause });
+}
+
+function openForm(contentType: string): InstanceType<typeof Busboy> {
+  try {
+    return new Busboy({
+      headers: { "content-type": contentType },
+      limits: { files: 1, fields: FIELDS_MAX, fieldSize: FIELD_BYTES_MAX, headerPairs: 64 },
+    });
+  } catch (cause) {
+    throw invalid("Content-Type", "Content-Type must be multipart/form-data with a boundary", "invalid_args", {
+      cause,
+    });
+  }
+}

@@ -1,0 +1,57 @@
+import type { Clock } from "../../../base/clock.ts";
+import type { Database } from "../../../db/connect.ts";
+import { withTransaction } from "../../../db/transaction.ts";
+import type { Loop } from "../../../loops/driver.ts";
+import type { DestroyInstance } from "../removal-service.ts";
+import { removeDeployment } from "./deployment-service.ts";
+import { listSilentDeployments, lockDeployment, markHealthyVersions } from "./deployment-store.ts";
+import { UPLOAD_MS } from "./file-address.ts";
+import { deleteBrokenUploads } from "./version-store.ts";
+
+type Deps = { readonly database: Database; readonly clock: Clock; readonly destroyInstance: DestroyInstance };
+
+const REMOVED_PER_RUN = 50;
+
+export function deploymentLoops(deps: Deps): readonly Loop[] {
+  const { database, clock } = deps;
+  return [
+    {
+      name: "tend-deployments",
+      description: "Tears down deployments whose clients are gone, and notes which versions work.",
+      everyMs: 5_000,
+      run: async () => {
+        const removed = await removeSilentDeployments(deps);
+        const healthy = await withTransaction(database, clock, markHealthyVersions);
+        return { removed, healthy };
+      },
+    },
+    {
+      name: "forget-broken-uploads",
+      description: "Forgets code whose upload ended with the server that took it.",
+      everyMs: 300_000,
+      run: () =>
+        withTransaction(database, clock, async (tx) => ({
+          // Whoever began when the address was about to end has another hour.
+          deleted: await deleteBrokenUploads(tx, new Date(tx.now.getTime() - 2 * UPLOAD_MS)),
+        })),
+    },
+  ];
+}
+
+/** Each in a transaction of its own; a client that came back meanwhile keeps its deployment. */
+async function removeSilentDeployments({ database, clock, destroyInstance }: Deps): Promise<number> {
+  const due = await listSilentDeployments(database.kysely, clock.now(), REMOVED_PER_RUN);
+  let removed = 0;
+  for (const id of due) {
+    const isRemoved = await withTransaction(database, clock, async (tx) => {
+      const deployment = await lockDeployment(tx, id);
+      if (deployment?.ttlS === undefined) return false;
+      const { heartbeatAt, ttlS } = deployment;
+      if (heartbeatAt.getTime() + ttlS * 1000 > tx.now.getTime()) return false;
+      await removeDeployment(tx, deployment, { destroyInstance });
+      return true;
+    });
+    if (isRemoved) removed += 1;
+  }
+  return removed;
+}

@@ -1,0 +1,145 @@
+import { createHash } from "node:crypto";
+import { conflict, invalid, notFound } from "../../../base/errors.ts";
+import type { Clock } from "../../../base/clock.ts";
+import type { DeploymentFileId, DeploymentVersionId } from "../../../base/ids.ts";
+import type { Database } from "../../../db/connect.ts";
+import { withTransaction, type Tx } from "../../../db/transaction.ts";
+import type { WorkerGroupPorts } from "../worker-group-service.ts";
+import { lockDeployment, markUpdated } from "./deployment-store.ts";
+import { runVersion } from "./run-service.ts";
+import {
+  completeFile,
+  countUploads,
+  deleteFile,
+  findCompleteFile,
+  findPiece,
+  findVersion,
+  insertFile,
+  insertPiece,
+  type StoredFile,
+  type StoredVersion,
+} from "./version-store.ts";
+
+type Means = { readonly database: Database; readonly clock: Clock; readonly ports: WorkerGroupPorts };
+
+const PIECE_BYTES = 1024 * 1024;
+/** Of one deployment at once: a client that tries again may not know yet that its first try broke off. */
+const UPLOADS_MAX = 4;
+
+/**
+ * Stores the code of a version as it arrives and, once all of it is there and has the size and the SHA-256 that were
+ * announced, has workers run it if it is still what is wanted. Whatever goes wrong before leaves nothing behind; two
+ * uploads of the same code do no harm.
+ */
+export async function storeUpload(
+  { database, clock, ports }: Means,
+  versionId: DeploymentVersionId,
+  file: AsyncIterable<Buffer>,
+): Promise<void> {
+  const { version, fileId } = await withTransaction(database, clock, (tx) => begin(tx, versionId));
+  try {
+    const write = (position: number, bytes: Buffer) =>
+      withTransaction(database, clock, async (tx) => {
+        if (!(await insertPiece(tx, { fileId, position, bytes }))) throw noSuchFile();
+      });
+    await receive(file, version, write);
+    await withTransaction(database, clock, (tx) => finish(tx, { version, fileId }, ports));
+  } catch (error) {
+    await withTransaction(database, clock, (tx) => deleteFile(tx, fileId));
+    throw error;
+  }
+}
+
+async function begin(
+  tx: Tx,
+  versionId: DeploymentVersionId,
+): Promise<{ readonly version: StoredVersion; readonly fileId: DeploymentFileId }> {
+  const named = await findVersion(tx.db, versionId);
+  const deployment = named && (await lockDeployment(tx, named.deploymentId));
+  const version = deployment && (await findVersion(tx.db, versionId));
+  if (version === undefined) throw noSuchFile();
+  if ((await countUploads(tx.db, version.deploymentId)) >= UPLOADS_MAX) {
+    throw conflict("too_many_uploads", "Several uploads to this deployment are under way; wait for one to end.");
+  }
+  return { version, fileId: await insertFile(tx, version) };
+}
+
+/** Checks what arrives and hands it on in pieces of one size; the next is not read before one is written. */
+async function receive(
+  file: AsyncIterable<Buffer>,
+  { sizeBytes, fileHash }: Pick<StoredVersion, "sizeBytes" | "fileHash">,
+  write: (position: number, bytes: Buffer) => Promise<void>,
+): Promise<void> {
+  const hash = createHash("sha256");
+  const gathered: Buffer[] = [];
+  let [gatheredBytes, totalBytes, position] = [0, 0, 0];
+  const flush = async () => {
+    const bytes = Buffer.concat(gathered.splice(0));
+    gatheredBytes = 0;
+    await write(position, bytes);
+    position += 1;
+  };
+  for await (const part of file) {
+    totalBytes += part.length;
+    if (totalBytes > sizeBytes) throw invalid("file", `file: it has more than the ${sizeBytes} bytes of file_size`);
+    hash.update(part);
+    gathered.push(part);
+    gatheredBytes += part.length;
+    if (gatheredBytes >= PIECE_BYTES) await flush();
+  }
+  if (totalBytes < sizeBytes) {
+    throw invalid("file", `file: ${totalBytes} bytes came instead of the ${sizeBytes} of file_size`);
+  }
+  if (hash.digest("hex") !== fileHash) throw invalid("file", "file: its SHA-256 is not file_hash");
+  if (gatheredBytes > 0) await flush();
+}
+
+async function finish(
+  tx: Tx,
+  { version, fileId }: { readonly version: StoredVersion; readonly fileId: DeploymentFileId },
+  ports: WorkerGroupPorts,
+): Promise<void> {
+  const deployment = await lockDeployment(tx, version.deploymentId);
+  if (deployment === undefined || (await findVersion(tx.db, version.id)) === undefined) throw noSuchFile();
+  if ((await findCompleteFile(tx.db, version)) !== undefined) {
+    // Another upload of the same was faster, and did what follows.
+    await deleteFile(tx, fileId);
+    return;
+  }
+  if (!(await completeFile(tx, fileId))) throw noSuchFile();
+  const { wantedVersionId } = deployment;
+  const wanted = wantedVersionId === undefined ? undefined : await findVersion(tx.db, wantedVersionId);
+  // Something else may have been asked for meanwhile.
+  if (wanted === undefined || !wanted.isComplete || wanted.id === deployment.currentVersionId) return;
+  await runVersion(tx, deployment, wanted.id, ports);
+  await markUpdated(tx, deployment.id);
+}
+
+/** The code of a version, if all of it is there: its size, and its pieces in order, each read when it is asked for. */
+export async function openFile(
+  { kysely }: Pick<Database, "kysely">,
+  versionId: DeploymentVersionId,
+): Promise<{ readonly sizeBytes: number; readonly fileHash: string; readonly pieces: AsyncIterable<Buffer> }> {
+  const version = await findVersion(kysely, versionId);
+  const file = version && (await findCompleteFile(kysely, version));
+  if (version === undefined || file === undefined) throw noSuchFile();
+  return { sizeBytes: file.sizeBytes, fileHash: version.fileHash, pieces: readPieces({ kysely }, file) };
+}
+
+async function* readPieces(
+  { kysely }: Pick<Database, "kysely">,
+  { id, sizeBytes }: StoredFile,
+): AsyncGenerator<Buffer> {
+  let sentBytes = 0;
+  for (let position = 0; sentBytes < sizeBytes; position += 1) {
+    const bytes = await findPiece(kysely, id, position);
+    // Its deployment may be deleted meanwhile: then the answer breaks off, which its reader sees.
+    if (bytes === undefined) throw noSuchFile();
+    sentBytes += bytes.length;
+    yield bytes;
+  }
+}
+
+export function noSuchFile() {
+  return notFound("no_such_file", "Nothing is here: the address is wrong, or its time is over, or the code is gone.");
+}
