@@ -68,6 +68,12 @@ test("a removal is tried again soon at first, and every five minutes in the end"
 });
 
 test("the answer to a deletion counts the workers", () => {
-  assert.equal(describeRemoval(2, 0), "Deleted endpoint job and 2 workers");
-  assert.match(describeRemoval(1, 1), /1 worker; 1 could not be removed yet/);
+  assert.equal(
+    describeRemoval("endpoint job", { deletedCount: 2, failedCount: 0 }),
+    "Deleted endpoint job and 2 workers",
+  );
+  assert.match(
+    describeRemoval("workergroup", { deletedCount: 1, failedCount: 1 }),
+    /1 worker; 1 could not be removed yet/,
+  );
 });

@@ -94,11 +94,11 @@ export function changeParameters(current: Parameters, request: ParameterRequest)
 
 type Range = { readonly holds: (value: number) => boolean; readonly words: string };
 const ANY: Range = { holds: () => true, words: "a finite number" };
-const NOT_NEGATIVE: Range = { holds: (value) => value >= 0, words: "0 or more" };
-const POSITIVE: Range = { holds: (value) => value > 0, words: "more than 0" };
-const FRACTION: Range = { holds: (value) => value > 0 && value <= 1, words: "more than 0 and at most 1" };
+export const NOT_NEGATIVE: Range = { holds: (value) => value >= 0, words: "0 or more" };
+export const POSITIVE: Range = { holds: (value) => value > 0, words: "more than 0" };
+export const FRACTION: Range = { holds: (value) => value > 0 && value <= 1, words: "more than 0 and at most 1" };
 
-function readNumber(field: string, value: number | undefined, range: Range): number | undefined {
+export function readNumber(field: string, value: number | undefined, range: Range): number | undefined {
   if (value === undefined) return undefined;
   if (!Number.isFinite(value) || !range.holds(value)) throw invalid(field, `${field} must be ${range.words}`);
   if (String(value).length > NUMBER_TEXT_LENGTH_MAX) {
@@ -107,7 +107,7 @@ function readNumber(field: string, value: number | undefined, range: Range): num
   return value === 0 ? 0 : value; // Minus zero is written like zero and would not compare like it.
 }
 
-function readCount(field: string, value: number | undefined, min: number): number | undefined {
+export function readCount(field: string, value: number | undefined, min: number): number | undefined {
   if (value === undefined) return undefined;
   const isCount = Number.isInteger(value) && value >= min && value <= INTEGER_MAX;
   if (!isCount) throw invalid(field, `${field} must be a whole number from ${min} to ${INTEGER_MAX}`);

@@ -20,16 +20,23 @@ export type DestroyOrder = {
 export type DestroyInstance = (tx: Tx, order: DestroyOrder) => Promise<"destroyed" | "failed">;
 
 const CAUSE = "endpoint_deleted";
+
+export type RemovalMeans = {
+  readonly destroyInstance: DestroyInstance;
+  readonly actor: string;
+  /** The end of what it works for, unless another one is given. */
+  readonly cause?: string;
+};
 const REFUSED = "the instance could not be destroyed";
 
 /** Destroys one locked worker and forgets it; a worker that could not be removed keeps its row, the reason and a date. */
 export async function removeWorker(
   tx: Tx,
   worker: RemovableWorker,
-  { destroyInstance, actor }: { readonly destroyInstance: DestroyInstance; readonly actor: string },
+  { destroyInstance, actor, cause = CAUSE }: RemovalMeans,
 ): Promise<"removed" | "failed"> {
   const { instanceId, userId } = worker;
-  const failure = await inSavepoint(tx, () => destroyInstance(tx, { userId, instanceId, actor, cause: CAUSE })).then(
+  const failure = await inSavepoint(tx, () => destroyInstance(tx, { userId, instanceId, actor, cause })).then(
     (outcome) => (outcome === "destroyed" ? undefined : REFUSED),
     (error: unknown) => {
       // The whole transaction is run again for these.

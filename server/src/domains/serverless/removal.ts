@@ -8,8 +8,11 @@ export function nextRemovalAt(now: Date, attemptCount: number): Date {
 }
 
 /** What the answer to a deletion says of the workers. */
-export function describeRemoval(deletedCount: number, failedCount: number): string {
-  const deleted = `Deleted endpoint job and ${deletedCount} worker${deletedCount === 1 ? "" : "s"}`;
+export function describeRemoval(
+  what: "endpoint job" | "workergroup",
+  { deletedCount, failedCount }: { readonly deletedCount: number; readonly failedCount: number },
+): string {
+  const deleted = `Deleted ${what} and ${deletedCount} worker${deletedCount === 1 ? "" : "s"}`;
   if (failedCount === 0) return deleted;
   return `${deleted}; ${failedCount} could not be removed yet and will be tried again`;
 }

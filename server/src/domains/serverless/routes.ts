@@ -1,5 +1,6 @@
 import { notFound } from "../../base/errors.ts";
 import { asId, MAX_ID, type EndpointGroupId } from "../../base/ids.ts";
+import { withTransaction } from "../../db/transaction.ts";
 import { identityOf, type HttpScope } from "../../http/server.ts";
 import type { DestroyInstance } from "./removal-service.ts";
 import { describeRemoval } from "./removal.ts";
@@ -13,7 +14,7 @@ import {
   UpdateEndpointResponse,
 } from "./schema.ts";
 import { changeEndpointGroup, createEndpointGroup, deleteEndpointGroup, type RandomBytes } from "./service.ts";
-import { findEndpointGroup, listEndpointGroups } from "./store.ts";
+import { deleteEmptyEndpointGroups, findEndpointGroup, listEndpointGroups } from "./store.ts";
 import { endpointRecord } from "./views.ts";
 
 const TAG = ["Serverless"];
@@ -109,13 +110,17 @@ function writeRoutes(scope: HttpScope, { destroyInstance, random }: EndpointPort
         response: { 200: DeleteEndpointResponse },
       },
     },
-    (request) =>
-      scope.mutate(request, async (tx) => {
+    async (request) => {
+      const answer = await scope.mutate(request, async (tx) => {
         const group = { userId: identityOf(request).userId, id: toGroupId(request.params.id) };
         const { deleted, failed } = await deleteEndpointGroup(tx, group, destroyInstance);
-        const msg = describeRemoval(deleted.length, failed.length);
+        const msg = describeRemoval("endpoint job", { deletedCount: deleted.length, failedCount: failed.length });
         return { success: true as const, deleted_workers: [...deleted], failed_workers: [...failed], msg };
-      }),
+      });
+      // The workers' machines are free again. What is left over if this fails is swept up by a loop.
+      await withTransaction(scope.database, scope.clock, deleteEmptyEndpointGroups).catch(() => undefined);
+      return answer;
+    },
   );
 }
 

@@ -1,18 +1,19 @@
 import { invalid } from "../../base/errors.ts";
 import type { EndpointGroupId, InstanceId, UserId } from "../../base/ids.ts";
 import type { Tx } from "../../db/transaction.ts";
+import { requireAccount } from "../accounts/index.ts";
 import { lockMachinesOf } from "../instances/index.ts";
 import { changeParameters, planParameters, type ParameterRequest } from "./parameters.ts";
 import { removeWorker, type DestroyInstance } from "./removal-service.ts";
 import {
   countWorkers,
-  deleteEmptyEndpointGroups,
   findEndpointGroupForUpdate,
   insertEndpointGroup,
   insertWorker,
   listWorkersForUpdate,
   lockEndpointGroup,
   markEndpointGroupDeleted,
+  notifyEndpoints,
   updateEndpointGroup,
 } from "./store.ts";
 
@@ -30,6 +31,7 @@ export async function createEndpointGroup(
   { userId, request, random }: { userId: UserId; request: ParameterRequest; random: RandomBytes },
 ): Promise<EndpointGroupId> {
   const parameters = planParameters(request);
+  await requireAccount(tx, userId);
   const apiKey = `berth_endpoint_${random(SECRET_BYTES).toString("base64url")}`;
   return insertEndpointGroup(tx, { userId, apiKey, parameters });
 }
@@ -42,11 +44,13 @@ export async function changeEndpointGroup(
   const group = await findEndpointGroupForUpdate(tx, id, userId);
   if (group === undefined) throw invalid("id", "Endpointgroup not found for user");
   await updateEndpointGroup(tx, id, changeParameters(group, request));
+  await notifyEndpoints(tx, [id]);
 }
 
 /**
  * Deletes a group with its workers. The group is gone for its owner at once; a worker that could not be removed stays
- * tracked with it, and `retryWorkerRemoval` tries again until it is gone.
+ * tracked with it, and `retryWorkerRemoval` tries again until it is gone. The row goes later, with a week of history that
+ * nobody's machines should wait for.
  */
 export async function deleteEndpointGroup(
   tx: Tx,
@@ -56,6 +60,7 @@ export async function deleteEndpointGroup(
   const group = await findEndpointGroupForUpdate(tx, id, userId);
   if (group === undefined) throw invalid("id", "Routegroup not found for user");
   await markEndpointGroupDeleted(tx, id);
+  await notifyEndpoints(tx, [id]);
   const deleted: InstanceId[] = [];
   const failed: InstanceId[] = [];
   const workers = await listWorkersForUpdate(tx, id);
@@ -67,7 +72,6 @@ export async function deleteEndpointGroup(
     const outcome = await removeWorker(tx, worker, { destroyInstance, actor: `user:${userId}` });
     (outcome === "removed" ? deleted : failed).push(worker.instanceId);
   }
-  await deleteEmptyEndpointGroups(tx);
   return { deleted, failed };
 }
 

@@ -1,7 +1,13 @@
 import { sql } from "kysely";
-import type { EndpointGroupId, InstanceId, UserId } from "../../base/ids.ts";
+import type { EndpointGroupId, InstanceId, UserId, WorkerGroupId } from "../../base/ids.ts";
 import type { Reader, Tx } from "../../db/transaction.ts";
 import type { Parameters } from "./parameters.ts";
+
+/** Tells every server that an endpoint, its workers or what they report has changed; the payload lists endpoints by id. */
+export const ENDPOINTS_CHANNEL = "endpoints";
+
+/** Tells other servers what workers are done with that one of them gave away (`router/finished-elsewhere.ts`). */
+export const FINISHED_CHANNEL = "endpoint_requests_finished";
 
 export type EndpointGroup = Parameters & {
   readonly id: EndpointGroupId;
@@ -18,6 +24,19 @@ export type RemovableWorker = {
   readonly userId: UserId;
   readonly attemptCount: number;
 };
+
+/** Once the transaction is committed, every server reads these endpoints and their workers anew. */
+export async function notifyEndpoints(tx: Tx, ids: readonly EndpointGroupId[]): Promise<void> {
+  // A payload has at most 8,000 bytes.
+  for (let start = 0; start < ids.length; start += 500) {
+    const payload = ids.slice(start, start + 500).join(",");
+    await sql`select pg_notify(${ENDPOINTS_CHANNEL}, ${payload})`.execute(tx.db);
+  }
+}
+
+export async function notifyFinished(tx: Tx, payloads: readonly string[]): Promise<void> {
+  for (const payload of payloads) await sql`select pg_notify(${FINISHED_CHANNEL}, ${payload})`.execute(tx.db);
+}
 
 export async function insertEndpointGroup(
   tx: Tx,
@@ -50,11 +69,29 @@ export async function findEndpointGroup(
   return row && toGroup(row);
 }
 
+/** Of a user's live groups with this name the oldest. */
+export async function findEndpointIdByName(
+  db: Reader,
+  userId: UserId,
+  name: string,
+): Promise<EndpointGroupId | undefined> {
+  const row = await selectGroups(db)
+    .where("user_id", "=", userId)
+    .where("name", "=", name)
+    .orderBy("id")
+    .limit(1)
+    .executeTakeFirst();
+  return row?.id;
+}
+
 export async function hasEndpointGroup(db: Reader, userId: UserId, id: EndpointGroupId): Promise<boolean> {
   return (await findEndpointGroup(db, id, userId)) !== undefined;
 }
 
-/** Locks a live group of this user: its parameters and its set of workers change under this lock. */
+/**
+ * Locks a live group of this user: its parameters and its set of workers change under this lock. Its number does not, so
+ * that what only refers to it, such as an event of a worker, waits for nobody who may be waiting for that worker.
+ */
 export async function findEndpointGroupForUpdate(
   tx: Tx,
   id: EndpointGroupId,
@@ -63,15 +100,30 @@ export async function findEndpointGroupForUpdate(
   const row = await selectGroups(tx.db)
     .where("id", "=", id)
     .where("user_id", "=", userId)
-    .forUpdate()
+    .forNoKeyUpdate()
     .executeTakeFirst();
   return row && toGroup(row);
 }
 
 /** Locks a live group, whoever owns it. */
 export async function lockEndpointGroup(tx: Tx, id: EndpointGroupId): Promise<EndpointGroup | undefined> {
-  const row = await selectGroups(tx.db).where("id", "=", id).forUpdate().executeTakeFirst();
+  const row = await selectGroups(tx.db).where("id", "=", id).forNoKeyUpdate().executeTakeFirst();
   return row && toGroup(row);
+}
+
+/** With when a decision was stored last, by whichever server. */
+export type ClaimedGroup = EndpointGroup & { readonly decidedAt: Date | undefined };
+
+/** The same for one server at a time: `busy` while another transaction has it, and `gone` once it was deleted. */
+export async function claimEndpointGroup(tx: Tx, id: EndpointGroupId): Promise<ClaimedGroup | "busy" | "gone"> {
+  const row = await selectGroups(tx.db)
+    .select("decided_at")
+    .where("id", "=", id)
+    .forNoKeyUpdate()
+    .skipLocked()
+    .executeTakeFirst();
+  if (row !== undefined) return { ...toGroup(row), decidedAt: row.decided_at ?? undefined };
+  return (await selectGroups(tx.db).where("id", "=", id).executeTakeFirst()) === undefined ? "gone" : "busy";
 }
 
 export async function markEndpointGroupDeleted(tx: Tx, id: EndpointGroupId): Promise<void> {
@@ -108,17 +160,36 @@ export async function insertWorker(tx: Tx, groupId: EndpointGroupId, instanceId:
     .execute();
 }
 
+/** What an instance works for, or did. */
+export type Workplace = {
+  readonly endpointId: number;
+  /** Empty when the endpoint is gone without trace. */
+  readonly endpointName: string;
+  /** Undefined for workers from before there were worker groups. */
+  readonly workerGroupId: number | undefined;
+};
+
 /** Which endpoints these instances work for, or did; those that never did are left out. */
-export async function listEndpointsOf(
+export async function listWorkplaces(
   db: Reader,
   instanceIds: readonly InstanceId[],
-): Promise<ReadonlyMap<InstanceId, number>> {
+): Promise<ReadonlyMap<InstanceId, Workplace>> {
   const rows = await db
-    .selectFrom("endpoint_worker_names")
-    .select(["instance_id", "endpoint_group_id"])
-    .where("instance_id", "=", sql<InstanceId>`any(${[...instanceIds]}::integer[])`)
+    .selectFrom("endpoint_worker_names as worker")
+    .leftJoin("endpoint_groups as endpoint", "endpoint.id", "worker.endpoint_group_id")
+    .select(["worker.instance_id", "worker.endpoint_group_id", "worker.worker_group_id", "endpoint.name"])
+    .where("worker.instance_id", "=", sql<InstanceId>`any(${[...instanceIds]}::integer[])`)
     .execute();
-  return new Map(rows.map((row) => [row.instance_id, row.endpoint_group_id]));
+  return new Map(
+    rows.map((row) => [
+      row.instance_id,
+      {
+        endpointId: row.endpoint_group_id,
+        endpointName: row.name ?? "",
+        workerGroupId: row.worker_group_id ?? undefined,
+      },
+    ]),
+  );
 }
 
 /** How many workers a group has, those being removed included. */
@@ -139,6 +210,31 @@ export async function listWorkersForUpdate(tx: Tx, groupId: EndpointGroupId): Pr
     .forUpdate("endpoint_workers")
     .execute();
   return rows.map(toWorker);
+}
+
+/** The workers of one worker group; its endpoint is locked. */
+export async function listWorkersOfGroupForUpdate(tx: Tx, groupId: WorkerGroupId): Promise<readonly RemovableWorker[]> {
+  const rows = await selectWorkers(tx)
+    .where("endpoint_workers.worker_group_id", "=", groupId)
+    .orderBy("endpoint_workers.instance_id")
+    .forUpdate("endpoint_workers")
+    .execute();
+  return rows.map(toWorker);
+}
+
+/** How many workers of a group were made from an earlier recipe than it has now; those being removed are left out. */
+export async function countOutdatedWorkers(
+  db: Reader,
+  { id, generation }: { readonly id: WorkerGroupId; readonly generation: number },
+): Promise<number> {
+  const row = await db
+    .selectFrom("endpoint_workers")
+    .select(sql<number>`count(*)::integer`.as("worker_count"))
+    .where("worker_group_id", "=", id)
+    .where("generation", "<", generation)
+    .where("state", "=", "active")
+    .executeTakeFirstOrThrow();
+  return row.worker_count;
 }
 
 /** Workers whose removal failed before and is due again, the most overdue first; not locked. */

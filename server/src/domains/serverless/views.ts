@@ -1,6 +1,8 @@
 import { epochSeconds } from "../../base/clock.ts";
 import type { EndpointRecord } from "./schema.ts";
 import type { EndpointGroup } from "./store.ts";
+import type { WorkerGroup } from "./worker-group.ts";
+import type { WorkerGroupRecord } from "./worker-group-schema.ts";
 
 /** The contract's record of an endpoint (offer-fields.md §6.1). */
 export function endpointRecord(group: EndpointGroup): EndpointRecord {
@@ -22,5 +24,33 @@ export function endpointRecord(group: EndpointGroup): EndpointRecord {
     inactivity_timeout: group.inactivityTimeoutS ?? null,
     auto_delete_in_seconds: null,
     auto_delete_due_24h: false,
+  };
+}
+
+/** The contract's record of a worker group (offer-fields.md §6.2). What is not set is left out: null breaks clients. */
+export function workerGroupRecord(group: WorkerGroup): WorkerGroupRecord {
+  return {
+    id: group.id,
+    endpoint_id: group.endpointGroupId,
+    endpoint_name: group.endpointName,
+    user_id: group.userId,
+    ...(group.templateId === undefined ? {} : { template_id: group.templateId }),
+    template_hash: group.templateHash,
+    search_params: group.searchParams,
+    search_query: group.searchQuery,
+    launch_args: group.launchArgs,
+    gpu_ram: group.gpuRamGb,
+    test_workers: group.testWorkers,
+    cold_workers: group.coldWorkers,
+    max_workers: group.maxWorkers,
+    min_load: group.minLoad,
+    min_cold_load: group.minColdLoad,
+    target_util: group.targetUtil,
+    cold_mult: group.coldMult,
+    generation: group.generation,
+    is_updating: group.isUpdating,
+    failure_count: group.failureCount,
+    ...(group.resumesAt === undefined ? {} : { resumes_at: epochSeconds(group.resumesAt) }),
+    created_at: epochSeconds(group.createdAt),
   };
 }

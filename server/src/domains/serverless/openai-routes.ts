@@ -1,0 +1,154 @@
+import type { FastifyReply, FastifyRequest } from "fastify";
+import { Type } from "typebox";
+import { asParameters, refuseOperation, refuseParameters, type RouteAccess } from "../../base/access.ts";
+import { AppError, unauthenticated } from "../../base/errors.ts";
+import type { Identity } from "../../base/identity.ts";
+import type { Sealer } from "../../base/seal.ts";
+import { rateLimited } from "../../http/error-response.ts";
+import { RateLimiter, WRONG_KEY_LIMIT } from "../../http/rate-limit.ts";
+import type { HttpScope } from "../../http/server.ts";
+import { explainAbsent, inOpenAiForm, openAiError } from "./openai-errors.ts";
+import { readCompletion, type CompletionKind } from "./openai-request.ts";
+import { complete } from "./openai-service.ts";
+import { hangUpOf } from "./route-routes.ts";
+import type { RoutedGroup } from "./router/routed-group.ts";
+import type { Routers } from "./router/routers.ts";
+import { signerLoader } from "./router/signing-service.ts";
+import { findEndpointIdByName } from "./store.ts";
+import { WorkerClient, type WorkerAnswer } from "./worker-client.ts";
+
+export type OpenAiPorts = {
+  readonly routers: Routers;
+  readonly sealer: Sealer;
+  /** Whose account key this is; undefined when it is none. */
+  readonly authenticate: (secret: string, ipAddress: string) => Promise<Identity | undefined>;
+  /** Of the authority that signs the certificates of workers. */
+  readonly rootCertificate: () => Promise<string>;
+};
+
+const PATIENCE_MS = 60_000;
+const PATIENCE_MS_MAX = 600_000;
+/** Either an account's key, which needs this permission, or the endpoint's own. */
+const ACCESS: RouteAccess = { operation: "api.endpoint.complete", permission: "misc" };
+const ALLOWED = { allowed: true } as const;
+const EndpointPath = Type.Object({ endpoint: Type.String({ description: "The endpoint's name." }) });
+
+/** Who may use an endpoint, found out before its body is read. */
+type Admitted = { readonly group: RoutedGroup; readonly identity: Identity | undefined };
+
+/** Endpoints for clients of OpenAI's API (operations.md §14.7). SDKs are told either base URL. */
+export function openAiRoutes(scope: HttpScope, ports: OpenAiPorts): void {
+  const { app, clock } = scope;
+  const workers = new WorkerClient(ports.rootCertificate);
+  app.addHook("onClose", async () => workers.close());
+  app.addHook("preSerialization", explainAbsent);
+  const { routers } = ports;
+  const completing = { routers, clock, workers, loadSigner: signerLoader({ ...scope, sealer: ports.sealer }) };
+  const admit = admission(scope, ports);
+  const admitted = new WeakMap<FastifyRequest, Admitted>();
+
+  for (const kind of ["chat/completions", "completions"] as const) {
+    for (const prefix of ["/:endpoint/v1/", "/:endpoint/"]) {
+      app.post(
+        `${prefix}${kind}`,
+        {
+          config: { access: { operation: ACCESS.operation, permission: "public" } },
+          onRequest: async (request) => void admitted.set(request, await admit(request)),
+          preSerialization: inOpenAiForm,
+          schema: { hide: true, params: EndpointPath, body: Type.Unknown() },
+        },
+        async (request, reply) => {
+          const { group, identity } = admitted.get(request) ?? (await admit(request));
+          const body = asParameters(request.body);
+          const refused = identity && refuseParameters(identity, ACCESS, [asParameters(request.params), body]);
+          if (refused) throw refused;
+          const completion = readCompletion(kind satisfies CompletionKind, body);
+          const patienceMs = patienceOf(request);
+          const asked = { group, kind, completion, patienceMs, requestId: request.id, gone: hangUpOf(reply) };
+          return pass(await complete(asked, completing), reply);
+        },
+      );
+    }
+  }
+}
+
+function admission({ database, clock }: HttpScope, { routers, authenticate }: OpenAiPorts) {
+  const wrongKeys = new RateLimiter();
+  return async (request: FastifyRequest): Promise<Admitted> => {
+    const name = String(asParameters(request.params)["endpoint"]);
+    const secret = presentedKey(request);
+    const identity = secret === undefined ? undefined : await authenticate(secret, request.ip);
+    if (identity === undefined) {
+      const known = secret === undefined ? undefined : routers.known(name, secret);
+      if (known !== undefined) return { group: known, identity };
+      // Before the database is asked: guessing is slow, and costs little.
+      const isGuess = secret === undefined || !routers.isLookedUp(secret);
+      const decision = isGuess ? wrongKeys.take(request.ip, WRONG_KEY_LIMIT, clock.monotonicMs()) : ALLOWED;
+      if (!decision.allowed) throw rateLimited(1 / WRONG_KEY_LIMIT.perSecond, decision.retryAfterMs);
+      const group = secret === undefined ? undefined : await routers.findByKey(name, secret);
+      if (group !== undefined) return { group, identity };
+      throw unauthenticated("The bearer key is not that of an account, nor of this endpoint.");
+    }
+    const refused = refuseOperation(identity, ACCESS);
+    if (refused) throw refused;
+    const id = await findEndpointIdByName(database.kysely, identity.userId, name);
+    const group = id && (await routers.open(id));
+    if (group === undefined) throw new AppError("not_found", "no_such_endpoint", `You have no endpoint ${name}.`);
+    return { group, identity };
+  };
+}
+
+function presentedKey(request: FastifyRequest): string | undefined {
+  const { authorization } = request.headers;
+  if (authorization !== undefined) return /^bearer\s+(\S+)\s*$/i.exec(authorization)?.[1];
+  const { api_key: fromQuery } = asParameters(request.query);
+  return typeof fromQuery === "string" ? fromQuery : undefined;
+}
+
+/** OpenAI's own clients say how long they wait. */
+function patienceOf({ headers }: FastifyRequest): number {
+  const seconds = Number(headers["x-stainless-timeout"]);
+  if (!Number.isFinite(seconds) || seconds <= 0) return PATIENCE_MS;
+  return Math.min(seconds * 1000, PATIENCE_MS_MAX);
+}
+
+/** Passes a worker's answer on: as it comes, or its refusal in the form that clients read. */
+function pass(answer: WorkerAnswer, reply: FastifyReply): FastifyReply {
+  // Whatever a worker sends, no browser is to take it for a page of this server.
+  void reply.header("x-content-type-options", "nosniff");
+  if (answer.kind === "answer") {
+    return reply.header("cache-control", "no-store").type(typeOf(answer.contentType)).send(answer.body);
+  }
+  const status = statusOf(answer);
+  if (answer.kind === "refusal") {
+    const said = readError(answer.text);
+    if (said !== undefined && status === answer.status) return reply.code(status).send({ error: said });
+  }
+  const message =
+    answer.kind === "lost"
+      ? `The workers of this endpoint could not be reached: ${answer.reason}.`
+      : `The worker refused the request with status ${answer.status}: ${answer.text.slice(0, 500)}`;
+  return reply.code(status).send(openAiError(status, { message, code: "worker_failed" }));
+}
+
+function typeOf(contentType: string): string {
+  return /^(application\/json|text\/event-stream)\b/i.test(contentType) ? contentType : "text/plain; charset=utf-8";
+}
+
+/** Only what is the client's own doing, or passes, is told as the worker said it. */
+function statusOf(answer: Exclude<WorkerAnswer, { readonly kind: "answer" }>): number {
+  if (answer.kind === "lost") return 502;
+  const { status } = answer;
+  const isClients = status === 400 || status === 404 || status === 413 || status === 422;
+  return isClients || status === 408 || status === 429 || status === 503 ? status : 502;
+}
+
+/** A worker's own error if it is in OpenAI's form. */
+function readError(text: string): object | undefined {
+  try {
+    const { error } = asParameters(JSON.parse(text));
+    return typeof error === "object" && error !== null && "message" in error ? error : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,86 @@
+import assert from "node:assert/strict";
+import { generateKeyPairSync } from "node:crypto";
+import { once } from "node:events";
+import { createServer } from "node:https";
+import { test, type TestContext } from "node:test";
+import { recordingWorker, type Behaviour } from "../../../../test/support/recording-worker.ts";
+import { systemClock } from "../../base/clock.ts";
+import { createAuthority, issueCertificate, type Authority } from "../instances/certificates.ts";
+import { WorkerClient } from "./worker-client.ts";
+
+const never = new AbortController().signal;
+
+function aClient(t: TestContext, rootCertificate: () => Promise<string>): WorkerClient {
+  const client = new WorkerClient(rootCertificate);
+  t.after(() => client.close());
+  return client;
+}
+
+/** A worker that encrypts, with a certificate of this authority for its address. */
+async function anEncryptingWorker(t: TestContext, authority: Authority): Promise<string> {
+  const { publicKey, privateKey } = generateKeyPairSync("rsa", {
+    modulusLength: 2048,
+    publicKeyEncoding: { type: "spki", format: "pem" },
+    privateKeyEncoding: { type: "pkcs8", format: "pem" },
+  });
+  const subject = { publicKeyPem: publicKey, commonName: "worker", ipAddresses: ["127.0.0.1"] };
+  const cert = issueCertificate(authority, systemClock.now(), subject);
+  const server = createServer({ cert, key: privateKey }, (request, response) => {
+    request.resume().on("end", () => response.end("served"));
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  t.after(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const address = server.address();
+  return `https://127.0.0.1:${typeof address === "object" && address !== null ? address.port : 0}`;
+}
+
+test("a worker that encrypts is believed by the server's own authority, and by no other", async (t) => {
+  const [own, other] = [await createAuthority(systemClock.now()), await createAuthority(systemClock.now())];
+  const [trusted, foreign] = [await anEncryptingWorker(t, own), await anEncryptingWorker(t, other)];
+  const client = aClient(t, async () => own.certificatePem);
+  const answer = await client.send({ url: trusted, path: "/v1/completions", body: {}, gone: never });
+  assert.ok(answer.kind === "answer");
+  assert.equal((await answer.body.toArray()).join(""), "served");
+  assert.equal((await client.send({ url: foreign, path: "/v1/completions", body: {}, gone: never })).kind, "lost");
+});
+
+test("an authority that cannot be read now is read again the next time", async (t) => {
+  const own = await createAuthority(systemClock.now());
+  const url = await anEncryptingWorker(t, own);
+  let isBroken = true;
+  const client = aClient(t, async () => {
+    if (isBroken) throw new Error("not now");
+    return own.certificatePem;
+  });
+  const request = { url, path: "/", body: {}, gone: never };
+  assert.deepEqual(await client.send(request), { kind: "lost", reason: "not now" });
+  isBroken = false;
+  const answer = await client.send(request);
+  assert.ok(answer.kind === "answer");
+  await answer.body.toArray();
+});
+
+test("what breaks off after its first byte is broken for the reader too, and redirects lead nowhere", async (t) => {
+  const client = aClient(t, async () => "");
+  const send = async (behave: Behaviour) => {
+    const { url } = await recordingWorker(t, behave);
+    return client.send({ url, path: "/v1/completions", body: { auth_data: {}, payload: {} }, gone: never });
+  };
+  const broken = await send((_recorded, response) => {
+    response.writeHead(200, { "content-length": 1000 }).write("begun");
+    setImmediate(() => response.socket?.destroy());
+  });
+  assert.ok(broken.kind === "answer");
+  await assert.rejects(broken.body.toArray());
+  const moved = await send((_recorded, response) => void response.writeHead(307, { location: "/other" }).end());
+  assert.ok(moved.kind === "refusal" && moved.status === 307);
+  const empty = await send((_recorded, response) => void response.writeHead(200).end());
+  assert.ok(empty.kind === "answer");
+  assert.deepEqual(await empty.body.toArray(), []);
+  const away = await client.send({ url: "http://127.0.0.1:1", path: "/", body: {}, gone: never });
+  assert.deepEqual(away, { kind: "lost", reason: "ECONNREFUSED" });
+});

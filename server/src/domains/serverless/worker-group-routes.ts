@@ -1,0 +1,116 @@
+import { identityOf, type HttpScope } from "../../http/server.ts";
+import type { DestroyInstance } from "./removal-service.ts";
+import { describeRemoval } from "./removal.ts";
+import { DeleteEndpointResponse } from "./schema.ts";
+import { workerGroupRecord } from "./views.ts";
+import {
+  CreateWorkerGroupResponse,
+  ListWorkerGroupsResponse,
+  UpdateWorkerGroupResponse,
+  WorkerGroupBody,
+  WorkerGroupPath,
+} from "./worker-group-schema.ts";
+import {
+  createWorkerGroup,
+  deleteWorkerGroup,
+  updateOwnWorkerGroup,
+  type WorkerGroupPorts,
+} from "./worker-group-service.ts";
+import { listWorkerGroupsOf } from "./worker-group-store.ts";
+
+const TAG = ["Serverless"];
+/** The serverless SDK says the first, the command line the second (operations.md §14.2). */
+const PATHS = ["/api/v0/workergroups/", "/api/v0/autojobs/"] as const;
+
+/** Worker groups (operations.md §14.2). */
+export function workerGroupRoutes(
+  scope: HttpScope,
+  ports: WorkerGroupPorts & { readonly destroyInstance: DestroyInstance },
+): void {
+  for (const path of PATHS) {
+    readRoute(scope, path);
+    writeRoutes(scope, path, ports);
+    deleteRoute(scope, path, ports.destroyInstance);
+  }
+}
+
+const access = (operation: string, path: string) => ({
+  access: { operation: `api.workergroup.${operation}`, permission: "misc" as const, isAlias: path !== PATHS[0] },
+});
+
+function readRoute({ app, database }: HttpScope, path: string): void {
+  app.get(
+    path,
+    {
+      config: access("list", path),
+      schema: { tags: TAG, summary: "Show own worker groups", response: { 200: ListWorkerGroupsResponse } },
+    },
+    async (request) => {
+      const groups = await listWorkerGroupsOf(database.kysely, identityOf(request).userId);
+      return { success: true as const, results: groups.map(workerGroupRecord) };
+    },
+  );
+}
+
+function writeRoutes(scope: HttpScope, path: string, ports: WorkerGroupPorts): void {
+  const { app } = scope;
+  app.post(
+    path,
+    {
+      config: access("create", path),
+      schema: {
+        tags: TAG,
+        summary: "Create a worker group",
+        body: WorkerGroupBody,
+        response: { 200: CreateWorkerGroupResponse },
+      },
+    },
+    (request) =>
+      scope.mutate(request, async (tx) => {
+        const id = await createWorkerGroup(tx, { identity: identityOf(request), body: request.body }, ports);
+        return { success: true as const, id, result: id };
+      }),
+  );
+
+  app.put(
+    `${path}:id/`,
+    {
+      config: access("update", path),
+      schema: {
+        tags: TAG,
+        summary: "Change a worker group",
+        params: WorkerGroupPath,
+        body: WorkerGroupBody,
+        response: { 200: UpdateWorkerGroupResponse },
+      },
+    },
+    (request) =>
+      scope.mutate(request, async (tx) => {
+        const { id } = request.params;
+        await updateOwnWorkerGroup(tx, { identity: identityOf(request), body: request.body, id }, ports);
+        return { success: true as const };
+      }),
+  );
+}
+
+function deleteRoute(scope: HttpScope, path: string, destroyInstance: DestroyInstance): void {
+  scope.app.delete(
+    `${path}:id/`,
+    {
+      config: access("delete", path),
+      schema: {
+        tags: TAG,
+        summary: "Delete a worker group with its workers",
+        params: WorkerGroupPath,
+        response: { 200: DeleteEndpointResponse },
+      },
+    },
+    (request) =>
+      scope.mutate(request, async (tx) => {
+        const { userId } = identityOf(request);
+        const { deleted, failed } = await deleteWorkerGroup(tx, { userId, id: request.params.id }, destroyInstance);
+        const msg = describeRemoval("workergroup", { deletedCount: deleted.length, failedCount: failed.length });
+        return { success: true as const, deleted_workers: [...deleted], failed_workers: [...failed], msg };
+      }),
+  );
+}

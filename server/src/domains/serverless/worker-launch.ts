@@ -1,0 +1,54 @@
+import type { DeploymentId, EndpointGroupId, WorkerGroupId } from "../../base/ids.ts";
+import { WORKER_GROUP_VARIABLE } from "../instances/index.ts";
+import type { LaunchSettings } from "../templates/index.ts";
+
+const WORKER_PORT = "WORKER_PORT";
+const WORKER_PORT_DEFAULT = 3000;
+/** By which workers find the server. */
+const SERVER_VARIABLES = ["REPORT_ADDR", "VAST_API_URL"] as const;
+
+export type WorkerIdentity = {
+  readonly endpointId: EndpointGroupId;
+  readonly groupId: WorkerGroupId;
+  /** Whose code it runs; undefined when that is its image's own. */
+  readonly deploymentId: DeploymentId | undefined;
+  /** Where it reports to, and fetches code; undefined where its host's agent says so. */
+  readonly reportAddress: string | undefined;
+};
+
+/**
+ * The settings of an instance as those of a worker: it learns whom it works for, where it reports to, and by which port
+ * requests come (semantics.md §12.6). Its token is added when its host is told.
+ */
+export function workerLaunch(launch: LaunchSettings, identity: WorkerIdentity): LaunchSettings {
+  const given = new Map(launch.env);
+  const port = readPort(given.get(WORKER_PORT)) ?? WORKER_PORT_DEFAULT;
+  const { reportAddress, deploymentId } = identity;
+  const own = new Map([
+    ["SERVERLESS", "true"],
+    ["ENDPOINT_ID", String(identity.endpointId)],
+    [WORKER_GROUP_VARIABLE, String(identity.groupId)],
+    [WORKER_PORT, String(port)],
+    ...(deploymentId === undefined
+      ? []
+      : ([
+          ["IS_DEPLOYMENT", "true"],
+          ["DEPLOYMENT_ID", String(deploymentId)],
+        ] as const)),
+    ...SERVER_VARIABLES.flatMap((name) =>
+      reportAddress === undefined || given.has(name) ? [] : [[name, reportAddress] as const],
+    ),
+  ]);
+  const isMapped = launch.ports.some((mapped) => mapped.container_port === port && mapped.protocol === "tcp");
+  return {
+    ...launch,
+    env: [...launch.env.filter(([name]) => !own.has(name)), ...own],
+    ports: isMapped ? launch.ports : [...launch.ports, { container_port: port, protocol: "tcp" }],
+    extra_env: isMapped ? launch.extra_env : [...launch.extra_env, [`-p ${port}:${port}`, "1"]],
+  };
+}
+
+function readPort(text: string | undefined): number | undefined {
+  const port = text !== undefined && /^\d{1,5}$/.test(text) ? Number(text) : 0;
+  return port >= 1 && port <= 65_535 ? port : undefined;
+}

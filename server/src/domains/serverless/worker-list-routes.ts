@@ -1,0 +1,67 @@
+import { identityOf, type HttpScope } from "../../http/server.ts";
+import { inSnapshot } from "../../db/transaction.ts";
+import { noSuchWorkerGroup, requireEndpoint } from "./require-own.ts";
+import { addErrorMessage } from "./route-routes.ts";
+import type { Routers } from "./router/routers.ts";
+import { toWorkerGroupId } from "./worker-group-service.ts";
+import { findWorkerGroup } from "./worker-group-store.ts";
+import {
+  EndpointWorkersBody,
+  EndpointWorkersResponse,
+  WorkerGroupWorkersBody,
+  WorkerGroupWorkersResponse,
+} from "./worker-list-schema.ts";
+import { listWorkerRecords } from "./worker-list-service.ts";
+
+const TAG = ["Serverless"];
+
+/** Which workers there are and how they do (operations.md §14.4). */
+export function workerListRoutes(
+  { app, database, clock }: HttpScope,
+  { routers }: { readonly routers: Pick<Routers, "of"> },
+): void {
+  app.post(
+    "/get_endpoint_workers/",
+    {
+      config: { access: { operation: "api.endpoint.workers", permission: "misc", isKeyInBody: true } },
+      preSerialization: addErrorMessage,
+      schema: {
+        tags: TAG,
+        summary: "List the workers of an endpoint group",
+        body: EndpointWorkersBody,
+        response: { 200: EndpointWorkersResponse },
+      },
+    },
+    async (request) => {
+      const { userId } = identityOf(request);
+      return inSnapshot(database, async (db) => {
+        const endpointId = await requireEndpoint(db, userId, { id: request.body.id, name: undefined });
+        return listWorkerRecords(db, { endpointId, groupId: undefined, now: clock.now() }, routers);
+      });
+    },
+  );
+
+  app.post(
+    "/get_workergroup_workers/",
+    {
+      config: { access: { operation: "api.workergroup.workers", permission: "misc", isKeyInBody: true } },
+      preSerialization: addErrorMessage,
+      schema: {
+        tags: TAG,
+        summary: "List the workers of a worker group",
+        body: WorkerGroupWorkersBody,
+        response: { 200: WorkerGroupWorkersResponse },
+      },
+    },
+    async (request) => {
+      const { userId } = identityOf(request);
+      const { id } = request.body;
+      return inSnapshot(database, async (db) => {
+        const group = await findWorkerGroup(db, toWorkerGroupId(id), userId);
+        if (group === undefined) throw noSuchWorkerGroup(id);
+        const query = { endpointId: group.endpointGroupId, groupId: group.id, now: clock.now() };
+        return { workers: await listWorkerRecords(db, query, routers) };
+      });
+    },
+  );
+}
