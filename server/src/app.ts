@@ -27,6 +27,7 @@ import {
   instanceRoutes,
   instanceTaskRoutes,
   launchRoutes,
+  rootCertificate,
   listMachineIdsOf,
   OrderDesk,
   ReportRecorder,
@@ -44,7 +45,21 @@ import {
   type PaymentSettings,
 } from "./domains/payments/index.ts";
 import { reconciliationRoutes } from "./domains/reconciliation/index.ts";
-import { endpointRoutes } from "./domains/serverless/index.ts";
+import {
+  autoscalerRoutes,
+  deploymentRoutes,
+  reportRoutes,
+  endpointRoutes,
+  workerGroupRoutes,
+  workerListRoutes,
+  metricsRoutes,
+  openAiRoutes,
+  routeRoutes,
+  Routers,
+  simulateRoutes,
+  type Autoscaler,
+  type WorkerReports,
+} from "./domains/serverless/index.ts";
 import { statisticsRoutes } from "./domains/statistics/index.ts";
 import { resultRoutes } from "./domains/tasks/index.ts";
 import { teamRoutes } from "./domains/teams/index.ts";
@@ -54,6 +69,7 @@ import { MATCH_LOOP, Matcher, waitlistRoutes } from "./domains/waitlist/index.ts
 import { registerDocs } from "./http/docs.ts";
 import { agentPorts } from "./process/agent-ports.ts";
 import { listBelongings } from "./process/belongings.ts";
+import { createAutoscaling } from "./process/autoscaling.ts";
 import { createChannels } from "./process/channels.ts";
 import { registerHealth } from "./process/health.ts";
 import { registerMetrics } from "./process/metrics.ts";
@@ -94,6 +110,8 @@ export type BerthApp = {
   readonly offers: OfferTable;
   readonly space: SpaceTable;
   readonly proxy: PortProxy;
+  readonly routers: Routers;
+  readonly autoscaler: Autoscaler;
   readonly channels: ReadonlyMap<string, ChannelHandler>;
   /** Finishes what is under way; nothing new may arrive any more. */
   drain(): Promise<void>;
@@ -124,28 +142,29 @@ export function buildApp(dependencies: AppDependencies): BerthApp {
   const matcher = new Matcher({ database, clock, sealer, desk, search });
   const { deliverer, ports: noticePorts } = createNoticeParts({ ...dependencies, sealer }, dependencies.notices ?? {});
   const provider = createPaymentProvider(dependencies.payments ?? NO_PAYMENTS);
-  const loops = new LoopDriver(
-    listLoops(dependencies, {
-      seller: dependencies.seller ?? UNNAMED_SELLER,
-      provider,
-      sealer,
-      ipHistory,
-      gateway,
-      proxy,
-      matcher,
-      deliverer,
-    }),
-    {
-      clock,
-      log,
-    },
-  );
+  const routers = new Routers({ database, clock, log, processName: random(8).toString("hex") });
+  const { autoscaler, reports } = createAutoscaling({
+    ...{ database, clock, secret, sealer, desk, routers, search },
+    reportAddress: dependencies.payments?.publicUrl,
+    gatherMs: dependencies.gatherMs ?? 0,
+  });
+  const loops = createLoops(dependencies, {
+    routers,
+    autoscaler,
+    provider,
+    sealer,
+    ipHistory,
+    gateway,
+    proxy,
+    matcher,
+    deliverer,
+  });
   deliverer.whenFree(() => loops.wake(DELIVER_LOOP));
   offers.follow((machineIds) => {
     if (matcher.note(machineIds)) loops.wake(MATCH_LOOP);
   });
 
-  const means = { identities, ipHistory, offers, space, sealer, desk, poster, gateway, loops };
+  const means = { identities, ipHistory, offers, space, sealer, desk, poster, gateway, loops, routers, reports };
   const parts = { ...dependencies, ...means, search, provider, noticePorts };
   void http.app.register(async () => registerRoutes(http, parts));
 
@@ -156,10 +175,15 @@ export function buildApp(dependencies: AppDependencies): BerthApp {
     offers,
     space,
     proxy,
-    channels: createChannels({ identities, offers, space, gateway, loops, matcher }),
+    routers,
+    autoscaler,
+    channels: createChannels({ identities, offers, space, gateway, loops, matcher, routers, autoscaler }),
     async drain() {
+      await autoscaler.stop();
+      await reports.idle();
       await Promise.all([offers.stop(), space.stop()]);
       await Promise.all([desk.idle(), poster.idle(), recorder.idle(), deliverer.stop()]);
+      await routers.stop();
       await ipHistory.flush();
     },
   };
@@ -175,6 +199,8 @@ type Parts = AppDependencies & {
   readonly poster: TransferPoster;
   readonly gateway: AgentGateway;
   readonly loops: LoopDriver;
+  readonly routers: Routers;
+  readonly reports: WorkerReports;
   readonly search: (query: Readonly<Record<string, unknown>>) => ReturnType<typeof searchOffers>;
   readonly provider: PaymentProvider;
   readonly noticePorts: NoticePorts;
@@ -226,7 +252,25 @@ function registerRoutes(http: HttpScope, parts: Parts): void {
   arrearsRoutes(http);
   capRoutes(http);
   hostSideRoutes(http, parts);
+  routeRoutes(http, { routers: parts.routers, sealer });
+  reportRoutes(http, parts.reports);
   endpointRoutes(http, { destroyInstance: destroyIfPresent, random });
+  autoscalerRoutes(http);
+  workerListRoutes(http, { routers: parts.routers });
+  metricsRoutes(http);
+  simulateRoutes(http);
+  openAiRoutes(http, {
+    routers: parts.routers,
+    sealer,
+    authenticate: async (presented, ipAddress) => {
+      const identity = await identities.authenticate(presented);
+      if (identity !== undefined) ipHistory.record(identity, ipAddress);
+      return identity;
+    },
+    rootCertificate: () => rootCertificate({ database, clock, sealer }),
+  });
+  workerGroupRoutes(http, { desk, sealer, search, destroyInstance: destroyIfPresent });
+  deploymentRoutes(http, { desk, sealer, search, destroyInstance: destroyIfPresent, random, secret });
   noticeRoutes(http, parts.noticePorts);
   reconciliationRoutes(http, { log });
   registerHealth(http, loops);
@@ -242,6 +286,14 @@ function hostSideRoutes(http: HttpScope, { sealer, random, secret, space, gatewa
   hostingRoutes(http);
   volumeRoutes(http, { space, means: { random, sealer } });
   networkVolumeRoutes(http, { findUser: (db, text) => findUserByEmailOrId(db, text) });
+}
+
+function createLoops(
+  dependencies: AppDependencies,
+  means: Omit<Parameters<typeof listLoops>[1], "seller">,
+): LoopDriver {
+  const seller = dependencies.seller ?? UNNAMED_SELLER;
+  return new LoopDriver(listLoops(dependencies, { ...means, seller }), dependencies);
 }
 
 function createGateway(

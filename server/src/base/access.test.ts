@@ -81,6 +81,17 @@ test("an instance's key may do four things, to its own instance alone", () => {
   }
 });
 
+test("an instance's key may ask for code of a deployment, and for nothing else of one", () => {
+  const download = { operation: "api.deployment.download", permission: "instance_read" } as const;
+  assert.equal(refuseOperation(ofInstance, download), undefined);
+  // Which deployment that may be is for the handler to say.
+  assert.equal(refuseParameters(ofInstance, download, [{ id: "8" }]), undefined);
+  for (const name of ["show", "list", "versions", "delete", "delete_named", "deploy", "start", "stop", "heartbeat"]) {
+    const access = { operation: `api.deployment.${name}`, permission: "instance_write" } as const;
+    assert.equal(refuseOperation(ofInstance, access)?.kind, "forbidden", name);
+  }
+});
+
 test("numbers compare as numbers, and text that is no number compares with none", () => {
   assert.ok(satisfies("10", "gte", 9) && satisfies(10, "lte", "10.0") && !satisfies("9", "gte", "10"));
   for (const value of ["", " ", "x", true, null, undefined, {}, [5]]) {

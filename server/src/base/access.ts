@@ -14,6 +14,8 @@ export type RouteAccess = {
   readonly permission: PermissionCategory | "public" | "optional" | "any" | "admin";
   /** With `optional`: the category that a key must have when one is sent. Without it every valid key will do. */
   readonly keyPermission?: PermissionCategory;
+  /** The key may also come as `api_key` in the body (operations.md §0.2). */
+  readonly isKeyInBody?: true;
   /** Which limit of the configuration applies; `default` when absent. */
   readonly limit?: LimitName;
 };
@@ -27,6 +29,12 @@ const INSTANCE_KEY_OPERATIONS: ReadonlySet<string> = new Set([
   "api.instance.reboot",
   "api.instance.destroy",
 ]);
+
+/**
+ * What it may do to what its instance works for: the code of its deployment. No parameter says which that is, so the
+ * handlers of these look it up and refuse every other (`api.deployment.download`).
+ */
+const WORKPLACE_OPERATIONS: ReadonlySet<string> = new Set(["api.deployment.download"]);
 
 /** The parameters of one part of a request: its path, its query or its body. */
 export type Parameters = Readonly<Record<string, unknown>>;
@@ -42,7 +50,7 @@ export function refuseOperation(identity: Identity, access: RouteAccess): AppErr
   const permission = requiredOf(access);
   if (permission === "public") return undefined;
   if (identity.instanceId !== undefined) {
-    return INSTANCE_KEY_OPERATIONS.has(operation)
+    return INSTANCE_KEY_OPERATIONS.has(operation) || WORKPLACE_OPERATIONS.has(operation)
       ? undefined
       : forbidden(`This key belongs to one instance and may not call ${operation}.`);
   }
@@ -70,6 +78,7 @@ export function refuseParameters(
   if (permission === "public") return undefined;
   const { instanceId, permissions } = identity;
   if (instanceId !== undefined) {
+    if (WORKPLACE_OPERATIONS.has(access.operation)) return undefined;
     const ids = valuesOf("id", parts);
     const isOwn = ids.length > 0 && ids.every((id) => satisfies(id, "eq", instanceId));
     return isOwn ? undefined : forbidden("This key belongs to one instance and may not touch another.");

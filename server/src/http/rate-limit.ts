@@ -15,6 +15,16 @@ export const DEFAULT_LIMITS: Limits = {
   operations: {
     // Clients ask for a result several times a second until it is there, and many may share an address.
     "api.result.show": { perSecond: 100, burst: 600 },
+    // Answered from memory; each request to an endpoint asks once, and all of a service's may come from one address.
+    "api.route.request": { perSecond: 20_000, burst: 40_000 },
+    "api.endpoint.complete": { perSecond: 2_000, burst: 4_000 },
+    // Thousands of workers may come through one address, and what they say is looked at in memory first.
+    "api.worker.report": { perSecond: 5_000, burst: 20_000 },
+    "api.worker.finish": { perSecond: 5_000, burst: 20_000 },
+    // A text that is always the same; one container of a host must not be able to keep it from the others.
+    "api.route.public_key": { perSecond: 5_000, burst: 20_000 },
+    // All workers of a deployment may start at the same time, behind one address.
+    "api.deployment.file": { perSecond: 200, burst: 2_000 },
     // A payment provider calls from few addresses for all its users, and comes back hours later when it is refused.
     "api.billing.webhook": { perSecond: 200, burst: 2_000 },
   },

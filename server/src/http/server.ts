@@ -50,12 +50,19 @@ export function identityOf(request: FastifyRequest): Identity {
   return request.identity;
 }
 
-/** The key that a request presents: the header, or the query of older clients (operations.md §0.2). */
+/** The key that a request presents: the header, the query of older clients, or for some the body (operations.md §0.2). */
 function presentedSecret(request: FastifyRequest): string | undefined {
   const header = request.headers.authorization;
   if (header !== undefined) return /^bearer\s+(\S+)\s*$/i.exec(header)?.[1] ?? "";
-  const { api_key: fromQuery } = request.query as { api_key?: unknown };
-  return typeof fromQuery === "string" ? fromQuery : undefined;
+  const { api_key: fromQuery } = asParameters(request.query);
+  if (typeof fromQuery === "string") return fromQuery;
+  if (!mayHaveKeyInBody(request)) return undefined;
+  const { api_key: fromBody } = asParameters(request.body);
+  return typeof fromBody === "string" ? fromBody : undefined;
+}
+
+function mayHaveKeyInBody({ routeOptions }: FastifyRequest): boolean {
+  return routeOptions.config.access?.isKeyInBody === true;
 }
 
 /** Builds the HTTP server with everything that holds for all operations; domains then add their routes. */
@@ -84,16 +91,7 @@ export function createHttp(dependencies: HttpDependencies): HttpScope {
   acceptJson(app);
   requireAccess(app);
   describe(app);
-  app.addHook("onRequest", authenticator(dependencies));
-  app.addHook("preValidation", async (request) => {
-    sanitizeQuery(request.query);
-    const { identity, routeOptions } = request;
-    sanitize(request.body, routeOptions.config.nullMembers);
-    const access = routeOptions.config.access;
-    if (identity === undefined || access === undefined) return;
-    const refused = refuseParameters(identity, access, [request.params, request.query, request.body].map(asParameters));
-    if (refused) throw refused;
-  });
+  admitCallers(app, authenticator(dependencies));
   let isClosing = false;
   app.addHook("preClose", async () => {
     isClosing = true;
@@ -123,6 +121,25 @@ export function createHttp(dependencies: HttpDependencies): HttpScope {
     repeatable,
     mutate: (request, work) => withTransaction(database, clock, (tx) => once(tx, repeatable(request), () => work(tx))),
   };
+}
+
+/** Who calls is known before anything else is done for him, and what his key is narrowed to before his request is. */
+function admitCallers(app: App, authenticate: (request: FastifyRequest) => Promise<void>): void {
+  app.addHook("onRequest", async (request) => {
+    // Its body is read first, and only for keys in bodies: nobody else may send much before being known.
+    if (mayHaveKeyInBody(request) && presentedSecret(request) === undefined) return;
+    await authenticate(request);
+  });
+  app.addHook("preValidation", async (request) => {
+    sanitizeQuery(request.query);
+    sanitize(request.body, request.routeOptions.config.nullMembers);
+    if (mayHaveKeyInBody(request) && request.identity === undefined) await authenticate(request);
+    const { identity, routeOptions } = request;
+    const access = routeOptions.config.access;
+    if (identity === undefined || access === undefined) return;
+    const refused = refuseParameters(identity, access, [request.params, request.query, request.body].map(asParameters));
+    if (refused) throw refused;
+  });
 }
 
 function malformedJson({ malformedJson: own }: FastifyContextConfig, cause: Error): AppError {

@@ -16,7 +16,14 @@ import { chargeDayLoop, meteringLoops } from "../domains/metering/index.ts";
 import { deliverLoop, noticeLoops, type Deliverer } from "../domains/notices/index.ts";
 import { paymentLoops, type PaymentProvider } from "../domains/payments/index.ts";
 import { reconciliationLoops } from "../domains/reconciliation/index.ts";
-import { retryWorkerRemoval } from "../domains/serverless/index.ts";
+import {
+  autoscaleLoops,
+  deploymentLoops,
+  retryWorkerRemoval,
+  routerLoops,
+  type Autoscaler,
+  type Routers,
+} from "../domains/serverless/index.ts";
 import { statisticsLoops } from "../domains/statistics/index.ts";
 import { taskLoops } from "../domains/tasks/index.ts";
 import { teamLoops } from "../domains/teams/index.ts";
@@ -35,6 +42,8 @@ export function listLoops(
     gateway,
     proxy,
     matcher,
+    routers,
+    autoscaler,
     deliverer,
     provider,
     sealer,
@@ -44,6 +53,8 @@ export function listLoops(
     readonly gateway: AgentGateway;
     readonly proxy: PortProxy;
     readonly matcher: Matcher;
+    readonly routers: Routers;
+    readonly autoscaler: Autoscaler;
     readonly deliverer: Deliverer;
     readonly provider: PaymentProvider;
     readonly sealer: Sealer;
@@ -57,13 +68,7 @@ export function listLoops(
       everyMs: IP_HISTORY_FLUSH_MS,
       run: () => ipHistory.flush(),
     },
-    {
-      name: "retry-worker-removal",
-      description: "Tries again to remove workers of deleted endpoint groups.",
-      everyMs: 5_000,
-      run: () =>
-        retryWorkerRemoval({ database, clock, destroyInstance: destroyIfPresent, maxPerRun: 100 }, clock.now()),
-    },
+    ...endpointLoops({ database, clock }, { routers, autoscaler }),
     ...hostLoops({ database, clock, notifyMarket }),
     ...instanceLoops({ database, clock }),
     ...meteringLoops({ database, clock }),
@@ -95,5 +100,24 @@ export function listLoops(
       inventories: () => gateway.inventories(),
       tellAgain: (machineIds) => gateway.push(machineIds),
     }),
+  ];
+}
+
+/** Everything that goes on in endpoints without being asked. */
+function endpointLoops(
+  { database, clock }: { readonly database: Database; readonly clock: Clock },
+  { routers, autoscaler }: { readonly routers: Routers; readonly autoscaler: Autoscaler },
+): readonly Loop[] {
+  return [
+    {
+      name: "retry-worker-removal",
+      description: "Tries again to remove workers of deleted endpoint groups.",
+      everyMs: 5_000,
+      run: () =>
+        retryWorkerRemoval({ database, clock, destroyInstance: destroyIfPresent, maxPerRun: 100 }, clock.now()),
+    },
+    ...routerLoops({ database, clock, routers }),
+    ...autoscaleLoops({ database, clock, autoscaler }),
+    ...deploymentLoops({ database, clock, destroyInstance: destroyIfPresent }),
   ];
 }

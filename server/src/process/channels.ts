@@ -5,6 +5,7 @@ import { DELETED_CHANNEL, MARKET_CHANNEL, REVOKED_CHANNEL, type AgentGateway } f
 import { DESIRED_CHANNEL, PROXY_PORTS_CHANNEL } from "../domains/instances/index.ts";
 import type { OfferTable } from "../domains/market/index.ts";
 import { DELIVER_LOOP, NOTICES_CHANNEL } from "../domains/notices/index.ts";
+import { ENDPOINTS_CHANNEL, FINISHED_CHANNEL, type Autoscaler, type Routers } from "../domains/serverless/index.ts";
 import { TASKS_CHANNEL } from "../domains/tasks/index.ts";
 import { VOLUMES_CHANNEL, type SpaceTable } from "../domains/volumes/index.ts";
 import { MATCH_LOOP, STANDING_REQUESTS_CHANNEL, type Matcher } from "../domains/waitlist/index.ts";
@@ -18,11 +19,13 @@ type Listening = {
   readonly gateway: AgentGateway;
   readonly loops: LoopDriver;
   readonly matcher: Matcher;
+  readonly routers: Pick<Routers, "channel" | "finishedChannel">;
+  readonly autoscaler: Autoscaler;
 };
 
 /** What each notification of the database leads to. */
 export function createChannels(listening: Listening): ReadonlyMap<string, ChannelHandler> {
-  const { identities, offers, space, gateway, loops, matcher } = listening;
+  const { identities, offers, space, gateway, loops, matcher, routers, autoscaler } = listening;
   const pushes: ChannelHandler = {
     onMessage: (payload) => gateway.push(payload.split(",").map((id) => asId<MachineId>(Number(id)))),
     onGap: () => gateway.pushAll(),
@@ -31,7 +34,13 @@ export function createChannels(listening: Listening): ReadonlyMap<string, Channe
     [API_KEYS_CHANNEL, identities.channelHandler],
     [MARKET_CHANNEL, both(offers.channel, space.channel)],
     [STANDING_REQUESTS_CHANNEL, matcher.channel(() => loops.wake(MATCH_LOOP))],
-    [DESIRED_CHANNEL, pushes],
+    [
+      DESIRED_CHANNEL,
+      both(pushes, {
+        onMessage: (payload) => autoscaler.noteMachines(payload.split(",").map((id) => asId<MachineId>(Number(id)))),
+        onGap: () => {},
+      }),
+    ],
     [VOLUMES_CHANNEL, pushes],
     [
       REVOKED_CHANNEL,
@@ -50,6 +59,8 @@ export function createChannels(listening: Listening): ReadonlyMap<string, Channe
       },
     ],
     [NOTICES_CHANNEL, { onMessage: () => loops.wake(DELIVER_LOOP), onGap: () => loops.wake(DELIVER_LOOP) }],
+    [ENDPOINTS_CHANNEL, both(routers.channel, autoscaler.channel)],
+    [FINISHED_CHANNEL, routers.finishedChannel],
     [PROXY_PORTS_CHANNEL, { onMessage: () => loops.wake(PROXY_LOOP), onGap: () => loops.wake(PROXY_LOOP) }],
   ]);
 }
