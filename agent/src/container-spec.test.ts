@@ -16,7 +16,10 @@ const context = {
   real_gpu_uuids: new Set(["GPU-a"]),
 };
 
-const provision = { image: "example/app", image_id: "sha256:1", network: null, mounts: [], image_volumes: [] };
+const provision = {
+  ...{ image: "example/app", image_id: "sha256:1", network: null, relay_url: undefined },
+  ...{ mounts: [], image_volumes: [] },
+};
 
 describe("a container's recipe", () => {
   it("the host's own variables win over those of a renter", () => {
@@ -25,13 +28,26 @@ describe("a container's recipe", () => {
       ["GPU_COUNT", "99"],
       ["MINE", "a=b c"],
     ];
-    const built = new Map(buildEnvironment(order(1, { env, gpu_uuids: ["GPU-a", "declared-x-0"] }), [], "203.0.113.9"));
+    const given = order(1, { env, gpu_uuids: ["GPU-a", "declared-x-0"] });
+    const built = new Map(buildEnvironment(given, [], { public_ipaddr: "203.0.113.9", relay_url: undefined }));
     assert.deepEqual(Object.fromEntries(built), {
       NVIDIA_VISIBLE_DEVICES: "void",
       GPU_COUNT: "2",
       MINE: "a=b c",
       PUBLIC_IPADDR: "203.0.113.9",
     });
+  });
+
+  it("says where the server is reached, unless the order says it", () => {
+    const host = { public_ipaddr: "203.0.113.9", relay_url: "http://172.18.0.1:18432" };
+    const find = (env: [string, string][]) => {
+      const built = new Map(buildEnvironment(order(1, { env }), [], host));
+      return [built.get("REPORT_ADDR"), built.get("VAST_API_URL")];
+    };
+    assert.deepEqual(find([]), [host.relay_url, host.relay_url]);
+    assert.deepEqual(find([["REPORT_ADDR", "https://a.example"]]), ["https://a.example", host.relay_url]);
+    const silent = buildEnvironment(order(1), [], { ...host, relay_url: undefined });
+    assert.ok(!silent.some(([name]) => name === "REPORT_ADDR" || name === "VAST_API_URL"));
   });
 
   it("an identity port is the same number on both sides, under the variable of the number asked for", () => {

@@ -31,11 +31,15 @@ export type Provision = {
   readonly image: string;
   readonly image_id: string;
   readonly network: string | null;
+  /** Where programs on the network reach the server; undefined where they cannot. */
+  readonly relay_url: string | undefined;
   readonly mounts: readonly Mount[];
   readonly image_volumes: ContainerSpec["image_volumes"];
 };
 
 const MILLIS_PER_CORE = 1000;
+/** By which workers and the command line in a container find the server; an order that has them knows better. */
+const SERVER_VARIABLES = ["REPORT_ADDR", "VAST_API_URL"] as const;
 const SSH_PORT = 22;
 
 /** The whole recipe of one container, from the order, what the host has ready, and the external ports chosen for it. */
@@ -61,7 +65,7 @@ export function buildContainerSpec(
       ...(order.command.mode === "shell" ? { [LABEL_NOTICE_SIGNAL]: "SIGUSR1" } : {}),
       ...(ssh ? { [LABEL_SSH_PORT]: String(ssh.binding.host_port) } : {}),
     },
-    env: buildEnvironment(order, ports, context.public_ipaddr),
+    env: buildEnvironment(order, ports, { ...context, ...provision }),
     entrypoint: launch.entrypoint,
     command: launch.command,
     has_init: launch.has_init,
@@ -92,9 +96,10 @@ function isPlatformSsh(order: DesiredInstance, port: DesiredInstance["ports"][nu
 export function buildEnvironment(
   order: DesiredInstance,
   ports: readonly ChosenPort[],
-  public_ipaddr: string,
+  { public_ipaddr, relay_url }: Pick<SpecContext, "public_ipaddr"> & Pick<Provision, "relay_url">,
 ): readonly (readonly [string, string])[] {
-  const env = new Map<string, string>(order.env);
+  const server = relay_url === undefined ? [] : SERVER_VARIABLES.map((name) => [name, relay_url] as const);
+  const env = new Map<string, string>([...server, ...order.env]);
   env.set("PUBLIC_IPADDR", public_ipaddr);
   for (const { request, binding } of ports) {
     env.set(`VAST_${request.protocol.toUpperCase()}_PORT_${request.container_port}`, String(binding.host_port));

@@ -136,6 +136,8 @@ export type LogRequest = {
 };
 /** `bridge` is the name of the interface on the host. */
 export type NetworkSpec = { readonly name: string; readonly bridge: string };
+/** Where the host is on a network, and which addresses are of it, such as `172.18.0.0/16`. */
+export type NetworkAddress = { readonly gateway: string; readonly subnet: string };
 export type CommitRequest = { readonly repository: string; readonly tag: string; readonly is_paused: boolean };
 /** Bytes of all layers known so far; both grow while the registry is still telling. */
 export type PullProgress = { readonly received_bytes: number; readonly total_bytes: number };
@@ -187,8 +189,8 @@ export type Engine = {
   push(request: PullRequest): Promise<Result<void>>;
   /** Forgets a name of an image, and its data when nothing else needs it; an unknown one succeeds. */
   removeImage(image: string): Promise<Result<void>>;
-  /** A bridge network whose containers do not see each other, made unless it is there. */
-  provideNetwork(network: NetworkSpec): Promise<Result<void>>;
+  /** A bridge network whose containers do not see each other, made unless it is there; null where nothing is on it. */
+  provideNetwork(network: NetworkSpec): Promise<Result<NetworkAddress | null>>;
   /** One that does not exist succeeds. */
   removeNetwork(name: string): Promise<Result<void>>;
   /** Calls back for containers that carry the label until the returned function is called. */

@@ -75,6 +75,7 @@ export class Host {
       disks: deps.disks,
       common_mounts: deps.settings.common_mounts,
       provideNetwork: () => deps.network.provide(),
+      relayUrl: () => deps.network.relayUrl(),
       volumesSettled: () => this.#volumes.settled(),
       imageBelow: (instance_id) => (this.#disks?.has(instance_id) ? this.#book.imageBelow(instance_id) : undefined),
       guarded_images: this.#guardedImages,
@@ -178,7 +179,9 @@ export class Host {
     this.#pruneMeters();
   }
 
-  notes(): Omit<Notes, "boot_id" | "lease"> {
+  /** Undefined until the host has looked: what was noted before is not replaced by less. */
+  notes(): Omit<Notes, "boot_id" | "lease"> | undefined {
+    if (!this.#isListed) return undefined;
     const [keys, pulled_images] = [this.#doors.notes(), this.#images.notes()];
     const notices = Object.fromEntries(this.#notices.standings);
     return { ...this.#book.notes(), keys, pulled_images, guarded_images: [...this.#guardedImages], notices };
@@ -366,15 +369,12 @@ export class Host {
       return;
     }
     this.#noteReachability(null);
-    if (epoch === this.#epoch) this.#adoptAll(listed.value);
-    else this.#nextResyncMs = clock.monotonicMs();
+    if (epoch === this.#epoch) {
+      this.#book.adoptAll(listed.value);
+      this.#isListed = true;
+      this.#deps.onChange("state");
+    } else this.#nextResyncMs = clock.monotonicMs();
     this.#reconcile();
-  }
-
-  #adoptAll(containers: readonly Container[]): void {
-    this.#book.adoptAll(containers);
-    this.#isListed = true;
-    this.#deps.onChange("state");
   }
 
   #noteReachability(failure: EngineFailure | null): void {

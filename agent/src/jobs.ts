@@ -32,6 +32,8 @@ export type JobContext = {
   readonly common_mounts: readonly Mount[];
   /** The network that keeps containers apart, with its rules in place; null is the engine's own. */
   readonly provideNetwork: () => Promise<Result<string | null>>;
+  /** Where programs on it reach the server; undefined where they cannot. */
+  readonly relayUrl: () => string | undefined;
   /** Waits until the volumes that are desired now were looked at. */
   readonly volumesSettled: () => Promise<void>;
   /** The image below the disk of an instance whose container is gone; undefined for a new disk. */
@@ -131,7 +133,8 @@ async function provide(
     targets.map(async (target, index) => ({ target, directory: await disk.volumeDirectory(index) })),
   );
   const mounts = [...context.common_mounts, ...volumes.value, ...(await certificateMounts(context, order, disk))];
-  return succeed({ image, image_id: facts.id, network, mounts, image_volumes });
+  const relay_url = context.relayUrl();
+  return succeed({ image, image_id: facts.id, network, relay_url, mounts, image_volumes });
 }
 
 /** For what a notebook server says over HTTPS. A disk that is full keeps the certificate of the container before. */

@@ -10,13 +10,16 @@ import { realGpuAccess } from "./gpu/index.ts";
 import { takeInventory } from "./inventory.ts";
 import type { Log } from "./log.ts";
 import type { Membership } from "./membership.ts";
+import type { NetworkAddress } from "./engine.ts";
 import { createNetwork } from "./network/network.ts";
+import { openRelay, RELAY_LIMITS, type Relay } from "./network/relay.ts";
 import { fileNotes } from "./notes.ts";
 import type { Options } from "./options.ts";
 import { probePortOn } from "./ports.ts";
 import { prepareDocker, realMachine } from "./prepare-docker.ts";
 import { startHost, type RunningHost } from "./run-host.ts";
 import { programRunner } from "./programs.ts";
+import { parseServerUrl } from "./server-url.ts";
 import { createSshService } from "./ssh/service.ts";
 import { createSandbox } from "./tasks/sandbox.ts";
 import { prepareToolbox, TOOLBOX_PATH } from "./toolbox.ts";
@@ -69,6 +72,7 @@ export async function startReal(
       port_range: options.port_range,
       // Behind a local resolver, Docker gives containers the servers that it asks.
       readResolvConf: () => ["/etc/resolv.conf", "/run/systemd/resolve/resolv.conf"].map(readFirst).join("\n"),
+      openRelay: relayOpener(options, log),
     }),
     ssh: createSshService({ docker_socket, bind_address, state_dir, clock, random: Math.random, log }),
     common_mounts: [{ source: directory, target: TOOLBOX_PATH, is_read_only: true }],
@@ -85,6 +89,16 @@ export async function startReal(
     isPortFree: probePortOn(bind_address),
     delay_ms: 0,
   });
+}
+
+function relayOpener({ server_url, port_range }: SettledOptions, log: Log) {
+  const api_url = parseServerUrl(server_url)?.api_url ?? server_url;
+  const isForRenters = (port: number) => port >= port_range.first && port <= port_range.last;
+  return async (place: NetworkAddress): Promise<Relay | undefined> => {
+    const relay = await openRelay({ api_url, place, limits: RELAY_LIMITS, isForRenters, clock: systemClock, log });
+    if (!relay) log.warn({ ...place }, "no port is free for what containers ask the server: they do without");
+    return relay;
+  };
 }
 
 /** Most hosts never make a certificate: what it takes is loaded for the first one. */

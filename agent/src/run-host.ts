@@ -120,6 +120,7 @@ export function startHost(input: HostInput): RunningHost {
       tunnels.close();
       host.close();
       input.ssh?.close();
+      await input.network.close();
       await input.disks.close();
       if (host.isEmpty) await input.network.remove();
     },

@@ -1,4 +1,4 @@
-import { createServer, type IncomingMessage } from "node:http";
+import { createServer, type IncomingMessage, type RequestListener } from "node:http";
 import { once } from "node:events";
 import { WebSocketServer, type WebSocket } from "ws";
 import {
@@ -42,7 +42,9 @@ export class FakeServer {
   #desired: readonly DesiredInstance[] | undefined;
   #version = 0;
   #waiting = new Set<() => void>();
-  readonly #http = createServer((_request, response) => response.writeHead(404).end());
+  /** What it answers to requests. */
+  answer: RequestListener = (_request, response) => response.writeHead(404).end();
+  readonly #http = createServer((request, response) => this.answer(request, response));
   readonly #ws = new WebSocketServer({ noServer: true, perMessageDeflate: false });
 
   /** Reachable on `address` only. */
@@ -95,7 +97,7 @@ export class FakeServer {
   }
 
   /** Waits until `look` finds something, looking again at each message and connection. */
-  async until<T>(what: string, look: () => T | undefined | false, timeout_ms = 20_000): Promise<T> {
+  async until<T>(what: string, look: () => T | undefined | false, timeout_ms = 60_000): Promise<T> {
     const deadline = AbortSignal.timeout(timeout_ms);
     for (;;) {
       const found = look();

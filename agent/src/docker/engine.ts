@@ -13,6 +13,7 @@ import {
   type LogRequest,
   type Program,
   type ProgramUser,
+  type NetworkAddress,
   type NetworkSpec,
   type PullRequest,
   type Result,
@@ -34,6 +35,7 @@ import {
   readCreatedId,
   readImage,
   readListedIds,
+  readNetworkAddress,
   readStats,
   readStorage,
   readVersion,
@@ -202,8 +204,8 @@ export class DockerEngine implements Engine {
     return connection.ok ? pushImage(connection.value, request) : connection;
   }
 
-  provideNetwork(network: NetworkSpec): Promise<Result<void>> {
-    return provideNetwork((call) => this.#call(call), network);
+  async provideNetwork(network: NetworkSpec): Promise<Result<NetworkAddress | null>> {
+    return read(await provideNetwork((call) => this.#call(call), network), readNetworkAddress);
   }
 
   removeNetwork(name: string): Promise<Result<void>> {

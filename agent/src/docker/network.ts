@@ -3,15 +3,15 @@ import type { Call } from "./connection.ts";
 
 /**
  * Makes a bridge network on which containers do not see each other. Its containers have no IPv6: what the firewall says
- * of them is then said once. A network of the name that is there already is taken as it is; its name is ours alone.
+ * of them is then said once. A network of the name that is there already is taken as it is; its name is ours alone. Returns what the engine says of it.
  */
 export async function provideNetwork(
   call: (call: Call) => Promise<Result<unknown>>,
   { name, bridge }: NetworkSpec,
-): Promise<Result<void>> {
-  const found = await call({ method: "GET", path: `/networks/${encodeURIComponent(name)}` });
-  if (found.ok) return succeed(undefined);
-  if (found.failure.kind !== "not_found") return found;
+): Promise<Result<unknown>> {
+  const look = { method: "GET", path: `/networks/${encodeURIComponent(name)}` } as const;
+  const found = await call(look);
+  if (found.ok || found.failure.kind !== "not_found") return found;
   const body = {
     Name: name,
     CheckDuplicate: true,
@@ -26,7 +26,7 @@ export async function provideNetwork(
   };
   const made = await call({ method: "POST", path: "/networks/create", body });
   // Somebody was faster: that one is as good.
-  return made.ok || made.failure.kind === "conflict" ? succeed(undefined) : made;
+  return made.ok || made.failure.kind === "conflict" ? call(look) : made;
 }
 
 export async function removeNetwork(

@@ -1,7 +1,16 @@
+import { isIP } from "node:net";
 import { dirname } from "node:path";
 import { Type, type Static } from "typebox";
 import { Compile } from "typebox/compile";
-import type { Container, ContainerPhase, ImageFacts, PortBinding, Protocol, Traffic } from "../engine.ts";
+import type {
+  Container,
+  ContainerPhase,
+  ImageFacts,
+  NetworkAddress,
+  PortBinding,
+  Protocol,
+  Traffic,
+} from "../engine.ts";
 
 /** The parts of the engine's answers that the agent reads; everything else in them is ignored. */
 const Inspected = Type.Object({
@@ -71,6 +80,13 @@ const image = Compile(
     ),
   }),
 );
+const network = Compile(
+  Type.Object({
+    IPAM: Type.Object({
+      Config: Type.Array(Type.Object({ Subnet: Type.Optional(Type.String()), Gateway: Type.Optional(Type.String()) })),
+    }),
+  }),
+);
 const event = Compile(Type.Object({ Action: Type.String(), Actor: Type.Object({ ID: Type.String() }) }));
 
 /** Undefined when the answer is not what the engine's documentation says; so for all readers here. */
@@ -96,6 +112,20 @@ function readNetwork(settings: Static<typeof Inspected>["NetworkSettings"]): Con
   const networks = Object.values(settings?.Networks ?? {});
   const ip_address = networks.find((network) => network.IPAddress !== "")?.IPAddress ?? "";
   return namespace_path === "" || ip_address === "" ? null : { ip_address, namespace_path };
+}
+
+/** Null where the engine does not say it, of networks of special drivers. */
+export function readNetworkAddress(value: unknown): NetworkAddress | null {
+  if (!network.Check(value)) return null;
+  const found = value.IPAM.Config.find(({ Subnet = "", Gateway = "" }) => isCidr(Subnet) && isIP(Gateway) === 4);
+  return found?.Subnet === undefined || found.Gateway === undefined
+    ? null
+    : { gateway: found.Gateway, subnet: found.Subnet };
+}
+
+function isCidr(text: string): boolean {
+  const [base = "", prefix = ""] = text.split("/");
+  return isIP(base) === 4 && /^\d{1,2}$/.test(prefix) && Number(prefix) <= 32;
 }
 
 function readLayerDirectory(driver: Static<typeof Inspected>["GraphDriver"]): string | null {

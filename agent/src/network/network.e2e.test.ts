@@ -13,8 +13,10 @@ import { until } from "../../../test/support/until.ts";
 import { systemClock } from "../clock.ts";
 import { plainSpec } from "../engine.contract.ts";
 import { createDockerEngine } from "../docker/engine.ts";
+import { silentLog } from "../log.ts";
 import { programRunner } from "../programs.ts";
 import { createNetwork, type Network } from "./network.ts";
+import { openRelay, RELAY_LIMITS } from "./relay.ts";
 import { networkNames } from "./rules.ts";
 
 const run = promisify(execFile);
@@ -31,6 +33,7 @@ describe("the network of renters' containers", () => {
   let network: Network;
   let inRange: Server;
   let outOfRange: Server;
+  let server: Server;
   let image = "";
 
   const rulesNow = async () =>
@@ -60,18 +63,19 @@ describe("the network of renters' containers", () => {
     assert.ok(seen.ok && seen.value.network);
     return { id: made.value, address: seen.value.network.ip_address };
   };
-  /** Whether a web server answers, tried from inside. */
-  const reaches = async (id: string, url: string): Promise<boolean> => {
-    const { hostname, port } = new URL(url);
-    const ask = `printf 'GET / HTTP/1.0\\r\\n\\r\\n' | nc -w 1 ${hostname} ${port || "80"}`;
+  /** What a web server answers, tried from inside. */
+  const ask = async (id: string, url: string): Promise<string> => {
+    const { hostname, port, pathname } = new URL(url);
+    const command = `printf 'GET ${pathname} HTTP/1.0\\r\\n\\r\\n' | nc -w 1 ${hostname} ${port || "80"}`;
     const asked = await engine.exec(id, {
-      argv: ["/bin/sh", "-c", ask],
+      argv: ["/bin/sh", "-c", command],
       signal: new AbortController().signal,
       output_limit_bytes: 10_000,
     });
     assert.ok(asked.ok, JSON.stringify(asked));
-    return asked.value.stdout.toString().startsWith("HTTP/1");
+    return asked.value.stdout.toString();
   };
+  const reaches = async (id: string, url: string) => (await ask(id, url)).startsWith("HTTP/1");
 
   before(async () => {
     image = await busyboxImage();
@@ -80,12 +84,20 @@ describe("the network of renters' containers", () => {
     outside.start("busybox", ["httpd", "-f", "-p", "80", "-h", "/etc"]);
     inRange = await listenOn();
     outOfRange = await listenOn();
+    server = createServer((_request, response) => response.end("the server"));
+    server.listen(0, "127.0.0.1");
+    await once(server, "listening");
     network = createNetwork({
       engine,
       run: programRunner(systemClock),
       host_key: HOST_KEY,
       port_range: { first: portOf(inRange), last: portOf(inRange) },
       readResolvConf: () => "nameserver 198.51.100.53\n",
+      openRelay: (place) =>
+        openRelay({
+          ...{ place, limits: RELAY_LIMITS, isForRenters: () => false, clock: systemClock, log: silentLog },
+          api_url: `http://127.0.0.1:${portOf(server)}`,
+        }),
     });
   });
   after(async () => {
@@ -93,6 +105,7 @@ describe("the network of renters' containers", () => {
     await network.remove();
     inRange.close();
     outOfRange.close();
+    server.close();
     await outside.close();
   });
 
@@ -121,6 +134,18 @@ describe("the network of renters' containers", () => {
       otherAddress: false,
       rentersPort: true,
     });
+  });
+
+  it("asks the server what workers ask it, through one port of the host, and nothing else", async () => {
+    const tenant = await container();
+    const relay = network.relayUrl();
+    assert.ok(relay !== undefined);
+    assert.match(await ask(tenant.id, `${relay}/pubkey/`), /^HTTP\/1\.1 200 [^]*\r\n\r\nthe server$/);
+    assert.match(await ask(tenant.id, `${relay}/api/v0/instances/`), /^HTTP\/1\.1 404 /);
+    assert.equal(await reaches(tenant.id, `http://127.0.0.1:${portOf(server)}/`), false);
+    const elsewhere = new URL(relay);
+    elsewhere.hostname = outside.gateway;
+    assert.equal(await reaches(tenant.id, elsewhere.href), false, "only at the address of their own network");
   });
 
   it("a neighbour on the same host is out of reach, by its address, by IPv6 and by name", async () => {

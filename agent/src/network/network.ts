@@ -1,8 +1,9 @@
-import type { Engine, Result } from "../engine.ts";
+import type { Engine, NetworkAddress, Result } from "../engine.ts";
 import { fail, succeed } from "../engine.ts";
 import type { PortRange } from "../ports.ts";
 import type { RunProgram } from "../programs.ts";
 import { installRules, removeRules } from "./firewall.ts";
+import type { Relay } from "./relay.ts";
 import { networkNames, readResolvers } from "./rules.ts";
 
 export type Network = {
@@ -10,6 +11,10 @@ export type Network = {
   provide(): Promise<Result<string | null>>;
   /** Looks again, beside whatever goes on; until that is done the last look counts. */
   refresh(): Promise<void>;
+  /** Where containers reach the server by way of this host, once the network is there; undefined where they cannot. */
+  relayUrl(): string | undefined;
+  /** Stops carrying requests of containers; network and rules stay. */
+  close(): Promise<void>;
   /** Removes network and rules; only when no container is left. */
   remove(): Promise<void>;
 };
@@ -18,6 +23,8 @@ export type Network = {
 export const noNetwork: Network = {
   provide: () => Promise.resolve(succeed(null)),
   refresh: () => Promise.resolve(),
+  relayUrl: () => undefined,
+  close: () => Promise.resolve(),
   remove: () => Promise.resolve(),
 };
 
@@ -32,11 +39,14 @@ export function createNetwork(input: {
   readonly port_range: PortRange;
   /** The text of the host's `resolv.conf`. */
   readonly readResolvConf: () => string;
+  /** Undefined when it could not be opened: containers do without it, and the next look tries again. */
+  readonly openRelay?: (place: NetworkAddress) => Promise<Relay | undefined>;
 }): Network {
   const names = networkNames(input.host_key);
   let looking: Promise<Result<string | null>> | undefined;
   let newest: Promise<unknown> | undefined;
-  let isRemoved = false;
+  const relay = createRelayPlace(input.openRelay);
+  let isClosed = false;
 
   /** One look after the other: two that found nothing would both make it. */
   function lookInTurn(): Promise<Result<string | null>> {
@@ -48,9 +58,17 @@ export function createNetwork(input: {
   async function look(): Promise<Result<string | null>> {
     const made = await input.engine.provideNetwork({ name: names.network, bridge: names.bridge });
     if (!made.ok) return fail(made.failure.kind, `the network of this host cannot be made: ${made.failure.message}`);
-    const rules = { names, port_range: input.port_range, resolvers: readResolvers(input.readResolvConf()) };
+    if (made.value && !isClosed) await relay.provideAt(made.value);
+    const resolvers = readResolvers(input.readResolvConf());
+    const rules = { names, port_range: input.port_range, resolvers, relay: relay.current() };
     const installed = await installRules(input.run, rules);
     return installed.ok ? succeed(names.network) : installed;
+  }
+
+  async function close(): Promise<void> {
+    isClosed = true;
+    await newest;
+    await relay.close();
   }
 
   return {
@@ -62,18 +80,38 @@ export function createNetwork(input: {
       return result;
     },
     async refresh() {
-      if (isRemoved) return;
+      if (isClosed) return;
       const last = looking;
       const fresh = lookInTurn();
       const result = await fresh;
       // Somebody who looked meanwhile knows better.
       if (looking === last) looking = result.ok ? fresh : undefined;
     },
+    relayUrl: () => relay.current()?.url,
+    close,
     async remove() {
-      isRemoved = true;
-      await newest;
+      await close();
       await input.engine.removeNetwork(names.network);
       await removeRules(input.run, names);
+    },
+  };
+}
+
+/** Keeps one relay where the host is on the network. A network that was made anew may have another address. */
+function createRelayPlace(open: ((place: NetworkAddress) => Promise<Relay | undefined>) | undefined) {
+  let relay: Relay | undefined;
+  const close = async (): Promise<void> => {
+    const last = relay;
+    relay = undefined;
+    await last?.close();
+  };
+  return {
+    current: () => relay,
+    close,
+    async provideAt(place: NetworkAddress): Promise<void> {
+      if (relay?.address === place.gateway) return;
+      await close();
+      relay = await open?.(place);
     },
   };
 }

@@ -26,6 +26,8 @@ export type RuleInput = {
   readonly port_range: PortRange;
   /** Addresses of the host's name servers, which may lie in a private network. */
   readonly resolvers: readonly string[];
+  /** Where the agent carries requests of containers to the server, the one service of the host that is theirs. */
+  readonly relay: { readonly address: string; readonly port: number } | undefined;
 };
 
 /**
@@ -48,10 +50,10 @@ const CONNECTION = "-m conntrack --ctstate";
 
 /**
  * What containers of this network may reach, as input of `iptables-restore --noflush`, which replaces the two chains at
- * once: the internet; the host's own addresses only at renters' ports; other containers, the host's local networks and
- * metadata addresses not at all. Answers to connections from outside pass.
+ * once: the internet; the host's own addresses only at renters' ports and at the relay; other containers, the host's
+ * local networks and metadata addresses not at all. Answers to connections from outside pass.
  */
-export function ipv4Rules({ names, port_range, resolvers }: RuleInput): string {
+export function ipv4Rules({ names, port_range, resolvers, relay }: RuleInput): string {
   const { bridge, input, forward } = names;
   const ports = `${port_range.first}:${port_range.last}`;
   const dns = resolvers.filter((address) => /^\d+(\.\d+){3}$/.test(address) && !address.startsWith("127."));
@@ -62,6 +64,7 @@ export function ipv4Rules({ names, port_range, resolvers }: RuleInput): string {
     `-A ${input} ${CONNECTION} ESTABLISHED,RELATED -j ACCEPT`,
     `-A ${input} -p tcp --dport ${ports} -j ACCEPT`,
     `-A ${input} -p udp --dport ${ports} -j ACCEPT`,
+    ...(relay ? [`-A ${input} -d ${relay.address} -p tcp --dport ${relay.port} -j ACCEPT`] : []),
     `-A ${input} -j DROP`,
     `-A ${forward} ${CONNECTION} ESTABLISHED,RELATED -j RETURN`,
     // A renter's port of this host, reached through the host's own address.

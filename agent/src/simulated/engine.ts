@@ -87,8 +87,8 @@ class SimulatedEngine implements Engine {
     return this.#images.push(request);
   }
 
-  provideNetwork(): Promise<Result<void>> {
-    return Promise.resolve(succeed(undefined));
+  provideNetwork(): Promise<Result<null>> {
+    return Promise.resolve(succeed(null));
   }
 
   removeNetwork(): Promise<Result<void>> {

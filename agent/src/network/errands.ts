@@ -1,0 +1,29 @@
+/** What a program inside a container may ask the server for through its host, and nothing else. */
+type Errand = { readonly methods: readonly string[]; readonly path: RegExp };
+
+const ERRANDS: readonly Errand[] = [
+  // Of workers of an endpoint group.
+  { methods: ["POST"], path: /^\/(worker_status|delete_requests)\/?$/ },
+  { methods: ["GET"], path: /^\/pubkey\/?$/ },
+  { methods: ["POST"], path: /^\/api\/v0\/sign_cert\/?$/ },
+  // Of the key that each instance has for itself.
+  { methods: ["GET", "PUT", "DELETE"], path: /^\/api\/v0\/instances\/\d{1,10}\/?$/ },
+  { methods: ["PUT"], path: /^\/api\/v0\/instances\/reboot\/\d{1,10}\/?$/ },
+  // The code of a deployment.
+  { methods: ["GET"], path: /^\/api\/v0\/deployment\/.+$/ },
+];
+
+/** Longer than any of them is, queries included. */
+const TARGET_LENGTH_MAX = 2_000;
+/** Nothing that two programs could read differently: no escapes, no empty parts, no parts of dots. */
+const PLAIN_PATH = /^(\/[\w-][\w.-]*)+\/?$/;
+const PLAIN_QUERY = /^[!-~]*$/;
+
+/** Whether a request is carried, by its method and its target as they stand in its first line. */
+export function isErrand(method: string, target: string): boolean {
+  if (target.length > TARGET_LENGTH_MAX) return false;
+  const mark = target.indexOf("?");
+  const [path, query] = mark === -1 ? [target, ""] : [target.slice(0, mark), target.slice(mark + 1)];
+  if (!PLAIN_PATH.test(path) || !PLAIN_QUERY.test(query) || query.includes("#")) return false;
+  return ERRANDS.some((errand) => errand.methods.includes(method) && errand.path.test(path));
+}

@@ -1,0 +1,268 @@
+import { once } from "node:events";
+import { Agent as HttpAgent, createServer, request as requestHttp, type ClientRequest } from "node:http";
+import type { IncomingMessage, Server, ServerResponse } from "node:http";
+import { Agent as HttpsAgent, request as requestHttps } from "node:https";
+import { BlockList, isIP, type Socket } from "node:net";
+import { pipeline } from "node:stream/promises";
+import type { Clock } from "../clock.ts";
+import type { NetworkAddress } from "../engine.ts";
+import type { Log } from "../log.ts";
+import { isErrand } from "./errands.ts";
+
+/**
+ * The way of programs in containers to the server: they do not reach the host's services, and a server on the same
+ * machine may listen on its loopback alone. It listens where the host is on the containers' network, and carries the few
+ * requests of `errands.ts`, one at a time for each connection.
+ */
+export type Relay = {
+  readonly address: string;
+  readonly port: number;
+  /** What containers are told, without a slash at the end. */
+  readonly url: string;
+  close(): Promise<void>;
+};
+
+export type RelayLimits = {
+  readonly connections_per_container: number;
+  readonly connections: number;
+  /** On average; as many as come in a few seconds may come at once. */
+  readonly requests_per_second: number;
+  readonly body_bytes: number;
+  readonly header_bytes: number;
+  /** For a request to have come whole. */
+  readonly request_ms: number;
+  /** Without a byte from or to the server, or to the container. */
+  readonly idle_ms: number;
+  /** For an answer to have gone whole, whoever is slow. */
+  readonly answer_ms: number;
+};
+
+export const RELAY_LIMITS: RelayLimits = {
+  connections_per_container: 16,
+  connections: 1_024,
+  requests_per_second: 200,
+  body_bytes: 1024 * 1024,
+  header_bytes: 8 * 1024,
+  request_ms: 15_000,
+  idle_ms: 30_000,
+  answer_ms: 600_000,
+};
+
+/**
+ * Containers keep the address that they were made with, so it is the first that is free of these after each start: of
+ * no known service, and below the ports that kernels give out by themselves.
+ */
+const PORTS = [18_432, 18_433, 18_434, 18_435] as const;
+
+/** What a request takes along, and what its answer brings back; all else is between two neighbours. */
+const REQUEST_HEADERS = ["authorization", "content-type", "accept", "idempotency-key"] as const;
+const ANSWER_HEADERS = ["content-type", "content-disposition", "content-length", "location", "retry-after"] as const;
+
+export type RelayInput = {
+  /** The server's, for requests. */
+  readonly api_url: string;
+  readonly place: NetworkAddress;
+  readonly limits: RelayLimits;
+  /** Ports that are not to be taken, since they are renters'. */
+  readonly isForRenters: (port: number) => boolean;
+  readonly clock: Clock;
+  readonly log: Log;
+};
+
+/** Undefined when none of the ports is free. */
+export async function openRelay(input: RelayInput): Promise<Relay | undefined> {
+  for (const port of PORTS) {
+    if (input.isForRenters(port)) continue;
+    const relay = await listenAt(input, port);
+    if (relay) return relay;
+  }
+  return undefined;
+}
+
+async function listenAt(input: RelayInput, port: number): Promise<Relay | undefined> {
+  const { gateway } = input.place;
+  const made = createRelayServer(input);
+  const { server } = made;
+  try {
+    server.listen(port, gateway);
+    await once(server, "listening");
+  } catch {
+    made.close();
+    return undefined;
+  }
+  return {
+    address: gateway,
+    port,
+    url: `http://${gateway}:${port}`,
+    async close() {
+      const closed = once(server, "close");
+      made.close();
+      await closed;
+    },
+  };
+}
+
+/** The server itself, which does not listen yet. */
+export function createRelayServer(input: RelayInput): { readonly server: Server; close(): void } {
+  const { limits, place, log } = input;
+  const isSecure = input.api_url.startsWith("https:");
+  const agent = new (isSecure ? HttpsAgent : HttpAgent)({ keepAlive: true, maxFreeSockets: 8 });
+  const busy = new WeakSet<Socket>();
+  const isInTime = createPace(input);
+  const server = createServer(
+    {
+      maxHeaderSize: limits.header_bytes,
+      headersTimeout: limits.request_ms,
+      requestTimeout: limits.request_ms,
+      connectionsCheckingInterval: Math.ceil(limits.request_ms / 5),
+      keepAliveTimeout: limits.request_ms,
+      insecureHTTPParser: false,
+    },
+    (request, response) => {
+      // A second request before the answer to the first: no client of ours does this.
+      if (busy.has(request.socket)) return void request.socket.destroy();
+      busy.add(request.socket);
+      response.once("close", () => busy.delete(request.socket));
+      if (!isInTime(request.socket.remoteAddress ?? "")) {
+        return refuse(response, 429, "too_many_requests", "This container asks too much at once.");
+      }
+      carry(request, response, { ...input, agent }).catch((error: unknown) => {
+        log.debug({ problem: String(error) }, "a request of a container was not carried");
+        if (response.headersSent) response.destroy();
+        else refuse(response, 502, "server_unreachable", "The server cannot be reached from this host now.");
+      });
+    },
+  );
+  // Small clients such as busybox's wget say at once that they send no more, and then wait for the answer.
+  Object.assign(server, { httpAllowHalfOpen: true });
+  server.maxConnections = limits.connections;
+  server.setTimeout(limits.idle_ms);
+  guardConnections(server, place, limits);
+  return {
+    server,
+    close() {
+      server.close();
+      server.closeAllConnections();
+      agent.destroy();
+    },
+  };
+}
+
+/** Serves containers of this network alone, and none of them more than its share. */
+function guardConnections(server: Server, { subnet }: NetworkAddress, limits: RelayLimits): void {
+  const containers = new BlockList();
+  const [base = "", prefix = "32"] = subnet.split("/");
+  containers.addSubnet(base, Number(prefix), isIP(base) === 6 ? "ipv6" : "ipv4");
+  const counts = new Map<string, number>();
+  server.on("connection", (socket) => {
+    const { remoteAddress = "" } = socket;
+    const count = counts.get(remoteAddress) ?? 0;
+    if (isIP(remoteAddress) !== 4 || !containers.check(remoteAddress) || count >= limits.connections_per_container) {
+      socket.destroy();
+      return;
+    }
+    counts.set(remoteAddress, count + 1);
+    socket.once("close", () => {
+      const left = (counts.get(remoteAddress) ?? 1) - 1;
+      if (left > 0) counts.set(remoteAddress, left);
+      else counts.delete(remoteAddress);
+    });
+  });
+}
+
+const BURST_MS = 3_000;
+const PACES_MAX = 10_000;
+
+/** Whether a container asks no faster than it may: no container is to use up what the server allows this host. */
+function createPace({ clock, limits }: RelayInput): (container: string) => boolean {
+  const interval_ms = 1_000 / limits.requests_per_second;
+  /** Until when what a container has asked takes, at the pace allowed. */
+  const untilMs = new Map<string, number>();
+  return (container) => {
+    const now_ms = clock.monotonicMs();
+    const until_ms = Math.max(untilMs.get(container) ?? 0, now_ms) + interval_ms;
+    if (until_ms - now_ms > BURST_MS) return false;
+    if (untilMs.size >= PACES_MAX) untilMs.clear();
+    untilMs.set(container, until_ms);
+    return true;
+  };
+}
+
+type Way = RelayInput & { readonly agent: HttpAgent };
+
+async function carry(request: IncomingMessage, response: ServerResponse, way: Way): Promise<void> {
+  const { method = "", url: target = "" } = request;
+  if (!isErrand(method, target)) return refuse(response, 404, "not_found", "Nothing is here.");
+  const body = await readBody(request, way.limits.body_bytes);
+  if (body === undefined) return refuse(response, 413, "too_large", "The request is too large.");
+  const ended = new AbortController();
+  response.once("close", () => ended.abort());
+  const signal = AbortSignal.any([ended.signal, AbortSignal.timeout(way.limits.answer_ms)]);
+  const asked = askServer(way, { request, body, signal });
+  const [answer]: IncomingMessage[] = await once(asked, "response", { signal });
+  if (answer === undefined) throw new Error("the server gave no answer");
+  response.writeHead(answer.statusCode ?? 502, pick(answer.headers, ANSWER_HEADERS));
+  await pipeline(answer, response, { signal });
+}
+
+function askServer(
+  { api_url, agent, limits }: Way,
+  { request, body, signal }: { readonly request: IncomingMessage; readonly body: Buffer; readonly signal: AbortSignal },
+): ClientRequest {
+  const { method = "", url: target = "" } = request;
+  const base = new URL(api_url);
+  const ask = base.protocol === "https:" ? requestHttps : requestHttp;
+  const asked = ask(`${base.origin}${base.pathname.replace(/\/+$/, "")}${target}`, {
+    method,
+    agent,
+    signal,
+    timeout: limits.idle_ms,
+    headers: {
+      ...pick(request.headers, REQUEST_HEADERS),
+      ...hostHeader(base, request),
+      // Without it Node does not announce the body of a GET or DELETE, and the server takes it for the next request.
+      "content-length": body.length,
+    },
+  });
+  asked.once("timeout", () => asked.destroy(new Error("the server was silent for too long")));
+  return asked.end(body);
+}
+
+/**
+ * A server that is known by a mere address may be out of the container's reach: it then answers with links to where the
+ * request came in. A name may choose among several servers behind one address, so that is kept.
+ */
+function hostHeader({ hostname }: URL, request: IncomingMessage): { readonly host?: string } {
+  const isNameless = hostname === "localhost" || isIP(hostname.replace(/^\[(.*)\]$/, "$1")) !== 0;
+  const { localAddress, localPort } = request.socket;
+  return isNameless && localAddress !== undefined ? { host: `${localAddress}:${localPort}` } : {};
+}
+
+/** The whole body, or undefined when it is larger than allowed. */
+async function readBody(request: IncomingMessage, limit_bytes: number): Promise<Buffer | undefined> {
+  if (Number(request.headers["content-length"] ?? 0) > limit_bytes) return undefined;
+  const parts: Buffer[] = [];
+  let size = 0;
+  for await (const part of request.iterator({ destroyOnReturn: false })) {
+    if (!Buffer.isBuffer(part)) continue;
+    size += part.length;
+    if (size > limit_bytes) return undefined;
+    parts.push(part);
+  }
+  return Buffer.concat(parts);
+}
+
+/** The connection ends with it: whatever else was sent on it is not read. */
+function refuse(response: ServerResponse, status: number, error: string, msg: string): void {
+  const text = JSON.stringify({ success: false, error, msg });
+  response.writeHead(status, { "content-type": "application/json", connection: "close" }).end(text);
+}
+
+function pick(headers: IncomingMessage["headers"], names: readonly string[]): Record<string, string | string[]> {
+  return Object.fromEntries(
+    names.flatMap((name) => {
+      const value = headers[name];
+      return value === undefined ? [] : [[name, value] as const];
+    }),
+  );
+}
