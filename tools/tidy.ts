@@ -11,7 +11,7 @@ type Rule = (files: readonly SourceFile[], root: string) => readonly Complaint[]
 const READ = [
   "{*.md,*.json,*.cjs,berth}",
   "docs/**/*.md",
-  "{protocol,server,agent,sdk,cli,console,test,bench,tools}/**/*.{ts,sql,md,json}",
+  "{protocol,server,agent,sdk,worker,cli,console,test,bench,tools}/**/*.{ts,sql,md,json}",
 ];
 const NOT_READ = ["**/node_modules/**", "package-lock.json"];
 /** They plant mistakes to prove that they are found, so they cannot be judged by them. */

@@ -1,0 +1,62 @@
+/** Who a worker is and where it is reached, as its host says by variables (semantics.md §12.6). */
+export type WorkerEnvironment = {
+  /** Its instance. */
+  readonly id: number;
+  readonly token: string;
+  /** Servers to report to, without a slash at the end; the first that answers is enough. */
+  readonly reportAddresses: readonly string[];
+  readonly port: number;
+  /** Where requests come in from outside: what is signed. */
+  readonly url: string;
+  readonly isSecure: boolean;
+  /** Requests are taken without a signature, for trying things out. */
+  readonly isUnsecured: boolean;
+};
+
+export type EnvironmentReading =
+  | { readonly ok: true; readonly environment: WorkerEnvironment }
+  | {
+      readonly ok: false;
+      readonly problems: readonly string[];
+      /** By which the failure can be told; undefined where not even that is known. */
+      readonly speaker: Pick<WorkerEnvironment, "id" | "token" | "reportAddresses"> | undefined;
+    };
+
+type Variables = Readonly<Record<string, string | undefined>>;
+
+const PORT_DEFAULT = "3000";
+
+/** `hasCertificate`: without one, a worker that was asked to use TLS answers in the clear, and says so by its URL. */
+export function readEnvironment(variables: Variables, hasCertificate: boolean): EnvironmentReading {
+  const problems: string[] = [];
+  const need = (name: string, pattern: RegExp, meaning: string, fallback = "") => {
+    const value = variables[name]?.trim() || fallback;
+    if (!pattern.test(value)) problems.push(`${name} ${value === "" ? "is not set" : `is not ${meaning}`}`);
+    return value;
+  };
+  const id = Number(need("CONTAINER_ID", /^[1-9]\d{0,9}$/, "the number of an instance"));
+  const token = need("MASTER_TOKEN", /^\S+$/, "a token");
+  const reportAddresses = need("REPORT_ADDR", /\S/, "a list of addresses")
+    .split(",")
+    .map((address) => address.trim().replace(/\/+$/, ""))
+    .filter((address) => address !== "");
+  const wrong = reportAddresses.find((address) => !/^https?:\/\//.test(address) || !URL.canParse(address));
+  if (wrong !== undefined) problems.push("REPORT_ADDR is not a list of addresses that begin with http:// or https://");
+  const speaker = problems.length === 0 ? { id, token, reportAddresses } : undefined;
+  const port = need("WORKER_PORT", /^[1-9]\d{0,4}$/, "a port", PORT_DEFAULT);
+  const outer = need(`VAST_TCP_PORT_${port}`, /^[1-9]\d{0,4}$/, "a port");
+  const address = need("PUBLIC_IPADDR", /^[\w.:-]+$/, "an address");
+  if (problems.length > 0) return { ok: false, problems, speaker };
+  const isSecure = isSet(variables["USE_SSL"]) && hasCertificate;
+  const host = address.includes(":") ? `[${address}]` : address;
+  const environment = {
+    ...{ id, token, reportAddresses, port: Number(port), isSecure },
+    url: `${isSecure ? "https" : "http"}://${host}:${outer}`,
+    isUnsecured: isSet(variables["UNSECURED"]),
+  };
+  return { ok: true, environment };
+}
+
+function isSet(value: string | undefined): boolean {
+  return ["true", "1", "yes"].includes((value ?? "").trim().toLowerCase());
+}

@@ -1,0 +1,104 @@
+/** What the router gave the client along; it is signed for this worker. */
+export type AuthData = {
+  readonly cost: number;
+  readonly endpoint: string;
+  readonly reqnum: number;
+  readonly requestIdx: number;
+  readonly signature: string;
+  readonly url: string;
+};
+
+export type RoutedRequest = {
+  readonly auth: AuthData | undefined;
+  readonly sessionId: string | undefined;
+  readonly payload: Members;
+};
+
+export type Members = Readonly<Record<string, unknown>>;
+/** What is wrong, by the field. */
+export type Problems = Readonly<Record<string, unknown>>;
+export type Reading<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly problems: Problems };
+
+const AUTH_FIELDS = ["cost", "endpoint", "reqnum", "request_idx", "signature", "url"] as const;
+
+export function isMembers(value: unknown): value is Members {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** Reads the body of a request that came by the router. Unsecured workers do without what the router says. */
+export function readRouted(text: string, isUnsecured: boolean): Reading<RoutedRequest> {
+  const body = parse(text);
+  if (!isMembers(body)) return { ok: false, problems: { body: "is not a JSON object" } };
+  const { auth_data, session_id: sessionId, payload = {} } = body;
+  const auth = auth_data === undefined && isUnsecured ? ({ ok: true, value: undefined } as const) : readAuth(auth_data);
+  const problems = {
+    ...(auth.ok ? {} : auth.problems),
+    ...(isMembers(payload) ? {} : { payload: "is not a JSON object" }),
+    ...(sessionId === undefined || sessionId === null || typeof sessionId === "string"
+      ? {}
+      : { session_id: "is not a text" }),
+  };
+  if (!auth.ok || !isMembers(payload) || Object.keys(problems).length > 0) return { ok: false, problems };
+  const session = typeof sessionId === "string" && sessionId !== "" ? sessionId : undefined;
+  return { ok: true, value: { auth: auth.value, sessionId: session, payload } };
+}
+
+export function readAuth(value: unknown): Reading<AuthData> {
+  if (!isMembers(value)) return { ok: false, problems: { auth_data: "field missing" } };
+  const { cost, endpoint, reqnum, request_idx: requestIdx, signature, url } = value;
+  if (
+    isNumber(cost) &&
+    typeof endpoint === "string" &&
+    isNumber(reqnum) &&
+    isNumber(requestIdx) &&
+    typeof signature === "string" &&
+    typeof url === "string"
+  ) {
+    return { ok: true, value: { cost, endpoint, reqnum, requestIdx, signature, url } };
+  }
+  const wrong = AUTH_FIELDS.flatMap((name) => {
+    if (value[name] === undefined) return [[name, "field missing"]];
+    const isText = name === "endpoint" || name === "signature" || name === "url";
+    const isFine = isText ? typeof value[name] === "string" : isNumber(value[name]);
+    return isFine ? [] : [[name, isText ? "is not a text" : "is not a number"]];
+  });
+  return { ok: false, problems: { auth_data: Object.fromEntries(wrong) } };
+}
+
+function isNumber(value: unknown): value is number {
+  return typeof value === "number" && Number.isFinite(value);
+}
+
+export function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+const REMEMBERED = 100_000;
+
+/** A signature holds for all requests to one worker, so each ticket is taken once: its request, and its turn there. */
+export class UsedTickets {
+  readonly #used = new Set<string>();
+
+  isUsed(auth: Pick<AuthData, "requestIdx" | "reqnum">): boolean {
+    return this.#used.has(ticketOf(auth));
+  }
+
+  use(auth: Pick<AuthData, "requestIdx" | "reqnum">): void {
+    this.#used.add(ticketOf(auth));
+    const [oldest] = this.#used;
+    if (this.#used.size > REMEMBERED && oldest !== undefined) this.#used.delete(oldest);
+  }
+
+  /** It led to nothing, so that it may come again. */
+  giveBack(auth: Pick<AuthData, "requestIdx" | "reqnum">): void {
+    this.#used.delete(ticketOf(auth));
+  }
+}
+
+function ticketOf({ requestIdx, reqnum }: Pick<AuthData, "requestIdx" | "reqnum">): string {
+  return `${requestIdx} ${reqnum}`;
+}

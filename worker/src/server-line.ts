@@ -1,0 +1,67 @@
+import type { Clock } from "./clock.ts";
+import type { Log } from "./log.ts";
+
+const ATTEMPTS = 3;
+const PAUSE_MS = 1_000;
+const TIMEOUT_MS = 10_000;
+
+/** The worker's line to its servers: the first that takes what is sent is enough. */
+export class ServerLine {
+  readonly #addresses: readonly string[];
+  readonly #clock: Clock;
+  readonly #log: Log;
+  readonly #ended: AbortSignal;
+
+  constructor(input: {
+    readonly addresses: readonly string[];
+    readonly clock: Clock;
+    readonly log: Log;
+    readonly ended: AbortSignal;
+  }) {
+    this.#addresses = input.addresses;
+    this.#clock = input.clock;
+    this.#log = input.log;
+    this.#ended = input.ended;
+  }
+
+  /** Whether some server took it. */
+  async post(path: string, body: object): Promise<boolean> {
+    const text = JSON.stringify(body);
+    for (const address of this.#addresses) {
+      for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
+        if (attempt > 1) await this.#clock.sleep(PAUSE_MS, this.#ended);
+        if (await this.#postOnce(`${address}${path}`, text)) return true;
+        if (this.#ended.aborted) break;
+      }
+    }
+    return false;
+  }
+
+  /** The server's public key. */
+  async fetchKey(): Promise<string | undefined> {
+    for (const address of this.#addresses) {
+      try {
+        const answer = await fetch(`${address}/pubkey/`, { signal: AbortSignal.timeout(TIMEOUT_MS) });
+        const text = await answer.text();
+        if (answer.ok) return text;
+      } catch (error) {
+        this.#log(`${address} does not give its key: ${String(error)}`);
+      }
+    }
+    return undefined;
+  }
+
+  async #postOnce(url: string, body: string): Promise<boolean> {
+    try {
+      const headers = { "content-type": "application/json" };
+      const answer = await fetch(url, { method: "POST", headers, body, signal: AbortSignal.timeout(TIMEOUT_MS) });
+      await answer.body?.cancel();
+      if (!answer.ok) this.#log(`${url} answers ${answer.status}`);
+      return answer.ok;
+    } catch (error) {
+      const cause = error instanceof Error && error.cause instanceof Error ? error.cause.message : String(error);
+      this.#log(`${url} cannot be reached: ${cause}`);
+      return false;
+    }
+  }
+}
