@@ -1198,6 +1198,228 @@ export function billingFetchContracts(client: Client, input: BillingFetchContrac
   return client.request({ method: "POST", path: "/api/v0/contracts/fetch/", body: input.body ?? {} }, options);
 }
 
+export type DeploymentShowInput = {
+  readonly id: number;
+};
+
+export type DeploymentShowAnswer = {
+  readonly success: true;
+  readonly deployment: {
+    readonly id: number;
+    readonly name: string;
+    readonly tag: string;
+    readonly image: string;
+    readonly env: string;
+    readonly file_hash: string;
+    readonly s3_key: string | null;
+    readonly search_params: string;
+    readonly storage: number;
+    readonly ttl: number | null;
+    readonly endpoint_id: number | null;
+    readonly endpoint_state: string | null;
+    readonly workergroup_id: number | null;
+    readonly worker_count: number;
+    readonly current_version_id: number | null;
+    readonly last_healthy_version_id: number | null;
+    readonly last_client_heartbeat: number;
+    readonly created_at: number;
+    readonly updated_at: number;
+  };
+};
+
+/** Show a deployment: `GET /api/v0/deployment/{id}/` */
+export function deploymentShow(client: Client, input: DeploymentShowInput, options?: CallOptions): Promise<DeploymentShowAnswer> {
+  return client.request({ method: "GET", path: `/api/v0/deployment/${encodeURIComponent(input.id)}/` }, options);
+}
+
+export type DeploymentDeleteInput = {
+  readonly id: number;
+};
+
+export type DeploymentDeleteAnswer = {
+  readonly success: true;
+};
+
+/** Delete a deployment with its endpoint and workers: `DELETE /api/v0/deployment/{id}/` */
+export function deploymentDelete(client: Client, input: DeploymentDeleteInput, options?: CallOptions): Promise<DeploymentDeleteAnswer> {
+  return client.request({ method: "DELETE", path: `/api/v0/deployment/${encodeURIComponent(input.id)}/` }, options);
+}
+
+export type DeploymentDownloadInput = {
+  readonly id: number;
+};
+
+export type DeploymentDownloadAnswer = {
+  readonly success: true;
+  readonly download_url: string;
+};
+
+/** Get an address of the code that workers run: `GET /api/v0/deployment/{id}/download_url/` */
+export function deploymentDownload(client: Client, input: DeploymentDownloadInput, options?: CallOptions): Promise<DeploymentDownloadAnswer> {
+  return client.request({ method: "GET", path: `/api/v0/deployment/${encodeURIComponent(input.id)}/download_url/` }, options);
+}
+
+export type DeploymentHeartbeatInput = {
+  readonly id: number;
+};
+
+export type DeploymentHeartbeatAnswer = {
+  readonly success: true;
+};
+
+/** Say that the client of a deployment is there: `POST /api/v0/deployment/{id}/heartbeat/` */
+export function deploymentHeartbeat(client: Client, input: DeploymentHeartbeatInput, options?: CallOptions): Promise<DeploymentHeartbeatAnswer> {
+  return client.request({ method: "POST", path: `/api/v0/deployment/${encodeURIComponent(input.id)}/heartbeat/` }, options);
+}
+
+export type DeploymentStartInput = {
+  readonly id: number;
+};
+
+export type DeploymentStartAnswer = {
+  readonly success: true;
+  readonly endpoint_state: string;
+};
+
+/** Start a deployment's endpoint: `POST /api/v0/deployment/{id}/start/` */
+export function deploymentStart(client: Client, input: DeploymentStartInput, options?: CallOptions): Promise<DeploymentStartAnswer> {
+  return client.request({ method: "POST", path: `/api/v0/deployment/${encodeURIComponent(input.id)}/start/` }, options);
+}
+
+export type DeploymentStopInput = {
+  readonly id: number;
+};
+
+export type DeploymentStopAnswer = {
+  readonly success: true;
+  readonly endpoint_state: string;
+};
+
+/** Stop a deployment's endpoint: `POST /api/v0/deployment/{id}/stop/` */
+export function deploymentStop(client: Client, input: DeploymentStopInput, options?: CallOptions): Promise<DeploymentStopAnswer> {
+  return client.request({ method: "POST", path: `/api/v0/deployment/${encodeURIComponent(input.id)}/stop/` }, options);
+}
+
+export type DeploymentVersionsInput = {
+  readonly id: number;
+};
+
+export type DeploymentVersionsAnswer = {
+  readonly success: true;
+  readonly versions: readonly {
+    readonly id: number;
+    readonly deployment_id: number;
+    readonly version_label: string;
+    readonly file_hash: string;
+    readonly file_size: number;
+    readonly state: string;
+    readonly is_current: boolean;
+    readonly is_last_healthy: boolean;
+    readonly image: string;
+    readonly env: string;
+    readonly storage: number;
+    readonly created_at: number;
+  }[];
+};
+
+/** Show the versions of a deployment, newest first: `GET /api/v0/deployment/{id}/versions/` */
+export function deploymentVersions(client: Client, input: DeploymentVersionsInput, options?: CallOptions): Promise<DeploymentVersionsAnswer> {
+  return client.request({ method: "GET", path: `/api/v0/deployment/${encodeURIComponent(input.id)}/versions/` }, options);
+}
+
+export type DeploymentListAnswer = {
+  readonly success: true;
+  readonly deployments: readonly ({
+    readonly id: number;
+    readonly name: string;
+    readonly tag: string;
+    readonly image: string;
+    readonly env: string;
+    readonly file_hash: string;
+    readonly s3_key: string | null;
+    readonly search_params: string;
+    readonly storage: number;
+    readonly ttl: number | null;
+    readonly endpoint_id: number | null;
+    readonly endpoint_state: string | null;
+    readonly workergroup_id: number | null;
+    readonly worker_count: number;
+    readonly current_version_id: number | null;
+    readonly last_healthy_version_id: number | null;
+    readonly last_client_heartbeat: number;
+    readonly created_at: number;
+    readonly updated_at: number;
+  })[];
+};
+
+/** Show own deployments: `GET /api/v0/deployments/` */
+export function deploymentList(client: Client, options?: CallOptions): Promise<DeploymentListAnswer> {
+  return client.request({ method: "GET", path: "/api/v0/deployments/" }, options);
+}
+
+export type DeploymentDeployInput = {
+  readonly body: {
+    readonly endpoint_name?: string;
+    readonly min_load?: number;
+    readonly target_util?: number;
+    readonly cold_mult?: number;
+    readonly cold_workers?: number;
+    readonly min_workers?: number;
+    readonly max_workers?: number;
+    readonly min_cold_load?: number;
+    readonly max_queue_time?: number;
+    readonly target_queue_time?: number;
+    readonly inactivity_timeout?: number;
+    readonly endpoint_state?: string;
+    readonly name: string;
+    readonly tag?: string;
+    readonly image: string;
+    readonly file_hash: string;
+    readonly file_size: number;
+    readonly env?: string;
+    readonly search_params?: string;
+    readonly storage?: number;
+    readonly ttl?: number;
+    readonly version_label?: string;
+    readonly docker_login_user?: string;
+    readonly docker_login_pass?: string;
+    readonly docker_login_repo?: string;
+  };
+};
+
+export type DeploymentDeployAnswer = {
+  readonly success: true;
+  readonly action: string;
+  readonly deployment_id: number;
+  readonly endpoint_id: number;
+  readonly workergroup_id?: number;
+  readonly upload_url?: string;
+  readonly upload_fields?: Readonly<Record<string, string>>;
+  readonly evicted_versions?: readonly number[];
+};
+
+/** Make a deployment, or make it what is said here: `PUT /api/v0/deployments/` */
+export function deploymentDeploy(client: Client, input: DeploymentDeployInput, options?: CallOptions): Promise<DeploymentDeployAnswer> {
+  return client.request({ method: "PUT", path: "/api/v0/deployments/", body: input.body ?? {} }, options);
+}
+
+export type DeploymentDeleteNamedInput = {
+  readonly body: {
+    readonly name: string;
+    readonly tag?: string;
+  };
+};
+
+export type DeploymentDeleteNamedAnswer = {
+  readonly success: true;
+  readonly count: number;
+};
+
+/** Delete deployments by name, with their endpoints and workers: `DELETE /api/v0/deployments/` */
+export function deploymentDeleteNamed(client: Client, input: DeploymentDeleteNamedInput, options?: CallOptions): Promise<DeploymentDeleteNamedAnswer> {
+  return client.request({ method: "DELETE", path: "/api/v0/deployments/", body: input.body ?? {} }, options);
+}
+
 export type EndpointCreateInput = {
   readonly body?: {
     readonly endpoint_name?: string;
@@ -1326,6 +1548,116 @@ export type EndpointShowAnswer = {
 /** Show an endpoint group: `GET /api/v0/endptjobs/{id}/` */
 export function endpointShow(client: Client, input: EndpointShowInput, options?: CallOptions): Promise<EndpointShowAnswer> {
   return client.request({ method: "GET", path: `/api/v0/endptjobs/${encodeURIComponent(input.id)}/` }, options);
+}
+
+export type EndpointEventsInput = {
+  readonly id: number;
+  readonly query?: {
+    readonly level?: number;
+    readonly limit?: number;
+    readonly before?: number;
+  };
+};
+
+export type EndpointEventsAnswer = {
+  readonly success: true;
+  readonly events: readonly ({
+    readonly id: number;
+    readonly at: number;
+    readonly kind: "decision" | "worker" | "change";
+    readonly level: number;
+    readonly sentence: string;
+    readonly worker_id?: number;
+    readonly workergroup_id?: number;
+    readonly detail: Readonly<Record<string, unknown>>;
+  })[];
+};
+
+/** Show what happened in an endpoint group and why: `GET /api/v0/endptjobs/{id}/events/` */
+export function endpointEvents(client: Client, input: EndpointEventsInput, options?: CallOptions): Promise<EndpointEventsAnswer> {
+  return client.request({ method: "GET", path: `/api/v0/endptjobs/${encodeURIComponent(input.id)}/events/`, query: input.query }, options);
+}
+
+export type EndpointSimulateInput = {
+  readonly id: number;
+  readonly body?: {
+    readonly endpoint_name?: string;
+    readonly min_load?: number;
+    readonly target_util?: number;
+    readonly cold_mult?: number;
+    readonly cold_workers?: number;
+    readonly min_workers?: number;
+    readonly max_workers?: number;
+    readonly min_cold_load?: number;
+    readonly max_queue_time?: number;
+    readonly target_queue_time?: number;
+    readonly inactivity_timeout?: number;
+    readonly endpoint_state?: string;
+    readonly from?: number;
+    readonly to?: number;
+    readonly trace?: readonly (readonly number[])[];
+    readonly worker?: {
+      readonly perf?: number;
+      readonly price_per_hour?: number;
+      readonly storage_per_hour?: number;
+      readonly first_start_s?: number;
+      readonly warm_start_s?: number;
+      readonly parallel_requests?: number;
+    };
+  };
+};
+
+export type EndpointSimulateAnswer = {
+  readonly success: true;
+  readonly sentence: string;
+  readonly from?: number;
+  readonly to?: number;
+  readonly decided_every: number;
+  readonly worker: {
+    readonly perf: number;
+    readonly price_per_hour: number;
+    readonly storage_per_hour: number;
+    readonly first_start_s: number;
+    readonly warm_start_s: number;
+    readonly parallel_requests: number;
+  };
+  readonly present: {
+    readonly requests: number;
+    readonly unserved: number;
+    readonly late_share: number;
+    readonly wait_p50: number | null;
+    readonly wait_p95: number | null;
+    readonly wait_p99: number | null;
+    readonly hot_hours: number;
+    readonly cold_hours: number;
+    readonly cost: number;
+    readonly cost_per_1000_requests: number | null;
+    readonly workers_max: number;
+    readonly starts: number;
+    readonly stops: number;
+    readonly flaps: number;
+  };
+  readonly proposed: {
+    readonly requests: number;
+    readonly unserved: number;
+    readonly late_share: number;
+    readonly wait_p50: number | null;
+    readonly wait_p95: number | null;
+    readonly wait_p99: number | null;
+    readonly hot_hours: number;
+    readonly cold_hours: number;
+    readonly cost: number;
+    readonly cost_per_1000_requests: number | null;
+    readonly workers_max: number;
+    readonly starts: number;
+    readonly stops: number;
+    readonly flaps: number;
+  };
+};
+
+/** Compare other parameters with the present ones on an endpoint group's own past, or on a trace: `POST /api/v0/endptjobs/{id}/simulate/` */
+export function endpointSimulate(client: Client, input: EndpointSimulateInput, options?: CallOptions): Promise<EndpointSimulateAnswer> {
+  return client.request({ method: "POST", path: `/api/v0/endptjobs/${encodeURIComponent(input.id)}/simulate/`, body: input.body ?? {} }, options);
 }
 
 export type OfferGpuNamesAnswer = {
@@ -3440,6 +3772,96 @@ export function secretDelete(client: Client, input: SecretDeleteInput = {}, opti
   return client.request({ method: "DELETE", path: "/api/v0/secrets/", body: input.body ?? {} }, options);
 }
 
+export type EndpointSpendInput = {
+  readonly query?: {
+    readonly start?: number;
+    readonly end?: number;
+  };
+};
+
+export type EndpointSpendAnswer = {
+  readonly success: true;
+  readonly start: number;
+  readonly end: number;
+  readonly total: string;
+  readonly results: readonly {
+    readonly endpoint_id: number;
+    readonly endpoint_name?: string;
+    readonly worker_count: number;
+    readonly amount: number;
+    readonly amount_exact: string;
+    readonly gpu: string;
+    readonly disk: string;
+    readonly bandwidth: string;
+    readonly unpaid: string;
+  }[];
+};
+
+/** Show what each endpoint group cost: `GET /api/v0/serverless/endpoints/spend/` */
+export function endpointSpend(client: Client, input: EndpointSpendInput = {}, options?: CallOptions): Promise<EndpointSpendAnswer> {
+  return client.request({ method: "GET", path: "/api/v0/serverless/endpoints/spend/", query: input.query }, options);
+}
+
+export type EndpointMetricsInput = {
+  readonly body?: {
+    readonly endpoint_id?: number;
+    readonly start?: number;
+    readonly end?: number;
+    readonly step?: number;
+  };
+};
+
+export type EndpointMetricsAnswer = {
+  readonly success: true;
+  readonly start: number;
+  readonly end: number;
+  readonly step: number;
+  readonly results: readonly {
+    readonly endpoint_id: number;
+    readonly at: number;
+    readonly requests: number;
+    readonly load: number;
+    readonly waited: number;
+    readonly wait_mean: number;
+    readonly wait_max: number;
+  }[];
+};
+
+/** Show requests, load and waiting times by period: `POST /api/v0/serverless/metrics/` */
+export function endpointMetrics(client: Client, input: EndpointMetricsInput = {}, options?: CallOptions): Promise<EndpointMetricsAnswer> {
+  return client.request({ method: "POST", path: "/api/v0/serverless/metrics/", body: input.body ?? {} }, options);
+}
+
+export type WorkergroupSpendInput = {
+  readonly query?: {
+    readonly start?: number;
+    readonly end?: number;
+  };
+};
+
+export type WorkergroupSpendAnswer = {
+  readonly success: true;
+  readonly start: number;
+  readonly end: number;
+  readonly total: string;
+  readonly results: readonly {
+    readonly workergroup_id?: number;
+    readonly endpoint_id: number;
+    readonly worker_count: number;
+    readonly amount: number;
+    readonly amount_exact: string;
+    readonly gpu: string;
+    readonly disk: string;
+    readonly bandwidth: string;
+    readonly unpaid: string;
+  }[];
+};
+
+/** Show what each worker group cost: `GET /api/v0/serverless/workergroups/spend/` */
+export function workergroupSpend(client: Client, input: WorkergroupSpendInput = {}, options?: CallOptions): Promise<WorkergroupSpendAnswer> {
+  return client.request({ method: "GET", path: "/api/v0/serverless/workergroups/spend/", query: input.query }, options);
+}
+
 export type SshKeyCreateInput = {
   readonly body?: {
     readonly ssh_key?: string;
@@ -4754,6 +5176,120 @@ export function webhookTest(client: Client, input: WebhookTestInput, options?: C
   return client.request({ method: "POST", path: `/api/v0/webhooks/${encodeURIComponent(input.id)}/test/` }, options);
 }
 
+export type WorkergroupListAnswer = {
+  readonly success: true;
+  readonly results: readonly {
+    readonly id: number;
+    readonly endpoint_id: number;
+    readonly endpoint_name: string;
+    readonly user_id: number;
+    readonly template_id?: number;
+    readonly template_hash: string;
+    readonly search_params: string;
+    readonly search_query: Readonly<Record<string, unknown>>;
+    readonly launch_args: string;
+    readonly gpu_ram: number;
+    readonly test_workers: number;
+    readonly cold_workers: number;
+    readonly max_workers: number;
+    readonly min_load: number;
+    readonly min_cold_load: number;
+    readonly target_util: number;
+    readonly cold_mult: number;
+    readonly generation: number;
+    readonly is_updating: boolean;
+    readonly failure_count: number;
+    readonly resumes_at?: number;
+    readonly created_at: number;
+  }[];
+};
+
+/** Show own worker groups: `GET /api/v0/workergroups/` */
+export function workergroupList(client: Client, options?: CallOptions): Promise<WorkergroupListAnswer> {
+  return client.request({ method: "GET", path: "/api/v0/workergroups/" }, options);
+}
+
+export type WorkergroupCreateInput = {
+  readonly body?: {
+    readonly endpoint_id?: number;
+    readonly endpoint_name?: string;
+    readonly template_hash?: string;
+    readonly template_id?: number;
+    readonly search_params?: string | readonly string[] | Readonly<Record<string, unknown>>;
+    readonly launch_args?: string;
+    readonly gpu_ram?: number;
+    readonly test_workers?: number;
+    readonly cold_workers?: number;
+    readonly max_workers?: number;
+    readonly min_load?: number;
+    readonly min_cold_load?: number;
+    readonly target_util?: number;
+    readonly cold_mult?: number;
+    readonly docker_login_user?: string;
+    readonly docker_login_pass?: string;
+    readonly docker_login_repo?: string;
+  };
+};
+
+export type WorkergroupCreateAnswer = {
+  readonly success: true;
+  readonly id: number;
+  readonly result: number;
+};
+
+/** Create a worker group: `POST /api/v0/workergroups/` */
+export function workergroupCreate(client: Client, input: WorkergroupCreateInput = {}, options?: CallOptions): Promise<WorkergroupCreateAnswer> {
+  return client.request({ method: "POST", path: "/api/v0/workergroups/", body: input.body ?? {} }, options);
+}
+
+export type WorkergroupUpdateInput = {
+  readonly id: number;
+  readonly body?: {
+    readonly endpoint_id?: number;
+    readonly endpoint_name?: string;
+    readonly template_hash?: string;
+    readonly template_id?: number;
+    readonly search_params?: string | readonly string[] | Readonly<Record<string, unknown>>;
+    readonly launch_args?: string;
+    readonly gpu_ram?: number;
+    readonly test_workers?: number;
+    readonly cold_workers?: number;
+    readonly max_workers?: number;
+    readonly min_load?: number;
+    readonly min_cold_load?: number;
+    readonly target_util?: number;
+    readonly cold_mult?: number;
+    readonly docker_login_user?: string;
+    readonly docker_login_pass?: string;
+    readonly docker_login_repo?: string;
+  };
+};
+
+export type WorkergroupUpdateAnswer = {
+  readonly success: true;
+};
+
+/** Change a worker group: `PUT /api/v0/workergroups/{id}/` */
+export function workergroupUpdate(client: Client, input: WorkergroupUpdateInput, options?: CallOptions): Promise<WorkergroupUpdateAnswer> {
+  return client.request({ method: "PUT", path: `/api/v0/workergroups/${encodeURIComponent(input.id)}/`, body: input.body ?? {} }, options);
+}
+
+export type WorkergroupDeleteInput = {
+  readonly id: number;
+};
+
+export type WorkergroupDeleteAnswer = {
+  readonly success: true;
+  readonly deleted_workers: readonly number[];
+  readonly failed_workers: readonly number[];
+  readonly msg: string;
+};
+
+/** Delete a worker group with its workers: `DELETE /api/v0/workergroups/{id}/` */
+export function workergroupDelete(client: Client, input: WorkergroupDeleteInput, options?: CallOptions): Promise<WorkergroupDeleteAnswer> {
+  return client.request({ method: "DELETE", path: `/api/v0/workergroups/${encodeURIComponent(input.id)}/` }, options);
+}
+
 export type InstancePageInput = {
   readonly query?: {
     readonly limit?: number;
@@ -4805,6 +5341,7 @@ export type BillingListInvoicesAnswer = {
       readonly invoice_id: number;
       readonly service: string;
       readonly direction: string;
+      readonly paid_from?: string;
       readonly state?: string;
     };
     readonly items: readonly unknown[];
@@ -4814,6 +5351,138 @@ export type BillingListInvoicesAnswer = {
 /** List money movements: `GET /api/v1/invoices/` */
 export function billingListInvoices(client: Client, input: BillingListInvoicesInput = {}, options?: CallOptions): Promise<BillingListInvoicesAnswer> {
   return client.request({ method: "GET", path: "/api/v1/invoices/", query: input.query }, options);
+}
+
+export type WorkerFinishInput = {
+  readonly body?: {
+    readonly worker_id?: unknown;
+    readonly mtoken?: unknown;
+    readonly requests?: unknown;
+    readonly request_idxs?: unknown;
+    readonly [key: string]: unknown;
+  };
+};
+
+export type WorkerFinishAnswer = {
+  readonly success: true;
+};
+
+/** Report requests as done: `POST /delete_requests/` */
+export function workerFinish(client: Client, input: WorkerFinishInput = {}, options?: CallOptions): Promise<WorkerFinishAnswer> {
+  return client.request({ method: "POST", path: "/delete_requests/", body: input.body ?? {} }, options);
+}
+
+export type EndpointLogsInput = {
+  readonly body?: {
+    readonly id?: number;
+    readonly endpoint?: string;
+    readonly api_key?: string;
+    readonly tail?: number;
+  };
+};
+
+export type EndpointLogsAnswer = {
+  readonly info0: string;
+  readonly info1: string;
+  readonly trace: string;
+  readonly debug: string;
+  readonly logs: string;
+};
+
+/** Show what happened in an endpoint group, as text: `POST /get_endpoint_logs/` */
+export function endpointLogs(client: Client, input: EndpointLogsInput = {}, options?: CallOptions): Promise<EndpointLogsAnswer> {
+  return client.request({ method: "POST", path: "/get_endpoint_logs/", body: input.body ?? {} }, options);
+}
+
+export type EndpointWorkersInput = {
+  readonly body: {
+    readonly id: number;
+    readonly api_key?: string;
+  };
+};
+
+export type EndpointWorkersAnswer = readonly {
+  readonly id: number;
+  readonly status: string;
+  readonly created_at: number;
+  readonly cur_load?: number;
+  readonly reqs_working?: number;
+  readonly perf?: number;
+  readonly measured_perf?: number;
+  readonly cur_perf?: number;
+  readonly dlperf?: number;
+  readonly reliability?: number;
+  readonly gpu_name?: string;
+  readonly dph_total?: number;
+  readonly disk_usage?: number;
+  readonly started_at?: number;
+  readonly loaded_at?: number;
+  readonly url?: string;
+  readonly machine_id?: number;
+  readonly workergroup_id?: number;
+  readonly error_msg?: string;
+}[];
+
+/** List the workers of an endpoint group: `POST /get_endpoint_workers/` */
+export function endpointWorkers(client: Client, input: EndpointWorkersInput, options?: CallOptions): Promise<EndpointWorkersAnswer> {
+  return client.request({ method: "POST", path: "/get_endpoint_workers/", body: input.body ?? {} }, options);
+}
+
+export type WorkergroupLogsInput = {
+  readonly body: {
+    readonly id: number;
+    readonly api_key?: string;
+    readonly tail?: number;
+  };
+};
+
+export type WorkergroupLogsAnswer = {
+  readonly info0: string;
+  readonly info1: string;
+  readonly trace: string;
+  readonly debug: string;
+  readonly logs: string;
+};
+
+/** Show what happened in a worker group, as text: `POST /get_workergroup_logs/` */
+export function workergroupLogs(client: Client, input: WorkergroupLogsInput, options?: CallOptions): Promise<WorkergroupLogsAnswer> {
+  return client.request({ method: "POST", path: "/get_workergroup_logs/", body: input.body ?? {} }, options);
+}
+
+export type WorkergroupWorkersInput = {
+  readonly body: {
+    readonly id: number;
+    readonly api_key?: string;
+  };
+};
+
+export type WorkergroupWorkersAnswer = {
+  readonly workers: readonly {
+    readonly id: number;
+    readonly status: string;
+    readonly created_at: number;
+    readonly cur_load?: number;
+    readonly reqs_working?: number;
+    readonly perf?: number;
+    readonly measured_perf?: number;
+    readonly cur_perf?: number;
+    readonly dlperf?: number;
+    readonly reliability?: number;
+    readonly gpu_name?: string;
+    readonly dph_total?: number;
+    readonly disk_usage?: number;
+    readonly started_at?: number;
+    readonly loaded_at?: number;
+    readonly url?: string;
+    readonly machine_id?: number;
+    readonly workergroup_id?: number;
+    readonly error_msg?: string;
+  }[];
+};
+
+/** List the workers of a worker group: `POST /get_workergroup_workers/` */
+export function workergroupWorkers(client: Client, input: WorkergroupWorkersInput, options?: CallOptions): Promise<WorkergroupWorkersAnswer> {
+  return client.request({ method: "POST", path: "/get_workergroup_workers/", body: input.body ?? {} }, options);
 }
 
 export type HealthProcessAnswer = {
@@ -4832,4 +5501,79 @@ export type HealthReadyAnswer = {
 /** Whether database and loops work: `GET /readyz` */
 export function healthReady(client: Client, options?: CallOptions): Promise<HealthReadyAnswer> {
   return client.request({ method: "GET", path: "/readyz" }, options);
+}
+
+export type RouteRequestInput = {
+  readonly query?: {
+    readonly api_key?: string;
+  };
+  readonly body: {
+    readonly endpoint: string;
+    readonly cost: number;
+    readonly api_key?: string;
+    readonly request_idx?: number;
+    readonly replay_timeout?: number;
+  };
+};
+
+export type RouteRequestAnswer = {
+  readonly endpoint: string;
+  readonly url?: string;
+  readonly cost: number;
+  readonly reqnum?: number;
+  readonly request_idx: number;
+  readonly signature?: string;
+  readonly status?: string;
+  readonly __request_id: string;
+};
+
+/** Ask for a worker of an endpoint: `POST /route/` */
+export function routeRequest(client: Client, input: RouteRequestInput, options?: CallOptions): Promise<RouteRequestAnswer> {
+  return client.request({ method: "POST", path: "/route/", query: input.query, body: input.body ?? {} }, options);
+}
+
+export type WorkergroupUpdateWorkersInput = {
+  readonly body: {
+    readonly workergroup_id: number;
+    readonly api_key?: string;
+    readonly cancel_update?: boolean;
+  };
+};
+
+export type WorkergroupUpdateWorkersAnswer = {
+  readonly success: true;
+  readonly cancelled: boolean;
+  readonly workers_to_update: number;
+};
+
+/** Update the workers of a group to its present recipe, or call that off: `POST /update_workers/` */
+export function workergroupUpdateWorkers(client: Client, input: WorkergroupUpdateWorkersInput, options?: CallOptions): Promise<WorkergroupUpdateWorkersAnswer> {
+  return client.request({ method: "POST", path: "/update_workers/", body: input.body ?? {} }, options);
+}
+
+export type WorkerReportInput = {
+  readonly body?: {
+    readonly id?: unknown;
+    readonly mtoken?: unknown;
+    readonly url?: unknown;
+    readonly loadtime?: unknown;
+    readonly max_perf?: unknown;
+    readonly cur_perf?: unknown;
+    readonly new_load?: unknown;
+    readonly cur_load?: unknown;
+    readonly num_requests_working?: unknown;
+    readonly working_request_idxs?: unknown;
+    readonly additional_disk_usage?: unknown;
+    readonly error_msg?: unknown;
+    readonly [key: string]: unknown;
+  };
+};
+
+export type WorkerReportAnswer = {
+  readonly success: true;
+};
+
+/** Report how a worker does: `POST /worker_status/` */
+export function workerReport(client: Client, input: WorkerReportInput = {}, options?: CallOptions): Promise<WorkerReportAnswer> {
+  return client.request({ method: "POST", path: "/worker_status/", body: input.body ?? {} }, options);
 }
