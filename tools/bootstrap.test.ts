@@ -37,7 +37,8 @@ async function makeCheckout(t: TestContext): Promise<Checkout> {
   t.after(() => rm(top, { recursive: true, force: true }));
   await chmod(top, 0o755);
   const directory = path.join(top, "check out");
-  for (const part of ["cli/src", "tools"]) await mkdir(path.join(directory, part), { recursive: true });
+  for (const part of ["cli/src", "test/simulation", "tools"])
+    await mkdir(path.join(directory, part), { recursive: true });
   await copyFile(path.join(ROOT, "berth"), path.join(directory, "berth"));
   await copyFile(
     path.join(ROOT, "tools/dependencies-installed.ts"),
@@ -48,6 +49,7 @@ async function makeCheckout(t: TestContext): Promise<Checkout> {
   await writeFile(path.join(directory, "cli/src/main.ts"), says("cli"));
   await writeFile(path.join(directory, "tools/test.ts"), says("test"));
   await writeFile(path.join(directory, "tools/bench.ts"), says("bench"));
+  await writeFile(path.join(directory, "test/simulation/month-report.ts"), says("month"));
   await writeFile(path.join(directory, "package.json"), '{ "type": "module" }\n');
 
   const calls = path.join(top, "npm-calls");
@@ -140,7 +142,7 @@ test("arguments, working directory and a link to the command reach the program u
   assert.deepEqual(JSON.parse(stdout), { what: "cli", args: ["rent", "two words", "*", ""], cwd });
 });
 
-test("test and bench get the development dependencies, added to what is there", async (t) => {
+test("test, bench and month get the development dependencies, added to what is there", async (t) => {
   const checkout = await makeCheckout(t);
   await checkout.run(["up"]);
   const { stdout, stderr } = await checkout.run(["test", "a.test.ts"]);
@@ -149,6 +151,8 @@ test("test and bench get the development dependencies, added to what is there", 
   assert.equal(stderr, "");
   const bench = await checkout.run(["bench", "http"]);
   assert.deepEqual(JSON.parse(bench.stdout), { what: "bench", args: ["http"], cwd: "/" });
+  const month = await checkout.run(["month", "--out", "x"]);
+  assert.deepEqual(JSON.parse(month.stdout), { what: "month", args: ["--out", "x"], cwd: "/" });
   await checkout.lock("2.0.0");
   await checkout.run(["test"]);
   await checkout.run(["up"]);

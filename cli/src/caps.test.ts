@@ -100,13 +100,17 @@ test("a rental that is only asked about says its price, what it sets aside and h
   assert.deepEqual(received, [["PUT /api/v0/asks/9/", { image: "busybox", dry_run: true }]]);
 });
 
-test("a balance below zero says until when data is kept; one above asks nothing more", async (t) => {
+test("a balance says until when data is kept that credit or a cap does not pay for", async (t) => {
   const user = (balance: number) => ({ id: 1, email: "me@example.com", balance, credit: balance });
-  const arrears = { began_at: 1_900_000_000, delete_at: 1_900_172_800, storage_per_hour: 1, floor: -49 };
-  let balance = -3;
-  const { received, berth } = await answer(t, {
+  const times = { began_at: 1_900_000_000, delete_at: 1_900_172_800, storage_per_hour: 1 };
+  const kept = {
+    ...{ ...times, cap_id: 4, scope: "key", scope_id: 7, period: "total", instance_ids: [8], volume_ids: [2] },
+  };
+  const refused = { status: 403, body: { success: false, error: "missing_permissions", msg: "No." } };
+  let [balance, arrears]: [number, unknown] = [-3, { body: { arrears: { ...times, floor: -49 }, caps: [] } }];
+  const { berth } = await answer(t, {
     "GET /api/v0/users/current/": () => ({ body: user(balance) }),
-    "GET /api/v0/arrears/": { body: { success: true, arrears, caps: [] } },
+    "GET /api/v0/arrears/": () => arrears as { readonly body: unknown },
   });
   const { stdout } = await berth("balance");
   assert.match(stdout, /balance +-\$3\.00\n/);
@@ -114,7 +118,15 @@ test("a balance below zero says until when data is kept; one above asks nothing 
     stdout,
     /Your data is kept until 2030-03-19 17:46 UTC \(.*\), and deleted then unless you add credit before\./,
   );
-  balance = 3;
-  assert.doesNotMatch((await berth("balance")).stdout, /kept until/);
-  assert.equal(received.filter(([url]) => url === "GET /api/v0/arrears/").length, 1);
+  [balance, arrears] = [3, { body: { arrears: null, caps: [kept] } }];
+  assert.match(
+    (await berth("balance")).stdout,
+    /\nCap 4 does not pay for instance 8, volume 2: kept until 2030-03-19 17:46 UTC \(.*\), and deleted then unless it/,
+  );
+  assert.deepEqual(JSON.parse((await berth("balance", "--json")).stdout).caps, [kept]);
+  // A key that may not read billing still shows what is there.
+  arrears = refused;
+  assert.equal((await berth("balance")).stdout, "email    me@example.com\nbalance  $3.00\ncredit   $3.00\n");
+  balance = -3;
+  assert.notEqual((await berth("balance")).code, 0);
 });

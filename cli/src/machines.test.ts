@@ -148,7 +148,10 @@ test("earnings are shown by machine and by day, reports and checks in tables", a
   };
   const { received, berth } = await answer(t, {
     "GET /api/v0/users/me/machine-earnings/": {
-      body: { per_machine: [{ machine_id: 7, ...earned }], per_day: [{ day: 1, ...earned }] },
+      body: {
+        ...{ per_machine: [{ machine_id: 7, ...earned }], per_day: [{ day: 1, ...earned }] },
+        current: { balance: 1.75, service_fee: 0.25, total: 1.5, credit: 0 },
+      },
     },
     "GET /api/v0/machines/7/verification/": {
       body: { msg: "Not verified.", checks: [check], rests_until: 0, rest_reason: "no disk" },
@@ -157,7 +160,10 @@ test("earnings are shown by machine and by day, reports and checks in tables", a
     "GET /api/v0/machines/7/reports/": { body: [{ problem: "slow disk", message: "", created_at: 0 }] },
     "PUT /api/v0/machines/7/report/": { body: { success: true, msg: "Thank you." } },
   });
-  assert.match((await berth("machine", "earnings")).stdout, /\n +7 +\$1\.00 +\$0\.50 +\$0\.25 +\$0\.00 +\$1\.75\n$/);
+  assert.match(
+    (await berth("machine", "earnings")).stdout,
+    /\n +7 +\$1\.00 +\$0\.50 +\$0\.25 +\$0\.00 +\$1\.75\n\nOn no payout yet: \$1\.75, less a fee of \$0\.25: \$1\.50\./,
+  );
   const days = await berth("machine", "earnings", "7", "--by-day", "--from", "1970-01-02", "--days", "3");
   assert.match(days.stdout, /\n1970-01-02 +\$1\.00 /);
   assert.equal(received[1]?.[0], "GET /api/v0/users/me/machine-earnings/?sday=1&last_days=3&machid=7");

@@ -56,7 +56,7 @@ async function readBody(request: IncomingMessage): Promise<unknown> {
 test("the help names every command, those of the checkout's script too", async () => {
   const { code, stdout } = await berth(["--help"]);
   assert.equal(code, 0);
-  for (const command of ["up", "search", "rent", "admin", "test", "bench"]) {
+  for (const command of ["up", "search", "rent", "admin", "test", "bench", "month"]) {
     assert.match(stdout, new RegExp(`^ {2}${command}\\b`, "m"));
   }
 });

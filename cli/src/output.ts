@@ -40,10 +40,11 @@ export function renderTable<Row>(rows: readonly Row[], columns: readonly Column<
   return [titles, ...cells].map(renderLine).join("\n");
 }
 
-/** Dollars for people: `$1.50`, and four digits where cents would hide the difference: `$0.2317`. */
+/** Dollars for people: `$1.50`, and four digits where cents would hide the difference: `$0.2317`, `<$0.0001`. */
 export function dollars(value: number | undefined | null): string {
   if (value === undefined || value === null) return "-";
   const magnitude = Math.abs(value);
+  if (magnitude > 0 && magnitude < 0.000_05) return value < 0 ? ">-$0.0001" : "<$0.0001";
   const isInCents = magnitude >= 10 || Math.abs(Math.round(magnitude * 100) - magnitude * 100) < 1e-6;
   return `${value < 0 ? "-" : ""}$${magnitude.toFixed(isInCents ? 2 : 4)}`;
 }

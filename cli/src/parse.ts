@@ -19,6 +19,11 @@ export function parseHours(text: string): number {
   return parseInteger(text, 1, 720);
 }
 
+/** Traffic is kept for seven days. */
+export function parsePastHours(text: string): number {
+  return parseInteger(text, 1, 168);
+}
+
 export function parseLineCount(text: string): number {
   return parseInteger(text, 0, 100_000);
 }
@@ -50,6 +55,11 @@ export function parseAmount(text: string): number {
 export function parseNumber(text: string): number {
   if (!/^\d+(\.\d+)?$/.test(text)) throw new InvalidArgumentError("It must be a number, such as 0.9.");
   return Number(text);
+}
+
+/** The same, below zero too. */
+export function parseSigned(text: string): number {
+  return text.startsWith("-") ? -parseNumber(text.slice(1)) : parseNumber(text);
 }
 
 /** A time from then on in seconds since 1970: written so, or as a date, which is one of UTC unless it says otherwise. */

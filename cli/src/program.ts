@@ -7,6 +7,8 @@ import { declareCapCommands } from "./declare-caps.ts";
 import { declareBillingCommands } from "./declare-billing.ts";
 import { CONNECTION } from "./declare-connection.ts";
 import { declareContractCommands } from "./declare-contracts.ts";
+import { declareDeploymentCommands } from "./declare-deployments.ts";
+import { declareEndpointCommands } from "./declare-endpoints.ts";
 import { declareHostCommands } from "./declare-hosts.ts";
 import { declareHostTaskCommands } from "./declare-host-tasks.ts";
 import { declareInstanceCommands } from "./declare-instances.ts";
@@ -20,11 +22,13 @@ import { declareServiceCommands } from "./declare-services.ts";
 import { declareTeamCommands } from "./declare-teams.ts";
 import { declareTemplateCommands } from "./declare-templates.ts";
 import { declareVolumeCommands } from "./declare-volumes.ts";
+import { declareWorkerCommands } from "./declare-worker.ts";
 
 const AFTER_HELP = `
 Of the project itself:
   test             prove that everything works, from format to end-to-end
   bench [name]     run a benchmark, or list them
+  month            play a month of a small market, and tell what it cost whom
 
 Start with \`berth up\`, or \`berth up --simulate 3\` to try a market without hardware.`;
 
@@ -45,7 +49,8 @@ const GROUPS: readonly (readonly [string, readonly ((program: Command) => void)[
     ],
   ],
   ["What you are told", [declareNoticeCommands]],
-  ["Templates, volumes, endpoints", [declareTemplateCommands, declareVolumeCommands, declareServiceCommands]],
+  ["Templates, volumes", [declareTemplateCommands, declareVolumeCommands, declareServiceCommands]],
+  ["Endpoints that scale by themselves", [declareEndpointCommands, declareDeploymentCommands, declareWorkerCommands]],
   ["Your machines", [declareMachineCommands, declareHostCommands, declarePayoutCommands]],
 ];
 

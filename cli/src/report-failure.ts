@@ -34,6 +34,14 @@ const ADVICE: Readonly<Record<string, string>> = {
   no_such_volume_offer: "See what there is with `berth volume search`.",
   no_such_template: "See what there is with `berth template search`.",
   no_such_standing_request: "See what you wait for with `berth queue list`.",
+  no_such_invoice: "See your invoices with `berth billing invoices`.",
+  no_such_cap: "See your caps with `berth cap list`.",
+  no_such_payment: "See what you paid with `berth billing payments`.",
+  no_such_payment_method: "See your cards with `berth billing cards`.",
+  no_such_payout: "See all payouts with `berth admin payouts`.",
+  no_such_team: "See the members of the key's team with `berth team members`.",
+  no_such_member: "See the members with `berth team members`.",
+  no_such_webhook: "See your webhooks with `berth webhook list`.",
   no_pending_price_increase: "See what hosts ask with `berth price-increase list`.",
 };
 

@@ -31,9 +31,10 @@ export async function answer(t: TestContext, answers: Answers) {
   t.after(() => server.close());
   const dataDir = mkdtempSync(path.join(tmpdir(), "berth-cli-"));
   t.after(() => rmSync(dataDir, { recursive: true }));
-  writeFileSync(path.join(dataDir, "server.url"), `http://127.0.0.1:${(server.address() as AddressInfo).port}\n`);
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  writeFileSync(path.join(dataDir, "server.url"), `${url}\n`);
   writeFileSync(path.join(dataDir, "admin.key"), "admin-secret\n");
-  return { received, berth: (...args: readonly string[]) => runBerth(args, dataDir) };
+  return { received, url, berth: (...args: readonly string[]) => runBerth(args, dataDir) };
 }
 
 async function runBerth(args: readonly string[], dataDir: string) {

@@ -1,21 +1,38 @@
-import { arrearsShow, userShow } from "../../../../sdk/src/operations.ts";
+import { ApiError } from "../../../../sdk/src/client.ts";
+import { arrearsShow, userShow, type ArrearsShowAnswer } from "../../../../sdk/src/operations.ts";
 import { readClock } from "../../clock.ts";
 import { connect, type ConnectionOptions } from "../../connect.ts";
 import { dollars, printJson, printLine, renderFields } from "../../output.ts";
 import { whenText } from "../../time-text.ts";
+import { keptText } from "../cap/kept-text.ts";
 
 export async function showBalance(options: ConnectionOptions & { readonly json?: boolean }): Promise<void> {
   const client = connect(options);
   const { email, balance, credit } = await userShow(client);
-  // Who has something left is not in arrears, and the key may not be one that may read billing.
-  const { arrears } = balance < 0 ? await arrearsShow(client) : { arrears: null };
-  if (options.json === true) return printJson({ email, balance, credit, arrears });
+  const { arrears, caps } = await findUnpaid(client, balance);
+  if (options.json === true) return printJson({ email, balance, credit, arrears, caps });
   printLine(renderFields({ email, balance: dollars(wholeCents(balance)), credit: dollars(credit) }));
-  if (arrears === null) return;
-  const until = whenText(arrears.delete_at, readClock());
-  printLine(
-    `\nYour credit is used up. Your data is kept until ${until}, and deleted then unless you add credit before.`,
-  );
+  if (arrears !== null) {
+    const until = whenText(arrears.delete_at, readClock());
+    printLine(
+      `\nYour credit is used up. Your data is kept until ${until}, and deleted then unless you add credit before.`,
+    );
+  }
+  for (const kept of caps) printLine(`\n${keptText(kept)}`);
+}
+
+/** Data that is kept though nobody pays for it. A key that may not read billing still shows a balance. */
+async function findUnpaid(
+  client: ReturnType<typeof connect>,
+  balance: number,
+): Promise<Pick<ArrearsShowAnswer, "arrears" | "caps">> {
+  try {
+    return await arrearsShow(client);
+  } catch (error) {
+    const isRefused = error instanceof ApiError && error.status === 403;
+    if (isRefused && balance >= 0) return { arrears: null, caps: [] };
+    throw error;
+  }
 }
 
 /** What you have is shown rounded down, as the API rounds `credit`. */

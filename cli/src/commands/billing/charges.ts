@@ -19,13 +19,13 @@ const DEFAULT_DAYS = 30;
 
 type Shown = {
   readonly depth: number;
-  readonly row: Pick<Row, "start" | "source" | "type" | "description" | "amount">;
+  readonly row: Pick<Row, "start" | "source" | "type" | "description" | "amount" | "amount_exact">;
 };
 const ROWS: readonly Column<Shown>[] = [
   { title: "FROM", cell: ({ row }) => dateText(row.start) },
   { title: "WHAT", cell: ({ row, depth }) => `${"  ".repeat(depth)}${row.description}` },
   { title: "TYPE", cell: ({ row }) => row.type },
-  { title: "AMOUNT", cell: ({ row }) => `$${row.amount.toFixed(3)}` },
+  { title: "AMOUNT", cell: ({ row }) => amountText(row) },
 ];
 
 const LINES: readonly Column<Line>[] = [
@@ -65,6 +65,11 @@ export async function listCharges(options: Options): Promise<void> {
           );
     return results.length === 0 ? table : `${table}\n\nTotal: $${total}`;
   });
+}
+
+/** Shown amounts add up as they are shown; what is rounded away is not nothing, all the same. */
+function amountText({ amount, amount_exact: exact }: Shown["row"]): string {
+  return amount === 0 && exact !== "0" ? "<$0.001" : `$${amount.toFixed(3)}`;
 }
 
 function isLine(row: Row): row is Line {

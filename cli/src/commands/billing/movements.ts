@@ -14,7 +14,10 @@ const COLUMNS: readonly Column<Movement>[] = [
   { title: "WHEN", cell: (row) => dateText(row.start) },
   { title: "TYPE", cell: (row) => row.type },
   { title: "SERVICE", cell: (row) => row.metadata.service },
-  { title: "WHAT", cell: (row) => row.description },
+  {
+    title: "WHAT",
+    cell: (row) => (row.metadata.paid_from === "deposit" ? `${row.description} (from its deposit)` : row.description),
+  },
   {
     title: "AMOUNT",
     cell: (row) => dollars(row.metadata.direction === "in" ? Math.abs(row.amount) : -Math.abs(row.amount)),

@@ -1,8 +1,8 @@
-import { arrearsShow, capList, type ArrearsShowAnswer, type CapListAnswer } from "../../../../sdk/src/operations.ts";
+import { arrearsShow, capList, type CapListAnswer } from "../../../../sdk/src/operations.ts";
 import { connect, type ConnectionOptions } from "../../connect.ts";
 import { dollars, printAnswer, printLine, renderTable, type Column } from "../../output.ts";
-import { readClock } from "../../clock.ts";
-import { dateText, whenText } from "../../time-text.ts";
+import { dateText } from "../../time-text.ts";
+import { keptText } from "./kept-text.ts";
 
 const COLUMNS: readonly Column<CapListAnswer["caps"][number]>[] = [
   { title: "ID", cell: (cap) => cap.id },
@@ -24,14 +24,4 @@ export async function listCaps(options: ConnectionOptions & { readonly json?: bo
   if (options.json === true || answer.caps.length === 0) return;
   const { caps: kept } = await arrearsShow(client);
   for (const one of kept) printLine(`\n${keptText(one)}`);
-}
-
-function keptText(kept: ArrearsShowAnswer["caps"][number]): string {
-  const instances = kept.instance_ids.map((id) => `instance ${id}`);
-  const volumes = kept.volume_ids.map((id) => `volume ${id}`);
-  const until = whenText(kept.delete_at, readClock());
-  return (
-    `Cap ${kept.cap_id} does not pay for ${[...instances, ...volumes].join(", ")}: kept until ${until}, and deleted then ` +
-    "unless it leaves enough for a day of that."
-  );
 }

@@ -29,13 +29,20 @@ export async function showEarnings(machine: number | undefined, options: Options
   const answer = await machineEarnings(connect(options), { user_id: "me", query });
   printAnswer(answer, options, (earned) => {
     const emptyText = "Nothing was earned in this time.";
+    const rest = `\n\n${restText(earned.current)}`;
     if (byDay === true) {
       const day = { title: "DAY", cell: (row: { readonly day: number }) => dayText(row.day) };
-      return renderTable(earned.per_day, [day, ...AMOUNTS], emptyText);
+      return renderTable(earned.per_day, [day, ...AMOUNTS], emptyText) + rest;
     }
     const id = { title: "MACHINE", cell: (row: { readonly machine_id: number }) => row.machine_id };
-    return renderTable(earned.per_machine, [id, ...AMOUNTS], emptyText);
+    return renderTable(earned.per_machine, [id, ...AMOUNTS], emptyText) + rest;
   });
+}
+
+/** What no payout has yet, before and after the fee that is due of it. */
+function restText({ balance, service_fee: fee, total }: MachineEarningsAnswer["current"]): string {
+  const less = fee > 0 ? `, less a fee of ${dollars(fee)}: ${dollars(total)}` : "";
+  return `On no payout yet: ${dollars(balance)}${less}. See: berth host payouts`;
 }
 
 function dayOf(unixSeconds: number | undefined): number | undefined {

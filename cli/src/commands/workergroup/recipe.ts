@@ -1,0 +1,24 @@
+import { given } from "../../given.ts";
+
+export type RecipeOptions = {
+  readonly template?: string;
+  readonly search?: string;
+  readonly launchArgs?: string;
+  readonly gpuRam?: number;
+  readonly testWorkers?: number;
+  readonly coldWorkers?: number;
+  readonly maxWorkers?: number;
+};
+
+/** The body of a creation or change; what is not given has the server's default, or stays. */
+export function recipeOf(options: RecipeOptions) {
+  return given({
+    template_hash: options.template,
+    search_params: options.search,
+    launch_args: options.launchArgs,
+    gpu_ram: options.gpuRam,
+    test_workers: options.testWorkers,
+    cold_workers: options.coldWorkers,
+    max_workers: options.maxWorkers,
+  });
+}
