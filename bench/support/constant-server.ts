@@ -23,7 +23,11 @@ if (import.meta.main) {
   process.once("message", ({ text }: { text: string }) => {
     const app = fastify();
     const value: unknown = JSON.parse(text);
-    app.get("/text", async (_request, reply) => reply.type("application/json").send(text));
+    app.route({
+      method: ["GET", "POST"],
+      url: "/text",
+      handler: async (_request, reply) => reply.type("application/json").send(text),
+    });
     app.get("/object", async () => value);
     app.listen({ host: "127.0.0.1", port: 0 }).then(
       (address) => process.send?.({ port: Number(new URL(address).port) }),
