@@ -13,6 +13,8 @@ import { noticeEndpoints } from "./notice-endpoints.ts";
 import { ABSENT, at, onObject, onUser, plain, type Needs, type Row } from "./row.ts";
 import { aTeamOf, teamEndpoints } from "./team-endpoints.ts";
 import { hiddenPaymentEndpoints, paymentEndpoints } from "./payment-endpoints.ts";
+import { completionEndpoints } from "./completion-endpoints.ts";
+import { hiddenServerlessEndpoints, serverlessEndpoints } from "./serverless-endpoints.ts";
 import { spendingEndpoints } from "./spending-endpoints.ts";
 import { aVolume, idIn, volumeEndpoints } from "./volume-endpoints.ts";
 import { aListedMachine, anInstance, anOffer, type Target, type World } from "./world.ts";
@@ -51,9 +53,6 @@ async function aJoinedCredential(world: World, user: TestCaller): Promise<number
   const { tokens } = await world.done("GET", at("/api/v0/hosts/tokens/"), user);
   return Number((tokens as readonly { readonly credential_id: number }[])[0]?.credential_id);
 }
-
-const anEndpoint = async (world: World, user: TestCaller) =>
-  Number((await world.done("POST", at("/api/v0/endptjobs/", { endpoint_name: randomUUID() }), user))["result"]);
 
 const instanceId = async (world: World, user: TestCaller) => (await anInstance(world, user)).id;
 
@@ -509,19 +508,14 @@ export const endpoints = {
   ...paymentEndpoints,
   ...spendingEndpoints,
 
-  "POST /api/v0/endptjobs/": plain("misc", "/api/v0/endptjobs/", {}),
-  "GET /api/v0/endptjobs/": plain("misc", "/api/v0/endptjobs/"),
-  "PUT /api/v0/endptjobs/{id}/": onObject("misc", "id", anEndpoint, (id) =>
-    at(`/api/v0/endptjobs/${id}/`, { max_workers: 7 }),
-  ),
-  "DELETE /api/v0/endptjobs/{id}/": onObject("misc", "id", anEndpoint, (id) => at(`/api/v0/endptjobs/${id}/`)),
-  "GET /api/v0/endptjobs/{id}/": onObject("misc", "id", anEndpoint, (id) => at(`/api/v0/endptjobs/${id}/`)),
+  ...serverlessEndpoints,
 } satisfies Record<Operation, Row>;
 
 /** Routes that OpenAPI leaves out on purpose: this list is the whole of them. */
 export const hiddenEndpoints: Readonly<Record<string, Row>> = {
   "GET /metrics": plain("admin", "/metrics"),
   ...hiddenPaymentEndpoints,
+  ...hiddenServerlessEndpoints,
   "GET /static/jvastai_root.cer": plain("public", "/static/jvastai_root.cer"),
   "POST /api/v0/sign_cert/": {
     needs: "public",
@@ -530,6 +524,8 @@ export const hiddenEndpoints: Readonly<Record<string, Row>> = {
   },
   "GET /api/v0/admin/loops/": plain("admin", "/api/v0/admin/loops/"),
   "GET /api/v0/results/{token}/": readResult,
+  "GET /pubkey/": plain("public", "/pubkey/"),
+  ...completionEndpoints,
   "GET /openapi.json": plain("public", "/openapi.json"),
   "GET /docs": plain("public", "/docs"),
 };

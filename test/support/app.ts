@@ -16,7 +16,7 @@ import { contractLoops } from "../../server/src/domains/contracts/index.ts";
 import { creditNoticeLoop } from "../../server/src/domains/billing/index.ts";
 import { noticeLoops } from "../../server/src/domains/notices/index.ts";
 import { defaultJobLoop, hostingNoticeLoops, rollListingsLoop } from "../../server/src/domains/hosting/index.ts";
-import { instanceLoops } from "../../server/src/domains/instances/index.ts";
+import { destroyIfPresent, instanceLoops } from "../../server/src/domains/instances/index.ts";
 import { auditLedger, balanceOf, ledgerLoops, postTransfers } from "../../server/src/domains/ledger/index.ts";
 import type { NoticeSettings } from "../../server/src/process/notice-parts.ts";
 import { setMarketRules, type MarketRules } from "../../server/src/domains/market/index.ts";
@@ -28,6 +28,7 @@ import {
   type PaymentSettings,
 } from "../../server/src/domains/payments/index.ts";
 import { reconciliationLoops } from "../../server/src/domains/reconciliation/index.ts";
+import { deploymentLoops, routerLoops } from "../../server/src/domains/serverless/index.ts";
 import { statisticsLoops } from "../../server/src/domains/statistics/index.ts";
 import { taskLoops } from "../../server/src/domains/tasks/index.ts";
 import { teamLoops } from "../../server/src/domains/teams/index.ts";
@@ -43,7 +44,7 @@ import { testDatabase, type TestDatabase } from "./postgres.ts";
 
 const BARRIER_CHANNEL = "test_barrier";
 const DOLLAR = 1_000_000_000n;
-const SOON_MS = 10_000;
+const SOON_MS = 60_000;
 /** Where the app under test listens for what it proxies, and the name that it tells for that. */
 const PROXY = { bindHost: "127.0.0.1", publicHost: "proxy.example" };
 
@@ -136,7 +137,7 @@ export async function testApp(t: Pick<TestContext, "after">, options: TestAppOpt
     await env.pool.query("select pg_notify($1, $2)", [BARRIER_CHANNEL, name]);
     await arrived;
     barriers.delete(name);
-    await Promise.all([app.offers.settled(), app.space.settled()]);
+    await Promise.all([app.offers.settled(), app.space.settled(), app.routers.settled()]);
   };
   const loops = [
     ...hostLoops({ database, clock, notifyMarket }),
@@ -160,6 +161,8 @@ export async function testApp(t: Pick<TestContext, "after">, options: TestAppOpt
     ...hostingNoticeLoops({ database, clock }),
     creditNoticeLoop({ database, clock }),
     ...noticeLoops({ database, clock }),
+    ...routerLoops({ database, clock, routers: app.routers }),
+    ...deploymentLoops({ database, clock, destroyInstance: destroyIfPresent }),
     ...taskLoops({ database, clock }),
     ...volumeLoops({ database, clock }),
     ...teamLoops({ database, clock, moveCredit }),

@@ -49,7 +49,7 @@ type ReportOptions = {
 };
 type Seen = Pick<ObservedInstance, "instance_id" | "generation" | "state"> & Partial<ObservedInstance>;
 
-const WAIT_MS = 10_000;
+const WAIT_MS = 60_000;
 
 /** What a GPU of a test is like: 8.9 capability, 24 GB, an hour of it costs $0.30 by default. */
 export function aGpu(index: number, overrides: Partial<GpuFacts> = {}): GpuFacts {
@@ -200,6 +200,15 @@ export class FakeHost {
     const seenNow = { desired_version: version, instances, volumes, gpus };
     this.sendText(JSON.stringify({ kind: "report", sequence, ...seenNow, ...lost }));
     await this.wait(`the acknowledgement of ${sequence}`, () => this.acknowledged >= sequence);
+  }
+
+  /** Waits until the server has read all that was said, whether or not it is stored. */
+  async read(): Promise<void> {
+    const { socket } = this;
+    if (socket === undefined) throw new Error("it is not connected");
+    const answered = new Promise<void>((resolve) => socket.once("pong", () => resolve()));
+    socket.ping();
+    await answered;
   }
 
   /** Waits until this connection was given so many tasks; returns all that it was given. */

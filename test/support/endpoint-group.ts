@@ -1,0 +1,68 @@
+import type { EndpointOptions } from "../../sdk/src/endpoint-client.ts";
+import { startEndpointLoad, type EndpointLoad } from "./endpoint-load.ts";
+import type { Renter } from "./renter.ts";
+
+/** How many units a second the program of `worker-program.ts` works here. */
+export const UNITS_PER_SECOND = 20;
+
+export type WorkerRecord = {
+  readonly id: number;
+  readonly status: string;
+  readonly machine_id: number;
+  readonly cur_load: number;
+  readonly workergroup_id: number;
+  readonly perf?: number;
+  readonly measured_perf?: number;
+};
+
+export type EndpointEvent = {
+  readonly at: number;
+  readonly kind: "decision" | "worker" | "change";
+  readonly sentence: string;
+  readonly worker_id?: number;
+  readonly detail: { readonly reason?: string };
+};
+
+/** An endpoint group of a renter, with its worker groups. */
+export type Endpoint = {
+  readonly id: number;
+  readonly options: EndpointOptions;
+  /** Another worker group; `variables` are the switches of the program. Returns its id. */
+  addGroup(variables?: Readonly<Record<string, string | number>>, ...words: readonly string[]): Promise<number>;
+  workers(): Promise<readonly WorkerRecord[]>;
+  /** Oldest first. */
+  events(): Promise<readonly EndpointEvent[]>;
+  /** What `./berth endpoint explain` prints. */
+  explained(): Promise<string>;
+  load(): EndpointLoad;
+};
+
+/** Made as a renter does; `words` are options of `./berth endpoint create`. */
+export async function makeEndpoint(
+  { renter, image, url }: { readonly renter: Renter; readonly image: string; readonly url: string },
+  name: string,
+  ...words: readonly string[]
+): Promise<Endpoint> {
+  const made = JSON.parse(await renter.told("endpoint", "create", "--name", name, ...words, "--json"));
+  const id: number = made.result;
+  const shown = JSON.parse(await renter.told("endpoint", "show", String(id), "--json"));
+  const options = { baseUrl: url, endpoint: name, endpointKey: String(shown.api_key) };
+  return {
+    id,
+    options,
+    async addGroup(variables = {}, ...rest) {
+      const all = { TEST_UNITS_PER_SECOND: UNITS_PER_SECOND, ...variables };
+      const env = Object.entries(all).map(([key, value]) => `-e ${key}=${value}`);
+      const launch = `--image ${image} --disk 8 --env '${env.join(" ")}' --args`;
+      const recipe = ["--endpoint", String(id), "--search", "num_gpus=1", "--launch-args", launch];
+      return JSON.parse(await renter.told("workergroup", "create", ...recipe, ...rest, "--json")).id;
+    },
+    workers: () => renter.done("POST", "/get_endpoint_workers/", { id }),
+    async events() {
+      const { events } = await renter.done("GET", `/api/v0/endptjobs/${id}/events/?level=3&limit=1000`);
+      return events.toReversed();
+    },
+    explained: () => renter.told("endpoint", "explain", String(id), "--last", "1000"),
+    load: () => startEndpointLoad(options),
+  };
+}

@@ -1,0 +1,108 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { callEndpoint, type EndpointOptions } from "../../sdk/src/endpoint-client.ts";
+
+const TICK_MS = 20;
+/** Each request is one unit of work, as the router and the program of `worker-program.ts` count it. */
+const UNITS = 1;
+const ROUTE = "/work";
+
+/** What the program of a worker says of a request: what it counted is of its present run. */
+export type Served = {
+  readonly worker: number;
+  readonly id: string;
+  readonly run: string;
+  readonly served: number;
+  readonly repeated: number;
+};
+
+export type Outcome =
+  | { readonly id: string; readonly status: number; readonly served: Served }
+  | { readonly id: string; readonly problem: string };
+
+/** Clients that come by themselves, so many a second, however long those before them wait. */
+export type EndpointLoad = {
+  setRate(perSecond: number): void;
+  /** One more, at once; resolves when it was answered. */
+  ask(): Promise<Outcome>;
+  readonly sentCount: number;
+  readonly outcomes: readonly Outcome[];
+  /** Nobody comes any more; resolves when all who came were answered. */
+  stop(): Promise<readonly Outcome[]>;
+  /** The same without waiting for answers: whoever waits is told that it is over. */
+  abandon(): Promise<void>;
+};
+
+export function startEndpointLoad(endpoint: EndpointOptions): EndpointLoad {
+  const outcomes: Outcome[] = [];
+  const underway = new Set<Promise<Outcome>>();
+  const [ended, gone] = [new AbortController(), new AbortController()];
+  let [rate, owed, sentCount] = [0, 0, 0];
+
+  const ask = (): Promise<Outcome> => {
+    sentCount += 1;
+    const asked = request(endpoint, `${endpoint.endpoint}-${sentCount}`, gone.signal).then((outcome) => {
+      outcomes.push(outcome);
+      underway.delete(asked);
+      return outcome;
+    });
+    underway.add(asked);
+    return asked;
+  };
+  const keepAsking = async () => {
+    let lastMs = performance.now();
+    while (!ended.signal.aborted) {
+      await delay(TICK_MS);
+      const nowMs = performance.now();
+      owed += (rate * (nowMs - lastMs)) / 1000;
+      lastMs = nowMs;
+      for (; owed >= 1; owed -= 1) void ask();
+    }
+  };
+  const asking = keepAsking();
+  return {
+    setRate: (perSecond) => (rate = perSecond),
+    ask,
+    get sentCount() {
+      return sentCount;
+    },
+    outcomes,
+    async stop() {
+      ended.abort();
+      await asking;
+      await Promise.all(underway);
+      return outcomes;
+    },
+    async abandon() {
+      ended.abort();
+      gone.abort();
+      await asking;
+      await Promise.all(underway);
+    },
+  };
+}
+
+/** Never rejects: what went wrong is an outcome. */
+async function request(endpoint: EndpointOptions, id: string, signal: AbortSignal): Promise<Outcome> {
+  try {
+    const payload = { units: UNITS, id };
+    const { response } = await callEndpoint(endpoint, { route: ROUTE, cost: UNITS, payload, signal });
+    return { id, status: response.status, served: (await response.json()) as Served };
+  } catch (error) {
+    return { id, problem: String(error) };
+  }
+}
+
+/** Of each run of each worker: how many requests it says that it had, and how many of them twice. */
+export function countedBy(outcomes: readonly Outcome[]): { readonly served: number; readonly repeated: number } {
+  const runs = new Map<string, Served>();
+  for (const outcome of outcomes) {
+    if ("problem" in outcome) continue;
+    const { served } = outcome;
+    if (served.served > (runs.get(served.run)?.served ?? 0)) runs.set(served.run, served);
+  }
+  const all = [...runs.values()];
+  return {
+    served: all.reduce((sum, { served }) => sum + served, 0),
+    repeated: all.reduce((sum, { repeated }) => sum + repeated, 0),
+  };
+}
