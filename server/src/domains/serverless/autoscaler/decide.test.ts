@@ -212,6 +212,18 @@ test("who drains after the timeout is not called back by what came before, while
   assert.ok(idsOf(needed, "undrain").length > 0);
 });
 
+test("the first request after a quiet spell starts one worker, whatever came before; what is stopped is kept for that", () => {
+  const workers = [1, 2, 3].map((id) => aWorker(id, { phase: "stopped", activeAtMs: NOW_MS - 400_000 }));
+  const before = steadyLoad(250, { seconds: 600 }).map((one) => ({ ...one, secondMs: one.secondMs - 400_000 }));
+  const first = { secondMs: NOW_MS, requestCount: 1, load: 20, waitedCount: 0, waitMsMax: 0 };
+  const queue = { requestCount: 1, load: 20, oldestMs: NOW_MS };
+  const kindsAfter = (samples: typeof before) =>
+    decide(aSituation({ workers, samples, queue, parameters: { coldMult: 1 } })).actions.map(({ kind }) => kind);
+  assert.deepEqual(kindsAfter([...before, first]), ["start"]);
+  const unquiet = steadyLoad(250, { seconds: 600 }).map((one) => ({ ...one, secondMs: one.secondMs - 200_000 }));
+  assert.deepEqual(kindsAfter([...unquiet, first]), ["start", "start", "start"]);
+});
+
 test("after a failure nothing is rented until the pause is over, and then one worker until one is ready", () => {
   const floor = { parameters: { coldWorkers: 4, minLoad: 1 }, workers: [aWorker(1)] };
   const group = (resumesInMs: number) => [aGroup(1, { failureCount: 3, resumesAtMs: NOW_MS + resumesInMs })];

@@ -1,7 +1,7 @@
 import { anticipateLoad, type Anticipation } from "./anticipated-load.ts";
 import { type Fleet, isIdle, sumPerf } from "./fleet.ts";
 import { median } from "./worker-perf.ts";
-import type { Situation, Targets, WorkerView } from "./types.ts";
+import type { LoadSample, Situation, Targets, WorkerView } from "./types.ts";
 
 /** Requests that wait longer than this for a worker call for more of them. */
 const TARGET_QUEUE_TIME_S = 10;
@@ -43,7 +43,11 @@ export function planTargets(situation: Situation, fleet: Fleet): Plan {
   const firstSampleMs = samples[0]?.secondMs ?? nowMs;
   const sinceMs = Math.min(createdAtMs, firstSampleMs);
   const workerPerf = median(situation.workers.flatMap((worker) => fleet.perfs.ofWorker(worker) ?? []));
-  const expected = anticipateLoad(samples, { nowMs, sinceMs, startMs, workerPerf });
+  const times = { nowMs, sinceMs, startMs, workerPerf };
+  const whole = anticipateLoad(samples, times);
+  const recent = sinceQuiet(samples, quietLimitMs(situation));
+  // Workers that are stopped are kept for what came before, but none is started for it.
+  const expected = recent === samples ? whole : { ...anticipateLoad(recent, times), peak: whole.peak };
   const anticipation = isQuiet(situation, expected) ? { ...expected, rise: 0, keep: 0 } : expected;
   const usable = usablePerf(situation, fleet, anticipation);
   const hot = (load: number) => Math.max(Math.min(load / parameters.targetUtil, usable), parameters.minLoad);
@@ -90,12 +94,24 @@ function mustStayWarm(situation: Situation, fleet: Fleet, expected: Anticipation
 
 /** Nobody came for so long that what came before says nothing about what will come. */
 function isQuiet(situation: Situation, expected: Anticipation): boolean {
-  const { inactivityTimeoutS: timeoutS } = situation.parameters;
   // One that has just begun to drain is only taken to have work: that alone must not call it back.
   const isAtWork = (worker: WorkerView) => worker.load > 0 || (worker.draining === undefined && !isIdle(worker));
   const isBusy = situation.queue.requestCount > 0 || situation.workers.some(isAtWork);
-  const limitS = timeoutS === undefined || timeoutS <= 0 ? QUIET_S : timeoutS;
-  return !isBusy && quietMs(situation, expected) >= limitS * SECOND_MS;
+  return !isBusy && quietMs(situation, expected) >= quietLimitMs(situation);
+}
+
+/** After so long without a request nothing is expected any more. */
+function quietLimitMs({ parameters: { inactivityTimeoutS: timeoutS } }: Situation): number {
+  return (timeoutS === undefined || timeoutS <= 0 ? QUIET_S : timeoutS) * SECOND_MS;
+}
+
+/** What came after the last quiet spell: what was before it had been forgotten already. */
+function sinceQuiet(samples: readonly LoadSample[], limitMs: number): readonly LoadSample[] {
+  for (let index = samples.length - 1; index > 0; index -= 1) {
+    const gapMs = (samples[index]?.secondMs ?? 0) - (samples[index - 1]?.secondMs ?? 0);
+    if (gapMs >= limitMs) return samples.slice(index);
+  }
+  return samples;
 }
 
 /** Since the endpoint was used last; infinite when it never was. */
