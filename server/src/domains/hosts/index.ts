@@ -50,6 +50,7 @@ export { listRestReasons } from "./start-store.ts";
 export { findHostStanding, listGpuMachines, type GpuMachine } from "./supply-store.ts";
 export { takeEndingListings, takeLostMachines, takeReturnedMachines, type ToldMachine } from "./told-store.ts";
 export { trustRoutes } from "./trust-routes.ts";
+export { listOperated } from "./trust-store.ts";
 export { proofMaker, type ProofMaker } from "./session-proof.ts";
 export {
   DELETED_CHANNEL,

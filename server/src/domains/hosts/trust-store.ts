@@ -60,6 +60,16 @@ export async function findCandidate(db: Reader, id: MachineId): Promise<Candidat
   return rows[0] && toCandidate(rows[0]);
 }
 
+/** Those of these machines that the operator answers for: joined by a token of his own, or verified by hand. */
+export async function listOperated(db: Reader, ids: readonly MachineId[]): Promise<ReadonlySet<MachineId>> {
+  const { rows } = await sql<{ id: MachineId }>`
+    select m.id from machines as m join agent_credentials on agent_credentials.id = m.agent_credential_id
+    where m.id = any(${[...ids]}::integer[])
+      and (agent_credentials.is_trusted or (m.is_verification_fixed and m.verification = 'verified'))
+  `.execute(db);
+  return new Set(rows.map((row) => row.id));
+}
+
 function toCandidate(row: CandidateRow): Candidate {
   const { id, hostId, verification, isFixed, isTrusted, hostingType, restsUntil, ...facts } = row;
   return { id, hostId, verification, isFixed, isTrusted, hostingType, restsUntil: restsUntil ?? undefined, facts };

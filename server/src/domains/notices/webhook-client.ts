@@ -4,7 +4,7 @@ import https from "node:https";
 import { isIP } from "node:net";
 import type { Clock } from "../../base/clock.ts";
 import type { SignedRequest } from "./event.ts";
-import { isPublicAddress } from "./public-address.ts";
+import { isPublicAddress } from "../../base/public-address.ts";
 import { judgeStatus, type Outcome } from "./retry.ts";
 import { unlessAborted } from "./unless-aborted.ts";
 

@@ -22,7 +22,7 @@ export type NewsOutcome =
   /** It works for nobody any more. */
   | { readonly kind: "gone" }
   /** The url is somebody else's address, or its own is not known yet: then nothing of the report is stored. */
-  | { readonly kind: "foreign_url" | "unknown_url" };
+  | { readonly kind: "foreign_url" | "private_url" | "unknown_url" };
 
 /** Stores reports that say something new, of many workers at once; the answer to each, in order. */
 export async function recordNews(tx: Tx, batch: readonly News[]): Promise<readonly NewsOutcome[]> {
@@ -68,7 +68,7 @@ function addressOf({ report }: News, worker: Worker, site: Site | undefined): Ad
   if (!report.isReady || worker.url === "") return { kind: "own", url: worker.url };
   // Another process may be reached by other ports, and those of the last one be somebody else's by now.
   const kept = readAddress(worker.url, site);
-  return kept.kind === "foreign" ? { kind: "own", url: "" } : kept;
+  return kept.kind === "own" || kept.kind === "unknown" ? kept : { kind: "own", url: "" };
 }
 
 type Arrived = News & { readonly worker: Worker; readonly instance: InstanceFacts; readonly url: string };

@@ -158,6 +158,11 @@ export class WorkerReports {
           "url",
           `url is not the address of worker ${instanceId}: its host's address and a port that is mapped to it`,
         );
+      case "private_url":
+        throw invalid(
+          "url",
+          `url: the host of worker ${instanceId} says that it is in a private network; only machines that the operator verified by hand may`,
+        );
       case "unknown_url":
         throw new AppError(
           "unavailable",

@@ -104,6 +104,18 @@ test("a worker can have requests sent to its own address only", async (t) => {
   assert.equal((await row()).url, "https://192.0.2.1:40000");
 });
 
+test("a host in a private network serves workers once the operator answers for it", async (t) => {
+  const { world, host, id, row } = await aWorker(t);
+  const { pool } = world.env;
+  await pool.query("update agent_credentials set is_trusted = false");
+  await pool.query("update machines set verification = 'verified', is_verification_fixed = false");
+  const refused = await sayStatus(world, host, id, { loadtime: 1 });
+  assert.deepEqual([refused.status, refused.body.field, (await row()).url], [400, "url", ""]);
+  assert.match(String(refused.body.msg), /private network/);
+  await pool.query("update machines set is_verification_fixed = true");
+  assert.equal((await sayStatus(world, host, id, { loadtime: 1 })).status, 200);
+});
+
 test("a worker that reports before its host did is asked to report again", async (t) => {
   const { world, host, id, row } = await aWorker(t);
   await world.env.pool.query("update instances set observed_state = 'starting' where id = $1", [id]);

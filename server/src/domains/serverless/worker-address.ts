@@ -1,10 +1,13 @@
 import { BlockList, isIPv4, isIPv6 } from "node:net";
+import { isPublicAddress } from "../../base/public-address.ts";
 import type { Site } from "../instances/index.ts";
 
 export type Address =
   | { readonly kind: "own"; readonly url: string }
   /** Somebody else's, or none at all. */
   | { readonly kind: "foreign" }
+  /** In a private network, and said by a host that the operator does not answer for. */
+  | { readonly kind: "private" }
   /** Its host has not said yet by which ports it is reached. */
   | { readonly kind: "unknown" };
 
@@ -14,12 +17,16 @@ const FOREIGN: Address = { kind: "foreign" };
  * The address as it is kept, if it is one of the worker's own: we send requests there, and may be sent nowhere else.
  * `unknown` as long as its host has not said by which ports it is reached.
  */
-export function readAddress(url: string, { ipAddress, hostPorts }: Pick<Site, "ipAddress" | "hostPorts">): Address {
+export function readAddress(
+  url: string,
+  { ipAddress, isOperated, hostPorts }: Pick<Site, "ipAddress" | "isOperated" | "hostPorts">,
+): Address {
   if (!URL.canParse(url)) return FOREIGN;
   const { protocol, hostname, port, pathname, search, hash, username, password } = new URL(url);
   const isPlain = pathname === "/" && search === "" && hash === "" && username === "" && password === "";
   if (!isPlain || (protocol !== "http:" && protocol !== "https:")) return FOREIGN;
   if (hostname !== hostnameOf(ipAddress)) return FOREIGN;
+  if (!isOperated && !isPublicAddress(ipAddress)) return { kind: "private" };
   if (hostPorts === undefined) return { kind: "unknown" };
   const number = port === "" ? DEFAULT_PORTS[protocol] : Number(port);
   return hostPorts.has(number) ? { kind: "own", url: `${protocol}//${hostname}:${number}` } : FOREIGN;

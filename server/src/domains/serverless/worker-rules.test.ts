@@ -59,7 +59,7 @@ test("what is missing, wrong or unknown in a report counts as nothing", () => {
 });
 
 test("an address is its worker's own by host and mapped port, over IPv6 too, and in its plain form only", () => {
-  const site = { ipAddress: "2001:db8::1", hostPorts: new Set([443, 40_000]) };
+  const site = { ipAddress: "2001:db8::1", isOperated: true, hostPorts: new Set([443, 40_000]) };
   assert.deepEqual(readAddress("https://[2001:db8::1]", site), { kind: "own", url: "https://[2001:db8::1]:443" });
   assert.deepEqual(readAddress("http://[2001:db8::1]:40000/", site), {
     kind: "own",
@@ -68,9 +68,12 @@ test("an address is its worker's own by host and mapped port, over IPv6 too, and
   for (const url of ["https://[2001:db8::2]", "http://[2001:db8::1]", "http://[2001:db8::1]:40000/?a", "//x", ""]) {
     assert.deepEqual(readAddress(url, site), { kind: "foreign" }, url);
   }
-  assert.deepEqual(readAddress("http://192.0.2.1:1", { ipAddress: "192.0.2.1", hostPorts: undefined }), {
-    kind: "unknown",
-  });
+  assert.deepEqual(
+    readAddress("http://192.0.2.1:1", { ipAddress: "192.0.2.1", isOperated: true, hostPorts: undefined }),
+    {
+      kind: "unknown",
+    },
+  );
 });
 
 test("the back-off doubles from ten seconds to an hour", () => {
