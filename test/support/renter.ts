@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
+import { createConnection } from "node:net";
 import path from "node:path";
 import { runBerth, type Answer, type Ran } from "./berth.ts";
 import { curl } from "./curl.ts";
@@ -136,6 +137,9 @@ export async function aRenter(machine: Market, name: string): Promise<Renter> {
     },
     client,
     async inside(instance, command) {
+      // The first rental of a host starts its SSH server: that may take a moment longer than the container does.
+      const port = Number(instance.ports["22/tcp"]?.[0]?.HostPort);
+      await until(`port ${port} is open`, () => isOpen(instance.public_ipaddr, port));
       const { code, stdout, stderr } = await (await client(instance)).ssh(command);
       assert.equal(code, 0, `${command}: ${stderr}`);
       return stdout;
@@ -150,5 +154,16 @@ export async function untilUntouched(machine: ThisMachine, renter: Renter): Prom
   await until("no trace of a rental", async () => {
     assert.deepEqual(await machine.traces(), NO_TRACES);
     return true;
+  });
+}
+
+function isOpen(host: string, port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = createConnection({ host, port });
+    socket.once("error", () => resolve(false));
+    socket.once("connect", () => {
+      socket.destroy();
+      resolve(true);
+    });
   });
 }
