@@ -18,7 +18,7 @@ const FILES: Readonly<Record<string, string>> = {
 };
 
 /** A number and not a time, so that a busy machine sends as many, and a seed the same ones again. */
-const REQUESTS = Number(process.env["BERTH_FUZZ_REQUESTS"] ?? 4000);
+const REQUESTS = Number(process.env["BERTH_FUZZ_REQUESTS"] ?? 16_000);
 /** For any number of them: a machine that is very busy answers ten in a second. */
 const TIMEOUT_MS = 60_000 + 200 * REQUESTS;
 const SEED = Number(process.env["BERTH_FUZZ_SEED"] ?? randomInt(2 ** 31));
@@ -114,7 +114,7 @@ describe("random requests", { timeout: TIMEOUT_MS }, () => {
       `${total} requests; ${seen.size} of ${operations.length} operations called, ${reached} of them with success`,
     );
     assert.equal(seen.size, operations.length, "some operation was never called");
-    assert.ok(reached > operations.length / 3, "too few requests were good enough to be served");
+    assert.ok(reached > operations.length / 2, "too few requests were good enough to be served");
   });
 
   test("the books still balance, and no device has two tenants", async () => {
