@@ -1,0 +1,121 @@
+import assert from "node:assert/strict";
+import { afterEach, beforeEach } from "node:test";
+import { simulatedDisks } from "../src/disks/index.ts";
+import type { Engine } from "../src/engine.ts";
+import { noGpuAccess } from "../src/gpu/index.ts";
+import { LABEL_HOST } from "../src/identity.ts";
+import { silentLog, type Log } from "../src/log.ts";
+import { noNetwork } from "../src/network/network.ts";
+import type { Notes, NotesStore } from "../src/notes.ts";
+import type { ProofStore } from "../src/proof.ts";
+import { startHost, type RunningHost } from "../src/run-host.ts";
+import { createSimulatedEngine } from "../src/simulated/engine.ts";
+import { inventMachine } from "../src/simulated/machine.ts";
+import { FakeServer, TOKEN } from "./fake-server.ts";
+import { ManualClock } from "./manual-clock.ts";
+
+export const HOST_KEY = "session-test";
+const port_range = { first: 30_000, last: 30_100 };
+
+export type SessionWorld = {
+  readonly server: FakeServer;
+  readonly clock: ManualClock;
+  readonly engine: Engine;
+  /** Notes that outlive a host within one test. */
+  readonly notebook: () => NotesStore;
+  /** Starts a host, which is closed after the test. */
+  readonly start: (changes?: {
+    notes_store?: NotesStore;
+    engine?: Engine;
+    proof_store?: ProofStore;
+    log?: Log;
+  }) => RunningHost;
+  /** Whether the newest report shows an instance in this state, to be asked again and again. */
+  readonly isState: (instance_id: number, state: string, generation?: number) => () => boolean;
+  /** How many containers of the host run. */
+  readonly running: () => Promise<number>;
+};
+
+/** Gives each test of the surrounding `describe` a new server, clock and engine, and tidies up after it. */
+export function useSessionWorld(): SessionWorld {
+  let server: FakeServer;
+  let clock: ManualClock;
+  let engine: Engine;
+  const hosts: RunningHost[] = [];
+
+  const notebook = (): NotesStore => {
+    let kept: Notes | undefined;
+    return { load: () => kept, save: (notes) => (kept = structuredClone(notes)) };
+  };
+  const start: SessionWorld["start"] = (changes = {}) => {
+    const public_ipaddr = "127.0.0.1";
+    const inventory = inventMachine({ host_key: HOST_KEY, number: 1, public_ipaddr, port_range });
+    const host = startHost({
+      clock,
+      random: () => 0.5,
+      log: silentLog,
+      server_url: server.url,
+      token: TOKEN,
+      host_key: HOST_KEY,
+      boot_id: "boot-1",
+      engine,
+      disks: simulatedDisks(),
+      network: noNetwork,
+      ssh: undefined,
+      common_mounts: [],
+      sandbox: undefined,
+      inventory,
+      gpu_access: noGpuAccess,
+      isDiskLow: () => Promise.resolve(false),
+      public_ipaddr,
+      bind_address: public_ipaddr,
+      port_range,
+      isPortFree: () => Promise.resolve(true),
+      notes_store: notebook(),
+      delay_ms: 0,
+      ...changes,
+    });
+    hosts.push(host);
+    return host;
+  };
+  const isState: SessionWorld["isState"] =
+    (instance_id, state, generation = 1) =>
+    () => {
+      const one = server.observed(instance_id);
+      return one?.state === state && one.generation === generation;
+    };
+  const running = async () => {
+    const listed = await engine.list(LABEL_HOST, HOST_KEY);
+    assert.ok(listed.ok);
+    return listed.value.filter((one) => one.phase === "running").length;
+  };
+
+  beforeEach(async () => {
+    server = await FakeServer.listen();
+    server.heartbeat_ms = 1_000;
+    server.lease_ms = 10_000;
+    clock = new ManualClock();
+    engine = createSimulatedEngine({ clock, random: () => 0.5 });
+  });
+  afterEach(async () => {
+    for (const host of hosts.splice(0)) await host.close();
+    await server.close();
+    assert.deepEqual(server.problems, []);
+  });
+
+  return {
+    get server() {
+      return server;
+    },
+    get clock() {
+      return clock;
+    },
+    get engine() {
+      return engine;
+    },
+    notebook,
+    start,
+    isState,
+    running,
+  };
+}
