@@ -100,7 +100,7 @@ test("what workers could not be rented with is refused when the group is made, b
     [{ ...good, search_params: "num_gpus >" }, "search_params"],
     [{ ...good, search_params: { num_gpus: { like: 1 } } }, "num_gpus.like"],
     [{ ...good, search_params: "x".repeat(9000) }, "search_params"],
-    [{ ...good, template_hash: "0".repeat(32) }, "template_hash_id"],
+    [{ ...good, template_hash: "0".repeat(32) }, '"field":"template_hash"'],
     [{ ...good, template_id: 2_000_000_000 }, "template_id"],
     [{ ...good, target_util: 1.5 }, "target_util"],
     [{ ...good, cold_mult: 0 }, "cold_mult"],

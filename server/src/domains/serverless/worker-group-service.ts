@@ -12,7 +12,7 @@ import type { Sealer } from "../../base/seal.ts";
 import type { Tx } from "../../db/transaction.ts";
 import { lockMachinesOf, type OrderDesk } from "../instances/index.ts";
 import { refuseUnknownFields } from "../market/index.ts";
-import { resolveTemplateByHash, resolveTemplateById } from "../templates/index.ts";
+import { resolveNamedTemplate, resolveTemplateById } from "../templates/index.ts";
 import { removeWorker, type DestroyInstance } from "./removal-service.ts";
 import {
   countOutdatedWorkers,
@@ -219,7 +219,7 @@ async function readTemplate(
 ) {
   const { userId } = identity;
   if (body.template_hash !== undefined && body.template_hash !== "") {
-    return resolveTemplateByHash(tx.db, userId, body.template_hash, sealer);
+    return resolveNamedTemplate(tx.db, userId, { hash: body.template_hash, field: "template_hash" }, sealer);
   }
   if (body.template_id !== undefined) return resolveTemplateById(tx.db, userId, body.template_id, sealer);
   if (body.template_hash === "" || current.templateHash === "") return undefined;

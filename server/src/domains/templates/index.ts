@@ -3,5 +3,5 @@ export { resolveLaunch, type LaunchSettings } from "./launch.ts";
 export { resolveRelaunch } from "./relaunch.ts";
 export { templateRoutes } from "./routes.ts";
 export type { Runtype } from "./runtype.ts";
-export { recordTemplateUse, resolveTemplateByHash, resolveTemplateById } from "./service.ts";
+export { recordTemplateUse, resolveNamedTemplate, resolveTemplateByHash, resolveTemplateById } from "./service.ts";
 export { splitShellWords } from "./shell-words.ts";

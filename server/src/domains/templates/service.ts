@@ -129,8 +129,18 @@ export async function resolveTemplateByHash(
   hash: unknown,
   sealer: Sealer,
 ): Promise<ResolvedTemplate> {
-  const version = await findVersionByHash(db, userId, readHash(hash, "template_hash_id"));
-  if (version === undefined) throw noSuchTemplate("template_hash_id");
+  return resolveNamedTemplate(db, userId, { hash, field: "template_hash_id" }, sealer);
+}
+
+/** The same for requests that name it by another field, which refusals name. */
+export async function resolveNamedTemplate(
+  db: Reader,
+  userId: UserId,
+  { hash, field }: { readonly hash: unknown; readonly field: string },
+  sealer: Sealer,
+): Promise<ResolvedTemplate> {
+  const version = await findVersionByHash(db, userId, readHash(hash, field));
+  if (version === undefined) throw noSuchTemplate(field);
   const { content } = version;
   const mayLogin = version.creator_id === userId || content.private;
   return {
@@ -138,7 +148,7 @@ export async function resolveTemplateByHash(
     hashId: version.hash_id,
     name: content.name,
     content,
-    docker_login_pass: mayLogin ? openPassword(version, sealer, "template_hash_id") : "",
+    docker_login_pass: mayLogin ? openPassword(version, sealer, field) : "",
   };
 }
 
