@@ -89,8 +89,9 @@ export function anticipateLoad(
 
 /**
  * The least capacity with which hardly anybody of the last half hour would have been late, found by replaying it; or less,
- * where that costs more than those who are late then are worth. Sums by the second suffice for a replay: a second's requests are late when more is at hand after it than what all workers are busy
- * with and what is worked off within the time that is not late.
+ * where that costs more than those who are late then are worth. Sums by the second suffice for a replay: a second's
+ * requests are late when more is at hand after it than what all workers are busy with and what is worked off within the
+ * time that is not late.
  */
 function neededCapacity(
   { loads, requests, count }: { readonly loads: Rate; readonly requests: Rate; readonly count: number },
