@@ -96,12 +96,12 @@ describe("what outlives a rental", () => {
     const [volume] = await volumes();
     await inside(
       from,
-      "mkdir -p /work/deep && echo one > /work/one && echo two > '/work/deep/two words' && ln -s one /work/link",
+      "mkdir -p /files/deep && echo one > /files/one && echo two > '/files/deep/two words' && ln -s one /files/link",
     );
     const tree = "deep\nlink\none\ntwo\n";
     const check = "ls /there; cat '/there/deep/two words'";
 
-    await copy(`${from.id}:/work/`, `${to.id}:/there`, to);
+    await copy(`${from.id}:/files/`, `${to.id}:/there`, to);
     assert.equal(await inside(to, check), tree);
 
     await copy(`${to.id}:/there/`, `V.${volume.id}:/kept`, to);
@@ -116,7 +116,7 @@ describe("what outlives a rental", () => {
     assert.equal(await inside(await renter.untilStatus(to.id, "running"), check), tree);
 
     const outside = await renter.call("PUT", "/api/v0/commands/copy_direct/", {
-      ...{ src_id: `C.${from.id}`, src_path: "/work/../../etc", dst_id: `C.${to.id}`, dst_path: "/x" },
+      ...{ src_id: `C.${from.id}`, src_path: "/files/../../etc", dst_id: `C.${to.id}`, dst_path: "/x" },
     });
     assert.equal(outside.status, 400, outside.text);
     for (const { id } of [from, to]) await renter.destroy(id);
