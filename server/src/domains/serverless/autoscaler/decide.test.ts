@@ -323,6 +323,29 @@ test("an update takes stopped workers first, then active ones as long as the oth
   assert.deepEqual(idsOf(decide(aSituation({ groups, workers: [away, aWorker(2)] })), "update"), [1]);
 });
 
+test("groups that are updated at the same time share what the others can carry, and one stand-in", () => {
+  const second = asId<WorkerGroupId>(2);
+  const groups = [aGroup(1, { isUpdating: true }), aGroup(2, { isUpdating: true })];
+  const workers = [aWorker(1, { isOutdated: true }), aWorker(2, { isOutdated: true, groupId: second })];
+  const carried = decide(aSituation({ groups, workers, samples: steadyLoad(80), offers: [] }));
+  assert.deepEqual(idsOf(carried, "drain"), [1]);
+  const tight = decide(aSituation({ groups, workers, samples: steadyLoad(150), parameters: { coldMult: 1 } }));
+  assert.deepEqual(offersOf(tight), [1]);
+  assert.deepEqual(idsOf(tight, "drain"), []);
+});
+
+test("who is rented for another reason stands in as well: no second one is rented, and none beyond the limit", () => {
+  const groups = [aGroup(1, { isUpdating: true, maxWorkers: 1 }), aGroup(2, { maxWorkers: 1, testWorkers: 0 })];
+  const offers = [anOffer(1, { groupId: asId<WorkerGroupId>(2) })];
+  const parameters = { coldWorkers: 2, maxWorkers: 2 };
+  const workers = [aWorker(1, { isOutdated: true, ...busy })];
+  const decision = decide(aSituation({ groups, workers, offers, parameters }));
+  assert.deepEqual(
+    decision.actions.map(({ kind }) => kind),
+    ["rent"],
+  );
+});
+
 test("each group gets its own share of the floor first, from whatever offers it has", () => {
   const groups = [aGroup(1, { coldWorkers: 1 }), aGroup(2, { coldWorkers: 2 })];
   const workers = [aWorker(1, { groupId: asId<WorkerGroupId>(1) })];

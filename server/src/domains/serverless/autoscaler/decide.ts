@@ -29,8 +29,10 @@ function choose(situation: Situation, fleet: Fleet, plan: Plan): Choice {
   const excess = planExcess(situation, fleet, plan);
   const isUpdating = hasOutdated(situation);
   const isRising = plan.isPressed || recruiting.actions.some(({ kind }) => kind !== "rent");
-  const updates = isUpdating && !isRising ? planUpdates(situation, fleet, plan) : [];
-  const releases = isRising || isUpdating || excess.length > 0 ? [] : planReleases(situation, fleet, plan);
+  const isSettled = !isRising && excess.length === 0;
+  const isRenting = recruiting.actions.length > 0;
+  const updates = isUpdating && isSettled ? planUpdates(situation, fleet, plan, { isRenting }) : [];
+  const releases = !isUpdating && isSettled ? planReleases(situation, fleet, plan) : [];
   const isCalm =
     recruiting.actions.length === 0 && recruiting.shortage === undefined && !isUpdating && releases.length === 0;
   const replacement = isCalm ? planReplacement(situation, fleet, plan) : [];

@@ -11,37 +11,54 @@ export function hasOutdated({ groups, workers }: Pick<Situation, "groups" | "wor
   return workers.some(({ isOutdated, groupId, phase }) => isOutdated && phase !== "failed" && updating.has(groupId));
 }
 
-/** Brings workers of groups that are being updated to the present recipe, without taking capacity that is in use. */
-export function planUpdates(situation: Situation, fleet: Fleet, plan: Plan): readonly Action[] {
-  return situation.groups
-    .filter(({ isUpdating }) => isUpdating)
-    .flatMap((group) => planGroup(situation, fleet, plan, group));
+/**
+ * Brings workers of groups that are being updated to the present recipe, without taking capacity that is in use. What one
+ * group takes is gone for the next one, and nobody stands in while somebody was rented for another reason.
+ */
+export function planUpdates(
+  situation: Situation,
+  fleet: Fleet,
+  plan: Plan,
+  { isRenting }: { readonly isRenting: boolean },
+): readonly Action[] {
+  const actions: Action[] = [];
+  let perf = sumPerf(fleet, fleet.serving, plan.enough);
+  for (const group of situation.groups.filter(({ isUpdating }) => isUpdating)) {
+    const parked = outdatedOf(group, fleet.parked);
+    for (const { id } of parked) {
+      actions.push({ kind: "update", workerId: id, why: "stopped workers are updated first" });
+    }
+    // The others of a group wait until that has been tried.
+    const due = parked.length > 0 ? [] : outdatedOf(group, fleet.serving).slice(0, roomToLeave(situation, group));
+    for (const worker of due) {
+      const left = perf - countedPerf(fleet, worker, plan.enough);
+      if (isCarried(left, plan)) {
+        actions.push(drainToUpdate(worker));
+        perf = left;
+        continue;
+      }
+      const isFirst = actions.length === 0 && !isRenting;
+      if (isFirst) actions.push(...replaceFirst(situation, fleet, plan, worker));
+      break;
+    }
+  }
+  return actions;
 }
 
-function planGroup(situation: Situation, fleet: Fleet, plan: Plan, group: GroupView): readonly Action[] {
-  const own = situation.workers.filter(({ groupId, phase }) => groupId === group.id && phase !== "failed");
-  const parked = fleet.parked.filter(({ groupId, isOutdated }) => groupId === group.id && isOutdated);
-  if (parked.length > 0) {
-    return parked.map(({ id }): Action => ({ kind: "update", workerId: id, why: "stopped workers are updated first" }));
-  }
+/** Those with the least work first. */
+function outdatedOf(group: GroupView, workers: readonly WorkerView[]): readonly WorkerView[] {
+  return workers
+    .filter(({ groupId, isOutdated }) => groupId === group.id && isOutdated)
+    .toSorted((a, b) => a.load - b.load || a.id - b.id);
+}
+
+/** How many more workers of a group may be away at the same time. */
+function roomToLeave({ workers }: Situation, group: GroupView): number {
+  const own = workers.filter(({ groupId, phase }) => groupId === group.id && phase !== "failed");
   const isAway = ({ draining, phase, isOutdated }: WorkerView) =>
     draining?.to === "update" || (phase === "loading" && !isOutdated);
   const active = own.filter(({ phase }) => phase === "ready" || phase === "loading");
-  let room = Math.max(1, Math.floor(active.length * AWAY_PART)) - own.filter(isAway).length;
-  const due = fleet.serving.filter(({ groupId, isOutdated }) => groupId === group.id && isOutdated);
-  const actions: Action[] = [];
-  let perf = sumPerf(fleet, fleet.serving, plan.enough);
-  for (const worker of due.toSorted((a, b) => a.load - b.load || a.id - b.id)) {
-    if (room <= 0) break;
-    const left = perf - countedPerf(fleet, worker, plan.enough);
-    if (!isCarried(left, plan)) {
-      return actions.length > 0 ? actions : replaceFirst(situation, fleet, plan, worker);
-    }
-    actions.push(drainToUpdate(worker));
-    perf = left;
-    room -= 1;
-  }
-  return actions;
+  return Math.max(0, Math.max(1, Math.floor(active.length * AWAY_PART)) - own.filter(isAway).length);
 }
 
 /** The load that is expected fits what is left, be it without the spare that is kept otherwise. */
