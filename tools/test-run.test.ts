@@ -86,6 +86,17 @@ test("lanes run at the same time, and each is reported in one piece, in their or
   );
 });
 
+test("what failed in any lane is named again in the end, by its place", async (t) => {
+  const lanes = [
+    { "a.test.mjs": `test.suite("group", () => test("a fails", () => { throw new Error("no"); }));` },
+    { "b.test.mjs": `test("b passes", () => {});\ntest("b fails", () => { throw new Error("no"); });` },
+  ];
+  const { report } = await runLanes(t, lanes, LONG_MS);
+  const [a, b] = report.trimEnd().split("\n").slice(-2);
+  assert.match(a ?? "", /^✖ .*a\.test\.mjs:2 a fails$/);
+  assert.match(b ?? "", /^✖ .*b\.test\.mjs:3 b fails$/);
+});
+
 test("a run is green only when something ran, all of it passed, and nothing was left out", () => {
   assert.equal(isGreen({ passed: 3, failed: 0, skipped: 0 }), true);
   assert.equal(isGreen(NO_TESTS), false);

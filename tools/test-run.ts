@@ -19,11 +19,14 @@ export type TestRun = {
   readonly timeoutMs: number;
 };
 
+/** What a run came to: its counts, and where each test that failed stands. */
+type Outcome = { readonly counts: Counts; readonly failed: readonly string[] };
+
 /**
  * Runs test files, each in a process of its own, and returns the runner's own counts. The report of a file comes in one
  * piece, in the order of the files.
  */
-async function runTests({ files, concurrency, timeoutMs }: TestRun, write: Write): Promise<Counts> {
+async function runTests({ files, concurrency, timeoutMs }: TestRun, write: Write): Promise<Outcome> {
   const stream = run({
     files: files.map((file) => path.resolve(ROOT, file)),
     concurrency,
@@ -39,14 +42,20 @@ async function runTests({ files, concurrency, timeoutMs }: TestRun, write: Write
     const leftOut = skipped + todo;
     counts = { passed, skipped: leftOut, failed: Math.max(tests - passed - leftOut, cancelled) };
   });
+  const failed: string[] = [];
+  stream.on("test:fail", ({ name, file = "", line, details }) => {
+    // A suite fails with its tests, which are named themselves.
+    if (details.type !== "suite") failed.push(`${path.relative(ROOT, file)}:${line ?? 0} ${name}`);
+  });
   for await (const text of stream.compose(spec)) write(String(text));
   // Without a summary the run itself broke off.
-  return counts ?? { ...NO_TESTS, failed: 1 };
+  return { counts: counts ?? { ...NO_TESTS, failed: 1 }, failed };
 }
 
 /**
  * Runs all lanes at the same time and reports them on stdout one after the other, so that what a failed test says stands
- * together: the first as it goes, and each other one when all before it have ended.
+ * together: the first as it goes, and each other one when all before it have ended. What failed in any of them is named
+ * once more in the end.
  */
 export async function runLanes(lanes: readonly TestRun[]): Promise<Counts> {
   let whenShown = Promise.resolve();
@@ -59,7 +68,9 @@ export async function runLanes(lanes: readonly TestRun[]): Promise<Counts> {
     return counting;
   });
   await whenShown;
-  return (await Promise.all(running)).reduce(addCounts, NO_TESTS);
+  const outcomes = await Promise.all(running);
+  for (const name of outcomes.flatMap(({ failed }) => failed)) console.log(`✖ ${name}`);
+  return outcomes.map(({ counts }) => counts).reduce(addCounts, NO_TESTS);
 }
 
 /** Keeps what is written until it may be shown, and passes on at once what comes after that. */
