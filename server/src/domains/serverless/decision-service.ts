@@ -99,7 +99,8 @@ export async function decideOnEndpoint(
   const isMoved = await changeDrains(tx, actions, review.hands);
   const rents = actions.filter((action): action is Rent => action.kind === "rent");
   const hires = await hire(tx, { endpoint, rents, offers, memory }, ports);
-  await recordDecision(tx, { endpoint, decision, actions, memory });
+  const sentence = `${decision.sentence}${shortfall(rents.length, hires.length)}`;
+  await recordDecision(tx, { endpoint, decision: { ...decision, sentence }, actions, memory });
   if (isMoved || found.isChanged || hires.length > 0) await notifyEndpoints(tx, [id]);
   return {
     kind: "decided",
@@ -109,6 +110,13 @@ export async function decideOnEndpoint(
     isRestless: hires.length > 0 || actions.length > 0 || isRestless(situation, tx.now.getTime()),
     machineIds: review.hands.map(({ instance }) => instance.machineId),
   };
+}
+
+/** What a decision wanted and did not get: somebody else was there first, or nothing may be rented. */
+function shortfall(wanted: number, got: number): string {
+  if (got === wanted) return "";
+  if (got === 0) return wanted === 1 ? " But it could not be rented." : " But none of them could be rented.";
+  return ` But ${wanted - got} of ${wanted} could not be rented.`;
 }
 
 type Stock = { readonly review: Review; readonly groups: readonly WorkerGroup[]; readonly isChanged: boolean };
@@ -232,9 +240,10 @@ function findOffers(
       ? found.offers
       : search(offerSearch(wish)).flatMap((offer) => offerView(group.id, wish, offer));
     if (!isFresh) memory.found.set(group.id, { offers, untilMs: nowMs + FOUND_KEPT_MS });
-    return offers.filter(({ machineId }) => {
+    return offers.filter(({ offerId, machineId }) => {
       const isAvoided = avoided.get(group.id)?.has(machineId) ?? false;
-      return !isAvoided && !memory.restingMachines.has(machineId, nowMs);
+      const isTaken = memory.takenOffers.has(offerId, nowMs);
+      return !isAvoided && !isTaken && !memory.restingMachines.has(machineId, nowMs);
     });
   });
 }

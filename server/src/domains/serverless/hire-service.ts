@@ -73,8 +73,20 @@ export async function hire(
   });
   await insertHires(tx, hires);
   await recordEvents(tx, oncePerSentence(events));
-  if (hires.length > 0) tx.afterCommit(() => memory.resumeSpending());
+  tx.afterCommit(() => keepInMind(hires, planned, { memory, nowMs: tx.now.getTime() }));
   return hires;
+}
+
+function keepInMind(
+  hires: readonly Hire[],
+  planned: readonly Planned[],
+  { memory, nowMs }: { readonly memory: EndpointMemory; readonly nowMs: number },
+): void {
+  if (hires.length > 0) memory.resumeSpending();
+  const hired = new Set(hires.map(({ instanceId }) => instanceId));
+  for (const { rent, order } of planned) {
+    if (hired.has(order.instanceId)) memory.takenOffers.add(rent.offerId, { nowMs, forMs: REST_MS });
+  }
 }
 
 /** What keeps one from being rented keeps all of them: it is told once. */
