@@ -240,10 +240,9 @@ function findOffers(
       ? found.offers
       : search(offerSearch(wish)).flatMap((offer) => offerView(group.id, wish, offer));
     if (!isFresh) memory.found.set(group.id, { offers, untilMs: nowMs + FOUND_KEPT_MS });
-    return offers.filter(({ offerId, machineId }) => {
+    return offers.filter(({ machineId }) => {
       const isAvoided = avoided.get(group.id)?.has(machineId) ?? false;
-      const isTaken = memory.takenOffers.has(offerId, nowMs);
-      return !isAvoided && !isTaken && !memory.restingMachines.has(machineId, nowMs);
+      return !isAvoided && !memory.restingMachines.has(machineId, nowMs);
     });
   });
 }

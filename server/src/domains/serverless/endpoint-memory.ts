@@ -1,4 +1,4 @@
-import type { InstanceId, MachineId, OfferId, WorkerGroupId } from "../../base/ids.ts";
+import type { InstanceId, MachineId, WorkerGroupId } from "../../base/ids.ts";
 import type { Wish } from "../instances/index.ts";
 import type { LoadSample, OfferView, Situation } from "./autoscaler/types.ts";
 
@@ -26,9 +26,7 @@ export class EndpointMemory {
   /** What the last search for each group came to. */
   readonly found = new Map<WorkerGroupId, { readonly offers: readonly OfferView[]; readonly untilMs: number }>();
   readonly dlperf = new Map<InstanceId, number>();
-  /** Rented for the endpoint just now: gone, although what is known of the market here may still have them. */
-  readonly takenOffers = new Rests<OfferId>();
-  /** Refused us just now: left alone until what is offered now is known here. */
+  /** Rented on or refused us just now: left alone until what is offered now is known here. */
   readonly restingMachines = new Rests<MachineId>();
   readonly restingGroups = new Rests<WorkerGroupId>();
   readonly restingWorkers = new Rests<InstanceId>();

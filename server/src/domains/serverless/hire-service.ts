@@ -22,6 +22,8 @@ type Planned = { readonly rent: Rent; readonly order: CreateOrder; readonly gene
 
 /** An offer that was refused, or a group that cannot be rented for, is left alone so long. */
 const REST_MS = 15_000;
+/** By then a server knows what a rent has changed on the market. */
+const MARKET_LAG_MS = 1_000;
 /** Prices are told to a hundredth of a cent. */
 const SHOWN_NANOS = 100_000n;
 
@@ -73,20 +75,15 @@ export async function hire(
   });
   await insertHires(tx, hires);
   await recordEvents(tx, oncePerSentence(events));
-  tx.afterCommit(() => keepInMind(hires, planned, { memory, nowMs: tx.now.getTime() }));
+  if (hires.length > 0) tx.afterCommit(() => keepInMind(hires, memory, tx.now.getTime()));
   return hires;
 }
 
-function keepInMind(
-  hires: readonly Hire[],
-  planned: readonly Planned[],
-  { memory, nowMs }: { readonly memory: EndpointMemory; readonly nowMs: number },
-): void {
-  if (hires.length > 0) memory.resumeSpending();
-  const hired = new Set(hires.map(({ instanceId }) => instanceId));
-  for (const { rent, order } of planned) {
-    if (hired.has(order.instanceId)) memory.takenOffers.add(rent.offerId, { nowMs, forMs: REST_MS });
-  }
+/** What else is offered on these machines changes with it: it is looked up anew once the market here knows. */
+function keepInMind(hires: readonly Hire[], memory: EndpointMemory, nowMs: number): void {
+  memory.resumeSpending();
+  memory.found.clear();
+  for (const { machineId } of hires) memory.restingMachines.add(machineId, { nowMs, forMs: MARKET_LAG_MS });
 }
 
 /** What keeps one from being rented keeps all of them: it is told once. */
