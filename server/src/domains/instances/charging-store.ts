@@ -1,6 +1,7 @@
 import { sql } from "kysely";
 import type { InstanceId, MachineId, UserId } from "../../base/ids.ts";
 import { nanos } from "../../base/money.ts";
+import { bigints, integers, timestamps } from "../../db/arrays.ts";
 import type { Reader, Tx } from "../../db/transaction.ts";
 import { asHoldId, parseCapScope, type CapScope, type HoldId } from "../ledger/index.ts";
 import type { DesiredState, Phase } from "./lifecycle.ts";
@@ -139,7 +140,7 @@ export async function lockUnchargedRuns(tx: Tx, ids: readonly InstanceId[]): Pro
   if (ids.length === 0) return [];
   const { rows } = await sql<BillableRun & { readonly meteredFromAt: Date | null }>`
     select ${RUN_COLUMNS} from instance_runs r
-    where r.instance_id = any(${[...ids]}::integer[]) and ${UNCHARGED}
+    where r.instance_id = any(${integers(ids)}::integer[]) and ${UNCHARGED}
     order by r.instance_id, r.generation
     for update of r skip locked
   `.execute(tx.db);
@@ -169,9 +170,9 @@ export async function markCharged(tx: Tx, runs: readonly BillableRun[]): Promise
       charged_running_ms = charged.running_ms, charged_received_bytes = charged.received_bytes,
       charged_sent_bytes = charged.sent_bytes
     from unnest(
-      ${runs.map((run) => run.instanceId)}::integer[], ${runs.map((run) => run.generation)}::integer[],
-      ${runs.map((run) => run.runningMs)}::bigint[], ${runs.map((run) => run.receivedBytes)}::bigint[],
-      ${runs.map((run) => run.sentBytes)}::bigint[]
+      ${integers(runs.map((run) => run.instanceId))}::integer[], ${integers(runs.map((run) => run.generation))}::integer[],
+      ${bigints(runs.map((run) => run.runningMs))}::bigint[], ${bigints(runs.map((run) => run.receivedBytes))}::bigint[],
+      ${bigints(runs.map((run) => run.sentBytes))}::bigint[]
     ) as charged (instance_id, generation, running_ms, received_bytes, sent_bytes)
     where run.instance_id = charged.instance_id and run.generation = charged.generation
   `.execute(tx.db);
@@ -202,7 +203,9 @@ export async function listPhaseChanges(
   if (since.length === 0) return [];
   const { rows } = await sql<PhaseChange>`
     select wanted.id as "instanceId", change.at, change.to_phase as phase, change.cause
-    from unnest(${since.map(({ id }) => id)}::integer[], ${since.map(({ at }) => at)}::timestamptz[]) as wanted (id, at)
+    from unnest(
+      ${integers(since.map(({ id }) => id))}::integer[], ${timestamps(since.map(({ at }) => at.getTime()))}::timestamptz[]
+    ) as wanted (id, at)
     cross join lateral (
       (
         select e.id, e.at, e.to_phase, e.cause from instance_events e
@@ -244,10 +247,10 @@ export async function markSettled(tx: Tx, settled: readonly Settled[]): Promise<
         from instance_runs r where r.instance_id = instances.id and ${UNCHARGED} limit 1
       ))
     from unnest(
-      ${settled.map(({ id }) => id)}::integer[],
-      ${settled.map(({ storageChargedUntilAt }) => storageChargedUntilAt ?? null)}::timestamptz[],
-      ${settled.map(({ settleAt }) => settleAt ?? null)}::timestamptz[],
-      ${settled.map(({ holdId }) => holdId ?? null)}::bigint[]
+      ${integers(settled.map(({ id }) => id))}::integer[],
+      ${timestamps(settled.map(({ storageChargedUntilAt }) => storageChargedUntilAt?.getTime()))}::timestamptz[],
+      ${timestamps(settled.map(({ settleAt }) => settleAt?.getTime()))}::timestamptz[],
+      ${bigints(settled.map(({ holdId }) => holdId))}::bigint[]
     ) as settled (id, storage_until, settle_at, hold_id)
     where instances.id = settled.id
   `.execute(tx.db);

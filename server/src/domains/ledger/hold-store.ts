@@ -2,6 +2,7 @@ import { sql } from "kysely";
 import type { LedgerCapId } from "../../base/ids.ts";
 import { invariant } from "../../base/invariant.ts";
 import { nanos, type Nanos } from "../../base/money.ts";
+import { bigints, integers, jsons, texts } from "../../db/arrays.ts";
 import type { Reader, Tx } from "../../db/transaction.ts";
 import { postTransfers } from "./transfer-store.ts";
 import { parseCapPeriod, parseCapScope } from "./cap-scope.ts";
@@ -36,14 +37,14 @@ export async function placeHolds(tx: Tx, requests: readonly HoldRequest[]): Prom
   );
   const users = [...new Set(requests.map(({ userId }) => userId))];
   const positions = new Map(users.map((userId, index) => [userId, index + 1]));
-  const owners = requests.map(({ userId }) => positions.get(userId));
-  const amounts = requests.map(({ amount }) => amount);
-  const causes = requests.map(({ cause }) => JSON.stringify(cause));
-  const scopeLists = requests.map(scopeListOf);
+  const owners = integers(requests.map(({ userId }) => positions.get(userId)));
+  const amounts = bigints(requests.map(({ amount }) => amount));
+  const causes = jsons(requests.map(({ cause }) => JSON.stringify(cause)));
+  const scopeLists = texts(requests.map(scopeListOf));
   const { rows } = await sql<PlacedRow>`
     select hold_id, shortfall_nanos, available_nanos, cap_id, cap_scope, cap_period
     from ledger_place_holds(
-      ${users}::integer[], ${owners}::integer[], ${amounts}::bigint[], ${causes}::jsonb[], ${scopeLists}::text[],
+      ${integers(users)}::integer[], ${owners}::integer[], ${amounts}::bigint[], ${causes}::jsonb[], ${scopeLists}::text[],
       ${tx.now}::timestamptz
     )`.execute(tx.db);
   return rows.map((row): HoldOutcome => {
@@ -97,8 +98,8 @@ export async function listHoldsAlike(
   const { rows } = await sql<{ id: bigint }>`
     select h.id
     from unnest(
-      ${wanted.map(({ holdId }) => holdId)}::bigint[], ${wanted.map(({ amount }) => amount)}::bigint[],
-      ${wanted.map(({ cause }) => JSON.stringify(cause))}::jsonb[], ${wanted.map(scopeListOf)}::text[]
+      ${bigints(wanted.map(({ holdId }) => holdId))}::bigint[], ${bigints(wanted.map(({ amount }) => amount))}::bigint[],
+      ${jsons(wanted.map(({ cause }) => JSON.stringify(cause)))}::jsonb[], ${texts(wanted.map(scopeListOf))}::text[]
     ) as w (id, amount_nanos, cause, scopes)
     join ledger_holds h on h.id = w.id and h.amount_nanos = w.amount_nanos and h.cause = w.cause
       and h.scopes = string_to_array(w.scopes, ' ')
@@ -133,7 +134,7 @@ async function closeHolds(
   if (holdIds.length === 0) return [];
   const { rows } = await sql<{ hold_id: bigint }>`
     select closed.hold_id
-    from ledger_close_holds(${holdIds}::bigint[], ${state}::text, ${tx.now}::timestamptz) as closed (hold_id)
+    from ledger_close_holds(${bigints(holdIds)}::bigint[], ${state}::text, ${tx.now}::timestamptz) as closed (hold_id)
   `.execute(tx.db);
   return rows.map(({ hold_id }) => asHoldId(hold_id));
 }

@@ -4,9 +4,10 @@ import type { LedgerAccountId } from "../../base/ids.ts";
 import { invariant } from "../../base/invariant.ts";
 import { MicroBatcher } from "../../base/micro-batcher.ts";
 import { nanos } from "../../base/money.ts";
+import { bigints, integers, jsons, texts } from "../../db/arrays.ts";
 import type { Database } from "../../db/connect.ts";
 import { isRetryableState } from "../../db/sql-state.ts";
-import type { Tx } from "../../db/transaction.ts";
+import type { Reader, Tx } from "../../db/transaction.ts";
 import type { LockedAccounts } from "./account-store.ts";
 import {
   asTransferId,
@@ -72,13 +73,13 @@ export async function postAllTransfers(
   await sql`
     insert into ledger_transfers
       (id, key, debit_account_id, credit_account_id, amount_nanos, code, cause, description, created_at)
-    select *, ${tx.now}::timestamptz
-    from unnest(
-      ${ids}::bigint[], ${requests.map(({ key }) => key)}::text[], ${debits}::integer[], ${credits}::integer[],
-      ${requests.map(({ amount }) => amount)}::bigint[], ${requests.map(({ code }) => code)}::text[],
-      ${requests.map(({ cause }) => JSON.stringify(cause))}::jsonb[],
-      ${requests.map(({ description }) => description)}::text[]
-    )
+    select
+      unnest(${bigints(ids)}::bigint[]), unnest(${texts(requests.map(({ key }) => key))}::text[]),
+      unnest(${integers(debits)}::integer[]), unnest(${integers(credits)}::integer[]),
+      unnest(${bigints(requests.map(({ amount }) => amount))}::bigint[]),
+      unnest(${texts(requests.map(({ code }) => code))}::text[]),
+      unnest(${jsons(requests.map(({ cause }) => JSON.stringify(cause)))}::jsonb[]),
+      unnest(${texts(requests.map(({ description }) => description))}::text[]), ${tx.now}::timestamptz
   `.execute(tx.db);
   const sums = new Map<LedgerAccountId, bigint>();
   for (const [index, { amount }] of requests.entries()) {
@@ -89,10 +90,18 @@ export async function postAllTransfers(
   }
   await sql`
     update ledger_accounts a set balance_nanos = a.balance_nanos + moved.amount
-    from unnest(${[...sums.keys()]}::integer[], ${[...sums.values()]}::bigint[]) as moved (id, amount)
+    from unnest(${integers([...sums.keys()])}::integer[], ${bigints([...sums.values()])}::bigint[]) as moved (id, amount)
     where a.id = moved.id
   `.execute(tx.db);
   return ids;
+}
+
+/** What the cause of the transfer with this key says under a name; undefined where either is not there. */
+export async function findInCause(db: Reader, key: string, name: string): Promise<string | undefined> {
+  const { rows } = await sql<{ value: string | null }>`
+    select t.cause ->> ${name}::text as value from ledger_transfers t where t.key = ${key}::text
+  `.execute(db);
+  return rows[0]?.value ?? undefined;
 }
 
 export type TransferPoster = {
@@ -159,16 +168,16 @@ function toArrays(requests: readonly TransferRequest[]) {
     "a transfer moves a positive amount between two accounts",
   );
   return [
-    users,
-    kinds,
-    requests.map(({ key }) => key),
-    debits,
-    credits,
-    requests.map(({ amount }) => amount),
-    requests.map(({ code }) => code),
-    requests.map(({ cause }) => JSON.stringify(cause)),
-    requests.map(({ description }) => description),
-    firsts,
+    integers(users),
+    texts(kinds),
+    texts(requests.map(({ key }) => key)),
+    integers(debits),
+    integers(credits),
+    bigints(requests.map(({ amount }) => amount)),
+    texts(requests.map(({ code }) => code)),
+    jsons(requests.map(({ cause }) => JSON.stringify(cause))),
+    texts(requests.map(({ description }) => description)),
+    integers(firsts),
   ] as const;
 }
 

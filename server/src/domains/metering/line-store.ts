@@ -1,6 +1,7 @@
 import { sql } from "kysely";
 import type { InstanceId, MachineId, UserId, VolumeId } from "../../base/ids.ts";
 import { nanos, type Nanos } from "../../base/money.ts";
+import { bigints, integers, texts, timestamps } from "../../db/arrays.ts";
 import type { Reader, Tx } from "../../db/transaction.ts";
 import type { TransferId } from "../ledger/index.ts";
 import type { PaidLine } from "./payment.ts";
@@ -20,26 +21,28 @@ export type NewLine = PaidLine & { readonly contract: Contract; readonly transfe
 /** Inserts the lines of a settlement, in order, by one statement. */
 export async function insertLines(tx: Tx, lines: readonly NewLine[]): Promise<void> {
   if (lines.length === 0) return;
-  const column = <T>(pick: (line: NewLine) => T | undefined) => lines.map((line) => pick(line) ?? null);
-  const at = (pick: (line: NewLine) => number) => lines.map((line) => new Date(pick(line)).toISOString());
+  const numbers = (pick: (line: NewLine) => number | undefined) => integers(lines.map(pick));
+  const amounts = (pick: (line: NewLine) => bigint | undefined) => bigints(lines.map(pick));
+  const words = (pick: (line: NewLine) => string) => texts(lines.map(pick));
+  const times = (pick: (line: NewLine) => number) => timestamps(lines.map(pick));
   await sql`
     insert into charge_lines (
       transfer_id, payer_id, host_id, machine_id, instance_id, volume_id, generation, component, state, cause, from_at,
       to_at, quantity, size_bytes, unit_price_nanos, discount_ppm, amount_nanos, unpaid_nanos, paid_from, charged_at
     )
-    select *, ${tx.now}::timestamptz
-    from unnest(
-      ${column((line) => line.transferId)}::bigint[], ${column((line) => line.contract.payerId)}::integer[],
-      ${column((line) => line.contract.hostId)}::integer[], ${column((line) => line.contract.machineId)}::integer[],
-      ${column((line) => line.contract.instanceId)}::integer[], ${column((line) => line.contract.volumeId)}::integer[],
-      ${column((line) => line.generation)}::integer[], ${column((line) => line.component)}::text[],
-      ${column((line) => line.state)}::text[], ${column((line) => line.cause)}::text[],
-      ${at((line) => line.fromMs)}::timestamptz[], ${at((line) => line.toMs)}::timestamptz[],
-      ${column((line) => line.quantity)}::bigint[], ${column((line) => line.sizeBytes)}::bigint[],
-      ${column((line) => line.unitPriceNanos)}::bigint[], ${column((line) => line.discountPpm)}::integer[],
-      ${column((line) => line.amountNanos)}::bigint[], ${column((line) => line.unpaidNanos)}::bigint[],
-      ${column((line) => line.paidFrom)}::text[]
-    )
+    select
+      unnest(${amounts((line) => line.transferId)}::bigint[]), unnest(${numbers((line) => line.contract.payerId)}::integer[]),
+      unnest(${numbers((line) => line.contract.hostId)}::integer[]),
+      unnest(${numbers((line) => line.contract.machineId)}::integer[]),
+      unnest(${numbers((line) => line.contract.instanceId)}::integer[]),
+      unnest(${numbers((line) => line.contract.volumeId)}::integer[]),
+      unnest(${numbers((line) => line.generation)}::integer[]), unnest(${words((line) => line.component)}::text[]),
+      unnest(${words((line) => line.state)}::text[]), unnest(${words((line) => line.cause)}::text[]),
+      unnest(${times((line) => line.fromMs)}::timestamptz[]), unnest(${times((line) => line.toMs)}::timestamptz[]),
+      unnest(${amounts((line) => line.quantity)}::bigint[]), unnest(${amounts((line) => line.sizeBytes)}::bigint[]),
+      unnest(${amounts((line) => line.unitPriceNanos)}::bigint[]), unnest(${numbers((line) => line.discountPpm)}::integer[]),
+      unnest(${amounts((line) => line.amountNanos)}::bigint[]), unnest(${amounts((line) => line.unpaidNanos)}::bigint[]),
+      unnest(${words((line) => line.paidFrom)}::text[]), ${tx.now}::timestamptz
   `.execute(tx.db);
 }
 
