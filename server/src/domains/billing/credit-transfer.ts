@@ -47,6 +47,8 @@ export type TransferPorts = {
   readonly findRecipient: FindRecipient;
   readonly refuseTransfer: RefuseTransfer;
   readonly refuseCapped: RefuseCapped;
+  /** The digest of the request that posted the transfer with this key; undefined when none did. */
+  readonly findRequest: (key: string) => Promise<string | undefined>;
 };
 
 /**
@@ -54,6 +56,25 @@ export type TransferPorts = {
  * transfer posted and moves nothing. Its audit record is written by the statement that posts it (migrations 0035, 0231).
  */
 export async function transferCredit(ports: TransferPorts, transfer: CreditTransfer): Promise<void> {
+  try {
+    await attempt(ports, transfer);
+  } catch (error) {
+    if (!(error instanceof AppError) || !(await wasDone(ports, transfer))) throw error;
+  }
+}
+
+/**
+ * Whether this very request was done before: then it is answered as it was, whatever has become of the key, the caller and
+ * the recipient since. Asked only once it is refused, so that nobody else pays for the question.
+ */
+async function wasDone({ findRequest }: TransferPorts, { repeatable }: CreditTransfer): Promise<boolean> {
+  if (repeatable === undefined) return false;
+  const earlier = await findRequest(keyOf(repeatable));
+  if (earlier !== undefined && earlier !== digestOf(repeatable)) throw keyReused();
+  return earlier !== undefined;
+}
+
+async function attempt(ports: TransferPorts, transfer: CreditTransfer): Promise<void> {
   const { identity, amount } = transfer;
   const { from, to } = await findSides(ports, transfer);
   const refused = await ports.refuseCapped(identity.apiKeyId);
@@ -171,13 +192,20 @@ function keyOf(repeatable: Repeatable | undefined): string {
   return `credit_transfer:${sha256}`;
 }
 
+/** Of a transfer's cause. */
+export const REQUEST_DIGEST = "request_sha256";
+
+function digestOf({ requestSha256 }: Repeatable): string {
+  return requestSha256.toString("base64");
+}
+
 /** The digest makes the whole request part of what a repetition must match. */
 function causeOf(transfer: CreditTransfer): Cause {
   const { statedApiKeyId, repeatable } = transfer;
   return {
     ...originOf(transfer),
     ...(statedApiKeyId === undefined ? {} : { apikey_id: statedApiKeyId }),
-    ...(repeatable === undefined ? {} : { request_sha256: repeatable.requestSha256.toString("base64") }),
+    ...(repeatable === undefined ? {} : { [REQUEST_DIGEST]: digestOf(repeatable) }),
   };
 }
 

@@ -4,8 +4,8 @@ import { toDollars } from "../../base/money.ts";
 import { identityOf, type HttpScope } from "../../http/server.ts";
 import { findRoleIdentifier, findUserByEmailOrId, recordAudit, resolveUserId } from "../accounts/index.ts";
 import { listInstanceNames } from "../instances/index.ts";
-import { balanceOf, type TransferPoster } from "../ledger/index.ts";
-import { createRecipientFinder, parseAmount, transferCredit } from "./credit-transfer.ts";
+import { balanceOf, findInCause, type TransferPoster } from "../ledger/index.ts";
+import { createRecipientFinder, parseAmount, REQUEST_DIGEST, transferCredit } from "./credit-transfer.ts";
 import { createCapCheck } from "./key-caps.ts";
 import { transferRules } from "./transfer-rules.ts";
 import { grantCredit } from "./grants.ts";
@@ -53,6 +53,7 @@ function transferRoute({ app, database, repeatable }: HttpScope, poster: Transfe
     poster,
     findRecipient: createRecipientFinder(database),
     refuseCapped: createCapCheck(database),
+    findRequest: (key: string) => findInCause(database.kysely, key, REQUEST_DIGEST),
     refuseTransfer: transferRules((teamId, personId) => findRoleIdentifier(database.kysely, teamId, personId)),
   };
   app.put(

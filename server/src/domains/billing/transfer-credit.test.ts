@@ -149,6 +149,34 @@ test("Idempotency-Keys of different callers have nothing to do with each other",
   assert.equal(await creditOf(recipient), 200n * CENT);
 });
 
+test("a repetition has the first answer, whatever became of the key, the caller or the recipient since", async () => {
+  const [sender, recipient, namesake] = [await fundedCaller(), await aCaller(database), await aCaller(database)];
+  const body = { recipient: recipient.email, amount: 10 };
+  const key = aRequestKey();
+  const first = await transfer(sender, body, { key });
+  assert.equal(first.status, 200);
+  const scope = `key:${sender.key.id}` as const;
+  const changes = [
+    () => pool.query("update users set deleted_at = now() where id = $1", [recipient.id]),
+    () => pool.query("update users set email = $2 where id = $1", [recipient.id, `gone-${recipient.email}`]),
+    () => pool.query("update users set email = $2 where id = $1", [namesake.id, recipient.email]),
+    () =>
+      inTransaction(database, (tx) =>
+        putCap(tx, { userId: sender.id, scope, period: "day", limit: nanos(NANOS_PER_DOLLAR), spent: ZERO }),
+      ),
+  ];
+  for (const change of changes) {
+    await change();
+    const again = await transfer(sender, body, { key });
+    assert.deepEqual([again.status, again.text], [first.status, first.text]);
+    const other = await transfer(sender, { ...body, amount: 11 }, { key });
+    assert.deepEqual([other.status, other.body["error"]], [409, "idempotency_key_reused"]);
+  }
+  assert.equal((await transfer(sender, body, { key: aRequestKey() })).status, 403, "what is new is refused");
+  assert.equal(await creditOf(sender), 9_000n * CENT);
+  assert.deepEqual([await creditOf(recipient), await creditOf(namesake)], [1_000n * CENT, 0n]);
+});
+
 test("a refused attempt leaves its Idempotency-Key unused", async () => {
   const [sender, recipient] = [await fundedCaller(50n), await aCaller(database)];
   const body = { recipient: recipient.email, amount: 1 };

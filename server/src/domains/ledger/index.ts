@@ -25,6 +25,7 @@ export {
 } from "./types.ts";
 export { listAtMost, listEarners, listSpendable } from "./balance-store.ts";
 export { sumEarningsOf, type EarningSum } from "./earnings-store.ts";
+export { listWrongEarnings } from "./earned-audit-store.ts";
 export { sumReceivedCredit } from "./received-store.ts";
 export { ledgerLoops } from "./loops.ts";
 export { balanceOf, balancesOf, listDepositBalances } from "./report-store.ts";
@@ -71,6 +72,7 @@ export {
 } from "./hold-store.ts";
 export {
   createTransferPoster,
+  findInCause,
   postAllTransfers,
   postTransfer,
   postTransfers,
@@ -82,6 +84,7 @@ export {
   findNextTransferId,
   listAuditedCaps,
   listAuditedTransfers,
+  listCreditFloors,
   listDepositFlows,
   listNamedTransfers,
   listPendingHolds,
