@@ -131,6 +131,11 @@ export class StripeServer {
   }
 
   /** What Stripe tells when so much of a transfer, in all, was taken back. */
+  refundFailed(intentId: string, amount: number): StripeEvent {
+    const refund = { id: `re_${intentId}`, object: "refund", payment_intent: intentId, amount, status: "failed" };
+    return this.event("refund.failed", refund);
+  }
+
   reversed(transfer: Transfer, amountSoFar = transfer.amount): StripeEvent {
     const isWhole = amountSoFar === transfer.amount;
     return this.event("transfer.reversed", { ...transfer, amount_reversed: amountSoFar, reversed: isWhole });

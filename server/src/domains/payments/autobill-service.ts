@@ -114,9 +114,18 @@ async function askForCharge(
     return { kind: "declined", intentId: undefined, reason: "the card company could not be reached for a day" };
   }
   invariant(cardId !== undefined && amountCents !== undefined, "an automatic charge has a card and an amount");
-  const [account, card] = await Promise.all([findAccount(database.kysely, userId), findCard(database.kysely, cardId)]);
+  const [account, card, thresholds] = await Promise.all([
+    findAccount(database.kysely, userId),
+    findCard(database.kysely, cardId),
+    listBalanceThresholds(database.kysely, [userId]),
+  ]);
   const customerId = account?.customerId;
   invariant(customerId !== undefined && card !== undefined, "whoever has a card is a customer");
+  // Where it was charged by an earlier request all the same, an event tells of that, and it is credited.
+  if (card.isRemoved) return { kind: "declined", intentId: undefined, reason: "it was removed" };
+  if (!thresholds.has(userId)) {
+    return { kind: "declined", intentId: undefined, reason: "automatic payments were switched off" };
+  }
   return provider.chargeSaved({
     order: { installation: await readInstallation(database.kysely), paymentId: payment.id },
     customerId,

@@ -180,6 +180,34 @@ test("a charge that nobody answered for a day is given up, and money that came a
   assert.equal(await shop.creditOf(user), 25n * DOLLAR);
 });
 
+test("a charge that nobody answered is not made once its card was removed, or its user does not want it any more", async (t) => {
+  const changes = [
+    (shop: PaymentShop, user: TestCaller) => shop.call(user, "PUT", PATH, { enabled: false }),
+    async (shop: PaymentShop, user: TestCaller) => {
+      const { body } = await shop.call(user, "GET", "/api/v0/billing/payment_methods/");
+      return shop.call(user, "DELETE", `/api/v0/billing/payment_methods/${body.payment_methods[0].id}/`);
+    },
+  ];
+  for (const change of changes) {
+    for (const outage of ["before", "after"] as const) {
+      const shop = await aPaymentShop(t);
+      const user = await aUserWithCard(shop);
+      shop.stripe.outage = outage;
+      await run(shop);
+      shop.stripe.outage = "none";
+      assert.equal((await change(shop, user)).status, 200);
+      shop.clock.advance(HOUR_MS);
+      await run(shop);
+      const intents = [...shop.stripe.intents.keys()];
+      assert.equal(intents.length, outage === "before" ? 0 : 1, "nothing is asked for again");
+      assert.equal(await shop.creditOf(user), 10n * DOLLAR);
+      await shop.deliverAll(intents.map((intent) => shop.stripe.tell(intent)));
+      assert.equal(await shop.creditOf(user), outage === "before" ? 10n * DOLLAR : 35n * DOLLAR);
+      await shop.assertBooks();
+    }
+  }
+});
+
 test("each time that credit runs out there is another charge", async (t) => {
   const shop = await aPaymentShop(t);
   const user = await aUserWithCard(shop, 0n);

@@ -4,7 +4,7 @@ import { findUserOfCustomer, lockAccount, markStale } from "./account-store.ts";
 import { failAutobill } from "./autobill-service.ts";
 import { findUserOfMethod, noteDetached, upsertCard } from "./card-store.ts";
 import type { PaymentDependencies } from "./dependencies.ts";
-import { insertEvent, lockIntent, settlePayment } from "./payment-store.ts";
+import { findPaymentOfIntent, insertEvent, lockIntent, settlePayment } from "./payment-store.ts";
 import type { EventContent, OrderRef } from "./provider.ts";
 import { takeBackPayout } from "./payout-service.ts";
 import { noteReturn } from "./return-store.ts";
@@ -49,8 +49,19 @@ async function applyEvent(tx: Tx, { log }: PaymentDependencies, content: EventCo
       if (payment?.state !== "paid") return;
       return bookReturns(tx, log, { intentId: content.intentId, userId: payment.userId, paymentId: payment.id });
     }
+    case "return_failed": {
+      const payment = await findPaymentOfIntent(tx.db, content.intentId);
+      if (payment === undefined) return;
+      // Where it is to go instead, a person has to ask its user.
+      const { reference: refund_id, failedCents } = content;
+      const about = { payment_id: payment.id, user_id: payment.userId, refund_id, failed_cents: String(failedCents) };
+      tx.afterCommit(() =>
+        log.error(about, "a refund did not reach its card: the house has the money, its user has not"),
+      );
+      return;
+    }
     case "payout_returned":
-      return takeBackPayout(tx, log, content);
+      return takeBackPayout(tx, content);
     case "card_saved": {
       const userId = await findUserOfCustomer(tx.db, content.customerId);
       if (userId === undefined) return;

@@ -90,6 +90,13 @@ export type EventContent =
       readonly returnedCents: bigint;
       readonly isReversed: boolean;
     }
+  /** A refund that did not reach the card: its money is with the house again. */
+  | {
+      readonly kind: "return_failed";
+      readonly intentId: string;
+      readonly reference: string;
+      readonly failedCents: bigint;
+    }
   /** Of what was sent to a host this much is taken back, in all. */
   | {
       readonly kind: "payout_returned";

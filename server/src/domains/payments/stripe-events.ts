@@ -5,7 +5,9 @@ import { cardOf } from "./stripe-card.ts";
 
 /** What an event of Stripe says. Events of others that share the account at Stripe are read, and name no order of ours. */
 export function readStripeEvent(event: Stripe.Event): ProviderEvent {
-  return { id: event.id, type: event.type, content: contentOf(event) };
+  // Of an account that is connected to ours: what a host was paid there is no money of the house, whatever it names.
+  const isForeign = event.account !== undefined;
+  return { id: event.id, type: event.type, content: isForeign ? { kind: "ignored" } : contentOf(event) };
 }
 
 function contentOf(event: Stripe.Event): EventContent {
@@ -29,6 +31,13 @@ function contentOf(event: Stripe.Event): EventContent {
     case "charge.refunded": {
       const { id, payment_intent: intent, amount_refunded: amount } = event.data.object;
       return returned(`refund:${id}`, intent, { amount, isReversed: false });
+    }
+    case "refund.failed": {
+      const { id, payment_intent: intent, amount } = event.data.object;
+      const intentId = idOf(intent);
+      return intentId === undefined
+        ? { kind: "ignored" }
+        : { kind: "return_failed", intentId, reference: id, failedCents: BigInt(amount) };
     }
     case "charge.dispute.created":
     case "charge.dispute.funds_withdrawn":

@@ -85,6 +85,21 @@ test("events that Berth does not know, and those of other shops on the same acco
   await shop.assertBooks();
 });
 
+test("what was paid to an account that is connected to the house's is no credit, even if it names an order of ours", async (t) => {
+  const shop = await aPaymentShop(t);
+  const user = await shop.user();
+  await checkout(shop, user, { amount: 10 });
+  const events = shop.stripe.pay(shop.stripe.lastSession);
+  const ofHost = events.map(({ payload, ...event }) => {
+    const told = { ...(JSON.parse(payload) as object), account: "acct_1TestHost0001" };
+    return { ...event, payload: JSON.stringify(told) };
+  });
+  await shop.deliverAll(ofHost);
+  assert.equal(await shop.creditOf(user), 0n);
+  await shop.deliverAll(events);
+  assert.equal(await shop.creditOf(user), 10n * DOLLAR, "the same of the house's own account is");
+});
+
 test("money that is not what was asked for is not credited, and an alarm says so", async (t) => {
   const shop = await aPaymentShop(t);
   for (const overrides of [{ amount: 999 }, { currency: "eur" }]) {
@@ -153,6 +168,22 @@ test("a refund takes credit back as far as it is there, and the rest is the hous
   assert.equal(await shop.creditOf(user), 0n);
   assert.deepEqual(await houseBalances(shop), { stripe: 0n, losses: -50n * DOLLAR });
   assert.ok(shop.complaints.some((line) => line.includes("the house has lost it")));
+  await shop.assertBooks();
+});
+
+test("a refund that does not reach its card is an alarm that says whose it is, and moves nothing by itself", async (t) => {
+  const shop = await aPaymentShop(t);
+  const { stripe } = shop;
+  const user = await shop.user();
+  await checkout(shop, user, { amount: 100 });
+  await shop.deliverAll(stripe.pay(stripe.lastSession));
+  const intent = [...stripe.intents.keys()].at(-1) ?? "";
+  const failed = stripe.refundFailed(intent, 3000);
+  await shop.deliverAll([stripe.refunded(intent, 3000), failed, failed, stripe.refundFailed("pi_of_another_shop", 1)]);
+  assert.equal(await shop.creditOf(user), 70n * DOLLAR);
+  const alarms = shop.complaints.filter((line) => line.includes("did not reach its card"));
+  assert.equal(alarms.length, 1);
+  assert.match(alarms[0] ?? "", new RegExp(`"user_id":${user.id},"refund_id":"re_${intent}","failed_cents":"3000"`));
   await shop.assertBooks();
 });
 
