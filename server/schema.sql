@@ -1709,6 +1709,9 @@ create table payouts (
   lease_until timestamp with time zone,
   created_at timestamp with time zone not null,
   settled_at timestamp with time zone,
+  returned_nanos bigint default 0 not null,
+  return_count integer default 0 not null,
+  returned_at timestamp with time zone,
   constraint payouts_pkey PRIMARY KEY (id),
   constraint payouts_amount_nanos_check CHECK (((amount_nanos > 0) AND ((amount_nanos % (10000000)::bigint) = 0))),
   constraint payouts_attempt_count_check CHECK ((attempt_count >= 0)),
@@ -1721,6 +1724,8 @@ create table payouts (
   constraint payouts_method_check CHECK ((method = ANY (ARRAY['stripe'::text, 'wise'::text, 'paypal'::text, 'bank'::text]))),
   constraint payouts_reference CHECK (((state <> 'paid'::text) OR (reference IS NOT NULL))),
   constraint payouts_reference_check CHECK (((length(reference) >= 1) AND (length(reference) <= 200))),
+  constraint payouts_return_count_check CHECK ((return_count >= 0)),
+  constraint payouts_returned CHECK ((((returned_nanos >= 0) AND (returned_nanos <= amount_nanos)) AND ((returned_nanos = 0) = (returned_at IS NULL)) AND ((returned_nanos = 0) = (return_count = 0)))),
   constraint payouts_settled CHECK (((settled_at IS NOT NULL) = (state = ANY (ARRAY['paid'::text, 'failed'::text])))),
   constraint payouts_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'sending'::text, 'paid'::text, 'failed'::text])))
 );

@@ -951,6 +951,9 @@ export type PayoutsTable = {
   lease_until: Date | null;
   created_at: Date;
   settled_at: Date | null;
+  returned_nanos: Generated<bigint>;
+  return_count: Generated<number>;
+  returned_at: Date | null;
 };
 
 export type PendingPriceIncreasesTable = {

@@ -12,9 +12,14 @@ const COLUMNS: readonly Column<Payout>[] = [
   { title: "EARNED", cell: ({ earned }) => dollars(earned) },
   { title: "FEE", cell: ({ fee }) => dollars(fee) },
   { title: "PAYOUT", cell: ({ amount }) => dollars(amount) },
-  { title: "STATE", cell: ({ state }) => state },
+  { title: "STATE", cell: stateOf },
   { title: "REFERENCE", cell: ({ reference, failure }) => failure ?? reference },
 ];
+
+/** A part of one that was paid may have come back. */
+function stateOf({ state, returned }: Payout): string {
+  return state === "paid" && returned > 0 ? `paid, ${dollars(returned)} came back` : state;
+}
 
 export async function listPayouts(options: ConnectionOptions & { readonly json?: boolean }): Promise<void> {
   const answer = await billingPayouts(connect(options));

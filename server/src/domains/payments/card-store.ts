@@ -45,10 +45,17 @@ export async function findDefaultCard(db: Reader, userId: UserId): Promise<Saved
   return row && toCard(row);
 }
 
-/** Removed or not. */
-export async function findCard(db: Reader, id: PaymentCardId): Promise<SavedCard | undefined> {
-  const row = await db.selectFrom("payment_cards").select(COLUMNS).where("id", "=", id).executeTakeFirst();
-  return row && toCard(row);
+/** A card, and whether its user has removed it. */
+export async function findCard(
+  db: Reader,
+  id: PaymentCardId,
+): Promise<(SavedCard & { readonly isRemoved: boolean }) | undefined> {
+  const row = await db
+    .selectFrom("payment_cards")
+    .select([...COLUMNS, "removed_at"])
+    .where("id", "=", id)
+    .executeTakeFirst();
+  return row && { ...toCard(row), isRemoved: row.removed_at !== null };
 }
 
 /** Notes a card of a user whose account is locked. One that was removed stays so: an older event may tell of it. */

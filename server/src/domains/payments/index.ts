@@ -6,6 +6,6 @@ export { paymentRoutes } from "./routes.ts";
 export { setFeeRate } from "./rules-store.ts";
 export { createPaymentProvider, NO_PAYMENTS, type PaymentSettings } from "./settings.ts";
 export { readPaymentStanding } from "./standing-service.ts";
-export { listExpectedMovements, listMadeMovements, type ExpectedMovement } from "./audit-store.ts";
+export { listExpectedMovements, listMadeMovements, listWrongPayouts, type ExpectedMovement } from "./audit-store.ts";
 export { listAuditedReturns, type AuditedReturn } from "./return-audit-store.ts";
 export { returnKeysOf } from "./return-keys.ts";

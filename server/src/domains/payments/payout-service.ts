@@ -1,7 +1,7 @@
 import { AppError, conflict, notFound } from "../../base/errors.ts";
 import type { PayoutId, UserId } from "../../base/ids.ts";
 import { invariant } from "../../base/invariant.ts";
-import type { Log } from "../../base/log.ts";
+import { nanos, type Nanos } from "../../base/money.ts";
 import type { Sealer } from "../../base/seal.ts";
 import { RunAgain, withTransaction, type Reader, type Tx } from "../../db/transaction.ts";
 import {
@@ -17,7 +17,7 @@ import { postNotices } from "../notices/index.ts";
 import { centsText, NANOS_PER_CENT } from "./cents.ts";
 import type { PaymentDependencies } from "./dependencies.ts";
 import { inParallel } from "./in-parallel.ts";
-import { feeOf, fridayOf, PAYOUT_DELAY_MS, PAYOUT_MINIMUM, planPayout } from "./payout.ts";
+import { feeOf, fridayOf, PAYOUT_DELAY_MS, PAYOUT_MINIMUM, planPayout, returnedKey } from "./payout.ts";
 import { findPayoutMethod } from "./payout-method-store.ts";
 import { openDetails } from "./payout-method-service.ts";
 import {
@@ -29,6 +29,7 @@ import {
   lockSettled,
   releasePayout,
   storeDestination,
+  storeReturned,
   endPayout,
   storeRun,
   storeSettled,
@@ -199,7 +200,7 @@ async function applyResult(tx: Tx, { id }: Payout, result: PayOutResult): Promis
     case "paid":
       return notePaid(tx, payout, { method: payout.method, reference: result.reference });
     case "refused":
-      return returnPayout(tx, payout, result.reason);
+      return returnPayout(tx, payout, { all: payout.amount, reason: result.reason });
     case "by_hand":
       return releasePayout(tx, id);
   }
@@ -223,25 +224,41 @@ async function notePaid(
   ]);
 }
 
-/** The money is earnings again, without another fee: the next Friday invoices it anew. */
-async function returnPayout(tx: Tx, payout: Payout, reason: string): Promise<void> {
-  const { id, userId, amount } = payout;
-  await endPayout(tx, id, { state: "failed", failure: reason });
+/**
+ * What came back is earnings again, without another fee: the next Friday invoices it anew. It is what is given here, all
+ * told; the payout has failed once that is all of it. What is told again, or too late, changes nothing.
+ */
+async function returnPayout(tx: Tx, payout: Payout, { all, reason }: { readonly all: Nanos; readonly reason: string }) {
+  const { id, userId, amount: whole, returnCount } = payout;
+  const amount = nanos(all - payout.returned);
+  if (amount <= 0n) return;
+  const isWhole = all >= whole;
+  if (isWhole) await endPayout(tx, id, { state: "failed", failure: reason });
+  await storeReturned(tx, id, all);
   const settled = await lockSettled(tx, userId);
   const back = { debit: PAYOUTS, credit: earningsOf(userId), amount, code: "payout_returned" } as const;
-  const told = { key: `payout_returned:${id}`, cause: { payout_id: id }, description: `Payout ${id} came back` };
-  await mustPost(tx, [{ ...back, ...told }]);
+  const key = returnedKey(id, returnCount + 1);
+  const description = isWhole && returnCount === 0 ? `Payout ${id} came back` : `A part of payout ${id} came back`;
+  await mustPost(tx, [{ ...back, key, cause: { payout_id: id }, description }]);
   await storeSettled(tx, userId, settled + amount);
-  const text = centsText(amount / NANOS_PER_CENT);
-  await postNotices(tx, [
-    {
-      userId,
-      kind: "host:payout_failed",
-      subject: `Payout of ${text} failed`,
-      message: `Your payout ${id} of ${text} could not be sent: ${reason}. It is back in your earnings.`,
-      key: `payout_failed:${id}`,
-    },
-  ]);
+  await postNotices(tx, [returnNotice(payout, { amount, isWhole, reason })]);
+}
+
+function returnNotice(
+  { id, userId, amount: whole, returnCount }: Payout,
+  { amount, isWhole, reason }: { readonly amount: Nanos; readonly isWhole: boolean; readonly reason: string },
+) {
+  const [wholeText, text] = [centsText(whole / NANOS_PER_CENT), centsText(amount / NANOS_PER_CENT)];
+  const isOneStep = isWhole && returnCount === 0;
+  return {
+    userId,
+    kind: "host:payout_failed",
+    subject: isOneStep ? `Payout of ${wholeText} failed` : `${text} of a payout came back`,
+    message: isOneStep
+      ? `Your payout ${id} of ${wholeText} could not be sent: ${reason}. It is back in your earnings.`
+      : `Of your payout ${id} of ${wholeText}, ${text} came back: ${reason}. That is back in your earnings.`,
+    key: returnCount === 0 ? `payout_failed:${id}` : `payout_failed:${id}:${returnCount + 1}`,
+  } as const;
 }
 
 export type TakenBack = {
@@ -252,21 +269,23 @@ export type TakenBack = {
 };
 
 /**
- * The provider has taken back what it had sent: it is earnings again, as when an administrator says so. This may be told
- * before the answer to the payment itself. A part of it is for a person to settle, since the host has the rest.
+ * The provider has taken back what it had sent, or a part of that: it is earnings again, as when an administrator says so.
+ * It tells the sum of all that was taken back, in any order, and perhaps before it answers the payment itself; then that
+ * was sent all the same.
  */
-export async function takeBackPayout(tx: Tx, log: Log, told: TakenBack): Promise<void> {
+export async function takeBackPayout(tx: Tx, told: TakenBack): Promise<void> {
   if (told.installation !== (await readInstallation(tx.db))) return;
   const payout = await lockPayout(tx, told.payoutId);
   if (payout === undefined || payout.method !== "stripe") return;
   if (payout.state !== "sending" && payout.reference !== told.reference) return;
   if (payout.state !== "sending" && payout.state !== "paid") return;
-  if (told.returnedCents * NANOS_PER_CENT !== payout.amount) {
-    const about = { payout_id: payout.id, user_id: payout.userId, returned_cents: String(told.returnedCents) };
-    tx.afterCommit(() => log.error(about, "a part of a payout was taken back: settle it with the host by hand"));
-    return;
+  const returned = nanos(told.returnedCents * NANOS_PER_CENT);
+  const all = returned < payout.amount ? returned : payout.amount;
+  const isPart = all < payout.amount;
+  if (isPart && payout.state === "sending") {
+    await notePaid(tx, payout, { method: payout.method, reference: told.reference });
   }
-  await returnPayout(tx, payout, `it was taken back (${told.reference})`);
+  await returnPayout(tx, payout, { all, reason: `it was taken back (${told.reference})` });
 }
 
 const OPEN_STATES: ReadonlySet<PayoutState> = new Set(["pending", "sending"]);
@@ -292,8 +311,9 @@ export async function settleByHand(
   }
   const canSettle = settlement.state === "failed" ? payout.state !== "failed" : OPEN_STATES.has(payout.state);
   if (!canSettle) throw conflict("payout_settled", `Payout ${id} is ${payout.state} already.`);
-  if (settlement.state === "failed") await returnPayout(tx, payout, settlement.reason);
-  else {
+  if (settlement.state === "failed") {
+    await returnPayout(tx, payout, { all: payout.amount, reason: settlement.reason });
+  } else {
     const method = (await findPayoutMethod(tx.db, payout.userId))?.method;
     await notePaid(tx, payout, { method, reference: settlement.reference });
   }

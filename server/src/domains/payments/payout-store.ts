@@ -26,6 +26,9 @@ export type Payout = {
   readonly reference: string | undefined;
   readonly failure: string | undefined;
   readonly attemptCount: number;
+  /** What of it came back so far, in so many steps; all of one that failed. */
+  readonly returned: Nanos;
+  readonly returnCount: number;
   readonly createdAt: Date;
   readonly settledAt: Date | undefined;
 };
@@ -45,6 +48,8 @@ const COLUMNS = [
   "reference",
   "failure",
   "attempt_count",
+  "returned_nanos",
+  "return_count",
   "created_at",
   "settled_at",
 ] as const;
@@ -214,6 +219,15 @@ export async function endPayout(
     .execute();
 }
 
+/** Notes that so much of a payout has come back by now. */
+export async function storeReturned(tx: Tx, id: PayoutId, returned: Nanos): Promise<void> {
+  await tx.db
+    .updateTable("payouts")
+    .set((eb) => ({ returned_nanos: returned, return_count: eb("return_count", "+", 1), returned_at: tx.now }))
+    .where("id", "=", id)
+    .execute();
+}
+
 /** How many payouts of a host's are not sent yet. */
 export async function countOpenPayoutsOf(db: Reader, userId: UserId): Promise<number> {
   const row = await db
@@ -268,6 +282,8 @@ type PayoutRow = {
   readonly reference: string | null;
   readonly failure: string | null;
   readonly attempt_count: number;
+  readonly returned_nanos: bigint;
+  readonly return_count: number;
   readonly created_at: Date;
   readonly settled_at: Date | null;
 };
@@ -288,6 +304,8 @@ function toPayout(row: PayoutRow): Payout {
     reference: row.reference ?? undefined,
     failure: row.failure ?? undefined,
     attemptCount: row.attempt_count,
+    returned: nanos(row.state === "failed" ? row.amount_nanos : row.returned_nanos),
+    returnCount: row.return_count,
     createdAt: row.created_at,
     settledAt: row.settled_at ?? undefined,
   };

@@ -23,6 +23,11 @@ export function feeOf(earned: bigint, feePpm: number): Nanos {
   return nanos(earned <= 0n ? 0n : mulDivFloor(earned, BigInt(feePpm), PPM));
 }
 
+/** Names the transfer of one step, counted from 1, in which a payout came back. */
+export function returnedKey(payoutId: number, stepNumber: number): string {
+  return stepNumber === 1 ? `payout_returned:${payoutId}` : `payout_returned:${payoutId}:${stepNumber}`;
+}
+
 export type PayoutPlan =
   | { readonly kind: "roll_over" }
   | {

@@ -120,6 +120,7 @@ const PayoutView = Type.Object({
   method: NullableText("How it was sent"),
   reference: NullableText("What the payment is called where it was made"),
   failure: NullableText("Why it came back"),
+  returned: Type.Number({ description: "Dollars of it that came back, to be paid out anew: all of one that failed" }),
   settled_at: NullableNumber("When it was paid, or came back"),
 });
 export const PayoutsResponse = Type.Object({

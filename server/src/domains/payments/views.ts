@@ -68,6 +68,7 @@ export function viewPayout(payout: Payout) {
     method: payout.method ?? null,
     reference: payout.reference ?? null,
     failure: payout.failure ?? null,
+    returned: toDollars(payout.returned),
     settled_at: secondsOf(payout.settledAt),
   };
 }
