@@ -189,3 +189,32 @@ test("a server that stops waits for what was reported and lets no agent keep it"
   assert.equal((await stored(world, id)).phase, "running");
   assert.deepEqual(world.complaints, []);
 });
+
+test("a machine was in touch until its last word, however long that waited to be stored", async (t) => {
+  const world = await testApp(t);
+  const [host, user] = [await world.host(), await world.caller()];
+  const id = await rent(world, user, host);
+  await host.obey();
+  const holder = await world.env.pool.connect();
+  await holder.query("begin");
+  await holder.query("select from machines where id = $1 for update", [host.machineId]);
+  world.clock.jump(5_000);
+  const saidAt = world.clock.now();
+  host.report([{ instance_id: id, generation: 1, state: "running", status_msg: "the last word" }]).catch(() => {});
+  await soon("the report", async () => {
+    const { rows } = await world.env.pool.query("select from pg_stat_activity where wait_event_type = 'Lock'");
+    return rows.length > 0;
+  });
+  host.terminate();
+  world.clock.jump(300_000);
+  await holder.query("commit");
+  holder.release();
+  await soon("the leave", async () => !(await machine(world, host)).is_connected);
+  const { rows } = await world.env.pool.query(
+    `select last_seen_at, (select until_at from machine_spans where machine_id = machines.id) as until_at,
+       lease_until_at > $2::timestamptz + interval '300 s' as is_safe
+     from machines where id = $1`,
+    [host.machineId, saidAt],
+  );
+  assert.deepEqual(rows, [{ last_seen_at: saidAt, until_at: saidAt, is_safe: true }]);
+});

@@ -329,7 +329,7 @@ export class AgentGateway {
     if (this.named.get(name) === session) this.named.delete(name);
     if (this.isClosing || this.sessions.get(machineId) !== session) return;
     this.sessions.delete(machineId);
-    const heardAt = new Date(this.clock.now().getTime() - (this.clock.monotonicMs() - session.lastHeardMs));
+    const heardAt = new Date(this.clock.now().getTime() - (this.clock.monotonicMs() - session.lastWordMs));
     // What is being stored comes before the end: it may be the last word.
     session
       .stored()

@@ -84,7 +84,10 @@ const NOTHING_SAID: Inventory = { instances: [], volumes: [] };
 
 /** One connection of one machine, from its welcome to its end. */
 export class AgentSession {
+  /** Since when it has been silent, as far as it could be heard at all. */
   lastHeardMs: number;
+  /** When it said something last: unlike the above, not moved on by how long that took to be stored. */
+  lastWordMs: number;
   /** How often the agent was asked to report. */
   heartbeatMs = HEARTBEAT_MS;
   private readonly socket: WebSocket;
@@ -132,6 +135,7 @@ export class AgentSession {
     this.clock = clock;
     this.log = log;
     this.lastHeardMs = clock.monotonicMs();
+    this.lastWordMs = this.lastHeardMs;
     this.touchedMs = this.lastHeardMs;
   }
 
@@ -259,6 +263,7 @@ export class AgentSession {
 
   private receive(text: string): void {
     this.lastHeardMs = this.clock.monotonicMs();
+    this.lastWordMs = this.lastHeardMs;
     const decoded = decodeAgentMessage(text);
     if (!decoded.ok || decoded.message.kind === "hello") {
       refuse(this.socket, "malformed", decoded.ok ? "one hello is enough" : decoded.problem);
@@ -305,7 +310,7 @@ export class AgentSession {
       const received = { report, receivedAt, isRepeat, obeyed, isHealthNews, isCountNews, gpuUse };
       await this.ports.record(this.machineId, received);
       this.touchedMs = beganMs;
-      this.noteCounters(report, isCountNews, beganMs);
+      this.noteCounters(received, beganMs);
     }
     this.lastHealth = health;
     if (this.unconfirmed !== undefined && report.is_proof_lost !== true) {
@@ -325,13 +330,13 @@ export class AgentSession {
     return bytesIn(instances) - this.countedBytes > COUNT_EVERY_BYTES || usersIn(instances) > this.usedCount;
   }
 
-  private noteCounters({ instances }: Report, isStored: boolean, nowMs: number): void {
-    if (isStored) {
+  private noteCounters({ report: { instances }, receivedAt, isCountNews }: ReceivedReport, nowMs: number): void {
+    if (isCountNews) {
       this.countedMs = nowMs;
       this.countedBytes = bytesIn(instances);
       this.usedCount = usersIn(instances);
       this.uncountedAt = undefined;
-    } else if (instances.length > 0) this.uncountedAt = this.clock.now();
+    } else if (instances.length > 0) this.uncountedAt = receivedAt;
   }
 
   private acknowledge({ sequence }: Report): void {

@@ -42,6 +42,7 @@ export {
   markDisconnected,
   touchMachines,
   type Departure,
+  type HeardMachine,
 } from "./store.ts";
 export { recordBegunStarts, recordFailedStarts, recordUnansweredStarts, type FailedStart } from "./start-service.ts";
 export { listHostIds } from "./owner-store.ts";

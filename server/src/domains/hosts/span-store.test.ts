@@ -13,6 +13,8 @@ import { disconnectAll, markDisconnected, touchMachines } from "./store.ts";
 const MINUTE_MS = 60_000;
 const MANY = 300;
 
+const heardAt = (ids: readonly MachineId[], at: Date) => ids.map((machineId) => ({ machineId, heardAt: at }));
+
 /** Machines whose clock only the test moves; spans are shown in minutes since they came. */
 async function market(t: TestContext, count = 1) {
   const env = await testDatabase(t);
@@ -35,9 +37,9 @@ async function market(t: TestContext, count = 1) {
   const comeBack = (some: readonly MachineId[] = ids) =>
     run(async (tx) => {
       await openSpans(tx, some, LEASE_MS);
-      await touchMachines(tx, some, leaseEnd(tx.now, LEASE_MS));
+      await touchMachines(tx, heardAt(some, tx.now), leaseEnd(tx.now, LEASE_MS));
     });
-  const hear = () => run((tx) => touchMachines(tx, ids, leaseEnd(tx.now, LEASE_MS)));
+  const hear = () => run((tx) => touchMachines(tx, heardAt(ids, tx.now), leaseEnd(tx.now, LEASE_MS)));
   const minutes = (at: Date | undefined) => at && (at.getTime() - startMs) / MINUTE_MS;
   const spansOf = async (id: MachineId | undefined, from = new Date(startMs)) => {
     const found = id && (await listSpans(env.database.kysely, ids, from)).get(id);

@@ -78,16 +78,21 @@ export async function replaceCredentialToken(
   return row?.id;
 }
 
+/** A machine that said something, and when it was heard: what it says may wait before it is stored. */
+export type HeardMachine = { readonly machineId: MachineId; readonly heardAt: Date };
+
 /**
- * Extends the leases of machines that reported; one statement for a whole batch. Up to when they were heard was charged:
- * that never goes back, however late a transaction comes to it.
+ * Extends the leases of machines that reported; one statement for a whole batch. They were in touch until they were heard,
+ * and not until that is stored: how long we take proves nothing. Up to there was charged, so it never goes back.
  */
-export async function touchMachines(tx: Tx, ids: readonly MachineId[], leaseUntil: Date): Promise<void> {
-  await tx.db
-    .updateTable("machines")
-    .set({ last_seen_at: sql`greatest(last_seen_at, ${tx.now}::timestamptz)`, lease_until_at: leaseUntil })
-    .where("id", "=", sql<MachineId>`any(${ids}::integer[])`)
-    .execute();
+export async function touchMachines(tx: Tx, heard: readonly HeardMachine[], leaseUntil: Date): Promise<void> {
+  await sql`
+    update machines set last_seen_at = greatest(last_seen_at, heard.at), lease_until_at = ${leaseUntil}::timestamptz
+    from unnest(
+      ${heard.map(({ machineId }) => machineId)}::integer[], ${heard.map(({ heardAt }) => heardAt)}::timestamptz[]
+    ) as heard (id, at)
+    where machines.id = heard.id
+  `.execute(tx.db);
 }
 
 /** The end of a connection, and when its machine was heard of last. */

@@ -4,7 +4,8 @@ import type { Clock } from "../../base/clock.ts";
 import { MicroBatcher } from "../../base/micro-batcher.ts";
 import type { Database } from "../../db/connect.ts";
 import { withTransaction, type Tx } from "../../db/transaction.ts";
-import { leaseEnd, lockMachines, touchMachines, type GpuUse, type ReceivedReport } from "../hosts/index.ts";
+import { leaseEnd, lockMachines, touchMachines } from "../hosts/index.ts";
+import type { GpuUse, HeardMachine, ReceivedReport } from "../hosts/index.ts";
 import { recordVolumes } from "../volumes/index.ts";
 import { raiseCounters } from "./counting-service.ts";
 import { recordHealth } from "./device-health.ts";
@@ -63,9 +64,10 @@ export class ReportRecorder {
 }
 
 async function record(tx: Tx, batch: readonly Arrived[], leaseMs: number): Promise<void> {
-  const machineIds = [...new Set(batch.map(({ machineId }) => machineId))].toSorted((a, b) => a - b);
+  const heard = heardIn(batch);
+  const machineIds = heard.map(({ machineId }) => machineId).toSorted((a, b) => a - b);
   await lockMachines(tx, machineIds);
-  await touchMachines(tx, machineIds, leaseEnd(tx.now, leaseMs));
+  await touchMachines(tx, heard, leaseEnd(tx.now, leaseMs));
   // The last count of a run that is over may come along with the present one: each generation has its own.
   const counted = newestBy(
     batch.filter(({ received }) => received.isCountNews),
@@ -109,6 +111,12 @@ const CAUSES: Partial<Record<LifecycleEvent, string>> = {
   containerStopped: "container_stopped",
   containerAbsent: "container_removed",
 };
+
+/** When each host was heard last: reports of one machine arrive in order. */
+function heardIn(arrived: readonly Arrived[]): readonly HeardMachine[] {
+  const heardAt = new Map(arrived.map(({ machineId, received }) => [machineId, received.receivedAt]));
+  return [...heardAt].map(([machineId, at]) => ({ machineId, heardAt: at }));
+}
 
 /** The newest word of each host on each volume. */
 function volumesIn(arrived: readonly Arrived[]) {

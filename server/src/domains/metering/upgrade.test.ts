@@ -109,7 +109,11 @@ test("what ran before is charged on from where its charges had ended, to the mil
   await withTransaction(database, clock, (tx) => openSpans(tx, machineIds, LEASE_MS));
   clock.jump(5 * MINUTE_MS);
   await withTransaction(database, clock, async (tx) => {
-    await touchMachines(tx, machineIds, clock.now());
+    await touchMachines(
+      tx,
+      machineIds.map((machineId) => ({ machineId, heardAt: tx.now })),
+      clock.now(),
+    );
     const counters = { running_ms: 70 * MINUTE_MS, received_bytes: 36_000_000, sent_bytes: 36_000_000 };
     const seen = { instance_id: asId<InstanceId>(1), generation: 1, state: "running", counters, usage: null } as const;
     await raiseCounters(tx, [{ machineId: machineIds[0]!, seen, gpuUse: undefined, at: tx.now }]);
