@@ -9,7 +9,7 @@ export async function settleNow(world: TestApp): Promise<unknown> {
 
 /**
  * What was charged is what was counted, however it came to that: no time and no byte twice, none beyond what is charged of
- * its run, and each line paid by its own transfer. Where everything has its price, all that is charged is on a line.
+ * its run, and each line paid by its own transfer. What always had its price has all that is charged on a line.
  */
 export async function assertLines({ env }: Pick<TestApp, "env">): Promise<void> {
   const { rows } = await env.pool.query(
@@ -30,7 +30,9 @@ export async function assertLines({ env }: Pick<TestApp, "env">): Promise<void> 
      union all
      select 'not on a line', run.instance_id || ' ' || run.generation
      from instance_runs run join instances i on i.id = run.instance_id and not i.is_background
-     where run.charged_running_ms <> coalesce((
+     where i.price_nanos_per_hour > 0
+       and not exists (select from past_terms p where p.instance_id = i.id and p.price_nanos_per_hour = 0)
+       and run.charged_running_ms <> coalesce((
        select sum(quantity) from charge_lines l
        where l.instance_id = run.instance_id and l.generation = run.generation and l.component = 'gpu'
      ), 0)

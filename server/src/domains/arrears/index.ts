@@ -1,2 +1,3 @@
+export { listAuditedArrears } from "./audit-store.ts";
 export { arrearsLoops } from "./loops.ts";
 export { arrearsRoutes } from "./routes.ts";

@@ -136,7 +136,8 @@ async function issueOne({ database, clock, seller }: IssueMeans, userId: UserId,
   });
 }
 
-async function readFacts(db: Reader, seller: Seller, userId: UserId, month: Month): Promise<DocumentFacts> {
+/** What an invoice of this month is made of. */
+export async function readFacts(db: Reader, seller: Seller, userId: UserId, month: Month): Promise<DocumentFacts> {
   const later = { from: month.until, until: FAR };
   const sums = await listContractSums(db, { payerId: userId, ...month });
   const movements = await sumPrepaidMovements(db, userId, month);

@@ -70,6 +70,39 @@ export async function findDocument(db: Reader, userId: UserId, number: string): 
   return row && toDocument(row);
 }
 
+/** Invoices issued since a moment, in the order of their numbers, after one of them. */
+export async function listIssuedSince(
+  db: Reader,
+  { since, after, limit }: { readonly since: Date | undefined; readonly after: string; readonly limit: number },
+): Promise<readonly InvoiceDocument[]> {
+  const rows = await db
+    .selectFrom("invoice_documents")
+    .select(COLUMNS)
+    .where(sql<boolean>`issued_at >= coalesce(${since ?? null}::timestamptz, '-infinity')`)
+    .where("number", ">", after)
+    .orderBy("number")
+    .limit(limit)
+    .execute();
+  return rows.map(toDocument);
+}
+
+/** Sequences of numbers of which not every one is there: how many are, and how many should be. */
+export async function listBrokenSequences(
+  db: Reader,
+): Promise<readonly { readonly name: string; readonly storedCount: number; readonly lastSequence: number }[]> {
+  const { rows } = await sql<{ name: string; storedCount: number; lastSequence: number }>`
+    with issued as (
+      select prefix, year, count(*)::integer as stored, min(sequence) as first, max(sequence) as last
+      from invoice_documents group by prefix, year
+    )
+    select prefix || year as name, coalesce(stored, 0) as "storedCount", coalesce(last_sequence, 0) as "lastSequence"
+    from invoice_sequences full join issued using (prefix, year)
+    where (stored, first, last) is distinct from (last_sequence, 1, last_sequence)
+    order by 1
+  `.execute(db);
+  return rows;
+}
+
 export type DocumentClock = {
   /** The first month that is not done; undefined before the first movement of money. */
   readonly nextFrom: Date | undefined;

@@ -4,3 +4,4 @@ export { grantCredit } from "./grants.ts";
 export { billingLoops } from "./loops.ts";
 export { billingRoutes } from "./routes.ts";
 export { UNNAMED_SELLER, type Seller } from "./seller.ts";
+export { listWrongDocuments } from "./document-audit.ts";

@@ -81,6 +81,7 @@ export {
   type HoldOwner,
   type Stand,
 } from "./audit-store.ts";
+export { listAuditedFaults } from "./fault-audit-store.ts";
 export { forgetHold, isHoldNamed, scheduleSettlement, settleUnheld } from "./repair-store.ts";
 export { HOLDING_PHASES } from "./lifecycle.ts";
 export { countInstancesOf } from "./belongings-store.ts";

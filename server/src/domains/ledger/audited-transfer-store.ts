@@ -58,6 +58,9 @@ export type NamedTransfer = Pick<AuditedTransfer, "id" | "key" | "amountNanos" |
   readonly paymentId: number | undefined;
   readonly payoutId: number | undefined;
   readonly returnKey: string | undefined;
+  readonly instanceId: number | undefined;
+  readonly generation: number | undefined;
+  readonly arrearsId: number | undefined;
 };
 
 /** The transfers with these keys, and those of the range with these codes. */
@@ -81,10 +84,15 @@ export async function listNamedTransfers(
     readonly payment_id: number | null;
     readonly payout_id: number | null;
     readonly return_key: string | null;
+    readonly instance_id: number | null;
+    readonly generation: number | null;
+    readonly arrears_id: number | null;
   }>`
     select t.id, t.key, t.amount_nanos as amount, t.code, d.user_id as debit_user_id, d.kind as debit_kind,
       c.user_id as credit_user_id, c.kind as credit_kind, (t.cause ->> 'payment_id')::integer as payment_id,
-      (t.cause ->> 'payout_id')::integer as payout_id, t.cause ->> 'return' as return_key
+      (t.cause ->> 'payout_id')::integer as payout_id, t.cause ->> 'return' as return_key,
+      (t.cause ->> 'instance_id')::integer as instance_id, (t.cause ->> 'generation')::integer as generation,
+      (t.cause ->> 'arrears_id')::integer as arrears_id
     from (
       select * from ledger_transfers t where t.key = any (${keys}::text[])
       union
@@ -104,6 +112,9 @@ export async function listNamedTransfers(
     paymentId: row.payment_id ?? undefined,
     payoutId: row.payout_id ?? undefined,
     returnKey: row.return_key ?? undefined,
+    instanceId: row.instance_id ?? undefined,
+    generation: row.generation ?? undefined,
+    arrearsId: row.arrears_id ?? undefined,
   }));
 }
 
@@ -209,16 +220,30 @@ export type DepositFlow = {
   readonly creditedNanos: bigint;
   /** None of these: nothing else may move through it. */
   readonly otherNanos: bigint;
+  readonly prepayCount: number;
+  /** What its discount took off what it paid, as those transfers say. */
+  readonly savedNanos: bigint;
 };
+
+/** How far below zero the credit of users may go now, of those who may. */
+export async function listCreditFloors(db: Reader): Promise<ReadonlyMap<UserId, bigint>> {
+  const { rows } = await sql<{ user_id: UserId; floor: bigint }>`
+    select user_id, floor_nanos as floor from ledger_accounts
+    where kind = 'credit' and user_id is not null and floor_nanos <> 0
+    order by user_id
+  `.execute(db);
+  return new Map(rows.map((row) => [row.user_id, row.floor]));
+}
 
 /** Deposits through which something moved in the range. */
 export async function listDepositFlows(db: Reader, range: TransferRange): Promise<readonly DepositFlow[]> {
   const { rows } = await sql<Record<"account_id" | "user_id" | "instance_id", number> & Record<string, string>>`
     with sides as (
-      select t.debit_account_id as account_id, -t.amount_nanos::numeric as amount, t.code, t.key from ledger_transfers t
+      select t.debit_account_id as account_id, -t.amount_nanos::numeric as amount, t.code, t.key, t.cause
+      from ledger_transfers t
       where ${within(range)}
       union all
-      select t.credit_account_id, t.amount_nanos, t.code, t.key from ledger_transfers t where ${within(range)}
+      select t.credit_account_id, t.amount_nanos, t.code, t.key, t.cause from ledger_transfers t where ${within(range)}
     )
     select a.id as account_id, a.user_id, split_part(a.kind, ':', 2)::integer as instance_id,
       a.balance_nanos::text as balance,
@@ -228,7 +253,9 @@ export async function listDepositFlows(db: Reader, range: TransferRange): Promis
       coalesce(sum(s.amount) filter (where s.code = 'host_credit'), 0)::text as credited,
       coalesce(sum(s.amount) filter (
         where s.code not in ('prepay', 'usage_gpu', 'host_credit') and s.key not like 'deposit:%'
-      ), 0)::text as other
+      ), 0)::text as other,
+      (count(*) filter (where s.code = 'prepay'))::text as prepay_count,
+      coalesce(sum((s.cause ->> 'discount_nanos')::numeric) filter (where s.code = 'usage_gpu'), 0)::text as saved
     from ledger_accounts a
     join sides s on s.account_id = a.id
     where a.kind like 'deposit:%'
@@ -245,6 +272,8 @@ export async function listDepositFlows(db: Reader, range: TransferRange): Promis
     usedNanos: BigInt(row["used"] ?? 0),
     creditedNanos: BigInt(row["credited"] ?? 0),
     otherNanos: BigInt(row["other"] ?? 0),
+    prepayCount: Number(row["prepay_count"]),
+    savedNanos: BigInt(row["saved"] ?? 0),
   }));
 }
 

@@ -23,10 +23,10 @@ export type EarningFilter = {
 };
 
 const DAY_MS = 86_400_000;
-const CODES = [...USAGE_CODES];
+export const EARNED_CODES = [...USAGE_CODES];
 /** Of a transfer `t`. */
-const DAY = sql`floor(extract(epoch from t.created_at) / 86400)::integer`;
-const MACHINE = sql`coalesce((t.cause ->> 'machine_id')::integer, 0)`;
+export const EARNED_DAY = sql`floor(extract(epoch from t.created_at) / 86400)::integer`;
+export const EARNED_MACHINE = sql`coalesce((t.cause ->> 'machine_id')::integer, 0)`;
 
 /** Adds up what usage earned a host, by day and machine, oldest day first. */
 export async function sumEarningsOf(
@@ -43,9 +43,9 @@ export async function sumEarningsOf(
       from ledger_earned_days d join account on account.id = d.account_id
       where d.day >= ${first}::integer and d.day <= ${last}::integer
       union all
-      select ${DAY}, ${MACHINE}, t.code, t.amount_nanos
+      select ${EARNED_DAY}, ${EARNED_MACHINE}, t.code, t.amount_nanos
       from ledger_transfers t join account on account.id = t.credit_account_id
-      where t.code = any (${CODES}::text[]) and t.created_at < ${to}::timestamptz
+      where t.code = any (${EARNED_CODES}::text[]) and t.created_at < ${to}::timestamptz
         and t.created_at >= greatest(${from}::timestamptz, (select counted_until_at from ledger_earned_clock))
     )
     select day, machine_id, code, sum(amount_nanos)::text as amount from earned
@@ -89,9 +89,9 @@ export async function addUpEarnings(tx: Tx): Promise<number> {
   if (since === undefined || until <= since) return 0;
   const added = await sql`
     insert into ledger_earned_days (account_id, day, machine_id, code, amount_nanos)
-    select a.id, ${DAY}, ${MACHINE}, t.code, sum(t.amount_nanos)::bigint
+    select a.id, ${EARNED_DAY}, ${EARNED_MACHINE}, t.code, sum(t.amount_nanos)::bigint
     from ledger_accounts a join ledger_transfers t on t.credit_account_id = a.id
-    where a.kind = 'earnings' and t.code = any (${CODES}::text[])
+    where a.kind = 'earnings' and t.code = any (${EARNED_CODES}::text[])
       and t.created_at >= ${since}::timestamptz and t.created_at < ${until}::timestamptz
     group by 1, 2, 3, 4
     on conflict (account_id, day, machine_id, code)

@@ -185,15 +185,25 @@ export async function findNextLineId(db: Reader, from: Date, atLeast: bigint): P
   return rows[0]?.id ?? 1n;
 }
 
+/** What deposits paid, and what the discount took off lines that cost them nothing: of the others their transfers tell. */
+export type DepositUsage = { readonly paidNanos: bigint; readonly freeSavedNanos: bigint };
+
 /** What was charged to deposits in the range, by instance. */
-export async function sumPaidFromDeposits(db: Reader, range: LineRange): Promise<ReadonlyMap<InstanceId, bigint>> {
-  const { rows } = await sql<{ instance_id: InstanceId; paid: string }>`
-    select l.instance_id, sum(l.amount_nanos)::text as paid
+export async function sumPaidFromDeposits(
+  db: Reader,
+  range: LineRange,
+): Promise<ReadonlyMap<InstanceId, DepositUsage>> {
+  const { rows } = await sql<{ instance_id: InstanceId; paid: string; saved: string }>`
+    select l.instance_id, sum(l.amount_nanos)::text as paid,
+      coalesce(sum(div(l.unit_price_nanos::numeric * l.quantity, 3600000)) filter (where l.amount_nanos = 0), 0)::text
+        as saved
     from charge_lines l
     where l.paid_from = 'deposit' and l.instance_id is not null and ${within(range)}
     group by l.instance_id
   `.execute(db);
-  return new Map(rows.map((row) => [row.instance_id, BigInt(row.paid)]));
+  return new Map(
+    rows.map((row) => [row.instance_id, { paidNanos: BigInt(row.paid), freeSavedNanos: BigInt(row.saved) }]),
+  );
 }
 
 function toLine(row: Selectable<ChargeLinesTable>): AuditedLine {

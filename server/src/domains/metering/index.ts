@@ -18,6 +18,7 @@ export {
   type AuditedLine,
   type LineRange,
 } from "./audit-store.ts";
+export { sumPaidForRuns } from "./run-cost-store.ts";
 export { listWrongDays, type WrongDay } from "./charge-day-audit-store.ts";
 export { chargeDayLoop } from "./charge-day-loop.ts";
 export {

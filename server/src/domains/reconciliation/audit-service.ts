@@ -6,10 +6,11 @@ import type { AuditedUpTo } from "../ledger/index.ts";
 import { listChargedContracts } from "../metering/index.ts";
 import { listVolumesSince } from "../volumes/index.ts";
 import { auditInstances, auditVolumes, type ContractAudit } from "./contract-audit.ts";
-import { auditDays } from "./day-audit.ts";
+import { auditDays, auditInvoices } from "./day-audit.ts";
 import { createTally, type CheckResult } from "./difference.ts";
 import { auditAccounts, auditAmounts, auditDeposits, auditPairs, type Ranges } from "./ledger-audit.ts";
 import { auditPayments } from "./payment-audit.ts";
+import { auditArrears, auditFaults } from "./relief-audit.ts";
 import { auditReturns } from "./return-audit.ts";
 import { planSeal, sealableUntil, storeSeal, verifySeals, type SealPlan } from "./seal-service.ts";
 import { findLastSeal, listSealedSums, type AuditMark, type AuditSeal } from "./seal-store.ts";
@@ -71,7 +72,10 @@ async function auditIn(
   await auditDeposits(db, tally, ranges, last);
   await auditPayments(db, tally, ranges);
   await auditReturns(db, tally, ranges);
+  await auditFaults(db, tally, ranges);
+  await auditArrears(db, tally, ranges);
   await auditDays(db, tally, ranges.lines);
+  await auditInvoices(db, tally, ranges.lines);
   await auditContracts(
     {
       db,

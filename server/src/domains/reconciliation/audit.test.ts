@@ -35,8 +35,8 @@ test("each check has looked at something", async (t) => {
   const idle = checks.filter(({ examinedCount }) => examinedCount === 0);
   assert.deepEqual(
     idle.map(({ name }) => name),
-    ["seals"],
-    "nothing is sealed yet",
+    ["faults", "arrears", "invoices", "seals"],
+    "nothing is sealed yet, and relief-audit.test.ts has the others",
   );
 });
 

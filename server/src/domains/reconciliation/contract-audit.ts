@@ -93,6 +93,8 @@ function earliestOf({ isFull }: ContractAudit, page: readonly number[], marks: r
 
 /** Takes the lines of one contract in order, and judges them at the end. */
 type Walk = {
+  /** Whose contract it is. */
+  readonly payerId: number;
   readonly machineId: MachineId | undefined;
   readonly hostId: number | undefined;
   readonly take: (line: AuditedLine) => void;
@@ -150,6 +152,10 @@ function takeLine(
     const expected = `machine ${walk.machineId ?? "-"} of user ${walk.hostId ?? "-"}`;
     report("transfers", { problem: "it was earned elsewhere", stored, expected });
   }
+  compare(report, "transfers", "its contract is somebody else's", {
+    stored: `user ${line.payerId}`,
+    expected: `user ${walk.payerId}`,
+  });
   walk.take(line);
 }
 
@@ -191,6 +197,7 @@ function walkOfInstance(
     }
   }
   return {
+    payerId: instance.userId,
     machineId,
     hostId: machine?.hostId,
     take(line) {
@@ -319,7 +326,7 @@ function walkOfVolume(
     machine,
   };
   const walk = walkOfStorage(audit, storage, { contract: "volume", contractId: volume.id, marks });
-  return { machineId: volume.machineId, hostId: machine?.hostId, ...walk };
+  return { payerId: volume.userId, machineId: volume.machineId, hostId: machine?.hostId, ...walk };
 }
 
 function walkOfStorage(

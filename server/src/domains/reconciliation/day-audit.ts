@@ -1,7 +1,9 @@
 import type { Reader } from "../../db/transaction.ts";
+import { listWrongDocuments } from "../billing/index.ts";
+import { listWrongEarnings } from "../ledger/index.ts";
 import { listWrongDays, type LineRange, type WrongDay } from "../metering/index.ts";
 import { reportOf } from "./contract-audit.ts";
-import type { Tally } from "./difference.ts";
+import { compare, type Tally } from "./difference.ts";
 
 const DAY_MS = 86_400_000;
 
@@ -9,12 +11,34 @@ const DAY_MS = 86_400_000;
 export async function auditDays(db: Reader, tally: Tally, { from }: LineRange): Promise<void> {
   const { examined, wrong } = await listWrongDays(db, from);
   tally.examine("days", examined);
+  await auditEarnedDays(db, tally, from);
   for (const one of wrong) {
     const { payerId, day, contract, component, paidFrom } = one;
-    const date = new Date(day * DAY_MS).toISOString().slice(0, 10);
-    const report = reportOf(tally, `${date} of user ${payerId}: ${component} of ${contract} from ${paidFrom}`);
+    const report = reportOf(tally, `${dateOf(day)} of user ${payerId}: ${component} of ${contract} from ${paidFrom}`);
     report("days", describe(one));
   }
+}
+
+/** The same of what hosts earned, which their reports read. */
+async function auditEarnedDays(db: Reader, tally: Tally, from: Date | undefined): Promise<void> {
+  const { examined, wrong } = await listWrongEarnings(db, from);
+  tally.examine("days", examined);
+  for (const { hostId, day, machineId, code, storedNanos, expectedNanos } of wrong) {
+    const report = reportOf(tally, `${dateOf(day)} of host ${hostId}: ${code} of machine ${machineId || "-"}`);
+    const amounts = { stored: storedNanos, expected: expectedNanos };
+    compare(report, "days", "its sum is not what its transfers come to", amounts);
+  }
+}
+
+/** Invoices beside the sums that they were made from. */
+export async function auditInvoices(db: Reader, tally: Tally, { from }: LineRange): Promise<void> {
+  const { examined, wrong } = await listWrongDocuments(db, from);
+  tally.examine("invoices", examined);
+  for (const { subject, ...difference } of wrong) tally.differ("invoices", { subject, ...difference });
+}
+
+function dateOf(day: number): string {
+  return new Date(day * DAY_MS).toISOString().slice(0, 10);
 }
 
 function describe({ stored, expected }: WrongDay) {

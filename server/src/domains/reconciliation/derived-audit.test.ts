@@ -26,7 +26,8 @@ test("what went back of payments, and the sums of days, have no difference while
   await world.sql("update payment_returns set intent_id = 'pi_0', taken_nanos = 0, lost_nanos = 0, booked_count = 0");
   await world.plant(
     "ledger_transfers",
-    "update ledger_transfers set cause = cause - 'return', key = key || 'x' where cause ? 'return'",
+    `update ledger_transfers set cause = cause - 'return', key = key || 'x', code = 'credit_granted'
+     where cause ? 'return'`,
   );
   assert.deepEqual(await differencesIn(world), [], "of a payment that is not known yet nothing is booked");
 });

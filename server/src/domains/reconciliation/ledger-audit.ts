@@ -133,7 +133,7 @@ export async function auditDeposits(
   for (const flow of flows) {
     const report = reportOf(tally, `deposit of instance ${flow.instanceId}`);
     const before = last?.posted.get(flow.accountId) ?? 0n;
-    const used = paid.get(flow.instanceId) ?? 0n;
+    const { paidNanos: used, freeSavedNanos } = paid.get(flow.instanceId) ?? { paidNanos: 0n, freeSavedNanos: 0n };
     compare(report, "deposits", "it has not what was prepaid, less what its lines took and what went back", {
       stored: dollars(flow.balanceNanos),
       expected: dollars(before + flow.prepaidNanos + flow.creditedNanos - used - flow.refundedNanos),
@@ -143,6 +143,15 @@ export async function auditDeposits(
       expected: "$0",
     });
     const deposit = deposits.get(flow.instanceId);
+    // Of what came before a seal only its sum is known.
+    if (last === undefined && deposit !== undefined) {
+      const { prepayCount, savedNanos } = deposit;
+      compare(report, "deposits", "it was not paid into so often", { stored: prepayCount, expected: flow.prepayCount });
+      compare(report, "deposits", "its discount saved something else", {
+        stored: dollars(savedNanos),
+        expected: dollars(flow.savedNanos + freeSavedNanos),
+      });
+    }
     compare(report, "deposits", "it belongs to somebody else", {
       stored: flow.userId,
       expected: deposit?.userId ?? flow.userId,

@@ -1,6 +1,11 @@
 import type { Reader } from "../../db/transaction.ts";
 import { listNamedTransfers, type NamedTransfer } from "../ledger/index.ts";
-import { listExpectedMovements, listMadeMovements, type ExpectedMovement } from "../payments/index.ts";
+import {
+  listExpectedMovements,
+  listMadeMovements,
+  listWrongPayouts,
+  type ExpectedMovement,
+} from "../payments/index.ts";
 import { reportOf } from "./contract-audit.ts";
 import { compare, type Tally } from "./difference.ts";
 import type { Ranges } from "./ledger-audit.ts";
@@ -18,11 +23,14 @@ const SIDES = {
 /** Payments and payouts beside the ledger, both ways. */
 export async function auditPayments(db: Reader, tally: Tally, { transfers: range }: Ranges): Promise<void> {
   const expected = await listExpectedMovements(db, range.from);
-  const keys = expected.map(({ key }) => key);
+  const keys = expected.flatMap((movement) => movement.keys);
   const transfers = await listNamedTransfers(db, { keys, codes: CODES, range });
   const byKey = new Map(transfers.map((transfer) => [transfer.key, transfer]));
   tally.examine("payments", expected.length);
-  for (const movement of expected) checkMovement(tally, movement, byKey.get(movement.key));
+  for (const movement of expected) checkMovement(tally, movement, byKey);
+  for (const { subject, problem, storedNanos, expectedNanos } of await listWrongPayouts(db, range.from)) {
+    compare(reportOf(tally, subject), "payments", problem, { stored: storedNanos, expected: expectedNanos });
+  }
   const named = new Set(keys);
   await checkUnnamed(
     db,
@@ -31,19 +39,24 @@ export async function auditPayments(db: Reader, tally: Tally, { transfers: range
   );
 }
 
-function checkMovement(tally: Tally, movement: ExpectedMovement, transfer: NamedTransfer | undefined): void {
+function checkMovement(tally: Tally, movement: ExpectedMovement, byKey: ReadonlyMap<string, NamedTransfer>): void {
   const report = reportOf(tally, movement.subject);
-  const { key, code, amountNanos, userId } = movement;
-  if (transfer === undefined) {
-    report("payments", { problem: "its transfer is not there", stored: "none", expected: key });
-    return;
-  }
+  const { keys, code, amountNanos, userId } = movement;
   const same = (problem: string, stored: string | bigint, wanted: string | bigint) =>
     compare(report, "payments", problem, { stored, expected: wanted });
-  same("its transfer has another amount", transfer.amountNanos, amountNanos);
-  same("its transfer is for something else", transfer.code, code);
-  same("its transfer moves between other accounts", sidesOf(transfer), SIDES[code].join(" → "));
-  same("its transfer is another user's", String(transfer.debit.userId ?? transfer.credit.userId), String(userId));
+  let movedNanos = 0n;
+  for (const key of keys) {
+    const transfer = byKey.get(key);
+    if (transfer === undefined) {
+      report("payments", { problem: "its transfer is not there", stored: "none", expected: key });
+      return;
+    }
+    movedNanos += transfer.amountNanos;
+    same("its transfer is for something else", transfer.code, code);
+    same("its transfer moves between other accounts", sidesOf(transfer), SIDES[code].join(" → "));
+    same("its transfer is another user's", String(transfer.debit.userId ?? transfer.credit.userId), String(userId));
+  }
+  same("its transfer has another amount", movedNanos, amountNanos);
 }
 
 function sidesOf({ debit, credit }: NamedTransfer): string {
