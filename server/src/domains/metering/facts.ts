@@ -112,9 +112,10 @@ export function billOf({ instance, runs, history, machine, changes, deposit }: I
     const ran = gpuLines(run, history, prepaid);
     lines.push(...ran.lines, ...trafficLines(run, history));
     if (prepaid === undefined || prepaid.isClosed) continue;
-    prepaid = { ...prepaid, leftNanos: ran.leftNanos };
+    // A spent deposit pays nothing of later runs, and gives no discount on them.
+    prepaid = ran.isSpent ? undefined : { ...prepaid, leftNanos: ran.leftNanos };
     const savedNanos = (use?.savedNanos ?? 0n) + ran.savedNanos;
-    use = { leftNanos: ran.leftNanos, savedNanos, isSpent: ran.isSpent || (use?.isSpent ?? false) };
+    use = { leftNanos: ran.leftNanos, savedNanos, isSpent: ran.isSpent };
   }
   const mark = storageMark(instance);
   if (mark === undefined) return { lines, storageChargedUntilAt: undefined, use };

@@ -202,13 +202,16 @@ test("a deposit pays what it can at its discount, is never overdrawn, and credit
     fc.property(begin, history, total, left, cutsOf, (meteredFromAt, terms, counted, leftNanos, cuts) => {
       const run = aRun(meteredFromAt, counted);
       let deposit = { leftNanos, isClosed: false };
+      let isSpent = false;
       let saved = 0n;
       const lines: DueLine[] = [];
       for (const part of inCuts(run, cuts)) {
-        const made = gpuLines(part, terms, deposit);
-        deposit = { ...deposit, leftNanos: made.leftNanos };
-        saved += made.savedNanos;
+        const made = gpuLines(part, terms, isSpent ? undefined : deposit);
         lines.push(...made.lines);
+        if (isSpent) continue;
+        deposit = { ...deposit, leftNanos: made.leftNanos };
+        isSpent = made.isSpent;
+        saved += made.savedNanos;
       }
       const prepaid = lines.filter((line) => line.paidFrom === "deposit");
       assert.equal(sumOf(prepaid, lineAmount), leftNanos - deposit.leftNanos);
@@ -218,6 +221,15 @@ test("a deposit pays what it can at its discount, is never overdrawn, and credit
         sumOf(prepaid, (line) => lineAmount({ ...line, discountPpm: 0 })) - sumOf(prepaid, lineAmount),
       );
       for (const line of lines) assert.equal(line.paidFrom === "deposit", line.discountPpm > 0);
+      const discountAt = (line: DueLine) =>
+        naiveTerms(terms, (past) => past.untilRunningMs, BigInt(line.fromMs - meteredFromAt.getTime())).discountPpm;
+      const full = lines.findIndex((line) => line.paidFrom === "credit" && discountAt(line) > 0);
+      if (full >= 0) {
+        assert.ok(
+          lines.slice(full).every((line) => line.paidFrom === "credit"),
+          "what is spent pays nothing more",
+        );
+      }
       const charged = sumOf(lines, (line) => line.quantity);
       assert.equal(
         charged,
@@ -225,6 +237,33 @@ test("a deposit pays what it can at its discount, is never overdrawn, and credit
         "no time twice, none left out",
       );
     }),
+  );
+});
+
+test("a deposit that is spent pays nothing of the days after, although rounding left it a millisecond's price", () => {
+  const present = {
+    priceNanosPerHour: nanos(10_000_017n),
+    storageNanosPerGbMonth: nanos(0n),
+    inetUpNanosPerGb: nanos(0n),
+    inetDownNanosPerGb: nanos(0n),
+    discountPpm: 2_506,
+  };
+  const run = aRun(new Date(DAY_MS * 20_000), {
+    runningMs: 3n * BigInt(DAY_MS),
+    receivedBytes: 0n,
+    sentBytes: 0n,
+  });
+  const prepaid = { leftNanos: 47_821_359n, isClosed: false };
+  const { lines, leftNanos, isSpent } = gpuLines(run, { past: [], present }, prepaid);
+  assert.deepEqual([leftNanos, isSpent], [3n, true]);
+  assert.deepEqual(
+    lines.map((line) => [line.paidFrom, line.quantity]),
+    [
+      ["deposit", 17_258_910n],
+      ["credit", 69_141_090n],
+      ["credit", 86_400_000n],
+      ["credit", 86_400_000n],
+    ],
   );
 });
 

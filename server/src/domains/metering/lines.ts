@@ -109,7 +109,8 @@ export function gpuLines(run: CountedRun, history: TermsHistory, prepaid: Prepai
     if (priceNanosPerHour === 0n) continue;
     for (const [fromMs, toMs] of daysOf(originMs + Number(from), originMs + Number(to))) {
       const day = { fromMs: BigInt(fromMs - originMs), toMs: BigInt(toMs - originMs) };
-      if (discountPpm === 0 || prepaid === undefined) {
+      // What rounding left of a spent deposit may be a millisecond's price; spent it is all the same.
+      if (discountPpm === 0 || prepaid === undefined || isSpent) {
         add(day.fromMs, day.toMs, priceNanosPerHour, { discountPpm: 0, paidFrom: "credit" });
       } else if (prepaid.isClosed) {
         add(day.fromMs, day.toMs, priceNanosPerHour, { discountPpm, paidFrom: "credit" });
