@@ -138,7 +138,7 @@ export function restEnd({ displacedAtMs, claimedAtMs }: Claim, minSliceMs: numbe
 }
 
 /** Until when no other bid displaces it, since it was displaced before it was granted what it has. */
-function spareEnd({ displacedAtMs, grantedAtMs, isBackground }: Holder, minSliceMs: number): number {
+export function spareEnd({ displacedAtMs, grantedAtMs, isBackground }: Holder, minSliceMs: number): number {
   const hasResumed = displacedAtMs !== undefined && displacedAtMs <= grantedAtMs && !isBackground;
   return hasResumed ? grantedAtMs + minSliceMs : -Infinity;
 }

@@ -92,6 +92,42 @@ test("the bid that is said to run now runs, and no lower one does", () => {
   );
 });
 
+test("where a lower bid stays and a higher one has to leave, the lower one is said to be enough", () => {
+  const holder = (instanceId: number, own: Partial<Holder>): Holder => ({
+    instanceId: asId<InstanceId>(instanceId),
+    isBid: true,
+    isBackground: false,
+    priceNanosPerHour: 2n * STEP,
+    claimedAtMs: 0,
+    deviceCount: 1,
+    displacedAtMs: undefined,
+    isLeaving: false,
+    isUnderNotice: false,
+    usableCount: 1,
+    grantedAtMs: 0,
+    ...own,
+  });
+  const own = holder(102, {});
+  const machine: MachineClaims = {
+    freeDevices: [],
+    holders: [
+      holder(100, { deviceCount: 2, usableCount: 2, priceNanosPerHour: 6n * STEP }),
+      holder(101, { displacedAtMs: 0, grantedAtMs: 51 }),
+      own,
+    ],
+    waiting: [holder(200, { priceNanosPerHour: 4n * STEP }), holder(201, { isBid: false })],
+    nowMs: NOW_MS,
+    minSliceMs: 50,
+  };
+  // The bid for two is outbid, and leaves one device over: the lowest, who makes room for on-demand, may stay for it.
+  assert.deepEqual(
+    [2n, 3n, 4n].map((steps) => wouldRun(machine, own, steps * STEP)),
+    [true, false, true],
+  );
+  const { isServed, bidToRunNanos } = standingOf(machine, own, FLOOR_PER_DEVICE);
+  assert.deepEqual([isServed, bidToRunNanos], [true, 2n * STEP]);
+});
+
 test("whoever is served is said to be, and bids no less than it takes", () => {
   fc.assert(
     fc.property(machines, (machine) => {

@@ -1,4 +1,4 @@
-import { allocate, compareRank, restEnd, type Claim, type Holder, type MachineClaims } from "./allocation.ts";
+import { allocate, compareRank, restEnd, spareEnd, type Claim, type Holder, type MachineClaims } from "./allocation.ts";
 
 /** How a claim stands in the schedule of its machine, for those who look at it. */
 export type Standing = {
@@ -62,15 +62,26 @@ function lowestBid(machine: MachineClaims, own: Claim, floorNanos: bigint): bigi
   const candidates = [...new Set([least, own.priceNanosPerHour, raised, ...others])]
     .filter((bid) => bid >= least && bid <= BID_MAX_NANOS)
     .toSorted((a, b) => (a < b ? -1 : 1));
+  const isEnough = (bid: bigint) => runs(machine, atPrice(own, bid, machine.nowMs), floorNanos);
+  if (mayFareWorse(machine, own)) return candidates.find(isEnough);
   // A higher bid never fares worse, so the first that runs is found by halving.
   let [low, high] = [0, candidates.length];
   while (low < high) {
     const middle = (low + high) >> 1;
-    const bid = candidates[middle] ?? 0n;
-    if (runs(machine, atPrice(own, bid, machine.nowMs), floorNanos)) high = middle;
+    if (isEnough(candidates[middle] ?? 0n)) high = middle;
     else low = middle + 1;
   }
   return candidates[low];
+}
+
+/**
+ * Whether a higher bid may have to leave where a lower one stays: on-demand displaces the lowest even when it is spared,
+ * bids then take more from somebody above, and what is left over of that one's devices lets the lowest stay. It takes
+ * somebody who is spared, and happens only to who has devices (`standing.prop.test.ts`).
+ */
+function mayFareWorse(machine: MachineClaims, own: Claim): boolean {
+  const { holders, minSliceMs, nowMs } = machine;
+  return holderOf(machine, own) !== undefined && holders.some((holder) => spareEnd(holder, minSliceMs) > nowMs);
 }
 
 /** What `own` is when its bid is changed: one that is raised counts from now on, and does not rest any more. */
