@@ -6,6 +6,7 @@ import { largestDeposit, monthPrice, monthsLeft, refundOf, reservationOf } from 
 
 const DOLLAR = 1_000_000_000n;
 const PPM = 1_000_000n;
+const MS_PER_MICRO_MONTH = 2592n;
 const curveOf = (permille: number) => (months: number) => discountPpm(months, permille);
 const month = monthPrice(DOLLAR);
 
@@ -60,14 +61,19 @@ test("more money never lasts shorter, and never earns less of a discount", () =>
   );
 });
 
-test("the largest deposit lasts until the end, and a nano-dollar more is not used up by then", () => {
+test("the largest deposit lasts until the last whole millionth of a month before the end, and one for a millionth more lasts longer", () => {
   const until = fc.bigInt({ min: 1n, max: 100_000_000_000n });
   fc.assert(
     fc.property(price, until, permille, (perHour, ms, most) => {
       const monthNanos = monthPrice(perHour);
+      const lasts = (amount: bigint) => reservationOf(amount, monthNanos, curveOf(most)).microMonths;
+      const whole = ms / MS_PER_MICRO_MONTH;
       const largest = largestDeposit(ms, monthNanos, curveOf(most));
-      const { microMonths } = reservationOf(largest, monthNanos, curveOf(most));
-      assert.ok(microMonths * 2592n <= ms || largest === 0n || perHour < 10_000n, `${microMonths}`);
+      assert.ok(lasts(largest) >= whole, "it lasts until the end");
+      // What costs less than a nano-dollar for a millionth of a month lasts longer than it is paid for.
+      if (perHour >= 10_000n) assert.equal(lasts(largest), whole, "and no longer");
+      if (largest > 0n) assert.ok(lasts(largest - 1n) < whole, "with less it is over before");
+      assert.ok(lasts(largest + monthNanos / PPM + 2n) > whole, "with more something is left at the end");
       assert.equal(largestDeposit(0n, monthNanos, curveOf(most)), 0n);
     }),
   );

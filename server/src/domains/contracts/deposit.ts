@@ -41,7 +41,10 @@ export function reservationOf(amount: bigint, month: bigint, curve: DiscountCurv
   return { microMonths: low, discountPpm: Number(discount(low) / PPM) };
 }
 
-/** The most that can be used of a deposit until then: more would lie in it when the time is over. */
+/**
+ * The most that can be used of a deposit until then, in whole millionths of a month: what costs one of them more would lie
+ * in it when the time is over.
+ */
 export function largestDeposit(untilMs: bigint, month: bigint, curve: DiscountCurve): bigint {
   if (untilMs <= 0n) return 0n;
   return costOf(untilMs / MS_PER_MICRO_MONTH, month, exactly(curve));

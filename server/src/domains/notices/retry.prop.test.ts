@@ -7,13 +7,11 @@ const aChance = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
 const START = new Date("2026-01-01T00:00:00Z");
 
 test("every status is taken, refused or tried again as the contract says", () => {
-  fc.assert(
-    fc.property(fc.integer({ min: 100, max: 999 }), (status) => {
-      const isTaken = status >= 200 && status <= 299;
-      const isAgain = status === 408 || status === 429 || status >= 500;
-      assert.equal(judgeStatus(status).kind, isTaken ? "delivered" : isAgain ? "retry" : "refused");
-    }),
-  );
+  for (let status = 100; status <= 999; status += 1) {
+    const isTaken = status >= 200 && status <= 299;
+    const isAgain = status === 408 || status === 429 || status >= 500;
+    assert.equal(judgeStatus(status).kind, isTaken ? "delivered" : isAgain ? "retry" : "refused", String(status));
+  }
 });
 
 test("whatever chance does, attempts grow apart, end within a day, and are many enough to outlast an outage of hours", () => {

@@ -6,7 +6,24 @@ import { AppError } from "../../base/errors.ts";
 import { readMountPath } from "./mount-path.ts";
 
 const segments = fc.oneof(
-  fc.constantFrom("", ".", "..", "proc", "sys", "dev", "etc", "data", "a b", "a:b", "a,b", "\u0000", "\n", "ü", "..."),
+  fc.constantFrom(
+    "",
+    ".",
+    "..",
+    "proc",
+    "sys",
+    "dev",
+    "etc",
+    "data",
+    "a b",
+    "a:b",
+    "a,b",
+    "\u0000",
+    "\n",
+    "\u2028",
+    "ü",
+    "...",
+  ),
   fc.string({ unit: "grapheme", maxLength: 6 }),
 );
 const paths = fc
@@ -23,7 +40,7 @@ test("an accepted path is absolute and normal, and stays outside the kernel's di
         assert.ok(error instanceof AppError && error.extra["field"] === "mount_path");
         return;
       }
-      assert.equal(path, posix.normalize(text).replace(/(?<=.)\/$/, ""), "it means the same place");
+      assert.equal(path, posix.normalize(text).replace(/(?<=.)\/$/s, ""), "it means the same place");
       assert.match(path, /^(\/[^/:,\0]+)+$/);
       assert.doesNotMatch(path, /^\/(proc|sys|dev)(\/|$)/);
       assert.doesNotMatch(path, /(^|\/)\.\.?(\/|$)/);
