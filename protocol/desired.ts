@@ -29,7 +29,7 @@ export type LaunchCommand = Static<typeof LaunchCommand>;
 
 export const PortRequest = Type.Object({
   /** Below 65536 a port inside the container; from 70000 an identity port: one random number, the same on both sides. */
-  container_port: Type.Integer({ minimum: 1, maximum: 99999 }),
+  container_port: Type.Integer({ minimum: 1, maximum: 999_999 }),
   protocol: Type.Union([Type.Literal("tcp"), Type.Literal("udp")]),
 });
 export type PortRequest = Static<typeof PortRequest>;

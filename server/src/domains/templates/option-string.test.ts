@@ -81,7 +81,7 @@ test("malformed values and unknown options are skipped without a word", () => {
     "-e",
     "-p 127.0.0.1:80:80",
     "-p 40000-40099:40000-40099/udp",
-    "-p 0:80 -p 80:0 -p 80:66000 -p 80:65536 -p 123456:1",
+    "-p 0:80 -p 80:0 -p 80:66000 -p 80:65536 -p 80:69999 -p 1234567:1 -p 1:1000000",
     "-p 80:80/sctp -p : -p tcp -p 1:2:3 -p 80:80/",
     "-h -dash -h a..! -h " + "x".repeat(64),
     "-v /host:/container -v V.1 -v V.1:mnt -v V.1:/ -v V.1:/a/../b -v V.1:/mnt:ro -v V.a-b:/mnt -v V.1:/proc/x",
@@ -104,7 +104,7 @@ test("the value of an unknown option is not taken for anything, a flag after it 
 });
 
 test("container ports below 65536 and identity ports from 70000 are known by number and protocol", () => {
-  const ports = parseOptions("-p 72299:8080 -p 70000:70000 -p 5353:53/udp -p 9000", "env");
+  const ports = parseOptions("-p 72299:8080 -p 70000:70000 -p 5353:53/udp -p 9000 -p 741641:741641/udp", "env");
   assert.deepEqual(
     ports.map((entry) => (entry.kind === "port" ? [entry.container_port, entry.protocol] : [])),
     [
@@ -112,6 +112,7 @@ test("container ports below 65536 and identity ports from 70000 are known by num
       [70_000, "tcp"],
       [53, "udp"],
       [9000, "tcp"],
+      [741_641, "udp"],
     ],
   );
 });

@@ -31,7 +31,8 @@ const ENTRY_LENGTH_MAX = 256;
 const TOTAL_LENGTH_MAX = 32_768;
 const PORTS_MAX = 64;
 const IDENTITY_PORT_MIN = 70_000;
-const IDENTITY_PORT_MAX = 99_999;
+/** The contract knows no greatest one, and renters write six digits. */
+const IDENTITY_PORT_MAX = 999_999;
 const PORT_MAX = 65_535;
 
 const FLAGS = ["-e", "-p", "-h", "-v", "-n"] as const;
@@ -154,7 +155,7 @@ function readEntry(flag: Flag, token: string): OptionEntry | undefined {
 const HOSTNAME = /^(?=.{1,63}$)[A-Za-z0-9](?:[A-Za-z0-9_.-]*[A-Za-z0-9])?$/;
 const NETWORK = /^[a-z0-9-]+$/;
 const VARIABLE_NAME = /^[A-Za-z0-9_.][A-Za-z0-9_.-]*$/;
-const PORT = /^(?:(\d{1,5}):)?(\d{1,5})(?:\/(tcp|udp))?$/;
+const PORT = /^(?:(\d{1,6}):)?(\d{1,6})(?:\/(tcp|udp))?$/;
 const VOLUME = /^V\.([A-Za-z0-9_.]+):(\/[A-Za-z0-9:._/]+)$/;
 
 function readVariable(name: string, value: string): OptionEntry | undefined {
