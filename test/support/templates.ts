@@ -14,6 +14,13 @@ import { testDatabase } from "./postgres.ts";
 export type Body = Readonly<Record<string, unknown>>;
 export type Answer = { readonly status: number; readonly body: Body; readonly text: string };
 
+type CallOptions = {
+  readonly body?: unknown;
+  readonly query?: Body;
+  readonly headers?: Record<string, string>;
+  readonly version?: "v0" | "v1";
+};
+
 /** The template routes over a database of their own, for callers with keys. */
 export async function templatesApi(t: TestContext) {
   const { database } = await testDatabase(t);
@@ -39,7 +46,7 @@ export async function templatesApi(t: TestContext) {
   const call = async (
     method: "GET" | "POST" | "PUT" | "DELETE",
     by: TestCaller | undefined,
-    { body, query, headers }: { body?: unknown; query?: Body; headers?: Record<string, string> } = {},
+    { body, query, headers, version = "v0" }: CallOptions = {},
   ): Promise<Answer> => {
     const search = new URLSearchParams();
     for (const [key, value] of Object.entries(query ?? {})) {
@@ -47,7 +54,7 @@ export async function templatesApi(t: TestContext) {
     }
     const response = await scope.app.inject({
       method,
-      url: `/api/v0/template/?${search.toString()}`,
+      url: `/api/${version}/template/?${search.toString()}`,
       headers: {
         ...(by === undefined ? {} : { authorization: `Bearer ${by.secret}` }),
         ...(body === undefined ? {} : { "content-type": "application/json" }),

@@ -209,6 +209,31 @@ test("an edit keeps what it does not name, keeps the id and changes the hash", a
   );
 });
 
+test("an edit under the newer path, with every field and the id besides, is the same", async (t) => {
+  const { caller, call, create, search } = await templatesApi(t);
+  const user = await caller();
+  const before = await create(user, { env: "-e A=1", onstart: "echo", href: "https://example.com", private: false });
+  // What a client sends for `--name renamed --ssh` alone: null for what is not given, but booleans and filters always.
+  const unset = {
+    tag: null,
+    href: null,
+    repo: null,
+    env: null,
+    onstart: null,
+    jupyter_dir: null,
+    readme: null,
+    desc: null,
+  };
+  const flags = { jup_direct: false, ssh_direct: false, use_jupyter_lab: false, use_ssh: true, readme_visible: true };
+  const given = { name: "renamed", image: "ubuntu", runtype: "ssh", private: true, extra_filters: {} };
+  const body = { id: before["id"], hash_id: before["hash_id"], ...unset, ...flags, ...given };
+  const answer = await call("PUT", user, { body, version: "v1" });
+  assert.equal(answer.status, 200, answer.text);
+  const after = templateOf(answer);
+  assert.deepEqual(after, { ...before, ...flags, ...given, hash_id: after["hash_id"] });
+  assert.deepEqual(await search(user, {}), [after]);
+});
+
 test("an edit that changes nothing answers with the same hash", async (t) => {
   const { caller, call, create } = await templatesApi(t);
   const user = await caller();

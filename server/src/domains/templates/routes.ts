@@ -91,21 +91,24 @@ function createRoute(scope: HttpScope, sealer: Sealer): void {
 }
 
 function editRoute(scope: HttpScope, sealer: Sealer): void {
-  scope.app.put(
-    PATH,
-    {
-      config: { access: { operation: "api.template.edit", permission: "user_write" } },
-      schema: { summary: "Edit a template", tags: TAGS, body: EditTemplateBody, response: { 200: TemplateAnswer } },
-    },
-    async (request) => {
-      const { userId } = identityOf(request);
-      return scope.mutate(request, async (tx) => {
-        const template = await editTemplate(tx, userId, request.body, sealer);
-        const msg = `Template ${template.id} updated.`;
-        return { success: true as const, msg, template: viewTemplate(template, userId) };
-      });
-    },
-  );
+  // Newer clients name the second; what they say besides, the numeric id, is not needed.
+  for (const path of [PATH, "/api/v1/template/"]) {
+    scope.app.put(
+      path,
+      {
+        config: { access: { operation: "api.template.edit", permission: "user_write", isAlias: path !== PATH } },
+        schema: { summary: "Edit a template", tags: TAGS, body: EditTemplateBody, response: { 200: TemplateAnswer } },
+      },
+      async (request) => {
+        const { userId } = identityOf(request);
+        return scope.mutate(request, async (tx) => {
+          const template = await editTemplate(tx, userId, request.body, sealer);
+          const msg = `Template ${template.id} updated.`;
+          return { success: true as const, msg, template: viewTemplate(template, userId) };
+        });
+      },
+    );
+  }
 }
 
 function deleteRoute(scope: HttpScope): void {
