@@ -89,6 +89,8 @@ test("searching offers", async (t) => {
       [{ external: { eq: false } }, everything],
       [{ external: false }, everything],
       [{ external: true }, []],
+      [{ has_avx: 1 }, everything],
+      [{ has_avx: false }, []],
       [{ datacenter: { eq: true } }, []],
       [{ resource_type: "gpu" }, everything.filter(([machine]) => machine !== 3)],
       [{ driver_version: { gte: "560.00.00" } }, hundred],

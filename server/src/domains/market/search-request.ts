@@ -111,13 +111,18 @@ function normalise(key: string, value: unknown): unknown {
       // Asks for the caller's own machines too, not for them alone.
       return isPlainObject(value) && (value["eq"] === true || value["eq"] === "true") ? { ...value, eq: "any" } : value;
     case "external":
+    case "has_avx":
     case "resource_type":
-      return typeof value === "boolean" || typeof value === "string" ? { eq: value } : value;
+      return isScalar(value) ? { eq: value } : value;
     case "target_reliability":
       return typeof value === "number" || typeof value === "string" ? { gte: value } : value;
     default:
       return value;
   }
+}
+
+function isScalar(value: unknown): boolean {
+  return typeof value === "boolean" || typeof value === "number" || typeof value === "string";
 }
 
 function isDotted(version: string): boolean {
