@@ -15,6 +15,7 @@ const SEARCHES: ReadonlySet<string> = new Set([
   "POST /api/v0/contracts/fetch/",
   "POST /get_endpoint_workers/",
   "POST /get_workergroup_workers/",
+  "POST /get_autogroup_workers/",
   "POST /api/v0/serverless/metrics/",
   "POST /api/v0/endptjobs/{id}/simulate/",
   "POST /get_endpoint_logs/",

@@ -96,6 +96,7 @@ export const serverlessEndpoints = {
   "POST /get_workergroup_workers/": onObject("misc", "id", aWorkerGroup, (id) =>
     at("/get_workergroup_workers/", { id }),
   ),
+  "POST /get_autogroup_workers/": onObject("misc", "id", aWorkerGroup, (id) => at("/get_autogroup_workers/", { id })),
   "POST /get_endpoint_logs/": onObject("misc", "id", anEndpoint, (id) => at("/get_endpoint_logs/", { id })),
   "POST /get_workergroup_logs/": onObject("misc", "id", aWorkerGroup, (id) => at("/get_workergroup_logs/", { id })),
   "POST /get_autogroup_logs/": onObject("misc", "id", aWorkerGroup, (id) => at("/get_autogroup_logs/", { id })),

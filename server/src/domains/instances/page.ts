@@ -91,6 +91,19 @@ export function pageOf(records: readonly InstanceRecord[], query: PageQuery) {
   };
 }
 
+/** Each combination that the records have of what clients offer as filters (operations.md §3.7), in their order. */
+export function filterValuesOf(records: readonly InstanceRecord[]) {
+  const combinations = new Map<string, Pick<InstanceRecord, "actual_status" | "verification" | "gpu_name">>();
+  for (const { actual_status, verification, gpu_name } of records) {
+    combinations.set(JSON.stringify([actual_status, verification, gpu_name]), {
+      actual_status,
+      verification,
+      gpu_name,
+    });
+  }
+  return [...combinations.values()];
+}
+
 function readFilters(text: string | undefined): readonly Filter[] {
   const source = "select_filters";
   const asked = readJson(text, source);

@@ -6,10 +6,11 @@ import { parseDollars } from "../../base/money.ts";
 import type { Tx } from "../../db/transaction.ts";
 import { identityOf, type HttpScope } from "../../http/server.ts";
 import { changeBid } from "./bid-service.ts";
+import { bulkChangeRoutes } from "./bulk-change-routes.ts";
 import type { AccruedOf } from "./forecast-service.ts";
 import { viewForecast } from "./forecast-views.ts";
 import type { OrderDesk } from "./orders.ts";
-import { pageOf } from "./page.ts";
+import { filterValuesOf, pageOf } from "./page.ts";
 import {
   BidBody,
   CreateAnswer,
@@ -17,6 +18,7 @@ import {
   Done,
   EventQuery,
   Events,
+  FilterValues,
   ForecastAnswer,
   IdParams,
   Listing,
@@ -61,6 +63,7 @@ export function instanceRoutes(scope: HttpScope, { desk, accruedOf, ...view }: P
   registerReading(scope, view);
   registerHistory(scope);
   registerChanges(scope);
+  bulkChangeRoutes(scope);
   instanceSshRoutes(scope);
 }
 
@@ -115,6 +118,14 @@ function registerReading({ app, database, clock }: HttpScope, view: Omit<Viewpoi
       const instances = [...(await records(request))];
       return { instances_found: instances.length, instances };
     },
+  );
+  app.get(
+    "/api/v0/instances/filters/",
+    {
+      config: { access: { operation: "api.instance.filters", permission: "instance_read" } },
+      schema: { summary: "By which values the caller's instances can be filtered", response: { 200: FilterValues } },
+    },
+    async (request) => ({ filters: filterValuesOf(await records(request)) }),
   );
   app.get(
     "/api/v0/instances/:id/",

@@ -14,7 +14,7 @@ const Price = Type.Object({
 });
 
 const Allowed = Type.Object({ allowed: Type.Boolean(), reason: Type.Optional(Type.String()) });
-const State = Type.Union([Type.Literal("running"), Type.Literal("stopped")]);
+export const State = Type.Union([Type.Literal("running"), Type.Literal("stopped")]);
 
 /** In dollars an hour for the whole rental. */
 const Bids = {
@@ -333,3 +333,10 @@ export const Events = Type.Object({
 
 export const Listing = Type.Object({ instances_found: Type.Integer(), instances: Type.Array(Instance) });
 export const Shown = Type.Object({ instances: Nullable(Instance) });
+
+/** Each combination that there is, once. */
+export const FilterValues = Type.Object({
+  filters: Type.Array(
+    Type.Object({ actual_status: NullableText, verification: Type.String(), gpu_name: Type.String() }),
+  ),
+});

@@ -1,8 +1,9 @@
 import type { InstanceId, UserId } from "../../base/ids.ts";
+import { inSavepoint } from "../../db/savepoint.ts";
 import { isRetryableState } from "../../db/sql-state.ts";
 import type { Tx } from "../../db/transaction.ts";
 import { nextRemovalAt } from "./removal.ts";
-import { deleteWorker, inSavepoint, markRemovalFailed, type RemovableWorker } from "./store.ts";
+import { deleteWorker, markRemovalFailed, type RemovableWorker } from "./store.ts";
 
 export type DestroyOrder = {
   readonly userId: UserId;
@@ -36,7 +37,7 @@ export async function removeWorker(
   { destroyInstance, actor, cause = CAUSE }: RemovalMeans,
 ): Promise<"removed" | "failed"> {
   const { instanceId, userId } = worker;
-  const failure = await inSavepoint(tx, () => destroyInstance(tx, { userId, instanceId, actor, cause })).then(
+  const failure = await inSavepoint(tx, (part) => destroyInstance(part, { userId, instanceId, actor, cause })).then(
     (outcome) => (outcome === "destroyed" ? undefined : REFUSED),
     (error: unknown) => {
       // The whole transaction is run again for these.

@@ -285,19 +285,6 @@ export async function markRemovalFailed(
     .execute();
 }
 
-/** Runs `work` so that its failure undoes what it wrote itself and leaves the rest of the transaction usable. */
-export async function inSavepoint<T>(tx: Tx, work: () => Promise<T>): Promise<T> {
-  await sql`savepoint worker_removal`.execute(tx.db);
-  try {
-    const result = await work();
-    await sql`release savepoint worker_removal`.execute(tx.db);
-    return result;
-  } catch (error) {
-    await sql`rollback to savepoint worker_removal`.execute(tx.db);
-    throw error;
-  }
-}
-
 function selectWorkers(tx: Tx) {
   return tx.db
     .selectFrom("endpoint_workers")
