@@ -1,4 +1,5 @@
 import { AppError, invalid } from "../../base/errors.ts";
+import { castValue } from "../../base/filters/cast-value.ts";
 import { parseDollars } from "../../base/money.ts";
 import type { CreateUserBody, UpdateUserBody } from "./schema.ts";
 import { parseSshPublicKey, type SshPublicKey } from "./ssh-public-key.ts";
@@ -76,7 +77,7 @@ export function parseUserChanges(body: UpdateUserBody): UserChanges {
   const texts: Partial<Record<keyof typeof TEXT_FIELDS, string>> = {};
   for (const [name, lengthMax] of Object.entries(TEXT_FIELDS)) {
     const field = name as keyof typeof TEXT_FIELDS; // Object.entries forgets the names of a constant's keys.
-    const text = body[field]?.trim();
+    const text = sentText(body, field)?.trim();
     if (text === undefined) continue;
     if (text.length > lengthMax)
       throw invalid(field, `${field} has more than ${lengthMax} characters`, "input_too_long");
@@ -93,7 +94,7 @@ export function parseUserChanges(body: UpdateUserBody): UserChanges {
       : { balance_threshold_nanos: parseThreshold(body.balance_threshold) }),
     ...(body.balance_threshold_enabled === undefined
       ? {}
-      : { balance_threshold_enabled: body.balance_threshold_enabled }),
+      : { balance_threshold_enabled: parseSwitch(body.balance_threshold_enabled) }),
   };
   if (Object.keys(changes).length > 0) return changes;
   throw new AppError("invalid", "missing_input", "The request names no field of the account that can be set.");
@@ -104,7 +105,18 @@ function readSshKey(text: string): SshPublicKey | undefined {
   return text === "" ? undefined : parseSshPublicKey(text);
 }
 
-function parseThreshold(dollars: number): bigint {
+/** Clients that edit an account from a file know the tax number by a name of their own. */
+function sentText(body: UpdateUserBody, field: keyof typeof TEXT_FIELDS): string | undefined {
+  return body[field] ?? (field === "taxinfo" ? body.billaddress_taxinfo : undefined);
+}
+
+function parseSwitch(value: boolean | string): boolean {
+  const isOn = castValue(value, "boolean", "strict");
+  if (typeof isOn === "boolean") return isOn;
+  throw invalid("balance_threshold_enabled", "balance_threshold_enabled must be true or false");
+}
+
+function parseThreshold(dollars: number | string): bigint {
   const amount = parseDollars(dollars);
   if (amount !== undefined && amount >= 0n) return amount;
   throw invalid("balance_threshold", "balance_threshold must be an amount of dollars that is not negative");

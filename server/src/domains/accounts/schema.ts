@@ -104,8 +104,13 @@ export const UpdateUserBody = Type.Object({
   billaddress_zip: Type.Optional(Text),
   billaddress_country: Type.Optional(Text),
   taxinfo: Type.Optional(Text),
-  balance_threshold: Type.Optional(Type.Number()),
-  balance_threshold_enabled: Type.Optional(Type.Boolean()),
+  billaddress_taxinfo: Type.Optional(Type.String({ description: "What clients call `taxinfo`." })),
+  balance_threshold: Type.Optional(
+    Type.Union([Type.Number(), Type.String()], { description: "Dollars, as a number or as text." }),
+  ),
+  balance_threshold_enabled: Type.Optional(
+    Type.Union([Type.Boolean(), Type.String()], { description: "As a boolean or as the text `true` or `false`." }),
+  ),
 });
 export type UpdateUserBody = Static<typeof UpdateUserBody>;
 

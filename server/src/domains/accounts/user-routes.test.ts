@@ -169,6 +169,17 @@ test("what a user sets is what the account shows, and what is left out stays", a
   assert.deepEqual(await current(caller.secret), { ...user, fullname: "Ada" });
 });
 
+test("an account that a client keeps as text in a file is set as the same account in JSON types is", async () => {
+  const caller = await aCaller(database);
+  const inText = { balance_threshold: "2.5", balance_threshold_enabled: "true", billaddress_taxinfo: "GB123" };
+  assert.equal((await update(caller.secret, inText)).status, 200);
+  const user = await current(caller.secret);
+  const { balance_threshold: threshold, balance_threshold_enabled: isEnabled, taxinfo } = user;
+  assert.deepEqual([threshold, isEnabled, taxinfo], [2.5, true, "GB123"]);
+  await update(caller.secret, { balance_threshold_enabled: "False", taxinfo: "", billaddress_taxinfo: "GB123" });
+  assert.deepEqual(await current(caller.secret), { ...user, balance_threshold_enabled: false, taxinfo: "" });
+});
+
 test("fields that are not the user's to set are never stored", async () => {
   const caller = await aCaller(database);
   const before = await pool.query("select * from users where id = $1", [caller.id]);
@@ -209,8 +220,11 @@ test("what a user sets is checked, each mistake with its code", async () => {
     [{ normalized_email: "nobody" }, 400, "invalid_email"],
     [{ normalized_email: taken.email.toUpperCase() }, 409, "user_exists"],
     [{ balance_threshold: -1 }, 400, "invalid_args"],
-    [{ balance_threshold: "5" }, 400, "invalid_args"],
+    [{ balance_threshold: "much" }, 400, "invalid_args"],
+    [{ balance_threshold: "-1" }, 400, "invalid_args"],
+    [{ balance_threshold: true }, 400, "invalid_args"],
     [{ balance_threshold_enabled: 1 }, 400, "invalid_args"],
+    [{ balance_threshold_enabled: "perhaps" }, 400, "invalid_args"],
   ];
   for (const [body, status, code] of codes) {
     const answer = await update(caller.secret, body);
