@@ -30,6 +30,7 @@ import {
   isSameVersion,
   readDeployment,
   type Asked,
+  type Code,
   type DeployAction,
   type Deployment,
   type DeploymentRequest,
@@ -42,6 +43,7 @@ import {
   findVersion,
   insertVersion,
   listVersions,
+  setCodeSize,
   sumCodeBytesOf,
   updateLabel,
   type StoredVersion,
@@ -143,36 +145,48 @@ async function settleVersion(
   { deployment, asked }: { readonly deployment: Deployment; readonly asked: Asked },
   ports: DeploymentPorts,
 ): Promise<{ readonly version: StoredVersion; readonly isNew: boolean }> {
-  const { code, container, label } = asked;
+  const { container, label } = asked;
   const { wantedVersionId } = deployment;
   const last = wantedVersionId === undefined ? undefined : await findVersion(tx.db, wantedVersionId);
   const isSame =
-    last !== undefined && isSameVersion({ ...last, login: openLogin(last, ports.sealer) }, code, container);
+    last !== undefined && isSameVersion({ ...last, login: openLogin(last, ports.sealer) }, asked.code, container);
   if (!isSame || asked.searchParams !== deployment.searchParams) {
     const body = groupBodyOf({ searchParams: asked.searchParams, container, endpoint: undefined });
     await rehearseWorkerGroup(tx, { identity: deployment, body }, ports);
   }
+  const sizeBytes = await settleSize(tx, { deployment, code: asked.code, last: isSame ? last : undefined });
   if (isSame) {
     if (label !== "" && label !== last.label) await updateLabel(tx, last.id, label);
-    return { version: last, isNew: false };
+    return { version: { ...last, sizeBytes }, isNew: false };
   }
-  await refuseMismatch(tx, deployment, asked);
   const { login, ...rest } = container;
   const sealedLogin = sealLogin(login, ports.sealer);
-  const id = await insertVersion(tx, { deploymentId: deployment.id, ...code, ...rest, label, sealedLogin });
+  const { fileHash } = asked.code;
+  const made = { deploymentId: deployment.id, fileHash, sizeBytes, ...rest, label, sealedLogin };
+  const id = await insertVersion(tx, made);
   const version = await findVersion(tx.db, id);
   invariant(version !== undefined, "a version is found after it was made");
   return { version, isNew: true };
 }
 
-async function refuseMismatch(tx: Tx, { id, userId }: Deployment, { code }: Asked): Promise<void> {
-  const there = await findCompleteFile(tx.db, { deploymentId: id, fileHash: code.fileHash });
-  if (there !== undefined && there.sizeBytes !== code.sizeBytes) {
-    throw invalid("file_size", `file_size: the file with this file_hash has ${there.sizeBytes} bytes`);
-  }
-  if ((await sumCodeBytesOf(tx.db, userId)) + code.sizeBytes > CODE_BYTES_MAX) {
+/** How large the code is: what is there once it came, and until then what was announced last. */
+async function settleSize(
+  tx: Tx,
+  {
+    deployment,
+    code,
+    last,
+  }: { readonly deployment: Deployment; readonly code: Code; readonly last: StoredVersion | undefined },
+): Promise<number> {
+  const named = { deploymentId: deployment.id, fileHash: code.fileHash };
+  const there = await findCompleteFile(tx.db, named);
+  const sizeBytes = there?.sizeBytes ?? code.sizeBytes;
+  const addedBytes = sizeBytes - (last?.sizeBytes ?? 0);
+  if (addedBytes > 0 && (await sumCodeBytesOf(tx.db, deployment.userId)) + addedBytes > CODE_BYTES_MAX) {
     throw invalid("file_size", "file_size: the code of your deployments may have 4 GB in all; delete some first");
   }
+  await setCodeSize(tx, { ...named, sizeBytes });
+  return sizeBytes;
 }
 
 /** Forgets the oldest versions beyond the newest ten; what runs, and what ran well last, stays. */

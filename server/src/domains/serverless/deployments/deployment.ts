@@ -136,11 +136,17 @@ export function actionOf(changes: {
   return changes.isOtherOtherwise ? "autoscale_update" : "exists";
 }
 
-/** Whether a worker of the one would have to be made anew to be one of the other. */
-export function isSameVersion(one: Code & Container, code: Code, container: Container): boolean {
+/**
+ * Whether a worker of the one would do as one of the other. The hash alone says whether the code is the same: clients
+ * make it of what they pack, and the same packed again may be a file of other bytes, and more or fewer of them.
+ */
+export function isSameVersion(
+  one: Pick<Code, "fileHash"> & Container,
+  code: Pick<Code, "fileHash">,
+  container: Container,
+): boolean {
   return (
     one.fileHash === code.fileHash &&
-    one.sizeBytes === code.sizeBytes &&
     one.image === container.image &&
     one.env === container.env &&
     one.storageGb === container.storageGb &&

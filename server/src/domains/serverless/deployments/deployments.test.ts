@@ -226,6 +226,23 @@ test("a worker learns its deployment, its key opens that one alone, and ready it
   assert.deepEqual([healthy, count], [current, 1]);
 });
 
+test("a worker is not sent to its client's own machine for its code, but to where the client says else", async (t) => {
+  const world = await testApp(t, { secret });
+  const owner = await world.caller();
+  const byDefault = ["https://gpu.example", "https://gpu.example"];
+  const serverOf = async (name: string, options: string) => {
+    const { env } = await aServing(world, owner, { name, env: options });
+    return [env.get("REPORT_ADDR"), env.get("VAST_API_URL")];
+  };
+  const local = ["http://127.0.0.1:8080", "http://localhost:8080/", "http://[::1]:8080"];
+  for (const [index, address] of local.entries()) {
+    const options = `-p 3000:3000/tcp -e REPORT_ADDR=${address} -e VAST_API_URL=${address}`;
+    assert.deepEqual(await serverOf(`local-${index}`, options), byDefault, address);
+  }
+  const own = "-e REPORT_ADDR=http://10.1.2.3:8080 -e VAST_API_URL=https://localhost.example";
+  assert.deepEqual(await serverOf("own", own), ["http://10.1.2.3:8080", "https://localhost.example"]);
+});
+
 test("new code makes a worker anew, and does not count as healthy before that one is ready", async (t) => {
   const world = await testApp(t, { secret });
   const owner = await world.caller();

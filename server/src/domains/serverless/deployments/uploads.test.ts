@@ -31,13 +31,11 @@ function form(bytes: Buffer, end = "\r\n--b--\r\n"): Buffer {
   return Buffer.concat([Buffer.from(head), bytes, Buffer.from(end)]);
 }
 
-test("code of another content, a shorter one and a longer one are refused and leave nothing behind", async (t) => {
+test("code that is shorter or longer than announced is refused and leaves nothing behind", async (t) => {
   const world = await testApp(t);
   const code = someCode(2 * PIECE + 7);
   const { body, current } = await awaiting(world, code);
-  const other = someCode(code.bytes.length);
   for (const [bytes, reason] of [
-    [other.bytes, /SHA-256/],
     [code.bytes.subarray(0, -1), /bytes came instead/],
     [Buffer.concat([code.bytes, Buffer.alloc(3 * PIECE)]), /more than/],
     [Buffer.alloc(0), /bytes came instead/],
@@ -51,6 +49,49 @@ test("code of another content, a shorter one and a longer one are refused and le
   assert.equal((await upload(world, body, code.bytes)).status, 200);
   assert.deepEqual(await storedCode(world), [1, 2], "in pieces of at least one MiB");
   assert.deepEqual(world.complaints, []);
+});
+
+test("code packed again has the same hash and other bytes, and is the same code", async (t) => {
+  const world = await testApp(t);
+  const { hash } = someCode();
+  const [first, again, third] = [3_000, 3_004, 2_996].map((size) => ({ ...someCode(size), hash }));
+  assert.ok(first && again && third);
+  const { owner, id, body, current } = await awaiting(world, first);
+  const { body: announced } = await put(world, owner, again);
+  assert.deepEqual([announced.action, announced.deployment_id], ["exists", id]);
+  assert.equal((await upload(world, body, first.bytes)).status, 400, "the size that counts is the last announced");
+  assert.equal((await upload(world, announced, again.bytes)).status, 200);
+  const version = await current();
+  assert.notEqual(version, null);
+  const { body: repacked } = await put(world, owner, third);
+  assert.deepEqual([repacked.action, repacked.upload_url, await current()], ["exists", undefined, version]);
+  const { body: elsewhere } = await put(world, owner, third, { image: "alpine" });
+  assert.deepEqual([elsewhere.action, elsewhere.upload_url], ["soft_update", undefined], "its code is there");
+  assert.deepEqual(
+    (await versionsOf(world, owner, id)).map((each: { readonly file_size: number }) => each.file_size),
+    [3_004, 3_004],
+  );
+  assert.deepEqual(await storedCode(world), [1, 1]);
+});
+
+test("code that was announced with another size while it came is as large as what came", async (t) => {
+  const world = await testApp(t);
+  const code = someCode(2 * PIECE);
+  const { owner, path, id } = await awaiting(world, code);
+  const sending = request(`http://${world.origin}${path}`, {
+    method: "POST",
+    headers: { "content-type": "multipart/form-data; boundary=b" },
+  });
+  const whole = form(code.bytes);
+  sending.write(whole.subarray(0, PIECE + 1_000));
+  await soon("a piece to be written", async () => (await storedCode(world))[1] > 0);
+  await put(world, owner, { ...someCode(5), hash: code.hash });
+  sending.end(whole.subarray(PIECE + 1_000));
+  const [response] = await once(sending, "response");
+  response.resume();
+  assert.equal(response.statusCode, 200);
+  const [version] = await versionsOf(world, owner, id);
+  assert.deepEqual([version.state, version.file_size], ["complete", 2 * PIECE]);
 });
 
 test("an upload that breaks off leaves nothing behind, and the next one succeeds", async (t) => {

@@ -106,6 +106,20 @@ export async function sumCodeBytesOf(db: Reader, userId: UserId): Promise<number
   return row.size_bytes;
 }
 
+/** Notes how large the code with this hash is, in all versions that have it. */
+export async function setCodeSize(
+  tx: Tx,
+  { deploymentId, fileHash, sizeBytes }: Pick<StoredVersion, "deploymentId" | "fileHash" | "sizeBytes">,
+): Promise<void> {
+  await tx.db
+    .updateTable("deployment_versions")
+    .set({ size_bytes: sizeBytes })
+    .where("deployment_id", "=", deploymentId)
+    .where("file_hash", "=", fileHash)
+    .where("size_bytes", "<>", sizeBytes)
+    .execute();
+}
+
 export type StoredFile = { readonly id: DeploymentFileId; readonly sizeBytes: number };
 
 /** The code with this hash, once all of it is there. */
