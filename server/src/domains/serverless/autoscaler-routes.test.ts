@@ -65,6 +65,23 @@ test("logs have the four streams, each with what those before it have, one line 
   assert.match(String(ofGroup.body["debug"]), /^\S+ worker 77: Two\.$/);
 });
 
+test("a log ends with its newest lines, as many as asked for, and any number may be asked for", async (t) => {
+  const world = await testApp(t);
+  const owner = await world.caller();
+  const made = await anEndpoint(world, owner);
+  await recordSome(world, made);
+  const logOf = async (tail: number | null) => {
+    const body = { id: made.endpoint, tail };
+    const answer = await world.call({ method: "POST", url: "/get_endpoint_logs/", secret: owner.secret, body });
+    assert.equal(answer.status, 200, answer.text);
+    return String(answer.body["debug"]);
+  };
+  const whole = await logOf(null);
+  assert.match(whole, /Zero\..+Three\.$/s);
+  for (const tail of [-1, 10_001, Number.MAX_SAFE_INTEGER]) assert.equal(await logOf(tail), whole, String(tail));
+  assert.equal(await logOf(1), whole.split("\n").at(-1));
+});
+
 test("a key in the body opens what it would open in the header, and nothing opens without", async (t) => {
   const world = await testApp(t);
   const owner = await world.caller();

@@ -4,6 +4,7 @@ import {
   EventsQuery,
   EventsResponse,
   LogsResponse,
+  TAIL_MAX,
   UpdateWorkersBody,
   UpdateWorkersResponse,
   WorkerGroupLogsBody,
@@ -40,10 +41,10 @@ function endpointLogRoute({ app, database }: HttpScope): void {
       },
     },
     async (request) => {
-      const { id, endpoint, tail = TAIL_DEFAULT } = request.body;
+      const { id, endpoint, tail } = request.body;
       const db = database.kysely;
       const found = await requireEndpoint(db, identityOf(request).userId, { id, name: endpoint });
-      return logsOf(await listEvents(db, found, { level: EVERYTHING, limit: tail, before: undefined }));
+      return logsOf(await listEvents(db, found, { level: EVERYTHING, limit: lineCount(tail), before: undefined }));
     },
   );
 }
@@ -64,15 +65,21 @@ function workerGroupLogRoutes({ app, database }: HttpScope): void {
         },
       },
       async (request) => {
-        const { id, tail = TAIL_DEFAULT } = request.body;
+        const { id, tail } = request.body;
         const db = database.kysely;
         const group = await findWorkerGroup(db, toWorkerGroupId(id), identityOf(request).userId);
         if (group === undefined) throw noSuchWorkerGroup(id);
-        const query = { level: EVERYTHING, limit: tail, before: undefined, workerGroupId: group.id } as const;
+        const limit = lineCount(tail);
+        const query = { level: EVERYTHING, limit, before: undefined, workerGroupId: group.id } as const;
         return logsOf(await listEvents(db, group.endpointGroupId, query));
       },
     );
   }
+}
+
+function lineCount(tail: number | undefined): number {
+  if (tail === undefined) return TAIL_DEFAULT;
+  return tail < 0 ? TAIL_MAX : Math.min(tail, TAIL_MAX);
 }
 
 function updateRoute(scope: HttpScope): void {

@@ -1,7 +1,11 @@
 import { Type, type Static } from "typebox";
 
 const Key = Type.Optional(Type.String({ description: "The key, for callers that send no header." }));
-const Tail = Type.Optional(Type.Integer({ minimum: 1, maximum: 10_000, default: 1000, description: "Newest lines." }));
+/** More are not read for one answer: asked for more, and for all with -1, a log ends there. */
+export const TAIL_MAX = 10_000;
+const Tail = Type.Optional(
+  Type.Integer({ minimum: -1, default: 1000, description: `Newest lines, ${TAIL_MAX} at most; -1: as many as that.` }),
+);
 
 export const EndpointLogsBody = Type.Object({
   id: Type.Optional(Type.Integer({ description: "The endpoint; or say endpoint." })),

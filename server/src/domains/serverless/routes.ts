@@ -63,7 +63,7 @@ function writeRoutes(scope: HttpScope, { destroyInstance, random }: EndpointPort
   app.post(
     "/api/v0/endptjobs/",
     {
-      config: { access: { operation: "api.endpoint.create", permission: "misc" } },
+      config: { access: { operation: "api.endpoint.create", permission: "misc", isKeyInBody: true } },
       schema: {
         tags: TAG,
         summary: "Create an endpoint group",
@@ -82,7 +82,7 @@ function writeRoutes(scope: HttpScope, { destroyInstance, random }: EndpointPort
   app.put(
     "/api/v0/endptjobs/:id/",
     {
-      config: { access: { operation: "api.endpoint.update", permission: "misc" } },
+      config: { access: { operation: "api.endpoint.update", permission: "misc", isKeyInBody: true } },
       schema: {
         tags: TAG,
         summary: "Change an endpoint group",
@@ -102,7 +102,7 @@ function writeRoutes(scope: HttpScope, { destroyInstance, random }: EndpointPort
   app.delete(
     "/api/v0/endptjobs/:id/",
     {
-      config: { access: { operation: "api.endpoint.delete", permission: "misc" } },
+      config: { access: { operation: "api.endpoint.delete", permission: "misc", isKeyInBody: true } },
       schema: {
         tags: TAG,
         summary: "Delete an endpoint group with its workers",

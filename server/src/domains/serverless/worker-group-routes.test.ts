@@ -78,6 +78,29 @@ test("what the published clients send is understood, stored, and shown by both p
   assert.deepEqual(await listed(world, owner, "/api/v0/autojobs/"), await listed(world, owner));
 });
 
+test("endpoints and worker groups are made, changed and deleted with the key in the body, as published examples do", async (t) => {
+  const world = await testApp(t);
+  const [owner, stranger] = [await world.caller(), await world.caller()];
+  const send = async (key: string, method: "POST" | "PUT" | "DELETE", url: string, members: object) => {
+    const answer = await world.call({ method, url, body: { ...members, api_key: key } });
+    return answer.status === 200 ? answer.body : answer.status;
+  };
+  const endpoint = await send(owner.secret, "POST", "/api/v0/endptjobs/", { endpoint_name: "e", cold_workers: 0 });
+  const recipe = { endpoint_name: "e", launch_args: "--image alpine", search_params: "" };
+  for (const path of [PATH, "/api/v0/autojobs/"]) {
+    const group = await send(owner.secret, "POST", path, recipe);
+    const own = `${path}${Number(group.id)}/`;
+    assert.deepEqual(await send(owner.secret, "PUT", own, { gpu_ram: 8 }), { success: true });
+    assert.equal(await send(stranger.secret, "DELETE", own, {}), 404);
+    assert.equal(await send("wrong", "DELETE", own, {}), 401);
+    assert.equal((await send(owner.secret, "DELETE", own, {})).success, true);
+  }
+  const own = `/api/v0/endptjobs/${Number(endpoint.result)}/`;
+  assert.deepEqual(await send(owner.secret, "PUT", own, { min_load: 0 }), { success: true });
+  assert.equal(await send(stranger.secret, "PUT", own, { min_load: 9 }), 400);
+  assert.equal((await send(owner.secret, "DELETE", own, {})).success, true);
+});
+
 test("what workers could not be rented with is refused when the group is made, by the name of the field", async (t) => {
   const world = await testApp(t);
   const owner = await world.caller();

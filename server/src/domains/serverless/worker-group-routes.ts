@@ -38,6 +38,11 @@ const access = (operation: string, path: string) => ({
   access: { operation: `api.workergroup.${operation}`, permission: "misc" as const, isAlias: path !== PATHS[0] },
 });
 
+/** What has a body may have the key in it, as published examples do. */
+const writeAccess = (operation: string, path: string) => ({
+  access: { ...access(operation, path).access, isKeyInBody: true as const },
+});
+
 function readRoute({ app, database }: HttpScope, path: string): void {
   app.get(
     path,
@@ -57,7 +62,7 @@ function writeRoutes(scope: HttpScope, path: string, ports: WorkerGroupPorts): v
   app.post(
     path,
     {
-      config: access("create", path),
+      config: writeAccess("create", path),
       schema: {
         tags: TAG,
         summary: "Create a worker group",
@@ -75,7 +80,7 @@ function writeRoutes(scope: HttpScope, path: string, ports: WorkerGroupPorts): v
   app.put(
     `${path}:id/`,
     {
-      config: access("update", path),
+      config: writeAccess("update", path),
       schema: {
         tags: TAG,
         summary: "Change a worker group",
@@ -97,7 +102,7 @@ function deleteRoute(scope: HttpScope, path: string, destroyInstance: DestroyIns
   scope.app.delete(
     `${path}:id/`,
     {
-      config: access("delete", path),
+      config: writeAccess("delete", path),
       schema: {
         tags: TAG,
         summary: "Delete a worker group with its workers",

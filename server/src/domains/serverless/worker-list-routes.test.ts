@@ -85,8 +85,12 @@ test("a worker group lists its own workers under their name", async (t) => {
     return answer.body.workers.map((worker: { readonly id: number }) => worker.id);
   };
   assert.deepEqual(await listed(fleet.groupId), [id]);
-  const body = { endpoint_id: fleet.endpointId, launch_args: "--image busybox" };
-  const other = await world.call({ method: "POST", url: "/api/v0/workergroups/", secret: owner.secret, body });
+  // The older name answers like an endpoint's list: its callers loop over it.
+  const body = { id: fleet.groupId, api_key: owner.secret };
+  const bare = await world.call({ method: "POST", url: "/get_autogroup_workers/", body });
+  assert.deepEqual(bare.body, await listOf(world, owner, fleet));
+  const recipe = { endpoint_id: fleet.endpointId, launch_args: "--image busybox" };
+  const other = await world.call({ method: "POST", url: "/api/v0/workergroups/", secret: owner.secret, body: recipe });
   assert.deepEqual(await listed(Number(other.body.id)), []);
 });
 
@@ -109,6 +113,7 @@ test("without a key, and for another's endpoint or none, the reason is where cli
   for (const [url, id] of [
     ["/get_endpoint_workers/", fleet.endpointId],
     ["/get_workergroup_workers/", fleet.groupId],
+    ["/get_autogroup_workers/", fleet.groupId],
   ] as const) {
     const ask = (body: object) => world.call({ method: "POST", url, body });
     const keyless = await ask({ id });

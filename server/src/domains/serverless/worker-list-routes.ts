@@ -1,3 +1,4 @@
+import type { FastifyRequest } from "fastify";
 import { identityOf, type HttpScope } from "../../http/server.ts";
 import { inSnapshot } from "../../db/transaction.ts";
 import { noSuchWorkerGroup, requireEndpoint } from "./require-own.ts";
@@ -7,9 +8,9 @@ import { toWorkerGroupId } from "./worker-group-service.ts";
 import { findWorkerGroup } from "./worker-group-store.ts";
 import {
   EndpointWorkersBody,
-  EndpointWorkersResponse,
   WorkerGroupWorkersBody,
   WorkerGroupWorkersResponse,
+  WorkerListResponse,
 } from "./worker-list-schema.ts";
 import { listWorkerRecords } from "./worker-list-service.ts";
 
@@ -29,7 +30,7 @@ export function workerListRoutes(
         tags: TAG,
         summary: "List the workers of an endpoint group",
         body: EndpointWorkersBody,
-        response: { 200: EndpointWorkersResponse },
+        response: { 200: WorkerListResponse },
       },
     },
     async (request) => {
@@ -40,6 +41,16 @@ export function workerListRoutes(
       });
     },
   );
+
+  const ofGroup = async (request: FastifyRequest, id: number) => {
+    const { userId } = identityOf(request);
+    return inSnapshot(database, async (db) => {
+      const group = await findWorkerGroup(db, toWorkerGroupId(id), userId);
+      if (group === undefined) throw noSuchWorkerGroup(id);
+      const query = { endpointId: group.endpointGroupId, groupId: group.id, now: clock.now() };
+      return listWorkerRecords(db, query, routers);
+    });
+  };
 
   app.post(
     "/get_workergroup_workers/",
@@ -53,15 +64,24 @@ export function workerListRoutes(
         response: { 200: WorkerGroupWorkersResponse },
       },
     },
-    async (request) => {
-      const { userId } = identityOf(request);
-      const { id } = request.body;
-      return inSnapshot(database, async (db) => {
-        const group = await findWorkerGroup(db, toWorkerGroupId(id), userId);
-        if (group === undefined) throw noSuchWorkerGroup(id);
-        const query = { endpointId: group.endpointGroupId, groupId: group.id, now: clock.now() };
-        return { workers: await listWorkerRecords(db, query, routers) };
-      });
+    async (request) => ({ workers: await ofGroup(request, request.body.id) }),
+  );
+
+  // The older name, whose answer is documented like that of an endpoint: a bare list.
+  app.post(
+    "/get_autogroup_workers/",
+    {
+      config: {
+        access: { operation: "api.workergroup.workers", permission: "misc", isKeyInBody: true, isAlias: true },
+      },
+      preSerialization: addErrorMessage,
+      schema: {
+        tags: TAG,
+        summary: "List the workers of a worker group",
+        body: WorkerGroupWorkersBody,
+        response: { 200: WorkerListResponse },
+      },
     },
+    (request) => ofGroup(request, request.body.id),
   );
 }

@@ -40,6 +40,6 @@ export const WorkerRecord = Type.Object({
 export type WorkerRecord = Static<typeof WorkerRecord>;
 
 /** A bare list: the serverless SDK takes nothing else. */
-export const EndpointWorkersResponse = Type.Array(WorkerRecord);
+export const WorkerListResponse = Type.Array(WorkerRecord);
 
 export const WorkerGroupWorkersResponse = Type.Object({ workers: Type.Array(WorkerRecord) });
