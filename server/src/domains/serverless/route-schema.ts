@@ -32,7 +32,9 @@ export const RouteResponse = Type.Object({
   endpoint: Type.String(),
   url: Type.Optional(Type.String({ description: "Of the worker. Absent while there is none: ask again." })),
   cost: Type.Number(),
-  reqnum: Type.Optional(Type.Integer({ description: "Counts what the worker was given." })),
+  reqnum: Type.Optional(
+    Type.Integer({ description: "Rises with what the worker is given; no two requests to it have the same." }),
+  ),
   request_idx: Type.Integer({ description: "The number of the request, to be sent when it is routed again." }),
   signature: Type.Optional(Type.String({ description: "Of the URL, by the key of /pubkey/." })),
   status: Type.Optional(Type.String({ description: "What the request waits for." })),

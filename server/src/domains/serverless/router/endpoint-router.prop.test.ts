@@ -82,7 +82,6 @@ class Model {
       {
         numbers: RequestNumbers.unlimited(),
         onGiven: (assignment) => void this.calls.push(assignment),
-        firstReqnum: 0,
       },
     );
   }

@@ -24,7 +24,7 @@ function aRouter(workers: readonly RoutableWorker[], settings: Partial<RouterSet
   const called: Assignment[] = [];
   const router = new EndpointRouter(
     { ...SETTINGS, ...settings },
-    { numbers: RequestNumbers.unlimited(), onGiven: (assignment) => void called.push(assignment), firstReqnum: 40 },
+    { numbers: RequestNumbers.unlimited(), onGiven: (assignment) => void called.push(assignment) },
   );
   router.setWorkers(workers, NOW);
   const ask = (cost: number, requestIdx = 0, nowMs = NOW) =>
@@ -49,17 +49,42 @@ test("a request goes to the worker that will be done with it first, however slow
   assert.equal(sent(100).workerId, TWO, "6.1 s against 11");
 });
 
-test("numbers rise by request and reqnum by worker, from above what went before", () => {
+test("numbers rise by request, and reqnum by worker", () => {
   const { sent } = aRouter([aWorker(ONE), aWorker(TWO)]);
-  const given = [sent(10), sent(20), sent(10)];
+  const [first, second, third] = [sent(10), sent(20), sent(10)];
   assert.deepEqual(
-    given.map((one) => [one.requestIdx, one.workerId, one.reqnum]),
+    [first, second, third].map((one) => [one.requestIdx, one.workerId]),
     [
-      [1, ONE, 41],
-      [2, TWO, 41],
-      [3, ONE, 42],
+      [1, ONE],
+      [2, TWO],
+      [3, ONE],
     ],
   );
+  assert.ok(third.reqnum > first.reqnum && Number.isSafeInteger(third.reqnum));
+  const again = sent(10, third.requestIdx);
+  assert.deepEqual([again.workerId, again.reqnum > second.reqnum], [TWO, true], "also of one that comes back");
+});
+
+test("no two servers give a worker the same reqnum, and it rises whichever of them gives", () => {
+  const servers = [1, 2, 3].map((block) => {
+    const numbers = new RequestNumbers();
+    numbers.add(block * 2_000, block * 2_000 + 2_000);
+    const router = new EndpointRouter({ ...SETTINGS, maxQueueTimeMs: 1e9 }, { numbers, onGiven: () => {} });
+    router.setWorkers([aWorker(ONE)], NOW);
+    return router;
+  });
+  const give = (server: number, nowMs: number): number => {
+    const answer = servers[server]?.route({ requestIdx: 0, cost: 1, replayTimeoutMs: 60_000 }, nowMs);
+    assert.ok(answer?.kind === "given");
+    return answer.assignment.reqnum;
+  };
+  const inTurn = [0, 2, 1, 1, 0, 2].map((server, place) => give(server, NOW + place));
+  assert.deepEqual(
+    inTurn,
+    inTurn.toSorted((a, b) => a - b),
+  );
+  const atOnce = Array.from({ length: 600 }, (_, place) => give(place % 3, NOW + 10));
+  assert.equal(new Set([...inTurn, ...atOnce]).size, 606);
 });
 
 test("outdated workers serve only while no updated one takes requests", () => {
@@ -102,7 +127,9 @@ test("work beyond the longest queue is held, and given out the moment that a wor
   const waiting = held(5);
   assert.deepEqual(router.queue(), { requestCount: 1, load: 5, oldestMs: NOW });
   assert.deepEqual(router.finish(ONE, [first.requestIdx], NOW + 700), []);
-  assert.deepEqual(called, [{ requestIdx: waiting, workerId: ONE, url: first.url, cost: 5, reqnum: 43 }]);
+  assert.deepEqual(called, [
+    { requestIdx: waiting, workerId: ONE, url: first.url, cost: 5, reqnum: called[0]?.reqnum },
+  ]);
   assert.deepEqual(router.loadOf(ONE), { load: 65, requestCount: 2 });
   assert.deepEqual(router.takeSamples(), [
     { secondMs: NOW, requestCount: 3, load: 125, waitedCount: 1, waitMs: 700, waitMsMax: 700 },
@@ -136,7 +163,7 @@ test("after its replay time a request that was given away is a new one, and the 
 test("a number that was finished, or given before a restart, is taken up again; one that nobody gave is not", () => {
   const numbers = new RequestNumbers();
   numbers.add(1_000, 2_000);
-  const router = new EndpointRouter(SETTINGS, { numbers, onGiven: () => {}, firstReqnum: 0 });
+  const router = new EndpointRouter(SETTINGS, { numbers, onGiven: () => {} });
   router.setWorkers([aWorker(ONE)], NOW);
   const ask = (requestIdx: number) => router.route({ requestIdx, cost: 1, replayTimeoutMs: 60_000 }, NOW);
   assert.equal(ask(0).kind, "given");
@@ -221,7 +248,7 @@ test("what an older worker reports without listing requests is not counted besid
 
 test("no more requests are remembered than there is room for, however little they cost; known ones are still served", () => {
   const numbers = RequestNumbers.unlimited();
-  const router = new EndpointRouter(SETTINGS, { numbers, onGiven: () => {}, firstReqnum: 1, requestsMax: 2 });
+  const router = new EndpointRouter(SETTINGS, { numbers, onGiven: () => {}, requestsMax: 2 });
   router.setWorkers([aWorker(ONE), aWorker(TWO)], NOW);
   const ask = (requestIdx: number) => router.route({ requestIdx, cost: 0, replayTimeoutMs: 86_400_000 }, NOW).kind;
   assert.deepEqual([ask(0), ask(0), ask(0), ask(1)], ["given", "given", "full", "given"]);

@@ -2,6 +2,7 @@ import type { InstanceId } from "../../../base/ids.ts";
 import { invariant } from "../../../base/invariant.ts";
 import type { QueueView } from "../autoscaler/types.ts";
 import { LoadCounter, type RoutedSecond } from "./load-counter.ts";
+import { nextReqnum } from "./reqnum.ts";
 import type { RequestNumbers } from "./request-numbers.ts";
 import type { RoutedRequest } from "./routed-request.ts";
 import { ServiceEstimate } from "./service-estimate.ts";
@@ -31,7 +32,7 @@ export type Assignment = {
   readonly workerId: InstanceId;
   readonly url: string;
   readonly cost: number;
-  /** Counts what this worker was given. */
+  /** Rises with each request that this worker is given, and is none that another server gives it. */
   readonly reqnum: number;
 };
 
@@ -71,7 +72,6 @@ export class EndpointRouter {
   private readonly counter = new LoadCounter();
   private readonly estimate = new ServiceEstimate();
   private cameCount = 0;
-  private readonly firstReqnum: number;
   private readonly requestsMax: number;
 
   constructor(
@@ -79,14 +79,11 @@ export class EndpointRouter {
     {
       numbers,
       onGiven,
-      firstReqnum,
       requestsMax = REQUESTS_MAX,
     }: {
       readonly numbers: RequestNumbers;
       /** A held request whose client is on the line has its worker. */
       readonly onGiven: (assignment: Assignment) => void;
-      /** Above all that workers saw before this process, as they may refuse lower ones. */
-      readonly firstReqnum: number;
       /** So many are remembered, waiting or given away. */
       readonly requestsMax?: number;
     },
@@ -94,7 +91,6 @@ export class EndpointRouter {
     this.settings = settings;
     this.numbers = numbers;
     this.onGiven = onGiven;
-    this.firstReqnum = firstReqnum;
     this.requestsMax = requestsMax;
   }
 
@@ -109,7 +105,7 @@ export class EndpointRouter {
     const present = new Set(workers.map(({ id }) => id));
     for (const slot of this.slots.all.filter(({ worker }) => !present.has(worker.id))) this.dismiss(slot);
     for (const worker of workers) {
-      const slot = this.slots.find(worker.id) ?? this.slots.add(worker, this.firstReqnum);
+      const slot = this.slots.find(worker.id) ?? this.slots.add(worker);
       slot.worker = worker;
       this.learnReport(slot, nowMs);
       this.slots.refresh(slot, this.settings.silentAfterMs);
@@ -328,7 +324,7 @@ export class EndpointRouter {
     request.isAttended = false;
     request.isTold = true;
     request.assignedAtMs = nowMs;
-    slot.reqnum += 1;
+    slot.reqnum = nextReqnum(slot.reqnum, nowMs, this.numbers.lane);
     const { id: workerId, url } = slot.worker;
     return { requestIdx: idx, workerId, url, cost, reqnum: slot.reqnum };
   }

@@ -32,14 +32,13 @@ export class RoutedGroup {
   supplying: Promise<void> | undefined;
   learning: Promise<void> | undefined;
 
-  constructor(endpoint: RoutedEndpoint, firstReqnum: number, nowMs: number) {
+  constructor(endpoint: RoutedEndpoint, nowMs: number) {
     this.endpoint = endpoint;
     this.usedAtMs = nowMs;
     this.loadedAtMs = nowMs;
     this.router = new EndpointRouter(settingsOf(endpoint), {
       numbers: this.numbers,
       onGiven: (assignment) => this.holders.get(assignment.requestIdx)?.(assignment),
-      firstReqnum,
     });
   }
 

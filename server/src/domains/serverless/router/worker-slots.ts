@@ -1,5 +1,6 @@
 import { invariant } from "../../../base/invariant.ts";
 import type { InstanceId } from "../../../base/ids.ts";
+import { REQNUM_NONE } from "./reqnum.ts";
 import type { RoutedRequest } from "./routed-request.ts";
 
 /** A worker as routing sees it. */
@@ -27,6 +28,7 @@ export type WorkerSlot = {
   /** Given by other servers, or by this one before it was started anew, as far as reports say. */
   foreignLoad: number;
   foreignCount: number;
+  /** Of what this process gave it last. */
   reqnum: number;
   reportedAtMs: number;
 };
@@ -56,10 +58,10 @@ export class WorkerSlots {
   }
 
   /** A worker that nothing was heard of yet. */
-  add(worker: RoutableWorker, reqnum: number): WorkerSlot {
+  add(worker: RoutableWorker): WorkerSlot {
     const place = this.slots.length;
     const nothing = { load: 0, foreignLoad: 0, foreignCount: 0, reportedAtMs: NEVER };
-    const slot = { worker, place, requests: new Set<RoutedRequest>(), reqnum, ...nothing };
+    const slot = { worker, place, requests: new Set<RoutedRequest>(), reqnum: REQNUM_NONE, ...nothing };
     this.slots.push(slot);
     this.byId.set(worker.id, slot);
     if (this.slots.length > this.busy.length) this.grow();

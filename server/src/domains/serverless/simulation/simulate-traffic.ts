@@ -69,7 +69,6 @@ class Run {
       {
         numbers: RequestNumbers.unlimited(),
         onGiven: (assignment) => this.send(assignment),
-        firstReqnum: 0,
       },
     );
   }
