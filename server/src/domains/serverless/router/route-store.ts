@@ -16,10 +16,19 @@ export type RoutedEndpoint = Pick<Parameters, "name" | "state" | "targetUtil" | 
 /** How much a worker of unknown speed is taken to serve: so little that it gets one request after the other. */
 const PERF_UNKNOWN = 1e-3;
 
-/** A live endpoint. */
-export async function findRoutedEndpoint(db: Reader, id: EndpointGroupId): Promise<RoutedEndpoint | undefined> {
-  const row = await selectEndpoints(db).where("id", "=", id).executeTakeFirst();
-  return row && toEndpoint(row);
+/** A live endpoint with its workers that are not being removed. */
+export type RoutedFleet = { readonly endpoint: RoutedEndpoint; readonly workers: readonly RoutableWorker[] };
+
+/** Those of these that live; many are read as fast as one. */
+export async function listRoutedFleets(
+  db: Reader,
+  ids: readonly EndpointGroupId[],
+): Promise<ReadonlyMap<EndpointGroupId, RoutedFleet>> {
+  const rows = await selectEndpoints(db)
+    .where("id", "=", sql<EndpointGroupId>`any(${[...ids]}::integer[])`)
+    .execute();
+  const workers = await listRoutableWorkers(db, ids);
+  return new Map(rows.map((row) => [row.id, { endpoint: toEndpoint(row), workers: workers.get(row.id) ?? [] }]));
 }
 
 export async function findRoutedEndpointByKey(db: Reader, apiKey: string): Promise<RoutedEndpoint | undefined> {
@@ -27,12 +36,15 @@ export async function findRoutedEndpointByKey(db: Reader, apiKey: string): Promi
   return row && toEndpoint(row);
 }
 
-/** All workers of an endpoint that are not being removed. */
-export async function listRoutableWorkers(db: Reader, id: EndpointGroupId): Promise<readonly RoutableWorker[]> {
+async function listRoutableWorkers(
+  db: Reader,
+  ids: readonly EndpointGroupId[],
+): Promise<ReadonlyMap<EndpointGroupId, readonly RoutableWorker[]>> {
   const rows = await db
     .selectFrom("endpoint_workers as worker")
     .leftJoin("worker_groups as group", "group.id", "worker.worker_group_id")
     .select([
+      "worker.endpoint_group_id as endpoint_id",
       "worker.instance_id as id",
       "worker.url",
       "worker.claimed_perf",
@@ -45,24 +57,27 @@ export async function listRoutableWorkers(db: Reader, id: EndpointGroupId): Prom
       sql<boolean>`worker.draining_at is not null`.as("is_draining"),
       sql<boolean>`coalesce("group".is_updating and worker.generation < "group".generation, false)`.as("is_outdated"),
     ])
-    .where("worker.endpoint_group_id", "=", id)
+    .where("worker.endpoint_group_id", "=", sql<EndpointGroupId>`any(${[...ids]}::integer[])`)
     .where("worker.state", "=", "active")
     .orderBy("worker.instance_id")
     .execute();
-  return rows.map((row) => ({
-    id: row.id,
-    url: row.url,
-    perf:
-      measuredPerf({ claimedPerf: row.claimed_perf ?? undefined, observedPerf: row.observed_perf ?? undefined }) ??
-      PERF_UNKNOWN,
-    isReady: row.is_ready,
-    isDraining: row.is_draining,
-    isOutdated: row.is_outdated,
-    report:
-      row.reported_at === null
-        ? undefined
-        : { atMs: row.reported_at.getTime(), load: row.current_load, count: row.working_count },
-  }));
+  const workers = new Map<EndpointGroupId, RoutableWorker[]>(ids.map((id) => [id, []]));
+  for (const row of rows) {
+    const { claimed_perf: claimed, observed_perf: observed, reported_at: reportedAt } = row;
+    workers.get(row.endpoint_id)?.push({
+      id: row.id,
+      url: row.url,
+      perf: measuredPerf({ claimedPerf: claimed ?? undefined, observedPerf: observed ?? undefined }) ?? PERF_UNKNOWN,
+      isReady: row.is_ready,
+      isDraining: row.is_draining,
+      isOutdated: row.is_outdated,
+      report:
+        reportedAt === null
+          ? undefined
+          : { atMs: reportedAt.getTime(), load: row.current_load, count: row.working_count },
+    });
+  }
+  return workers;
 }
 
 /** Takes the next numbers of requests: from the returned one on, so many. Undefined when the endpoint is gone. */

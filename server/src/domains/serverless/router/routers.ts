@@ -11,12 +11,13 @@ import type { EndpointRouter, RouteRequest } from "./endpoint-router.ts";
 import { finishedPayloads, readFinished, type Finished } from "./finished-elsewhere.ts";
 import {
   addLoad,
-  findRoutedEndpoint,
   findRoutedEndpointByKey,
-  listRoutableWorkers,
+  listRoutedFleets,
   readNextRequestIdx,
   takeRequestNumbers,
+  type RoutedFleet,
 } from "./route-store.ts";
+import { NUMBERS_PER_BLOCK } from "./request-numbers.ts";
 import { RoutedGroup, type RouteOutcome } from "./routed-group.ts";
 
 export type RoutersPorts = {
@@ -29,13 +30,12 @@ export type RoutersPorts = {
 
 /** Published clients allow ten seconds for a call. */
 export const HOLD_MS = 5_000;
-/** Numbers that a server takes at once; when less than half of them are left it takes the next ones meanwhile. */
-const NUMBERS_PER_BLOCK = 2_000;
 /** What a key may look like; the database is not asked for anything else. */
 const KEY_FORM = /^[\w-]{1,128}$/;
 /** Reports come each ten seconds and may come to any server; each server looks so often what others heard. */
 const REFRESH_MS = 5_000;
 const TOLD_AT_ONCE = 500;
+const READ_AT_ONCE = 100;
 const FORGET_AFTER_MS = 600_000;
 /** The autoscaler is woken by requests at most so often for one endpoint. */
 const PRESSURE_EVERY_MS = 100;
@@ -59,6 +59,8 @@ export class Routers {
   private writing: Promise<LoopStatus> | undefined;
 
   private readonly telling: MicroBatcher<Finished, undefined>;
+  /** Endpoints that are to be read while others are being read are read together. */
+  private readonly reads: MicroBatcher<EndpointGroupId, RoutedFleet | undefined>;
 
   constructor(ports: RoutersPorts) {
     this.ports = ports;
@@ -68,6 +70,13 @@ export class Routers {
       run: async (batch) => {
         await withTransaction(database, clock, (tx) => notifyFinished(tx, finishedPayloads(processName, batch)));
         return batch.map(() => undefined);
+      },
+    });
+    this.reads = new MicroBatcher({
+      maxBatch: READ_AT_ONCE,
+      run: async (ids) => {
+        const fleets = await inSnapshot(database, (db) => listRoutedFleets(db, ids));
+        return ids.map((id) => fleets.get(id));
       },
     });
   }
@@ -259,19 +268,17 @@ export class Routers {
 
   private async read(id: EndpointGroupId): Promise<RoutedGroup | undefined> {
     const { database, clock } = this.ports;
-    const { endpoint, workers } = await inSnapshot(database, async (db) => ({
-      endpoint: await findRoutedEndpoint(db, id),
-      workers: await listRoutableWorkers(db, id),
-    }));
+    const fleet = await this.reads.submit(id);
     const known = this.groups.get(id);
-    if (endpoint === undefined) {
+    if (fleet === undefined) {
       if (known !== undefined) this.forget(known);
       return undefined;
     }
+    const { endpoint, workers } = fleet;
     const start = known === undefined ? await withTransaction(database, clock, (tx) => takeBlock(tx, id)) : 0;
     if (start === undefined) return undefined;
     const nowMs = this.nowMs();
-    const group = known ?? this.remember(new RoutedGroup(endpoint, start, nowMs));
+    const group = known ?? this.remember(new RoutedGroup(endpoint, nowMs));
     if (known === undefined) group.numbers.add(start, start + NUMBERS_PER_BLOCK);
     if (group.endpoint.apiKey !== endpoint.apiKey) this.byKey.delete(group.endpoint.apiKey);
     this.byKey.set(endpoint.apiKey, group);
@@ -290,7 +297,7 @@ export class Routers {
     group.end();
   }
 
-  /** Takes numbers before they run out; waits for them only when none is left. */
+  /** Takes numbers when less than half a block is left of them; waits for them only when none is. */
   private async supplyNumbers(group: RoutedGroup): Promise<void> {
     const { left } = group.numbers;
     if (left > NUMBERS_PER_BLOCK / 2) return;
