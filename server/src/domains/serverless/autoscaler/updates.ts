@@ -55,9 +55,10 @@ function outdatedOf(group: GroupView, workers: readonly WorkerView[]): readonly 
 /** How many more workers of a group may be away at the same time. */
 function roomToLeave({ workers }: Situation, group: GroupView): number {
   const own = workers.filter(({ groupId, phase }) => groupId === group.id && phase !== "failed");
-  const isAway = ({ draining, phase, isOutdated }: WorkerView) =>
-    draining?.to === "update" || (phase === "loading" && !isOutdated);
-  const active = own.filter(({ phase }) => phase === "ready" || phase === "loading");
+  // One that is made anew is ordered like a first time, and then loads.
+  const isComing = ({ phase }: WorkerView) => phase === "ordered" || phase === "loading";
+  const isAway = (worker: WorkerView) => worker.draining?.to === "update" || (isComing(worker) && !worker.isOutdated);
+  const active = own.filter((worker) => worker.phase === "ready" || isComing(worker));
   return Math.max(0, Math.max(1, Math.floor(active.length * AWAY_PART)) - own.filter(isAway).length);
 }
 
