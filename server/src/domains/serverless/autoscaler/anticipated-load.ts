@@ -1,3 +1,4 @@
+import { busyLoad, doneInSecond } from "./backlog.ts";
 import type { LoadSample } from "./types.ts";
 
 const SECOND_MS = 1_000;
@@ -14,8 +15,6 @@ const LATE_S = 1;
 const LATE_SHARE = 0.005;
 /** What comes in a second comes in its middle on average, when half of it is still to pass. */
 const HALF_SECOND_S = 0.5;
-/** Workers that are all busy have about one request each at hand, and a little more as sizes differ. */
-const AT_HAND = 1.1;
 /** That a request is not late may cost so many times what serving it does: for rare bursts it would cost far more. */
 const WORTH = 15;
 /** What is there is kept for a little more than it would be started for, so that a choice between equals moves nobody. */
@@ -34,6 +33,8 @@ const KEPT_STARTS = 3;
 
 /** Loads in units a second. */
 export type Anticipation = {
+  /** What arrives now. */
+  readonly fresh: number;
   /** What is expected to arrive within the time that a start takes. */
   readonly rise: number;
   /** Up to this, capacity that is there is kept; never below `rise`. */
@@ -84,7 +85,7 @@ export function anticipateLoad(
     peak = Math.max(peak, loads(end, TREND_S));
     peakRequests = Math.max(peakRequests, requests(end, TREND_S));
   }
-  return { rise, keep, peak, peakCount: Math.ceil(peakRequests * TREND_S), lastActiveMs: lastActivity(samples) };
+  return { fresh, rise, keep, peak, peakCount: Math.ceil(peakRequests * TREND_S), lastActiveMs: lastActivity(samples) };
 }
 
 /**
@@ -106,12 +107,11 @@ function neededCapacity(
   const [mean, requestCount] = [loads(count, length), requests(count, length) * length];
   const serviceS = workerPerf === undefined ? 0 : (mean * length) / Math.max(1, requestCount) / workerPerf;
   const lateShare = (capacity: number): number => {
-    const unhurried = capacity * (LATE_S - HALF_SECOND_S + AT_HAND * serviceS);
+    const unhurried = capacity * (LATE_S - HALF_SECOND_S) + busyLoad(capacity, serviceS);
     let [atHand, lateCount] = [0, 0];
     for (let second = 0; second < length; second += 1) {
       atHand += load[second] ?? 0;
-      // Few requests keep few workers busy, each for as long as its request takes.
-      atHand -= Math.min(capacity, atHand / Math.max(1, serviceS));
+      atHand -= doneInSecond(atHand, capacity, serviceS);
       if (atHand > unhurried) lateCount += came[second] ?? 0;
     }
     return lateCount / Math.max(1, requestCount);

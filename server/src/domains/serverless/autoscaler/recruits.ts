@@ -66,7 +66,7 @@ export function planRecruits(situation: Situation, fleet: Fleet, plan: Plan): Re
   return { actions: [...starts.actions, ...rents], shortage, isLearning };
 }
 
-/** Takes back what is about to stop, then starts what is stopped, the best value first, until the hot target is met. */
+/** Takes back what is about to stop, then starts what is stopped, the best value first, until the target is met. */
 function planStarts(situation: Situation, fleet: Fleet, plan: Plan): { actions: Action[]; perf: number } {
   const actions: Action[] = [];
   let perf = 0;
@@ -78,8 +78,8 @@ function planStarts(situation: Situation, fleet: Fleet, plan: Plan): { actions: 
     ...byValue(fleet, plan, fleet.parked).map((worker) => ({ worker, kind: "start" as const })),
   ];
   for (const { worker, kind } of candidates) {
-    const missing = plan.hotTarget - (plan.hotPerf - late) - perf;
-    if (missing <= TOLERANCE * plan.hotTarget && count >= plan.hotCountMin) break;
+    const missing = plan.startTarget - (plan.hotPerf - late) - perf;
+    if (missing <= TOLERANCE * plan.startTarget && count >= plan.hotCountMin) break;
     const why = kind === "undrain" ? "it is needed again before it stopped" : `it is ready in about ${seconds} s`;
     actions.push({ kind, workerId: worker.id, why });
     perf += countedPerf(fleet, worker, plan.enough);

@@ -88,8 +88,8 @@ function seen(scene: Scene): string {
   const hot = [...fleet.serving, ...fleet.coming];
   const perf = hot.reduce((sum, each) => sum + (fleet.perfs.ofWorker(each) ?? 0), 0);
   const isAsked = situation.queue.requestCount > 0 || !isNothing(plan.anticipation.rise);
-  const target = `${units(plan.hotTarget)} ${isAsked ? "are needed" : "are to be ready"}`;
-  const wanted = isNothing(plan.hotTarget) ? "" : `, ${isAsked ? "so" : "but"} ${target}`;
+  const target = `${units(plan.startTarget)} ${isAsked ? "are needed" : "are to be ready"}`;
+  const wanted = isNothing(plan.startTarget) ? "" : `, ${isAsked ? "so" : "but"} ${target}`;
   if (hot.length === 0) return `${expected(scene)}${wanted}; no worker is running`;
   const served = isNothing(perf) ? countOf(hot.length, "runs", "run") : countOf(hot.length, "serves", "serve");
   return `${expected(scene)}${wanted}; ${served}${isNothing(perf) ? "" : ` ${units(perf)}`}`;
@@ -99,7 +99,7 @@ function expected({ situation, plan }: Scene): string {
   const { rise } = plan.anticipation;
   const load = isNothing(rise) ? "No load is expected" : `A load of ${units(rise)} is expected`;
   const { requestCount: held } = situation.queue;
-  if (held === 0) return load;
+  if (held === 0) return plan.startTarget > plan.hotTarget ? `${load} and the workers fall behind` : load;
   return `${load} and ${held === 1 ? "1 request waits" : `${held} requests wait`} for a worker`;
 }
 

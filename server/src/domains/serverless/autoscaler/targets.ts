@@ -1,4 +1,5 @@
 import { anticipateLoad, type Anticipation } from "./anticipated-load.ts";
+import { catchUpCapacity } from "./backlog.ts";
 import { type Fleet, isIdle, sumPerf } from "./fleet.ts";
 import { median } from "./worker-perf.ts";
 import type { LoadSample, Situation, Targets, WorkerView } from "./types.ts";
@@ -23,6 +24,8 @@ export type Plan = {
   readonly hotTarget: number;
   readonly hotKeep: number;
   readonly hotPerf: number;
+  /** Up to this stopped workers are started, but none is rented: it would come too late. Never below `hotTarget`. */
+  readonly startTarget: number;
   /** Of at least so many workers, whatever they serve. */
   readonly hotCountMin: number;
   readonly totalTarget: number;
@@ -48,7 +51,7 @@ export function planTargets(situation: Situation, fleet: Fleet): Plan {
   const recent = sinceQuiet(samples, quietLimitMs(situation));
   // Workers that are stopped are kept for what came before, but none is started for it.
   const expected = recent === samples ? whole : { ...anticipateLoad(recent, times), peak: whole.peak };
-  const anticipation = isQuiet(situation, expected) ? { ...expected, rise: 0, keep: 0 } : expected;
+  const anticipation = isQuiet(situation, expected) ? { ...expected, fresh: 0, rise: 0, keep: 0 } : expected;
   const usable = usablePerf(situation, fleet, anticipation);
   const hot = (load: number) => Math.max(Math.min(load / parameters.targetUtil, usable), parameters.minLoad);
   const wanted = hot(anticipation.rise);
@@ -60,11 +63,14 @@ export function planTargets(situation: Situation, fleet: Fleet): Plan {
   const servingPerf = sumPerf(fleet, fleet.serving, enough);
   const pressed = pressedTarget(situation, servingPerf);
   const hotTarget = Math.max(wanted, pressed);
+  const catchUp = catchUpTarget(situation, fleet, { ...times, arriving: anticipation.fresh, capacity: servingPerf });
+  const startTarget = Math.max(hotTarget, Math.min(catchUp, usable));
   const { coldMult, minColdLoad, coldWorkers, maxWorkers } = parameters;
   return {
     anticipation,
     hotTarget,
-    hotKeep: Math.max(hotTarget, hot(anticipation.keep)),
+    startTarget,
+    hotKeep: Math.max(startTarget, hot(anticipation.keep)),
     hotPerf: servingPerf + sumPerf(fleet, fleet.coming, enough),
     hotCountMin,
     totalTarget: total,
@@ -132,6 +138,17 @@ function pressedTarget({ queue, parameters, nowMs }: Situation, servingPerf: num
   return servingPerf + Math.max((haste * queue.load) / Math.max(targetS, 1), PRESSURE * servingPerf);
 }
 
+/** What makes up for work that is left undone; 0 while nothing is, or nobody can be started for it. */
+function catchUpTarget(
+  { samples, workers, queue }: Situation,
+  fleet: Fleet,
+  facts: Omit<Parameters<typeof catchUpCapacity>[1], "loadAtHand">,
+): number {
+  if (fleet.parked.length === 0 && fleet.retrievable.length === 0) return 0;
+  const loadAtHand = workers.reduce((sum, { load }) => sum + load, queue.load);
+  return catchUpCapacity(samples, { ...facts, loadAtHand });
+}
+
 /** A start from stopped where one was measured, else a first one; the longest that any group needs. */
 function expectedStartMs({ groups, workers }: Situation): number {
   const known = groups.flatMap(({ id, warmStartMs, firstStartMs }) => {
@@ -148,7 +165,7 @@ export function toTargets({ queue }: Situation, fleet: Fleet, plan: Plan): Targe
   const hot = [...fleet.serving, ...fleet.coming];
   return {
     anticipatedLoad: plan.anticipation.rise,
-    hotTarget: plan.hotTarget,
+    hotTarget: plan.startTarget,
     totalTarget: plan.totalTarget,
     hotPerf: known(hot),
     totalPerf: known(fleet.staying),
