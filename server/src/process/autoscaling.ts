@@ -3,7 +3,7 @@ import type { InstanceId } from "../base/ids.ts";
 import type { Sealer } from "../base/seal.ts";
 import type { Database } from "../db/connect.ts";
 import { destroyIfPresent, instanceKeyMaker, workerTokenOf, type OrderDesk } from "../domains/instances/index.ts";
-import { Autoscaler, decide, tellUpdate, WorkerReports, type Routers } from "../domains/serverless/index.ts";
+import { Autoscaler, decide, updateTeller, WorkerReports, type Routers } from "../domains/serverless/index.ts";
 import type { OfferRecord } from "../domains/market/index.ts";
 
 type Means = {
@@ -14,6 +14,8 @@ type Means = {
   readonly desk: OrderDesk;
   readonly routers: Routers;
   readonly search: (query: Readonly<Record<string, unknown>>) => readonly OfferRecord[];
+  /** Of the authority that signs the certificates of workers. */
+  readonly rootCertificate: () => Promise<string>;
   /** Where workers report to; undefined where their hosts' agents say so. */
   readonly reportAddress: string | undefined;
   /** How long reports that say nothing new are gathered. */
@@ -25,8 +27,9 @@ export function createAutoscaling(means: Means): { readonly autoscaler: Autoscal
   const { secret, routers } = means;
   const keyOf = instanceKeyMaker(secret);
   const tokenOf = (id: InstanceId) => workerTokenOf(keyOf(id).secret);
+  const tellUpdate = updateTeller(means.rootCertificate);
   const autoscaler = new Autoscaler({ ...means, decide, tokenOf, tellUpdate, destroyInstance: destroyIfPresent });
-  const reports = new WorkerReports({ ...means, onChange: (id) => autoscaler.note(id) });
+  const reports = new WorkerReports({ ...means, onTurn: (id) => autoscaler.noteSoon(id) });
   routers.onPressure((id) => autoscaler.note(id));
   return { autoscaler, reports };
 }

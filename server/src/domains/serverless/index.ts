@@ -10,7 +10,7 @@ export { decide } from "./autoscaler/decide.ts";
 export { autoscaleLoops } from "./loops/autoscale.ts";
 export { reportRoutes } from "./report-routes.ts";
 export { WorkerReports } from "./reports-service.ts";
-export { tellUpdate } from "./worker-call.ts";
+export { updateTeller } from "./worker-call.ts";
 export { ENDPOINTS_CHANNEL, FINISHED_CHANNEL } from "./store.ts";
 export { listWorkplaces, type Workplace } from "./store.ts";
 export { hasEndpointGroup } from "./store.ts";

@@ -21,17 +21,36 @@ export function readAddress(
   url: string,
   { ipAddress, isOperated, hostPorts }: Pick<Site, "ipAddress" | "isOperated" | "hostPorts">,
 ): Address {
-  if (!URL.canParse(url)) return FOREIGN;
-  const { protocol, hostname, port, pathname, search, hash, username, password } = new URL(url);
-  const isPlain = pathname === "/" && search === "" && hash === "" && username === "" && password === "";
-  if (!isPlain || (protocol !== "http:" && protocol !== "https:")) return FOREIGN;
-  if (hostname !== hostnameOf(ipAddress)) return FOREIGN;
+  const said = parse(url);
+  if (said === undefined || said.hostname !== hostnameOf(ipAddress)) return FOREIGN;
   if (!isOperated && !isPublicAddress(ipAddress)) return { kind: "private" };
   if (hostPorts === undefined) return { kind: "unknown" };
-  const number = port === "" ? DEFAULT_PORTS[protocol] : Number(port);
-  return hostPorts.has(number) ? { kind: "own", url: `${protocol}//${hostname}:${number}` } : FOREIGN;
+  return hostPorts.has(said.port) ? { kind: "own", url: toText(said) } : FOREIGN;
 }
 
+/** The form in which an address is kept if it is the worker's own; undefined when it can be no worker's. */
+export function keptForm(url: string): string | undefined {
+  const said = parse(url);
+  return said && toText(said);
+}
+
+type Said = { readonly protocol: "http:" | "https:"; readonly hostname: string; readonly port: number };
+
+function parse(url: string): Said | undefined {
+  const text = url.replace(BARE_IPV6, "$1[$2]$3");
+  if (!URL.canParse(text)) return undefined;
+  const { protocol, hostname, port, pathname, search, hash, username, password } = new URL(text);
+  const isPlain = pathname === "/" && search === "" && hash === "" && username === "" && password === "";
+  if (!isPlain || (protocol !== "http:" && protocol !== "https:")) return undefined;
+  return { protocol, hostname, port: port === "" ? DEFAULT_PORTS[protocol] : Number(port) };
+}
+
+function toText({ protocol, hostname, port }: Said): string {
+  return `${protocol}//${hostname}:${port}`;
+}
+
+/** Published workers put the address of their host and the port together, whatever the address is. */
+const BARE_IPV6 = /^(https?:\/\/)([0-9a-f]*(?::[0-9a-f]*){2,})(:\d{1,5})\/?$/i;
 const DEFAULT_PORTS = { "http:": 80, "https:": 443 } as const;
 
 /**

@@ -1,11 +1,13 @@
 import assert from "node:assert/strict";
 import { generateKeyPairSync } from "node:crypto";
 import { once } from "node:events";
+import { createServer as createPlainServer, type Server } from "node:http";
 import { createServer } from "node:https";
 import { test, type TestContext } from "node:test";
 import { recordingWorker, type Behaviour } from "../../../../test/support/recording-worker.ts";
 import { systemClock } from "../../base/clock.ts";
 import { createAuthority, issueCertificate, type Authority } from "../instances/certificates.ts";
+import { updateTeller } from "./worker-call.ts";
 import { WorkerClient } from "./worker-client.ts";
 
 const never = new AbortController().signal;
@@ -17,7 +19,11 @@ function aClient(t: TestContext, rootCertificate: () => Promise<string>): Worker
 }
 
 /** A worker that encrypts, with a certificate of this authority for its address. */
-async function anEncryptingWorker(t: TestContext, authority: Authority): Promise<string> {
+async function anEncryptingWorker(
+  t: TestContext,
+  authority: Authority,
+  onAsked: (line: string) => void = () => {},
+): Promise<string> {
   const { publicKey, privateKey } = generateKeyPairSync("rsa", {
     modulusLength: 2048,
     publicKeyEncoding: { type: "spki", format: "pem" },
@@ -26,8 +32,14 @@ async function anEncryptingWorker(t: TestContext, authority: Authority): Promise
   const subject = { publicKeyPem: publicKey, commonName: "worker", ipAddresses: ["127.0.0.1"] };
   const cert = issueCertificate(authority, systemClock.now(), subject);
   const server = createServer({ cert, key: privateKey }, (request, response) => {
+    onAsked(`${request.method} ${request.url} ${request.headers.authorization ?? ""}`);
     request.resume().on("end", () => response.end("served"));
   });
+  return listening(t, server);
+}
+
+/** Where it listens from now on. */
+async function listening(t: TestContext, server: Server): Promise<string> {
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   t.after(() => {
@@ -35,17 +47,39 @@ async function anEncryptingWorker(t: TestContext, authority: Authority): Promise
     server.close();
   });
   const address = server.address();
-  return `https://127.0.0.1:${typeof address === "object" && address !== null ? address.port : 0}`;
+  return `127.0.0.1:${typeof address === "object" && address !== null ? address.port : 0}`;
 }
 
 test("a worker that encrypts is believed by the server's own authority, and by no other", async (t) => {
   const [own, other] = [await createAuthority(systemClock.now()), await createAuthority(systemClock.now())];
   const [trusted, foreign] = [await anEncryptingWorker(t, own), await anEncryptingWorker(t, other)];
   const client = aClient(t, async () => own.certificatePem);
-  const answer = await client.send({ url: trusted, path: "/v1/completions", body: {}, gone: never });
+  const answer = await client.send({ url: `https://${trusted}`, path: "/v1/completions", body: {}, gone: never });
   assert.ok(answer.kind === "answer");
   assert.equal((await answer.body.toArray()).join(""), "served");
-  assert.equal((await client.send({ url: foreign, path: "/v1/completions", body: {}, gone: never })).kind, "lost");
+  assert.equal(
+    (await client.send({ url: `https://${foreign}`, path: "/v1/completions", body: {}, gone: never })).kind,
+    "lost",
+  );
+});
+
+test("that it is updated a worker is told as the server, also if it encrypts, and nobody in its place", async (t) => {
+  const [own, other] = [await createAuthority(systemClock.now()), await createAuthority(systemClock.now())];
+  const asked: string[] = [];
+  const trusted = await anEncryptingWorker(t, own, (line) => void asked.push(`own ${line}`));
+  const foreign = await anEncryptingWorker(t, other, (line) => void asked.push(`foreign ${line}`));
+  const plain = await listening(
+    t,
+    createPlainServer((request, response) => {
+      asked.push(`plain ${request.method} ${request.url} ${request.headers.authorization}`);
+      response.end();
+    }),
+  );
+  const tellUpdate = updateTeller(async () => own.certificatePem);
+  const urls = [`https://${trusted}`, `https://${foreign}`, `http://${plain}`, "https://127.0.0.1:1"];
+  for (const url of urls) await tellUpdate({ url, token: "token" });
+  const told = "POST /pyworker/update Bearer token";
+  assert.deepEqual(asked, [`own ${told}`, `plain ${told}`]);
 });
 
 test("an authority that cannot be read now is read again the next time", async (t) => {
@@ -56,7 +90,7 @@ test("an authority that cannot be read now is read again the next time", async (
     if (isBroken) throw new Error("not now");
     return own.certificatePem;
   });
-  const request = { url, path: "/", body: {}, gone: never };
+  const request = { url: `https://${url}`, path: "/", body: {}, gone: never };
   assert.deepEqual(await client.send(request), { kind: "lost", reason: "not now" });
   isBroken = false;
   const answer = await client.send(request);

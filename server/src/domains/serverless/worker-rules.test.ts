@@ -39,7 +39,7 @@ test("reports that come too close, or too far apart, distort nothing", () => {
 
 test("what is missing, wrong or unknown in a report counts as nothing", () => {
   const nothing = readReport({});
-  assert.deepEqual([nothing.isReady, nothing.failure, nothing.claimedPerf], [false, "", undefined]);
+  assert.deepEqual([nothing.loadSeconds, nothing.failure, nothing.claimedPerf], [0, "", undefined]);
   const odd = readReport({
     loadtime: "soon",
     cur_load: -5,
@@ -51,7 +51,7 @@ test("what is missing, wrong or unknown in a report counts as nothing", () => {
   });
   assert.deepEqual([odd.currentLoad, odd.servedLoad, odd.claimedPerf, odd.workingCount], [0, 0, undefined, 2]);
   assert.deepEqual(odd.workingRequestIdxs, [3, 9]);
-  assert.equal(readReport({ loadtime: 3, error_msg: "broken" }).isReady, false);
+  assert.equal(readReport({ loadtime: 3, error_msg: "broken" }).loadSeconds, 0);
   assert.equal(readReport({ error_msg: "a\0\ud800b" }).failure, "a\ufffdb");
   assert.deepEqual(readSpeaker({ id: "17", mtoken: 5 }, "id"), { instanceId: 17, token: "" });
   assert.deepEqual(readFinished({ requests: [{ request_idx: 4 }, null, { request_idx: "5" }] }), [4]);
@@ -65,6 +65,12 @@ test("an address is its worker's own by host and mapped port, over IPv6 too, and
     kind: "own",
     url: "http://[2001:db8::1]:40000",
   });
+  for (const written of ["http://2001:db8::1:40000", "http://2001:DB8:0::1:40000/"]) {
+    assert.deepEqual(readAddress(written, site), { kind: "own", url: "http://[2001:db8::1]:40000" }, written);
+  }
+  for (const url of ["http://2001:db8::1", "http://2001:db8::2:40000", "http://2001:db8::1:40000/a"]) {
+    assert.deepEqual(readAddress(url, site), { kind: "foreign" }, url);
+  }
   for (const url of ["https://[2001:db8::2]", "http://[2001:db8::1]", "http://[2001:db8::1]:40000/?a", "//x", ""]) {
     assert.deepEqual(readAddress(url, site), { kind: "foreign" }, url);
   }
