@@ -46,6 +46,29 @@ test("an endpoint that takes long keeps no other from being looked at again when
   assert.equal(new Set(lookedAt).size, 2);
 });
 
+test("of small changes an endpoint is looked at once a second, and at once where nothing came for so long", async (t) => {
+  const world = await testApp(t, { secret });
+  const { endpointId } = await aFleet(world, await world.caller());
+  let lookCount = 0;
+  const autoscaler = anAutoscaler(world, { secret, decide: () => ((lookCount += 1), orders()) });
+  await autoscaler.run();
+  assert.equal(lookCount, 1);
+  for (let change = 0; change < 10; change += 1) {
+    autoscaler.noteSoon(endpointId);
+    await autoscaler.run();
+  }
+  assert.equal(lookCount, 1);
+  world.clock.jump(1_000);
+  await autoscaler.run();
+  assert.equal(lookCount, 2);
+  world.clock.jump(1_000);
+  await autoscaler.run();
+  assert.equal(lookCount, 2, "nothing came up meanwhile");
+  autoscaler.noteSoon(endpointId);
+  await autoscaler.idle();
+  assert.equal(lookCount, 3);
+});
+
 test("servers that take turns tell each change of the situation once, and none twice", async (t) => {
   const world = await testApp(t, { secret });
   const fleet = await aFleet(world, await world.caller());

@@ -39,6 +39,9 @@ type Watched = {
   /** It is looked at right now; `isAgain` when something came up meanwhile. */
   isBusy: boolean;
   isAgain: boolean;
+  visitedAtMs: number;
+  /** Something small came up while it was looked at. */
+  isSoon: boolean;
 };
 
 type Counts = { visited: number; rented: number; ordered: number; failed: number };
@@ -84,6 +87,19 @@ export class Autoscaler {
     if (watched.isBusy) watched.isAgain = true;
     else this.urgent.add(id);
     this.openLane();
+  }
+
+  /**
+   * Something small came up, as it does all the time where there is work: it is looked at as soon as an endpoint is in
+   * which something is under way.
+   */
+  noteSoon(id: EndpointGroupId): void {
+    if (!this.isRunning) return;
+    const watched = this.watch(id);
+    const soonMs = watched.visitedAtMs + RESTLESS_EVERY_MS;
+    if (watched.isBusy) watched.isSoon = true;
+    else if (soonMs <= this.ports.clock.monotonicMs()) this.note(id);
+    else watched.dueAtMs = Math.min(watched.dueAtMs, soonMs);
   }
 
   /** Something came up on these machines: whoever has workers there is looked at. */
@@ -142,7 +158,10 @@ export class Autoscaler {
   private watch(id: EndpointGroupId): Watched {
     const known = this.watched.get(id);
     if (known !== undefined) return known;
-    const watched = { memory: new EndpointMemory(), dueAtMs: -Infinity, machineIds: [], isBusy: false, isAgain: false };
+    const watched: Watched = {
+      ...{ memory: new EndpointMemory(), machineIds: [], dueAtMs: -Infinity, visitedAtMs: -Infinity },
+      ...{ isBusy: false, isAgain: false, isSoon: false },
+    };
     this.watched.set(id, watched);
     return watched;
   }
@@ -164,6 +183,7 @@ export class Autoscaler {
       const watched = this.watch(id);
       watched.isBusy = true;
       watched.isAgain = false;
+      watched.isSoon = false;
       try {
         await this.visit(id, watched);
       } catch (error) {
@@ -187,6 +207,7 @@ export class Autoscaler {
     const { clock, database } = ports;
     const { memory } = watched;
     this.counts.visited += 1;
+    watched.visitedAtMs = clock.monotonicMs();
     this.noteDeafness();
     await ports.desk.prepare(ORDERS_AT_HAND);
     const outcome = await withTransaction(database, clock, (tx) => {
@@ -204,7 +225,8 @@ export class Autoscaler {
     }
     const { endpoint, orders, rented, isRestless, machineIds } = outcome;
     watched.machineIds = machineIds;
-    watched.dueAtMs = clock.monotonicMs() + (isRestless ? RESTLESS_EVERY_MS : QUIET_EVERY_MS);
+    const isSoon = isRestless || watched.isSoon;
+    watched.dueAtMs = clock.monotonicMs() + (isSoon ? RESTLESS_EVERY_MS : QUIET_EVERY_MS);
     this.counts.rented += rented;
     const failed: unknown[] = [];
     for (const order of orders) {

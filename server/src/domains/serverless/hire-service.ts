@@ -46,6 +46,8 @@ export async function hire(
   },
   { desk, tokenOf }: HirePorts,
 ): Promise<readonly Hire[]> {
+  // Most decisions rent nobody.
+  if (rents.length === 0) return [];
   const free = endpoint.maxWorkers - (await countWorkers(tx.db, endpoint.id));
   const planned: Planned[] = [];
   for (const rent of rents.slice(0, Math.max(0, free))) {

@@ -8,7 +8,7 @@ import { notifyEndpoints } from "./store.ts";
 import { readAddress, type Address } from "./worker-address.ts";
 import type { WorkerReport } from "./worker-report.ts";
 import { inWords } from "./worker-standing.ts";
-import { lockWorkers, updateReported, updateWorker, type Worker, type WorkerChange } from "./worker-store.ts";
+import { lockWorkers, updateHeard, type Heard, type Worker, type WorkerChange } from "./worker-store.ts";
 
 export type News = {
   readonly instanceId: InstanceId;
@@ -18,7 +18,12 @@ export type News = {
 };
 
 export type NewsOutcome =
-  | { readonly kind: "stored"; readonly url: string }
+  | {
+      readonly kind: "stored";
+      readonly url: string;
+      /** It was known to be ready before, in the run that is wanted. */
+      readonly wasReady: boolean;
+    }
   /** It works for nobody any more. */
   | { readonly kind: "gone" }
   /** The url is somebody else's address, or its own is not known yet: then nothing of the report is stored. */
@@ -35,6 +40,7 @@ export async function recordNews(tx: Tx, batch: readonly News[]): Promise<readon
   );
   const changed = new Set<EndpointGroupId>();
   const outcomes: NewsOutcome[] = [];
+  const arrivals: Arrival[] = [];
   for (const news of batch) {
     const worker = workers.get(news.instanceId);
     const instance = instances.get(news.instanceId);
@@ -47,12 +53,15 @@ export async function recordNews(tx: Tx, batch: readonly News[]): Promise<readon
       outcomes.push({ kind: `${address.kind}_url` });
       continue;
     }
-    const after = await recordOne(tx, { ...news, worker, instance, url: address.url });
+    const arrival = readArrival(tx.now, { ...news, worker, instance, url: address.url });
+    arrivals.push(arrival);
+    const { after } = arrival;
     // A worker may have sent several reports meanwhile: the next one follows this one.
     workers.set(news.instanceId, after);
     changed.add(worker.endpointGroupId);
-    outcomes.push({ kind: "stored", url: after.url });
+    outcomes.push({ kind: "stored", url: after.url, wasReady: isKnownReady(worker, instance) });
   }
+  await storeArrivals(tx, arrivals);
   await notifyEndpoints(tx, [...changed]);
   return outcomes;
 }
@@ -65,7 +74,7 @@ function addressOf({ report }: News, worker: Worker, site: Site | undefined): Ad
   // An early failure may come before it knows where it is.
   if (report.failure !== "" || site === undefined) return { kind: "own", url: worker.url };
   if (report.url !== "") return readAddress(report.url, site);
-  if (!report.isReady || worker.url === "") return { kind: "own", url: worker.url };
+  if (report.loadSeconds === 0 || worker.url === "") return { kind: "own", url: worker.url };
   // Another process may be reached by other ports, and those of the last one be somebody else's by now.
   const kept = readAddress(worker.url, site);
   return kept.kind === "own" || kept.kind === "unknown" ? kept : { kind: "own", url: "" };
@@ -73,18 +82,43 @@ function addressOf({ report }: News, worker: Worker, site: Site | undefined): Ad
 
 type Arrived = News & { readonly worker: Worker; readonly instance: InstanceFacts; readonly url: string };
 
-async function recordOne(tx: Tx, arrived: Arrived): Promise<Worker> {
-  const { worker, report, instanceId } = arrived;
+/** What a report comes to. */
+type Arrival = {
+  readonly heard: Heard;
+  readonly events: readonly NewEndpointEvent[];
+  /** Why the worker failed, if that is the news. */
+  readonly failure: string | undefined;
+  /** The worker when all of it is stored. */
+  readonly after: Worker;
+};
+
+function readArrival(now: Date, arrived: Arrived): Arrival {
+  const { worker, report } = arrived;
   const { currentLoad, workingCount, addedDiskGb } = report;
-  const isActive = report.newLoad > 0 || workingCount > 0;
-  await updateReported(tx, [{ instanceId, currentLoad, workingCount, addedDiskGb, isActive, observedPerf: undefined }]);
-  const change = { ...changeOf(tx.now, arrived), reportedAt: tx.now };
-  await updateWorker(tx, instanceId, change);
-  await recordEvents(tx, eventsOf(tx.now, arrived, change));
-  const after = { ...worker, ...change, currentLoad, workingCount };
-  if (report.failure === "" || worker.failure !== "") return after;
-  await failWorker(tx, worker, { reason: `it says: ${report.failure}`, isCounted: true });
-  return { ...after, failure: report.failure, failedAt: tx.now, readyAt: undefined };
+  const change = { ...changeOf(now, arrived), reportedAt: now };
+  const heard = { ...worker, ...change, currentLoad, workingCount };
+  const isFailing = report.failure !== "" && worker.failure === "";
+  return {
+    heard: { worker: heard, addedDiskGb, isActive: report.newLoad > 0 || workingCount > 0 },
+    events: eventsOf(now, arrived, change),
+    failure: isFailing ? `it says: ${report.failure}` : undefined,
+    after: isFailing ? { ...heard, failure: report.failure, failedAt: now, readyAt: undefined } : heard,
+  };
+}
+
+/** Few statements for all of them, as thousands of workers may become ready at once. */
+async function storeArrivals(tx: Tx, arrivals: readonly Arrival[]): Promise<void> {
+  await updateHeard(
+    tx,
+    arrivals.map(({ heard }) => heard),
+  );
+  await recordEvents(
+    tx,
+    arrivals.flatMap(({ events }) => events),
+  );
+  for (const { heard, failure } of arrivals) {
+    if (failure !== undefined) await failWorker(tx, heard.worker, { reason: failure, isCounted: true });
+  }
 }
 
 function changeOf(now: Date, { worker, instance, report, url, observedPerf }: Arrived): WorkerChange {
@@ -97,14 +131,17 @@ function changeOf(now: Date, { worker, instance, report, url, observedPerf }: Ar
   };
 }
 
+function isKnownReady(worker: Worker, { generation }: InstanceFacts): boolean {
+  return worker.readyAt !== undefined && worker.readyGeneration === generation;
+}
+
 /** It says that it is ready, in the run that is wanted; how long that took is counted from our order. */
 function readyChange(
   now: Date,
   { worker, instance, report }: Pick<Arrived, "worker" | "instance" | "report">,
 ): WorkerChange {
   const isUp = instance.phase === "starting" || instance.phase === "running";
-  const isKnown = worker.readyAt !== undefined && worker.readyGeneration === instance.generation;
-  if (!report.isReady || !isUp || isKnown || worker.failure !== "") return {};
+  if (report.loadSeconds === 0 || !isUp || isKnownReady(worker, instance) || worker.failure !== "") return {};
   const startedAt = worker.startedAt ?? instance.phaseSinceAt;
   const tookMs = Math.max(0, now.getTime() - startedAt.getTime());
   return {

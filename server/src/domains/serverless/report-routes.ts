@@ -14,7 +14,7 @@ const ReportBody = Type.Object(
     id: Type.Optional(Type.Unknown({ description: "The worker: its instance, as a number or a text." })),
     mtoken: Type.Optional(Type.Unknown({ description: "The worker's `MASTER_TOKEN`." })),
     url: Type.Optional(Type.Unknown({ description: "Where it takes requests: its own address." })),
-    loadtime: Type.Optional(Type.Unknown({ description: "Above 0 once after each start: it is ready." })),
+    loadtime: Type.Optional(Type.Unknown({ description: "Seconds that its start took; above 0 once it is ready." })),
     max_perf: Type.Optional(Type.Unknown({ description: "Units a second by its benchmark." })),
     cur_perf: Type.Optional(Type.Unknown({ description: "Units served since its last report." })),
     new_load: Type.Optional(Type.Unknown({ description: "Units received since its last report." })),
@@ -39,6 +39,12 @@ const FinishedBody = Type.Object(
 
 /** Workers report once a second at most: one that says something new without end would fill the log and keep deciders busy. */
 const REPORT_LIMIT: Limit = { perSecond: 2, burst: 60 };
+
+/**
+ * Published workers send all that was not taken yet in one piece, again and again until it is, and more of it each time:
+ * what is refused as too long would never be told.
+ */
+const FINISHED_BYTES_MAX = 4 * 1_048_576;
 
 const Taken = Type.Object({ success: Type.Literal(true) });
 
@@ -67,6 +73,7 @@ export function reportRoutes({ app, clock }: HttpScope, reports: WorkerReports):
     "/delete_requests/",
     {
       config: { access: { operation: "api.worker.finish", permission: "public" } },
+      bodyLimit: FINISHED_BYTES_MAX,
       schema: { tags: TAG, summary: "Report requests as done", body: FinishedBody, response: { 200: Taken } },
     },
     async (request) => {

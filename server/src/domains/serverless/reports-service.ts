@@ -8,6 +8,7 @@ import { withTransaction } from "../../db/transaction.ts";
 import { addServing, NOTHING_SEEN, observedPerfOf, type PerfWindow } from "./perf-window.ts";
 import { recordNews, type News, type NewsOutcome } from "./report-news-service.ts";
 import type { Routers } from "./router/routers.ts";
+import { keptForm } from "./worker-address.ts";
 import type { Speaker, WorkerReport } from "./worker-report.ts";
 import { listWorkersById, updateReported, type Reported, type Worker } from "./worker-store.ts";
 
@@ -17,8 +18,8 @@ export type ReportPorts = {
   readonly routers: Pick<Routers, "of" | "finish">;
   /** How long reports that say nothing new are gathered before they are stored together. */
   readonly gatherMs: number;
-  /** Told of endpoints in which something changed that somebody may have to decide on. */
-  readonly onChange: (endpointId: EndpointGroupId) => void;
+  /** Told of endpoints in which a worker began or ceased to be busy; of news all servers are notified by the database. */
+  readonly onTurn: (endpointId: EndpointGroupId) => void;
 };
 
 const PER_BATCH = 500;
@@ -40,6 +41,10 @@ type Known = {
   url: string;
   version: string;
   failure: string;
+  /** As it said last. */
+  loadSeconds: number;
+  /** It was ready before when it said so: it is one of those who say it in each report. */
+  isRepeating: boolean;
   claimedPerf: number | undefined;
   observedPerf: number | undefined;
   perf: PerfWindow;
@@ -60,7 +65,7 @@ export class WorkerReports {
   private readonly known = new Map<InstanceId, Known>();
   private readonly lookups: MicroBatcher<InstanceId, Worker | undefined>;
   private readonly news: MicroBatcher<News, NewsOutcome>;
-  private readonly repeats: MicroBatcher<Reported, boolean>;
+  private readonly repeats: MicroBatcher<Reported, { readonly isReady: boolean } | undefined>;
   private forgotAtMs = 0;
 
   constructor(ports: ReportPorts) {
@@ -83,7 +88,7 @@ export class WorkerReports {
       run: async (batch) => {
         const newest = new Map(batch.map((reported) => [reported.instanceId, reported]));
         const stored = await withTransaction(database, clock, (tx) => updateReported(tx, [...newest.values()]));
-        return batch.map(({ instanceId }) => stored.has(instanceId));
+        return batch.map(({ instanceId }) => stored.get(instanceId));
       },
     });
   }
@@ -111,6 +116,7 @@ export class WorkerReports {
       known.perf = addServing(known.perf, serving, known.claimedPerf);
       known.addedDiskGb += report.addedDiskGb;
       known.isActive ||= report.newLoad > 0 || report.workingCount > 0;
+      if (report.loadSeconds === 0) [known.loadSeconds, known.isRepeating] = [0, false];
       routers.of(known.endpointGroupId)?.report(instanceId, report, nowMs);
       await this.storeRepeat(known, instanceId, report);
       return;
@@ -179,9 +185,10 @@ export class WorkerReports {
     known.claimedPerf = report.claimedPerf ?? known.claimedPerf;
     known.isActive = false;
     // Another process, and perhaps another recipe: what was seen of the last one is over.
-    if (report.isReady) [known.perf, known.observedPerf] = [NOTHING_SEEN, undefined];
+    if (isOfNewStart(known, report)) [known.perf, known.observedPerf] = [NOTHING_SEEN, undefined];
+    known.isRepeating = outcome.wasReady && report.loadSeconds > 0 && report.loadSeconds === known.loadSeconds;
+    known.loadSeconds = report.loadSeconds;
     this.noteStored(known, report);
-    this.ports.onChange(known.endpointGroupId);
   }
 
   private async storeRepeat(known: Known, instanceId: InstanceId, report: WorkerReport): Promise<void> {
@@ -200,11 +207,14 @@ export class WorkerReports {
     const { currentLoad, workingCount } = report;
     this.noteStored(known, report);
     const reported = { instanceId, currentLoad, workingCount, addedDiskGb, isActive, observedPerf: undefined };
-    if (!(await this.repeats.submit(reported))) {
+    const stored = await this.repeats.submit(reported);
+    if (stored === undefined) {
       this.known.delete(instanceId);
       throw unauthenticated("id and mtoken are not those of a worker.");
     }
-    if (isTurned) this.ports.onChange(known.endpointGroupId);
+    // It was ordered to start anew meanwhile: what it says of its start next may be of that.
+    if (!stored.isReady) known.isRepeating = false;
+    if (isTurned) this.ports.onTurn(known.endpointGroupId);
   }
 
   private noteStored(known: Known, { workingCount }: WorkerReport): void {
@@ -228,6 +238,8 @@ function toKnown(worker: Worker): Known | undefined {
     url: worker.url,
     version: worker.version,
     failure: worker.failure,
+    loadSeconds: 0,
+    isRepeating: false,
     claimedPerf: worker.claimedPerf,
     observedPerf: worker.observedPerf,
     perf: NOTHING_SEEN,
@@ -249,14 +261,18 @@ function isTokenOf(known: Known | undefined, token: string): boolean {
 
 /** What must be durable before the worker is told that we have it, since it says it once. */
 function isNews(known: Known, report: WorkerReport): boolean {
-  if (report.isReady || report.failure !== known.failure) return true;
-  if (report.url !== "" && trimmed(report.url) !== known.url) return true;
+  if (isOfNewStart(known, report) || report.failure !== known.failure) return true;
+  if (report.url !== "" && report.url !== known.url && keptForm(report.url) !== known.url) return true;
   if (report.version !== "" && report.version !== known.version) return true;
   return report.claimedPerf !== undefined && isOther(report.claimedPerf, known.claimedPerf, SAME_PART);
 }
 
-function trimmed(url: string): string {
-  return url.replace(/\/$/, "");
+/**
+ * It says that it is ready, as far as we know for the first time since it began. Two starts may take the same time: only
+ * who has said it twice in the same run is believed to mean the same when it says the same again.
+ */
+function isOfNewStart(known: Known, { loadSeconds }: WorkerReport): boolean {
+  return loadSeconds > 0 && !(known.isRepeating && loadSeconds === known.loadSeconds);
 }
 
 function isOther(value: number, known: number | undefined, part: number): boolean {

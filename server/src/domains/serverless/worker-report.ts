@@ -7,8 +7,11 @@ export type Speaker = { readonly instanceId: InstanceId; readonly token: string 
 export type WorkerReport = {
   readonly url: string;
   readonly version: string;
-  /** Its model was loaded just now. */
-  readonly isReady: boolean;
+  /**
+   * Seconds that its start took, above 0 once it is ready; 0 while it is not. Workers say it once, or in each report from
+   * then on: then it is the same, and tells nothing.
+   */
+  readonly loadSeconds: number;
   /** Units a second by its benchmark; undefined when it says none. */
   readonly claimedPerf: number | undefined;
   readonly servedLoad: number;
@@ -16,6 +19,7 @@ export type WorkerReport = {
   readonly currentLoad: number;
   readonly workingCount: number;
   readonly workingRequestIdxs: readonly number[];
+  /** Below 0 where it needs less than before. */
   readonly addedDiskGb: number;
   /** Why it failed; empty while it did not. */
   readonly failure: string;
@@ -49,14 +53,14 @@ export function readReport(body: Members): WorkerReport {
   return {
     url: readText(body["url"], URL_LENGTH_MAX),
     version: readText(body["version"], VERSION_LENGTH_MAX),
-    isReady: failure === "" && readNumber(body["loadtime"], NUMBER_MAX) > 0,
+    loadSeconds: failure === "" ? readNumber(body["loadtime"], NUMBER_MAX) : 0,
     claimedPerf: claimed > 0 ? claimed : undefined,
     servedLoad: readNumber(body["cur_perf"], NUMBER_MAX),
     newLoad: readNumber(body["new_load"], NUMBER_MAX),
     currentLoad,
     workingCount: Math.min(Math.max(Math.round(working), workingRequestIdxs.length), MAX_ID),
     workingRequestIdxs,
-    addedDiskGb: readNumber(body["additional_disk_usage"], DISK_GB_MAX),
+    addedDiskGb: readWithin(body["additional_disk_usage"], -DISK_GB_MAX, DISK_GB_MAX),
     failure,
   };
 }
@@ -81,7 +85,11 @@ function readRequestIdxs(value: unknown): readonly number[] {
 
 /** From zero up to a bound; whatever else is sent counts as nothing. */
 function readNumber(value: unknown, max: number): number {
-  return typeof value === "number" && Number.isFinite(value) ? Math.min(Math.max(value, 0), max) : 0;
+  return readWithin(value, 0, max);
+}
+
+function readWithin(value: unknown, min: number, max: number): number {
+  return typeof value === "number" && Number.isFinite(value) ? Math.min(Math.max(value, min), max) : 0;
 }
 
 function readText(value: unknown, lengthMax: number): string {

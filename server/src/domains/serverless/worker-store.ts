@@ -133,9 +133,15 @@ export type Reported = {
   readonly observedPerf: number | undefined;
 };
 
-/** Stores reports that say nothing new but how much there is to do. Those who are gone are left out of the answer. */
-export async function updateReported(tx: Tx, reported: readonly Reported[]): Promise<ReadonlySet<InstanceId>> {
-  if (reported.length === 0) return new Set();
+/**
+ * Stores reports that say nothing new but how much there is to do. Answers for each whether it is known to be ready; those
+ * who are gone are left out.
+ */
+export async function updateReported(
+  tx: Tx,
+  reported: readonly Reported[],
+): Promise<ReadonlyMap<InstanceId, { readonly isReady: boolean }>> {
+  if (reported.length === 0) return new Map();
   const rows = reported.map((one) => ({
     instance_id: one.instanceId,
     current_load: one.currentLoad,
@@ -144,7 +150,7 @@ export async function updateReported(tx: Tx, reported: readonly Reported[]): Pro
     active_at: one.isActive ? tx.now : null,
     observed_perf: one.observedPerf ?? null,
   }));
-  const { rows: updated } = await sql<{ instance_id: InstanceId }>`
+  const { rows: updated } = await sql<{ instance_id: InstanceId; is_ready: boolean }>`
     with said as (select * from json_populate_recordset(null::endpoint_workers, ${toJsonRows(rows)}::json)),
     locked as (
       select instance_id from endpoint_workers
@@ -155,14 +161,51 @@ export async function updateReported(tx: Tx, reported: readonly Reported[]): Pro
       reported_at = ${tx.now}::timestamptz,
       current_load = said.current_load,
       working_count = said.working_count,
-      disk_usage_gb = worker.disk_usage_gb + said.disk_usage_gb,
+      disk_usage_gb = greatest(0, worker.disk_usage_gb + said.disk_usage_gb),
       active_at = coalesce(said.active_at, worker.active_at),
       observed_perf = coalesce(said.observed_perf, worker.observed_perf)
     from said, locked
     where worker.instance_id = said.instance_id and worker.instance_id = locked.instance_id
-    returning worker.instance_id
+    returning worker.instance_id, worker.ready_at is not null as is_ready
   `.execute(tx.db);
-  return new Set(updated.map((row) => row.instance_id));
+  return new Map(updated.map((row) => [row.instance_id, { isReady: row.is_ready }]));
+}
+
+/** A worker as it is after a report that says something new, and what it did since what is stored of it. */
+export type Heard = { readonly worker: Worker; readonly addedDiskGb: number; readonly isActive: boolean };
+
+/** Stores what such reports say, of which a worker may have sent several; all of these workers are locked. */
+export async function updateHeard(tx: Tx, heard: readonly Heard[]): Promise<void> {
+  if (heard.length === 0) return;
+  const groups = Map.groupBy(heard, ({ worker }) => worker.instanceId);
+  const rows = [...groups.values()].flatMap((own) => {
+    const last = own.at(-1);
+    if (last === undefined) return [];
+    const addedDiskGb = own.reduce((sum, one) => sum + one.addedDiskGb, 0);
+    const activeAt = own.some(({ isActive }) => isActive) ? tx.now : null;
+    const { instanceId } = last.worker;
+    return { ...toColumns(last.worker), instance_id: instanceId, disk_usage_gb: addedDiskGb, active_at: activeAt };
+  });
+  await sql`
+    with said as (select * from json_populate_recordset(null::endpoint_workers, ${toJsonRows(rows)}::json))
+    update endpoint_workers as worker set
+      url = said.url,
+      version = said.version,
+      started_at = said.started_at,
+      ready_at = said.ready_at,
+      ready_generation = said.ready_generation,
+      reported_at = said.reported_at,
+      claimed_perf = said.claimed_perf,
+      observed_perf = said.observed_perf,
+      first_start_ms = said.first_start_ms,
+      warm_start_ms = said.warm_start_ms,
+      current_load = said.current_load,
+      working_count = said.working_count,
+      disk_usage_gb = greatest(0, worker.disk_usage_gb + said.disk_usage_gb),
+      active_at = coalesce(said.active_at, worker.active_at)
+    from said
+    where worker.instance_id = said.instance_id
+  `.execute(tx.db);
 }
 
 /** What may change of a worker; what is not named stays. */
