@@ -14,14 +14,21 @@ test("who a worker is and where it is reached, it reads from its variables", () 
   assert.deepEqual(readEnvironment(given, false), {
     ok: true,
     environment: {
-      ...{ id: 12, token: "secret", port: 3000, isSecure: false, isUnsecured: false, url: "http://192.0.2.5:20007" },
+      ...{ id: 12, token: "secret", port: 3000, innerPort: 3001, isSecure: false, isUnsecured: false },
+      url: "http://192.0.2.5:20007",
       reportAddresses: ["http://172.18.0.1:18432", "https://berth.example.com"],
     },
   });
-  const other = { ...given, WORKER_PORT: "9000", VAST_TCP_PORT_9000: "20008", PUBLIC_IPADDR: "2001:db8::1" };
-  const read = readEnvironment(other, false);
-  assert.ok(read.ok);
-  assert.deepEqual([read.environment.port, read.environment.url], [9000, "http://[2001:db8::1]:20008"]);
+  const other = { ...given, WORKER_PORT: "9000", WORKER_HTTP_PORT: "9100", VAST_TCP_PORT_9000: "20008" };
+  for (const PUBLIC_IPADDR of ["2001:db8::1", "2001:0DB8:0::1"]) {
+    const read = readEnvironment({ ...other, PUBLIC_IPADDR }, false);
+    assert.ok(read.ok);
+    const { port, innerPort, url } = read.environment;
+    assert.deepEqual([port, innerPort, url], [9000, 9100, "http://[2001:db8::1]:20008"], PUBLIC_IPADDR);
+  }
+  const wrong = readEnvironment({ ...other, PUBLIC_IPADDR: "2001:db8:::1" }, false);
+  assert.ok(!wrong.ok);
+  assert.deepEqual(wrong.problems, ["PUBLIC_IPADDR is not an address"]);
 });
 
 test("its address says TLS only where it has a certificate for it", () => {

@@ -6,6 +6,8 @@ export type WorkerEnvironment = {
   /** Servers to report to, without a slash at the end; the first that answers is enough. */
   readonly reportAddresses: readonly string[];
   readonly port: number;
+  /** Where programs of this container end sessions, without TLS. */
+  readonly innerPort: number;
   /** Where requests come in from outside: what is signed. */
   readonly url: string;
   readonly isSecure: boolean;
@@ -44,17 +46,26 @@ export function readEnvironment(variables: Variables, hasCertificate: boolean): 
   if (wrong !== undefined) problems.push("REPORT_ADDR is not a list of addresses that begin with http:// or https://");
   const speaker = problems.length === 0 ? { id, token, reportAddresses } : undefined;
   const port = need("WORKER_PORT", /^[1-9]\d{0,4}$/, "a port", PORT_DEFAULT);
+  const innerPort = need("WORKER_HTTP_PORT", /^[1-9]\d{0,4}$/, "a port", String(Number(port) + 1));
   const outer = need(`VAST_TCP_PORT_${port}`, /^[1-9]\d{0,4}$/, "a port");
   const address = need("PUBLIC_IPADDR", /^[\w.:-]+$/, "an address");
+  const host = hostOf(address);
+  if (host === undefined) problems.push("PUBLIC_IPADDR is not an address");
   if (problems.length > 0) return { ok: false, problems, speaker };
   const isSecure = isSet(variables["USE_SSL"]) && hasCertificate;
-  const host = address.includes(":") ? `[${address}]` : address;
   const environment = {
-    ...{ id, token, reportAddresses, port: Number(port), isSecure },
+    ...{ id, token, reportAddresses, port: Number(port), innerPort: Number(innerPort), isSecure },
     url: `${isSecure ? "https" : "http"}://${host}:${outer}`,
     isUnsecured: isSet(variables["UNSECURED"]),
   };
   return { ok: true, environment };
+}
+
+/** As the server signs it: IPv6 addresses have several spellings. */
+function hostOf(address: string): string | undefined {
+  if (!address.includes(":")) return address;
+  const url = `http://[${address}]/`;
+  return URL.canParse(url) ? new URL(url).hostname : undefined;
 }
 
 function isSet(value: string | undefined): boolean {

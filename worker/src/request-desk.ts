@@ -63,7 +63,7 @@ export class RequestDesk {
     const read = readRouted(text, isUnsecured);
     if (!read.ok) return answer(response, 422, read.problems);
     const { auth, sessionId } = read.value;
-    const session = sessionId === undefined ? undefined : sessions.use(sessionId, clock.monotonicMs());
+    const session = sessionId === undefined ? undefined : sessions.find(sessionId, clock.monotonicMs());
     const isWithin = session !== undefined && session.auth?.requestIdx === auth?.requestIdx;
     const forgery = await admission.findForgery(auth);
     if (forgery !== undefined) return refuse(response, forgery);
@@ -72,7 +72,10 @@ export class RequestDesk {
     }
     const load = this.#loadOf(route, read.value);
     // It comes again and again with what opened the session, and has the place that the session keeps.
-    if (isWithin) return { ...read.value, session, requestIdx: undefined, load };
+    if (isWithin) {
+      sessions.extend(session, clock.monotonicMs());
+      return { ...read.value, session, requestIdx: undefined, load };
+    }
     const requestIdx = auth?.requestIdx;
     const refusal = admission.findRepetition(auth) ?? admission.findCrowding();
     if (refusal !== undefined) {
@@ -80,6 +83,7 @@ export class RequestDesk {
       return refuse(response, refusal);
     }
     admission.accept(auth);
+    if (session !== undefined) sessions.extend(session, clock.monotonicMs());
     return { ...read.value, session, requestIdx, load };
   }
 

@@ -10,6 +10,8 @@ export type AuthData = {
 
 export type RoutedRequest = {
   readonly auth: AuthData | undefined;
+  /** The same as it came, with whatever else the router said. */
+  readonly authData: unknown;
   readonly sessionId: string | undefined;
   readonly payload: Members;
 };
@@ -40,7 +42,7 @@ export function readRouted(text: string, isUnsecured: boolean): Reading<RoutedRe
   };
   if (!auth.ok || !isMembers(payload) || Object.keys(problems).length > 0) return { ok: false, problems };
   const session = typeof sessionId === "string" && sessionId !== "" ? sessionId : undefined;
-  return { ok: true, value: { auth: auth.value, sessionId: session, payload } };
+  return { ok: true, value: { auth: auth.value, authData: auth_data, sessionId: session, payload } };
 }
 
 export function readAuth(value: unknown): Reading<AuthData> {

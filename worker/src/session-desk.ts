@@ -3,13 +3,14 @@ import { answer } from "./answers.ts";
 import { describe } from "./backend.ts";
 import type { RequestDesk } from "./request-desk.ts";
 import { isMembers, parse, readAuth } from "./routed-request.ts";
-import { isOpener, type Session } from "./sessions.ts";
+import { isOpener, KEPT_MS_MAX, type Session } from "./sessions.ts";
 
 export const SESSION_ROUTES = ["/session/create", "/session/get", "/session/end", "/session/health"] as const;
 export type SessionRoute = (typeof SESSION_ROUTES)[number];
 
 const CLOSE_LIMIT_MS = 30_000;
-const LIFETIME_SECONDS_MAX = 30 * 24 * 3600;
+/** Where a client asks for none. */
+const LIFETIME_SECONDS = 60;
 
 /** Sessions: requests of one client that belong together and to this worker, which keeps a place for them. */
 export class SessionDesk {
@@ -32,15 +33,20 @@ export class SessionDesk {
     if (typeof id !== "string") return answer(response, 422, { session_id: "is not a text" });
     const auth = readAuth(session_auth);
     if (!auth.ok && !isUnsecured) return answer(response, 422, { session_auth: auth.problems["auth_data"] });
-    const session = sessions.use(id, clock.monotonicMs());
-    if (session === undefined) return answer(response, 410, { error: "the session has ended" });
+    const session = sessions.find(id, clock.monotonicMs());
+    if (session === undefined) {
+      if (route === "/session/health") return answer(response, 200, { ok: false });
+      return answer(response, 410, { error: "the session has ended" });
+    }
     if (!isOpener(session, auth.ok ? auth.value : undefined)) {
       return answer(response, 401, { error: "the session was opened by somebody else" });
     }
-    if (route !== "/session/end") return answer(response, 200, this.#view(session));
+    sessions.keep(session, clock.monotonicMs());
+    if (route === "/session/health") return answer(response, 200, { ok: true });
+    if (route === "/session/get") return answer(response, 200, this.#view(session));
     sessions.remove(id);
     await this.#close(session);
-    return answer(response, 200, { session_id: id, ended: true });
+    return answer(response, 200, { ended: true, removed_session: id });
   }
 
   async closeExpired(): Promise<void> {
@@ -57,13 +63,13 @@ export class SessionDesk {
     const admitted = await this.#desk.admit("/session/create", request, response);
     if (admitted === undefined) return;
     const { workload, sessions, reporter, clock } = this.#desk.parts;
-    const { auth, payload, load, requestIdx, session: outer } = admitted;
-    const { lifetime, on_close_route: onCloseRoute, on_close_payload: onClosePayload } = payload;
+    const { auth, authData, payload, load, requestIdx, session: outer } = admitted;
+    const { lifetime = LIFETIME_SECONDS, on_close_route: onCloseRoute, on_close_payload: onClosePayload } = payload;
     if (outer !== undefined) {
       this.#desk.reject(requestIdx, load);
       return answer(response, 422, { session_id: "is that of a session, which opens no other" });
     }
-    if (typeof lifetime !== "number" || !(lifetime > 0) || lifetime > LIFETIME_SECONDS_MAX) {
+    if (typeof lifetime !== "number" || !(lifetime > 0) || lifetime * 1000 > KEPT_MS_MAX) {
       this.#desk.reject(requestIdx, load);
       return answer(response, 422, { payload: { lifetime: "is not a number of seconds" } });
     }
@@ -72,25 +78,34 @@ export class SessionDesk {
     workload.start(entry, at);
     reporter.changed();
     const session: Session = {
-      ...{ id: this.#newId(), auth, lifetimeMs: lifetime * 1000, entry, onClosePayload },
+      ...{ id: this.#newId(), auth, authData, lifetimeMs: lifetime * 1000, createdAt: at, entry, onClosePayload },
       onCloseRoute: typeof onCloseRoute === "string" && onCloseRoute.startsWith("/") ? onCloseRoute : undefined,
       expiresAtMs: clock.monotonicMs() + lifetime * 1000,
     };
     sessions.add(session);
-    answer(response, 201, this.#view(session));
+    answer(response, 201, { session_id: session.id, expiration: this.#expirationOf(session) });
   }
 
-  /** As clients read it: the time is in seconds since 1970. */
-  #view({ id, expiresAtMs }: Session): object {
-    const leftMs = expiresAtMs - this.#desk.parts.clock.monotonicMs();
-    return { session_id: id, expiration: this.#desk.nowSeconds() + leftMs / 1000 };
+  /** As clients read it: they take up a session by what it was opened with. */
+  #view(session: Session): object {
+    const { id, authData, lifetimeMs, createdAt, onCloseRoute, onClosePayload } = session;
+    return {
+      ...{ session_id: id, auth_data: authData ?? null, lifetime: lifetimeMs / 1000 },
+      ...{ expiration: this.#expirationOf(session), created_at: createdAt },
+      ...{ on_close_route: onCloseRoute ?? null, on_close_payload: onClosePayload ?? null },
+    };
   }
 
-  async #close({ onCloseRoute, onClosePayload, entry }: Session): Promise<void> {
+  /** In seconds since 1970. */
+  #expirationOf({ expiresAtMs }: Session): number {
+    return this.#desk.nowSeconds() + (expiresAtMs - this.#desk.parts.clock.monotonicMs()) / 1000;
+  }
+
+  async #close({ id, onCloseRoute, onClosePayload, entry }: Session): Promise<void> {
     const { backend, workload, reporter, log } = this.#desk.parts;
     if (onCloseRoute !== undefined) {
       try {
-        await backend.work(onCloseRoute, onClosePayload ?? {}, AbortSignal.timeout(CLOSE_LIMIT_MS));
+        await backend.work(onCloseRoute, farewellOf(id, onClosePayload), AbortSignal.timeout(CLOSE_LIMIT_MS));
       } catch (error) {
         log(`the backend failed at the end of a session, ${onCloseRoute}: ${describe(error)}`);
       }
@@ -98,4 +113,10 @@ export class SessionDesk {
     workload.end(entry, "Success", this.#desk.nowSeconds());
     reporter.changed();
   }
+}
+
+/** What the backend is told at the end: what the client wanted, and which session it was unless that says it too. */
+function farewellOf(id: string, payload: unknown): object {
+  if (isMembers(payload)) return { session_id: id, ...payload };
+  return payload === undefined || payload === null ? { session_id: id } : { session_id: id, payload };
 }

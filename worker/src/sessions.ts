@@ -5,13 +5,20 @@ import type { Entry } from "./workload.ts";
 export type Session = {
   readonly id: string;
   readonly auth: AuthData | undefined;
+  /** The same as its client sent it, who may ask for it back. */
+  readonly authData: unknown;
   readonly lifetimeMs: number;
+  /** Seconds since 1970. */
+  readonly createdAt: number;
   readonly onCloseRoute: string | undefined;
   readonly onClosePayload: unknown;
   /** The request that opened it; it is in progress for as long as the session lasts. */
   readonly entry: Entry;
   expiresAtMs: number;
 };
+
+/** The longest that a session may be asked for, and the longest that one is kept which is not used. */
+export const KEPT_MS_MAX = 30 * 24 * 3_600_000;
 
 /** Sessions of this worker; time is the monotonic clock's, since the other may be set while they last. */
 export class Sessions {
@@ -25,12 +32,20 @@ export class Sessions {
     this.#sessions.set(session.id, session);
   }
 
-  /** Finds one that has not expired, and extends it by its lifetime. */
-  use(id: string, nowMs: number): Session | undefined {
+  /** One that has not expired. */
+  find(id: string, nowMs: number): Session | undefined {
     const session = this.#sessions.get(id);
-    if (session === undefined || session.expiresAtMs <= nowMs) return undefined;
-    session.expiresAtMs = nowMs + session.lifetimeMs;
-    return session;
+    return session === undefined || session.expiresAtMs <= nowMs ? undefined : session;
+  }
+
+  /** Each request adds a lifetime; however many there were, it ends once nobody has come for `KEPT_MS_MAX`. */
+  extend(session: Session, nowMs: number): void {
+    session.expiresAtMs = Math.min(session.expiresAtMs + session.lifetimeMs, nowMs + KEPT_MS_MAX);
+  }
+
+  /** Whoever looks at it again and again keeps it, and adds nothing to what it has. */
+  keep(session: Session, nowMs: number): void {
+    session.expiresAtMs = Math.max(session.expiresAtMs, nowMs + session.lifetimeMs);
   }
 
   /** Whether it was there. */

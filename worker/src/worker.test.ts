@@ -330,7 +330,8 @@ test("a session keeps its place until it ends or expires, for whoever opened it"
       method: "POST",
       body: JSON.stringify({ session_id: "session-1", session_auth: authFor(url, { request_idx: idx, reqnum: idx }) }),
     });
-  assert.equal((await ask("/session/create", { auth: { request_idx: 9, reqnum: 9 } })).status, 422);
+  const forever = { payload: { lifetime: 1e9 } };
+  assert.equal((await ask("/session/create", { auth: { request_idx: 9, reqnum: 9 }, ...forever })).status, 422);
   const opened = await open(1);
   assert.equal(opened.status, 201);
   assert.equal(((await opened.json()) as { session_id: string }).session_id, "session-1");
@@ -347,9 +348,9 @@ test("a session keeps its place until it ends or expires, for whoever opened it"
     "its place is kept",
   );
   assert.equal((await use("end", 1)).status, 200);
-  assert.deepEqual(closed, ['{"bye":1}']);
+  assert.deepEqual(closed, ['{"session_id":"session-1","bye":1}']);
   await pass("its end", () => server.done.includes("1 Success"));
-  assert.equal((await use("health", 1)).status, 410);
+  assert.equal((await use("get", 1)).status, 410);
   assert.equal((await open(4)).status, 201);
   await pass("it expires", () => server.done.includes("4 Success"));
   assert.equal(closed.length, 2);

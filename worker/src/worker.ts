@@ -116,11 +116,31 @@ class Worker {
     server.listen(port);
     await once(server, "listening");
     log(`takes requests for ${routes.join(", ")} at ${url}, port ${port} here`);
+    const inner = await this.#openInner();
     this.#reporter.begin();
     const ready = this.#getReady();
     void ready.then((isReady) => (isReady ? this.#watch() : undefined));
     void this.#expireSessions();
-    return { url, ready, drain: (limitMs) => this.#drain(server, limitMs) };
+    return { url, ready, drain: (limitMs) => this.#drain([server, ...inner], limitMs) };
+  }
+
+  /** The backend ends sessions by itself, and knows neither the certificate nor the name in it. */
+  async #openInner(): Promise<readonly Server[]> {
+    const { innerPort } = this.#environment;
+    const server = createServer((request, response) => {
+      const isEnd = (request.url ?? "").split("?")[0] === "/session/end";
+      if (isEnd) void this.#serve(request, response);
+      else answer(response, 404, { error: "nothing is here" });
+    });
+    try {
+      server.listen(innerPort, "127.0.0.1");
+      await once(server, "listening");
+      return [server];
+    } catch (error) {
+      // Without it sessions end by their clients and by their time, which is no reason to serve nobody.
+      this.#options.log(`no sessions can be ended at port ${innerPort}: ${describe(error)}`);
+      return [];
+    }
   }
 
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -209,7 +229,7 @@ class Worker {
     }
   }
 
-  async #drain(server: Server, limitMs: number): Promise<void> {
+  async #drain(servers: readonly Server[], limitMs: number): Promise<void> {
     const { clock } = this.#options;
     this.#isEnding = true;
     this.#admission.state = "draining";
@@ -217,16 +237,20 @@ class Worker {
     await this.#sessionDesk.closeAll();
     while (this.#workload.workingCount > 0 && clock.monotonicMs() < endMs) await clock.sleep(DRAIN_POLL_MS);
     this.#ended.abort();
-    const closed = once(server, "close");
-    server.close();
-    server.closeAllConnections();
-    await closed;
+    await Promise.all(servers.map(close));
     await this.#reporter.settled();
     await this.#reporter.report();
   }
 }
 
 const DRAIN_POLL_MS = 50;
+
+async function close(server: Server): Promise<void> {
+  const closed = once(server, "close");
+  server.close();
+  server.closeAllConnections();
+  await closed;
+}
 
 function isSame(given: string, wanted: string): boolean {
   const digest = (text: string) => createHash("sha256").update(text).digest();

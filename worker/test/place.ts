@@ -80,6 +80,8 @@ export type Place = {
   readonly server: RecordingServer;
   readonly worker: RunningWorker;
   readonly url: string;
+  /** Where programs beside the worker end sessions. */
+  readonly innerUrl: string;
   readonly log: readonly string[];
   /** Moves the time on, a second at a time, until it is so. */
   pass(what: string, isSo: () => unknown): Promise<void>;
@@ -104,7 +106,7 @@ export async function aWorker(
   const clock = new ManualClock();
   const server = await RecordingServer.listen(t);
   const backendUrl = await listen(t, createServer(backend));
-  const port = await freePort();
+  const [port, innerPort] = await freePorts();
   const log: string[] = [];
   const worker = await startWorker({
     ...{ backendUrl, routes: ["/work"], healthPath: "/health", benchmark: { perf: 100 }, maxQueueSeconds: 30 },
@@ -113,14 +115,15 @@ export async function aWorker(
     log: (line) => log.push(line),
     environment: {
       ...{ CONTAINER_ID: "7", MASTER_TOKEN: TOKEN, REPORT_ADDR: server.url, PUBLIC_IPADDR: "127.0.0.1" },
-      ...{ WORKER_PORT: String(port), [`VAST_TCP_PORT_${port}`]: String(port), ...variables },
+      ...{ WORKER_PORT: String(port), [`VAST_TCP_PORT_${port}`]: String(port) },
+      ...{ WORKER_HTTP_PORT: String(innerPort), ...variables },
     },
     ...options,
   });
   t.after(() => worker.drain(0));
   const { url } = worker;
   return {
-    ...{ clock, server, worker, url, log },
+    ...{ clock, server, worker, url, innerUrl: `http://127.0.0.1:${innerPort}`, log },
     pass: (what, isSo) => pass(clock, what, isSo),
     ask: (route, { auth, payload = {}, sessionId, signal } = {}) =>
       fetch(`${url}${route}`, {
@@ -154,11 +157,20 @@ export function authFor(url: string, changes: Readonly<Record<string, unknown>> 
   return { ...own, ...changes };
 }
 
-async function freePort(): Promise<number> {
+/** Two that nobody listens on, asked for together so that they differ. */
+async function freePorts(): Promise<readonly [number, number]> {
+  const [one, other] = [await takePort(), await takePort()];
+  await Promise.all([one.close(), other.close()]);
+  return [one.port, other.port];
+}
+
+async function takePort(): Promise<{ readonly port: number; close(): Promise<void> }> {
   const server = createServer().listen(0);
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, "close");
-  return port;
+  const close = async () => {
+    server.close();
+    await once(server, "close");
+  };
+  return { port, close };
 }
