@@ -11,6 +11,8 @@ export type Job = {
   readonly requests: readonly string[];
   /** Sends the list over and over for so long; undefined sends each request once. */
   readonly repeatMs: number | undefined;
+  /** Each request has a moment of its own, so many a second, from which its latency counts; absent: as fast as it goes. */
+  readonly perSecond?: number;
   /** Whether answers are handed back and not only counted. */
   readonly keepsAnswers: boolean;
 };
@@ -64,9 +66,12 @@ class Run {
           socket.destroy();
           return;
         }
-        index = taken;
-        sentMs = performance.now();
-        socket.write(this.job.requests[index] ?? "");
+        index = taken.index;
+        const nowMs = performance.now();
+        const write = () => socket.write(this.job.requests[index] ?? "");
+        sentMs = taken.dueMs ?? nowMs;
+        if (sentMs > nowMs) setTimeout(write, Math.ceil(sentMs - nowMs));
+        else write();
       };
       const reader = new AnswerReader(this.job.keepsAnswers, (answer) => {
         this.latencies.push(performance.now() - sentMs);
@@ -81,13 +86,14 @@ class Run {
     });
   }
 
-  private take(): number | undefined {
-    const { repeatMs, requests } = this.job;
-    if (repeatMs !== undefined && performance.now() - this.startMs >= repeatMs) return undefined;
+  private take(): { readonly index: number; readonly dueMs: number | undefined } | undefined {
+    const { repeatMs, requests, perSecond } = this.job;
+    const dueMs = perSecond === undefined ? undefined : this.startMs + (this.next * 1000) / perSecond;
+    if (repeatMs !== undefined && (dueMs ?? performance.now()) - this.startMs >= repeatMs) return undefined;
     if (repeatMs === undefined && this.next >= requests.length) return undefined;
     const index = this.next % requests.length;
     this.next += 1;
-    return index;
+    return { index, dueMs };
   }
 }
 
