@@ -2,8 +2,15 @@
 // for them; others crash, lie about what they serve, or fall silent. Three hosts share this machine's engine.
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
+import { docker } from "../support/docker.ts";
 import { assertBill } from "../support/endpoint-bill.ts";
-import { makeEndpoint, UNITS_PER_SECOND, type Endpoint, type WorkerRecord } from "../support/endpoint-group.ts";
+import {
+  makeEndpoint,
+  UNITS_PER_SECOND,
+  type Endpoint,
+  type EndpointEvent,
+  type WorkerRecord,
+} from "../support/endpoint-group.ts";
 import { countedBy, type EndpointLoad, type Outcome } from "../support/endpoint-load.ts";
 import { NO_REMAINS, startEndpointMarket, type EndpointMarket } from "../support/endpoint-market.ts";
 import { aRenter, type Renter } from "../support/renter.ts";
@@ -20,6 +27,11 @@ const WORKERS_MAX = 3;
 const BENCHMARK_REQUESTS = 5;
 const ANSWERED = 2;
 const CLAIM = UNITS_PER_SECOND * 10;
+/** More than one worker serves, and less than two. */
+const STEADY_PER_SECOND = UNITS_PER_SECOND * 1.25;
+const STEADY_WORKERS = 2;
+/** A load that lasts for so long is expected to last. */
+const KNOWN_AFTER_S = 20;
 /** As a group pauses after its first failure, its second, its third. */
 const BACK_OFF_S = [10, 20, 40] as const;
 
@@ -33,6 +45,8 @@ describe("endpoint groups on three hosts", () => {
   let crashing: Endpoint;
   let lying: Endpoint;
   let silent: Endpoint;
+  let renewed: Endpoint;
+  let renewedGroup: number;
   const loads = new Map<Endpoint, EndpointLoad>();
   /** The request at which it fell silent. */
   let hung: Promise<Outcome>;
@@ -100,6 +114,9 @@ describe("endpoint groups on three hosts", () => {
     lying = await made("lying", ...both);
     await lying.addGroup({ TEST_CLAIMED_PERF: CLAIM }, ...one, "--max-workers", "1");
     await lying.addGroup({}, ...one, "--max-workers", "1");
+    const steady = ["--min-load", String(STEADY_PER_SECOND), "--cold-workers", String(STEADY_WORKERS)];
+    renewed = await made("renewed", ...steady, "--max-workers", String(STEADY_WORKERS + 2), "--cold-mult", "1");
+    renewedGroup = await renewed.addGroup({ TEST_RECIPE: 1 }, "--test-workers", String(STEADY_WORKERS));
   });
   after(async () => {
     await Promise.all([...loads.values()].map((load) => load.abandon()));
@@ -141,6 +158,31 @@ describe("endpoint groups on three hosts", () => {
     assert.ok(later.every((outcome) => "served" in outcome && outcome.served.worker !== liar.id));
     const seen = (await lying.workers()).find(({ id }) => id === liar.id)?.perf ?? Infinity;
     assert.ok(seen < CLAIM / 5, String(seen));
+  });
+
+  test("another recipe comes to one worker after the other: all requests are served at once, and capacity in use stays", async () => {
+    await untilWorkers(renewed, "both workers", (workers) => workers.filter(isReady).length === STEADY_WORKERS);
+    const load = loadOf(renewed);
+    load.setRate(STEADY_PER_SECOND);
+    await until("enough answers", () => load.outcomes.length > STEADY_PER_SECOND * KNOWN_AFTER_S);
+    await renewed.changeGroup(renewedGroup, { TEST_RECIPE: 2 });
+    await untilTold(renewed, /^All workers of worker group \d+ have its present recipe\.$/);
+    assertAnswered(await load.stop());
+    assert.equal(load.triedCount, load.sentCount, "no worker was ended, or refused one, that had been sent a request");
+    const counts = countsTakingRequests(await renewed.events());
+    assert.ok(counts.includes(STEADY_WORKERS + 1), "somebody stood in");
+    const begun = counts.indexOf(STEADY_WORKERS);
+    assert.deepEqual(
+      counts.slice(begun).filter((count) => count < STEADY_WORKERS),
+      [],
+    );
+    const workers = (await renewed.workers()).filter(isReady);
+    assert.ok(workers.length >= STEADY_WORKERS);
+    for (const { id } of workers) {
+      const containers = await market.containers(id);
+      const variables = await docker("inspect", "--format", "{{json .Config.Env}}", ...containers);
+      assert.ok(variables.includes('"TEST_RECIPE=2"') && containers.length === 1, variables);
+    }
   });
 
   test("without requests they go cold; those that need not be kept go, and the next request brings the last one back", async () => {
@@ -198,7 +240,7 @@ describe("endpoint groups on three hosts", () => {
 
   test("deleted, they leave nothing; the bill is what ran, under its endpoint, and the books agree", async () => {
     assertAnswered(await loadOf(lying).stop());
-    const all = [story, crashing, lying, silent];
+    const all = [story, crashing, lying, silent, renewed];
     const workers = await Promise.all(all.map(workersOf));
     for (const endpoint of all) {
       const present = (await endpoint.workers()).map(({ id }) => id);
@@ -243,6 +285,16 @@ function assertAnswered(outcomes: readonly Outcome[], ...partly: readonly string
   const { served, repeated } = countedBy(outcomes);
   assert.equal(repeated, 0);
   if (partly.length === 0) assert.equal(served, outcomes.length);
+}
+
+/** How many workers took requests, after each time that one began or ceased to. */
+function countsTakingRequests(events: readonly EndpointEvent[]): readonly number[] {
+  let count = 0;
+  return events.flatMap(({ sentence }): readonly number[] => {
+    if (/^Worker \d+ (is ready|takes requests again)/.test(sentence)) return [(count += 1)];
+    if (/^Worker \d+ (takes no more requests|failed)/.test(sentence)) return [(count -= 1)];
+    return [];
+  });
 }
 
 /** Others may stand between them. */

@@ -23,12 +23,16 @@ export type EndpointEvent = {
   readonly detail: { readonly reason?: string };
 };
 
+type Variables = Readonly<Record<string, string | number>>;
+
 /** An endpoint group of a renter, with its worker groups. */
 export type Endpoint = {
   readonly id: number;
   readonly options: EndpointOptions;
   /** Another worker group; `variables` are the switches of the program. Returns its id. */
-  addGroup(variables?: Readonly<Record<string, string | number>>, ...words: readonly string[]): Promise<number>;
+  addGroup(variables?: Variables, ...words: readonly string[]): Promise<number>;
+  /** Another recipe of such a group: the same program with these switches in place of the earlier ones. */
+  changeGroup(groupId: number, variables: Variables): Promise<void>;
   workers(): Promise<readonly WorkerRecord[]>;
   /** Oldest first. */
   events(): Promise<readonly EndpointEvent[]>;
@@ -47,15 +51,20 @@ export async function makeEndpoint(
   const id: number = made.result;
   const shown = JSON.parse(await renter.told("endpoint", "show", String(id), "--json"));
   const options = { baseUrl: url, endpoint: name, endpointKey: String(shown.api_key) };
+  const launchArgs = (variables: Variables) => {
+    const all = { TEST_UNITS_PER_SECOND: UNITS_PER_SECOND, ...variables };
+    const env = Object.entries(all).map(([key, value]) => `-e ${key}=${value}`);
+    return `--image ${image} --disk 8 --env '${env.join(" ")}' --args`;
+  };
   return {
     id,
     options,
     async addGroup(variables = {}, ...rest) {
-      const all = { TEST_UNITS_PER_SECOND: UNITS_PER_SECOND, ...variables };
-      const env = Object.entries(all).map(([key, value]) => `-e ${key}=${value}`);
-      const launch = `--image ${image} --disk 8 --env '${env.join(" ")}' --args`;
-      const recipe = ["--endpoint", String(id), "--search", "num_gpus=1", "--launch-args", launch];
+      const recipe = ["--endpoint", String(id), "--search", "num_gpus=1", "--launch-args", launchArgs(variables)];
       return JSON.parse(await renter.told("workergroup", "create", ...recipe, ...rest, "--json")).id;
+    },
+    async changeGroup(groupId, variables) {
+      await renter.told("workergroup", "update", String(groupId), "--launch-args", launchArgs(variables));
     },
     workers: () => renter.done("POST", "/get_endpoint_workers/", { id }),
     async events() {

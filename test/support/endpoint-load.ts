@@ -17,7 +17,7 @@ export type Served = {
 
 export type Outcome =
   | { readonly id: string; readonly status: number; readonly served: Served }
-  | { readonly id: string; readonly problem: string };
+  | { readonly id: string; readonly problem: string; readonly atMs: number };
 
 /** Clients that come by themselves, so many a second, however long those before them wait. */
 export type EndpointLoad = {
@@ -25,6 +25,8 @@ export type EndpointLoad = {
   /** One more, at once; resolves when it was answered. */
   ask(): Promise<Outcome>;
   readonly sentCount: number;
+  /** How often any of them was sent to a worker: once for each, unless a worker could not take it. */
+  readonly triedCount: number;
   readonly outcomes: readonly Outcome[];
   /** Nobody comes any more; resolves when all who came were answered. */
   stop(): Promise<readonly Outcome[]>;
@@ -36,11 +38,18 @@ export function startEndpointLoad(endpoint: EndpointOptions): EndpointLoad {
   const outcomes: Outcome[] = [];
   const underway = new Set<Promise<Outcome>>();
   const [ended, gone] = [new AbortController(), new AbortController()];
-  let [rate, owed, sentCount] = [0, 0, 0];
+  let [rate, owed, sentCount, triedCount] = [0, 0, 0, 0];
+  const counted: EndpointOptions = {
+    ...endpoint,
+    fetch: (target, init) => {
+      if (target instanceof URL && target.pathname === ROUTE) triedCount += 1;
+      return fetch(target, init);
+    },
+  };
 
   const ask = (): Promise<Outcome> => {
     sentCount += 1;
-    const asked = request(endpoint, `${endpoint.endpoint}-${sentCount}`, gone.signal).then((outcome) => {
+    const asked = request(counted, `${endpoint.endpoint}-${sentCount}`, gone.signal).then((outcome) => {
       outcomes.push(outcome);
       underway.delete(asked);
       return outcome;
@@ -65,6 +74,9 @@ export function startEndpointLoad(endpoint: EndpointOptions): EndpointLoad {
     get sentCount() {
       return sentCount;
     },
+    get triedCount() {
+      return triedCount;
+    },
     outcomes,
     async stop() {
       ended.abort();
@@ -88,7 +100,7 @@ async function request(endpoint: EndpointOptions, id: string, signal: AbortSigna
     const { response } = await callEndpoint(endpoint, { route: ROUTE, cost: UNITS, payload, signal });
     return { id, status: response.status, served: (await response.json()) as Served };
   } catch (error) {
-    return { id, problem: String(error) };
+    return { id, problem: String(error), atMs: performance.now() };
   }
 }
 
