@@ -154,6 +154,7 @@ export type AdminPayoutsAnswer = {
     readonly method: string | null;
     readonly reference: string | null;
     readonly failure: string | null;
+    readonly returned: number;
     readonly settled_at: number | null;
     readonly user_id: number;
     readonly email: string | null;
@@ -183,6 +184,7 @@ export type AdminPayoutAnswer = {
     readonly method: string | null;
     readonly reference: string | null;
     readonly failure: string | null;
+    readonly returned: number;
     readonly settled_at: number | null;
     readonly user_id: number;
     readonly email: string | null;
@@ -703,6 +705,7 @@ export type BillingPayoutsAnswer = {
     readonly method: string | null;
     readonly reference: string | null;
     readonly failure: string | null;
+    readonly returned: number;
     readonly settled_at: number | null;
   })[];
 };
@@ -1976,6 +1979,53 @@ export function instanceList(client: Client, options?: CallOptions): Promise<Ins
   return client.request({ method: "GET", path: "/api/v0/instances/" }, options);
 }
 
+export type InstanceUpdateBulkInput = {
+  readonly body: {
+    readonly state: "running" | "stopped";
+    readonly ids: readonly number[];
+    readonly [key: string]: unknown;
+  };
+};
+
+export type InstanceUpdateBulkAnswer = {
+  readonly success: true;
+  readonly msg: string;
+  readonly results: readonly {
+    readonly id: number;
+    readonly success: boolean;
+    readonly error?: string;
+    readonly msg?: string;
+  }[];
+};
+
+/** Start or stop each of these instances: `PUT /api/v0/instances/` */
+export function instanceUpdateBulk(client: Client, input: InstanceUpdateBulkInput, options?: CallOptions): Promise<InstanceUpdateBulkAnswer> {
+  return client.request({ method: "PUT", path: "/api/v0/instances/", body: input.body ?? {} }, options);
+}
+
+export type InstanceDestroyBulkInput = {
+  readonly body: {
+    readonly instance_ids: readonly number[];
+    readonly [key: string]: unknown;
+  };
+};
+
+export type InstanceDestroyBulkAnswer = {
+  readonly success: true;
+  readonly msg: string;
+  readonly results: readonly {
+    readonly id: number;
+    readonly success: boolean;
+    readonly error?: string;
+    readonly msg?: string;
+  }[];
+};
+
+/** Destroy each of these instances: `DELETE /api/v0/instances/` */
+export function instanceDestroyBulk(client: Client, input: InstanceDestroyBulkInput, options?: CallOptions): Promise<InstanceDestroyBulkAnswer> {
+  return client.request({ method: "DELETE", path: "/api/v0/instances/", body: input.body ?? {} }, options);
+}
+
 export type InstanceAcceptPriceIncreaseInput = {
   readonly body: {
     readonly pending_price_increase_id: number;
@@ -2048,6 +2098,19 @@ export type InstanceExecuteAnswer = {
 /** Run ls, rm or du in the files of an instance: `PUT /api/v0/instances/command/{id}/` */
 export function instanceExecute(client: Client, input: InstanceExecuteInput, options?: CallOptions): Promise<InstanceExecuteAnswer> {
   return client.request({ method: "PUT", path: `/api/v0/instances/command/${encodeURIComponent(input.id)}/`, body: input.body ?? {} }, options);
+}
+
+export type InstanceFiltersAnswer = {
+  readonly filters: readonly ({
+    readonly actual_status: string | null;
+    readonly verification: string;
+    readonly gpu_name: string;
+  })[];
+};
+
+/** By which values the caller's instances can be filtered: `GET /api/v0/instances/filters/` */
+export function instanceFilters(client: Client, options?: CallOptions): Promise<InstanceFiltersAnswer> {
+  return client.request({ method: "GET", path: "/api/v0/instances/filters/" }, options);
 }
 
 export type InstanceListPriceIncreasesAnswer = {
@@ -2164,6 +2227,29 @@ export type InstanceRequestLogsAnswer = {
 /** Fetch the logs of an instance: `PUT /api/v0/instances/request_logs/{id}/` */
 export function instanceRequestLogs(client: Client, input: InstanceRequestLogsInput, options?: CallOptions): Promise<InstanceRequestLogsAnswer> {
   return client.request({ method: "PUT", path: `/api/v0/instances/request_logs/${encodeURIComponent(input.id)}/`, body: input.body ?? {} }, options);
+}
+
+export type InstanceStartBulkInput = {
+  readonly body: {
+    readonly IDs: readonly number[];
+    readonly [key: string]: unknown;
+  };
+};
+
+export type InstanceStartBulkAnswer = {
+  readonly success: true;
+  readonly msg: string;
+  readonly results: readonly {
+    readonly id: number;
+    readonly success: boolean;
+    readonly error?: string;
+    readonly msg?: string;
+  }[];
+};
+
+/** Start each of these instances: `POST /api/v0/instances/start/` */
+export function instanceStartBulk(client: Client, input: InstanceStartBulkInput, options?: CallOptions): Promise<InstanceStartBulkAnswer> {
+  return client.request({ method: "POST", path: "/api/v0/instances/start/", body: input.body ?? {} }, options);
 }
 
 export type InstanceTakeSnapshotInput = {
@@ -4605,8 +4691,9 @@ export type UserUpdateInput = {
     readonly billaddress_zip?: string;
     readonly billaddress_country?: string;
     readonly taxinfo?: string;
-    readonly balance_threshold?: number;
-    readonly balance_threshold_enabled?: boolean;
+    readonly billaddress_taxinfo?: string;
+    readonly balance_threshold?: number | string;
+    readonly balance_threshold_enabled?: boolean | string;
   };
 };
 
