@@ -145,7 +145,6 @@ export function buildApp(dependencies: AppDependencies): BerthApp {
   const routers = new Routers({ database, clock, log, processName: random(8).toString("hex") });
   const { autoscaler, reports } = createAutoscaling({
     ...{ database, clock, secret, sealer, desk, routers, search },
-    rootCertificate: () => rootCertificate({ database, clock, sealer }),
     reportAddress: dependencies.payments?.publicUrl,
     gatherMs: dependencies.gatherMs ?? 0,
   });

@@ -2,7 +2,13 @@ import type { Clock } from "../base/clock.ts";
 import type { InstanceId } from "../base/ids.ts";
 import type { Sealer } from "../base/seal.ts";
 import type { Database } from "../db/connect.ts";
-import { destroyIfPresent, instanceKeyMaker, workerTokenOf, type OrderDesk } from "../domains/instances/index.ts";
+import {
+  destroyIfPresent,
+  instanceKeyMaker,
+  rootCertificate,
+  workerTokenOf,
+  type OrderDesk,
+} from "../domains/instances/index.ts";
 import { Autoscaler, decide, updateTeller, WorkerReports, type Routers } from "../domains/serverless/index.ts";
 import type { OfferRecord } from "../domains/market/index.ts";
 
@@ -14,8 +20,6 @@ type Means = {
   readonly desk: OrderDesk;
   readonly routers: Routers;
   readonly search: (query: Readonly<Record<string, unknown>>) => readonly OfferRecord[];
-  /** Of the authority that signs the certificates of workers. */
-  readonly rootCertificate: () => Promise<string>;
   /** Where workers report to; undefined where their hosts' agents say so. */
   readonly reportAddress: string | undefined;
   /** How long reports that say nothing new are gathered. */
@@ -27,7 +31,7 @@ export function createAutoscaling(means: Means): { readonly autoscaler: Autoscal
   const { secret, routers } = means;
   const keyOf = instanceKeyMaker(secret);
   const tokenOf = (id: InstanceId) => workerTokenOf(keyOf(id).secret);
-  const tellUpdate = updateTeller(means.rootCertificate);
+  const tellUpdate = updateTeller(() => rootCertificate(means));
   const autoscaler = new Autoscaler({ ...means, decide, tokenOf, tellUpdate, destroyInstance: destroyIfPresent });
   const reports = new WorkerReports({ ...means, onTurn: (id) => autoscaler.noteSoon(id) });
   routers.onPressure((id) => autoscaler.note(id));
