@@ -173,6 +173,61 @@ test("a run that is over counts nothing of the time after the next one has begun
   assert.equal(await counted(2), 10 * MINUTE_MS);
 });
 
+test("a run that its host fenced and started again before it heard of the next one is counted up to that", async (t) => {
+  const { world, host, id, tell, counted } = await running(t);
+  world.clock.jump(MINUTE_MS);
+  await tell(MINUTE_MS);
+  await host.disconnect();
+  world.clock.jump(2 * LEASE_MS);
+  await host.connect();
+  assert.deepEqual([host.order(id)?.run, host.order(id)?.generation], ["running", 1], "as it was told, it starts it");
+  const fencedMs = MINUTE_MS + LEASE_MS;
+  await tell(fencedMs, { state: "stopped" });
+  assert.equal((await stored(world, id)).generation, 2);
+  assert.equal(await counted(), MINUTE_MS);
+  await host.disconnect();
+  world.clock.jump(28 * SECOND_MS);
+  await host.connect();
+  const counters = (runningMs: number) => ({ running_ms: runningMs, received_bytes: 0, sent_bytes: 0 });
+  const last = { instance_id: id, generation: 1, state: "stopped", counters: counters(fencedMs + 28_000) } as const;
+  for (let round = 1; round <= 2; round += 1) {
+    await host.report([last, { instance_id: id, generation: 2, state: "starting" }]);
+    assert.equal(await counted(), MINUTE_MS + 28 * SECOND_MS);
+    world.clock.jump(SECOND_MS);
+  }
+  await host.report([{ instance_id: id, generation: 2, state: "running", counters: counters(SECOND_MS) }]);
+  await tell(2 * fencedMs, { state: "stopped" });
+  assert.deepEqual([await counted(), await counted(2)], [MINUTE_MS + 29 * SECOND_MS, SECOND_MS], "one after the other");
+  await world.runLoop("settle-runs");
+  await world.assertBooks();
+});
+
+for (const [what, isLost] of [
+  ["its host has said that nothing runs", false],
+  ["its host is lost", true],
+] as const) {
+  test(`nothing is counted for the runs before the last one either, once ${what}`, async (t) => {
+    const { world, host, user, id, tell, counted } = await running(t);
+    world.clock.jump(MINUTE_MS);
+    await tell(MINUTE_MS);
+    await reboot(world, user, id);
+    await setState(world, user, id, "stopped");
+    if (isLost) {
+      await host.disconnect();
+      world.clock.jump(2 * LEASE_MS);
+      assert.deepEqual(await world.runLoop("release-lost-hosts"), { machines: 1, released: 1 });
+      await host.connect();
+    } else await host.obey();
+    assert.deepEqual([(await stored(world, id)).phase, (await stored(world, id)).generation], ["stopped", 2]);
+    for (let round = 1; round <= 3; round += 1) {
+      world.clock.jump(MINUTE_MS);
+      await tell((1 + round) * MINUTE_MS, { state: round === 1 ? "stopped" : "running" });
+    }
+    assert.deepEqual([await counted(), await counted(2)], [MINUTE_MS, 0]);
+    await world.assertBooks();
+  });
+}
+
 /** A rented instance of which nothing was heard yet; times are told from its beginning on. */
 async function unheard(t: TestContext) {
   const world = await testApp(t);
@@ -219,9 +274,7 @@ test("a run is never counted into the time of a later one, if nothing was ever h
   await host.report([say(1, "running", 1000)]);
   await reboot(world, user, id);
   world.clock.jump(10 * SECOND_MS);
-  await setState(world, user, id, "stopped");
-  await host.obey();
-  await setState(world, user, id, "running");
+  await world.call({ method: "PUT", url: `/api/v0/instances/recycle/${id}/`, secret: user.secret, body: {} });
   assert.equal((await stored(world, id)).generation, 3);
   world.clock.jump(10 * SECOND_MS);
   await host.report([say(3, "running", 4000)]);

@@ -1,5 +1,6 @@
 import { sql } from "kysely";
 import type { InstanceId, MachineId } from "../../base/ids.ts";
+import { bigints, integers, jsons, timestamps } from "../../db/arrays.ts";
 import { insertRows } from "../../db/insert-rows.ts";
 import type { Reader, Tx } from "../../db/transaction.ts";
 import type { CountedRun } from "./counting.ts";
@@ -117,7 +118,7 @@ export type RaisedRun = RunKey & CountedRun & { readonly usage: Usage | undefine
 
 export async function storeCounters(tx: Tx, runs: readonly RaisedRun[]): Promise<void> {
   if (runs.length === 0) return;
-  const column = <T>(pick: (run: RaisedRun) => T) => runs.map(pick);
+  const counts = (pick: (run: RaisedRun) => bigint) => bigints(runs.map(pick));
   await sql`
     update instance_runs as run set
       running_ms = raised.running_ms, received_bytes = raised.received_bytes, sent_bytes = raised.sent_bytes,
@@ -125,14 +126,14 @@ export async function storeCounters(tx: Tx, runs: readonly RaisedRun[]): Promise
       heard_sent_bytes = raised.heard_sent_bytes, spare_ms = raised.spare_ms,
       metered_from_at = raised.metered_from_at, usage = raised.usage, last_counted_at = raised.last_counted_at
     from unnest(
-      ${column((run) => run.instanceId)}::integer[], ${column((run) => run.generation)}::integer[],
-      ${column((run) => run.runningMs)}::bigint[], ${column((run) => run.receivedBytes)}::bigint[],
-      ${column((run) => run.sentBytes)}::bigint[], ${column((run) => run.heardRunningMs)}::bigint[],
-      ${column((run) => run.heardReceivedBytes)}::bigint[], ${column((run) => run.heardSentBytes)}::bigint[],
-      ${column((run) => run.spareMs)}::bigint[],
-      ${column((run) => run.meteredFromAt ?? null)}::timestamptz[],
-      ${column(({ usage }) => (usage === undefined ? null : JSON.stringify(usage)))}::jsonb[],
-      ${column((run) => run.lastCountedAt)}::timestamptz[]
+      ${integers(runs.map((run) => run.instanceId))}::integer[], ${integers(runs.map((run) => run.generation))}::integer[],
+      ${counts((run) => run.runningMs)}::bigint[], ${counts((run) => run.receivedBytes)}::bigint[],
+      ${counts((run) => run.sentBytes)}::bigint[], ${counts((run) => run.heardRunningMs)}::bigint[],
+      ${counts((run) => run.heardReceivedBytes)}::bigint[], ${counts((run) => run.heardSentBytes)}::bigint[],
+      ${counts((run) => run.spareMs)}::bigint[],
+      ${timestamps(runs.map((run) => run.meteredFromAt?.getTime()))}::timestamptz[],
+      ${jsons(runs.map(({ usage }) => (usage === undefined ? null : JSON.stringify(usage))))}::jsonb[],
+      ${timestamps(runs.map((run) => run.lastCountedAt.getTime()))}::timestamptz[]
     ) as raised (instance_id, generation, running_ms, received_bytes, sent_bytes, heard_running_ms,
       heard_received_bytes, heard_sent_bytes, spare_ms, metered_from_at, usage, last_counted_at)
     where run.instance_id = raised.instance_id and run.generation = raised.generation
@@ -140,18 +141,19 @@ export async function storeCounters(tx: Tx, runs: readonly RaisedRun[]): Promise
 }
 
 /**
- * Notes until when somebody saw these runs, which are over: what is told of the time after that counts nothing. One that
- * was over before stays as it was.
+ * Notes until when somebody saw these runs, which are over, and with each all before it: what is told of the time after
+ * that counts nothing. One that was over before stays as it was.
  */
 export async function sealRuns(tx: Tx, runs: readonly (RunKey & { readonly at: Date })[]): Promise<void> {
   if (runs.length === 0) return;
   await sql`
-    update instance_runs as run set sealed_at = least(run.sealed_at, over.at), spare_ms = 0
+    update instance_runs as run set sealed_at = over.at, spare_ms = 0
     from unnest(
       ${runs.map((run) => run.instanceId)}::integer[], ${runs.map((run) => run.generation)}::integer[],
       ${runs.map((run) => run.at)}::timestamptz[]
     ) as over (instance_id, generation, at)
-    where run.instance_id = over.instance_id and run.generation = over.generation
+    where run.instance_id = over.instance_id and run.generation <= over.generation
+      and (run.sealed_at is null or run.sealed_at > over.at)
   `.execute(tx.db);
 }
 

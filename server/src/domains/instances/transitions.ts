@@ -136,9 +136,15 @@ async function applyAll(tx: Tx, happenings: readonly Happening[], after: Consequ
 /** What its host has to say before a run is over, or cannot say any more. */
 const LAST_EVENTS: ReadonlySet<LifecycleEvent> = new Set(["containerStopped", "containerAbsent", "hostLost"]);
 
-/** Runs that are over count nothing more. Of a lost host, nobody saw what it did since it was heard of last. */
+/**
+ * Runs that are over count nothing more. Of a lost host, nobody saw what it did since it was heard of last. A run that
+ * its host stopped against its orders is not over for certain: the host may start it again before it hears of the next,
+ * up to whose beginning it is counted.
+ */
 async function sealEnded(tx: Tx, moves: readonly Move[]): Promise<void> {
-  const over = moves.filter(({ happening }) => LAST_EVENTS.has(happening.event));
+  const over = moves.filter(
+    ({ happening, effects }) => LAST_EVENTS.has(happening.event) && !effects.includes("newGeneration"),
+  );
   const lost = over.filter(({ happening }) => happening.event === "hostLost");
   const lostOn = [...new Set(lost.map(({ from }) => from.machineId))];
   const spans = await listSpans(tx.db, lostOn, tx.now);
