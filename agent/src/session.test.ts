@@ -185,6 +185,30 @@ describe("a session", () => {
     assert.ok(counters !== undefined && counters.running_ms >= 8_000 && counters.running_ms < 15_000);
   });
 
+  it("what was stopped at the end of the lease waits for the orders of now, however often a report is answered", async () => {
+    start();
+    world.server.desire([order(1), order(2)]);
+    await world.clock.until("both running", () => isState(1, "running")() && isState(2, "running")());
+    world.server.acknowledges = false;
+    world.server.welcomes = false;
+    await world.clock.advance(12_000);
+    assert.equal(await running(), 0);
+    world.server.acknowledges = true;
+    world.server.welcomes = true;
+    world.server.tells = false;
+    const isBack = () => world.server.peer.reports.length >= 3;
+    await world.clock.until("several reports of a new connection", isBack);
+    assert.equal(await running(), 0, "the devices of either may be somebody else's now");
+    world.server.tells = true;
+    world.server.desire([order(1), order(2, { run: "stopped" })]);
+    await world.clock.until("running again", isState(1, "running"));
+    assert.equal(world.server.observed(2)?.state, "stopped");
+    const since = world.server.peer.reports.flatMap((report) => report.instances);
+    assert.ok(since.every((one) => one.instance_id !== 2 || one.state === "stopped"));
+    await world.clock.advance(15_000);
+    assert.equal(await running(), 1, "from then on answers renew the lease");
+  });
+
   for (const hours of [1, -1]) {
     it(`the wall clock jumping by ${hours} h changes neither what runs nor what is counted`, async () => {
       start();

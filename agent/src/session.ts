@@ -231,9 +231,10 @@ export class Session {
       return;
     }
     connection.desired_version = desired.version;
+    // First, so that a lease that was over gives life to what is wanted now and to nothing that was wanted before.
+    this.#deps.host.setDesired(desired);
     // It was sent in answer to this connection's hello, so the server was there after that.
     this.#renewLease(connection.hello_at_ms);
-    this.#deps.host.setDesired(desired);
   }
 
   #onAcknowledge(
@@ -247,7 +248,8 @@ export class Session {
     this.#attempts = 0;
     connection.outstanding = connection.outstanding.filter((report) => report.sequence > sequence);
     this.#deps.host.acknowledge(found.finals);
-    this.#renewLease(found.sent_at_ms);
+    // Orders of an earlier connection may have been withdrawn since: nothing is run by them once the lease was over.
+    if (connection.desired_version > 0) this.#renewLease(found.sent_at_ms);
     if (this.#isReportDue) this.changed("state");
   }
 

@@ -39,6 +39,8 @@ export class FakeServer {
   asked_heartbeat_ms: number | undefined;
   /** While false, nobody is welcomed. */
   welcomes = true;
+  /** While false, nobody is told what is desired: reading it takes long. */
+  tells = true;
   #desired: readonly DesiredInstance[] | undefined;
   #version = 0;
   #waiting = new Set<() => void>();
@@ -171,7 +173,7 @@ export class FakeServer {
   }
 
   #pushDesired(socket: WebSocket): void {
-    if (!this.#desired) return;
+    if (!this.#desired || !this.tells) return;
     this.send(socket, { kind: "desired", version: this.#version, instances: [...this.#desired], volumes: [] });
   }
 
