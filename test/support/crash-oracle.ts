@@ -23,6 +23,18 @@ export type Findings = {
 
 /** Waits until all is settled, and looks at everything. */
 export async function auditCrash(world: CrashWorld, clients: CrashClients): Promise<Findings> {
+  const books = await auditBooks(world);
+  const problems = [
+    ...books.problems,
+    ...(await auditAcknowledged(world, clients)),
+    ...(await auditCredit(world, clients)),
+    ...(await auditStorage(world, clients)),
+  ];
+  return { ...books, problems };
+}
+
+/** What must be so whatever was asked for: the product's own audit, the ledger, and what has run against what was charged. */
+export async function auditBooks(world: CrashWorld): Promise<Findings> {
   const unsettled: string[] = [];
   await untilSettled(world).catch((error: unknown) => unsettled.push(String(error)));
   const { code, stdout, stderr } = await world.berth.cli("audit", "--full");
@@ -36,11 +48,8 @@ export async function auditCrash(world: CrashWorld, clients: CrashClients): Prom
     ...(code === 0 ? [] : [`./berth audit --full ended with ${code}: ${stdout}${stderr}`]),
     ...(await auditLedger(world)),
     ...(await auditLines(world)),
-    ...(await auditAcknowledged(world, clients)),
-    ...(await auditCredit(world, clients)),
     ...verdicts.flatMap(({ problem }) => problem ?? []),
     ...judgeTogether(verdicts),
-    ...(await auditStorage(world, clients)),
   ];
   return {
     problems,

@@ -8,11 +8,20 @@ import path from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { systemClock } from "../../server/src/base/clock.ts";
 import { cleanEnvironment, NO_LIMITS, removeDataDir, startBerth, type Berth, type Ended } from "./berth.ts";
-import { losePower, readEngineRuns, type EngineRun } from "./lasting-engine.ts";
+import {
+  countContainers,
+  losePower,
+  readEngineRuns,
+  readRunning,
+  type EngineRun,
+  type RunningContainer,
+} from "./lasting-engine.ts";
 import { until } from "./until.ts";
 
 const HOSTS_MAIN = path.join(import.meta.dirname, "lasting-hosts.ts");
 const [RACKS, HOSTS_PER_RACK, GPUS_PER_HOST] = [3, 2, 4];
+/** Programs of workers listen there, outside of what the system gives to others by itself. */
+const [PORT_FIRST, PORTS_PER_RACK] = [22_000, 200];
 /** Short, so that an absence of a minute is a lost host, and longer than any start of a server on a busy machine. */
 export const LEASE_MS = 40_000;
 /** So long that every container has stopped by itself. */
@@ -80,6 +89,8 @@ export class CrashWorld {
     await mkdir(stateDir, { recursive: true });
     const made = await this.berth.call("POST", "/api/v0/hosts/tokens/", { key: owner.key, body: {} });
     const words = ["--server", this.berth.url, "--token", String(made.body.token), "--state-dir", stateDir];
+    const firstPort = PORT_FIRST + number * PORTS_PER_RACK;
+    words.push("--port-range", `${firstPort}-${firstPort + PORTS_PER_RACK - 1}`);
     const rack: Omit<Rack, "child"> = { owner, stateDir, words, bootCount: 1 };
     return Object.assign(rack, { child: startAgents(rack) });
   }
@@ -106,6 +117,16 @@ export class CrashWorld {
     return this.racks.flatMap((rack) =>
       hostsOf(rack).map((host) => ({ runs: readEngineRuns(engineOf(host)), outages: outagesOf(readLink(host)) })),
     );
+  }
+
+  /** What runs in all engines now. */
+  running(): readonly RunningContainer[] {
+    return this.racks.flatMap((rack) => hostsOf(rack).flatMap((host) => readRunning(engineOf(host))));
+  }
+
+  /** How many containers there are in all engines. */
+  containerCount(): number {
+    return this.racks.flatMap(hostsOf).reduce((sum, host) => sum + countContainers(engineOf(host)), 0);
   }
 
   /** Kills, restarts what died, and waits until it works again; says what exactly was killed. */

@@ -18,6 +18,8 @@ export type EngineRun = {
   was_lost?: boolean;
 };
 
+export type RunningContainer = { readonly id: string; readonly started_at_ms: number; readonly spec: ContainerSpec };
+
 type Kept = Pick<Container, "phase" | "exit_code" | "started_at_ms" | "finished_at_ms"> & { spec: ContainerSpec };
 type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
 type State = {
@@ -46,6 +48,19 @@ export type LastingInput = {
 /** Every run that the engine of this file ever had. */
 export function readEngineRuns(file: string): readonly EngineRun[] {
   return existsSync(file) ? readState(file).runs : [];
+}
+
+/** What runs there now, with the variables and ports that it was made with. */
+export function readRunning(file: string): readonly RunningContainer[] {
+  if (!existsSync(file)) return [];
+  return Object.entries(readState(file).containers).flatMap(([id, { spec, phase, started_at_ms }]) =>
+    phase === "running" ? [{ id, started_at_ms: started_at_ms ?? 0, spec }] : [],
+  );
+}
+
+/** How many containers are left there, running or not. */
+export function countContainers(file: string): number {
+  return existsSync(file) ? Object.keys(readState(file).containers).length : 0;
 }
 
 /** The power goes: what ran ends now, and the engine learns of it when the machine is up again. Its agent is dead. */

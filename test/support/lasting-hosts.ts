@@ -40,6 +40,13 @@ function withLinkNotes(log: Log, file: string): Log {
   };
 }
 
+/** All hosts have one address: each gets ports that no other has. */
+function portsOf(index: number): typeof options.port_range {
+  const { first, last } = options.port_range;
+  const count = Math.floor((last - first + 1) / options.simulate);
+  return { first: first + index * count, last: first + (index + 1) * count - 1 };
+}
+
 const hosts = await Promise.all(
   Array.from({ length: options.simulate }, async (_, index) => {
     const host_key = `${membership.host_key}-${index + 1}`;
@@ -47,6 +54,7 @@ const hosts = await Promise.all(
     return startHost({
       ...options,
       ...membership,
+      port_range: portsOf(index),
       host_key,
       clock: systemClock,
       random: Math.random,
@@ -58,7 +66,7 @@ const hosts = await Promise.all(
       common_mounts: [],
       sandbox: undefined,
       inventory: inventMachine({
-        ...{ host_key, number: index + 1, public_ipaddr: ADDRESS, port_range: options.port_range },
+        ...{ host_key, number: index + 1, public_ipaddr: ADDRESS, port_range: portsOf(index) },
         gpu_count: options.simulate_gpus || undefined,
       }),
       gpu_access: noGpuAccess,

@@ -1,0 +1,24 @@
+// kill -9 of the server, and of others, while endpoints rent, drain, update and lose workers and their clients wait.
+import assert from "node:assert/strict";
+import { randomInt } from "node:crypto";
+import { test } from "node:test";
+import { runFleetCrashes } from "../support/crash-fleet.ts";
+
+const SEED = Number(process.env["BERTH_CRASH_SEED"] ?? randomInt(1e9));
+const KILLS = Number(process.env["BERTH_CRASH_KILLS"] ?? 5);
+
+test(`each request is served once, no worker is too many, unpaid or forgotten, over ${KILLS} kills (seed ${SEED})`, async () => {
+  console.log(`seed ${SEED} (BERTH_CRASH_SEED, BERTH_CRASH_KILLS)`);
+  const report = await runFleetCrashes({ seed: SEED, kills: KILLS, tell: console.log });
+  const { problems, endpointCount, workerCount, requestCount, servedCount, causes, auditWord } = report;
+  console.log(
+    Object.entries(causes)
+      .map(([cause, count]) => `${count} × ${cause}`)
+      .join(", "),
+  );
+  console.log(
+    `${endpointCount} endpoints, ${workerCount} workers, ${servedCount} of ${requestCount} requests served; ${auditWord}`,
+  );
+  assert.deepEqual(problems, []);
+  assert.ok(workerCount > endpointCount && servedCount > 0);
+});
