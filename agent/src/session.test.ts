@@ -209,6 +209,17 @@ describe("a session", () => {
     assert.equal(await running(), 1, "from then on answers renew the lease");
   });
 
+  it("what runs goes on while the server answers, however late it tells a new connection what is desired", async () => {
+    start();
+    world.server.desire([order(1)]);
+    await world.clock.until("running", isState(1, "running"));
+    world.server.tells = false;
+    world.server.peer.socket.terminate();
+    await world.clock.until("a new connection", () => world.server.peers.length > 1);
+    await world.clock.advance(15_000);
+    assert.equal(await running(), 1);
+  });
+
   for (const hours of [1, -1]) {
     it(`the wall clock jumping by ${hours} h changes neither what runs nor what is counted`, async () => {
       start();

@@ -249,7 +249,8 @@ export class Session {
     connection.outstanding = connection.outstanding.filter((report) => report.sequence > sequence);
     this.#deps.host.acknowledge(found.finals);
     // Orders of an earlier connection may have been withdrawn since: nothing is run by them once the lease was over.
-    if (connection.desired_version > 0) this.#renewLease(found.sent_at_ms);
+    const isHeld = connection.desired_version > 0 || isLive(this.#lease, this.#deps.clock.monotonicMs());
+    if (isHeld) this.#renewLease(found.sent_at_ms);
     if (this.#isReportDue) this.changed("state");
   }
 
