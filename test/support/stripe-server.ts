@@ -130,12 +130,13 @@ export class StripeServer {
     return this.event(status === "needs_response" ? "charge.dispute.created" : "charge.dispute.closed", dispute);
   }
 
-  /** What Stripe tells when so much of a transfer, in all, was taken back. */
+  /** What Stripe tells when a refund of a payment did not reach its card. */
   refundFailed(intentId: string, amount: number): StripeEvent {
     const refund = { id: `re_${intentId}`, object: "refund", payment_intent: intentId, amount, status: "failed" };
     return this.event("refund.failed", refund);
   }
 
+  /** What Stripe tells when so much of a transfer, in all, was taken back. */
   reversed(transfer: Transfer, amountSoFar = transfer.amount): StripeEvent {
     const isWhole = amountSoFar === transfer.amount;
     return this.event("transfer.reversed", { ...transfer, amount_reversed: amountSoFar, reversed: isWhole });

@@ -145,6 +145,7 @@ export async function failAutobill(
   const { userId } = payment;
   await settlePayment(tx, payment.id, { state: "failed", intentId, failure: reason });
   const account = await lockAccount(tx, userId);
+  const isWanted = (await listBalanceThresholds(tx.db, [userId])).has(userId);
   const next = afterFailure(account.failureCount + 1, tx.now);
   if (next.kind === "off") {
     await setBalanceThreshold(tx, userId, { isEnabled: false });
@@ -157,7 +158,9 @@ export async function failAutobill(
   const consequence =
     next.kind === "off"
       ? "Automatic payments are now switched off: save another card and switch them on again, or add credit yourself."
-      : `It is tried again after ${next.at.toISOString()}.`;
+      : isWanted
+        ? `It is tried again after ${next.at.toISOString()}.`
+        : "It is not tried again before you switch automatic payments on.";
   await postNotices(tx, [
     {
       userId,

@@ -200,6 +200,10 @@ test("a charge that nobody answered is not made once its card was removed, or it
       await run(shop);
       const intents = [...shop.stripe.intents.keys()];
       assert.equal(intents.length, outage === "before" ? 0 : 1, "nothing is asked for again");
+      const { body } = await shop.call(user, "GET", PATH);
+      const { rows } = await shop.env.pool.query<{ message: string }>("select message from notices");
+      const isTriedAgain = rows.map(({ message }) => /It is tried again after/.test(message));
+      assert.deepEqual(isTriedAgain, [body.enabled], "and its user is told so");
       assert.equal(await shop.creditOf(user), 10n * DOLLAR);
       await shop.deliverAll(intents.map((intent) => shop.stripe.tell(intent)));
       assert.equal(await shop.creditOf(user), outage === "before" ? 10n * DOLLAR : 35n * DOLLAR);

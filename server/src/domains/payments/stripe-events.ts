@@ -6,7 +6,7 @@ import { cardOf } from "./stripe-card.ts";
 /** What an event of Stripe says. Events of others that share the account at Stripe are read, and name no order of ours. */
 export function readStripeEvent(event: Stripe.Event): ProviderEvent {
   // Of an account that is connected to ours: what a host was paid there is no money of the house, whatever it names.
-  const isForeign = event.account !== undefined;
+  const isForeign = typeof event.account === "string";
   return { id: event.id, type: event.type, content: isForeign ? { kind: "ignored" } : contentOf(event) };
 }
 
