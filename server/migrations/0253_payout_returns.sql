@@ -5,6 +5,6 @@ alter table payouts
   add column return_count integer not null default 0 check (return_count >= 0),
   add column returned_at timestamptz,
   add constraint payouts_returned check (
-    returned_nanos between 0 and amount_nanos and (returned_nanos = 0) = (returned_at is null)
+    returned_nanos >= 0 and returned_nanos <= amount_nanos and (returned_nanos = 0) = (returned_at is null)
       and (returned_nanos = 0) = (return_count = 0)
   );
