@@ -595,6 +595,7 @@ create table charge_days (
   constraint charge_days_paid_from_check CHECK ((paid_from = ANY (ARRAY['credit'::text, 'deposit'::text]))),
   constraint charge_days_unpaid_nanos_check CHECK ((unpaid_nanos >= 0))
 );
+CREATE INDEX charge_days_day ON public.charge_days USING btree (day);
 
 create table charge_days_clock (
   is_only boolean default true not null,
@@ -1227,6 +1228,7 @@ create table ledger_earned_days (
   constraint ledger_earned_days_day_check CHECK ((day >= 0)),
   constraint ledger_earned_days_machine_id_check CHECK ((machine_id >= 0))
 );
+CREATE INDEX ledger_earned_days_day ON public.ledger_earned_days USING btree (day);
 
 create table ledger_holds (
   id bigint generated always as identity,
@@ -1725,7 +1727,7 @@ create table payouts (
   constraint payouts_reference CHECK (((state <> 'paid'::text) OR (reference IS NOT NULL))),
   constraint payouts_reference_check CHECK (((length(reference) >= 1) AND (length(reference) <= 200))),
   constraint payouts_return_count_check CHECK ((return_count >= 0)),
-  constraint payouts_returned CHECK ((((returned_nanos >= 0) AND (returned_nanos <= amount_nanos)) AND ((returned_nanos = 0) = (returned_at IS NULL)) AND ((returned_nanos = 0) = (return_count = 0)))),
+  constraint payouts_returned CHECK (((returned_nanos >= 0) AND (returned_nanos <= amount_nanos) AND ((returned_nanos = 0) = (returned_at IS NULL)) AND ((returned_nanos = 0) = (return_count = 0)))),
   constraint payouts_settled CHECK (((settled_at IS NOT NULL) = (state = ANY (ARRAY['paid'::text, 'failed'::text])))),
   constraint payouts_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'sending'::text, 'paid'::text, 'failed'::text])))
 );
