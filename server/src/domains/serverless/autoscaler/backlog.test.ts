@@ -64,6 +64,20 @@ test("workers that fall behind are joined by as many stopped ones as catch up, a
   assert.doesNotMatch(alone.sentence, /fall behind/);
 });
 
+test("what workers that are about to stop still finish is nothing that the others fall behind with", () => {
+  const samples = [...steadyLoad(270, { seconds: 300 }).slice(0, 240), ...steadyLoad(150, { seconds: 60 })];
+  const leaving = { draining: { to: "stop", sinceMs: NOW_MS }, load: 2_000, requestCount: 100 } as const;
+  const workers = [
+    ...[1, 2].map((id) => aWorker(id, { load: 90, requestCount: 5, activeAtMs: NOW_MS, claimedPerf: 90 })),
+    aWorker(3, { ...leaving, claimedPerf: 90 }),
+  ];
+  const parked = aWorker(4, { phase: "stopped", claimedPerf: 90 });
+  const sentenceOf = (all: typeof workers) => decide(aSituation({ workers: [...all, parked], samples })).sentence;
+  assert.doesNotMatch(sentenceOf(workers), /fall behind/);
+  const loaded = aWorker(1, { ...leaving, draining: undefined, claimedPerf: 90 });
+  assert.match(sentenceOf([loaded, ...workers.slice(1)]), /fall behind/);
+});
+
 test("more workers never leave more to start beyond them", () => {
   fc.assert(
     fc.property(

@@ -44,7 +44,7 @@ export function catchUpCapacity(
     readonly capacity: number;
     /** What one worker serves; undefined as long as none was measured. */
     readonly workerPerf: number | undefined;
-    /** Of requests that are held or were given to a worker, and are not done. */
+    /** Of requests that are held or were given to a worker which makes up that capacity, and are not done. */
     readonly loadAtHand: number;
   },
 ): number {

@@ -76,7 +76,7 @@ function following(reason: Rest, scene: Scene): string {
     case "at_limit":
       return `: more are needed, but max_workers of the endpoint (${parameters.maxWorkers}) or of its group allows no more`;
     case "no_offers":
-      return ": more are needed, but no offer matches the search of a worker group";
+      return ": more are needed, but no offer matches the search of a worker group, or only of machines left alone for now";
     case "spending_stopped":
       return `: nothing is rented or started. ${(spendingStop?.reason ?? "No money is left").replace(/\.$/, "")}`;
   }

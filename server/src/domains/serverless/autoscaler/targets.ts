@@ -140,12 +140,13 @@ function pressedTarget({ queue, parameters, nowMs }: Situation, servingPerf: num
 
 /** What makes up for work that is left undone; 0 while nothing is, or nobody can be started for it. */
 function catchUpTarget(
-  { samples, workers, queue }: Situation,
+  { samples, queue }: Situation,
   fleet: Fleet,
   facts: Omit<Parameters<typeof catchUpCapacity>[1], "loadAtHand">,
 ): number {
   if (fleet.parked.length === 0 && fleet.retrievable.length === 0) return 0;
-  const loadAtHand = workers.reduce((sum, { load }) => sum + load, queue.load);
+  // Those who take no more requests finish what they have by themselves.
+  const loadAtHand = fleet.serving.reduce((sum, { load }) => sum + load, queue.load);
   return catchUpCapacity(samples, { ...facts, loadAtHand });
 }
 
