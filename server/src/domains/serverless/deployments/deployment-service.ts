@@ -1,4 +1,4 @@
-import { invalid, notFound, type AppError } from "../../../base/errors.ts";
+import { notFound, type AppError } from "../../../base/errors.ts";
 import {
   asId,
   MAX_ID,
@@ -26,8 +26,10 @@ import {
 } from "./deployment-store.ts";
 import {
   actionOf,
+  CODE_BYTES_MAX,
   endpointNameOf,
   isSameVersion,
+  noRoomForCode,
   readDeployment,
   type Asked,
   type Code,
@@ -66,7 +68,6 @@ export type Deployed = {
 };
 
 const VERSIONS_MAX = 10;
-const CODE_BYTES_MAX = 4 * 1024 ** 3;
 
 /**
  * Makes a deployment, or makes it what the request says (semantics.md §12.8). What needs its code is put off until all
@@ -183,7 +184,7 @@ async function settleSize(
   const sizeBytes = there?.sizeBytes ?? code.sizeBytes;
   const addedBytes = sizeBytes - (last?.sizeBytes ?? 0);
   if (addedBytes > 0 && (await sumCodeBytesOf(tx.db, deployment.userId)) + addedBytes > CODE_BYTES_MAX) {
-    throw invalid("file_size", "file_size: the code of your deployments may have 4 GB in all; delete some first");
+    throw noRoomForCode();
   }
   await setCodeSize(tx, { ...named, sizeBytes });
   return sizeBytes;

@@ -1,4 +1,4 @@
-import { invalid } from "../../../base/errors.ts";
+import { invalid, type AppError } from "../../../base/errors.ts";
 import type {
   ApiKeyId,
   DeploymentId,
@@ -82,6 +82,8 @@ export const DEFAULT_TAG = "default";
 export const DEFAULT_STORAGE_GB = 50;
 /** A file is kept in the database, piece by piece: models are fetched by the code, and are no part of it. */
 export const FILE_BYTES_MAX = 256 * 1024 * 1024;
+/** Of all the code that a user has, each file once. */
+export const CODE_BYTES_MAX = 4 * 1024 ** 3;
 
 const NAME_LENGTH_MAX = 200;
 const TAG_LENGTH_MAX = 50;
@@ -120,6 +122,10 @@ export function readDeployment(request: DeploymentRequest): Asked {
 /** Each tag has an endpoint of its own, which is called so unless it is given another name. */
 export function endpointNameOf({ name, tag }: Pick<Asked, "name" | "tag">): string {
   return tag === DEFAULT_TAG ? name : `${name}-${tag}`;
+}
+
+export function noRoomForCode(): AppError {
+  return invalid("file_size", "file_size: the code of your deployments may have 4 GB in all; delete some first");
 }
 
 /**

@@ -4,6 +4,7 @@ import type { DeploymentFileId, DeploymentVersionId } from "../../../base/ids.ts
 import type { Database } from "../../../db/connect.ts";
 import { withTransaction, type Tx } from "../../../db/transaction.ts";
 import type { WorkerGroupPorts } from "../worker-group-service.ts";
+import { CODE_BYTES_MAX, noRoomForCode } from "./deployment.ts";
 import { lockDeployment, markUpdated } from "./deployment-store.ts";
 import { runVersion } from "./run-service.ts";
 import {
@@ -16,6 +17,7 @@ import {
   insertFile,
   insertPiece,
   setCodeSize,
+  sumCodeBytesOf,
   type StoredFile,
   type StoredVersion,
 } from "./version-store.ts";
@@ -106,6 +108,7 @@ async function finish(
   if (!(await completeFile(tx, fileId))) throw noSuchFile();
   // It may have been announced again meanwhile, with another size.
   await setCodeSize(tx, version);
+  if ((await sumCodeBytesOf(tx.db, deployment.userId)) > CODE_BYTES_MAX) throw noRoomForCode();
   const { wantedVersionId } = deployment;
   const wanted = wantedVersionId === undefined ? undefined : await findVersion(tx.db, wantedVersionId);
   // Something else may have been asked for meanwhile.

@@ -94,6 +94,29 @@ test("code that was announced with another size while it came is as large as wha
   assert.deepEqual([version.state, version.file_size], ["complete", 2 * PIECE]);
 });
 
+test("code that was announced as smaller while it came is refused where it leaves too much in all", async (t) => {
+  const world = await testApp(t);
+  const code = someCode(2 * PIECE);
+  const { owner, path, current } = await awaiting(world, code);
+  const sending = request(`http://${world.origin}${path}`, {
+    method: "POST",
+    headers: { "content-type": "multipart/form-data; boundary=b" },
+  });
+  const whole = form(code.bytes);
+  sending.write(whole.subarray(0, PIECE + 1_000));
+  await soon("a piece to be written", async () => (await storedCode(world))[1] > 0);
+  await put(world, owner, { ...someCode(5), hash: code.hash });
+  for (let count = 0; count < 16; count += 1) {
+    const others = { name: `other-${count}`, file_size: 256 * PIECE - (count === 0 ? 5 : 0) };
+    assert.equal((await put(world, owner, someCode(), others)).status, 200);
+  }
+  sending.end(whole.subarray(PIECE + 1_000));
+  const [response] = await once(sending, "response");
+  response.resume();
+  assert.equal(response.statusCode, 400);
+  assert.deepEqual([await storedCode(world), await current()], [[0, 0], null]);
+});
+
 test("an upload that breaks off leaves nothing behind, and the next one succeeds", async (t) => {
   const world = await testApp(t);
   const code = someCode(4 * PIECE);
