@@ -20,5 +20,5 @@ test(`each request is served once, no worker is too many, unpaid or forgotten, o
     `${endpointCount} endpoints, ${workerCount} workers, ${servedCount} of ${requestCount} requests served; ${auditWord}`,
   );
   assert.deepEqual(problems, []);
-  assert.ok(workerCount > endpointCount && servedCount > 0);
+  assert.ok(servedCount > 0);
 });

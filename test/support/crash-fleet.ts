@@ -58,6 +58,8 @@ export async function runFleetCrashes({
       );
       problems.push(...(await orphansOf(world)));
     }
+    // A run that was over before anybody was served would show nothing.
+    await until("an answer", () => endpoints.lives.some(({ load }) => load.outcomes.some((each) => "served" in each)));
     await endpoints.stop();
     const requests = endpoints.lives.flatMap((life) => judgeAnswers(life, workers));
     const books = await auditBooks(world);

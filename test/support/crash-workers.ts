@@ -65,7 +65,12 @@ export class CrashWorkers {
     if (binding === undefined) return;
     const port = String(binding.host_port);
     // There is no network of its own here: it listens where its host would pass on what comes in.
-    const own = { WORKER_PORT: port, [`VAST_TCP_PORT_${port}`]: port, REPORT_ADDR: this.world.berth.url };
+    // By default it would take the next port too, which may be another worker's; sessions, which need it, are not used.
+    const taken = new URL(this.backendUrl).port;
+    const own = {
+      ...{ WORKER_PORT: port, WORKER_HTTP_PORT: taken },
+      ...{ [`VAST_TCP_PORT_${port}`]: port, REPORT_ADDR: this.world.berth.url },
+    };
     try {
       const worker = await startWorker({
         ...{ backendUrl: `${this.backendUrl}/${key}`, routes: ["/work"], healthPath: "/health" },

@@ -33,7 +33,7 @@ test("whatever is in an array, PostgreSQL reads it as it was, nulls and emptines
       assert.deepEqual(rows, [
         {
           ...values,
-          bigints: values.bigints.map((value) => value && String(value)),
+          bigints: values.bigints.map((value) => (value === null ? null : String(value))),
           // Without the prototypes that are chosen at random.
           jsons: JSON.parse(JSON.stringify(values.jsons)),
         },

@@ -42,3 +42,20 @@ test("a statement that PostgreSQL refuses in a part does not spoil the rest", as
     assert.equal(row?.email, email);
   });
 });
+
+test("a part that meets another transaction has the whole run again, not itself alone", async (t) => {
+  const { database } = await testDatabase(t);
+  for (const state of ["40001", "40P01"]) {
+    const emails: string[] = [];
+    await inTransaction(database, async (tx) => {
+      const { email } = await aUser(tx);
+      emails.push(email);
+      await inSavepoint(tx, async (part) => {
+        const refuse = sql.raw(`do $$ begin raise exception 'met another' using errcode = '${state}'; end $$`);
+        if (emails.length === 1) await refuse.execute(part.db);
+      });
+    });
+    const rows = await database.kysely.selectFrom("users").select("email").where("email", "in", emails).execute();
+    assert.deepEqual([emails.length, rows.map(({ email }) => email)], [2, emails.slice(1)], state);
+  }
+});

@@ -202,7 +202,9 @@ test("a machine was in touch until its last word, however long that waited to be
   const saidAt = world.clock.now();
   host.report([{ instance_id: id, generation: 1, state: "running", status_msg: "the last word" }]).catch(() => {});
   await soon("the report", async () => {
-    const { rows } = await world.env.pool.query("select from pg_stat_activity where wait_event_type = 'Lock'");
+    const { rows } = await world.env.pool.query(
+      "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
+    );
     return rows.length > 0;
   });
   host.terminate();
