@@ -31,6 +31,23 @@ function form(bytes: Buffer, end = "\r\n--b--\r\n"): Buffer {
   return Buffer.concat([Buffer.from(head), bytes, Buffer.from(end)]);
 }
 
+/** Sends the first part of the code; what is returned sends the rest and resolves with the status. */
+async function beginUpload(world: TestApp, path: string, code: TestCode): Promise<() => Promise<number>> {
+  const sending = request(`http://${world.origin}${path}`, {
+    method: "POST",
+    headers: { "content-type": "multipart/form-data; boundary=b" },
+  });
+  const whole = form(code.bytes);
+  sending.write(whole.subarray(0, PIECE + 1_000));
+  await soon("a piece to be written", async () => (await storedCode(world))[1] > 0);
+  return async () => {
+    sending.end(whole.subarray(PIECE + 1_000));
+    const [response] = await once(sending, "response");
+    response.resume();
+    return response.statusCode;
+  };
+}
+
 test("code that is shorter or longer than announced is refused and leaves nothing behind", async (t) => {
   const world = await testApp(t);
   const code = someCode(2 * PIECE + 7);
@@ -78,18 +95,9 @@ test("code that was announced with another size while it came is as large as wha
   const world = await testApp(t);
   const code = someCode(2 * PIECE);
   const { owner, path, id } = await awaiting(world, code);
-  const sending = request(`http://${world.origin}${path}`, {
-    method: "POST",
-    headers: { "content-type": "multipart/form-data; boundary=b" },
-  });
-  const whole = form(code.bytes);
-  sending.write(whole.subarray(0, PIECE + 1_000));
-  await soon("a piece to be written", async () => (await storedCode(world))[1] > 0);
+  const finish = await beginUpload(world, path, code);
   await put(world, owner, { ...someCode(5), hash: code.hash });
-  sending.end(whole.subarray(PIECE + 1_000));
-  const [response] = await once(sending, "response");
-  response.resume();
-  assert.equal(response.statusCode, 200);
+  assert.equal(await finish(), 200);
   const [version] = await versionsOf(world, owner, id);
   assert.deepEqual([version.state, version.file_size], ["complete", 2 * PIECE]);
 });
@@ -98,22 +106,13 @@ test("code that was announced as smaller while it came is refused where it leave
   const world = await testApp(t);
   const code = someCode(2 * PIECE);
   const { owner, path, current } = await awaiting(world, code);
-  const sending = request(`http://${world.origin}${path}`, {
-    method: "POST",
-    headers: { "content-type": "multipart/form-data; boundary=b" },
-  });
-  const whole = form(code.bytes);
-  sending.write(whole.subarray(0, PIECE + 1_000));
-  await soon("a piece to be written", async () => (await storedCode(world))[1] > 0);
+  const finish = await beginUpload(world, path, code);
   await put(world, owner, { ...someCode(5), hash: code.hash });
   for (let count = 0; count < 16; count += 1) {
     const others = { name: `other-${count}`, file_size: 256 * PIECE - (count === 0 ? 5 : 0) };
     assert.equal((await put(world, owner, someCode(), others)).status, 200);
   }
-  sending.end(whole.subarray(PIECE + 1_000));
-  const [response] = await once(sending, "response");
-  response.resume();
-  assert.equal(response.statusCode, 400);
+  assert.equal(await finish(), 400);
   assert.deepEqual([await storedCode(world), await current()], [[0, 0], null]);
 });
 
