@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { test, type TestContext } from "node:test";
 import { addCounts, describeCounts, isGreen, NO_TESTS, withFailure, type Counts } from "./test-run.ts";
+import { TEST_SEED_VARIABLE } from "./test-seed.ts";
 
 /** For the one test that shall not be waited for, and for those that must wait for each other. */
 const [SHORT_MS, LONG_MS] = [300, 60_000];
@@ -20,6 +21,7 @@ async function runLanes(
   t: TestContext,
   lanes: readonly Sources[],
   timeoutMs: number,
+  variables: NodeJS.ProcessEnv = {},
 ): Promise<{ readonly report: string; readonly counts: Counts }> {
   const directory = await mkdtemp(path.join(tmpdir(), "berth-test-run-"));
   t.after(() => rm(directory, { recursive: true, force: true }));
@@ -38,7 +40,7 @@ async function runLanes(
   const runner = path.join(directory, "runner.mjs");
   await writeFile(runner, script);
   const { NODE_TEST_CONTEXT: _, ...env } = process.env;
-  const done = spawnSync(process.execPath, [runner], { env, encoding: "utf8" });
+  const done = spawnSync(process.execPath, [runner], { env: { ...env, ...variables }, encoding: "utf8" });
   const lines = done.stdout.trimEnd().split("\n");
   return { counts: JSON.parse(lines.pop() ?? ""), report: lines.join("\n") };
 }
@@ -95,6 +97,19 @@ test("what failed in any lane is named again in the end, by its place", async (t
   const [a, b] = report.trimEnd().split("\n").slice(-2);
   assert.match(a ?? "", /^✖ .*a\.test\.mjs:2 a fails$/);
   assert.match(b ?? "", /^✖ .*b\.test\.mjs:3 b fails$/);
+});
+
+test("the properties of a run draw the cases that its seed decides", async (t) => {
+  const source = `
+    import fc from ${JSON.stringify(import.meta.resolve("fast-check"))};
+    test("draws its cases", (t) => t.diagnostic("drawn " + fc.sample(fc.nat(), 5)));`;
+  const drawn = async (seed: string) => {
+    const { report } = await runLanes(t, [{ "a.test.mjs": source }], LONG_MS, { [TEST_SEED_VARIABLE]: seed });
+    return /drawn [\d,]+/.exec(report)?.[0] ?? "";
+  };
+  const first = await drawn("1");
+  assert.match(first, /^drawn (\d+,){4}\d+$/);
+  assert.deepEqual([(await drawn("1")) === first, (await drawn("2")) === first], [true, false]);
 });
 
 test("a run is green only when something ran, all of it passed, and nothing was left out", () => {

@@ -3,6 +3,8 @@ import { run } from "node:test";
 import { spec } from "node:test/reporters";
 
 const ROOT = path.join(import.meta.dirname, "..");
+/** Each test process loads it first. */
+const SEED_MODULE = path.join(ROOT, "test/support/seed.ts");
 
 export type Counts = { readonly passed: number; readonly failed: number; readonly skipped: number };
 
@@ -32,7 +34,7 @@ async function runTests({ files, concurrency, timeoutMs }: TestRun, write: Write
     concurrency,
     timeout: timeoutMs,
     cwd: ROOT,
-    execArgv: ["--disable-warning=ExperimentalWarning"],
+    execArgv: ["--disable-warning=ExperimentalWarning", "--import", SEED_MODULE],
   });
   let counts: Counts | undefined;
   stream.on("test:summary", (summary) => {

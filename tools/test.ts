@@ -1,18 +1,20 @@
 // `./berth test`: everything that proves the project, in order, up to the first step that fails. With file arguments
-// only those tests run. The last line of stdout is always `N passed, N failed`.
+// only those tests run, each time with other random cases. The last line of stdout is always `N passed, N failed`.
 import { spawnSync } from "node:child_process";
+import { randomInt } from "node:crypto";
 import { existsSync, globSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import { systemClock } from "../server/src/base/clock.ts";
 import { startTestPostgres, TEST_POSTGRES_VARIABLE } from "../test/support/postgres-server.ts";
 import { ensureDebianPackages } from "./debian-packages.ts";
+import { seedOfSources, TEST_SEED_VARIABLE } from "./test-seed.ts";
 import { describeCounts, isGreen, NO_TESTS, runLanes, withFailure, type Counts, type TestRun } from "./test-run.ts";
 
 const ROOT = path.join(import.meta.dirname, "..");
 const ROOMS = ["protocol", "server", "agent", "sdk", "worker", "cli", "console", "bench", "tools"];
-/** Far more than any test takes, since all processors are busy and other programs may be at work too. */
-const UNIT_TIMEOUT_MS = 300_000;
+/** Far more than any test takes, since all processors are busy, some of them slow, and other programs may be at work too. */
+const UNIT_TIMEOUT_MS = 900_000;
 const END_TO_END_TIMEOUT_MS = 600_000;
 const END_TO_END_AT_ONCE = 2;
 
@@ -40,6 +42,7 @@ function testStep(lanes: readonly TestRun[]): Step {
   return {
     name: "tests",
     async run() {
+      console.log(`seed ${process.env[TEST_SEED_VARIABLE]} (${TEST_SEED_VARIABLE})`);
       counts = await runLanes(lanes);
       return isGreen(counts);
     },
@@ -50,7 +53,7 @@ function testLanes(givenFiles: readonly string[]): readonly TestRun[] {
   const concurrency = os.availableParallelism();
   if (givenFiles.length > 0) return [{ files: givenFiles, concurrency, timeoutMs: END_TO_END_TIMEOUT_MS }];
   // Backwards, since the longest are in test/ and tools/: in the end no processor waits for one of them.
-  const all = findTests([...ROOMS, "test"]).toReversed();
+  const all = findFiles("*.test.ts").toReversed();
   const isEndToEnd = (file: string) => /^test\/(e2e|simulation)\//.test(file) || file.endsWith(".e2e.test.ts");
   const unit = all.filter((file) => !isEndToEnd(file));
   const endToEnd = all.filter(isEndToEnd);
@@ -61,8 +64,8 @@ function testLanes(givenFiles: readonly string[]): readonly TestRun[] {
   ].filter(({ files }) => files.length > 0);
 }
 
-function findTests(rooms: readonly string[]): readonly string[] {
-  const patterns = rooms.map((room) => `${room}/**/*.test.ts`);
+function findFiles(name: string): readonly string[] {
+  const patterns = [...ROOMS, "test"].map((room) => `${room}/**/${name}`);
   return globSync(patterns, { cwd: ROOT, exclude: ["**/node_modules/**"] }).toSorted();
 }
 
@@ -104,6 +107,8 @@ async function main(givenFiles: readonly string[]): Promise<boolean> {
   const steps = [...(files.length === 0 ? checks : []), testStep(testLanes(files))];
   const postgres = await startTestPostgres();
   process.env[TEST_POSTGRES_VARIABLE] = postgres.superuserUrl;
+  const seed = files.length === 0 ? seedOfSources(ROOT, findFiles("*.ts")) : randomInt(2 ** 31);
+  process.env[TEST_SEED_VARIABLE] ??= String(seed);
   try {
     for (const step of steps) {
       if (!(await runStep(step))) return false;

@@ -1,8 +1,8 @@
 // Random requests to every operation of the OpenAPI document: whatever comes in, the answer is one that is documented.
 import assert from "node:assert/strict";
-import { randomInt } from "node:crypto";
 import { after, before, describe, test } from "node:test";
 import fc from "fast-check";
+import { TEST_SEED } from "../support/seed.ts";
 import { endpoints } from "./endpoints.ts";
 import type { Row } from "./row.ts";
 import { listOperations, type ApiOperation } from "./openapi.ts";
@@ -21,7 +21,6 @@ const FILES: Readonly<Record<string, string>> = {
 const REQUESTS = Number(process.env["BERTH_FUZZ_REQUESTS"] ?? 16_000);
 /** For any number of them: a machine that is very busy answers ten in a second. */
 const TIMEOUT_MS = 60_000 + 200 * REQUESTS;
-const SEED = Number(process.env["BERTH_FUZZ_SEED"] ?? randomInt(2 ** 31));
 /** Answers that are no JSON object by the contract: a bare array and a bare text. */
 const BARE: Readonly<Record<string, "array" | "string">> = {
   "GET /api/v0/audit_logs/": "array",
@@ -38,7 +37,7 @@ const BARE: Readonly<Record<string, "array" | "string">> = {
   "PUT /api/v0/team/roles/{name}/": "string",
 };
 
-describe("random requests", { timeout: TIMEOUT_MS }, () => {
+describe("random requests", () => {
   let world: World;
   let operations: readonly ApiOperation[];
   let secret = "";
@@ -101,21 +100,28 @@ describe("random requests", { timeout: TIMEOUT_MS }, () => {
     assert.equal(operation.problemOf(status, body), undefined, text);
   };
 
-  test(`every answer is declared, JSON, and no failure of ours (seed ${SEED})`, async () => {
-    console.log(`fuzz seed ${SEED} (BERTH_FUZZ_SEED, BERTH_FUZZ_REQUESTS)`);
-    await fc.assert(fc.asyncProperty(anyRequest(operations), check), {
-      seed: SEED,
-      numRuns: REQUESTS,
-      endOnFailure: false,
-    });
-    const total = [...seen.values()].reduce((sum, counts) => sum + [...counts.values()].reduce((a, b) => a + b, 0), 0);
-    const reached = [...seen].filter(([, counts]) => counts.has(200)).length;
-    console.log(
-      `${total} requests; ${seen.size} of ${operations.length} operations called, ${reached} of them with success`,
-    );
-    assert.equal(seen.size, operations.length, "some operation was never called");
-    assert.ok(reached > operations.length / 2, "too few requests were good enough to be served");
-  });
+  test(
+    `every answer is declared, JSON, and no failure of ours (seed ${TEST_SEED})`,
+    { timeout: TIMEOUT_MS },
+    async () => {
+      console.log(`fuzz seed ${TEST_SEED} (BERTH_TEST_SEED, BERTH_FUZZ_REQUESTS)`);
+      await fc.assert(fc.asyncProperty(anyRequest(operations), check), {
+        seed: TEST_SEED,
+        numRuns: REQUESTS,
+        endOnFailure: false,
+      });
+      const total = [...seen.values()].reduce(
+        (sum, counts) => sum + [...counts.values()].reduce((a, b) => a + b, 0),
+        0,
+      );
+      const reached = [...seen].filter(([, counts]) => counts.has(200)).length;
+      console.log(
+        `${total} requests; ${seen.size} of ${operations.length} operations called, ${reached} of them with success`,
+      );
+      assert.equal(seen.size, operations.length, "some operation was never called");
+      assert.ok(reached > operations.length / 2, "too few requests were good enough to be served");
+    },
+  );
 
   test("the books still balance, and no device has two tenants", async () => {
     const { rows } = await world.database.pool.query(

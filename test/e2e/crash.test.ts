@@ -1,15 +1,15 @@
 // kill -9 in the middle of everything: what was acknowledged is there, what was not is there once or not at all, and the
 // next start needs nobody's help.
 import assert from "node:assert/strict";
-import { createHash, randomInt } from "node:crypto";
+import { createHash } from "node:crypto";
 import { readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { describe, test, type TestContext } from "node:test";
 import { aDataDir, NO_LIMITS, discard, runBerth, startBerth, type Berth } from "../support/berth.ts";
 import { seededRandom } from "../support/random.ts";
+import { TEST_SEED } from "../support/seed.ts";
 import { until } from "../support/until.ts";
 
-const SEED = Number(process.env["BERTH_CRASH_SEED"] ?? randomInt(2 ** 31));
 const ROUNDS = Number(process.env["BERTH_CRASH_ROUNDS"] ?? 4);
 const HOSTS = 20;
 const TRANSFER_CLIENTS = 6;
@@ -24,9 +24,9 @@ type Wish = { readonly key: string; readonly payer: User; readonly payee: User; 
 type Rent = { readonly key: string; readonly renter: User; readonly offer: number };
 
 describe("after kill -9", () => {
-  test(`nothing acknowledged is lost and nothing is invented, over ${ROUNDS} crashes under load (seed ${SEED})`, async (t) => {
-    console.log(`crash seed ${SEED} (BERTH_CRASH_SEED, BERTH_CRASH_ROUNDS)`);
-    const random = seededRandom(SEED);
+  test(`nothing acknowledged is lost and nothing is invented, over ${ROUNDS} crashes under load (seed ${TEST_SEED})`, async (t) => {
+    console.log(`crash seed ${TEST_SEED} (BERTH_TEST_SEED, BERTH_CRASH_ROUNDS)`);
+    const random = seededRandom(TEST_SEED);
     const market = await Market.open(t);
     for (let round = 1; round <= ROUNDS; round += 1) {
       const isDatabaseFirst = random() < 0.5;

@@ -1,0 +1,19 @@
+import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
+import path from "node:path";
+
+/** What tests and properties draw their cases from, where it is set; a whole number below 2^31. */
+export const TEST_SEED_VARIABLE = "BERTH_TEST_SEED";
+
+/**
+ * A seed that follows from the sources alone: the same sources draw the same cases whoever tests them, so a whole run
+ * passes again where it passed once, and each change of the sources looks at other cases. `files` are below `root`.
+ */
+export function seedOfSources(root: string, files: readonly string[]): number {
+  const hash = createHash("sha256");
+  for (const file of files.toSorted()) {
+    const text = readFileSync(path.join(root, file));
+    hash.update(`${file}\n${text.length}\n`).update(text);
+  }
+  return hash.digest().readUInt32BE() >>> 1;
+}
