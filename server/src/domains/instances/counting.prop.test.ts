@@ -108,6 +108,7 @@ test("whatever a host tells, counters never go back, and hold no more than time 
         const missedMs = Math.max(0, Math.min(aliveMs, away[1]) - away[0]);
         assert.ok(after.runningMs >= before.runningMs && after.receivedBytes >= before.receivedBytes);
         assert.ok(after.runningMs <= BigInt(aliveMs - missedMs), "no more than the time that somebody saw");
+        assert.ok(after.receivedBytes <= BigInt(aliveMs * MBPS), "no more than the line carries");
         assert.ok(after.meteredFromAt === undefined || after.meteredFromAt >= FRESH.startedAt);
         before = after;
       }
@@ -132,6 +133,19 @@ test("one inflated report adds no more than the time since the one before, and t
   const lie = says(Number.MAX_SAFE_INTEGER, 25_000);
   assert.equal(hear([...honest, lie]).runningMs, 25_000n);
   assert.equal(hear([...honest, lie, says(30_000, 30_000), says(90_000, 90_000)]).runningMs, 90_000n);
+});
+
+test("of time that was not used, no more than all is taken by reports of one moment, however many they are", () => {
+  const idle = says(0, 20_000, { isRunning: false });
+  const claims = [5_000, 15_000, 18_000, Number.MAX_SAFE_INTEGER].map((runningMs) => says(runningMs, 20_000));
+  assert.equal(hear([idle, ...claims.slice(0, 1)]).runningMs, 5_000n);
+  assert.equal(hear([idle, ...claims, ...claims.toReversed(), ...claims]).runningMs, 20_000n);
+});
+
+test("traffic beyond what the line carries in the life of a run counts in no report, however often it is said", () => {
+  const claim = { receivedBytes: BigInt(Number.MAX_SAFE_INTEGER), isRunning: false };
+  const said = [40_000, 40_000, 40_001, 40_001, 40_002].map((atMs) => says(0, atMs, claim));
+  assert.equal(hear(said).receivedBytes, BigInt(40_002 * MBPS));
 });
 
 test("traffic counts up to what the line carries in the time", () => {

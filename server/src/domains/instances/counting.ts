@@ -66,7 +66,10 @@ export function countRun(run: CountedRun, said: Said, allowance: Allowance): Cou
   const isProven = said.isRunning || runningMs > 0n;
   const meteredFromAt =
     run.meteredFromAt ?? (isProven ? beginning(run, said.at, { runningMs, ...allowance }) : undefined);
-  if (isOld || isRepeated || said.at <= run.lastCountedAt) return { ...counted, meteredFromAt };
+  // What comes in the moment of the last count has its time from the spare alone, of which it leaves so much less.
+  if (isOld || isRepeated || said.at <= run.lastCountedAt) {
+    return { ...counted, meteredFromAt, spareMs: run.spareMs - least(newMs - coveredMs, run.spareMs) };
+  }
   const unusedMs = possibleMs - newMs;
   const spareMs = unusedMs < SPARE_MS_MAX ? unusedMs : SPARE_MS_MAX;
   return { ...counted, meteredFromAt, spareMs, lastCountedAt: said.at };
@@ -100,13 +103,16 @@ function countBytes(
 ) {
   const aliveMs = sinceMs(run.startedAt, said.at);
   const carried = (ms: bigint, bytesPerMs: number) => ms * BigInt(Math.ceil(bytesPerMs));
-  const newReceived = least(said.receivedBytes - run.heardReceivedBytes, carried(possibleMs, receivedBytesPerMs));
-  const newSent = least(said.sentBytes - run.heardSentBytes, carried(possibleMs, sentBytesPerMs));
+  const heardReceivedBytes = heardOf(run.heardReceivedBytes, said.receivedBytes, carried(aliveMs, receivedBytesPerMs));
+  const heardSentBytes = heardOf(run.heardSentBytes, said.sentBytes, carried(aliveMs, sentBytesPerMs));
+  // New is only what can be: what is said beyond that would be as new again in the next report, and in each after it.
+  const newReceived = least(heardReceivedBytes - run.heardReceivedBytes, carried(possibleMs, receivedBytesPerMs));
+  const newSent = least(heardSentBytes - run.heardSentBytes, carried(possibleMs, sentBytesPerMs));
   return {
     receivedBytes: run.receivedBytes + newReceived,
     sentBytes: run.sentBytes + newSent,
-    heardReceivedBytes: heardOf(run.heardReceivedBytes, said.receivedBytes, carried(aliveMs, receivedBytesPerMs)),
-    heardSentBytes: heardOf(run.heardSentBytes, said.sentBytes, carried(aliveMs, sentBytesPerMs)),
+    heardReceivedBytes,
+    heardSentBytes,
   };
 }
 
