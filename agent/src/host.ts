@@ -89,6 +89,7 @@ export class Host {
       isPortTaken: (key) => this.#book.isPortTaken(key),
       reservedPorts: new Set(),
       adopt: (container) => this.#adopt(container),
+      onChange: deps.onChange,
     };
   }
 
@@ -364,10 +365,7 @@ export class Host {
     void this.#deps.network.refresh();
     this.#volumes.look();
     void this.#images.sweep(new Set([...(this.#orders?.values() ?? [])].map((order) => order.image)));
-    if (!listed.ok) {
-      this.#noteReachability(listed.failure);
-      return;
-    }
+    if (!listed.ok) return this.#noteReachability(listed.failure);
     this.#noteReachability(null);
     if (epoch === this.#epoch) {
       this.#book.adoptAll(listed.value);

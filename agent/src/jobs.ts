@@ -48,6 +48,8 @@ export type JobContext = {
   readonly reservedPorts: Set<string>;
   /** Takes note of a container as it is now. */
   readonly adopt: (container: Container) => void;
+  /** What was taken note of is to be kept, and told. */
+  readonly onChange: (urgency: "state" | "progress") => void;
 };
 
 /** Says what the job is at, for the reports sent while it lasts. */
@@ -241,7 +243,7 @@ export async function startContainer(
 
 /** Removes a container with everything it wrote, or without: then the next one of the instance goes on from there. */
 export async function removeContainer(
-  context: Pick<JobContext, "engine" | "disks">,
+  context: Pick<JobContext, "engine" | "disks" | "adopt" | "onChange">,
   own: OwnContainer,
   { keeps_disk }: { readonly keeps_disk: boolean },
 ): Promise<Result<void>> {
@@ -250,6 +252,12 @@ export async function removeContainer(
   // Its process holds the layer, which has to be let go before the engine deletes what it finds there.
   const stopped = await engine.stop(container.id, 0);
   if (!stopped.ok && stopped.failure.kind !== "not_found") return stopped;
+  // How long it ran, to its very end, can be asked and kept only as long as the engine still has it.
+  const ended = await engine.inspect(container.id);
+  if (ended.ok) {
+    context.adopt(ended.value);
+    context.onChange("state");
+  }
   if (container.layer_directory !== null) {
     const detached = await disks.detachLayer(instance_id, container.layer_directory);
     if (!detached.ok) return detached;

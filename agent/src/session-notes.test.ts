@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { order } from "../test/fixtures.ts";
 import { useSessionWorld } from "../test/session-world.ts";
-import { fail } from "./engine.ts";
+import { fail, type Container } from "./engine.ts";
 
 describe("a session and the notes it keeps", () => {
   const world = useSessionWorld();
@@ -50,6 +50,43 @@ describe("a session and the notes it keeps", () => {
     const counted = notes_store.load()?.meters["1:1"]?.run.running_ms ?? 0;
     assert.ok(counted >= 4_000 && counted <= 9_000, String(counted));
     assert.ok(!isState(1, "running")(), "nobody was told");
+  });
+
+  it("a run that ends with its container is counted to its very end, however slowly that comes and goes", async () => {
+    const { engine, clock } = world;
+    const ended: Container[] = [];
+    const later = () =>
+      new Promise<void>((resolve) => {
+        const stopWaiting = clock.every(3_000, () => {
+          stopWaiting();
+          resolve();
+        });
+      });
+    const stop = engine.stop.bind(engine);
+    const remove = engine.remove.bind(engine);
+    engine.stop = async (id, grace_ms) => {
+      await later();
+      return stop(id, grace_ms);
+    };
+    engine.remove = async (id) => {
+      const found = await engine.inspect(id);
+      if (found.ok) ended.push(found.value);
+      await later();
+      return remove(id);
+    };
+    const notes_store = notebook();
+    start({ notes_store });
+    world.server.desire([order(1)]);
+    await clock.until("running", isState(1, "running"));
+    await clock.advance(2_000);
+    world.server.desire([order(1, { run: "absent" })]);
+    await clock.until("its end", () => ended.length === 1);
+    const ranMs = (ended[0]?.finished_at_ms ?? 0) - (ended[0]?.started_at_ms ?? 0);
+    assert.ok(ranMs >= 5_000);
+    await clock.until("a note of it", () => notes_store.load()?.meters["1:1"]?.run.running_ms === ranMs);
+    assert.ok(!isState(1, "absent")(), "the engine still has it");
+    await clock.until("gone", isState(1, "absent"));
+    assert.equal(world.server.observed(1)?.counters.running_ms, ranMs);
   });
 
   it("notes of what nobody can be told are written every few seconds, and not at each look at the clock", async () => {
