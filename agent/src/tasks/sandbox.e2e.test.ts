@@ -3,6 +3,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { after, before, describe, it } from "node:test";
+import { setTimeout as delay } from "node:timers/promises";
 import { busyboxImage, docker, removeLabelled } from "../../../test/support/docker.ts";
 import { collectOutput } from "../program.ts";
 import { createSandbox, FOLDER_PATH, type Sandbox, type SandboxRoot } from "./sandbox.ts";
@@ -177,6 +178,18 @@ describe("the sandbox for files that nobody trusts", () => {
     assert.ok(!inside.includes(state_dir));
     assert.ok((await stat(join(state_dir, "sandbox"))).isDirectory());
     assert.deepEqual(await readdir(join(state_dir, "sandbox")), []);
+  });
+
+  it("a program killed at any moment of its start is over, and its streams with it", async () => {
+    const directory = await mkdtemp(join(state_dir, "volume-"));
+    for (let attempt = 0; attempt < 96; attempt += 1) {
+      const opened = await sandbox.open({ kind: "folder", directory, is_read_only: true }, ["sleep", "86400"]);
+      assert.ok(opened.ok);
+      // Not to wait for anything: this is the moment at which it dies.
+      await delay(attempt % 12);
+      opened.value.kill();
+      assert.deepEqual(await opened.value.ended, { ok: true, value: 137 });
+    }
   });
 
   it("a layer that is not there says so with the sandbox's own exit code", async () => {

@@ -105,6 +105,8 @@ export function createSandbox(input: { readonly state_dir: string; readonly tool
         const child = spawn("unshare", [...isolation(), ...command(base, input.toolbox_directory, root), ...argv], {
           env: { PATH: "/usr/sbin:/usr/bin:/sbin:/bin", DROPPED: DROPPED.map((one) => `-${one}`).join(",") },
           stdio: ["pipe", "pipe", "pipe"],
+          // Leads a group of processes, so that all of it is killed at once.
+          detached: true,
         });
         return succeed(programOf(child));
       } catch (cause) {
@@ -128,6 +130,19 @@ function command(base: string, tools: string, root: SandboxRoot): string[] {
   return [...shell, root.layer_directory, "rw", String(root.mounts.length), ...mounts];
 }
 
+/**
+ * The whole group: one killed alone in the moment in which it makes its child leaves that behind, before the child has
+ * asked to be killed with it.
+ */
+function killGroup(leader: ChildProcess): void {
+  if (leader.pid === undefined || leader.exitCode !== null || leader.signalCode !== null) return;
+  try {
+    process.kill(-leader.pid, "SIGKILL");
+  } catch {
+    // It ended by itself in this moment.
+  }
+}
+
 /** A process of this machine with its three streams as pipes. */
 function programOf(child: ChildProcess & { stdin: Writable; stdout: Readable; stderr: Readable }): Program {
   let isKilled = false;
@@ -144,7 +159,7 @@ function programOf(child: ChildProcess & { stdin: Writable; stdout: Readable; st
     ended,
     kill: () => {
       isKilled = true;
-      child.kill("SIGKILL");
+      killGroup(child);
       // What is still to be read is of no use, and unread it would keep the end from coming.
       child.stdout.resume();
       child.stderr.resume();
