@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { test } from "node:test";
 import fc from "fast-check";
+import { CONTENT_BIT, SPELLING_BIT, turnLastBit } from "../../../../test/support/last-bits.ts";
 import { asId, type MachineId } from "../../base/ids.ts";
 import { hashProof, isProofGood, proofMaker, type KnownProofs } from "./session-proof.ts";
 
@@ -14,6 +15,8 @@ test("a proof tells its session to the server that made it, for the machine it w
   assert.equal(proofs.sessionOf(asId<MachineId>(8), proof), undefined);
   assert.equal(proofMaker(Buffer.alloc(32, 2), randomBytes).sessionOf(machine, proof), undefined);
   assert.equal(proofs.sessionOf(machine, proof.replace(/^41/, "42")), undefined);
+  assert.equal(proofs.sessionOf(machine, turnLastBit(proof, CONTENT_BIT)), undefined);
+  assert.equal(proofs.sessionOf(machine, turnLastBit(proof, SPELLING_BIT)), undefined, "a proof has one spelling");
   assert.notEqual(proofs.make(machine, 41), proof, "no two are alike");
   assert.ok(proofs.make(machine, 999_999_999_999_999).length <= 128, "the protocol has room for it");
 });

@@ -13,6 +13,7 @@ import {
   versionsOf,
   type TestCode,
 } from "../../../../../test/support/deployments.ts";
+import { CONTENT_BIT, SPELLING_BIT, turnLastBit } from "../../../../../test/support/last-bits.ts";
 
 const PIECE = 1024 * 1024;
 
@@ -25,9 +26,9 @@ async function awaiting(world: TestApp, code: TestCode) {
   return { owner, body, id, current, path: new URL(body.upload_url).pathname };
 }
 
-function form(bytes: Buffer, end = "\r\n--b--\r\n"): Buffer {
+function form(bytes: Buffer, end = "\r\n--between--\r\n"): Buffer {
   const head =
-    '--b\r\ncontent-disposition: form-data; name="file"; filename="c"\r\ncontent-type: application/gzip\r\n\r\n';
+    '--between\r\ncontent-disposition: form-data; name="file"; filename="c"\r\ncontent-type: application/gzip\r\n\r\n';
   return Buffer.concat([Buffer.from(head), bytes, Buffer.from(end)]);
 }
 
@@ -35,7 +36,7 @@ function form(bytes: Buffer, end = "\r\n--b--\r\n"): Buffer {
 async function beginUpload(world: TestApp, path: string, code: TestCode): Promise<() => Promise<number>> {
   const sending = request(`http://${world.origin}${path}`, {
     method: "POST",
-    headers: { "content-type": "multipart/form-data; boundary=b" },
+    headers: { "content-type": "multipart/form-data; boundary=between" },
   });
   const whole = form(code.bytes);
   sending.write(whole.subarray(0, PIECE + 1_000));
@@ -122,7 +123,7 @@ test("an upload that breaks off leaves nothing behind, and the next one succeeds
   const { body, path, current } = await awaiting(world, code);
   const sending = request(`http://${world.origin}${path}`, {
     method: "POST",
-    headers: { "content-type": "multipart/form-data; boundary=b", "content-length": 2 * code.bytes.length },
+    headers: { "content-type": "multipart/form-data; boundary=between", "content-length": 2 * code.bytes.length },
   });
   sending.on("error", () => {});
   sending.write(form(code.bytes.subarray(0, 3 * PIECE), ""));
@@ -199,7 +200,8 @@ test("an address that was not made for this, was changed, or whose time is over 
       token,
       token.replace(/\.(\d+)\./, (_, until) => `.${Number(until) + 1}.`),
     ),
-    path.replace(token, `${token.slice(0, -1)}${token.endsWith("A") ? "B" : "A"}`),
+    path.replace(token, turnLastBit(token, CONTENT_BIT)),
+    path.replace(token, turnLastBit(token, SPELLING_BIT)),
     path.replace(token, "x"),
     new URL(link.download_url).pathname,
   ];
@@ -224,16 +226,16 @@ test("what is no form with a file is refused", async (t) => {
       headers: { "content-type": type },
       body: Uint8Array.from(payload),
     });
-  const multipart = "multipart/form-data; boundary=b";
+  const multipart = "multipart/form-data; boundary=between";
   for (const [type, payload, status] of [
     ["application/json", Buffer.from("{}"), 415],
     ["application/gzip", code.bytes, 415],
     ["multipart/form-data", form(code.bytes), 400],
     [multipart, Buffer.from("nonsense"), 400],
-    [multipart, Buffer.from("--b--\r\n"), 400],
-    [multipart, Buffer.from('--b\r\ncontent-disposition: form-data; name="a"\r\n\r\n1\r\n--b--\r\n'), 400],
+    [multipart, Buffer.from("--between--\r\n"), 400],
+    [multipart, Buffer.from('--between\r\ncontent-disposition: form-data; name="a"\r\n\r\n1\r\n--between--\r\n'), 400],
     [multipart, form(code.bytes, ""), 400],
-    [multipart, form(code.bytes, "\r\n--b"), 400],
+    [multipart, form(code.bytes, "\r\n--between"), 400],
   ] as const) {
     const answer = await post(type, payload);
     assert.equal(answer.status, status, `${type} ${payload.subarray(-20).toString("latin1")} ${await answer.text()}`);
@@ -261,7 +263,7 @@ test("a deployment that is deleted while its code comes takes that along", async
   const { owner, path, id } = await awaiting(world, code);
   const sending = request(`http://${world.origin}${path}`, {
     method: "POST",
-    headers: { "content-type": "multipart/form-data; boundary=b" },
+    headers: { "content-type": "multipart/form-data; boundary=between" },
   });
   const whole = form(code.bytes);
   sending.write(whole.subarray(0, 2 * PIECE));

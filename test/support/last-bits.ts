@@ -1,0 +1,13 @@
+const DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+
+/** Of the last digit of 32 bytes in base64url, two bits stand for nothing: with another one it spells the same bytes. */
+export const SPELLING_BIT = 0b000001;
+/** One that counts. */
+export const CONTENT_BIT = 0b000100;
+
+/** The same text with this bit of its last digit turned over. */
+export function turnLastBit(text: string, bit: number): string {
+  const digit = DIGITS[DIGITS.indexOf(text.slice(-1)) ^ bit];
+  if (digit === undefined) throw new Error("the text does not end in base64url");
+  return `${text.slice(0, -1)}${digit}`;
+}
