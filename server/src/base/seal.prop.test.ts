@@ -45,6 +45,20 @@ test("a changed or shortened seal does not open", () => {
   );
 });
 
+test("a seal does not open when any of its characters is another, nor with one more", () => {
+  const characters = fc.stringMatching(/^[A-Za-z0-9_+/=\n-]$/);
+  const places = fc.oneof(fc.nat(), fc.constant(-1));
+  fc.assert(
+    fc.property(text, places, characters, (value, where, character) => {
+      const sealed = sealer.seal(value, "row 1");
+      const place = where === -1 ? sealed.length - 1 : 8 + (where % (sealed.length - 8));
+      const changed = `${sealed.slice(0, place)}${character}${sealed.slice(place + 1)}`;
+      assert.equal(sealer.open(changed, "row 1"), changed === sealed ? value : undefined);
+      assert.equal(sealer.open(`${sealed.slice(0, place)}${character}${sealed.slice(place)}`, "row 1"), undefined);
+    }),
+  );
+});
+
 test("the same text is never sealed the same way twice, and every process with the secret opens it", () => {
   const again = createSealer(Buffer.alloc(32, "one"), randomBytes);
   fc.assert(

@@ -32,14 +32,16 @@ export function createSealer(secret: Buffer, random: (byteCount: number) => Buff
     },
     open(stored, context) {
       if (!stored.startsWith(PREFIX)) return stored;
-      const sealed = Buffer.from(stored.slice(PREFIX.length), "base64url");
-      if (sealed.length < NONCE_BYTES + TAG_BYTES) return undefined;
+      const text = stored.slice(PREFIX.length);
+      const sealed = Buffer.from(text, "base64url");
+      // Not every bit of the last character counts, and what is none of the alphabet is skipped: that is a change, too.
+      if (sealed.length < NONCE_BYTES + TAG_BYTES || sealed.toString("base64url") !== text) return undefined;
       const decipher = createDecipheriv("aes-256-gcm", key, sealed.subarray(0, NONCE_BYTES));
       decipher.setAAD(Buffer.from(context, "utf8"));
       decipher.setAuthTag(sealed.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES));
       try {
-        const text = decipher.update(sealed.subarray(NONCE_BYTES + TAG_BYTES));
-        return Buffer.concat([text, decipher.final()]).toString("utf8");
+        const opened = decipher.update(sealed.subarray(NONCE_BYTES + TAG_BYTES));
+        return Buffer.concat([opened, decipher.final()]).toString("utf8");
       } catch {
         // The one thing that fails here is the tag, and callers are told of it by what is returned.
         return undefined;
