@@ -112,7 +112,10 @@ class Worker {
     const { certificate, log, routes } = this.#options;
     const { port, isSecure, url } = this.#environment;
     const listener = (request: IncomingMessage, response: ServerResponse) => void this.#serve(request, response);
-    const server = isSecure ? createSecureServer({ ...certificate }, listener) : createServer(listener);
+    const options = { keepAliveTimeout: KEEP_ALIVE_MS };
+    const server = isSecure
+      ? createSecureServer({ ...options, ...certificate }, listener)
+      : createServer(options, listener);
     server.listen(port);
     await once(server, "listening");
     log(`takes requests for ${routes.join(", ")} at ${url}, port ${port} here`);
@@ -127,7 +130,7 @@ class Worker {
   /** The backend ends sessions by itself, and knows neither the certificate nor the name in it. */
   async #openInner(): Promise<readonly Server[]> {
     const { innerPort } = this.#environment;
-    const server = createServer((request, response) => {
+    const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS }, (request, response) => {
       const isEnd = (request.url ?? "").split("?")[0] === "/session/end";
       if (isEnd) void this.#serve(request, response);
       else answer(response, 404, { error: "nothing is here" });
@@ -244,6 +247,8 @@ class Worker {
 }
 
 const DRAIN_POLL_MS = 50;
+/** Longer than clients keep a connection that they do not use: of one that we close first, the next request is lost. */
+const KEEP_ALIVE_MS = 75_000;
 
 async function close(server: Server): Promise<void> {
   const closed = once(server, "close");
