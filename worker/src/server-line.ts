@@ -41,9 +41,11 @@ export class ServerLine {
   async fetchKey(): Promise<string | undefined> {
     for (const address of this.#addresses) {
       try {
-        const answer = await fetch(`${address}/pubkey/`, { signal: AbortSignal.timeout(TIMEOUT_MS) });
-        const text = await answer.text();
-        if (answer.ok) return text;
+        const [isOk, text] = await this.#inTime(async (signal) => {
+          const answer = await fetch(`${address}/pubkey/`, { signal });
+          return [answer.ok, await answer.text()] as const;
+        });
+        if (isOk) return text;
       } catch (error) {
         this.#log(`${address} does not give its key: ${String(error)}`);
       }
@@ -54,14 +56,28 @@ export class ServerLine {
   async #postOnce(url: string, body: string): Promise<boolean> {
     try {
       const headers = { "content-type": "application/json" };
-      const answer = await fetch(url, { method: "POST", headers, body, signal: AbortSignal.timeout(TIMEOUT_MS) });
-      await answer.body?.cancel();
-      if (!answer.ok) this.#log(`${url} answers ${answer.status}`);
-      return answer.ok;
+      const { ok, status } = await this.#inTime(async (signal) => {
+        const answer = await fetch(url, { method: "POST", headers, body, signal });
+        await answer.body?.cancel();
+        return answer;
+      });
+      if (!ok) this.#log(`${url} answers ${status}`);
+      return ok;
     } catch (error) {
       const cause = error instanceof Error && error.cause instanceof Error ? error.cause.message : String(error);
       this.#log(`${url} cannot be reached: ${cause}`);
       return false;
+    }
+  }
+
+  /** The signal aborts what takes too long. */
+  async #inTime<T>(ask: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    const [over, answered] = [new AbortController(), new AbortController()];
+    void this.#clock.sleep(TIMEOUT_MS, answered.signal).then(() => over.abort());
+    try {
+      return await ask(over.signal);
+    } finally {
+      answered.abort();
     }
   }
 }

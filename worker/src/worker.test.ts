@@ -217,6 +217,19 @@ test("the first server that answers is enough", async (t) => {
   assert.equal(server.statuses.length, 0);
 });
 
+test("a server that takes what it is told and says nothing is given up for the next one", async (t) => {
+  const other = await RecordingServer.listen(t);
+  const silent = await listen(t, createServer());
+  const { pass } = await aWorker(t, echo, { variables: { REPORT_ADDR: `${silent}, ${other.url}` } });
+  await pass("a report", () => other.statuses.length > 0);
+});
+
+test("a connection that nobody uses is kept for longer than its client keeps it", async (t) => {
+  const { ask } = await aReadyWorker(t, echo);
+  const [, seconds] = /timeout=(\d+)/.exec((await ask("/work")).headers.get("keep-alive") ?? "") ?? [];
+  assert.ok(Number(seconds) > 60, `${seconds} s`);
+});
+
 test("told of an update by the server, and by nobody else, it finishes what it has and takes nothing new", async (t) => {
   const { listener, waiting } = held();
   const { ask, url } = await aReadyWorker(t, listener);

@@ -28,10 +28,10 @@ type Means = {
 
 /** What gives endpoints the workers that they need, and hears how these do. */
 export function createAutoscaling(means: Means): { readonly autoscaler: Autoscaler; readonly reports: WorkerReports } {
-  const { secret, routers } = means;
+  const { secret, routers, clock } = means;
   const keyOf = instanceKeyMaker(secret);
   const tokenOf = (id: InstanceId) => workerTokenOf(keyOf(id).secret);
-  const tellUpdate = updateTeller(() => rootCertificate(means));
+  const tellUpdate = updateTeller({ clock, rootCertificate: () => rootCertificate(means) });
   const autoscaler = new Autoscaler({ ...means, decide, tokenOf, tellUpdate, destroyInstance: destroyIfPresent });
   const reports = new WorkerReports({ ...means, onTurn: (id) => autoscaler.noteSoon(id) });
   routers.onPressure((id) => autoscaler.note(id));

@@ -4,6 +4,7 @@ import { once } from "node:events";
 import { createServer as createPlainServer, type Server } from "node:http";
 import { createServer } from "node:https";
 import { test, type TestContext } from "node:test";
+import { ManualClock } from "../../../../test/support/manual-clock.ts";
 import { recordingWorker, type Behaviour } from "../../../../test/support/recording-worker.ts";
 import { systemClock } from "../../base/clock.ts";
 import { createAuthority, issueCertificate, type Authority } from "../instances/certificates.ts";
@@ -75,11 +76,24 @@ test("that it is updated a worker is told as the server, also if it encrypts, an
       response.end();
     }),
   );
-  const tellUpdate = updateTeller(async () => own.certificatePem);
+  const tellUpdate = updateTeller({ clock: new ManualClock(), rootCertificate: async () => own.certificatePem });
   const urls = [`https://${trusted}`, `https://${foreign}`, `http://${plain}`, "https://127.0.0.1:1"];
   for (const url of urls) await tellUpdate({ url, token: "token" });
   const told = "POST /pyworker/update Bearer token";
   assert.deepEqual(asked, [`own ${told}`, `plain ${told}`]);
+});
+
+test("a worker that says nothing is not waited for longer than five seconds", async (t) => {
+  const asked = Promise.withResolvers<void>();
+  const url = `http://${await listening(
+    t,
+    createPlainServer(() => asked.resolve()),
+  )}`;
+  const clock = new ManualClock();
+  const told = updateTeller({ clock, rootCertificate: async () => "" })({ url, token: "token" });
+  await asked.promise;
+  clock.advance(5_000);
+  await told;
 });
 
 test("an authority that cannot be read now is read again the next time", async (t) => {
