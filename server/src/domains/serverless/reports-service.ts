@@ -86,8 +86,7 @@ export class WorkerReports {
       maxBatch: PER_BATCH,
       ...(gatherMs === 0 ? {} : { gather: () => clock.sleep(gatherMs) }),
       run: async (batch) => {
-        const newest = new Map(batch.map((reported) => [reported.instanceId, reported]));
-        const stored = await withTransaction(database, clock, (tx) => updateReported(tx, [...newest.values()]));
+        const stored = await withTransaction(database, clock, (tx) => updateReported(tx, ofEachWorker(batch)));
         return batch.map(({ instanceId }) => stored.get(instanceId));
       },
     });
@@ -228,6 +227,17 @@ export class WorkerReports {
     this.forgotAtMs = nowMs;
     for (const [id, known] of this.known) if (nowMs - known.heardAtMs > FORGOTTEN_AFTER_MS) this.known.delete(id);
   }
+}
+
+/** What a batch comes to for each worker: the newest of what is so now, and all of what counts since the last time. */
+function ofEachWorker(batch: readonly Reported[]): readonly Reported[] {
+  const all = new Map<InstanceId, Reported>();
+  for (const next of batch) {
+    const before = all.get(next.instanceId);
+    const addedDiskGb = (before?.addedDiskGb ?? 0) + next.addedDiskGb;
+    all.set(next.instanceId, { ...next, addedDiskGb, isActive: next.isActive || before?.isActive === true });
+  }
+  return [...all.values()];
 }
 
 function toKnown(worker: Worker): Known | undefined {

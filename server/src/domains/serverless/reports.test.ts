@@ -13,6 +13,8 @@ import {
   sentencesOf,
   workersOf,
 } from "../../../../test/support/workers.ts";
+import { WorkerReports } from "./reports-service.ts";
+import { readReport, readSpeaker } from "./worker-report.ts";
 
 const secret = randomBytes(32);
 
@@ -137,6 +139,33 @@ test("reports that say nothing new are written now and then, and what they count
   await sayStatus(world, host, id, { additional_disk_usage: 0.25, cur_load: 10, num_requests_working: 2 });
   const { reported_at: reportedAt, disk_usage_gb: disk, current_load: load, working_count: count } = await row();
   assert.deepEqual([reportedAt, disk, load, count], [world.clock.now(), 0.75, 10, 2]);
+});
+
+test("of reports that are stored together, what each of them counted is kept", async (t) => {
+  const { world, host, id, row } = await aWorker(t);
+  await bringUp(world, host, [id]);
+  const { clock, app, env } = world;
+  const { database } = env;
+  const gatherMs = 60_000;
+  const reports = new WorkerReports({ database, clock, routers: app.routers, gatherMs, onTurn: () => {} });
+  const speaker = readSpeaker(identityOf(host, id), "id");
+  await reports.requireWorker(speaker);
+  const said = [
+    { additional_disk_usage: 0.5, new_load: 3, cur_load: 3, num_requests_working: 1 },
+    { additional_disk_usage: 0.25, cur_load: 7 },
+  ];
+  const reported: Promise<void>[] = [];
+  for (const body of said) {
+    clock.advance(10_000);
+    reported.push(reports.report(speaker, readReport(body)));
+    // What it takes to be told of waits for nothing: by now it is among those that are gathered.
+    await new Promise(setImmediate);
+  }
+  assert.equal((await row()).disk_usage_gb, 0, "they wait to be stored together");
+  clock.advance(gatherMs);
+  await Promise.all(reported);
+  const { disk_usage_gb: disk, current_load: load, active_at: activeAt } = await row();
+  assert.deepEqual([disk, load, activeAt], [0.75, 7, clock.now()]);
 });
 
 test("a worker that serves less than it claims is found out, and what was seen counts", async (t) => {
