@@ -49,7 +49,7 @@ export { attachSshKey, detachSshKey } from "./ssh-key-service.ts";
 export { closeTeamAccount, openTeamAccount } from "./team-account.ts";
 export { notForTeams, type User } from "./user.ts";
 export type { Caller } from "./user-service.ts";
-export { keepAccounts, lockBelongings, updateUser } from "./user-store.ts";
+export { keepAccounts, lockBelongings, lockUser, updateUser } from "./user-store.ts";
 export { viewApiKey, viewBalance, type BalanceView } from "./views.ts";
 export { accountRoutes } from "./routes.ts";
 export { findUser } from "./user-store.ts";

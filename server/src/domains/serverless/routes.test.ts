@@ -56,6 +56,28 @@ async function workersOf(groupId: number, count: number): Promise<readonly Insta
   });
 }
 
+test("an account has at most 500 endpoints, however many are asked for at once, and may have another for one deleted", async () => {
+  const carol = await aCaller(env.database);
+  const id = await create({}, carol);
+  await env.pool.query(
+    `insert into endpoint_groups overriding system value
+     select (jsonb_populate_record(g, jsonb_build_object(
+       'id', nextval(pg_get_serial_sequence('endpoint_groups', 'id')), 'api_key', g.api_key || n
+     ))).* from endpoint_groups g, generate_series(1, 498) as n where g.id = $1`,
+    [id],
+  );
+  const ask = () => served.call("POST", "/api/v0/endptjobs/", { as: carol, body: {} });
+  const answers = await Promise.all([ask(), ask(), ask()]);
+  const [refused, ...others] = answers.filter(({ status }) => status === 400).map(({ body }) => body);
+  assert.equal(others.length, 1, "one of three was the last");
+  assert.deepEqual(
+    [refused?.["error"], refused?.["msg"]],
+    ["too_many_endpoints", "An account has at most 500 endpoints."],
+  );
+  assert.equal((await served.call("DELETE", `/api/v0/endptjobs/${id}/`, { as: carol, body: {} })).status, 200);
+  assert.equal((await ask()).status, 200);
+});
+
 test("a group made without any field has the defaults and a key of its own", async () => {
   const answer = await served.call("POST", "/api/v0/endptjobs", { as: alice });
   assert.equal(answer.status, 200);

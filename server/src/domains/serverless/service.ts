@@ -1,11 +1,12 @@
-import { invalid } from "../../base/errors.ts";
+import { AppError, invalid } from "../../base/errors.ts";
 import type { EndpointGroupId, InstanceId, UserId } from "../../base/ids.ts";
 import type { Tx } from "../../db/transaction.ts";
-import { requireAccount } from "../accounts/index.ts";
+import { lockUser, requireAccount } from "../accounts/index.ts";
 import { lockMachinesOf } from "../instances/index.ts";
 import { changeParameters, planParameters, type ParameterRequest } from "./parameters.ts";
 import { removeWorker, type DestroyInstance } from "./removal-service.ts";
 import {
+  countEndpointGroups,
   countWorkers,
   findEndpointGroupForUpdate,
   insertEndpointGroup,
@@ -21,6 +22,8 @@ import {
 export type RandomBytes = (byteCount: number) => Buffer;
 
 const SECRET_BYTES = 32;
+/** Each of them is looked at again and again for as long as it is there. */
+const ENDPOINTS_MAX = 500;
 
 /**
  * Creates a group with a routing key of its own. Names may repeat: all fields have defaults, so creating twice without
@@ -32,6 +35,10 @@ export async function createEndpointGroup(
 ): Promise<EndpointGroupId> {
   const parameters = planParameters(request);
   await requireAccount(tx, userId);
+  await lockUser(tx, userId);
+  if ((await countEndpointGroups(tx.db, userId)) >= ENDPOINTS_MAX) {
+    throw new AppError("invalid", "too_many_endpoints", `An account has at most ${ENDPOINTS_MAX} endpoints.`);
+  }
   const apiKey = `berth_endpoint_${random(SECRET_BYTES).toString("base64url")}`;
   return insertEndpointGroup(tx, { userId, apiKey, parameters });
 }

@@ -59,6 +59,16 @@ export async function listEndpointGroups(db: Reader, userId: UserId): Promise<re
   return rows.map(toGroup);
 }
 
+export async function countEndpointGroups(db: Reader, userId: UserId): Promise<number> {
+  const row = await db
+    .selectFrom("endpoint_groups")
+    .select((eb) => eb.fn.countAll<bigint>().as("count"))
+    .where("user_id", "=", userId)
+    .where("deleted_at", "is", null)
+    .executeTakeFirstOrThrow();
+  return Number(row.count);
+}
+
 /** A live group of this user. */
 export async function findEndpointGroup(
   db: Reader,
