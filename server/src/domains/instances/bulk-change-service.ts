@@ -3,6 +3,8 @@ import type { InstanceId, UserId } from "../../base/ids.ts";
 import { inSavepoint } from "../../db/savepoint.ts";
 import type { Tx } from "../../db/transaction.ts";
 import { lockMachines } from "../hosts/index.ts";
+import { lockVolumesOf } from "../volumes/index.ts";
+import { listClaims } from "./claim-store.ts";
 import type { Actor } from "./instance.ts";
 import { toId, type InstanceRequest } from "./service.ts";
 import { listInstancesById, lockInstances } from "./store.ts";
@@ -42,13 +44,16 @@ export async function changeInBulk(tx: Tx, { userId, actor, ids, change, done }:
   return { success: true as const, msg, results };
 }
 
+/** With all that may be moved for them, and what they mount: what is set aside for one comes after the locks of all. */
 async function lockOwn(tx: Tx, userId: UserId, ids: readonly InstanceId[]): Promise<void> {
-  const own = (await listInstancesById(tx.db, ids)).filter((instance) => instance.userId === userId);
-  await lockMachines(tx, [...new Set(own.map(({ machineId }) => machineId))]);
-  await lockInstances(
-    tx,
-    own.map(({ id }) => id),
-  );
+  const instances = await listInstancesById(tx.db, ids);
+  const own = instances.filter((instance) => instance.userId === userId);
+  const ownIds = own.map(({ id }) => id);
+  const machineIds = [...new Set(own.map(({ machineId }) => machineId))];
+  await lockMachines(tx, machineIds);
+  const claims = await listClaims(tx.db, machineIds);
+  await lockInstances(tx, [...ownIds, ...claims.map(({ instanceId }) => instanceId)]);
+  await lockVolumesOf(tx, ownIds);
 }
 
 /** Undefined when it was done. */

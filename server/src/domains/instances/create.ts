@@ -1,5 +1,5 @@
 import { AppError, invalid } from "../../base/errors.ts";
-import { asId, type InstanceId, type OfferId, type TemplateId, type UserId } from "../../base/ids.ts";
+import { asId, type InstanceId, type MachineId, type OfferId, type TemplateId, type UserId } from "../../base/ids.ts";
 import { invariant } from "../../base/invariant.ts";
 import { formatDollars, nanos, type Nanos } from "../../base/money.ts";
 import { bytesOf, storageNanosPerHour } from "../../base/hourly-price.ts";
@@ -20,9 +20,9 @@ import {
   type NewLease,
 } from "../market/index.ts";
 import { recordTemplateUse, type LaunchSettings } from "../templates/index.ts";
-import { attachVolumes, planVolumeLink, type VolumeInfo } from "../volumes/index.ts";
+import { attachVolumes, lockLinkedVolumes, planVolumeLink, type VolumeInfo } from "../volumes/index.ts";
 import { scopesOf } from "./cap-scopes.ts";
-import { listClaims } from "./claim-store.ts";
+import { listClaims, type StoredClaim } from "./claim-store.ts";
 import { belowFloor, floorOf } from "./claims.ts";
 import { askIsGone, askIsUsedUp, noSuchAsk, notAtThisPrice } from "./create-refusals.ts";
 import { DeviceBook, type Place } from "./device-book.ts";
@@ -31,7 +31,7 @@ import { tellCreated } from "./lifecycle-notices.ts";
 import { holdAmount } from "./pricing.ts";
 import { takeProxyPorts } from "./proxy-port-store.ts";
 import { insertRuns } from "./run-store.ts";
-import { insertInstances, notifyDesired, type NewInstance } from "./store.ts";
+import { insertInstances, lockInstances, notifyDesired, type NewInstance } from "./store.ts";
 import { leasesOf, reschedule } from "./transitions.ts";
 import { requireSoleWriter } from "./writers.ts";
 
@@ -195,11 +195,16 @@ async function rent(
 ): Promise<void> {
   if (candidates.length === 0) return;
   const machineIds = [...new Set(candidates.map(({ instance }) => instance.machineId))];
-  const book = new DeviceBook(Map.groupBy(await listClaims(tx.db, machineIds), (claim) => claim.machineId));
+  const claims = Map.groupBy(await listClaims(tx.db, machineIds), (claim) => claim.machineId);
+  const book = new DeviceBook(claims);
   const accepted: Accepted[] = [];
   let undecided = candidates;
   while (undecided.length > 0) {
     const { placed, refused } = placeAll(book, undecided);
+    // Once: who comes too late for now may be placed the next time, and has to have its locks by then.
+    if (undecided === candidates) {
+      await lockTouched(tx, candidates, { claims, contested: [...book.contested, ...machinesOf(refused)] });
+    }
     const holds = await placeHolds(
       tx,
       placed.map(({ candidate: { order, instance } }) => ({
@@ -234,6 +239,32 @@ async function rent(
       ...(waiting === undefined ? {} : { waiting }),
     });
   }
+}
+
+function machinesOf(refused: ReadonlyMap<Candidate, AppError>): readonly MachineId[] {
+  return [...refused.keys()].map(({ instance }) => instance.machineId);
+}
+
+/** Locks what the ledger comes after: the instances that the schedules of these machines may move, and what is mounted. */
+async function lockTouched(
+  tx: Tx,
+  candidates: readonly Candidate[],
+  {
+    claims,
+    contested,
+  }: {
+    readonly claims: ReadonlyMap<MachineId, readonly StoredClaim[]>;
+    readonly contested: readonly MachineId[];
+  },
+): Promise<void> {
+  await lockInstances(
+    tx,
+    contested.flatMap((id) => claims.get(id) ?? []).map(({ instanceId }) => instanceId),
+  );
+  await lockLinkedVolumes(
+    tx,
+    candidates.map(({ order }) => ({ ...order, links: order.launch.volume_links })),
+  );
 }
 
 /** Nobody can set aside what it needs, of the balance or of a cap. */

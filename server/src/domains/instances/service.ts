@@ -72,26 +72,22 @@ export function toId(instanceId: number): InstanceId | undefined {
 
 /** Wants it to run. It may have to wait for its devices, which is a success (operations.md §3.9). */
 export async function startInstance(tx: Tx, request: InstanceRequest): Promise<void> {
-  let instance = await requireInstance(tx, request);
+  const instance = await requireInstance(tx, request);
   if (instance.endAt <= tx.now && instance.desired !== "destroyed") {
     throw invalid("id", `Instance ${instance.id} reached its end date and cannot start again.`, "contract_ended");
-  }
-  if (instance.desired === "stopped" && instance.holdId === undefined && !instance.isBackground) {
-    instance = await setCreditAside(tx, instance, "starting");
   }
   if (instance.phase === "stopped") await requireSoleWriter(tx, instance.id);
   if (instance.desired === "stopped") await renewClaim(tx, instance.id, { isFresh: true });
   await apply(tx, instance, "startRequested", request.actor, "running");
-}
-
-/** Holds what the instance must be able to pay at its price before it runs; `what` of it needs that, for the refusal. */
-async function setCreditAside(tx: Tx, instance: Instance, what: string): Promise<Instance> {
-  return holdFor(tx, instance, { what, amount: await amountToSetAside(tx, instance) });
+  if (instance.desired !== "stopped" || instance.holdId !== undefined || instance.isBackground) return;
+  // Ledger rows are locked last of all, in every use case.
+  await holdFor(tx, instance, { what: "starting", amount: await amountToSetAside(tx, instance) });
+  await makeDue(tx, [instance.id]);
 }
 
 /**
- * The same at another price, for one that has something set aside: never less than that, since it covers what has accrued.
- * The next settlement, which is due now, makes it what it has to be.
+ * Holds what the instance must be able to pay at another price, if it has something set aside: never less than that, since
+ * it covers what has accrued. The next settlement, which is due now, makes it what it has to be.
  */
 export async function setCreditAsideAnew(tx: Tx, instance: Instance, what: string): Promise<void> {
   if (instance.holdId === undefined) return;
@@ -102,11 +98,12 @@ export async function setCreditAsideAnew(tx: Tx, instance: Instance, what: strin
   await holdFor(tx, instance, { what, amount: kept > needed ? nanos(kept) : needed });
 }
 
+/** `what` of the instance needs it, for the refusal. */
 async function holdFor(
   tx: Tx,
   instance: Instance,
   { what, amount }: { readonly what: string; readonly amount: Nanos },
-): Promise<Instance> {
+): Promise<void> {
   const hold = await placeHold(tx, {
     userId: instance.userId,
     amount,
@@ -115,7 +112,6 @@ async function holdFor(
   });
   if (hold.kind !== "placed") throw refuseHold(hold, { what: `${what} instance ${instance.id}`, amount });
   await setHold(tx, instance.id, hold.holdId);
-  return { ...instance, holdId: hold.holdId };
 }
 
 /** Nothing for the running time that a deposit is good for. */

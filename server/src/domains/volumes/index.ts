@@ -16,7 +16,7 @@ export {
   listVolumeOwners,
   type StoredVolume,
 } from "./rate-store.ts";
-export { newVolumeNanosPerHour, planVolumeLink, requireVolumes } from "./link-service.ts";
+export { lockLinkedVolumes, newVolumeNanosPerHour, planVolumeLink, requireVolumes } from "./link-service.ts";
 export { placeVolumes, type BillableVolume } from "./metering-service.ts";
 export {
   listChargeableVolumes,
@@ -35,7 +35,15 @@ export { listRentableSpace } from "./local-service.ts";
 export { VolumeInfo } from "./schema.ts";
 export { listDesiredVolumes, recordVolumes } from "./host-service.ts";
 export { VOLUMES_CHANNEL } from "./host-store.ts";
-export { attachVolumes, detachVolumes, listMounts, listFilling, lockSharedVolumes, type Filling } from "./service.ts";
+export {
+  attachVolumes,
+  detachVolumes,
+  listMounts,
+  listFilling,
+  lockSharedVolumes,
+  lockVolumesOf,
+  type Filling,
+} from "./service.ts";
 export {
   listAuditedVolumes,
   listUnscheduledVolumes,

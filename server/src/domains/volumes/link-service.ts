@@ -12,7 +12,7 @@ import { DEFAULT_MOUNT_PATH, readMountPath } from "./mount-path.ts";
 import { listNetworkDiskMounts } from "./network-store.ts";
 import type { VolumeInfo } from "./schema.ts";
 import { toMount, type Mount } from "./service.ts";
-import { findVolumeForUpdate, listVolumesByName, type Volume } from "./volume-store.ts";
+import { findVolumeForUpdate, listVolumes, listVolumesByName, lockVolumes, type Volume } from "./volume-store.ts";
 
 /** A `-v V.<volume>:<mount_path>` of the options: `volume` is an id or a name of one of the caller's volumes. */
 export type OptionLink = { readonly volume: string; readonly mount_path: string };
@@ -52,6 +52,25 @@ export async function planVolumeLink(tx: Tx, request: VolumeLinkRequest): Promis
   }
   refuseDuplicates(mounts);
   return mounts;
+}
+
+/**
+ * Locks the volumes that these may mean, all of them by id: before anything is set aside, since volumes come before the
+ * ledger. What is wrong with a link, `planVolumeLink` says.
+ */
+export async function lockLinkedVolumes(
+  tx: Tx,
+  requests: readonly Pick<VolumeLinkRequest, "userId" | "volumeInfo" | "links">[],
+): Promise<void> {
+  const ids: VolumeId[] = [];
+  for (const { userId, volumeInfo, links } of requests) {
+    const named = new Set(links.map(({ volume }) => volume));
+    if (volumeInfo !== undefined && volumeInfo.create_new !== true) named.add(String(volumeInfo.volume_id));
+    if (named.size === 0) continue;
+    const own = await listVolumes(tx.db, userId);
+    ids.push(...own.filter(({ id, name }) => named.has(String(id)) || named.has(name)).map(({ id }) => id));
+  }
+  if (ids.length > 0) await lockVolumes(tx, ids);
 }
 
 /**

@@ -141,6 +141,15 @@ export async function detachVolumes(tx: Tx, instanceIds: readonly InstanceId[]):
 /** A volume of an instance that another instance lists as well. */
 export type SharedVolume = { readonly volumeId: VolumeId; readonly otherId: InstanceId };
 
+/** Locks whatever these instances mount: volumes come before the ledger. */
+export async function lockVolumesOf(tx: Tx, instanceIds: readonly InstanceId[]): Promise<void> {
+  const attachments = await listAttachmentsOfInstances(tx.db, instanceIds);
+  await lockVolumes(
+    tx,
+    attachments.map(({ volumeId }) => volumeId),
+  );
+}
+
 /**
  * Which other instances list the volumes of this one. The volumes are locked: until the transaction is over, nobody else
  * learns whether one of them is in use.
