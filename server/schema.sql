@@ -1115,6 +1115,7 @@ create table invoice_documents (
   constraint invoice_documents_check1 CHECK ((issued_at >= until_at)),
   constraint invoice_documents_sequence_check CHECK ((sequence > 0))
 );
+CREATE INDEX invoice_documents_issued_at ON public.invoice_documents USING btree (issued_at);
 
 create table invoice_sequences (
   prefix text not null,

@@ -86,18 +86,30 @@ export async function listIssuedSince(
   return rows.map(toDocument);
 }
 
-/** Sequences of numbers of which not every one is there: how many are, and how many should be. */
+/**
+ * Sequences of numbers of which not every one is there: how many are, and how many should be. Of those that were issued
+ * before a moment only the last one is looked for.
+ */
 export async function listBrokenSequences(
   db: Reader,
+  since: Date | undefined,
 ): Promise<readonly { readonly name: string; readonly storedCount: number; readonly lastSequence: number }[]> {
   const { rows } = await sql<{ name: string; storedCount: number; lastSequence: number }>`
-    with issued as (
-      select prefix, year, count(*)::integer as stored, min(sequence) as first, max(sequence) as last
-      from invoice_documents group by prefix, year
+    with recent as (
+      select prefix, year, min(sequence) as first from invoice_documents
+      where issued_at >= coalesce(${since ?? null}::timestamptz, '-infinity')
+      group by prefix, year
+    ), examined as (
+      select prefix, year, coalesce(last_sequence, 0) as last,
+        case when ${since === undefined}::boolean then 1 else greatest(coalesce(first, last_sequence) - 1, 1) end as first
+      from invoice_sequences full join recent using (prefix, year)
     )
-    select prefix || year as name, coalesce(stored, 0) as "storedCount", coalesce(last_sequence, 0) as "lastSequence"
-    from invoice_sequences full join issued using (prefix, year)
-    where (stored, first, last) is distinct from (last_sequence, 1, last_sequence)
+    select prefix || year as name, examined.first - 1 + stored as "storedCount", last as "lastSequence"
+    from examined cross join lateral (
+      select count(*)::integer as stored, max(sequence) as highest from invoice_documents d
+      where d.prefix = examined.prefix and d.year = examined.year and d.sequence >= examined.first
+    ) as counted
+    where (examined.first - 1 + stored, highest) is distinct from (last, last)
     order by 1
   `.execute(db);
   return rows;

@@ -6,6 +6,7 @@ import { auditWorld, HOUR_MS, type AuditWorld } from "../../../../test/support/a
 import { withTransaction } from "../../db/transaction.ts";
 import { nanos } from "../../base/money.ts";
 import { issueInvoices } from "../billing/document-service.ts";
+import type { DocumentContent } from "../billing/document.ts";
 import { UNNAMED_SELLER } from "../billing/index.ts";
 import { creditOf, earningsOf, LOSSES, postTransfers, type TransferRequest } from "../ledger/index.ts";
 import { addUpEarnings } from "../ledger/earnings-store.ts";
@@ -202,6 +203,12 @@ const MISTAKES: readonly {
     problem: /^invoices: invoice 2026-000001: its gpu of instance-\d+ is not that of its month/,
   },
   {
+    what: "an invoice with another movement",
+    table: "invoice_documents",
+    statement: "update invoice_documents set content = jsonb_set(content, '{balance,entries,0,amount_cents}', '1')",
+    problem: /^invoices: invoice 2026-000001: its movement 1 is not that of its month: 1, \d+/,
+  },
+  {
     what: "an invoice that ends elsewhere",
     table: "invoice_documents",
     statement: `update invoice_documents set content = jsonb_set(content, '{balance,closing_nanos}', '"1"')`,
@@ -214,6 +221,25 @@ const MISTAKES: readonly {
     problem: /^invoices: invoices 2026: a number of them is missing, or there is one too many/,
   },
 ];
+
+test("an invoice may say in other words what it says in amounts", async (t) => {
+  const world = await wholeWorld(t);
+  const [first] = await world.sql(
+    "select number, content from invoice_documents where content->'balance'->'entries' <> '[]'",
+  );
+  assert.ok(first);
+  const { lines, balance, ...content } = first["content"] as DocumentContent;
+  const said = {
+    ...content,
+    lines: lines.map((line) => ({ ...line, description: "Something", unit: "of it" })),
+    balance: { ...balance, entries: balance.entries.map((entry) => ({ ...entry, label: "Money" })) },
+  };
+  await world.plant("invoice_documents", "update invoice_documents set content = $1 where number = $2", [
+    JSON.stringify(said),
+    first["number"],
+  ]);
+  assert.deepEqual(await differencesIn(world), []);
+});
 
 test("finds each mistake in what was given, earned and issued", async (t) => {
   for (const { what, table, statement, problem } of MISTAKES) {
