@@ -7,7 +7,7 @@ import { listAutobilled, listBalanceThresholds, setBalanceThreshold } from "../a
 import { listAtMost, listSpendable } from "../ledger/index.ts";
 import { postNotices } from "../notices/index.ts";
 import { findAccount, listChargeable, lockAccount, storeAutobill } from "./account-store.ts";
-import { afterFailure, chargeCents, REPEATABLE_FOR_MS } from "./autobilling.ts";
+import { afterFailure, afterGivingUp, chargeCents, REPEATABLE_FOR_MS } from "./autobilling.ts";
 import { findCard, findDefaultCard } from "./card-store.ts";
 import { centsText } from "./cents.ts";
 import type { PaymentDependencies } from "./dependencies.ts";
@@ -85,7 +85,7 @@ async function beginCharge(tx: Tx, userId: UserId): Promise<Payment | undefined>
 /** Asks the provider, outside of any transaction, and notes what came of it; false when no answer came. */
 async function finishCharge(dependencies: PaymentDependencies, payment: Payment): Promise<boolean> {
   const { database, clock, log } = dependencies;
-  let result: ChargeResult;
+  let result: ChargeResult | GivenUp;
   try {
     result = await askForCharge(dependencies, payment);
   } catch (error) {
@@ -99,15 +99,19 @@ async function finishCharge(dependencies: PaymentDependencies, payment: Payment)
     const locked = await lockOrder(tx, { order });
     if (locked?.state !== "pending") return;
     if (result.kind === "waiting") return storeIntent(tx, payment.id, result.intentId);
+    if (result.kind === "given_up") return giveUpAutobill(tx, locked, result);
     return failAutobill(tx, locked, result);
   });
   return true;
 }
 
+/** What its user does not want any more; nobody refused it. */
+type GivenUp = { readonly kind: "given_up"; readonly reason: string };
+
 async function askForCharge(
   { database, clock, provider }: PaymentDependencies,
   payment: Payment,
-): Promise<ChargeResult> {
+): Promise<ChargeResult | GivenUp> {
   const { userId, intentId, amountCents, cardId, attemptNumber } = payment;
   if (intentId !== undefined) return provider.findCharge(intentId);
   if (clock.now().getTime() - payment.createdAt.getTime() > REPEATABLE_FOR_MS) {
@@ -122,10 +126,8 @@ async function askForCharge(
   const customerId = account?.customerId;
   invariant(customerId !== undefined && card !== undefined, "whoever has a card is a customer");
   // Where it was charged by an earlier request all the same, an event tells of that, and it is credited.
-  if (card.isRemoved) return { kind: "declined", intentId: undefined, reason: "it was removed" };
-  if (!thresholds.has(userId)) {
-    return { kind: "declined", intentId: undefined, reason: "automatic payments were switched off" };
-  }
+  if (card.isRemoved) return { kind: "given_up", reason: "its card was removed" };
+  if (!thresholds.has(userId)) return { kind: "given_up", reason: "automatic payments were switched off" };
   return provider.chargeSaved({
     order: { installation: await readInstallation(database.kysely), paymentId: payment.id },
     customerId,
@@ -133,6 +135,36 @@ async function askForCharge(
     amountCents,
     idempotencyKey: `autobill:${userId}:${attemptNumber}`,
   });
+}
+
+/**
+ * Ends a charge that was not answered and is not wanted any more. That is no failure of a card, so it brings nobody closer to
+ * being switched off; another card waits for a while, since the charge may have been made all the same.
+ */
+async function giveUpAutobill(tx: Tx, payment: Payment, { reason }: GivenUp): Promise<void> {
+  const { userId } = payment;
+  await settlePayment(tx, payment.id, { state: "failed", intentId: undefined, failure: reason });
+  await lockAccount(tx, userId);
+  const isWanted = (await listBalanceThresholds(tx.db, [userId])).has(userId);
+  const card = isWanted ? await findDefaultCard(tx.db, userId) : undefined;
+  const nextAt = afterGivingUp(tx.now);
+  if (card !== undefined) await storeAutobill(tx, userId, { notBeforeAt: nextAt });
+  const amount = centsText(payment.amountCents ?? 0n);
+  const consequence =
+    card !== undefined
+      ? `The card that is saved now may be charged after ${nextAt.toISOString()}.`
+      : isWanted
+        ? "Automatic payments have no card to charge: save another one, or switch them off."
+        : "Nothing more is charged before you switch automatic payments on.";
+  await postNotices(tx, [
+    {
+      userId,
+      kind: "client:billing_failed",
+      subject: `A charge of ${amount} was given up`,
+      message: `A charge of ${amount} that the card company had not answered was given up: ${reason}. Should it have been made all the same, it is credited. ${consequence}`,
+      key: `billing_failed:${payment.id}`,
+    },
+  ]);
 }
 
 /** Notes that a charge failed, and when the next one may be made; the payment and its account are locked. */

@@ -202,14 +202,49 @@ test("a charge that nobody answered is not made once its card was removed, or it
       assert.equal(intents.length, outage === "before" ? 0 : 1, "nothing is asked for again");
       const { body } = await shop.call(user, "GET", PATH);
       const { rows } = await shop.env.pool.query<{ message: string }>("select message from notices");
-      const isTriedAgain = rows.map(({ message }) => /It is tried again after/.test(message));
-      assert.deepEqual(isTriedAgain, [body.enabled], "and its user is told so");
+      const isInNeed = rows.map(({ message }) => /given up: .*have no card to charge/.test(message));
+      assert.deepEqual(isInNeed, [body.enabled], "and its user is told so");
+      assert.deepEqual([body.failure_count, body.retry_at], [0, null], "no card has failed");
       assert.equal(await shop.creditOf(user), 10n * DOLLAR);
       await shop.deliverAll(intents.map((intent) => shop.stripe.tell(intent)));
       assert.equal(await shop.creditOf(user), outage === "before" ? 10n * DOLLAR : 35n * DOLLAR);
       await shop.assertBooks();
     }
   }
+});
+
+test("a charge that is given up is no failure: another card is charged an hour later, and nothing is switched off", async (t) => {
+  const shop = await aPaymentShop(t);
+  const { stripe, clock } = shop;
+  const user = await aUserWithCard(shop, 0n);
+  stripe.decline = "Your card has insufficient funds.";
+  for (const hours of [1, 6, 24]) {
+    await run(shop);
+    clock.advance(hours * HOUR_MS);
+  }
+  stripe.decline = undefined;
+  stripe.outage = "before";
+  await run(shop);
+  stripe.outage = "none";
+  await saveCard(shop, user, "1881");
+  const { payment_methods: cards } = (await shop.call(user, "GET", "/api/v0/billing/payment_methods/")).body;
+  const charged = cards.find((card: { readonly is_default: boolean }) => card.is_default);
+  const removed = await shop.call(user, "DELETE", `/api/v0/billing/payment_methods/${charged.id}/`);
+  assert.equal(removed.status, 200, removed.text);
+  clock.advance(61_000);
+  await run(shop);
+  const retryAt = clock.now().getTime() + HOUR_MS;
+  const { body } = await shop.call(user, "GET", PATH);
+  assert.deepEqual([body.enabled, body.last4, body.failure_count, body.retry_at], [true, "1881", 3, retryAt / 1000]);
+  const { rows } = await shop.env.pool.query("select subject, message from notices order by id desc limit 1");
+  assert.equal(rows[0].subject, "A charge of $25.00 was given up");
+  assert.ok(
+    rows[0].message.endsWith(`The card that is saved now may be charged after ${new Date(retryAt).toISOString()}.`),
+  );
+  clock.advance(HOUR_MS);
+  await run(shop);
+  assert.equal(await shop.creditOf(user), 25n * DOLLAR);
+  assert.equal((await shop.call(user, "GET", PATH)).body.failure_count, 0);
 });
 
 test("each time that credit runs out there is another charge", async (t) => {

@@ -30,3 +30,8 @@ export function afterFailure(failureCount: number, now: Date): AfterFailure {
   const delayMs = RETRY_DELAYS_MS[failureCount - 1];
   return delayMs === undefined ? { kind: "off" } : { kind: "retry", at: new Date(now.getTime() + delayMs) };
 }
+
+/** From when on another card may be charged after a charge of which nobody knows whether it was made: an event tells soon. */
+export function afterGivingUp(now: Date): Date {
+  return new Date(now.getTime() + HOUR_MS);
+}
