@@ -8,6 +8,8 @@ import { startEndpointLoad, type EndpointLoad, type Outcome } from "./endpoint-l
 /** No endpoint has more workers than so many at any moment of its life. */
 export const WORKERS_MAX = 3;
 const REQUESTS_PER_SECOND = 6;
+/** Of one endpoint. Each asks again every second: on a slow machine, more of them would leave no time to serve any. */
+const WAITING_MAX = 100;
 const RETRY_MS = 100;
 const CHANGES_PER_LIFE = 4;
 /** Between two changes, unless nobody is served for too long. */
@@ -68,7 +70,7 @@ export class CrashEndpoints {
     const options: EndpointOptions = { baseUrl: this.world.berth.url, endpoint: name, endpointKey };
     const life: Life = {
       name,
-      load: startEndpointLoad({ ...options, maxPollIntervalMs: 1_000 }),
+      load: startEndpointLoad({ ...options, maxPollIntervalMs: 1_000 }, WAITING_MAX),
       deletedAtMs: undefined,
     };
     this.lives.push(life);

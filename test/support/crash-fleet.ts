@@ -18,6 +18,8 @@ export type FleetCrashReport = Findings & {
 
 const LANES = 2;
 const OWNER_DOLLARS = 50_000;
+/** Nobody is served until a worker was rented, made and measured. */
+const ANSWER_LIMIT_MS = 300_000;
 const [LIVED_MIN_MS, LIVED_MAX_MS] = [300, 12_000];
 const KILLS: readonly Kill[] = ["server", "server", "server", "server", "server and agents", "backend"];
 /** An absence takes a minute: only runs of at least so many kills see some. */
@@ -59,7 +61,8 @@ export async function runFleetCrashes({
       problems.push(...(await orphansOf(world)));
     }
     // A run that was over before anybody was served would show nothing.
-    await until("an answer", () => endpoints.lives.some(({ load }) => load.outcomes.some((each) => "served" in each)));
+    const isServed = () => endpoints.lives.some(({ load }) => load.outcomes.some((each) => "served" in each));
+    await until("an answer", isServed, ANSWER_LIMIT_MS);
     await endpoints.stop();
     const requests = endpoints.lives.flatMap((life) => judgeAnswers(life, workers));
     const books = await auditBooks(world);

@@ -8,7 +8,7 @@ import { auditStorage } from "./crash-storage.ts";
 import { until } from "./until.ts";
 
 const NANOS_PER_CENT = 10_000_000n;
-const SETTLE_LIMIT_MS = 120_000;
+const SETTLE_LIMIT_MS = 240_000;
 
 export type Findings = {
   /** A sentence for each thing that is not as it has to be. */

@@ -1,6 +1,6 @@
 // What engines have run against what was charged for it, run by run.
-import { LEASE_MS, type EngineEvidence, type Outage } from "./crash-world.ts";
-import type { EngineRun } from "./lasting-engine.ts";
+import type { EngineEvidence, Outage } from "./crash-world.ts";
+import { PULSE_MS, type EngineRun } from "./lasting-engine.ts";
 
 export type ChargedRun = {
   readonly instanceId: number;
@@ -25,32 +25,31 @@ export type RunEvidence = {
   readonly charged: readonly ChargedRun[];
 };
 
-/**
- * Two clocks are read one after the other, and a report may go out between the end of a process and the news of it: on a
- * busy machine that takes a while.
- */
+/** The engine reads one clock and its agent counts by another, which may be set meanwhile. */
 export const TOLERANCE_MS = 250;
 /** What they may differ by on the average, so that nothing that is wrong with every run hides in that. */
 const USUAL_TOLERANCE_MS = 50;
-/** A host reports every five seconds, and a report takes a while on a busy machine. */
+/** A host reports every five seconds, or notes for itself what it cannot report, as long as its agent does not stand still. */
 export const REPORT_MS = 8_000;
+const REPORT_PULSES = REPORT_MS / PULSE_MS;
 
 /**
  * A run is charged for what its container has really run, whatever died meanwhile. It may be charged for less in two
  * cases alone: of an absence that may have been longer than a lease, from the last report before it on; and of a run that
- * ended with the power, what came after its last report.
+ * ended with the power, what came after its last report or note.
  */
 export function judgeRuns({ engines, charged }: RunEvidence): readonly RunVerdict[] {
   const chargedOf = new Map(charged.map((one) => [keyOf(one), one]));
-  const all = engines.flatMap(({ runs, outages }) => runs.map((run) => ({ ...run, outages })));
+  const all = engines.flatMap(({ runs, absences, pulses }) => runs.map((run) => ({ ...run, absences, pulses })));
   const ranOf = Map.groupBy(all, (run) => nameOf(run));
   const keys = [...new Set([...chargedOf.keys(), ...ranOf.keys()])];
   return keys.map((key): RunVerdict => {
     const runs = ranOf.get(key) ?? [];
     const { chargedMs = 0, countedMs = 0, facts = "" } = chargedOf.get(key) ?? {};
     const ranMs = runs.reduce((sum, run) => sum + endOf(run) - run.started_at_ms, 0);
-    const powerMs = runs.filter((run) => run.was_lost === true).length * REPORT_MS;
-    const awayMs = runs.reduce((sum, run) => sum + absentMs(run.outages, stretchOf(run)), 0);
+    const lost = runs.filter((run) => run.was_lost === true);
+    const powerMs = lost.reduce((sum, run) => sum + endOf(run) - reportedAtMs(run), 0);
+    const awayMs = runs.reduce((sum, run) => sum + absentMs(run.absences, stretchOf(run)), 0);
     const excusedMs = powerMs + awayMs;
     const isTooMany = chargedMs > ranMs + TOLERANCE_MS;
     const isTooFew = chargedMs < ranMs - excusedMs - TOLERANCE_MS;
@@ -80,14 +79,18 @@ function stretchOf(run: EngineRun): Outage {
   return { fromMs: run.started_at_ms, toMs: endOf(run) };
 }
 
-/** How much of a stretch of time may lie in absences that were longer than a lease. */
-export function absentMs(outages: readonly Outage[], stretch: Outage): number {
-  return outages
-    .filter(({ fromMs, toMs }) => toMs - fromMs > LEASE_MS - REPORT_MS)
-    .reduce((sum, { fromMs, toMs }) => {
-      const overlap = Math.min(toMs + REPORT_MS, stretch.toMs) - Math.max(fromMs - REPORT_MS, stretch.fromMs);
-      return sum + Math.max(0, overlap);
-    }, 0);
+/** When it was reported or noted last before its end, by an agent that was as slow at it as it may be. */
+function reportedAtMs(run: EngineRun & Pick<EngineEvidence, "pulses">): number {
+  const reportedMs = run.pulses.filter((atMs) => atMs <= endOf(run)).at(-REPORT_PULSES) ?? 0;
+  return Math.max(run.started_at_ms, reportedMs);
+}
+
+/** How much of a stretch of time lies in absences. */
+export function absentMs(absences: readonly Outage[], stretch: Outage): number {
+  return absences.reduce((sum, { fromMs, toMs }) => {
+    const overlap = Math.min(toMs, stretch.toMs) - Math.max(fromMs, stretch.fromMs);
+    return sum + Math.max(0, overlap);
+  }, 0);
 }
 
 function endOf({ started_at_ms, finished_at_ms }: EngineRun): number {

@@ -4,8 +4,8 @@ import { absentMs, REPORT_MS, TOLERANCE_MS } from "./crash-runs.ts";
 import type { CrashWorld, EngineEvidence, Outage } from "./crash-world.ts";
 import type { EngineRun } from "./lasting-engine.ts";
 
-/** One report may wait for a database that comes back, or not reach a server that ends: the next one has told. */
-const TOLD_AFTER_MS = 2 * REPORT_MS;
+/** Of fewer, half may have had bad luck. */
+const USUAL_MIN = 10;
 
 /** Something that was stored at the least, and at the most, for so long. */
 type Stored = {
@@ -20,22 +20,39 @@ type Stretch = { readonly fromMs: number; readonly toMs: number };
 
 /**
  * A disk is charged from the first start of its container to the request to destroy it, a volume from its rental to the
- * request to delete it: never longer, and shorter only by absences that may have been longer than a lease, by one report,
- * before which nobody knew of the start, and by what came before a start that somebody saw: one that went with the power
- * may have been seen by nobody, unless its host was connected for long enough to tell.
+ * request to delete it: never longer, and shorter only by absences that may have been longer than a lease, by one report
+ * at its end, and by the time in which nobody had told of the start (`toldAtMs`).
  */
 export async function auditStorage(world: CrashWorld, clients: CrashClients): Promise<readonly string[]> {
   const engines = world.engines();
   const charged = await chargedDisks(world);
-  const stored = [...disksOf(engines, clients, charged), ...volumesOf(clients, charged)];
-  return stored.flatMap(({ name, chargedMs, surely, perhaps, facts }): readonly string[] => {
-    const most = perhaps.toMs - perhaps.fromMs + TOLERANCE_MS;
-    const absent = Math.max(...engines.map(({ outages }) => absentMs(outages, surely)));
-    const least = surely.toMs - surely.fromMs - absent - REPORT_MS;
-    if (chargedMs <= most && chargedMs >= least) return [];
-    const asked = `its end was asked for at ${surely.toMs} and acknowledged at ${perhaps.toMs}`;
-    return [`${name} was stored for ${least} to ${most} ms and charged for ${chargedMs}; ${asked}; ${facts}`];
-  });
+  const disks = disksOf(world, clients, charged);
+  const wrong = [...disks, ...volumesOf(clients, charged)].flatMap(
+    ({ name, chargedMs, surely, perhaps, facts }): readonly string[] => {
+      const most = perhaps.toMs - perhaps.fromMs + TOLERANCE_MS;
+      const least = surely.toMs - surely.fromMs - absentFrom(engines, surely) - REPORT_MS;
+      if (chargedMs <= most && chargedMs >= least) return [];
+      const asked = `its end was asked for at ${surely.toMs} and acknowledged at ${perhaps.toMs}`;
+      return [`${name} was stored for ${least} to ${most} ms and charged for ${chargedMs}; ${asked}; ${facts}`];
+    },
+  );
+  return [...wrong, ...judgeUsual(disks, engines)];
+}
+
+/** Whichever host it is on. */
+function absentFrom(engines: readonly EngineEvidence[], stretch: Stretch): number {
+  return Math.max(...engines.map(({ absences }) => absentMs(absences, stretch)));
+}
+
+/** What but absences is excused in one disk is not usual: nothing that is wrong with every disk hides in that. */
+function judgeUsual(disks: readonly Stored[], engines: readonly EngineEvidence[]): readonly string[] {
+  const missing = disks
+    .filter(({ perhaps }) => perhaps.toMs > perhaps.fromMs)
+    .map(({ perhaps, chargedMs }) => perhaps.toMs - perhaps.fromMs - absentFrom(engines, perhaps) - chargedMs)
+    .toSorted((a, b) => a - b);
+  const median = missing[Math.floor((missing.length - 1) / 2)] ?? 0;
+  if (missing.length < USUAL_MIN || median <= REPORT_MS) return [];
+  return [`of ${missing.length} disks half miss ${median} ms and more of what was stored`];
 }
 
 async function chargedDisks(world: CrashWorld): Promise<ReadonlyMap<string, number>> {
@@ -46,29 +63,28 @@ async function chargedDisks(world: CrashWorld): Promise<ReadonlyMap<string, numb
   return new Map(rows.map((row) => [String(row["name"]), Number(row["ms"])]));
 }
 
-function disksOf(
-  engines: readonly EngineEvidence[],
-  clients: CrashClients,
-  charged: ReadonlyMap<string, number>,
-): readonly Stored[] {
-  const all = engines.flatMap(({ runs, outages }) => runs.map((run) => ({ ...run, wasSeen: wasSeen(run, outages) })));
+function disksOf(world: CrashWorld, clients: CrashClients, charged: ReadonlyMap<string, number>): readonly Stored[] {
+  const all = world
+    .engines()
+    .flatMap(({ runs, reports }) => runs.map((run) => ({ ...run, toldAtMs: toldAtMs(run, reports) })));
   const runsOf = Map.groupBy(all, (run) => Number(/^berth-(\d+)-/.exec(run.name)?.[1]));
   return clients.done("destroy").map((end): Stored => {
     const runs = runsOf.get(end.id) ?? [];
-    const first = (some: readonly EngineRun[]) => Math.min(...some.map((run) => run.started_at_ms));
-    const from = { surelyFromMs: first(runs.filter((run) => run.wasSeen)), perhapsFromMs: first(runs) };
+    const from = {
+      surelyFromMs: Math.min(...runs.map((run) => run.toldAtMs)),
+      perhapsFromMs: Math.min(...runs.map((run) => run.started_at_ms)),
+    };
     return storedOf(`instance ${end.id}`, charged, { end, ...from, facts: `its runs: ${JSON.stringify(runs)}` });
   });
 }
 
-function wasSeen({ was_lost, started_at_ms, finished_at_ms }: EngineRun, outages: readonly Outage[]): boolean {
-  if (was_lost !== true) return true;
-  const endMs = finished_at_ms ?? started_at_ms;
-  const apartMs = outages.reduce(
-    (sum, { fromMs, toMs }) => sum + Math.max(0, Math.min(toMs, endMs) - Math.max(fromMs, started_at_ms)),
-    0,
-  );
-  return endMs - started_at_ms - apartMs > TOLD_AFTER_MS;
+/**
+ * When the server knew of a start at the latest: it has stored a report that was sent after it. A run that went with the
+ * power before that may have been seen by nobody.
+ */
+function toldAtMs({ started_at_ms, finished_at_ms, was_lost }: EngineRun, reports: readonly Outage[]): number {
+  const toldMs = reports.find(({ fromMs }) => fromMs > started_at_ms)?.toMs ?? Infinity;
+  return was_lost === true && (finished_at_ms ?? started_at_ms) < toldMs ? Infinity : toldMs;
 }
 
 function volumesOf(clients: CrashClients, charged: ReadonlyMap<string, number>): readonly Stored[] {

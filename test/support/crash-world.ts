@@ -20,15 +20,15 @@ import { until } from "./until.ts";
 
 const HOSTS_MAIN = path.join(import.meta.dirname, "lasting-hosts.ts");
 const [RACKS, HOSTS_PER_RACK, GPUS_PER_HOST] = [3, 2, 4];
-/** Programs of workers listen there, outside of what the system gives to others by itself. */
-const [PORT_FIRST, PORTS_PER_RACK] = [22_000, 200];
-/** Short, so that an absence of a minute is a lost host, and longer than any start of a server on a busy machine. */
-export const LEASE_MS = 40_000;
+/** Programs of workers listen there: the system gives these to nobody, and neither do servers and agents of other tests. */
+const [PORT_FIRST, PORTS_PER_RACK] = [29_900, 200];
+/** Short, so that an absence of a minute is a lost host, and longer than starts of a server mostly take. */
+const LEASE_MS = 40_000;
+/** Of a host without rentals the server stores only so often that it was heard, with a tenth of a lease between. */
+const LEASE_MS_MIN = LEASE_MS * 0.9;
 /** So long that every container has stopped by itself. */
 const ABSENCE_MS = LEASE_MS + 12_000;
-/** Within this the postmaster has noticed that one of its processes was killed, and begun to start all anew. */
-const NOTICED_MS = 200;
-const READY_LIMIT_MS = 90_000;
+const READY_LIMIT_MS = 180_000;
 const OUTPUT_TAIL = 4_000;
 const SETTINGS = {
   ...NO_LIMITS,
@@ -44,10 +44,19 @@ export const KILLS = ["server", "postmaster", "backend", "agents", "server and a
 export type Kill = (typeof KILLS)[number];
 
 export type Account = { readonly id: number; readonly email: string; readonly key: string; readonly keyId: number };
-/** While an agent was dead, or had no connection. */
+/** A stretch of time, such as one in which an agent was dead or had no connection. */
 export type Outage = { readonly fromMs: number; readonly toMs: number };
 /** What one host can say of itself, without the server. */
-export type EngineEvidence = { readonly runs: readonly EngineRun[]; readonly outages: readonly Outage[] };
+export type EngineEvidence = {
+  readonly runs: readonly EngineRun[];
+  readonly outages: readonly Outage[];
+  /** From what proved to its agent that the server was there to the next such proof, where that may have been too long. */
+  readonly absences: readonly Outage[];
+  /** Its reports that the server has stored: from when each was sent to when its agent had noted that. */
+  readonly reports: readonly Outage[];
+  /** When the process of its agent showed that it did not stand still. */
+  readonly pulses: readonly number[];
+};
 
 type Rack = {
   readonly owner: Account;
@@ -74,7 +83,8 @@ export class CrashWorld {
     const world = new CrashWorld(berth, racks);
     try {
       for (let number = 1; number <= RACKS; number += 1) racks.push(await world.addRack(number));
-      await until("the hosts to be connected", () => racks.every((rack) => hostsOf(rack).every(isLinked)));
+      const isConnected = () => racks.every((rack) => hostsOf(rack).every(isLinked));
+      await until("the hosts to be connected", isConnected, READY_LIMIT_MS);
       await world.priceMachines();
       return world;
     } catch (error) {
@@ -114,9 +124,20 @@ export class CrashWorld {
 
   /** What every engine has run, and when its host was out of touch. */
   engines(): readonly EngineEvidence[] {
-    return this.racks.flatMap((rack) =>
-      hostsOf(rack).map((host) => ({ runs: readEngineRuns(engineOf(host)), outages: outagesOf(readLink(host)) })),
-    );
+    return this.racks.flatMap((rack) => {
+      const pulses = readLines<number>(path.join(rack.stateDir, "pulses.jsonl"));
+      return hostsOf(rack).map((host) => {
+        const proofs = readLines<Proof>(proofsOf(host));
+        const outages = outagesOf(readLink(host));
+        return {
+          runs: readEngineRuns(engineOf(host)),
+          outages,
+          absences: absencesOf(proofs, systemClock.now().getTime()),
+          reports: reportsOf(proofs, outages),
+          pulses,
+        };
+      });
+    });
   }
 
   /** What runs in all engines now. */
@@ -152,7 +173,6 @@ export class CrashWorld {
         return kill;
       case "backend": {
         const name = await this.killBackend(random);
-        await delay(NOTICED_MS);
         await this.untilReady();
         return `backend (${name})`;
       }
@@ -174,16 +194,22 @@ export class CrashWorld {
     this.berth = await startBerth({ dataDir, port: this.port, args: ["--no-agent"], env: SETTINGS });
   }
 
+  /** Returns when the postmaster has noticed, and begun to start all anew. */
   private async killBackend(random: () => number): Promise<string> {
     const postmaster = await this.berth.postgresPid();
-    const children = (await readFile(`/proc/${postmaster}/task/${postmaster}/children`, "utf8")).trim().split(" ");
-    const pid = Number(children[Math.floor(random() * children.length)]);
+    const children = await until("a process of PostgreSQL", async () => {
+      const pids = await childrenOf(postmaster);
+      return pids.length > 0 && pids;
+    });
+    const pid = children[Math.floor(random() * children.length)]!;
     const command = await readFile(`/proc/${pid}/cmdline`, "utf8").catch(() => "gone");
     try {
       process.kill(pid, "SIGKILL");
     } catch {
       // It ended by itself in this very moment.
     }
+    const isNoticed = async () => !(await childrenOf(postmaster)).includes(pid);
+    await until("the postmaster to notice", isNoticed, READY_LIMIT_MS);
     return command
       .replaceAll("\0", " ")
       .trim()
@@ -210,6 +236,8 @@ export class CrashWorld {
 /** The file names of one host, up to their ending. */
 type Host = { readonly stateDir: string; readonly number: number };
 type Link = { readonly at_ms: number; readonly is_up: boolean };
+/** That the server was there after something was sent, as its agent knew later. */
+type Proof = { readonly sent_at_ms: number; readonly noted_at_ms: number };
 
 function hostsOf({ stateDir }: Pick<Rack, "stateDir">): readonly Host[] {
   return Array.from({ length: HOSTS_PER_RACK }, (_, index) => ({ stateDir, number: index + 1 }));
@@ -223,10 +251,18 @@ function linkOf({ stateDir, number }: Host): string {
   return path.join(stateDir, `link-${number}.jsonl`);
 }
 
+function proofsOf({ stateDir, number }: Host): string {
+  return path.join(stateDir, `proofs-${number}.jsonl`);
+}
+
 function readLink(host: Host): readonly Link[] {
-  if (!existsSync(linkOf(host))) return [];
-  const lines = readFileSync(linkOf(host), "utf8").split("\n").filter(Boolean);
-  return lines.map((line): Link => JSON.parse(line));
+  return readLines(linkOf(host));
+}
+
+function readLines<T>(file: string): readonly T[] {
+  if (!existsSync(file)) return [];
+  const lines = readFileSync(file, "utf8").split("\n").filter(Boolean);
+  return lines.map((line): T => JSON.parse(line));
 }
 
 function isLinked(host: Host): boolean {
@@ -244,6 +280,28 @@ function outagesOf(link: readonly Link[]): readonly Outage[] {
     }
   }
   return outages;
+}
+
+/** The server heard its host at some moment from the sending of a proof to its note: of two, that is the longest way apart. */
+function absencesOf(proofs: readonly Proof[], nowMs: number): readonly Outage[] {
+  const gaps = proofs.map(({ sent_at_ms }, index) => ({
+    fromMs: sent_at_ms,
+    toMs: proofs[index + 1]?.noted_at_ms ?? nowMs,
+  }));
+  return gaps.filter(({ fromMs, toMs }) => toMs - fromMs > LEASE_MS_MIN);
+}
+
+/** What proved it before a connection was there was its greeting. */
+function reportsOf(proofs: readonly Proof[], outages: readonly Outage[]): readonly Outage[] {
+  return proofs.flatMap(({ sent_at_ms: fromMs, noted_at_ms: toMs }) =>
+    outages.some((outage) => outage.fromMs <= fromMs && fromMs <= outage.toMs) ? [] : [{ fromMs, toMs }],
+  );
+}
+
+/** None of a process that is gone. */
+async function childrenOf(pid: number): Promise<readonly number[]> {
+  const text = await readFile(`/proc/${pid}/task/${pid}/children`, "utf8").catch(() => "");
+  return text.split(/\s+/).filter(Boolean).map(Number);
 }
 
 function startAgents({ words, bootCount }: Pick<Rack, "words" | "bootCount">): ChildProcess {

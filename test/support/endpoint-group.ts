@@ -72,6 +72,6 @@ export async function makeEndpoint(
       return events.toReversed();
     },
     explained: () => renter.told("endpoint", "explain", String(id), "--last", "1000"),
-    load: () => startEndpointLoad(options),
+    load: () => startEndpointLoad(options, Infinity),
   };
 }

@@ -19,7 +19,7 @@ export type Outcome =
   | { readonly id: string; readonly status: number; readonly served: Served }
   | { readonly id: string; readonly problem: string; readonly atMs: number };
 
-/** Clients that come by themselves, so many a second, however long those before them wait. */
+/** Clients that come by themselves, so many a second, however long those before them wait: until too many of them do. */
 export type EndpointLoad = {
   setRate(perSecond: number): void;
   /** One more, at once; resolves when it was answered. */
@@ -34,7 +34,8 @@ export type EndpointLoad = {
   abandon(): Promise<void>;
 };
 
-export function startEndpointLoad(endpoint: EndpointOptions): EndpointLoad {
+/** With `waitingMax` waiting, nobody more comes. */
+export function startEndpointLoad(endpoint: EndpointOptions, waitingMax: number): EndpointLoad {
   const outcomes: Outcome[] = [];
   const underway = new Set<Promise<Outcome>>();
   const [ended, gone] = [new AbortController(), new AbortController()];
@@ -64,7 +65,7 @@ export function startEndpointLoad(endpoint: EndpointOptions): EndpointLoad {
       const nowMs = performance.now();
       owed += (rate * (nowMs - lastMs)) / 1000;
       lastMs = nowMs;
-      for (; owed >= 1; owed -= 1) void ask();
+      for (; owed >= 1; owed -= 1) if (underway.size < waitingMax) void ask();
     }
   };
   const asking = keepAsking();

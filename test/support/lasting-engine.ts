@@ -6,6 +6,9 @@ import { fail, succeed, type Container, type ContainerSpec, type Engine } from "
 import { createSimulatedEngine } from "../../agent/src/simulated/engine.ts";
 import { simulateProgram } from "../../agent/src/simulated/programs.ts";
 
+/** How often the process of an engine and its agent shows that it does not stand still. */
+export const PULSE_MS = 250;
+
 /** From a start of a container to its end, by the clock of its machine. */
 export type EngineRun = {
   readonly container_id: string;

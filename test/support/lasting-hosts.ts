@@ -8,11 +8,11 @@ import { noGpuAccess } from "../../agent/src/gpu/index.ts";
 import { createLog, type Log } from "../../agent/src/log.ts";
 import { findMembership } from "../../agent/src/membership.ts";
 import { noNetwork } from "../../agent/src/network/network.ts";
-import { fileNotes } from "../../agent/src/notes.ts";
+import { fileNotes, type NotesStore } from "../../agent/src/notes.ts";
 import { parseOptions } from "../../agent/src/options.ts";
 import { startHost } from "../../agent/src/run-host.ts";
 import { inventMachine } from "../../agent/src/simulated/machine.ts";
-import { createLastingEngine } from "./lasting-engine.ts";
+import { createLastingEngine, PULSE_MS } from "./lasting-engine.ts";
 
 const [STOP_LIMIT_MS, ADDRESS] = [3_000, "127.0.0.1"];
 
@@ -36,6 +36,26 @@ function withLinkNotes(log: Log, file: string): Log {
       if (message === "connected") note(true);
       if (message.startsWith("disconnected")) note(false);
       log.info(fields, message);
+    },
+  };
+}
+
+/**
+ * Notes in another file what proved that the server was there, as the agent itself counts its lease: when it was sent, and
+ * when its answer was noted. The first one is of an earlier agent, or of nobody.
+ */
+function withProofNotes(store: NotesStore, file: string): NotesStore {
+  let lastMs: number | undefined;
+  return {
+    load: () => store.load(),
+    save(notes) {
+      store.save(notes);
+      const sentMs = notes.lease.granted_at_ms;
+      const noted_at_ms = systemClock.now().getTime();
+      const sent_at_ms = noted_at_ms - (systemClock.monotonicMs() - sentMs);
+      if (lastMs !== undefined && sentMs > lastMs)
+        appendFileSync(file, `${JSON.stringify({ sent_at_ms, noted_at_ms })}\n`);
+      lastMs = sentMs;
     },
   };
 }
@@ -74,12 +94,19 @@ const hosts = await Promise.all(
       boot_id,
       public_ipaddr: ADDRESS,
       bind_address: ADDRESS,
-      notes_store: fileNotes(path.join(options.state_dir, `notes-${index + 1}.json`), onFailure),
+      notes_store: withProofNotes(
+        fileNotes(path.join(options.state_dir, `notes-${index + 1}.json`), onFailure),
+        path.join(options.state_dir, `proofs-${index + 1}.jsonl`),
+      ),
       proof_store: membership.proofOf(host_key, onFailure),
       isPortFree: () => Promise.resolve(true),
       delay_ms: 0,
     });
   }),
+);
+
+systemClock.every(PULSE_MS, () =>
+  appendFileSync(path.join(options.state_dir, "pulses.jsonl"), `${systemClock.now().getTime()}\n`),
 );
 
 let isStopping = false;
