@@ -1,11 +1,11 @@
 import { execFile, spawn, type ChildProcessWithoutNullStreams } from "node:child_process";
 import { once } from "node:events";
 import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { busyboxImage, docker } from "../../test/support/docker.ts";
+import { freePort } from "../../test/support/free-port.ts";
 import { until } from "../../test/support/until.ts";
 import { systemClock } from "../src/clock.ts";
 import { silentLog, type Log } from "../src/log.ts";
@@ -124,7 +124,7 @@ export class SshPlace implements AsyncDisposable {
   }
 
   async hostKeyAt(port: number): Promise<string> {
-    const scanned = await run("ssh-keyscan", ["-T", "5", "-t", "ed25519", "-p", String(port), "127.0.0.1"]);
+    const scanned = await run("ssh-keyscan", ["-T", "60", "-t", "ed25519", "-p", String(port), "127.0.0.1"]);
     return (
       scanned.stdout
         .split("\n")
@@ -138,7 +138,7 @@ export class SshPlace implements AsyncDisposable {
   /** What every call of OpenSSH's clients is given. Host keys are checked. */
   options(door: Door22): readonly string[] {
     const set = {
-      ...{ BatchMode: "yes", IdentitiesOnly: "yes", IdentityFile: this.key, ConnectTimeout: "20", LogLevel: "ERROR" },
+      ...{ BatchMode: "yes", IdentitiesOnly: "yes", IdentityFile: this.key, ConnectTimeout: "120", LogLevel: "ERROR" },
       ...{ UserKnownHostsFile: join(this.folder, "known", String(door.port)), StrictHostKeyChecking: "yes" },
       ...{ GlobalKnownHostsFile: "/dev/null" },
     };
@@ -210,14 +210,4 @@ export class SshPlace implements AsyncDisposable {
     if (ids.length > 0) await docker("rm", "-f", "-v", ...ids);
     await rm(this.folder, { recursive: true, force: true });
   }
-}
-
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const address = server.address();
-  server.close();
-  await once(server, "close");
-  if (typeof address !== "object" || address === null) throw new Error("no port");
-  return address.port;
 }

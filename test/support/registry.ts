@@ -1,10 +1,10 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { docker } from "./docker.ts";
+import { freePort } from "./free-port.ts";
 import { until } from "./until.ts";
 
 /** The one login of a private registry made here, with its bcrypt hash, which nothing installed could compute. */
@@ -60,17 +60,6 @@ export async function startPrivateRegistry(): Promise<Registry> {
     },
     close,
   };
-}
-
-/** A port on which nothing listens now. */
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const bound = server.address();
-  server.close();
-  await once(server, "close");
-  if (typeof bound !== "object" || bound === null) throw new Error("a listening server has a port");
-  return bound.port;
 }
 
 async function end(child: ChildProcess): Promise<void> {

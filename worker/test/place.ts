@@ -5,6 +5,7 @@ import { createServer, type RequestListener, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import type { TestContext } from "node:test";
+import { freePort } from "../../test/support/free-port.ts";
 import { ManualClock } from "../../test/support/manual-clock.ts";
 import { until } from "../../test/support/until.ts";
 import { startWorker, type RunningWorker, type WorkerOptions } from "../src/index.ts";
@@ -62,6 +63,8 @@ export class RecordingServer {
 }
 
 export async function listen(t: TestContext, server: Server): Promise<string> {
+  // One that is closed because nobody used it may be used in the same moment, if this process stood still so long.
+  server.keepAliveTimeout = 0;
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   t.after(() => {
@@ -106,7 +109,7 @@ export async function aWorker(
   const clock = new ManualClock();
   const server = await RecordingServer.listen(t);
   const backendUrl = await listen(t, createServer(backend));
-  const [port, innerPort] = await freePorts();
+  const [port, innerPort] = [await freePort(), await freePort()];
   const log: string[] = [];
   const worker = await startWorker({
     ...{ backendUrl, routes: ["/work"], healthPath: "/health", benchmark: { perf: 100 }, maxQueueSeconds: 30 },
@@ -155,22 +158,4 @@ export function authFor(url: string, changes: Readonly<Record<string, unknown>> 
   const signature = sign("sha256", Buffer.from(signedText(url)), KEYS.privateKey).toString("base64");
   const own = { cost: 10, endpoint: "e", reqnum: 1, request_idx: 1, signature, url, __request_id: "x" };
   return { ...own, ...changes };
-}
-
-/** Two that nobody listens on, asked for together so that they differ. */
-async function freePorts(): Promise<readonly [number, number]> {
-  const [one, other] = [await takePort(), await takePort()];
-  await Promise.all([one.close(), other.close()]);
-  return [one.port, other.port];
-}
-
-async function takePort(): Promise<{ readonly port: number; close(): Promise<void> }> {
-  const server = createServer().listen(0);
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  const close = async () => {
-    server.close();
-    await once(server, "close");
-  };
-  return { port, close };
 }

@@ -3,11 +3,11 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { createServer as createHttpServer } from "node:http";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { busyboxImage, docker, DOCKER_SOCKET } from "../../../test/support/docker.ts";
+import { freePort } from "../../../test/support/free-port.ts";
 import { until } from "../../../test/support/until.ts";
 import { systemClock } from "../clock.ts";
 import type { EngineFailure, PullProgress, Result } from "../engine.ts";
@@ -33,7 +33,7 @@ describe("pulling from a registry", () => {
     const config = `version: 0.1\nlog: {level: error}\nstorage: {filesystem: {rootdirectory: ${folder}/data}}\nhttp: {addr: ${address}}\n`;
     await writeFile(join(folder, "config.yml"), config);
     registry = spawn("docker-registry", ["serve", join(folder, "config.yml")], { stdio: "ignore" });
-    await answers(`http://${address}/v2/`);
+    await until("the registry", async () => (await fetch(`http://${address}/v2/`)).ok);
     await docker("tag", image, `${address}/app:1`);
     await docker("push", "-q", `${address}/app:1`);
     await docker("rmi", `${address}/app:1`);
@@ -140,28 +140,4 @@ describe("pulling from a registry", () => {
 function failureOf(result: Result<void>): EngineFailure {
   assert.ok(!result.ok);
   return result.failure;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const bound = server.address();
-  server.close();
-  await once(server, "close");
-  assert.ok(typeof bound === "object" && bound !== null);
-  return bound.port;
-}
-
-async function answers(url: string): Promise<void> {
-  for (let attempt = 0; attempt < 100; attempt += 1) {
-    if (
-      await fetch(url).then(
-        (response) => response.ok,
-        () => false,
-      )
-    )
-      return;
-    await systemClock.sleep(50);
-  }
-  throw new Error(`nothing answers at ${url}`);
 }

@@ -7,8 +7,9 @@ import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import ssh2 from "ssh2";
 import { WebSocketServer, createWebSocketStream } from "ws";
+import { freePort } from "../../../test/support/free-port.ts";
 import { until } from "../../../test/support/until.ts";
-import { SshPlace, freePort, type Door22 } from "../../test/ssh-place.ts";
+import { SshPlace, type Door22 } from "../../test/ssh-place.ts";
 
 const PARENT = join(import.meta.dirname, "../../test/ssh-parent.ts");
 
@@ -52,7 +53,10 @@ describe("the doors of a host", () => {
   it("refuses passwords, keys with restrictions that it does not know, and signatures by SHA-1", async () => {
     const client = new ssh2.Client();
     client.connect({ host: "127.0.0.1", port: door.port, username: "root", password: "root" });
-    const [refused] = await once(client, "error");
+    const refusal = once(client, "error");
+    // The end of the line may be one more.
+    client.on("error", () => undefined);
+    const [refused] = await refusal;
     assert.match(String(refused), /authentication methods failed/);
     const restricted = await place.makeKey("restricted");
     await place.makeKey("old", "-t", "rsa", "-b", "2048");
@@ -72,8 +76,7 @@ describe("the doors of a host", () => {
     assert.equal(tried.code, 255);
     // Of one source only so many may be about to log in; the others find the port closed at once.
     const idle = Array.from({ length: 40 }, () => connect(door.port, "127.0.0.1").on("error", () => undefined));
-    await until("some are refused", () => idle.some((socket) => socket.closed));
-    assert.ok(idle.filter((socket) => !socket.closed).length <= 32);
+    await until("the others are refused", () => idle.filter((socket) => !socket.closed).length <= 32);
     for (const socket of idle) socket.destroy();
     await until("there is room again", async () => (await place.ssh(door, ["true"])).code === 0);
   });

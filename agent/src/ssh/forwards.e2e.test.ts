@@ -3,12 +3,13 @@ import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { mkdir, readFile, stat, symlink, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
-import { connect, createServer as createTcpServer } from "node:net";
+import { connect } from "node:net";
 import { join } from "node:path";
 import { after, afterEach, before, describe, it } from "node:test";
 import { docker } from "../../../test/support/docker.ts";
+import { freePort } from "../../../test/support/free-port.ts";
 import { until } from "../../../test/support/until.ts";
-import { SshPlace, freePort, type Door22 } from "../../test/ssh-place.ts";
+import { SshPlace, type Door22 } from "../../test/ssh-place.ts";
 
 const BOX = "/.berth/busybox";
 const SERVE = `mkdir -p /www && echo from-inside > /www/index.html && httpd -p 127.0.0.1:8000 -h /www && httpd -f -p 8001 -h /www`;
@@ -162,9 +163,11 @@ describe("files and forwards with OpenSSH's clients", () => {
     const data = randomBytes(5_000_000);
     const service = await docker("exec", "-d", door.container_id, BOX, "nc", "-l", "-p", "8100", "-e", "/bin/cat");
     assert.equal(service, "");
+    // It takes one connection only, so that nobody may try whether it is there.
+    await until("the service inside", async () => isListening(await inside("cat /proc/net/tcp /proc/net/tcp6"), 8100));
     const local = await freePort();
     const client = forwarding("-N", "-L", `${local}:127.0.0.1:8100`);
-    await until("it listens", () => answers(local, false));
+    await until("it listens", async () => isListening(await readFile("/proc/net/tcp", "utf8"), local));
     const socket = connect({ port: local, host: "127.0.0.1", allowHalfOpen: true });
     const received: Buffer[] = [];
     socket.on("data", (chunk: Buffer) => received.push(chunk));
@@ -212,22 +215,21 @@ async function fetchText(port: number): Promise<string> {
   return (await fetch(`http://127.0.0.1:${port}/`, { headers: { Connection: "close" } })).text();
 }
 
-/** Whether somebody listens; `connect` also makes a connection, which a service that takes only one would be spent on. */
-async function answers(port: number, mayConnect = true): Promise<boolean> {
-  if (mayConnect) {
-    const socket = connect(port, "127.0.0.1");
-    const isThere = await once(socket, "connect").then(
-      () => true,
-      () => false,
-    );
-    socket.destroy();
-    return isThere;
-  }
-  const server = createTcpServer().listen(port, "127.0.0.1");
-  const isFree = await once(server, "listening").then(
+async function answers(port: number): Promise<boolean> {
+  const socket = connect(port, "127.0.0.1");
+  const isThere = await once(socket, "connect").then(
     () => true,
     () => false,
   );
-  if (isFree) server.close();
-  return !isFree;
+  socket.destroy();
+  return isThere;
+}
+
+/** Whether the kernel's table of sockets has one that listens at the port. */
+function isListening(table: string, port: number): boolean {
+  const ending = `:${port.toString(16).toUpperCase().padStart(4, "0")}`;
+  return table.split("\n").some((line) => {
+    const [, local = "", , state] = line.trim().split(/\s+/);
+    return state === "0A" && local.endsWith(ending);
+  });
 }

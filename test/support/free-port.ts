@@ -1,0 +1,42 @@
+import { randomInt } from "node:crypto";
+import { once } from "node:events";
+import { createServer, type ListenOptions, type Server } from "node:net";
+
+/** Apart from those that the system gives out by itself, and those that servers, agents and tests name themselves. */
+const FIRST_PORT = 8_500;
+const PORT_COUNT = 700;
+
+/** Each keeps a port for this process as long as it lives, by a name that nobody else can have meanwhile. */
+const claims: Server[] = [];
+
+/**
+ * A port of the loopback on which nothing listens. A test may leave it and come back to it: neither the system nor another
+ * test process gives it to anybody while this process lives.
+ */
+export async function freePort(): Promise<number> {
+  const start = randomInt(PORT_COUNT);
+  for (let step = 0; step < PORT_COUNT; step += 1) {
+    const port = FIRST_PORT + ((start + step) % PORT_COUNT);
+    const claim = await tryListening({ path: `\0berth-test-port-${port}` });
+    if (claim === undefined) continue;
+    claim.unref();
+    claims.push(claim);
+    const probe = await tryListening({ port, host: "127.0.0.1" });
+    if (probe === undefined) continue;
+    probe.close();
+    await once(probe, "close");
+    return port;
+  }
+  throw new Error("no port is free");
+}
+
+async function tryListening(options: ListenOptions): Promise<Server | undefined> {
+  const server = createServer().listen(options);
+  try {
+    await once(server, "listening");
+    return server;
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "EADDRINUSE") return undefined;
+    throw error;
+  }
+}
