@@ -157,6 +157,7 @@ test("a machine is not deleted while others use it; then it is gone from all lis
   assert.deepEqual((await ofMachine(world, owner, host, ["GET", ""])).body, []);
   assert.equal((await listMachine(world, owner, host.machineId)).status, 403);
   assert.equal((await remove()).status, 404);
+  await world.settled();
   const query = { machine_id: { eq: host.machineId }, rentable: {}, limit: 10 };
   assert.deepEqual((await world.call({ method: "POST", url: "/api/v0/bundles/", body: query })).body.offers, []);
   await assert.rejects(host.connect(), /refused: machine_deleted/);

@@ -219,8 +219,9 @@ test("listing instances", async (t) => {
     const last = idsOf(first).at(-1) ?? 0;
     await destroy(world, user, last);
     const second = await page({ order_by: [{ col: "id", dir: "desc" }], limit: 3, after_token: first.body.next_token });
-    assert.deepEqual(idsOf(second), [last - 1, last - 2, last - 3]);
-    ids.splice(ids.indexOf(last), 1);
+    const place = ids.indexOf(last);
+    assert.deepEqual(idsOf(second), ids.slice(place - 3, place).toReversed());
+    ids.splice(place, 1);
   });
 
   await t.test("limits as the contract has them", async () => {

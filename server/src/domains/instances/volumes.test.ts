@@ -2,9 +2,10 @@ import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { testApp, type TestApp } from "../../../../test/support/app.ts";
 import type { FakeHost } from "../../../../test/support/fake-host.ts";
-import { inTransaction, type TestCaller } from "../../../../test/support/fixtures.ts";
+import type { TestCaller } from "../../../../test/support/fixtures.ts";
 import { askFor, destroy, rent, rentAndRun, setState, show, stored } from "../../../../test/support/rentals.ts";
 import type { UserId } from "../../base/ids.ts";
+import { withTransaction } from "../../db/transaction.ts";
 import { listLocalSpace } from "../volumes/local-service.ts";
 import { listNetworkDisk } from "../volumes/network-service.ts";
 import { insertNetworkDisk, upsertNetworkDiskMount } from "../volumes/network-store.ts";
@@ -27,7 +28,7 @@ async function ownerOf({ env }: TestApp, host: FakeHost): Promise<UserId> {
 async function localOffer(world: TestApp, host: FakeHost): Promise<number> {
   const owner = await ownerOf(world, host);
   const request = { machine: host.machineId, size: 100 };
-  const [id] = await inTransaction(world.env.database, (tx) => listLocalSpace(tx, owner, request));
+  const [id] = await withTransaction(world.env.database, world.clock, (tx) => listLocalSpace(tx, owner, request));
   return id ?? 0;
 }
 
@@ -44,7 +45,7 @@ async function localVolume(world: TestApp, user: TestCaller, host: FakeHost): Pr
 
 /** A volume on a disk that these hosts share. */
 async function networkVolume(world: TestApp, user: TestCaller, hosts: readonly FakeHost[]): Promise<number> {
-  const offerId = await inTransaction(world.env.database, async (tx) => {
+  const offerId = await withTransaction(world.env.database, world.clock, async (tx) => {
     const userId = await ownerOf(world, hosts[0] as FakeHost);
     const diskId = await insertNetworkDisk(tx, { userId, sizeBytes: 100n * BigInt(GB) });
     for (const [index, { machineId }] of hosts.entries()) {

@@ -4,6 +4,7 @@ import { copyFile, mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { test, type TestContext } from "node:test";
+import type pg from "pg";
 import { grantOf } from "../../../../test/support/ledger.ts";
 import { ManualClock } from "../../../../test/support/manual-clock.ts";
 import { emptyTestDatabase, type TestDatabase } from "../../../../test/support/postgres.ts";
@@ -55,10 +56,24 @@ const WORLD = `
 
 /**
  * One that runs, one that is over and not charged to the end, after its bid had been raised, and one that never ran: each
- * costs $0.36 an hour and had counted an hour, of which the last minute is not charged, five minutes ago.
+ * costs $0.36 an hour and had counted an hour, of which the last minute is not charged, five minutes before the moment
+ * that is returned. One transaction, so that all of it has that one moment, however slow the machine is.
  */
-async function plant({ pool }: TestDatabase): Promise<void> {
-  await pool.query(WORLD);
+async function plant({ pool }: TestDatabase): Promise<Date> {
+  const client = await pool.connect();
+  try {
+    await client.query("begin");
+    await plantRows(client);
+    const { rows } = await client.query<{ at: Date }>("select now() as at");
+    await client.query("commit");
+    return rows[0]!.at;
+  } finally {
+    client.release();
+  }
+}
+
+async function plantRows(client: pg.PoolClient): Promise<void> {
+  await client.query(WORLD);
   const rows = [
     { phase: "running", run: "now() - '65 minutes'::interval", price: 360_000_000, lowest: null },
     { phase: "ended", run: "now() - '65 minutes'::interval", price: 720_000_000, lowest: 360_000_000 },
@@ -66,7 +81,7 @@ async function plant({ pool }: TestDatabase): Promise<void> {
   ];
   for (const [index, { phase, run, price, lowest }] of rows.entries()) {
     const id = index + 1;
-    await pool.query(
+    await client.query(
       `insert into instances (id, user_id, machine_id, offer_id, is_bid, price_nanos_per_hour, storage_nanos_per_gb_month,
          inet_up_nanos_per_gb, inet_down_nanos_per_gb, device_count, disk_bytes, launch, desired, phase, phase_cause,
          phase_since_at, generation, observed_generation, observed_state, created_at, end_at, ended_at)
@@ -74,12 +89,12 @@ async function plant({ pool }: TestDatabase): Promise<void> {
          'running', now() - '2 hours'::interval, now() + '1 year', case when $2 = 'ended' then now() end)`,
       [id, phase, price],
     );
-    await pool.query(
+    await client.query(
       `insert into instance_events (instance_id, at, actor, cause, from_phase, to_phase, generation)
        values ($1, now() - '65 minutes'::interval, 'host', 'container_running', 'starting', $2, 1)`,
       [id, phase],
     );
-    await pool.query(
+    await client.query(
       `insert into instance_runs (instance_id, generation, started_at, first_running_at, last_counted_at, running_ms,
          charged_running_ms, received_bytes, sent_bytes, lowest_price_nanos_per_hour)
        select $1, 1, now() - '66 minutes'::interval, ${run}, now() - '5 minutes'::interval, $2::bigint,
@@ -87,7 +102,7 @@ async function plant({ pool }: TestDatabase): Promise<void> {
       [id, run === null ? 0 : 3_600_000, lowest],
     );
     if (phase === "ended") continue;
-    await pool.query(
+    await client.query(
       `insert into leases (device_id, machine_id, instance_id, generation, is_bid, price_nanos_per_device_hour, granted_at)
        values ($1, 1, $1, 1, false, $2, now())`,
       [id, price],
@@ -98,7 +113,7 @@ async function plant({ pool }: TestDatabase): Promise<void> {
 test("what ran before is charged on from where its charges had ended, to the millisecond, and nothing else is", async (t) => {
   const db = await emptyTestDatabase(t);
   await migrate(db.connection, { directory: await migrationsUpTo(t, "0210"), clock: systemClock });
-  await plant(db);
+  const plantedAt = await plant(db);
   await migrate(db.connection, { directory: MIGRATIONS, clock: systemClock });
   const { rows: marks } = await db.pool.query<{ at: Date }>("select metered_from_at as at from instances where id = 1");
   const clock = new ManualClock(marks[0]!.at.getTime());
@@ -122,15 +137,24 @@ test("what ran before is charged on from where its charges had ended, to the mil
   await settleDueVolumes(database, clock);
   const { rows } = await db.pool.query(
     `select instance_id as instance, volume_id as volume, component, unit_price_nanos as price,
-       sum(quantity)::integer / 1000 as seconds, round(extract(epoch from max(to_at) - $1::timestamptz))::integer as until
+       sum(quantity)::integer as ms, max(to_at) as until
      from charge_lines group by 1, 2, 3, 4 order by 1, 2, 3`,
-    [clock.now()],
   );
+  // What is stored is charged by the clock, and what is counted stands where its counter had come to.
+  const counted = (ms: number) => new Date(plantedAt.getTime() - 5 * MINUTE_MS + ms);
+  const fiveMinutes = { ms: 5 * MINUTE_MS, until: clock.now() };
   assert.deepEqual(rows, [
-    { instance: 1, volume: null, component: "disk", price: 150_000_000n, seconds: 300, until: 0 },
-    { instance: 1, volume: null, component: "gpu", price: 360_000_000n, seconds: 660, until: 0 },
-    { instance: 2, volume: null, component: "gpu", price: 360_000_000n, seconds: 60, until: -600 },
-    { instance: null, volume: 1, component: "disk", price: 100_000_000n, seconds: 300, until: 0 },
+    { instance: 1, volume: null, component: "disk", price: 150_000_000n, ...fiveMinutes },
+    {
+      instance: 1,
+      volume: null,
+      component: "gpu",
+      price: 360_000_000n,
+      ms: 11 * MINUTE_MS,
+      until: counted(10 * MINUTE_MS),
+    },
+    { instance: 2, volume: null, component: "gpu", price: 360_000_000n, ms: MINUTE_MS, until: counted(0) },
+    { instance: null, volume: 1, component: "disk", price: 100_000_000n, ...fiveMinutes },
   ]);
   const { checks } = await audit({ database, clock }, { isFull: true });
   assert.deepEqual(
