@@ -34,10 +34,11 @@ describe("the disk of a machine", () => {
     // A file system without direct access is not measured, and nothing is kept of it.
     if (!readdirSync(state_dir).includes("disk-speed.json")) return assert.equal(first.mb_per_s, 100);
     assert.deepEqual(readdirSync(state_dir), ["disk-speed.json"]);
-    writeFileSync(kept, JSON.stringify({ ...JSON.parse(readFileSync(kept, "utf8")), mb_per_s: 7 }));
-    assert.equal((await readDisk(state_dir, noon)).mb_per_s, 7);
+    // A measurement has no fraction, so that none is taken for this figure.
+    writeFileSync(kept, JSON.stringify({ ...JSON.parse(readFileSync(kept, "utf8")), mb_per_s: 7.5 }));
+    assert.equal((await readDisk(state_dir, noon)).mb_per_s, 7.5);
     const tomorrow = { ...systemClock, now: () => new Date("2026-03-02T12:00:00Z") };
-    assert.notEqual((await readDisk(state_dir, tomorrow)).mb_per_s, 7);
+    assert.notEqual((await readDisk(state_dir, tomorrow)).mb_per_s, 7.5);
   });
 
   it("what renters hold already stays in the offer", async (t) => {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
-import { systemClock } from "./clock.ts";
+import { until } from "../../test/support/until.ts";
 import type { ContainerSpec, Engine, EngineEvent, ExecRequest, PullProgress, Result } from "./engine.ts";
 import { faultOf } from "./fault.ts";
 
@@ -145,14 +145,12 @@ export function testEngineContract(name: string, label: string, setUp: () => Pro
       const unsubscribe = fixture.engine.subscribe(LABEL, label, (event) => events.push(event));
       const id = await create(fixture.exiting);
       value(await fixture.engine.start(id));
-      const ended = await waitFor(async () => {
+      const ended = await until("its end", async () => {
         const one = await inspect(id);
-        return one.phase === "exited" ? one : undefined;
+        return one.phase === "exited" && one;
       });
       assert.equal(ended.exit_code, 3);
-      await waitFor(() =>
-        Promise.resolve(events.some((event) => event.kind === "container" && event.id === id) || undefined),
-      );
+      await until("an event", () => events.some((event) => event.kind === "container" && event.id === id));
       unsubscribe();
     });
 
@@ -243,7 +241,7 @@ function testPrograms(name: string, bound: () => Bound): void {
     it("the log is there after the end, the newest lines and bytes of it and those with a word", async () => {
       const { engine, printing, printed } = bound();
       const id = await start(printing);
-      await waitFor(async () => value(await engine.logs(id, ALL_LINES)).includes(printed) || undefined);
+      await until("its words", async () => value(await engine.logs(id, ALL_LINES)).includes(printed));
       value(await engine.stop(id, 1_000));
       const whole = value(await engine.logs(id, ALL_LINES));
       const lines = whole.trimEnd().split("\n");
@@ -336,13 +334,4 @@ function value<T>(result: Result<T>): T {
 
 function kind(result: Result<unknown>): string {
   return result.ok ? "ok" : result.failure.kind;
-}
-
-async function waitFor<T>(look: () => Promise<T | undefined>): Promise<T> {
-  for (let attempt = 0; attempt < 200; attempt += 1) {
-    const found = await look();
-    if (found !== undefined) return found;
-    await systemClock.sleep(25);
-  }
-  throw new Error("it did not come about");
 }

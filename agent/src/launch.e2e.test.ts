@@ -90,8 +90,9 @@ describe("the platform script in a real container", () => {
   it("says how to get Jupyter when the image has none, runs on, and ends at once when told to", async () => {
     const jupyter = { token: "t", directory: null, is_lab: false };
     const id = await run(shell({ jupyter, onstart: "echo still here" }));
-    const text = await untilLogged(id, /still here/);
-    assert.match(text, /this image has no Jupyter\. Install jupyterlab or notebook in it/);
+    // Beside each other, so that either may be the first.
+    await untilLogged(id, /still here/);
+    await untilLogged(id, /this image has no Jupyter\. Install jupyterlab or notebook in it/);
     await docker("stop", "-t", "60", id);
     assert.equal(await docker("inspect", "--format", "{{.State.ExitCode}}", id), "143");
   });

@@ -99,7 +99,7 @@ export class FakeServer {
   }
 
   /** Waits until `look` finds something, looking again at each message and connection. */
-  async until<T>(what: string, look: () => T | undefined | false, timeout_ms = 60_000): Promise<T> {
+  async until<T>(what: string, look: () => T | undefined | false, timeout_ms = 180_000): Promise<T> {
     const deadline = AbortSignal.timeout(timeout_ms);
     for (;;) {
       const found = look();

@@ -8,6 +8,12 @@ export class ManualClock implements Clock {
   #elapsed_ms = 1_000_000;
   #start_ms = Date.UTC(2030, 0, 1);
   readonly #timers = new Set<Timer>();
+  readonly #settle: () => Promise<void>;
+
+  /** `settle` lets everything else have its turn between two timers: sockets and promises that are ready, unless given. */
+  constructor(settle: () => Promise<void> = otherWork) {
+    this.#settle = settle;
+  }
 
   now(): Date {
     return new Date(this.#start_ms + this.#elapsed_ms);
@@ -46,7 +52,7 @@ export class ManualClock implements Clock {
   async advance(ms: number): Promise<void> {
     const end_ms = this.#elapsed_ms + ms;
     for (;;) {
-      await otherWork();
+      await this.#settle();
       const next = [...this.#timers].reduce<Timer | undefined>(
         (first, timer) => (first === undefined || timer.due_ms < first.due_ms ? timer : first),
         undefined,
@@ -58,7 +64,7 @@ export class ManualClock implements Clock {
       next.run();
     }
     this.#elapsed_ms = end_ms;
-    await otherWork();
+    await this.#settle();
   }
 
   /** Moves time on in small steps until `look` is satisfied. Real input and output gets its turn between the steps. */
@@ -71,7 +77,6 @@ export class ManualClock implements Clock {
   }
 }
 
-/** Lets sockets and promises have their turn. */
 function otherWork(): Promise<void> {
   return realTime(0);
 }

@@ -12,6 +12,7 @@ import { startHost, type RunningHost } from "../src/run-host.ts";
 import { createSimulatedEngine } from "../src/simulated/engine.ts";
 import { inventMachine } from "../src/simulated/machine.ts";
 import { FakeServer, TOKEN } from "./fake-server.ts";
+import { Loopback } from "./loopback.ts";
 import { ManualClock } from "./manual-clock.ts";
 
 export const HOST_KEY = "session-test";
@@ -39,6 +40,7 @@ export type SessionWorld = {
 /** Gives each test of the surrounding `describe` a new server, clock and engine, and tidies up after it. */
 export function useSessionWorld(): SessionWorld {
   let server: FakeServer;
+  let loopback: Loopback;
   let clock: ManualClock;
   let engine: Engine;
   const hosts: RunningHost[] = [];
@@ -94,12 +96,15 @@ export function useSessionWorld(): SessionWorld {
     server = await FakeServer.listen();
     server.heartbeat_ms = 1_000;
     server.lease_ms = 10_000;
-    clock = new ManualClock();
+    loopback = await Loopback.open();
+    // No time passes while a message is on its way.
+    clock = new ManualClock(() => loopback.pass());
     engine = createSimulatedEngine({ clock, random: () => 0.5 });
   });
   afterEach(async () => {
     for (const host of hosts.splice(0)) await host.close();
     await server.close();
+    loopback.close();
     assert.deepEqual(server.problems, []);
   });
 

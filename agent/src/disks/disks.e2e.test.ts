@@ -125,8 +125,8 @@ describe("disks of instances, with real containers", () => {
     await docker("start", container);
     await sh(container, "echo before > /file");
     await docker("stop", container);
-    await programRunner(systemClock)("umount", [await layerOf(container)], 10_000);
-    await programRunner(systemClock)("umount", [join(scratch.path, "mounts/disk-1")], 10_000);
+    await programRunner(systemClock)("umount", [await layerOf(container)], 60_000);
+    await programRunner(systemClock)("umount", [join(scratch.path, "mounts/disk-1")], 60_000);
     disks = createDisksHere();
     ok(await disks.open(1, SIZE));
     ok(await disks.attachLayer(1, await layerOf(container)));
@@ -237,7 +237,7 @@ describe("disks of instances, with real containers", () => {
 
   it("a damaged file system is a stated failure, not an empty disk", async () => {
     ok(await disks.open(1, SIZE));
-    await programRunner(systemClock)("umount", [join(scratch.path, "mounts/disk-1")], 10_000);
+    await programRunner(systemClock)("umount", [join(scratch.path, "mounts/disk-1")], 60_000);
     const handle = await open(join(scratch.path, "disks/1.img"), "r+");
     await handle.write(Buffer.alloc(4096), 0, 4096, 0);
     await handle.close();

@@ -116,7 +116,7 @@ describe("volumes", () => {
     await bring(here, local());
     await writeFile(join(directory(here), "file"), "kept");
     for (const isReboot of [false, true]) {
-      if (isReboot) await real("umount", [join(scratch.path, "here/mounts/volume-7")], 10_000);
+      if (isReboot) await real("umount", [join(scratch.path, "here/mounts/volume-7")], 60_000);
       here = createHost("here");
       await bring(here, local());
       assert.equal(await readFile(join(directory(here), "file"), "utf8"), "kept");
@@ -144,11 +144,11 @@ describe("volumes", () => {
 
   it("a host that was rebooted has its lock still, and gives it back when the volume is not wanted any more", async () => {
     await bring(here, shared());
-    await real("umount", [join(scratch.path, "here/mounts/volume-7")], 10_000);
+    await real("umount", [join(scratch.path, "here/mounts/volume-7")], 60_000);
     here = createHost("here");
     assert.equal(await stateOf(there, shared()), "failed");
     assert.equal(await stateOf(here, shared()), "present");
-    await real("umount", [join(scratch.path, "here/mounts/volume-7")], 10_000);
+    await real("umount", [join(scratch.path, "here/mounts/volume-7")], 60_000);
     here = createHost("here");
     await here.reconcileVolumes([]);
     assert.equal(await stateOf(there, shared()), "present");
@@ -198,11 +198,11 @@ describe("volumes", () => {
   it("a mounted network disk needs no preparation", async () => {
     const disk = join(scratch.path, "mounted");
     await mkdir(disk);
-    await real("mount", ["-t", "tmpfs", "none", disk], 10_000);
+    await real("mount", ["-t", "tmpfs", "none", disk], 60_000);
     assert.equal(await stateOf(here, shared({ network_directory: disk })), "present");
     assert.deepEqual(await filesOn(disk), ["7.img", "7.lock"]);
     await here.reconcileVolumes([]);
     assert.deepEqual(await filesOn(disk), ["7.img"]);
-    await real("umount", [disk], 10_000);
+    await real("umount", [disk], 60_000);
   });
 });

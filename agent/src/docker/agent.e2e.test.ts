@@ -8,10 +8,12 @@ import { afterEach, before, beforeEach, describe, it } from "node:test";
 import type { DesiredInstance, LaunchCommand } from "../../../protocol/index.ts";
 import { busyboxImage, docker, removeLabelled } from "../../../test/support/docker.ts";
 import { removeRemains } from "../../../test/support/host-remains.ts";
+import { until } from "../../../test/support/until.ts";
 import { FakeServer, TOKEN } from "../../test/fake-server.ts";
 import { order as plainOrder } from "../../test/fixtures.ts";
 import { LABEL_HOST } from "../identity.ts";
 
+// Instances have numbers that nobody else's containers on this machine have, since those make their names.
 const HOST_KEY = "agent-e2e";
 const MAIN = join(import.meta.dirname, "../main.ts");
 const HTTPD = "mkdir -p /www && echo berth-was-here > /www/index.html && httpd -f -p 8080 -h /www";
@@ -70,14 +72,16 @@ describe("the agent with a real Docker Engine", () => {
       ["NVIDIA_VISIBLE_DEVICES", "all"],
     ];
     const gpu_uuids = [`declared-${HOST_KEY}-0`];
-    const web = (changes: Partial<DesiredInstance>) => order(7, { command, ports, env, gpu_uuids, ...changes });
+    const web = (changes: Partial<DesiredInstance>) => order(51_007, { command, ports, env, gpu_uuids, ...changes });
     server.desire([web({ generation: 1 })]);
-    const running = await server.untilState(7, "running", 1);
+    const running = await server.untilState(51_007, "running", 1);
     assert.equal(running.status_msg, `success, running ${image}/args`);
     const port = running.ports["8080/tcp"];
     assert.ok(port !== undefined && port >= 27_500 && port <= 27_600);
-    assert.equal((await (await fetch(`http://127.0.0.1:${port}/`)).text()).trim(), "berth-was-here");
-    const seen = await docker("exec", "berth-7-g1", "env");
+    // Its process runs a moment before it listens.
+    const page = await until("its page", async () => (await fetch(`http://127.0.0.1:${port}/`)).text());
+    assert.equal(page.trim(), "berth-was-here");
+    const seen = await docker("exec", "berth-51007-g1", "env");
     for (const line of [
       "GREETING=hello world",
       `VAST_TCP_PORT_8080=${port}`,
@@ -88,20 +92,20 @@ describe("the agent with a real Docker Engine", () => {
       assert.ok(seen.split("\n").includes(line), line);
     }
 
-    await docker("exec", "berth-7-g1", "sh", "-c", "echo kept > /root/kept");
+    await docker("exec", "berth-51007-g1", "sh", "-c", "echo kept > /root/kept");
     server.desire([web({ generation: 1, run: "stopped" })]);
-    const stopped = await server.untilState(7, "stopped", 1);
+    const stopped = await server.untilState(51_007, "stopped", 1);
     assert.deepEqual(stopped.ports, {});
     assert.ok(stopped.counters.running_ms > 0 && stopped.counters.received_bytes > 0);
 
     server.desire([web({ generation: 2 })]);
-    const again = await server.untilState(7, "running", 2);
+    const again = await server.untilState(51_007, "running", 2);
     assert.equal(again.ports["8080/tcp"], port);
-    assert.equal(await docker("exec", "berth-7-g2", "cat", "/root/kept"), "kept");
-    assert.deepEqual(await names(), ["berth-7-g2"]);
+    assert.equal(await docker("exec", "berth-51007-g2", "cat", "/root/kept"), "kept");
+    assert.deepEqual(await names(), ["berth-51007-g2"]);
 
     server.desire([web({ generation: 2, run: "absent" })]);
-    const absent = await server.untilState(7, "absent", 2);
+    const absent = await server.untilState(51_007, "absent", 2);
     assert.ok(absent.counters.running_ms > 0);
     assert.deepEqual(await ids(), []);
     assert.deepEqual(server.problems, []);
@@ -109,49 +113,49 @@ describe("the agent with a real Docker Engine", () => {
 
   it("kill -9 and a new agent: the same container runs on and its counters go on", async () => {
     const first = startAgent();
-    server.desire([order(8)]);
-    const before = await server.untilState(8, "running");
+    server.desire([order(51_008)]);
+    const before = await server.untilState(51_008, "running");
     const [id] = await ids();
     await kill(first, "SIGKILL");
     startAgent();
     await server.until("a second agent", () => server.peers.length === 2);
-    const after = await server.untilState(8, "running");
+    const after = await server.untilState(51_008, "running");
     assert.deepEqual(await ids(), [id]);
     assert.ok(after.counters.running_ms >= before.counters.running_ms);
   });
 
   it("kill -9 between the steps of a restart: the next agent finishes it from names and labels alone", async () => {
     const first = startAgent();
-    server.desire([order(9)]);
-    await server.untilState(9, "running", 1);
+    server.desire([order(51_009)]);
+    await server.untilState(51_009, "running", 1);
     const [id = ""] = await ids();
-    server.desire([order(9, { generation: 1, run: "stopped" })]);
-    await server.untilState(9, "stopped", 1);
+    server.desire([order(51_009, { generation: 1, run: "stopped" })]);
+    await server.untilState(51_009, "stopped", 1);
     await kill(first, "SIGKILL");
     const started_at_ms = Date.parse(await docker("inspect", "-f", "{{.State.StartedAt}}", id));
     // The state in which an agent leaves it that dies after renaming for generation 2 and before starting.
-    await docker("rename", id, `berth-9-g2.after-${started_at_ms}`);
+    await docker("rename", id, `berth-51009-g2.after-${started_at_ms}`);
     await rm(join(state_dir, `notes-${HOST_KEY}.json`));
-    server.desire([order(9, { generation: 2 })]);
+    server.desire([order(51_009, { generation: 2 })]);
     const second = startAgent();
-    await server.untilState(9, "running", 2);
-    assert.deepEqual([await ids(), await names()], [[id], ["berth-9-g2"]]);
+    await server.untilState(51_009, "running", 2);
+    assert.deepEqual([await ids(), await names()], [[id], ["berth-51009-g2"]]);
     // And after starting, before the last rename.
     await kill(second, "SIGKILL");
     const restarted = await docker("inspect", "-f", "{{.State.StartedAt}}", id);
-    await docker("rename", id, `berth-9-g2.after-${started_at_ms}`);
+    await docker("rename", id, `berth-51009-g2.after-${started_at_ms}`);
     const connections = server.peers.length;
     startAgent();
     await server.until("a third agent", () => server.peers.length > connections);
-    await server.untilState(9, "running", 2);
-    await server.until("settled name", () => server.observed(9)?.state === "running");
+    await server.untilState(51_009, "running", 2);
+    await server.until("settled name", () => server.observed(51_009)?.state === "running");
     assert.equal(await docker("inspect", "-f", "{{.State.StartedAt}}", id), restarted);
   });
 
   it("SIGTERM ends the agent with code 0 and leaves containers running", async () => {
     const agent = startAgent();
-    server.desire([order(10)]);
-    await server.untilState(10, "running");
+    server.desire([order(51_010)]);
+    await server.untilState(51_010, "running");
     assert.deepEqual(await kill(agent, "SIGTERM"), [0, null]);
     const [id = ""] = await ids();
     assert.equal(await docker("inspect", "-f", "{{.State.Running}}", id), "true");
@@ -183,8 +187,8 @@ describe("the agent with a real Docker Engine", () => {
   it("a process that ends by itself is reported with its code and stays ended", async () => {
     startAgent();
     const command = { mode: "entrypoint", entrypoint_shell: "exit 3", args: null } as const;
-    server.desire([order(11, { command })]);
-    const exited = await server.untilState(11, "exited", 1);
+    server.desire([order(51_011, { command })]);
+    const exited = await server.untilState(51_011, "exited", 1);
     assert.equal(exited.exit_code, 3);
     const [id = ""] = await ids();
     const started = await docker("inspect", "-f", "{{.State.StartedAt}}", id);
@@ -196,26 +200,26 @@ describe("the agent with a real Docker Engine", () => {
   it("a shell container runs its onstart at every start and answers a stop promptly", async () => {
     startAgent();
     const command = { mode: "shell", onstart: "echo started with $MARK", jupyter: null } as const;
-    const shell = (changes: Partial<DesiredInstance>) => order(12, { command, env: [["MARK", "a b"]], ...changes });
+    const shell = (changes: Partial<DesiredInstance>) => order(51_012, { command, env: [["MARK", "a b"]], ...changes });
     server.desire([shell({})]);
-    await server.untilState(12, "running", 1);
+    await server.untilState(51_012, "running", 1);
     const [id = ""] = await ids();
     await untilLogged(id, 1);
     assert.equal(await docker("exec", id, "cat", "/.launch"), "shell");
     server.desire([shell({ run: "stopped" })]);
-    await server.untilState(12, "stopped", 1);
+    await server.untilState(51_012, "stopped", 1);
     const code = await docker("inspect", "-f", "{{.State.ExitCode}}", id);
     assert.equal(code, "143", "it ended by itself, and was not killed when the grace was over");
     server.desire([shell({ generation: 2 })]);
-    await server.untilState(12, "running", 2);
+    await server.untilState(51_012, "running", 2);
     await untilLogged(id, 2);
   });
 
   it("a tenant's container has no privileges and the limits of its order", async () => {
     startAgent();
-    server.desire([order(13, { cpu_millis: 500, memory_bytes: 64 * 2 ** 20, hostname: "rented" })]);
-    await server.untilState(13, "running");
-    const config: unknown = JSON.parse(await docker("inspect", "-f", "{{json .HostConfig}}", "berth-13-g1"));
+    server.desire([order(51_013, { cpu_millis: 500, memory_bytes: 64 * 2 ** 20, hostname: "rented" })]);
+    await server.untilState(51_013, "running");
+    const config: unknown = JSON.parse(await docker("inspect", "-f", "{{json .HostConfig}}", "berth-51013-g1"));
     assert.partialDeepStrictEqual(config, {
       Privileged: false,
       CapDrop: ["ALL"],
@@ -225,62 +229,60 @@ describe("the agent with a real Docker Engine", () => {
       MemorySwap: 64 * 2 ** 20,
       RestartPolicy: { Name: "no" },
     });
-    assert.equal(await docker("exec", "berth-13-g1", "hostname"), "rented");
-    await assert.rejects(docker("exec", "berth-13-g1", "mknod", "/tmp/disk", "b", "8", "0"));
-    await assert.rejects(docker("exec", "berth-13-g1", "mount", "-t", "tmpfs", "none", "/tmp"));
+    assert.equal(await docker("exec", "berth-51013-g1", "hostname"), "rented");
+    await assert.rejects(docker("exec", "berth-51013-g1", "mknod", "/tmp/disk", "b", "8", "0"));
+    await assert.rejects(docker("exec", "berth-51013-g1", "mount", "-t", "tmpfs", "none", "/tmp"));
   });
 
   it("what cannot be started is reported with the engine's own words and tried again", async () => {
     startAgent();
     const command: LaunchCommand = { mode: "entrypoint", entrypoint_shell: null, args: ["/no/such/program"] };
-    server.desire([order(14, { command })]);
-    const failed = await server.untilState(14, "failed", 1);
+    server.desire([order(51_014, { command })]);
+    const failed = await server.untilState(51_014, "failed", 1);
     assert.match(failed.status_msg, /: OCI runtime create failed: /);
     await server.until(
       "another attempt",
       () => server.peer.reports.filter((report) => report.instances[0]?.state === "starting").length > 1,
     );
-    server.desire([order(14, { command, run: "absent" })]);
-    await server.untilState(14, "absent", 1);
+    server.desire([order(51_014, { command, run: "absent" })]);
+    await server.untilState(51_014, "absent", 1);
     assert.deepEqual(await ids(), []);
   });
 
   it("an image that no registry has is reported as failed, and its teardown is safe", async () => {
     startAgent();
-    server.desire([order(15, { image: "127.0.0.1:1/nobody/has-this:latest" })]);
-    const failed = await server.untilState(15, "failed", 1);
+    server.desire([order(51_015, { image: "127.0.0.1:1/nobody/has-this:latest" })]);
+    const failed = await server.untilState(51_015, "failed", 1);
     assert.notEqual(failed.status_msg, "");
-    server.desire([order(15, { image: "127.0.0.1:1/nobody/has-this:latest", run: "absent" })]);
-    await server.untilState(15, "absent", 1);
+    server.desire([order(51_015, { image: "127.0.0.1:1/nobody/has-this:latest", run: "absent" })]);
+    await server.untilState(51_015, "absent", 1);
   });
 
   it("an instance ordered as stopped is created and not started", async () => {
     startAgent();
-    server.desire([order(16, { run: "stopped", generation: 0 })]);
-    await server.untilState(16, "created", 0);
-    server.desire([order(16, { generation: 1 })]);
-    await server.untilState(16, "running", 1);
-    assert.deepEqual(await names(), ["berth-16-g1"]);
+    server.desire([order(51_016, { run: "stopped", generation: 0 })]);
+    await server.untilState(51_016, "created", 0);
+    server.desire([order(51_016, { generation: 1 })]);
+    await server.untilState(51_016, "running", 1);
+    assert.deepEqual(await names(), ["berth-51016-g1"]);
   });
 
   it("a name that another control plane's container has does not stand in the way", async () => {
-    const stranger = await docker("run", "-d", "--name", "berth-17-g1", image);
+    const stranger = await docker("run", "-d", "--name", "berth-51017-g1", image);
     startAgent();
-    server.desire([order(17)]);
-    await server.untilState(17, "running", 1);
-    assert.match((await names()).join(), /^berth-17-g1\.of-[0-9a-f]{8}$/);
+    server.desire([order(51_017)]);
+    await server.untilState(51_017, "running", 1);
+    assert.match((await names()).join(), /^berth-51017-g1\.of-[0-9a-f]{8}$/);
     await docker("rm", "-f", stranger);
-    server.desire([order(17, { generation: 2 })]);
-    await server.untilState(17, "running", 2);
-    assert.deepEqual(await names(), ["berth-17-g2"]);
+    server.desire([order(51_017, { generation: 2 })]);
+    await server.untilState(51_017, "running", 2);
+    assert.deepEqual(await names(), ["berth-51017-g2"]);
   });
 
   async function untilLogged(id: string, times: number): Promise<void> {
-    await server.until(`${times} lines of onstart`, () => server.observed(12)?.state === "running");
-    for (let attempt = 0; attempt < 100; attempt += 1) {
+    await until(`${times} lines of onstart`, async () => {
       const lines = (await docker("logs", id)).split("\n").filter((line) => line === "started with a b");
-      if (lines.length === times) return;
-    }
-    assert.fail(`onstart did not run ${times} times`);
+      return lines.length === times;
+    });
   }
 });

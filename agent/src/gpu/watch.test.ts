@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, it, type TestContext } from "node:test";
 import type { GpuFacts } from "../../../protocol/index.ts";
+import { until } from "../../../test/support/until.ts";
 import { ManualClock } from "../../test/manual-clock.ts";
 import { A100, A100_ROW, CELL, H100, H100_ROW, withCells } from "../../test/recorded-gpus.ts";
 import { systemClock } from "../clock.ts";
@@ -317,11 +318,13 @@ describe("the tool's process", () => {
   it("is killed for certain when it does not answer in time", async (t) => {
     const path = script(t, `trap '' TERM INT HUP; echo $$ > "$1"; while :; do read -r line < /dev/zero; done`);
     const pid_file = join(path, "..", "pid");
-    const { answer, gone } = nvidiaSmi(systemClock, path)([pid_file], 300, never());
+    const clock = new ManualClock();
+    const { answer, gone } = nvidiaSmi(clock, path)([pid_file], 300, never());
+    const pid = await until("it hears no signal", () => /^(\d+)\n/.exec(readFileSync(pid_file, "utf8"))?.[1]);
+    await clock.advance(300);
     assert.deepEqual(await answer, { kind: "silence" });
     await gone;
-    const pid = Number(readFileSync(pid_file, "utf8"));
-    assert.throws(() => process.kill(pid, 0), /ESRCH/);
+    assert.throws(() => process.kill(Number(pid), 0), /ESRCH/);
   });
 
   it("that is not there is missing", async () => {

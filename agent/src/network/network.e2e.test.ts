@@ -24,6 +24,10 @@ const HOST_KEY = `network-test-${process.pid}`;
 const INTERNET = "203.0.113.7";
 const METADATA = "169.254.169.254";
 const LAN = "10.213.7.9";
+/** For a connection that is expected to come about. */
+const PATIENCE_S = 60;
+/** For others that are at the tables just now. */
+const WAIT = ["-w", "60"] as const;
 
 describe("the network of renters' containers", () => {
   const engine = createDockerEngine({ socket_path: DOCKER_SOCKET, clock: systemClock });
@@ -37,7 +41,7 @@ describe("the network of renters' containers", () => {
   let image = "";
 
   const rulesNow = async () =>
-    [(await run("iptables", ["-S"])).stdout, (await run("ip6tables", ["-S"])).stdout]
+    [(await run("iptables", [...WAIT, "-S"])).stdout, (await run("ip6tables", [...WAIT, "-S"])).stdout]
       .join("")
       .split("\n")
       .filter((line) => line.includes(names.bridge) || line.includes(names.input) || line.includes(names.forward));
@@ -64,9 +68,9 @@ describe("the network of renters' containers", () => {
     return { id: made.value, address: seen.value.network.ip_address };
   };
   /** What a web server answers, tried from inside. */
-  const ask = async (id: string, url: string): Promise<string> => {
+  const ask = async (id: string, url: string, wait_s = PATIENCE_S): Promise<string> => {
     const { hostname, port, pathname } = new URL(url);
-    const command = `printf 'GET ${pathname} HTTP/1.0\\r\\n\\r\\n' | nc -w 1 ${hostname} ${port || "80"}`;
+    const command = `printf 'GET ${pathname} HTTP/1.0\\r\\n\\r\\n' | nc -w ${wait_s} ${hostname} ${port || "80"}`;
     const asked = await engine.exec(id, {
       argv: ["/bin/sh", "-c", command],
       signal: new AbortController().signal,
@@ -76,6 +80,8 @@ describe("the network of renters' containers", () => {
     return asked.value.stdout.toString();
   };
   const reaches = async (id: string, url: string) => (await ask(id, url)).startsWith("HTTP/1");
+  /** The same of what is expected to be out of reach: nobody waits long for that. */
+  const isOpen = async (id: string, url: string) => (await ask(id, url, 1)).startsWith("HTTP/1");
 
   before(async () => {
     image = await busyboxImage();
@@ -121,10 +127,10 @@ describe("the network of renters' containers", () => {
     ]);
     const host = gateway.trim();
     const tried = {
-      metadata: await reaches(tenant.id, `http://${METADATA}/hostname`),
-      lan: await reaches(tenant.id, `http://${LAN}/hostname`),
-      gateway: await reaches(tenant.id, `http://${host}:${portOf(outOfRange)}/`),
-      otherAddress: await reaches(tenant.id, `http://${outside.gateway}:${portOf(outOfRange)}/`),
+      metadata: await isOpen(tenant.id, `http://${METADATA}/hostname`),
+      lan: await isOpen(tenant.id, `http://${LAN}/hostname`),
+      gateway: await isOpen(tenant.id, `http://${host}:${portOf(outOfRange)}/`),
+      otherAddress: await isOpen(tenant.id, `http://${outside.gateway}:${portOf(outOfRange)}/`),
       rentersPort: await reaches(tenant.id, `http://${host}:${portOf(inRange)}/`),
     };
     assert.deepEqual(tried, {
@@ -142,18 +148,18 @@ describe("the network of renters' containers", () => {
     assert.ok(relay !== undefined);
     assert.match(await ask(tenant.id, `${relay}/pubkey/`), /^HTTP\/1\.1 200 [^]*\r\n\r\nthe server$/);
     assert.match(await ask(tenant.id, `${relay}/api/v0/instances/`), /^HTTP\/1\.1 404 /);
-    assert.equal(await reaches(tenant.id, `http://127.0.0.1:${portOf(server)}/`), false);
+    assert.equal(await isOpen(tenant.id, `http://127.0.0.1:${portOf(server)}/`), false);
     const elsewhere = new URL(relay);
     elsewhere.hostname = outside.gateway;
-    assert.equal(await reaches(tenant.id, elsewhere.href), false, "only at the address of their own network");
+    assert.equal(await isOpen(tenant.id, elsewhere.href), false, "only at the address of their own network");
   });
 
   it("a neighbour on the same host is out of reach, by its address, by IPv6 and by name", async () => {
     const [one, other] = [await container(), await container()];
     await until("its own page", () => reaches(other.id, "http://127.0.0.1/"));
-    assert.equal(await reaches(one.id, `http://${other.address}/`), false);
+    assert.equal(await isOpen(one.id, `http://${other.address}/`), false);
     const name = (await docker("inspect", "-f", "{{.Name}}", other.id)).slice(1);
-    assert.equal(await reaches(one.id, `http://${name}/`), false);
+    assert.equal(await isOpen(one.id, `http://${name}/`), false);
     const addresses = await docker("exec", one.id, "cat", "/proc/net/if_inet6").catch(() => "");
     assert.equal(addresses.trim(), "", "no IPv6 address, not even a local one");
   });
@@ -167,8 +173,8 @@ describe("the network of renters' containers", () => {
     await container();
     const before = await rulesNow();
     assert.ok(before.length > 10, before.join("\n"));
-    await run("iptables", ["-F", names.forward]);
-    await run("iptables", ["-D", "INPUT", "-i", names.bridge, "-j", names.input]);
+    await run("iptables", [...WAIT, "-F", names.forward]);
+    await run("iptables", [...WAIT, "-D", "INPUT", "-i", names.bridge, "-j", names.input]);
     await network.refresh();
     await container();
     assert.deepEqual((await rulesNow()).toSorted(), before.toSorted());

@@ -21,7 +21,8 @@ async function aRelay(
   const seen: Seen[] = [];
   const clock = new ManualClock();
   const answer: RequestListener = given.answer ?? ((_request, response) => response.end('{"success":true}'));
-  const server = createServer((request, response) => {
+  // It never hangs up by itself: a process that stood still for a while would lose the request that comes just then.
+  const server = createServer({ keepAliveTimeout: 0 }, (request, response) => {
     void text(request).then((body) => {
       seen.push({ line: `${request.method} ${request.url}`, headers: request.headers, body });
       answer(request, response);
@@ -163,7 +164,7 @@ test("a request that never comes whole is ended", async (t) => {
 test("one container holds no more than its share of connections, and gets it back", async (t) => {
   const { port, url } = await aRelay(t, { limits: { connections_per_container: 3 } });
   const held = Array.from({ length: 3 }, () => connect(port, "127.0.0.1"));
-  for (const socket of held) await once(socket, "connect");
+  await Promise.all(held.map((socket) => once(socket, "connect")));
   assert.equal(await raw(port, "GET /pubkey/ HTTP/1.1\r\nhost: x\r\n\r\n"), "", "a fourth gets nothing");
   const other = connect({ port, host: "127.0.0.1", localAddress: "127.0.0.2" });
   other.write("GET /pubkey/ HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n");

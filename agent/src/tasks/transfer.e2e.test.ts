@@ -27,6 +27,7 @@ describe("files that go from one host to another", () => {
   let url = "";
   /** What each request for a line is answered with; undefined lets it in. */
   let refusal: string | undefined;
+  let refusedCount = 0;
   let lines: { readonly side: TransferSide; readonly socket: WebSocket }[];
   let from = "";
   let to = "";
@@ -41,7 +42,10 @@ describe("files that go from one host to another", () => {
     const sockets = new WebSocketServer({ noServer: true });
     server = createServer();
     server.on("upgrade", (request, socket, head) => {
-      if (refusal !== undefined) return void socket.end(`HTTP/1.1 ${refusal}\r\n\r\n`);
+      if (refusal !== undefined) {
+        refusedCount += 1;
+        return void socket.end(`HTTP/1.1 ${refusal}\r\n\r\n`);
+      }
       const [, , , id = "", side] = (request.url ?? "").split("/");
       assert.ok(side === "send" || side === "receive");
       sockets.handleUpgrade(request, socket, head, (webSocket) => {
@@ -55,6 +59,7 @@ describe("files that go from one host to another", () => {
   });
   beforeEach(async () => {
     refusal = undefined;
+    refusedCount = 0;
     lines = [];
     from = await mkdtemp(join(state_dir, "from-"));
     to = await mkdtemp(join(state_dir, "to-"));
@@ -71,12 +76,20 @@ describe("files that go from one host to another", () => {
     prefix: FOLDER_PATH,
     open: (argv) => sandbox.open({ kind: "folder", directory, is_read_only }, argv),
   });
-  type Choice = { path?: string; target?: string; is_compressed?: boolean; is_fresh?: boolean; signal?: AbortSignal };
-  /** Both halves, each as its own host does it, and how much had arrived at each sign of progress. */
+  type Choice = {
+    path?: string;
+    target?: string;
+    is_compressed?: boolean;
+    is_fresh?: boolean;
+    signal?: AbortSignal;
+    /** Called once, in the midst of it: when more than a megabyte has arrived. */
+    onFlow?: () => void;
+  };
+  /** Both halves, each as its own host does it. */
   const transfer = (choice: Choice = {}) => {
     const { path = "/", target = "/", is_compressed = true, is_fresh = true } = choice;
     const transfer_id = randomBytes(8).toString("hex");
-    const progress: number[] = [];
+    let onFlow = choice.onFlow;
     const common = (side: TransferSide) => ({
       clock: systemClock,
       random: () => 0,
@@ -90,15 +103,19 @@ describe("files that go from one host to another", () => {
     const received = receiveFiles({
       ...common("receive"),
       ...{ site: siteAt(to, false), path: target, is_fresh },
-      onProgress: (bytes) => progress.push(bytes),
+      onProgress: (bytes) => {
+        if (bytes <= MB) return;
+        onFlow?.();
+        onFlow = undefined;
+      },
     });
-    return { ended: Promise.all([sent, received]), progress };
+    return Promise.all([sent, received]);
   };
-  const succeeds = async ({ ended }: ReturnType<typeof transfer>) => {
+  const succeeds = async (ended: ReturnType<typeof transfer>) => {
     const [sent, received] = await ended;
     assert.ok(sent.ok && received.ok, JSON.stringify([sent, received]));
   };
-  const failsWith = async ({ ended }: ReturnType<typeof transfer>, reason: RegExp) => {
+  const failsWith = async (ended: ReturnType<typeof transfer>, reason: RegExp) => {
     for (const result of await ended) {
       assert.ok(!result.ok);
       assert.match(result.failure.message, reason);
@@ -137,10 +154,8 @@ describe("files that go from one host to another", () => {
     await writeFile(join(from, "large"), bytes);
     for (const side of ["send", "receive"] as const) {
       lines.length = 0;
-      const going = transfer({ is_compressed: false });
-      await until("some of it to arrive", () => (going.progress.at(-1) ?? 0) > MB);
-      lines.find((line) => line.side === side)?.socket.terminate();
-      await succeeds(going);
+      const onFlow = () => lines.find((line) => line.side === side)?.socket.terminate();
+      await succeeds(transfer({ is_compressed: false, onFlow }));
       assert.ok(lines.length > 2);
       assert.equal(hashOf(await readFile(join(to, "large"))), hashOf(bytes));
     }
@@ -156,10 +171,7 @@ describe("files that go from one host to another", () => {
   it("are left off at once when they are called off, or when the server knows nothing of them", async () => {
     await writeFile(join(from, "large"), randomBytes(30 * MB));
     const abort = new AbortController();
-    const going = transfer({ signal: abort.signal });
-    await until("some of it to arrive", () => (going.progress.at(-1) ?? 0) > MB);
-    abort.abort("cancelled");
-    await failsWith(going, /called off/);
+    await failsWith(transfer({ signal: abort.signal, onFlow: () => abort.abort("cancelled") }), /called off/);
     refusal = "404 Not Found";
     await failsWith(transfer(), /the other host is done with it/);
   });
@@ -168,6 +180,7 @@ describe("files that go from one host to another", () => {
     await writeFile(join(from, "file"), "1");
     refusal = "503 Service Unavailable";
     const going = transfer();
+    await until("both to be refused", () => refusedCount >= 2);
     refusal = undefined;
     await succeeds(going);
     assert.equal(await readFile(join(to, "file"), "utf8"), "1");
