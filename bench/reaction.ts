@@ -12,7 +12,7 @@ type Options = typeof DEFAULTS;
 
 const AIM_MS = 250;
 const CREDIT_DOLLARS = 1_000;
-const WAIT_MS = 30_000;
+const WAIT_MS = 120_000;
 /** How often other autoscalers look at their figures: ours without being told of requests, and the KPA of Knative. */
 const TICKS_MS = [1_000, 2_000] as const;
 /** What an endpoint that nobody used has: nothing. */
@@ -97,6 +97,7 @@ async function listenForOrder(
 ): Promise<{ readonly orderedAtMs: Promise<number> }> {
   const client = await database.pool.connect();
   await client.query("listen endpoints");
+  const over = new AbortController();
   const heard = new Promise<number>((resolve, reject) => {
     const look = async () => {
       const atMs = performance.now();
@@ -106,9 +107,11 @@ async function listenForOrder(
     client.on("notification", ({ payload = "" }) => {
       if (payload.split(",").includes(String(id))) look().catch(reject);
     });
-    systemClock.sleep(WAIT_MS).then(() => reject(new Error(`no worker was ordered for endpoint ${id}`)), reject);
+    const giveUp = () => reject(new Error(`no worker was ordered for endpoint ${id}`));
+    systemClock.sleep(WAIT_MS, over.signal).then(giveUp, reject);
   });
   const orderedAtMs = heard.finally(async () => {
+    over.abort();
     client.removeAllListeners("notification");
     await client.query("unlisten endpoints");
     client.release();

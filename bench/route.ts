@@ -23,8 +23,8 @@ const NAME = "bench";
 const PERF = 1e6;
 const FRESH_FOR_MS = 3_600_000;
 const COSTS = [1, 5, 20, 100] as const;
-/** The server stores what it counted each second. */
-const STORED_WITHIN_MS = 10_000;
+/** The server stores what it counted each second; it may stand still for a while on a machine that others use, too. */
+const STORED_WITHIN_MS = 120_000;
 
 type Round = { readonly perSecond: number; readonly p50Ms: number; readonly p99Ms: number; readonly cpuMicros: number };
 type Given = { readonly requestIdx: number; readonly reqnum: number; readonly url: string; readonly cost: number };

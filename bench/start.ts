@@ -19,7 +19,7 @@ import { childrenOf, commandOf, memoryOf, processorMsWithChildren } from "./supp
 
 const execute = promisify(execFile);
 const POLL_MS = 3;
-const LIMIT_MS = 60_000;
+const LIMIT_MS = 180_000;
 const MEGABYTE = 1_000_000;
 const BULK_ROUNDS = 3;
 const HEARTBEAT_MS = 5_000;

@@ -5,7 +5,7 @@ import path from "node:path";
 export type MemoryUse = { readonly heapBytes: number; readonly residentBytes: number };
 
 const PRELOADED = path.join(import.meta.dirname, "report-memory.ts");
-const WAIT_MS = 30_000;
+const WAIT_MS = 120_000;
 const LOOK_MS = 20;
 
 /** How node has to be started so that `readMemory` can ask it. */

@@ -5,13 +5,18 @@ const MS_PER_TICK = 10;
 
 type Stat = { readonly parentPid: number; readonly ownMs: number; readonly endedChildrenMs: number };
 
-function readStat(pid: number): Stat | undefined {
-  let text: string;
+/** Undefined when the process ended meanwhile, as those that PostgreSQL and agents start for a moment do. */
+function readOf(pid: number, name: string): string | undefined {
   try {
-    text = readFileSync(`/proc/${pid}/stat`, "utf8");
+    return readFileSync(`/proc/${pid}/${name}`, "utf8");
   } catch {
-    return undefined; // It ended meanwhile.
+    return undefined;
   }
+}
+
+function readStat(pid: number): Stat | undefined {
+  const text = readOf(pid, "stat");
+  if (text === undefined) return undefined;
   // The name in parentheses may hold blanks; everything is counted from behind it.
   const fields = text.slice(text.lastIndexOf(")") + 2).split(" ");
   const at = (index: number) => Number(fields[index]);
@@ -40,14 +45,14 @@ export function childrenOf(pid: number): readonly number[] {
     .filter((other) => Number.isInteger(other) && readStat(other)?.parentPid === pid);
 }
 
-/** Resident memory and the part of it that is this process's in fair division (PSS), in bytes. */
+/** Resident memory and the part of it that is this process's in fair division (PSS), in bytes; 0 of one that ended. */
 export function memoryOf(pid: number): { readonly residentBytes: number; readonly proportionalBytes: number } {
-  const text = readFileSync(`/proc/${pid}/smaps_rollup`, "utf8");
+  const text = readOf(pid, "smaps_rollup") ?? "";
   const kilobytes = (name: string) => Number(new RegExp(`^${name}:\\s+(\\d+) kB`, "m").exec(text)?.[1] ?? 0);
   return { residentBytes: kilobytes("Rss") * 1024, proportionalBytes: kilobytes("Pss") * 1024 };
 }
 
-/** The first words of a process's command line. */
+/** The words of a process's command line; none of one that ended. */
 export function commandOf(pid: number): string {
-  return readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0").join(" ").trim();
+  return (readOf(pid, "cmdline") ?? "").split("\0").join(" ").trim();
 }
