@@ -11,7 +11,7 @@ import { removeRemains } from "../support/host-remains.ts";
 import { REGISTRY_LOGIN, startPrivateRegistry, type Registry } from "../support/registry.ts";
 import { until } from "../support/until.ts";
 
-const SLOW_MS = 120_000;
+const SLOW_MS = 240_000;
 const HOST_LABEL = "berth.host_key";
 const INSTANCE_LABEL = "berth.instance_id";
 const CONTENT = "hello from a rented machine";

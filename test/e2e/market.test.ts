@@ -7,7 +7,7 @@ import { aRenter, type Renter, type Shown } from "../support/renter.ts";
 import { NO_TRACES, startThisMachine, type ThisMachine } from "../support/this-machine.ts";
 import { until } from "../support/until.ts";
 
-const RULES = { BERTH_DECLARE_GPUS: "RTX 4090:2", BERTH_NOTICE_SECONDS: "60", BERTH_MIN_SLICE_SECONDS: "1" };
+const RULES = { BERTH_DECLARE_GPUS: "RTX 4090:2", BERTH_NOTICE_SECONDS: "600", BERTH_MIN_SLICE_SECONDS: "1" };
 const ONE_GPU = { num_gpus: { eq: 1 } };
 const FIRST_BID = 0.25;
 const HIGHER_BID = 0.3;
@@ -136,8 +136,8 @@ describe("two renters on a machine with two GPUs", () => {
     assert.deepEqual([told.actual_status, told.cur_state, told.next_state], ["running", "running", "stopped"]);
     assert.match(String(told.status_msg), /^outbid: stops in \d+ s; its data is kept and it resumes by itself$/);
     const shown = await b.told("show", String(weak));
-    assert.match(shown, new RegExp(`^notice +outbid; stops in \\d+ s, stays with: berth bid ${weak} 0.301$`, "m"));
-    assert.match(await b.told("instances"), /running .* stops in \d+ s: outbid$/m);
+    assert.match(shown, new RegExp(`^notice +outbid; stops in \\d+ min, stays with: berth bid ${weak} 0.301$`, "m"));
+    assert.match(await b.told("instances"), /running .* stops in \d+ min: outbid$/m);
     assert.match(await a.told("show", String(strong)), /^waits for +its devices are not free yet/m);
 
     const file = await until("the file inside", () => fileOf(told, "/run/berth/interruption.json"));

@@ -51,6 +51,7 @@ describe("the ways into a rental", () => {
   test("an attached key gets in at once by both ways; a detached one is refused and its sessions end, others stay", async () => {
     const instance = await renter.rentAndRun({ runtype: "ssh_direct" });
     const id = String(instance.id);
+    await renter.inside(instance, "true");
     const attempt = async (way: "direct" | "proxy") => (await renter.client(instance, way, friend)).ssh("hostname");
     assert.match((await attempt("direct")).stderr, /Permission denied/);
     assert.match((await attempt("proxy")).stderr, /Permission denied/);
@@ -83,6 +84,7 @@ describe("the ways into a rental", () => {
 
   test("kill -9 of the agent and of the server in the middle of a session: it runs on, and the next ssh gets in as before", async () => {
     const instance = await renter.rentAndRun({ runtype: "ssh_direct" });
+    await renter.inside(instance, "true");
     const container = await machine.containerOf(instance.id);
     const startedAt = () => docker("inspect", "-f", "{{.State.StartedAt}}", container);
     const atFirst = await startedAt();

@@ -6,7 +6,7 @@ import path from "node:path";
 import { after, before, describe, test } from "node:test";
 import { curl } from "../support/curl.ts";
 import { docker } from "../support/docker.ts";
-import { freePort } from "../support/registry.ts";
+import { freePort } from "../support/free-port.ts";
 import { aRenter, untilUntouched, type Renter, type Shown } from "../support/renter.ts";
 import { NO_TRACES, startThisMachine, type ThisMachine } from "../support/this-machine.ts";
 import { until } from "../support/until.ts";
@@ -48,6 +48,7 @@ describe("renting this machine", () => {
     const rented = await renter.told("rent", offer, ...options, "--env", "-p 8080:8080 -e MODE=first", "--json");
     id = JSON.parse(rented).new_contract;
     instance = await renter.untilStatus(id, "running");
+    await renter.inside(instance, "true");
   });
   after(async () => {
     for (const cleanup of cleanups.toReversed()) await cleanup();

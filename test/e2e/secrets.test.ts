@@ -147,7 +147,7 @@ describe("secrets", () => {
       .filter((file) => path.basename(file) !== "admin.key");
     assert.ok(files.some((file) => file.endsWith("postgres.log")));
     for (const file of files) {
-      const text = (await readFile(file)).toString("latin1");
+      const text = await contentOf(file);
       for (const [name, word] of Object.entries(words())) assert.ok(!text.includes(word), `the ${name} is in ${file}`);
     }
   });
@@ -229,3 +229,13 @@ describe("secrets", () => {
     }
   });
 });
+
+/** Empty when it is gone: what is written anew has another name for a moment, and is then read under its own. */
+async function contentOf(file: string): Promise<string> {
+  try {
+    return (await readFile(file)).toString("latin1");
+  } catch (cause) {
+    if (cause instanceof Error && "code" in cause && cause.code === "ENOENT") return "";
+    throw cause;
+  }
+}

@@ -174,8 +174,11 @@ describe("two machines that joined", () => {
     const much = `dd if=/dev/zero of=/shared/much bs=1M count=${TOO_MUCH_MB} 2>&1 || true`;
     assert.match(await a.inside(writer.id, much), /No space left on device/);
     await a.inside(writer.id, "rm /shared/much");
-    const offerOfB = await renter.anOffer({ machine_id: { eq: b.id } });
-    const refused = await renter.call("PUT", `/api/v0/asks/${offerOfB}/`, { image: "busybox", disk: 8, ...linked });
+    const refused = await until("another than that the offer is gone", async () => {
+      const offerOfB = await renter.anOffer({ machine_id: { eq: b.id } });
+      const answer = await renter.call("PUT", `/api/v0/asks/${offerOfB}/`, { image: "busybox", disk: 8, ...linked });
+      return answer.status !== 410 && answer;
+    });
     assert.deepEqual([refused.status, refused.body.error, refused.body.instance_id], [409, "volume_in_use", writer.id]);
     const busy = await renter.call("DELETE", "/api/v0/volumes/", { id });
     assert.ok(busy.status >= 400 && busy.status < 500, busy.text);

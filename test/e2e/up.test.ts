@@ -18,7 +18,7 @@ import {
   type Ran,
 } from "../support/berth.ts";
 import { ensureDocker } from "../support/docker.ts";
-import { freePort } from "../support/registry.ts";
+import { freePort } from "../support/free-port.ts";
 import { until } from "../support/until.ts";
 
 const READY_LIMIT_MS = 180_000;
@@ -235,14 +235,13 @@ describe("a running berth", () => {
   });
 
   test("too many requests are answered in the contract's words, with when to come back", async () => {
-    const answers = await Promise.all(
-      Array.from({ length: 120 }, () =>
-        fetch(`${berth.url}/api/v0/users/me/`, { headers: { authorization: `Bearer ${key}` } }),
-      ),
-    );
-    const refused = answers.find(({ status }) => status === 429);
-    assert.ok(refused !== undefined);
-    assert.ok(answers.some(({ status }) => status === 200));
+    const ask = () => fetch(`${berth.url}/api/v0/users/me/`, { headers: { authorization: `Bearer ${key}` } });
+    assert.equal((await ask()).status, 200);
+    // How many are too many depends on how fast this machine is.
+    const refused = await until("a refusal", async () => {
+      const answers = await Promise.all(Array.from({ length: 120 }, ask));
+      return answers.find(({ status }) => status === 429);
+    });
     assert.match(refused.headers.get("retry-after") ?? "", /^[1-9]\d*$/);
     const body = await refused.json();
     assert.ok(typeof body === "object" && body !== null && "detail" in body && typeof body.detail === "string");

@@ -209,7 +209,7 @@ export async function testApp(t: Pick<TestContext, "after">, options: TestAppOpt
     },
     async offersOf(host) {
       const { rows } = await env.pool.query<{ device_count: number; id: number }>(
-        "select device_count, id from offers where machine_id = $1 and retired_at is null",
+        "select device_count, id from offers where machine_id = $1 and retired_at is null order by device_count",
         [host.machineId],
       );
       return new Map(rows.map((row) => [row.device_count, row.id]));

@@ -78,6 +78,7 @@ export class FakeHost {
   /** The last desired set of this connection. */
   desired: Desired | undefined;
   closeCode: number | undefined;
+  private wasPinged = false;
   /** What the last welcome gave it to show next time. A test that sets it makes a copy, or a loss. */
   proof = "";
   private options: FakeHostOptions;
@@ -111,13 +112,14 @@ export class FakeHost {
     };
   }
 
-  /** Connects and waits for its first desired set, or throws what it was refused for. */
+  /** Connects and waits for its first desired set, or throws what it was refused or closed with. */
   async connect(overrides: Partial<Hello> = {}): Promise<void> {
     await this.open();
     this.sendText(JSON.stringify(this.hello(overrides)));
     await this.wait("a desired set", () => {
       const refusal = this.received.find((message) => message.kind === "refuse");
       if (refusal?.kind === "refuse") throw new Error(`refused: ${refusal.code}`);
+      if (this.desired === undefined) this.refuseClosed();
       return this.desired !== undefined;
     });
   }
@@ -140,16 +142,18 @@ export class FakeHost {
     this.acknowledged = 0;
     this.desired = undefined;
     this.closeCode = undefined;
+    this.wasPinged = false;
     this.received.length = 0;
     await new Promise((resolve, reject) => {
       socket.once("open", resolve);
       socket.once("error", reject);
     });
     socket.on("error", () => {});
-    socket.on("message", (data) => this.onMessage(String(data)));
-    socket.on("close", (code) => {
-      if (this.socket === socket) this.closeCode = code;
-    });
+    // What an older connection still says is not of this one.
+    const whileOwn = (note: () => void) => this.socket === socket && note();
+    socket.on("message", (data) => whileOwn(() => this.onMessage(String(data))));
+    socket.on("ping", () => whileOwn(() => (this.wasPinged = true)));
+    socket.on("close", (code) => whileOwn(() => (this.closeCode = code)));
   }
 
   /** Another WebSocket with its credential, to a path below the agents' own. */
@@ -169,6 +173,11 @@ export class FakeHost {
     return this.closeCode ?? 0;
   }
 
+  /** Waits until the server has asked on this connection whether it is still there. */
+  async pinged(): Promise<void> {
+    await this.wait("a ping", () => this.wasPinged);
+  }
+
   /** Goes away and waits until the server has noted it. */
   async disconnect(): Promise<void> {
     this.socket?.close(1000);
@@ -180,7 +189,10 @@ export class FakeHost {
     this.socket?.terminate();
   }
 
-  /** Sends a report and waits until it is stored. It follows the newest desired set unless a version is given. */
+  /**
+   * Sends a report and waits until it is stored, or throws what the connection was closed with. It follows the newest
+   * desired set unless a version is given.
+   */
   async report(
     seen: readonly Seen[],
     { version = this.desired?.version ?? 0, gpus = [], volumes = [], isProofLost = false }: ReportOptions = {},
@@ -199,7 +211,10 @@ export class FakeHost {
     const lost = isProofLost ? { is_proof_lost: true } : {};
     const seenNow = { desired_version: version, instances, volumes, gpus };
     this.sendText(JSON.stringify({ kind: "report", sequence, ...seenNow, ...lost }));
-    await this.wait(`the acknowledgement of ${sequence}`, () => this.acknowledged >= sequence);
+    await this.wait(`the acknowledgement of ${sequence}`, () => {
+      if (this.acknowledged < sequence) this.refuseClosed();
+      return this.acknowledged >= sequence;
+    });
   }
 
   /** Waits until the server has read all that was said, whether or not it is stored. */
@@ -336,6 +351,11 @@ export class FakeHost {
   private onWelcome({ machine_id: machineId, session_proof: proof }: Welcome): void {
     this.machineId = asId<MachineId>(machineId);
     this.proof = proof;
+  }
+
+  /** For what nobody answers any more. */
+  private refuseClosed(): void {
+    if (this.closeCode !== undefined) throw new Error(`closed: ${this.closeCode}`);
   }
 
   private async wait(what: string, probe: () => Promise<boolean> | boolean): Promise<void> {

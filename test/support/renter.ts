@@ -9,7 +9,7 @@ import { aKeyPair, sshClient, type KeyPair, type SshClient } from "./ssh-client.
 import { NO_TRACES, type ThisMachine } from "./this-machine.ts";
 import { until } from "./until.ts";
 
-const SLOW_MS = 120_000;
+const SLOW_MS = 240_000;
 
 /** An instance's record, as far as tests look at it. */
 export type Shown = {

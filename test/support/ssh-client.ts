@@ -48,7 +48,7 @@ export async function sshClient({ file }: KeyPair, { host, port, hostKey }: Entr
     "StrictHostKeyChecking=yes",
     `UserKnownHostsFile=${knownHosts}`,
     "GlobalKnownHostsFile=/dev/null",
-    "ConnectTimeout=20",
+    "ConnectTimeout=120",
     "LogLevel=ERROR",
   ];
   const common = ["-F", "/dev/null", "-i", file, ...settings.flatMap((setting) => ["-o", setting])];

@@ -3,7 +3,7 @@ import { setTimeout as delay } from "node:timers/promises";
 /** Slower than the limit of an ordinary client, so that waiting for one thing does not use up the next one's calls. */
 const POLL_MS = 75;
 /** Far more than anything takes, since a machine that runs tests may be busy with others. */
-const LIMIT_MS = 60_000;
+const LIMIT_MS = 180_000;
 
 /**
  * Asks until the answer is neither undefined nor false, and returns it. Fails with `what` and the last failure of the

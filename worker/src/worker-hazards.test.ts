@@ -25,7 +25,7 @@ test("a backend that ends while the container ends is no failure of the worker",
   const other = ask("/work", { auth: { request_idx: 2, reqnum: 2 } });
   await until("both at work", () => waiting.length === 2);
   let isDrained = false;
-  const drained = worker.drain(60_000).then(() => (isDrained = true));
+  const drained = worker.drain(600_000).then(() => (isDrained = true));
   isGone = true;
   waiting[0]?.destroy();
   assert.equal((await cut).status, 500);

@@ -56,7 +56,7 @@ test("the same key again, under another comment too, is the key that is there; o
   const [caller, other] = [await aCaller(database), await aCaller(database)];
   const line = anSshKey("first");
   const answers = await Promise.all([1, 2, 3].map(() => create(caller.secret, line)));
-  const renamed = await create(caller.secret, line.replace("first", "second"));
+  const renamed = await create(caller.secret, line.replace(/first$/, "second"));
   for (const answer of [...answers, renamed]) {
     assert.deepEqual([answer.status, answer.body], [200, answers[0]?.body]);
   }

@@ -13,6 +13,8 @@ import { auditLedger, balanceOf, createTransferPoster, creditOf, placeHold, post
 import { releaseHold } from "./index.ts";
 
 const LOAD = path.join(import.meta.dirname, "../../../../test/support/transfer-load.ts");
+/** By this name PostgreSQL tells the connections of the process that is killed. */
+const LOAD_NAME = "transfer-load";
 
 test("many clients of several processes on one hot account lose nothing, invent nothing and never overdraw", async (t) => {
   const { database } = await testDatabase(t);
@@ -98,8 +100,10 @@ test("kill -9 of a client in the middle of a load loses nothing acknowledged and
   const [payee] = await makeUsers(database.pool, 1);
   assert.ok(payee !== undefined);
   const acknowledged: number[] = [];
+  const named = new URL(url);
+  named.searchParams.set("application_name", LOAD_NAME);
   for (const target of [150, 400]) {
-    const child = spawn(process.execPath, [LOAD, url, String(payer), String(payee), "32"], {
+    const child = spawn(process.execPath, [LOAD, named.href, String(payer), String(payee), "32"], {
       stdio: ["ignore", "pipe", "inherit"],
     });
     const lines = createInterface({ input: child.stdout });
@@ -125,11 +129,15 @@ test("kill -9 of a client in the middle of a load loses nothing acknowledged and
   assert.deepEqual((await auditLedger(database.kysely)).differences, []);
 });
 
-/** A statement that was on its way when its client died may still finish: it is waited for by locking what it locks. */
+/**
+ * A statement that was on its way when its client died may still finish, and a commit may still be read: both are over
+ * when the server has closed every connection of the client. They are waited for by locking what they lock.
+ */
 async function waitForStrayTransactions({ pool }: Awaited<ReturnType<typeof testDatabase>>["database"]): Promise<void> {
   for (;;) {
     const { rowCount } = await pool.query(
-      "select from pg_stat_activity where datname = current_database() and state = 'active' and pid <> pg_backend_pid()",
+      "select from pg_stat_activity where datname = current_database() and application_name = $1",
+      [LOAD_NAME],
     );
     if (rowCount === 0) return;
     await pool.query("select from ledger_accounts order by id for update");

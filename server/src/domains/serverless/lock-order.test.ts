@@ -34,7 +34,7 @@ test("whoever holds an endpoint or one of its groups keeps no worker from saying
     assert.ok(await lockEndpointGroup(deciding, fleet.endpointId));
     assert.ok(await findWorkerGroupForUpdate(deciding, fleet.groupId, owner.id));
     await withTransaction(database, world.clock, async (reporting) => {
-      await sql`set local lock_timeout = '2s'`.execute(reporting.db);
+      await sql`set local lock_timeout = '60s'`.execute(reporting.db);
       const [worker] = await listWorkers(reporting.db, fleet.endpointId);
       assert.ok(worker);
       await failWorker(reporting, worker, { reason: "it says so", isCounted: true });

@@ -67,7 +67,7 @@ test("workers are a bare list with what is known of each, and nothing of them is
   assert.equal(typeof ready.gpu_name, "string");
   assert.ok(ready.dlperf > 0 && ready.reliability > 0 && ready.reliability <= 1);
   assert.ok(ready.loaded_at >= ready.started_at && ready.dph_total > 0);
-  world.clock.advance(26_000);
+  world.clock.jump(26_000);
   assert.equal((await listOf(world, owner, fleet))[0].status, "unavail");
   await sayStatus(world, host, id, { error_msg: "CUDA out of memory" });
   const [failed] = await listOf(world, owner, fleet);

@@ -73,7 +73,7 @@ test("space of a machine that is away, or past its listing's end, is not offered
   await host.connect();
   await world.settled();
   assert.equal((await spaces())[0]?.["id"], id);
-  world.clock.advance(3_600_000);
+  world.clock.jump(3_600_000);
   assert.deepEqual(await spaces(), []);
   assert.equal((await onGpuOffer())[1], id, "nobody has looked since");
   await world.runLoop("end-volume-listings");

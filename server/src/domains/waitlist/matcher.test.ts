@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
-import { test } from "node:test";
+import { test, type TestContext } from "node:test";
 import { testApp, type TestApp } from "../../../../test/support/app.ts";
 import { setPrices, showRequest, waitFor } from "../../../../test/support/standing-requests.ts";
 import { until } from "../../../../test/support/until.ts";
@@ -9,6 +9,13 @@ import { OrderDesk } from "../instances/index.ts";
 import { searchOffers } from "../market/index.ts";
 import { Matcher, SEARCHES_PER_RUN } from "./matcher.ts";
 import type { Query } from "./standing-request.ts";
+
+/** A server of which nothing looks for matches: its own matcher would serve what those of the test are to serve. */
+async function aWorld(t: TestContext): Promise<TestApp> {
+  const world = await testApp(t);
+  await world.app.loops.stop();
+  return world;
+}
 
 /** A matcher as another server would have it, which counts its searches. */
 function aMatcher({ env: { database }, app, clock }: TestApp) {
@@ -37,7 +44,7 @@ const COUNT = 10_000;
 const TOLD_TWICE = 2;
 
 test("with ten thousand waiting, a run is bounded, and a change asks only those whom it may concern", async (t) => {
-  const world = await testApp(t);
+  const world = await aWorld(t);
   const renter = await world.caller();
   const model = await waitFor(world, renter, { max_dph: 0.001 });
   await world.env.pool.query(
@@ -73,7 +80,7 @@ test("with ten thousand waiting, a run is bounded, and a change asks only those 
 });
 
 test("one request that cannot be handled does not keep the others waiting", async (t) => {
-  const world = await testApp(t);
+  const world = await aWorld(t);
   const renter = await world.caller();
   const ids = [await waitFor(world, renter), await waitFor(world, renter), await waitFor(world, renter)];
   const [unreadable, broken, sound] = ids as [number, number, number];
