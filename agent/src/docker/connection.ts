@@ -63,8 +63,13 @@ function headersOf({ auth, body }: Call): Record<string, string> {
   return {
     host: "docker",
     ...(body === undefined ? {} : { "content-type": "application/json" }),
-    ...(auth ? { "x-registry-auth": Buffer.from(JSON.stringify(auth)).toString("base64url") } : {}),
+    ...(auth ? { "x-registry-auth": paddedBase64url(JSON.stringify(auth)) } : {}),
   };
+}
+
+/** Filled up to groups of four: an engine takes a login that it cannot read for none, and reads no other base64url. */
+function paddedBase64url(text: string): string {
+  return Buffer.from(text).toString("base64").replaceAll("+", "-").replaceAll("/", "_");
 }
 
 /** Sends the request and waits for a good answer; another one is a failure with the engine's own words. */

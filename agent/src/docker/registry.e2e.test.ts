@@ -91,6 +91,35 @@ describe("pulling from a registry", () => {
     refusing.close();
   });
 
+  it("a login comes to the registry as it was given, whatever its length and characters", async (t) => {
+    const heard = new Set<string>();
+    const listening = createHttpServer((request, response) => {
+      const [, login = ""] = /^Basic (.+)$/.exec(request.headers.authorization ?? "") ?? [];
+      heard.add(Buffer.from(login, "base64").toString());
+      response.writeHead(401, { "www-authenticate": 'Basic realm="private"' }).end("{}");
+    }).listen(0, "127.0.0.1");
+    t.after(() => {
+      listening.closeAllConnections();
+      listening.close();
+    });
+    await once(listening, "listening");
+    const bound = listening.address();
+    assert.ok(typeof bound === "object" && bound !== null);
+    const serveraddress = `127.0.0.1:${bound.port}`;
+    const image = `${serveraddress}/private/app:1`;
+    const [signal, onProgress] = [new AbortController().signal, () => undefined];
+    assert.ok((await engine.tagImage(await busyboxImage(), image)).ok);
+    for (const username of ["a", "ab", "abc", "~~~???>>>", "schlüssel"]) {
+      for (const call of ["pull", "push"] as const) {
+        heard.clear();
+        const auth = { username, password: "ÿþ?>", serveraddress };
+        assert.equal(failureOf(await engine[call]({ image, auth, signal, onProgress })).kind, "denied");
+        assert.ok(heard.has(`${username}:ÿþ?>`), `${call} ${username}: ${[...heard].join(", ")}`);
+      }
+    }
+    assert.ok((await engine.removeImage(image)).ok);
+  });
+
   it("a snapshot starts like the image it came from, with the files and without the secrets of the run", async () => {
     const run = ["--label", "berth.registry-test=1", "-e", "TOKEN=very-secret", "-e", "PATH=/elsewhere"];
     const script = ["/bin/sh", await busyboxImage(), "-c", "echo kept > /root/kept; exec /bin/sleep 1000"];
