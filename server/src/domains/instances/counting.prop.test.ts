@@ -148,6 +148,23 @@ test("traffic beyond what the line carries in the life of a run counts in no rep
   assert.equal(hear(said).receivedBytes, BigInt(40_002 * MBPS));
 });
 
+test("traffic that a line carries goes on being counted when it is measured slower, or faster again", () => {
+  let [run, receivedBytes] = [FRESH, 0n];
+  for (const [index, bytesPerMs] of [100, 100, 100, 100, 5, 5, 5, 60, 60].entries()) {
+    const nowMs = (index + 1) * 10_000;
+    receivedBytes += BigInt(bytesPerMs * 10_000);
+    const line = { receivedBytesPerMs: bytesPerMs, sentBytesPerMs: bytesPerMs };
+    for (let times = 0; times < 2; times += 1) {
+      run = countRun(run, says(nowMs, nowMs, { receivedBytes }), {
+        coveredMs: 10_000 * (1 - times),
+        ...ALONE,
+        ...line,
+      });
+      assert.equal(run.receivedBytes, receivedBytes, `after ${nowMs} ms`);
+    }
+  }
+});
+
 test("traffic counts up to what the line carries in the time", () => {
   const bytes = (count: number) => ({ receivedBytes: BigInt(count), sentBytes: BigInt(count * 2) });
   const run = hear([says(1000, 1000, bytes(50_000)), says(2000, 2000, bytes(1_000_000))]);

@@ -53,7 +53,8 @@ export function countRun(run: CountedRun, said: Said, allowance: Allowance): Cou
   const isRepeated = run.meteredFromAt !== undefined && said.isRunning && said.runningMs === run.heardRunningMs;
   const coveredMs = BigInt(allowance.coveredMs);
   // Of a time that nobody saw whole, what is new would pass for what is late.
-  const isSeenWhole = coveredMs >= sinceMs(run.lastCountedAt, said.at);
+  const passedMs = sinceMs(run.lastCountedAt, said.at);
+  const isSeenWhole = coveredMs >= passedMs;
   const possibleMs = least(coveredMs + (isSeenWhole ? run.spareMs : 0n), roomMs(run, allowance));
   const newMs = least(said.runningMs - run.heardRunningMs, possibleMs);
   const runningMs = run.runningMs + newMs;
@@ -61,7 +62,7 @@ export function countRun(run: CountedRun, said: Said, allowance: Allowance): Cou
     ...run,
     runningMs,
     heardRunningMs: heardOf(run.heardRunningMs, said.runningMs, sinceMs(run.startedAt, said.at)),
-    ...countBytes(run, said, { ...allowance, possibleMs }),
+    ...countBytes(run, said, { ...allowance, possibleMs, passedMs: isOld || isRepeated ? 0n : passedMs }),
   };
   const isProven = said.isRunning || runningMs > 0n;
   const meteredFromAt =
@@ -99,12 +100,22 @@ function firstPossible({ startedAt }: CountedRun, { previousEndAt = startedAt }:
 function countBytes(
   run: CountedRun,
   said: Said,
-  { possibleMs, receivedBytesPerMs, sentBytesPerMs }: Allowance & { readonly possibleMs: bigint },
+  {
+    possibleMs,
+    passedMs,
+    receivedBytesPerMs,
+    sentBytesPerMs,
+  }: Allowance & { readonly possibleMs: bigint; readonly passedMs: bigint },
 ) {
   const aliveMs = sinceMs(run.startedAt, said.at);
   const carried = (ms: bigint, bytesPerMs: number) => ms * BigInt(Math.ceil(bytesPerMs));
-  const heardReceivedBytes = heardOf(run.heardReceivedBytes, said.receivedBytes, carried(aliveMs, receivedBytesPerMs));
-  const heardSentBytes = heardOf(run.heardSentBytes, said.sentBytes, carried(aliveMs, sentBytesPerMs));
+  const hear = (before: bigint, bytes: bigint, bytesPerMs: number) => {
+    const inLife = carried(aliveMs, bytesPerMs);
+    // A line that was measured slower since then has carried what was heard all the same, and goes on from there.
+    return heardOf(before, bytes, before > inLife ? before + carried(passedMs, bytesPerMs) : inLife);
+  };
+  const heardReceivedBytes = hear(run.heardReceivedBytes, said.receivedBytes, receivedBytesPerMs);
+  const heardSentBytes = hear(run.heardSentBytes, said.sentBytes, sentBytesPerMs);
   // New is only what can be: what is said beyond that would be as new again in the next report, and in each after it.
   const newReceived = least(heardReceivedBytes - run.heardReceivedBytes, carried(possibleMs, receivedBytesPerMs));
   const newSent = least(heardSentBytes - run.heardSentBytes, carried(possibleMs, sentBytesPerMs));
