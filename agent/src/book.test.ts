@@ -99,6 +99,18 @@ describe("what ended a container", () => {
     assert.equal(haltOf(next), "the host was rebooted");
   });
 
+  it("a reboot of the host: that is remembered by the next agent too when the container is about to be removed", () => {
+    const seen = ended(bootedAtMs() + 500, { started_at_ms: before() });
+    const first = new ContainerBook(clock, "new boot", notes({}));
+    first.adoptAll([seen]);
+    first.halt("one", "removed");
+    const next = new ContainerBook(clock, "new boot", notes({ ...first.notes(), boot_id: "new boot" }));
+    next.adoptAll([seen]);
+    next.halt("one", "removed");
+    next.adopt(seen);
+    assert.equal(next.counters(7, 1).running_ms, 0, "the engine's word for its end is no time that it ran");
+  });
+
   it("by itself, if it had ended before the reboot, or there was none", () => {
     const counted = { running_ms: 1, received_bytes: 0, sent_bytes: 0 };
     const zero = { running_ms: 0, received_bytes: 0, sent_bytes: 0 };

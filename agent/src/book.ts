@@ -107,7 +107,9 @@ export class ContainerBook {
 
   /** Noted before the process ends, so that its end is never mistaken for its own doing. */
   halt(id: string, reason: string): void {
-    this.#halted.set(id, reason);
+    // What ended with the power and has not run since goes on being that, also for the next agent.
+    const isLost = this.#halted.get(id) === REBOOTED && this.get(id)?.container.phase !== "running";
+    if (!isLost) this.#halted.set(id, reason);
   }
 
   /** It was started: its next end is its own. */
