@@ -139,7 +139,7 @@ async function askForCharge(
 
 /**
  * Ends a charge that was not answered and is not wanted any more. That is no failure of a card, so it brings nobody closer to
- * being switched off; another card waits for a while, since the charge may have been made all the same.
+ * being switched off; another card, even one that is yet to be saved, waits for a while: the charge may have been made.
  */
 async function giveUpAutobill(tx: Tx, payment: Payment, { reason }: GivenUp): Promise<void> {
   const { userId } = payment;
@@ -148,13 +148,13 @@ async function giveUpAutobill(tx: Tx, payment: Payment, { reason }: GivenUp): Pr
   const isWanted = (await listBalanceThresholds(tx.db, [userId])).has(userId);
   const card = isWanted ? await findDefaultCard(tx.db, userId) : undefined;
   const nextAt = afterGivingUp(tx.now);
-  if (card !== undefined) await storeAutobill(tx, userId, { notBeforeAt: nextAt });
+  if (isWanted) await storeAutobill(tx, userId, { notBeforeAt: nextAt });
   const amount = centsText(payment.amountCents ?? 0n);
   const consequence =
     card !== undefined
       ? `The card that is saved now may be charged after ${nextAt.toISOString()}.`
       : isWanted
-        ? "Automatic payments have no card to charge: save another one, or switch them off."
+        ? `Automatic payments have no card to charge: save another one, which may be charged after ${nextAt.toISOString()}, or switch them off.`
         : "Nothing more is charged before you switch automatic payments on.";
   await postNotices(tx, [
     {

@@ -204,8 +204,16 @@ test("a charge that nobody answered is not made once its card was removed, or it
       const { rows } = await shop.env.pool.query<{ message: string }>("select message from notices");
       const isInNeed = rows.map(({ message }) => /given up: .*have no card to charge/.test(message));
       assert.deepEqual(isInNeed, [body.enabled], "and its user is told so");
-      assert.deepEqual([body.failure_count, body.retry_at], [0, null], "no card has failed");
+      const retryAt = body.enabled ? (shop.clock.now().getTime() + HOUR_MS) / 1000 : null;
+      assert.deepEqual([body.failure_count, body.retry_at], [0, retryAt], "no card has failed");
       assert.equal(await shop.creditOf(user), 10n * DOLLAR);
+      await saveCard(shop, user, "1881");
+      await run(shop);
+      assert.equal(
+        shop.stripe.intents.size,
+        intents.length,
+        "nor of a card that is saved only now, before it is known",
+      );
       await shop.deliverAll(intents.map((intent) => shop.stripe.tell(intent)));
       assert.equal(await shop.creditOf(user), outage === "before" ? 10n * DOLLAR : 35n * DOLLAR);
       await shop.assertBooks();
