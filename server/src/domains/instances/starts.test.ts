@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { testApp, type TestApp } from "../../../../test/support/app.ts";
 import type { FakeHost } from "../../../../test/support/fake-host.ts";
 import type { TestCaller } from "../../../../test/support/fixtures.ts";
-import { askFor, destroy, rent, rentAndRun, setState, show } from "../../../../test/support/rentals.ts";
+import { askFor, destroy, rent, rentAndRun, setState, show, stored } from "../../../../test/support/rentals.ts";
 
 const MINUTE_MS = 60_000;
 
@@ -115,4 +115,40 @@ test("a start that gets no answer in its time is the host's, one that still fetc
   assert.equal((await show(world, renter, fetched)).intended_status, "stopped");
   assert.deepEqual(await startsOf(world, silent), [0, 1]);
   assert.deepEqual(await startsOf(world, slow), [0, 0]);
+});
+
+test("a start that cannot be paid changes nothing, alone or beside others: neither it nor who would leave for it", async (t) => {
+  const world = await testApp(t);
+  // Enough for ten minutes of one, and not of two.
+  const [user, bidder] = [await world.caller({ dollars: 0.08 }), await world.caller()];
+  const hosts = [await world.host({ gpus: 1 }), await world.host({ gpus: 1 })];
+  const ids: number[] = [];
+  for (const host of hosts) {
+    const id = await rentAndRun(world, user, host);
+    assert.equal((await setState(world, user, id, "stopped")).status, 200);
+    await host.obey();
+    await world.runLoop("settle-runs");
+    ids.push(id);
+  }
+  const [paid = 0, poor = 0] = ids;
+  const bidId = await rentAndRun(world, bidder, hosts[1] as FakeHost, { price: 0.2 });
+  const [poorBefore, bidBefore] = [await stored(world, poor), await stored(world, bidId)];
+  assert.deepEqual([poorBefore.phase, poorBefore.hold, bidBefore.phase], ["stopped", null, "running"]);
+  const both = await world.call({
+    method: "PUT",
+    url: "/api/v0/instances/",
+    secret: user.secret,
+    body: { ids, state: "running" },
+  });
+  assert.equal(both.status, 200, both.text);
+  const results: readonly { readonly error?: string }[] = both.body.results;
+  assert.deepEqual(
+    results.map(({ error }) => error),
+    [undefined, "insufficient_credit"],
+  );
+  const alone = await setState(world, user, poor, "running");
+  assert.deepEqual([alone.status, alone.body.error], [400, "insufficient_credit"]);
+  assert.deepEqual([await stored(world, poor), await stored(world, bidId)], [poorBefore, bidBefore]);
+  assert.equal((await stored(world, paid)).leases, 1);
+  await world.assertBooks();
 });
