@@ -128,7 +128,7 @@ export class CrashClients {
   }
 
   private async rent(user: Account): Promise<void> {
-    const found = await this.search("/api/v0/bundles/", { limit: 64, num_gpus: { lte: 2 } });
+    const found = await this.search(user, "/api/v0/bundles/", { limit: 64, num_gpus: { lte: 2 } });
     const offer = this.pick(found);
     if (offer === undefined) return;
     const price = this.random() < 0.5 ? {} : { price: this.bidPrice() };
@@ -177,7 +177,7 @@ export class CrashClients {
     const own = this.volumesOf(user);
     const one = this.pick(own);
     if (one !== undefined && (own.length >= VOLUMES_MAX || this.random() < 0.4)) return this.deleteVolume(user, one);
-    const id = this.pick(await this.search("/api/v0/volumes/search/", { limit: 64 }));
+    const id = this.pick(await this.search(user, "/api/v0/volumes/search/", { limit: 64 }));
     if (id === undefined) return;
     await this.ask({ what: "volume", user, method: "PUT", path: "/api/v0/volumes/", body: { id, size: 5 } });
   }
@@ -187,13 +187,11 @@ export class CrashClients {
   }
 
   /** Offers that there were a moment ago; none while nobody answers. */
-  private async search(path: string, body: object): Promise<readonly number[]> {
-    try {
-      const answer = await this.world.berth.call("POST", path, { body });
-      return answer.status === 200 ? answer.body.offers.map(({ id }: { readonly id: number }) => id) : [];
-    } catch {
-      return [];
-    }
+  private async search(user: Account, path: string, body: object): Promise<readonly number[]> {
+    const answer = await this.world.berth.call("POST", path, { key: user.key, body }).catch(() => undefined);
+    if (answer === undefined || answer.status >= 500) return [];
+    if (answer.status !== 200) throw new Error(answer.text);
+    return answer.body.offers.map(({ id }: { readonly id: number }) => id);
   }
 
   private async ask({ what, user, method, path, body, isAdmins = false, cents = 0, ...about }: Request): Promise<void> {

@@ -51,6 +51,7 @@ export function crashTable(report: CrashReport): string {
       timeRow(RULE_TEXT[rule], rules.get(rule) ?? [], RULE_NOTE[rule]),
     ),
     timeRow("together", verdicts, ""),
+    row("of all, excused if missing", seconds(sum(verdicts, (one) => one.excusedMs))),
     row("of one run, at most too much", seconds(Math.max(0, ...verdicts.map((one) => one.chargedMs - one.ranMs)))),
     "",
     "Books",

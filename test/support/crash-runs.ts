@@ -1,5 +1,5 @@
 // What engines have run against what was charged for it, run by run.
-import type { EngineEvidence, Outage } from "./crash-world.ts";
+import type { EngineEvidence, Stretch } from "./crash-world.ts";
 import { PULSE_MS, type EngineRun } from "./lasting-engine.ts";
 
 export type ChargedRun = {
@@ -14,6 +14,8 @@ export type ChargedRun = {
 export type RunVerdict = {
   readonly ranMs: number;
   readonly chargedMs: number;
+  /** How much less may be charged than it ran. */
+  readonly excusedMs: number;
   /** Why they may differ by as much as they do. */
   readonly rule: Rule;
   readonly problem: string | undefined;
@@ -58,7 +60,7 @@ export function judgeRuns({ engines, charged }: RunEvidence): readonly RunVerdic
       isTooMany || isTooFew
         ? `run ${key}: ran ${ranMs} ms (${told}), counted ${countedMs}, charged ${chargedMs}, excused ${excusedMs}; ${facts}`
         : undefined;
-    return { ranMs, chargedMs, rule: ruleOf(ranMs - chargedMs, { powerMs, awayMs }), problem };
+    return { ranMs, chargedMs, excusedMs, rule: ruleOf(ranMs - chargedMs, { powerMs, awayMs }), problem };
   });
 }
 
@@ -75,7 +77,7 @@ function ruleOf(missingMs: number, { powerMs, awayMs }: { readonly powerMs: numb
   return awayMs > powerMs ? "absence" : "power";
 }
 
-function stretchOf(run: EngineRun): Outage {
+function stretchOf(run: EngineRun): Stretch {
   return { fromMs: run.started_at_ms, toMs: endOf(run) };
 }
 
@@ -86,7 +88,7 @@ function reportedAtMs(run: EngineRun & Pick<EngineEvidence, "pulses">): number {
 }
 
 /** How much of a stretch of time lies in absences. */
-export function absentMs(absences: readonly Outage[], stretch: Outage): number {
+export function absentMs(absences: readonly Stretch[], stretch: Stretch): number {
   return absences.reduce((sum, { fromMs, toMs }) => {
     const overlap = Math.min(toMs, stretch.toMs) - Math.max(fromMs, stretch.fromMs);
     return sum + Math.max(0, overlap);

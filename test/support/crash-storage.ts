@@ -1,11 +1,13 @@
 // What was stored against what was charged for it, by what the engines and the clients saw.
 import type { Asked, CrashClients } from "./crash-clients.ts";
 import { absentMs, REPORT_MS, TOLERANCE_MS } from "./crash-runs.ts";
-import type { CrashWorld, EngineEvidence, Outage } from "./crash-world.ts";
+import type { CrashWorld, EngineEvidence, Stretch } from "./crash-world.ts";
 import type { EngineRun } from "./lasting-engine.ts";
 
 /** Of fewer, half may have had bad luck. */
 const USUAL_MIN = 10;
+/** Less than passes between two reports, and more than one of them is mostly on its way. */
+const USUAL_MISSING_MS_MAX = 2_000;
 
 /** Something that was stored at the least, and at the most, for so long. */
 type Stored = {
@@ -13,24 +15,26 @@ type Stored = {
   readonly chargedMs: number;
   readonly surely: Stretch;
   readonly perhaps: Stretch;
+  /** By how much less it may be charged although nobody was absent. */
+  readonly sparedMs: number;
   /** What is known of it, for who has to find out. */
   readonly facts: string;
 };
-type Stretch = { readonly fromMs: number; readonly toMs: number };
 
 /**
  * A disk is charged from the first start of its container to the request to destroy it, a volume from its rental to the
- * request to delete it: never longer, and shorter only by absences that may have been longer than a lease, by one report
- * at its end, and by the time in which nobody had told of the start (`toldAtMs`).
+ * request to delete it: never longer, and shorter only by absences that may have been longer than a lease and one report
+ * before them; a disk also by one report, and by the time in which nobody had told of the start (`toldAtMs`).
  */
 export async function auditStorage(world: CrashWorld, clients: CrashClients): Promise<readonly string[]> {
   const engines = world.engines();
   const charged = await chargedDisks(world);
-  const disks = disksOf(world, clients, charged);
-  const wrong = [...disks, ...volumesOf(clients, charged)].flatMap(
-    ({ name, chargedMs, surely, perhaps, facts }): readonly string[] => {
+  const [disks, volumes] = [disksOf(world, clients, charged), volumesOf(clients, charged)];
+  const wrong = [...disks, ...volumes].flatMap(
+    ({ name, chargedMs, surely, perhaps, sparedMs, facts }): readonly string[] => {
       const most = perhaps.toMs - perhaps.fromMs + TOLERANCE_MS;
-      const least = surely.toMs - surely.fromMs - absentFrom(engines, surely) - REPORT_MS;
+      const absent = absentFrom(engines, surely);
+      const least = surely.toMs - surely.fromMs - absent - (absent > 0 ? REPORT_MS : sparedMs);
       if (chargedMs <= most && chargedMs >= least) return [];
       const asked = `its end was asked for at ${surely.toMs} and acknowledged at ${perhaps.toMs}`;
       return [`${name} was stored for ${least} to ${most} ms and charged for ${chargedMs}; ${asked}; ${facts}`];
@@ -47,11 +51,12 @@ function absentFrom(engines: readonly EngineEvidence[], stretch: Stretch): numbe
 /** What but absences is excused in one disk is not usual: nothing that is wrong with every disk hides in that. */
 function judgeUsual(disks: readonly Stored[], engines: readonly EngineEvidence[]): readonly string[] {
   const missing = disks
-    .filter(({ perhaps }) => perhaps.toMs > perhaps.fromMs)
-    .map(({ perhaps, chargedMs }) => perhaps.toMs - perhaps.fromMs - absentFrom(engines, perhaps) - chargedMs)
+    .map(({ chargedMs, surely, perhaps }) => ({ chargedMs, fromMs: perhaps.fromMs, toMs: surely.toMs }))
+    .filter(({ fromMs, toMs }) => toMs > fromMs)
+    .map((disk) => disk.toMs - disk.fromMs - absentFrom(engines, disk) - disk.chargedMs)
     .toSorted((a, b) => a - b);
   const median = missing[Math.floor((missing.length - 1) / 2)] ?? 0;
-  if (missing.length < USUAL_MIN || median <= REPORT_MS) return [];
+  if (missing.length < USUAL_MIN || median <= USUAL_MISSING_MS_MAX) return [];
   return [`of ${missing.length} disks half miss ${median} ms and more of what was stored`];
 }
 
@@ -74,7 +79,12 @@ function disksOf(world: CrashWorld, clients: CrashClients, charged: ReadonlyMap<
       surelyFromMs: Math.min(...runs.map((run) => run.toldAtMs)),
       perhapsFromMs: Math.min(...runs.map((run) => run.started_at_ms)),
     };
-    return storedOf(`instance ${end.id}`, charged, { end, ...from, facts: `its runs: ${JSON.stringify(runs)}` });
+    return storedOf(`instance ${end.id}`, charged, {
+      end,
+      ...from,
+      sparedMs: REPORT_MS,
+      facts: `its runs: ${JSON.stringify(runs)}`,
+    });
   });
 }
 
@@ -82,7 +92,7 @@ function disksOf(world: CrashWorld, clients: CrashClients, charged: ReadonlyMap<
  * When the server knew of a start at the latest: it has stored a report that was sent after it. A run that went with the
  * power before that may have been seen by nobody.
  */
-function toldAtMs({ started_at_ms, finished_at_ms, was_lost }: EngineRun, reports: readonly Outage[]): number {
+function toldAtMs({ started_at_ms, finished_at_ms, was_lost }: EngineRun, reports: readonly Stretch[]): number {
   const toldMs = reports.find(({ fromMs }) => fromMs > started_at_ms)?.toMs ?? Infinity;
   return was_lost === true && (finished_at_ms ?? started_at_ms) < toldMs ? Infinity : toldMs;
 }
@@ -93,26 +103,29 @@ function volumesOf(clients: CrashClients, charged: ReadonlyMap<string, number>):
     const begin = rented.get(end.id);
     if (begin === undefined) return [];
     const from = { surelyFromMs: begin.answeredAtMs, perhapsFromMs: begin.sentAtMs };
-    return [storedOf(`volume ${end.id}`, charged, { end, ...from, facts: `rented by ${begin.key}` })];
+    return [
+      storedOf(`volume ${end.id}`, charged, { end, ...from, sparedMs: TOLERANCE_MS, facts: `rented by ${begin.key}` }),
+    ];
   });
 }
+
+type Known = Pick<Stored, "sparedMs" | "facts"> & {
+  readonly end: Asked;
+  readonly surelyFromMs: number;
+  readonly perhapsFromMs: number;
+};
 
 /** What never began has stretches of no length. */
 function storedOf(
   name: string,
   charged: ReadonlyMap<string, number>,
-  {
-    end,
-    surelyFromMs,
-    perhapsFromMs,
-    facts,
-  }: { end: Asked; surelyFromMs: number; perhapsFromMs: number; facts: string },
+  { end, surelyFromMs, perhapsFromMs, ...known }: Known,
 ): Stored {
   return {
     name,
     chargedMs: charged.get(name) ?? 0,
     surely: { fromMs: Math.min(surelyFromMs, end.sentAtMs), toMs: end.sentAtMs },
     perhaps: { fromMs: Math.min(perhapsFromMs, end.answeredAtMs), toMs: end.answeredAtMs },
-    facts,
+    ...known,
   };
 }

@@ -44,16 +44,14 @@ export const KILLS = ["server", "postmaster", "backend", "agents", "server and a
 export type Kill = (typeof KILLS)[number];
 
 export type Account = { readonly id: number; readonly email: string; readonly key: string; readonly keyId: number };
-/** A stretch of time, such as one in which an agent was dead or had no connection. */
-export type Outage = { readonly fromMs: number; readonly toMs: number };
+export type Stretch = { readonly fromMs: number; readonly toMs: number };
 /** What one host can say of itself, without the server. */
 export type EngineEvidence = {
   readonly runs: readonly EngineRun[];
-  readonly outages: readonly Outage[];
   /** From what proved to its agent that the server was there to the next such proof, where that may have been too long. */
-  readonly absences: readonly Outage[];
+  readonly absences: readonly Stretch[];
   /** Its reports that the server has stored: from when each was sent to when its agent had noted that. */
-  readonly reports: readonly Outage[];
+  readonly reports: readonly Stretch[];
   /** When the process of its agent showed that it did not stand still. */
   readonly pulses: readonly number[];
 };
@@ -128,12 +126,10 @@ export class CrashWorld {
       const pulses = readLines<number>(path.join(rack.stateDir, "pulses.jsonl"));
       return hostsOf(rack).map((host) => {
         const proofs = readLines<Proof>(proofsOf(host));
-        const outages = outagesOf(readLink(host));
         return {
           runs: readEngineRuns(engineOf(host)),
-          outages,
           absences: absencesOf(proofs, systemClock.now().getTime()),
-          reports: reportsOf(proofs, outages),
+          reports: reportsOf(proofs, outagesOf(readLink(host))),
           pulses,
         };
       });
@@ -269,8 +265,9 @@ function isLinked(host: Host): boolean {
   return readLink(host).at(-1)?.is_up === true;
 }
 
-function outagesOf(link: readonly Link[]): readonly Outage[] {
-  const outages: Outage[] = [];
+/** While its agent was dead, or had no connection. */
+function outagesOf(link: readonly Link[]): readonly Stretch[] {
+  const outages: Stretch[] = [];
   let fromMs: number | undefined;
   for (const { at_ms, is_up } of link) {
     if (!is_up) fromMs ??= at_ms;
@@ -283,7 +280,7 @@ function outagesOf(link: readonly Link[]): readonly Outage[] {
 }
 
 /** The server heard its host at some moment from the sending of a proof to its note: of two, that is the longest way apart. */
-function absencesOf(proofs: readonly Proof[], nowMs: number): readonly Outage[] {
+function absencesOf(proofs: readonly Proof[], nowMs: number): readonly Stretch[] {
   const gaps = proofs.map(({ sent_at_ms }, index) => ({
     fromMs: sent_at_ms,
     toMs: proofs[index + 1]?.noted_at_ms ?? nowMs,
@@ -292,7 +289,7 @@ function absencesOf(proofs: readonly Proof[], nowMs: number): readonly Outage[] 
 }
 
 /** What proved it before a connection was there was its greeting. */
-function reportsOf(proofs: readonly Proof[], outages: readonly Outage[]): readonly Outage[] {
+function reportsOf(proofs: readonly Proof[], outages: readonly Stretch[]): readonly Stretch[] {
   return proofs.flatMap(({ sent_at_ms: fromMs, noted_at_ms: toMs }) =>
     outages.some((outage) => outage.fromMs <= fromMs && fromMs <= outage.toMs) ? [] : [{ fromMs, toMs }],
   );
