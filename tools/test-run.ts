@@ -4,7 +4,7 @@ import { spec } from "node:test/reporters";
 
 const ROOT = path.join(import.meta.dirname, "..");
 /** Each test process loads it first. */
-const SEED_MODULE = path.join(ROOT, "test/support/seed.ts");
+const SEED_MODULE = import.meta.resolve("../test/support/seed.ts");
 
 export type Counts = { readonly passed: number; readonly failed: number; readonly skipped: number };
 

@@ -107,7 +107,7 @@ async function main(givenFiles: readonly string[]): Promise<boolean> {
   const steps = [...(files.length === 0 ? checks : []), testStep(testLanes(files))];
   const postgres = await startTestPostgres();
   process.env[TEST_POSTGRES_VARIABLE] = postgres.superuserUrl;
-  const seed = files.length === 0 ? seedOfSources(ROOT, findFiles("*.ts")) : randomInt(2 ** 31);
+  const seed = files.length === 0 ? seedOfSources(ROOT, findFiles("*.{ts,sql}")) : randomInt(2 ** 31);
   process.env[TEST_SEED_VARIABLE] ??= String(seed);
   try {
     for (const step of steps) {
