@@ -22,8 +22,8 @@ import type { Charge } from "./transfers.ts";
 import { volumeBillOf, type VolumeBill } from "./volume-bill.ts";
 
 const SETTLE_EVERY_MS = 86_400_000;
-/** What was deleted waits for nothing but that its host is back, or is gone for certain. */
-const SETTLE_DELETED_EVERY_MS = 3_600_000;
+/** What was deleted waits for nothing but its host's next word, which mostly comes in seconds. */
+const SETTLE_DELETED_EVERY_MS = 15_000;
 
 /** Settles the volumes that are due; any number of processes may do this side by side. */
 export async function settleDueVolumes(

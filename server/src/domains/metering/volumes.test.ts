@@ -93,6 +93,26 @@ test("nothing is charged for the time in which the machine was away, nor after t
   await world.assertBooks();
 });
 
+test("what a deleted volume cost to its end is charged within seconds of its host's next word", async (t) => {
+  const { world, here, call, volumeId, settle } = await aWorld(t);
+  world.clock.jump(HOUR_MS);
+  await here.obey();
+  world.clock.jump(3_000);
+  assert.equal((await call("DELETE", { id: volumeId })).status, 200);
+  await settle();
+  const chargedMs = async () =>
+    (await linesOf(world, volumeId)).reduce((sum, line) => sum + (line["quantity"] ?? 0n), 0n);
+  assert.equal(await chargedMs(), BigInt(HOUR_MS), "so far it is known to have been there");
+  world.clock.jump(2_000);
+  await here.obey();
+  world.clock.jump(15_000);
+  await settle();
+  assert.equal(await chargedMs(), BigInt(HOUR_MS + 3_000));
+  world.clock.jump(DAY_MS);
+  assert.deepEqual(await settle(), { settled: 0, lines: 0 });
+  await world.assertBooks();
+});
+
 test("a clone is charged from when it is complete", async (t) => {
   const { world, here, there, call, offers, volumeId } = await aWorld(t);
   await here.obey();
