@@ -36,7 +36,10 @@ export async function auditCrash(world: CrashWorld, clients: CrashClients): Prom
 /** What must be so whatever was asked for: the product's own audit, the ledger, and what has run against what was charged. */
 export async function auditBooks(world: CrashWorld): Promise<Findings> {
   const unsettled: string[] = [];
-  await untilSettled(world).catch((error: unknown) => unsettled.push(String(error)));
+  await untilSettled(world).catch((error: unknown) => {
+    const cause = error instanceof Error ? error.cause : undefined;
+    unsettled.push(`${String(error)}: ${String(cause)}`);
+  });
   const { code, stdout, stderr } = await world.berth.cli("audit", "--full");
   const [counts] = await world.berth.sql(
     `select (select sum(balance_nanos) from ledger_accounts)::text as sum,
