@@ -13,7 +13,7 @@ import { seedUsers, waitForOffers, type BenchUser } from "./support/seed.ts";
 const GPUS = 4;
 const CREDIT_DOLLARS = 1_000;
 const FIRST_MILLIDOLLARS = 300;
-const WAIT_MS = 120_000;
+const WAIT_MS = 900_000;
 const AIM_MS = 100;
 
 const DEFAULTS = { offers: 100_000, rounds: 60 };

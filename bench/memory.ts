@@ -2,12 +2,19 @@
 // hosts cost in processor time; beside a server that holds as many bare WebSockets.
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { copyFile, mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { createInterface } from "node:readline";
 import { readNumbers } from "./support/arguments.ts";
-import { callApi, endProcess, spawnServer, startBenchServer, type BenchServer } from "./support/berth-server.ts";
+import {
+  callApi,
+  endProcess,
+  NO_RATE_LIMITS,
+  spawnServer,
+  startBenchServer,
+  type BenchServer,
+} from "./support/berth-server.ts";
 import { describeEnvironment } from "./support/environment.ts";
 import { rounded, table } from "./support/figures.ts";
 import { offerSizes } from "../server/src/domains/market/allocation.ts";
@@ -24,7 +31,7 @@ const RENTERS = 20;
 const WARM_UP = 300;
 const ORDERS_AT_ONCE = 32;
 const LOOK_MS = 50;
-const WAIT_MS = 300_000;
+const WAIT_MS = 900_000;
 
 const DEFAULTS = { hosts: 10_000, gpus: 8, instances: 2_000, "idle-seconds": 60 };
 type Options = typeof DEFAULTS;
@@ -37,7 +44,7 @@ export async function run(args: readonly string[]): Promise<void> {
 /** Runs the benchmark and returns what its audit found. */
 export async function measureMemory(options: Options): Promise<readonly string[]> {
   const folder = await mkdtemp(path.join(tmpdir(), "berth-bench-memory-"));
-  const measured = { BERTH_BENCH_MEMORY_FILE: path.join(folder, "memory") };
+  const measured = { BERTH_BENCH_MEMORY_FILE: path.join(folder, "memory"), BERTH_PROXY_PORTS: "off" };
   // The first server only lets the hosts in for the first time; it stays, with its database, and serves nobody.
   const first = await startBenchServer(measured, { nodeArguments: MEASURABLE });
   try {
@@ -91,18 +98,20 @@ async function measureSecond(market: Market, empty: MemoryUse): Promise<Second> 
   const { first, folder, options, token } = market;
   const memoryFile = path.join(folder, "memory-second");
   const dataDir = path.join(folder, "second");
+  await mkdir(dataDir);
+  await copyFile(path.join(first.dataDir, "secret"), path.join(dataDir, "secret"));
   const { child, url } = await spawnServer({
     environment: {
       DATABASE_URL: first.connectionString,
       BERTH_DATA_DIR: dataDir,
       BERTH_NO_AGENT: "1",
       BERTH_PROXY_PORTS: "off",
-      BERTH_RATE_LIMITS: JSON.stringify({ default: { per_second: 1_000_000, burst: 1_000_000 } }),
+      BERTH_RATE_LIMITS: NO_RATE_LIMITS,
       BERTH_BENCH_MEMORY_FILE: memoryFile,
     },
     nodeArguments: MEASURABLE,
   });
-  const server = { url, adminKey: (await readFile(path.join(dataDir, "admin.key"), "utf8")).trim() };
+  const server = { url, adminKey: first.adminKey };
   const use = () => readMemory(child.pid ?? 0, memoryFile);
   try {
     const offerCount = await gauge(server, "berth_offers");

@@ -17,7 +17,7 @@ const AIM_MS = 3_000;
 const CREDIT_DOLLARS = 100_000;
 /** Above every host's minimum. */
 const BID_DOLLARS_PER_GPU = 0.25;
-const WAIT_MS = 120_000;
+const WAIT_MS = 900_000;
 const POLL_MS = 10;
 
 type Round = {

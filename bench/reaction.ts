@@ -12,7 +12,7 @@ type Options = typeof DEFAULTS;
 
 const AIM_MS = 250;
 const CREDIT_DOLLARS = 1_000;
-const WAIT_MS = 120_000;
+const WAIT_MS = 900_000;
 /** How often other autoscalers look at their figures: ours without being told of requests, and the KPA of Knative. */
 const TICKS_MS = [1_000, 2_000] as const;
 /** What an endpoint that nobody used has: nothing. */

@@ -30,9 +30,9 @@ type Options = typeof DEFAULTS;
 
 const CPU_AIM_MICROS = 150;
 const CREDIT_DOLLARS = 1_000_000;
-const STORED_WITHIN_MS = 120_000;
+const STORED_WITHIN_MS = 900_000;
 const AGAIN_MS = 1_000;
-const PROBE_WAIT_MS = 120_000;
+const PROBE_WAIT_MS = 900_000;
 const ANSWER = JSON.stringify({ success: true });
 
 type Round = {

@@ -2,10 +2,9 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { systemClock } from "../server/src/base/clock.ts";
 import { asId, type InstanceId } from "../server/src/base/ids.ts";
-import { withTransaction } from "../server/src/db/transaction.ts";
 import { EndpointRouter } from "../server/src/domains/serverless/router/endpoint-router.ts";
 import { RequestNumbers } from "../server/src/domains/serverless/router/request-numbers.ts";
-import { anInstanceRow, aMachine } from "../test/support/machines.ts";
+import { until } from "../test/support/until.ts";
 import { readNumbers } from "./support/arguments.ts";
 import { callApi, startBenchServer, type BenchServer } from "./support/berth-server.ts";
 import { startConstantServer, type ConstantServer } from "./support/constant-server.ts";
@@ -13,7 +12,8 @@ import { describeEnvironment } from "./support/environment.ts";
 import { median, medianAndRange, quantile, rounded, table } from "./support/figures.ts";
 import { requestText, startLoadGenerator, type LoadGenerator } from "./support/load.ts";
 import { processorMs } from "./support/processes.ts";
-import { seedUsers, type BenchUser } from "./support/seed.ts";
+import { seedInstances } from "./support/seed-instances.ts";
+import { seedMachines, seedUsers, type BenchUser } from "./support/seed.ts";
 
 const DEFAULTS = { workers: 1_000, requests: 20_000, rounds: 5, connections: 64, calls: 200_000 };
 type Options = typeof DEFAULTS;
@@ -22,9 +22,11 @@ const NAME = "bench";
 /** So quick that no worker is ever full, and so far from silence that none has to report. */
 const PERF = 1e6;
 const FRESH_FOR_MS = 3_600_000;
+const SETTLED_LATER_MS = 6 * 3_600_000;
+const GPUS_PER_HOST = 8;
 const COSTS = [1, 5, 20, 100] as const;
 /** The server stores what it counted each second; it may stand still for a while on a machine that others use, too. */
-const STORED_WITHIN_MS = 120_000;
+const STORED_WITHIN_MS = 900_000;
 
 type Round = { readonly perSecond: number; readonly p50Ms: number; readonly p99Ms: number; readonly cpuMicros: number };
 type Given = { readonly requestIdx: number; readonly reqnum: number; readonly url: string; readonly cost: number };
@@ -55,6 +57,7 @@ export async function measureRoutes(
       return { body, text: requestText({ method: "POST", path: "/route/", body }) };
     });
     const sample = await callApi(server, user.secret, { method: "POST", path: "/route/", body: texts[0]?.body });
+    if (sample["url"] === undefined) throw new Error(`no worker took the first request: ${JSON.stringify(sample)}`);
     control = await startConstantServer(JSON.stringify(sample));
     const bare = requestText({ method: "POST", path: "/text", body: texts[0]?.body });
     const given = [toGiven(sample)];
@@ -73,21 +76,34 @@ export async function measureRoutes(
   }
 }
 
+/** An endpoint whose workers all run and are ready, after the autoscaler's first review of them. */
 async function makeEndpoint(server: BenchServer, user: BenchUser, workers: number) {
-  const body = { endpoint_name: NAME, max_workers: workers, cold_workers: 0, min_load: 0, endpoint_state: "suspended" };
+  const { pool } = server.database;
+  const body = { endpoint_name: NAME, max_workers: workers, cold_workers: 0, min_load: 0, endpoint_state: "stopped" };
   const { result: id } = await callApi(server, user.secret, { method: "POST", path: "/api/v0/endptjobs/", body });
-  const { result } = await callApi(server, user.secret, { method: "GET", path: `/api/v0/endptjobs/${String(id)}/` });
-  const { rows } = await withTransaction(server.database, systemClock, async (tx) => {
-    const machine = await aMachine(tx, user.id);
-    for (let count = 0; count < workers; count += 1) await anInstanceRow(tx, user.id, machine);
-    return { rows: await tx.db.selectFrom("instances").select("id").where("user_id", "=", user.id).execute() };
-  });
-  const now = systemClock.now();
-  await server.database.pool.query(
-    `insert into endpoint_workers (instance_id, endpoint_group_id, state, created_at, url, ready_at, reported_at, claimed_perf)
-     select id, $2, 'active', $3, 'http://192.0.2.1:' || (10000 + id), $3, $4, $5 from unnest($1::integer[]) as i (id)`,
-    [rows.map((row) => row.id), id, now, new Date(now.getTime() + FRESH_FOR_MS), PERF],
+  const path = `/api/v0/endptjobs/${String(id)}/`;
+  const { result } = await callApi(server, user.secret, { method: "GET", path });
+  const startAt = systemClock.now();
+  const hosts = Math.ceil(workers / GPUS_PER_HOST);
+  const machineIds = await seedMachines(server.database, { hosts, gpusPerHost: GPUS_PER_HOST });
+  const instances = await seedInstances(server.database, { machineIds, renterIds: [user.id], startAt });
+  await pool.query("update instances set settle_at = $1", [new Date(startAt.getTime() + SETTLED_LATER_MS)]);
+  await pool.query(
+    `insert into endpoint_workers (instance_id, endpoint_group_id, machine_id, state, created_at, url, started_at,
+       ready_at, ready_generation, reported_at, claimed_perf)
+     select i.id, $2, i.machine_id, 'active', $3, 'http://192.0.2.1:' || (10000 + i.id), $3, $3, i.generation, $4, $5
+     from instances as i where i.id = any($1::integer[])`,
+    [instances.slice(0, workers).map((one) => one.id), id, startAt, new Date(startAt.getTime() + FRESH_FOR_MS), PERF],
   );
+  await callApi(server, user.secret, { method: "PUT", path, body: { endpoint_state: "suspended" } });
+  // The workers were there before the endpoint was suspended, so this decision has reviewed them.
+  await until("the autoscaler's review of the suspended endpoint", async () => {
+    const { rows } = await pool.query(
+      "select from endpoint_events where endpoint_group_id = $1 and kind = 'decision' and detail ->> 'reason' = 'suspended'",
+      [id],
+    );
+    return rows.length > 0;
+  });
   return { id: Number(id), key: String((result as Readonly<Record<string, unknown>>)["api_key"]) };
 }
 

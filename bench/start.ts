@@ -10,7 +10,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { promisify } from "node:util";
 import { order } from "../agent/test/fixtures.ts";
 import { RealAgent } from "../agent/test/real-agent.ts";
-import { busyboxImage, docker } from "../test/support/docker.ts";
+import { busyboxImage, docker, OPEN_HOST } from "../test/support/docker.ts";
 import { readNumbers } from "./support/arguments.ts";
 import { callApi, startBenchServer, type BenchServer } from "./support/berth-server.ts";
 import { describeEnvironment } from "./support/environment.ts";
@@ -19,7 +19,7 @@ import { childrenOf, commandOf, memoryOf, processorMsWithChildren } from "./supp
 
 const execute = promisify(execFile);
 const POLL_MS = 3;
-const LIMIT_MS = 180_000;
+const LIMIT_MS = 900_000;
 const MEGABYTE = 1_000_000;
 const BULK_ROUNDS = 3;
 const HEARTBEAT_MS = 5_000;
@@ -33,7 +33,7 @@ export async function run(args: readonly string[]): Promise<void> {
   console.log(describeEnvironment(tmpdir()));
   const image = await busyboxImage();
   const folder = await mkdtemp(path.join(tmpdir(), "berth-bench-start-"));
-  const server = await startBenchServer({ BERTH_NO_AGENT: "0" });
+  const server = await startBenchServer({ BERTH_NO_AGENT: "0", ...OPEN_HOST });
   try {
     const key = await makeKey(folder);
     await callApi(server, server.adminKey, { method: "POST", path: "/api/v0/ssh/", body: { ssh_key: key.text } });

@@ -29,6 +29,8 @@ export const MachineFacts = Type.Object({
   pcie_gb_per_s: Type.Number({ minimum: 0 }),
   driver_version: Type.String({ maxLength: 64 }),
   cuda_max_good: Type.Number({ minimum: 0 }),
+  /** Registries in its own network that renters' images may come from and go to; absent: none. */
+  allowed_registries: Type.Optional(Type.Array(Type.String({ maxLength: 300 }), { maxItems: 64 })),
 });
 export type MachineFacts = Static<typeof MachineFacts>;
 

@@ -1,7 +1,26 @@
 export * from "./desired.ts";
 export * from "./facts.ts";
+export { estimateDlperf, findGpuModel, gpuModels } from "./gpu-models.ts";
 export * from "./messages.ts";
 export * from "./observed.ts";
+export {
+  hostOfRegistry,
+  isInternetAddress,
+  isPrivateRegistry,
+  isRegistryAllowed,
+  registryIn,
+} from "./registry-address.ts";
+export { parseServerUrl, type ServerUrls } from "./server-address.ts";
+export {
+  CHALLENGE_HEADER,
+  passText,
+  PROOF_HEADER,
+  proofText,
+  readPass,
+  SERVER_ADDRESSES_MAX,
+  ServerList,
+  writePass,
+} from "./server-pass.ts";
 export * from "./tasks.ts";
 export * from "./transfer.ts";
 export { decodeAgentMessage, decodeServerMessage } from "./decode.ts";

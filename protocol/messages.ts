@@ -2,6 +2,7 @@ import { Type, type Static } from "typebox";
 import { DesiredInstance, DesiredVolume } from "./desired.ts";
 import { GpuFacts, MachineFacts } from "./facts.ts";
 import { GpuHealth, ObservedInstance, ObservedVolume } from "./observed.ts";
+import { ServerAddresses, ServerList } from "./server-pass.ts";
 import { CancelTask, OpenTunnel, Task, TaskProgress, TaskResult } from "./tasks.ts";
 
 export const PROTOCOL_VERSION = 2;
@@ -23,7 +24,11 @@ export const Hello = Type.Object({
     version: Type.String({ maxLength: 64 }),
   }),
   machine: MachineFacts,
+  /** A port at which this host can prove its public address; absent where it opens none. */
+  address_port: Type.Optional(Type.Integer({ minimum: 1, maximum: 65_535 })),
   gpus: Type.Array(GpuFacts, { maxItems: 64 }),
+  /** Whether the server may measure this machine's line with a tunnel of the service `line`; simulated machines have none. */
+  measures_line: Type.Optional(Type.Boolean()),
 });
 export type Hello = Static<typeof Hello>;
 
@@ -53,6 +58,10 @@ export const Welcome = Type.Object({
   lease_ms: Type.Integer({ minimum: 100 }),
   /** To be kept over restarts and shown in the next hello. */
   session_proof: Type.String({ maxLength: 128 }),
+  /** To be said at the `address_port`, to whoever connects there; absent when the server does not call. */
+  address_nonce: Type.Optional(Type.String({ maxLength: 128 })),
+  /** The servers of this installation; absent where their operator publishes no addresses. */
+  servers: Type.Optional(ServerList),
 });
 export type Welcome = Static<typeof Welcome>;
 
@@ -71,6 +80,8 @@ const Acknowledge = Type.Object({
   sequence: Type.Integer({ minimum: 1 }),
   /** Another one than before: a server that has become busy asks to be told more seldom. */
   heartbeat_ms: Type.Optional(Type.Integer({ minimum: 10 })),
+  /** Where the servers that live now are reached, when that has changed since this connection was told. */
+  server_addresses: Type.Optional(ServerAddresses),
 });
 
 /** The server will not have this agent; the connection closes after it. */

@@ -95,15 +95,23 @@ export const TaskResult = Type.Object({
 });
 export type TaskResult = Static<typeof TaskResult>;
 
+/** How long the message is that ends the bytes towards the agent; those before it are longer. */
+export const LINE_MARK_BYTES = 32;
+
 /**
  * Down. A client waits at the control plane for a byte stream into the instance: the agent opens a WebSocket to
  * `/agent/tunnel/<tunnel_id>` with its own credential and connects it to the service. The stream travels in binary
  * messages; an empty one says that nothing more comes in its direction.
+ *
+ * The service `line` is no instance's: the control plane measures the machine's line with it, and asks only agents whose hello
+ * says `measures_line`. The agent throws away what comes until a message of `LINE_MARK_BYTES`, repeats that one, and sends
+ * random bytes until the control plane closes the tunnel.
  */
 export const OpenTunnel = Type.Object({
   kind: Type.Literal("open_tunnel"),
   tunnel_id: Type.String({ minLength: 1, maxLength: 64 }),
-  instance_id: Type.Integer({ minimum: 1 }),
-  service: Type.Union([Type.Literal("ssh"), Type.Literal("jupyter")]),
+  /** 0 for the service `line`. */
+  instance_id: Type.Integer({ minimum: 0 }),
+  service: Type.Union([Type.Literal("ssh"), Type.Literal("jupyter"), Type.Literal("line")]),
 });
 export type OpenTunnel = Static<typeof OpenTunnel>;

@@ -2,6 +2,21 @@
 
 set check_function_bodies = off;
 
+CREATE OR REPLACE FUNCTION public.account_freezes_change()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if tg_op = 'UPDATE' and old.lifted_at is null and new.lifted_at is not null
+    and (old.id, old.user_id, old.reason, old.frozen_by, old.frozen_at, old.request_id)
+      is not distinct from (new.id, new.user_id, new.reason, new.frozen_by, new.frozen_at, new.request_id)
+  then
+    return new;
+  end if;
+  raise exception 'account_freezes: a freeze is lifted once, and neither changed otherwise nor deleted';
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION public.billing_audit_transfers()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -67,13 +82,30 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION public.ledger_granted_part(kind text, code text, amount bigint, balance bigint, granted bigint)
+ RETURNS bigint
+ LANGUAGE sql
+ IMMUTABLE
+AS $function$
+  select case
+    when kind = 'issuance' then case when code = 'credit_granted' then amount else 0 end
+    when kind = 'stripe' and code = 'payment_returned' then amount
+    when kind in ('fees', 'payouts', 'stripe', 'losses') then 0
+    when (kind in ('credit', 'earnings')
+        and code in ('payout', 'fee', 'payment_returned', 'taken_back', 'earnings_taken_back'))
+      or (kind like 'deposit:%' and code = 'taken_back')
+      then amount - least(amount, greatest(balance - granted, 0))
+    else amount - least(amount - least(amount, greatest(granted, 0)), greatest(balance - granted, 0))
+  end
+$function$;
+
 CREATE OR REPLACE FUNCTION public.ledger_make_accounts(account_users integer[], account_kinds text[])
  RETURNS void
  LANGUAGE sql
 AS $function$
   insert into ledger_accounts (user_id, kind, floor_nanos)
   select nullif(wanted.user_id, 0), wanted.kind,
-    case when wanted.kind in ('issuance', 'stripe', 'losses') then -3000000000000000000 else 0 end
+    case when wanted.kind in ('issuance', 'stripe', 'losses', 'earnings') then -3000000000000000000 else 0 end
   from unnest(account_users, account_kinds) as wanted (user_id, kind)
   where not exists (
     select from ledger_accounts a where coalesce(a.user_id, 0) = wanted.user_id and a.kind = wanted.kind
@@ -234,6 +266,8 @@ declare
   spendables bigint[];
   -- What of that is below zero.
   reserves bigint[];
+  granteds bigint[];
+  granted_parts bigint[];
   -- At the first position of a key: the position that posted it in this batch, 0 when it was stored before.
   holders integer[];
   outcomes text[];
@@ -252,7 +286,7 @@ begin
   for attempt in 1 .. 2 loop
     found_count := 0;
     for account in
-      select a.id, a.balance_nanos, a.held_nanos, a.floor_nanos, wanted.position
+      select a.id, a.balance_nanos, a.held_nanos, a.floor_nanos, a.granted_nanos, wanted.position
       from unnest(account_users, account_kinds) with ordinality as wanted (user_id, kind, position)
       join ledger_accounts a on coalesce(a.user_id, 0) = wanted.user_id and a.kind = wanted.kind
       order by a.id
@@ -260,8 +294,10 @@ begin
     loop
       ids[account.position] := account.id;
       balances[account.position] := account.balance_nanos;
-      spendables[account.position] := account.balance_nanos - account.held_nanos - account.floor_nanos;
+      spendables[account.position] := account.balance_nanos - account.held_nanos
+        - case when account_kinds[account.position] = 'earnings' then 0 else account.floor_nanos end;
       reserves[account.position] := case when account_kinds[account.position] = 'credit' then -account.floor_nanos else 0 end;
+      granteds[account.position] := account.granted_nanos;
       found_count := found_count + 1;
     end loop;
     exit when found_count = account_count;
@@ -284,6 +320,7 @@ begin
     holder := holders[firsts[i]];
     shortfalls[i] := null;
     availables[i] := null;
+    granted_parts[i] := 0;
     if holder is null and reach < amount then
       outcomes[i] := 'insufficient';
       transfer_ids[i] := null;
@@ -294,6 +331,11 @@ begin
       transfer_ids[i] := nextval('ledger_transfers_id_seq');
       holders[firsts[i]] := i;
       posted_count := posted_count + 1;
+      granted_parts[i] := ledger_granted_part(
+        account_kinds[debit], codes[i], amount, balances[debit], granteds[debit]
+      );
+      granteds[debit] := granteds[debit] - granted_parts[i];
+      granteds[credit] := granteds[credit] + granted_parts[i];
       balances[debit] := balances[debit] - amount;
       balances[credit] := balances[credit] + amount;
       spendables[debit] := spendables[debit] - amount;
@@ -316,10 +358,10 @@ begin
 
   if posted_count > 0 then
     insert into ledger_transfers
-      (id, key, debit_account_id, credit_account_id, amount_nanos, code, cause, description, created_at)
-    select r.transfer_id, r.key, ids[r.debit], ids[r.credit], r.amount, r.code, r.cause, r.description, posted_at
-    from unnest(outcomes, transfer_ids, keys, debits, credits, amounts, codes, causes, descriptions)
-      as r (outcome, transfer_id, key, debit, credit, amount, code, cause, description)
+      (id, key, debit_account_id, credit_account_id, amount_nanos, granted_nanos, code, cause, description, created_at)
+    select r.transfer_id, r.key, ids[r.debit], ids[r.credit], r.amount, r.granted, r.code, r.cause, r.description, posted_at
+    from unnest(outcomes, transfer_ids, keys, debits, credits, amounts, granted_parts, codes, causes, descriptions)
+      as r (outcome, transfer_id, key, debit, credit, amount, granted, code, cause, description)
     where r.outcome = 'posted'
     on conflict (key) do nothing;
     get diagnostics written_count = row_count;
@@ -328,9 +370,9 @@ begin
       raise exception 'a transfer key was taken meanwhile' using errcode = 'serialization_failure';
     end if;
 
-    update ledger_accounts a set balance_nanos = b.balance_nanos
-    from unnest(ids, balances) as b (id, balance_nanos)
-    where a.id = b.id and a.balance_nanos <> b.balance_nanos;
+    update ledger_accounts a set balance_nanos = b.balance_nanos, granted_nanos = b.granted_nanos
+    from unnest(ids, balances, granteds) as b (id, balance_nanos, granted_nanos)
+    where a.id = b.id and (a.balance_nanos <> b.balance_nanos or a.granted_nanos <> b.granted_nanos);
   end if;
 
   return query select * from unnest(outcomes, transfer_ids, shortfalls, availables);
@@ -376,6 +418,94 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION public.payout_holds_change()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if tg_op = 'UPDATE' and old.released_at is null and new.released_at is not null
+    and (old.id, old.user_id, old.kind, old.reason, old.placed_by, old.placed_at)
+      is not distinct from (new.id, new.user_id, new.kind, new.reason, new.placed_by, new.placed_at)
+  then
+    return new;
+  end if;
+  raise exception 'payout_holds: a hold is released once, and neither changed otherwise nor deleted';
+end
+$function$;
+
+create table account_document_clocks (
+  kind text not null,
+  done_until_at timestamp with time zone not null,
+  done_user_id integer default 0 not null,
+  constraint account_document_clocks_pkey PRIMARY KEY (kind)
+);
+
+create table account_document_sequences (
+  kind text not null,
+  prefix text not null,
+  year integer not null,
+  last_sequence integer not null,
+  constraint account_document_sequences_pkey PRIMARY KEY (kind, prefix, year),
+  constraint account_document_sequences_last_sequence_check CHECK ((last_sequence > 0))
+);
+
+create table account_documents (
+  number text not null,
+  kind text not null,
+  prefix text not null,
+  year integer not null,
+  sequence integer not null,
+  user_id integer not null,
+  from_at timestamp with time zone,
+  until_at timestamp with time zone,
+  transfer_id bigint,
+  refers_to text,
+  issued_at timestamp with time zone not null,
+  content jsonb not null,
+  constraint account_documents_pkey PRIMARY KEY (number),
+  constraint account_documents_sequence UNIQUE (kind, prefix, year, sequence),
+  constraint account_documents_kind_check CHECK ((kind = ANY (ARRAY['receipt'::text, 'statement'::text, 'credit_note'::text]))),
+  constraint account_documents_sequence_check CHECK ((sequence > 0)),
+  constraint account_documents_subject CHECK (
+CASE kind
+    WHEN 'statement'::text THEN ((until_at > from_at) AND (issued_at >= until_at) AND (transfer_id IS NULL))
+    ELSE ((transfer_id IS NOT NULL) AND (from_at IS NULL) AND (until_at IS NULL))
+END)
+);
+CREATE INDEX account_documents_issued_at ON public.account_documents USING btree (issued_at);
+CREATE UNIQUE INDEX account_documents_month ON public.account_documents USING btree (user_id, from_at) WHERE (kind = 'statement'::text);
+CREATE INDEX account_documents_refers_to ON public.account_documents USING btree (refers_to) WHERE (refers_to IS NOT NULL);
+CREATE UNIQUE INDEX account_documents_transfer ON public.account_documents USING btree (transfer_id) WHERE (transfer_id IS NOT NULL);
+CREATE INDEX account_documents_user ON public.account_documents USING btree (user_id, issued_at, number);
+
+create table account_freezes (
+  id integer generated always as identity,
+  user_id integer not null,
+  reason text not null,
+  frozen_by integer not null,
+  frozen_at timestamp with time zone not null,
+  request_id text not null,
+  lifted_by integer,
+  lifted_at timestamp with time zone,
+  lift_reason text,
+  lift_request_id text,
+  constraint account_freezes_pkey PRIMARY KEY (id),
+  constraint account_freezes_lift_reason_check CHECK (((length(lift_reason) >= 1) AND (length(lift_reason) <= 500))),
+  constraint account_freezes_lifted CHECK ((((lifted_at IS NULL) = (lift_reason IS NULL)) AND ((lifted_at IS NULL) = (lifted_by IS NULL)) AND ((lifted_at IS NULL) = (lift_request_id IS NULL)))),
+  constraint account_freezes_reason_check CHECK (((length(reason) >= 1) AND (length(reason) <= 500)))
+);
+CREATE UNIQUE INDEX account_freezes_open ON public.account_freezes USING btree (user_id) WHERE (lifted_at IS NULL);
+
+create table account_rules (
+  is_only boolean default true not null,
+  instances_max integer default 1000 not null,
+  volumes_max integer default 1000 not null,
+  constraint account_rules_pkey PRIMARY KEY (is_only),
+  constraint account_rules_instances_max_check CHECK ((instances_max >= 0)),
+  constraint account_rules_is_only_check CHECK (is_only),
+  constraint account_rules_volumes_max_check CHECK ((volumes_max >= 0))
+);
+
 create table account_secrets (
   user_id integer not null,
   name text not null,
@@ -396,6 +526,7 @@ create table agent_credentials (
   revoked_at timestamp with time zone,
   fingerprint text,
   host_key text,
+  data_dir_key text,
   constraint agent_credentials_pkey PRIMARY KEY (id),
   constraint agent_credentials_token_sha256_key UNIQUE (token_sha256),
   constraint agent_credentials_joined CHECK (((fingerprint IS NULL) = (host_key IS NULL)))
@@ -469,7 +600,7 @@ create table arrears (
   constraint arrears_pkey PRIMARY KEY (id),
   constraint arrears_daily_spend_nanos_check CHECK ((daily_spend_nanos >= 0)),
   constraint arrears_ended CHECK (((ended_at IS NULL) = (outcome IS NULL))),
-  constraint arrears_floor_nanos_check CHECK ((floor_nanos < 0)),
+  constraint arrears_floor_nanos_check CHECK ((floor_nanos <= 0)),
   constraint arrears_interval CHECK ((began_at < delete_at)),
   constraint arrears_outcome_check CHECK ((outcome = ANY (ARRAY['paid'::text, 'deleted'::text]))),
   constraint arrears_storage_nanos_per_hour_check CHECK ((storage_nanos_per_hour > 0)),
@@ -478,6 +609,14 @@ create table arrears (
 );
 CREATE UNIQUE INDEX arrears_open ON public.arrears USING btree (user_id) WHERE (ended_at IS NULL);
 CREATE INDEX arrears_user ON public.arrears USING btree (user_id, id);
+
+create table arrears_rules (
+  is_only boolean default true not null,
+  limit_nanos bigint default '10000000000'::bigint not null,
+  constraint arrears_rules_pkey PRIMARY KEY (is_only),
+  constraint arrears_rules_is_only_check CHECK (is_only),
+  constraint arrears_rules_limit_nanos_check CHECK ((limit_nanos >= 0))
+);
 
 create table audit_events (
   id bigint generated always as identity,
@@ -522,9 +661,15 @@ create table audit_seals (
   transfers_sha256 text not null,
   lines_sha256 text not null,
   sealed_at timestamp with time zone not null,
+  next_fact_link bigint default 1 not null,
+  facts_sha256 text default ''::text not null,
+  next_audit_event_id bigint default 1 not null,
   constraint audit_seals_pkey PRIMARY KEY (until_at),
+  constraint audit_seals_facts_sha256_check CHECK ((length(facts_sha256) = ANY (ARRAY[0, 64]))),
   constraint audit_seals_line_count_check CHECK ((line_count >= 0)),
   constraint audit_seals_lines_sha256_check CHECK ((length(lines_sha256) = 64)),
+  constraint audit_seals_next_audit_event_id_check CHECK ((next_audit_event_id > 0)),
+  constraint audit_seals_next_fact_link_check CHECK ((next_fact_link > 0)),
   constraint audit_seals_next_line_id_check CHECK ((next_line_id > 0)),
   constraint audit_seals_next_transfer_id_check CHECK ((next_transfer_id > 0)),
   constraint audit_seals_transfer_count_check CHECK ((transfer_count >= 0)),
@@ -645,6 +790,7 @@ create table charge_lines (
 );
 CREATE INDEX charge_lines_charged_at ON public.charge_lines USING brin (charged_at) WITH (pages_per_range='16');
 CREATE INDEX charge_lines_instance ON public.charge_lines USING btree (instance_id, id) WHERE (instance_id IS NOT NULL);
+CREATE INDEX charge_lines_of_earlier_months ON public.charge_lines USING btree (payer_id, charged_at) WHERE (date_trunc('month'::text, (from_at AT TIME ZONE 'UTC'::text)) < date_trunc('month'::text, (charged_at AT TIME ZONE 'UTC'::text)));
 CREATE INDEX charge_lines_payer ON public.charge_lines USING btree (payer_id, charged_at, id);
 CREATE INDEX charge_lines_volume ON public.charge_lines USING btree (volume_id, id) WHERE (volume_id IS NOT NULL);
 
@@ -785,6 +931,37 @@ create table devices (
 );
 CREATE INDEX devices_machine_id ON public.devices USING btree (machine_id);
 
+create table direct_mails (
+  id bigint generated always as identity,
+  to_address text not null,
+  subject text not null,
+  sealed_text text not null,
+  attempt_count integer default 0 not null,
+  due_at timestamp with time zone not null,
+  created_at timestamp with time zone not null,
+  expires_at timestamp with time zone not null,
+  constraint direct_mails_pkey PRIMARY KEY (id)
+);
+CREATE INDEX direct_mails_due_at ON public.direct_mails USING btree (due_at);
+
+create table email_proof_mails (
+  id bigint generated always as identity,
+  email text not null,
+  sent_at timestamp with time zone not null,
+  constraint email_proof_mails_pkey PRIMARY KEY (id)
+);
+CREATE INDEX email_proof_mails_email ON public.email_proof_mails USING btree (email, sent_at);
+
+create table email_proofs (
+  user_id integer not null,
+  email text not null,
+  token_sha256 bytea not null,
+  sent_at timestamp with time zone not null,
+  expires_at timestamp with time zone not null,
+  constraint email_proofs_pkey PRIMARY KEY (user_id),
+  constraint email_proofs_check CHECK ((expires_at > sent_at))
+);
+
 create table endpoint_events (
   id bigint generated always as identity,
   endpoint_group_id integer not null,
@@ -898,6 +1075,42 @@ CREATE INDEX endpoint_workers_endpoint_group_id ON public.endpoint_workers USING
 CREATE INDEX endpoint_workers_next_removal_at ON public.endpoint_workers USING btree (next_removal_at) WHERE (state = 'removing'::text);
 CREATE INDEX endpoint_workers_worker_group_id ON public.endpoint_workers USING btree (worker_group_id);
 
+create table fact_head (
+  is_only boolean default true not null,
+  number bigint not null,
+  sha256 text not null,
+  origin jsonb not null,
+  constraint fact_head_pkey PRIMARY KEY (is_only),
+  constraint fact_head_is_only_check CHECK (is_only)
+);
+
+create table fact_links (
+  number bigint not null,
+  made_at timestamp with time zone not null,
+  fact_count integer not null,
+  sha256 text not null,
+  signature text not null,
+  constraint fact_links_pkey PRIMARY KEY (number),
+  constraint fact_links_fact_count_check CHECK ((fact_count > 0)),
+  constraint fact_links_number_check CHECK ((number > 0)),
+  constraint fact_links_sha256_check CHECK ((length(sha256) = 64)),
+  constraint fact_links_signature_check CHECK (((length(signature) >= 80) AND (length(signature) <= 100)))
+);
+CREATE INDEX fact_links_made_at ON public.fact_links USING btree (made_at);
+
+create table facts (
+  link_number bigint not null,
+  position integer not null,
+  kind text not null,
+  subject text not null,
+  text text not null,
+  constraint facts_pkey PRIMARY KEY (link_number, "position"),
+  constraint facts_kind_check CHECK ((kind ~ '^[a-z_]{1,40}$'::text)),
+  constraint facts_position_check CHECK (("position" > 0)),
+  constraint facts_subject_check CHECK (((length(subject) >= 1) AND (length(subject) <= 200)))
+);
+CREATE INDEX facts_subject ON public.facts USING btree (kind, subject, link_number) WHERE (kind <> ALL (ARRAY['transfer'::text, 'audit_event'::text]));
+
 create table failed_starts (
   instance_id integer not null,
   generation integer not null,
@@ -961,6 +1174,27 @@ create table host_faults (
 );
 CREATE INDEX host_faults_open ON public.host_faults USING btree (instance_id) WHERE (settled_at IS NULL);
 
+create table host_flags (
+  id integer generated always as identity,
+  host_id integer not null,
+  machine_id integer,
+  kind text not null,
+  detail text not null,
+  facts jsonb not null,
+  since_at timestamp with time zone not null,
+  last_at timestamp with time zone not null,
+  seen_count integer default 1 not null,
+  cleared_at timestamp with time zone,
+  cleared_by_id integer,
+  clear_reason text,
+  constraint host_flags_pkey PRIMARY KEY (id),
+  constraint host_flags_cleared CHECK ((((cleared_at IS NULL) = (cleared_by_id IS NULL)) AND ((cleared_at IS NULL) = (clear_reason IS NULL)))),
+  constraint host_flags_kind_check CHECK ((kind = ANY (ARRAY['senseless_facts'::text, 'traffic_beyond_line'::text, 'traffic_below_proxied'::text, 'slow_line'::text, 'impossible_start'::text, 'unproven_start'::text]))),
+  constraint host_flags_seen_count_check CHECK ((seen_count > 0))
+);
+CREATE INDEX host_flags_of_host ON public.host_flags USING btree (host_id, id);
+CREATE UNIQUE INDEX host_flags_one_open ON public.host_flags USING btree (host_id, COALESCE(machine_id, 0), kind) WHERE (cleared_at IS NULL);
+
 create table idempotency_keys (
   api_key_id integer not null,
   key text not null,
@@ -971,6 +1205,15 @@ create table idempotency_keys (
   constraint idempotency_keys_key_check CHECK (((length(key) >= 1) AND (length(key) <= 255)))
 );
 CREATE INDEX idempotency_keys_created_at ON public.idempotency_keys USING btree (created_at);
+
+create table installation (
+  is_only boolean default true not null,
+  secret_check bytea,
+  admin_key_data_dir text,
+  admin_key_place text,
+  constraint installation_pkey PRIMARY KEY (is_only),
+  constraint installation_is_only_check CHECK (is_only)
+);
 
 create table instance_events (
   id bigint generated always as identity,
@@ -1003,14 +1246,24 @@ create table instance_runs (
   heard_received_bytes bigint default 0 not null,
   heard_sent_bytes bigint default 0 not null,
   spare_ms bigint default 0 not null,
+  chargeable_until_at timestamp with time zone default 'infinity'::timestamp with time zone,
+  spare_traffic_ms bigint default 0 not null,
+  needs_evidence boolean default false not null,
+  evidence_at timestamp with time zone,
+  not_running_at timestamp with time zone,
+  started_by_clock integer,
+  not_running_by_clock integer,
   constraint instance_runs_pkey PRIMARY KEY (instance_id, generation),
+  constraint instance_runs_begin_after_word CHECK (((not_running_at IS NULL) OR (metered_from_at IS NULL) OR (metered_from_at >= not_running_at))),
   constraint instance_runs_charged_bytes CHECK (((charged_received_bytes >= 0) AND (charged_received_bytes <= received_bytes) AND (charged_sent_bytes >= 0) AND (charged_sent_bytes <= sent_bytes))),
   constraint instance_runs_check CHECK (((charged_running_ms >= 0) AND (charged_running_ms <= running_ms))),
   constraint instance_runs_received_bytes_check CHECK ((received_bytes >= 0)),
   constraint instance_runs_running_ms_check CHECK ((running_ms >= 0)),
   constraint instance_runs_sent_bytes_check CHECK ((sent_bytes >= 0)),
-  constraint instance_runs_spare_ms_check CHECK ((spare_ms >= 0))
+  constraint instance_runs_spare_ms_check CHECK ((spare_ms >= 0)),
+  constraint instance_runs_spare_traffic_ms_check CHECK ((spare_traffic_ms >= 0))
 ) with (fillfactor=85, autovacuum_vacuum_scale_factor=0.05);
+CREATE INDEX instance_runs_without_evidence ON public.instance_runs USING btree (started_at) WHERE (needs_evidence AND (evidence_at IS NULL) AND (sealed_at IS NULL));
 
 create table instance_ssh_keys (
   instance_id integer not null,
@@ -1066,6 +1319,12 @@ create table instances (
   settle_at timestamp with time zone,
   cap_scopes text[] default '{}'::text[] not null,
   told_end_at timestamp with time zone,
+  traffic_limit_nanos bigint,
+  traffic_spent_nanos bigint default 0 not null,
+  traffic_left_nanos bigint,
+  traffic_left_at_ms bigint default 0 not null,
+  traffic_reached_at timestamp with time zone,
+  unsettled_since_at timestamp with time zone,
   constraint instances_pkey PRIMARY KEY (id),
   constraint instances_desired_check CHECK ((desired = ANY (ARRAY['running'::text, 'stopped'::text, 'destroyed'::text]))),
   constraint instances_device_count_check CHECK ((device_count >= 1)),
@@ -1077,8 +1336,14 @@ create table instances (
   constraint instances_phase_check CHECK ((phase = ANY (ARRAY['scheduled'::text, 'starting'::text, 'running'::text, 'yielding'::text, 'stopping'::text, 'stopped'::text, 'ending'::text, 'ended'::text]))),
   constraint instances_price_nanos_per_hour_check CHECK ((price_nanos_per_hour >= 0)),
   constraint instances_revision_check CHECK ((revision >= 0)),
-  constraint instances_storage_nanos_per_gb_month_check CHECK ((storage_nanos_per_gb_month >= 0))
+  constraint instances_storage_nanos_per_gb_month_check CHECK ((storage_nanos_per_gb_month >= 0)),
+  constraint instances_traffic_left_at_ms_check CHECK ((traffic_left_at_ms >= 0)),
+  constraint instances_traffic_left_nanos_check CHECK ((traffic_left_nanos >= 0)),
+  constraint instances_traffic_limit_nanos_check CHECK ((traffic_limit_nanos >= 0)),
+  constraint instances_traffic_spent_nanos_check CHECK ((traffic_spent_nanos >= 0)),
+  constraint instances_traffic_within_limit CHECK (((traffic_limit_nanos IS NULL) OR (traffic_spent_nanos <= traffic_limit_nanos)))
 ) with (autovacuum_analyze_scale_factor=0.05);
+CREATE INDEX instances_clear_launch ON public.instances USING btree (id) WHERE (launch ? 'env'::text);
 CREATE INDEX instances_deadline_at ON public.instances USING btree (deadline_at) WHERE (deadline_at IS NOT NULL);
 CREATE INDEX instances_end_at ON public.instances USING btree (end_at) WHERE (ended_at IS NULL);
 CREATE INDEX instances_machine_id ON public.instances USING btree (machine_id) WHERE (ended_at IS NULL);
@@ -1088,10 +1353,22 @@ CREATE INDEX instances_settle_at ON public.instances USING btree (settle_at) WHE
 CREATE INDEX instances_unsettled ON public.instances USING btree (user_id) WHERE ((ended_at IS NOT NULL) AND (settle_at IS NOT NULL));
 CREATE INDEX instances_user_id ON public.instances USING btree (user_id) WHERE (ended_at IS NULL);
 
+create table invitation_mails (
+  id bigint generated always as identity,
+  email text not null,
+  invited_by integer not null,
+  sent_at timestamp with time zone not null,
+  constraint invitation_mails_pkey PRIMARY KEY (id)
+);
+CREATE INDEX invitation_mails_email ON public.invitation_mails USING btree (email, sent_at);
+CREATE INDEX invitation_mails_invited_by ON public.invitation_mails USING btree (invited_by, sent_at);
+CREATE INDEX invitation_mails_sent_at ON public.invitation_mails USING btree (sent_at);
+
 create table invoice_document_clock (
   is_only boolean default true not null,
   next_from_at timestamp with time zone,
   done_user_id integer default 0 not null,
+  usage_by_month_from_at timestamp with time zone,
   constraint invoice_document_clock_pkey PRIMARY KEY (is_only),
   constraint invoice_document_clock_is_only_check CHECK (is_only)
 );
@@ -1181,14 +1458,32 @@ create table ledger_accounts (
   balance_nanos bigint default 0 not null,
   held_nanos bigint default 0 not null,
   floor_nanos bigint default 0 not null,
+  granted_nanos bigint default 0 not null,
+  granted_opening_nanos bigint default 0 not null,
+  debt_nanos bigint default 0 not null,
   constraint ledger_accounts_pkey PRIMARY KEY (id),
-  constraint ledger_accounts_floor CHECK (((balance_nanos - held_nanos) >= floor_nanos)),
+  constraint ledger_accounts_debt_nanos_check CHECK ((debt_nanos >= 0)),
+  constraint ledger_accounts_floor CHECK (((balance_nanos - held_nanos) >= (floor_nanos - debt_nanos))),
   constraint ledger_accounts_held CHECK ((held_nanos >= 0)),
   constraint ledger_accounts_kind CHECK (((kind = ANY (ARRAY['credit'::text, 'earnings'::text, 'issuance'::text, 'fees'::text, 'payouts'::text, 'stripe'::text, 'losses'::text])) OR (kind ~ '^deposit:[1-9][0-9]{0,9}$'::text))),
   constraint ledger_accounts_owner_kind CHECK (((user_id IS NOT NULL) = ((kind = ANY (ARRAY['credit'::text, 'earnings'::text])) OR (kind ~~ 'deposit:%'::text)))),
-  constraint ledger_accounts_sources CHECK (((kind = ANY (ARRAY['issuance'::text, 'stripe'::text, 'losses'::text])) OR (floor_nanos = 0) OR ((kind = 'credit'::text) AND (floor_nanos < 0))))
+  constraint ledger_accounts_sources CHECK (((kind = ANY (ARRAY['issuance'::text, 'stripe'::text, 'losses'::text, 'earnings'::text])) OR (floor_nanos = 0) OR ((kind = 'credit'::text) AND (floor_nanos < 0))))
 ) with (fillfactor=50);
 CREATE UNIQUE INDEX ledger_accounts_owner ON public.ledger_accounts USING btree (COALESCE(user_id, 0), kind);
+
+create table ledger_cap_changes (
+  id bigint generated always as identity,
+  user_id integer not null,
+  scope text not null,
+  period text not null,
+  limit_nanos bigint,
+  changed_at timestamp with time zone not null,
+  holds_from_at timestamp with time zone not null,
+  constraint ledger_cap_changes_pkey PRIMARY KEY (id),
+  constraint ledger_cap_changes_holds_from CHECK ((holds_from_at >= changed_at)),
+  constraint ledger_cap_changes_limit CHECK ((limit_nanos >= 0))
+);
+CREATE INDEX ledger_cap_changes_cap ON public.ledger_cap_changes USING btree (user_id, scope, period, id);
 
 create table ledger_caps (
   id integer generated always as identity,
@@ -1201,9 +1496,12 @@ create table ledger_caps (
   held_nanos bigint not null,
   reached_at timestamp with time zone,
   created_at timestamp with time zone not null,
+  holds_from_at timestamp with time zone default now() not null,
+  limit_before_nanos bigint,
   constraint ledger_caps_pkey PRIMARY KEY (id),
   constraint ledger_caps_held CHECK ((held_nanos >= 0)),
   constraint ledger_caps_limit CHECK ((limit_nanos >= 0)),
+  constraint ledger_caps_limit_before CHECK ((limit_before_nanos >= 0)),
   constraint ledger_caps_period CHECK ((period = ANY (ARRAY['day'::text, 'month'::text, 'total'::text]))),
   constraint ledger_caps_scope CHECK ((scope ~ '^(account|key|endpoint|instance):[1-9][0-9]{0,9}$'::text)),
   constraint ledger_caps_spent CHECK ((spent_nanos >= 0))
@@ -1258,9 +1556,11 @@ create table ledger_transfers (
   cause jsonb not null,
   description text not null,
   created_at timestamp with time zone not null,
+  granted_nanos bigint default 0 not null,
   constraint ledger_transfers_pkey PRIMARY KEY (id),
   constraint ledger_transfers_amount CHECK ((amount_nanos > 0)),
-  constraint ledger_transfers_code CHECK ((code = ANY (ARRAY['credit_granted'::text, 'credit_transfer'::text, 'usage_gpu'::text, 'usage_storage'::text, 'usage_bandwidth_up'::text, 'usage_bandwidth_down'::text, 'prepay'::text, 'refund'::text, 'payout'::text, 'fee'::text, 'payment'::text, 'payment_returned'::text, 'host_credit'::text, 'payout_returned'::text, 'write_off'::text]))),
+  constraint ledger_transfers_code CHECK ((code = ANY (ARRAY['credit_granted'::text, 'credit_transfer'::text, 'usage_gpu'::text, 'usage_storage'::text, 'usage_bandwidth_up'::text, 'usage_bandwidth_down'::text, 'prepay'::text, 'refund'::text, 'payout'::text, 'fee'::text, 'payment'::text, 'payment_returned'::text, 'host_credit'::text, 'payout_returned'::text, 'write_off'::text, 'grant_released'::text, 'storage_owed'::text, 'taken_back'::text, 'earnings_taken_back'::text, 'correction'::text]))),
+  constraint ledger_transfers_granted CHECK (((granted_nanos >= 0) AND (granted_nanos <= amount_nanos))),
   constraint ledger_transfers_key_length CHECK (((length(key) >= 1) AND (length(key) <= 200))),
   constraint ledger_transfers_two_sides CHECK ((debit_account_id <> credit_account_id))
 );
@@ -1269,6 +1569,20 @@ CREATE INDEX ledger_transfers_credit_movements ON public.ledger_transfers USING 
 CREATE INDEX ledger_transfers_debit_movements ON public.ledger_transfers USING btree (debit_account_id, created_at, id) WHERE (code <> ALL (ARRAY['usage_gpu'::text, 'usage_storage'::text, 'usage_bandwidth_up'::text, 'usage_bandwidth_down'::text]));
 CREATE INDEX ledger_transfers_deposit_ends ON public.ledger_transfers USING btree (debit_account_id, created_at, id) WHERE ((code = 'usage_gpu'::text) AND (key ~~ 'deposit:%'::text));
 CREATE UNIQUE INDEX ledger_transfers_key ON public.ledger_transfers USING btree (key);
+CREATE INDEX ledger_transfers_movements_by_code ON public.ledger_transfers USING btree (code, created_at, id) WHERE (code <> ALL (ARRAY['usage_gpu'::text, 'usage_storage'::text, 'usage_bandwidth_up'::text, 'usage_bandwidth_down'::text]));
+
+create table line_probes (
+  machine_id integer not null,
+  at timestamp with time zone not null,
+  measured_from text not null,
+  up_mbps double precision,
+  down_mbps double precision,
+  constraint line_probes_pkey PRIMARY KEY (machine_id, at),
+  constraint line_probes_both CHECK (((up_mbps IS NULL) = (down_mbps IS NULL))),
+  constraint line_probes_down_mbps_check CHECK ((down_mbps >= (0)::double precision)),
+  constraint line_probes_up_mbps_check CHECK ((up_mbps >= (0)::double precision))
+);
+CREATE INDEX line_probes_measured ON public.line_probes USING btree (measured_from, at) WHERE (up_mbps IS NOT NULL);
 
 create table machine_days (
   machine_id integer not null,
@@ -1331,6 +1645,16 @@ create table machine_start_days (
   constraint machine_start_days_succeeded_count_check CHECK ((succeeded_count >= 0))
 );
 
+create table machine_traffic (
+  machine_id integer not null,
+  since_at timestamp with time zone not null,
+  received_bytes bigint not null,
+  sent_bytes bigint not null,
+  constraint machine_traffic_pkey PRIMARY KEY (machine_id),
+  constraint machine_traffic_received_bytes_check CHECK ((received_bytes >= 0)),
+  constraint machine_traffic_sent_bytes_check CHECK ((sent_bytes >= 0))
+);
+
 create table machines (
   id integer generated always as identity,
   host_id integer not null,
@@ -1373,8 +1697,15 @@ create table machines (
   rest_count integer default 0 not null,
   told_away_since_at timestamp with time zone,
   told_listing_end_at timestamp with time zone,
+  server_id integer,
+  agent_address text,
+  excused_until_at timestamp with time zone,
+  proven_address text,
+  address_calls_since_at timestamp with time zone,
+  address_call_count integer default 0 not null,
   constraint machines_pkey PRIMARY KEY (id),
   constraint machines_agent_credential_id_host_key_key UNIQUE (agent_credential_id, host_key),
+  constraint machines_address_call_count_check CHECK ((address_call_count >= 0)),
   constraint machines_credit_discount_max_permille_check CHECK (((credit_discount_max_permille >= 0) AND (credit_discount_max_permille <= 1000))),
   constraint machines_deleted_unlisted CHECK (((deleted_at IS NULL) OR (NOT is_listed))),
   constraint machines_engine_kind_check CHECK ((engine_kind = ANY (ARRAY['docker'::text, 'simulated'::text]))),
@@ -1397,6 +1728,7 @@ CREATE INDEX machines_listed_until ON public.machines USING btree (offer_end_at)
 CREATE INDEX machines_resting ON public.machines USING btree (rests_until_at) WHERE (rests_until_at IS NOT NULL);
 CREATE INDEX machines_review_at ON public.machines USING btree (review_at) WHERE (review_at IS NOT NULL);
 CREATE INDEX machines_rolling ON public.machines USING btree (offer_end_at) WHERE (offer_duration_s IS NOT NULL);
+CREATE INDEX machines_server ON public.machines USING btree (server_id) WHERE (server_id IS NOT NULL);
 CREATE INDEX machines_told_away ON public.machines USING btree (id) WHERE (told_away_since_at IS NOT NULL);
 
 create table market_rules (
@@ -1439,9 +1771,11 @@ create table network_volume_offers (
   created_at timestamp with time zone not null,
   updated_at timestamp with time zone not null,
   unlisted_at timestamp with time zone,
+  is_replaced boolean default false not null,
   constraint network_volume_offers_pkey PRIMARY KEY (id),
   constraint network_volume_offers_credit_discount_max_permille_check CHECK (((credit_discount_max_permille >= 0) AND (credit_discount_max_permille <= 1000))),
   constraint network_volume_offers_price_nanos_per_gb_month_check CHECK ((price_nanos_per_gb_month >= 0)),
+  constraint network_volume_offers_replaced_are_unlisted CHECK (((NOT is_replaced) OR (unlisted_at IS NOT NULL))),
   constraint network_volume_offers_size_bytes_check CHECK ((size_bytes > 0))
 );
 CREATE UNIQUE INDEX network_volume_offers_live ON public.network_volume_offers USING btree (network_disk_id) WHERE (unlisted_at IS NULL);
@@ -1506,8 +1840,19 @@ create table offers (
   device_count integer not null,
   created_at timestamp with time zone not null,
   retired_at timestamp with time zone,
+  price_device_nanos_per_hour bigint,
+  price_disk_nanos_per_gb_month bigint,
+  price_inet_up_nanos_per_gb bigint,
+  price_inet_down_nanos_per_gb bigint,
+  credit_discount_max_permille integer,
+  end_at timestamp with time zone,
+  is_verified boolean,
+  hosting_type integer,
+  hardware text,
+  is_replaced boolean default false not null,
   constraint offers_pkey PRIMARY KEY (id),
-  constraint offers_device_count_check CHECK ((device_count >= 1))
+  constraint offers_device_count_check CHECK ((device_count >= 1)),
+  constraint offers_replaced_are_retired CHECK (((NOT is_replaced) OR (retired_at IS NOT NULL)))
 ) with (autovacuum_vacuum_scale_factor=0.1, autovacuum_analyze_scale_factor=0.05);
 CREATE UNIQUE INDEX offers_live ON public.offers USING btree (machine_id, device_count) WHERE (retired_at IS NULL);
 
@@ -1613,6 +1958,7 @@ create table payment_returns (
   lost_nanos bigint default 0 not null,
   booked_count integer default 0 not null,
   created_at timestamp with time zone not null,
+  closed_at timestamp with time zone,
   constraint payment_returns_pkey PRIMARY KEY (key),
   constraint payment_returns_booked_count_check CHECK ((booked_count >= 0)),
   constraint payment_returns_key_check CHECK (((length(key) >= 1) AND (length(key) <= 150))),
@@ -1626,10 +1972,29 @@ create table payment_rules (
   is_only boolean default true not null,
   fee_ppm integer default 0 not null,
   installation uuid default gen_random_uuid() not null,
+  granted_after_days integer,
+  card_hold_days integer default 14 not null,
   constraint payment_rules_pkey PRIMARY KEY (is_only),
+  constraint payment_rules_card_hold_days_check CHECK (((card_hold_days >= 0) AND (card_hold_days <= 365))),
   constraint payment_rules_fee_ppm_check CHECK (((fee_ppm >= 0) AND (fee_ppm <= 500000))),
+  constraint payment_rules_granted_after_days_check CHECK ((granted_after_days >= 0)),
   constraint payment_rules_is_only_check CHECK (is_only)
 );
+
+create table payment_takings (
+  id integer generated always as identity,
+  return_key text not null,
+  account_kind text not null,
+  user_id integer not null,
+  amount_nanos bigint not null,
+  taken_at timestamp with time zone not null,
+  given_back_at timestamp with time zone,
+  through integer[] default '{}'::integer[] not null,
+  constraint payment_takings_pkey PRIMARY KEY (id),
+  constraint payment_takings_account_kind_check CHECK (((account_kind = ANY (ARRAY['credit'::text, 'earnings'::text])) OR (account_kind ~ '^deposit:[0-9]+$'::text))),
+  constraint payment_takings_amount_nanos_check CHECK ((amount_nanos > 0))
+);
+CREATE INDEX payment_takings_return_key ON public.payment_takings USING btree (return_key);
 
 create table payments (
   id integer generated always as identity,
@@ -1667,6 +2032,7 @@ create table payments (
 );
 CREATE UNIQUE INDEX payments_attempts ON public.payments USING btree (user_id, attempt_number) WHERE (kind = 'autobill'::text);
 CREATE UNIQUE INDEX payments_autobill_in_flight ON public.payments USING btree (user_id) WHERE ((kind = 'autobill'::text) AND (state = 'pending'::text));
+CREATE INDEX payments_paid_at ON public.payments USING btree (settled_at) WHERE ((state = 'paid'::text) AND (amount_cents IS NOT NULL));
 CREATE INDEX payments_user ON public.payments USING btree (user_id, id);
 
 create table payout_bases (
@@ -1674,6 +2040,25 @@ create table payout_bases (
   settled_nanos bigint not null,
   constraint payout_bases_pkey PRIMARY KEY (user_id)
 );
+
+create table payout_holds (
+  id integer generated always as identity,
+  user_id integer not null,
+  kind text not null,
+  reason text not null,
+  placed_by integer,
+  placed_at timestamp with time zone not null,
+  released_by integer,
+  released_at timestamp with time zone,
+  release_reason text,
+  constraint payout_holds_pkey PRIMARY KEY (id),
+  constraint payout_holds_kind_check CHECK ((kind ~ '^[a-z][a-z_]{1,39}$'::text)),
+  constraint payout_holds_reason_check CHECK (((length(reason) >= 1) AND (length(reason) <= 500))),
+  constraint payout_holds_release_reason_check CHECK (((length(release_reason) >= 1) AND (length(release_reason) <= 500))),
+  constraint payout_holds_released CHECK ((((released_at IS NULL) = (release_reason IS NULL)) AND ((released_by IS NULL) OR (released_at IS NOT NULL))))
+);
+CREATE UNIQUE INDEX payout_holds_open ON public.payout_holds USING btree (user_id, kind) WHERE (released_at IS NULL);
+CREATE INDEX payout_holds_user ON public.payout_holds USING btree (user_id, id);
 
 create table payout_methods (
   user_id integer not null,
@@ -1778,6 +2163,31 @@ create table price_changes (
 );
 CREATE INDEX price_changes_due ON public.price_changes USING btree (starts_at) WHERE (applied_at IS NULL);
 
+create table price_rules (
+  is_only boolean default true not null,
+  traffic_nanos_per_gb_max bigint default 150000000 not null,
+  storage_nanos_per_gb_month_max bigint default 1000000000 not null,
+  traffic_base_nanos bigint default 2000000000 not null,
+  traffic_share_permille integer default 4000 not null,
+  constraint price_rules_pkey PRIMARY KEY (is_only),
+  constraint price_rules_is_only_check CHECK (is_only),
+  constraint price_rules_storage_nanos_per_gb_month_max_check CHECK ((storage_nanos_per_gb_month_max >= 0)),
+  constraint price_rules_traffic_base_nanos_check CHECK ((traffic_base_nanos >= 0)),
+  constraint price_rules_traffic_nanos_per_gb_max_check CHECK ((traffic_nanos_per_gb_max >= 0)),
+  constraint price_rules_traffic_share_permille_check CHECK ((traffic_share_permille >= 0))
+);
+
+create table proxied_traffic (
+  instance_id integer not null,
+  generation integer not null,
+  sent_bytes bigint not null,
+  noted_bytes bigint not null,
+  noted_at timestamp with time zone,
+  constraint proxied_traffic_pkey PRIMARY KEY (instance_id, generation),
+  constraint proxied_traffic_check CHECK (((noted_bytes > 0) AND (noted_bytes <= sent_bytes))),
+  constraint proxied_traffic_sent_bytes_check CHECK ((sent_bytes > 0))
+);
+
 create table proxy_ports (
   port integer not null,
   instance_id integer,
@@ -1831,6 +2241,21 @@ create table schema_migrations (
   sha256 text not null,
   applied_at timestamp with time zone not null,
   constraint schema_migrations_pkey PRIMARY KEY (number)
+);
+
+create table servers (
+  id integer generated always as identity,
+  data_dir_key text not null,
+  place text not null,
+  address text,
+  settings jsonb not null,
+  started_at timestamp with time zone not null,
+  beat_at timestamp with time zone not null,
+  beat_count bigint default 0 not null,
+  stopped_at timestamp with time zone,
+  agent_addresses text[] default '{}'::text[] not null,
+  constraint servers_pkey PRIMARY KEY (id),
+  constraint servers_data_dir_key_key UNIQUE (data_dir_key)
 );
 
 create table ssh_keys (
@@ -1949,6 +2374,7 @@ create table template_versions (
   constraint template_versions_pkey PRIMARY KEY (template_id, hash_id),
   constraint template_versions_hash_id_check CHECK ((hash_id ~ '^[0-9a-f]{32}$'::text))
 );
+CREATE INDEX template_versions_clear_content ON public.template_versions USING btree (template_id) WHERE ((content ? 'env'::text) AND (content @> '{"private": true}'::jsonb));
 CREATE INDEX template_versions_hash_id ON public.template_versions USING btree (hash_id);
 
 create table templates (
@@ -1967,6 +2393,7 @@ create table templates (
   constraint templates_count_created_check CHECK ((count_created >= 0)),
   constraint templates_hash_id_check CHECK ((hash_id ~ '^[0-9a-f]{32}$'::text))
 );
+CREATE INDEX templates_clear_content ON public.templates USING btree (id) WHERE ((content ? 'env'::text) AND (content @> '{"private": true}'::jsonb));
 CREATE UNIQUE INDEX templates_creator_hash ON public.templates USING btree (creator_id, hash_id) WHERE (deleted_at IS NULL);
 CREATE INDEX templates_public ON public.templates USING btree (id) WHERE ((deleted_at IS NULL) AND (NOT is_private));
 
@@ -1991,14 +2418,23 @@ create table users (
   created_at timestamp with time zone not null,
   deleted_at timestamp with time zone,
   is_team boolean default false not null,
+  traffic_limit_nanos bigint,
+  email_proven_at timestamp with time zone,
+  email_proven_by text,
+  freeze_id integer,
   constraint users_pkey PRIMARY KEY (id),
   constraint users_balance_threshold_nanos_check CHECK ((balance_threshold_nanos >= 0)),
   constraint users_email_check CHECK (((email = lower(email)) AND ((length(email) >= 3) AND (length(email) <= 64)))),
+  constraint users_email_proven CHECK (((email_proven_at IS NULL) = (email_proven_by IS NULL))),
+  constraint users_email_proven_by CHECK ((email_proven_by = ANY (ARRAY['mail'::text, 'operator'::text, 'server'::text]))),
   constraint users_ssh_key_check CHECK ((length(ssh_key) <= 4096)),
+  constraint users_traffic_limit_nanos_check CHECK ((traffic_limit_nanos >= 0)),
   constraint users_username_check CHECK (((length(username) >= 1) AND (length(username) <= 64)))
 );
 CREATE INDEX users_autobilled ON public.users USING btree (id) INCLUDE (balance_threshold_nanos) WHERE (balance_threshold_enabled AND (deleted_at IS NULL));
-CREATE UNIQUE INDEX users_email ON public.users USING btree (email) WHERE (deleted_at IS NULL);
+CREATE UNIQUE INDEX users_email ON public.users USING btree (email) WHERE ((deleted_at IS NULL) AND (email_proven_at IS NOT NULL));
+CREATE INDEX users_email_claims ON public.users USING btree (email) WHERE (deleted_at IS NULL);
+CREATE INDEX users_frozen ON public.users USING btree (freeze_id) WHERE (freeze_id IS NOT NULL);
 CREATE INDEX users_parent_id ON public.users USING btree (parent_id);
 
 create table volume_attachments (
@@ -2036,8 +2472,10 @@ create table volume_offers (
   created_at timestamp with time zone not null,
   updated_at timestamp with time zone not null,
   unlisted_at timestamp with time zone,
+  is_replaced boolean default false not null,
   constraint volume_offers_pkey PRIMARY KEY (id),
   constraint volume_offers_price_nanos_per_gb_month_check CHECK ((price_nanos_per_gb_month >= 0)),
+  constraint volume_offers_replaced_are_unlisted CHECK (((NOT is_replaced) OR (unlisted_at IS NOT NULL))),
   constraint volume_offers_size_bytes_check CHECK ((size_bytes > 0))
 );
 CREATE UNIQUE INDEX volume_offers_live ON public.volume_offers USING btree (machine_id) WHERE (unlisted_at IS NULL);
@@ -2062,6 +2500,8 @@ create table volumes (
   storage_charged_until_at timestamp with time zone,
   settle_at timestamp with time zone,
   cap_scopes text[] default '{}'::text[] not null,
+  hold_id bigint,
+  unsettled_since_at timestamp with time zone,
   constraint volumes_pkey PRIMARY KEY (id),
   constraint volumes_check CHECK (((machine_id IS NULL) = (volume_offer_id IS NULL))),
   constraint volumes_check1 CHECK (((network_disk_id IS NULL) = (network_volume_offer_id IS NULL))),
@@ -2073,6 +2513,7 @@ create table volumes (
   constraint volumes_used_bytes_check CHECK ((used_bytes >= 0))
 );
 CREATE INDEX volumes_end_at ON public.volumes USING btree (end_at) WHERE (deleting_at IS NULL);
+CREATE INDEX volumes_hold ON public.volumes USING btree (hold_id) WHERE (hold_id IS NOT NULL);
 CREATE INDEX volumes_machine_id ON public.volumes USING btree (machine_id) WHERE (deleted_at IS NULL);
 CREATE INDEX volumes_network_disk_id ON public.volumes USING btree (network_disk_id) WHERE (deleted_at IS NULL);
 CREATE INDEX volumes_settle_at ON public.volumes USING btree (settle_at) WHERE (settle_at IS NOT NULL);
@@ -2126,12 +2567,16 @@ create table worker_groups (
   resumes_at timestamp with time zone,
   created_at timestamp with time zone not null,
   deleted_at timestamp with time zone,
+  max_nanos_per_hour bigint,
+  is_max_by_owner boolean default false not null,
+  waits_for_price_since_at timestamp with time zone,
   constraint worker_groups_pkey PRIMARY KEY (id),
   constraint worker_groups_cold_mult_check CHECK ((cold_mult > (0)::double precision)),
   constraint worker_groups_cold_workers_check CHECK ((cold_workers >= 0)),
   constraint worker_groups_failure_count_check CHECK ((failure_count >= 0)),
   constraint worker_groups_generation_check CHECK ((generation >= 1)),
   constraint worker_groups_gpu_ram_gb_check CHECK ((gpu_ram_gb >= (0)::double precision)),
+  constraint worker_groups_max_nanos_per_hour_check CHECK ((max_nanos_per_hour > 0)),
   constraint worker_groups_max_workers_check CHECK ((max_workers >= 0)),
   constraint worker_groups_min_cold_load_check CHECK ((min_cold_load >= (0)::double precision)),
   constraint worker_groups_min_load_check CHECK ((min_load >= (0)::double precision)),
@@ -2141,6 +2586,10 @@ create table worker_groups (
 CREATE INDEX worker_groups_endpoint_group_id ON public.worker_groups USING btree (endpoint_group_id);
 CREATE INDEX worker_groups_user_id ON public.worker_groups USING btree (user_id) WHERE (deleted_at IS NULL);
 
+alter table account_documents add constraint account_documents_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
+alter table account_freezes add constraint account_freezes_frozen_by_fkey FOREIGN KEY (frozen_by) REFERENCES users(id);
+alter table account_freezes add constraint account_freezes_lifted_by_fkey FOREIGN KEY (lifted_by) REFERENCES users(id);
+alter table account_freezes add constraint account_freezes_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
 alter table account_secrets add constraint account_secrets_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
 alter table agent_credentials add constraint agent_credentials_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
 alter table agent_tasks add constraint agent_tasks_instance_id_fkey FOREIGN KEY (instance_id) REFERENCES instances(id);
@@ -2161,6 +2610,7 @@ alter table deposits add constraint deposits_instance_id_fkey FOREIGN KEY (insta
 alter table deposits add constraint deposits_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
 alter table device_events add constraint device_events_device_id_fkey FOREIGN KEY (device_id) REFERENCES devices(id);
 alter table devices add constraint devices_machine_id_fkey FOREIGN KEY (machine_id) REFERENCES machines(id);
+alter table email_proofs add constraint email_proofs_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
 alter table endpoint_events add constraint endpoint_events_endpoint_group_id_fkey FOREIGN KEY (endpoint_group_id) REFERENCES endpoint_groups(id) ON DELETE CASCADE;
 alter table endpoint_groups add constraint endpoint_groups_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
 alter table endpoint_load add constraint endpoint_load_endpoint_group_id_fkey FOREIGN KEY (endpoint_group_id) REFERENCES endpoint_groups(id) ON DELETE CASCADE;
@@ -2173,12 +2623,16 @@ alter table failed_starts add constraint failed_starts_machine_id_fkey FOREIGN K
 alter table failed_starts add constraint failed_starts_renter_id_fkey FOREIGN KEY (renter_id) REFERENCES users(id);
 alter table gpu_samples add constraint gpu_samples_step_s_at_fkey FOREIGN KEY (step_s, at) REFERENCES gpu_sample_runs(step_s, at) ON DELETE CASCADE;
 alter table host_faults add constraint host_faults_instance_id_fkey FOREIGN KEY (instance_id) REFERENCES instances(id);
+alter table host_flags add constraint host_flags_cleared_by_id_fkey FOREIGN KEY (cleared_by_id) REFERENCES users(id);
+alter table host_flags add constraint host_flags_host_id_fkey FOREIGN KEY (host_id) REFERENCES users(id);
+alter table host_flags add constraint host_flags_machine_id_fkey FOREIGN KEY (machine_id) REFERENCES machines(id);
 alter table instance_events add constraint instance_events_instance_id_fkey FOREIGN KEY (instance_id) REFERENCES instances(id);
 alter table instance_runs add constraint instance_runs_instance_id_fkey FOREIGN KEY (instance_id) REFERENCES instances(id);
 alter table instance_ssh_keys add constraint instance_ssh_keys_instance_id_fkey FOREIGN KEY (instance_id) REFERENCES instances(id);
 alter table instances add constraint instances_machine_id_fkey FOREIGN KEY (machine_id) REFERENCES machines(id);
 alter table instances add constraint instances_offer_id_fkey FOREIGN KEY (offer_id) REFERENCES offers(id);
 alter table instances add constraint instances_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
+alter table invitation_mails add constraint invitation_mails_invited_by_fkey FOREIGN KEY (invited_by) REFERENCES users(id);
 alter table invoice_documents add constraint invoice_documents_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
 alter table ip_accesses add constraint ip_accesses_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
 alter table join_tokens add constraint join_tokens_agent_credential_id_fkey FOREIGN KEY (agent_credential_id) REFERENCES agent_credentials(id);
@@ -2187,17 +2641,21 @@ alter table leases add constraint leases_device_id_fkey FOREIGN KEY (device_id) 
 alter table leases add constraint leases_instance_id_fkey FOREIGN KEY (instance_id) REFERENCES instances(id);
 alter table leases add constraint leases_machine_id_fkey FOREIGN KEY (machine_id) REFERENCES machines(id);
 alter table ledger_accounts add constraint ledger_accounts_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
+alter table ledger_cap_changes add constraint ledger_cap_changes_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
 alter table ledger_caps add constraint ledger_caps_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
 alter table ledger_earned_days add constraint ledger_earned_days_account_id_fkey FOREIGN KEY (account_id) REFERENCES ledger_accounts(id);
 alter table ledger_holds add constraint ledger_holds_account_id_fkey FOREIGN KEY (account_id) REFERENCES ledger_accounts(id);
+alter table line_probes add constraint line_probes_machine_id_fkey FOREIGN KEY (machine_id) REFERENCES machines(id);
 alter table machine_days add constraint machine_days_machine_id_fkey FOREIGN KEY (machine_id) REFERENCES machines(id);
 alter table machine_maintenances add constraint machine_maintenances_machine_id_fkey FOREIGN KEY (machine_id) REFERENCES machines(id);
 alter table machine_reports add constraint machine_reports_machine_id_fkey FOREIGN KEY (machine_id) REFERENCES machines(id);
 alter table machine_reports add constraint machine_reports_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
 alter table machine_spans add constraint machine_spans_machine_id_fkey FOREIGN KEY (machine_id) REFERENCES machines(id);
 alter table machine_start_days add constraint machine_start_days_machine_id_fkey FOREIGN KEY (machine_id) REFERENCES machines(id);
+alter table machine_traffic add constraint machine_traffic_machine_id_fkey FOREIGN KEY (machine_id) REFERENCES machines(id);
 alter table machines add constraint machines_agent_credential_id_fkey FOREIGN KEY (agent_credential_id) REFERENCES agent_credentials(id);
 alter table machines add constraint machines_host_id_fkey FOREIGN KEY (host_id) REFERENCES users(id);
+alter table machines add constraint machines_server_id_fkey FOREIGN KEY (server_id) REFERENCES servers(id) ON DELETE SET NULL;
 alter table network_disk_mounts add constraint network_disk_mounts_machine_id_fkey FOREIGN KEY (machine_id) REFERENCES machines(id);
 alter table network_disk_mounts add constraint network_disk_mounts_network_disk_id_fkey FOREIGN KEY (network_disk_id) REFERENCES network_disks(id);
 alter table network_disks add constraint network_disks_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
@@ -2211,14 +2669,20 @@ alter table past_terms add constraint past_terms_instance_id_fkey FOREIGN KEY (i
 alter table payment_accounts add constraint payment_accounts_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
 alter table payment_cards add constraint payment_cards_user_id_fkey FOREIGN KEY (user_id) REFERENCES payment_accounts(user_id);
 alter table payment_refunds add constraint payment_refunds_payment_id_fkey FOREIGN KEY (payment_id) REFERENCES payments(id);
+alter table payment_takings add constraint payment_takings_return_key_fkey FOREIGN KEY (return_key) REFERENCES payment_returns(key);
+alter table payment_takings add constraint payment_takings_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
 alter table payments add constraint payments_card_id_fkey FOREIGN KEY (card_id) REFERENCES payment_cards(id);
 alter table payments add constraint payments_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
 alter table payout_bases add constraint payout_bases_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
+alter table payout_holds add constraint payout_holds_placed_by_fkey FOREIGN KEY (placed_by) REFERENCES users(id);
+alter table payout_holds add constraint payout_holds_released_by_fkey FOREIGN KEY (released_by) REFERENCES users(id);
+alter table payout_holds add constraint payout_holds_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
 alter table payout_methods add constraint payout_methods_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
 alter table payouts add constraint payouts_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
 alter table pending_price_increases add constraint pending_price_increases_host_id_fkey FOREIGN KEY (host_id) REFERENCES users(id);
 alter table pending_price_increases add constraint pending_price_increases_instance_id_fkey FOREIGN KEY (instance_id) REFERENCES instances(id);
 alter table price_changes add constraint price_changes_instance_id_fkey FOREIGN KEY (instance_id) REFERENCES instances(id);
+alter table proxied_traffic add constraint proxied_traffic_instance_id_generation_fkey FOREIGN KEY (instance_id, generation) REFERENCES instance_runs(instance_id, generation) ON DELETE CASCADE;
 alter table proxy_ports add constraint proxy_ports_instance_id_fkey FOREIGN KEY (instance_id) REFERENCES instances(id);
 alter table ssh_keys add constraint ssh_keys_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
 alter table standing_requests add constraint standing_requests_instance_id_fkey FOREIGN KEY (instance_id) REFERENCES instances(id);
@@ -2235,6 +2699,7 @@ alter table teams add constraint teams_founding_key_id_fkey FOREIGN KEY (foundin
 alter table teams add constraint teams_id_fkey FOREIGN KEY (id) REFERENCES users(id);
 alter table template_versions add constraint template_versions_template_id_fkey FOREIGN KEY (template_id) REFERENCES templates(id);
 alter table templates add constraint templates_creator_id_fkey FOREIGN KEY (creator_id) REFERENCES users(id);
+alter table users add constraint users_freeze_id_fkey FOREIGN KEY (freeze_id) REFERENCES account_freezes(id);
 alter table users add constraint users_parent_id_fkey FOREIGN KEY (parent_id) REFERENCES users(id);
 alter table volume_attachments add constraint volume_attachments_instance_id_fkey FOREIGN KEY (instance_id) REFERENCES instances(id);
 alter table volume_attachments add constraint volume_attachments_volume_id_fkey FOREIGN KEY (volume_id) REFERENCES volumes(id);
@@ -2251,18 +2716,28 @@ alter table worker_group_avoidances add constraint worker_group_avoidances_worke
 alter table worker_groups add constraint worker_groups_endpoint_group_id_fkey FOREIGN KEY (endpoint_group_id) REFERENCES endpoint_groups(id) ON DELETE CASCADE;
 alter table worker_groups add constraint worker_groups_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
 
+CREATE TRIGGER account_documents_append_only BEFORE DELETE OR UPDATE ON public.account_documents FOR EACH ROW EXECUTE FUNCTION ledger_refuse_change();
+CREATE TRIGGER account_documents_no_truncate BEFORE TRUNCATE ON public.account_documents FOR EACH STATEMENT EXECUTE FUNCTION ledger_refuse_change();
+CREATE TRIGGER account_freezes_change BEFORE DELETE OR UPDATE ON public.account_freezes FOR EACH ROW EXECUTE FUNCTION account_freezes_change();
 CREATE TRIGGER api_keys_changed AFTER DELETE OR UPDATE ON public.api_keys FOR EACH ROW EXECUTE FUNCTION notify_api_keys_changed('key');
 CREATE TRIGGER charge_lines_append_only BEFORE DELETE OR UPDATE ON public.charge_lines FOR EACH ROW EXECUTE FUNCTION ledger_refuse_change();
 CREATE TRIGGER charge_lines_no_truncate BEFORE TRUNCATE ON public.charge_lines FOR EACH STATEMENT EXECUTE FUNCTION ledger_refuse_change();
+CREATE TRIGGER fact_links_append_only BEFORE DELETE OR UPDATE ON public.fact_links FOR EACH ROW EXECUTE FUNCTION ledger_refuse_change();
+CREATE TRIGGER fact_links_no_truncate BEFORE TRUNCATE ON public.fact_links FOR EACH STATEMENT EXECUTE FUNCTION ledger_refuse_change();
+CREATE TRIGGER facts_append_only BEFORE DELETE OR UPDATE ON public.facts FOR EACH ROW EXECUTE FUNCTION ledger_refuse_change();
+CREATE TRIGGER facts_no_truncate BEFORE TRUNCATE ON public.facts FOR EACH STATEMENT EXECUTE FUNCTION ledger_refuse_change();
 CREATE TRIGGER invoice_documents_append_only BEFORE DELETE OR UPDATE ON public.invoice_documents FOR EACH ROW EXECUTE FUNCTION ledger_refuse_change();
 CREATE TRIGGER invoice_documents_no_truncate BEFORE TRUNCATE ON public.invoice_documents FOR EACH STATEMENT EXECUTE FUNCTION ledger_refuse_change();
 CREATE TRIGGER ledger_accounts_keep BEFORE DELETE ON public.ledger_accounts FOR EACH ROW EXECUTE FUNCTION ledger_refuse_change();
+CREATE TRIGGER ledger_cap_changes_append_only BEFORE DELETE OR UPDATE ON public.ledger_cap_changes FOR EACH ROW EXECUTE FUNCTION ledger_refuse_change();
+CREATE TRIGGER ledger_cap_changes_no_truncate BEFORE TRUNCATE ON public.ledger_cap_changes FOR EACH STATEMENT EXECUTE FUNCTION ledger_refuse_change();
 CREATE TRIGGER ledger_holds_close_once BEFORE UPDATE ON public.ledger_holds FOR EACH ROW WHEN (((old.state <> 'pending'::text) OR (new.account_id <> old.account_id) OR (new.amount_nanos <> old.amount_nanos) OR (new.cause <> old.cause) OR (new.created_at <> old.created_at) OR (new.scopes <> old.scopes))) EXECUTE FUNCTION ledger_refuse_change();
 CREATE TRIGGER ledger_holds_keep BEFORE DELETE ON public.ledger_holds FOR EACH ROW WHEN ((old.state = 'pending'::text)) EXECUTE FUNCTION ledger_refuse_change();
 CREATE TRIGGER billing_audit_transfers AFTER INSERT ON public.ledger_transfers REFERENCING NEW TABLE AS posted FOR EACH STATEMENT EXECUTE FUNCTION billing_audit_transfers();
 CREATE TRIGGER ledger_transfers_append_only BEFORE DELETE OR UPDATE ON public.ledger_transfers FOR EACH ROW EXECUTE FUNCTION ledger_refuse_change();
 CREATE TRIGGER ledger_transfers_no_truncate BEFORE TRUNCATE ON public.ledger_transfers FOR EACH STATEMENT EXECUTE FUNCTION ledger_refuse_change();
+CREATE TRIGGER payout_holds_change BEFORE DELETE OR UPDATE ON public.payout_holds FOR EACH ROW EXECUTE FUNCTION payout_holds_change();
 CREATE TRIGGER team_rights_changed AFTER DELETE OR UPDATE ON public.team_members FOR EACH ROW EXECUTE FUNCTION notify_team_rights_changed();
 CREATE TRIGGER team_rights_changed AFTER DELETE OR UPDATE ON public.team_roles FOR EACH ROW EXECUTE FUNCTION notify_team_rights_changed();
-CREATE TRIGGER api_keys_changed AFTER DELETE OR UPDATE OF is_admin, deleted_at ON public.users FOR EACH ROW EXECUTE FUNCTION notify_api_keys_changed('user');
-CREATE TRIGGER member_changed AFTER UPDATE OF deleted_at ON public.users FOR EACH ROW EXECUTE FUNCTION notify_member_changed();
+CREATE TRIGGER api_keys_changed AFTER DELETE OR UPDATE OF is_admin, deleted_at, freeze_id ON public.users FOR EACH ROW EXECUTE FUNCTION notify_api_keys_changed('user');
+CREATE TRIGGER member_changed AFTER UPDATE OF deleted_at, freeze_id ON public.users FOR EACH ROW EXECUTE FUNCTION notify_member_changed();

@@ -6,14 +6,16 @@ import { systemClock } from "../server/src/base/clock.ts";
 import { createLog } from "../server/src/base/log.ts";
 import { connect } from "../server/src/db/connect.ts";
 import { DEFAULT_LIMITS } from "../server/src/http/rate-limit.ts";
+import { NO_PROXIES } from "../server/src/http/trusted-proxies.ts";
 import { writeOrCheck } from "./generated-file.ts";
+import { aFactKeeper } from "../test/support/facts.ts";
 
 type Document = { readonly paths?: Readonly<Record<string, object | undefined>> | undefined };
 
 /** What the server answers at `/openapi.json`. */
 export async function describeApi(): Promise<Document> {
   const log = createLog("silent");
-  const database = connect({ host: "/nonexistent" }, log);
+  const database = connect({ host: "/nonexistent" }, log, aFactKeeper());
   const { http } = buildApp({
     database,
     clock: systemClock,
@@ -21,7 +23,7 @@ export async function describeApi(): Promise<Document> {
     random: (size) => Buffer.alloc(size),
     secret: Buffer.alloc(32),
     limits: DEFAULT_LIMITS,
-    isProxyTrusted: false,
+    trustedProxies: NO_PROXIES,
     proxy: { bindHost: "127.0.0.1", publicHost: "localhost" },
   });
   try {

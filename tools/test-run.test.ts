@@ -22,6 +22,7 @@ async function runLanes(
   lanes: readonly Sources[],
   timeoutMs: number,
   variables: NodeJS.ProcessEnv = {},
+  groupsOf: (files: readonly string[]) => readonly (readonly string[])[] = (files) => files.map((file) => [file]),
 ): Promise<{ readonly report: string; readonly counts: Counts }> {
   const directory = await mkdtemp(path.join(tmpdir(), "berth-test-run-"));
   t.after(() => rm(directory, { recursive: true, force: true }));
@@ -29,7 +30,7 @@ async function runLanes(
     await writeFile(path.join(directory, name), `import { test } from "node:test";\n${source}`);
   }
   const runs = lanes.map((sources) => ({
-    files: Object.keys(sources).map((name) => path.join(directory, name)),
+    groups: groupsOf(Object.keys(sources).map((name) => path.join(directory, name))),
     concurrency: 2,
     timeoutMs,
   }));
@@ -97,6 +98,18 @@ test("what failed in any lane is named again in the end, by its place", async (t
   const [a, b] = report.trimEnd().split("\n").slice(-2);
   assert.match(a ?? "", /^✖ .*a\.test\.mjs:2 a fails$/);
   assert.match(b ?? "", /^✖ .*b\.test\.mjs:3 b fails$/);
+});
+
+test("files of one group share a process, and what fails in one is named by its own place", async (t) => {
+  const lane = {
+    "a.test.mjs": `test("a notes its process", () => { globalThis.noted = process.pid; });`,
+    "b.test.mjs": `import assert from "node:assert/strict";
+test("b is in the same process", () => assert.equal(globalThis.noted, process.pid));
+test("b fails", () => { throw new Error("no"); });`,
+  };
+  const { counts, report } = await runLanes(t, [lane], LONG_MS, {}, (files) => [files]);
+  assert.deepEqual(counts, { passed: 2, failed: 1, skipped: 0 });
+  assert.match(report.trimEnd().split("\n").at(-1) ?? "", /^✖ .*b\.test\.mjs:4 b fails$/);
 });
 
 test("the properties of a run draw the cases that its seed decides", async (t) => {

@@ -1,10 +1,16 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import path from "node:path";
+import { pathToFileURL } from "node:url";
 import { run } from "node:test";
 import { spec } from "node:test/reporters";
 
 const ROOT = path.join(import.meta.dirname, "..");
-/** Each test process loads it first. */
-const SEED_MODULE = import.meta.resolve("../test/support/seed.ts");
+/** Each test process loads them first, in this order. */
+const PRELOADED = [
+  import.meta.resolve("../test/support/untracked-promises.ts"),
+  import.meta.resolve("../test/support/seed.ts"),
+];
 
 export type Counts = { readonly passed: number; readonly failed: number; readonly skipped: number };
 
@@ -13,9 +19,9 @@ export const NO_TESTS: Counts = { passed: 0, failed: 0, skipped: 0 };
 type Write = (text: string) => void;
 
 export type TestRun = {
-  /** Absolute, or below the root of the repository. */
-  readonly files: readonly string[];
-  /** How many files run at once. */
+  /** Absolute, or below the root of the repository. The files of one group share a process. */
+  readonly groups: readonly (readonly string[])[];
+  /** How many groups run at once. */
   readonly concurrency: number;
   /** For one test; the one that takes longer fails. */
   readonly timeoutMs: number;
@@ -25,16 +31,37 @@ export type TestRun = {
 type Outcome = { readonly counts: Counts; readonly failed: readonly string[] };
 
 /**
- * Runs test files, each in a process of its own, and returns the runner's own counts. The report of a file comes in one
- * piece, in the order of the files.
+ * Runs test files, each group in a process of its own, and returns the runner's own counts. The report of a group comes in
+ * one piece, in the order of the groups.
  */
-async function runTests({ files, concurrency, timeoutMs }: TestRun, write: Write): Promise<Outcome> {
+async function runTests(lane: TestRun, write: Write): Promise<Outcome> {
+  const folder = await mkdtemp(path.join(tmpdir(), "berth-test-groups-"));
+  try {
+    const files = await Promise.all(
+      lane.groups.map((group, index) => entryOf(group, path.join(folder, `${index}.mjs`))),
+    );
+    return await runFiles(files, lane, write);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** The file that loads a whole group: itself when it is alone, else one that is written to `place`. */
+async function entryOf(group: readonly string[], place: string): Promise<string> {
+  const files = group.map((file) => path.resolve(ROOT, file));
+  const [only] = files;
+  if (only !== undefined && files.length === 1) return only;
+  await writeFile(place, files.map((file) => `import ${JSON.stringify(pathToFileURL(file).href)};\n`).join(""));
+  return place;
+}
+
+async function runFiles(files: readonly string[], { concurrency, timeoutMs }: TestRun, write: Write): Promise<Outcome> {
   const stream = run({
-    files: files.map((file) => path.resolve(ROOT, file)),
+    files,
     concurrency,
     timeout: timeoutMs,
     cwd: ROOT,
-    execArgv: ["--disable-warning=ExperimentalWarning", "--import", SEED_MODULE],
+    execArgv: ["--disable-warning=ExperimentalWarning", ...PRELOADED.flatMap((module) => ["--import", module])],
   });
   let counts: Counts | undefined;
   stream.on("test:summary", (summary) => {

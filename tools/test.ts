@@ -13,10 +13,17 @@ import { describeCounts, isGreen, NO_TESTS, runLanes, withFailure, type Counts, 
 
 const ROOT = path.join(import.meta.dirname, "..");
 const ROOMS = ["protocol", "server", "agent", "sdk", "worker", "cli", "console", "bench", "tools"];
-/** Far more than any test takes, since all processors are busy, some of them slow, and other programs may be at work too. */
-const UNIT_TIMEOUT_MS = 900_000;
-const END_TO_END_TIMEOUT_MS = 600_000;
+/**
+ * For one test. Only a hang takes so long: the month takes half a minute of a processor for itself and twenty times as
+ * long on a slow one that ten other programs share.
+ */
+const TIMEOUT_MS = 3_600_000;
 const END_TO_END_AT_ONCE = 2;
+/**
+ * Test files of the same folder that share a process in a whole run. Most of what a small file costs is to load and
+ * compile the server; six in one process take little more than half of the time of six processes.
+ */
+const FILES_PER_PROCESS = 6;
 
 /** Each writes files that are in the repository, and with `--check` says whether they are what it would write. */
 const GENERATORS = ["tools/dump-schema.ts", "tools/generate-openapi.ts", "tools/generate-sdk.ts"];
@@ -51,7 +58,7 @@ function testStep(lanes: readonly TestRun[]): Step {
 
 function testLanes(givenFiles: readonly string[]): readonly TestRun[] {
   const concurrency = os.availableParallelism();
-  if (givenFiles.length > 0) return [{ files: givenFiles, concurrency, timeoutMs: END_TO_END_TIMEOUT_MS }];
+  if (givenFiles.length > 0) return [{ groups: alone(givenFiles), concurrency, timeoutMs: TIMEOUT_MS }];
   // Backwards, since the longest are in test/ and tools/: in the end no processor waits for one of them.
   const all = findFiles("*.test.ts").toReversed();
   const isEndToEnd = (file: string) => /^test\/(e2e|simulation)\//.test(file) || file.endsWith(".e2e.test.ts");
@@ -59,9 +66,25 @@ function testLanes(givenFiles: readonly string[]): readonly TestRun[] {
   const endToEnd = all.filter(isEndToEnd);
   // Beside each other, since end-to-end tests wait for containers and other programs half of their time.
   return [
-    { files: unit, concurrency, timeoutMs: UNIT_TIMEOUT_MS },
-    { files: endToEnd, concurrency: END_TO_END_AT_ONCE, timeoutMs: END_TO_END_TIMEOUT_MS },
-  ].filter(({ files }) => files.length > 0);
+    { groups: groupDomains(unit), concurrency, timeoutMs: TIMEOUT_MS },
+    { groups: alone(endToEnd), concurrency: END_TO_END_AT_ONCE, timeoutMs: TIMEOUT_MS },
+  ].filter(({ groups }) => groups.length > 0);
+}
+
+function alone(files: readonly string[]): readonly (readonly string[])[] {
+  return files.map((file) => [file]);
+}
+
+/** Groups of test files of the domains, a few of each folder; every other file is alone. Keeps the order. */
+function groupDomains(files: readonly string[]): readonly (readonly string[])[] {
+  const groups: string[][] = [];
+  for (const file of files) {
+    const last = groups.at(-1);
+    const isSameFolder = last?.[0] !== undefined && path.dirname(last[0]) === path.dirname(file);
+    if (file.startsWith("server/src/domains/") && isSameFolder && last.length < FILES_PER_PROCESS) last.push(file);
+    else groups.push([file]);
+  }
+  return groups;
 }
 
 function findFiles(name: string): readonly string[] {

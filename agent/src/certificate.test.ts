@@ -6,6 +6,7 @@ import type { AddressInfo } from "node:net";
 import { test } from "node:test";
 import { ManualClock } from "../test/manual-clock.ts";
 import { Certificates } from "./certificate.ts";
+import { keepCertificates } from "./certificate-keeper.ts";
 import { silentLog } from "./log.ts";
 
 type Asked = { readonly url: string; readonly body: string };
@@ -73,4 +74,34 @@ test("a server that does not answer is waited for for five seconds", async () =>
   await clock.until("the question", () => asked.some(({ url }) => url.startsWith("http://")));
   await clock.advance(5_001);
   assert.match((await making).certificate_pem, /BEGIN CERTIFICATE/);
+});
+
+test("the agent looks every 15 minutes which certificates are due, one look at a time, until it ends", async () => {
+  const clock = new ManualClock();
+  let looks = 0;
+  let go = () => {};
+  const stop = keepCertificates({
+    clock,
+    log: silentLog,
+    isRunning: () => true,
+    renewCertificate: async () => "",
+    disks: {
+      list: async () => {
+        looks += 1;
+        await new Promise<void>((resolve) => (go = resolve));
+        return [];
+      },
+      readPlatformFile: async () => undefined,
+      rewritePlatformFile: async () => undefined,
+    },
+  });
+  await clock.advance(2_700_001);
+  assert.equal(looks, 1);
+  go();
+  await clock.advance(900_000);
+  assert.equal(looks, 2);
+  go();
+  stop();
+  await clock.advance(2_700_000);
+  assert.equal(looks, 2);
 });

@@ -1,7 +1,17 @@
-import { createPrivateKey, generateKeyPair, randomBytes, X509Certificate } from "node:crypto";
+import {
+  constants,
+  createPrivateKey,
+  createPublicKey,
+  generateKeyPair,
+  privateEncrypt,
+  randomBytes,
+  X509Certificate,
+  type KeyObject,
+} from "node:crypto";
 import { isIP } from "node:net";
 import { promisify } from "node:util";
 import forge from "node-forge";
+import { middleOf } from "./certificate-keeper.ts";
 import type { Clock } from "./clock.ts";
 import type { Log } from "./log.ts";
 
@@ -19,14 +29,16 @@ export type CertificateDependencies = {
 };
 
 const KEY_BITS = 2048;
+/** What the server signs; a longer one would hold up the agent. */
+const KEY_BITS_MAX = 4096;
 const DAY_MS = 86_400_000;
 const SELF_SIGNED_DAYS = 397;
 const SIGN_TIMEOUT_MS = 5_000;
 const MAX_CERTIFICATE_LENGTH = 16_384;
-/** A certificate is made anew when its container is, and so long before it ends. */
-const RENEW_BEFORE_MS = 60 * DAY_MS;
 const SAN_IP = 7;
 const SERIAL_BYTES = 16;
+/** `DigestInfo` of PKCS #1 before a SHA-256 digest. */
+const SHA256_PREFIX = Buffer.from("3031300d060960864801650304020105000420", "hex");
 
 /**
  * Certificates for what instances serve over HTTPS, `/etc/instance.crt` and `.key` in the container: signed by the control
@@ -44,22 +56,43 @@ export class Certificates {
   /** Several calls for one instance at once get the same. */
   async makeCertificate(instance_id: number): Promise<Certificate> {
     const known = this.#signed.get(instance_id);
-    if (known && endOf(known) - this.#deps.clock.now().getTime() > RENEW_BEFORE_MS) return known;
+    // Containers get a new one when less than half of its time is left: it is good for no longer than the rental.
+    if (known && this.#deps.clock.now().getTime() < middleOf(new X509Certificate(known.certificate_pem))) return known;
     const making = this.#making.get(instance_id) ?? this.#make(instance_id);
     this.#making.set(instance_id, making);
     return making.finally(() => this.#making.delete(instance_id));
   }
 
+  /**
+   * The next certificate of an instance for the key that it has: what serves with the key needs the new certificate alone.
+   * Throws when the server signs none, and for a key that it would not sign. The key may be the renter's own.
+   */
+  async renewCertificate(instance_id: number, key_pem: string): Promise<string> {
+    const key = createPrivateKey(key_pem);
+    const bits = key.asymmetricKeyType === "rsa" ? (key.asymmetricKeyDetails?.modulusLength ?? 0) : 0;
+    if (bits < KEY_BITS || bits > KEY_BITS_MAX) throw new Error(`its key is no RSA key of ${KEY_BITS} bits or more`);
+    const publicKey = createPublicKey(key).export({ type: "spki", format: "pem" }).toString();
+    const answer = await this.#askForSignature(instance_id, signingRequest({ publicKey, key }, this.#addresses()));
+    const certificate_pem = requireFor(answer, key_pem);
+    if (this.#signed.get(instance_id)?.key_pem === key_pem) this.#signed.set(instance_id, { certificate_pem, key_pem });
+    return certificate_pem;
+  }
+
+  #addresses(): readonly string[] {
+    const { public_ipaddr } = this.#deps;
+    return ["0.0.0.0", ...(isIP(public_ipaddr) === 0 ? [] : [public_ipaddr])];
+  }
+
   async #make(instance_id: number): Promise<Certificate> {
-    const { public_ipaddr, clock, log } = this.#deps;
+    const { clock, log } = this.#deps;
     const keys = await promisify(generateKeyPair)("rsa", {
       modulusLength: KEY_BITS,
       publicKeyEncoding: { type: "spki", format: "pem" },
       privateKeyEncoding: { type: "pkcs8", format: "pem" },
     });
-    const addresses = ["0.0.0.0", ...(isIP(public_ipaddr) === 0 ? [] : [public_ipaddr])];
+    const addresses = this.#addresses();
     try {
-      const request = signingRequest(keys, addresses);
+      const request = signingRequest({ publicKey: keys.publicKey, key: createPrivateKey(keys.privateKey) }, addresses);
       const answer = await this.#askForSignature(instance_id, request);
       const signed = { certificate_pem: requireFor(answer, keys.privateKey), key_pem: keys.privateKey };
       this.#signed.set(instance_id, signed);
@@ -108,14 +141,24 @@ function subjectAltName(addresses: readonly string[]) {
 
 const SUBJECT = [{ name: "commonName", value: "Berth instance" }];
 
-function signingRequest(keys: Keys, addresses: readonly string[]): string {
+function signingRequest(
+  { publicKey, key }: { readonly publicKey: string; readonly key: KeyObject },
+  addresses: readonly string[],
+): string {
   const request = forge.pki.createCertificationRequest();
-  request.publicKey = forge.pki.publicKeyFromPem(keys.publicKey);
+  request.publicKey = forge.pki.publicKeyFromPem(publicKey);
   request.setSubject(SUBJECT);
   // The library's types know no attribute with extensions, although it writes them.
   const extensions = { name: "extensionRequest", extensions: [subjectAltName(addresses)] };
   request.setAttributes([extensions]);
-  request.sign(forge.pki.privateKeyFromPem(keys.privateKey), forge.md.sha256.create());
+  // Signed by OpenSSL: the library's own arithmetic would hold up the agent.
+  const signer = {
+    sign(md: forge.md.MessageDigest): string {
+      const digestInfo = Buffer.concat([SHA256_PREFIX, Buffer.from(md.digest().getBytes(), "latin1")]);
+      return privateEncrypt({ key, padding: constants.RSA_PKCS1_PADDING }, digestInfo).toString("latin1");
+    },
+  };
+  request.sign(signer as forge.pki.rsa.PrivateKey, forge.md.sha256.create());
   return forge.pki.certificationRequestToPem(request);
 }
 
@@ -138,8 +181,4 @@ function requireFor(certificate_pem: string, key_pem: string): string {
   const certificate = new X509Certificate(certificate_pem);
   if (!certificate.checkPrivateKey(createPrivateKey(key_pem))) throw new Error("it is for another key");
   return certificate.toString();
-}
-
-function endOf({ certificate_pem }: Certificate): number {
-  return new Date(new X509Certificate(certificate_pem).validTo).getTime();
 }

@@ -1,5 +1,4 @@
-import type { GpuFacts } from "../../protocol/index.ts";
-import { estimateDlperf, findGpuModel } from "./gpu-models.ts";
+import { estimateDlperf, findGpuModel, type GpuFacts } from "../../protocol/index.ts";
 
 export type DeclaredModel = { readonly name: string; readonly count: number };
 const MAX_GPUS = 64;

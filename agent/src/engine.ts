@@ -98,6 +98,8 @@ export type Container = {
 /** What an image says of itself. Volume paths are absolute; ports are those that it says it listens on. */
 export type ImageFacts = {
   readonly id: string;
+  /** Repositories of registries in which the engine has seen it; null of an engine that has no registries. */
+  readonly repositories: readonly string[] | null;
   readonly volumes: readonly string[];
   readonly exposed_ports: readonly { readonly container_port: number; readonly protocol: Protocol }[];
 };

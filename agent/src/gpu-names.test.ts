@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { gpuModels } from "../../protocol/index.ts";
 import { canonicalGpuName } from "./gpu-names.ts";
-import { gpuModels } from "./gpu-models.ts";
 
 describe("GPU names", () => {
   for (const [printed, canonical] of [

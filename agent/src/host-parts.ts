@@ -7,6 +7,7 @@ import type { Log } from "./log.ts";
 import type { Network } from "./network/network.ts";
 import type { Notes } from "./notes.ts";
 import type { PortProbe, PortRange } from "./ports.ts";
+import type { RefuseRegistry } from "./registries.ts";
 import type { SshService } from "./ssh/service.ts";
 
 export type HostSettings = {
@@ -18,6 +19,8 @@ export type HostSettings = {
   readonly lease_grace_ms: number;
   /** What every container sees beside its own files. */
   readonly common_mounts: readonly Mount[];
+  /** Images of the host's owner that renters may use. */
+  readonly local_images: readonly string[];
 };
 
 /** What one host is made of; `run-host.ts` puts it together. */
@@ -32,6 +35,7 @@ export type HostDependencies = {
   readonly boot_id: string;
   readonly random: () => number;
   readonly isPortFree: PortProbe;
+  readonly refuseRegistry: RefuseRegistry;
   readonly log: Log;
   readonly notes: Notes | undefined;
   /** Whether the host is running out of room for images. */

@@ -80,6 +80,8 @@ export class Host {
       imageBelow: (instance_id) => (this.#disks?.has(instance_id) ? this.#book.imageBelow(instance_id) : undefined),
       guarded_images: this.#guardedImages,
       image_cache: this.#images,
+      local_images: deps.settings.local_images,
+      refuseRegistry: deps.refuseRegistry,
       isDiskLow,
       certificateFor: deps.certificateFor,
       spec: deps.settings.spec,

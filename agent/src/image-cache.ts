@@ -34,6 +34,11 @@ export class ImageCache {
     this.#usedAtMs.set(image, this.#input.clock.now().getTime());
   }
 
+  /** Whether it was pulled for an order, by this agent. */
+  has(image: string): boolean {
+    return this.#usedAtMs.has(image);
+  }
+
   /** An order is made of it; one that was never pulled here is somebody else's and is not remembered. */
   touch(image: string): void {
     if (this.#usedAtMs.has(image)) this.note(image);

@@ -5,20 +5,26 @@ import {
   succeed,
   type Engine,
   type EngineFailure,
+  type Failed,
   type ImageFacts,
   type PullProgress,
   type Result,
 } from "./engine.ts";
 import { faultOfPull } from "./fault.ts";
 import type { ImageCache } from "./image-cache.ts";
+import { isFromRegistry, isListed } from "./local-images.ts";
 import { describePull } from "./pull-progress.ts";
+import type { RefuseRegistry } from "./registries.ts";
 
 export type ImageContext = {
   readonly clock: Clock;
   readonly engine: Engine;
   /** Ids of images that came with somebody's credentials: for everybody else they are not on this host. */
   readonly guarded_images: Set<string>;
-  readonly image_cache: Pick<ImageCache, "note">;
+  readonly image_cache: Pick<ImageCache, "note" | "has">;
+  /** Images of the host's owner that renters may use. */
+  readonly local_images: readonly string[];
+  readonly refuseRegistry: RefuseRegistry;
   readonly isDiskLow: () => Promise<boolean>;
 };
 
@@ -35,10 +41,21 @@ export async function provideImage(
     const { kind, message } = cached.failure;
     return fail(kind, message, await faultOfPull(cached.failure, context.isDiskLow));
   }
+  const isLent = isListed(order.image, context.local_images);
+  const isGuarded = cached.value !== undefined && guarded_images.has(cached.value.id);
+  // Its owner's: pulling would take the name away from it.
+  if (cached.value && !isGuarded && !isLent && !isFromRegistry(order.image, cached.value)) return ownersImage(order);
+  // Only a registry can say whether an image that the owner pulled, perhaps with a login, is for everybody.
+  const isKnown = isLent || cached.value?.repositories === null || context.image_cache.has(order.image);
   // With credentials the registry is always asked: a private image in the cache is not for everybody.
-  const isOpen = cached.value !== undefined && order.registry_auth === null && !guarded_images.has(cached.value.id);
+  const isOpen = cached.value !== undefined && order.registry_auth === null && !isGuarded && isKnown;
   const isFresh = order.revision === 0;
   if (isOpen && isFresh && cached.value) return succeed(cached.value);
+  const problem = await context.refuseRegistry(order.image);
+  if (problem !== undefined) {
+    if (isOpen && cached.value) return succeed(cached.value);
+    return fail("refused", `the image ${order.image} cannot be pulled: ${problem}`, "image");
+  }
   const started_ms = clock.monotonicMs();
   const onProgress = (progress: PullProgress) =>
     show(describePull(order.image, progress, clock.monotonicMs() - started_ms));
@@ -59,6 +76,11 @@ export async function provideImage(
     guarded_images.add(found.value.id);
   }
   return succeed(found.value);
+}
+
+function ownersImage({ image }: DesiredInstance): Failed {
+  const reason = `${image} names an image of this host's owner, who does not rent it out`;
+  return fail("refused", `${reason}: take an image from a registry, under another name`, "image");
 }
 
 /** One sentence that says what to do, with the registry's own words behind it. */

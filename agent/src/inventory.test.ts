@@ -72,7 +72,14 @@ describe("the inventory", () => {
     t.after(() => rmSync(state_dir, { recursive: true }));
     const port_range = { first: 20_000, last: 29_999 };
     const input = { host_key: "here", clock: systemClock, state_dir, public_ipaddr: "127.0.0.1", port_range };
-    const rest = { ...input, geolocation: ", US", declared: [], inet_up_mbps: 40, inet_down_mbps: undefined };
+    const rest = {
+      ...input,
+      geolocation: ", US",
+      declared: [],
+      inet_up_mbps: 40,
+      inet_down_mbps: undefined,
+      allowed_registries: [],
+    };
     const { machine } = await takeInventory(rest);
     assert.ok(machine.cpu_cores >= 1 && machine.memory_bytes > 0 && machine.disk_bytes > 0);
     assert.ok(machine.disk_mb_per_s > 0 && machine.inet_down_mbps > 0);

@@ -22,6 +22,7 @@ export type InventoryInput = {
   /** What the host says that its line reaches; undefined means the speed of the interface, which is an upper bound. */
   readonly inet_up_mbps: number | undefined;
   readonly inet_down_mbps: number | undefined;
+  readonly allowed_registries: readonly string[];
 };
 
 /** Usable rate of one lane, by generation. */
@@ -66,6 +67,7 @@ export async function takeInventory(input: InventoryInput): Promise<Inventory> {
     pcie_gb_per_s: Math.round((PCIE_GB_PER_S_PER_LANE[nvidia.pci_gen] ?? 0) * lanes * 10) / 10,
     driver_version: nvidia.driver_version.slice(0, 64),
     cuda_max_good: nvidia.cuda,
+    ...(input.allowed_registries.length === 0 ? {} : { allowed_registries: [...input.allowed_registries] }),
   };
   return { machine, gpus: [...nvidia.gpus, ...declaredGpus(input.host_key, input.declared, nvidia.gpus.length)] };
 }

@@ -2,6 +2,7 @@ import type { DesiredInstance } from "../../protocol/index.ts";
 import type { Clock } from "./clock.ts";
 import { buildContainerSpec, type Provision, type SpecContext } from "./container-spec.ts";
 import type { Certificate } from "./certificate.ts";
+import { CERTIFICATE_FILE, KEY_FILE } from "./certificate-keeper.ts";
 import type { Disks, OpenDisk } from "./disks/index.ts";
 import { blame, blameHost } from "./fault.ts";
 import {
@@ -18,6 +19,7 @@ import { markedName, pendingName, settledName, type OwnContainer } from "./ident
 import type { ImageCache } from "./image-cache.ts";
 import { provideImage } from "./images.ts";
 import type { Activity } from "./observe.ts";
+import type { RefuseRegistry } from "./registries.ts";
 import { choosePorts, releasePorts, type PortProbe, type PortRange } from "./ports.ts";
 
 export type JobContext = {
@@ -39,7 +41,10 @@ export type JobContext = {
   /** The image below the disk of an instance whose container is gone; undefined for a new disk. */
   readonly imageBelow: (instance_id: number) => string | undefined;
   readonly guarded_images: Set<string>;
-  readonly image_cache: Pick<ImageCache, "note">;
+  readonly image_cache: Pick<ImageCache, "note" | "has">;
+  /** Images of the host's owner that renters may use. */
+  readonly local_images: readonly string[];
+  readonly refuseRegistry: RefuseRegistry;
   /** Whether the host is running out of room for images. */
   readonly isDiskLow: () => Promise<boolean>;
   readonly certificateFor: ((instance_id: number) => Promise<Certificate>) | undefined;
@@ -147,8 +152,8 @@ async function certificateMounts(
 ): Promise<readonly Mount[]> {
   if (command.mode !== "shell" || command.jupyter === null || !context.certificateFor) return [];
   const { certificate_pem, key_pem } = await context.certificateFor(instance_id);
-  const certificate = await disk.writeFile("instance.crt", certificate_pem);
-  const key = await disk.writeFile("instance.key", key_pem);
+  const certificate = await disk.writeFile(CERTIFICATE_FILE, certificate_pem);
+  const key = await disk.writeFile(KEY_FILE, key_pem);
   return [
     { source: certificate, target: "/etc/instance.crt", is_read_only: false },
     { source: key, target: "/etc/instance.key", is_read_only: false },

@@ -10,6 +10,7 @@ import { credentialPath } from "./credential.ts";
 import { join, type Joined } from "./join.ts";
 import { findMembership, type Membership } from "./membership.ts";
 import { parseOptions } from "./options.ts";
+import type { KnownServers } from "./servers.ts";
 
 type Request = Readonly<Record<string, string>>;
 
@@ -140,12 +141,15 @@ describe("joining", () => {
     for (const argv of [[], ["--server", url], ["--server", `${url.replace("http", "ws")}/agent`]]) {
       const later = await membership(argv);
       assert.ok(later.result.ok);
-      const { token, host_key, server_url } = later.result.membership;
-      assert.deepEqual([token, host_key, server_url], [before.token, before.host_key, before.server_url]);
+      const { host_key, servers } = later.result.membership;
+      assert.deepEqual(
+        [host_key, servers.home, tokenOf(servers)],
+        [before.host_key, { api_url: url, socket_url: `${url.replace("http", "ws")}/agent` }, tokenOf(before.servers)],
+      );
       assert.deepEqual(later.said, []);
     }
     const again = await membership(["--server", url, "--token", "another"]);
-    assert.ok(again.result.ok && again.result.membership.token === before.token);
+    assert.ok(again.result.ok && tokenOf(again.result.membership.servers) === tokenOf(before.servers));
     assert.match(again.said.join("\n"), /^this machine has joined .* already; the token is not used.*$/);
     assert.equal(requests.length, 1);
   });
@@ -172,11 +176,16 @@ describe("joining", () => {
 
   it("the agent that a server starts uses what it is given and stores nothing", async () => {
     const { result } = await membership(["--server", url], { BERTH_AGENT_TOKEN: "given" });
-    assert.ok(result.ok && result.membership.token === "given");
+    assert.ok(result.ok && tokenOf(result.membership.servers) === "given");
     const proofs = result.membership.proofOf("x", () => assert.fail());
     assert.ok(proofs.keep("proof") && proofs.load() === "");
   });
 });
+
+/** What is shown to the server at which the machine joined. */
+function tokenOf(servers: KnownServers): string {
+  return servers.bearer(servers.home.api_url);
+}
 
 function answer(response: ServerResponse, status: number, body: object): void {
   response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
+import type { ServerUrls } from "../../protocol/index.ts";
 import type { Clock } from "./clock.ts";
 import { loadStartedJoin, saveCredential, saveStartedJoin, type StoredCredential } from "./credential.ts";
-import type { ServerUrls } from "./server-url.ts";
 
 export type JoinInput = {
   readonly clock: Clock;

@@ -10,6 +10,7 @@ import { bindAddressFor, ownAddress } from "./network-facts.ts";
 import { forgetfulNotes } from "./notes.ts";
 import { parseOptions, USAGE } from "./options.ts";
 import { PROOF_PROBLEM, startReal, type SettledOptions } from "./real-host.ts";
+import { noRegistries } from "./registries.ts";
 import { startHost, type RunningHost } from "./run-host.ts";
 import { createSimulatedEngine } from "./simulated/engine.ts";
 import { inventMachine } from "./simulated/machine.ts";
@@ -43,6 +44,7 @@ function startSimulated(options: SettledOptions, log: Log): RunningHost[] {
       random: Math.random,
       log,
       host_key,
+      servers: options.servers.choose(Math.random),
       engine: createSimulatedEngine({ clock: systemClock, random: Math.random }),
       disks: simulatedDisks(),
       network: noNetwork,
@@ -56,6 +58,7 @@ function startSimulated(options: SettledOptions, log: Log): RunningHost[] {
       notes_store: forgetfulNotes,
       proof_store: options.proofOf(host_key, (cause) => log.warn({ problem: String(cause) }, PROOF_PROBLEM)),
       isPortFree: () => Promise.resolve(true),
+      refuseRegistry: noRegistries,
       delay_ms: index * SIMULATED_SPREAD_MS,
     });
   });
@@ -88,11 +91,11 @@ async function main(): Promise<void> {
   }
   if (parsed.options.is_join_only) return;
   const given = { ...parsed.options, ...found.membership };
-  const public_ipaddr = given.public_ipaddr || (await ownAddress(given.server_url));
+  const public_ipaddr = given.public_ipaddr || (await ownAddress(given.servers.home.socket_url));
   const options = { ...given, public_ipaddr, bind_address: given.bind_address || bindAddressFor(public_ipaddr) };
   const log = createLog(options.log_level);
   const hosts = options.simulate > 0 ? startSimulated(options, log) : [await startRealOrEnd(options, log)];
-  log.info({ hosts: hosts.length, server: new URL(options.server_url).host }, "agent runs");
+  log.info({ hosts: hosts.length, server: new URL(options.servers.home.api_url).host }, "agent runs");
   let isStopping = false;
   const stop = (signal: string) => {
     if (isStopping) return;

@@ -1,5 +1,4 @@
-import type { GpuFacts } from "../../protocol/index.ts";
-import { estimateDlperf, findGpuModel } from "./gpu-models.ts";
+import { estimateDlperf, findGpuModel, type GpuFacts } from "../../protocol/index.ts";
 import { canonicalGpuName } from "./gpu-names.ts";
 
 /** Fields in the order in which `parseGpuQuery` reads them. */

@@ -28,6 +28,30 @@ describe("the agent's options", () => {
     assert.deepEqual([public_ipaddr, bind_address, inet_up_mbps, inet_down_mbps], ["", "", undefined, 940]);
   });
 
+  it("take several addresses of one installation, of which the first is the one to join", () => {
+    const parsed = parseOptions(["--server", "https://one.example, https://two.example/"], token);
+    assert.ok(parsed.ok);
+    const { urls, further_urls } = parsed.options;
+    assert.deepEqual(
+      [urls, ...further_urls].map(({ api_url }) => api_url),
+      ["https://one.example", "https://two.example"],
+    );
+  });
+
+  it("opens no registry and no image of the machine's own unless they are listed", () => {
+    const closed = parseOptions([], {});
+    assert.ok(closed.ok);
+    assert.deepEqual([closed.options.allowed_registries, closed.options.local_images], [[], []]);
+    const open = parseOptions(["--local-images", "tour, berth-test/*"], {
+      BERTH_AGENT_ALLOW_REGISTRIES: "127.0.0.1:5000,Registry.lan,[::1]:5000",
+    });
+    assert.ok(open.ok);
+    assert.deepEqual(open.options.allowed_registries, ["127.0.0.1:5000", "registry.lan", "[::1]:5000"]);
+    assert.deepEqual(open.options.local_images, ["tour", "berth-test/*"]);
+    const wrong = parseOptions(["--allow-registries", "not a registry"], {});
+    assert.ok(!wrong.ok && /--allow-registries/.test(wrong.problem));
+  });
+
   it("the kernel names the boot of this machine, unless the environment does", () => {
     for (const [text, expected] of [
       ["", undefined],
@@ -47,6 +71,8 @@ describe("the agent's options", () => {
     ["--server", "http://user:password@example.org"],
     ["--server", "https://example.org/?token=a"],
     ["--server", "example.org"],
+    ["--server", "https://one.example,two.example"],
+    ["--server", "https://one.example,"],
     ["--simulate", "many"],
     ["--simulate-gpus", "65"],
     ["--declare-gpus", "Voodoo 2"],

@@ -1,10 +1,13 @@
 import { parseArgs } from "node:util";
+import { parseServerUrl, SERVER_ADDRESSES_MAX, type ServerUrls } from "../../protocol/index.ts";
 import { parseDeclaredGpus, type DeclaredModel } from "./declared-gpus.ts";
 import type { PortRange } from "./ports.ts";
-import { parseServerUrl, type ServerUrls } from "./server-url.ts";
 
 export type Options = {
+  /** The first address that was given: a machine joins there. */
   readonly urls: ServerUrls;
+  /** Further addresses of the same installation. */
+  readonly further_urls: readonly ServerUrls[];
   /** Whether the server was named, rather than left to the default. */
   readonly has_server: boolean;
   /** Of the agent that a server starts itself; undefined for a machine that joins or has joined. */
@@ -32,6 +35,10 @@ export type Options = {
   readonly state_dir: string;
   /** Names this boot of the machine; undefined: the kernel does. */
   readonly boot_id: string | undefined;
+  /** Registries in this machine's own network that renters' images may come from and go to. */
+  readonly allowed_registries: readonly string[];
+  /** Images of this machine's owner that renters may use. */
+  readonly local_images: readonly string[];
   readonly geolocation: string;
   readonly may_install: boolean;
   readonly log_level: string;
@@ -48,10 +55,15 @@ const MAX_MBPS = 1_000_000;
 const DEFAULT_SERVER = "http://127.0.0.1:8080";
 /** What can stand in a header. */
 const TOKEN = /^[\x21-\x7e]{1,4096}$/;
+const MAX_REGISTRIES = 64;
+const REGISTRIES_PROBLEM = `--allow-registries: up to ${MAX_REGISTRIES} of host, host:port or *, apart by commas`;
+const GPUS_PROBLEM = `--simulate-gpus: 0 to ${MAX_SIMULATED_GPUS}`;
+const HOST_KEY = /^[A-Za-z0-9._-]{0,100}$/;
+const REGISTRY = /^(?:\*|[a-z0-9._-]{1,253}(?::\d{1,5})?|\[[0-9a-f:.]{2,45}\](?::\d{1,5})?)$/;
 const BOOT_ID = /^[A-Za-z0-9-]{1,64}$/;
 
 export const USAGE = `usage: berth agent [options]        (each option also as environment variable)
-  --server URL          control plane, such as https://host       BERTH_AGENT_SERVER       http://127.0.0.1:8080
+  --server URL[,URL…]   control plane, such as https://host       BERTH_AGENT_SERVER       http://127.0.0.1:8080
   --token TOKEN         join token, for the first start           BERTH_AGENT_JOIN_TOKEN   none
   --join-only           join and end, without serving
   --host-key KEY        names this machine                        BERTH_AGENT_HOST_KEY     from machine and state folder
@@ -65,6 +77,8 @@ export const USAGE = `usage: berth agent [options]        (each option also as e
   --inet-down MBPS      what the line receives, in Mbit/s         BERTH_AGENT_INET_DOWN    speed of the interface
   --docker-socket PATH  Docker Engine                             BERTH_AGENT_DOCKER_SOCKET /var/run/docker.sock
   --state-dir PATH      notes and logs                            BERTH_AGENT_STATE_DIR    .berth/agent
+  --allow-registries LIST  registries in this network for renters BERTH_AGENT_ALLOW_REGISTRIES none
+  --local-images LIST   images made here that renters may use     BERTH_AGENT_LOCAL_IMAGES none
   --geolocation TEXT    "City, CC"                                BERTH_AGENT_GEOLOCATION  ", US" (unknown)
   --no-install          never install or start Docker             BERTH_AGENT_NO_INSTALL=1
 A machine joins once, with a token from \`berth host token create\`; its credential then is in the state folder.
@@ -86,38 +100,37 @@ export function parseOptions(
   };
 
   const server = get("server", "");
-  const urls = check(
-    parseServerUrl(server === "" ? DEFAULT_SERVER : server),
-    "--server must be the address of the control plane, such as https://host:8080",
-    { api_url: "", socket_url: "" },
+  const [urls, ...further_urls] = check(
+    parseServers(server === "" ? DEFAULT_SERVER : server),
+    `--server must be the address of the control plane, such as https://host:8080; up to ${SERVER_ADDRESSES_MAX} by commas`,
+    [{ api_url: "", socket_url: "" }],
   );
   const token = env["BERTH_AGENT_TOKEN"] || undefined;
-  if (token !== undefined && !TOKEN.test(token)) problems.push("BERTH_AGENT_TOKEN must hold the token of this agent");
+  if (!TOKEN.test(token ?? "none")) problems.push("BERTH_AGENT_TOKEN must hold the token of this agent");
   const join_token = read.values.get("token") ?? (env["BERTH_AGENT_JOIN_TOKEN"] || undefined);
-  if (join_token !== undefined && !TOKEN.test(join_token)) problems.push("--token must be a join token");
+  if (!TOKEN.test(join_token ?? "none")) problems.push("--token must be a join token");
   const boot_id = env["BERTH_AGENT_BOOT_ID"] || undefined;
   if (boot_id !== undefined && !BOOT_ID.test(boot_id)) problems.push("BERTH_AGENT_BOOT_ID: 1 to 64 letters, digits, -");
   const host_key = get("host-key", "");
-  if (!/^[A-Za-z0-9._-]{0,100}$/.test(host_key))
-    problems.push("--host-key: letters, digits, dot, dash, underscore; at most 100");
+  if (!HOST_KEY.test(host_key)) problems.push("--host-key: letters, digits, dot, dash, underscore; at most 100");
   const simulate = check(parseCount(get("simulate", "0"), MAX_SIMULATED), `--simulate: 0 to ${MAX_SIMULATED}`, 0);
-  const gpus_problem = `--simulate-gpus: 0 to ${MAX_SIMULATED_GPUS}`;
-  const simulate_gpus = check(parseCount(get("simulate-gpus", "0"), MAX_SIMULATED_GPUS), gpus_problem, 0);
+  const simulate_gpus = check(parseCount(get("simulate-gpus", "0"), MAX_SIMULATED_GPUS), GPUS_PROBLEM, 0);
   const declared = parseDeclaredGpus(get("declare-gpus", ""));
   if (typeof declared === "string") problems.push(`--declare-gpus: ${declared}`);
   const given_range = parsePortRange(get("port-range", "20000-29999"));
   const port_range = check(given_range, "--port-range: two ports such as 20000-29999", { first: 0, last: 0 });
   const public_ipaddr = get("public-ip", "");
   if (public_ipaddr.length > 64) problems.push("--public-ip must be an address");
-  const [inet_up, inet_down] = [get("inet-up", ""), get("inet-down", "")];
-  for (const [flag, text] of Object.entries({ "--inet-up": inet_up, "--inet-down": inet_down })) {
-    if (text !== "" && parseMbps(text) === undefined) problems.push(`${flag}: megabits per second, 1 to ${MAX_MBPS}`);
+  for (const flag of ["inet-up", "inet-down"]) {
+    check(parseMbps(get(flag, "") || "1"), `--${flag}: megabits per second, 1 to ${MAX_MBPS}`, 0);
   }
+  const allowed_registries = check(parseRegistries(get("allow-registries", "")), REGISTRIES_PROBLEM, []);
   if (problems.length > 0 || typeof declared === "string") return { ok: false, problem: problems.join("; ") };
   return {
     ok: true,
     options: {
       urls,
+      further_urls,
       has_server: server !== "",
       token,
       join_token,
@@ -128,17 +141,27 @@ export function parseOptions(
       declared,
       public_ipaddr,
       bind_address: get("bind", ""),
-      inet_up_mbps: parseMbps(inet_up),
-      inet_down_mbps: parseMbps(inet_down),
+      inet_up_mbps: parseMbps(get("inet-up", "")),
+      inet_down_mbps: parseMbps(get("inet-down", "")),
       port_range,
       docker_socket: get("docker-socket", "/var/run/docker.sock"),
       state_dir: get("state-dir", ".berth/agent"),
       boot_id,
+      allowed_registries,
+      local_images: parseList(get("local-images", "")),
       geolocation: get("geolocation", ", US").slice(0, 128),
       may_install: !read.no_install && env["BERTH_AGENT_NO_INSTALL"] !== "1",
       log_level: env["BERTH_LOG_LEVEL"] ?? "info",
     },
   };
+}
+
+/** Undefined when one of them is no address. */
+function parseServers(text: string): readonly [ServerUrls, ...ServerUrls[]] | undefined {
+  const parts = text.split(",").map((part) => part.trim());
+  const [first, ...rest] = parts.flatMap((part) => parseServerUrl(part) ?? []);
+  const isWhole = first !== undefined && rest.length === parts.length - 1 && parts.length <= SERVER_ADDRESSES_MAX;
+  return isWhole ? [first, ...rest] : undefined;
 }
 
 /** Two ports joined by a dash, the first not above the last. */
@@ -147,6 +170,16 @@ function parsePortRange(text: string): PortRange | undefined {
   const first = Number(match?.[1]);
   const last = Number(match?.[2]);
   return first >= 1 && first <= last && last <= 65_535 ? { first, last } : undefined;
+}
+
+function parseRegistries(text: string): readonly string[] | undefined {
+  const names = parseList(text.toLowerCase());
+  return names.every((name) => REGISTRY.test(name)) && names.length <= MAX_REGISTRIES ? names : undefined;
+}
+
+/** What stands between commas. */
+function parseList(text: string): readonly string[] {
+  return text.split(",").flatMap((part) => part.trim() || []);
 }
 
 const FLAGS = [
@@ -163,6 +196,8 @@ const FLAGS = [
   "inet-down",
   "docker-socket",
   "state-dir",
+  "allow-registries",
+  "local-images",
   "geolocation",
 ] as const;
 

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { join, resolve } from "node:path";
-import type { Certificate, CertificateDependencies, Certificates } from "./certificate.ts";
+import type { CertificateDependencies, Certificates } from "./certificate.ts";
 import { systemClock } from "./clock.ts";
 import { checkDisks, createDisks } from "./disks/index.ts";
 import { isDiskLow } from "./disk-facts.ts";
@@ -17,9 +17,10 @@ import { fileNotes } from "./notes.ts";
 import type { Options } from "./options.ts";
 import { probePortOn } from "./ports.ts";
 import { prepareDocker, realMachine } from "./prepare-docker.ts";
+import { registryGate, resolveByHost } from "./registries.ts";
 import { startHost, type RunningHost } from "./run-host.ts";
 import { programRunner } from "./programs.ts";
-import { parseServerUrl } from "./server-url.ts";
+import type { ServerChoice } from "./servers.ts";
 import { createSshService } from "./ssh/service.ts";
 import { createSandbox } from "./tasks/sandbox.ts";
 import { prepareToolbox, TOOLBOX_PATH } from "./toolbox.ts";
@@ -55,11 +56,14 @@ export async function startReal(
   const toolbox = await prepareToolbox({ state_dir });
   if (!toolbox.ok) return toolbox.problem;
   const { directory } = toolbox.toolbox;
+  const servers = options.servers.choose(Math.random);
   const retakeInventory = () => takeInventory({ ...options, host_key, clock });
   const kernel_boot_id = readFirst("/proc/sys/kernel/random/boot_id") || randomUUID();
+  const certificates = certificateMaker(servers, { ...options, clock, log });
   const onFailure = (text: string) => (cause: unknown) => log.warn({ problem: String(cause) }, text);
   return startHost({
     ...options,
+    servers,
     clock,
     random: Math.random,
     log,
@@ -72,14 +76,15 @@ export async function startReal(
       port_range: options.port_range,
       // Behind a local resolver, Docker gives containers the servers that it asks.
       readResolvConf: () => ["/etc/resolv.conf", "/run/systemd/resolve/resolv.conf"].map(readFirst).join("\n"),
-      openRelay: relayOpener(options, log),
+      openRelay: relayOpener(servers, options, log),
     }),
     ssh: createSshService({ docker_socket, bind_address, state_dir, clock, random: Math.random, log }),
     common_mounts: [{ source: directory, target: TOOLBOX_PATH, is_read_only: true }],
     sandbox: createSandbox({ state_dir, toolbox_directory: directory }),
     inventory: await retakeInventory(),
     retakeInventory,
-    certificateFor: certificateMaker({ ...options, clock, log }),
+    certificateFor: async (instance_id) => (await certificates()).makeCertificate(instance_id),
+    renewCertificate: async (instance_id, key_pem) => (await certificates()).renewCertificate(instance_id, key_pem),
     isDiskLow: () => isDiskLow(storage.path),
     gpu_access: realGpuAccess({ state_dir, clock, log }),
     boot_id: options.boot_id ?? kernel_boot_id,
@@ -87,12 +92,13 @@ export async function startReal(
     notes_store: fileNotes(join(state_dir, `notes-${host_key}.json`), onFailure("the notes cannot be written")),
     proof_store: options.proofOf(host_key, onFailure(PROOF_PROBLEM)),
     isPortFree: probePortOn(bind_address),
+    refuseRegistry: registryGate({ allowed: options.allowed_registries, resolve: resolveByHost }),
     delay_ms: 0,
   });
 }
 
-function relayOpener({ server_url, port_range }: SettledOptions, log: Log) {
-  const api_url = parseServerUrl(server_url)?.api_url ?? server_url;
+function relayOpener(servers: ServerChoice, { port_range }: SettledOptions, log: Log) {
+  const api_url = () => servers.urls.api_url;
   const isForRenters = (port: number) => port >= port_range.first && port <= port_range.last;
   return async (place: NetworkAddress): Promise<Relay | undefined> => {
     const relay = await openRelay({ api_url, place, limits: RELAY_LIMITS, isForRenters, clock: systemClock, log });
@@ -103,11 +109,18 @@ function relayOpener({ server_url, port_range }: SettledOptions, log: Log) {
 
 /** Most hosts never make a certificate: what it takes is loaded for the first one. */
 function certificateMaker(
-  input: Omit<CertificateDependencies, "fetch">,
-): (instance_id: number) => Promise<Certificate> {
+  servers: ServerChoice,
+  { public_ipaddr, clock, log }: Omit<CertificateDependencies, "fetch" | "server_url">,
+): () => Promise<Certificates> {
   let certificates: Promise<Certificates> | undefined;
-  return async (instance_id) => {
-    certificates ??= import("./certificate.ts").then((loaded) => new loaded.Certificates({ ...input, fetch }));
-    return (await certificates).makeCertificate(instance_id);
-  };
+  return () =>
+    (certificates ??= import("./certificate.ts").then(
+      (loaded) =>
+        new loaded.Certificates({
+          ...{ public_ipaddr, clock, log, fetch },
+          get server_url() {
+            return servers.urls.socket_url;
+          },
+        }),
+    ));
 }

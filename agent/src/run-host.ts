@@ -1,4 +1,6 @@
+import { openAddressDoor } from "./address-door.ts";
 import type { Certificate } from "./certificate.ts";
+import { keepCertificates } from "./certificate-keeper.ts";
 import type { Clock } from "./clock.ts";
 import type { Disks } from "./disks/index.ts";
 import type { Engine, Mount } from "./engine.ts";
@@ -10,7 +12,9 @@ import type { Network } from "./network/network.ts";
 import type { Notes, NotesStore } from "./notes.ts";
 import type { PortProbe, PortRange } from "./ports.ts";
 import type { ProofStore } from "./proof.ts";
+import type { ServerChoice } from "./servers.ts";
 import { Session } from "./session.ts";
+import type { RefuseRegistry } from "./registries.ts";
 import type { SshService } from "./ssh/service.ts";
 import { AgentLines } from "./tasks/agent-lines.ts";
 import { TaskRunner } from "./tasks/runner.ts";
@@ -23,8 +27,7 @@ export type HostInput = {
   readonly clock: Clock;
   readonly random: () => number;
   readonly log: Log;
-  readonly server_url: string;
-  readonly token: string;
+  readonly servers: ServerChoice;
   readonly host_key: string;
   /** Of the hardware; what only pretends to be a machine has none. */
   readonly fingerprint?: string;
@@ -46,10 +49,15 @@ export type HostInput = {
   /** Whether the host is running out of room for images. */
   readonly isDiskLow: () => Promise<boolean>;
   readonly certificateFor?: (instance_id: number) => Promise<Certificate>;
+  /** The next certificate for the key that an instance has. */
+  readonly renewCertificate?: (instance_id: number, key_pem: string) => Promise<string>;
   readonly public_ipaddr: string;
   readonly bind_address: string;
   readonly port_range: PortRange;
   readonly isPortFree: PortProbe;
+  readonly refuseRegistry: RefuseRegistry;
+  /** Images of the host's owner that renters may use. */
+  readonly local_images: readonly string[];
   readonly notes_store: NotesStore;
   readonly proof_store?: ProofStore;
   /** How long to wait before the first connection. */
@@ -95,6 +103,7 @@ export function startHost(input: HostInput): RunningHost {
   const tasks = makeTasks(assembly);
   const tunnels = makeTunnels(assembly);
   const watch = makeWatch(assembly);
+  const stopRenewing = startRenewing(assembly);
   const session = new Session(
     {
       ...input,
@@ -103,6 +112,7 @@ export function startHost(input: HostInput): RunningHost {
       host,
       health: () => [...watch.health()],
       openTunnel: (request) => tunnels.open(request),
+      ...(input.engine.kind === "docker" ? { openAddressDoor: () => openAddressDoor(input) } : {}),
       onTask: (task) => tasks.run(task),
       onCancelTask: (task_id) => tasks.cancel(task_id),
       onConnected: () => tasks.resend(),
@@ -115,6 +125,7 @@ export function startHost(input: HostInput): RunningHost {
     session,
     async close() {
       session.close();
+      stopRenewing();
       watch.close();
       tasks.close();
       tunnels.close();
@@ -129,9 +140,10 @@ export function startHost(input: HostInput): RunningHost {
 
 function makeHost(assembly: Assembly): Host {
   const { input, log, notes, session, tasks } = assembly;
-  const { clock, engine, disks, network, ssh, boot_id, random, isPortFree, isDiskLow, certificateFor } = input;
+  const { clock, engine, disks, network, ssh, boot_id, random, isPortFree, isDiskLow, certificateFor, refuseRegistry } =
+    input;
   return new Host({
-    ...{ clock, engine, disks, network, ssh, boot_id, random, log, notes, isPortFree, isDiskLow },
+    ...{ clock, engine, disks, network, ssh, boot_id, random, log, notes, isPortFree, isDiskLow, refuseRegistry },
     settings: {
       spec: {
         host_key: input.host_key,
@@ -146,6 +158,7 @@ function makeHost(assembly: Assembly): Host {
       stop_grace_ms: STOP_GRACE_MS,
       lease_grace_ms: LEASE_GRACE_MS,
       common_mounts: input.common_mounts,
+      local_images: input.local_images,
     },
     onChange: (urgency) => session().changed(urgency),
     vacate: (instance_id) => tasks().vacate(instance_id),
@@ -153,11 +166,19 @@ function makeHost(assembly: Assembly): Host {
   });
 }
 
+function startRenewing({ input, log, host }: Assembly): () => void {
+  const { clock, disks, renewCertificate } = input;
+  if (!renewCertificate) return () => {};
+  const isRunning = (instance_id: number) => host().containerOf(instance_id)?.phase === "running";
+  return keepCertificates({ clock, log, disks, isRunning, renewCertificate });
+}
+
 function makeTasks({ input, log, lines, host, session }: Assembly): TaskRunner {
-  const { clock, engine, sandbox, disks, random, server_url, token } = input;
+  const { clock, engine, sandbox, disks, random, servers } = input;
   return new TaskRunner({
     ...{ clock, engine, log, sandbox, random },
-    dialTransfer: (transfer_id, side) => dialTransfer({ server_url, token, transfer_id, side }),
+    dialTransfer: (transfer_id, side) =>
+      dialTransfer({ server_url: servers.urls.socket_url, token: servers.bearer, transfer_id, side }),
     send: (message) => session().send(message),
     findInstance: (instance_id) => host().find(instance_id),
     volumeDirectory: (volume_id) => disks.volumeDirectory(volume_id),
@@ -166,15 +187,17 @@ function makeTasks({ input, log, lines, host, session }: Assembly): TaskRunner {
       if (kind === "volume" && sandbox) await awaitVolume({ clock, isThere }, signal);
     },
     guardImage: (image_id) => host().guardImage(image_id),
+    refuseRegistry: input.refuseRegistry,
     agentLines: (instance_id) => lines.of(instance_id),
   });
 }
 
 function makeTunnels({ input, log, host }: Assembly): Tunnels {
-  const { clock, server_url, token, ssh } = input;
+  const { clock, servers, ssh } = input;
   return createTunnels({
-    ...{ clock, log, server_url, ssh },
-    token: () => token,
+    ...{ clock, log, ssh },
+    server_url: () => servers.urls.socket_url,
+    token: () => servers.bearer,
     addressOf: (instance_id) => host().containerOf(instance_id)?.network?.ip_address,
   });
 }
@@ -206,5 +229,6 @@ async function describe({ input, inventory }: Assembly) {
     engine: { kind: engine.kind, version: version.ok ? version.value.slice(0, 64) : "" },
     machine: inventory.machine,
     gpus: [...inventory.gpus],
+    ...(engine.kind === "docker" ? { measures_line: true } : {}),
   };
 }

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { isOpenLine, parseServerUrl } from "./server-url.ts";
+import { parseServerUrl } from "../../protocol/index.ts";
+import { isOpenLine } from "./server-url.ts";
 
 describe("the address of the control plane", () => {
   for (const [text, api_url, socket_url] of [

@@ -1,6 +1,7 @@
 import { WebSocket, type RawData } from "ws";
 import {
   decodeServerMessage,
+  PROOF_HEADER,
   PROTOCOL_VERSION,
   type AgentMessage,
   type Desired,
@@ -13,6 +14,7 @@ import {
   type TaskResult,
   type Welcome,
 } from "../../protocol/index.ts";
+import type { AddressDoor } from "./address-door.ts";
 import { backOffDelay, type BackOff } from "./back-off.ts";
 import type { Clock } from "./clock.ts";
 import type { Host } from "./host.ts";
@@ -20,19 +22,19 @@ import { firstLease, isLive, renew, type Lease } from "./lease.ts";
 import type { Log } from "./log.ts";
 import type { Notes, NotesStore } from "./notes.ts";
 import { noProof, type ProofStore } from "./proof.ts";
+import type { ServerChoice } from "./servers.ts";
 
 export type SessionDependencies = {
   readonly clock: Clock;
   readonly random: () => number;
   readonly log: Log;
-  readonly server_url: string;
-  readonly token: string;
+  readonly servers: ServerChoice;
   readonly boot_id: string;
   readonly notes_store: NotesStore;
   /** What the control plane asks to see again at the next connection; an agent it starts itself is asked for nothing. */
   readonly proof_store?: ProofStore | undefined;
   readonly describe: () => Promise<
-    Omit<Hello, "kind" | "protocol_version" | "agent_version" | "boot_id" | "session_proof">
+    Omit<Hello, "kind" | "protocol_version" | "agent_version" | "boot_id" | "session_proof" | "address_port">
   >;
   readonly health: () => GpuHealth[];
   readonly host: Host;
@@ -41,6 +43,8 @@ export type SessionDependencies = {
   /** What is asked once, beside the desired set. */
   readonly onTask?: (task: Task) => void;
   readonly onCancelTask?: (task_id: string) => void;
+  /** Opens a port at which the server can call this host's public address. */
+  readonly openAddressDoor?: () => Promise<AddressDoor | undefined>;
   /** The server has welcomed this agent: what could not be sent before can be sent now. */
   readonly onConnected?: () => void;
 };
@@ -62,12 +66,13 @@ const MAX_TICK_MS = 1_000;
 const MIN_TICK_MS = 5;
 /** Of what happens while nobody can be told, and the power may go, so much may be lost. */
 const NOTE_EVERY_MS = 5_000;
-const VIOLATION = 1008;
+const [NORMAL_CLOSURE, VIOLATION] = [1000, 1008];
 
 type Outstanding = { readonly sequence: number; readonly sent_at_ms: number; readonly finals: readonly string[] };
 type Connection = {
   readonly socket: WebSocket;
   readonly opened_at_ms: number;
+  readonly address_door: AddressDoor | undefined;
   hello_at_ms: number;
   welcome: Welcome | undefined;
   /** What the welcome gave is not on the disk. */
@@ -147,9 +152,11 @@ export class Session {
   async #connect(): Promise<void> {
     if (this.#closing.signal.aborted) return;
     const description = await this.#deps.describe();
-    if (this.#closing.signal.aborted) return;
-    const socket = new WebSocket(this.#deps.server_url, {
-      headers: { authorization: `Bearer ${this.#deps.token}` },
+    const address_door = await this.#deps.openAddressDoor?.();
+    if (this.#closing.signal.aborted) return address_door?.close();
+    const { socket_url, headers, isAnsweredBy } = this.#deps.servers.dial();
+    const socket = new WebSocket(socket_url, {
+      headers,
       perMessageDeflate: false,
       maxPayload: MAX_MESSAGE_BYTES,
       handshakeTimeout: HANDSHAKE_TIMEOUT_MS,
@@ -157,6 +164,7 @@ export class Session {
     const connection: Connection = {
       socket,
       opened_at_ms: this.#deps.clock.monotonicMs(),
+      address_door,
       hello_at_ms: 0,
       welcome: undefined,
       is_proof_lost: false,
@@ -165,21 +173,44 @@ export class Session {
       outstanding: [],
     };
     this.#connection = connection;
+    socket.on("upgrade", ({ headers: answered }) => {
+      const proof = answered[PROOF_HEADER];
+      if (isAnsweredBy(Array.isArray(proof) ? proof[0] : proof)) return;
+      this.#deps.log.warn(
+        { address: socket_url },
+        "no server of this installation answers there: nothing is said to it",
+      );
+      socket.terminate();
+    });
     socket.on("open", () => {
       connection.hello_at_ms = this.#deps.clock.monotonicMs();
       const { boot_id } = this.#deps;
       const versions = { protocol_version: PROTOCOL_VERSION, agent_version: AGENT_VERSION };
-      send(socket, { kind: "hello", ...versions, boot_id, ...description, session_proof: this.#proofs.load() });
+      const door = address_door === undefined ? {} : { address_port: address_door.port };
+      send(socket, {
+        kind: "hello",
+        ...versions,
+        boot_id,
+        ...description,
+        ...door,
+        session_proof: this.#proofs.load(),
+      });
     });
     socket.on("message", (data, isBinary) => this.#onData(connection, data, isBinary));
     socket.on("error", (error) => this.#deps.log.warn({ problem: error.message }, "connection problem"));
-    socket.on("close", (code, reason) => this.#onClose(connection, code, reason.toString()));
+    socket.on("close", (code, reason) => {
+      address_door?.close();
+      this.#onClose(connection, code, reason.toString());
+    });
   }
 
   #onClose(connection: Connection, code: number, reason: string): void {
     if (this.#connection !== connection) return;
     this.#connection = undefined;
-    const delay_ms = backOffDelay(RECONNECT, this.#attempts, this.#deps.random());
+    const { servers, random } = this.#deps;
+    // Its own goodbye sends it nowhere else; whatever else ends a connection may have ended its server.
+    if (code !== NORMAL_CLOSURE || this.#attempts > 0) servers.next();
+    const delay_ms = backOffDelay(RECONNECT, Math.floor(this.#attempts / servers.count), random());
     this.#attempts += 1;
     this.#deps.log.info({ code, reason, delay_ms: Math.round(delay_ms) }, "disconnected, connecting again");
     void this.begin(delay_ms);
@@ -209,13 +240,16 @@ export class Session {
     const level = this.#refusedFor === code ? "debug" : "warn";
     this.#deps.log[level]({ code, text: message }, "the server refuses this agent");
     this.#refusedFor = code;
-    this.#attempts = ATTEMPT_AFTER_REFUSAL;
+    this.#attempts = ATTEMPT_AFTER_REFUSAL * this.#deps.servers.count;
     connection.socket.close(1000);
   }
 
   #onWelcome(connection: Connection, welcome: Welcome): void {
     connection.welcome = welcome;
+    if (welcome.address_nonce === undefined) connection.address_door?.close();
+    else connection.address_door?.answer(welcome.address_nonce);
     this.#refusedFor = undefined;
+    this.#deps.servers.welcomed(welcome.servers);
     connection.is_proof_lost = welcome.session_proof !== "" && !this.#proofs.keep(welcome.session_proof);
     this.#lease = { ...this.#lease, lease_ms: welcome.lease_ms };
     this.#deps.log.info({ machine_id: welcome.machine_id, heartbeat_ms: welcome.heartbeat_ms }, "connected");
@@ -239,8 +273,9 @@ export class Session {
 
   #onAcknowledge(
     connection: Connection,
-    { sequence, heartbeat_ms }: Extract<ServerMessage, { kind: "acknowledge" }>,
+    { sequence, heartbeat_ms, server_addresses }: Extract<ServerMessage, { kind: "acknowledge" }>,
   ): void {
+    this.#deps.servers.hear(server_addresses);
     if (sequence > connection.sequence) return this.#violation(connection, "acknowledges what was never sent");
     const found = connection.outstanding.find((report) => report.sequence === sequence);
     if (!found) return;

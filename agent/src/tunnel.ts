@@ -3,14 +3,15 @@ import { WebSocket } from "ws";
 import type { OpenTunnel } from "../../protocol/index.ts";
 import type { Clock } from "./clock.ts";
 import type { Log } from "./log.ts";
+import { answerLineProbe } from "./line-probe.ts";
 import { bridge } from "./tunnel-bridge.ts";
 
 export type TunnelDependencies = {
   readonly clock: Clock;
   readonly log: Log;
-  /** The control plane's address, as for the session: `wss://…/agent`. */
-  readonly server_url: string;
-  /** Asked at each tunnel: a credential may be replaced while the agent runs. */
+  /** Where the server is that has the session now, as for the session: `wss://…/agent`. */
+  readonly server_url: () => string;
+  /** What is shown there. */
   readonly token: () => string;
   /** The SSH server of this host; undefined where there is none. It opens its tunnels itself. */
   readonly ssh: { connectTunnel(instance_id: number, url: string, token: string): void } | undefined;
@@ -38,7 +39,7 @@ export function createTunnels(deps: TunnelDependencies): Tunnels {
   const open_tunnels = new Set<WebSocket>();
 
   const dial = (tunnel_id: string): WebSocket => {
-    const tunnel = new WebSocket(tunnelUrl(deps.server_url, tunnel_id), {
+    const tunnel = new WebSocket(tunnelUrl(deps.server_url(), tunnel_id), {
       headers: { authorization: `Bearer ${deps.token()}` },
       perMessageDeflate: false,
       maxPayload: MAX_MESSAGE_BYTES,
@@ -70,7 +71,8 @@ export function createTunnels(deps: TunnelDependencies): Tunnels {
     open(request) {
       const { instance_id, tunnel_id, service } = request;
       if (service === "jupyter") return toJupyter(request);
-      if (deps.ssh) return deps.ssh.connectTunnel(instance_id, tunnelUrl(deps.server_url, tunnel_id), deps.token());
+      if (service === "line") return answerLineProbe(dial(tunnel_id), deps.clock);
+      if (deps.ssh) return deps.ssh.connectTunnel(instance_id, tunnelUrl(deps.server_url(), tunnel_id), deps.token());
       // The server need not wait in vain for what is not here.
       const tunnel = dial(tunnel_id);
       tunnel.once("open", () => tunnel.close(NOWHERE, "no SSH server"));

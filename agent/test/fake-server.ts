@@ -1,12 +1,17 @@
+import { createHmac } from "node:crypto";
 import { createServer, type IncomingMessage, type RequestListener } from "node:http";
 import { once } from "node:events";
 import { WebSocketServer, type WebSocket } from "ws";
 import {
+  CHALLENGE_HEADER,
   decodeAgentMessage,
+  PROOF_HEADER,
+  proofText,
   type DesiredInstance,
   type Hello,
   type ObservedInstance,
   type Report,
+  type ServerList,
   type ServerMessage,
   type TaskProgress,
   type TaskResult,
@@ -39,6 +44,10 @@ export class FakeServer {
   asked_heartbeat_ms: number | undefined;
   /** While false, nobody is welcomed. */
   welcomes = true;
+  /** What the next welcome tells of other servers. */
+  servers: ServerList | undefined;
+  /** How it proves to agents that it is a server of their installation: with this key, under this address. */
+  identity: { readonly key: string; readonly address: string } | undefined;
   /** While false, nobody is told what is desired: reading it takes long. */
   tells = true;
   #desired: readonly DesiredInstance[] | undefined;
@@ -52,6 +61,13 @@ export class FakeServer {
   /** Reachable on `address` only. */
   static async listen(port = 0, address = "127.0.0.1"): Promise<FakeServer> {
     const server = new FakeServer();
+    server.#ws.on("headers", (headers, request) => {
+      const challenge = String(request.headers[CHALLENGE_HEADER] ?? "");
+      const { identity } = server;
+      const text = identity && proofText(identity.address, challenge);
+      if (identity === undefined || text === undefined) return;
+      headers.push(`${PROOF_HEADER}: ${createHmac("sha256", identity.key).update(text).digest("base64url")}`);
+    });
     server.#http.on("upgrade", (request: IncomingMessage, socket, head) => {
       server.authorizations.push(request.headers.authorization);
       server.#ws.handleUpgrade(request, socket, head, (ws) => server.#onConnection(ws));
@@ -131,6 +147,11 @@ export class FakeServer {
     });
   }
 
+  /** Where it answers requests. */
+  get api_url(): string {
+    return this.url.replace(/^ws/, "http").replace(/\/agent$/, "");
+  }
+
   async close(): Promise<void> {
     for (const client of this.#ws.clients) client.terminate();
     this.#ws.close();
@@ -160,6 +181,7 @@ export class FakeServer {
             heartbeat_ms,
             lease_ms,
             session_proof: this.session_proof,
+            ...(this.servers === undefined ? {} : { servers: this.servers }),
           });
           this.#pushDesired(socket);
         }

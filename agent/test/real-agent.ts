@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { docker } from "../../test/support/docker.ts";
+import { docker, OPEN_HOST } from "../../test/support/docker.ts";
 import { removeRemains } from "../../test/support/host-remains.ts";
 import { LABEL_HOST, LABEL_INSTANCE } from "../src/identity.ts";
 import { FakeServer, TOKEN } from "./fake-server.ts";
@@ -49,7 +49,13 @@ export class RealAgent {
   spawn(): void {
     const { server, host_key, state_dir } = this;
     const args = ["--server", server.url, "--host-key", host_key, "--state-dir", state_dir, "--no-install"];
-    const env = { MALLOC_ARENA_MAX: "1", ...process.env, BERTH_AGENT_TOKEN: TOKEN, BERTH_LOG_LEVEL: "warn" };
+    const env = {
+      ...OPEN_HOST,
+      MALLOC_ARENA_MAX: "1",
+      ...process.env,
+      BERTH_AGENT_TOKEN: TOKEN,
+      BERTH_LOG_LEVEL: "warn",
+    };
     const node = [process.execPath, "--max-semi-space-size=1", "--v8-pool-size=1"];
     const [program = "", ...words] = [...this.#prefix, ...node, MAIN, ...args, ...this.#flags];
     this.#child = spawn(program, words, {

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { afterEach, beforeEach } from "node:test";
+import { parseServerUrl } from "../../protocol/index.ts";
 import { simulatedDisks } from "../src/disks/index.ts";
 import type { Engine } from "../src/engine.ts";
 import { noGpuAccess } from "../src/gpu/index.ts";
@@ -8,7 +9,10 @@ import { silentLog, type Log } from "../src/log.ts";
 import { noNetwork } from "../src/network/network.ts";
 import type { Notes, NotesStore } from "../src/notes.ts";
 import type { ProofStore } from "../src/proof.ts";
+import { noRegistries } from "../src/registries.ts";
 import { startHost, type RunningHost } from "../src/run-host.ts";
+import { KnownServers } from "../src/servers.ts";
+import type { KeptServers } from "../src/servers-store.ts";
 import { createSimulatedEngine } from "../src/simulated/engine.ts";
 import { inventMachine } from "../src/simulated/machine.ts";
 import { FakeServer, TOKEN } from "./fake-server.ts";
@@ -37,6 +41,14 @@ export type SessionWorld = {
   readonly running: () => Promise<number>;
 };
 
+/** An agent that joined at this server, and keeps what it is told of others while the test lasts. */
+function knownOf(url: string): KnownServers {
+  const home = parseServerUrl(url);
+  assert.ok(home);
+  let kept: KeptServers | undefined;
+  return new KnownServers({ home, token: TOKEN, store: { load: () => kept, save: (servers) => (kept = servers) } });
+}
+
 /** Gives each test of the surrounding `describe` a new server, clock and engine, and tidies up after it. */
 export function useSessionWorld(): SessionWorld {
   let server: FakeServer;
@@ -56,8 +68,7 @@ export function useSessionWorld(): SessionWorld {
       clock,
       random: () => 0.5,
       log: silentLog,
-      server_url: server.url,
-      token: TOKEN,
+      servers: knownOf(server.url).choose(() => 0.5),
       host_key: HOST_KEY,
       boot_id: "boot-1",
       engine,
@@ -73,6 +84,8 @@ export function useSessionWorld(): SessionWorld {
       bind_address: public_ipaddr,
       port_range,
       isPortFree: () => Promise.resolve(true),
+      refuseRegistry: noRegistries,
+      local_images: [],
       notes_store: notebook(),
       delay_ms: 0,
       ...changes,

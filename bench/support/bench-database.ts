@@ -10,6 +10,7 @@ import { migrate } from "../../server/src/db/migrate.ts";
 import { withTransaction } from "../../server/src/db/transaction.ts";
 import { bootstrapAdmin } from "../../server/src/domains/accounts/index.ts";
 import { processorMsWithChildren } from "./processes.ts";
+import { aFactKeeper } from "../../test/support/facts.ts";
 
 const MIGRATIONS = path.join(import.meta.dirname, "../../server/migrations");
 const POSTMASTER_PID = "postgres/cluster/postmaster.pid";
@@ -34,7 +35,7 @@ export async function startBenchDatabase(): Promise<BenchDatabase> {
   const postgres = await startEmbeddedPostgres({ dataDir, clock: systemClock, log });
   const { connectionString } = postgres;
   await migrate({ connectionString }, { directory: MIGRATIONS, clock: systemClock });
-  const database = connect({ connectionString, max: CONNECTIONS }, log);
+  const database = connect({ connectionString, max: CONNECTIONS }, log, aFactKeeper());
   await withTransaction(database, systemClock, (tx) =>
     bootstrapAdmin(tx, { email: "admin@bench.example", hasKey: false, random: randomBytes }),
   );

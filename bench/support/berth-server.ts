@@ -8,11 +8,14 @@ import { connect, type Database } from "../../server/src/db/connect.ts";
 import { startEmbeddedPostgres } from "../../server/src/db/embedded/postgres.ts";
 import { unmountBelow } from "../../test/support/mounts.ts";
 import { MEMORY_FLAGS } from "../../cli/src/commands/server/up.ts";
+import { aFactKeeper } from "../../test/support/facts.ts";
 
 const MAIN = path.join(import.meta.dirname, "../../server/src/main.ts");
 /** Such as `--cpu-prof --cpu-prof-dir=profiles`: where the server spends its time. */
 const ARGUMENTS_FOR_NODE = process.env["BERTH_BENCH_NODE_ARGUMENTS"]?.split(" ") ?? [];
 const UNLIMITED = { per_second: 1_000_000, burst: 1_000_000 };
+/** Rate limits that no benchmark meets. Servers that share a database need the same. */
+export const NO_RATE_LIMITS = JSON.stringify({ default: UNLIMITED, keys: UNLIMITED, money: UNLIMITED });
 const POSTMASTER_PID = "postgres/cluster/postmaster.pid";
 
 export type BenchServer = {
@@ -47,7 +50,6 @@ export async function startBenchServer(
   await chmod(dataDir, 0o711);
   const log = createLog("silent");
   const postgres = await startEmbeddedPostgres({ dataDir, clock: systemClock, log });
-  const limits = { default: UNLIMITED, keys: UNLIMITED, money: UNLIMITED };
   const removeDatabase = async () => {
     await postgres.stop();
     await unmountBelow(dataDir);
@@ -57,7 +59,7 @@ export async function startBenchServer(
     environment: {
       DATABASE_URL: postgres.connectionString,
       BERTH_DATA_DIR: dataDir,
-      BERTH_RATE_LIMITS: JSON.stringify(limits),
+      BERTH_RATE_LIMITS: NO_RATE_LIMITS,
       BERTH_NO_AGENT: "1",
       ...environment,
     },
@@ -66,7 +68,7 @@ export async function startBenchServer(
     await removeDatabase();
     throw error;
   });
-  const database = connect({ connectionString: postgres.connectionString, max: connections }, log);
+  const database = connect({ connectionString: postgres.connectionString, max: connections }, log, aFactKeeper());
   return {
     url,
     port: Number(new URL(url).port),

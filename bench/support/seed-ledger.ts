@@ -1,5 +1,12 @@
 import type pg from "pg";
 import type { Database } from "../../server/src/db/connect.ts";
+import { asId, type UserId } from "../../server/src/base/ids.ts";
+import { nanos } from "../../server/src/base/money.ts";
+import { withTransaction } from "../../server/src/db/transaction.ts";
+import { creditOf, ISSUANCE, postTransfer } from "../../server/src/domains/ledger/index.ts";
+import { findLinkHash, findNextLink } from "../../server/src/domains/reconciliation/fact-store.ts";
+import { insertSeal, type AuditSeal } from "../../server/src/domains/reconciliation/seal-store.ts";
+import { ManualClock } from "../../test/support/manual-clock.ts";
 import { seedInstances } from "./seed-instances.ts";
 import { seedMachines } from "./seed.ts";
 
@@ -44,7 +51,7 @@ export async function seedLedger(
   await pool.query("select ledger_make_accounts($1, array_fill('earnings'::text, array[cardinality($1::integer[])]))", [
     hostIds,
   ]);
-  await grant(pool, startAt);
+  await grant(database, renterIds, startAt);
   await prepareContracts(pool);
   const indexes = await dropIndexes(pool);
   for (let first = 0; first < hours; first += HOURS_PER_STATEMENT) {
@@ -57,13 +64,21 @@ export async function seedLedger(
   return { renterIds, hostIds };
 }
 
-async function grant(pool: pg.Pool, startAt: Date): Promise<void> {
-  await pool.query(
-    `insert into ledger_transfers (key, debit_account_id, credit_account_id, amount_nanos, code, cause, description, created_at)
-     select 'bench:' || a.id, house.id, a.id, $2, 'credit_granted', '{}', 'credit for a benchmark', $1
-     from ledger_accounts a cross join ledger_accounts house where a.kind = 'credit' and house.kind = 'issuance'`,
-    [startAt, CREDIT_NANOS],
-  );
+/** By the ledger itself, since each grant needs its fact. */
+async function grant(database: Database, renterIds: readonly number[], startAt: Date): Promise<void> {
+  await withTransaction(database, new ManualClock(startAt.getTime()), async (tx) => {
+    for (const id of renterIds) {
+      await postTransfer(tx, {
+        key: `bench:${id}`,
+        debit: ISSUANCE,
+        credit: creditOf(asId<UserId>(id)),
+        amount: nanos(CREDIT_NANOS),
+        code: "credit_granted",
+        cause: {},
+        description: "credit for a benchmark",
+      });
+    }
+  });
 }
 
 /** Who pays whom how much in an hour, by place. */
@@ -148,25 +163,33 @@ async function concludeFacts(pool: pg.Pool, endAt: Date): Promise<void> {
   ]);
 }
 
+type ReadUpTo = Pick<AuditSeal, "nextTransferId" | "nextLineId" | "transferCount" | "lineCount">;
+
 /**
  * What an audit of everything before this day (UTC) would have left, without the audit, which takes minutes for each million
  * lines: where each contract is charged up to, and what was moved. The checksums, which an ordinary audit does not read, are
  * left out. Only for instances that have one run and were charged for every hour.
  */
 export async function sealUnread(
-  { pool }: Database,
+  database: Database,
   now: Date,
 ): Promise<{ readonly isSealed: boolean; readonly checks: readonly never[] }> {
+  const { pool } = database;
   const untilAt = new Date(Math.floor(now.getTime() / DAY_MS) * DAY_MS);
-  await pool.query(
-    `insert into audit_seals (until_at, next_transfer_id, next_line_id, transfer_count, line_count, transfers_sha256,
-       lines_sha256, sealed_at)
-     select $1, (select id from ledger_transfers where created_at >= $1 order by id limit 1),
-       (select id from charge_lines where charged_at >= $1 order by id limit 1),
-       (select count(*) from ledger_transfers where created_at < $1), (select count(*) from charge_lines where charged_at < $1),
-       repeat('0', 64), repeat('0', 64), $2`,
-    [untilAt, now],
+  const { rows } = await pool.query<ReadUpTo>(
+    `select (select id from ledger_transfers where created_at >= $1 order by id limit 1) as "nextTransferId",
+       (select id from charge_lines where charged_at >= $1 order by id limit 1) as "nextLineId",
+       (select count(*) from ledger_transfers where created_at < $1) as "transferCount",
+       (select count(*) from charge_lines where charged_at < $1) as "lineCount"`,
+    [untilAt],
   );
+  const [readUpTo] = rows;
+  if (readUpTo === undefined) throw new Error("there is nothing to seal");
+  const nextFactLink = await findNextLink(database.kysely, untilAt, 1n);
+  const factsSha256 = (await findLinkHash(database.kysely, nextFactLink - 1n)) ?? "";
+  const unread = { transfersSha256: "0".repeat(64), linesSha256: "0".repeat(64) };
+  const seal = { untilAt, ...readUpTo, ...unread, nextFactLink, factsSha256, nextEventId: 1n };
+  await withTransaction(database, new ManualClock(now.getTime()), (tx) => insertSeal(tx, seal));
   await pool.query(
     `insert into audit_sums (account_id, posted_nanos)
      select account_id, sum(amount) from (

@@ -152,9 +152,14 @@ async function insertMachines({ pool }: Database, machines: readonly Invented[])
     [json],
   );
   await pool.query(
-    `insert into offers (machine_id, device_count, created_at)
-     select (new -> 'row' ->> 'id')::integer, size, now()
+    `insert into offers (machine_id, device_count, created_at, price_device_nanos_per_hour, price_disk_nanos_per_gb_month,
+       price_inet_up_nanos_per_gb, price_inet_down_nanos_per_gb, credit_discount_max_permille, end_at, is_verified,
+       hosting_type)
+     select machines.id, size, now(), price_device_nanos_per_hour, price_disk_nanos_per_gb_month,
+       price_inet_up_nanos_per_gb, price_inet_down_nanos_per_gb, credit_discount_max_permille, offer_end_at,
+       verification = 'verified', hosting_type
      from jsonb_array_elements($1::jsonb) as new
+     join machines on machines.id = (new -> 'row' ->> 'id')::integer
      cross join lateral generate_series(1, (new ->> 'gpus')::integer) as size`,
     [json],
   );

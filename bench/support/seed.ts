@@ -163,7 +163,7 @@ export async function listSingleOffers(database: Database): Promise<readonly num
   return rows.map(({ id }) => id);
 }
 
-const OFFERS_WAIT_MS = 120_000;
+const OFFERS_WAIT_MS = 900_000;
 
 /** Waits until the server's market shows offers of all these machines, so that reading them is not measured. */
 export async function waitForOffers(server: BenchServer, machineCount: number): Promise<void> {

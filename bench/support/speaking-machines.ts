@@ -30,13 +30,16 @@ export class SpeakingMachines {
     this.startMs = clock.now().getTime();
     const byMachine = Map.groupBy(instances, ({ machineId }) => machineId);
     this.heartbeatMs = heartbeatMs(byMachine.size, LEASE_MS);
-    const recorder = new ReportRecorder(database, pacedBy(clock), { leaseMs: LEASE_MS, gatherMs: GATHER_MS });
+    const recorder = new ReportRecorder(database, pacedBy(clock), {
+      ...{ leaseMs: LEASE_MS, gatherMs: GATHER_MS },
+      serverId: () => undefined,
+    });
     const log = createLog("silent");
     this.machines = [...byMachine].map(([machineId, own]) => {
       // As the server makes one for a connection. It never opens: what is said to the agent goes nowhere.
       const socket: WebSocket = Reflect.construct(WebSocket, [null, undefined, {}]);
       const session = new AgentSession(socket, machineId, portsOf(recorder, this.heartbeatMs), { clock, log });
-      session.start({ machineId, sessionNumber: 1, sessionProof: "", leaseMs: LEASE_MS });
+      session.start({ machineId, sessionNumber: 0, sessionProof: "", leaseMs: LEASE_MS });
       return { session, socket, instanceIds: own.map(({ id }) => id) };
     });
   }
@@ -120,6 +123,7 @@ function portsOf(recorder: ReportRecorder, everyMs: number) {
     loadTasks: async () => ({ tasks: [], cancelledIds: [] }),
     confirmProof: async () => {},
     recordTask: async () => {},
+    serverAddresses: () => [],
     heartbeatMs: () => everyMs,
   };
 }

@@ -69,18 +69,38 @@ const invoice = {
       source: "instance-5",
       type: "gpu",
       description: "Instance 5: GPU",
-      start: 1,
-      end: 2,
+      start: at("2026-03-01T10:00:00Z"),
+      end: at("2026-03-20T12:30:00Z"),
       quantity: 24.6,
       unit: "h",
       rate: "0.5",
       is_rate_average: false,
-      amount: 12.3,
+      amount: 12.1,
+      unpaid: "0",
+    },
+    {
+      source: "instance-5",
+      type: "fee",
+      description: "Instance 5: Fee for an early end",
+      start: at("2026-03-20T12:30:00Z"),
+      end: at("2026-03-20T12:30:00Z"),
+      quantity: 1,
+      unit: "",
+      rate: "0.2",
+      is_rate_average: false,
+      amount: 0.2,
       unpaid: "0",
     },
   ],
   net: 12.3,
-  tax: { percent: "0", amount: 0, note: "No tax is charged." },
+  tax: {
+    percent: "0",
+    amount: 0,
+    note: "No tax is charged.",
+    name: "VAT",
+    country: "FR",
+    is_reverse_charge: true,
+  },
   balance: { opening: 20, entries: [], usage: 12.3, rounding: 0, closing: 7.7 },
 };
 
@@ -88,7 +108,9 @@ test("an invoice shows its lines and how the balance went", async (t) => {
   const { berth } = await answer(t, { "GET /api/v0/invoice_documents/2026-000042/": { body: invoice } });
   const { code, stdout } = await berth("billing", "invoice", "2026-000042");
   assert.equal(code, 0);
-  assert.match(stdout, /Instance 5: GPU {2}24\.6 h +\$0\.5 +\$12\.30\n/);
+  assert.match(stdout, /Instance 5: GPU +2026-03-01 10:00 {2}2026-03-20 12:30 +24\.6 h +\$0\.5 +\$12\.10\n/);
+  assert.match(stdout, /VAT \(reverse charge\) +\$0\.00\n/);
+  assert.match(stdout, /Fee for an early end +2026-03-20 12:30 {2}2026-03-20 12:30 +- +- +\$0\.20\n/);
   assert.match(stdout, /Opening balance +\$20\.00\nUsage of this invoice {2}-\$12\.30\nClosing balance +\$7\.70\n/);
   assert.deepEqual(JSON.parse((await berth("billing", "invoice", "2026-000042", "--json")).stdout), invoice);
 });
@@ -105,6 +127,87 @@ test("an invoice is written as the PDF that the server made; a refusal writes no
   const refused = await berth("billing", "invoice", "2026-000043", "--pdf", path.join(directory, "other.pdf"));
   assert.equal(refused.code, 1);
   assert.match(refused.stderr, /There is nothing\./);
+});
+
+const receipt = {
+  success: true,
+  number: "2026-R000007",
+  kind: "receipt",
+  issued_at: at("2026-03-01T02:00:00Z"),
+  period_start: null,
+  period_end: null,
+  refers_to: null,
+  total: 25,
+  currency: "USD",
+  seller: { name: "Nord", address: ["1 Mill Lane"], tax_id: "DE1" },
+  buyer: { name: "Ada", address: [], tax_id: "", user_id: 3, email: "ada@example.com" },
+  referred_by: [{ number: "2026-R000009", kind: "receipt", refers_to: "2026-R000007", total: -5 }],
+  receipt: { event: "payment", amount: 25, amount_exact: "25", paid_at: 0, method: "Card", payment_id: 4 },
+  invoice: null,
+  shown: {
+    title: "Receipt",
+    subtitle: "",
+    facts: [{ name: "Number", value: "2026-R000007" }],
+    tables: [
+      {
+        caption: "Payment in USD",
+        columns: ["What", "Paid by", "Amount"],
+        rows: [{ cells: ["Payment received", "Card", "25.00"], note: "2026-03-01 01:59 UTC" }],
+        totals: [{ label: "Paid in USD", amount: "25.00" }],
+      },
+    ],
+    notes: ["This receipt is no invoice."],
+  },
+};
+
+test("documents of every kind are in one list, and each is shown with what refers to it", async (t) => {
+  const { berth, received } = await answer(t, {
+    "GET /api/v0/billing/documents/": { body: page([receipt]) },
+    "GET /api/v0/billing/documents/2026-R000007/": { body: receipt },
+  });
+  const list = await berth("billing", "documents", "--kind", "receipt");
+  assert.match(list.stdout, /2026-R000007 {2}receipt {2}2026-03-01 +- +\$25\.00/);
+  assert.match(received[0]?.[0] ?? "", /kind=receipt/);
+  const { stdout } = await berth("billing", "document", "2026-R000007");
+  assert.match(
+    stdout,
+    /Payment in USD\nWHAT +PAID BY +AMOUNT\nPayment received \(2026-03-01 01:59 UTC\) {2}Card +25\.00\n/,
+  );
+  assert.match(stdout, /Paid in USD +- +25\.00\n/);
+  assert.match(stdout, /Corrected by receipt 2026-R000009\.\n$/);
+});
+
+test("a document is written as the file that the server made", async (t) => {
+  const directory = mkdtempSync(path.join(tmpdir(), "berth-document-"));
+  t.after(() => rmSync(directory, { recursive: true }));
+  const file = path.join(directory, "receipt.html");
+  const { berth } = await answer(t, { "GET /api/v0/billing/documents/2026-R000007/page/": { body: "page" } });
+  const { stdout } = await berth("billing", "document", "2026-R000007", "--page", file);
+  assert.equal(stdout, `Document 2026-R000007 is in ${file}.\n`);
+  assert.equal(readFileSync(file, "utf8"), '"page"');
+});
+
+test("billing details are changed as given, and shown as they are", async (t) => {
+  const user = {
+    fullname: "Nord GmbH",
+    billaddress_line1: "1 Mill Lane",
+    billaddress_line2: "",
+    billaddress_zip: "20095",
+    billaddress_city: "Hamburg",
+    billaddress_country: "DE",
+    taxinfo: "DE123",
+  };
+  const { berth, received } = await answer(t, {
+    "PUT /api/v0/users/": { body: { success: true, msg: "" } },
+    "GET /api/v0/users/current/": { body: user },
+  });
+  const { stdout } = await berth("billing", "details", "--name", "Nord GmbH", "--country", "de", "--tax-id", "DE123");
+  assert.match(stdout, /Name +Nord GmbH\nAddress +1 Mill Lane\nTown +20095 Hamburg\nCountry +DE\nTax id +DE123\n/);
+  assert.deepEqual(received[0]?.[1], { fullname: "Nord GmbH", billaddress_country: "DE", taxinfo: "DE123" });
+  await berth("billing", "details");
+  assert.equal(received.length, 3, "without options nothing is changed");
+  const refused = await berth("billing", "details", "--country", "Germany");
+  assert.match(refused.stderr, /two letters/);
 });
 
 test("movements are signed as their owner sees them", async (t) => {

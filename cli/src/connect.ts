@@ -11,11 +11,11 @@ export type ConnectionOptions = {
 };
 
 /**
- * A client of the server that the options, the environment or the data directory name, in this order; the server writes
+ * A client of the servers that the options, the environment or the data directory name, in this order; the server writes
  * `server.url` and `admin.key` there.
  */
 export function connect(options: ConnectionOptions): Client {
-  const url = addressOf(options);
+  const baseUrl = addressesOf(options);
   const key = options.key ?? readServerFile(options.dataDir, "admin.key");
   if (key === undefined) {
     throw new UserError(
@@ -23,11 +23,11 @@ export function connect(options: ConnectionOptions): Client {
       "Give one with --key or BERTH_API_KEY.",
     );
   }
-  return createClient({ baseUrl: url, apiKey: key });
+  return createClient({ baseUrl, apiKey: key });
 }
 
-/** Where that server answers. */
-export function addressOf(options: ConnectionOptions): string {
+/** Where these servers answer; more than one only where they were named. */
+export function addressesOf(options: ConnectionOptions): readonly string[] {
   const url = options.url ?? readServerFile(options.dataDir, "server.url");
   if (url === undefined) {
     const file = path.join(options.dataDir, "server.url");
@@ -36,8 +36,16 @@ export function addressOf(options: ConnectionOptions): string {
       "Start one with `berth up`, or name one with --url, --data-dir or BERTH_URL.",
     );
   }
-  if (!URL.canParse(url)) throw new UserError(`${url} is not an address.`, "Write it like http://127.0.0.1:8080.", 2);
-  return url;
+  const addresses = url.split(",").map((part) => part.trim());
+  for (const address of addresses) {
+    if (URL.canParse(address)) continue;
+    throw new UserError(`${address || "''"} is not an address.`, "Write it like http://127.0.0.1:8080.", 2);
+  }
+  if (new Set(addresses.map((address) => new URL(address).protocol)).size > 1) {
+    const reason = "The key would be readable at the others whenever the first one is away.";
+    throw new UserError("Either all addresses of servers begin with https, or none of them.", reason, 2);
+  }
+  return addresses;
 }
 
 function readServerFile(dataDir: string, name: string): string | undefined {

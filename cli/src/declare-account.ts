@@ -18,4 +18,12 @@ export function declareAccountCommands(program: Command): void {
     .option("--from <date>", "not before, such as 2026-01-31")
     .option("--to <date>", "not after")
     .action(async (options) => (await import("./commands/account/invoices.ts")).listInvoices(options));
+
+  const email = program.command("email").description("prove that your account's address is yours");
+  serverCommand(email, "prove", "have a token mailed to your address").action(async (options) =>
+    (await import("./commands/account/email.ts")).requestProof(options),
+  );
+  serverCommand(email, "confirm", "prove your address with the token from the mail")
+    .argument("<token>", "as the mail has it")
+    .action(async (token, options) => (await import("./commands/account/email.ts")).confirmEmail(token, options));
 }

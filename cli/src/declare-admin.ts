@@ -17,8 +17,17 @@ export function declareAdminCommands(program: Command): void {
   adminCommand(admin, "credit", "add credit to an account")
     .argument("<email>", "e-mail address of the user", parseEmail)
     .argument("<dollars>", "how much", parseAmount)
+    .option("--paid-by <text>", "how the user paid for it, such as a wire transfer: the user gets a receipt")
+    .option("--reason <text>", "what it is for, as the user's invoice says it")
     .action(async (email, amount, options) =>
       (await import("./commands/admin/add-credit.ts")).addCredit(email, amount, options),
+    );
+
+  adminCommand(admin, "prove-email", "vouch that an address is an account's own")
+    .argument("<user>", "id of the account", parseId)
+    .argument("<email>", "the address that it claims", parseEmail)
+    .action(async (id, email, options) =>
+      (await import("./commands/admin/prove-email.ts")).proveEmail(id, email, options),
     );
 
   const key = admin.command("key").description("API keys");
@@ -37,9 +46,39 @@ export function declareAdminCommands(program: Command): void {
       (await import("./commands/admin/verify-machine.ts")).verifyMachine(id, verdict, options),
     );
 
+  adminCommand(admin, "flags", "show which hosts contradict what the server measured")
+    .option("--all", "cleared flags, too")
+    .action(async (options) => (await import("./commands/admin/flags.ts")).listFlags(options));
+  adminCommand(admin, "clear-flag", "clear a flag of a host, so that it no longer holds its payouts")
+    .argument("<flag>", "id of the flag", parseId)
+    .requiredOption("--reason <text>", "why; the host reads it")
+    .action(async (id, options) => (await import("./commands/admin/clear-flag.ts")).clearFlag(id, options));
+
+  declareFreezes(admin);
+
+  adminCommand(admin, "documents", "list the invoices, receipts, statements and credit notes of all accounts")
+    .requiredOption("--month <month>", "the month in which they were issued, such as 2026-03")
+    .option("--kind <kind>", "only these: invoice, receipt, statement, credit_note")
+    .option("--output <file>", "write a table (CSV) for a spreadsheet to this file")
+    .action(async (options) => (await import("./commands/admin/documents.ts")).listDocuments(options));
+
   const disk = admin.command("disk").description("network disks");
   adminCommand(disk, "create", "create a network disk that the user may list for rent")
     .argument("<email>", "e-mail address of its owner", parseEmail)
     .requiredOption("--size <gb>", "its size", parseAmount)
     .action(async (email, options) => (await import("./commands/admin/create-disk.ts")).createDisk(email, options));
+}
+
+function declareFreezes(admin: Command): void {
+  adminCommand(admin, "freeze", "stop an account: it begins nothing, and what it runs is stopped with its data kept")
+    .argument("<user>", "e-mail address or id of the account")
+    .requiredOption("--reason <text>", "why; the account's owner reads it")
+    .action(async (user, options) => (await import("./commands/admin/freeze.ts")).freeze(user, options));
+  adminCommand(admin, "freezes", "list the open freezes of accounts")
+    .option("--all", "lifted freezes, too")
+    .action(async (options) => (await import("./commands/admin/freeze.ts")).listFreezes(options));
+  adminCommand(admin, "unfreeze", "lift a freeze; nothing that was stopped is started")
+    .argument("<freeze>", "id of the freeze, from `berth admin freezes`", parseId)
+    .requiredOption("--reason <text>", "why; the account's owner reads it")
+    .action(async (id, options) => (await import("./commands/admin/freeze.ts")).unfreeze(id, options));
 }

@@ -1,13 +1,26 @@
 import type { Command } from "commander";
 import { adminCommand, CONNECTION } from "./declare-connection.ts";
+import { parseNumber } from "./parse.ts";
 
 /** Whether the books are right. */
 export function declareAuditCommands(program: Command): void {
-  adminCommand(program, "audit", "recompute the books from facts, show what differs")
+  const audit = adminCommand(program, "audit", "recompute the books from facts, show what differs")
     .option("--full", "read everything there ever was, and verify what earlier audits sealed")
+    .option("--against <file>", "an earlier export of the facts, which today's must go on from")
     .addHelpText("after", HELP)
     .addOption(jsonOption(program))
     .action(async (options) => (await import("./commands/audit/run.ts")).runAudit(options));
+  // Options behind a subcommand are its own, also those that `audit` has by the same name.
+  audit.enablePositionalOptions();
+  adminCommand(audit, "export", "write the signed facts of who moved money, a line of JSON for each link")
+    .option("--after <link>", "only links after this number", parseNumber)
+    .action(async (options) => (await import("./commands/audit/export.ts")).exportFacts(options));
+  audit
+    .command("verify")
+    .description("check an export by itself: its hashes, and that the server signed it")
+    .argument("<file>", "what `berth audit export` wrote")
+    .option("--public-key <key>", "the server's, as an earlier export or the server's log shows it")
+    .action(async (file, options) => (await import("./commands/audit/verify.ts")).verifyExport(file, options));
 }
 
 const HELP = `

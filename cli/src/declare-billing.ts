@@ -1,13 +1,14 @@
 import { Option, type Command } from "commander";
 import { billingGroup } from "./billing-group.ts";
 import { serverCommand } from "./declare-connection.ts";
-import { parseCount, parseId, parseTime } from "./parse.ts";
+import { parseCount, parseCountry, parseId, parseTime } from "./parse.ts";
 
 /** What was used, what it cost, and the invoices for it. */
 export function declareBillingCommands(program: Command): void {
   const billing = billingGroup(program);
   declareCharges(billing);
   declareInvoices(billing);
+  declareDocuments(billing);
   serverCommand(billing, "earnings", "show what renters paid for your machines")
     .argument("[machine]", "id of the machine; all when left out", parseId)
     .option("--from <date>", "first day, such as 2026-01-31", parseTime)
@@ -45,4 +46,28 @@ function declareInvoices(billing: Command): void {
     .option("--from <date>", "first day, such as 2026-01-31; a year ago when left out", parseTime)
     .option("--to <date>", "last day; today when left out", parseTime)
     .action(async (options) => (await import("./commands/billing/movements.ts")).listMovements(options));
+}
+
+const KINDS = ["invoice", "receipt", "statement", "credit_note"];
+
+function declareDocuments(billing: Command): void {
+  serverCommand(billing, "documents", "list your invoices, receipts, statements and credit notes")
+    .addOption(new Option("--kind <kind>", "only these").choices(KINDS))
+    .action(async (options) => (await import("./commands/billing/documents.ts")).listAllDocuments(options));
+  serverCommand(billing, "document", "show a document of any kind")
+    .argument("<number>", "such as 2026-R000042, from `berth billing documents`")
+    .option("--pdf <file>", "write it as a PDF")
+    .addOption(new Option("--page <file>", "write it as a page for a browser").conflicts("pdf"))
+    .action(async (number, options) =>
+      (await import("./commands/billing/document.ts")).showAnyDocument(number, options),
+    );
+  serverCommand(billing, "details", "show or change who your documents are made out to")
+    .option("--name <text>", "name of the person or company")
+    .option("--address <text>", "street and number")
+    .option("--address2 <text>", "second line of the address")
+    .option("--zip <text>", "postal code")
+    .option("--city <text>", "town")
+    .option("--country <code>", "country: two letters of ISO 3166, such as DE; decides the tax", parseCountry)
+    .option("--tax-id <text>", "tax number, such as DE123456789")
+    .action(async (options) => (await import("./commands/billing/details.ts")).billingDetails(options));
 }

@@ -30,7 +30,11 @@ function connected(parent: Command, name: string, summary: string): Command {
   return parent
     .command(name)
     .description(summary)
-    .addOption(new Option("--url <address>", "address of the server").env("BERTH_URL").helpGroup(CONNECTION))
+    .addOption(
+      new Option("--url <address>", "address of the server, or of several, apart by commas")
+        .env("BERTH_URL")
+        .helpGroup(CONNECTION),
+    )
     .addOption(dataDirOption().helpGroup(CONNECTION));
 }
 

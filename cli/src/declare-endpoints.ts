@@ -104,5 +104,6 @@ function withRecipe(command: Command): Command {
     .option("--gpu-ram <gb>", "what the model needs", parseNumber)
     .option("--test-workers <count>", "workers that are rented first, to measure performance", parseNumber)
     .option("--cold-workers <count>", "its share of the workers that are always kept", parseNumber)
-    .option("--max-workers <count>", "workers of this group at most", parseNumber);
+    .option("--max-workers <count>", "workers of this group at most", parseNumber)
+    .option("--max-price <dollars>", "what a worker may cost per hour, with its disk; 0 for the default", parseNumber);
 }

@@ -13,6 +13,9 @@ export function declareHostCommands(program: Command): void {
   serverCommand(host, "revoke", "end an agent's connection for good; its machine may join again")
     .argument("<id>", "id of the credential, from `berth host list`", parseId)
     .action(async (id, options) => (await import("./commands/host/revoke.ts")).revokeHost(id, options));
+  serverCommand(host, "flags", "show what the server measured that contradicts your machines")
+    .option("--all", "cleared flags, too")
+    .action(async (options) => (await import("./commands/host/flags.ts")).showFlags(options));
 
   const token = host.command("token").description("join tokens: each lets one machine join, once");
   serverCommand(token, "create", "create a join token; it is shown once")

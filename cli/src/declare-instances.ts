@@ -27,11 +27,25 @@ export function declareInstanceCommands(program: Command): void {
   instanceCommand(program, "destroy", "end an instance and delete its disk").action(async (id, options) =>
     (await import("./commands/instance/destroy.ts")).destroyInstance(id, options),
   );
+  instanceCommand(program, "traffic-limit", "set what all traffic of an instance may cost")
+    .argument(
+      "<dollars>",
+      "in all, with what it has cost so far; default for the limit of a new instance",
+      parseTrafficLimit,
+    )
+    .action(async (id, dollars, options) =>
+      (await import("./commands/instance/traffic-limit.ts")).setTrafficLimit(id, dollars, options),
+    );
   instanceCommand(program, "label", "name an instance")
     .argument("<text>", "what to call it")
     .action(async (id, text, options) =>
       (await import("./commands/instance/label.ts")).labelInstance(id, text, options),
     );
+}
+
+/** `default` stands for no limit of its own. */
+function parseTrafficLimit(text: string): number | null {
+  return text === "default" ? null : parseAmount(text);
 }
 
 function instanceCommand(program: Command, name: string, summary: string): Command {

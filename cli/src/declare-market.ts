@@ -59,6 +59,7 @@ function whatToRun(command: Command): Command {
     .option("--args <text>", "arguments of the image's entrypoint")
     .option("--disk <gb>", "size of its disk", parseAmount)
     .option("--price <dollars>", "bid per hour; makes the rental interruptible", parseAmount)
+    .option("--traffic-limit <dollars>", "what all its traffic may cost", parseAmount)
     .option("--label <text>", "what to call it")
     .option("--runtype <mode>", "ssh, jupyter or args; ssh_direct and jupyter_direct map ports of the host as well")
     .option("--onstart <commands>", "shell commands to run at each start");
@@ -67,6 +68,7 @@ function whatToRun(command: Command): Command {
 /** What has no sense for those who wait in line. */
 function atOnce(command: Command): Command {
   return command
+    .option("--max-price <dollars>", "refuse when it costs more per hour, with its disk", parseAmount)
     .option("--stopped", "make it, and do not start it yet")
     .option("--cancel-unavailable", "refuse rather than make an instance that has to wait");
 }

@@ -69,6 +69,27 @@ export function declarePayoutCommands(program: Command): void {
     .argument("<id>", "id of the payout", parseId)
     .requiredOption("--reason <text>", "why; the host reads it")
     .action(async (id, options) => (await import("./commands/payout/settle.ts")).settlePayout(id, "failed", options));
+  adminCommand(admin, "release-earnings", "let a host be paid for what it earned from granted credit")
+    .argument("<user>", "e-mail address or id of the host")
+    .argument("[dollars]", "how much; all that waits when left out", parseAmount)
+    .requiredOption("--reason <text>", "why; the host reads it")
+    .action(async (user, amount, options) =>
+      (await import("./commands/payout/release.ts")).releaseEarnings(user, amount, options),
+    );
+  adminCommand(admin, "payout-holds", "list the open holds on payouts").action(async (options) =>
+    (await import("./commands/payout/hold.ts")).listHolds(options),
+  );
+  adminCommand(admin, "hold-payout", "pay a host nothing until you release the hold")
+    .argument("<host>", "e-mail address or id of the host")
+    .requiredOption("--reason <text>", "why; the host reads it")
+    .action(async (host, options) => (await import("./commands/payout/hold.ts")).holdPayouts(host, options));
+  adminCommand(admin, "release-payout", "release a hold on payouts, of any kind")
+    .argument("<hold>", "id of the hold, from `berth admin payout-holds`", parseId)
+    .requiredOption("--reason <text>", "why; the host reads it")
+    .action(async (id, options) => (await import("./commands/payout/hold.ts")).releasePayouts(id, options));
+  adminCommand(admin, "disputes", "list the accounts with card payments that are disputed, or were lost")
+    .option("--all", "accounts whose disputes were all won, too")
+    .action(async (options) => (await import("./commands/admin/disputes.ts")).listDisputes(options));
   adminCommand(admin, "refund", "give a card payment back to its card")
     .argument("<payment>", "id of the payment", parseId)
     .argument("[dollars]", "how much; all of it when left out", parseAmount)

@@ -136,6 +136,8 @@ test("a maintenance is announced at a time of UTC, listed and called off", async
 test("earnings are shown by machine and by day, reports and checks in tables", async (t) => {
   const earned = { gpu_earn: 1, sto_earn: 0.5, bwu_earn: 0.25, bwd_earn: 0 };
   const check = { name: "reliability", value: 0.6, needed: 0.9, passed: false, msg: "0.9 is needed." };
+  const measured = { measured_inet_up: 812.4, measured_inet_down: 790, measured_at: 0, measured_count: 3 };
+  const line = { inet_up: 1_000, inet_down: 900, ...measured };
   const terms = { prior_ms: 86_400_000, online_ms: 0, offline_ms: 0, offline_rented_extra_ms: 0, failed_starts_ms: 0 };
   const score = {
     machine_id: 7,
@@ -154,7 +156,7 @@ test("earnings are shown by machine and by day, reports and checks in tables", a
       },
     },
     "GET /api/v0/machines/7/verification/": {
-      body: { msg: "Not verified.", checks: [check], rests_until: 0, rest_reason: "no disk" },
+      body: { msg: "Not verified.", checks: [check], line, rests_until: 0, rest_reason: "no disk" },
     },
     "GET /api/v0/machines/7/reliability/": { body: score },
     "GET /api/v0/machines/7/reports/": { body: [{ problem: "slow disk", message: "", created_at: 0 }] },
@@ -170,7 +172,7 @@ test("earnings are shown by machine and by day, reports and checks in tables", a
   const verification = await berth("machine", "verification", "7");
   assert.match(
     verification.stdout,
-    /^Not verified\.\n.*\nreliability +no .*\nrests until +1970-01-01 00:00 UTC\nreason +no disk\n$/,
+    /^Not verified\.\n.*\nreliability +no .*\ndeclared line +1000 Mbit\/s up, 900 down\nmeasured line +812 Mbit\/s up, 790 down, the best of 3 within a week\nrests until +1970-01-01 00:00 UTC\nreason +no disk\n$/,
   );
   assert.match((await berth("machine", "reliability", "7")).stdout, /^reliability +60\.00 %.*\nprior +24\.00 h\n/s);
   assert.match((await berth("machine", "reports", "7")).stdout, /\n1970-01-01 00:00 +slow disk +-\n$/);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -52,6 +52,25 @@ async function readBody(request: IncomingMessage): Promise<unknown> {
   for await (const chunk of request) text += String(chunk);
   return text === "" ? undefined : JSON.parse(text);
 }
+
+test("several addresses are asked in turn, and a wrong one of them is named before any is asked", async (t) => {
+  const { received, env } = await serve(t, 200, { instances_found: 0, instances: [] });
+  const present = readFileSync(path.join(env.BERTH_DATA_DIR, "server.url"), "utf8").trim();
+  const args = ["instances", "--json", "--key", "mine"];
+  const result = await berth([...args, "--url", `http://127.0.0.1:1, ${present}`], env);
+  assert.equal(result.code, 0, result.stderr);
+  assert.equal(received.length, 1);
+  for (const [url, problem] of [
+    [`${present},nowhere`, /nowhere is not an address/],
+    [`${present},`, /'' is not an address/],
+    [`https://127.0.0.1:1,${present}`, /begin with https/],
+  ] as const) {
+    const refused = await berth(args, { ...env, BERTH_URL: url });
+    assert.equal(refused.code, 2);
+    assert.match(refused.stderr, problem);
+  }
+  assert.equal(received.length, 1);
+});
 
 test("the help names every command, those of the checkout's script too", async () => {
   const { code, stdout } = await berth(["--help"]);

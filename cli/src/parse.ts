@@ -110,3 +110,10 @@ function readJson(text: string): unknown {
     throw new InvalidArgumentError("It is not valid JSON.");
   }
 }
+
+/** Two letters of ISO 3166, in capitals; empty to forget the country. */
+export function parseCountry(text: string): string {
+  const code = text.trim().toUpperCase();
+  if (!/^([A-Z]{2})?$/.test(code)) throw new InvalidArgumentError("It must be two letters of ISO 3166, such as DE.");
+  return code;
+}

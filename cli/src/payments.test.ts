@@ -71,3 +71,28 @@ test("an administrator settles a payout with a reference or a reason, and not wi
   ]);
   assert.equal((await berth("admin", "payout-paid", "12")).code, 2);
 });
+
+test("a host sees what of its earnings is payable, and why the rest waits", async (t) => {
+  const earnings = {
+    ...{ balance: 104, payable: 30, granted: 60, young: 14, held: 0, debt: 0 },
+    ...{ card_hold_days: 14, granted_after_days: null },
+  };
+  const body = { success: true, fee_percent: 0, holds: [], earnings, payouts: [] };
+  const { berth } = await answer(t, { "GET /api/v0/billing/payouts/": { body } });
+  const { stdout } = await berth("host", "payouts");
+  assert.match(stdout, /In no payout yet: \$104\.00, of which \$30\.00 is payable now\./);
+  assert.match(stdout, /\$60\.00 came of granted credit; an administrator releases it\./);
+  assert.match(stdout, /\$14\.00 came of card payments of the last 14 days/);
+});
+
+test("an administrator releases granted earnings by address or id, and says why", async (t) => {
+  const path = "POST /api/v0/admin/earnings/release/";
+  const { received, berth } = await answer(t, { [path]: { body: { success: true, user_id: 7, released: 5 } } });
+  await berth("admin", "release-earnings", "host@example.com", "5", "--reason", "paid by wire");
+  await berth("admin", "release-earnings", "7", "--reason", "paid by wire");
+  assert.deepEqual(received, [
+    [path, { email: "host@example.com", amount: 5, reason: "paid by wire" }],
+    [path, { user_id: 7, reason: "paid by wire" }],
+  ]);
+  assert.equal((await berth("admin", "release-earnings", "7")).code, 2);
+});

@@ -3,6 +3,7 @@ import { declareAccessCommands } from "./declare-access.ts";
 import { declareAccountCommands } from "./declare-account.ts";
 import { declareAdminCommands } from "./declare-admin.ts";
 import { declareAuditCommands } from "./declare-audit.ts";
+import { declareBookingCommands } from "./declare-bookings.ts";
 import { declareCapCommands } from "./declare-caps.ts";
 import { declareBillingCommands } from "./declare-billing.ts";
 import { CONNECTION } from "./declare-connection.ts";
@@ -30,7 +31,9 @@ Of the project itself:
   bench [name]     run a benchmark, or list them
   month            play a month of a small market, and tell what it cost whom
 
-Start with \`berth up\`, or \`berth up --simulate 3\` to try a market without hardware.`;
+Start with \`berth up\`, or \`berth up --simulate 3\` to try a market without hardware.
+Commands speak to the server of --data-dir, or to --url (BERTH_URL): one address, or those of several servers of one
+database apart by commas. When one of them is away the next one is asked.`;
 
 /** What stands together in the help, in its order. */
 const GROUPS: readonly (readonly [string, readonly ((program: Command) => void)[]])[] = [
@@ -51,7 +54,7 @@ const GROUPS: readonly (readonly [string, readonly ((program: Command) => void)[
   ["What you are told", [declareNoticeCommands]],
   ["Templates, volumes", [declareTemplateCommands, declareVolumeCommands, declareServiceCommands]],
   ["Endpoints that scale by themselves", [declareEndpointCommands, declareDeploymentCommands, declareWorkerCommands]],
-  ["Your machines", [declareMachineCommands, declareHostCommands, declarePayoutCommands]],
+  ["Your machines", [declareMachineCommands, declareHostCommands, declarePayoutCommands, declareBookingCommands]],
 ];
 
 /** Every command with its options. What a command does is loaded when it runs, so that help is there at once. */

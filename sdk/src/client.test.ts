@@ -103,3 +103,70 @@ test("a caller that aborts gets its own reason, and nothing is repeated", async 
   await assert.rejects(client.request(show, { signal: AbortSignal.abort() }), TypeError);
   assert.equal(requests.length, 1);
 });
+
+const SEVERAL = ["http://one.example", "http://two.example/", "http://three.example"] as const;
+const refused = () => new TypeError("fetch failed", { cause: Object.assign(new Error("x"), { code: "ECONNREFUSED" }) });
+const hosts = (requests: readonly Request[]) => requests.map(({ url }) => new URL(url).hostname.split(".")[0]);
+
+test("a call goes on at the next server when one is away, with the same key, and later calls stay there", async () => {
+  const answers = [refused(), { status: 503 }, { status: 200 }, { status: 200 }];
+  const { client, requests, waitsMs } = setUp(answers, { baseUrl: SEVERAL });
+  await client.request(create);
+  await client.request(show);
+  assert.deepEqual(hosts(requests), ["one", "two", "three", "three"]);
+  const keys = requests.slice(0, 3).map((request) => request.headers.get("idempotency-key"));
+  assert.equal(new Set(keys).size, 1);
+  assert.deepEqual(waitsMs, [], "another server is asked at once");
+});
+
+test("calls that find the same server away do not skip the next one", async () => {
+  const away = new Set(["one.example"]);
+  const asked: string[] = [];
+  const { client } = setUp([], {
+    baseUrl: SEVERAL,
+    fetch: async (input) => {
+      const { hostname } = new URL(String(input));
+      asked.push(hostname);
+      await new Promise((resolve) => setImmediate(resolve));
+      if (away.has(hostname)) throw refused();
+      return new Response("{}");
+    },
+  });
+  await Promise.all([client.request(show), client.request(show)]);
+  assert.deepEqual(asked, ["one.example", "one.example", "two.example", "two.example"]);
+});
+
+test("a refusal or a limit of requests is the answer of one server, and no other one is asked", async () => {
+  const refusal = setUp([{ status: 404 }], { baseUrl: SEVERAL });
+  await assert.rejects(refusal.client.request(create), { status: 404 });
+  const limited = setUp([{ status: 429, headers: { "retry-after": "2" } }, { status: 200 }], { baseUrl: SEVERAL });
+  await limited.client.request(show);
+  assert.deepEqual([hosts(limited.requests), limited.waitsMs], [["one", "one"], [2000]]);
+});
+
+test("when all servers are away each is tried four times, with a wait after each round, and all are named", async () => {
+  const baseUrl = SEVERAL.slice(0, 2);
+  const { client, requests, waitsMs } = setUp(Array.from({ length: 8 }, refused), { baseUrl });
+  await assert.rejects(client.request(show), {
+    name: "ConnectionError",
+    message: "cannot reach http://one.example: ECONNREFUSED; cannot reach http://two.example/: ECONNREFUSED",
+  });
+  assert.deepEqual([requests.length, waitsMs], [8, [150, 300, 600]]);
+  const answered = setUp([{ status: 503, body: { error: "database_unavailable" } }, refused()], {
+    baseUrl,
+    attemptsMax: 1,
+  });
+  await assert.rejects(answered.client.request(show), { code: "database_unavailable" });
+  await assert.rejects(
+    answered.client.request(show),
+    ConnectionError,
+    "repetition is off, yet the next one is asked next",
+  );
+  assert.deepEqual(hosts(answered.requests), ["one", "two"]);
+});
+
+test("a key that is shown to a server with https is not shown to another one without", () => {
+  const mixed = () => setUp([], { baseUrl: ["https://one.example", "http://two.example"] });
+  assert.throws(mixed, /either all addresses of servers begin with https/);
+  assert.throws(() => setUp([], { baseUrl: [] }), /the address of a server is needed/);
+});

@@ -5,17 +5,21 @@ const ATTEMPTS_MAX = 4;
 const FIRST_DELAY_MS = 150;
 /** A longer `Retry-After` is the caller's to wait out: nobody expects one call to hang for minutes. */
 const DELAY_MS_MAX = 20_000;
+const TOO_MANY_REQUESTS = 429;
 /** Too many requests, and what proxies and a starting server answer: the same request may succeed a moment later. */
-const RETRIED_STATUSES: ReadonlySet<number> = new Set([429, 502, 503, 504]);
+const RETRIED_STATUSES: ReadonlySet<number> = new Set([TOO_MANY_REQUESTS, 502, 503, 504]);
 
 export type ClientOptions = {
-  /** Where the server answers, with or without a slash at the end: `http://127.0.0.1:8080`. */
-  readonly baseUrl: string;
+  /**
+   * Where the server answers, with or without a slash at the end: `http://127.0.0.1:8080`. Of several servers over one
+   * database, their addresses: when one is away the client goes on at the next one, and stays there. Each gets the key.
+   */
+  readonly baseUrl: string | readonly string[];
   /** Sent as bearer key; only public operations work without one. */
   readonly apiKey?: string;
   /** For one attempt, not for all of them together. */
   readonly timeoutMs?: number;
-  /** 1 turns repetition off. */
+  /** Of each server; 1 turns repetition off, and with it that a call goes on at the next server. */
   readonly attemptsMax?: number;
   readonly fetch?: typeof fetch;
   readonly timer?: Timer;
@@ -74,18 +78,33 @@ export class ConnectionError extends Error {
   override readonly name = "ConnectionError";
 }
 
-/** A client of one server. It repeats what may be repeated; every other call than GET carries an idempotency key. */
+/**
+ * A client of one server, or of several over one database. It repeats what may be repeated, on whichever of them; every
+ * other call than GET carries an idempotency key, under which all of them together do it once.
+ */
 export function createClient(options: ClientOptions): Client {
   const { attemptsMax = ATTEMPTS_MAX, timer = systemTimer } = options;
+  const servers = new ServerChoice(options.baseUrl);
 
   async function send<T>(call: Call, { idempotencyKey, signal }: CallOptions, read: Read<T>): Promise<T> {
     const key = call.method === "GET" ? undefined : (idempotencyKey ?? globalThis.crypto.randomUUID());
+    const away = new Map<string, Error>();
+    let delays = 0;
     for (let attempt = 1; ; attempt += 1) {
-      const outcome = await attemptOnce<T>(options, call, { key, signal, read });
+      const server = servers.present;
+      const outcome = await attemptOnce<T>(options, call, { server, key, signal, read });
       if (outcome.kind === "answer") return outcome.value;
-      const delayMs = outcome.retryAfterMs ?? FIRST_DELAY_MS * 2 ** (attempt - 1);
-      const isFinal = !outcome.isRetryable || attempt >= attemptsMax || delayMs > DELAY_MS_MAX;
-      if (isFinal || signal?.aborted) throw outcome.error;
+      if (outcome.isAway) {
+        away.set(server, outcome.error);
+        servers.leave(server);
+      }
+      const isFinal = !outcome.isRetryable || attemptsMax === 1 || attempt >= attemptsMax * servers.count;
+      if (isFinal || signal?.aborted) throw outcome.isAway ? summaryOf(away, outcome.error) : outcome.error;
+      // The next server is asked at once; all of them are given time to come back.
+      if (outcome.isAway && attempt % servers.count !== 0) continue;
+      const delayMs = outcome.retryAfterMs ?? FIRST_DELAY_MS * 2 ** delays;
+      if (delayMs > DELAY_MS_MAX) throw outcome.error;
+      delays += 1;
       await timer.sleep(delayMs, signal);
     }
   }
@@ -97,23 +116,75 @@ export function createClient(options: ClientOptions): Client {
   };
 }
 
+/** The servers of a client, and the one that its calls go to. */
+class ServerChoice {
+  private readonly urls: readonly string[];
+  private index = 0;
+
+  constructor(baseUrl: string | readonly string[]) {
+    this.urls = typeof baseUrl === "string" ? [baseUrl] : baseUrl;
+    if (this.urls.length === 0) throw new TypeError("the address of a server is needed");
+    if (this.urls.length === 1) return;
+    const protocols = new Set(this.urls.map((url) => new URL(url).protocol));
+    // Somebody on the way to the one with https could break connections to it, and read the key at the other one.
+    if (protocols.size > 1) throw new TypeError("either all addresses of servers begin with https, or none of them");
+  }
+
+  get count(): number {
+    return this.urls.length;
+  }
+
+  get present(): string {
+    return this.urls[this.index] ?? "";
+  }
+
+  /** Calls go to the next server from now on, unless another call has found out before. */
+  leave(server: string): void {
+    if (server === this.present) this.index = (this.index + 1) % this.urls.length;
+  }
+}
+
+/** What is told when all servers are away: what one of them answered says more than that others did not. */
+function summaryOf(away: ReadonlyMap<string, Error>, last: Error): Error {
+  if (away.size <= 1) return last;
+  const errors = [...away.values()];
+  return errors.find((error) => error instanceof ApiError) ?? new ConnectionError(messagesOf(errors), { cause: last });
+}
+
+function messagesOf(errors: readonly Error[]): string {
+  return errors.map(({ message }) => message).join("; ");
+}
+
 type Read<T> = (response: Response) => Promise<Outcome<T>>;
 
 type Outcome<T> =
   | { readonly kind: "answer"; readonly value: T }
-  | { readonly kind: "failure"; readonly error: Error; readonly isRetryable: boolean; readonly retryAfterMs?: number };
+  | {
+      readonly kind: "failure";
+      readonly error: Error;
+      readonly isRetryable: boolean;
+      /** The server is not there or cannot work now: another one may. */
+      readonly isAway: boolean;
+      readonly retryAfterMs?: number;
+    };
 
 async function attemptOnce<T>(
   options: ClientOptions,
   call: Call,
   {
+    server,
     key: idempotencyKey,
     signal,
     read,
-  }: { readonly key: string | undefined; readonly signal: AbortSignal | undefined; readonly read: Read<T> },
+  }: {
+    readonly server: string;
+    readonly key: string | undefined;
+    readonly signal: AbortSignal | undefined;
+    readonly read: Read<T>;
+  },
 ): Promise<Outcome<T>> {
   const timeout = AbortSignal.timeout(options.timeoutMs ?? TIMEOUT_MS);
-  const url = `${options.baseUrl.replace(/\/+$/, "")}${call.path}${queryText(call.query)}`;
+  const url = `${server.replace(/\/+$/, "")}${call.path}${queryText(call.query)}`;
   const headers: Record<string, string> = { accept: "application/json" };
   if (options.apiKey !== undefined) headers["authorization"] = `Bearer ${options.apiKey}`;
   if (idempotencyKey !== undefined) headers["idempotency-key"] = idempotencyKey;
@@ -129,8 +200,9 @@ async function attemptOnce<T>(
   } catch (error) {
     if (signal?.aborted) throw error;
     const reason = timeout.aborted ? "it did not answer in time" : describeCause(error);
-    const message = `cannot reach ${options.baseUrl}: ${reason}`;
-    return { kind: "failure", error: new ConnectionError(message, { cause: error }), isRetryable: true };
+    const message = `cannot reach ${server}: ${reason}`;
+    const failure = new ConnectionError(message, { cause: error });
+    return { kind: "failure", error: failure, isRetryable: true, isAway: true };
   }
 }
 
@@ -149,7 +221,8 @@ function readAnswer<T>(response: Response, text: string): Outcome<T> {
     : new ApiError(response.status, body, response.headers.get("x-request-id") ?? undefined);
   const retryAfterMs = parseRetryAfter(response.headers.get("retry-after"));
   const isRetryable = RETRIED_STATUSES.has(response.status);
-  return { kind: "failure", error, isRetryable, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
+  const isAway = isRetryable && response.status !== TOO_MANY_REQUESTS;
+  return { kind: "failure", error, isRetryable, isAway, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
 }
 
 /** Seconds only: the form with a date, which our server never sends, would need the two clocks to agree. */

@@ -12,12 +12,12 @@ type Said = { readonly status?: number; readonly body?: unknown } | Error;
 type Sent = { readonly url: string; readonly body: Readonly<Record<string, unknown>> };
 
 /** An endpoint whose server and workers give these answers in turn; what was sent and how long was waited are kept. */
-function setUp(answers: readonly Said[]) {
+function setUp(answers: readonly Said[], baseUrl: string | readonly string[] = "http://berth.example") {
   const sent: Sent[] = [];
   const waitsMs: number[] = [];
   const statuses: string[] = [];
   const options = {
-    baseUrl: "http://berth.example",
+    baseUrl,
     endpoint: "chat",
     endpointKey: "endpoint-key",
     fetch: async (input: string | URL | Request, init?: RequestInit) => {
@@ -135,4 +135,15 @@ test("a stream is returned when it begins", async () => {
   const { response } = await ask({ isStream: true });
   assert.ok(response.body !== null && !response.bodyUsed);
   assert.equal(await response.text(), '{"delta":1}');
+});
+
+test("a request that waits at a server that dies goes on at the next one, under the number that it has", async () => {
+  const servers = ["http://one.example", "http://two.example"];
+  const { ask, sent, routed } = setUp([{ body: HELD }, new TypeError("fetch failed"), { body: GIVEN }, {}], servers);
+  await ask();
+  assert.deepEqual(
+    sent.map(({ url }) => new URL(url).hostname),
+    ["one.example", "one.example", "two.example", "worker.example"],
+  );
+  assert.deepEqual(routed(), [0, 7, 7]);
 });

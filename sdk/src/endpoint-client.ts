@@ -14,8 +14,8 @@ const MAX_POLL_INTERVAL_MS = 5_000;
 const AGAIN_DELAY_MS = 200;
 
 export type EndpointOptions = {
-  /** Where the server answers. */
-  readonly baseUrl: string;
+  /** Where the server answers, or the addresses of several servers over one database. */
+  readonly baseUrl: string | readonly string[];
   /** The endpoint's name, and its own key. */
   readonly endpoint: string;
   readonly endpointKey: string;

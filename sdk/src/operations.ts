@@ -4,6 +4,7 @@ import type { CallOptions, Client } from "./client.ts";
 export type AdminAuditInput = {
   readonly query?: {
     readonly full?: string;
+    readonly against?: string;
   };
 };
 
@@ -33,12 +34,64 @@ export function adminAudit(client: Client, input: AdminAuditInput = {}, options?
   return client.request({ method: "GET", path: "/api/v0/admin/audit/", query: input.query }, options);
 }
 
+export type AdminAuditFactsInput = {
+  readonly query?: {
+    readonly after?: number;
+    readonly limit?: number;
+  };
+};
+
+export type AdminAuditFactsAnswer = {
+  readonly success: true;
+  readonly public_key: string;
+  readonly head: {
+    readonly number: number;
+    readonly sha256: string;
+  };
+  readonly links: readonly {
+    readonly number: number;
+    readonly made_at: string;
+    readonly facts: readonly string[];
+    readonly sha256: string;
+    readonly signature: string;
+  }[];
+};
+
+/** Export the signed chain of facts about money: `GET /api/v0/admin/audit/facts/` */
+export function adminAuditFacts(client: Client, input: AdminAuditFactsInput = {}, options?: CallOptions): Promise<AdminAuditFactsAnswer> {
+  return client.request({ method: "GET", path: "/api/v0/admin/audit/facts/", query: input.query }, options);
+}
+
+export type AdminBookCorrectionInput = {
+  readonly body: {
+    readonly user: string;
+    readonly reason: string;
+    readonly reference: string;
+    readonly amount: number;
+    readonly side?: "credit" | "earnings";
+  };
+};
+
+export type AdminBookCorrectionAnswer = {
+  readonly success: true;
+  readonly user_id: number;
+  readonly transfer_id: string;
+  readonly is_new: boolean;
+  readonly balance: number;
+};
+
+/** Correct the credit or the earnings of an account: `POST /api/v0/admin/corrections/` */
+export function adminBookCorrection(client: Client, input: AdminBookCorrectionInput, options?: CallOptions): Promise<AdminBookCorrectionAnswer> {
+  return client.request({ method: "POST", path: "/api/v0/admin/corrections/", body: input.body ?? {} }, options);
+}
+
 export type AdminCreditInput = {
   readonly body: {
     readonly email?: string;
     readonly user_id?: string | number;
     readonly amount: number;
     readonly reason?: string;
+    readonly paid_by?: string;
   };
 };
 
@@ -72,6 +125,268 @@ export type AdminDiskAnswer = {
 /** Give a user a network disk: `POST /api/v0/admin/disks/` */
 export function adminDisk(client: Client, input: AdminDiskInput, options?: CallOptions): Promise<AdminDiskAnswer> {
   return client.request({ method: "POST", path: "/api/v0/admin/disks/", body: input.body ?? {} }, options);
+}
+
+export type AdminDisputesInput = {
+  readonly query?: {
+    readonly all?: "true" | "false";
+  };
+};
+
+export type AdminDisputesAnswer = {
+  readonly success: true;
+  readonly accounts: readonly ({
+    readonly user_id: number;
+    readonly open_count: number;
+    readonly lost_count: number;
+    readonly won_count: number;
+    readonly disputed: number;
+    readonly owed: number;
+    readonly payout_hold_id: number | null;
+    readonly disputes: readonly ({
+      readonly reference: string;
+      readonly payment_id: number;
+      readonly amount: number;
+      readonly state: "open" | "lost" | "won";
+      readonly opened_at: number;
+      readonly closed_at: number | null;
+    })[];
+  })[];
+};
+
+/** Show accounts with disputed card payments: `GET /api/v0/admin/disputes/` */
+export function adminDisputes(client: Client, input: AdminDisputesInput = {}, options?: CallOptions): Promise<AdminDisputesAnswer> {
+  return client.request({ method: "GET", path: "/api/v0/admin/disputes/", query: input.query }, options);
+}
+
+export type AdminListDocumentsInput = {
+  readonly query: {
+    readonly month: string;
+    readonly kind?: string;
+    readonly limit?: number;
+    readonly after_token?: string;
+  };
+};
+
+export type AdminListDocumentsAnswer = {
+  readonly success: true;
+  readonly count: number;
+  readonly next_token: string | null;
+  readonly results: readonly ({
+    readonly number: string;
+    readonly kind: string;
+    readonly issued_at: number;
+    readonly period_start: number | null;
+    readonly period_end: number | null;
+    readonly refers_to: string | null;
+    readonly total: number;
+    readonly currency: string;
+    readonly user_id: number;
+    readonly name: string;
+    readonly email: string;
+    readonly tax_id: string;
+    readonly event: string | null;
+    readonly method: string | null;
+    readonly taxed: {
+      readonly net: number;
+      readonly tax: number;
+      readonly total: number;
+      readonly percent: string;
+      readonly tax_name: string;
+      readonly country: string;
+      readonly is_reverse_charge: boolean;
+    } | null;
+    readonly earned: number | null;
+    readonly self_billed: {
+      readonly net: number;
+      readonly tax: number;
+      readonly percent: string;
+      readonly country: string;
+      readonly is_reverse_charge: boolean;
+    } | null;
+  })[];
+};
+
+/** List the documents of all accounts that were issued in a month: `GET /api/v0/admin/documents/` */
+export function adminListDocuments(client: Client, input: AdminListDocumentsInput, options?: CallOptions): Promise<AdminListDocumentsAnswer> {
+  return client.request({ method: "GET", path: "/api/v0/admin/documents/", query: input.query }, options);
+}
+
+export type AdminExportDocumentsInput = {
+  readonly query: {
+    readonly month: string;
+    readonly kind?: string;
+  };
+};
+
+export type AdminExportDocumentsAnswer = Uint8Array;
+
+/** Export the documents of all accounts that were issued in a month as CSV: `GET /api/v0/admin/documents/export/` */
+export function adminExportDocuments(client: Client, input: AdminExportDocumentsInput, options?: CallOptions): Promise<AdminExportDocumentsAnswer> {
+  return client.download({ method: "GET", path: "/api/v0/admin/documents/export/", query: input.query }, options);
+}
+
+export type AdminReleaseEarningsInput = {
+  readonly body: {
+    readonly email?: string;
+    readonly user_id?: number;
+    readonly amount?: number;
+    readonly reason: string;
+  };
+};
+
+export type AdminReleaseEarningsAnswer = {
+  readonly success: true;
+  readonly user_id: number;
+  readonly released: number;
+};
+
+/** Release earnings of granted credit: `POST /api/v0/admin/earnings/release/` */
+export function adminReleaseEarnings(client: Client, input: AdminReleaseEarningsInput, options?: CallOptions): Promise<AdminReleaseEarningsAnswer> {
+  return client.request({ method: "POST", path: "/api/v0/admin/earnings/release/", body: input.body ?? {} }, options);
+}
+
+export type AdminTakeBackEarningsInput = {
+  readonly body: {
+    readonly user: string;
+    readonly reason: string;
+    readonly reference: string;
+    readonly amount: number;
+  };
+};
+
+export type AdminTakeBackEarningsAnswer = {
+  readonly success: true;
+  readonly user_id: number;
+  readonly transfer_id: string;
+  readonly is_new: boolean;
+  readonly balance: number;
+};
+
+/** Take earnings back from a host: `POST /api/v0/admin/earnings/take_back/` */
+export function adminTakeBackEarnings(client: Client, input: AdminTakeBackEarningsInput, options?: CallOptions): Promise<AdminTakeBackEarningsAnswer> {
+  return client.request({ method: "POST", path: "/api/v0/admin/earnings/take_back/", body: input.body ?? {} }, options);
+}
+
+export type AdminFlagListInput = {
+  readonly query?: {
+    readonly open?: "true" | "false";
+  };
+};
+
+export type AdminFlagListAnswer = {
+  readonly success: true;
+  readonly flags: readonly ({
+    readonly id: number;
+    readonly host_id: number;
+    readonly machine_id: number | null;
+    readonly kind: string;
+    readonly msg: string;
+    readonly facts: Readonly<Record<string, number | string | null>>;
+    readonly since: number;
+    readonly last_at: number;
+    readonly seen_count: number;
+    readonly cleared_at: number | null;
+    readonly cleared_by: number | null;
+    readonly clear_reason: string | null;
+  })[];
+};
+
+/** Show the flags of all hosts: `GET /api/v0/admin/flags/` */
+export function adminFlagList(client: Client, input: AdminFlagListInput = {}, options?: CallOptions): Promise<AdminFlagListAnswer> {
+  return client.request({ method: "GET", path: "/api/v0/admin/flags/", query: input.query }, options);
+}
+
+export type AdminFlagClearInput = {
+  readonly id: string;
+  readonly body: {
+    readonly reason: string;
+  };
+};
+
+export type AdminFlagClearAnswer = {
+  readonly success: true;
+  readonly flag: {
+    readonly id: number;
+    readonly host_id: number;
+    readonly machine_id: number | null;
+    readonly kind: string;
+    readonly msg: string;
+    readonly facts: Readonly<Record<string, number | string | null>>;
+    readonly since: number;
+    readonly last_at: number;
+    readonly seen_count: number;
+    readonly cleared_at: number | null;
+    readonly cleared_by: number | null;
+    readonly clear_reason: string | null;
+  };
+};
+
+/** Clear a flag of a host: `PUT /api/v0/admin/flags/{id}/clear/` */
+export function adminFlagClear(client: Client, input: AdminFlagClearInput, options?: CallOptions): Promise<AdminFlagClearAnswer> {
+  return client.request({ method: "PUT", path: `/api/v0/admin/flags/${encodeURIComponent(input.id)}/clear/`, body: input.body ?? {} }, options);
+}
+
+export type AdminFreezesInput = {
+  readonly query?: {
+    readonly all?: "true" | "false";
+  };
+};
+
+export type AdminFreezesAnswer = {
+  readonly success: true;
+  readonly freezes: readonly ({
+    readonly id: number;
+    readonly user_id: number;
+    readonly reason: string;
+    readonly frozen_by: number;
+    readonly frozen_at: number;
+    readonly lifted_by: number | null;
+    readonly lifted_at: number | null;
+    readonly lift_reason: string | null;
+  })[];
+};
+
+/** Show freezes of accounts: `GET /api/v0/admin/freezes/` */
+export function adminFreezes(client: Client, input: AdminFreezesInput = {}, options?: CallOptions): Promise<AdminFreezesAnswer> {
+  return client.request({ method: "GET", path: "/api/v0/admin/freezes/", query: input.query }, options);
+}
+
+export type AdminFreezeAccountInput = {
+  readonly body: {
+    readonly user: string;
+    readonly reason: string;
+  };
+};
+
+export type AdminFreezeAccountAnswer = {
+  readonly success: true;
+  readonly id: number;
+  readonly is_new: boolean;
+  readonly user_ids: readonly number[];
+  readonly team_ids: readonly number[];
+};
+
+/** Freeze an account with its subaccounts: `POST /api/v0/admin/freezes/` */
+export function adminFreezeAccount(client: Client, input: AdminFreezeAccountInput, options?: CallOptions): Promise<AdminFreezeAccountAnswer> {
+  return client.request({ method: "POST", path: "/api/v0/admin/freezes/", body: input.body ?? {} }, options);
+}
+
+export type AdminLiftFreezeInput = {
+  readonly id: number;
+  readonly body: {
+    readonly reason: string;
+  };
+};
+
+export type AdminLiftFreezeAnswer = {
+  readonly success: true;
+  readonly user_ids: readonly number[];
+};
+
+/** Lift a freeze of an account: `PUT /api/v0/admin/freezes/{id}/` */
+export function adminLiftFreeze(client: Client, input: AdminLiftFreezeInput, options?: CallOptions): Promise<AdminLiftFreezeAnswer> {
+  return client.request({ method: "PUT", path: `/api/v0/admin/freezes/${encodeURIComponent(input.id)}/`, body: input.body ?? {} }, options);
 }
 
 export type AdminKeyCreateInput = {
@@ -130,6 +445,57 @@ export type AdminRefundPaymentAnswer = {
 /** Give a card payment back: `POST /api/v0/admin/payments/{id}/refund/` */
 export function adminRefundPayment(client: Client, input: AdminRefundPaymentInput, options?: CallOptions): Promise<AdminRefundPaymentAnswer> {
   return client.request({ method: "POST", path: `/api/v0/admin/payments/${encodeURIComponent(input.id)}/refund/`, body: input.body ?? {} }, options);
+}
+
+export type AdminPayoutHoldsAnswer = {
+  readonly success: true;
+  readonly holds: readonly ({
+    readonly id: number;
+    readonly kind: string;
+    readonly reason: string;
+    readonly placed_at: number;
+    readonly user_id: number;
+    readonly placed_by: number | null;
+  })[];
+};
+
+/** Show open holds on payouts: `GET /api/v0/admin/payout_holds/` */
+export function adminPayoutHolds(client: Client, options?: CallOptions): Promise<AdminPayoutHoldsAnswer> {
+  return client.request({ method: "GET", path: "/api/v0/admin/payout_holds/" }, options);
+}
+
+export type AdminHoldPayoutsInput = {
+  readonly body: {
+    readonly user: string;
+    readonly reason: string;
+  };
+};
+
+export type AdminHoldPayoutsAnswer = {
+  readonly success: true;
+  readonly id: number;
+  readonly is_new: boolean;
+};
+
+/** Hold the payouts of a host: `POST /api/v0/admin/payout_holds/` */
+export function adminHoldPayouts(client: Client, input: AdminHoldPayoutsInput, options?: CallOptions): Promise<AdminHoldPayoutsAnswer> {
+  return client.request({ method: "POST", path: "/api/v0/admin/payout_holds/", body: input.body ?? {} }, options);
+}
+
+export type AdminReleasePayoutsInput = {
+  readonly id: number;
+  readonly body: {
+    readonly reason: string;
+  };
+};
+
+export type AdminReleasePayoutsAnswer = {
+  readonly success: true;
+};
+
+/** Release a hold on payouts: `PUT /api/v0/admin/payout_holds/{id}/` */
+export function adminReleasePayouts(client: Client, input: AdminReleasePayoutsInput, options?: CallOptions): Promise<AdminReleasePayoutsAnswer> {
+  return client.request({ method: "PUT", path: `/api/v0/admin/payout_holds/${encodeURIComponent(input.id)}/`, body: input.body ?? {} }, options);
 }
 
 export type AdminPayoutsInput = {
@@ -258,6 +624,23 @@ export function adminUserCreate(client: Client, input: AdminUserCreateInput, opt
   return client.request({ method: "POST", path: "/api/v0/admin/users/", body: input.body ?? {} }, options);
 }
 
+export type AdminUserProveEmailInput = {
+  readonly user_id: string;
+  readonly body: {
+    readonly email: string;
+  };
+};
+
+export type AdminUserProveEmailAnswer = {
+  readonly success: true;
+  readonly msg: string;
+};
+
+/** Vouch for the address of an account: `POST /api/v0/admin/users/{user_id}/prove_email/` */
+export function adminUserProveEmail(client: Client, input: AdminUserProveEmailInput, options?: CallOptions): Promise<AdminUserProveEmailAnswer> {
+  return client.request({ method: "POST", path: `/api/v0/admin/users/${encodeURIComponent(input.user_id)}/prove_email/`, body: input.body ?? {} }, options);
+}
+
 export type AgentJoinInput = {
   readonly body: {
     readonly token: string;
@@ -286,6 +669,7 @@ export type ArrearsShowAnswer = {
     readonly storage_per_hour: number;
     readonly floor: number;
   } | null;
+  readonly balance_stops_at: number | null;
   readonly caps: readonly {
     readonly cap_id: number;
     readonly scope: string;
@@ -317,12 +701,14 @@ export type InstanceCreateBulkInput = {
       readonly name?: string;
     };
     readonly price?: number;
+    readonly max_dph?: number;
     readonly target_state?: "running" | "stopped";
     readonly cancel_unavail?: boolean;
     readonly disk?: number | string;
     readonly label?: string;
     readonly runtype?: string;
     readonly onstart?: string;
+    readonly traffic_limit?: number | string | null;
     readonly ids: readonly number[];
     readonly [key: string]: unknown;
   };
@@ -336,6 +722,13 @@ export type InstanceCreateBulkAnswer = {
     readonly new_contract: number;
     readonly instance_api_key: string;
     readonly ask_id: number;
+    readonly dph_total?: number;
+    readonly dph_base?: number;
+    readonly storage_total_cost?: number;
+    readonly storage_cost?: number;
+    readonly inet_up_cost?: number;
+    readonly inet_down_cost?: number;
+    readonly end_date?: number;
     readonly msg?: string;
   } | {
     readonly success: false;
@@ -364,12 +757,14 @@ export type InstanceCreateInput = {
       readonly name?: string;
     };
     readonly price?: number;
+    readonly max_dph?: number;
     readonly target_state?: "running" | "stopped";
     readonly cancel_unavail?: boolean;
     readonly disk?: number | string;
     readonly label?: string;
     readonly runtype?: string;
     readonly onstart?: string;
+    readonly traffic_limit?: number | string | null;
     readonly dry_run?: boolean;
     readonly [key: string]: unknown;
   };
@@ -380,6 +775,13 @@ export type InstanceCreateAnswer = {
   readonly new_contract: number;
   readonly instance_api_key: string;
   readonly ask_id: number;
+  readonly dph_total?: number;
+  readonly dph_base?: number;
+  readonly storage_total_cost?: number;
+  readonly storage_cost?: number;
+  readonly inet_up_cost?: number;
+  readonly inet_down_cost?: number;
+  readonly end_date?: number;
 } | {
   readonly success: true;
   readonly dry_run: true;
@@ -560,6 +962,260 @@ export function billingCheckout(client: Client, input: BillingCheckoutInput, opt
   return client.request({ method: "POST", path: "/api/v0/billing/checkout/", body: input.body ?? {} }, options);
 }
 
+export type BillingListAllDocumentsInput = {
+  readonly query?: {
+    readonly kind?: string;
+    readonly limit?: number;
+    readonly after_token?: string;
+  };
+};
+
+export type BillingListAllDocumentsAnswer = {
+  readonly success: true;
+  readonly count: number;
+  readonly total: number;
+  readonly next_token: string | null;
+  readonly results: readonly ({
+    readonly number: string;
+    readonly kind: string;
+    readonly issued_at: number;
+    readonly period_start: number | null;
+    readonly period_end: number | null;
+    readonly refers_to: string | null;
+    readonly total: number;
+  })[];
+};
+
+/** List documents of all kinds: `GET /api/v0/billing/documents/` */
+export function billingListAllDocuments(client: Client, input: BillingListAllDocumentsInput = {}, options?: CallOptions): Promise<BillingListAllDocumentsAnswer> {
+  return client.request({ method: "GET", path: "/api/v0/billing/documents/", query: input.query }, options);
+}
+
+export type BillingShowAnyDocumentInput = {
+  readonly number: string;
+};
+
+export type BillingShowAnyDocumentAnswer = {
+  readonly success: true;
+  readonly number: string;
+  readonly kind: string;
+  readonly issued_at: number;
+  readonly period_start: number | null;
+  readonly period_end: number | null;
+  readonly refers_to: string | null;
+  readonly total: number;
+  readonly currency: string;
+  readonly seller: {
+    readonly name: string;
+    readonly address: readonly string[];
+    readonly tax_id: string;
+  };
+  readonly buyer: {
+    readonly name: string;
+    readonly address: readonly string[];
+    readonly tax_id: string;
+    readonly user_id: number;
+    readonly email: string;
+  };
+  readonly referred_by: readonly ({
+    readonly number: string;
+    readonly kind: string;
+    readonly issued_at: number;
+    readonly period_start: number | null;
+    readonly period_end: number | null;
+    readonly refers_to: string | null;
+    readonly total: number;
+  })[];
+  readonly receipt: {
+    readonly event: string;
+    readonly amount: number;
+    readonly amount_exact: string;
+    readonly paid_at: number;
+    readonly method: string;
+    readonly payment_id: number | null;
+    readonly transfer_id: string;
+  } | null;
+  readonly statement: {
+    readonly lines: readonly ({
+      readonly machine_id: number | null;
+      readonly type: string;
+      readonly description: string;
+      readonly amount: number;
+      readonly amount_exact: string;
+    })[];
+    readonly earned: number;
+    readonly earned_exact: string;
+    readonly fee: {
+      readonly net: number;
+      readonly tax: {
+        readonly percent: string;
+        readonly amount: number;
+        readonly note: string;
+        readonly name: string;
+        readonly country: string;
+        readonly is_reverse_charge: boolean;
+      };
+      readonly total: number;
+      readonly total_exact: string;
+    } | null;
+    readonly self_billing: {
+      readonly net: number;
+      readonly tax: {
+        readonly percent: string;
+        readonly amount: number;
+        readonly note: string;
+        readonly name: string;
+        readonly country: string;
+        readonly is_reverse_charge: boolean;
+      };
+      readonly total: number;
+    } | null;
+    readonly movements: readonly {
+      readonly type: string;
+      readonly label: string;
+      readonly amount: number;
+      readonly amount_exact: string;
+    }[];
+    readonly opening: number;
+    readonly opening_exact: string;
+    readonly rounding: number;
+    readonly closing: number;
+    readonly closing_exact: string;
+    readonly waiting: {
+      readonly as_of: number;
+      readonly payable_exact: string;
+      readonly granted_exact: string;
+      readonly young_exact: string;
+      readonly held_exact: string;
+      readonly debt_exact: string;
+    };
+  } | null;
+  readonly credit_note: {
+    readonly net: number;
+    readonly tax: {
+      readonly percent: string;
+      readonly amount: number;
+      readonly note: string;
+      readonly name: string;
+      readonly country: string;
+      readonly is_reverse_charge: boolean;
+    };
+    readonly total: number;
+    readonly amount_exact: string;
+    readonly invoice_number: string;
+    readonly invoice_line: number | null;
+    readonly description: string;
+    readonly reason: string;
+    readonly credited_at: number;
+    readonly transfer_id: string;
+  } | null;
+  readonly invoice: {
+    readonly success: true;
+    readonly number: string;
+    readonly issued_at: number;
+    readonly period_start: number;
+    readonly period_end: number;
+    readonly currency: string;
+    readonly total: number;
+    readonly seller: {
+      readonly name: string;
+      readonly address: readonly string[];
+      readonly tax_id: string;
+    };
+    readonly buyer: {
+      readonly name: string;
+      readonly address: readonly string[];
+      readonly tax_id: string;
+      readonly user_id: number;
+      readonly email: string;
+    };
+    readonly lines: readonly ({
+      readonly source: string;
+      readonly type: string;
+      readonly description: string;
+      readonly start: number;
+      readonly end: number;
+      readonly quantity: number;
+      readonly unit: string;
+      readonly rate: string;
+      readonly is_rate_average: boolean;
+      readonly amount: number;
+      readonly unpaid: string;
+      readonly machine_id: number | null;
+      readonly hardware: string | null;
+      readonly label: string | null;
+      readonly is_late: boolean;
+    })[];
+    readonly net: number;
+    readonly tax: {
+      readonly percent: string;
+      readonly amount: number;
+      readonly note: string;
+      readonly name: string;
+      readonly country: string;
+      readonly is_reverse_charge: boolean;
+    };
+    readonly balance: {
+      readonly opening: number;
+      readonly entries: readonly {
+        readonly label: string;
+        readonly amount: number;
+      }[];
+      readonly usage: number;
+      readonly rounding: number;
+      readonly closing: number;
+    };
+  } | null;
+  readonly shown: {
+    readonly title: string;
+    readonly subtitle: string;
+    readonly facts: readonly {
+      readonly name: string;
+      readonly value: string;
+    }[];
+    readonly tables: readonly {
+      readonly caption: string;
+      readonly columns: readonly string[];
+      readonly rows: readonly {
+        readonly cells: readonly string[];
+        readonly note: string;
+      }[];
+      readonly totals: readonly {
+        readonly label: string;
+        readonly amount: string;
+      }[];
+    }[];
+    readonly notes: readonly string[];
+  };
+};
+
+/** Show a document of any kind: `GET /api/v0/billing/documents/{number}/` */
+export function billingShowAnyDocument(client: Client, input: BillingShowAnyDocumentInput, options?: CallOptions): Promise<BillingShowAnyDocumentAnswer> {
+  return client.request({ method: "GET", path: `/api/v0/billing/documents/${encodeURIComponent(input.number)}/` }, options);
+}
+
+export type BillingShowAnyDocumentPageInput = {
+  readonly number: string;
+};
+
+export type BillingShowAnyDocumentPageAnswer = Uint8Array;
+
+/** Show a document of any kind as a page: `GET /api/v0/billing/documents/{number}/page/` */
+export function billingShowAnyDocumentPage(client: Client, input: BillingShowAnyDocumentPageInput, options?: CallOptions): Promise<BillingShowAnyDocumentPageAnswer> {
+  return client.download({ method: "GET", path: `/api/v0/billing/documents/${encodeURIComponent(input.number)}/page/` }, options);
+}
+
+export type BillingShowAnyDocumentPdfInput = {
+  readonly number: string;
+};
+
+export type BillingShowAnyDocumentPdfAnswer = Uint8Array;
+
+/** Show a document of any kind as a PDF: `GET /api/v0/billing/documents/{number}/pdf/` */
+export function billingShowAnyDocumentPdf(client: Client, input: BillingShowAnyDocumentPdfInput, options?: CallOptions): Promise<BillingShowAnyDocumentPdfAnswer> {
+  return client.download({ method: "GET", path: `/api/v0/billing/documents/${encodeURIComponent(input.number)}/pdf/` }, options);
+}
+
 export type BillingSaveCardAnswer = {
   readonly success: true;
   readonly url: string;
@@ -693,6 +1349,22 @@ export type BillingPayoutsInput = {
 export type BillingPayoutsAnswer = {
   readonly success: true;
   readonly fee_percent: number;
+  readonly holds: readonly {
+    readonly id: number;
+    readonly kind: string;
+    readonly reason: string;
+    readonly placed_at: number;
+  }[];
+  readonly earnings: {
+    readonly balance: number;
+    readonly payable: number;
+    readonly granted: number;
+    readonly young: number;
+    readonly held: number;
+    readonly debt: number;
+    readonly card_hold_days: number;
+    readonly granted_after_days: number | null;
+  };
   readonly payouts: readonly ({
     readonly id: number;
     readonly state: "pending" | "sending" | "paid" | "failed";
@@ -789,6 +1461,7 @@ export type OfferSearchAnswer = {
     readonly internet_down_cost_per_tb: number;
     readonly direct_port_count: number;
     readonly static_ip: boolean;
+    readonly private_registries: boolean;
     readonly geolocation: string;
     readonly geolocode: number;
     readonly avail_vol_ask_id: number | null;
@@ -918,6 +1591,7 @@ export type OfferQueryAnswer = {
     readonly internet_down_cost_per_tb: number;
     readonly direct_port_count: number;
     readonly static_ip: boolean;
+    readonly private_registries: boolean;
     readonly geolocation: string;
     readonly geolocode: number;
     readonly avail_vol_ask_id: number | null;
@@ -982,6 +1656,8 @@ export type CapListAnswer = {
     readonly spent: number;
     readonly held: number;
     readonly left: number;
+    readonly holds_from: number;
+    readonly stops_at: number | null;
     readonly resets_at: number | null;
   })[];
 };
@@ -1011,6 +1687,8 @@ export type CapSetAnswer = {
     readonly spent: number;
     readonly held: number;
     readonly left: number;
+    readonly holds_from: number;
+    readonly stops_at: number | null;
     readonly resets_at: number | null;
   };
 };
@@ -1749,6 +2427,35 @@ export function hostRevoke(client: Client, input: HostRevokeInput, options?: Cal
   return client.request({ method: "DELETE", path: `/api/v0/hosts/credentials/${encodeURIComponent(input.id)}/` }, options);
 }
 
+export type HostFlagListInput = {
+  readonly query?: {
+    readonly open?: "true" | "false";
+  };
+};
+
+export type HostFlagListAnswer = {
+  readonly success: true;
+  readonly flags: readonly ({
+    readonly id: number;
+    readonly host_id: number;
+    readonly machine_id: number | null;
+    readonly kind: string;
+    readonly msg: string;
+    readonly facts: Readonly<Record<string, number | string | null>>;
+    readonly since: number;
+    readonly last_at: number;
+    readonly seen_count: number;
+    readonly cleared_at: number | null;
+    readonly cleared_by: number | null;
+    readonly clear_reason: string | null;
+  })[];
+};
+
+/** Show own flags: `GET /api/v0/hosts/flags/` */
+export function hostFlagList(client: Client, input: HostFlagListInput = {}, options?: CallOptions): Promise<HostFlagListAnswer> {
+  return client.request({ method: "GET", path: "/api/v0/hosts/flags/", query: input.query }, options);
+}
+
 export type HostTokenCreateInput = {
   readonly body?: {
     readonly name?: string;
@@ -1905,6 +2612,10 @@ export type InstanceListAnswer = {
     readonly inet_down_cost: number;
     readonly internet_up_cost_per_tb: number;
     readonly internet_down_cost_per_tb: number;
+    readonly traffic_cost: number;
+    readonly traffic_limit: number;
+    readonly traffic_limit_source: "budget" | "renter";
+    readonly traffic_limit_reached: boolean;
     readonly credit_balance: number | null;
     readonly credit_discount: number | null;
     readonly credit_discount_max: number;
@@ -2393,6 +3104,10 @@ export type InstanceUpdateTemplateAnswer = {
     readonly inet_down_cost: number;
     readonly internet_up_cost_per_tb: number;
     readonly internet_down_cost_per_tb: number;
+    readonly traffic_cost: number;
+    readonly traffic_limit: number;
+    readonly traffic_limit_source: "budget" | "renter";
+    readonly traffic_limit_reached: boolean;
     readonly credit_balance: number | null;
     readonly credit_discount: number | null;
     readonly credit_discount_max: number;
@@ -2577,6 +3292,10 @@ export type InstanceShowAnswer = {
     readonly inet_down_cost: number;
     readonly internet_up_cost_per_tb: number;
     readonly internet_down_cost_per_tb: number;
+    readonly traffic_cost: number;
+    readonly traffic_limit: number;
+    readonly traffic_limit_source: "budget" | "renter";
+    readonly traffic_limit_reached: boolean;
     readonly credit_balance: number | null;
     readonly credit_discount: number | null;
     readonly credit_discount_max: number;
@@ -2656,6 +3375,7 @@ export type InstanceUpdateInput = {
   readonly body?: {
     readonly state?: "running" | "stopped";
     readonly label?: string;
+    readonly traffic_limit?: number | null;
     readonly [key: string]: unknown;
   };
 };
@@ -2665,7 +3385,7 @@ export type InstanceUpdateAnswer = {
   readonly msg?: string;
 };
 
-/** Start, stop or label an instance: `PUT /api/v0/instances/{id}/` */
+/** Start, stop or label an instance, or set what its traffic may cost: `PUT /api/v0/instances/{id}/` */
 export function instanceUpdate(client: Client, input: InstanceUpdateInput, options?: CallOptions): Promise<InstanceUpdateAnswer> {
   return client.request({ method: "PUT", path: `/api/v0/instances/${encodeURIComponent(input.id)}/`, body: input.body ?? {} }, options);
 }
@@ -2805,7 +3525,7 @@ export type BillingShowDocumentAnswer = {
     readonly user_id: number;
     readonly email: string;
   };
-  readonly lines: readonly {
+  readonly lines: readonly ({
     readonly source: string;
     readonly type: string;
     readonly description: string;
@@ -2817,12 +3537,19 @@ export type BillingShowDocumentAnswer = {
     readonly is_rate_average: boolean;
     readonly amount: number;
     readonly unpaid: string;
-  }[];
+    readonly machine_id: number | null;
+    readonly hardware: string | null;
+    readonly label: string | null;
+    readonly is_late: boolean;
+  })[];
   readonly net: number;
   readonly tax: {
     readonly percent: string;
     readonly amount: number;
     readonly note: string;
+    readonly name: string;
+    readonly country: string;
+    readonly is_reverse_charge: boolean;
   };
   readonly balance: {
     readonly opening: number;
@@ -2935,12 +3662,14 @@ export type InstanceLaunchInput = {
       readonly name?: string;
     };
     readonly price?: number;
+    readonly max_dph?: number;
     readonly target_state?: "running" | "stopped";
     readonly cancel_unavail?: boolean;
     readonly disk?: number | string;
     readonly label?: string;
     readonly runtype?: string;
     readonly onstart?: string;
+    readonly traffic_limit?: number | string | null;
     readonly q?: string | Readonly<Record<string, unknown>>;
     readonly gpu_name?: string;
     readonly num_gpus?: number | string;
@@ -2954,6 +3683,13 @@ export type InstanceLaunchAnswer = {
   readonly new_contract: number;
   readonly instance_api_key: string;
   readonly ask_id: number;
+  readonly dph_total?: number;
+  readonly dph_base?: number;
+  readonly storage_total_cost?: number;
+  readonly storage_cost?: number;
+  readonly inet_up_cost?: number;
+  readonly inet_down_cost?: number;
+  readonly end_date?: number;
 };
 
 /** Search offers and create an instance from the first that can be had: `PUT /api/v0/launch_instance/` */
@@ -3426,6 +4162,14 @@ export type MachineVerificationAnswer = {
     readonly passed: boolean;
     readonly msg: string;
   })[];
+  readonly line: {
+    readonly inet_up: number;
+    readonly inet_down: number;
+    readonly measured_inet_up: number | null;
+    readonly measured_inet_down: number | null;
+    readonly measured_at: number | null;
+    readonly measured_count: number;
+  };
   readonly rests_until: number | null;
   readonly rest_reason: string | null;
 };
@@ -3611,6 +4355,9 @@ export type NetworkVolumeRentAnswer = {
   readonly success: true;
   readonly id: number;
   readonly volume_name: string;
+  readonly storage_cost?: number;
+  readonly storage_total_cost?: number;
+  readonly end_date?: number;
 };
 
 /** Rent a network volume: `PUT /api/v0/network_volumes/` */
@@ -4065,14 +4812,15 @@ export type StandingRequestCreateInput = {
       readonly name?: string;
     };
     readonly price?: number;
+    readonly max_dph?: number;
     readonly target_state?: "running" | "stopped";
     readonly cancel_unavail?: boolean;
     readonly disk?: number | string;
     readonly label?: string;
     readonly runtype?: string;
     readonly onstart?: string;
+    readonly traffic_limit?: number | string | null;
     readonly q?: string | Readonly<Record<string, unknown>>;
-    readonly max_dph?: number;
     readonly expires_in_hours?: number;
     readonly [key: string]: unknown;
   };
@@ -4505,6 +5253,7 @@ export type TemplateSearchAnswer = {
     readonly private?: boolean;
     readonly recommended?: boolean;
     readonly volume_info?: unknown;
+    readonly traffic_limit?: number | string | null;
     readonly creator_id?: number;
     readonly created_at?: number;
     readonly count_created?: number;
@@ -4543,6 +5292,7 @@ export type TemplateCreateInput = {
     readonly recommended_disk_space?: number | string;
     readonly private?: boolean;
     readonly volume_info?: unknown;
+    readonly traffic_limit?: number;
   };
 };
 
@@ -4577,6 +5327,7 @@ export type TemplateCreateAnswer = {
     readonly private?: boolean;
     readonly recommended?: boolean;
     readonly volume_info?: unknown;
+    readonly traffic_limit?: number | string | null;
     readonly creator_id?: number;
     readonly created_at?: number;
     readonly count_created?: number;
@@ -4616,6 +5367,7 @@ export type TemplateEditInput = {
     readonly recommended_disk_space?: number | string;
     readonly private?: boolean;
     readonly volume_info?: unknown;
+    readonly traffic_limit?: number;
   };
 };
 
@@ -4650,6 +5402,7 @@ export type TemplateEditAnswer = {
     readonly private?: boolean;
     readonly recommended?: boolean;
     readonly volume_info?: unknown;
+    readonly traffic_limit?: number | string | null;
     readonly creator_id?: number;
     readonly created_at?: number;
     readonly count_created?: number;
@@ -4694,6 +5447,7 @@ export type UserUpdateInput = {
     readonly billaddress_taxinfo?: string;
     readonly balance_threshold?: number | string;
     readonly balance_threshold_enabled?: boolean | string;
+    readonly traffic_limit?: number | null;
   };
 };
 
@@ -4742,6 +5496,7 @@ export type UserShowAnswer = {
   readonly credit: number;
   readonly balance_threshold: number;
   readonly balance_threshold_enabled: boolean;
+  readonly traffic_limit: number | null;
   readonly email_verified: boolean;
   readonly has_billing: boolean;
   readonly has_payout: boolean;
@@ -4768,11 +5523,42 @@ export type UserShowAnswer = {
   readonly parent_id: number | null;
   readonly host_only: boolean;
   readonly created_at: number;
+  readonly freeze: {
+    readonly id: number;
+    readonly reason: string;
+    readonly holds_for: "account" | "member";
+  } | null;
 };
 
 /** Show own account: `GET /api/v0/users/current/` */
 export function userShow(client: Client, options?: CallOptions): Promise<UserShowAnswer> {
   return client.request({ method: "GET", path: "/api/v0/users/current/" }, options);
+}
+
+export type UserConfirmEmailInput = {
+  readonly body: {
+    readonly token: string;
+  };
+};
+
+export type UserConfirmEmailAnswer = {
+  readonly success: true;
+  readonly msg: string;
+};
+
+/** Prove own address with the token that was mailed there: `POST /api/v0/users/me/email/confirm/` */
+export function userConfirmEmail(client: Client, input: UserConfirmEmailInput, options?: CallOptions): Promise<UserConfirmEmailAnswer> {
+  return client.request({ method: "POST", path: "/api/v0/users/me/email/confirm/", body: input.body ?? {} }, options);
+}
+
+export type UserRequestEmailProofAnswer = {
+  readonly success: true;
+  readonly msg: string;
+};
+
+/** Mail a token to own address, to prove it: `POST /api/v0/users/me/email/proof/` */
+export function userRequestEmailProof(client: Client, options?: CallOptions): Promise<UserRequestEmailProofAnswer> {
+  return client.request({ method: "POST", path: "/api/v0/users/me/email/proof/" }, options);
 }
 
 export type BillingInvoicesInput = {
@@ -4987,6 +5773,9 @@ export type VolumeRentAnswer = {
   readonly success: true;
   readonly id: number;
   readonly volume_name: string;
+  readonly storage_cost?: number;
+  readonly storage_total_cost?: number;
+  readonly end_date?: number;
 };
 
 /** Rent a volume: `PUT /api/v0/volumes/` */
@@ -5279,6 +6068,9 @@ export type WorkergroupListAnswer = {
     readonly test_workers: number;
     readonly cold_workers: number;
     readonly max_workers: number;
+    readonly max_dph?: number;
+    readonly is_max_dph_by_owner: boolean;
+    readonly waits_for_price_since?: number;
     readonly min_load: number;
     readonly min_cold_load: number;
     readonly target_util: number;
@@ -5308,6 +6100,7 @@ export type WorkergroupCreateInput = {
     readonly test_workers?: number;
     readonly cold_workers?: number;
     readonly max_workers?: number;
+    readonly max_dph?: number;
     readonly min_load?: number;
     readonly min_cold_load?: number;
     readonly target_util?: number;
@@ -5342,6 +6135,7 @@ export type WorkergroupUpdateInput = {
     readonly test_workers?: number;
     readonly cold_workers?: number;
     readonly max_workers?: number;
+    readonly max_dph?: number;
     readonly min_load?: number;
     readonly min_cold_load?: number;
     readonly target_util?: number;
@@ -5610,6 +6404,8 @@ export type RouteRequestAnswer = {
   readonly reqnum?: number;
   readonly request_idx: number;
   readonly signature?: string;
+  readonly expires_at?: number;
+  readonly ticket?: string;
   readonly status?: string;
   readonly __request_id: string;
 };

@@ -14,12 +14,21 @@ import {
   type IpHistory,
   type RandomBytes,
 } from "./domains/accounts/index.ts";
+import { ENFORCE_LOOP, freezeRoutes } from "./domains/freezes/index.ts";
 import { arrearsRoutes } from "./domains/arrears/index.ts";
 import { billingRoutes, grantCredit, moveCredit, UNNAMED_SELLER, type Seller } from "./domains/billing/index.ts";
 import { capRoutes, refuseNewKeys } from "./domains/caps/index.ts";
 import { contractRoutes } from "./domains/contracts/index.ts";
 import { hostingRoutes } from "./domains/hosting/index.ts";
-import { AgentGateway, LEASE_MS, hostRoutes, notifyMarket, proofMaker, trustRoutes } from "./domains/hosts/index.ts";
+import {
+  requireReachableRegistry,
+  AgentGateway,
+  flagRoutes,
+  LEASE_MS,
+  hostRoutes,
+  proofMaker,
+  trustRoutes,
+} from "./domains/hosts/index.ts";
 import {
   certificateRoutes,
   destroyIfPresent,
@@ -31,11 +40,12 @@ import {
   listMachineIdsOf,
   OrderDesk,
   ReportRecorder,
+  workerTokenOf,
 } from "./domains/instances/index.ts";
 import { balanceOf, createTransferPoster, type TransferPoster } from "./domains/ledger/index.ts";
-import { marketRoutes, OfferTable, searchOffers } from "./domains/market/index.ts";
+import { marketRoutes, OfferTable, refreshOffers, searchOffers } from "./domains/market/index.ts";
 import { accruedOf, depositAccrualOf, readBalance, readBalances, settleInstance } from "./domains/metering/index.ts";
-import { DELIVER_LOOP, noticeRoutes, type NoticePorts } from "./domains/notices/index.ts";
+import { DELIVER_LOOP, noticeRoutes } from "./domains/notices/index.ts";
 import {
   createPaymentProvider,
   NO_PAYMENTS,
@@ -57,9 +67,11 @@ import {
   routeRoutes,
   Routers,
   simulateRoutes,
+  Tickets,
   type Autoscaler,
   type WorkerReports,
 } from "./domains/serverless/index.ts";
+import type { ThisServer } from "./domains/servers/index.ts";
 import { statisticsRoutes } from "./domains/statistics/index.ts";
 import { resultRoutes } from "./domains/tasks/index.ts";
 import { teamRoutes } from "./domains/teams/index.ts";
@@ -73,10 +85,12 @@ import { createAutoscaling } from "./process/autoscaling.ts";
 import { createChannels } from "./process/channels.ts";
 import { registerHealth } from "./process/health.ts";
 import { registerMetrics } from "./process/metrics.ts";
+import { serverPorts } from "./process/server-ports.ts";
 import { createNoticeParts, type NoticeSettings } from "./process/notice-parts.ts";
 import { PortProxy } from "./proxy/port-proxy.ts";
 import type { Limits } from "./http/rate-limit.ts";
 import { createHttp, type HttpScope } from "./http/server.ts";
+import { clientAddressBehind, type TrustedProxies } from "./http/trusted-proxies.ts";
 import { LoopDriver } from "./loops/driver.ts";
 import { listLoops } from "./loops/register.ts";
 
@@ -88,19 +102,25 @@ export type AppDependencies = {
   /** What instance keys are derived from and secrets are sealed with; the same at every start. */
   readonly secret: Buffer;
   readonly limits: Limits;
-  readonly isProxyTrusted: boolean;
+  readonly trustedProxies: TrustedProxies;
   /** How long a host may be cut off before it stops what it runs. */
   readonly leaseMs?: number;
   /** How long a report that says nothing new may wait to be stored with others; not at all unless given. */
   readonly gatherMs?: number;
   /** Where instances are reached through this server: the address to listen on, and the name to tell. */
   readonly proxy: { readonly bindHost: string; readonly publicHost: string };
+  /** Bytes left on the disk of the data directory; without it `/readyz` does not look. */
+  readonly freeBytes?: () => Promise<number>;
   /** Who issues invoices; without it nobody that is named. */
   readonly seller?: Seller;
   /** How cards are charged and hosts are paid; without it by administrators alone. */
   readonly payments?: PaymentSettings;
   /** How notices leave; without it they are called out to public addresses, and not mailed. */
   readonly notices?: NoticeSettings;
+  /** Whether anybody may make an account; so unless given. */
+  readonly isSignupOpen?: boolean;
+  /** This process among the servers of its database; absent where it is the only one, as in tests. */
+  readonly server?: ThisServer;
 };
 
 export type BerthApp = {
@@ -129,8 +149,7 @@ export function buildApp(dependencies: AppDependencies): BerthApp {
   const desk = new OrderDesk(database, clock, { secret, sealer, onUsedUp: (ids) => offers.retire(ids) });
   const poster = createTransferPoster(database, clock);
   const leaseMs = dependencies.leaseMs ?? LEASE_MS;
-  const recorder = new ReportRecorder(database, clock, { leaseMs, gatherMs: dependencies.gatherMs ?? 0 });
-  const gateway = createGateway({ ...dependencies, sealer, leaseMs }, recorder);
+  const { gateway, recorder } = createGateway({ ...dependencies, sealer, leaseMs });
   const http = createHttp({
     ...dependencies,
     authenticate: (presented) => identities.authenticate(presented),
@@ -140,7 +159,8 @@ export function buildApp(dependencies: AppDependencies): BerthApp {
   const search = (query: Readonly<Record<string, unknown>>) =>
     searchOffers(offers.index, query, { now: clock.now(), rentedMachines: new Set() });
   const matcher = new Matcher({ database, clock, sealer, desk, search });
-  const { deliverer, ports: noticePorts } = createNoticeParts({ ...dependencies, sealer }, dependencies.notices ?? {});
+  const noticeParts = createNoticeParts({ ...dependencies, sealer }, dependencies.notices ?? {});
+  const { deliverer, deliveryLoops } = noticeParts;
   const provider = createPaymentProvider(dependencies.payments ?? NO_PAYMENTS);
   const routers = new Routers({ database, clock, log, processName: random(8).toString("hex") });
   const { autoscaler, reports } = createAutoscaling({
@@ -157,7 +177,7 @@ export function buildApp(dependencies: AppDependencies): BerthApp {
     gateway,
     proxy,
     matcher,
-    deliverer,
+    deliveryLoops,
   });
   deliverer.whenFree(() => loops.wake(DELIVER_LOOP));
   offers.follow((machineIds) => {
@@ -165,7 +185,7 @@ export function buildApp(dependencies: AppDependencies): BerthApp {
   });
 
   const means = { identities, ipHistory, offers, space, sealer, desk, poster, gateway, loops, routers, reports };
-  const parts = { ...dependencies, ...means, search, provider, noticePorts };
+  const parts = { ...dependencies, ...means, search, provider, noticeParts };
   void http.app.register(async () => registerRoutes(http, parts));
 
   return {
@@ -203,7 +223,7 @@ type Parts = AppDependencies & {
   readonly reports: WorkerReports;
   readonly search: (query: Readonly<Record<string, unknown>>) => ReturnType<typeof searchOffers>;
   readonly provider: PaymentProvider;
-  readonly noticePorts: NoticePorts;
+  readonly noticeParts: ReturnType<typeof createNoticeParts>;
 };
 
 /** Every operation, with what it needs beyond the database. */
@@ -211,13 +231,12 @@ function registerRoutes(http: HttpScope, parts: Parts): void {
   const { database, clock, log, secret, random, identities, ipHistory, offers, sealer, desk, poster, gateway, loops } =
     parts;
   const { search } = parts;
+  const { queueMail } = parts.noticeParts;
   const keyOf = instanceKeyMaker(secret);
   const balanceNow = (userId: UserId) => inSnapshot(database, (db) => readBalance(db, clock.now(), userId));
   accountRoutes(http, {
-    identities,
-    ipHistory,
-    random,
-    sealer,
+    ...{ identities, ipHistory, random, sealer, queueMail },
+    isSignupOpen: parts.isSignupOpen ?? true,
     balanceOf: balanceNow,
     balancesOf: (userIds) => inSnapshot(database, (db) => readBalances(db, clock.now(), userIds)),
     refuseNewKeys,
@@ -227,8 +246,8 @@ function registerRoutes(http: HttpScope, parts: Parts): void {
   });
   billingRoutes(http, { poster, accruedOf });
   paymentRoutes(http, { provider: parts.provider, sealer, log, publicUrl: parts.payments?.publicUrl });
-  teamRoutes(http, { identities, random, moveCredit, listBelongings, refuseNewKeys, balanceOf: balanceNow });
-  templateRoutes(http, { sealer });
+  teamRoutes(http, { identities, random, queueMail, moveCredit, listBelongings, refuseNewKeys, balanceOf: balanceNow });
+  templateRoutes(http, { sealer, requireRegistry: requireReachableRegistry });
   marketRoutes(http, {
     offers,
     machinesRentedBy: async (userId) => new Set(await listMachineIdsOf(database.kysely, userId)),
@@ -236,8 +255,9 @@ function registerRoutes(http: HttpScope, parts: Parts): void {
   const view = {
     proxyHost: parts.proxy.publicHost,
     instanceKeySecret: (id: InstanceId) => keyOf(id).secret,
+    sealer,
   };
-  instanceRoutes(http, { desk, accruedOf, ...view });
+  instanceRoutes(http, { desk, accruedOf, settle: settleInstance, ...view });
   launchRoutes(http, { desk, searchOffers: search });
   statisticsRoutes(http);
   waitlistRoutes(http, {
@@ -250,17 +270,32 @@ function registerRoutes(http: HttpScope, parts: Parts): void {
   resultRoutes(http);
   contractRoutes(http, { settle: settleInstance, accrualOf: depositAccrualOf });
   arrearsRoutes(http);
+  freezeRoutes(http, { identities, wakeEnforcer: () => loops.wake(ENFORCE_LOOP) });
   capRoutes(http);
   hostSideRoutes(http, parts);
-  routeRoutes(http, { routers: parts.routers, sealer });
+  endpointSideRoutes(http, parts);
+  noticeRoutes(http, parts.noticeParts.ports);
+  reconciliationRoutes(http, { log });
+  registerHealth(http, { loops, freeBytes: parts.freeBytes ?? (async () => undefined) });
+  registerMetrics(http, { loops, gateway, offers });
+  registerDocs(http);
+}
+
+/** Endpoints, their workers, and the way of requests to them. */
+function endpointSideRoutes(http: HttpScope, parts: Parts): void {
+  const { database, clock, random, secret, sealer, desk, search, routers, identities, ipHistory } = parts;
+  const keyOf = instanceKeyMaker(secret);
+  const tickets = new Tickets({ clock, tokenOf: (id) => workerTokenOf(keyOf(id).secret) });
+  routeRoutes(http, { routers, sealer, tickets });
   reportRoutes(http, parts.reports);
   endpointRoutes(http, { destroyInstance: destroyIfPresent, random });
   autoscalerRoutes(http);
-  workerListRoutes(http, { routers: parts.routers });
+  workerListRoutes(http, { routers });
   metricsRoutes(http);
   simulateRoutes(http);
   openAiRoutes(http, {
-    routers: parts.routers,
+    routers,
+    tickets,
     sealer,
     authenticate: async (presented, ipAddress) => {
       const identity = await identities.authenticate(presented);
@@ -271,40 +306,55 @@ function registerRoutes(http: HttpScope, parts: Parts): void {
   });
   workerGroupRoutes(http, { desk, sealer, search, destroyInstance: destroyIfPresent });
   deploymentRoutes(http, { desk, sealer, search, destroyInstance: destroyIfPresent, random, secret });
-  noticeRoutes(http, parts.noticePorts);
-  reconciliationRoutes(http, { log });
-  registerHealth(http, loops);
-  registerMetrics(http, { loops, gateway, offers });
-  registerDocs(http);
 }
 
 /** Machines, and the disks and volumes that are on them. */
-function hostSideRoutes(http: HttpScope, { sealer, random, secret, space, gateway }: Parts): void {
-  certificateRoutes(http, { sealer, addressOf: (machineId) => gateway.addressOf(machineId) });
+function hostSideRoutes(http: HttpScope, { sealer, random, secret, space }: Parts): void {
+  certificateRoutes(http, { sealer });
   hostRoutes(http, { random, secret });
-  trustRoutes(http, { notifyMarket });
-  hostingRoutes(http);
+  trustRoutes(http, { notifyMarket: refreshOffers });
+  flagRoutes(http);
+  hostingRoutes(http, { sealer });
   volumeRoutes(http, { space, means: { random, sealer } });
   networkVolumeRoutes(http, { findUser: (db, text) => findUserByEmailOrId(db, text) });
 }
 
 function createLoops(
   dependencies: AppDependencies,
-  means: Omit<Parameters<typeof listLoops>[1], "seller">,
+  means: Omit<Parameters<typeof listLoops>[1], "seller" | "connections">,
 ): LoopDriver {
-  const seller = dependencies.seller ?? UNNAMED_SELLER;
-  return new LoopDriver(listLoops(dependencies, { ...means, seller }), dependencies);
+  const { server, seller = UNNAMED_SELLER, leaseMs = LEASE_MS } = dependencies;
+  const { gateway } = means;
+  const ports = serverPorts({ ...dependencies, gateway, leaseMs });
+  const connections = () => ({ open: gateway.registrations(), serverId: server?.id, leaseMs });
+  const serverLoops = dependencies.server?.loops(ports, (name) => driver.wake(name)) ?? [];
+  const driver = new LoopDriver(
+    [...listLoops(dependencies, { ...means, seller, connections }), ...serverLoops],
+    dependencies,
+  );
+  return driver;
 }
 
 function createGateway(
-  dependencies: AppDependencies & { readonly sealer: Sealer; readonly leaseMs: number },
-  recorder: ReportRecorder,
-): AgentGateway {
-  const { clock, log, secret, random } = dependencies;
+  dependencies: AppDependencies & {
+    readonly sealer: Sealer;
+    readonly leaseMs: number;
+  },
+): { readonly gateway: AgentGateway; readonly recorder: ReportRecorder } {
+  const { database, clock, log, secret, random, leaseMs, gatherMs = 0 } = dependencies;
+  const serverId = () => dependencies.server?.id;
+  const recorder = new ReportRecorder(database, clock, { leaseMs, serverId, gatherMs });
   const keyOf = instanceKeyMaker(secret);
   const instanceKeySecret = (id: InstanceId) => keyOf(id).secret;
-  const ports = agentPorts({ ...dependencies, proofs: proofMaker(secret, random), instanceKeySecret, recorder });
-  return new AgentGateway(ports, { clock, log });
+  const proofs = proofMaker(secret, random);
+  const isPrivateAllowed = dependencies.notices?.isPrivateAllowed ?? false;
+  const addresses = dependencies.server?.agentAddresses ?? { own: () => [], all: () => [] };
+  const means = { isPrivateAllowed, serverId, proofs, addresses, instanceKeySecret, recorder };
+  const ports = agentPorts({ ...dependencies, ...means });
+  return {
+    gateway: new AgentGateway(ports, { clock, log, addressOf: clientAddressBehind(dependencies.trustedProxies) }),
+    recorder,
+  };
 }
 
 function createProxy({ clock, log, proxy }: AppDependencies, gateway: AgentGateway): PortProxy {

@@ -1,13 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ConfigError, readConfig } from "./config.ts";
+import { NO_PAYMENTS } from "./domains/payments/index.ts";
 import { DEFAULT_LIMITS } from "./http/rate-limit.ts";
 
 test("without settings everything has its documented default", () => {
   const config = readConfig({});
   assert.deepEqual(
-    [config.host, config.port, config.databaseUrl, config.simulatedHosts, config.hasAgent, config.isProxyTrusted],
-    ["127.0.0.1", 8080, undefined, undefined, true, false],
+    [config.host, config.port, config.databaseUrl, config.simulatedHosts, config.hasAgent, config.trustedProxies],
+    ["127.0.0.1", 8080, undefined, undefined, true, { kind: "none" }],
   );
   assert.match(config.dataDir, /\/\.berth$/);
   assert.equal(config.limits, DEFAULT_LIMITS);
@@ -37,8 +38,8 @@ test("each setting is read", () => {
     BERTH_RATE_LIMITS: '{"default":{"per_second":1,"burst":2},"api.instance.create":{"per_second":3,"burst":4}}',
   });
   assert.deepEqual(
-    [config.port, config.host, config.dataDir, config.simulatedHosts, config.hasAgent, config.isProxyTrusted],
-    [0, "::", "/data", 3, false, true],
+    [config.port, config.host, config.dataDir, config.simulatedHosts, config.hasAgent, config.trustedProxies],
+    [0, "::", "/data", 3, false, { kind: "hops", count: 1 }],
   );
   assert.equal(config.leaseMs, 60_000);
   assert.deepEqual([config.noticeMs, config.minSliceMs], [0, 86_400_000]);
@@ -65,8 +66,10 @@ test("cards are taken when both keys of Stripe are there, and one alone is a mis
     stripe: { secretKey: "sk_test_1", webhookSecret: "whsec_1", apiUrl: "https://api.stripe.com" },
     publicUrl: "https://gpu.example.com",
     feePpm: 25_000,
+    grantedAfterDays: undefined,
+    cardHoldDays: 14,
   });
-  assert.deepEqual(readConfig({}).payments, { stripe: undefined, publicUrl: undefined, feePpm: 0 });
+  assert.deepEqual(readConfig({}).payments, NO_PAYMENTS);
   for (const name of Object.keys(keys)) {
     const one = Object.fromEntries(Object.entries(keys).filter(([other]) => other !== name));
     assert.throws(
@@ -82,17 +85,35 @@ test("invoices say who issues them, a line of the address for each part, and the
     BERTH_SELLER_ADDRESS: "1 Mill Lane; 20095 Hamburg;",
     BERTH_SELLER_TAX_ID: "DE1",
     BERTH_TAX_PERCENT: "8.1",
+    BERTH_SELLER_COUNTRY: "DE",
+    BERTH_TAX_TABLE: '{"FR": {"percent": 20, "name": "TVA", "reverse_charge": true}, "*": {"percent": "0"}}',
     BERTH_INVOICE_PREFIX: "N-",
+    BERTH_SELF_BILLING: "1",
   });
   assert.deepEqual(seller, {
     name: "Nord GmbH",
     address: ["1 Mill Lane", "20095 Hamburg"],
     taxId: "DE1",
+    country: "DE",
+    taxTable: new Map([
+      ["FR", { ppm: 200_000, name: "TVA", note: "", isReverseCharged: true }],
+      ["*", { ppm: 0, name: "Tax", note: "", isReverseCharged: false }],
+    ]),
     taxPpm: 81_000,
     taxNote: "",
+    isSelfBilling: true,
     numberPrefix: "N-",
   });
-  const unnamed = { name: "Berth", address: [], taxId: "", taxPpm: 0, numberPrefix: "" };
+  const unnamed = {
+    name: "Berth",
+    address: [],
+    taxId: "",
+    country: "",
+    taxTable: new Map(),
+    taxPpm: 0,
+    isSelfBilling: false,
+    numberPrefix: "",
+  };
   assert.deepEqual(readConfig({}).seller, { ...unnamed, taxNote: "No tax is charged." });
 });
 
@@ -105,6 +126,11 @@ test("a setting that cannot be used is named with what it should be", () => {
     ["BERTH_SIMULATE", "many"],
     ["BERTH_SIMULATE", "100001"],
     ["BERTH_LOG_LEVEL", "loud"],
+    ["BERTH_SELLER_COUNTRY", "Germany"],
+    ["BERTH_TAX_TABLE", "19"],
+    ["BERTH_TAX_TABLE", '{"Germany": {"percent": 19}}'],
+    ["BERTH_TAX_TABLE", '{"DE": {"percent": "a lot"}}'],
+    ["BERTH_TAX_TABLE", '{"DE": {"percent": 19, "reverse": true}}'],
     ["BERTH_MAIL_FROM", "berth@example.com"],
     ["BERTH_SMTP_URL", "https://mail.example.com"],
     ["BERTH_LEASE_SECONDS", "19"],
@@ -158,4 +184,35 @@ test("mail is either set up whole or not at all, and its password is not repeate
     () => readConfig({ BERTH_SMTP_URL: "http://me:hunter2@mail.example.com", BERTH_MAIL_FROM: "a@b.example" }),
     (error: Error) => error.message.includes("BERTH_SMTP_URL") && !error.message.includes("hunter2"),
   );
+});
+
+test("an operator says when hosts are paid for granted credit, and for how long card payments wait", () => {
+  const rules = (BERTH_GRANTED_EARNINGS: string, BERTH_CARD_HOLD_DAYS = "") =>
+    readConfig({ BERTH_GRANTED_EARNINGS, BERTH_CARD_HOLD_DAYS }).payments;
+  assert.equal(rules("held").grantedAfterDays, undefined);
+  assert.equal(rules("released").grantedAfterDays, 0);
+  assert.equal(rules("30 days").grantedAfterDays, 30);
+  assert.equal(rules("held", "60").cardHoldDays, 60);
+  for (const wrong of ["0 days", "30", "soon", "1000 days"]) {
+    assert.throws(() => rules(wrong), /BERTH_GRANTED_EARNINGS must be held, released, or such as "30 days"/);
+  }
+  assert.throws(() => rules("held", "366"), /BERTH_CARD_HOLD_DAYS/);
+});
+
+test("addresses for agents are read as agents compare them, and what is none is refused by name", () => {
+  const read = (text: string) => readConfig({ BERTH_AGENT_URLS: text }).agentAddresses;
+  assert.deepEqual(read(""), []);
+  assert.deepEqual(read("https://one.example/, http://10.0.0.7:8080,https://one.example"), [
+    "https://one.example",
+    "http://10.0.0.7:8080",
+  ]);
+  for (const text of [
+    "one.example",
+    "ws://one.example",
+    "https://one.example,",
+    "https://u:p@one.example",
+    "https://a?b",
+  ]) {
+    assert.throws(() => read(text), /BERTH_AGENT_URLS must be up to 4 addresses/, text);
+  }
 });

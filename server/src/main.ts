@@ -1,39 +1,34 @@
-import { randomBytes } from "node:crypto";
+import { randomBytes, randomInt } from "node:crypto";
 import { mkdir, writeFile } from "node:fs/promises";
 import { networkInterfaces } from "node:os";
 import path from "node:path";
 import { buildApp, type BerthApp } from "./app.ts";
 import { systemClock } from "./base/clock.ts";
 import { createLog, type Log } from "./base/log.ts";
-import { nanos, NANOS_PER_DOLLAR } from "./base/money.ts";
 import { ConfigError, readConfig, type Config } from "./config.ts";
 import { connect, type Database, type DatabaseConfig } from "./db/connect.ts";
 import { startEmbeddedPostgres } from "./db/embedded/postgres.ts";
 import { listen } from "./db/listener.ts";
 import { migrate } from "./db/migrate.ts";
-import { withTransaction } from "./db/transaction.ts";
-import { bootstrapAdmin } from "./domains/accounts/index.ts";
-import { countConnectedGpus, disconnectAll, issueAgentToken, restartPresence } from "./domains/hosts/index.ts";
-import { GATHER_MS, prepareProxyPorts } from "./domains/instances/index.ts";
-import { creditOf, ISSUANCE, postTransfer } from "./domains/ledger/index.ts";
-import { setMarketRules } from "./domains/market/index.ts";
-import { setFeeRate } from "./domains/payments/index.ts";
+import { countConnectedGpus } from "./domains/hosts/index.ts";
+import { GATHER_MS } from "./domains/instances/index.ts";
 import { lockDataDir } from "./lock.ts";
 import { startAgentProcess, type AgentProcess } from "./process/agent-process.ts";
 import { readyText } from "./process/announce.ts";
-import { hasFile, loadSecret, writePrivateFile } from "./process/files.ts";
+import { openFactKeeper } from "./process/files.ts";
+import { freeBytesOf } from "./process/health.ts";
+import { SAY_ALIVE_LOOP } from "./domains/servers/index.ts";
 import { PROXY_LOOP } from "./process/proxy-loop.ts";
+import { startServer } from "./process/start-server.ts";
 
-const ADMIN_EMAIL = "admin@localhost.localdomain";
-/** Once, so that the first rental needs nothing but the key. The operator issues the money here anyway. */
-const BOOTSTRAP_CREDIT_DOLLARS = 1_000n;
 const MIGRATIONS = path.join(import.meta.dirname, "../migrations");
 /** How long `ready` waits for the hosts that this process starts itself, and for each of many simulated ones. */
 const HOSTS_WAIT_MS = 8_000;
 const SIMULATED_HOST_WAIT_MS = 8;
 const HOSTS_POLL_MS = 20;
 
-const clock = systemClock;
+const CLOCK_ID_MAX = 2 ** 31;
+const clock = { ...systemClock, id: randomInt(CLOCK_ID_MAX) };
 /** What was started, in order; stopped in reverse. */
 const stops: (() => Promise<void>)[] = [];
 let stopping: Promise<void> | undefined;
@@ -66,7 +61,7 @@ async function openDatabase(config: Config, log: Log): Promise<{ database: Datab
     stops.push(() => postgres.stop());
     void postgres.exited.then(() => {
       if (stopping !== undefined) return;
-      say("PostgreSQL ended by itself; stopping. Its log is in the data directory. The next start recovers.");
+      say(`PostgreSQL was shut down, or failed too often; stopping. ${config.dataDir}/postgres/postgres.log says why.`);
       process.exitCode = 1;
       void stopAll(log);
     });
@@ -74,36 +69,9 @@ async function openDatabase(config: Config, log: Log): Promise<{ database: Datab
   }
   const applied = await migrate(connection, { directory: MIGRATIONS, clock });
   if (applied.length > 0) say(`Database prepared (${applied.length} migrations).`);
-  const database = connect(connection, log);
+  const database = connect(connection, log, await openFactKeeper(config.dataDir));
   stops.push(() => database.close());
   return { database, connection };
-}
-
-/** Makes sure of the administrator, with money to try the market, and of this server's own agent; returns its token. */
-async function prepareAccounts(config: Config, database: Database): Promise<string> {
-  const keyFile = path.join(config.dataDir, "admin.key");
-  const hasKey = await hasFile(keyFile);
-  const prepared = await withTransaction(database, clock, async (tx) => {
-    await disconnectAll(tx);
-    await restartPresence(tx);
-    await prepareProxyPorts(tx, config.proxyPorts);
-    await setMarketRules(tx, config);
-    await setFeeRate(tx, config.payments);
-    const admin = await bootstrapAdmin(tx, { email: ADMIN_EMAIL, hasKey, random: randomBytes });
-    await postTransfer(tx, {
-      key: "bootstrap credit",
-      debit: ISSUANCE,
-      credit: creditOf(admin.userId),
-      amount: nanos(BOOTSTRAP_CREDIT_DOLLARS * NANOS_PER_DOLLAR),
-      code: "credit_granted",
-      cause: { actor: "first start" },
-      description: "Credit of the first start",
-    });
-    const name = config.simulatedHosts === undefined ? "this machine" : "simulated hosts";
-    return { ...admin, token: await issueAgentToken(tx, { userId: admin.userId, name, isTrusted: true }) };
-  });
-  if (prepared.secret !== undefined) await writePrivateFile(keyFile, `${prepared.secret}\n`);
-  return prepared.token;
 }
 
 async function serve(config: Config, app: BerthApp): Promise<string> {
@@ -131,6 +99,11 @@ function outerAddress(): string {
 /** The address under which renters reach what this machine serves. */
 function publicAddress({ host }: Config): string {
   return isEveryAddress(host) ? outerAddress() : host;
+}
+
+/** Where other servers of the database reach this one, unless it is said. */
+function internalUrl(config: Config, url: string): string {
+  return isEveryAddress(config.host) ? url.replace(/\/\/.*(?=:\d+$)/, `//${outerAddress()}`) : url;
 }
 
 function isEveryAddress(host: string): boolean {
@@ -187,8 +160,8 @@ async function main(): Promise<void> {
   try {
     await mkdir(config.dataDir, { recursive: true });
     const { database, connection } = await openDatabase(config, log);
-    const secret = await loadSecret(config.dataDir, process.env["BERTH_SECRET"]);
-    const token = await prepareAccounts(config, database);
+    const { server, secret, token, adminKey } = await startServer(config, { database, clock, log });
+    stops.push(() => server.stop());
     const proxy = { bindHost: config.host, publicHost: config.proxyHost ?? publicAddress(config) };
     const app = buildApp({
       ...config,
@@ -196,9 +169,11 @@ async function main(): Promise<void> {
       clock,
       log,
       secret,
+      server,
       random: randomBytes,
       proxy,
       gatherMs: GATHER_MS,
+      freeBytes: () => freeBytesOf(config.dataDir),
     });
     await app.http.app.ready();
     const listener = await listen(connection, app.channels, { clock, log });
@@ -207,12 +182,15 @@ async function main(): Promise<void> {
     app.loops.start();
     app.loops.wake(PROXY_LOOP);
     const url = await serve(config, app);
+    server.listensAt(config.internalUrl ?? internalUrl(config, url));
+    app.loops.wake(SAY_ALIVE_LOOP);
     await writeFile(path.join(config.dataDir, "server.url"), `${url}\n`);
     const agent = startAgent(config, url, token);
     await hostsReady(config, app, agent);
     const standing = {
       url,
       keyFile: path.join(config.dataDir, "admin.key"),
+      adminKey,
       connectedHosts: app.gateway.connectedCount,
       gpuCount: await countConnectedGpus(database.kysely),
       offerCount: app.offers.size,

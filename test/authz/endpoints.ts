@@ -1,10 +1,11 @@
 // One row per operation of the API: what a key needs for it, a call that succeeds, and the same call on objects that are
 // somebody else's or nobody's. `matrix.test.ts` runs the rows; a route without a row does not compile, and does not pass.
-import { randomUUID } from "node:crypto";
+import { createHash, randomUUID } from "node:crypto";
 import document from "../../server/openapi.json" with { type: "json" };
 import { asId, type MachineId } from "../../server/src/base/ids.ts";
 import { aSigningRequest } from "../support/certificates.ts";
-import type { TestCaller } from "../support/fixtures.ts";
+import { putProof } from "../../server/src/domains/accounts/email-store.ts";
+import { inTransaction, type TestCaller } from "../support/fixtures.ts";
 import { until } from "../support/until.ts";
 import { anSshKey } from "../support/ssh-keys.ts";
 import { billingEndpoints } from "./billing-endpoints.ts";
@@ -70,6 +71,15 @@ async function aSecret(world: World, user: TestCaller): Promise<string> {
   const key = `OF_${user.id}`;
   await world.send("POST", at("/api/v0/secrets/", { key, value: "v" }), user.secret);
   return key;
+}
+
+/** A token as it would be mailed to the user's address. */
+async function anEmailToken({ database }: World, { id: userId, email }: TestCaller): Promise<string> {
+  const token = randomUUID();
+  const tokenSha256 = createHash("sha256").update(token).digest();
+  const expiresAt = new Date(Date.now() + 3_600_000);
+  await inTransaction(database, (tx) => putProof(tx, { userId, email, tokenSha256, expiresAt }));
+  return token;
 }
 
 const aSecretName = () => `K${randomUUID().replaceAll("-", "")}`;
@@ -295,6 +305,22 @@ export const endpoints = {
     needs: "admin",
     call: () => at("/api/v0/admin/users/", { email: `${randomUUID()}@example.com` }),
   },
+  "POST /api/v0/users/me/email/proof/": plain("user_write", "/api/v0/users/me/email/proof/", {}),
+  "POST /api/v0/users/me/email/confirm/": {
+    needs: "user_write",
+    call: async (world) => at("/api/v0/users/me/email/confirm/", { token: await anEmailToken(world, world.owner) }),
+    aims: async (world) => ({
+      token: {
+        own: at("/api/v0/users/me/email/confirm/", { token: await anEmailToken(world, world.owner) }),
+        foreign: at("/api/v0/users/me/email/confirm/", { token: await anEmailToken(world, world.stranger) }),
+        absent: at("/api/v0/users/me/email/confirm/", { token: "of-nobody" }),
+      },
+    }),
+  },
+  "POST /api/v0/admin/users/{user_id}/prove_email/": {
+    needs: "admin",
+    call: ({ stranger }) => at(`/api/v0/admin/users/${stranger.id}/prove_email/`, { email: stranger.email }),
+  },
   "POST /api/v0/admin/keys/": {
     needs: "admin",
     call: ({ stranger }) => at("/api/v0/admin/keys/", { email: stranger.email }),
@@ -309,6 +335,7 @@ export const endpoints = {
       at(`/api/v0/admin/machines/${await aListedMachine(world)}/verification/`, { verification: "unverified" }),
   },
   "GET /api/v0/admin/audit/": plain("admin", "/api/v0/admin/audit/"),
+  "GET /api/v0/admin/audit/facts/": plain("admin", "/api/v0/admin/audit/facts/"),
   "GET /api/v0/admin/reconciliation/": plain("admin", "/api/v0/admin/reconciliation/"),
   "POST /api/v0/admin/disks/": {
     needs: "admin",

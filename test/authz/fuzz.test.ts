@@ -11,8 +11,11 @@ import { anInstance, makeWorld, type World } from "./world.ts";
 
 /** What is no JSON when all is well. */
 const FILES: Readonly<Record<string, string>> = {
+  "GET /api/v0/admin/documents/export/": "text/csv",
   "GET /api/v0/charges/export/": "text/csv",
   "GET /api/v0/invoices/export/": "text/csv",
+  "GET /api/v0/billing/documents/{number}/page/": "text/html",
+  "GET /api/v0/billing/documents/{number}/pdf/": "application/pdf",
   "GET /api/v0/invoice_documents/{number}/page/": "text/html",
   "GET /api/v0/invoice_documents/{number}/pdf/": "application/pdf",
 };

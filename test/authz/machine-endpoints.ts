@@ -25,7 +25,28 @@ async function aRentedMachine(world: World, user: TestCaller): Promise<MachineId
 const aReport = (id: number): Target =>
   at(`/api/v0/machines/${id}/report/`, { problem: "slow disk", message: "It writes 10 MB/s." });
 
+async function aFlag(world: World): Promise<number> {
+  const { rows } = await world.database.pool.query<{ id: number }>(
+    `insert into host_flags (host_id, kind, detail, facts, since_at, last_at)
+     select $1, 'slow_line', 'slower than declared', '{}', now(), now()
+     where not exists (select from host_flags where host_id = $1 and cleared_at is null)
+     returning id`,
+    [world.stranger.id],
+  );
+  const { rows: open } = await world.database.pool.query<{ id: number }>(
+    "select id from host_flags where host_id = $1 and cleared_at is null",
+    [world.stranger.id],
+  );
+  return rows[0]?.id ?? open[0]?.id ?? 0;
+}
+
 export const machineEndpoints = {
+  "GET /api/v0/hosts/flags/": plain("machine_read", "/api/v0/hosts/flags/?open=true"),
+  "GET /api/v0/admin/flags/": plain("admin", "/api/v0/admin/flags/"),
+  "PUT /api/v0/admin/flags/{id}/clear/": {
+    needs: "admin",
+    call: async (world) => at(`/api/v0/admin/flags/${await aFlag(world)}/clear/`, { reason: "a mistake" }),
+  },
   "GET /api/v0/machines/": plain("machine_read", "/api/v0/machines/"),
   "GET /api/v0/machines/{id}/": onMachine("machine_read", (id) => at(`/api/v0/machines/${id}/`)),
   "PUT /api/v0/machines/create_asks/": onMachine("machine_write", (machine) =>

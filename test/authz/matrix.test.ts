@@ -19,6 +19,7 @@ describe("who may call what", () => {
   let world: World;
   const cleanups: (() => Promise<void>)[] = [];
   const badKeys = new Map<string, string>();
+  let keyInside: string;
 
   before(async () => {
     world = await makeWorld({ after: (fn) => void cleanups.push(fn) });
@@ -27,6 +28,7 @@ describe("who may call what", () => {
     badKeys.set("no key that ever was", "berth_0000000000000000000000000000000000000000000_00000000");
     badKeys.set("a deleted key", deleted);
     badKeys.set("not even the form of a key", "wrong");
+    keyInside = (await anInstance(world, world.owner)).key;
   });
   after(async () => {
     for (const cleanup of cleanups.toReversed()) await cleanup();
@@ -68,6 +70,7 @@ describe("who may call what", () => {
     const category = categoryOf(row.needs);
 
     describe(name, () => {
+      after(() => world.forgetKeys());
       if (!isOpen) {
         test("without a key: 401, even for a body that is no JSON, and nothing happens", async () => {
           const target = await row.call(world);
@@ -83,7 +86,15 @@ describe("who may call what", () => {
       if (category !== undefined) {
         test("with every other permission, or none: 403 before anything else, and nothing happens", async () => {
           const target = await row.call(world);
-          const others = [allBut(category), { api: {} }, { api: { [category]: { "api.some.other": {} } } }];
+          const { alsoNeeds } = row;
+          const others = [
+            allBut(category),
+            { api: {} },
+            { api: { ...allOf(alsoNeeds), [category]: { "api.some.other": {} } } },
+            ...(alsoNeeds === undefined
+              ? []
+              : [allBut(alsoNeeds), { api: { [category]: {}, [alsoNeeds]: { "api.some.other": {} } } }]),
+          ];
           const keys = await Promise.all(others.map((permissions) => world.keyOf(permissions)));
           const invalid = { ...target, body: { id: "not valid" } };
           await refuse(
@@ -99,7 +110,7 @@ describe("who may call what", () => {
           const operation = operationOf(world, method, path);
           const target = await row.call(world);
           const grant = (name: string) => ({
-            api: { [category]: { [operation]: { constraints: { [name]: { eq: "-7" } } } } },
+            api: { ...allOf(row.alsoNeeds), [category]: { [operation]: { constraints: { [name]: { eq: "-7" } } } } },
           });
           const names = ["id", "user_id", "disk_id", "nothing_like_it"];
           const keys = await Promise.all(names.map((name) => world.keyOf(grant(name))));
@@ -146,12 +157,12 @@ describe("who may call what", () => {
 
       test("with the key inside an instance: only what it may do, only to that instance", async () => {
         if (row.needs === "public" || row.needs === "optional") return;
-        const { id, key } = await anInstance(world, world.owner);
-        const other = await anInstance(world, world.owner);
         if (row.isForInstanceKeys !== true) {
-          await refuse(403, method, { target: await row.call(world), secret: key });
+          await refuse(403, method, { target: await row.call(world), secret: keyInside });
           return;
         }
+        const { id, key } = await anInstance(world, world.owner);
+        const other = await anInstance(world, world.owner);
         const target = await row.call(world);
         const aimAt = (instance: number) => ({ ...target, path: target.path.replace(/\d+\/$/, `${instance}/`) });
         const calls = [{ target: aimAt(other.id), secret: key }];
@@ -210,6 +221,10 @@ function categoryOf(needs: Needs): PermissionCategory | undefined {
   return PERMISSION_CATEGORIES.find((category) => category === needs);
 }
 
+function allOf(category: PermissionCategory | undefined): PermissionDocument["api"] {
+  return category === undefined ? {} : { [category]: {} };
+}
+
 function allBut(category: PermissionCategory): PermissionDocument {
   return {
     api: Object.fromEntries(PERMISSION_CATEGORIES.filter((other) => other !== category).map((other) => [other, {}])),
@@ -221,7 +236,8 @@ async function sufficientKey(world: World, row: Row): Promise<string | undefined
   if (needs === "public" || needs === "optional") return undefined;
   if (needs === "admin") return world.admin.secret;
   const category = categoryOf(needs);
-  return world.keyOf(category === undefined ? undefined : { api: { [category]: {} } }, await callerOf(row, world));
+  const permissions = category === undefined ? undefined : { api: { ...allOf(row.alsoNeeds), [category]: {} } };
+  return world.keyOf(permissions, await callerOf(row, world));
 }
 
 function operationOf({ routes }: World, method: string, path: string): string {

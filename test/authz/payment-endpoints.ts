@@ -1,8 +1,9 @@
 // The rows of card payments and of payouts to hosts.
+import { placePayoutHold } from "../../server/src/domains/payments/index.ts";
 import { asId, type UserId } from "../../server/src/base/ids.ts";
-import { earningsOf, ISSUANCE, postTransfers } from "../../server/src/domains/ledger/index.ts";
-import { inTransaction, type TestCaller } from "../support/fixtures.ts";
-import { transferOf } from "../support/ledger.ts";
+import { creditOf, earningsOf, ISSUANCE, postTransfers } from "../../server/src/domains/ledger/index.ts";
+import { aCaller, inTransaction, type TestCaller } from "../support/fixtures.ts";
+import { makeFundedUser, transferOf } from "../support/ledger.ts";
 import type { StripeEvent } from "../support/stripe-server.ts";
 import { at, onObject, plain, type Row } from "./row.ts";
 import type { Target, World } from "./world.ts";
@@ -51,7 +52,20 @@ async function aPayout({ database }: World): Promise<number> {
   return made.rows[0]!.id;
 }
 
+/** Released before, if there was one: a host has one of each kind. */
+async function aPayoutHold({ database, owner }: World): Promise<number> {
+  const hold = { userId: owner.id, kind: "unverified", reason: "No machine is verified." } as const;
+  return (await inTransaction(database, (tx) => placePayoutHold(tx, hold))).id;
+}
+
 const method = { method: "paypal", details: { email: "host@example.com" } };
+
+/** Frozen for as long as it takes: what the others do with the owner's keys comes before and after. */
+async function aFreeze(world: World): Promise<number> {
+  const somebody = await aCaller(world.database);
+  const body = { user: String(somebody.id), reason: "review" };
+  return Number((await world.done("POST", at("/api/v0/admin/freezes/", body), world.admin))["id"]);
+}
 
 export const paymentEndpoints = {
   "POST /api/v0/billing/checkout/": plain("billing_write", "/api/v0/billing/checkout/", { amount: 10 }),
@@ -77,6 +91,56 @@ export const paymentEndpoints = {
   "PUT /api/v0/admin/payouts/{id}/": {
     needs: "admin",
     call: async (world) => at(`/api/v0/admin/payouts/${await aPayout(world)}/`, { state: "paid", reference: "R-1" }),
+  },
+  "POST /api/v0/admin/earnings/release/": {
+    needs: "admin",
+    call: async (world) => {
+      const host = await aCaller(world.database);
+      const renter = await makeFundedUser(world.database, 3n * DOLLAR);
+      const sides = { debit: creditOf(renter), credit: earningsOf(host.id), amount: 3n * DOLLAR };
+      await inTransaction(world.database, (tx) => postTransfers(tx, [transferOf({ ...sides, code: "usage_gpu" })]));
+      return at("/api/v0/admin/earnings/release/", { user_id: host.id, amount: 1, reason: "known to us" });
+    },
+  },
+  "POST /api/v0/admin/earnings/take_back/": {
+    needs: "admin",
+    call: async (world) => {
+      const host = await aCaller(world.database);
+      const sides = { debit: ISSUANCE, credit: earningsOf(host.id), amount: 3n * DOLLAR };
+      await inTransaction(world.database, (tx) => postTransfers(tx, [transferOf({ ...sides, code: "usage_gpu" })]));
+      const about = { user: String(host.id), reason: "never ran", reference: "case-1" };
+      return at("/api/v0/admin/earnings/take_back/", { ...about, amount: 1 });
+    },
+  },
+  "POST /api/v0/admin/corrections/": {
+    needs: "admin",
+    call: async (world) => {
+      const { id } = await aCaller(world.database);
+      const about = { user: String(id), reason: "billed twice", reference: "case-1" };
+      return at("/api/v0/admin/corrections/", { ...about, amount: 1 });
+    },
+  },
+  "GET /api/v0/admin/payout_holds/": plain("admin", "/api/v0/admin/payout_holds/"),
+  "GET /api/v0/admin/disputes/": plain("admin", "/api/v0/admin/disputes/"),
+  "POST /api/v0/admin/payout_holds/": {
+    needs: "admin",
+    call: async (world) => at("/api/v0/admin/payout_holds/", { user: String(world.owner.id), reason: "review" }),
+  },
+  "PUT /api/v0/admin/payout_holds/{id}/": {
+    needs: "admin",
+    call: async (world) => at(`/api/v0/admin/payout_holds/${await aPayoutHold(world)}/`, { reason: "reviewed" }),
+  },
+  "GET /api/v0/admin/freezes/": plain("admin", "/api/v0/admin/freezes/"),
+  "POST /api/v0/admin/freezes/": {
+    needs: "admin",
+    call: async (world) => {
+      const { id } = await aCaller(world.database);
+      return at("/api/v0/admin/freezes/", { user: String(id), reason: "review" });
+    },
+  },
+  "PUT /api/v0/admin/freezes/{id}/": {
+    needs: "admin",
+    call: async (world) => at(`/api/v0/admin/freezes/${await aFreeze(world)}/`, { reason: "reviewed" }),
   },
   "POST /api/v0/admin/payments/{id}/refund/": {
     needs: "admin",

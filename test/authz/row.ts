@@ -11,6 +11,8 @@ type Aim = { readonly own: Target; readonly foreign: Target; readonly absent: Ta
 
 export type Row = {
   readonly needs: Needs;
+  /** A second category that the key needs too. */
+  readonly alsoNeeds?: PermissionCategory;
   /** A call that succeeds with the owner's key (for `admin`: the administrator's). Made anew each time. */
   readonly call: (world: World) => Promise<Target> | Target;
   /** By what a call names an object. Absent where a call acts on the caller, or on what is public. */
@@ -56,6 +58,9 @@ export function onObject(
     }),
   };
 }
+
+/** The same row for a call that needs a second category. */
+export const alsoNeeding = (alsoNeeds: PermissionCategory, row: Row): Row => ({ ...row, alsoNeeds });
 
 /** A path that names the user whose data is wanted. */
 export const onUser = (needs: Needs, path: (id: string | number) => string): Row =>

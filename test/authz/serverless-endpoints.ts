@@ -5,7 +5,7 @@ import { insertHires } from "../../server/src/domains/serverless/worker-store.ts
 import { inTransaction, type TestCaller } from "../support/fixtures.ts";
 import { aMachine, anInstanceRow } from "../support/machines.ts";
 import { aDeployment, anUpload, deploymentBody } from "./deployments.ts";
-import { ABSENT, at, onObject, plain, type Row } from "./row.ts";
+import { ABSENT, alsoNeeding, at, onObject, plain, type Row } from "./row.ts";
 import type { Target, World } from "./world.ts";
 
 export const anEndpoint = async (world: World, user: TestCaller) =>
@@ -56,31 +56,40 @@ const onDeployment = (needs: "instance_read" | "instance_write", path: string): 
 
 const A_WORKER = { perf: 100, price_per_hour: 1, storage_per_hour: 0.01, first_start_s: 60 };
 
+/** What rents machines, or ends what was rented. */
+const renting = (row: Row): Row => alsoNeeding("instance_write", row);
+
 export const serverlessEndpoints = {
   "POST /worker_status/": asWorker(({ id, token }) => at("/worker_status/", { id, mtoken: token, version: "1" })),
   "POST /delete_requests/": asWorker(({ id, token }) =>
     at("/delete_requests/", { worker_id: id, mtoken: token, requests: [] }),
   ),
   "POST /route/": askForWorker,
-  "POST /api/v0/endptjobs/": plain("misc", "/api/v0/endptjobs/", {}),
+  "POST /api/v0/endptjobs/": renting(plain("misc", "/api/v0/endptjobs/", {})),
   "GET /api/v0/endptjobs/": plain("misc", "/api/v0/endptjobs/"),
-  "PUT /api/v0/endptjobs/{id}/": onObject("misc", "id", anEndpoint, (id) =>
-    at(`/api/v0/endptjobs/${id}/`, { max_workers: 7 }),
+  "PUT /api/v0/endptjobs/{id}/": renting(
+    onObject("misc", "id", anEndpoint, (id) => at(`/api/v0/endptjobs/${id}/`, { max_workers: 7 })),
   ),
-  "DELETE /api/v0/endptjobs/{id}/": onObject("misc", "id", anEndpoint, (id) => at(`/api/v0/endptjobs/${id}/`)),
+  "DELETE /api/v0/endptjobs/{id}/": renting(onObject("misc", "id", anEndpoint, (id) => at(`/api/v0/endptjobs/${id}/`))),
   "GET /api/v0/endptjobs/{id}/": onObject("misc", "id", anEndpoint, (id) => at(`/api/v0/endptjobs/${id}/`)),
   "GET /api/v0/workergroups/": plain("misc", "/api/v0/workergroups/"),
   "GET /api/v0/autojobs/": plain("misc", "/api/v0/autojobs/"),
-  "POST /api/v0/workergroups/": onObject("misc", "endpoint_id", anEndpoint, aGroupFor("/api/v0/workergroups/"), ABSENT),
-  "POST /api/v0/autojobs/": onObject("misc", "endpoint_id", anEndpoint, aGroupFor("/api/v0/autojobs/"), ABSENT),
-  "PUT /api/v0/workergroups/{id}/": onObject("misc", "id", aWorkerGroup, (id) =>
-    at(`/api/v0/workergroups/${id}/`, { max_workers: 7 }),
+  "POST /api/v0/workergroups/": renting(
+    onObject("misc", "endpoint_id", anEndpoint, aGroupFor("/api/v0/workergroups/"), ABSENT),
   ),
-  "PUT /api/v0/autojobs/{id}/": onObject("misc", "id", aWorkerGroup, (id) =>
-    at(`/api/v0/autojobs/${id}/`, { max_workers: 7 }),
+  "POST /api/v0/autojobs/": renting(
+    onObject("misc", "endpoint_id", anEndpoint, aGroupFor("/api/v0/autojobs/"), ABSENT),
   ),
-  "DELETE /api/v0/workergroups/{id}/": onObject("misc", "id", aWorkerGroup, (id) => at(`/api/v0/workergroups/${id}/`)),
-  "DELETE /api/v0/autojobs/{id}/": onObject("misc", "id", aWorkerGroup, (id) => at(`/api/v0/autojobs/${id}/`)),
+  "PUT /api/v0/workergroups/{id}/": renting(
+    onObject("misc", "id", aWorkerGroup, (id) => at(`/api/v0/workergroups/${id}/`, { max_workers: 7 })),
+  ),
+  "PUT /api/v0/autojobs/{id}/": renting(
+    onObject("misc", "id", aWorkerGroup, (id) => at(`/api/v0/autojobs/${id}/`, { max_workers: 7 })),
+  ),
+  "DELETE /api/v0/workergroups/{id}/": renting(
+    onObject("misc", "id", aWorkerGroup, (id) => at(`/api/v0/workergroups/${id}/`)),
+  ),
+  "DELETE /api/v0/autojobs/{id}/": renting(onObject("misc", "id", aWorkerGroup, (id) => at(`/api/v0/autojobs/${id}/`))),
   "GET /api/v0/endptjobs/{id}/events/": onObject("misc", "id", anEndpoint, (id) =>
     at(`/api/v0/endptjobs/${id}/events/`),
   ),
@@ -100,8 +109,8 @@ export const serverlessEndpoints = {
   "POST /get_endpoint_logs/": onObject("misc", "id", anEndpoint, (id) => at("/get_endpoint_logs/", { id })),
   "POST /get_workergroup_logs/": onObject("misc", "id", aWorkerGroup, (id) => at("/get_workergroup_logs/", { id })),
   "POST /get_autogroup_logs/": onObject("misc", "id", aWorkerGroup, (id) => at("/get_autogroup_logs/", { id })),
-  "POST /update_workers/": onObject("misc", "workergroup_id", aWorkerGroup, (id) =>
-    at("/update_workers/", { workergroup_id: id }),
+  "POST /update_workers/": renting(
+    onObject("misc", "workergroup_id", aWorkerGroup, (id) => at("/update_workers/", { workergroup_id: id })),
   ),
   "GET /api/v0/deployments/": plain("instance_read", "/api/v0/deployments/"),
   "PUT /api/v0/deployments/": {

@@ -1,3 +1,4 @@
+import { NO_PROXIES } from "../../server/src/http/trusted-proxies.ts";
 import { randomUUID } from "node:crypto";
 import pg from "pg";
 import { buildApp, type BerthApp } from "../../server/src/app.ts";
@@ -7,6 +8,8 @@ import type { MachineId } from "../../server/src/base/ids.ts";
 import { createLog } from "../../server/src/base/log.ts";
 import type { Database, DatabaseConfig } from "../../server/src/db/connect.ts";
 import { listen } from "../../server/src/db/listener.ts";
+import { deleteApiKeysNamed } from "../../server/src/domains/accounts/key-store.ts";
+import { NO_PAYMENTS } from "../../server/src/domains/payments/index.ts";
 import { refreshOffers } from "../../server/src/domains/market/index.ts";
 import { aCaller, aKey, inTransaction, type TestCaller } from "../support/fixtures.ts";
 import { NO_LIMITS, type TestAnswer } from "../support/http.ts";
@@ -48,6 +51,8 @@ export type World = {
   done(method: string, target: Target, by: { readonly secret: string }): Promise<Readonly<Record<string, unknown>>>;
   /** Another key of the owner, or of whoever else. */
   keyOf(permissions: PermissionDocument | undefined, user?: TestCaller): Promise<string>;
+  /** Deletes the keys of the owner that `keyOf` made: an account has room for so many only. */
+  forgetKeys(): Promise<void>;
   /** Another text when any row of any table was written, but for those that each authenticated request may touch. */
   contents(): Promise<string>;
 };
@@ -55,6 +60,7 @@ export type World = {
 type Scope = { after(fn: () => Promise<void>): void };
 
 const ADDRESS = "192.0.2.1";
+const ROW_KEY = "for one row";
 
 export async function makeWorld(scope: Scope): Promise<World> {
   const { database, connection } = await testDatabase(scope);
@@ -69,9 +75,9 @@ export async function makeWorld(scope: Scope): Promise<World> {
     random: (size) => crypto.getRandomValues(Buffer.alloc(size)),
     secret: Buffer.alloc(32, "authz"),
     limits: NO_LIMITS,
-    isProxyTrusted: false,
+    trustedProxies: NO_PROXIES,
     proxy: { bindHost: "127.0.0.1", publicHost: "proxy.example" },
-    payments: { stripe: stripe.settings, publicUrl: undefined, feePpm: 0 },
+    payments: { ...NO_PAYMENTS, stripe: stripe.settings },
   });
   const routes: Route[] = [];
   app.http.app.addHook("onRoute", ({ method, url, config }) => {
@@ -111,8 +117,11 @@ export async function makeWorld(scope: Scope): Promise<World> {
     keyOf: (permissions, user = owner) =>
       inTransaction(
         database,
-        async (tx) => (await aKey(tx, holderOf(user), permissions === undefined ? {} : { permissions })).secret,
+        async (tx) =>
+          (await aKey(tx, holderOf(user), { name: ROW_KEY, ...(permissions === undefined ? {} : { permissions }) }))
+            .secret,
       ),
+    forgetKeys: () => inTransaction(database, async (tx) => void (await deleteApiKeysNamed(tx, owner.id, ROW_KEY))),
     contents,
   };
   for (const user of [owner, stranger]) {

@@ -19,7 +19,6 @@ import { workerImage } from "../support/worker-image.ts";
 
 const HOSTS = 3;
 const FIRST_PORT = 31_900;
-const SLOW_MS = 180_000;
 const PEAK_PER_SECOND = 50;
 /** What three workers serve is more than the peak. */
 const WORKERS_MAX = 3;
@@ -53,25 +52,17 @@ describe("endpoint groups on three hosts", () => {
   const cleanups = new AsyncDisposableStack();
 
   const untilWorkers = (endpoint: Endpoint, what: string, isIt: (workers: readonly WorkerRecord[]) => boolean) =>
-    until(
-      `${endpoint.options.endpoint}: ${what}`,
-      async () => {
-        const workers = await endpoint.workers();
-        if (isIt(workers)) return workers;
-        throw new Error(`${JSON.stringify(workers)}\n${await endpoint.explained()}`);
-      },
-      SLOW_MS,
-    );
+    until(`${endpoint.options.endpoint}: ${what}`, async () => {
+      const workers = await endpoint.workers();
+      if (isIt(workers)) return workers;
+      throw new Error(`${JSON.stringify(workers)}\n${await endpoint.explained()}`);
+    });
   const untilTold = (endpoint: Endpoint, pattern: RegExp) =>
-    until(
-      `${endpoint.options.endpoint} tells ${pattern}`,
-      async () => {
-        const found = (await endpoint.events()).find(({ sentence }) => pattern.test(sentence));
-        if (found === undefined) throw new Error(await endpoint.explained());
-        return found;
-      },
-      SLOW_MS,
-    );
+    until(`${endpoint.options.endpoint} tells ${pattern}`, async () => {
+      const found = (await endpoint.events()).find(({ sentence }) => pattern.test(sentence));
+      if (found === undefined) throw new Error(await endpoint.explained());
+      return found;
+    });
   const loadOf = (endpoint: Endpoint): EndpointLoad => {
     const load = loads.get(endpoint) ?? endpoint.load();
     loads.set(endpoint, load);

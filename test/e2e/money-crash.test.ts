@@ -5,7 +5,7 @@ import { crashTable, killLine } from "../support/crash-report.ts";
 import { QUICK_KILLS, runCrashes } from "../support/crash-run.ts";
 import { TEST_SEED } from "../support/seed.ts";
 
-const KILLS = Number(process.env["BERTH_CRASH_KILLS"] ?? 5);
+const KILLS = Number(process.env["BERTH_CRASH_KILLS"] ?? 3);
 
 test(`every second that ran is charged once, over ${KILLS} kills under load (seed ${TEST_SEED})`, async () => {
   console.log(`seed ${TEST_SEED} (BERTH_TEST_SEED, BERTH_CRASH_KILLS)`);

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { Type } from "typebox";
-import { discard, startBerth, type Answer, type Berth } from "../support/berth.ts";
+import { discard, startBerth, untilOffered, type Answer, type Berth } from "../support/berth.ts";
 import { curl } from "../support/curl.ts";
 import { bodyOf } from "../support/shape.ts";
 import { until } from "../support/until.ts";
@@ -96,6 +96,7 @@ describe("a simulated market, walked through with curl", () => {
 
   before(async () => {
     berth = await startBerth({ args: ["--simulate", String(HOSTS)] });
+    await untilOffered(berth, HOSTS);
     const user = await berth.admin("user", "create", "you@example.com", "--credit", "25");
     const friend = await berth.admin("user", "create", "friend@example.com");
     [key, friendKey] = [String(user["api_key"]), String(friend["api_key"])];

@@ -6,7 +6,7 @@ import { withTransaction } from "../../server/src/db/transaction.ts";
 import { issueAgentToken, lockMachines } from "../../server/src/domains/hosts/index.ts";
 import { refreshOffers } from "../../server/src/domains/market/index.ts";
 import { audit } from "../../server/src/domains/reconciliation/audit-service.ts";
-import { testApp, type TestApp } from "../support/app.ts";
+import { NO_CEILINGS, testApp, type TestApp } from "../support/app.ts";
 import { assertLines } from "../support/charges.ts";
 import { prepay } from "../support/contracts.ts";
 import type { TestCaller } from "../support/fixtures.ts";
@@ -20,6 +20,8 @@ const MINUTE_MS = 60_000;
 const LEASE_MS = 10 * MINUTE_MS;
 /** A host that is there is heard of within a lease; here it says nothing for no longer than this. */
 const SILENCE_MS_MAX = 8 * MINUTE_MS;
+/** A host that is asked to stop something has done so by then; what it runs on after 45 seconds is its own affair. */
+const OBEYS_MS_MAX = 40_000;
 const STEPS = 45;
 const GB = 1_000_000_000n;
 
@@ -48,6 +50,8 @@ type Play = {
   volumeOfferId: number;
   listed: Terms;
   heardMs: number;
+  /** When something was asked that may make the host stop something, and it has not said that it knows. */
+  askedMs: number | undefined;
   /** What was said last. */
   said: ReturnType<MonthHost["obedience"]>;
 };
@@ -57,7 +61,7 @@ const VOLUME_NANOS = 3_000_000_000n;
 async function begin(t: TestContext): Promise<Play> {
   // Ten minutes before midnight, where lines are divided.
   const clock = new ManualClock("2026-03-09T23:50:00Z");
-  const world = await testApp(t, { clock, rules: { noticeMs: 0, minSliceMs: 0 } });
+  const world = await testApp(t, { clock, ceilings: NO_CEILINGS, rules: { noticeMs: 0, minSliceMs: 0 } });
   const { database } = world.env;
   const [owner, user] = [await world.caller({ dollars: 0 }), await world.caller({ dollars: 1_000_000 })];
   const token = await withTransaction(database, clock, (tx) =>
@@ -68,7 +72,16 @@ async function begin(t: TestContext): Promise<Play> {
   await host.connect();
   await withTransaction(database, clock, (tx) => setPlainTerms(tx, host.machineId));
   const fromMs = clock.now().getTime();
-  const facts = { rentals: [], volumes: [], gaps: [], fromMs, heardMs: fromMs, said: [], volumeOfferId: 0 };
+  const facts = {
+    rentals: [],
+    volumes: [],
+    gaps: [],
+    fromMs,
+    heardMs: fromMs,
+    askedMs: undefined,
+    said: [],
+    volumeOfferId: 0,
+  };
   const play: Play = { world, host, owner, user, listed: { gpu: 0n, disk: 0n, up: 0n, down: 0n }, ...facts };
   const body = { machine: host.machineId, size: 400, price_disk: 3 };
   const answer = await world.call({ method: "POST", url: "/api/v0/volumes/", secret: owner.secret, body });
@@ -182,6 +195,7 @@ async function say(play: Play, stored: boolean): Promise<void> {
   const { host, world } = play;
   if (stored) await host.count();
   else await host.obey();
+  play.askedMs = undefined;
   play.said = host.obedience();
   play.heardMs = world.clock.now().getTime();
 }
@@ -212,7 +226,8 @@ async function shortOutage(play: Play, pick: number): Promise<void> {
   const target = rentals[pick % Math.max(1, rentals.length)];
   if (target !== undefined && pick % 3 === 0) await setState(world, user, target.id, "stopped");
   if (target !== undefined && pick % 3 === 1) await bid(play, target, (30 + pick) / 100);
-  world.clock.jump(pick * 200);
+  // What was asked meanwhile it hears of before that would cost it anything.
+  world.clock.jump(Math.min(pick * 200, OBEYS_MS_MAX));
   await host.connect();
   await say(play, true);
 }
@@ -243,7 +258,7 @@ async function settle({ world }: Play): Promise<void> {
 async function act(play: Play, { kind, pick, passMs }: Step): Promise<void> {
   const { world, user, rentals, volumes } = play;
   const nowMs = world.clock.now().getTime();
-  world.clock.jump(Math.min(passMs, play.heardMs + SILENCE_MS_MAX - nowMs));
+  await pass(play, Math.min(passMs, play.heardMs + SILENCE_MS_MAX - nowMs));
   const live = rentals.filter(({ overMs }) => overMs === undefined);
   const target = live[pick % Math.max(1, live.length)];
   const volume = volumes[pick % Math.max(1, volumes.length)];
@@ -271,12 +286,37 @@ async function act(play: Play, { kind, pick, passMs }: Step): Promise<void> {
     destroy: () => target && pick % 2 === 0 && destroyOne(play, target),
   };
   await acts[kind]();
+  if (ASKS.has(kind)) play.askedMs ??= world.clock.now().getTime();
+}
+
+const ASKS: ReadonlySet<Step["kind"]> = new Set([
+  "rent",
+  "bid on",
+  "bid",
+  "stop",
+  "start",
+  "prepay",
+  "destroy",
+  "reorder",
+]);
+
+/** Lets time pass; a host that was asked for something does it meanwhile, before the time of a stop is over. */
+async function pass(play: Play, ms: number): Promise<void> {
+  const { clock } = play.world;
+  const endMs = clock.now().getTime() + ms;
+  const obeysMs = play.askedMs === undefined ? Infinity : play.askedMs + OBEYS_MS_MAX;
+  if (obeysMs < endMs) {
+    clock.jump(Math.max(0, obeysMs - clock.now().getTime()));
+    await say(play, false);
+  }
+  clock.jump(endMs - clock.now().getTime());
 }
 
 /** Everything is given up, told and settled. */
 async function finish(play: Play): Promise<void> {
   await say(play, true);
   for (const rental of play.rentals) await destroyOne(play, rental);
+  await say(play, true);
   for (const volume of play.volumes) await remove(play, volume);
   for (let round = 0; round < 3; round += 1) {
     play.world.clock.jump(MINUTE_MS);

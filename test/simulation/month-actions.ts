@@ -6,6 +6,8 @@ import type { MonthWorld, Person } from "./month-world.ts";
 
 /** How long an image takes to arrive. */
 const LOADING_MS = 120_000;
+/** How long a host takes to stop what has to give way: less than the 45 seconds that cost its renter something. */
+const STOPPING_MS = 10_000;
 
 /** Dollars: an hour of a GPU, a GB of disk and month, a GB sent and received. */
 type Listing = {
@@ -73,7 +75,11 @@ export async function rent(
     payer.name,
     `rents ${gpus} GPU for ${label} ${kind}: $${(price ?? listing.gpu * gpus).toFixed(2)} an hour`,
   );
-  world.clock.jump(LOADING_MS);
+  host.loading.add(rental.id);
+  world.clock.jump(STOPPING_MS);
+  await world.obey();
+  world.clock.jump(LOADING_MS - STOPPING_MS);
+  host.loading.delete(rental.id);
   await world.obey();
   assert.ok(isUp(rental), `${label} does not run`);
   return rental;

@@ -19,6 +19,8 @@ export type Flow = {
 export class MonthHost extends FakeHost {
   readonly runs: Run[] = [];
   readonly flows: Flow[] = [];
+  /** Instances whose images are on their way: they run later than they are asked to. */
+  readonly loading = new Set<number>();
   private readonly clock: FakeHostOptions["clock"];
   /** Starts that are over although nobody has asked for that yet. */
   private readonly dead = new Set<Run>();
@@ -43,13 +45,15 @@ export class MonthHost extends FakeHost {
     return super.obedience().map((seen) => {
       const run = this.runOf(seen.instance_id, seen.generation);
       const isDead = this.dead.has(run);
-      const isRunning = seen.state === "running" && !isDead;
+      const isLoading = seen.state === "running" && this.loading.has(seen.instance_id);
+      const isRunning = seen.state === "running" && !isDead && !isLoading;
       const last = run.stretches.at(-1);
       const isOpen = last !== undefined && last.untilMs === undefined;
       if (isRunning && !isOpen) run.stretches.push({ fromMs: nowMs, untilMs: undefined });
       if (!isRunning && isOpen) last.untilMs = nowMs;
       const counters = { running_ms: ranMs(run, nowMs), ...this.bytesOf(run, nowMs) };
-      return { ...seen, counters, ...(isDead && seen.state === "running" ? STOPPED : {}) };
+      const otherwise = isDead && seen.state === "running" ? STOPPED : isLoading ? PULLING : {};
+      return { ...seen, counters, ...otherwise };
     });
   }
 
@@ -74,8 +78,10 @@ export class MonthHost extends FakeHost {
   }
 }
 
+const PULLING = { state: "pulling", status_msg: "pulling", ports: {} } as const;
 const STOPPED = { state: "stopped", status_msg: "its lease ran out", ports: {} } as const;
 
 function ranMs({ stretches }: Run, nowMs: number): number {
-  return stretches.reduce((sum, { fromMs, untilMs = nowMs }) => sum + untilMs - fromMs, 0);
+  // What is still loading begins later than now.
+  return stretches.reduce((sum, { fromMs, untilMs = nowMs }) => sum + Math.max(0, untilMs - fromMs), 0);
 }

@@ -3,8 +3,8 @@ import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import type { TestContext } from "node:test";
 import { withTransaction } from "../../server/src/db/transaction.ts";
-import { disconnectAll, issueAgentToken } from "../../server/src/domains/hosts/index.ts";
-import { setFeeRate } from "../../server/src/domains/payments/index.ts";
+import { disconnectUnowned, issueAgentToken } from "../../server/src/domains/hosts/index.ts";
+import { CARD_HOLD_DAYS, setEarningsRules, setFeeRate } from "../../server/src/domains/payments/index.ts";
 import { asId, type UserId } from "../../server/src/base/ids.ts";
 import { testApp, type TestApp } from "../support/app.ts";
 import { aCaller } from "../support/fixtures.ts";
@@ -18,6 +18,9 @@ const BEAT_MS = 10 * MINUTE_MS;
 
 /** What hosts are told besides what people and settlements do to instances can wait for so long. */
 const OBEY_MS = 6 * 60 * MINUTE_MS;
+
+/** A settlement that is due so soon is not left to the next beat: something is used up, or has a new limit. */
+const SETTLE_SOON_MS = MINUTE_MS;
 
 /** How often loops run here: less often than in a server, so that a month passes quickly, and as often as matters. */
 const LOOPS: readonly (readonly [string, number])[] = [
@@ -37,6 +40,9 @@ const LOOPS: readonly (readonly [string, number])[] = [
   ["add-up-earnings", 6 * 60 * MINUTE_MS],
   ["seal-audits", 24 * 60 * MINUTE_MS],
   ["issue-invoices", 6 * 60 * MINUTE_MS],
+  ["issue-receipts", 12 * 60 * MINUTE_MS],
+  ["issue-statements", 6 * 60 * MINUTE_MS],
+  ["issue-credit-notes", 6 * 60 * MINUTE_MS],
   ["invoice-earnings", 12 * 60 * MINUTE_MS],
   ["send-due-payouts", 12 * 60 * MINUTE_MS],
   ["delete-ended-contracts", 12 * 60 * MINUTE_MS],
@@ -77,7 +83,11 @@ export class MonthWorld {
     const [clock, secret] = [new ManualClock(at), randomBytes(32)];
     const app = await testApp(scope, { clock, secret });
     const { database } = app.env;
-    await withTransaction(database, clock, (tx) => setFeeRate(tx, { feePpm }));
+    // All credit of this month comes from an administrator, whom renters pay in another way.
+    await withTransaction(database, clock, async (tx) => {
+      await setFeeRate(tx, { feePpm });
+      await setEarningsRules(tx, { grantedAfterDays: 0, cardHoldDays: CARD_HOLD_DAYS });
+    });
     const admin = await aCaller(database, { email: "office@example.com", username: "office", isAdmin: true });
     const world = new MonthWorld(scope, { app, clock, secret, admin: { ...admin, name: "Office" } });
     close = async () => {
@@ -152,14 +162,41 @@ export class MonthWorld {
       assert.ok(nowMs <= endMs, `${at} is over`);
       if (nowMs === endMs) return;
       const beatMs = nowMs - (nowMs % BEAT_MS) + BEAT_MS;
-      this.clock.jump(Math.min(beatMs, endMs) - nowMs);
-      await this.beat();
+      const nextMs = Math.min(beatMs, endMs);
+      const soonMs = await this.soonDueMs(nowMs);
+      if (soonMs < nextMs) {
+        this.clock.jump(soonMs - nowMs);
+        await this.settle();
+      } else {
+        this.clock.jump(nextMs - nowMs);
+        await this.beat();
+      }
     }
+  }
+
+  /** When the next instance is to be settled, if that is soon. */
+  private async soonDueMs(nowMs: number): Promise<number> {
+    const { rows } = await this.pool.query<{ due_ms: number | null }>(
+      `select extract(epoch from min(settle_at))::float8 * 1000 as due_ms from instances
+       where settle_at > $1 and settle_at <= $2`,
+      [new Date(nowMs), new Date(nowMs + SETTLE_SOON_MS)],
+    );
+    return rows[0]?.due_ms ?? Infinity;
+  }
+
+  /** Between two beats: hosts say what they counted, runs are settled, and whatever that stops is stopped at once. */
+  private async settle(): Promise<void> {
+    await this.report();
+    if (hasStopped(await this.app.runLoop("settle-runs"))) await this.obey();
+  }
+
+  private async report(): Promise<void> {
+    await Promise.all(this.present().map((host) => host.report(host.obedience(), { volumes: host.obedientVolumes() })));
   }
 
   /** The loops that are due, after hosts have said what they counted; then hosts do what came of it. */
   private async beat(): Promise<void> {
-    await Promise.all(this.present().map((host) => host.report(host.obedience(), { volumes: host.obedientVolumes() })));
+    await this.report();
     const nowMs = this.clock.now().getTime();
     let isObeyDue = nowMs % OBEY_MS === 0;
     for (const [name, everyMs] of LOOPS) {
@@ -196,7 +233,7 @@ export class MonthWorld {
     await this.app.close();
     this.clock.jump(ms);
     this.app = await testApp(this.scope, { env, clock: this.clock, secret: this.secret });
-    await withTransaction(env.database, this.clock, disconnectAll);
+    await withTransaction(env.database, this.clock, (tx) => disconnectUnowned(tx, new Date(tx.now.getTime() + 1)));
     for (const host of this.hosts) await host.connectTo(this.app.origin);
     await this.obey();
   }

@@ -4,7 +4,8 @@ import { test } from "node:test";
 import { formatDollars, parseDollars, roundHalfUp } from "../../server/src/base/money.ts";
 import { readPdf } from "../support/pdf-text.ts";
 import { creditFor, rentalCost, volumeCost, type Component, type Exact } from "./month-oracle.ts";
-import type { Month } from "./month-actions.ts";
+import { named, type Month } from "./month-actions.ts";
+import type { Rental } from "./month-facts.ts";
 import { FEE_PERCENT, MONTH, playMonth } from "./month.ts";
 import type { Person } from "./month-world.ts";
 
@@ -15,6 +16,7 @@ type Line = {
   readonly component: Component;
   readonly from_at: Date;
   readonly to_at: Date;
+  readonly charged_at: Date;
   readonly amount: bigint;
   readonly unpaid: bigint;
 };
@@ -31,7 +33,7 @@ async function numberOf(month: Month, text: string, values: readonly unknown[] =
 function linesOf(month: Month, contract: "instance_id" | "volume_id", id: number): Promise<readonly Line[]> {
   return rowsOf<Line>(
     month,
-    `select component, from_at, to_at, amount_nanos as amount, unpaid_nanos as unpaid
+    `select component, from_at, to_at, charged_at, amount_nanos as amount, unpaid_nanos as unpaid
      from charge_lines where ${contract} = $1 order by id`,
     [id],
   );
@@ -96,8 +98,21 @@ test("a month of rents, bids, stops, an outage, a cap, a refund and payouts", as
     }
   });
 
-  await t.test("leaves nothing unpaid: whoever ran out was stopped before", async () => {
-    assert.equal(await numberOf(month, "select sum(unpaid_nanos) as sum from charge_lines"), 0n);
+  await t.test("leaves nothing unpaid that ran: whoever ran out was stopped before", async () => {
+    const where = "component <> 'disk' or instance_id is null";
+    assert.equal(await numberOf(month, `select sum(unpaid_nanos) as sum from charge_lines where ${where}`), 0n);
+  });
+
+  await t.test("takes for what is stored all that the balance and the cap bore, and nothing more", async () => {
+    const [sweep, paper] = [named(rentals, "sweep"), named(rentals, "paper")];
+    await assertUsedUp(month, sweep, SPENT_BY_BEN);
+    await assertUsedUp(month, paper, CAPPED_DAY);
+    const others = await numberOf(
+      month,
+      "select sum(unpaid_nanos) as sum from charge_lines where instance_id <> all ($1::integer[])",
+      [[sweep.id, paper.id]],
+    );
+    assert.equal(others, 0n);
   });
 
   await t.test(
@@ -120,12 +135,55 @@ test("a month of rents, bids, stops, an outage, a cap, a refund and payouts", as
 
   await t.test("pays hosts what renters paid, less the fee", async () => {
     for (const host of [people.harbour, people.northlight]) await assertEarned(month, host);
+    for (const host of [people.harbour, people.northlight]) await assertStated(month, host);
   });
 
   for (const person of [people.ada, people.ben, people.dora, people.lab]) {
-    await t.test(`shows ${person.name} the same everywhere, to the cent`, () => assertShown(month, person));
+    await t.test(`shows ${person.name} the same everywhere, to the cent`, async () => {
+      await assertShown(month, person);
+      await assertCredited(month, person);
+    });
   }
 });
+
+/** Credit, or a cap, that one rental alone uses up: from when on it pays, and when it is charged that way last. */
+type Limit = { readonly what: string; readonly from: string; readonly until: string; readonly dollars: bigint };
+
+/** What Ben paid in at first: at midnight his disk is charged last before he pays in more. */
+const SPENT_BY_BEN: Limit = {
+  what: "Ben's first money",
+  from: "2026-03-01T00:00:00Z",
+  until: "2026-03-14T00:00:00Z",
+  dollars: 40n,
+};
+/** The day on which the cap of the Lab stopped its instance: what is charged at midnight counts as the next day's. */
+const CAPPED_DAY: Limit = {
+  what: "the cap of the Lab",
+  from: "2026-03-06T00:00:00Z",
+  until: "2026-03-06T23:59:59Z",
+  dollars: 15n,
+};
+
+/** What is charged while a limit holds is paid until it is used up; exactly the rest of what it costs stays unpaid. */
+async function assertUsedUp(month: Month, rental: Rental, { what, from, until, dollars }: Limit): Promise<void> {
+  const lines = (await linesOf(month, "instance_id", rental.id)).filter(
+    ({ charged_at: at }) => new Date(from) <= at && at <= new Date(until),
+  );
+  const sum = (of: "amount" | "unpaid") => lines.reduce((total, line) => total + line[of], 0n);
+  let cost = 0n;
+  for (const component of COMPONENTS) {
+    const own = lines.filter((line) => line.component === component);
+    const [fromMs, untilMs] = [own.at(0)?.from_at.getTime() ?? 0, own.at(-1)?.to_at.getTime() ?? 0];
+    const { above, below } = rentalCost(rental, component, month.outages, { fromMs, untilMs });
+    cost += above / below;
+  }
+  const limit = dollars * 1_000_000_000n;
+  const unpaid = cost > limit ? cost - limit : 0n;
+  const missing = unpaid - sum("unpaid");
+  const report = `${what}: ${sum("amount")} was paid and ${sum("unpaid")} was not, and it cost ${cost}`;
+  assert.ok(missing >= 0n && missing <= BigInt(lines.length), report);
+  if (unpaid > 0n) assert.equal(sum("amount"), limit, report);
+}
 
 async function assertRefund(month: Month): Promise<void> {
   const rental = month.rentals.find(({ reserved }) => reserved !== undefined);
@@ -160,7 +218,8 @@ async function assertEarned(month: Month, host: Person): Promise<void> {
     );
   const forEnding = await moved("credit", "t.key like 'deposit:%'");
   const givenBack = await moved("debit", "t.code = 'host_credit'");
-  assert.equal(await moved("credit", "true"), paid + forEnding);
+  // A release of granted credit leaves the earnings and comes back as cash.
+  assert.equal(await moved("credit", "t.code <> 'grant_released'"), paid + forEnding);
   const [fees, payouts] = [await moved("debit", "t.code = 'fee'"), await moved("debit", "t.code = 'payout'")];
   const balance = await numberOf(
     month,
@@ -175,6 +234,48 @@ async function assertEarned(month: Month, host: Person): Promise<void> {
   assert.deepEqual([sum("amount"), sum("fee")], [payouts, fees]);
   const exactFees = sum("earned") * BigInt(FEE_PERCENT);
   assert.ok(exactFees - fees * 100n >= 0n && exactFees - fees * 100n < BigInt(shown.length) * 100n);
+}
+
+/** The statement of March says what the ledger says; months of which not all is over have none. */
+async function assertStated(month: Month, host: Person): Promise<void> {
+  const { world } = month;
+  const { results } = await world.done(host, "GET", "/v0/billing/documents/?kind=statement");
+  assert.equal(results.length, 1);
+  const { statement } = await world.done(host, "GET", `/v0/billing/documents/${results[0].number}/`);
+  const inMarch = (what: string) =>
+    numberOf(
+      month,
+      `select sum(case when t.credit_account_id = a.id then t.amount_nanos else -t.amount_nanos end) as sum
+       from ledger_accounts a join ledger_transfers t on a.id in (t.debit_account_id, t.credit_account_id)
+       where a.user_id = $1 and a.kind = 'earnings' and t.created_at < '2026-04-01T00:00:00Z' and ${what}`,
+      [host.id],
+    );
+  assert.equal(parseDollars(statement.opening_exact), 0n);
+  assert.equal(parseDollars(statement.closing_exact), await inMarch("true"));
+  assert.equal(
+    parseDollars(statement.earned_exact),
+    await inMarch("(t.code like 'usage_%' or t.code = 'host_credit')"),
+  );
+  assert.equal(-(parseDollars(statement.fee.total_exact) ?? 0n), await inMarch("t.code = 'fee'"));
+}
+
+/** What hosts gave back has credit notes of the invoice, with its amounts. */
+async function assertCredited(month: Month, person: Person): Promise<void> {
+  const { world } = month;
+  const given = await numberOf(
+    month,
+    `select coalesce(sum(t.amount_nanos), 0) as sum from ledger_accounts a
+     join ledger_transfers t on t.credit_account_id = a.id
+     where a.user_id = $1 and t.code = 'host_credit' and t.amount_nanos >= 5000000`,
+    [person.id],
+  );
+  const { results } = await world.done(person, "GET", "/v0/billing/documents/?kind=credit_note");
+  let credited = 0n;
+  for (const { number } of results) {
+    const { credit_note: note } = await world.done(person, "GET", `/v0/billing/documents/${number}/`);
+    credited -= parseDollars(note.amount_exact) ?? 0n;
+  }
+  assert.equal(credited, given);
 }
 
 function nanosIn(dollars: number | undefined): bigint {
@@ -194,7 +295,24 @@ async function assertShown(month: Month, person: Person): Promise<void> {
   const [summary, ...others] = results;
   assert.deepEqual(others, []);
   const invoice = await world.done(person, "GET", `/v0/invoice_documents/${summary.number}/`);
-  assert.equal(centsOf(invoice.total), inCents(exact));
+  const earlyEnds = await numberOf(
+    month,
+    `select coalesce(sum(t.amount_nanos), 0) as sum from ledger_accounts a
+     join ledger_transfers t on t.debit_account_id = a.id
+     where a.user_id = $1 and a.kind like 'deposit:%' and t.created_at < '2026-04-01T00:00:00Z'
+       and (t.code = 'fee' or (t.code = 'usage_gpu' and t.key like 'deposit:%'))`,
+    [person.id],
+  );
+  const carried = await numberOf(
+    month,
+    `select coalesce(sum(div(amount_nanos * (extract(epoch from '2026-04-01T00:00:00Z' - from_at) * 1000)::bigint::numeric,
+       (extract(epoch from to_at - from_at) * 1000)::bigint::numeric)), 0) as sum
+     from charge_lines where payer_id = $1 and from_at < '2026-04-01T00:00:00Z'
+       and charged_at >= '2026-04-01T00:00:00Z' and charged_at < '2026-04-02T06:00:00Z'`,
+    [person.id],
+  );
+  assert.equal(centsOf(invoice.total), inCents(exact + carried + earlyEnds), "what happened in March, and early ends");
+  assertNaively(month, person, invoice.lines);
   assert.equal(invoice.balance.opening, 0, "nobody had anything before");
   assert.equal(addUp(invoice.lines.map((line: { amount: number }) => line.amount)), centsOf(invoice.total));
 
@@ -219,6 +337,36 @@ async function assertShown(month: Month, person: Person): Promise<void> {
   );
   await assertReported(month, person);
   await assertPrinted(month, person, invoice);
+}
+
+type Invoiced = {
+  readonly source: string;
+  readonly type: string;
+  readonly amount: number;
+  readonly unpaid: string;
+  readonly description: string;
+};
+
+/** Time on the invoice is what the seconds of March cost, to the cent: nothing before it, and nothing after. */
+function assertNaively({ rentals, outages }: Month, person: Person, lines: readonly Invoiced[]): void {
+  const march = { fromMs: Date.parse("2026-03-01T00:00:00Z"), untilMs: Date.parse("2026-04-01T00:00:00Z") };
+  for (const rental of rentals.filter(({ payer }) => payer.id === person.id)) {
+    for (const [component, types] of [
+      ["gpu", ["gpu", "discount"]],
+      ["disk", ["disk"]],
+    ] as const) {
+      const own = lines.filter(
+        ({ source, type }) => source === `instance-${rental.id}` && types.some((wanted) => wanted === type),
+      );
+      const { above, below } = rentalCost(rental, component, outages, march);
+      const shown = own.reduce(
+        (sum, { amount, unpaid }) => sum + centsOf(amount) * CENT + (parseDollars(Number(unpaid)) ?? 0n),
+        0n,
+      );
+      const off = shown - above / below;
+      assert.ok(off <= CENT && off >= -CENT, `${component} of ${rental.label}: ${shown}, and it cost ${above / below}`);
+    }
+  }
 }
 
 /** The report has the usage that credit paid; with the movements of money it makes the credit that was left. */

@@ -210,10 +210,9 @@ async function dearerAndOver(script: Script): Promise<void> {
   for (const volume of volumes) await remove(script, volume);
   await world.until("2026-03-29T12:00:00Z");
   await destroy(script, serve);
-  await world.until("2026-04-01T06:00:00Z");
+  await world.until("2026-04-02T12:00:00Z");
   world.tell("Office", "the month is over: invoices are issued");
   await audit(script);
-  await world.until("2026-04-02T12:00:00Z");
   await destroy(script, named(rentals, "eval"));
   await world.until("2026-04-03T12:00:00Z");
   await payOut(script);

@@ -5,12 +5,23 @@ import type { UserId } from "../../server/src/base/ids.ts";
 import { nanos, ZERO, type Nanos } from "../../server/src/base/money.ts";
 import type { Database } from "../../server/src/db/connect.ts";
 import { accountRoutes } from "../../server/src/domains/accounts/index.ts";
+import type { QueueMail } from "../../server/src/domains/notices/index.ts";
 import { testHttp, type TestHttp } from "./http.ts";
 
 /** Account routes over a test database. Money is a map: the ledger is another domain's. */
 export async function accountsHttp(
   database: Database,
-  { sealer, ...options }: { readonly clock?: Clock; readonly sealer?: Sealer } = {},
+  {
+    sealer,
+    queueMail,
+    isSignupOpen = true,
+    ...options
+  }: {
+    readonly clock?: Clock;
+    readonly sealer?: Sealer;
+    readonly queueMail?: QueueMail;
+    readonly isSignupOpen?: boolean;
+  } = {},
 ): Promise<TestHttp & { readonly credit: Map<UserId, Nanos> }> {
   const credit = new Map<UserId, Nanos>();
   const http = await testHttp(
@@ -20,6 +31,8 @@ export async function accountsHttp(
         identities,
         ipHistory,
         random: randomBytes,
+        queueMail,
+        isSignupOpen,
         sealer: sealer ?? createSealer(randomBytes(32), randomBytes),
         balanceOf: async (userId) => {
           const balance = credit.get(userId) ?? ZERO;

@@ -1,25 +1,41 @@
+import { NO_PROXIES } from "../../server/src/http/trusted-proxies.ts";
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import type { TestContext } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import { buildApp, type BerthApp } from "../../server/src/app.ts";
 import type { PermissionDocument } from "../../server/src/base/identity.ts";
-import { createLog } from "../../server/src/base/log.ts";
-import { createSealer } from "../../server/src/base/seal.ts";
+import { createLog, type Log } from "../../server/src/base/log.ts";
+import { createSealer, type Sealer } from "../../server/src/base/seal.ts";
 import { listen } from "../../server/src/db/listener.ts";
-import { hostLoops, issueAgentToken, notifyMarket } from "../../server/src/domains/hosts/index.ts";
+import {
+  disconnectServers,
+  hostLoops,
+  issueAgentToken,
+  LEASE_MS,
+  notifyMarket,
+  setPriceCeilings,
+} from "../../server/src/domains/hosts/index.ts";
 import { withTransaction } from "../../server/src/db/transaction.ts";
 import { arrearsLoops } from "../../server/src/domains/arrears/index.ts";
 import { capLoops } from "../../server/src/domains/caps/index.ts";
 import { billingLoops, moveCredit, UNNAMED_SELLER } from "../../server/src/domains/billing/index.ts";
+import { freezeLoops } from "../../server/src/domains/freezes/index.ts";
 import { contractLoops } from "../../server/src/domains/contracts/index.ts";
 import { creditNoticeLoop } from "../../server/src/domains/billing/index.ts";
-import { noticeLoops } from "../../server/src/domains/notices/index.ts";
-import { defaultJobLoop, hostingNoticeLoops, rollListingsLoop } from "../../server/src/domains/hosting/index.ts";
-import { destroyIfPresent, instanceLoops } from "../../server/src/domains/instances/index.ts";
+import { createMailer, mailLoop, noticeLoops } from "../../server/src/domains/notices/index.ts";
+import {
+  defaultJobLoop,
+  hostingNoticeLoops,
+  lowerPricesLoop,
+  rollListingsLoop,
+} from "../../server/src/domains/hosting/index.ts";
+import { destroyIfPresent, instanceLoops, setTrafficRules } from "../../server/src/domains/instances/index.ts";
 import { auditLedger, balanceOf, ledgerLoops, postTransfers } from "../../server/src/domains/ledger/index.ts";
 import type { NoticeSettings } from "../../server/src/process/notice-parts.ts";
-import { setMarketRules, type MarketRules } from "../../server/src/domains/market/index.ts";
+import { nanos } from "../../server/src/base/money.ts";
+import type { PriceCeilings } from "../../server/src/base/price-ceilings.ts";
+import { refreshOffers, setMarketRules, type MarketRules } from "../../server/src/domains/market/index.ts";
 import { chargeDayLoop, meteringLoops } from "../../server/src/domains/metering/index.ts";
 import {
   createPaymentProvider,
@@ -27,6 +43,11 @@ import {
   paymentLoops,
   type PaymentSettings,
 } from "../../server/src/domains/payments/index.ts";
+import { admitStart, enterServer, ThisServer } from "../../server/src/domains/servers/index.ts";
+import { proxiedTrafficLoop } from "../../server/src/process/proxied-traffic-loop.ts";
+import { sharedAddressLoop } from "../../server/src/process/shared-address-loop.ts";
+import { startEvidenceLoop } from "../../server/src/process/start-evidence-loop.ts";
+import { serverPorts } from "../../server/src/process/server-ports.ts";
 import { reconciliationLoops } from "../../server/src/domains/reconciliation/index.ts";
 import { deploymentLoops, routerLoops } from "../../server/src/domains/serverless/index.ts";
 import { statisticsLoops } from "../../server/src/domains/statistics/index.ts";
@@ -34,6 +55,7 @@ import { taskLoops } from "../../server/src/domains/tasks/index.ts";
 import { teamLoops } from "../../server/src/domains/teams/index.ts";
 import { volumeLoops } from "../../server/src/domains/volumes/index.ts";
 import { waitlistLoops } from "../../server/src/domains/waitlist/index.ts";
+import { sealLoop } from "../../server/src/process/seal-loop.ts";
 import { FakeHost, type FakeHostOptions } from "./fake-host.ts";
 import { aCaller, aUser, inTransaction, type TestCaller } from "./fixtures.ts";
 import { inject, NO_LIMITS, type TestAnswer, type TestCall } from "./http.ts";
@@ -44,7 +66,7 @@ import { testDatabase, type TestDatabase } from "./postgres.ts";
 
 const BARRIER_CHANNEL = "test_barrier";
 const DOLLAR = 1_000_000_000n;
-const SOON_MS = 60_000;
+const SOON_MS = 900_000;
 /** Where the app under test listens for what it proxies, and the name that it tells for that. */
 const PROXY = { bindHost: "127.0.0.1", publicHost: "proxy.example" };
 
@@ -52,6 +74,8 @@ export type TestApp = {
   readonly app: BerthApp;
   readonly env: TestDatabase;
   readonly clock: ManualClock;
+  /** What the app under test seals with. */
+  readonly sealer: Sealer;
   readonly origin: string;
   /** Log lines of level warn and above. */
   readonly complaints: readonly string[];
@@ -64,11 +88,22 @@ export type TestApp = {
   settled(): Promise<void>;
   /** Runs a background loop once. */
   runLoop(name: string): Promise<unknown>;
+  /** Looks at the other servers of the database until one of them has been silent for long enough, and removes it. */
+  reap(): Promise<void>;
   /** The live offers of a machine: number of devices → offer id. */
   offersOf(host: FakeHost): Promise<ReadonlyMap<number, number>>;
   /** Ledger and holds agree with each other and with the instances. */
   assertBooks(): Promise<void>;
   close(): Promise<void>;
+};
+
+/** So much that no traffic of a test reaches it. */
+const NO_BUDGET = { baseNanos: 1_000_000_000_000_000_000n, sharePermille: 0 };
+
+/** Above every price that a test asks; nor is there a budget for traffic then. */
+export const NO_CEILINGS: PriceCeilings = {
+  trafficNanosPerGb: nanos(1_000_000_000_000n),
+  storageNanosPerGbMonth: nanos(1_000_000_000_000n),
 };
 
 export type TestAppOptions = {
@@ -77,11 +112,24 @@ export type TestAppOptions = {
   readonly secret?: Buffer;
   /** How long a displaced instance runs on, and the minimum slice; none of both unless a test is about them. */
   readonly rules?: Partial<MarketRules>;
+  /** The most that hosts may ask for traffic and storage; the defaults of the settings when absent. */
+  readonly ceilings?: PriceCeilings;
   /** How cards are charged; by nobody when absent. */
   readonly payments?: PaymentSettings;
   /** How notices leave; to public addresses only, and not mailed, when absent. */
   readonly notices?: NoticeSettings;
+  /** The name of its data directory: it enters itself among the servers of its database. */
+  readonly dataDirKey?: string;
 };
+
+const secrets = new WeakMap<TestDatabase, Buffer>();
+
+/** All servers of one database share a secret. */
+function secretOf(env: TestDatabase): Buffer {
+  const secret = secrets.get(env) ?? randomBytes(32);
+  secrets.set(env, secret);
+  return secret;
+}
 
 /** The whole server on a database of its own, with a socket for agents and a clock that only the test moves. */
 export async function testApp(t: Pick<TestContext, "after">, options: TestAppOptions = {}): Promise<TestApp> {
@@ -89,19 +137,30 @@ export async function testApp(t: Pick<TestContext, "after">, options: TestAppOpt
   // Before the database's own hook: hooks run in the order in which they were added.
   t.after(() => close());
   const env = options.env ?? (await testDatabase(t));
-  const { clock = new ManualClock(), secret = randomBytes(32) } = options;
+  const { clock = new ManualClock(), secret = secretOf(env) } = options;
+  const sealer = createSealer(secret, randomBytes);
   const { database } = env;
   await inTransaction(database, (tx) => setMarketRules(tx, { noticeMs: 0, minSliceMs: 0, ...options.rules }));
+  const { ceilings } = options;
+  if (ceilings !== undefined) {
+    await inTransaction(database, async (tx) => {
+      await setPriceCeilings(tx, ceilings);
+      if (ceilings === NO_CEILINGS) await setTrafficRules(tx, NO_BUDGET);
+    });
+  }
   const complaints: string[] = [];
   const log = createLog("warn", { write: (line) => void complaints.push(line) });
+  const server =
+    options.dataDirKey === undefined ? undefined : await enter(options.dataDirKey, { env, clock, log, secret });
   const dependencies = {
+    ...(server === undefined ? {} : { server }),
     database,
     clock,
     log,
     random: randomBytes,
     secret,
     limits: NO_LIMITS,
-    isProxyTrusted: false,
+    trustedProxies: NO_PROXIES,
     proxy: PROXY,
     notices: options.notices ?? {},
     payments: options.payments ?? NO_PAYMENTS,
@@ -116,6 +175,11 @@ export async function testApp(t: Pick<TestContext, "after">, options: TestAppOpt
   await app.http.app.listen({ host: "127.0.0.1", port: 0 });
   const address = app.http.app.server.address();
   const origin = `127.0.0.1:${typeof address === "object" && address !== null ? address.port : 0}`;
+  server?.listensAt(`http://${origin}`, [`http://${origin}`]);
+  const ports = serverPorts({ gateway: app.gateway, leaseMs: LEASE_MS, ...(server === undefined ? {} : { server }) });
+  const serverLoops = server?.loops(ports, () => {}) ?? [];
+  const beat = () => serverLoops.find(({ name }) => name === "say-alive")?.run();
+  await beat();
   const hosts: FakeHost[] = [];
   let isClosed = false;
 
@@ -140,7 +204,8 @@ export async function testApp(t: Pick<TestContext, "after">, options: TestAppOpt
     await Promise.all([app.offers.settled(), app.space.settled(), app.routers.settled()]);
   };
   const loops = [
-    ...hostLoops({ database, clock, notifyMarket }),
+    ...serverLoops,
+    ...hostLoops({ database, clock, notifyMarket, refreshOffers }),
     ...instanceLoops({ database, clock }),
     ...meteringLoops({ database, clock }),
     chargeDayLoop({ database, clock }),
@@ -149,20 +214,30 @@ export async function testApp(t: Pick<TestContext, "after">, options: TestAppOpt
     ...ledgerLoops({ database, clock }),
     ...arrearsLoops({ database, clock }),
     ...capLoops({ database, clock }),
+    ...freezeLoops({ database, clock }),
     ...paymentLoops({
       database,
       clock,
       log,
-      sealer: createSealer(secret, randomBytes),
+      sealer,
       provider: createPaymentProvider(options.payments ?? NO_PAYMENTS),
     }),
-    defaultJobLoop({ database, clock }),
+    defaultJobLoop({ database, clock, sealer }),
     rollListingsLoop({ database, clock }),
+    lowerPricesLoop({ database, clock }),
+    proxiedTrafficLoop({ database, clock, proxy: app.proxy }),
+    startEvidenceLoop({ database, clock, gateway: app.gateway, serverId: () => server?.id }),
+    sharedAddressLoop({ database, clock, log }),
     ...hostingNoticeLoops({ database, clock }),
     creditNoticeLoop({ database, clock }),
+    mailLoop({
+      ...{ database, clock, log, random: randomBytes, sealer },
+      mailer: options.notices?.mail === undefined ? undefined : createMailer(options.notices.mail),
+    }),
     ...noticeLoops({ database, clock }),
     ...routerLoops({ database, clock, routers: app.routers }),
     ...deploymentLoops({ database, clock, destroyInstance: destroyIfPresent }),
+    sealLoop({ database, clock, sealer }),
     ...taskLoops({ database, clock }),
     ...volumeLoops({ database, clock }),
     ...teamLoops({ database, clock, moveCredit }),
@@ -173,6 +248,7 @@ export async function testApp(t: Pick<TestContext, "after">, options: TestAppOpt
       clock,
       log,
       inventories: () => app.gateway.inventories(),
+      connections: () => ({ open: app.gateway.registrations(), serverId: server?.id, leaseMs: LEASE_MS }),
       tellAgain: (machineIds) => app.gateway.push(machineIds),
     }),
   ];
@@ -180,6 +256,7 @@ export async function testApp(t: Pick<TestContext, "after">, options: TestAppOpt
     app,
     env,
     clock,
+    sealer,
     origin,
     complaints,
     settled,
@@ -207,6 +284,14 @@ export async function testApp(t: Pick<TestContext, "after">, options: TestAppOpt
       assert.ok(loop, `there is no loop ${name}`);
       return loop.run();
     },
+    async reap() {
+      // Its own beats go on meanwhile, as do its looks at those of the others.
+      for (let count = 0; count <= 6; count += 1) {
+        clock.jump(2_000);
+        await beat();
+      }
+      await serverLoops.find(({ name }) => name === "remove-dead-servers")?.run();
+    },
     async offersOf(host) {
       const { rows } = await env.pool.query<{ device_count: number; id: number }>(
         "select device_count, id from offers where machine_id = $1 and retired_at is null order by device_count",
@@ -216,6 +301,21 @@ export async function testApp(t: Pick<TestContext, "after">, options: TestAppOpt
     },
     assertBooks: () => assertBooks(env, clock.now()),
   };
+}
+
+/** Starts a server of this name on a database, as the process does. */
+async function enter(
+  dataDirKey: string,
+  { env, clock, log, secret }: Pick<TestApp, "env" | "clock"> & { readonly log: Log; readonly secret: Buffer },
+): Promise<ThisServer> {
+  const description = { dataDirKey, place: dataDirKey, address: undefined, agentAddresses: [], settings: {} };
+  const flags = { secretFile: "secret", isSecretReplaced: false, areSettingsReplaced: false };
+  const id = await withTransaction(env.database, clock, async (tx) => {
+    const { earlierIds } = await admitStart(tx, { ...description, ...flags, secret });
+    await disconnectServers(tx, earlierIds);
+    return enterServer(tx, description, earlierIds);
+  });
+  return new ThisServer(id, description, { database: env.database, clock, log });
 }
 
 /** Adds dollars to what a user can spend. */
@@ -239,7 +339,10 @@ async function assertBooks({ database, pool }: TestDatabase, now: Date): Promise
   // Every pending hold belongs to exactly one instance that is not over, or not settled yet, and the other way round.
   const { rows } = await pool.query(
     `select h.id as hold, i.id as instance, i.phase
-     from (select id from ledger_holds where state = 'pending') h
+     from (
+       select id from ledger_holds where state = 'pending'
+         and id not in (select hold_id from volumes where hold_id is not null)
+     ) h
      full join (select id, phase, hold_id, settle_at from instances where hold_id is not null) i on i.hold_id = h.id
      where h.id is null or i.id is null
        or (i.phase in ('stopped', 'ended') and (i.settle_at is null or i.settle_at > $1))`,

@@ -1,12 +1,12 @@
 // More for an audit to look at: what went back of a payment, and sums of days.
 import { nanos } from "../../server/src/base/money.ts";
 import { withTransaction } from "../../server/src/db/transaction.ts";
-import { creditOf, LOSSES, postTransfers, STRIPE } from "../../server/src/domains/ledger/index.ts";
+import { creditOf, earningsOf, LOSSES, postTransfers, STRIPE } from "../../server/src/domains/ledger/index.ts";
 import { addUpCharges } from "../../server/src/domains/metering/charge-day-store.ts";
 import { HOUR_MS, type AuditWorld } from "./audit-world.ts";
 
 /** A payment of $30, of which $20 went back: $15 from what the renter had, and $5 that the house lost. */
-export async function aReturn({ env, clock, sql, renterId }: AuditWorld): Promise<void> {
+export async function aReturn({ env, clock, sql, renterId, hostId }: AuditWorld): Promise<void> {
   const now = clock.now();
   await sql("insert into payment_accounts (user_id, created_at) values ($1, $2) on conflict do nothing", [
     renterId,
@@ -22,11 +22,17 @@ export async function aReturn({ env, clock, sql, renterId }: AuditWorld): Promis
      values ('refund:ch_9', 'pi_9', 2000, 15000000000, 5000000000, 1, $1)`,
     [now],
   );
+  await sql(
+    `insert into payment_takings (return_key, account_kind, user_id, amount_nanos, taken_at)
+     values ('refund:ch_9', 'earnings', $1, 1000, $2)`,
+    [hostId, now],
+  );
   const credit = creditOf(renterId);
   const cause = { payment_id: Number(payment?.["id"]) };
   const returned = { ...cause, return: "refund:ch_9" };
   const moves = [
     ["payment:stripe:pi_9", STRIPE, credit, 30_000_000_000n, "payment", cause],
+    [`taken_back:stripe:refund:ch_9:1:earnings:${hostId}`, earningsOf(hostId), credit, 1000n, "taken_back", returned],
     ["payment_returned:stripe:refund:ch_9:1:taken", credit, STRIPE, 15_000_000_000n, "payment_returned", returned],
     ["payment_returned:stripe:refund:ch_9:1:lost", LOSSES, STRIPE, 5_000_000_000n, "write_off", returned],
   ] as const;

@@ -301,5 +301,12 @@ async function insertLine(
     })
     .returning("id")
     .executeTakeFirstOrThrow();
+  if (instanceId !== undefined && (line.component === "bwu" || line.component === "bwd")) {
+    await tx.db
+      .updateTable("instances")
+      .set((eb) => ({ traffic_spent_nanos: eb("traffic_spent_nanos", "+", BigInt(amount)) }))
+      .where("id", "=", instanceId)
+      .execute();
+  }
   return row.id;
 }

@@ -3,14 +3,14 @@ import { chmod, mkdtemp, readFile, realpath, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import pg from "pg";
+import { OPEN_HOST } from "./docker.ts";
 import { unmountBelow } from "./mounts.ts";
 import { until } from "./until.ts";
 
 /** The command that people run. */
 const BERTH = path.join(import.meta.dirname, "../../berth");
-const READY_LIMIT_MS = 180_000;
-const STOP_LIMIT_MS = 60_000;
-const REQUEST_LIMIT_MS = 60_000;
+const STOP_LIMIT_MS = 300_000;
+const REQUEST_LIMIT_MS = 300_000;
 const PIPE_BUFFER_MAX = 64 * 1024 * 1024;
 
 /** High enough that no load of a test meets them. */
@@ -47,6 +47,10 @@ export type StartOptions = {
   /** Made in the temporary directory when absent. */
   readonly dataDir?: string;
   readonly port?: number;
+  /** A PostgreSQL that several servers share; one of its own when absent. */
+  readonly databaseUrl?: string;
+  /** Of the administrator, where the data directory holds no key of its own. */
+  readonly adminKey?: string;
 };
 
 /** A running `berth up`: a process of its own with database and agents, as a person would start it. */
@@ -95,11 +99,22 @@ export async function discard(berth: Pick<Berth, "stop" | "dataDir">): Promise<v
   await removeDataDir(berth.dataDir);
 }
 
+/** Waits until the search shows offers of so many machines: `berth up` is ready before slow hosts are on the market. */
+export async function untilOffered({ call }: Pick<Berth, "call">, machineCount: number): Promise<void> {
+  await until(`offers of ${machineCount} machines`, async () => {
+    const { body } = await call("POST", "/api/v0/bundles/", { body: { limit: 1_000 } });
+    const { offers } = body as { readonly offers: readonly { readonly machine_id: number }[] };
+    const found = new Set(offers.map(({ machine_id }) => machine_id)).size;
+    if (found < machineCount) throw new Error(`there are offers of ${found}`);
+    return true;
+  });
+}
+
 /** The environment of this process without what would configure a Berth. */
 export function cleanEnvironment(extra: Readonly<Record<string, string>> = {}): NodeJS.ProcessEnv {
   const own = Object.entries(process.env).filter(([name]) => !name.startsWith("BERTH_") && name !== "DATABASE_URL");
   // The test runner's mark would make a Node child report to it instead of running.
-  return { ...Object.fromEntries(own.filter(([name]) => name !== "NODE_TEST_CONTEXT")), ...extra };
+  return { ...Object.fromEntries(own.filter(([name]) => name !== "NODE_TEST_CONTEXT")), ...OPEN_HOST, ...extra };
 }
 
 /** Runs `./berth` to its end. */
@@ -123,25 +138,24 @@ export async function run(
 export async function startBerth(options: StartOptions = {}): Promise<Berth> {
   const dataDir = options.dataDir ?? (await aDataDir());
   const args = ["up", "--port", String(options.port ?? 0), "--data-dir", dataDir, ...(options.args ?? [])];
-  const child = spawn(BERTH, args, { env: cleanEnvironment(options.env), stdio: ["ignore", "pipe", "pipe"] });
+  const shared = options.databaseUrl === undefined ? {} : { DATABASE_URL: options.databaseUrl };
+  const env = cleanEnvironment({ ...shared, ...options.env });
+  const child = spawn(BERTH, args, { env, stdio: ["ignore", "pipe", "pipe"] });
   const [stdout, stderr] = [collect(child.stdout), collect(child.stderr)];
   const output = () => `${stdout()}${stderr()}`;
   const ended = endOf(child);
   let isOver = false;
   void ended.then(() => (isOver = true));
   try {
-    const url = await until(
-      "the line `ready http://…`",
-      () => {
-        const ready = /^ready (http:\/\/\S+)$/m.exec(stdout())?.[1];
-        if (ready === undefined && isOver) return "";
-        return ready;
-      },
-      READY_LIMIT_MS,
-    );
+    const url = await until("the line `ready http://…`", () => {
+      const ready = /^ready (http:\/\/\S+)$/m.exec(stdout())?.[1];
+      if (ready === undefined && isOver) return "";
+      return ready;
+    });
     if (url === "") throw new Error("berth up ended before it was ready");
-    const adminKey = (await readFile(path.join(dataDir, "admin.key"), "utf8")).trim();
-    return describe({ url, dataDir, adminKey, child, output, ended });
+    const adminKey = options.adminKey ?? (await readFile(path.join(dataDir, "admin.key"), "utf8")).trim();
+    const { databaseUrl } = options;
+    return describe({ url, dataDir, databaseUrl, adminKey, child, output, ended });
   } catch (error) {
     child.kill("SIGKILL");
     await ended;
@@ -149,9 +163,12 @@ export async function startBerth(options: StartOptions = {}): Promise<Berth> {
   }
 }
 
-type Parts = Pick<Berth, "url" | "dataDir" | "adminKey" | "output" | "ended"> & { readonly child: ChildProcess };
+type Parts = Pick<Berth, "url" | "dataDir" | "adminKey" | "output" | "ended"> & {
+  readonly databaseUrl: string | undefined;
+  readonly child: ChildProcess;
+};
 
-function describe({ url, dataDir, adminKey, child, output, ended }: Parts): Berth {
+function describe({ url, dataDir, databaseUrl, adminKey, child, output, ended }: Parts): Berth {
   const pid = child.pid;
   if (pid === undefined) throw new Error("a running process has an id");
   const cli = (...args: readonly string[]) => runBerth([...args, "--data-dir", dataDir]);
@@ -185,14 +202,14 @@ function describe({ url, dataDir, adminKey, child, output, ended }: Parts): Bert
       return postmaster;
     },
     async sql(text, values = []) {
-      const client = await connectTo(dataDir);
+      const client = await connectTo(dataDir, databaseUrl);
       try {
         return (await client.query<Record<string, unknown>>(text, [...values])).rows;
       } finally {
         await client.end();
       }
     },
-    connect: () => connectTo(dataDir),
+    connect: () => connectTo(dataDir, databaseUrl),
     stop: () => end("SIGTERM"),
     kill: () => end("SIGKILL"),
   };
@@ -217,10 +234,17 @@ async function send(url: string, method: string, { key, body, headers = {} }: Ca
   return { status: response.status, contentType, text, body: isJson ? JSON.parse(text) : undefined };
 }
 
-async function connectTo(dataDir: string): Promise<pg.Client> {
+async function embeddedOf(dataDir: string): Promise<pg.ClientConfig> {
   // The directory of the socket may be a link to a place with a shorter name.
   const host = await realpath(path.join(dataDir, "postgres/run"));
-  const client = new pg.Client({ host, port: 5432, user: "berth", database: "berth" });
+  const password = (await readFile(path.join(dataDir, "postgres.password"), "utf8")).trim();
+  return { host, port: 5432, user: "berth", password, database: "berth" };
+}
+
+async function connectTo(dataDir: string, databaseUrl: string | undefined): Promise<pg.Client> {
+  const client = new pg.Client(
+    databaseUrl === undefined ? await embeddedOf(dataDir) : { connectionString: databaseUrl },
+  );
   // A server that is killed takes its connections along; whoever waits for an answer is told by its own query.
   client.on("error", () => {});
   await client.connect();

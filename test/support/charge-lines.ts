@@ -18,6 +18,8 @@ export type TestCharge = {
   readonly unitPrice?: bigint;
   readonly discountPpm?: number;
   readonly paidFrom?: "credit" | "deposit";
+  /** When it ended; the moment of the charge when left out. */
+  readonly endedAt?: string;
 } & ({ readonly instance?: number } | { readonly volume: number });
 
 const HOUR_MS = 3_600_000;
@@ -63,7 +65,7 @@ export async function postCharges(
       if (amount > 0n && outcome?.kind !== "posted") throw new Error(`a charge could not be posted: ${outcome?.kind}`);
       const quantity =
         charge.quantity ?? (component === "gpu" || component === "disk" ? BigInt(HOUR_MS) : 1_000_000_000n);
-      const toMs = tx.now.getTime();
+      const toMs = charge.endedAt === undefined ? tx.now.getTime() : Date.parse(charge.endedAt);
       await insertLines(tx, [
         {
           contract: { payerId: payer, hostId: host, machineId: asId<MachineId>(5), ...contract },

@@ -3,6 +3,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { systemClock } from "../../server/src/base/clock.ts";
 import type { Answer } from "./berth.ts";
 import type { Account, CrashWorld } from "./crash-world.ts";
+import { until } from "./until.ts";
 
 const CLIENTS_PER_USER = 1;
 const RICH_DOLLARS = 20_000;
@@ -136,6 +137,24 @@ export class CrashClients {
     await this.ask({ what: "rent", user, method: "PUT", path: `/api/v0/asks/${offer}/`, body });
   }
 
+  /** Rents GPUs of this machine on demand as soon as they are offered; returns the instance. */
+  async rentOf(user: Account, machineId: number): Promise<number> {
+    const query = { limit: 64, machine_id: { eq: machineId }, num_gpus: { lte: 1 } };
+    return until(`a rental of machine ${machineId}`, async () => {
+      const [offer] = await this.search(user, "/api/v0/bundles/", query);
+      if (offer === undefined) return undefined;
+      const body = { image: "alpine", disk: 8 };
+      const { status, id } = await this.ask({
+        what: "rent",
+        user,
+        method: "PUT",
+        path: `/api/v0/asks/${offer}/`,
+        body,
+      });
+      return status === 200 && id;
+    });
+  }
+
   private async setState(user: Account, id: number, state: "running" | "stopped"): Promise<void> {
     const what = state === "running" ? "start" : "stop";
     await this.ask({ what, user, method: "PUT", path: `/api/v0/instances/${id}/`, body: { state }, id });
@@ -188,30 +207,35 @@ export class CrashClients {
 
   /** Offers that there were a moment ago; none while nobody answers. */
   private async search(user: Account, path: string, body: object): Promise<readonly number[]> {
-    const answer = await this.world.berth.call("POST", path, { key: user.key, body }).catch(() => undefined);
+    const answer = await this.world
+      .any(this.random)
+      .call("POST", path, { key: user.key, body })
+      .catch(() => undefined);
     if (answer === undefined || answer.status >= 500) return [];
     if (answer.status !== 200) throw new Error(answer.text);
     return answer.body.offers.map(({ id }: { readonly id: number }) => id);
   }
 
-  private async ask({ what, user, method, path, body, isAdmins = false, cents = 0, ...about }: Request): Promise<void> {
+  private async ask({
+    what,
+    user,
+    method,
+    path,
+    body,
+    isAdmins = false,
+    cents = 0,
+    ...about
+  }: Request): Promise<Asked> {
     const key = `${what} ${(this.count += 1)}`;
     const sentAtMs = systemClock.now().getTime();
     const answer = await this.untilAnswered(key, method, path, { body, isAdmins, user });
     // A bid that does not run at once is answered by an error that names the instance it made.
     const status = answer.body?.error === "bid_too_low" ? 200 : answer.status;
     const id = about.id ?? Number(answer.body?.new_contract ?? answer.body?.id ?? 0);
-    this.asked.push({
-      what,
-      key,
-      user,
-      cents,
-      sentAtMs,
-      answeredAtMs: systemClock.now().getTime(),
-      status,
-      ...about,
-      id,
-    });
+    const answeredAtMs = systemClock.now().getTime();
+    const asked: Asked = { what, key, user, cents, sentAtMs, answeredAtMs, status, ...about, id };
+    this.asked.push(asked);
+    return asked;
   }
 
   private async untilAnswered(
@@ -221,7 +245,8 @@ export class CrashClients {
     { body, isAdmins, user }: { readonly body: object | undefined; readonly isAdmins: boolean; readonly user: Account },
   ): Promise<Answer> {
     while (!this.isAbandoned) {
-      const { berth } = this.world;
+      // Under the same key at any of the servers: which one did it before it died is nobody's business.
+      const berth = this.world.any(this.random);
       const call = { key: isAdmins ? berth.adminKey : user.key, body, headers: { "idempotency-key": key } };
       const answer = await berth.call(method, path, call).catch(() => undefined);
       if (answer !== undefined && answer.status < 500) return answer;

@@ -67,7 +67,7 @@ export class CrashEndpoints {
     const id = Number(made["result"]);
     const { result } = await this.ask("GET", `/api/v0/endptjobs/${id}/`);
     const endpointKey = String((result as Readonly<Record<string, unknown>>)["api_key"]);
-    const options: EndpointOptions = { baseUrl: this.world.berth.url, endpoint: name, endpointKey };
+    const options: EndpointOptions = { baseUrl: this.world.any(this.random).url, endpoint: name, endpointKey };
     const life: Life = {
       name,
       load: startEndpointLoad({ ...options, maxPollIntervalMs: 1_000 }, WAITING_MAX),
@@ -106,7 +106,10 @@ export class CrashEndpoints {
     const headers = { "idempotency-key": `${method} ${(this.count += 1)}` };
     for (;;) {
       const call = { key: this.owner.key, headers, ...(body === undefined ? {} : { body }) };
-      const answer = await this.world.berth.call(method, path, call).catch(() => undefined);
+      const answer = await this.world
+        .any(this.random)
+        .call(method, path, call)
+        .catch(() => undefined);
       if (answer?.status === 200) return answer.body;
       if (answer !== undefined && answer.status < 500) throw new Error(`${method} ${path}: ${answer.text}`);
       if (this.isAbandoned) throw new Error(`${method} ${path} was never answered`);

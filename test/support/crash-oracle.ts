@@ -8,7 +8,6 @@ import { auditStorage } from "./crash-storage.ts";
 import { until } from "./until.ts";
 
 const NANOS_PER_CENT = 10_000_000n;
-const SETTLE_LIMIT_MS = 240_000;
 
 export type Findings = {
   /** A sentence for each thing that is not as it has to be. */
@@ -71,15 +70,11 @@ async function untilSettled(world: CrashWorld): Promise<void> {
        union all select 'volume', id, problem, settle_at from volumes where deleted_at is null or settle_at is not null
        union all select 'fault', instance_id, reason, at from host_faults where settled_at is null`,
     );
-  await until(
-    "everything to be over and settled",
-    async () => {
-      const rows = await left();
-      if (rows.length > 0) throw new Error(JSON.stringify(rows.slice(0, 10)));
-      return true;
-    },
-    SETTLE_LIMIT_MS,
-  );
+  await until("everything to be over and settled", async () => {
+    const rows = await left();
+    if (rows.length > 0) throw new Error(JSON.stringify(rows.slice(0, 10)));
+    return true;
+  });
 }
 
 async function auditLedger(world: CrashWorld): Promise<readonly string[]> {
@@ -188,7 +183,9 @@ async function chargedRuns(world: CrashWorld): Promise<readonly ChargedRun[]> {
   const rows = await world.berth.sql(
     `select run.instance_id as "instanceId", run.generation, run.running_ms::float8 as "countedMs",
        format('its host said %s, it was metered from %s, counted at %s, sealed at %s, with %s to spare',
-         run.heard_running_ms, run.metered_from_at, run.last_counted_at, run.sealed_at, run.spare_ms) as facts,
+         run.heard_running_ms, run.metered_from_at, run.last_counted_at, run.sealed_at, run.spare_ms, run.spare_traffic_ms) as facts,
+       extract(epoch from nullif(run.chargeable_until_at, 'infinity'))::float8 * 1000 as "chargeableUntilMs",
+       extract(epoch from run.metered_from_at)::float8 * 1000 as "meteredFromMs",
        coalesce(sum(line.quantity), 0)::float8 as "chargedMs"
      from instance_runs run
      left join charge_lines line on line.component = 'gpu' and line.instance_id = run.instance_id
@@ -200,8 +197,14 @@ async function chargedRuns(world: CrashWorld): Promise<readonly ChargedRun[]> {
     generation: Number(row["generation"]),
     countedMs: Number(row["countedMs"]),
     chargedMs: Number(row["chargedMs"]),
+    chargeableUntilMs: momentOf(row["chargeableUntilMs"]),
+    meteredFromMs: momentOf(row["meteredFromMs"]),
     facts: String(row["facts"]),
   }));
+}
+
+function momentOf(value: unknown): number {
+  return value === null ? Infinity : Number(value);
 }
 
 /** Under which key the ledger keeps a transfer that was asked for with an Idempotency-Key. */

@@ -18,11 +18,15 @@ const RULE_TEXT = {
   clocks: "seen to their end",
   power: "ended with the power",
   absence: "unseen for longer than a lease",
+  release: "going on after their end was asked for",
+  delay: "heard of late",
 } as const satisfies Record<Rule, string>;
 const RULE_NOTE: Readonly<Record<Rule, string>> = {
   clocks: `each to within ${TOLERANCE_MS} ms: two clocks, read one after the other`,
   power: "what came after the last report is not charged",
   absence: "from the last report before it on nothing is charged",
+  release: "after the time of a certain stop nothing is charged",
+  delay: "counted from the first report on",
 };
 
 /** One line for each kill, as it comes. */

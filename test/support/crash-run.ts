@@ -8,6 +8,8 @@ import { seededRandom } from "./random.ts";
 export type CrashOptions = {
   readonly seed: number;
   readonly kills: number;
+  /** How many servers share the database; one with a PostgreSQL of its own unless given. */
+  readonly servers?: number;
   /** How often each kind of kill is drawn, against the others. */
   readonly weights: Readonly<Record<Kill, number>>;
   /** Hears of each kill when all is up again. */
@@ -43,34 +45,48 @@ export const ALL_KILLS: CrashOptions["weights"] = {
 /** Without the absence, which takes a minute. */
 export const QUICK_KILLS: CrashOptions["weights"] = { ...ALL_KILLS, absence: 0 };
 
+/**
+ * Of several servers over one PostgreSQL: its postmaster is not killed, since the one that tests start here is started again
+ * a few times only, however many kills there are.
+ */
+export const SEVERAL_KILLS: CrashOptions["weights"] = { ...ALL_KILLS, server: 50, postmaster: 0, backend: 8 };
+
 const [LOAD_MIN_MS, LOAD_MAX_MS] = [200, 2_500];
 
 /** Kills again and again while clients spend money, and looks at what is left in the end. */
-export async function runCrashes({ seed, kills: count, weights, tell }: CrashOptions): Promise<CrashReport> {
-  const random = seededRandom(seed);
-  const world = await CrashWorld.open();
-  const clients = await CrashClients.open(world, seededRandom(seed + 1));
-  const [kills, beganMs]: [Kill[], number] = [[], performance.now()];
+export async function runCrashes({ servers = 1, ...options }: CrashOptions): Promise<CrashReport> {
+  const world = await CrashWorld.open(servers);
+  const clients = await CrashClients.open(world, seededRandom(options.seed + 1));
   try {
-    clients.begin();
-    while (kills.length < count) {
-      await delay(LOAD_MIN_MS + (LOAD_MAX_MS - LOAD_MIN_MS) * random());
-      const kill = drawKill(weights, random);
-      const [killedMs, acknowledgedCount] = [performance.now(), clients.acknowledged()];
-      const what = await world.crash(kill, random);
-      kills.push(kill);
-      const backAfterMs = performance.now() - killedMs;
-      tell({ round: kills.length, sinceBeginMs: killedMs - beganMs, what, backAfterMs, acknowledgedCount });
-    }
-    await delay(LOAD_MAX_MS);
-    await clients.stop();
-    await clients.destroyAll();
-    const findings = await auditCrash(world, clients);
-    return { ...findings, kills, tookMs: performance.now() - beganMs, acknowledgedCount: clients.acknowledged() };
+    return await crashUnderLoad({ world, clients }, options);
   } finally {
     await clients.abandon();
     await world.close();
   }
+}
+
+/** The same with a world that the caller has opened and closes. */
+export async function crashUnderLoad(
+  { world, clients }: { readonly world: CrashWorld; readonly clients: CrashClients },
+  { seed, kills: count, weights, tell }: Omit<CrashOptions, "servers">,
+): Promise<CrashReport> {
+  const random = seededRandom(seed);
+  const [kills, beganMs]: [Kill[], number] = [[], performance.now()];
+  clients.begin();
+  while (kills.length < count) {
+    await delay(LOAD_MIN_MS + (LOAD_MAX_MS - LOAD_MIN_MS) * random());
+    const kill = drawKill(weights, random);
+    const [killedMs, acknowledgedCount] = [performance.now(), clients.acknowledged()];
+    const what = await world.crash(kill, random);
+    kills.push(kill);
+    const backAfterMs = performance.now() - killedMs;
+    tell({ round: kills.length, sinceBeginMs: killedMs - beganMs, what, backAfterMs, acknowledgedCount });
+  }
+  await delay(LOAD_MAX_MS);
+  await clients.stop();
+  await clients.destroyAll();
+  const findings = await auditCrash(world, clients);
+  return { ...findings, kills, tookMs: performance.now() - beganMs, acknowledgedCount: clients.acknowledged() };
 }
 
 function drawKill(weights: CrashOptions["weights"], random: () => number): Kill {

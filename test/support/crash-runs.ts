@@ -7,6 +7,10 @@ export type ChargedRun = {
   readonly generation: number;
   readonly countedMs: number;
   readonly chargedMs: number;
+  /** After this it costs its renter nothing, whatever it runs; infinite while nobody asked for its end. */
+  readonly chargeableUntilMs: number;
+  /** Where the server laid its beginning; infinite while it knows none. */
+  readonly meteredFromMs: number;
   /** What else is stored of it, for who has to find out. */
   readonly facts: string;
 };
@@ -20,7 +24,7 @@ export type RunVerdict = {
   readonly rule: Rule;
   readonly problem: string | undefined;
 };
-export type Rule = "clocks" | "power" | "absence";
+export type Rule = "clocks" | "power" | "absence" | "release" | "delay";
 
 export type RunEvidence = {
   readonly engines: readonly EngineEvidence[];
@@ -34,25 +38,34 @@ const USUAL_TOLERANCE_MS = 50;
 /** A host reports every five seconds, or notes for itself what it cannot report, as long as its agent does not stand still. */
 export const REPORT_MS = 8_000;
 const REPORT_PULSES = REPORT_MS / PULSE_MS;
+/** A report is on its way for at most so long on a loaded machine, unless its host saw that it was longer. */
+const DELAY_MS = 2_000;
+/** So many runs may be excused by that, and such a part of many. */
+const LATE_RUNS_MAX = 2;
+const LATE_SHARE_MAX = 0.2;
 
 /**
- * A run is charged for what its container has really run, whatever died meanwhile. It may be charged for less in two
- * cases alone: of an absence that may have been longer than a lease, from the last report before it on; and of a run that
- * ended with the power, what came after its last report or note.
+ * A run is charged for what its container has really run, whatever died meanwhile. It may be charged for less in four
+ * cases alone: for the time after its end was asked for and a stop should have been certain; of an absence that may have
+ * been longer than a lease, from the last report before it on; of a run that ended with the power, what came after its last
+ * report or note; and for as long as its first report was on its way.
  */
 export function judgeRuns({ engines, charged }: RunEvidence): readonly RunVerdict[] {
   const chargedOf = new Map(charged.map((one) => [keyOf(one), one]));
-  const all = engines.flatMap(({ runs, absences, pulses }) => runs.map((run) => ({ ...run, absences, pulses })));
+  const all = engines.flatMap(({ runs, ...evidence }) => runs.map((run) => ({ ...run, ...evidence })));
   const ranOf = Map.groupBy(all, (run) => nameOf(run));
   const keys = [...new Set([...chargedOf.keys(), ...ranOf.keys()])];
   return keys.map((key): RunVerdict => {
     const runs = ranOf.get(key) ?? [];
-    const { chargedMs = 0, countedMs = 0, facts = "" } = chargedOf.get(key) ?? {};
+    const charge = chargedOf.get(key);
+    const { chargedMs = 0, countedMs = 0, chargeableUntilMs = Infinity, facts = "" } = charge ?? {};
     const ranMs = runs.reduce((sum, run) => sum + endOf(run) - run.started_at_ms, 0);
     const lost = runs.filter((run) => run.was_lost === true);
     const powerMs = lost.reduce((sum, run) => sum + endOf(run) - reportedAtMs(run), 0);
     const awayMs = runs.reduce((sum, run) => sum + absentMs(run.absences, stretchOf(run)), 0);
-    const excusedMs = powerMs + awayMs;
+    const releasedMs = runs.reduce((sum, run) => sum + releasedOf(run, chargeableUntilMs), 0);
+    const delayMs = charge === undefined ? 0 : delayOf(charge, runs);
+    const excusedMs = powerMs + awayMs + releasedMs + delayMs;
     const isTooMany = chargedMs > ranMs + TOLERANCE_MS;
     const isTooFew = chargedMs < ranMs - excusedMs - TOLERANCE_MS;
     const told = runs.map((run) => `${clock(run.started_at_ms)}–${clock(endOf(run))}`).join(" ");
@@ -60,21 +73,63 @@ export function judgeRuns({ engines, charged }: RunEvidence): readonly RunVerdic
       isTooMany || isTooFew
         ? `run ${key}: ran ${ranMs} ms (${told}), counted ${countedMs}, charged ${chargedMs}, excused ${excusedMs}; ${facts}`
         : undefined;
-    return { ranMs, chargedMs, excusedMs, rule: ruleOf(ranMs - chargedMs, { powerMs, awayMs }), problem };
+    return {
+      ranMs,
+      chargedMs,
+      excusedMs,
+      rule: ruleOf(ranMs - chargedMs, { powerMs, awayMs, releasedMs, delayMs }),
+      problem,
+    };
   });
 }
 
-/** What is wrong with all runs together, though with none of them alone. */
+/**
+ * What is wrong with all runs together, though with none of them alone. Where a run was laid is the server's own word, so
+ * few may be excused by it: a fault that loses the beginning of every run would pass for a delay each time.
+ */
 export function judgeTogether(verdicts: readonly RunVerdict[]): readonly string[] {
   const seen = verdicts.filter(({ rule }) => rule === "clocks");
   const offMs = seen.reduce((sum, { ranMs, chargedMs }) => sum + Math.abs(chargedMs - ranMs), 0);
-  if (offMs <= seen.length * USUAL_TOLERANCE_MS) return [];
-  return [`${seen.length} runs that were seen to their end differ by ${offMs} ms together from what was charged`];
+  const late = verdicts.filter(({ rule, problem }) => rule === "delay" && problem === undefined);
+  return [
+    ...(offMs > seen.length * USUAL_TOLERANCE_MS
+      ? [`${seen.length} runs that were seen to their end differ by ${offMs} ms together from what was charged`]
+      : []),
+    ...(late.length > Math.max(LATE_RUNS_MAX, verdicts.length * LATE_SHARE_MAX)
+      ? [`${late.length} of ${verdicts.length} runs lost their beginning to a late first report: more than a few`]
+      : []),
+  ];
 }
 
-function ruleOf(missingMs: number, { powerMs, awayMs }: { readonly powerMs: number; readonly awayMs: number }): Rule {
+function ruleOf(
+  missingMs: number,
+  { powerMs, awayMs, releasedMs, delayMs }: Readonly<Record<"powerMs" | "awayMs" | "releasedMs" | "delayMs", number>>,
+): Rule {
   if (missingMs <= TOLERANCE_MS) return "clocks";
+  if (delayMs > powerMs + awayMs + releasedMs) return "delay";
+  if (releasedMs > powerMs + awayMs) return "release";
   return awayMs > powerMs ? "absence" : "power";
+}
+
+/** How long a run went on after it cost its renter nothing any more. */
+function releasedOf(run: EngineRun, chargeableUntilMs: number): number {
+  return Math.max(0, endOf(run) - Math.max(run.started_at_ms, chargeableUntilMs));
+}
+
+/**
+ * How long the reports about the beginning of a run were on their way. A run lies in time where its first report puts it, as
+ * late as that came, and not before a report that it does not run yet, as late as that came; a host says nothing more until
+ * such a report is acknowledged. How late that can have been is the host's evidence: it was told of the run by then.
+ */
+function delayOf(
+  { meteredFromMs }: ChargedRun,
+  runs: readonly (EngineRun & Pick<EngineEvidence, "reports">)[],
+): number {
+  if (!Number.isFinite(meteredFromMs)) return 0;
+  const startedMs = Math.min(...runs.map((run) => run.started_at_ms));
+  const toldMs = runs.flatMap(({ reports }) => reports.find(({ fromMs }) => fromMs > startedMs)?.toMs ?? []);
+  const mostMs = Math.max(DELAY_MS, ...toldMs.map((atMs) => atMs - startedMs));
+  return Math.min(mostMs, Math.max(0, meteredFromMs - startedMs));
 }
 
 function stretchOf(run: EngineRun): Stretch {

@@ -1,13 +1,25 @@
-// A server, its PostgreSQL and the agents of a few racks of simulated hosts, each a process of its own, to be killed and
-// brought back as their supervisors would.
+// One server or several over one PostgreSQL, and the agents of a few racks of simulated hosts, each a process of its own, to
+// be killed and brought back as their supervisors would.
 import { spawn, type ChildProcess } from "node:child_process";
 import { appendFileSync, existsSync, readFileSync } from "node:fs";
 import { once } from "node:events";
-import { mkdir, readFile } from "node:fs/promises";
+import { copyFile, mkdir, readFile } from "node:fs/promises";
 import path from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { systemClock } from "../../server/src/base/clock.ts";
-import { cleanEnvironment, NO_LIMITS, removeDataDir, startBerth, type Berth, type Ended } from "./berth.ts";
+import { createLog } from "../../server/src/base/log.ts";
+import { startEmbeddedPostgres, type EmbeddedPostgres } from "../../server/src/db/embedded/postgres.ts";
+import {
+  aDataDir,
+  cleanEnvironment,
+  NO_LIMITS,
+  removeDataDir,
+  startBerth,
+  type Berth,
+  type Ended,
+  type StartOptions,
+} from "./berth.ts";
+import { freePort } from "./free-port.ts";
 import {
   countContainers,
   losePower,
@@ -28,14 +40,21 @@ const LEASE_MS = 40_000;
 const LEASE_MS_MIN = LEASE_MS * 0.9;
 /** So long that every container has stopped by itself. */
 const ABSENCE_MS = LEASE_MS + 12_000;
-const READY_LIMIT_MS = 180_000;
 const OUTPUT_TAIL = 4_000;
+/** How long one of several servers is away at most before it is started again. */
+const DOWN_MAX_MS = 3_000;
+/** How often all of several servers die at once. */
+const ALL_AT_ONCE = 0.2;
 const SETTINGS = {
   ...NO_LIMITS,
   BERTH_LEASE_SECONDS: String(LEASE_MS / 1000),
   BERTH_NOTICE_SECONDS: "1",
   BERTH_MIN_SLICE_SECONDS: "1",
   BERTH_LOG_LEVEL: "error",
+  // What is asked here is far above what any market asks.
+  BERTH_TRAFFIC_PRICE_MAX: "1",
+  BERTH_STORAGE_PRICE_MAX: "100",
+  BERTH_TRAFFIC_LIMIT_BASE: "1000",
 };
 /** Dollars. High, so that each second is some cents. */
 const PRICES = { price_gpu: 30, price_min_bid: 6, price_disk: 50, price_inetu: 0.5, price_inetd: 0.25, vol_price: 80 };
@@ -56,6 +75,10 @@ export type EngineEvidence = {
   readonly pulses: readonly number[];
 };
 
+/** The PostgreSQL that several servers share. */
+type Shared = { readonly dataDir: string; readonly postgres: EmbeddedPostgres };
+type Server = { berth: Berth; readonly options: StartOptions; isUp: boolean };
+
 type Rack = {
   readonly owner: Account;
   readonly stateDir: string;
@@ -65,30 +88,56 @@ type Rack = {
 };
 
 export class CrashWorld {
-  berth: Berth;
-  readonly racks: readonly Rack[];
-  private readonly port: number;
+  readonly servers: Server[] = [];
+  readonly racks: Rack[] = [];
+  /** Undefined where the only server has a PostgreSQL of its own. */
+  private readonly shared: Shared | undefined;
 
-  private constructor(berth: Berth, racks: readonly Rack[]) {
-    this.berth = berth;
-    this.racks = racks;
-    this.port = Number(new URL(berth.url).port);
+  private constructor(shared: Shared | undefined) {
+    this.shared = shared;
   }
 
-  static async open(): Promise<CrashWorld> {
-    const berth = await startBerth({ args: ["--no-agent"], env: SETTINGS });
-    const racks: Rack[] = [];
-    const world = new CrashWorld(berth, racks);
+  /** With several servers, agents know all of them: they join at the first one and go wherever one lives. */
+  static async open(serverCount = 1): Promise<CrashWorld> {
+    const world = new CrashWorld(serverCount > 1 ? await openPostgres() : undefined);
     try {
-      for (let number = 1; number <= RACKS; number += 1) racks.push(await world.addRack(number));
-      const isConnected = () => racks.every((rack) => hostsOf(rack).every(isLinked));
-      await until("the hosts to be connected", isConnected, READY_LIMIT_MS);
+      while (world.servers.length < serverCount) await world.addServer();
+      for (let number = 1; number <= RACKS; number += 1) world.racks.push(await world.addRack(number));
+      await world.untilLinked();
       await world.priceMachines();
       return world;
     } catch (error) {
       await world.close();
       throw error;
     }
+  }
+
+  /** A server that was up when it was looked at last. */
+  get berth(): Berth {
+    const found = this.servers.find(({ isUp }) => isUp) ?? this.servers[0];
+    if (found === undefined) throw new Error("there is no server");
+    return found.berth;
+  }
+
+  /** Any of the servers, dead ones as well: whoever asks one that is dead asks another one next. */
+  any(random: () => number): Berth {
+    return this.servers[Math.floor(random() * this.servers.length)]?.berth ?? this.berth;
+  }
+
+  private async addServer(): Promise<void> {
+    const port = await freePort();
+    const dataDir = await aDataDir();
+    const [first] = this.servers;
+    if (first !== undefined) await copyFile(path.join(first.berth.dataDir, "secret"), path.join(dataDir, "secret"));
+    const shared = this.shared === undefined ? {} : { databaseUrl: this.shared.postgres.connectionString };
+    const addresses = this.shared === undefined ? {} : { BERTH_AGENT_URLS: `http://127.0.0.1:${port}` };
+    const options = { port, dataDir, ...shared, args: ["--no-agent"], env: { ...SETTINGS, ...addresses } };
+    const given = first === undefined ? options : { ...options, adminKey: first.berth.adminKey };
+    this.servers.push({ berth: await startBerth(given), options: given, isUp: true });
+  }
+
+  private async untilLinked(): Promise<void> {
+    await until("the hosts to be connected", () => this.racks.every((rack) => hostsOf(rack).every(isLinked)));
   }
 
   private async addRack(number: number): Promise<Rack> {
@@ -152,20 +201,21 @@ export class CrashWorld {
     const rack = this.racks[number]!;
     switch (kill) {
       case "server":
+        // Of several servers one stays away for a moment, in which the others do its work.
+        return this.crashServers(this.drawServers(random), this.servers.length === 1 ? 0 : DOWN_MAX_MS * random());
       case "absence":
-        await this.berth.kill();
-        if (kill === "absence") await delay(ABSENCE_MS);
-        await this.restartServer();
+        await this.crashServers(this.servers, ABSENCE_MS);
         return kill;
-      case "server and agents":
-        await Promise.all([this.berth.kill(), killAgents(rack)]);
+      case "server and agents": {
+        const doomed = this.drawServers(random);
+        await Promise.all([...doomed.map((server) => killServer(server)), killAgents(rack)]);
         rack.child = startAgents(rack);
-        await this.restartServer();
-        return `server and agents of rack ${number + 1}`;
+        await Promise.all(doomed.map((server) => restartServer(server)));
+        return `${this.namesOf(doomed)} and agents of rack ${number + 1}`;
+      }
       case "postmaster":
-        process.kill(await this.berth.postgresPid(), "SIGKILL");
-        await this.berth.ended;
-        await this.restartServer();
+        await this.killPostmaster();
+        await this.untilReady();
         return kill;
       case "backend": {
         const name = await this.killBackend(random);
@@ -180,19 +230,46 @@ export class CrashWorld {
           rack.bootCount += 1;
         }
         rack.child = startAgents(rack);
-        await until("the agents to be connected", () => hostsOf(rack).every(isLinked), READY_LIMIT_MS);
+        await until("the agents to be connected", () => hostsOf(rack).every(isLinked));
         return `${kill} of rack ${number + 1}`;
     }
   }
 
-  private async restartServer(): Promise<void> {
-    const { dataDir } = this.berth;
-    this.berth = await startBerth({ dataDir, port: this.port, args: ["--no-agent"], env: SETTINGS });
+  /** The only server; of several mostly one, and now and then all at once. */
+  private drawServers(random: () => number): readonly Server[] {
+    if (this.servers.length === 1 || random() < ALL_AT_ONCE) return this.servers;
+    return [this.servers[Math.floor(random() * this.servers.length)]!];
+  }
+
+  private async crashServers(doomed: readonly Server[], downMs: number): Promise<string> {
+    await Promise.all(doomed.map((server) => killServer(server)));
+    await delay(downMs);
+    await Promise.all(doomed.map((server) => restartServer(server)));
+    return this.namesOf(doomed);
+  }
+
+  private namesOf(doomed: readonly Server[]): string {
+    if (this.servers.length === 1) return "server";
+    const numbers = doomed.map((server) => this.servers.indexOf(server) + 1);
+    return numbers.length === 1 ? `server ${numbers[0]}` : `servers ${numbers.join(" and ")}`;
+  }
+
+  private async postgresPid(): Promise<number> {
+    const [found] = this.shared === undefined ? [] : await childrenOf(process.pid, this.shared.dataDir);
+    return found ?? this.berth.postgresPid();
+  }
+
+  /** Returns when the server, which lives on, has started PostgreSQL again. */
+  private async killPostmaster(): Promise<void> {
+    const before = await this.postgresPid();
+    process.kill(before, "SIGKILL");
+    const isAgain = async () => (await this.postgresPid()) !== before;
+    await until("PostgreSQL to be started again", isAgain);
   }
 
   /** Returns when the postmaster has noticed, and begun to start all anew. */
   private async killBackend(random: () => number): Promise<string> {
-    const postmaster = await this.berth.postgresPid();
+    const postmaster = await this.postgresPid();
     const children = await until("a process of PostgreSQL", async () => {
       const pids = await childrenOf(postmaster);
       return pids.length > 0 && pids;
@@ -205,7 +282,7 @@ export class CrashWorld {
       // It ended by itself in this very moment.
     }
     const isNoticed = async () => !(await childrenOf(postmaster)).includes(pid);
-    await until("the postmaster to notice", isNoticed, READY_LIMIT_MS);
+    await until("the postmaster to notice", isNoticed);
     return command
       .replaceAll("\0", " ")
       .trim()
@@ -213,20 +290,41 @@ export class CrashWorld {
   }
 
   private async untilReady(): Promise<void> {
-    const { berth } = this;
-    let ended: Ended | undefined;
-    void berth.ended.then((how) => (ended = how));
-    const isReady = async () => ended !== undefined || (await fetch(`${berth.url}/readyz`)).status === 200;
-    await until("the server to be ready", isReady, READY_LIMIT_MS);
-    if (ended === undefined) return;
-    throw new Error(`the server ended by itself: ${JSON.stringify(ended)} ${berth.output().slice(-OUTPUT_TAIL)}`);
+    await Promise.all(this.servers.map(({ berth }) => untilReady(berth)));
   }
 
   async close(): Promise<void> {
     await Promise.all(this.racks.map((rack) => killAgents(rack)));
-    await this.berth.stop();
-    await removeDataDir(this.berth.dataDir);
+    await Promise.all(this.servers.map(({ berth }) => berth.stop()));
+    await this.shared?.postgres.stop();
+    const directories = this.servers.map(({ berth }) => berth.dataDir);
+    for (const directory of [...directories, this.shared?.dataDir ?? []].flat()) await removeDataDir(directory);
   }
+}
+
+async function openPostgres(): Promise<Shared> {
+  const dataDir = await aDataDir();
+  return { dataDir, postgres: await startEmbeddedPostgres({ dataDir, clock: systemClock, log: createLog("silent") }) };
+}
+
+/** It stays away until it is started again. */
+export async function killServer(server: Server): Promise<void> {
+  server.isUp = false;
+  await server.berth.kill();
+}
+
+export async function restartServer(server: Server): Promise<void> {
+  server.berth = await startBerth(server.options);
+  server.isUp = true;
+}
+
+async function untilReady(berth: Berth): Promise<void> {
+  let ended: Ended | undefined;
+  void berth.ended.then((how) => (ended = how));
+  const isReady = async () => ended !== undefined || (await fetch(`${berth.url}/readyz`)).status === 200;
+  await until("the server to be ready", isReady);
+  if (ended === undefined) return;
+  throw new Error(`the server ended by itself: ${JSON.stringify(ended)} ${berth.output().slice(-OUTPUT_TAIL)}`);
 }
 
 /** The file names of one host, up to their ending. */
@@ -295,10 +393,12 @@ function reportsOf(proofs: readonly Proof[], outages: readonly Stretch[]): reado
   );
 }
 
-/** None of a process that is gone. */
-async function childrenOf(pid: number): Promise<readonly number[]> {
+/** None of a process that is gone; only those whose command line names something, if it is given. */
+async function childrenOf(pid: number, named = ""): Promise<readonly number[]> {
   const text = await readFile(`/proc/${pid}/task/${pid}/children`, "utf8").catch(() => "");
-  return text.split(/\s+/).filter(Boolean).map(Number);
+  const pids = text.split(/\s+/).filter(Boolean).map(Number);
+  const lines = await Promise.all(pids.map((each) => readFile(`/proc/${each}/cmdline`, "utf8").catch(() => "")));
+  return pids.filter((_, index) => lines[index]?.includes(named));
 }
 
 function startAgents({ words, bootCount }: Pick<Rack, "words" | "bootCount">): ChildProcess {

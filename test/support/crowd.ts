@@ -7,6 +7,7 @@ import { createSealer } from "../../server/src/base/seal.ts";
 import { connect } from "../../server/src/db/connect.ts";
 import { OrderDesk } from "../../server/src/domains/instances/index.ts";
 import { ManualClock } from "./manual-clock.ts";
+import { aFactKeeper } from "./facts.ts";
 
 /** The first message: where the database is, who rents, and which random numbers to use. */
 export type CrowdStart = { readonly url: string; readonly identities: readonly Identity[]; readonly seed: number };
@@ -32,7 +33,7 @@ function dice(seed: number): (sides: number) => number {
 
 function openCrowd({ url, identities, seed }: CrowdStart) {
   const clock = new ManualClock(0);
-  const database = connect({ connectionString: url }, createLog("silent"));
+  const database = connect({ connectionString: url }, createLog("silent"), aFactKeeper());
   const desk = new OrderDesk(database, clock, {
     secret: randomBytes(32),
     sealer: createSealer(randomBytes(32), randomBytes),

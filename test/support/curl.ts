@@ -1,6 +1,6 @@
 import { run, type Answer } from "./berth.ts";
 
-const LIMIT_S = 60;
+const LIMIT_S = 300;
 
 /** One request by the real curl, as a person types it. Redirects are not followed. */
 export async function curl(

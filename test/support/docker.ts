@@ -11,7 +11,12 @@ import { inTurn } from "./in-turn.ts";
 const run = promisify(execFile);
 
 export const DOCKER_SOCKET = "/var/run/docker.sock";
-const START_ATTEMPTS = 150;
+/** What an agent under test opens to renters: the images that tests make here, and registries of this machine. */
+export const OPEN_HOST = {
+  BERTH_AGENT_LOCAL_IMAGES: "berth-test/*,127.0.0.1:1/berth-test/*",
+  BERTH_AGENT_ALLOW_REGISTRIES: "127.0.0.1",
+} as const;
+const START_ATTEMPTS = 1_500;
 const ATTEMPT_MS = 200;
 /** Names under which the one binary is called in tests. */
 const APPLETS = [

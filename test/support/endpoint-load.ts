@@ -5,6 +5,8 @@ const TICK_MS = 20;
 /** Each request is one unit of work, as the router and the program of `worker-program.ts` count it. */
 const UNITS = 1;
 const ROUTE = "/work";
+/** Of a client with endless patience: only a hang makes it give up. */
+const TIMEOUT_MS = 3_000_000;
 
 /** What the program of a worker says of a request: what it counted is of its present run. */
 export type Served = {
@@ -98,7 +100,13 @@ export function startEndpointLoad(endpoint: EndpointOptions, waitingMax: number)
 async function request(endpoint: EndpointOptions, id: string, signal: AbortSignal): Promise<Outcome> {
   try {
     const payload = { units: UNITS, id };
-    const { response } = await callEndpoint(endpoint, { route: ROUTE, cost: UNITS, payload, signal });
+    const { response } = await callEndpoint(endpoint, {
+      route: ROUTE,
+      cost: UNITS,
+      payload,
+      signal,
+      timeoutMs: TIMEOUT_MS,
+    });
     return { id, status: response.status, served: (await response.json()) as Served };
   } catch (error) {
     return { id, problem: String(error), atMs: performance.now() };

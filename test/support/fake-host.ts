@@ -4,6 +4,8 @@ import { setTimeout as delay } from "node:timers/promises";
 import { WebSocket } from "ws";
 import {
   decodeServerMessage,
+  estimateDlperf,
+  findGpuModel,
   type Desired,
   type DesiredInstance,
   type GpuFacts,
@@ -13,6 +15,7 @@ import {
   type DesiredVolume,
   type ObservedInstance,
   type ObservedVolume,
+  type OpenTunnel,
   type ServerMessage,
   type Task,
   type TaskResult,
@@ -36,6 +39,8 @@ export type FakeHostOptions = {
   readonly facts: Partial<MachineFacts>;
   readonly hostKey: string;
   readonly fingerprint?: string;
+  /** What the SSH server at the door of an instance says to whoever comes through a tunnel; undefined where there is no door. */
+  readonly greeting?: (instanceId: number) => string | undefined;
   /** Whether it answers a ping, as everybody does whose line is not dead. */
   readonly answersPings?: boolean;
 };
@@ -49,7 +54,8 @@ type ReportOptions = {
 };
 type Seen = Pick<ObservedInstance, "instance_id" | "generation" | "state"> & Partial<ObservedInstance>;
 
-const WAIT_MS = 60_000;
+/** Far more than anything takes: a machine that runs tests may stand still for minutes. */
+const WAIT_MS = 900_000;
 
 /** What a GPU of a test is like: 8.9 capability, 24 GB, an hour of it costs $0.30 by default. */
 export function aGpu(index: number, overrides: Partial<GpuFacts> = {}): GpuFacts {
@@ -66,8 +72,18 @@ export function aGpu(index: number, overrides: Partial<GpuFacts> = {}): GpuFacts
     pci_lanes: 16,
     nvlink_gb_per_s: 0,
     is_declared: false,
+    ...publishedFigures(overrides.name),
     ...overrides,
   };
+}
+
+/** The figures of a model, so that a GPU of another name than usual does not contradict it. */
+function publishedFigures(name = "RTX 4090"): Partial<GpuFacts> {
+  const model = name === "RTX 4090" ? undefined : findGpuModel(name);
+  if (model === undefined) return {};
+  const { memory_mb, compute_cap, memory_gb_per_s, max_power_w, tflops, nvlink_gb_per_s } = model;
+  const dlperf = estimateDlperf(tflops, memory_gb_per_s);
+  return { memory_mb, compute_cap, memory_gb_per_s, max_power_w, tflops, dlperf, nvlink_gb_per_s };
 }
 
 /** An agent in the hands of a test: it speaks the real protocol over a real socket and does only what it is told. */
@@ -160,6 +176,11 @@ export class FakeHost {
   dial(path: string): WebSocket {
     const { origin, token } = this.options;
     return new WebSocket(`ws://${origin}/agent/${path}`, { headers: { authorization: `Bearer ${token}` } });
+  }
+
+  /** The header with which its agent proves itself. */
+  bearer(): string {
+    return `Bearer ${this.options.token}`;
   }
 
   sendText(text: string): void {
@@ -346,6 +367,27 @@ export class FakeHost {
     if (message.kind === "welcome") this.onWelcome(message);
     if (message.kind === "desired") this.desired = message;
     if (message.kind === "acknowledge") this.acknowledged = message.sequence;
+    if (message.kind === "open_tunnel") this.openTunnel(message);
+  }
+
+  /**
+   * What the SSH server at the door of an instance says to whoever comes through a tunnel; undefined where there is no door.
+   * Null leaves tunnels to the test.
+   */
+  protected door(instanceId: number): string | undefined | null {
+    return this.options.greeting === undefined ? null : this.options.greeting(instanceId);
+  }
+
+  /** Comes with a tunnel as real agents do. */
+  private openTunnel({ tunnel_id, instance_id }: OpenTunnel): void {
+    const said = this.door(instance_id);
+    if (said === null) return;
+    const tunnel = this.dial(`tunnel/${tunnel_id}`);
+    tunnel.on("error", () => {});
+    tunnel.once("open", () => {
+      if (said === undefined) tunnel.close(4404);
+      else tunnel.send(Buffer.from(said));
+    });
   }
 
   private onWelcome({ machine_id: machineId, session_proof: proof }: Welcome): void {

@@ -22,7 +22,7 @@ export async function aUser(tx: Tx, overrides: Partial<UserInsert> = {}): Promis
   userCount += 1;
   const email = overrides.email ?? `user${userCount}@example.com`;
   const username = overrides.username ?? `user${userCount}`;
-  const id = await insertUser(tx, { ...overrides, email, username });
+  const id = await insertUser(tx, { provenBy: "operator", ...overrides, email, username });
   if (id === undefined) throw new Error(`there is a user ${email} already`);
   return { id, email, username };
 }

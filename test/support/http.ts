@@ -4,6 +4,7 @@ import type { Database } from "../../server/src/db/connect.ts";
 import { createIdentities, type Identities } from "../../server/src/domains/accounts/identities.ts";
 import { createIpHistory, type IpHistory } from "../../server/src/domains/accounts/ip-history.ts";
 import type { Limit, Limits } from "../../server/src/http/rate-limit.ts";
+import { NO_PROXIES, type TrustedProxies } from "../../server/src/http/trusted-proxies.ts";
 import { createHttp, type HttpScope } from "../../server/src/http/server.ts";
 
 const UNMET: Limit = { perSecond: 1_000_000, burst: 1_000_000 };
@@ -45,7 +46,11 @@ export type TestHttp = {
 export async function testHttp(
   database: Database,
   register: (scope: HttpScope, parts: Pick<TestHttp, "identities" | "ipHistory">) => void,
-  { clock = systemClock, limits = NO_LIMITS }: { readonly clock?: Clock; readonly limits?: Limits } = {},
+  {
+    clock = systemClock,
+    limits = NO_LIMITS,
+    trustedProxies = NO_PROXIES,
+  }: { readonly clock?: Clock; readonly limits?: Limits; readonly trustedProxies?: TrustedProxies } = {},
 ): Promise<TestHttp> {
   const logged: string[] = [];
   const log = createLog("trace", { write: (line) => void logged.push(line) });
@@ -58,7 +63,7 @@ export async function testHttp(
     limits,
     authenticate: (secret) => identities.authenticate(secret),
     onAuthenticated: (identity, ipAddress) => ipHistory.record(identity, ipAddress),
-    isProxyTrusted: false,
+    trustedProxies,
   });
   void scope.app.register(async () => register(scope, { identities, ipHistory }));
   await scope.app.ready();

@@ -2,11 +2,9 @@ import { once } from "node:events";
 import { createServer, type Server } from "node:net";
 import { until } from "./until.ts";
 
-const TURN_LIMIT_MS = 240_000;
-
 /** Does some work while no other process of this machine does work of that name. */
 export async function inTurn<T>(name: string, work: () => Promise<T>): Promise<T> {
-  const turn = await until(`our turn: ${name}`, () => takeTurn(`\0berth-test-${name}`), TURN_LIMIT_MS);
+  const turn = await until(`our turn: ${name}`, () => takeTurn(`\0berth-test-${name}`));
   try {
     return await work();
   } finally {

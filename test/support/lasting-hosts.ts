@@ -10,6 +10,7 @@ import { findMembership } from "../../agent/src/membership.ts";
 import { noNetwork } from "../../agent/src/network/network.ts";
 import { fileNotes, type NotesStore } from "../../agent/src/notes.ts";
 import { parseOptions } from "../../agent/src/options.ts";
+import { noRegistries } from "../../agent/src/registries.ts";
 import { startHost } from "../../agent/src/run-host.ts";
 import { inventMachine } from "../../agent/src/simulated/machine.ts";
 import { createLastingEngine, PULSE_MS } from "./lasting-engine.ts";
@@ -74,6 +75,7 @@ const hosts = await Promise.all(
     return startHost({
       ...options,
       ...membership,
+      servers: membership.servers.choose(Math.random),
       port_range: portsOf(index),
       host_key,
       clock: systemClock,
@@ -100,6 +102,7 @@ const hosts = await Promise.all(
       ),
       proof_store: membership.proofOf(host_key, onFailure),
       isPortFree: () => Promise.resolve(true),
+      refuseRegistry: noRegistries,
       delay_ms: 0,
     });
   }),

@@ -3,7 +3,7 @@ import { createServer as createTlsServer } from "node:https";
 import { createHash, randomBytes } from "node:crypto";
 import { createLog } from "../../server/src/base/log.ts";
 import { createSealer } from "../../server/src/base/seal.ts";
-import { listAddresses, recordAudit, resolveUserId } from "../../server/src/domains/accounts/index.ts";
+import { listMailboxes, recordAudit, resolveUserId } from "../../server/src/domains/accounts/index.ts";
 import { Deliverer } from "../../server/src/domains/notices/deliverer.ts";
 import type { Mailer } from "../../server/src/domains/notices/mailer.ts";
 import { noticeRoutes } from "../../server/src/domains/notices/routes.ts";
@@ -42,7 +42,7 @@ export async function noticesHttp(
   const sealer = createSealer(createHash("sha256").update("notices").digest(), randomBytes);
   const callWebhook = createWebhookClient({ clock, resolve, isPrivateAllowed });
   const log = createLog("silent");
-  const means = { database, clock, log, random: randomBytes, sealer, callWebhook, mailer, addressesOf: listAddresses };
+  const means = { database, clock, log, random: randomBytes, sealer, callWebhook, mailer, mailboxesOf: listMailboxes };
   const made: Deliverer[] = [];
   const anotherDeliverer = () => {
     const deliverer = new Deliverer(means);

@@ -168,6 +168,7 @@ function referenceRecord(
     internet_down_cost_per_tb: toDollars(machine.priceInetDownNanosPerGb) * 1024,
     direct_port_count: Math.max(0, facts.direct_port_end - facts.direct_port_start + 1),
     static_ip: facts.has_static_ip,
+    private_registries: facts.is_simulated || facts.allowed_registries !== undefined,
     geolocation: facts.geolocation,
     avail_vol_ask_id: offered.volume?.askId ?? null,
     avail_vol_size: offered.volume?.sizeGb ?? null,

@@ -89,5 +89,6 @@ export function ownerConnection(
   database: string,
 ): DatabaseConfig & { readonly database: string } {
   const url = new URL(superuserUrl);
-  return { host: url.searchParams.get("host") ?? url.hostname, port: Number(url.port || 5432), user: OWNER, database };
+  const host = url.searchParams.get("host") ?? url.hostname;
+  return { host, port: Number(url.port || 5432), user: OWNER, password: url.password, database };
 }

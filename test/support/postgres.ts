@@ -13,6 +13,7 @@ import {
   ownerUrl,
   type TestServer,
 } from "./postgres-server.ts";
+import { aFactKeeper } from "./facts.ts";
 
 const TEMPLATE_LOCK_KEY = 6_205_873_412;
 const MIGRATIONS = path.join(import.meta.dirname, "../../server/migrations");
@@ -61,7 +62,7 @@ async function openDatabase(superuserUrl: string, source: string, scope: Scope |
   );
   const url = ownerUrl(superuserUrl, name);
   const connection = ownerConnection(superuserUrl, name);
-  const database = connect(connection, createLog("silent"));
+  const database = connect(connection, createLog("silent"), aFactKeeper());
   const drop = async () => {
     await database.close();
     await asSuperuser(superuserUrl, (client) => client.query(`drop database ${name} with (force)`));

@@ -9,8 +9,6 @@ import { aKeyPair, sshClient, type KeyPair, type SshClient } from "./ssh-client.
 import { NO_TRACES, type ThisMachine } from "./this-machine.ts";
 import { until } from "./until.ts";
 
-const SLOW_MS = 240_000;
-
 /** An instance's record, as far as tests look at it. */
 export type Shown = {
   readonly id: number;
@@ -80,15 +78,11 @@ export async function aRenter(machine: Market, name: string): Promise<Renter> {
   };
   const show = async (id: number): Promise<Shown> => (await done("GET", `/api/v0/instances/${id}/`)).instances;
   const untilShown = (what: string, id: number, isIt: (instance: Shown) => boolean) =>
-    until(
-      `instance ${id} ${what}`,
-      async () => {
-        const instance = await show(id);
-        if (isIt(instance)) return instance;
-        throw new Error(`${instance.actual_status}: ${instance.status_msg}`);
-      },
-      SLOW_MS,
-    );
+    until(`instance ${id} ${what}`, async () => {
+      const instance = await show(id);
+      if (isIt(instance)) return instance;
+      throw new Error(`${instance.actual_status}: ${instance.status_msg}`);
+    });
   const anOffer = async (search: object = {}): Promise<number> => {
     const cheapest = { num_gpus: { eq: 0 }, order: [["dph_total", "asc"]], ...search };
     const [offer] = await until("an offer of this machine", async () => {

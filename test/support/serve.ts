@@ -4,6 +4,7 @@ import { createLog } from "../../server/src/base/log.ts";
 import type { Database } from "../../server/src/db/connect.ts";
 import { createIdentities } from "../../server/src/domains/accounts/index.ts";
 import { DEFAULT_LIMITS } from "../../server/src/http/rate-limit.ts";
+import { NO_PROXIES } from "../../server/src/http/trusted-proxies.ts";
 import { createHttp, type HttpScope } from "../../server/src/http/server.ts";
 
 type Answer = {
@@ -44,7 +45,7 @@ export async function serveRoutes(
     limits: { ...DEFAULT_LIMITS, default: unlimited, keys: unlimited, money: unlimited },
     authenticate: (secret) => identities.authenticate(secret),
     onAuthenticated: () => {},
-    isProxyTrusted: false,
+    trustedProxies: NO_PROXIES,
   });
   addRoutes(scope);
   await scope.app.ready();

@@ -49,6 +49,7 @@ export function aGroup(id: number, overrides: Partial<GroupView> = {}): GroupVie
     coldWorkers: 0,
     maxWorkers: 20,
     testWorkers: 3,
+    maxNanosPerHour: undefined,
     isUpdating: false,
     failureCount: 0,
     resumesAtMs: undefined,

@@ -3,6 +3,7 @@ import type { TestApp } from "./app.ts";
 import type { FakeHost } from "./fake-host.ts";
 import type { TestCaller } from "./fixtures.ts";
 import type { TestAnswer } from "./http.ts";
+import { refreshOffersOf } from "./refresh-offers.ts";
 import { until } from "./until.ts";
 
 const MATCH_LOOP = "match-standing-requests";
@@ -69,6 +70,6 @@ export async function setPrices(
        price_disk_nanos_per_gb_month = $4 where id = $1`,
     [machineId, nanos(price), nanos(minBid), nanos(disk)],
   );
-  await world.env.pool.query("select pg_notify('market_changed', $1)", [String(machineId)]);
+  await refreshOffersOf(world, [machineId]);
   await world.settled();
 }

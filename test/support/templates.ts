@@ -5,8 +5,10 @@ import { systemClock } from "../../server/src/base/clock.ts";
 import type { Identity, PermissionDocument } from "../../server/src/base/identity.ts";
 import { createLog } from "../../server/src/base/log.ts";
 import { createSealer } from "../../server/src/base/seal.ts";
+import { requireReachableRegistry } from "../../server/src/domains/hosts/index.ts";
 import { templateRoutes } from "../../server/src/domains/templates/index.ts";
 import { DEFAULT_LIMITS } from "../../server/src/http/rate-limit.ts";
+import { NO_PROXIES } from "../../server/src/http/trusted-proxies.ts";
 import { createHttp } from "../../server/src/http/server.ts";
 import { aCaller, type TestCaller } from "./fixtures.ts";
 import { testDatabase } from "./postgres.ts";
@@ -33,10 +35,10 @@ export async function templatesApi(t: TestContext) {
     limits: { ...DEFAULT_LIMITS, default: { perSecond: 1e6, burst: 1e6 } },
     authenticate: async (secret) => identities.get(secret),
     onAuthenticated: () => {},
-    isProxyTrusted: false,
+    trustedProxies: NO_PROXIES,
   });
   const sealer = createSealer(randomBytes(32), randomBytes);
-  templateRoutes(scope, { sealer });
+  templateRoutes(scope, { sealer, requireRegistry: requireReachableRegistry });
   t.after(() => scope.app.close());
   const caller = async (permissions?: PermissionDocument): Promise<TestCaller> => {
     const made = await aCaller(database, permissions === undefined ? {} : { permissions });

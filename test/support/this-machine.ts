@@ -6,6 +6,7 @@ import { LABEL_HOST, LABEL_INSTANCE } from "../../agent/src/identity.ts";
 import { networkNames } from "../../agent/src/network/rules.ts";
 import { NO_LIMITS, removeDataDir, startBerth, type Berth } from "./berth.ts";
 import { busyboxImage, docker } from "./docker.ts";
+import { freePort } from "./free-port.ts";
 import { removeRemains } from "./host-remains.ts";
 import { loopsOf, mountsBelow } from "./mounts.ts";
 import { until } from "./until.ts";
@@ -64,8 +65,9 @@ export async function startThisMachine(
     BERTH_PROXY_PORTS: `${firstProxyPort}-${endPort - 1}`,
     ...env,
   };
-  let berth = await startBerth({ env: environment });
-  const { dataDir, url } = berth;
+  const port = await freePort();
+  let berth = await startBerth({ port, env: environment });
+  const { dataDir } = berth;
   const machine = await until("this machine on the market", async () => {
     const machines = await berth.sql("select id, host_key from machines where is_connected");
     return machines.length === 1 && machines[0];
@@ -83,7 +85,7 @@ export async function startThisMachine(
     machineId: Number(machine["id"]),
     containers: ofInstance,
     async startAgain() {
-      berth = await startBerth({ dataDir, port: Number(new URL(url).port), env: environment });
+      berth = await startBerth({ dataDir, port, env: environment });
     },
     async containerOf(id) {
       const [found, ...more] = await ofInstance(id);

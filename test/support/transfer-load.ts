@@ -10,6 +10,7 @@ import { createLog } from "../../server/src/base/log.ts";
 import { connect } from "../../server/src/db/connect.ts";
 import { createTransferPoster, creditOf } from "../../server/src/domains/ledger/index.ts";
 import { transferOf } from "./ledger.ts";
+import { aFactKeeper } from "./facts.ts";
 
 const STDOUT = 1;
 
@@ -18,7 +19,7 @@ export function loadAmount(n: number): bigint {
 }
 
 async function load(url: string, payer: UserId, payee: UserId, callers: number): Promise<void> {
-  const database = connect({ connectionString: url }, createLog("silent"));
+  const database = connect({ connectionString: url }, createLog("silent"), aFactKeeper());
   const poster = createTransferPoster(database, systemClock);
   let count = 0;
   const call = async () => {

@@ -2,19 +2,22 @@ import { setTimeout as delay } from "node:timers/promises";
 
 /** Slower than the limit of an ordinary client, so that waiting for one thing does not use up the next one's calls. */
 const POLL_MS = 75;
-/** Far more than anything takes, since a machine that runs tests may be busy with others. */
-const LIMIT_MS = 180_000;
+/** Only a hang takes so long: a machine that runs tests may be slow, and busy with others. */
+const LIMIT_MS = 900_000;
+/** So often a person at the screen reads what is still not settled. */
+const NEWS_MS = 60_000;
 
 /**
  * Asks until the answer is neither undefined nor false, and returns it. Fails with `what` and the last failure of the
- * probe when that takes too long. The way for a test to wait for another process.
+ * probe when that takes too long, and says so once a minute on the way. The way for a test to wait for another process.
  */
 export async function until<T>(
   what: string,
   probe: () => Promise<T | undefined | false> | T | undefined | false,
   limitMs = LIMIT_MS,
 ): Promise<T> {
-  const end = performance.now() + limitMs;
+  const start = performance.now();
+  let newsAtMs = start + NEWS_MS;
   let lastFailure: unknown;
   for (;;) {
     try {
@@ -24,8 +27,12 @@ export async function until<T>(
     } catch (error) {
       lastFailure = error;
     }
-    if (performance.now() > end) {
-      throw new Error(`waited ${limitMs / 1000} s in vain: ${what}`, { cause: lastFailure });
+    const nowMs = performance.now();
+    const waited = `waited ${Math.round((nowMs - start) / 1000)} s`;
+    if (nowMs > start + limitMs) throw new Error(`${waited} in vain: ${what}`, { cause: lastFailure });
+    if (nowMs > newsAtMs) {
+      newsAtMs = nowMs + NEWS_MS;
+      console.error(`${waited} for: ${what}${lastFailure === undefined ? "" : ` (${String(lastFailure)})`}`);
     }
     await delay(POLL_MS);
   }

@@ -1,7 +1,5 @@
 import assert from "node:assert/strict";
-import { randomBytes } from "node:crypto";
 import { asId, type EndpointGroupId, type InstanceId, type WorkerGroupId } from "../../server/src/base/ids.ts";
-import { createSealer } from "../../server/src/base/seal.ts";
 import {
   destroyIfPresent,
   instanceKeyMaker,
@@ -46,10 +44,9 @@ export function rentUpTo(count: number): (situation: Situation) => Decision {
 
 /** An autoscaler as another server would have it, with rules of the test's own. */
 export function anAutoscaler(
-  { env: { database }, app, clock }: TestApp,
+  { env: { database }, app, clock, sealer }: TestApp,
   { secret, ...given }: { readonly secret: Buffer } & Partial<AutoscalerPorts> & Pick<AutoscalerPorts, "decide">,
 ): Autoscaler {
-  const sealer = createSealer(secret, randomBytes);
   const keyOf = instanceKeyMaker(secret);
   return new Autoscaler({
     database,

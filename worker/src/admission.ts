@@ -1,6 +1,7 @@
 import type { WorkerEnvironment } from "./environment.ts";
 import { UsedTickets, type AuthData } from "./routed-request.ts";
 import type { SigningKey } from "./signature.ts";
+import { isTicketGood } from "./ticket.ts";
 import type { Workload } from "./workload.ts";
 
 /** `undefined` is yes; else what the client is told, and whether the request was its own to be refused. */
@@ -13,14 +14,14 @@ export class Admission {
   state: State = "loading";
   /** Units a second that the backend does. */
   perf = 0;
-  readonly #environment: Pick<WorkerEnvironment, "url" | "isUnsecured">;
+  readonly #environment: Pick<WorkerEnvironment, "url" | "token" | "isUnsecured">;
   readonly #key: SigningKey;
   readonly #workload: Workload;
   readonly #maxQueueSeconds: number;
   readonly #tickets = new UsedTickets();
 
   constructor(input: {
-    readonly environment: Pick<WorkerEnvironment, "url" | "isUnsecured">;
+    readonly environment: Pick<WorkerEnvironment, "url" | "token" | "isUnsecured">;
     readonly key: SigningKey;
     readonly workload: Workload;
     readonly maxQueueSeconds: number;
@@ -31,11 +32,18 @@ export class Admission {
     this.#maxQueueSeconds = input.maxQueueSeconds;
   }
 
-  /** Whether the router sent it here. */
-  async findForgery(auth: AuthData | undefined): Promise<Refusal | undefined> {
+  /**
+   * Whether the router sent it here, and not too long ago. What comes within a session was sent when the session was opened,
+   * so that `nowSeconds` is undefined for it.
+   */
+  async findForgery(auth: AuthData | undefined, nowSeconds: number | undefined): Promise<Refusal | undefined> {
     if (this.#environment.isUnsecured || auth === undefined) return undefined;
     if (auth.url.replace(/\/+$/, "") !== this.#environment.url)
       return refusal(401, "the request is for another worker");
+    if (!isTicketGood(auth, this.#environment.token)) return refusal(401, "the ticket is not the server's");
+    if (nowSeconds !== undefined && nowSeconds >= auth.expiresAt) {
+      return refusal(401, "the ticket has expired: have the request routed again");
+    }
     switch (await this.#key.verify(auth.url, auth.signature)) {
       case "good":
         return undefined;

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { systemClock } from "./clock.ts";
 import { readOptions, USAGE } from "./options.ts";
-import { startWorker } from "./worker.ts";
+import { startWorker, type WorkerCertificate } from "./worker.ts";
 
 const EXIT_USAGE = 2;
 const EXIT_NOT_A_WORKER = 3;
@@ -11,7 +11,7 @@ const DRAIN_LIMIT_MS = 8_000;
 
 const log = (line: string): void => void process.stderr.write(`berth worker: ${line}\n`);
 
-function readCertificate(): { readonly cert: string; readonly key: string } | undefined {
+function readCertificate(): WorkerCertificate | undefined {
   try {
     return { cert: readFileSync("/etc/instance.crt", "utf8"), key: readFileSync("/etc/instance.key", "utf8") };
   } catch {
@@ -32,7 +32,14 @@ async function main(): Promise<void> {
     return;
   }
   const certificate = readCertificate();
-  const given = { environment: process.env, certificate, clock: systemClock, newId: randomUUID, log };
+  const given = {
+    environment: process.env,
+    certificate,
+    readCertificate,
+    clock: systemClock,
+    newId: randomUUID,
+    log,
+  };
   const worker = await startWorker({ ...read.options, ...given }).catch((error: unknown) => {
     log(`cannot be a worker here: ${error instanceof Error ? error.message : String(error)}`);
     process.exit(EXIT_NOT_A_WORKER);

@@ -65,7 +65,7 @@ export class RequestDesk {
     const { auth, sessionId } = read.value;
     const session = sessionId === undefined ? undefined : sessions.find(sessionId, clock.monotonicMs());
     const isWithin = session !== undefined && session.auth?.requestIdx === auth?.requestIdx;
-    const forgery = await admission.findForgery(auth);
+    const forgery = await admission.findForgery(auth, isWithin ? undefined : this.nowSeconds());
     if (forgery !== undefined) return refuse(response, forgery);
     if (sessionId !== undefined && session === undefined) {
       return answer(response, 410, { error: "the session has ended" });

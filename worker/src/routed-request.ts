@@ -6,6 +6,10 @@ export type AuthData = {
   readonly requestIdx: number;
   readonly signature: string;
   readonly url: string;
+  /** Seconds since 1970, from when on the worker takes the request no more. */
+  readonly expiresAt: number;
+  /** Vouches for the other fields, to this worker alone. */
+  readonly ticket: string;
 };
 
 export type RoutedRequest = {
@@ -21,7 +25,8 @@ export type Members = Readonly<Record<string, unknown>>;
 export type Problems = Readonly<Record<string, unknown>>;
 export type Reading<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly problems: Problems };
 
-const AUTH_FIELDS = ["cost", "endpoint", "reqnum", "request_idx", "signature", "url"] as const;
+const NUMBERS = ["cost", "reqnum", "request_idx", "expires_at"] as const;
+const TEXTS = ["endpoint", "signature", "url", "ticket"] as const;
 
 export function isMembers(value: unknown): value is Members {
   return typeof value === "object" && value !== null && !Array.isArray(value);
@@ -47,23 +52,25 @@ export function readRouted(text: string, isUnsecured: boolean): Reading<RoutedRe
 
 export function readAuth(value: unknown): Reading<AuthData> {
   if (!isMembers(value)) return { ok: false, problems: { auth_data: "field missing" } };
-  const { cost, endpoint, reqnum, request_idx: requestIdx, signature, url } = value;
+  const { cost, endpoint, reqnum, request_idx: requestIdx, signature, url, expires_at: expiresAt, ticket } = value;
   if (
     isNumber(cost) &&
     typeof endpoint === "string" &&
     isNumber(reqnum) &&
     isNumber(requestIdx) &&
     typeof signature === "string" &&
-    typeof url === "string"
+    typeof url === "string" &&
+    isNumber(expiresAt) &&
+    typeof ticket === "string"
   ) {
-    return { ok: true, value: { cost, endpoint, reqnum, requestIdx, signature, url } };
+    return { ok: true, value: { cost, endpoint, reqnum, requestIdx, signature, url, expiresAt, ticket } };
   }
-  const wrong = AUTH_FIELDS.flatMap((name) => {
-    if (value[name] === undefined) return [[name, "field missing"]];
-    const isText = name === "endpoint" || name === "signature" || name === "url";
-    const isFine = isText ? typeof value[name] === "string" : isNumber(value[name]);
-    return isFine ? [] : [[name, isText ? "is not a text" : "is not a number"]];
-  });
+  const problemOf = (name: string, isFine: boolean, problem: string) =>
+    isFine ? [] : [[name, value[name] === undefined ? "field missing" : problem]];
+  const wrong = [
+    ...NUMBERS.flatMap((name) => problemOf(name, isNumber(value[name]), "is not a number")),
+    ...TEXTS.flatMap((name) => problemOf(name, typeof value[name] === "string", "is not a text")),
+  ];
   return { ok: false, problems: { auth_data: Object.fromEntries(wrong) } };
 }
 
@@ -81,7 +88,7 @@ export function parse(text: string): unknown {
 
 const REMEMBERED = 100_000;
 
-/** A signature holds for all requests to one worker, so each ticket is taken once: its request, and its turn there. */
+/** Requests that this worker has taken: each ticket is taken once. */
 export class UsedTickets {
   readonly #used = new Set<string>();
 

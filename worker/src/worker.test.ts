@@ -10,6 +10,7 @@ import { text } from "node:stream/consumers";
 import { test } from "node:test";
 import { aSelfSignedCertificate } from "../../test/support/self-signed.ts";
 import { until } from "../../test/support/until.ts";
+import { connect } from "node:tls";
 import { aReadyWorker, aWorker, authFor, listen, RecordingServer, TOKEN } from "../test/place.ts";
 import { ManualClock } from "../../test/support/manual-clock.ts";
 import { startWorker } from "./index.ts";
@@ -75,7 +76,9 @@ test("what the router did not give along is named, and what it did not sign for 
       endpoint: missing,
       reqnum: missing,
       request_idx: missing,
+      expires_at: missing,
       signature: missing,
+      ticket: missing,
     },
   });
   for (const body of ["", "[]", "{}", '{"auth_data":[]}', "{"]) {
@@ -383,4 +386,28 @@ test("with a certificate, and told to use it, it answers over TLS", async (t) =>
   const [answer]: IncomingMessage[] = await once(asked, "response");
   assert.ok(answer);
   assert.deepEqual([answer.statusCode, await text(answer)], [200, "/work {}"]);
+});
+
+test("a certificate that is renewed while the worker runs is what it answers with, and a broken one is not", async (t) => {
+  const [first, next] = [aSelfSignedCertificate("first.test"), aSelfSignedCertificate("next.test")];
+  let present = first;
+  const { url, pass, log } = await aReadyWorker(t, echo, {
+    certificate: first,
+    readCertificate: () => present,
+    variables: { USE_SSL: "true" },
+  });
+  const shown = async () => {
+    const socket = connect({ host: "127.0.0.1", port: Number(new URL(url).port), rejectUnauthorized: false });
+    await once(socket, "secureConnect");
+    const { subject } = socket.getPeerCertificate();
+    socket.destroy();
+    return subject.CN;
+  };
+  assert.equal(await shown(), "first.test");
+  present = { ...next, key: first.key };
+  await pass("the complaint", () => log.some((line) => line.includes("cannot be used")));
+  assert.equal(await shown(), "first.test");
+  present = next;
+  await pass("the next one", () => log.some((line) => line.includes("next certificate from now on")));
+  assert.equal(await shown(), "next.test");
 });

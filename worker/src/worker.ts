@@ -1,7 +1,7 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import { createServer as createSecureServer } from "node:https";
+import { createServer as createSecureServer, type Server as SecureServer } from "node:https";
 import { Admission } from "./admission.ts";
 import { answer } from "./answers.ts";
 import { Backend, describe } from "./backend.ts";
@@ -35,11 +35,15 @@ export type WorkerOptions = {
   readonly atOnce: number;
   /** The process's variables (semantics.md §12.6). */
   readonly environment: Readonly<Record<string, string | undefined>>;
-  readonly certificate: { readonly cert: string; readonly key: string } | undefined;
+  readonly certificate: WorkerCertificate | undefined;
+  /** Reads the certificate again: its next one comes while the worker runs. */
+  readonly readCertificate?: () => WorkerCertificate | undefined;
   readonly clock: Clock;
   readonly newId: () => string;
   readonly log: Log;
 };
+
+export type WorkerCertificate = { readonly cert: string; readonly key: string };
 
 export type RunningWorker = {
   /** Where requests come in from outside. */
@@ -113,9 +117,9 @@ class Worker {
     const { port, isSecure, url } = this.#environment;
     const listener = (request: IncomingMessage, response: ServerResponse) => void this.#serve(request, response);
     const options = { keepAliveTimeout: KEEP_ALIVE_MS };
-    const server = isSecure
-      ? createSecureServer({ ...options, ...certificate }, listener)
-      : createServer(options, listener);
+    const secure = isSecure ? createSecureServer({ ...options, ...certificate }, listener) : undefined;
+    const server = secure ?? createServer(options, listener);
+    if (secure !== undefined) void this.#renewCertificate(secure);
     server.listen(port);
     await once(server, "listening");
     log(`takes requests for ${routes.join(", ")} at ${url}, port ${port} here`);
@@ -125,6 +129,24 @@ class Worker {
     void ready.then((isReady) => (isReady ? this.#watch() : undefined));
     void this.#expireSessions();
     return { url, ready, drain: (limitMs) => this.#drain([server, ...inner], limitMs) };
+  }
+
+  /** Connections that are open go on with the certificate that they began with. */
+  async #renewCertificate(server: SecureServer): Promise<void> {
+    const { certificate, readCertificate, clock, log } = this.#options;
+    let used = certificate;
+    while (readCertificate !== undefined && !this.#ended.signal.aborted) {
+      await clock.sleep(CERTIFICATE_EVERY_MS, this.#ended.signal);
+      const next = readCertificate();
+      if (next === undefined || (next.cert === used?.cert && next.key === used.key)) continue;
+      try {
+        server.setSecureContext(next);
+        used = next;
+        log("answers with its next certificate from now on");
+      } catch (error) {
+        log(`its next certificate cannot be used: ${describe(error)}`);
+      }
+    }
   }
 
   /** The backend ends sessions by itself, and knows neither the certificate nor the name in it. */
@@ -247,6 +269,7 @@ class Worker {
 }
 
 const DRAIN_POLL_MS = 50;
+const CERTIFICATE_EVERY_MS = 60_000;
 /** Longer than clients keep a connection that they do not use: of one that we close first, the next request is lost. */
 const KEEP_ALIVE_MS = 75_000;
 

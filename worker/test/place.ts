@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { generateKeyPairSync, sign } from "node:crypto";
+import { createHmac, generateKeyPairSync, sign } from "node:crypto";
 import { once } from "node:events";
 import { createServer, type RequestListener, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -156,6 +156,9 @@ function pass(clock: ManualClock, what: string, isSo: () => unknown): Promise<vo
 /** What the router would give along, in the order of the requests. */
 export function authFor(url: string, changes: Readonly<Record<string, unknown>> = {}): object {
   const signature = sign("sha256", Buffer.from(signedText(url)), KEYS.privateKey).toString("base64");
-  const own = { cost: 10, endpoint: "e", reqnum: 1, request_idx: 1, signature, url, __request_id: "x" };
-  return { ...own, ...changes };
+  const own = { cost: 10, endpoint: "e", reqnum: 1, request_idx: 1, signature, url, expires_at: 4_102_444_800 };
+  const said = { ...own, __request_id: "x", ...changes };
+  const { endpoint, cost, reqnum, request_idx: requestIdx, expires_at: expiresAt } = said;
+  const text = JSON.stringify(["berth ticket", endpoint, said.url, cost, reqnum, requestIdx, expiresAt]);
+  return { ticket: createHmac("sha256", TOKEN).update(text).digest("base64url"), ...said };
 }

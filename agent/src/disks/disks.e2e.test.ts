@@ -70,6 +70,25 @@ describe("disks of instances, with real containers", () => {
     await removeLabelled(LABEL, MARK);
   });
 
+  it("a file that the platform rewrites is the new one in a container that runs, also on a full disk", async () => {
+    const opened = await disks.open(1, SIZE);
+    assert.ok(opened.ok);
+    assert.equal(await disks.readPlatformFile(1, "kept"), undefined);
+    const source = await opened.value.writeFile("kept", "a longer text than the next one");
+    const container = await createOnDisk("-v", `${source}:/etc/kept`);
+    await docker("start", container);
+    await sh(container, "dd if=/dev/zero of=/ballast bs=1M || true");
+    await disks.rewritePlatformFile(1, "kept", "the next one");
+    assert.equal(await sh(container, "cat /etc/kept"), "the next one");
+    assert.equal(await disks.readPlatformFile(1, "kept"), "the next one");
+    await sh(container, "rm /ballast && dd if=/dev/zero of=/etc/kept bs=1K count=17");
+    assert.equal(await disks.readPlatformFile(1, "kept"), undefined, "longer than any certificate");
+    await removeContainer(container);
+    ok(await disks.remove(1));
+    assert.equal(await disks.readPlatformFile(1, "kept"), undefined);
+    await assert.rejects(disks.rewritePlatformFile(1, "kept", "too late"), /ENOENT/);
+  });
+
   it("a container cannot write more than its size, and is told so", async () => {
     const container = await createOnDisk();
     await docker("start", container);

@@ -1,5 +1,6 @@
-import { mkdir, readdir, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { constants } from "node:fs";
+import { mkdir, open, readdir } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import type { DesiredVolume, ObservedVolume } from "../../../protocol/index.ts";
 import type { Clock } from "../clock.ts";
 import { fail, succeed, type Result } from "../engine.ts";
@@ -32,6 +33,10 @@ export type Disks = {
    * `writeFile` keeps a file of the platform beside the renter's own and tells where it is.
    */
   open(instance_id: number, size_bytes: number): Promise<Result<OpenDisk>>;
+  /** A file that `writeFile` kept; undefined when there is none, the disk is not open, or the renter made the file too long. */
+  readPlatformFile(instance_id: number, name: string): Promise<string | undefined>;
+  /** Replaces its content, also in a container that has it mounted. Throws when there is no such file. */
+  rewritePlatformFile(instance_id: number, name: string, content: string): Promise<void>;
   /**
    * Puts the layer of a container that does not run onto the open disk. What an earlier container of the disk wrote is
    * kept. Due before every start: a reboot, and a restart of the engine, take the mount away.
@@ -63,6 +68,7 @@ export type DisksInput = {
 };
 
 const RESERVE_BYTES = 1_000_000_000;
+const PLATFORM_FILE_BYTES_MAX = 16_384;
 
 /** Real disks: image files on loop devices. Needs root, `mount`, `mkfs.ext4` and `e2fsck`. */
 export function createDisks(input: DisksInput): Disks {
@@ -95,6 +101,12 @@ export function createDisks(input: DisksInput): Disks {
           writeFile: (name: string, content: string) => writePlatformFile(image, name, content),
         });
       }),
+    readPlatformFile: (instance_id, name) =>
+      turns.take(String(instance_id), () => readFileAt(platformFile(imageOf(instance_id), name))),
+    rewritePlatformFile: (instance_id, name, content) =>
+      turns.take(String(instance_id), () =>
+        writeInPlace(platformFile(imageOf(instance_id), name), content, constants.O_WRONLY),
+      ),
     attachLayer: (instance_id, layer_directory) =>
       inTurn(instance_id, async ({ mount_point }) => {
         if (await isMounted(mount_point)) return attachLayerTo(tools, mount_point, layer_directory);
@@ -128,10 +140,36 @@ async function makeVolumeFolder({ mount_point }: Image, index: number): Promise<
 }
 
 /** Readable by the container's root only, who owns it. */
-async function writePlatformFile({ mount_point }: Image, name: string, content: string): Promise<string> {
-  const folder = join(mount_point, "platform");
-  await mkdir(folder, { recursive: true });
-  const path = join(folder, name);
-  await writeFile(path, content, { mode: 0o600 });
+async function writePlatformFile(image: Image, name: string, content: string): Promise<string> {
+  const path = platformFile(image, name);
+  await mkdir(dirname(path), { recursive: true });
+  await writeInPlace(path, content, constants.O_WRONLY | constants.O_CREAT);
   return path;
+}
+
+function platformFile({ mount_point }: Image, name: string): string {
+  return join(mount_point, "platform", name);
+}
+
+/** Containers have the file itself mounted, so it is never replaced by another one; nor is it empty for a moment. */
+async function writeInPlace(path: string, content: string, flags: number): Promise<void> {
+  const file = await open(path, flags | constants.O_NOFOLLOW, 0o600);
+  try {
+    const bytes = Buffer.from(content);
+    await file.write(bytes, 0, bytes.length, 0);
+    await file.truncate(bytes.length);
+  } finally {
+    await file.close();
+  }
+}
+
+async function readFileAt(path: string): Promise<string | undefined> {
+  const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW).catch(ignoreMissing);
+  if (file === undefined) return undefined;
+  try {
+    const { bytesRead, buffer } = await file.read(Buffer.alloc(PLATFORM_FILE_BYTES_MAX + 1), 0, null, 0);
+    return bytesRead > PLATFORM_FILE_BYTES_MAX ? undefined : buffer.toString("utf8", 0, bytesRead);
+  } finally {
+    await file.close();
+  }
 }

@@ -14,6 +14,8 @@ export const simulatedDisks = (): Disks => {
         writeFile: async (name) => `${place}/platform/${name}`,
       });
     },
+    readPlatformFile: async () => undefined,
+    rewritePlatformFile: async () => undefined,
     attachLayer: async () => succeed(undefined),
     detachLayer: async () => succeed(undefined),
     async remove(instance_id) {

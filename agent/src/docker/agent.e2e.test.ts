@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, before, beforeEach, describe, it } from "node:test";
 import type { DesiredInstance, LaunchCommand } from "../../../protocol/index.ts";
-import { busyboxImage, docker, removeLabelled } from "../../../test/support/docker.ts";
+import { busyboxImage, docker, OPEN_HOST, removeLabelled } from "../../../test/support/docker.ts";
 import { removeRemains } from "../../../test/support/host-remains.ts";
 import { until } from "../../../test/support/until.ts";
 import { FakeServer, TOKEN } from "../../test/fake-server.ts";
@@ -27,7 +27,7 @@ describe("the agent with a real Docker Engine", () => {
   const startAgent = () => {
     const args = ["--server", server.url, "--host-key", HOST_KEY, "--state-dir", state_dir, "--no-install"];
     const ports = ["--port-range", "27500-27600", "--declare-gpus", "RTX 4090:2"];
-    const env = { ...process.env, BERTH_AGENT_TOKEN: TOKEN, BERTH_LOG_LEVEL: "info" };
+    const env = { ...process.env, ...OPEN_HOST, BERTH_AGENT_TOKEN: TOKEN, BERTH_LOG_LEVEL: "info" };
     const agent = spawn(process.execPath, [MAIN, ...args, ...ports], { env, stdio: ["ignore", "ignore", "pipe"] });
     agents.add(agent);
     agent.once("exit", () => agents.delete(agent));

@@ -72,6 +72,7 @@ const words = Type.Optional(Type.Union([Type.Array(Type.String()), Type.Null()])
 const image = Compile(
   Type.Object({
     Id: Type.String(),
+    RepoDigests: Type.Optional(Type.Union([Type.Array(Type.String()), Type.Null()])),
     Config: Type.Optional(
       Type.Union([
         Type.Object({ Volumes: set, ExposedPorts: set, Env: words, Entrypoint: words, Cmd: words }),
@@ -137,6 +138,7 @@ export function readImage(value: unknown): ImageFacts | undefined {
   if (!image.Check(value)) return undefined;
   return {
     id: value.Id,
+    repositories: (value.RepoDigests ?? []).map((digest) => digest.slice(0, digest.indexOf("@"))),
     volumes: Object.keys(value.Config?.Volumes ?? {}),
     exposed_ports: Object.keys(value.Config?.ExposedPorts ?? {}).flatMap((name) => readPortName(name) ?? []),
   };

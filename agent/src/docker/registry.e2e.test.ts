@@ -11,6 +11,7 @@ import { freePort } from "../../../test/support/free-port.ts";
 import { until } from "../../../test/support/until.ts";
 import { systemClock } from "../clock.ts";
 import type { EngineFailure, PullProgress, Result } from "../engine.ts";
+import { noRegistries } from "../registries.ts";
 import { takeSnapshot } from "../tasks/snapshot.ts";
 import { createDockerEngine } from "./engine.ts";
 
@@ -142,7 +143,11 @@ describe("pulling from a registry", () => {
     const signal = new AbortController().signal;
     const seen: string[] = [];
     const input = { container_id, task_id: "one", signal, show: (text: string) => seen.push(text) };
-    const taken = await takeSnapshot({ clock: systemClock, engine, guardImage }, action, input);
+    const taken = await takeSnapshot(
+      { clock: systemClock, engine, guardImage, refuseRegistry: noRegistries },
+      action,
+      input,
+    );
     assert.deepEqual(taken, { ok: true, value: `${repository}:1 is in the registry` });
     assert.equal(guarded.length, 1);
     assert.ok(seen.some((text) => /^pushing .* of \d+\.\d MB, \d+\.\d MB\/s$/.test(text)));

@@ -102,7 +102,7 @@ describe("the network of renters' containers", () => {
       openRelay: (place) =>
         openRelay({
           ...{ place, limits: RELAY_LIMITS, isForRenters: () => false, clock: systemClock, log: silentLog },
-          api_url: `http://127.0.0.1:${portOf(server)}`,
+          api_url: () => `http://127.0.0.1:${portOf(server)}`,
         }),
     });
   });

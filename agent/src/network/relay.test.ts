@@ -28,8 +28,9 @@ async function aRelay(
       answer(request, response);
     });
   });
+  const address = `http://127.0.0.1:${await listen(server)}/base`;
   const relay = createRelayServer({
-    api_url: `http://127.0.0.1:${await listen(server)}/base`,
+    api_url: () => address,
     place: { ...HERE, subnet: given.subnet ?? HERE.subnet },
     limits: { ...RELAY_LIMITS, ...given.limits },
     isForRenters: () => false,

@@ -59,8 +59,8 @@ const REQUEST_HEADERS = ["authorization", "content-type", "accept", "idempotency
 const ANSWER_HEADERS = ["content-type", "content-disposition", "content-length", "location", "retry-after"] as const;
 
 export type RelayInput = {
-  /** The server's, for requests. */
-  readonly api_url: string;
+  /** Of the server that has the agent's session now, for requests. */
+  readonly api_url: () => string;
   readonly place: NetworkAddress;
   readonly limits: RelayLimits;
   /** Ports that are not to be taken, since they are renters'. */
@@ -105,8 +105,8 @@ async function listenAt(input: RelayInput, port: number): Promise<Relay | undefi
 /** The server itself, which does not listen yet. */
 export function createRelayServer(input: RelayInput): { readonly server: Server; close(): void } {
   const { limits, place, log } = input;
-  const isSecure = input.api_url.startsWith("https:");
-  const agent = new (isSecure ? HttpsAgent : HttpAgent)({ keepAlive: true, maxFreeSockets: 8 });
+  const pool = { keepAlive: true, maxFreeSockets: 8 };
+  const agents = { plain: new HttpAgent(pool), secure: new HttpsAgent(pool) };
   const busy = new WeakSet<Socket>();
   const isInTime = createPace(input);
   const server = createServer(
@@ -126,7 +126,7 @@ export function createRelayServer(input: RelayInput): { readonly server: Server;
       if (!isInTime(request.socket.remoteAddress ?? "")) {
         return refuse(response, 429, "too_many_requests", "This container asks too much at once.");
       }
-      carry(request, response, { ...input, agent }).catch((error: unknown) => {
+      carry(request, response, { ...input, agents }).catch((error: unknown) => {
         log.debug({ problem: String(error) }, "a request of a container was not carried");
         if (response.headersSent) response.destroy();
         else refuse(response, 502, "server_unreachable", "The server cannot be reached from this host now.");
@@ -143,7 +143,8 @@ export function createRelayServer(input: RelayInput): { readonly server: Server;
     close() {
       server.close();
       server.closeAllConnections();
-      agent.destroy();
+      agents.plain.destroy();
+      agents.secure.destroy();
     },
   };
 }
@@ -188,7 +189,7 @@ function createPace({ clock, limits }: RelayInput): (container: string) => boole
   };
 }
 
-type Way = RelayInput & { readonly agent: HttpAgent };
+type Way = RelayInput & { readonly agents: { readonly plain: HttpAgent; readonly secure: HttpsAgent } };
 
 async function carry(request: IncomingMessage, response: ServerResponse, way: Way): Promise<void> {
   const { method = "", url: target = "" } = request;
@@ -206,15 +207,16 @@ async function carry(request: IncomingMessage, response: ServerResponse, way: Wa
 }
 
 function askServer(
-  { api_url, agent, limits }: Way,
+  { api_url, agents, limits }: Way,
   { request, body, signal }: { readonly request: IncomingMessage; readonly body: Buffer; readonly signal: AbortSignal },
 ): ClientRequest {
   const { method = "", url: target = "" } = request;
-  const base = new URL(api_url);
-  const ask = base.protocol === "https:" ? requestHttps : requestHttp;
+  const base = new URL(api_url());
+  const isSecure = base.protocol === "https:";
+  const ask = isSecure ? requestHttps : requestHttp;
   const asked = ask(`${base.origin}${base.pathname.replace(/\/+$/, "")}${target}`, {
     method,
-    agent,
+    agent: isSecure ? agents.secure : agents.plain,
     signal,
     timeout: limits.idle_ms,
     headers: {

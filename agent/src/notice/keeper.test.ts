@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { noRegistries } from "../registries.ts";
 import { afterEach, beforeEach, describe, it } from "node:test";
 import type { DesiredInstance, Notice } from "../../../protocol/index.ts";
 import { order } from "../../test/fixtures.ts";
@@ -30,9 +31,11 @@ describe("a host that is told that somebody has to leave", () => {
         stop_grace_ms: 10_000,
         lease_grace_ms: 2_000,
         common_mounts: [],
+        local_images: [],
       },
       random: () => 0.5,
       isPortFree: () => Promise.resolve(true),
+      refuseRegistry: noRegistries,
       log: silentLog,
       isDiskLow: () => Promise.resolve(false),
       onChange: () => undefined,

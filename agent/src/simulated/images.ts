@@ -23,7 +23,7 @@ export class SimulatedImages {
 
   find(image: string): ImageFacts | undefined {
     const id = this.#ids.get(canonical(image));
-    return id === undefined ? undefined : { id, volumes: [], exposed_ports: [] };
+    return id === undefined ? undefined : { id, repositories: null, volumes: [], exposed_ports: [] };
   }
 
   add(image: string): string {

@@ -1,5 +1,4 @@
-import type { GpuFacts, MachineFacts } from "../../../protocol/index.ts";
-import { estimateDlperf, findGpuModel } from "../gpu-models.ts";
+import { estimateDlperf, findGpuModel, type GpuFacts, type MachineFacts } from "../../../protocol/index.ts";
 import { seededRandom } from "../random.ts";
 import { drivers, NEW_GPU_CUDA, shapes, type Kind, type Shape, type Weighted } from "./shapes.ts";
 

@@ -11,6 +11,7 @@ import { until } from "../../../test/support/until.ts";
 import { systemClock } from "../clock.ts";
 import { createDockerEngine } from "../docker/engine.ts";
 import { silentLog } from "../log.ts";
+import { noRegistries } from "../registries.ts";
 import { TaskRunner } from "./runner.ts";
 import { createSandbox } from "./sandbox.ts";
 
@@ -51,6 +52,7 @@ describe("tasks on real containers", () => {
       volumeDirectory: (volume_id) => volumes.get(volume_id),
       agentLines: () => [],
       guardImage: () => undefined,
+      refuseRegistry: noRegistries,
       send: (message) => sent.push(message) > 0,
     });
   });

@@ -7,6 +7,7 @@ import { silentLog } from "../log.ts";
 import { createSimulatedEngine } from "../simulated/engine.ts";
 import { AgentLines } from "./agent-lines.ts";
 import type { FoundInstance } from "./files.ts";
+import { noRegistries } from "../registries.ts";
 import { TaskRunner } from "./runner.ts";
 
 const INSTANCE = 7;
@@ -41,6 +42,7 @@ describe("tasks", () => {
       volumeDirectory: () => undefined,
       agentLines: (instance_id) => lines.of(instance_id),
       guardImage: (image_id) => guarded.push(image_id),
+      refuseRegistry: noRegistries,
       send: (message) => {
         if (isConnected) sent.push(message);
         return isConnected;

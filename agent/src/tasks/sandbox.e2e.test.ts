@@ -45,7 +45,7 @@ describe("the sandbox for files that nobody trusts", () => {
   const run = async (root: SandboxRoot, ...argv: readonly string[]) => {
     const opened = await sandbox.open(root, argv);
     assert.ok(opened.ok);
-    const signal = AbortSignal.timeout(60_000);
+    const signal = AbortSignal.timeout(900_000);
     const ended = await collectOutput(opened.value, { signal, output_limit_bytes: 65_536 });
     assert.ok(ended.ok);
     const { exit_code, stdout, stderr } = ended.value;

@@ -1,6 +1,7 @@
 import type { TaskAction } from "../../../protocol/index.ts";
 import type { Clock } from "../clock.ts";
-import { succeed, type Engine, type PullProgress, type Result } from "../engine.ts";
+import { fail, succeed, type Engine, type PullProgress, type Result } from "../engine.ts";
+import type { RefuseRegistry } from "../registries.ts";
 import { describePush } from "../pull-progress.ts";
 
 export type SnapshotContext = {
@@ -8,6 +9,7 @@ export type SnapshotContext = {
   readonly engine: Engine;
   /** From now on nobody else's instance is made of this image just because it is on this host. */
   guardImage(image_id: string): void;
+  readonly refuseRegistry: RefuseRegistry;
 };
 
 type SnapshotAction = Extract<TaskAction, { type: "snapshot" }>;
@@ -29,6 +31,8 @@ export async function takeSnapshot(
   const { clock, engine } = context;
   const own = ownName(action, input.task_id);
   const image = nameOf(action);
+  const problem = await context.refuseRegistry(image);
+  if (problem !== undefined) return fail("refused", `${image} cannot be pushed: ${problem}`);
   input.show(`making an image of the instance's files`);
   const committed = await engine.commit(input.container_id, { ...own, is_paused: action.is_paused });
   if (!committed.ok) return committed;

@@ -12,10 +12,17 @@ export type RouteAccess = {
    * category; `admin` needs an administrator's.
    */
   readonly permission: PermissionCategory | "public" | "optional" | "any" | "admin";
+  /**
+   * A second category that the key must have as well, since the call has effects that this category guards: a worker group
+   * rents machines and runs images on them.
+   */
+  readonly alsoNeeds?: PermissionCategory;
   /** With `optional`: the category that a key must have when one is sent. Without it every valid key will do. */
   readonly keyPermission?: PermissionCategory;
   /** The key may also come as `api_key` in the body (operations.md §0.2). */
   readonly isKeyInBody?: true;
+  /** With DELETE: it gives credit to another account, so a frozen account may not call it. */
+  readonly movesMoney?: true;
   /** Which limit of the configuration applies; `default` when absent. */
   readonly limit?: LimitName;
 };
@@ -58,11 +65,19 @@ export function refuseOperation(identity: Identity, access: RouteAccess): AppErr
     return isUnscopedAdmin(identity) ? undefined : forbidden("This operation is for administrators.");
   }
   if (permission === "any" || identity.permissions === undefined) return undefined;
-  const category = identity.permissions.api[permission];
-  if (category === undefined) return forbidden(`This key does not have the permission ${permission}.`);
-  const isWhole = Object.keys(category).length === 0;
-  if (isWhole || category[operation] !== undefined) return undefined;
-  return forbidden(`This key's permission ${permission} does not include ${operation}.`);
+  for (const needed of categoriesOf(permission, access)) {
+    const category = identity.permissions.api[needed];
+    if (category === undefined) return forbidden(`This key does not have the permission ${needed}.`);
+    const isWhole = Object.keys(category).length === 0;
+    if (!isWhole && category[operation] === undefined) {
+      return forbidden(`This key's permission ${needed} does not include ${operation}.`);
+    }
+  }
+  return undefined;
+}
+
+function categoriesOf(permission: PermissionCategory, { alsoNeeds }: RouteAccess): readonly PermissionCategory[] {
+  return alsoNeeds === undefined ? [permission] : [permission, alsoNeeds];
 }
 
 /**
@@ -84,9 +99,12 @@ export function refuseParameters(
     return isOwn ? undefined : forbidden("This key belongs to one instance and may not touch another.");
   }
   if (permission === "admin" || permission === "any") return undefined;
-  const grant = permissions?.api[permission]?.[access.operation];
-  const broken = grant?.constraints && findBroken(grant.constraints, parts);
-  return broken === undefined ? undefined : forbidden(`This key is constrained: ${broken}.`);
+  for (const needed of categoriesOf(permission, access)) {
+    const constraints = permissions?.api[needed]?.[access.operation]?.constraints;
+    const broken = constraints && findBroken(constraints, parts);
+    if (broken !== undefined) return forbidden(`This key is constrained: ${broken}.`);
+  }
+  return undefined;
 }
 
 /** An administrator whose key is not narrowed to anything. */

@@ -1,5 +1,7 @@
 /** Time as a dependency: built once in `main.ts` and passed down, so that tests and simulations own it. */
 export type Clock = {
+  /** Another number for each process, to compare to the millisecond only moments of one clock; undefined where nobody does. */
+  readonly id?: number;
   /** Wall time, for what people and other systems see. */
   now(): Date;
   /** Milliseconds that never go back, for measuring how long something took. */

@@ -15,6 +15,8 @@ export type ErrorKind =
   | "too_large"
   | "unsupported_media"
   | "rate_limited"
+  /** The request itself took too long to arrive. */
+  | "timeout"
   | "unavailable"
   | "internal";
 
@@ -24,6 +26,8 @@ export type ErrorDetails = {
   /** For logs only; it has no way into a response. */
   readonly internal?: Readonly<Record<string, unknown>>;
   readonly cause?: unknown;
+  /** True when the rest of the request is not wanted: its connection ends with the answer. */
+  readonly closesConnection?: boolean;
 };
 
 /** The one family of failures that a caller may see. `http/error-response.ts` alone maps it to HTTP. */
@@ -35,6 +39,7 @@ export class AppError extends Error {
   readonly publicMessage: string;
   readonly extra: Readonly<Record<string, unknown>>;
   readonly internal: Readonly<Record<string, unknown>>;
+  readonly closesConnection: boolean;
 
   constructor(kind: ErrorKind, code: string, publicMessage: string, details: ErrorDetails = {}) {
     super(publicMessage, { cause: details.cause });
@@ -43,6 +48,7 @@ export class AppError extends Error {
     this.publicMessage = publicMessage;
     this.extra = details.extra ?? {};
     this.internal = details.internal ?? {};
+    this.closesConnection = details.closesConnection ?? false;
   }
 }
 

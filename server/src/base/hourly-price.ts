@@ -1,3 +1,4 @@
+import { invalid } from "./errors.ts";
 import { nanos, parseDollars, SECONDS_PER_HOUR, SECONDS_PER_MONTH, type Nanos } from "./money.ts";
 
 const BYTES_PER_GB = 1_000_000_000;
@@ -22,4 +23,18 @@ export function priceFound(offer: FoundPrice, diskGb: number): Nanos | undefined
   const [base, storage] = [parseDollars(offer.dph_base), parseDollars(offer.storage_cost)];
   if (base === undefined || storage === undefined) return undefined;
   return nanos(base + storageNanosPerHour({ storageNanosPerGbMonth: storage, diskBytes: bytesOf(diskGb) }));
+}
+
+/** More than anything on the market costs. */
+const MAX_PRICE_DOLLARS = 100_000;
+
+/**
+ * The most that somebody wants to pay an hour, as it is sent in dollars; undefined when it is not. Throws `invalid` naming
+ * the field when it is no number above 0 and up to 100,000.
+ */
+export function readMaxPrice(field: string, dollars: unknown): Nanos | undefined {
+  if (dollars === undefined || dollars === null) return undefined;
+  const amount = typeof dollars === "number" && dollars <= MAX_PRICE_DOLLARS ? parseDollars(dollars) : undefined;
+  if (amount !== undefined && amount > 0n) return amount;
+  throw invalid(field, `${field} must be a number of dollars an hour above 0 and up to ${MAX_PRICE_DOLLARS}`);
 }

@@ -1,3 +1,4 @@
+import type { Freeze } from "./freeze.ts";
 import type { ApiKeyId, InstanceId, UserId } from "./ids.ts";
 
 export const PERMISSION_CATEGORIES = [
@@ -27,6 +28,10 @@ export type Identity = {
   readonly permissions: PermissionDocument | undefined;
   /** Set for the key inside a container: it may touch this instance and nothing else. */
   readonly instanceId: InstanceId | undefined;
+  /** The open freeze of the account; absent while there is none. */
+  readonly freeze?: Freeze | undefined;
+  /** The open freeze of the member who holds the key of a team. */
+  readonly memberFreeze?: Freeze | undefined;
 };
 
 export type Comparison = "eq" | "lte" | "gte";

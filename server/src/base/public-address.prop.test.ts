@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { isPublicAddress } from "./public-address.ts";
+import { isPublicAddress, networkOf } from "./public-address.ts";
 
 type Block = readonly [network: bigint, prefix: number];
 
@@ -103,4 +103,22 @@ test("what is no address, or names an interface, is not public", () => {
     assert.equal(isPublicAddress(text), false, text);
   }
   assert.ok(isPublicAddress("8.8.8.8") && isPublicAddress("2606:4700::1111"));
+});
+
+test("who has an IPv6 network is one caller with all its addresses, however they are written", () => {
+  const bits = fc.bigInt({ min: 0n, max: (1n << 64n) - 1n });
+  fc.assert(
+    fc.property(bits, bits, bits, (network, one, other) => {
+      const [first, second] = [one, other].map((host) => text6((network << 64n) | host));
+      assert.equal(networkOf(first!), networkOf(second!));
+      assert.equal(networkOf(new URL(`http://[${first}]/`).hostname.slice(1, -1)), networkOf(first!));
+      const neighbour = text6(((network ^ 1n) << 64n) | one);
+      assert.notEqual(networkOf(neighbour), networkOf(first!));
+    }),
+  );
+  assert.equal(networkOf("2001:db8:1:2::9"), "2001:db8:1:2::/64");
+  assert.equal(networkOf("2001:db8::1"), "2001:db8:0:0::/64");
+  assert.equal(networkOf("64:ff9b::192.0.2.1"), "64:ff9b:0:0::/64");
+  assert.equal(networkOf("fe80::1%eth0"), "fe80:0:0:0::/64");
+  assert.deepEqual(["192.0.2.1", "::ffff:192.0.2.1", ""].map(networkOf), ["192.0.2.1", "192.0.2.1", ""]);
 });

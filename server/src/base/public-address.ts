@@ -43,3 +43,26 @@ export function isPublicAddress(address: string): boolean {
   if (!isIPv6(address) || address.includes("%")) return false;
   return globalIpv6.check(address, "ipv6") && !refused.check(address, "ipv6");
 }
+
+/** An address as people write it: IPv4 addresses come as IPv6 ones from sockets that serve both. */
+export function plainAddress(address: string): string {
+  return address.replace(/^::ffff:(?=\d+\.)/i, "");
+}
+
+/**
+ * The network that an address counts for where callers are limited: an IPv4 address stands for itself, an IPv6 one for its
+ * first 64 bits, since whoever has one of these addresses has all of them.
+ */
+export function networkOf(address: string): string {
+  const plain = plainAddress(address);
+  if (!isIPv6(plain)) return plain;
+  const [head = [], tail = []] = plain.split("%", 1).join().split("::").map(groupsOf);
+  const zeros = Array.from({ length: Math.max(0, 8 - head.length - tail.length) }, () => "0");
+  const groups = [...head, ...zeros, ...tail].slice(0, 4);
+  return `${groups.map((group) => Number.parseInt(group, 16).toString(16)).join(":")}::/64`;
+}
+
+/** The 16-bit groups in one half of an IPv6 address; an IPv4 address at its end stands for two. */
+function groupsOf(half: string): readonly string[] {
+  return half.split(":").flatMap((group) => (group === "" ? [] : group.includes(".") ? ["0", "0"] : [group]));
+}

@@ -1,5 +1,6 @@
 import { Kysely, PostgresDialect } from "kysely";
 import pg from "pg";
+import type { FactKeeper } from "../base/facts.ts";
 import type { Log } from "../base/log.ts";
 import { preparingPool } from "./prepared.ts";
 import type { Tables } from "./tables.ts";
@@ -27,13 +28,18 @@ export type Database = {
   /** For hot paths with named prepared statements; everything else goes through `kysely`. */
   readonly pool: pg.Pool;
   readonly kysely: Kysely<Tables>;
+  /** By which transactions sign what they write about money. */
+  readonly facts: FactKeeper;
   close(): Promise<void>;
 };
 
-export type DatabaseConfig = Pick<pg.PoolConfig, "connectionString" | "host" | "port" | "user" | "database" | "max">;
+export type DatabaseConfig = Pick<
+  pg.PoolConfig,
+  "connectionString" | "host" | "port" | "user" | "password" | "database" | "max"
+>;
 
 /** Opens a pool of a few connections: PostgreSQL on a small machine answers eight clients faster than eighty. */
-export function connect(config: DatabaseConfig, log: Log): Database {
+export function connect(config: DatabaseConfig, log: Log, facts: FactKeeper): Database {
   const pool = new pg.Pool({ max: 8, ...config, types, application_name: "berth" });
   // Without listeners a connection that breaks would end the process: idle ones are the pool's, the others their own.
   let isClosing = false;
@@ -48,6 +54,7 @@ export function connect(config: DatabaseConfig, log: Log): Database {
   return {
     pool,
     kysely,
+    facts,
     close() {
       isClosing = true;
       return kysely.destroy();

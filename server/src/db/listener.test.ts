@@ -47,7 +47,7 @@ async function startRoad(target: { host: string; port: number }) {
 
 test("a database that goes away for a while is asked by one attempt at a time and followed by one connection", async (t) => {
   const { connection, pool } = await testDatabase(t);
-  const { host = "", port = 5432, user, database } = connection;
+  const { host = "", port = 5432 } = connection;
   const road = await startRoad({ host, port });
   t.after(() => road.close());
   // Two attempts are never under way together, so at most one of them waits.
@@ -77,11 +77,10 @@ test("a database that goes away for a while is asked by one attempt at a time an
       reopened.resolve();
     },
   };
-  const listener = await listen(
-    { host: "127.0.0.1", port: road.port, ...(user === undefined ? {} : { user }), database },
-    new Map([["news", handler]]),
-    { clock, log: createLog("silent") },
-  );
+  const listener = await listen({ ...connection, host: "127.0.0.1", port: road.port }, new Map([["news", handler]]), {
+    clock,
+    log: createLog("silent"),
+  });
   road.setOpen(false);
   await reopened.promise;
   await pool.query("select pg_notify('news', 'hello')");

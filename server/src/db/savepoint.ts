@@ -1,17 +1,24 @@
 import { sql } from "kysely";
+import type { Fact } from "../base/facts.ts";
 import type { Tx } from "./transaction.ts";
 
 /**
  * Runs `work` as a part of the transaction: its failure undoes what it wrote itself and leaves the rest usable. What the
- * part wanted to do after the commit is forgotten with it.
+ * part wanted to do after the commit is forgotten with it, and so are its facts.
  */
 export async function inSavepoint<T>(tx: Tx, work: (part: Tx) => Promise<T>): Promise<T> {
   const effects: (() => void)[] = [];
+  const facts: Fact[] = [];
   await sql`savepoint part`.execute(tx.db);
   try {
-    const result = await work({ ...tx, afterCommit: (effect) => effects.push(effect) });
+    const result = await work({
+      ...tx,
+      afterCommit: (effect) => effects.push(effect),
+      noteFact: (fact) => facts.push(fact),
+    });
     await sql`release savepoint part`.execute(tx.db);
     for (const effect of effects) tx.afterCommit(effect);
+    for (const fact of facts) tx.noteFact(fact);
     return result;
   } catch (error) {
     await sql`rollback to savepoint part`.execute(tx.db);

@@ -15,3 +15,34 @@ export function isRetryableState(error: unknown): boolean {
 export function isUniqueViolation(error: unknown, constraint: string): boolean {
   return error instanceof pg.DatabaseError && error.code === UNIQUE_VIOLATION && error.constraint === constraint;
 }
+
+/** SQLSTATE classes of a server that is away, restarting, full or out of something; the statement was not carried out. */
+const TROUBLE_CLASSES = ["08", "53", "58"];
+/** Shut down by an operator, a crashed neighbour, not started yet, or read only since it is a standby. */
+const TROUBLE_STATES = ["57P01", "57P02", "57P03", "25006"];
+/** What the operating system says of a socket to a server that is away. */
+const SOCKET_CODES = [
+  "ECONNREFUSED",
+  "ECONNRESET",
+  "ENOENT",
+  "EPIPE",
+  "ETIMEDOUT",
+  "EHOSTUNREACH",
+  "ENETUNREACH",
+  "ENOTFOUND",
+];
+/** The driver's words for the same; it gives these errors no code. */
+const DRIVER_MESSAGES =
+  /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error)/;
+
+/** Whether a statement failed because PostgreSQL is away, starting, or has no room left, and not for what it asked. */
+export function isDatabaseTrouble(error: unknown): boolean {
+  if (error instanceof pg.DatabaseError) {
+    const { code = "" } = error;
+    return TROUBLE_CLASSES.includes(code.slice(0, 2)) || TROUBLE_STATES.includes(code);
+  }
+  if (!(error instanceof Error)) return false;
+  const { code, syscall } = error as NodeJS.ErrnoException;
+  if (code !== undefined && syscall !== undefined) return SOCKET_CODES.includes(code);
+  return DRIVER_MESSAGES.test(error.message);
+}

@@ -1,6 +1,7 @@
 // Made from server/migrations by tools/dump-schema.ts: read it here, change it there.
 import type { ColumnType, Generated, GeneratedAlways } from "kysely";
 import type {
+  AccountFreezeId,
   AgentCredentialId,
   ApiKeyId,
   DeploymentFileId,
@@ -8,6 +9,7 @@ import type {
   DeploymentVersionId,
   DeviceId,
   EndpointGroupId,
+  HostFlagId,
   InstanceId,
   IpAccessId,
   JoinTokenId,
@@ -21,7 +23,9 @@ import type {
   OfferId,
   PaymentCardId,
   PaymentId,
+  PayoutHoldId,
   PayoutId,
+  ServerId,
   SshKeyId,
   StandingRequestId,
   TeamInvitationId,
@@ -33,6 +37,53 @@ import type {
   WebhookId,
   WorkerGroupId,
 } from "../base/ids.ts";
+
+export type AccountDocumentClocksTable = {
+  kind: string;
+  done_until_at: Date;
+  done_user_id: Generated<number>;
+};
+
+export type AccountDocumentSequencesTable = {
+  kind: string;
+  prefix: string;
+  year: number;
+  last_sequence: number;
+};
+
+export type AccountDocumentsTable = {
+  number: string;
+  kind: "receipt" | "statement" | "credit_note";
+  prefix: string;
+  year: number;
+  sequence: number;
+  user_id: UserId;
+  from_at: Date | null;
+  until_at: Date | null;
+  transfer_id: bigint | null;
+  refers_to: string | null;
+  issued_at: Date;
+  content: ColumnType<unknown, string, string>;
+};
+
+export type AccountFreezesTable = {
+  id: GeneratedAlways<AccountFreezeId>;
+  user_id: UserId;
+  reason: string;
+  frozen_by: UserId;
+  frozen_at: Date;
+  request_id: string;
+  lifted_by: UserId | null;
+  lifted_at: Date | null;
+  lift_reason: string | null;
+  lift_request_id: string | null;
+};
+
+export type AccountRulesTable = {
+  is_only: Generated<boolean>;
+  instances_max: Generated<number>;
+  volumes_max: Generated<number>;
+};
 
 export type AccountSecretsTable = {
   user_id: UserId;
@@ -52,6 +103,7 @@ export type AgentCredentialsTable = {
   revoked_at: Date | null;
   fingerprint: string | null;
   host_key: string | null;
+  data_dir_key: string | null;
 };
 
 export type AgentTasksTable = {
@@ -101,6 +153,11 @@ export type ArrearsTable = {
   written_off_nanos: Generated<bigint>;
 };
 
+export type ArrearsRulesTable = {
+  is_only: Generated<boolean>;
+  limit_nanos: Generated<bigint>;
+};
+
 export type AuditEventsTable = {
   id: GeneratedAlways<bigint>;
   user_id: UserId;
@@ -135,6 +192,9 @@ export type AuditSealsTable = {
   transfers_sha256: string;
   lines_sha256: string;
   sealed_at: Date;
+  next_fact_link: Generated<bigint>;
+  facts_sha256: Generated<string>;
+  next_audit_event_id: Generated<bigint>;
 };
 
 export type AuditSumsTable = {
@@ -311,6 +371,31 @@ export type DevicesTable = {
   health_reason: Generated<string>;
 };
 
+export type DirectMailsTable = {
+  id: GeneratedAlways<bigint>;
+  to_address: string;
+  subject: string;
+  sealed_text: string;
+  attempt_count: Generated<number>;
+  due_at: Date;
+  created_at: Date;
+  expires_at: Date;
+};
+
+export type EmailProofMailsTable = {
+  id: GeneratedAlways<bigint>;
+  email: string;
+  sent_at: Date;
+};
+
+export type EmailProofsTable = {
+  user_id: UserId;
+  email: string;
+  token_sha256: Buffer;
+  sent_at: Date;
+  expires_at: Date;
+};
+
 export type EndpointEventsTable = {
   id: GeneratedAlways<bigint>;
   endpoint_group_id: EndpointGroupId;
@@ -392,6 +477,29 @@ export type EndpointWorkersTable = {
   failed_at: Date | null;
 };
 
+export type FactHeadTable = {
+  is_only: Generated<boolean>;
+  number: bigint;
+  sha256: string;
+  origin: ColumnType<unknown, string, string>;
+};
+
+export type FactLinksTable = {
+  number: bigint;
+  made_at: Date;
+  fact_count: number;
+  sha256: string;
+  signature: string;
+};
+
+export type FactsTable = {
+  link_number: bigint;
+  position: number;
+  kind: string;
+  subject: string;
+  text: string;
+};
+
 export type FailedStartsTable = {
   instance_id: InstanceId;
   generation: number;
@@ -439,12 +547,40 @@ export type HostFaultsTable = {
   credited_nanos: bigint | null;
 };
 
+export type HostFlagsTable = {
+  id: GeneratedAlways<HostFlagId>;
+  host_id: UserId;
+  machine_id: MachineId | null;
+  kind:
+    | "senseless_facts"
+    | "traffic_beyond_line"
+    | "traffic_below_proxied"
+    | "slow_line"
+    | "impossible_start"
+    | "unproven_start";
+  detail: string;
+  facts: ColumnType<unknown, string, string>;
+  since_at: Date;
+  last_at: Date;
+  seen_count: Generated<number>;
+  cleared_at: Date | null;
+  cleared_by_id: UserId | null;
+  clear_reason: string | null;
+};
+
 export type IdempotencyKeysTable = {
   api_key_id: ApiKeyId;
   key: string;
   request_sha256: Buffer;
   response: Buffer | null;
   created_at: Date;
+};
+
+export type InstallationTable = {
+  is_only: Generated<boolean>;
+  secret_check: Buffer | null;
+  admin_key_data_dir: string | null;
+  admin_key_place: string | null;
 };
 
 export type InstanceEventsTable = {
@@ -476,6 +612,13 @@ export type InstanceRunsTable = {
   heard_received_bytes: Generated<bigint>;
   heard_sent_bytes: Generated<bigint>;
   spare_ms: Generated<bigint>;
+  chargeable_until_at: Generated<Date | null>;
+  spare_traffic_ms: Generated<bigint>;
+  needs_evidence: Generated<boolean>;
+  evidence_at: Date | null;
+  not_running_at: Date | null;
+  started_by_clock: number | null;
+  not_running_by_clock: number | null;
 };
 
 export type InstanceSshKeysTable = {
@@ -529,12 +672,26 @@ export type InstancesTable = {
   settle_at: Date | null;
   cap_scopes: Generated<string[]>;
   told_end_at: Date | null;
+  traffic_limit_nanos: bigint | null;
+  traffic_spent_nanos: Generated<bigint>;
+  traffic_left_nanos: bigint | null;
+  traffic_left_at_ms: Generated<bigint>;
+  traffic_reached_at: Date | null;
+  unsettled_since_at: Date | null;
+};
+
+export type InvitationMailsTable = {
+  id: GeneratedAlways<bigint>;
+  email: string;
+  invited_by: UserId;
+  sent_at: Date;
 };
 
 export type InvoiceDocumentClockTable = {
   is_only: Generated<boolean>;
   next_from_at: Date | null;
   done_user_id: Generated<number>;
+  usage_by_month_from_at: Date | null;
 };
 
 export type InvoiceDocumentsTable = {
@@ -597,6 +754,19 @@ export type LedgerAccountsTable = {
   balance_nanos: Generated<bigint>;
   held_nanos: Generated<bigint>;
   floor_nanos: Generated<bigint>;
+  granted_nanos: Generated<bigint>;
+  granted_opening_nanos: Generated<bigint>;
+  debt_nanos: Generated<bigint>;
+};
+
+export type LedgerCapChangesTable = {
+  id: GeneratedAlways<bigint>;
+  user_id: UserId;
+  scope: string;
+  period: string;
+  limit_nanos: bigint | null;
+  changed_at: Date;
+  holds_from_at: Date;
 };
 
 export type LedgerCapsTable = {
@@ -610,6 +780,8 @@ export type LedgerCapsTable = {
   held_nanos: bigint;
   reached_at: Date | null;
   created_at: Date;
+  holds_from_at: Generated<Date>;
+  limit_before_nanos: bigint | null;
 };
 
 export type LedgerEarnedClockTable = {
@@ -657,10 +829,24 @@ export type LedgerTransfersTable = {
     | "payment_returned"
     | "host_credit"
     | "payout_returned"
-    | "write_off";
+    | "write_off"
+    | "grant_released"
+    | "storage_owed"
+    | "taken_back"
+    | "earnings_taken_back"
+    | "correction";
   cause: ColumnType<unknown, string, string>;
   description: string;
   created_at: Date;
+  granted_nanos: Generated<bigint>;
+};
+
+export type LineProbesTable = {
+  machine_id: MachineId;
+  at: Date;
+  measured_from: string;
+  up_mbps: number | null;
+  down_mbps: number | null;
 };
 
 export type MachineDaysTable = {
@@ -702,6 +888,13 @@ export type MachineStartDaysTable = {
   machine_id: MachineId;
   day: number;
   succeeded_count: number;
+};
+
+export type MachineTrafficTable = {
+  machine_id: MachineId;
+  since_at: Date;
+  received_bytes: bigint;
+  sent_bytes: bigint;
 };
 
 export type MachinesTable = {
@@ -746,6 +939,12 @@ export type MachinesTable = {
   rest_count: Generated<number>;
   told_away_since_at: Date | null;
   told_listing_end_at: Date | null;
+  server_id: ServerId | null;
+  agent_address: string | null;
+  excused_until_at: Date | null;
+  proven_address: string | null;
+  address_calls_since_at: Date | null;
+  address_call_count: Generated<number>;
 };
 
 export type MarketRulesTable = {
@@ -778,6 +977,7 @@ export type NetworkVolumeOffersTable = {
   created_at: Date;
   updated_at: Date;
   unlisted_at: Date | null;
+  is_replaced: Generated<boolean>;
 };
 
 export type NoticeDeliveriesTable = {
@@ -819,6 +1019,16 @@ export type OffersTable = {
   device_count: number;
   created_at: Date;
   retired_at: Date | null;
+  price_device_nanos_per_hour: bigint | null;
+  price_disk_nanos_per_gb_month: bigint | null;
+  price_inet_up_nanos_per_gb: bigint | null;
+  price_inet_down_nanos_per_gb: bigint | null;
+  credit_discount_max_permille: number | null;
+  end_at: Date | null;
+  is_verified: boolean | null;
+  hosting_type: number | null;
+  hardware: string | null;
+  is_replaced: Generated<boolean>;
 };
 
 export type PastTermsTable = {
@@ -886,12 +1096,26 @@ export type PaymentReturnsTable = {
   lost_nanos: Generated<bigint>;
   booked_count: Generated<number>;
   created_at: Date;
+  closed_at: Date | null;
 };
 
 export type PaymentRulesTable = {
   is_only: Generated<boolean>;
   fee_ppm: Generated<number>;
   installation: Generated<string>;
+  granted_after_days: number | null;
+  card_hold_days: Generated<number>;
+};
+
+export type PaymentTakingsTable = {
+  id: GeneratedAlways<number>;
+  return_key: string;
+  account_kind: string;
+  user_id: UserId;
+  amount_nanos: bigint;
+  taken_at: Date;
+  given_back_at: Date | null;
+  through: Generated<number[]>;
 };
 
 export type PaymentsTable = {
@@ -917,6 +1141,18 @@ export type PaymentsTable = {
 export type PayoutBasesTable = {
   user_id: UserId;
   settled_nanos: bigint;
+};
+
+export type PayoutHoldsTable = {
+  id: GeneratedAlways<PayoutHoldId>;
+  user_id: UserId;
+  kind: string;
+  reason: string;
+  placed_by: UserId | null;
+  placed_at: Date;
+  released_by: UserId | null;
+  released_at: Date | null;
+  release_reason: string | null;
 };
 
 export type PayoutMethodsTable = {
@@ -984,6 +1220,22 @@ export type PriceChangesTable = {
   applied_at: Date | null;
 };
 
+export type PriceRulesTable = {
+  is_only: Generated<boolean>;
+  traffic_nanos_per_gb_max: Generated<bigint>;
+  storage_nanos_per_gb_month_max: Generated<bigint>;
+  traffic_base_nanos: Generated<bigint>;
+  traffic_share_permille: Generated<number>;
+};
+
+export type ProxiedTrafficTable = {
+  instance_id: InstanceId;
+  generation: number;
+  sent_bytes: bigint;
+  noted_bytes: bigint;
+  noted_at: Date | null;
+};
+
 export type ProxyPortsTable = {
   port: number;
   instance_id: InstanceId | null;
@@ -1021,6 +1273,19 @@ export type SchemaMigrationsTable = {
   name: string;
   sha256: string;
   applied_at: Date;
+};
+
+export type ServersTable = {
+  id: GeneratedAlways<ServerId>;
+  data_dir_key: string;
+  place: string;
+  address: string | null;
+  settings: ColumnType<unknown, string, string>;
+  started_at: Date;
+  beat_at: Date;
+  beat_count: Generated<bigint>;
+  stopped_at: Date | null;
+  agent_addresses: Generated<string[]>;
 };
 
 export type SshKeysTable = {
@@ -1135,6 +1400,10 @@ export type UsersTable = {
   created_at: Date;
   deleted_at: Date | null;
   is_team: Generated<boolean>;
+  traffic_limit_nanos: bigint | null;
+  email_proven_at: Date | null;
+  email_proven_by: "mail" | "operator" | "server" | null;
+  freeze_id: AccountFreezeId | null;
 };
 
 export type VolumeAttachmentsTable = {
@@ -1164,6 +1433,7 @@ export type VolumeOffersTable = {
   created_at: Date;
   updated_at: Date;
   unlisted_at: Date | null;
+  is_replaced: Generated<boolean>;
 };
 
 export type VolumesTable = {
@@ -1186,6 +1456,8 @@ export type VolumesTable = {
   storage_charged_until_at: Date | null;
   settle_at: Date | null;
   cap_scopes: Generated<string[]>;
+  hold_id: bigint | null;
+  unsettled_since_at: Date | null;
 };
 
 export type WebhooksTable = {
@@ -1230,14 +1502,23 @@ export type WorkerGroupsTable = {
   resumes_at: Date | null;
   created_at: Date;
   deleted_at: Date | null;
+  max_nanos_per_hour: bigint | null;
+  is_max_by_owner: Generated<boolean>;
+  waits_for_price_since_at: Date | null;
 };
 
 export type Tables = {
+  account_document_clocks: AccountDocumentClocksTable;
+  account_document_sequences: AccountDocumentSequencesTable;
+  account_documents: AccountDocumentsTable;
+  account_freezes: AccountFreezesTable;
+  account_rules: AccountRulesTable;
   account_secrets: AccountSecretsTable;
   agent_credentials: AgentCredentialsTable;
   agent_tasks: AgentTasksTable;
   api_keys: ApiKeysTable;
   arrears: ArrearsTable;
+  arrears_rules: ArrearsRulesTable;
   audit_events: AuditEventsTable;
   audit_marks: AuditMarksTable;
   audit_origin: AuditOriginTable;
@@ -1258,20 +1539,29 @@ export type Tables = {
   deposits: DepositsTable;
   device_events: DeviceEventsTable;
   devices: DevicesTable;
+  direct_mails: DirectMailsTable;
+  email_proof_mails: EmailProofMailsTable;
+  email_proofs: EmailProofsTable;
   endpoint_events: EndpointEventsTable;
   endpoint_groups: EndpointGroupsTable;
   endpoint_load: EndpointLoadTable;
   endpoint_worker_names: EndpointWorkerNamesTable;
   endpoint_workers: EndpointWorkersTable;
+  fact_head: FactHeadTable;
+  fact_links: FactLinksTable;
+  facts: FactsTable;
   failed_starts: FailedStartsTable;
   gpu_sample_runs: GpuSampleRunsTable;
   gpu_samples: GpuSamplesTable;
   host_faults: HostFaultsTable;
+  host_flags: HostFlagsTable;
   idempotency_keys: IdempotencyKeysTable;
+  installation: InstallationTable;
   instance_events: InstanceEventsTable;
   instance_runs: InstanceRunsTable;
   instance_ssh_keys: InstanceSshKeysTable;
   instances: InstancesTable;
+  invitation_mails: InvitationMailsTable;
   invoice_document_clock: InvoiceDocumentClockTable;
   invoice_documents: InvoiceDocumentsTable;
   invoice_sequences: InvoiceSequencesTable;
@@ -1279,16 +1569,19 @@ export type Tables = {
   join_tokens: JoinTokensTable;
   leases: LeasesTable;
   ledger_accounts: LedgerAccountsTable;
+  ledger_cap_changes: LedgerCapChangesTable;
   ledger_caps: LedgerCapsTable;
   ledger_earned_clock: LedgerEarnedClockTable;
   ledger_earned_days: LedgerEarnedDaysTable;
   ledger_holds: LedgerHoldsTable;
   ledger_transfers: LedgerTransfersTable;
+  line_probes: LineProbesTable;
   machine_days: MachineDaysTable;
   machine_maintenances: MachineMaintenancesTable;
   machine_reports: MachineReportsTable;
   machine_spans: MachineSpansTable;
   machine_start_days: MachineStartDaysTable;
+  machine_traffic: MachineTrafficTable;
   machines: MachinesTable;
   market_rules: MarketRulesTable;
   network_disk_mounts: NetworkDiskMountsTable;
@@ -1305,19 +1598,24 @@ export type Tables = {
   payment_refunds: PaymentRefundsTable;
   payment_returns: PaymentReturnsTable;
   payment_rules: PaymentRulesTable;
+  payment_takings: PaymentTakingsTable;
   payments: PaymentsTable;
   payout_bases: PayoutBasesTable;
+  payout_holds: PayoutHoldsTable;
   payout_methods: PayoutMethodsTable;
   payout_runs: PayoutRunsTable;
   payouts: PayoutsTable;
   pending_price_increases: PendingPriceIncreasesTable;
   presence_clock: PresenceClockTable;
   price_changes: PriceChangesTable;
+  price_rules: PriceRulesTable;
+  proxied_traffic: ProxiedTrafficTable;
   proxy_ports: ProxyPortsTable;
   reconciliation_clock: ReconciliationClockTable;
   reconciliation_findings: ReconciliationFindingsTable;
   route_signing_keys: RouteSigningKeysTable;
   schema_migrations: SchemaMigrationsTable;
+  servers: ServersTable;
   ssh_keys: SshKeysTable;
   standing_requests: StandingRequestsTable;
   team_invitations: TeamInvitationsTable;

@@ -1,6 +1,8 @@
 import type { Kysely, Transaction } from "kysely";
 import type { Clock } from "../base/clock.ts";
+import type { Fact, Origin } from "../base/facts.ts";
 import type { Database } from "./connect.ts";
+import { appendFacts } from "./fact-chain.ts";
 import { isRetryableState } from "./sql-state.ts";
 import type { Tables } from "./tables.ts";
 
@@ -11,8 +13,16 @@ export type Reader = Kysely<Tables>;
 export type Tx = {
   readonly db: Transaction<Tables>;
   readonly now: Date;
+  /** The clock that `now` is from; undefined where that is not known. */
+  readonly clockId: number | undefined;
   /** Runs after the commit, in order; never when the transaction is rolled back. For waking loops and telling agents. */
   readonly afterCommit: (effect: () => void) => void;
+  /** Whose request the transaction serves; undefined for loops. */
+  readonly origin: Origin | undefined;
+  /** Keeps a fact for the chain: all facts of the transaction become one link right before the commit. */
+  readonly noteFact: (fact: Fact) => void;
+  /** Stands in a fact for a text that should not be repeated there. */
+  readonly digest: (text: string) => string;
 };
 
 const ATTEMPTS_MAX = 5;
@@ -26,14 +36,35 @@ export class RunAgain extends Error {
  * Runs `work` in one transaction, as a whole again when PostgreSQL asks for it (serialization failure, deadlock).
  * Opened by services and loops, never by stores; nothing inside may reach a network, an agent or Docker.
  */
-export async function withTransaction<T>(database: Database, clock: Clock, work: (tx: Tx) => Promise<T>): Promise<T> {
+export async function withTransaction<T>(
+  database: Database,
+  clock: Clock,
+  work: (tx: Tx) => Promise<T>,
+  origin?: Origin,
+): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
     const effects: (() => void)[] = [];
     const now = clock.now();
     try {
-      const result = await database.kysely
-        .transaction()
-        .execute((db) => work({ db, now, afterCommit: (effect) => effects.push(effect) }));
+      const result = await database.kysely.transaction().execute(async (db) => {
+        const facts: Fact[] = [];
+        const noteFact = (fact: Fact) => void facts.push({ ...fact, origin: fact.origin ?? origin });
+        const afterCommit = (effect: () => void) => void effects.push(effect);
+        const done = await work({
+          db,
+          now,
+          clockId: clock.id,
+          afterCommit,
+          origin,
+          noteFact,
+          digest: (text) => database.facts.signer.digest(text),
+        });
+        if (facts.length > 0) {
+          const head = await appendFacts({ db, now }, database.facts, facts);
+          afterCommit(() => database.facts.witness.see(head));
+        }
+        return done;
+      });
       for (const effect of effects) effect();
       return result;
     } catch (error) {

@@ -3,6 +3,7 @@ import { Type } from "typebox";
 import { AppError, invalid, type ErrorKind } from "../base/errors.ts";
 import { unreachable } from "../base/invariant.ts";
 import type { Log } from "../base/log.ts";
+import { isDatabaseTrouble } from "../db/sql-state.ts";
 
 /** The shape of every failure. `error` is a code of `docs/errors.md`, `msg` one sentence for people. */
 export const ErrorBody = Type.Object(
@@ -47,6 +48,8 @@ function statusOf(kind: ErrorKind): number {
       return 415;
     case "rate_limited":
       return 429;
+    case "timeout":
+      return 408;
     case "unavailable":
       return 503;
     case "internal":
@@ -85,6 +88,13 @@ function fromFramework(error: FastifyError): AppError | undefined {
   return undefined;
 }
 
+/** PostgreSQL cannot be reached or has no room: nothing was changed, and the same request may work soon. */
+function fromDatabase(error: unknown): AppError | undefined {
+  if (!isDatabaseTrouble(error)) return undefined;
+  const msg = "The database is not available at the moment. Repeat the request in a few seconds.";
+  return new AppError("unavailable", "database_unavailable", msg, { cause: error });
+}
+
 type Fault = NonNullable<FastifyError["validation"]>[number];
 
 function whatIsWrong(first: Fault, all: readonly Fault[]): string {
@@ -95,9 +105,12 @@ function whatIsWrong(first: Fault, all: readonly Fault[]): string {
   return `must be one of ${choices.map(({ params }) => String(params["allowedValue"])).join(", ")}`;
 }
 
+/** Seconds after which a client that met a passing trouble of the server should ask again. */
+const RETRY_AFTER_SECONDS = 2;
+
 /** Turns any failure of any depth into the contract's answer. Unknown ones say nothing and are logged whole. */
 export function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply, log: Log): void {
-  const known = error instanceof AppError ? error : fromFramework(error as FastifyError);
+  const known = error instanceof AppError ? error : (fromDatabase(error) ?? fromFramework(error as FastifyError));
   const failure =
     known ?? new AppError("internal", "internal_error", "Something went wrong on our side.", { cause: error });
   const status = statusOf(failure.kind);
@@ -106,6 +119,8 @@ export function sendError(error: unknown, request: FastifyRequest, reply: Fastif
     const path = url.split("?")[0];
     log.error({ err: error, method, path, request_id: id, user_id: identity?.userId, ...failure.internal }, "failed");
   }
+  if (failure.closesConnection) void reply.header("connection", "close");
+  if (failure.kind === "unavailable") void reply.header("retry-after", RETRY_AFTER_SECONDS);
   if (failure.kind === "rate_limited") {
     const { retry_after_ms: retryAfterMs, ...extra } = failure.extra;
     void reply.header("retry-after", Math.max(1, Math.ceil(Number(retryAfterMs) / 1000)));

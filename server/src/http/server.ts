@@ -1,25 +1,39 @@
 import swagger from "@fastify/swagger";
 import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
-import { fastify, type FastifyContextConfig, type FastifyRequest } from "fastify";
+import { fastify, type FastifyContextConfig, type FastifyReply, type FastifyRequest } from "fastify";
 import { randomBytes } from "node:crypto";
+import type { IncomingMessage } from "node:http";
 import { AppError, unauthenticated } from "../base/errors.ts";
 import type { Clock } from "../base/clock.ts";
+import type { Origin } from "../base/facts.ts";
+import { refuseFrozen } from "../base/freeze.ts";
 import type { Identity } from "../base/identity.ts";
 import { invariant } from "../base/invariant.ts";
 import type { Log } from "../base/log.ts";
+import { networkOf } from "../base/public-address.ts";
 import type { Database } from "../db/connect.ts";
 import { withTransaction, type Tx } from "../db/transaction.ts";
 import { asParameters, refuseOperation, refuseParameters } from "../base/access.ts";
+import { BodyWatch, type BodyClass } from "./body-watch.ts";
+import { CONNECTIONS_PER_ADDRESS, limitConnections } from "./connection-limit.ts";
+import { answerClientError, answerExpectations } from "./early-errors.ts";
 import { ErrorBody, RateLimitBody, rateLimited, sendError } from "./error-response.ts";
 import { once, repeatableOf, type Repeatable } from "./idempotency.ts";
 import { RateLimiter, WRONG_KEY_LIMIT, type Limits } from "./rate-limit.ts";
 import { sanitize, sanitizeQuery } from "./sanitize.ts";
 import { serializerOf } from "./serialize.ts";
+import { proxyTrust, type TrustedProxies } from "./trusted-proxies.ts";
 import type { RouteAccess } from "../base/access.ts";
 import type { App } from "./types.ts";
 import { validatorOf } from "./validate.ts";
 
 const BODY_BYTES_MAX = 1_048_576;
+const HEADERS_TIMEOUT_MS = 20_000;
+/** As long as the longest upload of a file may take; other bodies have far less (body-watch.ts). */
+const REQUEST_TIMEOUT_MS = 3_600_000;
+/** All keys of an account together may call an operation as often as this many keys. */
+const ACCOUNT_FACTOR = 4;
+const TIMEOUT_CHECK_MS = 5_000;
 
 export type HttpDependencies = {
   readonly database: Database;
@@ -30,7 +44,7 @@ export type HttpDependencies = {
   readonly authenticate: (secret: string) => Promise<Identity | undefined>;
   /** Told of every authenticated request; must not block. */
   readonly onAuthenticated: (identity: Identity, ipAddress: string) => void;
-  readonly isProxyTrusted: boolean;
+  readonly trustedProxies: TrustedProxies;
 };
 
 /** What a domain's routes are given. */
@@ -68,13 +82,25 @@ function mayHaveKeyInBody({ routeOptions }: FastifyRequest): boolean {
 /** Builds the HTTP server with everything that holds for all operations; domains then add their routes. */
 export function createHttp(dependencies: HttpDependencies): HttpScope {
   const { database, clock, log } = dependencies;
+  const isProxy = proxyTrust(dependencies.trustedProxies);
   const processPrefix = randomBytes(4).toString("hex");
   let requestCount = 0;
+  const nextRequestId = () => `${processPrefix}-${(requestCount += 1).toString(36)}`;
   const app: App = fastify({
     logger: false,
     bodyLimit: BODY_BYTES_MAX,
-    trustProxy: dependencies.isProxyTrusted,
-    genReqId: () => `${processPrefix}-${(requestCount += 1).toString(36)}`,
+    trustProxy: dependencies.trustedProxies.kind === "none" ? false : isProxy,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    http: {
+      headersTimeout: HEADERS_TIMEOUT_MS,
+      connectionsCheckingInterval: TIMEOUT_CHECK_MS,
+      // Refused below, in the documented shape.
+      requireHostHeader: false,
+      // Clients that only offer a newer HTTP (`Upgrade: h2c`) are served as HTTP/1.1 (RFC 9110 section 7.8).
+      shouldUpgradeCallback: isForWebSockets,
+    },
+    clientErrorHandler: (error, socket) => answerClientError(error, socket, nextRequestId()),
+    genReqId: nextRequestId,
     routerOptions: { ignoreTrailingSlash: true, ignoreDuplicateSlashes: true, maxParamLength: 320 },
     forceCloseConnections: "idle",
     // For paths that cannot be decoded: no route was found, so none of the hooks below runs.
@@ -91,7 +117,33 @@ export function createHttp(dependencies: HttpDependencies): HttpScope {
   acceptJson(app);
   requireAccess(app);
   describe(app);
-  admitCallers(app, authenticator(dependencies));
+  answerExpectations(app.server, nextRequestId);
+  limitConnections(app.server, {
+    perAddress: CONNECTIONS_PER_ADDRESS,
+    isProxy: (address) => isProxy(address, 0),
+  });
+  admitCallers(app, authenticator(dependencies), watchBodies(app, clock));
+  shapeAnswers(app, log);
+
+  const repeatable = (request: FastifyRequest) => repeatableOf(request, presentedSecret(request) ?? "");
+  return {
+    app,
+    database,
+    clock,
+    repeatable,
+    mutate: (request, work) =>
+      withTransaction(database, clock, (tx) => once(tx, repeatable(request), () => work(tx)), originOf(request)),
+  };
+}
+
+/** Who asks, for the facts of what is done. */
+function originOf({ identity, ip, id }: FastifyRequest): Origin {
+  const { userId, apiKeyId, memberId } = identity ?? {};
+  return { userId, apiKeyId, memberId, ipAddress: ip, requestId: id };
+}
+
+/** What holds for all answers: headers, errors in the documented shape, and connections that end while the server closes. */
+function shapeAnswers(app: App, log: Log): void {
   let isClosing = false;
   app.addHook("preClose", async () => {
     isClosing = true;
@@ -105,6 +157,7 @@ export function createHttp(dependencies: HttpDependencies): HttpScope {
       void reply.header("content-type", "application/json");
     }
     void reply.header("x-request-id", request.id);
+    protectAnswer(reply);
     return payload;
   });
   app.setErrorHandler((error, request, reply) => sendError(error, request, reply, log));
@@ -112,25 +165,57 @@ export function createHttp(dependencies: HttpDependencies): HttpScope {
     const path = request.url.split("?")[0];
     sendError(new AppError("not_found", "not_found", `There is no ${request.method} ${path}.`), request, reply, log);
   });
-
-  const repeatable = (request: FastifyRequest) => repeatableOf(request, presentedSecret(request) ?? "");
-  return {
-    app,
-    database,
-    clock,
-    repeatable,
-    mutate: (request, work) => withTransaction(database, clock, (tx) => once(tx, repeatable(request), () => work(tx))),
-  };
 }
 
-/** Who calls is known before anything else is done for him, and what his key is narrowed to before his request is. */
-function admitCallers(app: App, authenticate: (request: FastifyRequest) => Promise<void>): void {
+/** A page of ours without scripts: its own style, and nothing from elsewhere. */
+const PAGE_POLICY =
+  "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+/** Answers hold keys and accounts, so no cache keeps them unless their route says otherwise; pages load nothing. */
+function protectAnswer(reply: FastifyReply): void {
+  if (!reply.hasHeader("cache-control")) void reply.header("cache-control", "no-store");
+  void reply.header("x-content-type-options", "nosniff");
+  const isPage = String(reply.getHeader("content-type")).startsWith("text/html");
+  if (isPage && !reply.hasHeader("content-security-policy")) void reply.header("content-security-policy", PAGE_POLICY);
+}
+
+/** Whether the request asks for a WebSocket where the server has some: agents, their streams, and other servers that pass these on. */
+function isForWebSockets({ headers, url = "" }: IncomingMessage): boolean {
+  return headers.upgrade?.toLowerCase() === "websocket" && /^\/(?:agent|server)(?:[/?]|$)/.test(url);
+}
+
+/** Bounds the bodies of this server in time and memory, from before it listens until it has closed. */
+function watchBodies(app: App, clock: Clock): BodyWatch {
+  const bodies = new BodyWatch(clock);
+  app.addHook("onReady", async () => bodies.start());
+  app.addHook("onClose", async () => bodies.stop());
+  return bodies;
+}
+
+/** Bytes of body that the header announces; as many as the route takes when it does not say. */
+function announcedBytes({ headers, routeOptions }: FastifyRequest): number {
+  const length = headers["content-length"];
+  if (length !== undefined) return Math.min(Number(length), routeOptions.bodyLimit);
+  return headers["transfer-encoding"] === undefined ? 0 : routeOptions.bodyLimit;
+}
+
+/** Callers are identified before their body is read, and the parameters they may use are checked before the handler runs. */
+function admitCallers(app: App, authenticate: (request: FastifyRequest) => Promise<void>, bodies: BodyWatch): void {
+  const beginBody = (request: FastifyRequest, bodyClass: BodyClass, caller: string) =>
+    bodies.begin(request.raw, { bodyClass, caller, bytes: announcedBytes(request) });
   app.addHook("onRequest", async (request) => {
-    // Its body is read first, and only for keys in bodies: nobody else may send much before being known.
-    if (mayHaveKeyInBody(request) && presentedSecret(request) === undefined) return;
-    await authenticate(request);
+    if (request.raw.httpVersion === "1.1" && request.headers.host === undefined) {
+      throw new AppError("invalid", "invalid_request", "The request has no Host header.");
+    }
+    // Only a key in the body makes the server read the body before it knows the caller.
+    const isStranger = mayHaveKeyInBody(request) && presentedSecret(request) === undefined;
+    if (!isStranger) await authenticate(request);
+    const { identity } = request;
+    if (identity === undefined) beginBody(request, "public", networkOf(request.ip));
+    else beginBody(request, "known", `user ${identity.userId}`);
   });
   app.addHook("preValidation", async (request) => {
+    bodies.end(request.raw);
     sanitizeQuery(request.query);
     sanitize(request.body, request.routeOptions.config.nullMembers);
     if (mayHaveKeyInBody(request) && request.identity === undefined) await authenticate(request);
@@ -179,6 +264,7 @@ function requireAccess(app: App): void {
     route.schema = {
       ...route.schema,
       // Ids of operations are unique in OpenAPI.
+      ...describeNeeds(access),
       operationId: isAlias ? `${operation}.alias${earlier === 1 ? "" : earlier}` : operation,
       security: securityOf(access),
       response: {
@@ -189,6 +275,12 @@ function requireAccess(app: App): void {
       },
     };
   });
+}
+
+/** OpenAPI has no word for permissions of a key: a call that needs two of them says so. */
+function describeNeeds({ permission, alsoNeeds }: RouteAccess): { readonly description?: string } {
+  if (alsoNeeds === undefined) return {};
+  return { description: `The key needs the permissions ${permission} and ${alsoNeeds}.` };
 }
 
 /** What OpenAPI says of it: an empty requirement is one that a caller without a key meets. */
@@ -215,12 +307,13 @@ function authenticator(dependencies: HttpDependencies) {
   const resolve = async (request: FastifyRequest, secret: string | undefined): Promise<Identity> => {
     const identity = secret === undefined ? undefined : await authenticate(secret);
     if (identity !== undefined) return identity;
-    const decision = limiter.take(`wrong-key ${request.ip}`, WRONG_KEY_LIMIT, clock.monotonicMs());
+    const decision = limiter.take(`wrong-key ${networkOf(request.ip)}`, WRONG_KEY_LIMIT, clock.monotonicMs());
     if (!decision.allowed) throw rateLimited(1 / WRONG_KEY_LIMIT.perSecond, decision.retryAfterMs);
     throw unauthenticated(secret === undefined ? "This action requires login." : "Invalid user key");
   };
-  const limit = (bucketOwner: string, access: RouteAccess) => {
-    const rule = limits.operations[access.operation] ?? limits[access.limit ?? "default"];
+  const limit = (bucketOwner: string, access: RouteAccess, factor = 1) => {
+    const { perSecond, burst } = limits.operations[access.operation] ?? limits[access.limit ?? "default"];
+    const rule = { perSecond: perSecond * factor, burst: burst * factor };
     const decision = limiter.take(`${access.operation} ${bucketOwner}`, rule, clock.monotonicMs());
     if (!decision.allowed) throw rateLimited(1 / rule.perSecond, decision.retryAfterMs);
   };
@@ -230,14 +323,16 @@ function authenticator(dependencies: HttpDependencies) {
     if (access === undefined) return;
     const secret = presentedSecret(request);
     if (access.permission === "public" || (access.permission === "optional" && secret === undefined)) {
-      limit(`ip ${request.ip}`, access);
+      limit(`ip ${networkOf(request.ip)}`, access);
       return;
     }
     const identity = await resolve(request, secret);
     request.identity = identity;
     onAuthenticated(identity, request.ip);
     limit(`key ${identity.apiKeyId}`, access);
-    const refused = refuseOperation(identity, access);
+    // Keys inside containers are as many as the account rents, and each may call little.
+    if (identity.instanceId === undefined) limit(`user ${identity.userId}`, access, ACCOUNT_FACTOR);
+    const refused = refuseOperation(identity, access) ?? refuseFrozen(identity, request.method, access);
     if (refused) throw refused;
   };
 }

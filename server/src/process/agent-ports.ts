@@ -1,28 +1,39 @@
 import type { Clock } from "../base/clock.ts";
 import { AppError } from "../base/errors.ts";
-import type { InstanceId, MachineId } from "../base/ids.ts";
+import type { AgentCredentialId, InstanceId, MachineId, ServerId } from "../base/ids.ts";
 import type { Log } from "../base/log.ts";
 import { MicroBatcher } from "../base/micro-batcher.ts";
 import type { Sealer } from "../base/seal.ts";
 import type { Database } from "../db/connect.ts";
 import { inSnapshot, withTransaction } from "../db/transaction.ts";
 import {
+  addressChallenger,
   admitAll,
+  announceTunnel,
   confirmProof,
+  findConnection,
+  findConnectionNamed,
+  AgentPasses,
   findCredentials,
+  findCredentialsById,
+  findNonsense,
+  flagSenseless,
   hashToken,
   listRevoked,
   lockMachines,
   markDisconnected,
   noticeClone,
+  senselessFacts,
   type AgentPorts,
   type Arrival,
   type Departure,
   type LastWord,
   type ProofMaker,
+  type PublishedAddresses,
 } from "../domains/hosts/index.ts";
 import { followDevices, loadDesiredSets, storeLastCounters, type ReportRecorder } from "../domains/instances/index.ts";
 import { refreshOffers } from "../domains/market/index.ts";
+import { findServerAddress, proveServer, readServerProof } from "../domains/servers/index.ts";
 import { findTransferHost, loadOpenTasks, recordTaskMessage } from "../domains/tasks/index.ts";
 import { concludeClones } from "../domains/volumes/index.ts";
 
@@ -34,7 +45,15 @@ type Deps = {
   readonly clock: Clock;
   readonly log: Log;
   readonly leaseMs: number;
+  /** The server that has the connections. */
+  readonly serverId: () => ServerId | undefined;
   readonly proofs: ProofMaker;
+  readonly random: (size: number) => Buffer;
+  /** The operator lets this server call addresses of its own network. */
+  readonly isPrivateAllowed: boolean;
+  /** Where agents reach the servers of this database. */
+  readonly addresses: PublishedAddresses;
+  readonly secret: Buffer;
   readonly sealer: Sealer;
   readonly instanceKeySecret: (id: InstanceId) => string;
   readonly recorder: ReportRecorder;
@@ -42,26 +61,32 @@ type Deps = {
 
 /** What the agents' gateway needs of the rest. Thousands of agents come back at once: what they need is done in batches. */
 export function agentPorts(deps: Deps): AgentPorts {
-  const { database, clock, log, leaseMs, proofs, sealer, instanceKeySecret, recorder } = deps;
-  const inBatches = <Request, Response>(run: (batch: readonly Request[]) => Promise<readonly Response[]>) => {
-    const batcher = new MicroBatcher({ maxBatch: MACHINES_PER_BATCH, run });
-    return (request: Request) => batcher.submit(request);
-  };
+  const { database, clock, log, leaseMs, serverId, proofs, sealer, instanceKeySecret, recorder } = deps;
   const admit = inBatches((arrivals: readonly Arrival[]) =>
     withTransaction(database, clock, async (tx) => {
-      const outcomes = await admitAll(tx, arrivals, { proofs, log, leaseMs });
+      const outcomes = await admitAll(tx, arrivals, { proofs, log, leaseMs, serverId: serverId() });
       const machineIds = outcomes.flatMap((outcome) => (outcome instanceof AppError ? [] : outcome.machineId));
       await followDevices(tx, inOrder(machineIds));
       return outcomes;
     }),
   );
+  const passes = agentPasses(deps);
   return {
-    authenticate: inBatches((tokens: readonly string[]) => findCredentials(database.kysely, tokens.map(hashToken))),
-    register: async (credential, hello) => {
-      const outcome = await admit({ credential, hello });
+    authenticate: (token, challenge) => passes.authenticate(token, challenge),
+    serversFor: (credential) => passes.serversFor(credential),
+    serverAddresses: deps.addresses.all,
+    register: async (arrival) => {
+      const { credential, hello } = arrival;
+      const nonsense = findNonsense(hello);
+      if (nonsense !== undefined) {
+        await withTransaction(database, clock, (tx) => flagSenseless(tx, credential, { hello, nonsense }));
+        throw senselessFacts(nonsense);
+      }
+      const outcome = await admit(arrival);
       if (outcome instanceof AppError) throw outcome;
       return outcome;
     },
+    challenge: addressChallenger(deps),
     noticeClone: (machineId) => withTransaction(database, clock, (tx) => noticeClone(tx, machineId, log)),
     listRevoked: (ids) => listRevoked(database.kysely, ids),
     confirmProof: (registration) => withTransaction(database, clock, (tx) => confirmProof(tx, registration)),
@@ -84,6 +109,14 @@ export function agentPorts(deps: Deps): AgentPorts {
         return last.map(() => undefined);
       }),
     ),
+    findConnection: (machineId) => findConnection(database.kysely, machineId),
+    findConnectionNamed: (name) => findConnectionNamed(database.kysely, name),
+    announceTunnel: (machineId, request) =>
+      announceTunnel(database.kysely, JSON.stringify({ machine_id: machineId, ...request })),
+    serverId,
+    addressOfServer: (id) => findServerAddress(database.kysely, id),
+    prove: (request) => proveServer(deps.secret, request, clock.now()),
+    readProof: (shown) => readServerProof(deps.secret, shown, clock.now()),
     findTransferHost: (transferId, side) => findTransferHost(database.kysely, { transferId, side, now: clock.now() }),
     disconnected: inBatches((departures: readonly (Departure & LastWord)[]) =>
       withTransaction(database, clock, async (tx) => {
@@ -95,6 +128,20 @@ export function agentPorts(deps: Deps): AgentPorts {
       }),
     ),
   };
+}
+
+function agentPasses(deps: Deps): AgentPasses {
+  const { kysely } = deps.database;
+  return new AgentPasses({
+    ...deps,
+    findByToken: inBatches((tokens: readonly string[]) => findCredentials(kysely, tokens.map(hashToken))),
+    findById: inBatches((ids: readonly AgentCredentialId[]) => findCredentialsById(kysely, ids)),
+  });
+}
+
+function inBatches<Request, Response>(run: (batch: readonly Request[]) => Promise<readonly Response[]>) {
+  const batcher = new MicroBatcher({ maxBatch: MACHINES_PER_BATCH, run });
+  return (request: Request) => batcher.submit(request);
 }
 
 function inOrder(ids: readonly MachineId[]): readonly MachineId[] {

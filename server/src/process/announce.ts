@@ -1,8 +1,10 @@
 import type { Config } from "../config.ts";
+import type { AdminKeyPlan } from "../domains/servers/index.ts";
 
 export type Standing = {
   readonly url: string;
   readonly keyFile: string;
+  readonly adminKey: AdminKeyPlan;
   readonly connectedHosts: number;
   readonly gpuCount: number;
   readonly offerCount: number;
@@ -11,12 +13,12 @@ export type Standing = {
 
 /** What a person reads when the service is ready: one line for programs, then what to do next. */
 export function readyText(config: Config, standing: Standing): string {
-  const { url, keyFile } = standing;
+  const { url } = standing;
   return [
     `ready ${url}`,
     "",
     `  ${marketLine(config, standing)}`,
-    `  Your admin key is in ${keyFile}. Try, in another terminal:`,
+    ...keyLines(standing),
     "",
     `    ./berth search`,
     `    ./berth admin user create you@example.com --credit 25`,
@@ -24,6 +26,15 @@ export function readyText(config: Config, standing: Standing): string {
     `  The API is described at ${url}/docs. Ctrl-C stops the service; your data stays in ${config.dataDir}.`,
     "",
   ].join("\n");
+}
+
+function keyLines({ keyFile, adminKey }: Standing): readonly string[] {
+  if (adminKey.kind !== "elsewhere") return [`  Your admin key is in ${keyFile}. Try, in another terminal:`];
+  const place = adminKey.place === undefined ? "of the first server" : adminKey.place;
+  return [
+    `  The admin key of this database is in the data directory ${place}: copy it to ${keyFile},`,
+    "  or start with --new-admin-key, which makes a new one and ends that one. Try then, in another terminal:",
+  ];
 }
 
 function marketLine(config: Config, { connectedHosts, gpuCount, offerCount, isAgentGivenUp }: Standing): string {

@@ -1,7 +1,15 @@
+import type { OpenTunnel } from "../../../protocol/index.ts";
 import { asId, type AgentCredentialId, type MachineId } from "../base/ids.ts";
 import type { ChannelHandler } from "../db/listener.ts";
 import { API_KEYS_CHANNEL } from "../domains/accounts/index.ts";
-import { DELETED_CHANNEL, MARKET_CHANNEL, REVOKED_CHANNEL, type AgentGateway } from "../domains/hosts/index.ts";
+import {
+  DELETED_CHANNEL,
+  MARKET_CHANNEL,
+  REVOKED_CHANNEL,
+  SESSIONS_CHANNEL,
+  TUNNELS_CHANNEL,
+  type AgentGateway,
+} from "../domains/hosts/index.ts";
 import { DESIRED_CHANNEL, PROXY_PORTS_CHANNEL } from "../domains/instances/index.ts";
 import type { OfferTable } from "../domains/market/index.ts";
 import { DELIVER_LOOP, NOTICES_CHANNEL } from "../domains/notices/index.ts";
@@ -52,6 +60,19 @@ export function createChannels(listening: Listening): ReadonlyMap<string, Channe
     // Who misses it is refused at the next connection.
     [DELETED_CHANNEL, { onMessage: (payload) => gateway.dismiss(asId<MachineId>(Number(payload))), onGap: () => {} }],
     [
+      SESSIONS_CHANNEL,
+      {
+        onMessage: (payload) => {
+          const [machineId = 0, sessionNumber = 0] = payload.split(" ").map(Number);
+          gateway.supersede({ machineId: asId<MachineId>(machineId), sessionNumber });
+        },
+        // What comes on a connection that is over is not stored, and ends it.
+        onGap: () => {},
+      },
+    ],
+    // Who misses it lets a client wait in vain; it comes again.
+    [TUNNELS_CHANNEL, { onMessage: (payload) => askForTunnel(gateway, payload), onGap: () => {} }],
+    [
       TASKS_CHANNEL,
       {
         onMessage: (payload) => gateway.pushTasks(asId<MachineId>(Number(payload))),
@@ -63,6 +84,12 @@ export function createChannels(listening: Listening): ReadonlyMap<string, Channe
     [FINISHED_CHANNEL, routers.finishedChannel],
     [PROXY_PORTS_CHANNEL, { onMessage: () => loops.wake(PROXY_LOOP), onGap: () => loops.wake(PROXY_LOOP) }],
   ]);
+}
+
+/** Reads what `announceTunnel` wrote. */
+function askForTunnel(gateway: AgentGateway, payload: string): void {
+  const { machine_id: machineId, ...request } = JSON.parse(payload) as OpenTunnel & { readonly machine_id: number };
+  gateway.askForTunnel(asId<MachineId>(machineId), request);
 }
 
 function both(one: ChannelHandler, other: ChannelHandler): ChannelHandler {

@@ -2,17 +2,22 @@ import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
 import type { Sealer } from "../base/seal.ts";
 import type { Database } from "../db/connect.ts";
-import { listAddresses, recordAudit, resolveUserId, type RandomBytes } from "../domains/accounts/index.ts";
+import { listMailboxes, recordAudit, resolveUserId, type RandomBytes } from "../domains/accounts/index.ts";
 import {
   createMailer,
   createWebhookClient,
   Deliverer,
+  deliverLoop,
+  mailLoop,
+  mailQueue,
   resolveBySystem,
   resolverByDns,
   type MailSettings,
   type NoticePorts,
+  type QueueMail,
   type Resolve,
 } from "../domains/notices/index.ts";
+import type { Loop } from "../loops/driver.ts";
 
 /** How notices leave this installation. */
 export type NoticeSettings = {
@@ -36,12 +41,22 @@ type Means = {
 export function createNoticeParts(
   means: Means,
   { mail, isPrivateAllowed = false, resolve = isPrivateAllowed ? resolveBySystem : resolverByDns() }: NoticeSettings,
-): { readonly deliverer: Deliverer; readonly ports: NoticePorts } {
+): {
+  readonly deliverer: Deliverer;
+  /** What brings notices and mails to people. */
+  readonly deliveryLoops: readonly Loop[];
+  readonly ports: NoticePorts;
+  /** Undefined where no mail server is set up. */
+  readonly queueMail: QueueMail | undefined;
+} {
   const { clock, random, sealer } = means;
   const callWebhook = createWebhookClient({ clock, resolve, isPrivateAllowed });
   const mailer = mail === undefined ? undefined : createMailer(mail);
+  const deliverer = new Deliverer({ ...means, callWebhook, mailer, mailboxesOf: listMailboxes });
   return {
-    deliverer: new Deliverer({ ...means, callWebhook, mailer, addressesOf: listAddresses }),
+    deliverer,
+    deliveryLoops: [deliverLoop(deliverer), mailLoop({ ...means, mailer })],
+    queueMail: mailer === undefined ? undefined : mailQueue(sealer),
     ports: { random, sealer, callWebhook, isPrivateAllowed, recordAudit, resolveUserId },
   };
 }

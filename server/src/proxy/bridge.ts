@@ -11,9 +11,15 @@ const END_OF_DIRECTION = Buffer.alloc(0);
 
 /**
  * Carries bytes both ways between a socket, which is paused and may be half open, and a tunnel, until both are closed.
- * WebSockets cannot be half closed: an empty message says that nothing more comes in its direction.
+ * WebSockets cannot be half closed: an empty message says that nothing more comes in its direction. `onSent` hears how many
+ * bytes came out of the tunnel.
  */
-export function bridge(socket: Socket, tunnel: WebSocket, clock: Clock): void {
+export function bridge(
+  socket: Socket,
+  tunnel: WebSocket,
+  clock: Clock,
+  onSent: ((bytes: number) => void) | undefined,
+): void {
   let isUpOver = false;
   let isDownOver = false;
   let hasMoved = false;
@@ -58,6 +64,7 @@ export function bridge(socket: Socket, tunnel: WebSocket, clock: Clock): void {
     if (!isBinary) return abandon();
     const chunk = bytesOf(data);
     if (chunk.length > 0) {
+      onSent?.(chunk.length);
       if (!isDownOver && !socket.write(chunk)) tunnel.pause();
       return;
     }

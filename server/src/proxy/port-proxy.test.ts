@@ -11,6 +11,8 @@ import type { OpenTunnel } from "../../../protocol/index.ts";
 import { soon, testApp, type TestApp } from "../../../test/support/app.ts";
 import type { FakeHost } from "../../../test/support/fake-host.ts";
 import { aUser, inTransaction } from "../../../test/support/fixtures.ts";
+import { ManualClock } from "../../../test/support/manual-clock.ts";
+import { testDatabase } from "../../../test/support/postgres.ts";
 import { rent, rentAndRun, show } from "../../../test/support/rentals.ts";
 import { issueAgentToken } from "../domains/hosts/index.ts";
 import { prepareProxyPorts } from "../domains/instances/index.ts";
@@ -70,8 +72,8 @@ async function aService(t: TestContext, serve: (socket: Socket) => void, address
 type Ports = { readonly first: number; readonly last: number };
 
 /** A server with free pairs of ports, and a host with a real engine that does as it is asked by `tunnels`. */
-async function world(t: TestContext, { pairs = 8 } = {}) {
-  const app = await testApp(t);
+async function world(t: TestContext, { pairs = 8, on }: { readonly pairs?: number; readonly on?: TestApp } = {}) {
+  const app = on ?? (await testApp(t));
   const first = await freePorts(2 * pairs);
   const ports: Ports = { first, last: first + 2 * pairs - 1 };
   await inTransaction(app.env.database, (tx) => prepareProxyPorts(tx, ports));
@@ -93,7 +95,7 @@ function answerTunnels(t: TestContext, host: FakeHost, input: { app: TestApp; to
     // It stands still: however slow this machine is, what is being connected does not take too long.
     clock: app.clock,
     log: silentLog,
-    server_url: `ws://${app.origin}/agent`,
+    server_url: () => `ws://${app.origin}/agent`,
     token: () => token,
     ssh: {
       connectTunnel(_instance_id, url, credential) {
@@ -177,6 +179,28 @@ test("bytes come through unchanged both ways, and each direction can end by itse
   const client = await dial(port);
   client.end(sent);
   assert.equal(String(await readAll(client)), createHash("sha256").update(sent).digest("hex"));
+  const ssh = await dial(port + 1);
+  ssh.end();
+  assert.equal(String(await readAll(ssh)), "SSH-2.0-test\r\n");
+});
+
+test("a shell and a notebook are reached through the ports of a server that has not their host, wherever its agent dials", async (t) => {
+  // It outlives the servers: hooks run in the order in which they were added.
+  const env = await testDatabase();
+  const shared = { env, clock: new ManualClock(), secret: randomBytes(32) };
+  const one = await testApp(t, { ...shared, dataDirKey: "one" });
+  const two = await testApp(t, { ...shared, dataDirKey: "two" });
+  // On one machine only one of them can have the ports.
+  two.app.proxy.close();
+  const { host, token, user } = await world(t, { on: two });
+  const service = await aService(t, (socket) => socket.pipe(socket));
+  answerTunnels(t, host, { app: two, token, address: service.address });
+  const id = await rentAndRun(one, user, host, { runtype: "jupyter" });
+  await listening(one, 2);
+  const port = Number((await show(two, user, id)).ssh_port);
+  const notebook = await dial(port);
+  notebook.end("through both");
+  assert.equal(String(await readAll(notebook)), "through both");
   const ssh = await dial(port + 1);
   ssh.end();
   assert.equal(String(await readAll(ssh)), "SSH-2.0-test\r\n");

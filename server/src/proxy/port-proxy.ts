@@ -3,6 +3,7 @@ import type { WebSocket } from "ws";
 import type { Clock } from "../base/clock.ts";
 import type { InstanceId, MachineId } from "../base/ids.ts";
 import type { Log } from "../base/log.ts";
+import { networkOf } from "../base/public-address.ts";
 import { bridge } from "./bridge.ts";
 
 /** What a port leads to. */
@@ -27,6 +28,12 @@ const WAITING_PER_PORT_MAX = 64;
 const CONNECTIONS_PER_SOURCE_MAX = 512;
 const KEEP_ALIVE_MS = 30_000;
 
+/** Connections of one instance that opened within this time are counted together, as if all opened at its beginning. */
+const OPENED_TOGETHER_MS = 10_000;
+
+/** Bytes that came out of an instance's container through connections which opened at a moment or later. */
+export type SentBytes = { readonly instanceId: InstanceId; readonly openedAt: Date; readonly bytes: bigint };
+
 type Door = {
   readonly target: ProxyTarget;
   readonly server: Server;
@@ -43,6 +50,7 @@ export class PortProxy {
   private readonly sources = new Map<string, number>();
   /** Ports that could not be listened on at the last attempt: each is complained about once. */
   private readonly refused = new Set<number>();
+  private sent = new Map<string, SentBytes>();
   private readonly options: PortProxyOptions;
   private isClosed = false;
 
@@ -64,6 +72,24 @@ export class PortProxy {
   close(): void {
     this.isClosed = true;
     for (const [port, door] of this.doors) this.closeDoor(port, door);
+  }
+
+  /**
+   * Returns the bytes that came out of containers since the last call. SSH is left out: it ends at the host, so its bytes
+   * do not pass a container's network. Bytes into a container are left out, too: nothing proves that it got them.
+   */
+  takeSentBytes(): readonly SentBytes[] {
+    const all = [...this.sent.values()];
+    this.sent = new Map();
+    return all;
+  }
+
+  private countSent(instanceId: InstanceId, openedAt: Date): (bytes: number) => void {
+    const key = `${instanceId} ${openedAt.getTime()}`;
+    return (bytes) => {
+      const before = this.sent.get(key)?.bytes ?? 0n;
+      this.sent.set(key, { instanceId, openedAt, bytes: before + BigInt(bytes) });
+    };
   }
 
   private openDoor(port: number, target: ProxyTarget): void {
@@ -88,7 +114,7 @@ export class PortProxy {
   }
 
   private async connect(door: Door, socket: Socket): Promise<void> {
-    const source = socket.remoteAddress ?? "";
+    const source = networkOf(socket.remoteAddress ?? "");
     socket.on("error", () => {});
     if (!this.admit(door, source)) {
       socket.destroy();
@@ -101,12 +127,21 @@ export class PortProxy {
     });
     socket.setKeepAlive(true, KEEP_ALIVE_MS);
     door.waitingCount += 1;
+    const { instanceId, service } = door.target;
+    const nowMs = this.options.clock.now().getTime();
+    const openedAt = new Date(nowMs - (nowMs % OPENED_TOGETHER_MS));
     const tunnel = await this.options.openTunnel(door.target).finally(() => (door.waitingCount -= 1));
     if (tunnel === undefined) socket.destroy();
     else if (socket.destroyed || tunnel.readyState !== tunnel.OPEN) {
       socket.destroy();
       tunnel.terminate();
-    } else bridge(socket, tunnel, this.options.clock);
+    } else
+      bridge(
+        socket,
+        tunnel,
+        this.options.clock,
+        service === "jupyter" ? this.countSent(instanceId, openedAt) : undefined,
+      );
   }
 
   private admit({ connections, waitingCount }: Door, source: string): boolean {

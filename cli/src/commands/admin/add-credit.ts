@@ -3,6 +3,12 @@ import { connect, type ConnectionOptions } from "../../connect.ts";
 import { printJsonLine } from "../../output.ts";
 
 /** Prints what the user has after the credit was added. */
-export async function addCredit(email: string, amount: number, options: ConnectionOptions): Promise<void> {
-  printJsonLine(await adminCredit(connect(options), { body: { email, amount } }));
+export async function addCredit(
+  email: string,
+  amount: number,
+  options: ConnectionOptions & { readonly paidBy?: string; readonly reason?: string },
+): Promise<void> {
+  const { paidBy, reason } = options;
+  const told = { ...(paidBy === undefined ? {} : { paid_by: paidBy }), ...(reason === undefined ? {} : { reason }) };
+  printJsonLine(await adminCredit(connect(options), { body: { email, amount, ...told } }));
 }

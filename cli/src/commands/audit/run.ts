@@ -1,4 +1,5 @@
 import { adminAudit, type AdminAuditAnswer } from "../../../../sdk/src/operations.ts";
+import { readExport } from "./export-file.ts";
 import { connect, type ConnectionOptions } from "../../connect.ts";
 import { printAnswer, renderTable, type Column } from "../../output.ts";
 import { dateText } from "../../time-text.ts";
@@ -21,10 +22,15 @@ const DIFFERENCES: readonly Column<Difference>[] = [
 
 /** Asks until the audit is done: the server answers after some seconds, and goes on meanwhile. */
 export async function runAudit(
-  options: ConnectionOptions & { readonly json?: boolean; readonly full?: boolean },
+  options: ConnectionOptions & { readonly json?: boolean; readonly full?: boolean; readonly against?: string },
 ): Promise<void> {
   const client = connect(options);
-  const query = options.full === true ? { full: "true" } : {};
+  const { against } = options;
+  const exported = against === undefined ? undefined : await readExport(against);
+  const query = {
+    ...(options.full === true ? { full: "true" } : {}),
+    ...(exported === undefined ? {} : { against: `${exported.number}:${exported.sha256}` }),
+  };
   let answer = await adminAudit(client, { query });
   while (answer.state === "running") answer = await adminAudit(client, { query });
   printAnswer(answer, options, renderAudit);

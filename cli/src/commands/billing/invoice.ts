@@ -12,8 +12,11 @@ type Options = ConnectionOptions & { readonly pdf?: string; readonly json?: bool
 
 const LINES: readonly Column<Invoice["lines"][number]>[] = [
   { title: "WHAT", cell: (line) => line.description },
-  { title: "QUANTITY", cell: (line) => `${line.quantity} ${line.unit}` },
-  { title: "PRICE", cell: (line) => `${line.is_rate_average ? "≈" : ""}$${line.rate}` },
+  { title: "FROM", cell: (line) => minute(line.start) },
+  { title: "TO", cell: (line) => minute(line.end) },
+  // Fees and discounts have no quantity.
+  { title: "QUANTITY", cell: (line) => (line.unit === "" ? "" : `${line.quantity} ${line.unit}`) },
+  { title: "PRICE", cell: (line) => (line.unit === "" ? "" : `${line.is_rate_average ? "≈" : ""}$${line.rate}`) },
   { title: "AMOUNT", cell: (line) => cents(line.amount) },
 ];
 
@@ -44,7 +47,7 @@ function renderInvoice(invoice: Invoice): string {
     From: [invoice.seller.name, ...invoice.seller.address].join(", "),
     To: [invoice.buyer.name, ...invoice.buyer.address].join(", "),
     Net: cents(invoice.net),
-    [`Tax (${tax.percent} %)`]: cents(tax.amount),
+    [taxTitle(tax)]: cents(tax.amount),
     Total: cents(invoice.total),
   });
   const rows = [
@@ -56,6 +59,15 @@ function renderInvoice(invoice: Invoice): string {
   ];
   const lines = renderTable(invoice.lines, LINES, "Nothing was used in this month.");
   return [fields, lines, renderTable(rows, BALANCE, ""), tax.note].filter((part) => part !== "").join("\n\n");
+}
+
+function taxTitle({ name, percent, is_reverse_charge: isReverseCharge }: Invoice["tax"]): string {
+  return isReverseCharge ? `${name} (reverse charge)` : `${name} (${percent} %)`;
+}
+
+/** 2026-01-31 12:00, in UTC. */
+function minute(seconds: number): string {
+  return new Date(seconds * 1000).toISOString().slice(0, 16).replace("T", " ");
 }
 
 /** Invoices are in whole cents. */

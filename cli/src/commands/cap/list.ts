@@ -3,6 +3,7 @@ import { connect, type ConnectionOptions } from "../../connect.ts";
 import { dollars, printAnswer, printLine, renderTable, type Column } from "../../output.ts";
 import { dateText } from "../../time-text.ts";
 import { keptText } from "./kept-text.ts";
+import { outlookTexts } from "./outlook-text.ts";
 
 const COLUMNS: readonly Column<CapListAnswer["caps"][number]>[] = [
   { title: "ID", cell: (cap) => cap.id },
@@ -22,6 +23,9 @@ export async function listCaps(options: ConnectionOptions & { readonly json?: bo
     renderTable(caps, COLUMNS, "Nothing limits your spending. Set a cap: berth cap set account DOLLARS --per day"),
   );
   if (options.json === true || answer.caps.length === 0) return;
+  for (const cap of answer.caps) {
+    for (const text of outlookTexts(cap)) printLine(`\nCap ${cap.id} ${text}`);
+  }
   const { caps: kept } = await arrearsShow(client);
   for (const one of kept) printLine(`\n${keptText(one)}`);
 }

@@ -1,7 +1,7 @@
 import { getCACertificates, setDefaultCACertificates } from "node:tls";
 import { callEndpoint } from "../../../../sdk/src/endpoint-client.ts";
 import { endpointShow } from "../../../../sdk/src/operations.ts";
-import { addressOf, connect, type ConnectionOptions } from "../../connect.ts";
+import { addressesOf, connect, type ConnectionOptions } from "../../connect.ts";
 import { UserError } from "../../failure.ts";
 import { printLine } from "../../output.ts";
 
@@ -15,7 +15,7 @@ type Options = ConnectionOptions & {
 /** Sends one request to a worker of an endpoint group and prints the answer as it comes. */
 export async function requestEndpoint(id: number, options: Options): Promise<void> {
   const { result } = await endpointShow(connect(options), { id });
-  const baseUrl = addressOf(options);
+  const baseUrl = addressesOf(options);
   await trustWorkers(baseUrl);
   const { response } = await callEndpoint(
     { baseUrl, endpoint: result.endpoint_name, endpointKey: result.api_key },
@@ -52,13 +52,15 @@ async function print(body: ReadableStream<Uint8Array>): Promise<void> {
 
 const CERTIFICATE_TIMEOUT_MS = 10_000;
 
-/** Workers that encrypt have certificates of the server's own authority. */
-async function trustWorkers(baseUrl: string): Promise<void> {
-  const signal = AbortSignal.timeout(CERTIFICATE_TIMEOUT_MS);
-  const answer = await fetch(new URL("/static/jvastai_root.cer", baseUrl), { signal }).catch(() => undefined);
-  if (answer?.ok !== true) return;
-  const certificate = await answer.text();
-  if (certificate.startsWith("-----BEGIN CERTIFICATE-----")) {
+/** Workers that encrypt have certificates of the servers' own authority; any of the servers tells it. */
+async function trustWorkers(servers: readonly string[]): Promise<void> {
+  for (const server of servers) {
+    const signal = AbortSignal.timeout(CERTIFICATE_TIMEOUT_MS);
+    const answer = await fetch(new URL("/static/jvastai_root.cer", server), { signal }).catch(() => undefined);
+    if (answer?.ok !== true) continue;
+    const certificate = await answer.text();
+    if (!certificate.startsWith("-----BEGIN CERTIFICATE-----")) continue;
     setDefaultCACertificates([...getCACertificates("default"), certificate]);
+    return;
   }
 }

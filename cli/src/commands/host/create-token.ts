@@ -1,6 +1,6 @@
 import { networkInterfaces } from "node:os";
 import { hostTokenCreate } from "../../../../sdk/src/operations.ts";
-import { addressOf, connect, type ConnectionOptions } from "../../connect.ts";
+import { addressesOf, connect, type ConnectionOptions } from "../../connect.ts";
 import { given } from "../../given.ts";
 import { printAnswer } from "../../output.ts";
 
@@ -12,7 +12,10 @@ const HOUR_SECONDS = 3_600;
 export async function createToken(options: Options): Promise<void> {
   const body = { ...given({ name: options.name }), expires_in_s: options.hours * HOUR_SECONDS };
   const answer = await hostTokenCreate(connect(options), { body });
-  const { url, hint } = reachableUrl(addressOf(options), outerAddress());
+  const reachable = addressesOf(options).map((address) => reachableUrl(address, outerAddress()));
+  // As the agent takes several: the first one is where it joins.
+  const url = reachable.map((server) => server.url).join(",");
+  const hint = reachable.find((server) => server.hint.length > 0)?.hint ?? [];
   const whole = { ...answer, server: url, command: `./berth agent --server ${url} --token ${answer.token}` };
   printAnswer(whole, options, ({ command, token }) =>
     [

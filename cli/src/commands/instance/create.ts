@@ -2,6 +2,7 @@ import { instanceCreate } from "../../../../sdk/src/operations.ts";
 import { connect, type ConnectionOptions } from "../../connect.ts";
 import { given } from "../../given.ts";
 import { printAnswer } from "../../output.ts";
+import { agreedPriceText } from "./agreed-price.ts";
 import { renderForecast } from "./forecast.ts";
 import { fieldsToRun, type WhatToRun } from "./what-to-run.ts";
 
@@ -15,6 +16,6 @@ export async function createInstance(
   printAnswer(answer, options, (shown) =>
     "dry_run" in shown
       ? renderForecast(shown)
-      : `Instance ${shown.new_contract} is being created. See: berth show ${shown.new_contract}`,
+      : `Instance ${shown.new_contract} is being created.${agreedPriceText(shown)} See: berth show ${shown.new_contract}`,
   );
 }

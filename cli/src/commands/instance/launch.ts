@@ -4,6 +4,7 @@ import { connect, type ConnectionOptions } from "../../connect.ts";
 import { UserError } from "../../failure.ts";
 import { printAnswer } from "../../output.ts";
 import { parseOrder } from "../offer/order.ts";
+import { agreedPriceText } from "./agreed-price.ts";
 import { fieldsToRun, type WhatToRun } from "./what-to-run.ts";
 
 type Options = ConnectionOptions & WhatToRun & { readonly order: string; readonly json?: boolean };
@@ -18,7 +19,7 @@ export async function launchInstance(words: readonly string[], options: Options)
   printAnswer(
     answer,
     options,
-    ({ new_contract: id, ask_id: offer }) =>
-      `Instance ${id} is being created from offer ${offer}. See: berth show ${id}`,
+    ({ new_contract: id, ask_id: offer, ...agreed }) =>
+      `Instance ${id} is being created from offer ${offer}.${agreedPriceText(agreed)} See: berth show ${id}`,
   );
 }

@@ -9,6 +9,8 @@ export type WhatToRun = {
   readonly args?: string;
   readonly disk?: number;
   readonly price?: number;
+  readonly maxPrice?: number;
+  readonly trafficLimit?: number;
   readonly label?: string;
   readonly onstart?: string;
   readonly runtype?: string;
@@ -18,7 +20,7 @@ export type WhatToRun = {
 
 /** The given ones under the names of the API. A price makes the rental interruptible: it is then the bid. */
 export function fieldsToRun(options: WhatToRun) {
-  const { image, template, env, args, disk, price, label, onstart, runtype, stopped, cancelUnavailable } = options;
+  const { image, template, env, args, disk, price, maxPrice, label, onstart, runtype, stopped } = options;
   if (image === undefined && template === undefined) {
     throw new UserError("Nothing says what to run.", "Give --image or --template.", 2);
   }
@@ -29,10 +31,12 @@ export function fieldsToRun(options: WhatToRun) {
     args,
     disk,
     price,
+    max_dph: maxPrice,
+    traffic_limit: options.trafficLimit,
     label,
     onstart,
     runtype,
     target_state: stopped === true ? ("stopped" as const) : undefined,
-    cancel_unavail: cancelUnavailable,
+    cancel_unavail: options.cancelUnavailable,
   });
 }

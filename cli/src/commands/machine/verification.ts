@@ -16,13 +16,25 @@ export async function showVerification(
   options: ConnectionOptions & { readonly json?: boolean },
 ): Promise<void> {
   const answer = await machineVerification(connect(options), { id: String(id) });
-  printAnswer(answer, options, ({ msg, checks, rests_until: until, rest_reason: reason }) =>
+  printAnswer(answer, options, ({ msg, checks, line, rests_until: until, rest_reason: reason }) =>
     [
       msg,
       renderTable(checks, COLUMNS, ""),
+      renderFields({ "declared line": speedText(line.inet_up, line.inet_down), "measured line": measuredText(line) }),
       until === null ? "" : renderFields({ "rests until": `${dateText(until)} UTC`, reason }),
     ]
       .filter((text) => text !== "")
       .join("\n"),
   );
+}
+
+/** The best that servers measured within a week: the line carries at least that. */
+function measuredText(line: MachineVerificationAnswer["line"]): string {
+  const { measured_inet_up: up, measured_inet_down: down, measured_count: count } = line;
+  if (up === null || down === null) return "not measured within a week";
+  return `${speedText(up, down)}, the best of ${count} within a week`;
+}
+
+function speedText(up: number, down: number): string {
+  return `${Math.round(up)} Mbit/s up, ${Math.round(down)} down`;
 }

@@ -6,8 +6,7 @@ import { printAnswer } from "../../output.ts";
 import { dateText } from "../../time-text.ts";
 import { fieldsToRun, type WhatToRun } from "../instance/what-to-run.ts";
 
-type Options = ConnectionOptions &
-  WhatToRun & { readonly maxPrice?: number; readonly hours?: number; readonly json?: boolean };
+type Options = ConnectionOptions & WhatToRun & { readonly hours?: number; readonly json?: boolean };
 
 /** Waits in line for an offer that matches, and rents it. */
 export async function addToQueue(words: readonly string[], options: Options): Promise<void> {
@@ -16,7 +15,7 @@ export async function addToQueue(words: readonly string[], options: Options): Pr
   if (maxPrice === undefined && price === undefined) {
     throw new UserError("Nothing says what it may cost.", "Give --max-price, or --price for a bid.", 2);
   }
-  const body = { ...what, q: words.join(" "), ...given({ max_dph: maxPrice, expires_in_hours: hours }) };
+  const body = { ...what, q: words.join(" "), ...given({ expires_in_hours: hours }) };
   const answer = await standingRequestCreate(connect(options), { body });
   printAnswer(
     answer,

@@ -9,11 +9,12 @@ export type UpOptions = {
   readonly simulate?: number;
   readonly agent: boolean;
   readonly declareGpus?: string;
+  readonly newAdminKey?: boolean;
 };
 
 /** What the server's process is told, beside what it inherits. */
 export function upEnvironment(options: UpOptions): Record<string, string> {
-  const { port, host, dataDir, simulate, agent: hasAgent, declareGpus } = options;
+  const { port, host, dataDir, simulate, agent: hasAgent, declareGpus, newAdminKey = false } = options;
   if (host.trim() === "") throw new UserError("The host is empty.", "Give an address, such as --host 0.0.0.0.", 2);
   if (simulate !== undefined && !hasAgent) {
     throw new UserError("--simulate starts hosts and --no-agent starts none.", "Give one of the two.", 2);
@@ -31,6 +32,7 @@ export function upEnvironment(options: UpOptions): Record<string, string> {
     BERTH_DATA_DIR: path.resolve(dataDir),
     ...(simulate === undefined ? {} : { BERTH_SIMULATE: String(simulate) }),
     ...(hasAgent ? {} : { BERTH_NO_AGENT: "1" }),
+    ...(newAdminKey ? { BERTH_REPLACE_ADMIN_KEY: "1" } : {}),
     ...(declareGpus === undefined ? {} : { BERTH_DECLARE_GPUS: declareGpus }),
   };
 }

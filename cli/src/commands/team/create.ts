@@ -1,6 +1,6 @@
 import { createClient } from "../../../../sdk/src/client.ts";
 import { apikeyCreate, apikeyDelete, teamCreate } from "../../../../sdk/src/operations.ts";
-import { addressOf, connect, type ConnectionOptions } from "../../connect.ts";
+import { addressesOf, connect, type ConnectionOptions } from "../../connect.ts";
 import { given } from "../../given.ts";
 import { printAnswer } from "../../output.ts";
 
@@ -14,7 +14,7 @@ export async function createTeam(
   const client = connect(options);
   const { id, key } = await apikeyCreate(client, { body: { name: `team ${name}`.slice(0, KEY_NAME_LENGTH_MAX) } });
   const body = { team_name: name, ...given({ transfer_credit: options.credit }) };
-  const asTeam = createClient({ baseUrl: addressOf(options), apiKey: key });
+  const asTeam = createClient({ baseUrl: addressesOf(options), apiKey: key });
   const made = await teamCreate(asTeam, { body }).catch(async (error: unknown) => {
     await apikeyDelete(client, { id: String(id) });
     throw error;

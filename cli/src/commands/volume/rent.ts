@@ -1,7 +1,7 @@
 import { networkVolumeRent, volumeRent } from "../../../../sdk/src/operations.ts";
 import { connect, type ConnectionOptions } from "../../connect.ts";
 import { given } from "../../given.ts";
-import { printAnswer } from "../../output.ts";
+import { dollars, printAnswer } from "../../output.ts";
 
 type Options = ConnectionOptions & {
   readonly network?: boolean;
@@ -17,6 +17,7 @@ export async function rentVolume(offerId: number, options: Options): Promise<voi
   printAnswer(
     answer,
     options,
-    ({ id }) => `Volume ${id} is yours. Use it in an instance there: berth rent OFFER --env '-v V.${id}:/data'`,
+    ({ id, storage_cost: price }) =>
+      `Volume ${id} is yours${price === undefined ? "" : ` for ${dollars(price)} per GB and month`}. Use it in an instance there: berth rent OFFER --env '-v V.${id}:/data'`,
   );
 }

@@ -8,6 +8,7 @@ export type RecipeOptions = {
   readonly testWorkers?: number;
   readonly coldWorkers?: number;
   readonly maxWorkers?: number;
+  readonly maxPrice?: number;
 };
 
 /** The body of a creation or change; what is not given has the server's default, or stays. */
@@ -20,5 +21,6 @@ export function recipeOf(options: RecipeOptions) {
     test_workers: options.testWorkers,
     cold_workers: options.coldWorkers,
     max_workers: options.maxWorkers,
+    max_dph: options.maxPrice,
   });
 }

@@ -4,11 +4,13 @@ import { EmbeddedPostgresError } from "./failure.ts";
 import { runProcess, type Finished } from "./run-process.ts";
 
 const NOBODY = 65534;
+/** A system user that owns nothing but the database. */
+const DATABASE_USER = "berth-postgres";
 
 /**
- * Who PostgreSQL runs as. It refuses user 0, so root has two ways: another user, or a user namespace in which root's
- * own files appear to belong to nobody. The second needs no file to change hands and works below directories that only
- * root may enter.
+ * Who PostgreSQL runs as. It refuses user 0, so root has two ways: a system user of its own, or a user namespace in which
+ * root's own files appear to belong to nobody. The second needs no file to change hands and works below directories that
+ * only root may enter. The real `nobody` is never used: other services run as that user, and could read the database.
  */
 export type Account = {
   readonly uid: number;
@@ -34,7 +36,7 @@ export async function settleAccount(home: string, binaries: string): Promise<Acc
       `The database in ${home} belongs to user ${owner.uid}: run as that user, or choose another --data-dir.`,
     );
   }
-  for (const account of accountsOfRoot(owner)) {
+  for (const account of await accountsOfRoot(owner)) {
     if (await canWorkAs(account, home, binaries)) return account;
   }
   throw new EmbeddedPostgresError(
@@ -43,10 +45,28 @@ export async function settleAccount(home: string, binaries: string): Promise<Acc
   );
 }
 
-function accountsOfRoot(owner: { readonly uid: number; readonly gid: number }): readonly Account[] {
-  const nobody = asUser(NOBODY, NOBODY);
-  if (owner.uid === 0) return [nobody, inNamespace];
-  return owner.uid === NOBODY ? [nobody, inNamespace] : [asUser(owner.uid, owner.gid), nobody, inNamespace];
+/** The owner of a database that exists stays its owner, unless that is `nobody`, as in earlier versions of Berth. */
+async function accountsOfRoot(owner: { readonly uid: number; readonly gid: number }): Promise<readonly Account[]> {
+  const ownUser = await databaseUser();
+  const candidates = ownUser === undefined ? [inNamespace] : [ownUser, inNamespace];
+  const isKept = owner.uid !== 0 && owner.uid !== NOBODY && owner.uid !== ownUser?.uid;
+  return isKept ? [asUser(owner.uid, owner.gid), ...candidates] : candidates;
+}
+
+/** The system user of the database, made at the first start; undefined where users cannot be made, as on a read-only /etc. */
+async function databaseUser(): Promise<Account | undefined> {
+  const known = await lookUpUser();
+  if (known !== undefined) return known;
+  const options = ["--system", "--user-group", "--no-create-home", "--home-dir", "/nonexistent"];
+  const made = await runProcess(["useradd", ...options, "--shell", "/usr/sbin/nologin", DATABASE_USER]);
+  // Two first starts at once: one of them makes it.
+  return made.code === 0 || made.output.includes("exists") ? lookUpUser() : undefined;
+}
+
+async function lookUpUser(): Promise<Account | undefined> {
+  const found = await runProcess(["getent", "passwd", DATABASE_USER]);
+  const [, , uid, gid] = found.code === 0 ? found.output.trim().split(":") : [];
+  return uid === undefined || gid === undefined ? undefined : asUser(Number(uid), Number(gid));
 }
 
 function asUser(uid: number, gid: number): Account {
@@ -81,9 +101,9 @@ async function giveTree(directory: string, { uid, gid }: Account): Promise<void>
   await lchown(directory, uid, gid);
 }
 
-/** Runs a program to its end as the account. */
-export function runAs(account: Account, command: readonly string[]): Promise<Finished> {
-  return runProcess([...account.prefix, ...command], { ...account.spawnAs, env: postgresEnvironment() });
+/** Runs a program to its end as the account, with `input` as its standard input. */
+export function runAs(account: Account, command: readonly string[], input = ""): Promise<Finished> {
+  return runProcess([...account.prefix, ...command], { ...account.spawnAs, env: postgresEnvironment(), input });
 }
 
 /** Nothing of our own environment reaches PostgreSQL: not a secret, not a PG* variable that changes its mind. */

@@ -38,8 +38,9 @@ export async function ensureCluster(
 
 /** The builtin locale sorts the same for ever: no library of the machine can change the order behind an index. */
 function initdbCommand(directory: string, binaries: string, isDurable: boolean): readonly string[] {
+  // Logins follow the rules that each start gives (password.ts); those inside the cluster are never used.
   const program = ["setpriv", "--pdeathsig", "KILL", path.join(binaries, "bin", "initdb")];
-  const access = ["--pgdata", directory, "--username", SUPERUSER, "--auth", "trust"];
+  const access = ["--pgdata", directory, "--username", SUPERUSER, "--auth", "reject"];
   const locale = ["--encoding", "UTF8", "--locale", "C", "--locale-provider", "builtin", "--builtin-locale", "C.UTF-8"];
   return [...program, ...access, ...locale, "--no-instructions", ...(isDurable ? [] : ["--no-sync"])];
 }

@@ -6,6 +6,7 @@ import { homedir, tmpdir } from "node:os";
 import path from "node:path";
 import { test, type TestContext } from "node:test";
 import pg from "pg";
+import { until } from "../../../../test/support/until.ts";
 import { systemClock } from "../../base/clock.ts";
 import { createLog } from "../../base/log.ts";
 import { startEmbeddedPostgres, type EmbeddedPostgres } from "./postgres.ts";
@@ -14,6 +15,8 @@ import { listProcesses } from "./takeover.ts";
 
 const POSTGRES_MODULE = new URL("./postgres.ts", import.meta.url).href;
 const CLOCK_MODULE = new URL("../../base/clock.ts", import.meta.url).href;
+
+const NOBODY = 65534;
 
 const started: EmbeddedPostgres[] = [];
 
@@ -73,6 +76,11 @@ function killIfThere(pid: number): void {
   }
 }
 
+/** The first line of the file is the number of the process that the others belong to. */
+async function postmasterOf(cluster: string): Promise<number> {
+  return Number.parseInt(await readFile(path.join(cluster, "postmaster.pid"), "utf8"), 10);
+}
+
 async function untilNoProcessIn(cluster: string): Promise<void> {
   while ((await listProcesses(cluster)).length > 0) await systemClock.sleep(5);
 }
@@ -107,6 +115,56 @@ test("only the account of PostgreSQL may reach its socket and its files", async 
   for (const directory of [connection.host, path.join(dataDir, "postgres"), path.join(dataDir, "postgres/cluster")]) {
     assert.equal((await stat(directory)).mode & 0o077, 0, directory);
   }
+});
+
+test("a login needs the password, also for who reaches the socket, and nobody's other programs cannot read the files", async (t) => {
+  const dataDir = await dataDirectory(t);
+  const { connection, superuserUrl } = await start(dataDir);
+  for (const user of ["berth", "postgres"]) {
+    for (const password of ["", "wrong"]) {
+      const stranger = new pg.Client({ ...connection, user, password });
+      await assert.rejects(stranger.connect(), /password/, `${user} with "${password}"`);
+    }
+  }
+  assert.equal((await query(superuserUrl, "select 1")).length, 1);
+  assert.equal((await stat(path.join(dataDir, "postgres.password"))).mode & 0o777, 0o600);
+  assert.notEqual((await stat(path.join(dataDir, "postgres/cluster"))).uid, NOBODY);
+  assert.ok(!(await readFile(path.join(dataDir, "postgres/postgres.log"), "utf8")).includes(connection.password));
+});
+
+test("a database of an earlier version, without passwords, gets them and goes on", async (t) => {
+  const dataDir = await dataDirectory(t);
+  const first = await start(dataDir);
+  await query(first.connectionString, "create table kept as select 42 as value");
+  await query(first.superuserUrl, "alter role berth password null");
+  await query(first.superuserUrl, "alter role postgres password null");
+  await first.stop();
+  await rm(path.join(dataDir, "postgres.password"));
+  const second = await start(dataDir);
+  assert.notEqual(second.connection.password, first.connection.password);
+  assert.deepEqual(await query(second.connectionString, "select value from kept"), [{ value: 42 }]);
+});
+
+test("PostgreSQL that is killed is started again at the same address, a few times, and then ends for good", async (t) => {
+  const dataDir = await dataDirectory(t);
+  const cluster = path.join(dataDir, "postgres/cluster");
+  const postgres = await start(dataDir);
+  await query(postgres.connectionString, "create table kept as select 42 as value");
+  let exit: unknown;
+  void postgres.exited.then((how) => (exit = how));
+  let backCount = 0;
+  while (exit === undefined) {
+    killIfThere(await postmasterOf(cluster));
+    const kept = await until("PostgreSQL is back, or has ended for good", async () =>
+      exit === undefined ? query(postgres.connectionString, "select value from kept") : [],
+    );
+    if (exit !== undefined) break;
+    assert.deepEqual(kept, [{ value: 42 }]);
+    backCount += 1;
+  }
+  // A login works a moment before the restart is over; a kill in between is tried once more within the same restart.
+  assert.ok(backCount >= 5 && backCount <= 10, `it came back ${backCount} times`);
+  assert.deepEqual(exit, { code: null, signal: "SIGKILL" });
 });
 
 test("kill -9 of its owner ends PostgreSQL, and the next start has every commit", async (t) => {

@@ -2,17 +2,20 @@ export const SOCKET_PORT = 5432;
 
 export type PostgresSettings = {
   readonly socketDirectory: string;
+  /** Who may log in and how (`pg_hba.conf`). */
+  readonly rulesFile: string;
   /** False for databases of tests, which may lose everything at a power cut and are twice as fast for it. */
   readonly isDurable: boolean;
 };
 
 /** Given on the command line at each start, so that a new version of Berth never meets an old configuration file. */
-export function settingsArguments({ socketDirectory, isDurable }: PostgresSettings): readonly string[] {
+export function settingsArguments({ socketDirectory, rulesFile, isDurable }: PostgresSettings): readonly string[] {
   const settings: Record<string, string> = {
     listen_addresses: "",
     port: String(SOCKET_PORT),
     unix_socket_directories: quoteListItem(socketDirectory),
     unix_socket_permissions: "0700",
+    hba_file: rulesFile,
     max_connections: "45",
     superuser_reserved_connections: "5",
     max_wal_senders: "2",

@@ -1,4 +1,4 @@
-import { chown, lstat, mkdir, mkdtemp, readlink, realpath, rm, symlink } from "node:fs/promises";
+import { chown, lstat, mkdir, mkdtemp, readdir, readlink, realpath, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import type { Account } from "./account.ts";
@@ -9,12 +9,16 @@ import { SOCKET_PORT } from "./settings.ts";
 const SOCKET_PATH_BYTES_MAX = 107;
 const TEMPORARY_PREFIX = "berth-postgres-";
 
-/** `leave` removes the directory when it is a temporary one. */
-export type SocketDirectory = { readonly path: string; leave(): Promise<void> };
+export type SocketDirectory = {
+  readonly path: string;
+  /** Removes what a PostgreSQL that was killed left in it, so that another one may start there. */
+  clear(): Promise<void>;
+  /** Removes the directory when it is a temporary one. */
+  leave(): Promise<void>;
+};
 
 /**
- * A directory for PostgreSQL's socket which only its account (and root) may enter: being able to reach the socket is
- * the whole authentication. It is `home/run`, or, where that path is too long for a socket, a temporary directory that
+ * A directory for PostgreSQL's socket which only its account (and root) may enter. It is `home/run`, or, where that path is too long for a socket, a temporary directory that
  * `home/run` points to. What an earlier run left is removed, so no process of the cluster may be alive.
  */
 export async function makeSocketDirectory(home: string, account: Account): Promise<SocketDirectory> {
@@ -23,12 +27,17 @@ export async function makeSocketDirectory(home: string, account: Account): Promi
   if (Buffer.byteLength(path.join(beside, `.s.PGSQL.${SOCKET_PORT}`)) <= SOCKET_PATH_BYTES_MAX) {
     await mkdir(beside, { mode: 0o700 });
     await chown(beside, account.uid, account.gid);
-    return { path: beside, leave: async () => {} };
+    return { path: beside, clear: () => clearDirectory(beside), leave: async () => {} };
   }
   const temporary = await mkdtemp(path.join(await realpath(tmpdir()), TEMPORARY_PREFIX));
   await chown(temporary, account.uid, account.gid);
   await symlink(temporary, beside);
-  return { path: temporary, leave: () => rm(temporary, { recursive: true, force: true }) };
+  const leave = () => rm(temporary, { recursive: true, force: true });
+  return { path: temporary, clear: () => clearDirectory(temporary), leave };
+}
+
+async function clearDirectory(directory: string): Promise<void> {
+  for (const entry of await readdir(directory)) await rm(path.join(directory, entry), { force: true });
 }
 
 /** PostgreSQL's lock file beside the socket names a process too, and must not be believed after a `kill -9`. */

@@ -1,3 +1,4 @@
+import { canonical } from "../../base/facts.ts";
 import type { Identity } from "../../base/identity.ts";
 import type { ApiKeyId, UserId } from "../../base/ids.ts";
 import type { Reader, Tx } from "../../db/transaction.ts";
@@ -19,19 +20,37 @@ type AuditEvent = {
 
 export type AuditRecord = AuditEvent & { readonly apiKeyId: ApiKeyId | undefined; readonly createdAt: Date };
 
+/** Everything that an event says, for the digest in its fact. */
+export function auditEventText(event: AuditRecord & { readonly userId: UserId }): string {
+  const { userId, apiKeyId, ipAddress, action, args, createdAt } = event;
+  return canonical([
+    userId,
+    apiKeyId ?? null,
+    ipAddress,
+    action,
+    JSON.parse(JSON.stringify(args)),
+    createdAt.toISOString(),
+  ]);
+}
+
 /** Stores who did what, in the transaction of the deed. */
 export async function recordAudit(tx: Tx, actor: AuditActor, { ipAddress, action, args }: AuditEvent): Promise<void> {
-  await tx.db
+  const noted = actor.memberId === undefined ? args : { ...args, member_id: actor.memberId };
+  const row = await tx.db
     .insertInto("audit_events")
     .values({
       user_id: actor.userId,
       api_key_id: actor.apiKeyId ?? null,
       ip_address: ipAddress,
       action,
-      arguments: JSON.stringify(actor.memberId === undefined ? args : { ...args, member_id: actor.memberId }),
+      arguments: JSON.stringify(noted),
       created_at: tx.now,
     })
-    .execute();
+    .returning("id")
+    .executeTakeFirstOrThrow();
+  const event = { userId: actor.userId, apiKeyId: actor.apiKeyId, ipAddress, action, args: noted, createdAt: tx.now };
+  const content = { user: actor.userId, action, row: tx.digest(auditEventText(event)) };
+  tx.noteFact({ kind: "audit_event", subject: String(row.id), content });
 }
 
 /** The newest `limit` events of the user, newest first. */

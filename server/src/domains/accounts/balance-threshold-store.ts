@@ -3,7 +3,7 @@ import type { UserId } from "../../base/ids.ts";
 import { nanos, type Nanos } from "../../base/money.ts";
 import type { Reader, Tx } from "../../db/transaction.ts";
 
-/** Below which credit each of these users wants its card charged, by user; those who do not want that are left out. */
+/** Below which credit each of these users wants its card charged, by user; those who do not want that, or are frozen, are left out. */
 export async function listBalanceThresholds(
   db: Reader,
   userIds: readonly UserId[],
@@ -15,18 +15,22 @@ export async function listBalanceThresholds(
     .where("id", "in", userIds)
     .where("balance_threshold_enabled", "=", true)
     .where("deleted_at", "is", null)
+    .where("freeze_id", "is", null)
     .execute();
   return new Map(rows.map((row) => [row.id, nanos(row.balance_threshold_nanos)]));
 }
 
-/** The next users above this id who want their card charged, by id, each with the credit below which that is. */
+/**
+ * The next users above this id who want their card charged, by id, each with the credit below which that is. Frozen accounts
+ * are left out.
+ */
 export async function listAutobilled(
   db: Reader,
   { afterUserId, limit }: { readonly afterUserId: number; readonly limit: number },
 ): Promise<ReadonlyMap<UserId, Nanos>> {
   const { rows } = await sql<{ id: UserId; balance_threshold_nanos: bigint }>`
     select id, balance_threshold_nanos from users
-    where balance_threshold_enabled and deleted_at is null and id > ${afterUserId}::integer
+    where balance_threshold_enabled and deleted_at is null and freeze_id is null and id > ${afterUserId}::integer
     order by id limit ${limit}::integer
   `.execute(db);
   return new Map(rows.map((row) => [row.id, nanos(row.balance_threshold_nanos)]));

@@ -21,6 +21,8 @@ export type Identities = {
   forget(keyId: ApiKeyId): void;
   /** Makes this process ask again for all keys of an account, as after a change of what members of a team may do. */
   forgetUser(userId: UserId): void;
+  /** Makes this process ask again for every key, as after a freeze, which holds for subaccounts and in teams as well. */
+  forgetAll(): void;
   /** Does the same for changes made elsewhere; to be put at `API_KEYS_CHANNEL` of the listener. */
   readonly channelHandler: ChannelHandler;
 };
@@ -74,6 +76,7 @@ export function createIdentities({ database, clock, rememberedMax = REMEMBERED_M
     },
     forget,
     forgetUser,
+    forgetAll,
     channelHandler: {
       onMessage(payload) {
         const [kind, text = ""] = payload.split(":");

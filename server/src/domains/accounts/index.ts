@@ -1,8 +1,19 @@
-export { listAddresses } from "./address-store.ts";
+export { tellAdministrators } from "./administrators.ts";
+export { listAddresses, listMailboxes } from "./address-store.ts";
 export { recordAudit, type AuditActor } from "./audit-store.ts";
+export {
+  findNextEventId,
+  listEventBuckets,
+  listEventIds,
+  listEventTexts,
+  listToldTransferBuckets,
+  listToldTransferIds,
+  listToldTransfers,
+} from "./event-audit-store.ts";
 export { listAutobilled, listBalanceThresholds, setBalanceThreshold } from "./balance-threshold-store.ts";
-export { bootstrapAdmin } from "./bootstrap.ts";
-export { findUserByEmailOrId, requireUser, resolveUserId } from "./find-user.ts";
+export { bootstrapAdmin, hasAdministrator } from "./bootstrap.ts";
+export { requireProven } from "./email-service.ts";
+export { findProvenUser, findUserByEmailOrId, requireUser, resolveUserId } from "./find-user.ts";
 export { API_KEYS_CHANNEL, createIdentities, type Identities } from "./identities.ts";
 export { createIpHistory, IP_HISTORY_FLUSH_MS, type IpHistory } from "./ip-history.ts";
 export {
@@ -35,6 +46,19 @@ export { isWithin, parsePermissions, type Permissions } from "./permissions.ts";
 export { parseEmail, UNFIT } from "./profile.ts";
 export { findRecipients, type Recipient } from "./recipient-store.ts";
 export { REPORT_HEADING, viewReportHeading } from "./report-heading.ts";
+export {
+  findOpenFreeze,
+  findOwnFreeze,
+  followFreezes,
+  insertFreeze,
+  listFreezes,
+  listFrozenIds,
+  listUnfrozenTeamsOf,
+  listStatedFreezes,
+  lockWithSubaccounts,
+  storeLift,
+  type AccountFreeze,
+} from "./freeze-store.ts";
 export { accountGone, requireAccount } from "./require-account.ts";
 export { EVERYTHING, identifierOf, isDefaultRole } from "./roles.ts";
 export { ApiKeyRecord } from "./schema.ts";
@@ -49,6 +73,8 @@ export { attachSshKey, detachSshKey } from "./ssh-key-service.ts";
 export { closeTeamAccount, openTeamAccount } from "./team-account.ts";
 export { notForTeams, type User } from "./user.ts";
 export type { Caller } from "./user-service.ts";
+export { readAccountLimits, setAccountLimits, type AccountLimits } from "./limit-store.ts";
+export { requireRoom } from "./room.ts";
 export { keepAccounts, lockBelongings, lockUser, updateUser } from "./user-store.ts";
 export { viewApiKey, viewBalance, type BalanceView } from "./views.ts";
 export { accountRoutes } from "./routes.ts";

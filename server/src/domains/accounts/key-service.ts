@@ -5,13 +5,17 @@ import type { Tx } from "../../db/transaction.ts";
 import { recordAudit } from "./audit-store.ts";
 import { findUserByEmailOrId, noSuchUser } from "./find-user.ts";
 import type { Identities } from "./identities.ts";
-import { deleteApiKey, insertApiKey, replaceSecret, type KeyHolder } from "./key-store.ts";
+import { countApiKeys, deleteApiKey, insertApiKey, replaceSecret, type KeyHolder } from "./key-store.ts";
 import { newKey, type RandomBytes } from "./keys.ts";
 import { lockMembership } from "./member-store.ts";
 import { isWithin, parsePermissions, type Permissions } from "./permissions.ts";
+import { requireRoom } from "./room.ts";
 import type { AdminCreateKeyBody, CreateKeyBody } from "./schema.ts";
 import type { Caller } from "./user-service.ts";
 import { notForTeams } from "./user.ts";
+
+/** More than the people and programs of any account need. */
+const API_KEYS_MAX = 1_000;
 
 type IssuedKey = { readonly id: ApiKeyId; readonly secret: string; readonly permissions: Permissions };
 
@@ -32,6 +36,7 @@ export async function createKey(
   }
   const { name, key_params: keyParams = "" } = body;
   const holder = await holderOf(tx, identity, body.team_id === undefined ? undefined : asId<UserId>(body.team_id));
+  await requireRoomForKey(tx, holder.userId);
   const key = newKey(random);
   const id = await insertApiKey(tx, {
     ...holder,
@@ -44,6 +49,11 @@ export async function createKey(
   const args = { id, name, key_prefix: key.prefix, permissions: permissions ?? false, ...team };
   await recordAudit(tx, identity, { ipAddress, action: "api.apikey.create", args });
   return { id, secret: key.secret, permissions };
+}
+
+function requireRoomForKey(tx: Tx, userId: UserId): Promise<void> {
+  const count = () => countApiKeys(tx.db, userId);
+  return requireRoom(tx, userId, { count, max: API_KEYS_MAX, field: "name", what: "API keys" });
 }
 
 /** Whose the new key is. A team's needs a member, who is kept one until the commit. */
@@ -70,6 +80,7 @@ export async function createKeyAsAdmin(
   if (user === undefined) throw noSuchUser(body.email);
   if (user.isTeam) throw invalid("email", "Keys of a team are made by its members, who answer for what they do.");
   const permissions = body.permissions === undefined ? undefined : parsePermissions(body.permissions);
+  await requireRoomForKey(tx, user.id);
   const key = newKey(random);
   const name = body.name ?? "admin-issued";
   const keyId = await insertApiKey(tx, { userId: user.id, name, key, permissions });

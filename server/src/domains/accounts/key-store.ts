@@ -1,3 +1,4 @@
+import type { Freeze } from "../../base/freeze.ts";
 import type { Identity, PermissionDocument } from "../../base/identity.ts";
 import type { ApiKeyId, InstanceId, UserId } from "../../base/ids.ts";
 import { insertRows } from "../../db/insert-rows.ts";
@@ -67,6 +68,8 @@ export async function findIdentity(db: Reader, sha256: Buffer): Promise<Identity
       join.onRef("members.id", "=", "team_members.member_id").on("members.deleted_at", "is", null),
     )
     .leftJoin("team_roles", "team_roles.id", "team_members.role_id")
+    .leftJoin("account_freezes", "account_freezes.id", "users.freeze_id")
+    .leftJoin("account_freezes as member_freezes", "member_freezes.id", "members.freeze_id")
     .select([
       "api_keys.id",
       "api_keys.user_id",
@@ -77,6 +80,10 @@ export async function findIdentity(db: Reader, sha256: Buffer): Promise<Identity
       "members.id as live_member_id",
       "team_roles.identifier as role_identifier",
       "team_roles.permissions as role_permissions",
+      "account_freezes.id as freeze_id",
+      "account_freezes.reason as freeze_reason",
+      "member_freezes.id as member_freeze_id",
+      "member_freezes.reason as member_freeze_reason",
     ])
     .where("api_keys.key_sha256", "=", sha256)
     .where("api_keys.deleted_at", "is", null)
@@ -94,6 +101,22 @@ export async function findIdentity(db: Reader, sha256: Buffer): Promise<Identity
         ? own
         : intersect(own, permissionsOfRole(row.role_identifier, readDocument(row.role_permissions))),
     instanceId: row.instance_id ?? undefined,
+    ...freezesOf(row),
+  };
+}
+
+type FrozenRow = {
+  readonly freeze_id: Freeze["id"] | null;
+  readonly freeze_reason: string | null;
+  readonly member_freeze_id: Freeze["id"] | null;
+  readonly member_freeze_reason: string | null;
+};
+
+function freezesOf(row: FrozenRow): Pick<Identity, "freeze" | "memberFreeze"> {
+  const { freeze_id: id, freeze_reason: reason, member_freeze_id: memberId, member_freeze_reason: memberReason } = row;
+  return {
+    ...(id === null || reason === null ? {} : { freeze: { id, reason } }),
+    ...(memberId === null || memberReason === null ? {} : { memberFreeze: { id: memberId, reason: memberReason } }),
   };
 }
 
@@ -128,6 +151,18 @@ export async function listApiKeys(db: Reader, holder: KeyHolder): Promise<readon
 export async function listTeamKeys(db: Reader, teamId: UserId): Promise<readonly ApiKey[]> {
   const rows = await keysOf(db, teamId).where("api_keys.member_id", "is not", null).orderBy("api_keys.id").execute();
   return rows.map(toApiKey);
+}
+
+/** How many live keys open an account, those of a team's members included, and those of instances not. */
+export async function countApiKeys(db: Reader, userId: UserId): Promise<number> {
+  const { count } = await db
+    .selectFrom("api_keys")
+    .select((eb) => eb.fn.countAll().as("count"))
+    .where("user_id", "=", userId)
+    .where("instance_id", "is", null)
+    .where("deleted_at", "is", null)
+    .executeTakeFirstOrThrow();
+  return Number(count);
 }
 
 /** The keys by which a person has ever acted for a team, those included that were deleted since. */

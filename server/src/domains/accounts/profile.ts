@@ -4,12 +4,13 @@ import { parseDollars } from "../../base/money.ts";
 import type { CreateUserBody, UpdateUserBody } from "./schema.ts";
 import { parseSshPublicKey, type SshPublicKey } from "./ssh-public-key.ts";
 import type { UserChanges } from "./user-store.ts";
-import { TEAM_EMAIL_DOMAIN } from "./user.ts";
+import { CLAIM_EMAIL_DOMAIN, TEAM_EMAIL_DOMAIN } from "./user.ts";
 
 const EMAIL_LENGTH_MAX = 64;
 export const USERNAME_LENGTH_MAX = 64;
 const PASSWORD_LENGTH_MAX = 256;
 const SSH_KEY_LENGTH_MAX = 4096;
+const OWN_DOMAINS = [TEAM_EMAIL_DOMAIN, CLAIM_EMAIL_DOMAIN];
 
 /** The published pattern: printable ASCII, a dot in the domain. */
 const EMAIL = /^[a-z0-9._%+-]+@[a-z0-9-]+(\.[a-z0-9-]+)*\.[a-z]{2,}$/;
@@ -29,6 +30,9 @@ const TEXT_FIELDS = {
   taxinfo: 256,
 } as const;
 
+/** What a user may set: the address is decided on apart, since it may be somebody else's. */
+export type ProfileChanges = UserChanges & { readonly email?: string };
+
 export type NewProfile = {
   readonly email: string;
   readonly username: string;
@@ -40,7 +44,8 @@ export type NewProfile = {
 /** The address in lower case, or `invalid_email`. */
 export function parseEmail(text: string | undefined, field = "email"): string {
   const email = text?.trim().toLowerCase() ?? "";
-  if (email.length > EMAIL_LENGTH_MAX || !EMAIL.test(email) || email.endsWith(`@${TEAM_EMAIL_DOMAIN}`)) {
+  const isOwn = OWN_DOMAINS.some((domain) => email.endsWith(`@${domain}`));
+  if (email.length > EMAIL_LENGTH_MAX || !EMAIL.test(email) || isOwn) {
     throw invalid(
       field,
       `${field} must be an e-mail address of at most ${EMAIL_LENGTH_MAX} characters`,
@@ -73,7 +78,7 @@ export function parseNewProfile(body: CreateUserBody): NewProfile {
  * Picks what a user may set from a request and leaves everything else alone, so that no field of the record becomes
  * writable by being sent (reliability R21). `missing_input` when nothing of it can be set.
  */
-export function parseUserChanges(body: UpdateUserBody): UserChanges {
+export function parseUserChanges(body: UpdateUserBody): ProfileChanges {
   const texts: Partial<Record<keyof typeof TEXT_FIELDS, string>> = {};
   for (const [name, lengthMax] of Object.entries(TEXT_FIELDS)) {
     const field = name as keyof typeof TEXT_FIELDS; // Object.entries forgets the names of a constant's keys.
@@ -86,7 +91,7 @@ export function parseUserChanges(body: UpdateUserBody): UserChanges {
     texts[field] = field === "ssh_key" ? (readSshKey(text)?.line ?? "") : text;
   }
   if (texts.username === "") throw invalid("username", "username may not be empty", "empty_input");
-  const changes: UserChanges = {
+  const changes: ProfileChanges = {
     ...texts,
     ...(body.normalized_email === undefined ? {} : { email: parseEmail(body.normalized_email, "normalized_email") }),
     ...(body.balance_threshold === undefined
@@ -95,6 +100,7 @@ export function parseUserChanges(body: UpdateUserBody): UserChanges {
     ...(body.balance_threshold_enabled === undefined
       ? {}
       : { balance_threshold_enabled: parseSwitch(body.balance_threshold_enabled) }),
+    ...(body.traffic_limit === undefined ? {} : { traffic_limit_nanos: parseTrafficLimit(body.traffic_limit) }),
   };
   if (Object.keys(changes).length > 0) return changes;
   throw new AppError("invalid", "missing_input", "The request names no field of the account that can be set.");
@@ -120,4 +126,14 @@ function parseThreshold(dollars: number | string): bigint {
   const amount = parseDollars(dollars);
   if (amount !== undefined && amount >= 0n) return amount;
   throw invalid("balance_threshold", "balance_threshold must be an amount of dollars that is not negative");
+}
+
+const TRAFFIC_LIMIT_MAX = 1_000_000_000_000_000n;
+
+/** Null leaves new instances to the budget. */
+function parseTrafficLimit(dollars: number | null): bigint | null {
+  if (dollars === null) return null;
+  const limit = parseDollars(dollars);
+  if (limit !== undefined && limit >= 0n && limit <= TRAFFIC_LIMIT_MAX) return limit;
+  throw invalid("traffic_limit", "traffic_limit must be from 0 to 1000000 dollars, or null");
 }

@@ -5,6 +5,8 @@ import type { Database } from "../../db/connect.ts";
 export type Recipient = {
   readonly id: UserId;
   readonly isTeam: boolean;
+  /** Whether its address is proven to be its own. */
+  readonly isProven: boolean;
   readonly parentId: UserId | undefined;
 };
 
@@ -12,17 +14,19 @@ type Row = {
   readonly id: UserId;
   readonly email: string;
   readonly is_team: boolean;
+  readonly is_proven: boolean;
   readonly parent_id: UserId | null;
 };
 
 /**
- * The live users whom these texts name, by e-mail address (in any case) or by id; texts that name nobody are left out.
+ * The live users whom these texts name, by e-mail address (in any case) or by id; texts that name nobody are left out. One
+ * that has proven an address comes alone; where nobody has, all who claim it come.
  * One prepared statement for all of them: credit transfers ask this for every batch.
  */
 export async function findRecipients(
   database: Database,
   texts: readonly string[],
-): Promise<ReadonlyMap<string, Recipient>> {
+): Promise<ReadonlyMap<string, readonly Recipient[]>> {
   const emails = new Map<string, string[]>();
   const ids = new Map<number, string[]>();
   const note = <Key>(map: Map<Key, string[]>, key: Key, text: string) => {
@@ -38,15 +42,20 @@ export async function findRecipients(
   }
   const { rows } = await database.pool.query<Row>({
     name: "find_recipients",
-    text: `select id, email, is_team, parent_id from users where id = any ($1::integer[]) and deleted_at is null
+    text: `select id, email, is_team, parent_id, email_proven_at is not null as is_proven from users where id = any ($1::integer[]) and deleted_at is null
       union all
-      select id, email, is_team, parent_id from users where email = any ($2::text[]) and deleted_at is null`,
+      select id, email, is_team, parent_id, email_proven_at is not null as is_proven from users where email = any ($2::text[]) and deleted_at is null`,
     values: [[...ids.keys()], [...emails.keys()]],
   });
-  const found = new Map<string, Recipient>();
-  for (const { id, email, is_team: isTeam, parent_id: parentId } of rows) {
-    const recipient = { id, isTeam, parentId: parentId ?? undefined };
-    for (const text of [...(ids.get(id) ?? []), ...(emails.get(email) ?? [])]) found.set(text, recipient);
+  const found = new Map<string, readonly Recipient[]>();
+  for (const { id, email, is_team: isTeam, is_proven: isProven, parent_id: parentId } of rows) {
+    const recipient = { id, isTeam, isProven, parentId: parentId ?? undefined };
+    for (const text of ids.get(id) ?? []) found.set(text, [recipient]);
+    for (const text of emails.get(email) ?? []) {
+      const others = found.get(text) ?? [];
+      if (others.some((other) => other.isProven)) continue;
+      found.set(text, isProven ? [recipient] : [...others, recipient]);
+    }
   }
   return found;
 }

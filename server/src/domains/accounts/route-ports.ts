@@ -4,6 +4,7 @@ import type { UserId } from "../../base/ids.ts";
 import type { Sealer } from "../../base/seal.ts";
 import type { Tx } from "../../db/transaction.ts";
 import { identityOf } from "../../http/server.ts";
+import type { QueueMail } from "../notices/index.ts";
 import type { Identities } from "./identities.ts";
 import type { IpHistory } from "./ip-history.ts";
 import type { RandomBytes } from "./keys.ts";
@@ -16,6 +17,10 @@ export type AccountPorts = {
   readonly ipHistory: IpHistory;
   readonly random: RandomBytes;
   readonly sealer: Sealer;
+  /** Undefined where no mail server is set up. */
+  readonly queueMail: QueueMail | undefined;
+  /** Whether anybody may make an account; subaccounts and administrators' accounts are made either way. */
+  readonly isSignupOpen: boolean;
   readonly balanceOf: (userId: UserId) => Promise<BalanceView>;
   /** The same for many, of whom those without money may be left out. */
   readonly balancesOf: (userIds: readonly UserId[]) => Promise<ReadonlyMap<UserId, BalanceView>>;

@@ -1,5 +1,6 @@
 import type { HttpScope } from "../../http/server.ts";
 import { adminRoutes } from "./admin-routes.ts";
+import { emailRoutes } from "./email-routes.ts";
 import { keyRoutes } from "./key-routes.ts";
 import type { AccountPorts } from "./route-ports.ts";
 import { secretRoutes } from "./secret-routes.ts";
@@ -9,6 +10,7 @@ import { userRoutes } from "./user-routes.ts";
 /** Users, subaccounts, keys, secrets, IP history and audit log (operations.md §6), and what administrators do to them. */
 export function accountRoutes(scope: HttpScope, ports: AccountPorts): void {
   userRoutes(scope, ports);
+  emailRoutes(scope, ports);
   keyRoutes(scope, ports);
   sshKeyRoutes(scope);
   secretRoutes(scope, ports);

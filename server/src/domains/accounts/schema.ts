@@ -42,7 +42,8 @@ export const CurrentUserResponse = Type.Object({
   credit: Type.Number({ description: "Dollars that can be spent, in whole cents" }),
   balance_threshold: Type.Number(),
   balance_threshold_enabled: Type.Boolean(),
-  email_verified: Type.Boolean(),
+  traffic_limit: Nullable(Type.Number({ description: "Of new instances, in dollars; null for the budget" })),
+  email_verified: Type.Boolean({ description: "The address counts: a mail proved it, or the operator vouches for it" }),
   has_billing: Type.Boolean(),
   has_payout: Type.Boolean(),
   can_pay: Type.Boolean(),
@@ -68,6 +69,18 @@ export const CurrentUserResponse = Type.Object({
   parent_id: Nullable(Type.Integer()),
   host_only: Type.Boolean(),
   created_at: Type.Number(),
+  freeze: Nullable(
+    Type.Object(
+      {
+        id: Type.Integer({ description: "What to ask the operator about" }),
+        reason: Type.String(),
+        holds_for: Type.Union([Type.Literal("account"), Type.Literal("member")], {
+          description: "The account; or, with a key of a team, the person who holds the key",
+        }),
+      },
+      { description: "Why calls that change something are refused with `account_frozen`; null when none is" },
+    ),
+  ),
 });
 export type CurrentUserResponse = Static<typeof CurrentUserResponse>;
 
@@ -111,8 +124,20 @@ export const UpdateUserBody = Type.Object({
   balance_threshold_enabled: Type.Optional(
     Type.Union([Type.Boolean(), Type.String()], { description: "As a boolean or as the text `true` or `false`." }),
   ),
+  traffic_limit: Type.Optional(
+    Nullable(
+      Type.Number({ description: "Dollars that the traffic of each new instance may cost; null for the budget" }),
+    ),
+  ),
 });
 export type UpdateUserBody = Static<typeof UpdateUserBody>;
+
+export const ConfirmEmailBody = Type.Object({
+  token: Type.String({ minLength: 1, maxLength: 200, description: "From the mail to the address" }),
+});
+export const ProveEmailBody = Type.Object({
+  email: Type.String({ description: "The address that the account claims" }),
+});
 
 export const MessageResponse = Type.Object({ success: Success, msg: Text });
 

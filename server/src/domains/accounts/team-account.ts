@@ -43,7 +43,7 @@ export async function openTeamAccount(
     );
   }
   const email = `team-${random(ADDRESS_BYTES).toString("hex")}@${TEAM_EMAIL_DOMAIN}`;
-  const teamId = await insertUser(tx, { email, username: name, isTeam: true });
+  const teamId = await insertUser(tx, { email, username: name, isTeam: true, provenBy: "server" });
   invariant(teamId !== undefined, "the address of a new team was taken");
   const roles = await insertDefaultRoles(tx, teamId);
   await insertMember(tx, { teamId, memberId: founderId, roleId: roles.owner });

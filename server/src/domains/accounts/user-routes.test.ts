@@ -320,3 +320,14 @@ test("routes of the account need a key with their category: 401 before 403", asy
     assert.equal((await http.call({ ...route, secret: none.secret })).status, 403, route.url);
   }
 });
+
+test("where the operator closed sign-up, only accounts make subaccounts and administrators make accounts", async () => {
+  const closed = await accountsHttp(database, { isSignupOpen: false });
+  const [parent, admin] = [await aCaller(database), await aCaller(database, { isAdmin: true })];
+  const ask = (url: string, body: unknown, secret?: string) => closed.call({ method: "POST", url, body, secret });
+  const refused = await ask(USERS, { ...valid, email: "closed1@example.com" });
+  assert.deepEqual([refused.status, refused.body.error], [403, "signup_closed"]);
+  const below = { ...valid, email: "closed2@example.com", parent_id: "me" };
+  assert.equal((await ask(USERS, below, parent.secret)).status, 200);
+  assert.equal((await ask("/api/v0/admin/users/", { email: "closed3@example.com" }, admin.secret)).status, 200);
+});

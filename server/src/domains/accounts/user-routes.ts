@@ -17,7 +17,7 @@ import {
   UpdateUserBody,
   UserIdParams,
 } from "./schema.ts";
-import { createAccount, resolveParent, updateOwnUser } from "./user-service.ts";
+import { createAccount, resolveParent, signupClosed, updateOwnUser } from "./user-service.ts";
 import { listSubaccounts } from "./user-store.ts";
 import { viewAuditRecord, viewIpRecord, viewSubaccount, viewUser, type BalanceView } from "./views.ts";
 
@@ -47,10 +47,11 @@ export function userRoutes(scope: HttpScope, ports: AccountPorts): void {
     async (request) => {
       const { identity, body, ip: ipAddress } = request;
       const parentId = resolveParent(identity, body.parent_id);
+      if (!ports.isSignupOpen && parentId === undefined) throw signupClosed();
       const profile = parseNewProfile(body);
       const passwordHash = await hashPassword(profile.password, ports.random);
       return mutate(request, async (tx) => {
-        const input = { profile, passwordHash, parentId, identity, ipAddress, random: ports.random };
+        const input = { profile, passwordHash, parentId, identity, ipAddress, means: ports };
         const { userId, email, username, keyId, secret } = await createAccount(tx, input);
         return { id: userId, username, email, key_id: keyId, api_key: secret };
       });
@@ -71,7 +72,8 @@ export function userRoutes(scope: HttpScope, ports: AccountPorts): void {
   );
 }
 
-function ownUserRoutes({ app, database, mutate }: HttpScope, { balanceOf, paymentStandingOf }: AccountPorts): void {
+function ownUserRoutes({ app, database, mutate }: HttpScope, ports: AccountPorts): void {
+  const { balanceOf, paymentStandingOf } = ports;
   for (const name of ["current", "me"]) {
     app.get(
       `/api/v0/users/${name}/`,
@@ -80,10 +82,11 @@ function ownUserRoutes({ app, database, mutate }: HttpScope, { balanceOf, paymen
         schema: { tags: ACCOUNT_TAGS, summary: "Show own account", response: { 200: CurrentUserResponse } },
       },
       async (request) => {
-        const { userId, apiKeyId } = identityOf(request);
+        const identity = identityOf(request);
+        const { userId } = identity;
         const user = await requireUser(database.kysely, userId);
         const [balance, payments] = await Promise.all([balanceOf(userId), paymentStandingOf(userId)]);
-        return viewUser(user, { balance, payments, keyId: apiKeyId });
+        return viewUser(user, { balance, payments, identity });
       },
     );
   }
@@ -91,7 +94,10 @@ function ownUserRoutes({ app, database, mutate }: HttpScope, { balanceOf, paymen
   app.put(
     "/api/v0/users/",
     {
-      config: { access: { operation: "api.user.update", permission: "user_write" } },
+      config: {
+        access: { operation: "api.user.update", permission: "user_write" },
+        nullMembers: ["traffic_limit"],
+      },
       schema: {
         tags: ACCOUNT_TAGS,
         summary: "Change own account",
@@ -101,7 +107,7 @@ function ownUserRoutes({ app, database, mutate }: HttpScope, { balanceOf, paymen
     },
     (request) =>
       mutate(request, async (tx) => {
-        await updateOwnUser(tx, callerOf(request), request.body);
+        await updateOwnUser(tx, callerOf(request), request.body, ports);
         return { success: true as const, msg: "The account was updated." };
       }),
   );

@@ -2,21 +2,28 @@ import { type AppError, conflict, forbidden, invalid, unauthenticated } from "..
 import { PERMISSION_CATEGORIES, type Identity, type PermissionDocument } from "../../base/identity.ts";
 import type { ApiKeyId, UserId } from "../../base/ids.ts";
 import { parseDollars, type Nanos } from "../../base/money.ts";
-import { isUniqueViolation } from "../../db/sql-state.ts";
 import type { Tx } from "../../db/transaction.ts";
 import { recordAudit } from "./audit-store.ts";
-import { noSuchUser } from "./find-user.ts";
+import { changeAddress, claimAddress, mailToken, type ProofMeans } from "./email-service.ts";
+import { noSuchUser, requireUser } from "./find-user.ts";
 import { insertApiKey } from "./key-store.ts";
 import { newKey, type RandomBytes } from "./keys.ts";
 import { parseEmail, parseUserChanges, USERNAME_LENGTH_MAX, type NewProfile } from "./profile.ts";
+import { requireAccount } from "./require-account.ts";
+import { requireRoom } from "./room.ts";
 import type { AdminCreateUserBody, UpdateUserBody } from "./schema.ts";
 import { addSshKey } from "./ssh-key-service.ts";
 import { parseSshPublicKey } from "./ssh-public-key.ts";
-import { insertUser, updateUser, type UserInsert } from "./user-store.ts";
+import { countSubaccounts, findTopAccount, insertUser, updateUser, type UserInsert } from "./user-store.ts";
 import { notForTeams } from "./user.ts";
 
 /** Who asks, and from where. */
 export type Caller = { readonly identity: Identity; readonly ipAddress: string };
+
+/** The answer to a stranger who wants an account of a server whose operator makes them. */
+export function signupClosed(): AppError {
+  return forbidden("This server's operator makes its accounts. Ask there for one.", "signup_closed");
+}
 
 type NewAccount = {
   readonly userId: UserId;
@@ -42,6 +49,8 @@ const HOST_ONLY_PERMISSIONS: PermissionDocument = {
   ),
 };
 
+const SUBACCOUNTS_MAX = 500;
+
 /** Whose subaccount is asked for: the caller's, or nobody's when no parent is named. */
 export function resolveParent(
   identity: Identity | undefined,
@@ -63,13 +72,23 @@ export async function createAccount(
     readonly parentId: UserId | undefined;
     readonly identity: Identity | undefined;
     readonly ipAddress: string;
-    readonly random: RandomBytes;
+    readonly means: ProofMeans;
   },
 ): Promise<NewAccount> {
+  const { means } = input;
   const { email, username, isHostOnly, sshKey } = input.profile;
   const { passwordHash, parentId } = input;
+  if (parentId !== undefined) {
+    // Counted for the account at the top: a subaccount that makes subaccounts gains no room.
+    const topId = await findTopAccount(tx.db, parentId);
+    const count = () => countSubaccounts(tx.db, topId);
+    await requireRoom(tx, topId, { count, max: SUBACCOUNTS_MAX, field: "parent_id", what: "subaccounts" });
+    // Whoever freezes the parent waits for this account, or this account is refused. The top comes first, as in a freeze.
+    await requireAccount(tx, parentId);
+  }
   const user = { email, username, passwordHash, parentId, isHostOnly, sshKey: sshKey?.line ?? "" };
-  const account = await insertAccount(tx, user, input.random);
+  const account = await insertAccount(tx, user, { random: means.random, canMail: means.queueMail !== undefined });
+  await mailToken(tx, { id: account.userId, email }, means);
   if (sshKey !== undefined) await addSshKey(tx, account.userId, sshKey);
   const actor = input.identity ?? { userId: account.userId };
   const args = { user_id: account.userId, email, key_id: account.keyId };
@@ -77,7 +96,7 @@ export async function createAccount(
   return account;
 }
 
-/** Makes an account without a password for somebody else, with credit if some is named. */
+/** Makes an account without a password for somebody else, with credit if some is named. The operator vouches for its address. */
 export async function createAccountAsAdmin(
   tx: Tx,
   { identity, ipAddress }: Caller,
@@ -91,7 +110,7 @@ export async function createAccountAsAdmin(
   }
   const credit = parseDollars(body.credit ?? 0);
   if (credit === undefined || credit < 0n) throw invalid("credit", "credit must be an amount of dollars");
-  const account = await insertAccount(tx, { email, username }, random);
+  const account = await insertAccount(tx, { email, username, provenBy: "operator" }, { random, canMail: false });
   if (credit > 0n) await grantCredit(tx, { userId: account.userId, amount: credit, actor: identity });
   const args = { user_id: account.userId, email, key_id: account.keyId, credit: body.credit ?? 0 };
   await recordAudit(tx, identity, { ipAddress, action: "api.admin.user.create", args });
@@ -99,14 +118,22 @@ export async function createAccountAsAdmin(
 }
 
 /** Stores what of the request a user may set; the audit names the fields and not what is in them. */
-export async function updateOwnUser(tx: Tx, { identity, ipAddress }: Caller, body: UpdateUserBody): Promise<void> {
+export async function updateOwnUser(
+  tx: Tx,
+  { identity, ipAddress }: Caller,
+  body: UpdateUserBody,
+  means: ProofMeans,
+): Promise<void> {
   const changes = parseUserChanges(body);
   if (identity.memberId !== undefined && (changes.email !== undefined || changes.username !== undefined)) {
     throw notForTeams("A team has no address of its own, and is renamed by PUT /api/v0/team/.");
   }
-  const isThere = await updateUser(tx, identity.userId, changes).catch((error: unknown) => {
-    throw isUniqueViolation(error, "users_email") ? userExists(error) : error;
-  });
+  const { email, ...others } = changes;
+  if (email !== undefined) {
+    const user = await requireUser(tx.db, identity.userId);
+    if ((await changeAddress(tx, user, email, means)) === "taken") throw userExists();
+  }
+  const isThere = Object.keys(others).length === 0 || (await updateUser(tx, identity.userId, others));
   if (!isThere) throw noSuchUser(String(identity.userId));
   // The key in the profile is one of the account's: it opens what the user rents from now on.
   if (changes.ssh_key) await addSshKey(tx, identity.userId, parseSshPublicKey(changes.ssh_key));
@@ -114,7 +141,13 @@ export async function updateOwnUser(tx: Tx, { identity, ipAddress }: Caller, bod
   await recordAudit(tx, identity, { ipAddress, action: "api.user.update", args });
 }
 
-async function insertAccount(tx: Tx, user: UserInsert, random: RandomBytes): Promise<NewAccount> {
+async function insertAccount(
+  tx: Tx,
+  user: UserInsert,
+  { random, canMail }: { readonly random: RandomBytes; readonly canMail: boolean },
+): Promise<NewAccount> {
+  const isProven = user.provenBy !== undefined;
+  if ((await claimAddress(tx, user.email, { isProven, canMail })) === "taken") throw userExists();
   const userId = await insertUser(tx, user);
   if (userId === undefined) throw userExists();
   const key = newKey(random);
@@ -123,6 +156,6 @@ async function insertAccount(tx: Tx, user: UserInsert, random: RandomBytes): Pro
   return { userId, email: user.email, username: user.username, keyId, secret: key.secret };
 }
 
-function userExists(cause?: unknown): AppError {
-  return conflict("user_exists", "user already exists.", { cause });
+function userExists(): AppError {
+  return conflict("user_exists", "user already exists.");
 }

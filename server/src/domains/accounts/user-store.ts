@@ -1,11 +1,16 @@
 import { sql } from "kysely";
+import type { Freeze } from "../../base/freeze.ts";
 import type { ApiKeyId, UserId } from "../../base/ids.ts";
 import { nanos } from "../../base/money.ts";
 import type { Reader, Tx } from "../../db/transaction.ts";
+import type { ProvenBy } from "./email-store.ts";
+import { findFreezes } from "./freeze-store.ts";
 import type { User } from "./user.ts";
 
 export type UserInsert = {
   readonly email: string;
+  /** Who says that the address is the user's; nobody when absent. */
+  readonly provenBy?: ProvenBy | undefined;
   readonly username: string;
   readonly passwordHash?: string | undefined;
   readonly parentId?: UserId | undefined;
@@ -17,7 +22,6 @@ export type UserInsert = {
 
 /** The columns that a user may set, by the names of the contract. */
 export type UserChanges = {
-  readonly email?: string;
   readonly username?: string;
   readonly fullname?: string;
   readonly ssh_key?: string;
@@ -29,6 +33,7 @@ export type UserChanges = {
   readonly taxinfo?: string;
   readonly balance_threshold_nanos?: bigint;
   readonly balance_threshold_enabled?: boolean;
+  readonly traffic_limit_nanos?: bigint | null;
 };
 
 export type Subaccount = {
@@ -44,6 +49,7 @@ export type Subaccount = {
 const COLUMNS = [
   "id",
   "email",
+  "email_proven_at",
   "username",
   "fullname",
   "parent_id",
@@ -58,16 +64,43 @@ const COLUMNS = [
   "billaddress_country",
   "taxinfo",
   "balance_threshold_nanos",
+  "traffic_limit_nanos",
   "balance_threshold_enabled",
   "created_at",
 ] as const;
 
-/** Undefined when a live account has the address already. */
+/** The account at the top of the accounts that this one is below; itself when it has no parent. */
+export async function findTopAccount(db: Reader, id: UserId): Promise<UserId> {
+  const { rows } = await sql<{ readonly id: UserId }>`
+    with recursive line as (
+      select id, parent_id from users where id = ${id}
+      union select users.id, users.parent_id from users join line on users.id = line.parent_id
+    )
+    select id from line where parent_id is null
+  `.execute(db);
+  return rows[0]?.id ?? id;
+}
+
+/** How many live accounts are below this one, at any depth. */
+export async function countSubaccounts(db: Reader, topId: UserId): Promise<number> {
+  const { rows } = await sql<{ readonly count: number }>`
+    with recursive below as (
+      select id, deleted_at from users where parent_id = ${topId}
+      union select users.id, users.deleted_at from users join below on users.parent_id = below.id
+    )
+    select count(*) filter (where deleted_at is null)::integer as count from below
+  `.execute(db);
+  return rows[0]?.count ?? 0;
+}
+
+/** Undefined when a live account has proven the address already. Who else may claim it is the caller's to decide. */
 export async function insertUser(tx: Tx, user: UserInsert): Promise<UserId | undefined> {
   const row = await tx.db
     .insertInto("users")
     .values({
       email: user.email,
+      email_proven_at: user.provenBy === undefined ? null : tx.now,
+      email_proven_by: user.provenBy ?? null,
       username: user.username,
       password_hash: user.passwordHash ?? null,
       parent_id: user.parentId ?? null,
@@ -77,7 +110,9 @@ export async function insertUser(tx: Tx, user: UserInsert): Promise<UserId | und
       ssh_key: user.sshKey ?? "",
       created_at: tx.now,
     })
-    .onConflict((conflict) => conflict.column("email").where("deleted_at", "is", null).doNothing())
+    .onConflict((conflict) =>
+      conflict.column("email").where("deleted_at", "is", null).where("email_proven_at", "is not", null).doNothing(),
+    )
     .returning("id")
     .executeTakeFirst();
   return row?.id;
@@ -88,10 +123,16 @@ export async function findUser(db: Reader, id: UserId): Promise<User | undefined
   return row && toUser(row);
 }
 
-/** `email` in lower case, as all of them are stored. */
-export async function findUserByEmail(db: Reader, email: string): Promise<User | undefined> {
-  const row = await liveUsers(db).where("email", "=", email).executeTakeFirst();
-  return row && toUser(row);
+/** The live users who claim an address, in lower case as all of them are stored; the one who has proven it first. */
+export async function listUsersByEmail(db: Reader, email: string): Promise<readonly User[]> {
+  const rows = await liveUsers(db).where("email", "=", email).orderBy("email_proven_at").orderBy("id").execute();
+  return rows.map(toUser);
+}
+
+/** The live accounts of administrators, in id order. */
+export async function listAdministratorIds(db: Reader): Promise<readonly UserId[]> {
+  const rows = await liveUsers(db).where("is_admin", "=", true).orderBy("id").execute();
+  return rows.map((row) => row.id);
 }
 
 /** The first administrator that there was. */
@@ -105,7 +146,7 @@ export async function lockUser(tx: Tx, id: UserId): Promise<void> {
   await tx.db.selectFrom("users").select("id").where("id", "=", id).forNoKeyUpdate().execute();
 }
 
-/** False when the user is gone. Throws the unique violation of `users_email` when the address is taken. */
+/** False when the user is gone. */
 export async function updateUser(tx: Tx, id: UserId, changes: UserChanges): Promise<boolean> {
   const result = await tx.db
     .updateTable("users")
@@ -130,14 +171,20 @@ export async function lockBelongings(tx: Tx, id: UserId): Promise<void> {
 }
 
 /**
- * Those of these accounts that are live, and stay so until the commit: for whoever stores something that must belong to
- * somebody. Taken before the locks of money, since whoever deletes an account takes those next.
+ * Those of these accounts that are live, each with the freeze that holds for it, if one does; both stay so until the commit:
+ * for whoever stores something that must belong to somebody. Taken before the locks of money, since whoever deletes an
+ * account takes those next.
  */
-export async function keepAccounts(tx: Tx, ids: readonly UserId[]): Promise<ReadonlySet<UserId>> {
-  const { rows } = await sql<{ id: UserId }>`
-    select id from users where id = any(${ids}::integer[]) and deleted_at is null order by id for key share
+export async function keepAccounts(tx: Tx, ids: readonly UserId[]): Promise<ReadonlyMap<UserId, Freeze | undefined>> {
+  const { rows } = await sql<{ id: UserId; freeze_id: Freeze["id"] | null }>`
+    select id, freeze_id from users where id = any(${ids}::integer[]) and deleted_at is null order by id for key share
   `.execute(tx.db);
-  return new Set(rows.map(({ id }) => id));
+  // Read after the lock: a freeze that this transaction waited for is not in the statement before.
+  const freezes = await findFreezes(
+    tx.db,
+    rows.flatMap(({ freeze_id: id }) => id ?? []),
+  );
+  return new Map(rows.map((row) => [row.id, row.freeze_id === null ? undefined : freezes.get(row.freeze_id)]));
 }
 
 /** All subaccounts there ever were, each with its oldest live key. */
@@ -147,6 +194,7 @@ export async function listSubaccounts(db: Reader, parentId: UserId): Promise<rea
     .select((eb) => [
       "id",
       "email",
+      "email_proven_at",
       "username",
       "created_at",
       "deleted_at",
@@ -184,6 +232,7 @@ function toUser(row: UserRow): User {
   return {
     id: row.id,
     email: row.email,
+    isEmailProven: row.email_proven_at !== null,
     username: row.username,
     fullname: row.fullname,
     parentId: row.parent_id ?? undefined,
@@ -200,6 +249,7 @@ function toUser(row: UserRow): User {
       taxinfo: row.taxinfo,
     },
     balanceThresholdNanos: nanos(row.balance_threshold_nanos),
+    trafficLimitNanos: row.traffic_limit_nanos === null ? undefined : nanos(row.traffic_limit_nanos),
     isBalanceThresholdEnabled: row.balance_threshold_enabled,
     createdAt: row.created_at,
   };

@@ -6,6 +6,8 @@ import type { Nanos } from "../../base/money.ts";
 export type User = {
   readonly id: UserId;
   readonly email: string;
+  /** Whether a mail, or the operator, proved that the address is this account's. */
+  readonly isEmailProven: boolean;
   readonly username: string;
   readonly fullname: string;
   readonly parentId: UserId | undefined;
@@ -23,12 +25,17 @@ export type User = {
     readonly taxinfo: string;
   };
   readonly balanceThresholdNanos: Nanos;
+  /** What the traffic of each new instance may cost; undefined for the budget. */
+  readonly trafficLimitNanos: Nanos | undefined;
   readonly isBalanceThresholdEnabled: boolean;
   readonly createdAt: Date;
 };
 
 /** Where the accounts of teams have their addresses: nobody gets mail there (RFC 2606), and nobody may register one. */
 export const TEAM_EMAIL_DOMAIN = "teams.invalid";
+
+/** Where accounts have their addresses whose own another account proved to be its own: nobody gets mail there. */
+export const CLAIM_EMAIL_DOMAIN = "unproven.invalid";
 
 /** What a team cannot do because it is no person. */
 export function notForTeams(message: string): AppError {

@@ -1,5 +1,5 @@
 import { epochSeconds } from "../../base/clock.ts";
-import type { ApiKeyId } from "../../base/ids.ts";
+import type { Identity } from "../../base/identity.ts";
 import { toDollars, type Nanos } from "../../base/money.ts";
 import type { AuditRecord } from "./audit-store.ts";
 import type { IpRecord } from "./ip-store.ts";
@@ -28,11 +28,11 @@ export function viewUser(
   {
     balance,
     payments,
-    keyId,
+    identity,
   }: {
     readonly balance: BalanceView;
     readonly payments: PaymentStandingView;
-    readonly keyId: ApiKeyId;
+    readonly identity: Pick<Identity, "apiKeyId" | "freeze" | "memberFreeze">;
   },
 ): CurrentUserResponse {
   const { billing } = user;
@@ -46,7 +46,8 @@ export function viewUser(
     ...viewBalance(balance),
     balance_threshold: toDollars(user.balanceThresholdNanos),
     balance_threshold_enabled: user.isBalanceThresholdEnabled,
-    email_verified: false,
+    traffic_limit: user.trafficLimitNanos === undefined ? null : toDollars(user.trafficLimitNanos),
+    email_verified: user.isEmailProven,
     has_billing: hasCard,
     has_payout: payments.hasPayoutMethod,
     can_pay: balance.availableNanos > 0n || (hasCard && user.isBalanceThresholdEnabled),
@@ -60,7 +61,7 @@ export function viewUser(
     paypal_email: "",
     password_resettable: false,
     ssh_key: user.sshKey,
-    key_id: keyId,
+    key_id: identity.apiKeyId,
     sid: "",
     tfa_status: "disabled",
     billaddress_line1: billing.line1,
@@ -72,7 +73,16 @@ export function viewUser(
     parent_id: user.parentId ?? null,
     host_only: user.isHostOnly,
     created_at: epochSeconds(user.createdAt),
+    freeze: viewFreeze(identity),
   };
+}
+
+function viewFreeze({
+  freeze,
+  memberFreeze,
+}: Pick<Identity, "freeze" | "memberFreeze">): CurrentUserResponse["freeze"] {
+  if (freeze !== undefined) return { ...freeze, holds_for: "account" };
+  return memberFreeze === undefined ? null : { ...memberFreeze, holds_for: "member" };
 }
 
 /** `credit` rounded down: what is shown can be spent. */

@@ -75,10 +75,12 @@ test("who cannot pay for what is stored is told until when it is kept, and may p
   assert.equal(arrears.began_at, enteredAt);
   // Thirty dollars in thirty days are one a day, which pays for an hour: the least is two days.
   assert.equal(arrears.delete_at, enteredAt + 48 * 3600);
-  assert.ok(arrears.floor < -48 && arrears.floor > -49, JSON.stringify(arrears));
+  assert.equal(arrears.floor, 0, "nobody advances what is not paid");
   assert.deepEqual((await subjects(world, user)).slice(2), ["Your credit is used up", "Your data is kept for a while"]);
 
   await t.test("nothing is started, rented or given away meanwhile", async () => {
+    // What was stored is charged as soon as arrears begin.
+    assert.notDeepEqual(await world.runLoop("settle-runs"), { settled: 0, lines: 0, stopped: 0 });
     const start = await setState(world, user, id, "running");
     const rental = await askFor(world, user, host);
     assert.deepEqual([start.status, start.body.error], [400, "insufficient_credit"], start.text);
@@ -95,13 +97,18 @@ test("who cannot pay for what is stored is told until when it is kept, and may p
   });
 
   await t.test(
-    "storage brings the balance below zero, the stated time stays, and is repeated a day before",
+    "storage that is not paid is nobody's debt, the stated time stays, and is repeated a day before",
     async () => {
       await pass(world, host, 23 * HOUR_MS);
       await settleAll(world);
       await look(world);
-      const { balance } = await creditOfUser(world, user);
-      assert.ok(balance < -23_000_000_000n && balance > -25_000_000_000n, String(balance));
+      assert.equal((await creditOfUser(world, user)).balance, 0n);
+      const { rows } = await world.env.pool.query<{ earned: bigint; unpaid: string }>(
+        `select balance_nanos as earned, (select sum(unpaid_nanos) from charge_lines)::text as unpaid
+         from ledger_accounts where kind = 'earnings'`,
+      );
+      assert.ok((rows[0]?.earned ?? 0n) <= 30_000_000_000n, "its host has what was paid, and no more");
+      assert.ok(BigInt(rows[0]?.unpaid ?? "0") > 22_000_000_000n);
       assert.equal((await subjects(world, user)).length, 4);
       // An hour is paid: it does not end anything, and moves nothing.
       await giveCredit(world, user, 1);
@@ -133,7 +140,7 @@ test("who cannot pay for what is stored is told until when it is kept, and may p
   });
 });
 
-test("at the stated time, and not before, instances and volumes are deleted and the rest is written off", async (t) => {
+test("at the stated time, and not before, instances and volumes are deleted, at no cost to the house", async (t) => {
   const world = await testApp(t);
   const { host, user, id } = await aStoppedInstance(world, 2);
   const bystander = await world.caller();
@@ -176,17 +183,12 @@ test("at the stated time, and not before, instances and volumes are deleted and 
   assert.equal(await arrearsOf(world, user), null);
   assert.deepEqual(await creditOfUser(world, user), { balance: 0n, held: 0n, available: 0n });
   const { rows } = await world.env.pool.query(
-    `select a.outcome, a.written_off_nanos as loss, -l.balance_nanos as losses, c.floor_nanos as floor
-     from arrears a, ledger_accounts l, ledger_accounts c
-     where a.user_id = $1 and l.kind = 'losses' and c.user_id = $1 and c.kind = 'credit'`,
+    `select a.outcome, a.written_off_nanos as loss, c.floor_nanos as floor,
+       (select coalesce(sum(balance_nanos), 0)::text from ledger_accounts where kind = 'losses') as losses
+     from arrears a, ledger_accounts c where a.user_id = $1 and c.user_id = $1 and c.kind = 'credit'`,
     [user.id],
   );
-  assert.equal(rows[0].outcome, "deleted");
-  assert.deepEqual([rows[0].losses, rows[0].floor], [rows[0].loss, 0n]);
-  assert.ok(
-    rows[0].loss > 47_000_000_000n && rows[0].loss <= BigInt(Math.round(-arrears.floor * 1e9)),
-    String(rows[0].loss),
-  );
+  assert.deepEqual(rows, [{ outcome: "deleted", loss: 0n, floor: 0n, losses: "0" }]);
   assert.equal((await subjects(world, user)).at(-1), "Your data was deleted");
   assert.equal((await stored(world, otherId)).phase, "running", "nobody else loses anything");
   assert.deepEqual(await world.runLoop("follow-arrears"), {
@@ -237,7 +239,7 @@ test("who has nothing but a volume is told that credit runs out, and until when 
   assert.equal((await arrearsOf(world, user)).storage_per_hour, 1);
 });
 
-test("looked at by many at once, an account enters arrears once and is deleted and written off once", async (t) => {
+test("looked at by many at once, an account enters arrears once and is deleted once", async (t) => {
   const world = await testApp(t);
   const { host, user } = await aStoppedInstance(world, 1);
   await pass(world, host, 2 * HOUR_MS);
@@ -255,13 +257,13 @@ test("looked at by many at once, an account enters arrears once and is deleted a
        (select count(*)::integer from ledger_transfers where code = 'write_off') as writeoffs,
        (select outcome from arrears) as outcome`,
   );
-  assert.deepEqual(rows, [{ arrears: 1, writeoffs: 1, outcome: "deleted" }]);
+  assert.deepEqual(rows, [{ arrears: 1, writeoffs: 0, outcome: "deleted" }]);
   assert.equal((await creditOfUser(world, user)).balance, 0n);
   assert.equal((await subjects(world, user)).filter((subject) => subject === "Your data was deleted").length, 1);
   await world.assertBooks();
 });
 
-test("a host that never comes back holds no write-off up", async (t) => {
+test("a host that never comes back holds no deletion up", async (t) => {
   const world = await testApp(t);
   const { host, user, id } = await aStoppedInstance(world, 2);
   const other = await listedHost(world, { dollarsPerHour: 1 }, { gpus: 2 });
@@ -282,9 +284,6 @@ test("a host that never comes back holds no write-off up", async (t) => {
   await pass(world, host, 2 * HOUR_MS);
   await settleAll(world);
   await look(world);
-  assert.equal(await arrearsOf(world, user), null, "nothing is owed at this moment");
-  await pass(world, host, MINUTE_MS);
-  await look(world);
   const arrears = await arrearsOf(world, user);
   assert.ok(arrears !== null);
   await pass(world, host, arrears.delete_at * 1000 - world.clock.now().getTime());
@@ -295,7 +294,10 @@ test("a host that never comes back holds no write-off up", async (t) => {
   }
   assert.deepEqual([(await stored(world, id)).phase, (await stored(world, lostId)).phase], ["ended", "ending"]);
   assert.equal(await arrearsOf(world, user), null);
-  assert.deepEqual(await creditOfUser(world, user), { balance: 0n, held: 0n, available: 0n });
+  // What was set aside for the volume on the machine that is away came back.
+  const left = await creditOfUser(world, user);
+  assert.equal(left.held, 0n);
+  assert.ok(left.balance < 100_000_000n, String(left.balance));
   assert.equal((await subjects(world, user)).at(-1), "Your data was deleted");
   await world.assertBooks();
   // Back after all, it removes what it was told to, and nobody pays for it.
@@ -305,7 +307,7 @@ test("a host that never comes back holds no write-off up", async (t) => {
     await settleAll(world);
   }
   assert.equal((await stored(world, lostId)).phase, "ended");
-  assert.equal((await creditOfUser(world, user)).balance, 0n);
+  assert.ok((await creditOfUser(world, user)).balance <= left.balance);
   await world.assertBooks();
 });
 
@@ -316,7 +318,7 @@ test("whoever pays in the last moment loses nothing", async (t) => {
   await look(world);
   const { delete_at: deleteAt } = await arrearsOf(world, user);
   await pass(world, host, deleteAt * 1000 - world.clock.now().getTime());
-  await giveCredit(world, user, 60);
+  await giveCredit(world, user, 100);
   await look(world);
   assert.equal(await arrearsOf(world, user), null);
   assert.equal((await stored(world, id)).phase, "stopped");

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { followDrop, type Drop } from "./drops.ts";
-import { graceHours, graceOf, remindersDue } from "./grace.ts";
+import { graceHours, keptUntil, remindersDue } from "./grace.ts";
 
 const HOUR_MS = 3_600_000;
 const spends = fc.bigInt({ min: 0n, max: 10n ** 15n });
@@ -24,16 +24,34 @@ test("data is kept between two days and two weeks, longer for who spent more and
   assert.equal(graceHours({ averageDailySpendNanos: 3n * dollar, storageNanosPerHour: (3n * dollar) / 100n }), 100);
 });
 
-test("what is stored until the stated time never passes the stated floor", () => {
+test("what is kept unpaid beyond two days is worth no more than a tenth of what was paid in, nor than the limit", () => {
   fc.assert(
-    fc.property(spends, rates, spends, (spent, rate, owed) => {
-      const custom = { averageDailySpendNanos: spent, storageNanosPerHour: rate };
-      const { deleteAt, floor } = graceOf(NOW, { ...custom, owed });
-      const hours = BigInt((deleteAt.getTime() - NOW.getTime()) / HOUR_MS);
-      assert.equal(floor, -owed - rate * hours);
-      assert.equal(graceOf(NOW, { ...custom, owed: -owed }).floor, -rate * hours);
+    fc.property(spends, rates, spends, spends, (spent, rate, paidIn, limit) => {
+      const standing = {
+        averageDailySpendNanos: spent,
+        storageNanosPerHour: rate,
+        paidInNanos: paidIn,
+        limitNanos: limit,
+      };
+      const hours = BigInt((keptUntil(NOW, standing, undefined).getTime() - NOW.getTime()) / HOUR_MS);
+      assert.ok(hours >= 48n && hours <= 336n);
+      if (hours > 48n) assert.ok(rate * hours <= paidIn / 10n && rate * hours <= limit && rate * hours <= spent);
     }),
   );
+});
+
+test("arrears that come again within a month keep the time that was stated, and leave two days at least", () => {
+  const standing = {
+    averageDailySpendNanos: 10n ** 12n,
+    storageNanosPerHour: 1n,
+    paidInNanos: 10n ** 15n,
+    limitNanos: 10n ** 12n,
+  };
+  const hours = (until: Date) => (until.getTime() - NOW.getTime()) / HOUR_MS;
+  const earlier = (hour: number) => new Date(NOW.getTime() + hour * HOUR_MS);
+  assert.equal(hours(keptUntil(NOW, standing, undefined)), 336);
+  assert.equal(hours(keptUntil(NOW, standing, earlier(100))), 100);
+  assert.equal(hours(keptUntil(NOW, standing, earlier(-100))), 48);
 });
 
 test("there is a reminder at half time, and one a day before the end; nothing before, and nothing after", () => {

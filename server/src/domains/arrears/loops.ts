@@ -8,7 +8,7 @@ import { listReachedCaps } from "../ledger/index.ts";
 import { listVolumeOwners } from "../volumes/index.ts";
 import { enterCapArrears, followCapArrears, type CapStep } from "./capped-service.ts";
 import { listOpenAmong, listOpenCapIds } from "./capped-store.ts";
-import { enterArrears, followArrears, watchCredit, type Step } from "./service.ts";
+import { chargeNow, enterArrears, followArrears, watchCredit, type Step } from "./service.ts";
 import { listOpenArrears } from "./store.ts";
 
 const USERS_PER_PAGE = 1000;
@@ -54,7 +54,9 @@ async function watchAll({ database, clock }: Deps) {
     const { toldCount, suspects } = await withTransaction(database, clock, (tx) => watchCredit(tx, users));
     told += toldCount;
     for (const userId of suspects) {
-      if (await withTransaction(database, clock, (tx) => enterArrears(tx, userId))) entered += 1;
+      if (!(await withTransaction(database, clock, (tx) => enterArrears(tx, userId)))) continue;
+      entered += 1;
+      await withTransaction(database, clock, (tx) => chargeNow(tx, userId));
     }
     const last = users.at(-1);
     if (last === undefined || users.length < USERS_PER_PAGE) return { told, entered };

@@ -50,7 +50,7 @@ export function entryNotices({ id, userId, deleteAt }: Arrears): readonly Notice
       subject: "Your data is kept for a while",
       message:
         `Your credit does not pay for what you have stored. Your instances and volumes are kept until ${until} and are ` +
-        "deleted then, unless your balance is at zero or above before.",
+        "deleted then, unless your credit pays for a day of it before.",
       key: `arrears:${id}:entry`,
     },
   ];
@@ -62,7 +62,7 @@ export function reminderNotice({ id, userId, deleteAt }: Arrears, reminder: Remi
     kind: DELETION_KIND,
     subject: reminder === "last" ? "Your data is deleted within a day" : "Your data will be deleted",
     message:
-      `Your instances and volumes are deleted at ${timeText(deleteAt)}, unless your balance is at zero or above before. ` +
+      `Your instances and volumes are deleted at ${timeText(deleteAt)}, unless your credit pays for a day of it before. ` +
       "Add credit, or save what you need.",
     key: `arrears:${id}:${reminder}`,
   };

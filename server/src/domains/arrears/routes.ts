@@ -1,10 +1,12 @@
 import { identityOf, type HttpScope } from "../../http/server.ts";
+import { inSnapshot } from "../../db/transaction.ts";
+import { balanceStopsAt } from "../metering/index.ts";
 import { listCappedData } from "./capped-service.ts";
 import { ArrearsAnswer } from "./schema.ts";
 import { findOpenArrears } from "./store.ts";
 import { viewArrears, viewCappedData } from "./views.ts";
 
-export function arrearsRoutes({ app, database }: HttpScope): void {
+export function arrearsRoutes({ app, database, clock }: HttpScope): void {
   app.get(
     "/api/v0/arrears/",
     {
@@ -18,10 +20,13 @@ export function arrearsRoutes({ app, database }: HttpScope): void {
     async (request) => {
       const { userId } = identityOf(request);
       const arrears = await findOpenArrears(database.kysely, userId);
+      const now = clock.now();
+      const stopsAt = await inSnapshot(database, (db) => balanceStopsAt(db, now, userId));
       const capped = await listCappedData(database.kysely, userId);
       return {
         success: true as const,
         arrears: arrears === undefined ? null : viewArrears(arrears),
+        balance_stops_at: stopsAt === undefined ? null : stopsAt.getTime() / 1000,
         caps: capped.map(viewCappedData),
       };
     },

@@ -26,5 +26,9 @@ const CappedData = Type.Object({
 export const ArrearsAnswer = Type.Object({
   success: Type.Literal(true),
   arrears: Type.Union([Arrears, Type.Null()], { description: "Null unless data is kept that nobody pays for." }),
+  balance_stops_at: Type.Union([Type.Number(), Type.Null()], {
+    description:
+      "About when what runs is stopped for want of credit, in seconds since the epoch, if it goes on at the rate of now; null while nothing runs that costs anything.",
+  }),
   caps: Type.Array(CappedData, { description: "Caps that leave nothing for what is stored within their scopes." }),
 });

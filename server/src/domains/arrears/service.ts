@@ -2,7 +2,7 @@ import type { UserId } from "../../base/ids.ts";
 import { invariant } from "../../base/invariant.ts";
 import { nanos, type Nanos } from "../../base/money.ts";
 import type { Reader, Tx } from "../../db/transaction.ts";
-import { destroyIfPresent, listInstanceCosts, listKept, lockMachinesOf, NO_COST } from "../instances/index.ts";
+import { destroyIfPresent, listInstanceCosts, listKept, lockMachinesOf, makeDue, NO_COST } from "../instances/index.ts";
 import {
   balanceOf,
   balancesOf,
@@ -12,20 +12,33 @@ import {
   LOSSES,
   postTransfer,
   setCreditFloor,
+  sumPaidIn,
 } from "../ledger/index.ts";
 import { accruedOf } from "../metering/index.ts";
 import { postNotices } from "../notices/index.ts";
 import { endVolumesOf, listVolumeCosts } from "../volumes/index.ts";
 import { averageDailySpend } from "./daily-spend-service.ts";
 import { followDrop } from "./drops.ts";
-import { graceOf, remindersDue } from "./grace.ts";
+import { bearsStorage, keptUntil, remindersDue } from "./grace.ts";
 import { deletedNotice, entryNotices, lowCreditNotice, reminderNotice } from "./notices.ts";
-import { endArrears, insertArrears, listDrops, listOpen, lockOpenArrears, saveDrops, type Arrears } from "./store.ts";
+import {
+  endArrears,
+  findEarlierDeleteAt,
+  insertArrears,
+  listDrops,
+  readArrearsLimit,
+  listOpen,
+  lockOpenArrears,
+  saveDrops,
+  type Arrears,
+} from "./store.ts";
 
 /** What is stored is charged by the day: so long what it costs may not be posted yet. */
 const UNPOSTED_HOURS = 26n;
 /** Each of them makes its host remove a container. */
 const DELETIONS_PER_RUN = 100;
+/** Arrears that come again within so long are the same matter. */
+const SAME_MATTER_MS = 30 * 86_400_000;
 
 type Cost = { readonly running: bigint; readonly storage: bigint };
 
@@ -80,19 +93,36 @@ async function lockRemaining(tx: Tx, userId: UserId): Promise<{ readonly left: N
 
 /** Lets an account whose credit does not pay for what it stores keep it for a while. False when it does pay. */
 export async function enterArrears(tx: Tx, userId: UserId): Promise<boolean> {
-  const { left } = await lockRemaining(tx, userId);
+  const { left, available } = await lockRemaining(tx, userId);
   const { running, storage } = (await costsOf(tx.db, [userId])).get(userId) ?? { running: 0n, storage: 0n };
-  if (left >= 0n || running > 0n || storage === 0n) return false;
+  if (running > 0n || storage === 0n) return false;
+  // What is set aside for one volume pays for nothing else.
+  const isUsedUp = left <= 0n || (available <= 0n && left < storage);
+  if (!isUsedUp) return false;
   const dailySpendNanos = await averageDailySpend(tx, userId);
-  const custom = { averageDailySpendNanos: dailySpendNanos, storageNanosPerHour: storage };
-  const { deleteAt, floor } = graceOf(tx.now, { ...custom, owed: -left });
   const storageNanosPerHour = nanos(storage);
-  const entry = { userId, beganAt: tx.now, deleteAt, floor, dailySpendNanos, storageNanosPerHour };
+  const custom = {
+    averageDailySpendNanos: dailySpendNanos,
+    paidInNanos: await sumPaidIn(tx.db, userId),
+    limitNanos: await readArrearsLimit(tx.db),
+    storageNanosPerHour: storage,
+  };
+  const earlier = await findEarlierDeleteAt(tx.db, userId, new Date(tx.now.getTime() - SAME_MATTER_MS));
+  const deleteAt = keptUntil(tx.now, custom, earlier);
+  const entry = { userId, beganAt: tx.now, deleteAt, floor: nanos(0n), dailySpendNanos, storageNanosPerHour };
   const arrears = await insertArrears(tx, entry);
   if (arrears === undefined) return false;
-  await setCreditFloor(tx, userId, floor);
   await postNotices(tx, entryNotices(arrears));
   return true;
+}
+
+/** Has what somebody in arrears has used charged at once: what is not posted yet could be spent on something else. */
+export async function chargeNow(tx: Tx, userId: UserId): Promise<void> {
+  const kept = await listKept(tx.db, userId);
+  await makeDue(
+    tx,
+    kept.map(({ id }) => id),
+  );
 }
 
 export type Step = "paid" | "reminded" | "waiting" | "deleting" | "deleted" | "over";
@@ -102,15 +132,17 @@ export async function followArrears(tx: Tx, userId: UserId): Promise<Step> {
   const arrears = await lockOpenArrears(tx, userId);
   if (arrears === undefined) return "over";
   const kept = await listKept(tx.db, userId);
-  if (tx.now >= arrears.deleteAt && (await isUnpaid(tx, userId))) return deleteAll(tx, arrears, kept);
+  const storage = (await costsOf(tx.db, [userId])).get(userId)?.storage ?? 0n;
+  // Once nothing costs anything any more the deletion is done, also if what was set aside for it has come back meanwhile.
+  const isDeletion = tx.now >= arrears.deleteAt && (storage === 0n || (await isUnpaid(tx, userId)));
+  if (isDeletion) return deleteAll(tx, arrears, kept);
   const { left, available } = await lockRemaining(tx, userId);
   // What is still held for something that waits comes back first: without a floor below zero it is not covered.
-  if (left >= 0n && available >= 0n) {
+  if (left >= 0n && available >= 0n && bearsStorage(left, storage)) {
     await setCreditFloor(tx, userId, 0n);
     await endArrears(tx, arrears.id, { outcome: "paid", writtenOff: 0n });
     return "paid";
   }
-  const storage = (await costsOf(tx.db, [userId])).get(userId)?.storage ?? 0n;
   const due = storage === 0n ? [] : remindersDue(arrears, tx.now);
   await postNotices(
     tx,
@@ -122,13 +154,15 @@ export async function followArrears(tx: Tx, userId: UserId): Promise<Step> {
 /** Looked at without a lock: instances are locked before the ledger. */
 async function isUnpaid(tx: Tx, userId: UserId): Promise<boolean> {
   const { balance } = await balanceOf(tx.db, userId);
-  return balance - (await accruedOf(tx.db, tx.now, userId)) < 0n;
+  const left = balance - (await accruedOf(tx.db, tx.now, userId));
+  return left <= 0n || !bearsStorage(left, (await costsOf(tx.db, [userId])).get(userId)?.storage ?? 0n);
 }
 
 /**
  * Destroys what the account has, as far as that can be done now, and closes when all of it was asked to end and what it
- * cost until then is posted, down to the floor: what is still owed is the house's loss. A host that does not come back
- * holds nothing up: what is stored there costs nothing any more.
+ * cost until then is posted, as far as there was credit. Arrears that began when the house still advanced storage may owe
+ * it something, down to their floor: that is its loss. A host that does not come back holds nothing up: what is stored there
+ * costs nothing any more.
  */
 async function deleteAll(tx: Tx, arrears: Arrears, kept: Awaited<ReturnType<typeof listKept>>): Promise<Step> {
   const { userId } = arrears;
@@ -148,8 +182,10 @@ async function deleteAll(tx: Tx, arrears: Arrears, kept: Awaited<ReturnType<type
   if ((await accruedOf(tx.db, tx.now, userId)) > 0n) return "deleting";
   const { balance, held } = await balanceOf(tx.db, userId);
   // What is held comes back with the next settlement: with nothing below zero, nothing covers it.
-  if (held > 0n) return "deleting";
-  const loss = balance < 0n ? nanos(-balance) : nanos(0n);
+  if (held > 0n && arrears.floor < 0n) return "deleting";
+  const owed = balance < 0n ? -balance : 0n;
+  // What is owed for a disputed payment stays owed.
+  const loss = nanos(owed < -arrears.floor ? owed : -arrears.floor);
   if (loss > 0n) {
     const outcome = await postTransfer(tx, {
       key: `arrears:${arrears.id}:write-off`,

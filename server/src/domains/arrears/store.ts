@@ -36,6 +36,29 @@ export async function insertArrears(tx: Tx, arrears: NewArrears): Promise<Arrear
   return row && toArrears(row);
 }
 
+/** Until when data was kept by the last arrears of the account that began since then. */
+export async function findEarlierDeleteAt(db: Reader, userId: UserId, since: Date): Promise<Date | undefined> {
+  const row = await db
+    .selectFrom("arrears")
+    .select("delete_at")
+    .where("user_id", "=", userId)
+    .where("began_at", ">=", since)
+    .orderBy("id", "desc")
+    .limit(1)
+    .executeTakeFirst();
+  return row?.delete_at;
+}
+
+/** The operator's limit on what an account stores unpaid beyond the least time. */
+export async function readArrearsLimit(db: Reader): Promise<bigint> {
+  const row = await db.selectFrom("arrears_rules").select("limit_nanos").executeTakeFirstOrThrow();
+  return row.limit_nanos;
+}
+
+export async function setArrearsLimit(tx: Tx, limitNanos: bigint): Promise<void> {
+  await tx.db.updateTable("arrears_rules").set({ limit_nanos: limitNanos }).execute();
+}
+
 export async function findOpenArrears(db: Reader, userId: UserId): Promise<Arrears | undefined> {
   const row = await db
     .selectFrom("arrears")

@@ -1,23 +1,27 @@
 import { createHash, randomUUID } from "node:crypto";
+import type { Clock } from "../../base/clock.ts";
 import { AppError, invalid } from "../../base/errors.ts";
 import type { Identity } from "../../base/identity.ts";
 import type { UserId } from "../../base/ids.ts";
 import { unreachable } from "../../base/invariant.ts";
 import { MicroBatcher } from "../../base/micro-batcher.ts";
-import { formatDollars, parseDollars, toDollars, type Nanos } from "../../base/money.ts";
+import { formatDollars, nanos, parseDollars, toDollars, type Nanos } from "../../base/money.ts";
 import type { Database } from "../../db/connect.ts";
 import { keyReused, type Repeatable } from "../../http/idempotency.ts";
-import type { Tx } from "../../db/transaction.ts";
-import { findRecipients, type Caller, type Recipient } from "../accounts/index.ts";
+import { withTransaction, type Tx } from "../../db/transaction.ts";
+import { findRecipients, requireAccount, type Caller, type Recipient } from "../accounts/index.ts";
 import { creditOf, postTransfer, type Cause, type TransferOutcome, type TransferPoster } from "../ledger/index.ts";
+import type { TransferRequest } from "../ledger/index.ts";
+import { lockMovable, type IsBound } from "./movable.ts";
 import type { RefuseCapped } from "./key-caps.ts";
-import { invalidRecipient, noSuchRecipient, type RefuseTransfer } from "./transfer-rules.ts";
+import { chooseRecipient, invalidRecipient, noSuchRecipient, type RefuseTransfer } from "./transfer-rules.ts";
 
 const RECIPIENTS_BATCH_MAX = 500;
 
 export type CreditTransfer = {
   readonly identity: Identity;
   readonly ipAddress: string;
+  readonly requestId: string;
   /** Whose credit it is: `me`, or a subaccount of the caller's by address or id. */
   readonly sender: string;
   /** An e-mail address or a user id, as the sender typed it; `me` when it comes from a subaccount. */
@@ -28,15 +32,15 @@ export type CreditTransfer = {
   readonly repeatable: Repeatable | undefined;
 };
 
-/** Finds whom a text names; undefined when nobody. Questions that arrive together are one statement. */
-export type FindRecipient = (text: string) => Promise<Recipient | undefined>;
+/** Finds whom a text names (findRecipients). Questions that arrive together are one statement. */
+export type FindRecipient = (text: string) => Promise<readonly Recipient[]>;
 
 export function createRecipientFinder(database: Database): FindRecipient {
-  const batcher = new MicroBatcher<string, Recipient | undefined>({
+  const batcher = new MicroBatcher<string, readonly Recipient[]>({
     maxBatch: RECIPIENTS_BATCH_MAX,
     run: async (texts) => {
       const found = await findRecipients(database, texts);
-      return texts.map((text) => found.get(text));
+      return texts.map((text) => found.get(text) ?? []);
     },
   });
   return (text) => batcher.submit(text);
@@ -47,6 +51,9 @@ export type TransferPorts = {
   readonly findRecipient: FindRecipient;
   readonly refuseTransfer: RefuseTransfer;
   readonly refuseCapped: RefuseCapped;
+  readonly isBound: IsBound;
+  readonly database: Database;
+  readonly clock: Clock;
   /** The digest of the request that posted the transfer with this key; undefined when none did. */
   readonly findRequest: (key: string) => Promise<string | undefined>;
 };
@@ -79,7 +86,7 @@ async function attempt(ports: TransferPorts, transfer: CreditTransfer): Promise<
   const { from, to } = await findSides(ports, transfer);
   const refused = await ports.refuseCapped(identity.apiKeyId);
   if (refused) throw refused;
-  const outcome = await ports.poster.post({
+  const request: TransferRequest = {
     key: keyOf(transfer.repeatable),
     debit: creditOf(from),
     credit: creditOf(to),
@@ -87,8 +94,25 @@ async function attempt(ports: TransferPorts, transfer: CreditTransfer): Promise<
     code: "credit_transfer",
     cause: { ...causeOf(transfer), ...(from === identity.userId ? {} : { actor_id: identity.userId }) },
     description: describe(from, to),
+    origin: { ...identity, ipAddress: transfer.ipAddress, requestId: transfer.requestId },
+  };
+  if (!(await ports.isBound(from))) return refuseUnposted(await ports.poster.post(request), amount);
+  await withTransaction(ports.database, ports.clock, async (tx) => {
+    await requireAccount(tx, from);
+    await refuseBound(tx, from, amount);
+    refuseUnposted(await postTransfer(tx, request), amount);
   });
-  refuseUnposted(outcome, amount);
+}
+
+/** Throws where so much of the credit of an account cannot be given away; until the commit nothing else happens to it. */
+async function refuseBound(tx: Tx, from: UserId, amount: Nanos): Promise<void> {
+  const movable = await lockMovable(tx, from);
+  if (amount <= movable) return;
+  refuseUnposted(
+    { kind: "insufficient", availableNanos: movable, shortfallNanos: nanos(amount - movable) },
+    amount,
+    "What you use, and card payments of the last days, cannot be transferred.",
+  );
 }
 
 /** Moves credit in the caller's transaction, which makes it safe to repeat; whether it may is the caller's to know. */
@@ -99,12 +123,16 @@ export async function moveCredit(
     to,
     amount,
     caller,
+    isReturn = false,
   }: Sides & {
     readonly amount: Nanos;
+    /** Credit of a team that is deleted goes back to its owner, whatever it is. */
+    readonly isReturn?: boolean;
     /** Who asked for it; undefined when nobody did. */
     readonly caller: Caller | undefined;
   },
 ): Promise<void> {
+  if (!isReturn) await refuseBound(tx, from, amount);
   const outcome = await postTransfer(tx, {
     key: `credit_transfer:${randomUUID()}`,
     debit: creditOf(from),
@@ -122,14 +150,20 @@ type Sides = { readonly from: UserId; readonly to: UserId };
 async function findSides(ports: TransferPorts, transfer: CreditTransfer): Promise<Sides> {
   const { identity, sender: senderText, recipient: text } = transfer;
   const { findRecipient, refuseTransfer } = ports;
-  const sender = senderText === "me" ? undefined : await findRecipient(senderText);
+  const senders = senderText === "me" ? [] : await findRecipient(senderText);
+  const sender = senders.find(({ id }) => id === identity.userId) ?? ownOf(senders, identity.userId);
   if (senderText !== "me" && sender?.id !== identity.userId) return findFamily(ports, transfer, sender);
-  const recipient = await findRecipient(text);
-  if (recipient === undefined) throw noSuchRecipient(text);
-  if (recipient.id === identity.userId) throw toOneself();
+  const found = await findRecipient(text);
+  if (found.length === 1 && found[0]?.id === identity.userId) throw toOneself();
+  const recipient = ownOf(found, identity.userId) ?? chooseRecipient(found, text);
   const refused = await refuseTransfer(identity, recipient, text);
   if (refused) throw refused;
   return { from: identity.userId, to: recipient.id };
+}
+
+/** The caller's own subaccount among those whom a text names: the caller knows it, whether its address is proven or not. */
+function ownOf(found: readonly Recipient[], userId: UserId): Recipient | undefined {
+  return found.find(({ parentId }) => parentId === userId);
 }
 
 /** From a subaccount of the caller's: its credit is the parent's to move, to the parent or between subaccounts. */
@@ -141,8 +175,9 @@ async function findFamily(
   if (sender === undefined || sender.parentId !== userId) {
     throw invalid("sender", `You have no subaccount ${senderText}.`, "invalid_params");
   }
-  const recipient = text === "me" ? undefined : await findRecipient(text);
-  if (text !== "me" && recipient === undefined) throw noSuchRecipient(text);
+  const found = text === "me" ? [] : await findRecipient(text);
+  if (text !== "me" && found.length === 0) throw noSuchRecipient(text);
+  const recipient = found.find(({ id }) => id === userId) ?? ownOf(found, userId) ?? found[0];
   const to = recipient?.id ?? userId;
   if (to === sender.id) throw toOneself();
   if (to !== userId && recipient?.parentId !== userId) {
@@ -158,7 +193,7 @@ export function parseAmount(amount: number): Nanos {
   return parsed;
 }
 
-function refuseUnposted(outcome: TransferOutcome, amount: Nanos): void {
+function refuseUnposted(outcome: TransferOutcome, amount: Nanos, why = ""): void {
   switch (outcome.kind) {
     case "posted":
     case "exists":
@@ -169,7 +204,8 @@ function refuseUnposted(outcome: TransferOutcome, amount: Nanos): void {
       const { availableNanos, shortfallNanos } = outcome;
       const extra = { available: toDollars(availableNanos), shortfall: toDollars(shortfallNanos) };
       const [has, needs] = [formatDollars(availableNanos), formatDollars(shortfallNanos)];
-      const message = `Transferring $${formatDollars(amount)} needs $${needs} more than the $${has} you can spend.`;
+      const message =
+        `Transferring $${formatDollars(amount)} needs $${needs} more than the $${has} you can spend. ${why}`.trimEnd();
       throw new AppError("insufficient_funds", "insufficient_balance", message, { extra });
     }
     default:

@@ -1,28 +1,20 @@
 import { Type } from "typebox";
-import { epochSeconds } from "../../base/clock.ts";
 import { notFound } from "../../base/errors.ts";
 import type { UserId } from "../../base/ids.ts";
 import type { Reader } from "../../db/transaction.ts";
 import { identityOf, type HttpScope } from "../../http/server.ts";
-import { renderPage } from "./document-page.ts";
-import { renderPdf } from "./document-pdf.ts";
-import {
-  DocumentResponse,
-  DocumentsQuery,
-  DocumentsResponse,
-  NumberParams,
-  type DocumentSummary,
-} from "./document-schema.ts";
+import { DocumentResponse, DocumentsQuery, DocumentsResponse, NumberParams } from "./document-schema.ts";
+import { sheetOfInvoice } from "./document-sheet.ts";
 import { countDocuments, findDocument, listDocuments, type InvoiceDocument } from "./document-store.ts";
+import { viewDocument, viewSummary } from "./document-views.ts";
 import { readLimit } from "./movement-plan.ts";
+import { renderSheetPage } from "./sheet-page.ts";
+import { renderSheetPdf } from "./sheet-pdf.ts";
 import { badToken, readToken, writeToken } from "./page-token.ts";
 
 const TAGS = ["Billing"];
 const LIST = "documents";
 const LIMIT = { fallback: 100, max: 500 };
-/** Nothing of what is shown comes from elsewhere, and nothing in it runs. */
-const PAGE_POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
-
 /** Monthly invoices as they were issued: as data, as a page, and as a PDF. */
 export function documentRoutes(scope: HttpScope): void {
   listRoute(scope);
@@ -105,11 +97,8 @@ function renderedRoutes({ app, database }: HttpScope): void {
     },
     async (request, reply) => {
       const document = await requireDocument(database.kysely, identityOf(request).userId, request.params.number);
-      void reply
-        .header("content-type", "text/html; charset=utf-8")
-        .header("content-security-policy", PAGE_POLICY)
-        .header("cache-control", "private, no-store");
-      return reply.send(Buffer.from(renderPage(document)));
+      void reply.header("content-type", "text/html; charset=utf-8").header("cache-control", "private, no-store");
+      return reply.send(Buffer.from(renderSheetPage(sheetOfInvoice(document))));
     },
   );
   app.get(
@@ -134,7 +123,7 @@ function renderedRoutes({ app, database }: HttpScope): void {
         .header("content-type", "application/pdf")
         .header("content-disposition", `inline; filename="invoice-${document.number}.pdf"`)
         .header("cache-control", "private, no-store");
-      return reply.send(await renderPdf(document));
+      return reply.send(await renderSheetPdf(sheetOfInvoice(document)));
     },
   );
 }
@@ -145,43 +134,4 @@ async function requireDocument(db: Reader, userId: UserId, number: string): Prom
   const document = NUMBER.test(number) ? await findDocument(db, userId, number) : undefined;
   if (document === undefined) throw notFound("no_such_invoice", "There is no invoice with this number.");
   return document;
-}
-
-const dollarsOf = (cents: number) => cents / 100;
-
-function viewSummary({ number, issuedAt, from, until, content }: InvoiceDocument): DocumentSummary {
-  return {
-    number,
-    issued_at: epochSeconds(issuedAt),
-    period_start: epochSeconds(from),
-    period_end: epochSeconds(until),
-    currency: content.currency,
-    total: dollarsOf(content.total_cents),
-  };
-}
-
-function viewDocument(document: InvoiceDocument): DocumentResponse {
-  const { seller, buyer, lines, net_cents: net, tax, balance } = document.content;
-  return {
-    success: true,
-    ...viewSummary(document),
-    seller: { ...seller, address: [...seller.address] },
-    buyer: { ...buyer, address: [...buyer.address] },
-    lines: lines.map(({ component, from_ms: fromMs, to_ms: toMs, amount_cents: cents, ...line }) => ({
-      ...line,
-      type: component,
-      start: fromMs / 1000,
-      end: toMs / 1000,
-      amount: dollarsOf(cents),
-    })),
-    net: dollarsOf(net),
-    tax: { percent: tax.percent, amount: dollarsOf(tax.amount_cents), note: tax.note },
-    balance: {
-      opening: dollarsOf(balance.opening_cents),
-      entries: balance.entries.map(({ label, amount_cents: cents }) => ({ label, amount: dollarsOf(cents) })),
-      usage: dollarsOf(balance.usage_cents),
-      rounding: dollarsOf(balance.rounding_cents),
-      closing: dollarsOf(balance.closing_cents),
-    },
-  };
 }

@@ -34,7 +34,7 @@ export const DocumentResponse = Type.Object({
   lines: Type.Array(
     Type.Object({
       source: Type.String(),
-      type: Type.String({ description: "gpu, disk, bwu or bwd" }),
+      type: Type.String({ description: "gpu, disk, bwu, bwd, discount, discount_returned or fee" }),
       description: Type.String(),
       start: Type.Number(),
       end: Type.Number(),
@@ -47,10 +47,25 @@ export const DocumentResponse = Type.Object({
       }),
       amount: Dollars,
       unpaid: Type.String({ description: "Dollars that were due besides and could not be had, exactly" }),
+      machine_id: Type.Union([Type.Integer(), Type.Null()]),
+      hardware: Type.Union([Type.String(), Type.Null()], {
+        description: "What was rented, such as 2× RTX 4090, or the size of a volume",
+      }),
+      label: Type.Union([Type.String(), Type.Null()]),
+      is_late: Type.Boolean({
+        description: "It happened in an earlier month, and was charged after the invoice of that month",
+      }),
     }),
   ),
   net: Dollars,
-  tax: Type.Object({ percent: Type.String(), amount: Dollars, note: Type.String() }),
+  tax: Type.Object({
+    percent: Type.String(),
+    amount: Dollars,
+    note: Type.String(),
+    name: Type.String(),
+    country: Type.String({ description: "The customer's, two letters; empty when it is not known" }),
+    is_reverse_charge: Type.Boolean({ description: "The customer is liable for the tax" }),
+  }),
   balance: Type.Object({
     opening: Dollars,
     entries: Type.Array(Type.Object({ label: Type.String(), amount: Dollars })),

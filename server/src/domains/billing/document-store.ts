@@ -1,4 +1,5 @@
 import { sql } from "kysely";
+import { canonical } from "../../base/facts.ts";
 import { asId, type UserId } from "../../base/ids.ts";
 import { invariant } from "../../base/invariant.ts";
 import type { Reader, Tx } from "../../db/transaction.ts";
@@ -122,6 +123,12 @@ export type DocumentClock = {
   readonly doneUserId: number;
 };
 
+/** The first month whose invoices have the usage that happened in it (edition 2); undefined for all months. */
+export async function readUsageByMonthFrom(db: Reader): Promise<Date | undefined> {
+  const row = await db.selectFrom("invoice_document_clock").select("usage_by_month_from_at").executeTakeFirstOrThrow();
+  return row.usage_by_month_from_at ?? undefined;
+}
+
 export async function readDocumentClock(db: Reader): Promise<DocumentClock> {
   const row = await db
     .selectFrom("invoice_document_clock")
@@ -207,6 +214,13 @@ export async function insertDocument(
       content: JSON.stringify(content),
     })
     .execute();
+  const said = { user: userId, sequence: `${prefix}${year}`, row: tx.digest(documentText(document)) };
+  tx.noteFact({ kind: "invoice", subject: number, content: said });
+}
+
+/** Everything that an invoice says, for the digest in its fact. */
+export function documentText({ number, userId, from, until, issuedAt, content }: InvoiceDocument): string {
+  return canonical([number, userId, from, until, issuedAt, JSON.parse(JSON.stringify(content))]);
 }
 
 /** The last invoice of a user before a month. */

@@ -3,8 +3,9 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { asId, type InstanceId } from "../../base/ids.ts";
 import { nanos, roundHalfUp } from "../../base/money.ts";
-import { centsText, makeContent, openingOf, type DocumentFacts } from "./document.ts";
+import { makeContent, openingOf, type DocumentFacts } from "./document.ts";
 import { UNNAMED_SELLER } from "./seller.ts";
+import { centsText } from "./sheet.ts";
 
 const CENT = 10_000_000n;
 const amounts = fc.bigInt({ min: 0n, max: 10n ** 13n });
@@ -16,7 +17,7 @@ const facts: fc.Arbitrary<DocumentFacts> = fc
     }),
     moved: fc.array(
       fc.record({
-        code: fc.constantFrom("payment", "credit_granted", "credit_transfer", "host_credit", "fee"),
+        code: fc.constantFrom("payment", "credit_granted", "credit_transfer", "host_credit"),
         direction: fc.constantFrom("in", "out"),
         amount: amounts,
       }),
@@ -24,12 +25,22 @@ const facts: fc.Arbitrary<DocumentFacts> = fc
     ),
     closingNanos: fc.bigInt({ min: -(10n ** 12n), max: 10n ** 15n }),
     taxPpm: fc.integer({ min: 0, max: 500_000 }),
+    // What early ends took; it is among the movements, too.
+    fee: amounts,
+    returned: amounts,
+    discount: amounts,
   })
-  .map(({ used, moved, closingNanos, taxPpm }) => ({
+  .map(({ used, moved, closingNanos, taxPpm, fee, returned, discount }) => ({
     seller: { ...UNNAMED_SELLER, taxPpm },
     userId: 7,
     user: undefined,
     names: new Map(),
+    volumeNames: new Map(),
+    gpuModels: new Map(),
+    earlyEnds: [
+      { code: "fee", instanceId: asId<InstanceId>(1), from: new Date(1), to: new Date(1), amount: nanos(fee) },
+      { code: "discount_returned", instanceId: undefined, from: new Date(1), to: new Date(1), amount: nanos(returned) },
+    ],
     sums: used.map(({ amount, unpaid, quantity }, index) => ({
       instanceId: asId<InstanceId>(index + 1),
       volumeId: undefined,
@@ -44,8 +55,14 @@ const facts: fc.Arbitrary<DocumentFacts> = fc
       lowestPrice: nanos(1n),
       highestPrice: nanos(2n),
       highestDiscountPpm: 0,
+      discount: index === 0 ? discount : 0n,
+      isLate: index === 1,
     })),
-    movements: moved.map(({ code, direction, amount }) => ({ code, direction, amount: nanos(amount) })),
+    movements: [
+      ...moved.map(({ code, direction, amount }) => ({ code, direction, amount: nanos(amount) })),
+      { code: "fee", direction: "out", amount: nanos(fee) },
+      { code: "refund", direction: "out", amount: nanos(returned) },
+    ],
     closingNanos,
   }));
 
@@ -53,9 +70,10 @@ const addUp = (cents: readonly number[]) => cents.reduce((sum, one) => sum + one
 
 test("whatever happened in a month, all that its invoice shows adds up in whole cents", () => {
   fc.assert(
-    fc.property(facts, (given) => {
-      const { lines, net_cents: net, tax, total_cents: total, balance } = makeContent(given);
-      const used = given.sums.reduce((sum, { amount }) => sum + amount, 0n);
+    fc.property(facts, fc.constantFrom(1, 2), (given, edition) => {
+      const { lines, net_cents: net, tax, total_cents: total, balance } = makeContent(given, edition);
+      const ended = edition === 1 ? [] : given.earlyEnds;
+      const used = [...given.sums, ...ended].reduce((sum, { amount }) => sum + amount, 0n);
       assert.equal(BigInt(total) * CENT, roundHalfUp(used, CENT));
       assert.equal(addUp(lines.map((line) => line.amount_cents)), total);
       assert.equal(net + tax.amount_cents, total);
@@ -72,9 +90,9 @@ test("whatever happened in a month, all that its invoice shows adds up in whole 
 test("the next invoice shows as its opening balance what this one shows at its end", () => {
   fc.assert(
     fc.property(facts, facts, (first, second) => {
-      const ended = makeContent(first).balance;
+      const ended = makeContent(first, 1).balance;
       const shift = first.closingNanos - openingOf(second);
-      const next = makeContent({ ...second, closingNanos: second.closingNanos + shift }).balance;
+      const next = makeContent({ ...second, closingNanos: second.closingNanos + shift }, 2).balance;
       assert.equal(next.opening_nanos, ended.closing_nanos);
       assert.equal(next.opening_cents, ended.closing_cents);
     }),

@@ -1,43 +1,31 @@
-import { formatDollars, roundHalfUp, roundToSum } from "../../base/money.ts";
+import { formatDollars, nanos, roundHalfUp, roundToSum } from "../../base/money.ts";
 import type { User } from "../accounts/index.ts";
-import type { InstanceName } from "../instances/index.ts";
-import type { MovementSum } from "../ledger/index.ts";
-import type { ChargeComponent, ChargeSum } from "../metering/index.ts";
-import { measured, rateOf } from "./quantity.ts";
+import type { EarlyEnd, MovementSum } from "../ledger/index.ts";
+import type { ChargeSum } from "../metering/index.ts";
+import { makeLines, type DocumentLine, type Edition, type LineFacts } from "./document-lines.ts";
+import { buyerOf, sellerParty, type AccountParty, type Party } from "./party.ts";
 import type { Seller } from "./seller.ts";
-
-export type DocumentLine = {
-  /** instance-5 or volume-7. */
-  readonly source: string;
-  readonly component: ChargeComponent;
-  readonly description: string;
-  readonly from_ms: number;
-  readonly to_ms: number;
-  readonly quantity: number;
-  readonly unit: string;
-  /** Dollars per unit, as decimal text. */
-  readonly rate: string;
-  /** Whether the price changed, was discounted, or could not be paid in full. */
-  readonly is_rate_average: boolean;
-  readonly amount_cents: number;
-  /** Dollars that were due besides and could not be had, exactly. */
-  readonly unpaid: string;
-};
-
-type Party = {
-  readonly name: string;
-  readonly address: readonly string[];
-  readonly tax_id: string;
-};
+import { taxFor, taxWithin } from "./tax.ts";
 
 /** What an invoice says, for ever. Amounts are whole cents: what is shown adds up as it is shown. */
 export type DocumentContent = {
+  /** Undefined for 1. */
+  readonly edition?: Edition;
   readonly seller: Party;
-  readonly buyer: Party & { readonly user_id: number; readonly email: string };
+  readonly buyer: AccountParty;
   readonly currency: "USD";
   readonly lines: readonly DocumentLine[];
   readonly net_cents: number;
-  readonly tax: { readonly percent: string; readonly amount_cents: number; readonly note: string };
+  readonly tax: {
+    readonly percent: string;
+    readonly amount_cents: number;
+    readonly note: string;
+    /** What the customer's country calls it. Undefined on invoices of before there was a table. */
+    readonly name?: string;
+    /** The country whose tax it is; empty when the customer did not say. */
+    readonly country?: string;
+    readonly is_reverse_charge?: boolean;
+  };
   /** With tax: what the lines add up to, and what was paid from credit. */
   readonly total_cents: number;
   readonly balance: {
@@ -54,20 +42,17 @@ export type DocumentContent = {
 };
 
 /** Everything that an invoice is made of. */
-export type DocumentFacts = {
+export type DocumentFacts = LineFacts & {
   readonly seller: Seller;
   readonly userId: number;
   /** Undefined for an account that was deleted since. */
   readonly user: User | undefined;
-  readonly names: ReadonlyMap<number, InstanceName>;
-  readonly sums: readonly ChargeSum[];
   readonly movements: readonly MovementSum[];
   /** Credit and deposits together, at the end of the month. */
   readonly closingNanos: bigint;
 };
 
 const NANOS_PER_CENT = 10_000_000n;
-const PPM = 1_000_000n;
 
 /** What the balance was when the month began: it follows from what it was at its end. */
 export function openingOf({ sums, movements, closingNanos }: DocumentFacts): bigint {
@@ -75,25 +60,36 @@ export function openingOf({ sums, movements, closingNanos }: DocumentFacts): big
   return closingNanos - moved + usageOf(sums);
 }
 
-export function makeContent(facts: DocumentFacts): DocumentContent {
-  const { seller, sums } = facts;
+export function makeContent(facts: DocumentFacts, edition: Edition): DocumentContent {
+  const { seller, user } = facts;
+  const tax = taxFor(seller, { country: user?.billing.country ?? "", taxId: user?.billing.taxinfo ?? "" });
+  const lines = makeLines(facts, edition);
   const amounts = roundToSum(
-    sums.map((sum) => sum.amount),
+    lines.map((line) => line.amount),
     NANOS_PER_CENT,
   );
   const totalCents = amounts.reduce((sum, amount) => sum + amount, 0n) / NANOS_PER_CENT;
-  // Half a cent goes up, as everywhere.
-  const taxPpm = BigInt(seller.taxPpm);
-  const taxCents = (2n * totalCents * taxPpm + PPM + taxPpm) / (2n * (PPM + taxPpm));
+  const taxCents = taxWithin(Number(totalCents), tax.ppm);
   return {
-    seller: { name: seller.name, address: seller.address, tax_id: seller.taxId },
-    buyer: buyerOf(facts),
+    ...(edition === 1 ? {} : { edition }),
+    seller: sellerParty(seller),
+    buyer: buyerOf(user, facts.userId),
     currency: "USD",
-    lines: sums.map((sum, index) => lineOf(sum, (amounts[index] ?? 0n) / NANOS_PER_CENT, facts)),
-    net_cents: Number(totalCents - taxCents),
-    tax: { percent: formatDollars(taxPpm * 100_000n), amount_cents: Number(taxCents), note: seller.taxNote },
+    lines: lines.map(({ amount: _, ...line }, index) => ({
+      ...line,
+      amount_cents: Number((amounts[index] ?? 0n) / NANOS_PER_CENT),
+    })),
+    net_cents: Number(totalCents) - taxCents,
+    tax: {
+      percent: formatDollars(BigInt(tax.ppm) * 100_000n),
+      amount_cents: taxCents,
+      note: tax.note,
+      name: tax.name,
+      country: tax.country,
+      is_reverse_charge: tax.isReverseCharge,
+    },
     total_cents: Number(totalCents),
-    balance: balanceOf(facts, totalCents),
+    balance: balanceOf(facts, edition === 1 ? facts.movements : withoutEarlyEnds(facts), totalCents),
   };
 }
 
@@ -105,42 +101,24 @@ function signed({ direction, amount }: MovementSum): bigint {
   return direction === "in" ? amount : -amount;
 }
 
-function lineOf(sum: ChargeSum, amountCents: bigint, { names }: DocumentFacts): DocumentLine {
-  const { component, instanceId, volumeId } = sum;
-  const { label, unit, quantity } = measured(component, sum.quantity);
-  const { rateNanos, isAverage } = rateOf(sum);
-  const name = instanceId === undefined ? undefined : names.get(instanceId)?.label;
-  const title = instanceId === undefined ? `Volume ${volumeId}` : `Instance ${instanceId}`;
-  return {
-    source: instanceId === undefined ? `volume-${volumeId}` : `instance-${instanceId}`,
-    component,
-    description: `${title}${name === undefined || name === "" ? "" : ` (${name})`}: ${label}`,
-    from_ms: sum.from.getTime(),
-    to_ms: sum.to.getTime(),
-    quantity,
-    unit,
-    rate: formatDollars(rateNanos),
-    is_rate_average: isAverage,
-    amount_cents: Number(amountCents),
-    unpaid: formatDollars(sum.unpaid),
-  };
+/** What moved besides the early ends that are lines of the invoice. */
+function withoutEarlyEnds({ movements, earlyEnds }: DocumentFacts): readonly MovementSum[] {
+  const taken = (code: EarlyEnd["code"]) =>
+    earlyEnds.reduce((sum, end) => (end.code === code ? sum + end.amount : sum), 0n);
+  return movements.flatMap((movement) => {
+    const { code, direction, amount } = movement;
+    if (direction === "in" || (code !== "fee" && code !== "refund")) return [movement];
+    const rest = amount - taken(code === "fee" ? "fee" : "discount_returned");
+    return rest === 0n ? [] : [{ ...movement, amount: nanos(rest) }];
+  });
 }
 
-function buyerOf({ user, userId }: DocumentFacts): DocumentContent["buyer"] {
-  if (user === undefined) return { user_id: userId, name: `Account ${userId}`, email: "", address: [], tax_id: "" };
-  const { fullname, username, email, billing } = user;
-  const town = [billing.zip, billing.city].filter((part) => part !== "").join(" ");
-  return {
-    user_id: userId,
-    name: fullname || username,
-    email,
-    address: [billing.line1, billing.line2, town, billing.country].filter((line) => line !== ""),
-    tax_id: billing.taxinfo,
-  };
-}
-
-function balanceOf(facts: DocumentFacts, usageCents: bigint): DocumentContent["balance"] {
-  const { movements, closingNanos } = facts;
+function balanceOf(
+  facts: DocumentFacts,
+  movements: readonly MovementSum[],
+  usageCents: bigint,
+): DocumentContent["balance"] {
+  const { closingNanos } = facts;
   const openingNanos = openingOf(facts);
   const cents = (amount: bigint) => roundHalfUp(amount, NANOS_PER_CENT) / NANOS_PER_CENT;
   const [opening, closing] = [cents(openingNanos), cents(closingNanos)];
@@ -174,6 +152,17 @@ function labelOf({ code, direction }: MovementSum): string {
       return direction === "in" ? "Credited by hosts" : "Credited to renters";
     case "write_off":
       return "Written off";
+    case "storage_owed":
+      return "Storage paid late";
+    case "taken_back":
+      // From others for a dispute of one's own, or again when it is over; taken for somebody's, or given back to others.
+      return direction === "in" ? "Moved to you because of disputes" : "Moved from you because of disputes";
+    case "earnings_taken_back":
+      return "Earnings taken back";
+    case "correction":
+      return direction === "in" ? "Corrections in your favour" : "Corrections charged";
+    case "grant_released":
+      return "Grants released";
     case "fee":
       return "Fees for early ends";
     case "prepay":
@@ -189,11 +178,4 @@ function labelOf({ code, direction }: MovementSum): string {
 /** `2026-000042`, after the seller's prefix. */
 export function numberOf(prefix: string, year: number, sequence: number): string {
   return `${prefix}${year}-${String(sequence).padStart(6, "0")}`;
-}
-
-/** Dollars and cents: `-1,234.50`. */
-export function centsText(cents: number): string {
-  const digits = String(Math.abs(cents)).padStart(3, "0");
-  const whole = digits.slice(0, -2).replace(/\B(?=(\d{3})+$)/g, ",");
-  return `${cents < 0 ? "-" : ""}${whole}.${digits.slice(-2)}`;
 }

@@ -13,7 +13,7 @@ import { withTransaction } from "../../db/transaction.ts";
 import { createTransferPoster, creditOf, depositOf, postTransfers, type TransferRequest } from "../ledger/index.ts";
 import { chargeDayLoop } from "../metering/index.ts";
 import { issueInvoices } from "./document-service.ts";
-import { billingRoutes, UNNAMED_SELLER, type Seller } from "./index.ts";
+import { billingRoutes, listWrongDocuments, UNNAMED_SELLER, type Seller } from "./index.ts";
 
 const { database, pool } = await testDatabase();
 let now = new Date("2026-01-15T12:00:00Z");
@@ -105,23 +105,24 @@ test("months are invoiced once each, when they are over, and what one ends with 
   ]);
   await postCharges(database, "2026-02-10T00:00:00Z", between, [{ amount: DOLLAR, paidFrom: "deposit" }]);
 
-  setClock("2026-02-01T00:30:00Z");
+  setClock("2026-02-02T06:30:00Z");
   assert.equal(await issue(), 0, "its last transactions may still be under way");
-  setClock("2026-02-01T02:00:00Z");
+  setClock("2026-02-02T08:00:00Z");
   const issued = await Promise.all([issue(), issue()]);
   assert.equal(issued[0] + issued[1], 1, "side by side they issue it once");
   assert.equal(await issue(), 0);
   assert.deepEqual(await numbersOf(renter), ["2026-000001"]);
   assert.deepEqual(await numbersOf(idle), []);
 
-  setClock("2026-05-01T00:00:00Z");
+  setClock("2026-05-03T00:00:00Z");
   assert.equal(await issue(), 1, "months without anything have none");
   assert.deepEqual(await numbersOf(renter), ["2026-000002", "2026-000001"]);
   const [second, first] = [await show(renter, "2026-000002"), await show(renter, "2026-000001")];
   assertAddsUp(first);
   assertAddsUp(second);
-  assert.deepEqual([first.total, first.balance.opening, first.balance.closing], [0.01, 0, 99.99]);
-  assert.deepEqual([second.total, second.balance.opening, second.balance.closing], [3, 99.99, 96.99]);
+  // The hour before midnight was charged at midnight.
+  assert.deepEqual([first.total, first.balance.opening, first.balance.closing], [2.01, 0, 97.99]);
+  assert.deepEqual([second.total, second.balance.opening, second.balance.closing], [1, 97.99, 96.99]);
   assert.deepEqual(first.balance.entries, [{ label: "Credit granted", amount: 100 }]);
   assert.deepEqual(second.balance.entries, [], "a deposit stays within what was prepaid");
   const { body } = await call("GET", "/api/v0/users/me/invoices/", { as: renter });
@@ -131,7 +132,7 @@ test("months are invoiced once each, when they are over, and what one ends with 
 test("numbers have no gaps within a year, whoever issues and whatever fails", async () => {
   const users = [await aCaller(database), await aCaller(database), await aCaller(database)];
   for (const user of users) await post("2026-05-03T00:00:00Z", [grantOf(user.id, DOLLAR)]);
-  setClock("2026-06-02T00:00:00Z");
+  setClock("2026-06-03T00:00:00Z");
   await pool.query(
     `create function fail_for_one() returns trigger language plpgsql as $$
      begin if new.user_id = ${users[1]?.id} then raise exception 'no paper'; end if; return new; end $$`,
@@ -153,7 +154,7 @@ test("numbers have no gaps within a year, whoever issues and whatever fails", as
     rows.map((_row, index) => index + 1),
   );
   await post("2026-12-03T00:00:00Z", [grantOf(users[0]?.id ?? asId(0), DOLLAR)]);
-  setClock("2027-01-02T00:00:00Z");
+  setClock("2027-01-03T00:00:00Z");
   await issue({ ...SELLER, numberPrefix: "NORD-" });
   assert.equal((await numbersOf(users[0] ?? (await aCaller(database))))[0], "NORD-2027-000001");
 });
@@ -161,7 +162,7 @@ test("numbers have no gaps within a year, whoever issues and whatever fails", as
 test("an invoice stays as it was issued, and the database refuses to change it", async () => {
   const renter = await aCaller(database);
   await post("2027-01-05T00:00:00Z", [grantOf(renter.id, DOLLAR)]);
-  setClock("2027-02-02T00:00:00Z");
+  setClock("2027-02-03T00:00:00Z");
   await issue();
   const [number = ""] = await numbersOf(renter);
   const before = await show(renter, number);
@@ -189,7 +190,7 @@ test("page, PDF, data, CSV and charges of a month agree to the cent", async () =
       { component: "disk", amount: 1_234_567n, volume: 4 },
     ]);
   }
-  setClock("2027-03-01T02:00:00Z");
+  setClock("2027-03-03T00:00:00Z");
   await chargeDayLoop({ database, clock }).run();
   assert.equal(await issue(), 1);
   const [number = ""] = await numbersOf(renter);
@@ -251,7 +252,7 @@ test("tax is in the price, and net and tax are the total", async () => {
   const host = await aCaller(database);
   await post("2027-03-03T00:00:00Z", [grantOf(renter.id, 500n * DOLLAR)]);
   await postCharges(database, "2027-03-04T00:00:00Z", { payer: renter.id, host: host.id }, [{ amount: 119n * DOLLAR }]);
-  setClock("2027-04-02T00:00:00Z");
+  setClock("2027-04-03T00:00:00Z");
   await issue();
   const shown = await show(renter, (await numbersOf(renter))[0] ?? "");
   assert.deepEqual([shown.net, shown.tax.amount, shown.tax.percent, shown.total], [100, 19, "19", 119]);
@@ -260,7 +261,7 @@ test("tax is in the price, and net and tax are the total", async () => {
 test("lists of invoices have pages, and what is malformed is named", async () => {
   const renter = await aCaller(database);
   for (const month of ["04", "05", "06"]) await post(`2027-${month}-03T00:00:00Z`, [grantOf(renter.id, DOLLAR)]);
-  setClock("2027-08-02T00:00:00Z");
+  setClock("2027-08-03T00:00:00Z");
   await issue();
   const numbers = await numbersOf(renter);
   assert.equal(numbers.length, 3);
@@ -288,7 +289,7 @@ test("lists of invoices have pages, and what is malformed is named", async () =>
 test("somebody else's invoice is as absent as one that never was", async () => {
   const [owner, stranger] = [await aCaller(database), await aCaller(database)];
   await post("2027-08-03T00:00:00Z", [grantOf(owner.id, DOLLAR)]);
-  setClock("2027-09-02T00:00:00Z");
+  setClock("2027-09-03T00:00:00Z");
   await issue();
   const [number = ""] = await numbersOf(owner);
   const narrow = await inTransaction(database, (tx) => aKey(tx, owner, { permissions: { api: { user_read: {} } } }));
@@ -303,4 +304,30 @@ test("somebody else's invoice is as absent as one that never was", async () => {
     assert.equal((await call("GET", path(number))).status, 401);
     assert.equal((await call("GET", path(number), { as: { secret: narrow.secret } })).status, 403);
   }
+});
+
+test("an invoice has the tax of its customer's country, and keeps it; reverse charge is said on page and PDF", async () => {
+  const [person, business, host] = [await aCaller(database), await aCaller(database), await aCaller(database)];
+  await pool.query("update users set billaddress_country = 'FR' where id = any($1)", [[person.id, business.id]]);
+  await pool.query("update users set taxinfo = 'FR12345678901' where id = $1", [business.id]);
+  for (const { id } of [person, business]) {
+    await post("2027-10-10T00:00:00Z", [grantOf(id, 500n * DOLLAR)]);
+    await postCharges(database, "2027-10-11T00:00:00Z", { payer: id, host: host.id }, [{ amount: 120n * DOLLAR }]);
+  }
+  const french = { ppm: 200_000, name: "TVA", note: "Paid in France.", isReverseCharged: true };
+  setClock("2027-11-03T00:00:00Z");
+  await issue({ ...SELLER, country: "DE", taxTable: new Map([["FR", french]]) });
+  await pool.query("update users set billaddress_country = 'DE' where id = any($1)", [[person.id, business.id]]);
+  const invoiceOf = async (user: TestCaller) => show(user, (await numbersOf(user))[0] ?? "");
+  const [paying, free] = [await invoiceOf(person), await invoiceOf(business)];
+  assert.deepEqual([paying.net, paying.tax.amount, paying.tax.percent, paying.total], [100, 20, "20", 120]);
+  assert.equal(paying.tax.note, "Paid in France.");
+  assert.deepEqual([free.net, free.tax.amount, free.total], [120, 0, 120]);
+  const url = `/api/v0/invoice_documents/${free.number}`;
+  const page = await call("GET", `${url}/page/`, { as: business });
+  const pdf = await call("GET", `${url}/pdf/`, { as: business });
+  for (const text of [page.text, (await readPdf(pdf.bytes)).join("\n")]) {
+    assert.ok(text.includes("TVA (reverse charge)") && text.includes("the recipient of the service is liable"), text);
+  }
+  assert.deepEqual((await listWrongDocuments(database.kysely, undefined)).wrong, []);
 });

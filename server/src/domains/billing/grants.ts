@@ -11,6 +11,8 @@ export type CreditGrant = {
   readonly amount: Nanos;
   /** One phrase for the user's invoice. */
   readonly reason: string;
+  /** How the user paid for it, such as a wire transfer; undefined for a gift, which has no receipt. */
+  readonly paidBy?: string | undefined;
   readonly actor: AuditActor;
 };
 
@@ -18,14 +20,18 @@ export type CreditGrant = {
  * Brings new money to a user's credit in the caller's transaction, which makes it safe to repeat. `conflict` when the
  * ledger could not count that much money.
  */
-export async function grantCredit(tx: Tx, { userId, amount, reason, actor }: CreditGrant): Promise<TransferId> {
+export async function grantCredit(tx: Tx, { userId, amount, reason, paidBy, actor }: CreditGrant): Promise<TransferId> {
   const outcome = await postTransfer(tx, {
     key: `credit_granted:${randomUUID()}`,
     debit: ISSUANCE,
     credit: creditOf(userId),
     amount,
     code: "credit_granted",
-    cause: { actor_id: actor.userId, ...(actor.apiKeyId === undefined ? {} : { api_key_id: actor.apiKeyId }) },
+    cause: {
+      actor_id: actor.userId,
+      ...(actor.apiKeyId === undefined ? {} : { api_key_id: actor.apiKeyId }),
+      ...(paidBy === undefined ? {} : { paid_by: paidBy }),
+    },
     description: reason,
   });
   if (outcome.kind === "posted") return outcome.transferId;

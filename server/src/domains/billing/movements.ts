@@ -11,6 +11,9 @@ export const CREDIT_CODES = [
   "payment_returned",
   "host_credit",
   "write_off",
+  "storage_owed",
+  "taken_back",
+  "correction",
 ] as const satisfies readonly MovementCode[];
 
 export const PAYOUT_SIDES: readonly MovementSide[] = [
@@ -24,16 +27,22 @@ export const FEE_SIDES: readonly MovementSide[] = [
   { code: "fee", account: "earnings", direction: "out" },
 ];
 
-/** What a host gave back of what it had earned, and what it moved to its own credit. */
+/** What a host gave back of what it had earned, what administrators booked, and what it moved to its own credit. */
 const EARNING_SIDES: readonly MovementSide[] = [
   { code: "host_credit", account: "earnings", direction: "out" },
+  { code: "taken_back", account: "earnings", direction: "out" },
+  { code: "taken_back", account: "earnings", direction: "in" },
+  { code: "earnings_taken_back", account: "earnings", direction: "out" },
+  { code: "correction", account: "earnings", direction: "in" },
+  { code: "correction", account: "earnings", direction: "out" },
   { code: "credit_transfer", account: "earnings", direction: "out" },
 ];
 
-/** What an early end takes from a deposit: it left the user's credit when that was prepaid. */
+/** What an early end, or the dispute of somebody else, takes from a deposit: it left the user's credit when that was prepaid. */
 const DEPOSIT_SIDES: readonly MovementSide[] = [
   { code: "fee", account: "deposit", direction: "out" },
   { code: "refund", account: "deposit", direction: "out" },
+  { code: "taken_back", account: "deposit", direction: "out" },
 ];
 
 export function bothWays(codes: readonly MovementCode[]): readonly MovementSide[] {
@@ -43,7 +52,7 @@ export function bothWays(codes: readonly MovementCode[]): readonly MovementSide[
   ]);
 }
 
-/** Every movement of a user's money, each seen once. */
+/** Every movement of a user's money, each seen once; but for released grants, which leave earnings and come back. */
 export const ALL_SIDES: readonly MovementSide[] = [
   ...bothWays(CREDIT_CODES),
   ...PAYOUT_SIDES,
@@ -62,12 +71,17 @@ export function typeOf({ code, accountKind }: Pick<Movement, "code" | "accountKi
     case "payment":
     case "host_credit":
     case "write_off":
+    case "storage_owed":
+    case "correction":
       return "credit";
     case "credit_transfer":
+    case "taken_back":
+    case "earnings_taken_back":
       return "transfer";
     case "payout":
     case "payout_returned":
     case "fee":
+    case "grant_released":
       return "payout";
     case "refund":
     case "payment_returned":
@@ -85,8 +99,13 @@ export function serviceOf(code: MovementCode): string {
     case "credit_granted":
     case "host_credit":
     case "write_off":
+    case "correction":
       return "credit";
+    case "storage_owed":
+      return "storage";
     case "credit_transfer":
+    case "taken_back":
+    case "earnings_taken_back":
       return "transfer";
     case "prepay":
       return "instance_prepay";
@@ -97,6 +116,7 @@ export function serviceOf(code: MovementCode): string {
       return "refund";
     case "payout":
     case "payout_returned":
+    case "grant_released":
       return "payout";
     case "fee":
       return "fee";

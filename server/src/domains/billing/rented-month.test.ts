@@ -11,6 +11,17 @@ import { parseDollars, roundHalfUp } from "../../base/money.ts";
 
 const CENT = 10_000_000n;
 
+type Line = {
+  readonly type: string;
+  readonly description: string;
+  readonly amount: number;
+  readonly start: number;
+  readonly end: number;
+  readonly machine_id: number | null;
+  readonly hardware: string | null;
+  readonly label: string | null;
+};
+
 type Listed = {
   readonly type: string;
   readonly amount: number;
@@ -54,10 +65,13 @@ test("what ran is charged, named by its label, and on the invoice of its month",
   const exact = parseDollars(charges.total_amount) ?? 0n;
   assert.ok(exact > 0n);
   assert.equal(BigInt(Math.round(invoice.total * 100)), roundHalfUp(exact, CENT) / CENT);
-  assert.ok(invoice.lines.every((line: { description: string }) => line.description.includes("(train)")));
+  for (const { description, machine_id: machineId, hardware, label } of invoice.lines as readonly Line[]) {
+    assert.match(description, new RegExp(`^Instance ${id} \\(train\\), 1× .+ on machine ${host.machineId}: `));
+    assert.deepEqual([machineId, hardware?.startsWith("1× "), label], [host.machineId, true, "train"]);
+  }
 });
 
-test("a discount that an early end gives back is on the invoice, and the first one opens with nothing", async (t) => {
+test("discounts, the discount that an early end gives back and its fee are lines inside the total of the invoice", async (t) => {
   const world = await testApp(t);
   const [host, user] = [await listedHost(world, { days: 90 }), await world.caller({ dollars: 0 })];
   const admin = await aCaller(world.env.database, { isAdmin: true });
@@ -76,10 +90,22 @@ test("a discount that an early end gives back is on the invoice, and the first o
   await world.runLoop("issue-invoices");
   const list = (await world.call({ url: "/api/v0/invoice_documents/", secret: user.secret })).body;
   const url = `/api/v0/invoice_documents/${list.results.at(-1).number}/`;
-  const { balance } = (await world.call({ url, secret: user.secret })).body;
+  const { balance, lines, total } = (await world.call({ url, secret: user.secret })).body;
   assert.equal(balance.opening, 0);
-  const labels = balance.entries.map(({ label }: { label: string }) => label);
-  assert.deepEqual(labels.toSorted(), ["Credit granted", "Discounts given back", "Fees for early ends"]);
+  assert.deepEqual(
+    balance.entries.map(({ label }: { label: string }) => label),
+    ["Credit granted"],
+  );
+  const typed = (wanted: string): Line => lines.find(({ type }: Line) => type === wanted);
+  const cents = (wanted: string) => BigInt(Math.round(typed(wanted).amount * 100));
+  const all: bigint = lines.reduce((sum: bigint, { amount }: Line) => sum + BigInt(Math.round(amount * 100)), 0n);
+  assert.equal(all, BigInt(Math.round(total * 100)), "the lines are the total, fees and discounts included");
+  const paid = await world.env.pool.query<{ amount: string }>(
+    "select sum(amount_nanos)::text as amount from charge_lines where payer_id = $1 and component = 'gpu'",
+    [user.id],
+  );
+  const differs = cents("gpu") + cents("discount") - BigInt(paid.rows[0]?.amount ?? 0) / CENT;
+  assert.ok(cents("discount") < 0n && differs >= -1n && differs <= 1n, "the list price less the discount was paid");
 
   const filters = JSON.stringify({ when: { gte: 0, lte: world.clock.now().getTime() / 1000 } });
   const path = `/api/v1/invoices/?select_filters=${encodeURIComponent(filters)}&limit=500`;
@@ -87,16 +113,15 @@ test("a discount that an early end gives back is on the invoice, and the first o
   const listed = (isWanted: (row: Listed) => boolean) =>
     rows.filter(isWanted).reduce((sum, { amount }) => sum + (parseDollars(amount) ?? 0n), 0n);
   const isTaken = ({ metadata }: Listed) => metadata.paid_from === "deposit";
-  const shown = (label: string): number =>
-    balance.entries.find((entry: { readonly label: string }) => entry.label === label).amount;
-  for (const [label, service] of [
-    ["Fees for early ends", "fee"],
-    ["Discounts given back", "refund"],
+  for (const [type, service] of [
+    ["fee", "fee"],
+    ["discount_returned", "refund"],
   ] as const) {
     const exact = listed((row) => isTaken(row) && row.metadata.service === service);
     assert.ok(exact < 0n);
-    const differs = exact / CENT - BigInt(Math.round(shown(label) * 100));
-    assert.ok(differs >= -1n && differs <= 1n, `${label}: ${exact} is on the invoice as ${shown(label)}`);
+    const off = exact / CENT + cents(type);
+    assert.ok(off >= -1n && off <= 1n, `${type}: ${exact} is on the invoice as ${typed(type).amount}`);
+    assert.match(typed(type).description, new RegExp(`^Instance ${id}, .+ on machine ${host.machineId}: `));
   }
   // Of what was set aside, each nano-dollar is in a list: charged, taken at the end, or given back.
   const sums = await world.env.pool.query<{ used: string }>(

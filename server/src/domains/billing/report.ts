@@ -51,8 +51,3 @@ export function parseFlag(name: string, text: string | undefined): boolean {
       throw invalid(name, `${name} must be true or false`);
   }
 }
-
-/** The first instant of the month (UTC) of `now`: since then the report's `current` counts. */
-export function monthStart(now: Date): Date {
-  return new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), 1));
-}

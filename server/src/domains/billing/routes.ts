@@ -6,6 +6,7 @@ import { findRoleIdentifier, findUserByEmailOrId, recordAudit, resolveUserId } f
 import { listInstanceNames } from "../instances/index.ts";
 import { balanceOf, findInCause, type TransferPoster } from "../ledger/index.ts";
 import { createRecipientFinder, parseAmount, REQUEST_DIGEST, transferCredit } from "./credit-transfer.ts";
+import { createBoundCheck } from "./movable.ts";
 import { createCapCheck } from "./key-caps.ts";
 import { transferRules } from "./transfer-rules.ts";
 import { grantCredit } from "./grants.ts";
@@ -21,6 +22,8 @@ import {
   SuccessResponse,
   TransferBody,
 } from "./schema.ts";
+import { accountDocumentRoutes } from "./account-documents/account-document-routes.ts";
+import { issuedRoutes } from "./account-documents/issued-routes.ts";
 import { chargeRoutes } from "./charge-routes.ts";
 import { documentRoutes } from "./document-routes.ts";
 import { exportRoutes } from "./export-routes.ts";
@@ -44,15 +47,20 @@ export function billingRoutes(scope: HttpScope, { poster, accruedOf }: BillingPo
   spendRoutes(scope);
   exportRoutes(scope);
   documentRoutes(scope);
+  accountDocumentRoutes(scope);
+  issuedRoutes(scope);
   contractNamesRoute(scope);
   grantRoute(scope);
 }
 
-function transferRoute({ app, database, repeatable }: HttpScope, poster: TransferPoster): void {
+function transferRoute({ app, database, clock, repeatable }: HttpScope, poster: TransferPoster): void {
   const ports = {
     poster,
     findRecipient: createRecipientFinder(database),
     refuseCapped: createCapCheck(database),
+    isBound: createBoundCheck(database, clock),
+    database,
+    clock,
     findRequest: (key: string) => findInCause(database.kysely, key, REQUEST_DIGEST),
     refuseTransfer: transferRules((teamId, personId) => findRoleIdentifier(database.kysely, teamId, personId)),
   };
@@ -69,6 +77,7 @@ function transferRoute({ app, database, repeatable }: HttpScope, poster: Transfe
       await transferCredit(ports, {
         identity: identityOf(request),
         ipAddress: request.ip,
+        requestId: request.id,
         sender: String(sender),
         recipient: String(recipient),
         amount: parseAmount(amount),
@@ -140,15 +149,15 @@ function grantRoute({ app, mutate }: HttpScope): void {
       },
     },
     (request) => {
-      const { email, user_id: id, amount, reason = "Credit granted" } = request.body;
+      const { email, user_id: id, amount, reason = "Credit granted", paid_by: paidBy } = request.body;
       const named = email ?? id;
       if (named === undefined) throw invalid("email", "email or user_id is required");
       const identity = identityOf(request);
       return mutate(request, async (tx) => {
         const user = await findUserByEmailOrId(tx.db, String(named));
         if (user === undefined) throw notFound("no_such_user", `There is no user ${named}.`);
-        await grantCredit(tx, { userId: user.id, amount: parseAmount(amount), reason, actor: identity });
-        const args = { user_id: user.id, amount };
+        await grantCredit(tx, { userId: user.id, amount: parseAmount(amount), reason, paidBy, actor: identity });
+        const args = { user_id: user.id, amount, ...(paidBy === undefined ? {} : { paid_by: paidBy }) };
         await recordAudit(tx, identity, { ipAddress: request.ip, action: "api.admin.credit", args });
         const { available } = await balanceOf(tx.db, user.id);
         return { success: true as const, id: user.id, email: user.email, credit: toDollars(available) };

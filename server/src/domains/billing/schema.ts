@@ -27,6 +27,13 @@ export const GrantBody = Type.Object({
   user_id: Type.Optional(Name("Id of the user, instead of the e-mail address")),
   amount: Dollars,
   reason: Type.Optional(Type.String({ maxLength: TEXT_MAX, description: "Shown on the user's invoice" })),
+  paid_by: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: TEXT_MAX,
+      description: "How the user paid for it outside of the provider, such as a wire transfer: the user gets a receipt",
+    }),
+  ),
 });
 export const GrantResponse = Type.Object({
   success: Type.Literal(true),

@@ -4,10 +4,12 @@ import type { Reader } from "../../db/transaction.ts";
 import { requireUser } from "../accounts/index.ts";
 import { balanceOf, listMovements, sumPrepaidMovements, type MovementSide } from "../ledger/index.ts";
 import { readFeeDue } from "../payments/index.ts";
-import { listDaySums, totalCharged } from "../metering/index.ts";
+import { listDaySums, listMonthPortions, totalCharged } from "../metering/index.ts";
 import { findLastDocument, readDocumentClock } from "./document-store.ts";
+import { cutOff } from "./document-usage.ts";
 import { bothWays, CREDIT_CODES, FEE_SIDES, PAYOUT_SIDES } from "./movements.ts";
-import { monthStart, type ReportPlan } from "./report.ts";
+import { monthStart } from "./month.ts";
+import type { ReportPlan } from "./report.ts";
 import type { InvoicesResponse } from "./schema.ts";
 import { viewFee, viewPayment, viewReport, viewUsage } from "./views.ts";
 
@@ -67,8 +69,11 @@ async function readCurrent(
   const from = new Date(Math.max(openMs, last?.until.getTime() ?? 0));
   const until = new Date(now.getTime() + 60_000);
   const isOpen = from < until;
-  const [charged, moved, accrued, { available }, feeDue] = await Promise.all([
+  const isInvoiced = last?.until.getTime() === from.getTime() && last.content.edition !== undefined;
+  const [charged, carried, moved, accrued, { available }, feeDue] = await Promise.all([
     isOpen ? totalCharged(db, { payerId: userId, from, until }) : { amount: ZERO },
+    // Charged since, and on the last invoice all the same: it happened in its month.
+    isInvoiced ? listMonthPortions(db, { payerId: userId, from, until: cutOff({ until: from }) }, from) : [],
     isOpen ? sumPrepaidMovements(db, userId, { from, until }) : [],
     accruedOf(db, now, userId),
     balanceOf(db, userId),
@@ -76,7 +81,7 @@ async function readCurrent(
   ]);
   const fees = moved.filter(({ code, direction }) => code === "fee" && direction === "out");
   return {
-    charges: nanos(charged.amount + accrued),
+    charges: nanos(carried.reduce((sum, { amount }) => sum - amount, charged.amount + accrued)),
     serviceFee: nanos(fees.reduce<bigint>((sum, { amount }) => sum + amount, feeDue.fee)),
     credit: available,
   };

@@ -162,7 +162,15 @@ test("a repetition has the first answer, whatever became of the key, the caller 
     () => pool.query("update users set email = $2 where id = $1", [namesake.id, recipient.email]),
     () =>
       inTransaction(database, (tx) =>
-        putCap(tx, { userId: sender.id, scope, period: "day", limit: nanos(NANOS_PER_DOLLAR), spent: ZERO }),
+        putCap(tx, {
+          userId: sender.id,
+          scope,
+          period: "day",
+          limit: nanos(NANOS_PER_DOLLAR),
+          spent: ZERO,
+          isCovered: true,
+          stoppedBy: tx.now,
+        }),
       ),
   ];
   for (const change of changes) {
@@ -255,6 +263,8 @@ test("a key with a cap gives no credit away, another key of the account does", a
       period: "day",
       limit: nanos(NANOS_PER_DOLLAR),
       spent: ZERO,
+      isCovered: true,
+      stoppedBy: tx.now,
     }),
   );
   const refused = await transfer({ ...sender, secret: limited.secret }, { recipient: recipient.email, amount: 0.5 });

@@ -13,7 +13,7 @@ const identity = (userId: UserId, memberId?: UserId): Identity => ({
   permissions: undefined,
   instanceId: undefined,
 });
-const recipient = (id: UserId, isTeam: boolean) => ({ id, isTeam, parentId: undefined });
+const recipient = (id: UserId, isTeam: boolean) => ({ id, isTeam, isProven: true, parentId: undefined });
 
 test("between two persons nothing is looked up, and with a team on one side no more than two roles", async () => {
   let lookupCount = 0;

@@ -1,4 +1,4 @@
-import { forbidden, invalid, type AppError } from "../../base/errors.ts";
+import { conflict, forbidden, invalid, type AppError } from "../../base/errors.ts";
 import type { Identity } from "../../base/identity.ts";
 import type { UserId } from "../../base/ids.ts";
 import type { Recipient } from "../accounts/index.ts";
@@ -29,6 +29,21 @@ export function transferRules(roleIn: RoleIn): RefuseTransfer {
     if (recipient.isTeam) return noSuchRecipient(text);
     return invalidRecipient("Credit of a team goes to its owner, or to a member of it.");
   };
+}
+
+/**
+ * Whom the sender means. An address that nobody has proven means nobody: anyone may claim it. Credit goes to such an account
+ * by its id, which the refusal names.
+ */
+export function chooseRecipient(found: readonly Recipient[], text: string): Recipient {
+  const [first] = found;
+  if (first === undefined) throw noSuchRecipient(text);
+  if (first.isProven || !text.includes("@")) return first;
+  const ids = found.map(({ id }) => id);
+  const claimants = ids.length === 1 ? `Account ${ids[0]} claims` : `Accounts ${ids.join(", ")} claim`;
+  const message = `${claimants} ${text.trim()}: not proven. Transfer to the id if you know whose account it is.`;
+  const recipients = ids.map((id) => ({ id, email_verified: false }));
+  throw conflict("recipient_not_proven", message, { extra: { field: "recipient", recipients } });
 }
 
 export function noSuchRecipient(text: string): AppError {

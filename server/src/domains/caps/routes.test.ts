@@ -54,7 +54,16 @@ test("limits on spending over HTTP", async (t) => {
   await t.test("a cap is set, shown, changed and removed, and is nobody else's", async () => {
     const cap = await setCap(world, user, { scope: "account", period: "day", limit: 5 });
     const midnight = Date.UTC(2026, 0, 2) / 1000;
-    const figures = { limit: 5, spent: 0, held: 0, left: 5, resets_at: midnight };
+    const holdsFrom = world.clock.now().getTime() / 1000;
+    const figures = {
+      limit: 5,
+      spent: 0,
+      held: 0,
+      left: 5,
+      holds_from: holdsFrom,
+      stops_at: null,
+      resets_at: midnight,
+    };
     assert.deepEqual(cap, { id: cap.id, scope: "account", scope_id: user.id, period: "day", ...figures });
     const same = await setCap(world, user, { scope: "account", scope_id: user.id, period: "day", limit: 7 });
     assert.deepEqual([same.id, same.limit], [cap.id, 7]);
@@ -276,21 +285,21 @@ test("a volume counts against the caps of its account and of the key that rented
   );
   const rentVolume = (secret: string) =>
     world.call({ method: "PUT", url: "/api/v0/volumes/", secret, body: { id: rows[0]?.id, size: 10, name: "v" } });
-  await setCap(world, user, { scope: "key", scope_id: key.keyId, period: "total", limit: 5 });
+  await setCap(world, user, { scope: "key", scope_id: key.keyId, period: "total", limit: 7 });
   assert.equal((await rentVolume(key.secret)).status, 200);
   await host.obey();
-  // A dollar an hour, of which the cap bears five.
+  // A dollar an hour, of which the cap bears seven.
   await pass(world, host, 8 * HOUR_MS);
   await world.env.pool.query("update volumes set settle_at = $1 where settle_at is not null", [world.clock.now()]);
   await world.runLoop("settle-volumes");
   const [cap] = await listCaps(world, user);
-  assert.deepEqual([cap.spent, cap.left], [5, 0]);
+  assert.deepEqual([cap.spent, cap.left], [7, 0]);
   const refused = await rentVolume(key.secret);
   assert.deepEqual([refused.status, refused.body.error], [400, "cap_reached"], refused.text);
   assert.equal((await rentVolume(user.secret)).status, 200);
   // Made anew, it counts the same.
   await world.call({ method: "DELETE", url: `/api/v0/caps/${cap.id}/`, secret: user.secret });
   const remade = await setCap(world, user, { scope: "key", scope_id: key.keyId, period: "day", limit: 9 });
-  assert.equal(remade.spent, 5);
+  assert.equal(remade.spent, 7);
   await world.assertBooks();
 });

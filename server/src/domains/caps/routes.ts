@@ -1,7 +1,9 @@
 import { identityOf, type HttpScope } from "../../http/server.ts";
+import { inSnapshot } from "../../db/transaction.ts";
+import { capsStopAt } from "../metering/index.ts";
 import { listCaps } from "../ledger/index.ts";
 import { CapAnswer, Caps, Done, IdParams, PutCapBody } from "./schema.ts";
-import { removeCap, setCap } from "./service.ts";
+import { removeCap, setCap, settleBeforeCap } from "./service.ts";
 import { viewCap } from "./views.ts";
 
 const TAGS = ["Caps"];
@@ -15,8 +17,12 @@ export function capRoutes({ app, database, clock, mutate }: HttpScope): void {
     },
     async (request) => {
       const now = clock.now();
-      const caps = await listCaps(database.kysely, identityOf(request).userId, now);
-      return { success: true as const, caps: caps.map((cap) => viewCap(cap, now)) };
+      const { userId } = identityOf(request);
+      const [caps, stops] = await inSnapshot(database, async (db) => {
+        const found = await listCaps(db, userId, now);
+        return [found, await capsStopAt(db, now, { userId, caps: found })] as const;
+      });
+      return { success: true as const, caps: caps.map((cap) => viewCap(cap, now, stops.get(cap.id))) };
     },
   );
   app.put(
@@ -30,11 +36,14 @@ export function capRoutes({ app, database, clock, mutate }: HttpScope): void {
         response: { 200: CapAnswer },
       },
     },
-    (request) =>
-      mutate(request, async (tx) => {
+    async (request) => {
+      await settleBeforeCap(database, clock, identityOf(request), request.body);
+      return mutate(request, async (tx) => {
         const cap = await setCap(tx, identityOf(request), request.body);
-        return { success: true as const, cap: viewCap(cap, tx.now) };
-      }),
+        const stops = await capsStopAt(tx.db, tx.now, { userId: cap.userId, caps: [cap] });
+        return { success: true as const, cap: viewCap(cap, tx.now, stops.get(cap.id)) };
+      });
+    },
   );
   app.delete(
     "/api/v0/caps/:id/",

@@ -22,6 +22,14 @@ const Cap = Type.Object({
   spent: Dollars("Dollars charged in the present period."),
   held: Dollars("Dollars set aside for what runs now."),
   left: Dollars("Dollars that can still be set aside; 0 when the limit is reached."),
+  holds_from: Type.Number({
+    description:
+      "From when on the limit holds, in seconds since the epoch. What was consumed before counts as spent and is charged in full, so spent may be above the limit. In the future while something runs that the limit does not bear: it is stopped before.",
+  }),
+  stops_at: Type.Union([Type.Number(), Type.Null()], {
+    description:
+      "About when what runs within this cap is stopped, in seconds since the epoch, if it goes on at the rate of now; null while nothing runs that costs anything.",
+  }),
   resets_at: Type.Union([Type.Number(), Type.Null()], {
     description: "When the next period begins, in seconds since the epoch; null for a total.",
   }),

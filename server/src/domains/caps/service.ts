@@ -3,6 +3,9 @@ import type { Identity } from "../../base/identity.ts";
 import { asId, type ApiKeyId, type EndpointGroupId, type LedgerCapId, type UserId } from "../../base/ids.ts";
 import { invariant, unreachable } from "../../base/invariant.ts";
 import { nanos, parseDollars } from "../../base/money.ts";
+import type { Clock } from "../../base/clock.ts";
+import type { Database } from "../../db/connect.ts";
+import { HOLD_SECONDS } from "../../base/stop-times.ts";
 import type { Reader, Tx } from "../../db/transaction.ts";
 import { hasApiKey, listKeyIdsEver } from "../accounts/index.ts";
 import { findInstanceOf } from "../instances/index.ts";
@@ -19,42 +22,66 @@ import {
   type Cap,
   type CapScope,
 } from "../ledger/index.ts";
-import { spentWithin } from "../metering/index.ts";
+import { SETTLED_AT_ONCE_MAX, settleVolumesWithin, settleWithin, spentWithin } from "../metering/index.ts";
 import { hasEndpointGroup } from "../serverless/index.ts";
 import type { PutCapBody } from "./schema.ts";
 
 const CAPS_MAX = 1000;
 
-/** Gives a scope of the caller's account a limit, or another one. What was spent in the present period counts. */
+/**
+ * Charges what the volumes of a scope have cost until now: a cap that changes next counts it. Volumes and instances lock
+ * accounts of different hosts, so they are settled in transactions of their own.
+ */
+export async function settleBeforeCap(
+  database: Database,
+  clock: Clock,
+  identity: Identity,
+  named: Pick<PutCapBody, "scope" | "scope_id">,
+): Promise<void> {
+  const { userId } = identity;
+  const scope = scopeNamed(identity, named);
+  await settleVolumesWithin(database, clock, { userId, scope, limit: SETTLED_AT_ONCE_MAX });
+}
+
+/**
+ * Gives a scope of the caller's account a limit, or another one. What was consumed within the scope is settled first, by
+ * the limit that held until now; the new limit bounds what is consumed from now on, or from when all that may run no more
+ * is stopped for certain. What was spent in the present period counts.
+ */
 export async function setCap(tx: Tx, identity: Identity, body: PutCapBody): Promise<Cap> {
   const { userId } = identity;
   const limit = parseDollars(body.limit);
   if (limit === undefined) throw invalid("limit", "limit must be a number of dollars");
   const scope = scopeNamed(identity, body);
+  refuseOwnKey(identity, scope);
+  const { isCovered } = await settleWithin(tx, { userId, scope });
   await lockCredit(tx, userId);
   const caps = await listCaps(tx.db, userId, tx.now);
   // What is limited already may be gone, and what it made still costs: a key that was deleted.
   if (!caps.some((cap) => cap.scope === scope)) await requireOwn(tx.db, userId, scope);
-  refuseOwnKey(identity, scope);
   const { period } = body;
   const isKnown = caps.some((cap) => cap.scope === scope && cap.period === period);
   if (!isKnown && caps.length >= CAPS_MAX) {
     throw invalid("scope", `An account may have at most ${CAPS_MAX} caps.`, "max_caps");
   }
   const spent = isKnown ? nanos(0n) : await spentWithin(tx.db, { userId, scope, from: startOf(period, tx.now) });
-  const id = await putCap(tx, { userId, scope, period, limit, spent });
+  const stoppedBy = new Date(tx.now.getTime() + HOLD_SECONDS * 1000);
+  const id = await putCap(tx, { userId, scope, period, limit, spent, isCovered, stoppedBy });
   const cap = await findCap(tx.db, userId, id, tx.now);
   invariant(cap !== undefined, "a cap that was put is there");
   return cap;
 }
 
+/** Removes a cap, after what was consumed within it is settled by its limit. */
 export async function removeCap(tx: Tx, identity: Identity, id: number): Promise<void> {
+  const { userId } = identity;
   const capId = asId<LedgerCapId>(id);
-  const cap = await findCap(tx.db, identity.userId, capId, tx.now);
+  const cap = await findCap(tx.db, userId, capId, tx.now);
   if (cap === undefined) throw noSuchCap(id);
   refuseOwnKey(identity, cap.scope);
-  await lockCredit(tx, identity.userId);
-  if (!(await deleteCap(tx, identity.userId, capId))) throw noSuchCap(id);
+  await settleWithin(tx, { userId, scope: cap.scope });
+  await lockCredit(tx, userId);
+  if (!(await deleteCap(tx, userId, capId))) throw noSuchCap(id);
 }
 
 /**

@@ -136,12 +136,12 @@ function insufficientForPrepaying(
   return new AppError("insufficient_to_prepay", "insufficient_credit", message, { extra });
 }
 
-function curveOf({ creditDiscountMaxPermille }: MachineDescription): DiscountCurve {
+export function curveOf({ creditDiscountMaxPermille }: MachineDescription): DiscountCurve {
   const most = Math.min(creditDiscountMaxPermille, DISCOUNT_MAX_PERMILLE);
   return (months) => discountPpm(months, most);
 }
 
-async function requireMachine({ db }: { readonly db: Reader }, { id, machineId }: Instance) {
+export async function requireMachine({ db }: { readonly db: Reader }, { id, machineId }: Instance) {
   const machine = (await describeMachines(db, [machineId])).get(machineId);
   invariant(machine !== undefined, `instance ${id} lost its machine`);
   return machine;

@@ -56,6 +56,21 @@ export async function listDeposits(
   );
 }
 
+/** The deposits of these users that are not closed, whether or not anything is left of them. */
+export async function listOpenDeposits(
+  db: Reader,
+  userIds: readonly UserId[],
+): Promise<readonly { readonly id: InstanceId; readonly userId: UserId }[]> {
+  const rows = await db
+    .selectFrom("deposits")
+    .select(["instance_id as id", "user_id as userId"])
+    .where("user_id", "=", sql<UserId>`any(${[...userIds]}::integer[])`)
+    .where("closed_at", "is", null)
+    .orderBy("instance_id")
+    .execute();
+  return rows;
+}
+
 /** Notes a payment into the deposit; the first one makes it. */
 export async function noteDeposit(
   tx: Tx,

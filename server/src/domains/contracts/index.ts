@@ -1,3 +1,4 @@
+export { lockDeposits, shrinkDeposits, type LockedDeposit } from "./shrink-service.ts";
 export { noteUses } from "./deposit-service.ts";
 export { listDeposits, type Deposit } from "./deposit-store.ts";
 export { contractLoops } from "./loops.ts";

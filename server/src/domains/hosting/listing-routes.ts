@@ -1,4 +1,5 @@
 import { epochSeconds } from "../../base/clock.ts";
+import type { Sealer } from "../../base/seal.ts";
 import { identityOf, type HttpScope } from "../../http/server.ts";
 import { removeDefaultJob, setDefaultJob } from "./job-service.ts";
 import { readPrice } from "./listing.ts";
@@ -19,12 +20,12 @@ import {
 import { viewJob } from "./views.ts";
 
 /** What a host offers a machine for, and what it runs there while nobody rents it. */
-export function listingRoutes(scope: HttpScope): void {
+export function listingRoutes(scope: HttpScope, sealer: Sealer): void {
   listRoute(scope);
   unlistRoute(scope);
   minBidRoute(scope);
   defragmentRoute(scope);
-  jobRoutes(scope);
+  jobRoutes(scope, sealer);
 }
 
 function listRoute(scope: HttpScope): void {
@@ -127,7 +128,7 @@ function defragmentRoute(scope: HttpScope): void {
   );
 }
 
-function jobRoutes(scope: HttpScope): void {
+function jobRoutes(scope: HttpScope, sealer: Sealer): void {
   const { app } = scope;
   const change = audited(scope);
   app.put(
@@ -152,7 +153,7 @@ function jobRoutes(scope: HttpScope): void {
           priceInetUpNanosPerGb: readPrice(prices.price_inetu ?? 0, "price_inetu"),
           priceInetDownNanosPerGb: readPrice(prices.price_inetd ?? 0, "price_inetd"),
         };
-        const id = await setDefaultJob(tx, { hostId, machineId }, job);
+        const id = await setDefaultJob(tx, { hostId, machineId }, job, sealer);
         return { ...SUCCESS, machine_id: id, user_id: hostId, you_sent: viewJob(job) };
       });
     },

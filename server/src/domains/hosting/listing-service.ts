@@ -12,6 +12,7 @@ import {
   listRollingMachines,
   listScheduledMachines,
   lockMachines,
+  readPriceCeilings,
   rollListingEnds,
   setMinBid,
   unlistMachine,
@@ -20,7 +21,7 @@ import {
 import { extendRentals, followTerms, reschedule, type Actor } from "../instances/index.ts";
 import { freeDiskBytes, listLiveOffers, refreshOffers } from "../market/index.ts";
 import { extendLocalVolumes, listSpaceWith, moveSpaceEnd, unlistSpaceOf } from "../volumes/index.ts";
-import { isExtendedBy, planTerms, readPrice, type ListingRequest } from "./listing.ts";
+import { isExtendedBy, planTerms, readPrice, readVolumePrice, type ListingRequest } from "./listing.ts";
 import { lockOwnMachine, noSuchMachine, notAuthorized, toMachineId, type HostRequest } from "./own-machine.ts";
 
 /** What became of the contracts on a machine that was listed anew. */
@@ -41,12 +42,13 @@ export async function listMachine(tx: Tx, request: HostRequest, listing: Listing
   const { id, hostId, terms: current } = await lockOwnMachine(tx, request, notAuthorized);
   const machine = (await listScheduledMachines(tx.db, [id])).get(id);
   invariant(machine !== undefined, `machine ${id} went although it was locked`);
-  const terms = planTerms(listing, current, { deviceCount: machine.presentCount, now: tx.now });
+  const ceilings = await readPriceCeilings(tx.db);
+  const terms = planTerms(listing, current, { deviceCount: machine.presentCount, now: tx.now, ceilings });
   await listMachineUnder(tx, id, terms);
   await listSpaceWith(tx, {
     machineId: id,
     sizeGb: listing.vol_size,
-    priceNanosPerGbMonth: listing.vol_price === undefined ? undefined : readPrice(listing.vol_price, "vol_price"),
+    priceNanosPerGbMonth: listing.vol_price === undefined ? undefined : readVolumePrice(listing.vol_price, ceilings),
     defaultPriceNanosPerGbMonth: terms.priceDiskNanosPerGbMonth,
     capacityBytes: BigInt(machine.facts.disk_bytes),
     freeBytes: freeDiskBytes({ machine }),

@@ -24,8 +24,10 @@ const terms = (overrides: Partial<Terms> = {}): Terms => ({
   ...overrides,
 });
 
+const CEILINGS = { trafficNanosPerGb: nanos(150_000_000n), storageNanosPerGbMonth: nanos(1_000_000_000n) };
+
 const plan = (request: ListingRequest, current = terms(), deviceCount = 4) =>
-  planTerms(request, current, { deviceCount, now: NOW });
+  planTerms(request, current, { deviceCount, now: NOW, ceilings: CEILINGS });
 
 function fieldOf(run: () => unknown): unknown {
   try {
@@ -65,7 +67,7 @@ test("whatever is asked for, the terms are ones that can be kept, or a field tha
     fc.property(REQUEST, fc.integer({ min: 0, max: 16 }), (request, deviceCount) => {
       let planned: Terms;
       try {
-        planned = planTerms(request, terms(), { deviceCount, now: NOW });
+        planned = planTerms(request, terms(), { deviceCount, now: NOW, ceilings: CEILINGS });
       } catch (error) {
         assert.ok(error instanceof AppError && error.kind === "invalid", String(error));
         assert.ok(Object.hasOwn(request, String(error.extra["field"])), `${String(error.extra["field"])} was not sent`);

@@ -2,6 +2,7 @@ import { invalid } from "../../base/errors.ts";
 import { parseDollars, type Nanos } from "../../base/money.ts";
 import { GB_PRICE_DOLLARS_MAX, HOUR_PRICE_DOLLARS_MAX } from "../../base/price-limits.ts";
 import type { EndingRental } from "../contracts/index.ts";
+import { refuseDearStorage, refuseDearTraffic, type PriceCeilings } from "../../base/price-ceilings.ts";
 import type { Terms } from "../hosts/index.ts";
 
 /** What a host says when it lists a machine. What it leaves out stays as it is. Dollars and GB, as on the wire. */
@@ -34,12 +35,10 @@ const UNIT_SECONDS: Readonly<Record<string, number>> = {
   year: 365 * DAY_S,
 };
 
+export type TermsLimits = { readonly deviceCount: number; readonly now: Date; readonly ceilings: PriceCeilings };
+
 /** The terms that a request leads to; throws `invalid` naming the field that cannot be. */
-export function planTerms(
-  request: ListingRequest,
-  current: Terms,
-  { deviceCount, now }: { readonly deviceCount: number; readonly now: Date },
-): Terms {
+export function planTerms(request: ListingRequest, current: Terms, { deviceCount, now, ceilings }: TermsLimits): Terms {
   if (request.vol_size === 0 && request.vol_price !== undefined) {
     throw invalid("vol_price", "vol_price makes no sense with a vol_size of 0, which lists no volume");
   }
@@ -47,6 +46,14 @@ export function planTerms(
     const dollars = request[field];
     return dollars === undefined ? kept : readPrice(Number(dollars), field);
   };
+  // What was kept from before a ceiling was lowered comes down to it without a word.
+  const traffic = (field: keyof ListingRequest, kept: Nanos) => {
+    const asked = price(field, least(kept, ceilings.trafficNanosPerGb));
+    refuseDearTraffic(field, asked, ceilings);
+    return asked;
+  };
+  const storage = price("price_disk", least(current.priceDiskNanosPerGbMonth, ceilings.storageNanosPerGbMonth));
+  refuseDearStorage("price_disk", storage, ceilings);
   const priceDeviceNanosPerHour = price("price_gpu", current.priceDeviceNanosPerHour);
   return {
     priceDeviceNanosPerHour,
@@ -55,9 +62,9 @@ export function planTerms(
       current.priceMinBidNanosPerHour,
       priceDeviceNanosPerHour,
     ),
-    priceDiskNanosPerGbMonth: price("price_disk", current.priceDiskNanosPerGbMonth),
-    priceInetUpNanosPerGb: price("price_inetu", current.priceInetUpNanosPerGb),
-    priceInetDownNanosPerGb: price("price_inetd", current.priceInetDownNanosPerGb),
+    priceDiskNanosPerGbMonth: storage,
+    priceInetUpNanosPerGb: traffic("price_inetu", current.priceInetUpNanosPerGb),
+    priceInetDownNanosPerGb: traffic("price_inetd", current.priceInetDownNanosPerGb),
     minChunk: planChunk(request.min_chunk, current.minChunk, deviceCount),
     creditDiscountMaxPermille:
       request.credit_discount_max === undefined
@@ -65,6 +72,17 @@ export function planTerms(
         : readDiscount(request.credit_discount_max),
     ...planEnd(request, current, now),
   };
+}
+
+function least(one: Nanos, other: Nanos): Nanos {
+  return one < other ? one : other;
+}
+
+/** The price of a volume listing; throws `invalid` naming the field when it cannot be, or is above the ceiling. */
+export function readVolumePrice(dollars: number, ceilings: PriceCeilings): Nanos {
+  const price = readPrice(dollars, "vol_price");
+  refuseDearStorage("vol_price", price, ceilings);
+  return price;
 }
 
 /** The nano-dollars of a price; throws `invalid` naming the field. */

@@ -1,4 +1,5 @@
 import type { MachineId, UserId } from "../../base/ids.ts";
+import type { Sealer } from "../../base/seal.ts";
 import type { Reader } from "../../db/transaction.ts";
 import {
   listDeviceProblems,
@@ -39,7 +40,7 @@ export type ShownMachine = {
 export async function showMachines(
   db: Reader,
   hostId: UserId,
-  { now, only }: { readonly now: Date; readonly only?: MachineId },
+  { now, only, sealer }: { readonly now: Date; readonly only?: MachineId; readonly sealer: Sealer },
 ): Promise<readonly ShownMachine[]> {
   const all = await listHosted(db, only === undefined ? { hostId } : { ids: [only] });
   const own = all.filter((machine) => machine.hostId === hostId);
@@ -51,7 +52,7 @@ export async function showMachines(
   const maintenances = Map.groupBy(await listMaintenances(db, ids, now), (one) => one.machineId);
   const [spaces, jobs, reports] = [
     await listSpaceOf(db, ids),
-    await listDefaultJobs(db, ids),
+    await listDefaultJobs(db, ids, sealer),
     await countReports(db, ids),
   ];
   const problems = await listDeviceProblems(db, ids);

@@ -7,7 +7,7 @@ import { inTransaction, type TestCaller } from "../../../../test/support/fixture
 import { listMachine, machineRecord, ofMachine } from "../../../../test/support/hosting.ts";
 import { destroy, rentAndRun } from "../../../../test/support/rentals.ts";
 import { parseDollars } from "../../base/money.ts";
-import { setFeeRate } from "../payments/index.ts";
+import { setEarningsRules, setFeeRate } from "../payments/index.ts";
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -96,7 +96,11 @@ test("what a host sees as earned, as the fee and as what is left is what the pay
   const world = await testApp(t);
   const [owner, renter] = [await world.caller({ dollars: 0 }), await world.caller({ dollars: 1000 })];
   const host = await listedHost(world, { dollarsPerHour: 1 }, { owner });
-  await inTransaction(world.env.database, (tx) => setFeeRate(tx, { feePpm: 150_000 }));
+  await inTransaction(world.env.database, async (tx) => {
+    await setFeeRate(tx, { feePpm: 150_000 });
+    // The renter pays with granted credit.
+    await setEarningsRules(tx, { grantedAfterDays: 0, cardHoldDays: 14 });
+  });
   await world.runLoop("invoice-earnings");
   const id = await rentAndRun(world, renter, host);
   const seen = async () => {

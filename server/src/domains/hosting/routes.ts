@@ -1,4 +1,5 @@
 import { epochSeconds } from "../../base/clock.ts";
+import type { Sealer } from "../../base/seal.ts";
 import { identityOf, type HttpScope } from "../../http/server.ts";
 import { requireUser, resolveUserId } from "../accounts/index.ts";
 import { balanceOf, sumEarningsOf } from "../ledger/index.ts";
@@ -38,16 +39,16 @@ import {
 import { viewEarnings, viewMachine, viewMaintenance, viewReport } from "./views.ts";
 
 /** The hosts' side of their machines (operations.md §10), and what renters see and say of it. */
-export function hostingRoutes(scope: HttpScope): void {
-  readingRoutes(scope);
-  listingRoutes(scope);
+export function hostingRoutes(scope: HttpScope, { sealer }: { readonly sealer: Sealer }): void {
+  readingRoutes(scope, sealer);
+  listingRoutes(scope, sealer);
   maintenanceRoutes(scope);
   upkeepRoutes(scope);
   reportRoutes(scope);
   earningsRoute(scope);
 }
 
-function readingRoutes({ app, database, clock }: HttpScope): void {
+function readingRoutes({ app, database, clock }: HttpScope, sealer: Sealer): void {
   app.get(
     "/api/v0/machines/",
     {
@@ -62,7 +63,9 @@ function readingRoutes({ app, database, clock }: HttpScope): void {
     async (request) => {
       const hostId = await resolveUserId(database.kysely, identityOf(request), request.query.user_id ?? "me");
       const now = clock.now();
-      return { machines: (await showMachines(database.kysely, hostId, { now })).map((one) => viewMachine(one, now)) };
+      return {
+        machines: (await showMachines(database.kysely, hostId, { now, sealer })).map((one) => viewMachine(one, now)),
+      };
     },
   );
   app.get(
@@ -80,7 +83,7 @@ function readingRoutes({ app, database, clock }: HttpScope): void {
       const only = toMachineId(request.params.id);
       if (only === undefined) return [];
       const now = clock.now();
-      const shown = await showMachines(database.kysely, identityOf(request).userId, { now, only });
+      const shown = await showMachines(database.kysely, identityOf(request).userId, { now, only, sealer });
       return shown.map((one) => viewMachine(one, now));
     },
   );

@@ -1,6 +1,7 @@
 import { sql } from "kysely";
 import type { MachineId, UserId } from "../../base/ids.ts";
 import { nanos, type Nanos } from "../../base/money.ts";
+import type { Sealer } from "../../base/seal.ts";
 import type { Reader, Tx } from "../../db/transaction.ts";
 
 /** What a host runs on the idle devices of a machine. Its prices are shown as they were said; nobody is charged. */
@@ -13,10 +14,10 @@ export type DefaultJob = {
   readonly priceInetDownNanosPerGb: Nanos;
 };
 
-export async function putDefaultJob(tx: Tx, job: DefaultJob): Promise<void> {
+export async function putDefaultJob(tx: Tx, job: DefaultJob, sealer: Sealer): Promise<void> {
   const columns = {
     image: job.image,
-    args: JSON.stringify(job.args),
+    args: JSON.stringify(sealArguments(job, sealer)),
     price_device_nanos_per_hour: job.priceDeviceNanosPerHour,
     price_inet_up_nanos_per_gb: job.priceInetUpNanosPerGb,
     price_inet_down_nanos_per_gb: job.priceInetDownNanosPerGb,
@@ -35,28 +36,63 @@ export async function deleteDefaultJob(tx: Tx, machineId: MachineId): Promise<bo
   return result.numDeletedRows === 1n;
 }
 
+/** Jobs of these machines; one whose arguments no longer open is left out. */
 export async function listDefaultJobs(
   db: Reader,
   machineIds: readonly MachineId[],
+  sealer: Sealer,
 ): Promise<ReadonlyMap<MachineId, DefaultJob>> {
   const rows = await db
     .selectFrom("default_jobs")
     .selectAll()
     .where("machine_id", "=", sql<MachineId>`any(${machineIds}::integer[])`)
     .execute();
-  return new Map(
-    rows.map((row) => [
-      row.machine_id,
-      {
-        machineId: row.machine_id,
-        image: row.image,
-        args: row.args as readonly string[],
-        priceDeviceNanosPerHour: nanos(row.price_device_nanos_per_hour),
-        priceInetUpNanosPerGb: nanos(row.price_inet_up_nanos_per_gb),
-        priceInetDownNanosPerGb: nanos(row.price_inet_down_nanos_per_gb),
-      },
-    ]),
-  );
+  const jobs = new Map<MachineId, DefaultJob>();
+  for (const row of rows) {
+    const args = openArguments({ machineId: row.machine_id, stored: row.args }, sealer);
+    if (args === undefined) continue;
+    jobs.set(row.machine_id, {
+      machineId: row.machine_id,
+      image: row.image,
+      args,
+      priceDeviceNanosPerHour: nanos(row.price_device_nanos_per_hour),
+      priceInetUpNanosPerGb: nanos(row.price_inet_up_nanos_per_gb),
+      priceInetDownNanosPerGb: nanos(row.price_inet_down_nanos_per_gb),
+    });
+  }
+  return jobs;
+}
+
+/** Arguments may hold a host's secrets, such as the address of a wallet: they are stored as one sealed text. */
+function sealArguments({ machineId, args }: Pick<DefaultJob, "machineId" | "args">, sealer: Sealer): string {
+  return sealer.seal(JSON.stringify(args), argumentsContext(machineId));
+}
+
+/** The arguments of a job, in clear from before they were sealed; undefined when they no longer open. */
+function openArguments(
+  { machineId, stored }: { readonly machineId: MachineId; readonly stored: unknown },
+  sealer: Sealer,
+): readonly string[] | undefined {
+  if (typeof stored !== "string") return stored as readonly string[];
+  const text = sealer.open(stored, argumentsContext(machineId));
+  return text === undefined ? undefined : (JSON.parse(text) as readonly string[]);
+}
+
+function argumentsContext(machineId: MachineId): string {
+  return `default job arguments ${machineId}`;
+}
+
+/** Seals arguments from before they were sealed, of a few jobs; returns how many. */
+export async function sealEarlierJobs(tx: Tx, sealer: Sealer, limit: number): Promise<number> {
+  const { rows } = await sql<{ readonly machine_id: MachineId; readonly args: readonly string[] }>`
+    select machine_id, args from default_jobs where jsonb_typeof(args) = 'array'
+    order by machine_id limit ${limit} for update skip locked
+  `.execute(tx.db);
+  for (const { machine_id: machineId, args } of rows) {
+    const sealed = JSON.stringify(sealArguments({ machineId, args }, sealer));
+    await tx.db.updateTable("default_jobs").set({ args: sealed }).where("machine_id", "=", machineId).execute();
+  }
+  return rows.length;
 }
 
 /** Machines with a default job, beginning after the given one in id order. */

@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import { once } from "node:events";
+import { connect } from "node:net";
 import { test } from "node:test";
 import { WebSocket } from "ws";
 import { soon, testApp, type TestApp } from "../../../../test/support/app.ts";
@@ -33,6 +35,26 @@ test("only a known token is let in, and only at its own address", async (t) => {
   assert.equal(await handshake(world.origin, "/agent"), 401);
   assert.equal(await handshake(world.origin, "/agent", "wrong"), 401);
   assert.equal(await handshake(world.origin, "/elsewhere", "wrong"), 404);
+});
+
+test("a stranger keeps no connection by leaving its half of a refused handshake open", async (t) => {
+  const world = await testApp(t);
+  const [host = "", port] = world.origin.split(":");
+  for (const path of ["/agent", "/agent/tunnel/s1-x", "/server/session/1"]) {
+    const socket = connect({ host, port: Number(port), allowHalfOpen: true });
+    const lines = [`GET ${path} HTTP/1.1`, "Host: x", "Connection: Upgrade", "Upgrade: websocket", "", ""];
+    socket.write(lines.join("\r\n"));
+    socket.resume().on("error", () => {});
+    try {
+      await once(socket, "end");
+      await soon(`the connection to ${path} takes nothing more`, () => {
+        if (!socket.destroyed) socket.write("x");
+        return socket.destroyed;
+      });
+    } finally {
+      socket.destroy();
+    }
+  }
 });
 
 test("what is no hello is refused before anything is stored", async (t) => {
@@ -219,4 +241,19 @@ test("a machine was in touch until its last word, however long that waited to be
     [host.machineId, saidAt],
   );
   assert.deepEqual(rows, [{ last_seen_at: saidAt, until_at: saidAt, is_safe: true }]);
+});
+
+test("a server that stops has noted every leave that it saw: nothing is noted after it closed", async (t) => {
+  const world = await testApp(t);
+  const host = await world.host();
+  const other = await world.env.pool.connect();
+  await other.query("begin");
+  await other.query("select from machines where id = $1 for update", [host.machineId]);
+  host.terminate();
+  await soon("the leave to be seen", () => world.app.gateway.connectedCount === 0);
+  const closing = world.app.gateway.close();
+  await other.query("commit");
+  other.release();
+  await closing;
+  assert.equal((await machine(world, host))?.is_connected, false);
 });

@@ -2,11 +2,13 @@ import type { IncomingMessage, Server } from "node:http";
 import type { Duplex } from "node:stream";
 import { WebSocketServer, type WebSocket } from "ws";
 import {
+  CHALLENGE_HEADER,
   decodeAgentMessage,
+  PROOF_HEADER,
   PROTOCOL_VERSION,
   type Hello,
   type OpenTunnel,
-  type TransferSide,
+  type ServerList,
 } from "../../../../protocol/index.ts";
 import { AppError } from "../../base/errors.ts";
 import type { Clock } from "../../base/clock.ts";
@@ -21,11 +23,14 @@ import {
   type UnstoredCounters,
 } from "./agent-session.ts";
 import { revoked, type Admission } from "./admission.ts";
+import type { Admitted } from "./agent-passes.ts";
+import { AgentStreams, isStreamPath, refuseUpgrade, type Knock, type StreamPorts } from "./agent-streams.ts";
+import type { AddressChallenge } from "./address-proof-service.ts";
+import type { Connection } from "./connection-store.ts";
 import { deleted, HEARTBEAT_MS, heartbeatMs, type Registration } from "./service.ts";
 import { refuseImpossibleGpus } from "./registration.ts";
+import type { Arrival } from "./registration-store.ts";
 import type { Credential, Departure } from "./store.ts";
-import { Transfers } from "./transfers.ts";
-import { ExpectedTunnels } from "./tunnels.ts";
 
 const MESSAGE_BYTES_MAX = 4_194_304;
 /** Heartbeats after whose silence a connection counts as dead, although nobody closed it. */
@@ -37,31 +42,41 @@ const SOCKET_OPTIONS = {
   closeTimeout: 2_000,
 } as const;
 
-const TUNNEL_PATH = /^\/agent\/tunnel\/([A-Za-z0-9_-]{1,64})$/;
-const TRANSFER_PATH = /^\/agent\/transfer\/([A-Za-z0-9_-]{1,64})\/(send|receive)$/;
-/** After so long without a sign of life the system asks the other end of a tunnel whether it is still there. */
-const KEEP_ALIVE_MS = 30_000;
-
-/** Who is at the other end of a session, and from where it came. */
-type Origin = { readonly credentialId: AgentCredentialId; readonly name: string; readonly address: string };
+/** Who is at the other end of a session. */
+type Origin = { readonly credentialId: AgentCredentialId; readonly name: string; readonly measuresLine: boolean };
 
 /** What a machine counted when it was last heard of, as far as that is not stored. */
 export type LastWord = { readonly machineId: MachineId; readonly unstored: UnstoredCounters | undefined };
 
 /** What the gateway needs of the rest of the server; it holds connections and knows nothing of rentals. */
-export type AgentPorts = Omit<SessionPorts, "heartbeatMs"> & {
-  readonly authenticate: (token: string) => Promise<(Credential & { readonly isRevoked: boolean }) | undefined>;
-  /** Lets a machine in, or throws what it is refused for. */
-  readonly register: (credential: Credential, hello: Hello) => Promise<Admission>;
-  /** Notes that a second one came while the machine itself is connected; what to refuse it with. */
-  readonly noticeClone: (machineId: MachineId) => Promise<AppError>;
-  /** Which of these credentials open nothing any more. */
-  readonly listRevoked: (ids: readonly AgentCredentialId[]) => Promise<readonly AgentCredentialId[]>;
-  readonly disconnected: (departure: Departure & LastWord) => Promise<void>;
-  /** Stores what waits to be stored with the next report, since there will be none. */
-  readonly storeCounters: (last: LastWord) => Promise<void>;
-  /** The machine that is to do this half of a copy between hosts; undefined when none is, any more. */
-  readonly findTransferHost: (transferId: string, side: TransferSide) => Promise<MachineId | undefined>;
+export type AgentPorts = Omit<SessionPorts, "heartbeatMs"> &
+  StreamPorts & {
+    readonly authenticate: (token: string, challenge: string | undefined) => Promise<Admitted | undefined>;
+    /** Where its agent finds all servers, and what opens them; undefined for one that is not told. */
+    readonly serversFor: (credential: Admitted) => ServerList | undefined;
+    /** Lets a machine in, or throws what it is refused for. */
+    readonly register: (arrival: Arrival) => Promise<Admission>;
+    /** What the agent has to say at the public address that it names, where its connection does not prove that. */
+    readonly challenge: (arrival: Arrival) => AddressChallenge | undefined;
+    /** Notes that a second one came while the machine itself is connected; what to refuse it with. */
+    readonly noticeClone: (machineId: MachineId) => Promise<AppError>;
+    /** Which of these credentials open nothing any more. */
+    readonly listRevoked: (ids: readonly AgentCredentialId[]) => Promise<readonly AgentCredentialId[]>;
+    readonly disconnected: (departure: Departure & LastWord) => Promise<void>;
+    /** Stores what waits to be stored with the next report, since there will be none. */
+    readonly storeCounters: (last: LastWord) => Promise<void>;
+    /** The connection of the machine that an agent comes as, on whichever server it is. */
+    readonly findConnectionNamed: (name: {
+      readonly credentialId: AgentCredentialId;
+      readonly hostKey: string;
+    }) => Promise<Connection | undefined>;
+  };
+
+/** Where a connection comes from, behind proxies that are trusted. */
+type AddressOf = (request: IncomingMessage) => {
+  readonly address: string;
+  /** It is the address of a proxy that does not say who is behind it. */
+  readonly isProxy: boolean;
 };
 
 /** The server's end of the agents' WebSockets: full desired sets down, full observed sets up. */
@@ -72,21 +87,32 @@ export class AgentGateway {
   private readonly origins = new WeakMap<AgentSession, Origin>();
   /** Sessions by the credential and the name that their agents came with. */
   private readonly named = new Map<string, AgentSession>();
-  private readonly tunnels: ExpectedTunnels;
-  private readonly transfers: Transfers;
+  /** Answers to challenges of agents, by the request that they go with. */
+  private readonly proofs = new WeakMap<IncomingMessage, string>();
+  private readonly streams: AgentStreams;
   private readonly sockets = new WebSocketServer(SOCKET_OPTIONS);
   private readonly ports: AgentPorts & SessionPorts;
   private readonly clock: Clock;
   private readonly log: Log;
+  private readonly addressOf: AddressOf;
+  /** What is being noted of arrivals and leaves: the database is closed after that alone. */
+  private readonly pending = new Set<Promise<void>>();
   private stopSweeping: (() => void) | undefined;
   private isClosing = false;
 
-  constructor(ports: AgentPorts, { clock, log }: { readonly clock: Clock; readonly log: Log }) {
+  constructor(
+    ports: AgentPorts,
+    { clock, log, addressOf }: { readonly clock: Clock; readonly log: Log; readonly addressOf: AddressOf },
+  ) {
+    this.addressOf = addressOf;
     this.ports = { ...ports, heartbeatMs: (leaseMs) => heartbeatMs(this.sessions.size, leaseMs) };
     this.clock = clock;
     this.log = log;
-    this.tunnels = new ExpectedTunnels(clock);
-    this.transfers = new Transfers(clock);
+    this.streams = new AgentStreams(this.sockets, ports, { clock, log });
+    this.sockets.on("headers", (headers, request) => {
+      const proof = this.proofs.get(request);
+      if (proof !== undefined) headers.push(`${PROOF_HEADER}: ${proof}`);
+    });
   }
 
   /** Serves `/agent` on an HTTP server that is about to listen. */
@@ -114,7 +140,7 @@ export class AgentGateway {
 
   /**
    * A byte stream into an instance, from its machine's agent: a WebSocket of binary messages, an empty one for the end of
-   * a direction. Undefined when the machine is not connected here, or does not come with it.
+   * a direction. Undefined when the machine is connected to no server, or does not come with it.
    */
   async openTunnel(
     machineId: MachineId,
@@ -122,14 +148,31 @@ export class AgentGateway {
   ): Promise<WebSocket | undefined> {
     const session = this.sessions.get(machineId);
     const origin = session && this.origins.get(session);
-    if (session === undefined || origin === undefined || this.isClosing) return undefined;
-    return this.tunnels.ask(origin.credentialId, target, (message) => session.send(message));
+    if (this.isClosing) return undefined;
+    if (session === undefined || origin === undefined) return this.streams.openElsewhere(machineId, target);
+    return this.streams.openHere(origin.credentialId, target, (message) => session.send(message));
   }
 
-  /** The address that a machine's agent is connected from; undefined when it is not connected here. */
-  addressOf(machineId: MachineId): string | undefined {
+  /** Machines that are connected here and whose lines can be measured by a tunnel of the service `line`. */
+  measurable(): readonly MachineId[] {
+    const sessions = [...this.sessions.values()];
+    return sessions.filter((one) => this.origins.get(one)?.measuresLine).map(({ machineId }) => machineId);
+  }
+
+  /** Passes on what another server asks of an agent that is connected here. */
+  askForTunnel(machineId: MachineId, request: OpenTunnel): void {
+    this.sessions.get(machineId)?.send(request);
+  }
+
+  /** The connections that are open here, by the numbers that they were given. */
+  registrations(): readonly Registration[] {
+    return [...this.sessions.values()].map(({ machineId, sessionNumber }) => ({ machineId, sessionNumber }));
+  }
+
+  /** Ends the connection of a machine that has a newer one, on another server. */
+  supersede({ machineId, sessionNumber }: Registration): void {
     const session = this.sessions.get(machineId);
-    return session && this.origins.get(session)?.address;
+    if (session !== undefined && session.sessionNumber < sessionNumber) session.supersede();
   }
 
   pushAll(): void {
@@ -170,16 +213,24 @@ export class AgentGateway {
     for (const session of this.sessions.values()) session.pushTasks();
   }
 
-  /** Ends all connections when what they reported is stored. The next start counts every machine as away. */
+  /**
+   * Ends all connections when what they reported is stored; nothing is noted after that. The next start counts every
+   * machine as away.
+   */
   async close(): Promise<void> {
     this.isClosing = true;
     this.stopSweeping?.();
-    this.tunnels.close();
-    this.transfers.close();
+    this.streams.close();
     for (const socket of this.strangers.keys()) socket.terminate();
-    const ending = [...this.sessions.values()].map((session) => this.end(session));
     this.sockets.close();
-    await Promise.all(ending);
+    // Who was about to be let in has a session after that.
+    while (this.pending.size > 0) await Promise.all(this.pending);
+    await Promise.all([...this.sessions.values()].map((session) => this.end(session)));
+  }
+
+  private noting(work: Promise<void>): void {
+    const settled = work.finally(() => this.pending.delete(settled));
+    this.pending.add(settled);
   }
 
   private async end(session: AgentSession): Promise<void> {
@@ -196,23 +247,24 @@ export class AgentGateway {
 
   private async upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
     socket.on("error", (error) => this.log.debug({ err: error }, "an agent's socket broke during the handshake"));
-    const path = (request.url ?? "").split("?")[0]?.replace(/\/$/, "");
+    const path = (request.url ?? "").split("?")[0]?.replace(/\/$/, "") ?? "";
     const token = /^bearer\s+(\S+)$/i.exec(request.headers.authorization ?? "")?.[1];
-    const tunnelId = TUNNEL_PATH.exec(path ?? "")?.[1];
-    const [, transferId, side] = TRANSFER_PATH.exec(path ?? "") ?? [];
-    const isStream = tunnelId !== undefined || transferId !== undefined;
+    const isStream = isStreamPath(path);
+    const isServer = path.startsWith("/server/");
+    if (isServer) return this.answerServer({ request, socket, head }, path);
     if (path !== "/agent" && !isStream) return refuseUpgrade(socket, "404 Not Found");
     try {
-      const credential = token === undefined ? undefined : await this.ports.authenticate(token);
+      const challenge = request.headers[CHALLENGE_HEADER];
+      const shown = typeof challenge === "string" ? challenge : undefined;
+      const credential = token === undefined ? undefined : await this.ports.authenticate(token, shown);
       if (credential === undefined) return refuseUpgrade(socket, "401 Unauthorized");
       if (this.isClosing) return refuseUpgrade(socket, "503 Service Unavailable");
       if (credential.isRevoked && isStream) return refuseUpgrade(socket, "401 Unauthorized");
-      if (tunnelId !== undefined) return this.receiveTunnel(request, socket, head, { tunnelId, credential });
-      if (transferId !== undefined) {
-        const half = { transferId, side: side === "send" ? "send" : "receive", credential } as const;
-        return await this.receiveTransfer(request, socket, head, half);
-      }
-      const address = request.socket.remoteAddress ?? "";
+      if (isStream) return await this.streams.serveAgent({ request, socket, head }, path, credential.id);
+      if (credential.proof !== undefined) this.proofs.set(request, credential.proof);
+      const from = this.addressOf(request);
+      // The agent that a server starts itself comes without a proxy.
+      const address = from.isProxy && credential.joiner !== undefined ? undefined : from.address;
       this.sockets.handleUpgrade(request, socket, head, (webSocket) => this.greet(webSocket, credential, address));
     } catch (error) {
       this.log.error({ err: error }, "an agent could not be let in");
@@ -220,49 +272,17 @@ export class AgentGateway {
     }
   }
 
-  private receiveTunnel(
-    request: IncomingMessage,
-    socket: Duplex,
-    head: Buffer,
-    { tunnelId, credential }: { readonly tunnelId: string; readonly credential: Credential },
-  ): void {
-    if (!this.tunnels.isExpected(tunnelId, credential.id)) return refuseUpgrade(socket, "404 Not Found");
-    request.socket.setKeepAlive(true, KEEP_ALIVE_MS);
-    request.socket.setNoDelay(true);
-    this.sockets.handleUpgrade(request, socket, head, (webSocket) => {
-      webSocket.on("error", (error) => this.log.debug({ err: error }, "a tunnel broke"));
-      // Until whoever waits for it listens.
-      webSocket.pause();
-      this.tunnels.arrive(tunnelId, webSocket);
-    });
-  }
-
-  /** Lets in the two machines of a transfer, each for its own half; whoever else comes learns nothing. */
-  private async receiveTransfer(
-    request: IncomingMessage,
-    socket: Duplex,
-    head: Buffer,
-    half: { readonly transferId: string; readonly side: TransferSide; readonly credential: Credential },
-  ): Promise<void> {
-    const { transferId, side, credential } = half;
-    const machineId = await this.ports.findTransferHost(transferId, side);
-    const session = machineId === undefined ? undefined : this.sessions.get(machineId);
-    const owner = session && this.origins.get(session)?.credentialId;
-    const isOther = owner !== undefined && owner !== credential.id;
-    if (machineId === undefined || isOther) return refuseUpgrade(socket, "404 Not Found");
-    // A machine that is not connected at the moment comes again, as it does when there are too many.
-    const isBusy = this.isClosing || !this.transfers.hasRoomFor(transferId);
-    if (owner === undefined || isBusy) return refuseUpgrade(socket, "503 Service Unavailable");
-    request.socket.setKeepAlive(true, KEEP_ALIVE_MS);
-    request.socket.setNoDelay(true);
-    this.sockets.handleUpgrade(request, socket, head, (webSocket) => {
-      webSocket.on("error", (error) => this.log.debug({ err: error }, "a transfer broke"));
-      this.transfers.arrive(transferId, side, webSocket);
-    });
+  private async answerServer(knock: Knock, path: string): Promise<void> {
+    try {
+      await this.streams.serveServer(knock, path, async (id) => (await this.sessions.get(id)?.answers()) ?? false);
+    } catch (error) {
+      this.log.error({ err: error }, "another server could not be answered");
+      refuseUpgrade(knock.socket, "503 Service Unavailable");
+    }
   }
 
   /** Waits for the hello that names the machine, as long as for any other sign of life. */
-  private greet(socket: WebSocket, credential: Credential, address: string): void {
+  private greet(socket: WebSocket, credential: Admitted, address: string | undefined): void {
     this.strangers.set(socket, this.clock.monotonicMs());
     socket.on("error", (error) => this.log.debug({ err: error }, "an agent's connection broke"));
     socket.once("close", () => this.strangers.delete(socket));
@@ -275,33 +295,40 @@ export class AgentGateway {
       if (hello.protocol_version !== PROTOCOL_VERSION) {
         return refuse(socket, "protocol_version", `this server speaks protocol ${PROTOCOL_VERSION}`);
       }
-      void this.open(socket, credential, { hello, address });
+      this.noting(this.open(socket, credential, { hello, address }));
     });
   }
 
   private async open(
     socket: WebSocket,
-    credential: Credential,
-    { hello, address }: { readonly hello: Hello; readonly address: string },
+    credential: Admitted,
+    { hello, address }: { readonly hello: Hello; readonly address: string | undefined },
   ): Promise<void> {
     try {
       // Reports may follow at once; they wait until the machine is known.
       socket.pause();
       refuseImpossibleGpus(hello);
       await this.refuseWhileConnected(credential, hello);
-      const admission = await this.ports.register(credential, hello);
+      const arrival = { credential, hello, ...(address === undefined ? {} : { address }) };
+      const admission = await this.ports.register(arrival);
       const { machineId } = admission;
       const earlier = this.sessions.get(machineId);
       const session = new AgentSession(socket, machineId, this.ports, { clock: this.clock, log: this.log });
       this.sessions.set(machineId, session);
       const name = nameOf(credential, hello);
-      this.origins.set(session, { credentialId: credential.id, name, address });
+      this.origins.set(session, { credentialId: credential.id, name, measuresLine: hello.measures_line === true });
       this.named.set(name, session);
       socket.once("close", () => this.leave(admission, session));
       await earlier?.end(4000, "the same machine connected again");
       // It may have gone before anybody listened for that.
       if (socket.readyState !== socket.OPEN) return this.leave(admission, session);
-      session.start(admission);
+      const challenge = this.ports.challenge(arrival);
+      const servers = this.ports.serversFor(credential);
+      session.start(admission, {
+        ...(challenge === undefined ? {} : { address_nonce: challenge.nonce }),
+        ...(servers === undefined ? {} : { servers }),
+      });
+      if (challenge !== undefined) this.noting(this.call(admission, challenge));
     } catch (error) {
       if (error instanceof AppError) refuse(socket, error.code, error.publicMessage);
       else {
@@ -313,6 +340,15 @@ export class AgentGateway {
     }
   }
 
+  private async call(admission: Admission, challenge: AddressChallenge): Promise<void> {
+    try {
+      await challenge.call(admission);
+    } catch (error) {
+      const { machineId } = admission;
+      this.log.error({ err: error, machine_id: machineId }, "a host could not be called at its public address");
+    }
+  }
+
   /**
    * Of two agents with one credential that was made by joining, the one that is connected and answers stays. An agent
    * that connects anew because its old connection is dead takes its place.
@@ -320,7 +356,14 @@ export class AgentGateway {
   private async refuseWhileConnected(credential: Credential, hello: Hello): Promise<void> {
     if (credential.joiner === undefined) return;
     const session = this.named.get(nameOf(credential, hello));
-    if (session !== undefined && (await session.answers())) throw await this.ports.noticeClone(session.machineId);
+    if (session !== undefined) {
+      if (await session.answers()) throw await this.ports.noticeClone(session.machineId);
+      return;
+    }
+    const name = { credentialId: credential.id, hostKey: hello.host_key };
+    const elsewhere = await this.ports.findConnectionNamed(name);
+    if (elsewhere === undefined || !(await this.streams.answersElsewhere(elsewhere))) return;
+    throw await this.ports.noticeClone(elsewhere.machineId);
   }
 
   private leave(registration: Registration, session: AgentSession): void {
@@ -331,10 +374,11 @@ export class AgentGateway {
     this.sessions.delete(machineId);
     const heardAt = new Date(this.clock.now().getTime() - (this.clock.monotonicMs() - session.lastWordMs));
     // What is being stored comes before the end: it may be the last word.
-    session
+    const noted = session
       .stored()
       .then((unstored) => this.ports.disconnected({ ...registration, heardAt, unstored }))
       .catch((error: unknown) => this.log.error({ err: error, machine_id: machineId }, "could not note a leave"));
+    this.noting(noted);
   }
 
   private sweep(): void {
@@ -349,8 +393,4 @@ export class AgentGateway {
 
 function nameOf({ id }: Credential, { host_key: hostKey }: Hello): string {
   return `${id} ${hostKey}`;
-}
-
-function refuseUpgrade(socket: Duplex, status: string): void {
-  socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
 }

@@ -9,12 +9,14 @@ import {
   type Task,
   type TaskProgress,
   type TaskResult,
+  type Welcome,
 } from "../../../../protocol/index.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { MachineId } from "../../base/ids.ts";
 import type { Log } from "../../base/log.ts";
 import type { Admission } from "./admission.ts";
 import { gpuUseIn, healthIn, type GpuUse } from "./gpu-report.ts";
+import { bytesIn, gistOf, usersIn } from "./report-gist.ts";
 import { HEARTBEAT_MS, touchEveryMs, type Registration } from "./service.ts";
 
 /** Reports that wait to be stored; with more, the connection is not read until some are. */
@@ -28,6 +30,8 @@ const COUNT_EVERY_BYTES = 256_000_000;
 /** A report with what only its connection can tell. */
 export type ReceivedReport = {
   readonly report: Report;
+  /** The number of the connection that it came on: once the machine has a newer one, nothing of this one counts. */
+  readonly sessionNumber: number;
   /** When it arrived, however long it waits to be stored: its counters are of no later time. */
   readonly receivedAt: Date;
   /** It says what the last stored one said, counters aside, and follows the same orders. */
@@ -61,13 +65,16 @@ export type SessionPorts = {
     readonly instances: readonly DesiredInstance[];
     readonly volumes: readonly DesiredVolume[];
   }>;
-  readonly record: (machineId: MachineId, received: ReceivedReport) => Promise<void>;
+  /** Stores a report; false when the machine has a newer connection, here or on another server. */
+  readonly record: (machineId: MachineId, received: ReceivedReport) => Promise<boolean>;
   readonly loadTasks: (machineId: MachineId) => Promise<OpenTasks>;
   /** The agent has stored the proof that it was welcomed with. */
   readonly confirmProof: (registration: Registration) => Promise<void>;
   readonly recordTask: (machineId: MachineId, message: TaskMessage) => Promise<void>;
   /** How often the server wants to hear of each machine now. */
   readonly heartbeatMs: (leaseMs: number) => number;
+  /** Where agents reach the servers that live now; the same list until that changes. */
+  readonly serverAddresses: () => readonly string[];
 };
 
 type Told = "to do" | "to leave off" | "answered";
@@ -90,6 +97,8 @@ export class AgentSession {
   lastWordMs: number;
   /** How often the agent was asked to report. */
   heartbeatMs = HEARTBEAT_MS;
+  /** Which connection of the machine this is, counted over all servers. */
+  sessionNumber = 0;
   private readonly socket: WebSocket;
   readonly machineId: MachineId;
   private readonly ports: SessionPorts;
@@ -122,6 +131,8 @@ export class AgentSession {
   private usedCount = 0;
   /** When others were told since. */
   private uncountedAt: Date | undefined;
+  /** What this agent knows of where servers are; undefined for one that is told nothing of it. */
+  private toldAddresses: readonly string[] | undefined;
 
   constructor(
     socket: WebSocket,
@@ -139,13 +150,15 @@ export class AgentSession {
     this.touchedMs = this.lastHeardMs;
   }
 
-  start(admission: Admission): void {
+  start(admission: Admission, told: Partial<Pick<Welcome, "address_nonce" | "servers">> = {}): void {
     const { machineId: machine_id, sessionProof: session_proof, leaseMs: lease_ms } = admission;
     if (session_proof !== "") this.unconfirmed = admission;
     this.leaseMs = lease_ms;
+    this.sessionNumber = admission.sessionNumber;
     this.heartbeatMs = this.ports.heartbeatMs(lease_ms);
     this.socket.on("message", (data) => this.receive(textOf(data)));
-    this.send({ kind: "welcome", machine_id, heartbeat_ms: this.heartbeatMs, lease_ms, session_proof });
+    if (told.servers !== undefined) this.toldAddresses = this.ports.serverAddresses();
+    this.send({ kind: "welcome", machine_id, heartbeat_ms: this.heartbeatMs, lease_ms, session_proof, ...told });
     this.areTasksDue = true;
     this.push();
   }
@@ -182,6 +195,11 @@ export class AgentSession {
 
   terminate(): void {
     this.socket.terminate();
+  }
+
+  /** Ends a connection whose machine has a newer one. */
+  supersede(): void {
+    this.socket.close(4000, "the same machine connected again");
   }
 
   refuse(code: string, message: string): void {
@@ -307,8 +325,9 @@ export class AgentSession {
     // A heartbeat of an idle machine says nothing but that it lives: what is stored covers the next ones too.
     if (!isRepeat || isHealthNews || !isIdle || !isCovered) {
       const [obeyed, gpuUse] = [this.obeyedIn(report), gpuUseIn(report, this.gpusOf)];
-      const received = { report, receivedAt, isRepeat, obeyed, isHealthNews, isCountNews, gpuUse };
-      await this.ports.record(this.machineId, received);
+      const { sessionNumber } = this;
+      const received = { report, sessionNumber, receivedAt, isRepeat, obeyed, isHealthNews, isCountNews, gpuUse };
+      if (!(await this.ports.record(this.machineId, received))) return this.supersede();
       this.touchedMs = beganMs;
       this.noteCounters(received, beganMs);
     }
@@ -343,7 +362,12 @@ export class AgentSession {
     const heartbeat_ms = this.ports.heartbeatMs(this.leaseMs);
     const isOther = heartbeat_ms !== this.heartbeatMs;
     this.heartbeatMs = heartbeat_ms;
-    this.send({ kind: "acknowledge", sequence, ...(isOther ? { heartbeat_ms } : {}) });
+    this.send({ kind: "acknowledge", sequence, ...(isOther ? { heartbeat_ms } : {}), ...this.newAddresses() });
+  }
+
+  private newAddresses(): { readonly server_addresses?: string[] } {
+    if (this.toldAddresses === undefined || this.toldAddresses === this.ports.serverAddresses()) return {};
+    return { server_addresses: [...(this.toldAddresses = this.ports.serverAddresses())] };
   }
 
   private obeyedIn(report: Report): ReadonlySet<number> {
@@ -372,17 +396,4 @@ export function refuse(socket: WebSocket, code: string, message: string): void {
   const refusal: ServerMessage = { kind: "refuse", code, message };
   if (socket.readyState === socket.OPEN) socket.send(JSON.stringify(refusal));
   socket.close(4400, code);
-}
-
-function bytesIn(instances: Report["instances"]): number {
-  return instances.reduce((sum, { counters }) => sum + counters.received_bytes + counters.sent_bytes, 0);
-}
-
-function usersIn(instances: Report["instances"]): number {
-  return instances.filter(({ usage }) => usage !== null).length;
-}
-
-/** The orders it follows are part of it: the same state means something else once more was asked for. */
-function gistOf({ desired_version: version, instances }: Report): string {
-  return JSON.stringify([version, instances.map(({ counters: _, usage: __, ...said }) => said)]);
 }

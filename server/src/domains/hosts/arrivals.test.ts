@@ -85,7 +85,10 @@ test("one that cannot be let in keeps nobody else out", async (t) => {
 
 test("a batch answers each arrival in its place, whoever comes twice or is revoked in it", async (t) => {
   const { database } = await testDatabase(t);
-  const parts = { proofs: proofMaker(randomBytes(32), randomBytes), log: createLog("silent"), leaseMs: LEASE_MS };
+  const parts = {
+    ...{ proofs: proofMaker(randomBytes(32), randomBytes), log: createLog("silent"), leaseMs: LEASE_MS },
+    serverId: undefined,
+  };
   const [good, revoked] = await inTransaction(database, async (tx) => {
     const owner = await aUser(tx);
     const add = async (name: string, revokedAt: Date | null) => {

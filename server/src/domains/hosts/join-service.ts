@@ -4,10 +4,11 @@ import type { AgentCredentialId, JoinTokenId } from "../../base/ids.ts";
 import type { Identity } from "../../base/identity.ts";
 import { isUnscopedAdmin } from "../../base/access.ts";
 import type { Tx } from "../../db/transaction.ts";
-import { recordAudit, requireAccount } from "../accounts/index.ts";
+import { recordAudit, requireAccount, requireRoom } from "../accounts/index.ts";
 import {
   deleteJoinToken,
   findJoinTokenForUpdate,
+  countOpenJoinTokens,
   insertJoinToken,
   lockEarlierMachines,
   lockLiveCredentials,
@@ -18,6 +19,8 @@ import {
   type Joiner,
   type JoinToken,
 } from "./join-store.ts";
+import { MACHINES_MAX } from "./admission.ts";
+import { countLiveJoined } from "./room-store.ts";
 import { AGENT_TOKEN_PREFIX, hashToken } from "./service.ts";
 import { insertCredential } from "./store.ts";
 
@@ -27,6 +30,9 @@ export type RandomBytes = (byteCount: number) => Buffer;
 
 const JOIN_TOKEN_PREFIX = "berth_join_";
 const SECRET_BYTES = 32;
+/** As many machines as one host may be about to bring at once. */
+const OPEN_TOKENS_MAX = 1_000;
+
 /** How long the request that used a token up may be repeated, because its answer was lost on the way. */
 const REPEAT_MS = 600_000;
 
@@ -38,6 +44,8 @@ export async function createJoinToken(
   random: RandomBytes,
 ): Promise<{ readonly id: JoinTokenId; readonly token: string; readonly expiresAt: Date }> {
   await requireAccount(tx, identity.userId);
+  const count = () => countOpenJoinTokens(tx, identity.userId);
+  await requireRoom(tx, identity.userId, { count, max: OPEN_TOKENS_MAX, field: "name", what: "open join tokens" });
   const token = `${JOIN_TOKEN_PREFIX}${random(SECRET_BYTES).toString("base64url")}`;
   const expiresAt = new Date(tx.now.getTime() + expiresInSeconds * 1000);
   const isTrusted = isUnscopedAdmin(identity);
@@ -117,6 +125,10 @@ export async function joinAgent(tx: Tx, secret: Buffer, request: JoinRequest): P
   const machineIds = earlier.map(({ id }) => id);
   await rebindMachines(tx, machineIds, credentialId);
   await revokeEarlierCredentials(tx, userId, { fingerprint, hostKey, except: credentialId });
+  const count = async () => (await countLiveJoined(tx, userId)) - 1; // Without the new one.
+  const advice = "Revoke the credential of one that is gone.";
+  const room = { max: MACHINES_MAX, field: "token", what: "machines that joined", advice };
+  await requireRoom(tx, userId, { count, ...room });
   await markTokenUsed(tx, row.id, { usedBySha256, credentialId });
   const args = { join_token_id: row.id, agent_credential_id: credentialId, machine_ids: machineIds };
   await recordAudit(tx, { userId }, { ipAddress, action: "api.agent.join", args });

@@ -55,6 +55,18 @@ const TOKEN_COLUMNS = [
   "agent_credential_id",
 ] as const;
 
+/** How many tokens of a user a machine may still join with. */
+export async function countOpenJoinTokens(tx: Tx, userId: UserId): Promise<number> {
+  const { count } = await tx.db
+    .selectFrom("join_tokens")
+    .select((eb) => eb.fn.countAll().as("count"))
+    .where("user_id", "=", userId)
+    .where("used_at", "is", null)
+    .where("expires_at", ">", tx.now)
+    .executeTakeFirstOrThrow();
+  return Number(count);
+}
+
 export async function insertJoinToken(
   tx: Tx,
   {
@@ -140,6 +152,27 @@ export async function lockLiveCredentials(
     .forShare()
     .execute();
   return new Set(rows.map((row) => row.id));
+}
+
+/** Which kinds of machines a credential has brought in so far. */
+export type MachineKinds = { readonly hasReal: boolean; readonly hasSimulated: boolean };
+
+/** Locks these credentials against other arrivals with them until the commit, and says what came with each before. */
+export async function lockMachineKinds(
+  tx: Tx,
+  ids: readonly AgentCredentialId[],
+): Promise<Map<AgentCredentialId, MachineKinds>> {
+  if (ids.length === 0) return new Map();
+  await sql`
+    select from agent_credentials where id = any(${ids}::integer[]) order by id for no key update
+  `.execute(tx.db);
+  const { rows } = await sql<{ id: AgentCredentialId; has_real: boolean; has_simulated: boolean }>`
+    select agent_credential_id as id, bool_or(engine_kind <> 'simulated') as has_real,
+      bool_or(engine_kind = 'simulated') as has_simulated
+    from machines where agent_credential_id = any(${ids}::integer[])
+    group by agent_credential_id
+  `.execute(tx.db);
+  return new Map(rows.map((row) => [row.id, { hasReal: row.has_real, hasSimulated: row.has_simulated }]));
 }
 
 /**

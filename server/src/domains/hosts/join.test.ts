@@ -224,3 +224,73 @@ test("the server's own agent has not joined and cannot be revoked", async (t) =>
   const answer = await world.call({ method: "DELETE", url, secret: owner.secret });
   assert.deepEqual([answer.status, answer.body.error], [409, "own_agent"]);
 });
+
+test("a credential of a real machine brings in no second one as a simulated one", async (t) => {
+  const world = await testApp(t);
+  const joiner = aJoiner();
+  const credential = await join(world, await world.caller(), joiner);
+  const real = aJoinedHost(world, credential, joiner);
+  const docker = { engine: { kind: "docker", version: "29" } } as const;
+  await real.connect(docker);
+  const second = aJoinedHost(world, credential, joiner, { hostKey: `${joiner.host_key}-1` });
+  await assert.rejects(second.connect(), /other_machine_kind/);
+  await assert.rejects(second.connect(docker), /credential_cloned/);
+  const { rows } = await world.env.pool.query("select count(*)::integer as count from machines");
+  assert.deepEqual(rows, [{ count: 1 }]);
+  await real.disconnect();
+  await assert.rejects(real.connect(), /other_machine_kind/, "nor does it turn into one");
+});
+
+test("simulated machines of one credential stay simulated, whatever they say of themselves", async (t) => {
+  const world = await testApp(t);
+  const joiner = aJoiner();
+  const credential = await join(world, await world.caller(), joiner);
+  const hosts = [1, 2].map((number) =>
+    aJoinedHost(world, credential, joiner, {
+      hostKey: `${joiner.host_key}-${number}`,
+      facts: { is_simulated: false },
+    }),
+  );
+  for (const host of hosts) await host.connect();
+  const { rows } = await world.env.pool.query("select facts ->> 'is_simulated' as simulated from machines");
+  assert.deepEqual(rows, [{ simulated: "true" }, { simulated: "true" }]);
+  const real = aJoinedHost(world, credential, joiner);
+  await assert.rejects(real.connect({ engine: { kind: "docker", version: "29" } }), /other_machine_kind/);
+});
+
+test("an account has a limited number of machines, joined or simulated, and a deleted one makes room", async (t) => {
+  const world = await testApp(t);
+  const owner = await world.caller();
+  const joiner = aJoiner();
+  const credential = await join(world, owner, joiner);
+  const machine = (number: number) =>
+    aJoinedHost(world, credential, joiner, { hostKey: `${joiner.host_key}-${number}`, gpus: 1 });
+  const first = machine(1);
+  await first.connect();
+  // As many as there may be but for one: copies of the row of the first, under other names.
+  const { rows: columns } = await world.env.pool.query<{ name: string }>(
+    `select quote_ident(column_name) as name from information_schema.columns
+     where table_schema = 'public' and table_name = 'machines' and column_name not in ('id', 'host_key', 'is_connected')`,
+  );
+  const names = columns.map(({ name }) => name).join();
+  await world.env.pool.query(
+    `insert into machines (host_key, is_connected, ${names})
+     select 'filler ' || n, false, ${names} from machines, generate_series(1, 4998) as n where id = $1`,
+    [first.machineId],
+  );
+  await machine(2).connect();
+  await assert.rejects(machine(3).connect(), /too_many_machines/);
+  await first.disconnect();
+  await first.connect();
+  await world.env.pool.query("update machines set deleted_at = now(), is_listed = false where host_key = 'filler 7'");
+  await machine(3).connect();
+
+  await world.env.pool.query(
+    `insert into agent_credentials (user_id, name, token_sha256, created_at, fingerprint, host_key)
+     select $1, 'filler', decode(md5(n::text), 'hex'), now(), 'f' || n, 'h' || n from generate_series(1, 4998) as n`,
+    [owner.id],
+  );
+  await join(world, owner, aJoiner());
+  const refused = await askToJoin(world, await joinToken(world, owner), aJoiner());
+  assert.deepEqual([refused.status, refused.body.error, refused.body.field], [400, "too_many", "token"]);
+});

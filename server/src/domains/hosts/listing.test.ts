@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { inventMachine } from "../../../../agent/src/simulated/machine.ts";
-import { gpuModels } from "../../../../agent/src/gpu-models.ts";
+import { gpuModels } from "../../../../protocol/index.ts";
 import { usualNanosPerHour } from "./gpu-prices.ts";
 import { defaultListing } from "./listing.ts";
 

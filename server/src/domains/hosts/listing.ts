@@ -17,9 +17,10 @@ export type Listing = {
   readonly offerDurationS: number | undefined;
 };
 
-const CPU_CORE_NANOS_PER_HOUR = 10_000_000n;
+/** What an hour of a core, and a GB of disk for a month, usually cost: where a host starts. */
+export const USUAL_CORE_NANOS_PER_HOUR = 10_000_000n;
+export const USUAL_DISK_NANOS_PER_GB_MONTH = nanos(150_000_000n);
 const MIN_BID_PERCENT = 50n;
-const DISK_NANOS_PER_GB_MONTH = nanos(150_000_000n);
 const INET_NANOS_PER_GB = nanos(2_000_000n);
 const LISTED_DAYS = 90;
 const DAY_S = 86_400;
@@ -30,11 +31,11 @@ type Described = Pick<Hello, "host_key" | "machine" | "gpus">;
 export function defaultListing(described: Described, now: Date): Listing {
   const gpu = described.gpus[0];
   if (described.machine.is_simulated && gpu !== undefined) return inventListing(described, now);
-  const price = gpu === undefined ? CPU_CORE_NANOS_PER_HOUR : usualNanosPerHour(gpu);
+  const price = gpu === undefined ? USUAL_CORE_NANOS_PER_HOUR : usualNanosPerHour(gpu);
   return {
     priceDeviceNanosPerHour: nanos(price),
     priceMinBidNanosPerHour: nanos(mulDivFloor(price, MIN_BID_PERCENT, 100n)),
-    priceDiskNanosPerGbMonth: DISK_NANOS_PER_GB_MONTH,
+    priceDiskNanosPerGbMonth: USUAL_DISK_NANOS_PER_GB_MONTH,
     priceInetUpNanosPerGb: INET_NANOS_PER_GB,
     priceInetDownNanosPerGb: INET_NANOS_PER_GB,
     minChunk: 1,

@@ -17,11 +17,17 @@ const FACTS_KEPT_DAYS = 90;
 const FACTS_PER_RUN = 20_000;
 const DAY_MS = 86_400_000;
 
-type Deps = { readonly database: Database; readonly clock: Clock; readonly notifyMarket: NotifyMarket };
+type Deps = {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly notifyMarket: NotifyMarket;
+  /** The same, and replaces offers whose terms became worse: a verification that is lost is one. */
+  readonly refreshOffers: NotifyMarket;
+};
 
 /** What is known of machines without anybody asking: who was there, who can be trusted, whose listing is over. */
 export function hostLoops(deps: Deps): readonly Loop[] {
-  const { database, clock, notifyMarket } = deps;
+  const { database, clock, notifyMarket, refreshOffers } = deps;
   return [
     {
       name: "count-presence",
@@ -39,7 +45,7 @@ export function hostLoops(deps: Deps): readonly Loop[] {
       name: "verify-machines",
       description: "Verifies machines that have what it takes, and takes it back from those that lost it.",
       everyMs: 600_000,
-      run: () => eachPage(deps, verifyMachines),
+      run: () => eachPage({ ...deps, notifyMarket: refreshOffers }, verifyMachines),
     },
     {
       name: "forget-old-presence",
@@ -89,7 +95,10 @@ type Work = (
 ) => Promise<Page>;
 
 /** All machines, in transactions of a bounded number of them. */
-async function eachPage({ database, clock, notifyMarket }: Deps, work: Work): Promise<LoopStatus> {
+async function eachPage(
+  { database, clock, notifyMarket }: Omit<Deps, "refreshOffers">,
+  work: Work,
+): Promise<LoopStatus> {
   let changed = 0;
   for (let afterId: number | undefined = 0; afterId !== undefined;) {
     const at = { afterId, limit: MACHINES_PER_PAGE };

@@ -57,6 +57,8 @@ export type MachineDescription = Omit<Machine, "devices">;
 
 /** What the schedule has to know of a machine. What it is like is for those who look at it, and costs more to read. */
 export type ScheduledMachine = Omit<Machine, "facts" | "gpu" | "devices"> & {
+  /** GPU model and memory, cores, number of devices and country in one text: equal as long as the machine is the same. */
+  readonly hardware: string;
   readonly facts: Pick<MachineFacts, "disk_bytes">;
   readonly devices: readonly Pick<Device, "id" | "isUsable">[];
 };

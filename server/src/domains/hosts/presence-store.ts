@@ -35,7 +35,8 @@ export async function setPresenceClock(tx: Tx, countedUntil: Date): Promise<void
 /**
  * Adds these stretches of time to the days of every machine that is listed, or rented by somebody, and returns of how
  * many. Who is connected was there, since its agent connected; who is not, until it was last heard of. The rest of the
- * time it was away. What was before a new connection nobody knows: it counts neither way.
+ * time it was away, but for the time that agents have to connect again when their server ended. What was before a new
+ * connection nobody knows: it counts neither way.
  */
 export async function countPresence(tx: Tx, parts: readonly DayPart[]): Promise<number> {
   const { rows } = await sql<{ machines: number }>`
@@ -51,7 +52,9 @@ export async function countPresence(tx: Tx, parts: readonly DayPart[]): Promise<
           else greatest(interval '0', least(m.last_seen_at, part.until_at) - greatest(part.from_at, m.created_at))
         end as online,
         case when m.is_connected then interval '0'
-          else greatest(interval '0', part.until_at - greatest(part.from_at, m.created_at, m.last_seen_at))
+          else greatest(
+            interval '0', part.until_at - greatest(part.from_at, m.created_at, m.last_seen_at, m.excused_until_at)
+          )
         end as offline,
         case when m.is_connected then 0 else least(1, (
           select count(*) from leases join instances on instances.id = leases.instance_id

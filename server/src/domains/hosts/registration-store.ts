@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import type { Hello } from "../../../../protocol/index.ts";
-import type { AgentCredentialId, MachineId } from "../../base/ids.ts";
+import type { AgentCredentialId, MachineId, ServerId } from "../../base/ids.ts";
 import { insertRows, toJsonRows } from "../../db/insert-rows.ts";
 import type { Tx } from "../../db/transaction.ts";
 import type { Listing } from "./listing.ts";
@@ -8,7 +8,15 @@ import type { KnownProofs } from "./session-proof.ts";
 import type { Credential, Registration } from "./store.ts";
 
 /** A machine whose agent says hello. */
-export type Arrival = { readonly credential: Credential; readonly hello: Hello };
+export type Arrival = {
+  readonly credential: Credential;
+  readonly hello: Hello;
+  /** The address that the connection came from; absent in tests of the rest. */
+  readonly address?: string;
+};
+
+/** Where the connection of an agent is: on which server, and from which address it came. */
+export type Place = { readonly serverId: ServerId | undefined; readonly leaseUntil: Date };
 
 /** A machine that came before, as its row says. */
 export type KnownMachine = {
@@ -16,7 +24,14 @@ export type KnownMachine = {
   readonly resourceType: "gpu" | "cpu";
   readonly isDeleted: boolean;
   readonly proofs: KnownProofs;
+  /** The server that has its present connection; null while there is none. */
+  readonly serverId: ServerId | null;
 };
+
+/** Whether an agent's machine is invented. Its engine decides, not what it says of the machine. */
+export function isSimulated({ engine }: Pick<Hello, "engine">): boolean {
+  return engine.kind === "simulated";
+}
 
 /** What names a machine: its agent's credential and the key that the agent gives it. */
 export function nameOf({ credential, hello }: Arrival): string {
@@ -41,9 +56,10 @@ export async function lockKnownMachines(
     proof_sha256: Buffer | null;
     previous_proof_sha256: Buffer | null;
     session_number: number;
+    server_id: ServerId | null;
   }>`
     select machines.id, machines.agent_credential_id, machines.host_key, resource_type, deleted_at, proof_sha256,
-      previous_proof_sha256, session_number
+      previous_proof_sha256, session_number, server_id
     from unnest(
       ${arrivals.map(({ credential }) => credential.id)}::integer[],
       ${arrivals.map(({ hello }) => hello.host_key)}::text[]
@@ -59,6 +75,7 @@ export async function lockKnownMachines(
         id: row.id,
         resourceType: row.resource_type,
         isDeleted: row.deleted_at !== null,
+        serverId: row.server_id,
         proofs: {
           proofSha256: row.proof_sha256,
           previousProofSha256: row.previous_proof_sha256,
@@ -69,19 +86,23 @@ export async function lockKnownMachines(
   );
 }
 
-export type NewMachine = Arrival & { readonly listing: Listing; readonly leaseUntil: Date };
+export type NewMachine = Arrival & { readonly listing: Listing };
 
 /** Inserts machines that come for the first time; their ids by name. */
-export async function insertMachines(tx: Tx, machines: readonly NewMachine[]): Promise<ReadonlyMap<string, MachineId>> {
+export async function insertMachines(
+  tx: Tx,
+  machines: readonly NewMachine[],
+  place: Place,
+): Promise<ReadonlyMap<string, MachineId>> {
   if (machines.length === 0) return new Map();
   await insertRows(
     tx,
     "machines",
-    machines.map(({ credential, hello, listing, leaseUntil }) => ({
+    machines.map(({ credential, hello, address, listing }) => ({
       host_id: credential.userId,
       agent_credential_id: credential.id,
       host_key: hello.host_key,
-      ...presence(hello, tx.now, leaseUntil),
+      ...presence(hello, { now: tx.now, address, place }),
       resource_type: hello.gpus.length > 0 ? "gpu" : "cpu",
       verification: credential.isTrusted ? "verified" : "unverified",
       // Who joins wants to rent out; until somebody vouches for it, it says that it is not verified.
@@ -94,16 +115,24 @@ export async function insertMachines(tx: Tx, machines: readonly NewMachine[]): P
   return new Map([...(await lockKnownMachines(tx, machines))].map(([name, { id }]) => [name, id]));
 }
 
-export type ReturningMachine = { readonly id: MachineId; readonly hello: Hello; readonly leaseUntil: Date };
+export type ReturningMachine = { readonly id: MachineId; readonly hello: Hello; readonly address?: string };
 
 /** Notes what machines say of themselves now, and counts their connections. */
-export async function updateMachines(tx: Tx, machines: readonly ReturningMachine[]): Promise<readonly Registration[]> {
+export async function updateMachines(
+  tx: Tx,
+  machines: readonly ReturningMachine[],
+  place: Place,
+): Promise<readonly Registration[]> {
   if (machines.length === 0) return [];
-  const rows = machines.map(({ id, hello, leaseUntil }) => ({ id, ...presence(hello, tx.now, leaseUntil) }));
+  const rows = machines.map(({ id, hello, address }) => ({
+    id,
+    ...presence(hello, { now: tx.now, address, place }),
+  }));
   const { rows: updated } = await sql<{ id: MachineId; session_number: number }>`
     update machines set
       boot_id = said.boot_id, agent_version = said.agent_version, engine_kind = said.engine_kind,
-      engine_version = said.engine_version, facts = said.facts, is_connected = true,
+      engine_version = said.engine_version, facts = said.facts, is_connected = true, server_id = said.server_id,
+      agent_address = said.agent_address, proven_address = null,
       connected_at = said.connected_at, last_seen_at = greatest(machines.last_seen_at, said.last_seen_at), lease_until_at = said.lease_until_at,
       session_number = machines.session_number + 1
     from json_populate_recordset(null::machines, ${toJsonRows(rows)}::json) as said
@@ -136,17 +165,22 @@ function terms(listing: Listing) {
   };
 }
 
-function presence(hello: Hello, now: Date, leaseUntil: Date) {
+function presence(
+  hello: Hello,
+  { now, address, place }: { readonly now: Date; readonly address: string | undefined; readonly place: Place },
+) {
   return {
+    server_id: place.serverId ?? null,
+    agent_address: address ?? null,
     boot_id: hello.boot_id,
     agent_version: hello.agent_version,
     engine_kind: hello.engine.kind,
     engine_version: hello.engine.version,
-    facts: hello.machine,
+    facts: { ...hello.machine, is_simulated: isSimulated(hello) },
     is_connected: true,
     connected_at: now,
     last_seen_at: now,
-    lease_until_at: leaseUntil,
+    lease_until_at: place.leaseUntil,
   };
 }
 

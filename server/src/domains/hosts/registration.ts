@@ -1,7 +1,7 @@
 import type { Hello } from "../../../../protocol/index.ts";
 import { conflict, invalid, type AppError } from "../../base/errors.ts";
 import { invariant } from "../../base/invariant.ts";
-import type { MachineId } from "../../base/ids.ts";
+import type { MachineId, ServerId } from "../../base/ids.ts";
 import type { Tx } from "../../db/transaction.ts";
 import { defaultListing } from "./listing.ts";
 import {
@@ -31,7 +31,7 @@ export async function registerMachine(
   refuseImpossibleGpus(hello);
   const known = await lockKnownMachines(tx, [arrival]);
   if (known.get(nameOf(arrival))?.isDeleted === true) throw deleted();
-  const [registration] = await registerMachines(tx, [arrival], { known, leaseMs });
+  const [registration] = await registerMachines(tx, [arrival], { known, leaseMs, serverId: undefined });
   invariant(registration !== undefined, "each machine that arrives is registered");
   return registration;
 }
@@ -43,13 +43,21 @@ export async function registerMachine(
 export async function registerMachines(
   tx: Tx,
   arrivals: readonly Arrival[],
-  { known, leaseMs }: { readonly known: ReadonlyMap<string, KnownMachine>; readonly leaseMs: number },
+  {
+    known,
+    leaseMs,
+    serverId,
+  }: {
+    readonly known: ReadonlyMap<string, KnownMachine>;
+    readonly leaseMs: number;
+    readonly serverId: ServerId | undefined;
+  },
 ): Promise<readonly Registration[]> {
   if (arrivals.length === 0) return [];
-  const leaseUntil = leaseEnd(tx.now, leaseMs);
+  const place = { serverId, leaseUntil: leaseEnd(tx.now, leaseMs) };
   const returning = arrivals.flatMap((arrival) => {
     const before = known.get(nameOf(arrival));
-    return before === undefined ? [] : [{ ...before, hello: arrival.hello, leaseUntil }];
+    return before === undefined ? [] : [{ ...before, ...arrival }];
   });
   for (const { id, resourceType, hello } of returning) {
     if (resourceType === "cpu" && hello.gpus.length > 0)
@@ -61,12 +69,13 @@ export async function registerMachines(
     leaseMs,
   );
   const sessions = new Map(
-    (await updateMachines(tx, returning)).map(({ machineId, sessionNumber }) => [machineId, sessionNumber]),
+    (await updateMachines(tx, returning, place)).map(({ machineId, sessionNumber }) => [machineId, sessionNumber]),
   );
   const newcomers = arrivals.filter((arrival) => !known.has(nameOf(arrival)));
   const newIds = await insertMachines(
     tx,
-    newcomers.map((arrival) => ({ ...arrival, listing: defaultListing(arrival.hello, tx.now), leaseUntil })),
+    newcomers.map((arrival) => ({ ...arrival, listing: defaultListing(arrival.hello, tx.now) })),
+    place,
   );
   await openSpans(tx, [...newIds.values()], leaseMs);
   const registered = arrivals.map((arrival) => {

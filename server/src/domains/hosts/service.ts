@@ -2,7 +2,7 @@ import { createHash, randomBytes } from "node:crypto";
 import { forbidden, type AppError } from "../../base/errors.ts";
 import type { UserId } from "../../base/ids.ts";
 import type { Tx } from "../../db/transaction.ts";
-import { insertCredential, replaceCredentialToken, type Registration } from "./store.ts";
+import { adoptCredential, insertCredential, replaceCredentialToken, type Registration } from "./store.ts";
 import { restoreMachines } from "./terms-store.ts";
 
 export type { Registration };
@@ -51,12 +51,27 @@ export function hashToken(token: string): Buffer {
 /** Issues a token for the named credential of a user, making the credential when it is new. Older tokens die. */
 export async function issueAgentToken(
   tx: Tx,
-  { userId, name, isTrusted }: { userId: UserId; name: string; isTrusted: boolean },
+  {
+    userId,
+    name,
+    isTrusted,
+    dataDirKey,
+    isDataDirOld = false,
+  }: {
+    readonly userId: UserId;
+    readonly name: string;
+    readonly isTrusted: boolean;
+    /** The data directory of the server that starts the agent: each has a credential of its own. */
+    readonly dataDirKey?: string;
+    /** The data directory is from before each had a credential of its own: the one without a directory is its. */
+    readonly isDataDirOld?: boolean;
+  },
 ): Promise<string> {
   const token = `${AGENT_TOKEN_PREFIX}${randomBytes(32).toString("base64url")}`;
   const tokenSha256 = hashToken(token);
-  const replaced = await replaceCredentialToken(tx, { userId, name, tokenSha256 });
-  if (replaced === undefined) await insertCredential(tx, { userId, name, tokenSha256, isTrusted });
+  if (dataDirKey !== undefined && isDataDirOld) await adoptCredential(tx, { userId, name, dataDirKey });
+  const replaced = await replaceCredentialToken(tx, { userId, name, dataDirKey, tokenSha256 });
+  if (replaced === undefined) await insertCredential(tx, { userId, name, dataDirKey, tokenSha256, isTrusted });
   else await restoreMachines(tx, replaced);
   return token;
 }

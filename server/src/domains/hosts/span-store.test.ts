@@ -8,7 +8,8 @@ import type { MachineId } from "../../base/ids.ts";
 import { withTransaction, type Tx } from "../../db/transaction.ts";
 import { leaseEnd, LEASE_MS } from "./service.ts";
 import { listSpans, openSpans } from "./span-store.ts";
-import { disconnectAll, markDisconnected, touchMachines } from "./store.ts";
+import { disconnectUnowned } from "./server-end-store.ts";
+import { markDisconnected, touchMachines } from "./store.ts";
 
 const MINUTE_MS = 60_000;
 const MANY = 300;
@@ -88,7 +89,7 @@ test("after a crash of the server machines were there up to their last word, or 
   pass(5);
   await hear();
   pass(5);
-  await run(disconnectAll);
+  await run((tx) => disconnectUnowned(tx, new Date(tx.now.getTime() + 1)));
   assert.deepEqual(await spansOf(ids[0]), [[0, 5]]);
   await comeBack(ids.slice(0, 1));
   pass(6);

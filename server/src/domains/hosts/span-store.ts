@@ -45,15 +45,6 @@ export async function closeSpans(tx: Tx, machineIds: readonly MachineId[]): Prom
   `.execute(tx.db);
 }
 
-/** The same for all machines: after a start of the server none is in touch yet. */
-export async function closeAllSpans(tx: Tx): Promise<void> {
-  await sql`
-    update machine_spans as span set until_at = greatest(span.from_at, machines.last_seen_at)
-    from machines
-    where span.until_at is null and machines.id = span.machine_id
-  `.execute(tx.db);
-}
-
 /** When a machine was in touch, and when it was last heard of: up to there its open span reaches. */
 export type MachineSpans = { readonly spans: readonly Span[]; readonly lastSeenAt: Date };
 

@@ -60,7 +60,9 @@ async function machineOnTrial(t: TestContext) {
     timeOut: (...starts: FailedStart[]) => within((tx) => recordUnansweredStarts(tx, starts, notifyMarket)),
     begin: (...starts: FailedStart[]) => within((tx) => recordBegunStarts(tx, starts)),
     endRests: async () => {
-      const loop = hostLoops({ database: env.database, clock, notifyMarket }).find(({ name }) => name === "end-rests");
+      const loop = hostLoops({ database: env.database, clock, notifyMarket, refreshOffers: notifyMarket }).find(
+        ({ name }) => name === "end-rests",
+      );
       assert.ok(loop);
       return loop.run();
     },

@@ -1,7 +1,7 @@
 import { sql, type Selectable } from "kysely";
 import type { AgentCredentialId, DeviceId, MachineId, UserId } from "../../base/ids.ts";
 import { nanos } from "../../base/money.ts";
-import type { MachinesTable } from "../../db/tables.ts";
+import type { AgentCredentialsTable, MachinesTable } from "../../db/tables.ts";
 import type { Reader, Tx } from "../../db/transaction.ts";
 import type { Joiner } from "./join-store.ts";
 import {
@@ -12,7 +12,7 @@ import {
   type MachineDescription,
   type ScheduledMachine,
 } from "./machine.ts";
-import { closeAllSpans, closeSpans } from "./span-store.ts";
+import { closeSpans } from "./span-store.ts";
 
 export type Credential = {
   readonly id: AgentCredentialId;
@@ -25,7 +25,9 @@ export type Credential = {
 /** One connection of one machine. Only the newest of a machine counts. */
 export type Registration = { readonly machineId: MachineId; readonly sessionNumber: number };
 
-type FoundCredential = Credential & { readonly isRevoked: boolean };
+export type FoundCredential = Credential & { readonly isRevoked: boolean; readonly tokenSha256: Buffer };
+
+const CREDENTIAL = ["id", "user_id", "is_trusted", "fingerprint", "host_key", "revoked_at", "token_sha256"] as const;
 
 /** Whom tokens stand for, each in its place, even when one was revoked: its agent is told why it is not let in. */
 export async function findCredentials(
@@ -34,28 +36,55 @@ export async function findCredentials(
 ): Promise<readonly (FoundCredential | undefined)[]> {
   const rows = await db
     .selectFrom("agent_credentials")
-    .select(["id", "user_id", "is_trusted", "fingerprint", "host_key", "revoked_at", "token_sha256"])
+    .select(CREDENTIAL)
     .where("token_sha256", "=", sql<Buffer>`any(${tokenSha256s}::bytea[])`)
     .execute();
-  const found = new Map(
-    rows.map((row): [string, FoundCredential] => {
-      const { id, user_id: userId, is_trusted: isTrusted, fingerprint, host_key: hostKey } = row;
-      const joiner = fingerprint === null || hostKey === null ? undefined : { fingerprint, hostKey };
-      return [row.token_sha256.toString("hex"), { id, userId, isTrusted, joiner, isRevoked: row.revoked_at !== null }];
-    }),
-  );
+  const found = new Map(rows.map((row) => [row.token_sha256.toString("hex"), toCredential(row)]));
   return tokenSha256s.map((hash) => found.get(hash.toString("hex")));
 }
 
+/** The same by their ids. */
+export async function findCredentialsById(
+  db: Reader,
+  ids: readonly AgentCredentialId[],
+): Promise<readonly (FoundCredential | undefined)[]> {
+  const rows = await db
+    .selectFrom("agent_credentials")
+    .select(CREDENTIAL)
+    .where("id", "=", sql<AgentCredentialId>`any(${ids}::integer[])`)
+    .execute();
+  const found = new Map(rows.map((row) => [row.id, toCredential(row)]));
+  return ids.map((id) => found.get(id));
+}
+
+function toCredential({
+  fingerprint,
+  host_key: hostKey,
+  ...row
+}: Pick<Selectable<AgentCredentialsTable>, (typeof CREDENTIAL)[number]>): FoundCredential {
+  const joiner = fingerprint === null || hostKey === null ? undefined : { fingerprint, hostKey };
+  return {
+    id: row.id,
+    tokenSha256: row.token_sha256,
+    userId: row.user_id,
+    isTrusted: row.is_trusted,
+    joiner,
+    isRevoked: row.revoked_at !== null,
+  };
+}
+
+/** Names the credential of an agent that a server starts itself: each data directory has its own. */
+type OwnCredential = { readonly userId: UserId; readonly name: string; readonly dataDirKey?: string | undefined };
+
 export async function insertCredential(
   tx: Tx,
-  credential: { userId: UserId; name: string; tokenSha256: Buffer; isTrusted: boolean } & Partial<Joiner>,
+  credential: OwnCredential & { tokenSha256: Buffer; isTrusted: boolean } & Partial<Joiner>,
 ): Promise<AgentCredentialId> {
-  const { userId, name, tokenSha256, isTrusted, fingerprint = null, hostKey = null } = credential;
-  const joined = { fingerprint, host_key: hostKey };
+  const { userId, name, dataDirKey = null, tokenSha256, isTrusted, fingerprint = null, hostKey = null } = credential;
+  const made = { token_sha256: tokenSha256, is_trusted: isTrusted, created_at: tx.now };
   const row = await tx.db
     .insertInto("agent_credentials")
-    .values({ user_id: userId, name, token_sha256: tokenSha256, is_trusted: isTrusted, created_at: tx.now, ...joined })
+    .values({ user_id: userId, name, data_dir_key: dataDirKey, fingerprint, host_key: hostKey, ...made })
     .returning("id")
     .executeTakeFirstOrThrow();
   return row.id;
@@ -64,13 +93,14 @@ export async function insertCredential(
 /** Gives the credential of this name a new token; undefined when there is none. Its machines stay its machines. */
 export async function replaceCredentialToken(
   tx: Tx,
-  { userId, name, tokenSha256 }: { userId: UserId; name: string; tokenSha256: Buffer },
+  { userId, name, dataDirKey, tokenSha256 }: OwnCredential & { readonly tokenSha256: Buffer },
 ): Promise<AgentCredentialId | undefined> {
   const row = await tx.db
     .updateTable("agent_credentials")
     .set({ token_sha256: tokenSha256 })
     .where("user_id", "=", userId)
     .where("name", "=", name)
+    .where("data_dir_key", "is not distinct from", dataDirKey ?? null)
     .where("fingerprint", "is", null)
     .where("revoked_at", "is", null)
     .returning("id")
@@ -78,8 +108,39 @@ export async function replaceCredentialToken(
   return row?.id;
 }
 
+/** Gives a credential that no data directory has to this one: that of a server from before there were several. */
+export async function adoptCredential(
+  tx: Tx,
+  { userId, name, dataDirKey }: OwnCredential & { readonly dataDirKey: string },
+): Promise<void> {
+  await tx.db
+    .updateTable("agent_credentials")
+    .set({ data_dir_key: dataDirKey })
+    .where("user_id", "=", userId)
+    .where("name", "=", name)
+    .where("data_dir_key", "is", null)
+    .where("fingerprint", "is", null)
+    .where("revoked_at", "is", null)
+    .execute();
+}
+
 /** A machine that said something, and when it was heard: what it says may wait before it is stored. */
 export type HeardMachine = { readonly machineId: MachineId; readonly heardAt: Date };
+
+/** Locks machines in id order; each with the number of its newest connection, and whether it counts as connected. */
+export async function lockHeardMachines(
+  tx: Tx,
+  ids: readonly MachineId[],
+): Promise<ReadonlyMap<MachineId, { readonly sessionNumber: number; readonly isConnected: boolean }>> {
+  const rows = await tx.db
+    .selectFrom("machines")
+    .select(["id", "session_number", "is_connected"])
+    .where("id", "=", sql<MachineId>`any(${ids}::integer[])`)
+    .orderBy("id")
+    .forUpdate()
+    .execute();
+  return new Map(rows.map((row) => [row.id, { sessionNumber: row.session_number, isConnected: row.is_connected }]));
+}
 
 /**
  * Extends the leases of machines that reported; one statement for a whole batch. They were in touch until they were heard,
@@ -101,7 +162,8 @@ export type Departure = Registration & { readonly heardAt: Date };
 /** Notes ends of connections; returns the machines that have not connected anew since, here or to another process. */
 export async function markDisconnected(tx: Tx, departures: readonly Departure[]): Promise<readonly MachineId[]> {
   const { rows } = await sql<{ id: MachineId }>`
-    update machines set is_connected = false, last_seen_at = greatest(last_seen_at, gone.heard_at)
+    update machines set is_connected = false, server_id = null,
+      last_seen_at = greatest(last_seen_at, gone.heard_at)
     from unnest(
       ${departures.map(({ machineId }) => machineId)}::integer[],
       ${departures.map(({ sessionNumber }) => sessionNumber)}::integer[],
@@ -113,12 +175,6 @@ export async function markDisconnected(tx: Tx, departures: readonly Departure[])
   const ids = rows.map((row) => row.id);
   await closeSpans(tx, ids);
   return ids;
-}
-
-/** After a start of the server no agent is connected, whatever was true when it stopped. */
-export async function disconnectAll(tx: Tx): Promise<void> {
-  await closeAllSpans(tx);
-  await tx.db.updateTable("machines").set({ is_connected: false }).where("is_connected", "=", true).execute();
 }
 
 /** Machines that are away for longer than their agents may run anything. */
@@ -223,7 +279,9 @@ export async function listScheduledMachines(
     with ${promisedOn(ids)}, present as materialized (
       select machine_id, array_agg(id order by position, id) as device_ids,
         array_agg(is_present and is_healthy order by position, id) as device_usable,
-        count(*) filter (where is_present)::integer as present_count
+        count(*) filter (where is_present)::integer as present_count,
+        min(concat(facts ->> 'name', ' ', facts ->> 'memory_mb', ' MB')) filter (where is_present and kind = 'gpu')
+          as gpu_model
       from devices where machine_id = any(${ids}::integer[])
       group by machine_id
     )
@@ -231,7 +289,10 @@ export async function listScheduledMachines(
       is_connected, coalesce(promised.bytes, 0) as promised_disk_bytes, price_device_nanos_per_hour,
       price_min_bid_nanos_per_hour, price_disk_nanos_per_gb_month, price_inet_up_nanos_per_gb,
       price_inet_down_nanos_per_gb, min_chunk, credit_discount_max_permille, offer_end_at, last_seen_at, created_at,
-      (facts -> 'disk_bytes')::bigint as disk_bytes, present.device_ids, present.device_usable,
+      (facts -> 'disk_bytes')::bigint as disk_bytes, concat_ws(
+        ', ', present.gpu_model, concat('devices: ', coalesce(present.present_count, 0)),
+        concat('cores: ', facts ->> 'cpu_cores'), right(facts ->> 'geolocation', 2)
+      ) as hardware, present.device_ids, present.device_usable,
       coalesce(present.present_count, 0) as present_count
     from machines
     left join promised on promised.machine_id = machines.id
@@ -260,7 +321,7 @@ type MachineRow = DescribedRow &
   };
 type ScheduledRow = Omit<Selectable<MachinesTable>, "facts"> &
   Promised &
-  DeviceColumns & { readonly disk_bytes: bigint };
+  DeviceColumns & { readonly disk_bytes: bigint; readonly hardware: string };
 
 function toDescription(row: DescribedRow): MachineDescription {
   const gpu = row.resource_type === "gpu" && row.gpu_facts !== null ? readGpuFacts(row.gpu_facts) : undefined;
@@ -286,10 +347,12 @@ function toMachine(row: MachineRow): Machine {
 
 function toScheduled(row: ScheduledRow): ScheduledMachine {
   const devices = (row.device_ids ?? []).map((id, index) => ({ id, isUsable: row.device_usable?.[index] ?? false }));
-  return { ...commonOf(row), facts: { disk_bytes: Number(row.disk_bytes) }, devices };
+  return { ...commonOf(row), facts: { disk_bytes: Number(row.disk_bytes) }, hardware: row.hardware, devices };
 }
 
-function commonOf(row: Omit<ScheduledRow, "disk_bytes" | keyof DeviceColumns> & Pick<DeviceColumns, "present_count">) {
+function commonOf(
+  row: Omit<ScheduledRow, "disk_bytes" | "hardware" | keyof DeviceColumns> & Pick<DeviceColumns, "present_count">,
+) {
   return {
     id: row.id,
     hostId: row.host_id,

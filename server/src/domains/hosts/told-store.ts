@@ -16,6 +16,7 @@ export async function takeLostMachines(tx: Tx, limit: number): Promise<readonly 
       where not is_connected and deleted_at is null and lease_until_at < ${tx.now}::timestamptz
         and told_away_since_at is distinct from last_seen_at
         and not exists (select from presence_clock where counted_until_at > ${tx.now}::timestamptz)
+        and (excused_until_at is null or excused_until_at <= ${tx.now}::timestamptz)
       order by id limit ${limit}::integer
       for update skip locked
     )

@@ -91,7 +91,8 @@ function join(send: WebSocket, receive: WebSocket, clock: Clock): () => void {
   };
 }
 
-function pass(from: WebSocket, to: WebSocket, onMove: () => void): void {
+/** Passes on what one says to the other, and holds it up while the other is slow. */
+export function pass(from: WebSocket, to: WebSocket, onMove: () => void): void {
   const resumeWhenDrained = () => {
     if (from.isPaused && to.bufferedAmount <= BUFFERED_BYTES_LOW) from.resume();
   };

@@ -59,6 +59,19 @@ export const VerificationResponse = Type.Object({
       msg: Type.String(),
     }),
   ),
+  line: Type.Object(
+    {
+      inet_up: Type.Number({ description: "Declared, in Mbit/s" }),
+      inet_down: Type.Number({ description: "Declared, in Mbit/s" }),
+      measured_inet_up: Type.Union([Type.Number(), Type.Null()], {
+        description: "The best that a server measured within a week, in Mbit/s: the line carries at least that",
+      }),
+      measured_inet_down: Type.Union([Type.Number(), Type.Null()]),
+      measured_at: Type.Union([Type.Number(), Type.Null()], { description: "When it was measured last, as Unix time" }),
+      measured_count: Type.Integer({ description: "How often it was measured within a week" }),
+    },
+    { description: "The line as it is declared and as it was measured; simulated machines are not measured" },
+  ),
   rests_until: Type.Union([Type.Number(), Type.Null()], {
     description: "Until when it is not rented out since its last starts failed, as Unix time",
   }),

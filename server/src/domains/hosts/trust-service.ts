@@ -16,8 +16,10 @@ import {
   setReliability,
   type MachineDay,
 } from "./presence-store.ts";
+import { findMeasuredLine } from "./line-probe-store.ts";
 import { planPresence } from "./presence.ts";
 import { computeReliability, type ReliabilityTerms } from "./reliability.ts";
+import type { MeasuredLine } from "./slow-line.ts";
 import type { NotifyMarket } from "./start-service.ts";
 import { listRestReasons } from "./start-store.ts";
 import { lockMachines } from "./store.ts";
@@ -123,6 +125,8 @@ export async function reportReliability(db: Reader, id: MachineId | undefined, n
 export type VerificationReport = {
   readonly machine: Candidate;
   readonly checks: readonly Check[];
+  /** What servers measured of its line within a week; undefined when nothing. */
+  readonly measuredLine: MeasuredLine | undefined;
   /** Why it rests; undefined when it does not. */
   readonly restReason: string | undefined;
 };
@@ -138,7 +142,8 @@ export async function reportVerification(
     throw notFound("no_such_machine", "There is no such machine of yours.");
   }
   const reasons = await listRestReasons(db, [machine.id], now);
-  return { machine, checks: checkMachine(machine.facts), restReason: reasons.get(machine.id) };
+  const measuredLine = await findMeasuredLine(db, machine.id, { now, measuredFrom: undefined });
+  return { machine, checks: checkMachine(machine.facts), measuredLine, restReason: reasons.get(machine.id) };
 }
 
 export type StandingRequest = {

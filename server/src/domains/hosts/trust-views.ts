@@ -33,7 +33,12 @@ export function viewReliability({ machineId, days, terms, shownPpm }: Reliabilit
   };
 }
 
-export function viewVerification({ machine, checks, restReason }: VerificationReport): VerificationResponse {
+export function viewVerification({
+  machine,
+  checks,
+  measuredLine,
+  restReason,
+}: VerificationReport): VerificationResponse {
   const missing = checks.filter((check) => !check.isPassed);
   return {
     ...viewStanding(machine),
@@ -45,6 +50,14 @@ export function viewVerification({ machine, checks, restReason }: VerificationRe
       passed: isPassed,
       msg: text,
     })),
+    line: {
+      inet_up: machine.facts.inetUpMbps,
+      inet_down: machine.facts.inetDownMbps,
+      measured_inet_up: measuredLine?.upMbps ?? null,
+      measured_inet_down: measuredLine?.downMbps ?? null,
+      measured_at: measuredLine === undefined ? null : epochSeconds(measuredLine.lastAt),
+      measured_count: measuredLine?.probeCount ?? 0,
+    },
     rests_until: restReason === undefined || machine.restsUntil === undefined ? null : epochSeconds(machine.restsUntil),
     rest_reason: restReason ?? null,
   };

@@ -10,11 +10,19 @@ const DAY_MS = 86_400_000;
 const REAL: Partial<FakeHostOptions> = { facts: { is_simulated: false } };
 
 /** A connected machine of somebody who is not the operator, with real GPUs. */
-async function strangersHost(world: TestApp, owner: TestCaller, options: Partial<FakeHostOptions> = REAL) {
+async function strangersHost(
+  world: TestApp,
+  owner: TestCaller,
+  { kind = "docker", ...options }: Partial<FakeHostOptions> & { readonly kind?: "docker" | "simulated" } = REAL,
+) {
   const joiner = aJoiner();
   const host = aJoinedHost(world, await join(world, owner, joiner), joiner, { gpus: 2, ...options });
-  await host.connect({ engine: { kind: "docker", version: "27" } });
+  await host.connect({ engine: { kind, version: "27" } });
   await world.settled();
+  await world.env.pool.query(
+    "insert into line_probes (machine_id, at, measured_from, up_mbps, down_mbps) values ($1, $2, 'here', 900, 800)",
+    [host.machineId, world.clock.now()],
+  );
   return host;
 }
 
@@ -132,7 +140,7 @@ test("what an administrator has decided stays until it is given back; the operat
 
 test("a simulated machine of a stranger is never verified by itself", async (t) => {
   const { world, owner, renter } = await people(t);
-  const host = await strangersHost(world, owner, { facts: { is_simulated: true } });
+  const host = await strangersHost(world, owner, { kind: "simulated", facts: { is_simulated: true } });
   await rent(world, renter, host);
   await host.obey();
   await giveDays(world, host, DAY_MS);

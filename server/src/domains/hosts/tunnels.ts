@@ -2,12 +2,21 @@ import { randomBytes } from "node:crypto";
 import type { WebSocket } from "ws";
 import type { OpenTunnel } from "../../../../protocol/index.ts";
 import type { Clock } from "../../base/clock.ts";
-import type { AgentCredentialId } from "../../base/ids.ts";
+import { asId, type AgentCredentialId, type ServerId } from "../../base/ids.ts";
 
 /** How long an agent may take to come with a tunnel: a client waits for it. */
 const WAIT_MS = 10_000;
 const WAITING_MAX = 2_048;
 const ID_BYTES = 24;
+
+/** An id begins with the server that waits for the tunnel: its agent may come with it to any server. */
+const OWNED = /^s(\d{1,10})-/;
+
+/** The server that waits for this tunnel; undefined where the id names none. */
+export function serverOfTunnel(tunnelId: string): ServerId | undefined {
+  const id = Number(OWNED.exec(tunnelId)?.[1] ?? 0);
+  return id === 0 ? undefined : asId<ServerId>(id);
+}
 
 type Waiting = { readonly credentialId: AgentCredentialId; readonly settle: (socket: WebSocket | undefined) => void };
 
@@ -22,12 +31,12 @@ export class ExpectedTunnels {
 
   /** Asks for a tunnel and waits for it; undefined when none comes in time, or too many are waited for. */
   async ask(
-    credentialId: AgentCredentialId,
+    { credentialId, serverId }: { readonly credentialId: AgentCredentialId; readonly serverId: ServerId | undefined },
     target: Pick<OpenTunnel, "instance_id" | "service">,
     send: (message: OpenTunnel) => void,
   ): Promise<WebSocket | undefined> {
     if (this.waiting.size >= WAITING_MAX) return undefined;
-    const tunnelId = randomBytes(ID_BYTES).toString("base64url");
+    const tunnelId = `s${serverId ?? 0}-${randomBytes(ID_BYTES).toString("base64url")}`;
     const settled = new AbortController();
     const arrival = new Promise<WebSocket | undefined>((resolve) => {
       const settle = (socket: WebSocket | undefined) => {

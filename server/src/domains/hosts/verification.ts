@@ -27,6 +27,9 @@ export type VerificationFacts = {
   readonly inetDownMbps: number;
   readonly reliabilityPpm: number;
   readonly hasStarted: boolean;
+  /** Whether the server has ever measured its line, and whether a flag says that the declared one is contradicted by far. */
+  readonly isLineMeasured: boolean;
+  readonly hasSlowLine: boolean;
 };
 
 export type Check = {
@@ -48,6 +51,8 @@ export function checkMachine(facts: VerificationFacts): readonly Check[] {
     reliabilityCheck(facts),
     portCheck(facts),
     ...speedChecks(facts),
+    measuredCheck(facts),
+    contradictionCheck(facts),
   ];
   return facts.hasGpus ? [...always, cudaCheck(facts), memoryCheck(facts)] : always;
 }
@@ -98,6 +103,35 @@ function speedChecks(facts: VerificationFacts): readonly Check[] {
     const text = `The line carries ${Math.round(value)} Mbit/s ${direction}; ${needed} are needed.`;
     return { ...atLeast(`inet_${direction}`, { value, needed, text }), isKept: value >= needed * MBPS_KEPT };
   });
+}
+
+/** What is verified already stays so: its agent may be of a version that cannot be measured. */
+function measuredCheck({ isLineMeasured }: VerificationFacts): Check {
+  const text = isLineMeasured
+    ? "The server has measured the line."
+    : "The server has not measured the line yet. It does so within a day, when the agent is new enough and not simulated.";
+  return {
+    name: "line_measured",
+    value: isLineMeasured,
+    needed: true,
+    isPassed: isLineMeasured,
+    isKept: true,
+    text,
+  };
+}
+
+function contradictionCheck({ hasSlowLine }: VerificationFacts): Check {
+  const text = hasSlowLine
+    ? "The declared line is contradicted by what the server measured: see the flag slow_line. Declare what the line carries, and ask an administrator to clear the flag."
+    : "What the server measured does not contradict the declared line.";
+  return {
+    name: "line_credible",
+    value: !hasSlowLine,
+    needed: true,
+    isPassed: !hasSlowLine,
+    isKept: !hasSlowLine,
+    text,
+  };
 }
 
 function cudaCheck({ cudaMax }: VerificationFacts): Check {

@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { testApp, type TestApp } from "../../../../test/support/app.ts";
+import { listedHost, prepay } from "../../../../test/support/contracts.ts";
 import type { FakeHost } from "../../../../test/support/fake-host.ts";
-import { rentAndRun, setState, show } from "../../../../test/support/rentals.ts";
+import { destroy, rentAndRun, setState, show, stored } from "../../../../test/support/rentals.ts";
 
 const HOST_KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIAbCdEfGhIjKlMnOpQrStUvWxYz0123456789abcdefg";
 
@@ -85,4 +86,47 @@ test("the SSH host key that a host tells is shown and kept, but only if it is on
   assert.equal(await tell(`@cert-authority * ${HOST_KEY}`), null);
   assert.equal(await tell(HOST_KEY), HOST_KEY);
   assert.equal(await tell(null), HOST_KEY);
+});
+
+/** An instance that runs, and calls of it with the key that is in its container, which its host can read. */
+async function withOwnKey(t: Parameters<typeof testApp>[0]) {
+  const app = await testApp(t);
+  const [host, user] = [await listedHost(app), await app.caller({ dollars: 1_000 })];
+  const id = await rentAndRun(app, user, host);
+  const key = { ...user, secret: String(envOf(host, id).get("CONTAINER_API_KEY")) };
+  return { app, host, user, id, key };
+}
+
+test("the key inside a container starts what it stopped itself, and nothing that its renter or a rule stopped", async (t) => {
+  const { app, host, user, id, key } = await withOwnKey(t);
+  assert.equal((await setState(app, key, id, "running")).status, 200, "it runs already");
+  await setState(app, user, id, "stopped");
+  await host.obey();
+  const refused = await setState(app, key, id, "running");
+  assert.deepEqual([refused.status, refused.body.error], [403, "not_authorized"]);
+  assert.equal((await stored(app, id)).desired, "stopped");
+  assert.equal((await setState(app, user, id, "running")).status, 200);
+  await host.obey();
+  assert.equal((await setState(app, key, id, "stopped")).status, 200);
+  await host.obey();
+  assert.equal((await setState(app, key, id, "running")).status, 200);
+  await host.obey();
+  assert.equal((await setState(app, key, id, "stopped")).status, 200);
+  await setState(app, user, id, "stopped");
+  assert.equal((await setState(app, key, id, "running")).status, 403, "its renter wants it stopped as well");
+  const { body } = await app.call({ url: `/api/v0/instances/${id}/events/`, secret: user.secret });
+  assert.ok(body.events.some(({ actor }: { readonly actor: string }) => actor === "instance_key"));
+});
+
+test("the key inside a container ends no prepaid rental: its discount would go to the host", async (t) => {
+  const { app, host, user, id, key } = await withOwnKey(t);
+  assert.equal((await prepay(app, user, id, 576)).status, 200);
+  for (const call of [() => destroy(app, key, id), () => setState(app, key, id, "stopped")]) {
+    const refused = await call();
+    assert.deepEqual([refused.status, refused.body.error], [403, "not_authorized"]);
+  }
+  assert.equal((await show(app, user, id)).actual_status, "running");
+  assert.equal((await setState(app, user, id, "stopped")).status, 200);
+  await host.obey();
+  assert.equal((await destroy(app, user, id)).status, 200);
 });

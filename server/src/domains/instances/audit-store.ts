@@ -5,6 +5,7 @@ import type { Reader } from "../../db/transaction.ts";
 import { asHoldId, type HoldId } from "../ledger/index.ts";
 import type { DesiredState, Phase } from "./lifecycle.ts";
 import type { RunKey } from "./run-store.ts";
+import type { StartEvidence } from "./start-evidence.ts";
 
 export type AuditedInstance = {
   readonly id: InstanceId;
@@ -89,14 +90,22 @@ export type AuditedRun = {
   readonly chargedRunningMs: bigint;
   readonly chargedReceivedBytes: bigint;
   readonly chargedSentBytes: bigint;
+  readonly startedAt: Date;
+  readonly lastCountedAt: Date;
   readonly meteredFromAt: Date | undefined;
-};
+  /** When its host last said that it does not run yet. */
+  readonly notRunningAt: Date | undefined;
+  /** Until when it may cost anything; infinite without a request for its end, and undefined from before that rule. */
+  readonly chargeableUntilMs: number | undefined;
+} & StartEvidence;
 
 export async function listAuditedRuns(db: Reader, ids: readonly InstanceId[]): Promise<readonly AuditedRun[]> {
   const rows = await db
     .selectFrom("instance_runs")
     .select(["instance_id", "generation", "running_ms", "received_bytes", "sent_bytes", "charged_running_ms"])
-    .select(["charged_received_bytes", "charged_sent_bytes", "metered_from_at"])
+    .select(["charged_received_bytes", "charged_sent_bytes", "metered_from_at", "started_at", "last_counted_at"])
+    .select(["not_running_at", "needs_evidence", "evidence_at"])
+    .select(sql<number | null>`extract(epoch from chargeable_until_at)::float8 * 1000`.as("chargeable_until_ms"))
     .where("instance_id", "=", sql<InstanceId>`any(${ids}::integer[])`)
     .orderBy("instance_id")
     .orderBy("generation")
@@ -110,7 +119,13 @@ export async function listAuditedRuns(db: Reader, ids: readonly InstanceId[]): P
     chargedRunningMs: row.charged_running_ms,
     chargedReceivedBytes: row.charged_received_bytes,
     chargedSentBytes: row.charged_sent_bytes,
+    startedAt: row.started_at,
+    lastCountedAt: row.last_counted_at,
     meteredFromAt: row.metered_from_at ?? undefined,
+    notRunningAt: row.not_running_at ?? undefined,
+    needsEvidence: row.needs_evidence,
+    evidenceAt: row.evidence_at ?? undefined,
+    chargeableUntilMs: row.chargeable_until_ms === null ? undefined : Math.round(row.chargeable_until_ms),
   }));
 }
 
@@ -153,18 +168,33 @@ export async function listAuditedTerms(db: Reader, ids: readonly InstanceId[]): 
   }));
 }
 
-export type AuditedPhase = { readonly instanceId: InstanceId; readonly at: Date; readonly phase: Phase };
+export type AuditedPhase = {
+  readonly instanceId: InstanceId;
+  readonly at: Date;
+  readonly from: Phase | undefined;
+  readonly phase: Phase;
+  /** Of the run that it led to. */
+  readonly generation: number;
+  readonly cause: string;
+};
 
 /** When each instance entered which phase, in order. */
 export async function listAuditedPhases(db: Reader, ids: readonly InstanceId[]): Promise<readonly AuditedPhase[]> {
   const rows = await db
     .selectFrom("instance_events")
-    .select(["instance_id", "at", "to_phase"])
+    .select(["instance_id", "at", "from_phase", "to_phase", "generation", "cause"])
     .where("instance_id", "=", sql<InstanceId>`any(${ids}::integer[])`)
     .orderBy("instance_id")
     .orderBy("id")
     .execute();
-  return rows.map((row) => ({ instanceId: row.instance_id, at: row.at, phase: row.to_phase as Phase }));
+  return rows.map((row) => ({
+    instanceId: row.instance_id,
+    at: row.at,
+    from: (row.from_phase ?? undefined) as Phase | undefined,
+    phase: row.to_phase as Phase,
+    generation: row.generation,
+    cause: row.cause,
+  }));
 }
 
 export type HoldOwner = {
@@ -203,13 +233,15 @@ export type Stand = {
   readonly isReserved: boolean;
   readonly holdId: HoldId | undefined;
   readonly settleAt: Date | undefined;
+  /** Since when it should have been settled, if that was tried in vain and put off. */
+  readonly unsettledSinceAt: Date | undefined;
 };
 
 export async function listStands(db: Reader): Promise<ReadonlyMap<InstanceId, Stand>> {
   const rows = await db
     .selectFrom("instances")
     .select(["id", "machine_id", "desired", "phase", "phase_since_at", "deadline_at", "device_count", "generation"])
-    .select(["is_background", "metered_from_at", "discount_ppm", "hold_id", "settle_at"])
+    .select(["is_background", "metered_from_at", "discount_ppm", "hold_id", "settle_at", "unsettled_since_at"])
     .where("ended_at", "is", null)
     .execute();
   return new Map(
@@ -229,6 +261,7 @@ export async function listStands(db: Reader): Promise<ReadonlyMap<InstanceId, St
         isReserved: row.discount_ppm > 0,
         holdId: row.hold_id === null ? undefined : asHoldId(row.hold_id),
         settleAt: row.settle_at ?? undefined,
+        unsettledSinceAt: row.unsettled_since_at ?? undefined,
       },
     ]),
   );
@@ -261,15 +294,36 @@ export async function listUnscheduled(
   return rows.map(({ id }) => id);
 }
 
+/** Rentals that are over and should have been settled before a moment, with when; attempts in vain move that no further. */
+export async function listLateEnded(
+  db: Reader,
+  before: Date,
+  limit: number,
+): Promise<readonly { readonly id: InstanceId; readonly dueAt: Date }[]> {
+  const { rows } = await sql<{ id: InstanceId; dueAt: Date }>`
+    select id, coalesce(unsettled_since_at, settle_at) as "dueAt" from instances
+    where ended_at is not null and settle_at is not null
+      and coalesce(unsettled_since_at, settle_at) < ${before}::timestamptz
+    order by id
+    limit ${limit}::integer
+  `.execute(db);
+  return rows;
+}
+
+/** How much of a run is stored as counted, and when that was stored last. */
+export type CountedRun = { readonly runningMs: number; readonly at: Date };
+
 /** How long these runs have run, as it is stored. Those of lost hosts are left out: what is told of them counts no more. */
-export async function listCountedMs(db: Reader, runs: readonly RunKey[]): Promise<ReadonlyMap<InstanceId, bigint>> {
-  const { rows } = await sql<{ instance_id: InstanceId; running_ms: bigint }>`
-    select run.instance_id, run.running_ms
+export async function listCounted(db: Reader, runs: readonly RunKey[]): Promise<ReadonlyMap<InstanceId, CountedRun>> {
+  const { rows } = await sql<{ instance_id: InstanceId; running_ms: bigint; last_counted_at: Date }>`
+    select run.instance_id, run.running_ms, run.last_counted_at
     from unnest(
       ${runs.map((run) => run.instanceId)}::integer[], ${runs.map((run) => run.generation)}::integer[]
     ) as wanted (instance_id, generation)
     join instance_runs run using (instance_id, generation)
     where run.sealed_at is null
   `.execute(db);
-  return new Map(rows.map((row) => [row.instance_id, row.running_ms]));
+  return new Map(
+    rows.map(({ instance_id: id, running_ms: ms, last_counted_at: at }) => [id, { runningMs: Number(ms), at }]),
+  );
 }

@@ -1,5 +1,6 @@
 import type { MachineId } from "../../base/ids.ts";
 import { ZERO } from "../../base/money.ts";
+import type { Sealer } from "../../base/seal.ts";
 import type { Reader, Tx } from "../../db/transaction.ts";
 import { listScheduledMachines, type ScheduledMachine } from "../hosts/index.ts";
 import { freeDiskBytes, insertUsedOffer, refreshOffers } from "../market/index.ts";
@@ -7,6 +8,7 @@ import { resolveLaunch, type LaunchSettings } from "../templates/index.ts";
 import { countBackground, listBackground, markBackground, takeIds } from "./background-store.ts";
 import type { Actor } from "./instance.ts";
 import { destroyInstances } from "./rental-service.ts";
+import { openSettings, sealSettings } from "./sealed-settings.ts";
 import { insertInstances, type NewInstance } from "./store.ts";
 import { reschedule } from "./transitions.ts";
 
@@ -28,14 +30,24 @@ const NEVER = new Date("9999-12-31T00:00:00Z");
  */
 export async function keepBackground(
   tx: Tx,
-  { machineId, job, actor }: { readonly machineId: MachineId; readonly job: BackgroundJob; readonly actor: Actor },
+  {
+    machineId,
+    job,
+    actor,
+    sealer,
+  }: {
+    readonly machineId: MachineId;
+    readonly job: BackgroundJob;
+    readonly actor: Actor;
+    readonly sealer: Sealer;
+  },
 ): Promise<Change> {
   const launch = resolveLaunch(undefined, { ...job, args: [...job.args], runtype: "args", label: "default job" });
   const machine = (await listScheduledMachines(tx.db, [machineId])).get(machineId);
   if (machine === undefined) return { kept: 0, created: 0, removed: 0 };
   const existing = await listBackground(tx, machineId);
   const wanted = wantedCount(machine.presentCount);
-  const kept = existing.filter((one) => isSameJob(one.launch, launch)).slice(0, wanted);
+  const kept = existing.filter((one) => isSameJob(openSettings(one, sealer), launch)).slice(0, wanted);
   const keptIds = new Set(kept.map(({ id }) => id));
   const surplus = existing.flatMap(({ id }) => (keptIds.has(id) ? [] : [id]));
   const removed = await destroyInstances(tx, surplus, { actor, cause: "default_job_changed" });
@@ -43,7 +55,7 @@ export async function keepBackground(
   const room = Number(freeDiskBytes({ machine }) / diskBytes);
   const created = Math.min(wanted - kept.length, room);
   if (created > 0) {
-    await insertBackground(tx, { machine, launch, diskBytes, count: created, actor });
+    await insertBackground(tx, { machine, launch, diskBytes, count: created, actor, sealer });
     await reschedule(tx, [machineId]);
     // The disk of each is gone from what the machine offers.
     await refreshOffers(tx, [machineId]);
@@ -82,12 +94,14 @@ async function insertBackground(
     diskBytes,
     count,
     actor,
+    sealer,
   }: {
     readonly machine: ScheduledMachine;
     readonly launch: LaunchSettings;
     readonly diskBytes: bigint;
     readonly count: number;
     readonly actor: Actor;
+    readonly sealer: Sealer;
   },
 ): Promise<void> {
   const ids = await takeIds(tx, count);
@@ -107,7 +121,7 @@ async function insertBackground(
     inetDownNanosPerGb: ZERO,
     deviceCount: 1,
     diskBytes,
-    launch,
+    launch: sealSettings(launch, id, sealer),
     desired: "running",
     phase: "scheduled",
     phaseCause: "created",

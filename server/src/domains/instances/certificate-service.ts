@@ -1,18 +1,17 @@
 import { AppError, notFound } from "../../base/errors.ts";
 import type { Clock } from "../../base/clock.ts";
 import { invariant } from "../../base/invariant.ts";
-import { parseId, type InstanceId, type MachineId } from "../../base/ids.ts";
+import { parseId, type InstanceId } from "../../base/ids.ts";
+import { plainAddress } from "../../base/public-address.ts";
 import type { Sealer } from "../../base/seal.ts";
 import type { Database } from "../../db/connect.ts";
 import { withTransaction } from "../../db/transaction.ts";
-import { describeMachines } from "../hosts/index.ts";
-import { findAuthority, findLiveMachineId, insertAuthority } from "./certificate-store.ts";
-import { createAuthority, issueCertificate, readSigningRequest, type Authority } from "./certificates.ts";
+import { findProvenPlace } from "../hosts/index.ts";
+import { findAuthority, findLiveRental, insertAuthority } from "./certificate-store.ts";
+import { createAuthority, issueCertificate, readSigningRequest, subjectOf, type Authority } from "./certificates.ts";
 
 export type CertificatePorts = {
   readonly sealer: Sealer;
-  /** Where the agent of a machine is connected from; undefined when it is not connected here. */
-  readonly addressOf: (machineId: MachineId) => string | undefined;
 };
 
 type Surroundings = CertificatePorts & { readonly database: Database; readonly clock: Clock };
@@ -22,7 +21,7 @@ const ANY_ADDRESS = "0.0.0.0";
 const SEAL_CONTEXT = "certificate authority";
 
 /** The certificate that renters may choose to trust, in PEM. The first who asks for it makes it. */
-export async function rootCertificate({ database, clock, sealer }: Omit<Surroundings, "addressOf">): Promise<string> {
+export async function rootCertificate({ database, clock, sealer }: Surroundings): Promise<string> {
   return (await loadAuthority(database, clock, sealer)).certificatePem;
 }
 
@@ -38,23 +37,24 @@ async function loadAuthority(database: Database, clock: Clock, sealer: Sealer) {
   return stored;
 }
 
-/** Signs what an instance, or the agent before it, asks for; only from the address of the instance's own machine. */
+/**
+ * Signs what an instance, or the agent before it, asks for: from an address that is proven to be its machine's own, for
+ * these addresses, and until the rental ends. What a host says its public address is may be somebody else's.
+ */
 export async function signRequest(
-  { database, clock, sealer, addressOf }: Surroundings,
+  { database, clock, sealer }: Surroundings,
   request: { readonly instanceId: number; readonly pem: string; readonly sourceAddress: string },
 ): Promise<string> {
   const id = parseId<InstanceId>(String(request.instanceId));
-  const machineId = id && (await findLiveMachineId(database.kysely, id));
-  const machine = machineId && (await describeMachines(database.kysely, [machineId])).get(machineId);
-  const source = plainAddress(request.sourceAddress);
-  const ownAddresses = machine ? [machine.facts.public_ipaddr, addressOf(machine.id) ?? ""].map(plainAddress) : [];
-  // Whoever asks from elsewhere learns nothing about who is where.
-  if (machine === undefined || !ownAddresses.includes(source)) {
+  const rental = id && (await findLiveRental(database.kysely, id));
+  const place = rental && (await findProvenPlace(database.kysely, rental.machineId));
+  // Senders at other addresses learn nothing about who is where.
+  if (rental === undefined || place === undefined || !place.addresses.includes(plainAddress(request.sourceAddress))) {
     throw notFound("no_such_instance", `There is no instance ${request.instanceId} at your address.`);
   }
   const { publicKeyPem, ipAddresses } = readSigningRequest(request.pem);
-  const allowed = new Set([ANY_ADDRESS, machine.facts.public_ipaddr]);
-  const granted = new Set([machine.facts.public_ipaddr, ...ipAddresses.filter((address) => allowed.has(address))]);
+  const allowed = new Set([ANY_ADDRESS, ...place.addresses]);
+  const granted = new Set([place.addresses[0], ...ipAddresses.filter((address) => allowed.has(address))]);
   const stored = await loadAuthority(database, clock, sealer);
   const keyPem = sealer.open(stored.sealedKey, SEAL_CONTEXT);
   if (keyPem === undefined) {
@@ -64,12 +64,8 @@ export async function signRequest(
   const authority: Authority = { certificatePem: stored.certificatePem, keyPem };
   return issueCertificate(authority, clock.now(), {
     publicKeyPem,
-    commonName: `Berth instance ${request.instanceId}`,
+    commonName: subjectOf(request.instanceId),
+    endAt: rental.endAt,
     ipAddresses: [...granted],
   });
-}
-
-/** IPv4 addresses come as IPv6 ones from sockets that serve both. */
-function plainAddress(address: string): string {
-  return address.replace(/^::ffff:(?=\d+\.)/, "");
 }

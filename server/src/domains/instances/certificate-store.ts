@@ -20,13 +20,16 @@ export async function insertAuthority(tx: Tx, { certificatePem, sealedKey }: Sto
     .execute();
 }
 
-/** Where an instance is that is not over, whoever owns it. */
-export async function findLiveMachineId(db: Reader, id: InstanceId): Promise<MachineId | undefined> {
+/** Where an instance is that is not over, and when its rental ends. */
+export async function findLiveRental(
+  db: Reader,
+  id: InstanceId,
+): Promise<{ readonly machineId: MachineId; readonly endAt: Date } | undefined> {
   const row = await db
     .selectFrom("instances")
-    .select("machine_id")
+    .select(["machine_id", "end_at"])
     .where("id", "=", id)
     .where("ended_at", "is", null)
     .executeTakeFirst();
-  return row?.machine_id;
+  return row && { machineId: row.machine_id, endAt: row.end_at };
 }

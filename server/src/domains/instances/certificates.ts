@@ -20,7 +20,7 @@ const DAY_MS = 86_400_000;
 const AUTHORITY_BITS = 3072;
 const AUTHORITY_DAYS = 20 * 365;
 /** What browsers accept at most of an authority that a person installed is 825. */
-const CERTIFICATE_DAYS = 397;
+const CERTIFICATE_DAYS_MAX = 397;
 const KEY_BITS_MIN = 2048;
 const KEY_BITS_MAX = 4096;
 const SERIAL_BYTES = 16;
@@ -44,7 +44,7 @@ export async function createAuthority(now: Date): Promise<Authority> {
     publicKeyEncoding: { type: "spki", format: "pem" },
     privateKeyEncoding: { type: "pkcs8", format: "pem" },
   });
-  const certificate = begin(keys.publicKey, now, AUTHORITY_DAYS);
+  const certificate = begin(keys.publicKey, now, new Date(now.getTime() + AUTHORITY_DAYS * DAY_MS));
   const name = [{ name: "commonName", value: `Berth root ${certificate.serialNumber.slice(2, 10)}` }];
   certificate.setSubject(name);
   certificate.setIssuer(name);
@@ -75,14 +75,26 @@ export function readSigningRequest(pem: string): SigningRequest {
   return { publicKeyPem, ipAddresses: addressesOf(request) };
 }
 
-/** A certificate for exactly this key, to serve from these addresses. */
+/** The name in an instance's certificates: another instance at the same address has another one. */
+export function subjectOf(instanceId: number): string {
+  return `Berth instance ${instanceId}`;
+}
+
+/** A certificate for exactly this key, to serve from these addresses until a day after `endAt`. */
 export function issueCertificate(
   authority: Authority,
   now: Date,
-  input: { readonly publicKeyPem: string; readonly commonName: string; readonly ipAddresses: readonly string[] },
+  input: {
+    readonly publicKeyPem: string;
+    readonly commonName: string;
+    readonly ipAddresses: readonly string[];
+    readonly endAt: Date;
+  },
 ): string {
   const issuer = forge.pki.certificateFromPem(authority.certificatePem);
-  const certificate = begin(input.publicKeyPem, now, CERTIFICATE_DAYS);
+  // A day more than the rental, for clocks that are wrong and instances that take their time to end.
+  const lastMs = Math.min(input.endAt.getTime() + DAY_MS, now.getTime() + CERTIFICATE_DAYS_MAX * DAY_MS);
+  const certificate = begin(input.publicKeyPem, now, new Date(lastMs));
   certificate.setSubject([{ name: "commonName", value: input.commonName }]);
   certificate.setIssuer(issuer.subject.attributes);
   certificate.setExtensions([
@@ -95,13 +107,13 @@ export function issueCertificate(
   return sign(certificate, authority.keyPem);
 }
 
-function begin(publicKeyPem: string, now: Date, days: number): forge.pki.Certificate {
+function begin(publicKeyPem: string, now: Date, lastAt: Date): forge.pki.Certificate {
   const certificate = forge.pki.createCertificate();
   certificate.publicKey = forge.pki.publicKeyFromPem(publicKeyPem);
   // Positive, and never shortened by leading zeros.
   certificate.serialNumber = `01${randomBytes(SERIAL_BYTES - 1).toString("hex")}`;
   certificate.validity.notBefore = new Date(now.getTime() - DAY_MS);
-  certificate.validity.notAfter = new Date(now.getTime() + days * DAY_MS);
+  certificate.validity.notAfter = lastAt;
   return certificate;
 }
 

@@ -6,6 +6,7 @@ import type { Reader, Tx } from "../../db/transaction.ts";
 import { asHoldId, parseCapScope, type CapScope, type HoldId } from "../ledger/index.ts";
 import type { DesiredState, Phase } from "./lifecycle.ts";
 import type { RunKey } from "./run-store.ts";
+import type { StartEvidence } from "./start-evidence.ts";
 import type { Terms } from "./terms-history.ts";
 
 /** What a settlement has to know of an instance, whoever owns it. */
@@ -27,6 +28,8 @@ export type Billable = {
   readonly meteredFromAt: Date | undefined;
   readonly storageChargedUntilAt: Date | undefined;
   readonly endAt: Date;
+  /** Its traffic has reached its limit: it may not run until that is raised. */
+  readonly isTrafficReached: boolean;
 };
 
 /** What a run has counted, and how much of that is charged. */
@@ -40,13 +43,15 @@ export type BillableRun = RunKey & {
   readonly meteredFromAt: Date | undefined;
   readonly lastCountedAt: Date;
   readonly isSealed: boolean;
-};
+  /** After this it costs its renter nothing; undefined while it is to run. */
+  readonly chargeableUntilAt: Date | undefined;
+} & StartEvidence;
 
 const COLUMNS = sql`
   i.id, i.user_id, i.machine_id, i.cap_scopes, i.is_background, i.desired, i.phase, i.generation, i.observed_generation,
   i.observed_state, i.hold_id, i.price_nanos_per_hour, i.storage_nanos_per_gb_month, i.inet_up_nanos_per_gb,
   i.inet_down_nanos_per_gb, i.discount_ppm, i.disk_bytes, i.metered_from_at, i.storage_charged_until_at,
-  i.end_at
+  i.end_at, i.traffic_reached_at
 `;
 
 type Row = {
@@ -70,6 +75,7 @@ type Row = {
   readonly metered_from_at: Date | null;
   readonly storage_charged_until_at: Date | null;
   readonly end_at: Date;
+  readonly traffic_reached_at: Date | null;
 };
 
 /** Locks those that are due to be settled, the longest waiting first; those that somebody else has are left to him. */
@@ -84,13 +90,16 @@ export async function lockDueInstances(tx: Tx, limit: number): Promise<readonly 
   return rows.map(toBillable);
 }
 
-/** Puts off the one that is due the longest: it could not be settled, and others wait behind it. */
+/** Puts off the one that is due the longest: it could not be settled, and others wait behind it. It stays known since when. */
 export async function postponeFirstDue(tx: Tx, ms: number): Promise<void> {
   const [first] = await lockDueInstances(tx, 1);
   if (first === undefined) return;
   await tx.db
     .updateTable("instances")
-    .set({ settle_at: new Date(tx.now.getTime() + ms) })
+    .set({
+      settle_at: new Date(tx.now.getTime() + ms),
+      unsettled_since_at: sql<Date>`coalesce(unsettled_since_at, settle_at)`,
+    })
     .where("id", "=", first.id)
     .execute();
 }
@@ -99,6 +108,14 @@ export async function postponeFirstDue(tx: Tx, ms: number): Promise<void> {
 export async function lockBillable(tx: Tx, id: InstanceId): Promise<Billable | undefined> {
   const { rows } = await sql<Row>`select ${COLUMNS} from instances i where i.id = ${id} for update of i`.execute(tx.db);
   return rows.map(toBillable)[0];
+}
+
+/** Locks several in id order; the caller holds the locks of their machines. */
+export async function lockBillables(tx: Tx, ids: readonly InstanceId[]): Promise<readonly Billable[]> {
+  const { rows } = await sql<Row>`
+    select ${COLUMNS} from instances i where i.id = any(${ids}::integer[]) order by i.id for update of i
+  `.execute(tx.db);
+  return rows.map(toBillable);
 }
 
 /** One without its lock; undefined when there never was one. */
@@ -121,11 +138,67 @@ export async function listBillablesOf(db: Reader, userId: UserId): Promise<reado
   return rows.map(toBillable);
 }
 
+/** Locks instances of a user whose spending counts within a scope, and of which something may become due, in id order. */
+export async function lockBillablesWithin(
+  tx: Tx,
+  { userId, scope, limit }: { readonly userId: UserId; readonly scope: CapScope; readonly limit: number },
+): Promise<readonly Billable[]> {
+  const { rows } = await sql<Row>`
+    select ${COLUMNS} from instances i
+    where i.id = any(array(${openWithin(userId, scope)} order by id limit ${limit}::integer))
+    order by i.id
+    for update of i
+  `.execute(tx.db);
+  return rows.map(toBillable);
+}
+
+/** Makes those of them that come after an id due to be settled now. */
+export async function makeDueWithin(
+  tx: Tx,
+  { userId, scope, afterId }: { readonly userId: UserId; readonly scope: CapScope; readonly afterId: InstanceId },
+): Promise<void> {
+  await sql`
+    with open as (
+      select id from instances
+      where id = any(array(${openWithin(userId, scope)} and id > ${afterId}::integer))
+      order by id
+      for update
+    )
+    update instances set settle_at = ${tx.now}::timestamptz from open
+    where instances.id = open.id and (instances.settle_at is null or instances.settle_at > ${tx.now}::timestamptz)
+  `.execute(tx.db);
+}
+
+/** The ids of a user's instances within a scope that have cost anything, or have something set aside, and are not settled to the end. */
+function openWithin(userId: UserId, scope: CapScope) {
+  return sql`
+    select id from (
+      select * from instances where user_id = ${userId}::integer and ended_at is null
+      union all
+      select * from instances where user_id = ${userId}::integer and ended_at is not null and settle_at is not null
+    ) open
+    where (metered_from_at is not null or hold_id is not null) and not is_background
+      and (${scope}::text = any (cap_scopes) or ${scope}::text = 'instance:' || id or ${scope}::text = 'account:' || user_id)
+  `;
+}
+
+/** Up to when the present runs of these instances are counted; those that nobody has proven to run are left out. */
+export async function listLastCounts(db: Reader, ids: readonly InstanceId[]): Promise<ReadonlyMap<InstanceId, Date>> {
+  if (ids.length === 0) return new Map();
+  const { rows } = await sql<{ id: InstanceId; at: Date }>`
+    select r.instance_id as id, r.last_counted_at as at
+    from instances i join instance_runs r on r.instance_id = i.id and r.generation = i.generation
+    where i.id = any(${integers(ids)}::integer[]) and r.metered_from_at is not null
+  `.execute(db);
+  return new Map(rows.map((row) => [row.id, row.at]));
+}
+
 const RUN_COLUMNS = sql`
   r.instance_id as "instanceId", r.generation, r.running_ms as "runningMs", r.received_bytes as "receivedBytes",
   r.sent_bytes as "sentBytes", r.charged_running_ms as "chargedMs", r.charged_received_bytes as "chargedReceivedBytes",
   r.charged_sent_bytes as "chargedSentBytes", r.metered_from_at as "meteredFromAt", r.last_counted_at as "lastCountedAt",
-  r.sealed_at is not null as "isSealed"
+  r.sealed_at is not null as "isSealed", nullif(r.chargeable_until_at, 'infinity') as "chargeableUntilAt",
+  r.needs_evidence as "needsEvidence", r.evidence_at as "evidenceAt"
 `;
 const UNCHARGED = sql`r.metered_from_at is not null and (
   r.charged_running_ms < r.running_ms or r.charged_received_bytes < r.received_bytes
@@ -138,7 +211,7 @@ const UNCHARGED = sql`r.metered_from_at is not null and (
  */
 export async function lockUnchargedRuns(tx: Tx, ids: readonly InstanceId[]): Promise<readonly BillableRun[]> {
   if (ids.length === 0) return [];
-  const { rows } = await sql<BillableRun & { readonly meteredFromAt: Date | null }>`
+  const { rows } = await sql<RunRow>`
     select ${RUN_COLUMNS} from instance_runs r
     where r.instance_id = any(${integers(ids)}::integer[]) and ${UNCHARGED}
     order by r.instance_id, r.generation
@@ -150,7 +223,7 @@ export async function lockUnchargedRuns(tx: Tx, ids: readonly InstanceId[]): Pro
 /** The same without locks, and with what runs now although all that it counted is charged. */
 export async function listOpenRuns(db: Reader, ids: readonly InstanceId[]): Promise<readonly BillableRun[]> {
   if (ids.length === 0) return [];
-  const { rows } = await sql<BillableRun & { readonly meteredFromAt: Date | null }>`
+  const { rows } = await sql<RunRow>`
     select ${RUN_COLUMNS} from instance_runs r join instances i on i.id = r.instance_id
     where r.instance_id = any(${[...ids]}::integer[]) and (${UNCHARGED} or r.generation = i.generation)
     order by r.instance_id, r.generation
@@ -158,8 +231,16 @@ export async function listOpenRuns(db: Reader, ids: readonly InstanceId[]): Prom
   return rows.map(toRun);
 }
 
-function toRun(row: BillableRun & { readonly meteredFromAt: Date | null }): BillableRun {
-  return { ...row, meteredFromAt: row.meteredFromAt ?? undefined };
+type RunRow = Omit<BillableRun, "meteredFromAt" | "chargeableUntilAt" | "evidenceAt"> &
+  Readonly<Record<"meteredFromAt" | "chargeableUntilAt" | "evidenceAt", Date | null>>;
+
+function toRun(row: RunRow): BillableRun {
+  return {
+    ...row,
+    meteredFromAt: row.meteredFromAt ?? undefined,
+    chargeableUntilAt: row.chargeableUntilAt ?? undefined,
+    evidenceAt: row.evidenceAt ?? undefined,
+  };
 }
 
 /** Notes that these runs are charged as far as they are given. The caller holds their locks. */
@@ -241,7 +322,7 @@ export async function markSettled(tx: Tx, settled: readonly Settled[]): Promise<
   if (settled.length === 0) return;
   await sql`
     update instances set
-      storage_charged_until_at = settled.storage_until, hold_id = settled.hold_id,
+      storage_charged_until_at = settled.storage_until, hold_id = settled.hold_id, unsettled_since_at = null,
       settle_at = coalesce(settled.settle_at, (
         select ${new Date(tx.now.getTime() + LEFT_MS)}::timestamptz
         from instance_runs r where r.instance_id = instances.id and ${UNCHARGED} limit 1
@@ -290,5 +371,6 @@ function toBillable(row: Row): Billable {
     meteredFromAt: row.metered_from_at ?? undefined,
     storageChargedUntilAt: row.storage_charged_until_at ?? undefined,
     endAt: row.end_at,
+    isTrafficReached: row.traffic_reached_at !== null,
   };
 }

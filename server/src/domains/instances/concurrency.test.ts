@@ -5,6 +5,8 @@ import { assertLines } from "../../../../test/support/charges.ts";
 import type { FakeHost } from "../../../../test/support/fake-host.ts";
 import type { TestCaller } from "../../../../test/support/fixtures.ts";
 import { changeBid, destroy, reboot, rent, rentAndRun, setState, show } from "../../../../test/support/rentals.ts";
+import type { Identity } from "../../base/identity.ts";
+import { OrderDesk } from "./index.ts";
 
 test("of two hundred callers who race for ten offers, ten win and the others are told that it is gone", async (t) => {
   const world = await testApp(t);
@@ -135,4 +137,50 @@ test("deleting endpoint groups, renting and settling on the same machines do not
   await Promise.all([one.obey(), two.obey()]);
   await world.assertBooks();
   await assertLines(world);
+});
+
+test("an account has a limited number of instances, however many requests on however many servers rent for it at once", async (t) => {
+  const world = await testApp(t);
+  const { env, clock, sealer } = world;
+  await env.pool.query("update account_rules set instances_max = 4");
+  const [user, other] = [await world.caller(), await world.caller()];
+  const hosts: FakeHost[] = [];
+  for (let count = 0; count < 8; count += 1) hosts.push(await world.host({ gpus: 1 }));
+  const offerIds: number[] = [];
+  for (const host of hosts) offerIds.push(...(await world.offersOf(host)).values());
+  // Each has a batch of its own, as each of several servers has.
+  const desks = [1, 2, 3].map(
+    (n) => new OrderDesk(env.database, clock, { secret: Buffer.from(`server ${n}`), sealer }),
+  );
+  const identity = { ...user, userId: user.id, apiKeyId: user.key.id, isAdmin: false } as unknown as Identity;
+  const outcomes = await Promise.allSettled(
+    offerIds.map(async (offerId, index) =>
+      desks[index % 3]?.order({ identity, offerId, body: { image: "busybox" }, repeatable: undefined }),
+    ),
+  );
+  const made = outcomes.flatMap((outcome) =>
+    outcome.status === "fulfilled" ? (outcome.value?.new_contract ?? []) : [],
+  );
+  assert.equal(made.length, 4);
+  for (const outcome of outcomes.filter(({ status }) => status === "rejected")) {
+    const { kind, code, extra, publicMessage } = (outcome as PromiseRejectedResult).reason;
+    assert.deepEqual([kind, code, extra.field], ["invalid", "too_many", "id"]);
+    assert.match(publicMessage, /at most 4 instances/);
+  }
+  const [id = 0] = made;
+  const used = new Set((await env.pool.query("select offer_id from instances")).rows.map((row) => row.offer_id));
+  const free = offerIds.find((offerId) => !used.has(offerId));
+  const ask = (secret: string) =>
+    world.call({ method: "PUT", url: `/api/v0/asks/${free}/`, secret, body: { image: "busybox" } });
+  const refused = await ask(user.secret);
+  assert.deepEqual([refused.status, refused.body.error, refused.body.field], [400, "too_many", "id"], refused.text);
+
+  for (const host of hosts) await host.obey();
+  assert.equal((await setState(world, user, id, "stopped")).status, 200);
+  for (const host of hosts) await host.obey();
+  assert.equal((await setState(world, user, id, "running")).status, 200, "what is there may be started again");
+  assert.equal((await destroy(world, user, id)).status, 200);
+  assert.equal((await ask(user.secret)).status, 200, "a destroyed one makes room before its host has confirmed it");
+  assert.equal((await ask(other.secret)).status, 410, "who was refused has left nothing behind");
+  await world.assertBooks();
 });

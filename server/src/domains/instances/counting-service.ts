@@ -3,7 +3,9 @@ import type { MachineId } from "../../base/ids.ts";
 import type { Tx } from "../../db/transaction.ts";
 import {
   coveredParts,
+  flagHost,
   lengthMs,
+  listHostIds,
   listLines,
   listSpans,
   type GpuUse,
@@ -12,7 +14,11 @@ import {
   type UnstoredCounters,
 } from "../hosts/index.ts";
 import { makeDue } from "./charging-store.ts";
+import { contradictionsOf, type Contradiction } from "./contradictions.ts";
 import { countRun, type Allowance, type Said } from "./counting.ts";
+import { countableMs } from "./start-evidence.ts";
+import type { MovedBytes } from "./machine-traffic-store.ts";
+import { watchMachineTraffic, type LineRate } from "./machine-traffic.ts";
 import { listSpokenRuns, storeCounters, type SpokenRun, type RaisedRun, type Usage } from "./run-store.ts";
 import { startMetering } from "./settle-store.ts";
 
@@ -47,12 +53,15 @@ export async function raiseCounters(tx: Tx, counted: readonly Counted[]): Promis
   );
   const proofs = await readProofs(tx, runs);
   const endOf = new Map<number, Date>();
+  const contradictions: Contradiction[] = [];
   const raised = runs.flatMap((run): readonly Raised[] => {
     const one = saidOf.get(keyOf(run.machineId, run.instanceId, run.generation));
     if (one === undefined) return [];
     const said = saidIn(one);
     const previousEndAt = latest([endOf.get(run.instanceId), run.previousEndAt]);
-    const after = countRun(run, said, { ...allowanceOf(run, said.at, proofs), previousEndAt });
+    const allowance = { ...allowanceOf(run, said.at, proofs), previousEndAt };
+    contradictions.push(...contradictionsOf(run, { ...said, byClock: tx.clockId }, allowance));
+    const after = countRun(run, said, allowance);
     const endAt = countedUntil(after);
     if (endAt !== undefined) endOf.set(run.instanceId, latest([endAt, previousEndAt]) ?? endAt);
     return [{ before: run, after: { ...run, ...after, isRunning: said.isRunning, usage: usageOf(one), at: said.at } }];
@@ -62,7 +71,19 @@ export async function raiseCounters(tx: Tx, counted: readonly Counted[]): Promis
     raised.map(({ after }) => after),
   );
   await startMetering(tx, raised.flatMap(firstProof));
+  const together = await watchMachineTraffic(tx, movedIn(raised), (id) => rateOf(proofs.lines.get(id)));
+  await flagContradictions(tx, [...contradictions, ...together]);
   await makeDue(tx, [...new Set(raised.filter(isDueNow).map(({ before }) => before.instanceId))]);
+}
+
+/** Flags the hosts whose words cannot be true. */
+export async function flagContradictions(tx: Tx, contradictions: readonly Contradiction[]): Promise<void> {
+  if (contradictions.length === 0) return;
+  const hostIds = await listHostIds(tx.db, [...new Set(contradictions.map(({ machineId }) => machineId))]);
+  for (const { machineId, ...flag } of contradictions) {
+    const hostId = hostIds.get(machineId);
+    if (hostId !== undefined) await flagHost(tx, { hostId, machineId, ...flag });
+  }
 }
 
 /** Stores what was heard of machines that are gone, and had waited to be stored with the next. */
@@ -99,15 +120,38 @@ async function readProofs(tx: Tx, runs: readonly SpokenRun[]): Promise<Proofs> {
 
 function allowanceOf(run: SpokenRun, at: Date, { spans, lines }: Proofs): Omit<Allowance, "previousEndAt"> {
   const own = spans.get(run.machineId) ?? { spans: [], lastSeenAt: at };
-  const to = earliest([at, run.endAt, run.sealedAt, run.nextMeteredFromAt]);
+  const to = earliest([at, run.endAt, run.sealedAt, run.nextMeteredFromAt, run.chargeableUntilAt]);
   const covered = coveredParts(own.spans, own.lastSeenAt, { from: run.lastCountedAt, to });
   const line = lines.get(run.machineId);
   return {
     coveredMs: lengthMs(covered),
     nextMeteredFromAt: run.nextMeteredFromAt,
-    receivedBytesPerMs: bytesPerMs(line?.downMbps),
-    sentBytesPerMs: bytesPerMs(line?.upMbps),
+    chargeableUntilAt: run.chargeableUntilAt,
+    notBefore: run.notRunningAt,
+    countableMs: countableMs(run, at),
+    ...rateOf(line),
   };
+}
+
+/** What a line is believed to carry: more than was declared, since lines do at times. */
+export function rateOf(line: Line | undefined): LineRate {
+  return { receivedBytesPerMs: bytesPerMs(line?.downMbps), sentBytesPerMs: bytesPerMs(line?.upMbps) };
+}
+
+/** What is newly said to have passed, machine by machine; those of which nothing is are left out. */
+function movedIn(raised: readonly Raised[]): ReadonlyMap<MachineId, MovedBytes> {
+  const moved = new Map<MachineId, MovedBytes>();
+  for (const { before, after } of raised) {
+    const receivedBytes = after.heardReceivedBytes - before.heardReceivedBytes;
+    const sentBytes = after.heardSentBytes - before.heardSentBytes;
+    if (receivedBytes + sentBytes === 0n) continue;
+    const sum = moved.get(before.machineId) ?? { receivedBytes: 0n, sentBytes: 0n };
+    moved.set(before.machineId, {
+      receivedBytes: sum.receivedBytes + receivedBytes,
+      sentBytes: sum.sentBytes + sentBytes,
+    });
+  }
+  return moved;
 }
 
 /** Where what a run counted ends, from its beginning on. */

@@ -18,6 +18,7 @@ const FRESH: CountedRun = {
   heardReceivedBytes: 0n,
   heardSentBytes: 0n,
   spareMs: 0n,
+  spareTrafficMs: 0n,
 };
 
 const ALONE = { previousEndAt: undefined, nextMeteredFromAt: undefined };
@@ -168,7 +169,46 @@ test("traffic that a line carries goes on being counted when it is measured slow
 test("traffic counts up to what the line carries in the time", () => {
   const bytes = (count: number) => ({ receivedBytes: BigInt(count), sentBytes: BigInt(count * 2) });
   const run = hear([says(1000, 1000, bytes(50_000)), says(2000, 2000, bytes(1_000_000))]);
-  assert.deepEqual([run.receivedBytes, run.sentBytes], [175_000n, 225_000n]);
+  // The first report left 200 ms of the line to spare: sending took 800 of its 1000.
+  assert.deepEqual([run.receivedBytes, run.sentBytes], [200_000n, 250_000n]);
+});
+
+test("bytes sampled a heartbeat before they are told count in full, however soon after another report they come", () => {
+  const bytes = (count: number) => ({ receivedBytes: BigInt(count), sentBytes: BigInt(count / 2) });
+  const sample = 10_000 * MBPS * 0.5;
+  // The second report comes a tenth of a second after the first, with the bytes of the ten seconds before both.
+  const said = [says(10_000, 10_000), says(10_100, 10_100, bytes(sample)), says(20_000, 20_000, bytes(2 * sample))];
+  assert.equal(hear(said.slice(0, 2)).receivedBytes, BigInt(sample));
+  assert.deepEqual([hear(said).receivedBytes, hear(said).sentBytes], [BigInt(2 * sample), BigInt(sample)]);
+});
+
+test("what an honest host measures is counted to the byte, whatever the order of samples and reports", () => {
+  const step = fc.record({
+    passMs: fc.integer({ min: 1, max: 30_000 }),
+    rate: fc.integer({ min: 0, max: Math.floor(MBPS / 2) }),
+    isSampled: fc.boolean(),
+  });
+  fc.assert(
+    fc.property(fc.array(step, { minLength: 1, maxLength: 30 }), (steps) => {
+      let [nowMs, bytes, sampled, sampledMs] = [0, 0, 0, 0];
+      const said = steps.map(({ passMs, rate, isSampled }) => {
+        nowMs += passMs;
+        bytes += passMs * rate;
+        // No sample is older than the longest heartbeat.
+        if (isSampled || nowMs - sampledMs > 60_000) [sampled, sampledMs] = [bytes, nowMs];
+        return says(nowMs, nowMs, { receivedBytes: BigInt(sampled), sentBytes: BigInt(sampled) });
+      });
+      assert.equal(hear(said).receivedBytes, BigInt(sampled));
+    }),
+  );
+});
+
+test("bytes told again and again within one count get no more than what the line had to spare", () => {
+  const claims = Array.from({ length: 20 }, (_, index) =>
+    says(10_000, 15_000 + index, { receivedBytes: BigInt((index + 1) * 1_000_000), sentBytes: 0n }),
+  );
+  const run = hear([says(10_000, 10_000), ...claims]);
+  assert.ok(run.receivedBytes <= 15_020n * BigInt(MBPS), String(run.receivedBytes));
 });
 
 test("a run is metered from when its process began, by the first report that proves it", () => {

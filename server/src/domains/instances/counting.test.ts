@@ -4,7 +4,7 @@ import { test, type TestContext } from "node:test";
 import { testApp, type TestApp } from "../../../../test/support/app.ts";
 import { inTransaction } from "../../../../test/support/fixtures.ts";
 import { changeBid, reboot, rent, rentAndRun, setState, stored } from "../../../../test/support/rentals.ts";
-import { disconnectAll } from "../hosts/index.ts";
+import { disconnectUnowned } from "../hosts/index.ts";
 
 const SECOND_MS = 1000;
 const MINUTE_MS = 60_000;
@@ -76,7 +76,7 @@ test("a short restart of the server loses no second, and counts none twice", asy
   world.clock.jump(20 * SECOND_MS);
   await world.close();
   const again = await testApp(t, { env: world.env, clock: world.clock, secret });
-  await inTransaction(world.env.database, disconnectAll);
+  await inTransaction(world.env.database, (tx) => disconnectUnowned(tx, new Date(8.64e15)));
   world.clock.jump(30 * SECOND_MS);
   await host.connectTo(again.origin);
   await host.obey();

@@ -1,13 +1,13 @@
 import { AppError, invalid } from "../../base/errors.ts";
+import { accountFrozen } from "../../base/freeze.ts";
 import { asId, type InstanceId, type MachineId, type OfferId, type TemplateId, type UserId } from "../../base/ids.ts";
-import { invariant } from "../../base/invariant.ts";
-import { formatDollars, nanos, type Nanos } from "../../base/money.ts";
+import { nanos, type Nanos } from "../../base/money.ts";
 import { bytesOf, storageNanosPerHour } from "../../base/hourly-price.ts";
 import type { Tx } from "../../db/transaction.ts";
 import { onceEach, type Repeatable } from "../../http/idempotency.ts";
 import { accountGone, copySshKeys, insertInstanceKeys, keepAccounts } from "../accounts/index.ts";
 import { lockMachines } from "../hosts/index.ts";
-import { placeHolds, releaseHolds, type CapScope, type HoldId, type HoldOutcome } from "../ledger/index.ts";
+import { placeHolds, releaseHolds, type CapScope, type HoldId } from "../ledger/index.ts";
 import {
   alignOffers,
   diskBytesOf,
@@ -16,22 +16,28 @@ import {
   isOpen,
   readMachineStates,
   refreshOffers,
+  termsOf,
+  worsenings,
+  type KnownOffer,
   type MachineState,
   type NewLease,
 } from "../market/index.ts";
-import { recordTemplateUse, type LaunchSettings } from "../templates/index.ts";
+import { recordTemplateUse, type SealedLaunch } from "../templates/index.ts";
 import { attachVolumes, lockLinkedVolumes, planVolumeLink, type VolumeInfo } from "../volumes/index.ts";
 import { scopesOf } from "./cap-scopes.ts";
 import { listClaims, type StoredClaim } from "./claim-store.ts";
 import { belowFloor, floorOf } from "./claims.ts";
-import { askIsGone, askIsUsedUp, noSuchAsk, notAtThisPrice } from "./create-refusals.ts";
+import { agreedPrice, type CreateAnswer } from "./create-answer.ts";
+import { findBarred } from "./barred-images.ts";
+import { askIsGone, askIsReplaced, askIsUsedUp, costsTooMuch, noSuchAsk, unpayable } from "./create-refusals.ts";
 import { DeviceBook, type Place } from "./device-book.ts";
-import { refuseHold } from "./hold-refusal.ts";
 import { tellCreated } from "./lifecycle-notices.ts";
 import { holdAmount } from "./pricing.ts";
 import { takeProxyPorts } from "./proxy-port-store.ts";
+import { InstanceRoom } from "./room.ts";
 import { insertRuns } from "./run-store.ts";
 import { insertInstances, lockInstances, notifyDesired, type NewInstance } from "./store.ts";
+import { readTrafficDefaults, trafficOf } from "./traffic-defaults.ts";
 import { leasesOf, reschedule } from "./transitions.ts";
 import { requireSoleWriter } from "./writers.ts";
 
@@ -40,11 +46,13 @@ export type CreateOrder = {
   readonly instanceId: InstanceId;
   readonly userId: UserId;
   readonly offerId: number;
-  readonly launch: LaunchSettings;
+  readonly launch: SealedLaunch;
   readonly template: { readonly id: TemplateId; readonly hashId: string } | undefined;
   readonly volumeInfo: VolumeInfo | undefined;
   /** A price makes it interruptible: the bid for the whole rental. */
   readonly bidNanosPerHour: Nanos | undefined;
+  /** What its traffic may cost in all; undefined for the account's limit, or the budget. */
+  readonly trafficLimitNanos?: Nanos | undefined;
   readonly target: "running" | "stopped";
   /** Whether an order that cannot run now is refused instead of waiting. */
   readonly isRefusedUnlessRunning: boolean;
@@ -54,15 +62,6 @@ export type CreateOrder = {
   readonly capScopes: readonly CapScope[];
   readonly instanceKey: { readonly secret: string; readonly sha256: Buffer; readonly prefix: string };
   readonly repeatable: Repeatable | undefined;
-};
-
-export type CreateAnswer = {
-  readonly success: true;
-  readonly new_contract: number;
-  readonly instance_api_key: string;
-  readonly ask_id: number;
-  /** Why it waits instead of running; absent when it runs. */
-  readonly waiting?: string;
 };
 
 export type CreateOutcome = CreateAnswer | AppError;
@@ -94,20 +93,16 @@ async function rentAll(tx: Tx, orders: readonly CreateOrder[]): Promise<Readonly
     tx,
     orders.map(({ userId }) => userId),
   );
-  const offers = await findOffers(
-    tx.db,
-    orders.map((order) => asId<OfferId>(lookupId(order.offerId))),
-  );
-  const machineIds = [...new Set([...offers.values()].map((offer) => offer.machineId))].toSorted((a, b) => a - b);
-  await lockMachines(tx, machineIds);
-  const states = await readMachineStates(tx, machineIds);
+  const offers = await readOffers(tx, orders);
+  const barred = await findBarred(tx, offers);
   const candidates: Candidate[] = [];
   for (const order of orders) {
-    const offer = offers.get(asId<OfferId>(lookupId(order.offerId)));
-    const state = offer && states.get(offer.machineId);
-    const isThere = accounts.has(order.userId);
-    const candidate = state === undefined ? noSuchAsk(order.offerId) : assess(tx.now, order, state);
-    if (!isThere) outcomes.set(order, accountGone());
+    const known = offers.get(order);
+    const freeze = accounts.get(order.userId);
+    const candidate =
+      known === undefined ? noSuchAsk(order.offerId) : (barred.get(order) ?? assess(tx.now, order, known));
+    if (!accounts.has(order.userId)) outcomes.set(order, accountGone());
+    else if (freeze !== undefined) outcomes.set(order, accountFrozen(freeze));
     else if (candidate instanceof AppError) outcomes.set(order, candidate);
     else candidates.push(candidate);
   }
@@ -117,14 +112,52 @@ async function rentAll(tx: Tx, orders: readonly CreateOrder[]): Promise<Readonly
 
 /** What an order would make of its offer, or throws why it cannot. Locks the machine, as the creation does. */
 export async function assessOrder(tx: Tx, order: CreateOrder): Promise<Candidate> {
-  const offerId = asId<OfferId>(lookupId(order.offerId));
-  const offer = (await findOffers(tx.db, [offerId])).get(offerId);
-  if (offer === undefined) throw noSuchAsk(order.offerId);
-  await lockMachines(tx, [offer.machineId]);
-  const state = (await readMachineStates(tx, [offer.machineId])).get(offer.machineId);
-  const candidate = state === undefined ? noSuchAsk(order.offerId) : assess(tx.now, order, state);
+  const offers = await readOffers(tx, [order]);
+  const known = offers.get(order);
+  const barred = (await findBarred(tx, offers)).get(order);
+  const candidate = known === undefined ? noSuchAsk(order.offerId) : (barred ?? assess(tx.now, order, known));
   if (candidate instanceof AppError) throw candidate;
   return candidate;
+}
+
+/** The offer that an order names, and its machine as it is under its lock. */
+type Named = { readonly offer: KnownOffer; readonly state: MachineState };
+
+/** Locks the machines of these orders and reads what they name; orders for offers that never were are missing. */
+async function readOffers(tx: Tx, orders: readonly CreateOrder[]): Promise<ReadonlyMap<CreateOrder, Named>> {
+  const ids = [...new Set(orders.map(({ offerId }) => asId<OfferId>(lookupId(offerId))))];
+  const found = await findOffers(tx.db, ids);
+  const machineIds = [...new Set([...found.values()].map((offer) => offer.machineId))].toSorted((a, b) => a - b);
+  await lockMachines(tx, machineIds);
+  const states = await readCurrentStates(tx, machineIds);
+  const liveIds = new Set([...states.values()].flatMap(({ offers }) => offers.map(({ id }) => id)));
+  // One that was retired while its machine's lock was waited for is looked at again: why, decides what is answered.
+  const retired = await findOffers(
+    tx.db,
+    ids.filter((id) => found.has(id) && !liveIds.has(id)),
+  );
+  return new Map(
+    orders.flatMap((order) => {
+      const id = asId<OfferId>(lookupId(order.offerId));
+      const offer = retired.get(id) ?? found.get(id);
+      const state = offer && states.get(offer.machineId);
+      return offer === undefined || state === undefined ? [] : [[order, { offer, state }] as const];
+    }),
+  );
+}
+
+/**
+ * The machines with offers that promise no more than the machine gives. Whoever changes terms refreshes the offers, so this
+ * replaces none; a change that did not is caught here, before anybody pays more than was promised.
+ */
+async function readCurrentStates(tx: Tx, machineIds: readonly MachineId[]) {
+  const states = await readMachineStates(tx, machineIds);
+  const stale = [...states.values()].filter(({ machine, offers }) =>
+    offers.some(({ terms }) => worsenings(terms, termsOf(machine)).length > 0),
+  );
+  if (stale.length === 0) return states;
+  await alignOffers(tx, stale);
+  return readMachineStates(tx, machineIds);
 }
 
 /** Ids beyond what a row can have name nothing. */
@@ -133,10 +166,10 @@ function lookupId(id: number): number {
 }
 
 /** What an order would make of its offer, or why it cannot. */
-function assess(now: Date, order: CreateOrder, state: MachineState): Candidate | AppError {
+function assess(now: Date, order: CreateOrder, { offer: known, state }: Named): Candidate | AppError {
   const { machine } = state;
   const offer = state.offers.find((live) => live.id === order.offerId);
-  if (offer === undefined) return askIsUsedUp(order.offerId);
+  if (offer === undefined) return known.isReplaced ? askIsReplaced(known, state) : askIsUsedUp(order.offerId);
   if (!isOpen(machine, now)) return askIsGone(order.offerId);
   const { bidNanosPerHour, launch } = order;
   const diskGbMax = Number(diskBytesOf(state, offer.deviceCount)) / BYTES_PER_GB;
@@ -155,7 +188,7 @@ function assess(now: Date, order: CreateOrder, state: MachineState): Candidate |
   const storageNanosPerGbMonth = machine.priceDiskNanosPerGbMonth;
   const total = priceNanosPerHour + storageNanosPerHour({ storageNanosPerGbMonth, diskBytes });
   if (order.totalMaxNanosPerHour !== undefined && total > order.totalMaxNanosPerHour) {
-    return notAtThisPrice(order.offerId, `Offer ${order.offerId} costs $${formatDollars(total)} an hour now.`);
+    return costsTooMuch(order.offerId, { total, most: order.totalMaxNanosPerHour });
   }
   return {
     order,
@@ -197,6 +230,7 @@ async function rent(
   const machineIds = [...new Set(candidates.map(({ instance }) => instance.machineId))];
   const claims = Map.groupBy(await listClaims(tx.db, machineIds), (claim) => claim.machineId);
   const book = new DeviceBook(claims);
+  const room = new InstanceRoom();
   const accepted: Accepted[] = [];
   let undecided = candidates;
   while (undecided.length > 0) {
@@ -214,18 +248,25 @@ async function rent(
         scopes: scopesOf(instance),
       })),
     );
-    const short: Placed[] = [];
+    await room.count(
+      tx,
+      placed.map(({ candidate }) => candidate.order.userId),
+    );
+    const [short, needless]: [Placed[], HoldId[]] = [[], []];
     placed.forEach((one, index) => {
       const hold = holds[index];
-      if (hold?.kind === "placed") accepted.push({ ...one, holdId: hold.holdId });
-      else {
-        short.push(one);
-        outcomes.set(one.candidate.order, unpayable(one.candidate, hold));
-      }
+      const { order } = one.candidate;
+      const error = hold?.kind === "placed" ? room.take(order.userId) : unpayable(one.candidate, hold);
+      if (hold?.kind === "placed" && error === undefined) accepted.push({ ...one, holdId: hold.holdId });
+      if (hold?.kind === "placed" && error !== undefined) needless.push(hold.holdId);
+      if (error === undefined) return;
+      short.push(one);
+      outcomes.set(order, error);
     });
+    await releaseHolds(tx, needless);
     for (const { candidate } of short) book.giveBack(candidate);
     for (const [{ order }, error] of refused) outcomes.set(order, error);
-    // What was kept for somebody who could not pay is there for those who came too late for it.
+    // What was kept for somebody who could not pay, or has no room, is there for those who came too late for it.
     undecided = short.length > 0 ? [...refused.keys()] : [];
   }
   await write(tx, accepted, book);
@@ -236,6 +277,7 @@ async function rent(
       new_contract: instance.id,
       instance_api_key: order.instanceKey.secret,
       ask_id: instance.offerId,
+      ...agreedPrice(instance),
       ...(waiting === undefined ? {} : { waiting }),
     });
   }
@@ -267,12 +309,6 @@ async function lockTouched(
   );
 }
 
-/** Nobody can set aside what it needs, of the balance or of a cap. */
-function unpayable({ order, instance }: Candidate, hold: HoldOutcome | undefined): AppError {
-  invariant(hold?.kind === "insufficient", "each hold has its outcome");
-  return refuseHold(hold, { what: "this rental", amount: holdAmount(instance), extra: { ask_id: order.offerId } });
-}
-
 type Placed = Place & { readonly candidate: Candidate };
 type Accepted = Placed & { readonly holdId: HoldId };
 
@@ -289,10 +325,14 @@ function placeAll(book: DeviceBook, candidates: readonly Candidate[]) {
 
 async function write(tx: Tx, allAccepted: readonly Accepted[], book: DeviceBook): Promise<void> {
   if (allAccepted.length === 0) return;
+  const traffic = await readTrafficDefaults(
+    tx.db,
+    allAccepted.map(({ candidate }) => candidate.order.userId),
+  );
   const accepted = allAccepted.map(({ candidate: { order, instance }, start, holdId }) => {
     // One that starts out stopped showed that it could pay; nothing is set aside until it is started.
     const keptId = order.target === "running" ? holdId : undefined;
-    return { order, instance: { ...instance, ...start, holdId: keptId } };
+    return { order, instance: { ...instance, ...start, holdId: keptId, traffic: trafficOf(order, instance, traffic) } };
   });
   const instances = accepted.map(({ instance }) => instance);
   const machineIds = [...new Set(instances.map((instance) => instance.machineId))];

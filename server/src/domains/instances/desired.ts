@@ -10,7 +10,7 @@ import type { Instance } from "./instance.ts";
 import type { Phase } from "./lifecycle.ts";
 import { jupyterTokenOf } from "./jupyter.ts";
 import { defaultEnv, mergeEnv, platformEnv, type Variables } from "./platform-env.ts";
-import { openLogin } from "./registry-login.ts";
+import { openInstance, type OpenedInstance } from "./sealed-settings.ts";
 import { listInstancesOn } from "./store.ts";
 import { mayWrite } from "./writers.ts";
 
@@ -96,11 +96,10 @@ async function loadOrders(
       publicKeys: (sshKeys.get(instance.id) ?? []).map((key) => key.publicKey),
       secrets: (secrets.get(instance.userId) ?? []).map(({ name, value }) => [name, value] as const),
       instanceKey: instanceKeySecret(instance.id),
-      registryAuth: openLogin(instance.launch, instance.id, sealer),
       now,
     };
     const own = orders.get(instance.machineId) ?? [];
-    own.push(toDesired(instance, surroundings));
+    own.push(toDesired(openInstance(instance, sealer), surroundings));
     orders.set(instance.machineId, own);
   }
   return orders;
@@ -121,13 +120,12 @@ type Surroundings = {
   /** The renter's variables of all own containers, as they are now: a container has those of its last start. */
   readonly secrets: Variables;
   readonly instanceKey: string;
-  readonly registryAuth: DesiredInstance["registry_auth"];
   /** When the order is made. */
   readonly now: Date;
 };
 
-function toDesired(instance: Instance, surroundings: Surroundings): DesiredInstance {
-  const { run, machine, gpuUuids, mounts, publicKeys, secrets, instanceKey, registryAuth } = surroundings;
+function toDesired(instance: OpenedInstance, surroundings: Surroundings): DesiredInstance {
+  const { run, machine, gpuUuids, mounts, publicKeys, secrets, instanceKey } = surroundings;
   const { launch } = instance;
   const share = shareOf(machine, instance.deviceCount);
   const jupyterToken = jupyterTokenOf(launch.env, instanceKey);
@@ -142,7 +140,7 @@ function toDesired(instance: Instance, surroundings: Surroundings): DesiredInsta
     ...noticeOf(instance, surroundings.now),
     ...checkpointOf(launch),
     image: launch.image,
-    registry_auth: registryAuth,
+    registry_auth: launch.registry_auth,
     command,
     env: env.map(([name, value]) => [name, value]),
     ports: [...launch.ports],
@@ -158,7 +156,7 @@ function toDesired(instance: Instance, surroundings: Surroundings): DesiredInsta
 }
 
 /** What one that has to leave is told; nothing for the others. */
-function noticeOf({ phase, phaseCause, deadlineAt }: Instance, now: Date): Pick<DesiredInstance, "notice"> {
+function noticeOf({ phase, phaseCause, deadlineAt }: OpenedInstance, now: Date): Pick<DesiredInstance, "notice"> {
   if (phase !== "yielding" || deadlineAt === undefined) return {};
   const reason = phaseCause === "on_demand" ? "on_demand" : "outbid";
   const remaining_ms = Math.max(0, deadlineAt.getTime() - now.getTime());
@@ -175,12 +173,12 @@ const NOTICES = {
 const CHECKPOINT_VARIABLE = "CHECKPOINT_COMMAND";
 
 /** What its renter wants to be run inside when it has to leave; nothing when that was not said. */
-function checkpointOf({ env }: Instance["launch"]): Pick<DesiredInstance, "checkpoint_command"> {
+function checkpointOf({ env }: OpenedInstance["launch"]): Pick<DesiredInstance, "checkpoint_command"> {
   const command = env.findLast(([name]) => name === CHECKPOINT_VARIABLE)?.[1];
   return command === undefined || command === "" ? {} : { checkpoint_command: command };
 }
 
-function commandOf({ command, jupyter }: Instance["launch"], token: string): DesiredInstance["command"] {
+function commandOf({ command, jupyter }: OpenedInstance["launch"], token: string): DesiredInstance["command"] {
   if (command.mode === "entrypoint") return command;
   return { ...command, jupyter: jupyter && { token, ...jupyter } };
 }

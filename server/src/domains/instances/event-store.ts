@@ -26,3 +26,16 @@ export async function listEvents(db: Reader, id: InstanceId, limit: number): Pro
     to: row.to_phase,
   }));
 }
+
+/** Who stopped an instance last; undefined when nobody did, as for one that was made stopped. */
+export async function findLastStopper(db: Reader, id: InstanceId): Promise<string | undefined> {
+  const row = await db
+    .selectFrom("instance_events")
+    .select("actor")
+    .where("instance_id", "=", id)
+    .where((eb) => eb.or([eb("cause", "=", "stop_requested"), eb("actor", "=", "rule")]))
+    .orderBy("id", "desc")
+    .limit(1)
+    .executeTakeFirst();
+  return row?.actor;
+}

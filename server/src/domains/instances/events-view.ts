@@ -26,6 +26,8 @@ const SENTENCES: Readonly<Record<string, string>> = {
   contract_over: "Its end date is two days past: it is deleted.",
   contract_cleaned_up: "The host has removed it after its end date.",
   balance_empty: "The credit of its owner is used up; its data is kept.",
+  traffic_limit_reached: "Its traffic has cost as much as its limit allows; its data is kept.",
+  account_frozen: "The account of its owner is frozen; its data is kept.",
   cap_reached:
     "A cap on spending leaves nothing for it: what runs is stopped, and what was stored long enough is deleted.",
   arrears: "Its storage was not paid until the time that was stated: it is deleted.",

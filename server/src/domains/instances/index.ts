@@ -1,14 +1,16 @@
 export { keepBackground, listOutOfStep, removeBackground } from "./background-service.ts";
+export { findMachinesFor, type MachinesFor } from "./barred-images.ts";
 export { takeEndingContracts } from "./contract-end-store.ts";
 export { certificateRoutes } from "./certificate-routes.ts";
 export { rootCertificate } from "./certificate-service.ts";
+export { subjectOf } from "./certificates.ts";
 export { storeLastCounters } from "./counting-service.ts";
 export { followDevices } from "./device-health.ts";
 export { createInstances, type CreateOrder } from "./create.ts";
 export { listInstanceIdsOfScope, listStoredInstances, type StoredInstance } from "./cap-scope-store.ts";
 export { scopesOf } from "./cap-scopes.ts";
 export { loadDesired, loadDesiredSets } from "./desired.ts";
-export { listInstanceCosts, NO_COST } from "./rate-store.ts";
+export { listInstanceCosts, listScopeCosts, NO_COST, type ScopeCost } from "./rate-store.ts";
 export { listKept, listRenters } from "./renter-store.ts";
 export { launchRoutes } from "./launch-routes.ts";
 export { instanceLoops } from "./loops.ts";
@@ -21,6 +23,9 @@ export {
   PROXY_PORTS_CHANNEL,
   type ProxiedInstance,
 } from "./proxy-port-store.ts";
+export { watchProxiedTraffic } from "./proxied-traffic-service.ts";
+export { listUnreachedRuns, storeEvidence, type UnreachedRun } from "./evidence-store.ts";
+export { countableMs } from "./start-evidence.ts";
 export { instanceRoutes } from "./routes.ts";
 export { instanceTaskRoutes } from "./task-routes.ts";
 export { CreateBody } from "./schema.ts";
@@ -37,7 +42,7 @@ export { listSites, type Site } from "./site-service.ts";
 export { WORKER_GROUP_VARIABLE, workerTokenOf } from "./platform-env.ts";
 export { renewFromWish } from "./renewal-service.ts";
 export { RETENTION_MS } from "./rental-end.ts";
-export { changeDiscount, changePrices, lockAnyInstance } from "./terms-service.ts";
+export { changeDiscount, changePrices, lockAnyInstance, lockAnyInstances } from "./terms-service.ts";
 export { periodsOf, segmentsOf, type Counter, type PastTerms, type Terms, type TermsHistory } from "./terms-history.ts";
 export { isCharged, endDiscounts, listEndedBefore, listPastTerms, readEnding, type Prices } from "./terms-store.ts";
 export type { Actor, Instance } from "./instance.ts";
@@ -47,14 +52,31 @@ export { reschedule } from "./transitions.ts";
 export { hasRentedOn, listRentals, type Rental } from "./rental-store.ts";
 export { DESIRED_CHANNEL, listMachineIdsOf } from "./store.ts";
 export { stopUnpaid } from "./charging-service.ts";
+export { stopFlooded } from "./traffic-service.ts";
+export { stopFrozen } from "./freeze-service.ts";
+export { listWantedOf } from "./freeze-store.ts";
+export { trafficLeft, type TrafficRules } from "./traffic-budget.ts";
 export {
+  listAuditedTraffic,
+  listTrafficAccounts,
+  noteTraffic,
+  readTrafficRules,
+  setTrafficRules,
+  type TrafficUse,
+} from "./traffic-store.ts";
+export {
+  makeDue,
   findBillable,
   listBillablesOf,
+  listLastCounts,
   listOpenRuns,
   listPhaseChanges,
   lockBillable,
+  lockBillables,
+  lockBillablesWithin,
   lockDueInstances,
   lockUnchargedRuns,
+  makeDueWithin,
   markCharged,
   markSettled,
   postponeFirstDue,
@@ -63,15 +85,16 @@ export {
   type PhaseChange,
 } from "./charging-store.ts";
 export { closeFaults, listOpenFaults, type OpenFault } from "./host-fault-store.ts";
-export { HOLD_SECONDS, holdAmount, trafficAllowance } from "./pricing.ts";
+export { holdAmount, trafficAllowance } from "./pricing.ts";
 export {
   listAuditedInstances,
   listAuditedPhases,
   listAuditedRuns,
   listAuditedTerms,
-  listCountedMs,
+  listCounted,
   listHoldOwners,
   listInstancesSince,
+  listLateEnded,
   listStands,
   listUnscheduled,
   type AuditedInstance,
@@ -80,8 +103,10 @@ export {
   type AuditedTerms,
   type HoldOwner,
   type Stand,
+  type CountedRun,
 } from "./audit-store.ts";
 export { listAuditedFaults } from "./fault-audit-store.ts";
 export { forgetHold, isHoldNamed, scheduleSettlement, settleUnheld } from "./repair-store.ts";
 export { HOLDING_PHASES } from "./lifecycle.ts";
 export { countInstancesOf } from "./belongings-store.ts";
+export { sealEarlierInstances } from "./seal-store.ts";

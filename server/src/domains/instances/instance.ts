@@ -1,7 +1,7 @@
 import type { InstanceId, MachineId, OfferId, TemplateId, UserId } from "../../base/ids.ts";
 import type { Nanos } from "../../base/money.ts";
 import type { CapScope, HoldId } from "../ledger/index.ts";
-import type { LaunchSettings } from "../templates/index.ts";
+import type { SealedLaunch } from "../templates/index.ts";
 import type { DesiredState, Phase } from "./lifecycle.ts";
 
 /** An instance as it is stored: intent, commitment and observation are separate facts with one writer each. */
@@ -23,9 +23,10 @@ export type Instance = {
   readonly storageNanosPerGbMonth: Nanos;
   readonly inetUpNanosPerGb: Nanos;
   readonly inetDownNanosPerGb: Nanos;
+  readonly traffic: InstanceTraffic;
   readonly deviceCount: number;
   readonly diskBytes: bigint;
-  readonly launch: LaunchSettings;
+  readonly launch: SealedLaunch;
   readonly desired: DesiredState;
   readonly phase: Phase;
   readonly phaseCause: string;
@@ -43,6 +44,16 @@ export type Instance = {
   readonly capScopes: readonly CapScope[];
   readonly createdAt: Date;
   readonly endAt: Date;
+};
+
+/** What its traffic may cost, as of its last settlement. */
+export type InstanceTraffic = {
+  /** What its renter set; undefined for the budget. */
+  readonly limitNanos: Nanos | undefined;
+  readonly spentNanos: Nanos;
+  /** Of the budget; undefined where a limit is set. */
+  readonly leftNanos: Nanos | undefined;
+  readonly isReached: boolean;
 };
 
 /** What the host last said of it. */

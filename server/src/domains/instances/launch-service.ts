@@ -5,7 +5,8 @@ import type { Identity } from "../../base/identity.ts";
 import type { Reader, Tx } from "../../db/transaction.ts";
 import type { Repeatable } from "../../http/idempotency.ts";
 import { refuseUnknownFields } from "../market/index.ts";
-import { createInstances, type CreateAnswer, type CreateOrder } from "./create.ts";
+import type { CreateAnswer } from "./create-answer.ts";
+import { createInstances, type CreateOrder } from "./create.ts";
 import type { BulkBody, LaunchBody, SearchOffers } from "./launch-schema.ts";
 import type { OrderDesk, Wish } from "./orders.ts";
 
@@ -43,7 +44,8 @@ export async function launchInstance(
 }
 
 /** Whether the offer was to blame: it is gone, costs more than it did, or has too little disk. */
-function mayAnotherOfferDo({ kind, extra }: AppError): boolean {
+function mayAnotherOfferDo({ kind, code, extra }: AppError): boolean {
+  if (code === "no_such_volume_offer") return false;
   return kind === "gone" || kind === "not_found" || (kind === "invalid" && extra["field"] === "disk");
 }
 

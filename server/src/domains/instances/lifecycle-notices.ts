@@ -76,6 +76,14 @@ export function tellingOf({ from, to, event, cause, generation }: Moved): Tellin
       isUrgent: true,
     };
   }
+  if (from.phase === "running" && to === "starting" && (event === "containerAbsent" || event === "containerStopped")) {
+    return {
+      kind: "client:instance_stopped",
+      subject: `Instance ${from.id} was lost by its host`,
+      message: `${name} was stopped by its host and starts again: look at what it was doing. What its last ten minutes cost is given back.`,
+      isUrgent: true,
+    };
+  }
   if (to === "running" && from.phase === "starting") {
     const message = `${name} is running.`;
     return generation <= 1

@@ -1,15 +1,13 @@
 // Whoever changes an instance locks the ledger last, as a settlement does: else each would wait for the other.
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
-import { sql } from "kysely";
 import { testApp, type TestApp } from "../../../../test/support/app.ts";
 import type { FakeHost } from "../../../../test/support/fake-host.ts";
 import { inTransaction, type TestCaller } from "../../../../test/support/fixtures.ts";
 import type { TestAnswer } from "../../../../test/support/http.ts";
+import { meet } from "../../../../test/support/lock-order.ts";
 import { askFor, changeBid, rentAndRun, setState, stored } from "../../../../test/support/rentals.ts";
-import { until } from "../../../../test/support/until.ts";
 import { asId, type UserId } from "../../base/ids.ts";
-import { withTransaction } from "../../db/transaction.ts";
 import { listLocalSpace } from "../volumes/local-service.ts";
 
 async function aWorld(t: TestContext, gpus: number) {
@@ -41,32 +39,6 @@ async function stopped(world: TestApp, user: TestCaller, host: FakeHost, options
   const { phase, hold } = await stored(world, id);
   assert.deepEqual([phase, hold], ["stopped", null]);
   return id;
-}
-
-type Locked = { readonly table: "instances" | "volumes"; readonly id: number; readonly user: TestCaller };
-
-/**
- * Locks what a settlement locks first, lets the change come until it waits for that, and then takes the credit as the
- * settlement would: it must be free.
- */
-async function meet(
-  { env, clock }: TestApp,
-  { table, id, user }: Locked,
-  change: () => Promise<TestAnswer>,
-): Promise<TestAnswer> {
-  const changed = await withTransaction(env.database, clock, async (settling) => {
-    await sql`select from ${sql.table(table)} where id = ${id} for update`.execute(settling.db);
-    const answer = change();
-    await until("the change waits for the settlement", async () => {
-      const waiting = sql`select from pg_locks where not granted and pg_backend_pid() = any(pg_blocking_pids(pid))`;
-      return (await waiting.execute(settling.db)).rows.length > 0;
-    });
-    const credit = sql`
-      select from ledger_accounts where user_id = ${user.id} and kind = 'credit' for update nowait`;
-    await credit.execute(settling.db);
-    return { answer };
-  });
-  return changed.answer;
 }
 
 test("a start takes nothing of the ledger before the volumes that it mounts", async (t) => {

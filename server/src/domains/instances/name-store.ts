@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import type { InstanceId, TemplateId, UserId } from "../../base/ids.ts";
+import type { InstanceId, MachineId, TemplateId, UserId } from "../../base/ids.ts";
 import type { Reader } from "../../db/transaction.ts";
 
 /** What a user calls an instance, and what it was made of. It outlives the instance. */
@@ -7,6 +7,9 @@ export type InstanceName = {
   readonly id: InstanceId;
   readonly label: string | undefined;
   readonly templateId: TemplateId | undefined;
+  readonly machineId: MachineId;
+  /** GPUs, or cores of a machine without GPUs. */
+  readonly deviceCount: number;
 };
 
 /** Those of these instances that are, or were, this user's, in the order of their ids. */
@@ -17,7 +20,7 @@ export async function listInstanceNames(
 ): Promise<readonly InstanceName[]> {
   const rows = await db
     .selectFrom("instances")
-    .select(["id", "label", "template_id"])
+    .select(["id", "label", "template_id", "machine_id", "device_count"])
     .where("id", "=", sql<InstanceId>`any(${[...instanceIds]}::integer[])`)
     .where("user_id", "=", userId)
     .orderBy("id")
@@ -26,5 +29,7 @@ export async function listInstanceNames(
     id: row.id,
     label: row.label ?? undefined,
     templateId: row.template_id ?? undefined,
+    machineId: row.machine_id,
+    deviceCount: row.device_count,
   }));
 }

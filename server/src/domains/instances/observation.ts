@@ -27,13 +27,20 @@ export function eventOf(
     case "absent":
       return "containerAbsent";
     case "exited":
-    case "created":
       // A process that ended by itself keeps its place until its owner decides; of one that leaves it is the receipt.
       return isStopping ? "containerStopped" : undefined;
+    case "created":
+      return isStopping ? "containerStopped" : lostIn(instance);
     case "pulling":
     case "starting":
+      return lostIn(instance);
     case "stopping":
     case "failed":
       return undefined;
   }
+}
+
+/** A host that makes what ran already, under the same generation, has lost it: its agent was restarted, or its engine. */
+function lostIn({ phase }: { readonly phase: Phase }): LifecycleEvent | undefined {
+  return phase === "running" ? "containerAbsent" : undefined;
 }

@@ -1,15 +1,16 @@
 import type { ObservedInstance, ObservedVolume } from "../../../../protocol/index.ts";
-import { asId, type InstanceId, type MachineId } from "../../base/ids.ts";
+import { asId, type InstanceId, type MachineId, type ServerId } from "../../base/ids.ts";
 import type { Clock } from "../../base/clock.ts";
 import { MicroBatcher } from "../../base/micro-batcher.ts";
 import type { Database } from "../../db/connect.ts";
 import { withTransaction, type Tx } from "../../db/transaction.ts";
-import { leaseEnd, lockMachines, touchMachines } from "../hosts/index.ts";
+import { leaseEnd, lockHeardMachines, reclaimConnections, touchMachines } from "../hosts/index.ts";
 import type { GpuUse, HeardMachine, ReceivedReport } from "../hosts/index.ts";
 import { recordVolumes } from "../volumes/index.ts";
 import { raiseCounters } from "./counting-service.ts";
 import { recordHealth } from "./device-health.ts";
 import type { LifecycleEvent } from "./lifecycle.ts";
+import { noteNotRunning } from "./evidence-store.ts";
 import { eventOf } from "./observation.ts";
 import { recordStarts } from "./start-record-service.ts";
 import { lockInstances, updateObservations } from "./store.ts";
@@ -29,7 +30,12 @@ type Sighting = {
 };
 
 /** How reports are stored: the lease that each renews, and how long one that repeats the last waits for others. */
-export type Recording = { readonly leaseMs: number; readonly gatherMs: number };
+export type Recording = {
+  readonly leaseMs: number;
+  readonly gatherMs: number;
+  /** The server that has the connections on which the reports come. */
+  readonly serverId: () => ServerId | undefined;
+};
 
 /**
  * Stores what hosts report, many hosts in one transaction when they report at once. What is news goes at once. Of
@@ -37,25 +43,29 @@ export type Recording = { readonly leaseMs: number; readonly gatherMs: number };
  * own for each would cost several times as much as all that is stored.
  */
 export class ReportRecorder {
-  private readonly news: MicroBatcher<Arrived, undefined>;
-  private readonly repeats: MicroBatcher<Arrived, undefined>;
+  private readonly news: MicroBatcher<Arrived, boolean>;
+  private readonly repeats: MicroBatcher<Arrived, boolean>;
 
-  constructor(database: Database, clock: Clock, { leaseMs, gatherMs }: Recording) {
+  constructor(database: Database, clock: Clock, recording: Recording) {
+    const { gatherMs } = recording;
     const options = {
       maxBatch: REPORTS_PER_BATCH,
       run: async (batch: readonly Arrived[]) => {
-        await withTransaction(database, clock, (tx) => record(tx, batch, leaseMs));
-        return batch.map(() => undefined);
+        const stored = await withTransaction(database, clock, (tx) => record(tx, batch, recording));
+        return batch.map((arrived) => stored.has(arrived));
       },
     };
     this.news = new MicroBatcher(options);
     this.repeats = new MicroBatcher(gatherMs === 0 ? options : { ...options, gather: () => clock.sleep(gatherMs) });
   }
 
-  /** The reports of one machine are submitted one after the other, each when the one before it is stored. */
-  async submit(machineId: MachineId, received: ReceivedReport): Promise<void> {
+  /**
+   * The reports of one machine are submitted one after the other, each when the one before it is stored. False when the
+   * machine has a newer connection than the one that the report came on: it is not stored.
+   */
+  async submit(machineId: MachineId, received: ReceivedReport): Promise<boolean> {
     const isNews = !received.isRepeat || received.isHealthNews;
-    await (isNews ? this.news : this.repeats).submit({ machineId, received });
+    return (isNews ? this.news : this.repeats).submit({ machineId, received });
   }
 
   async idle(): Promise<void> {
@@ -63,10 +73,20 @@ export class ReportRecorder {
   }
 }
 
-async function record(tx: Tx, batch: readonly Arrived[], leaseMs: number): Promise<void> {
+/** Stores reports, but for those of connections that are not their machines' newest; returns the stored ones. */
+async function record(
+  tx: Tx,
+  all: readonly Arrived[],
+  { leaseMs, serverId }: Recording,
+): Promise<ReadonlySet<Arrived>> {
+  const known = await lockHeardMachines(tx, [...new Set(all.map(({ machineId }) => machineId))]);
+  const batch = all.filter(({ machineId, received }) => known.get(machineId)?.sessionNumber === received.sessionNumber);
   const heard = heardIn(batch);
   const machineIds = heard.map(({ machineId }) => machineId).toSorted((a, b) => a - b);
-  await lockMachines(tx, machineIds);
+  // It was taken for away, by a server that took this one for dead; whoever reports is there, and is billed for.
+  const isAway = ({ machineId }: Arrived) => known.get(machineId)?.isConnected === false;
+  const away = batch.filter(isAway).map(({ machineId, received: { sessionNumber } }) => ({ machineId, sessionNumber }));
+  await reclaimConnections(tx, away, { serverId: serverId(), leaseMs });
   await touchMachines(tx, heard, leaseEnd(tx.now, leaseMs));
   // The last count of a run that is over may come along with the present one: each generation has its own.
   const counted = newestBy(
@@ -83,6 +103,7 @@ async function record(tx: Tx, batch: readonly Arrived[], leaseMs: number): Promi
   await recordVolumes(tx, volumesIn(batch));
   // A heartbeat that repeats the last word needs no look at any instance.
   await recordNews(tx, sightingsIn(batch.filter(({ received }) => !received.isRepeat)), machineIds);
+  return new Set(batch);
 }
 
 async function recordNews(tx: Tx, sightings: readonly Sighting[], machineIds: readonly MachineId[]): Promise<void> {
@@ -97,6 +118,12 @@ async function recordNews(tx: Tx, sightings: readonly Sighting[], machineIds: re
     tx,
     own.map(({ seen }) => seen),
   );
+  await noteNotRunning(
+    tx,
+    own
+      .filter(({ seen }) => NOT_RUNNING.has(seen.state))
+      .map(({ instance: { id }, seen, at }) => ({ instanceId: id, generation: seen.generation, at })),
+  );
   await recordStarts(tx, own);
   const happenings = own.flatMap(({ instance, seen, isObeyed, machineId }) => {
     const event = eventOf(seen, instance, isObeyed);
@@ -105,6 +132,9 @@ async function recordNews(tx: Tx, sightings: readonly Sighting[], machineIds: re
   });
   await applyHappenings(tx, happenings);
 }
+
+/** States in which a host says that a run has not begun. */
+const NOT_RUNNING: ReadonlySet<string> = new Set(["absent", "pulling", "created"]);
 
 const CAUSES: Partial<Record<LifecycleEvent, string>> = {
   containerRunning: "container_running",

@@ -3,6 +3,7 @@ import { invalid, AppError } from "../../base/errors.ts";
 import { asId, type InstanceId, type OfferId } from "../../base/ids.ts";
 import type { Identity } from "../../base/identity.ts";
 import type { Clock } from "../../base/clock.ts";
+import { readMaxPrice } from "../../base/hourly-price.ts";
 import { MicroBatcher } from "../../base/micro-batcher.ts";
 import { parseDollars, type Nanos } from "../../base/money.ts";
 import type { Sealer } from "../../base/seal.ts";
@@ -10,14 +11,17 @@ import type { Database } from "../../db/connect.ts";
 import { rehearse, withTransaction, type Reader, type Tx } from "../../db/transaction.ts";
 import { findAnswers, type EarlierAnswer } from "../../http/idempotency-store.ts";
 import { openAnswer, type Repeatable } from "../../http/idempotency.ts";
+import { requireReachableRegistry } from "../hosts/index.ts";
 import { newKey, type NewKey } from "../accounts/index.ts";
-import { resolveLaunch, resolveTemplateByHash } from "../templates/index.ts";
+import { readTrafficDollars, resolveLaunch, resolveTemplateByHash, type LaunchSettings } from "../templates/index.ts";
 import { requireVolumes, type VolumeInfo } from "../volumes/index.ts";
-import { createInstances, type CreateAnswer, type CreateOrder, type CreateOutcome } from "./create.ts";
-import { askIsUsedUp, isUsedUp } from "./create-refusals.ts";
+import type { CreateAnswer } from "./create-answer.ts";
+import { createInstances, type CreateOrder, type CreateOutcome } from "./create.ts";
+import { askIsUsedUp, isRetired, isUsedUp } from "./create-refusals.ts";
 import { forecastOrder, type AccruedOf, type Forecast } from "./forecast-service.ts";
-import { sealLogin } from "./registry-login.ts";
+import { sealSettings } from "./sealed-settings.ts";
 import { reserveIds } from "./store.ts";
+import { readTrafficLimit } from "./traffic-limit.ts";
 
 const ORDERS_PER_BATCH = 256;
 const LOOKUPS_PER_BATCH = 256;
@@ -41,13 +45,14 @@ export type Wish = Pick<
   CreateOrder,
   | "userId"
   | "capScopes"
-  | "launch"
   | "template"
   | "volumeInfo"
   | "bidNanosPerHour"
+  | "trafficLimitNanos"
   | "target"
   | "isRefusedUnlessRunning"
->;
+  | "totalMaxNanosPerHour"
+> & { readonly launch: LaunchSettings };
 
 export type OrderTerms = Partial<Pick<CreateOrder, "repeatable" | "totalMaxNanosPerHour">>;
 
@@ -143,14 +148,18 @@ export class OrderDesk {
         ? await resolveTemplateByHash(db, userId, hashId, this.sealer)
         : undefined;
     const isBid = bidNanosPerHour !== undefined;
+    const launch = resolveLaunch(template, body);
+    await requireReachableRegistry(db, { image: launch.image, field: "image" });
     return {
       userId,
       capScopes: [`key:${apiKeyId}`],
-      launch: resolveLaunch(template, body),
+      launch,
       template: template && { id: template.id, hashId: template.hashId },
       volumeInfo: body.volume_info,
       bidNanosPerHour,
+      trafficLimitNanos: limitIn(body, template?.content.traffic_limit),
       target: body["target_state"] === "stopped" ? "stopped" : "running",
+      totalMaxNanosPerHour: readMaxPrice("max_dph", body["max_dph"]),
       isRefusedUnlessRunning: body["cancel_unavail"] === true || (body["cancel_unavail"] === undefined && !isBid),
     };
   }
@@ -167,10 +176,10 @@ export class OrderDesk {
       ...wish,
       instanceId,
       offerId,
-      launch: sealLogin(wish.launch, instanceId, this.sealer),
+      launch: sealSettings(wish.launch, instanceId, this.sealer),
       instanceKey: this.keyOf(instanceId),
       repeatable: terms.repeatable,
-      totalMaxNanosPerHour: terms.totalMaxNanosPerHour,
+      totalMaxNanosPerHour: lesser(wish.totalMaxNanosPerHour, terms.totalMaxNanosPerHour),
     };
   }
 
@@ -194,12 +203,15 @@ export class OrderDesk {
     const outcomes = fresh.length === 0 ? [] : await create(fresh);
     const answers = new Map(fresh.map((order, index) => [order, outcomes[index]] as const));
     if (this.usedUp.size > USED_UP_MAX) this.usedUp.clear();
-    const usedUp = fresh.filter((_order, index) => {
+    const retired: OfferId[] = [];
+    fresh.forEach(({ offerId }, index) => {
       const outcome = outcomes[index];
-      return outcome !== undefined && isUsedUp(outcome);
+      if (outcome === undefined || !isRetired(outcome)) return;
+      retired.push(asId<OfferId>(offerId));
+      // A replaced offer is looked up each time: its refusal names the price of now.
+      if (isUsedUp(outcome)) this.usedUp.add(offerId);
     });
-    for (const { offerId } of usedUp) this.usedUp.add(offerId);
-    this.onUsedUp(usedUp.map(({ offerId }) => asId<OfferId>(offerId)));
+    this.onUsedUp(retired);
     return orders.map((order) => answers.get(order) ?? askIsUsedUp(order.offerId));
   }
 
@@ -232,6 +244,17 @@ function answerOf(answer: CreateAnswer): CreateAnswer {
   throw invalid("price", `${answer.waiting} The instance was made and waits for its turn.`, "bid_too_low", {
     extra: { new_contract: answer.new_contract, ask_id: answer.ask_id },
   });
+}
+
+function lesser(one: Nanos | undefined, other: Nanos | undefined): Nanos | undefined {
+  if (one === undefined || other === undefined) return one ?? other;
+  return one < other ? one : other;
+}
+
+/** What the request says, else its template. */
+function limitIn(body: OrderBody, ofTemplate: number | undefined): Nanos | undefined {
+  const asked = readTrafficDollars(body) ?? ofTemplate;
+  return asked === undefined ? undefined : readTrafficLimit(asked);
 }
 
 function readBid(price: unknown): Nanos | undefined {

@@ -1,6 +1,6 @@
 import { createHmac } from "node:crypto";
 import type { LaunchCommand } from "../../../../protocol/index.ts";
-import type { Instance } from "./instance.ts";
+import type { OpenedInstance } from "./sealed-settings.ts";
 
 export type Variables = readonly (readonly [string, string])[];
 
@@ -9,7 +9,7 @@ export type Variables = readonly (readonly [string, string])[];
  * win: a renter's variable of the same name would make the platform lie to the renter's own programs.
  */
 export function platformEnv(
-  instance: Pick<Instance, "id"> & { readonly launch: Pick<Instance["launch"], "env"> },
+  instance: Pick<OpenedInstance, "id"> & { readonly launch: Pick<OpenedInstance["launch"], "env"> },
   instanceApiKey: string,
   command: LaunchCommand,
   publicKeys: readonly string[],
@@ -35,7 +35,7 @@ export function platformEnv(
 /** Says that an instance works for a group of workers. Who says so of an ordinary one gets a token that opens nothing. */
 export const WORKER_GROUP_VARIABLE = "WORKERGROUP_ID";
 
-function isWorker({ launch }: { readonly launch: Pick<Instance["launch"], "env"> }): boolean {
+function isWorker({ launch }: { readonly launch: Pick<OpenedInstance["launch"], "env"> }): boolean {
   return launch.env.some(([name]) => name === WORKER_GROUP_VARIABLE);
 }
 

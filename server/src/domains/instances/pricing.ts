@@ -1,10 +1,6 @@
+import { HOLD_SECONDS } from "../../base/stop-times.ts";
 import { mulDivCeil, SECONDS_PER_HOUR, SECONDS_PER_MONTH, nanos, type Nanos } from "../../base/money.ts";
 
-/**
- * What is set aside beyond the time of the next settlement: the worst case of what may run on before an empty balance
- * has stopped the machine for certain.
- */
-export const HOLD_SECONDS = 600;
 /** So much traffic each way is set aside for a period, beside twice what the last one had. */
 const TRAFFIC_ALLOWANCE_BYTES = 1_000_000_000n;
 const BYTES_PER_GB = 1_000_000_000n;

@@ -1,13 +1,13 @@
 import { invalid } from "../../base/errors.ts";
 import type { Sealer } from "../../base/seal.ts";
 import type { Tx } from "../../db/transaction.ts";
-import { describeMachines } from "../hosts/index.ts";
+import { describeMachines, requireRegistryOn } from "../hosts/index.ts";
 import { resolveRelaunch, resolveTemplateByHash, resolveTemplateById } from "../templates/index.ts";
 import type { Instance } from "./instance.ts";
 import type { Wish } from "./orders.ts";
 import { listProxyPorts, takeProxyPorts } from "./proxy-port-store.ts";
-import { openLogin, sealLogin } from "./registry-login.ts";
 import { renewContainer } from "./renewal-store.ts";
+import { openSettings, sealSettings } from "./sealed-settings.ts";
 import { requireInstance, type InstanceRequest } from "./service.ts";
 import { applyHappenings, noSuchInstance } from "./transitions.ts";
 
@@ -37,8 +37,9 @@ export async function updateSettings(tx: Tx, request: InstanceRequest, fields: F
   const instance = await requireInstance(tx, request);
   refuseGone(instance);
   const template = await findTemplate(tx, request, fields, sealer);
-  const current = { ...instance.launch, registry_auth: openLogin(instance.launch, instance.id, sealer) };
-  const launch = sealLogin(resolveRelaunch(current, template, fields), instance.id, sealer);
+  const current = openSettings(instance, sealer);
+  const launch = sealSettings(resolveRelaunch(current, template, fields), instance.id, sealer);
+  await requireRegistryOn(tx.db, instance.machineId, { image: launch.image, field: "image" });
   await renewContainer(tx, instance.id, {
     launch,
     templateId: template?.id ?? instance.templateId,
@@ -57,8 +58,9 @@ export async function renewFromWish(
 ): Promise<void> {
   const instance = await requireInstance(tx, request);
   refuseGone(instance);
+  await requireRegistryOn(tx.db, instance.machineId, { image: wanted.image, field: "image" });
   const { disk_gb, label, volume_links } = instance.launch;
-  const launch = sealLogin({ ...wanted, disk_gb, label, volume_links }, instance.id, sealer);
+  const launch = sealSettings({ ...wanted, disk_gb, label, volume_links }, instance.id, sealer);
   await renewContainer(tx, instance.id, {
     launch,
     templateId: template?.id,

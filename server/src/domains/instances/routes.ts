@@ -40,7 +40,11 @@ import {
   type ShowRequest,
   type Viewpoint,
 } from "./service.ts";
+import type { Identity } from "../../base/identity.ts";
+import { actorOf } from "./instance-key.ts";
 import { instanceSshRoutes } from "./ssh-routes.ts";
+import { readTrafficLimit } from "./traffic-limit.ts";
+import { changeTrafficLimit, type SettleInstance } from "./traffic-service.ts";
 import type { InstanceRecord } from "./views.ts";
 
 /** At a rename; a creation takes fewer (semantics.md §17). */
@@ -51,18 +55,18 @@ const SHOWS_PER_BATCH = 64;
 type WithId = FastifyRequest<{ Params: { id: number } }>;
 
 function requestOf(request: WithId): InstanceRequest {
-  const { userId } = identityOf(request);
-  return { userId, instanceId: request.params.id, actor: `user:${userId}` };
+  const identity = identityOf(request);
+  return { userId: identity.userId, instanceId: request.params.id, actor: actorOf(identity) };
 }
 
 type CreationPorts = { readonly desk: OrderDesk; readonly accruedOf: AccruedOf };
-type Ports = CreationPorts & Omit<Viewpoint, "now">;
+type Ports = CreationPorts & Omit<Viewpoint, "now"> & { readonly settle: SettleInstance };
 
-export function instanceRoutes(scope: HttpScope, { desk, accruedOf, ...view }: Ports): void {
+export function instanceRoutes(scope: HttpScope, { desk, accruedOf, settle, ...view }: Ports): void {
   registerCreation(scope, { desk, accruedOf });
   registerReading(scope, view);
   registerHistory(scope);
-  registerChanges(scope);
+  registerChanges(scope, settle);
   bulkChangeRoutes(scope);
   instanceSshRoutes(scope);
 }
@@ -168,10 +172,23 @@ function registerHistory({ app, database }: HttpScope): void {
   );
 }
 
-async function update(tx: Tx, target: InstanceRequest, { state, label }: UpdateBody) {
-  if (state === undefined && label === undefined) throw invalid("state", "state or label is required");
+async function update(
+  tx: Tx,
+  target: InstanceRequest,
+  {
+    body: { state, label, traffic_limit: limit },
+    ...caller
+  }: { readonly body: UpdateBody; readonly identity: Identity; readonly settle: SettleInstance },
+) {
+  if (state === undefined && label === undefined && limit === undefined) {
+    throw invalid("state", "state, label or traffic_limit is required");
+  }
   if (label !== undefined && label.length > LABEL_LENGTH_MAX) {
     throw invalid("label", `label is longer than ${LABEL_LENGTH_MAX} characters`, "label_too_long");
+  }
+  if (limit !== undefined) {
+    const limitNanos = limit === null ? undefined : readTrafficLimit(limit);
+    await changeTrafficLimit(tx, target, { limitNanos, ...caller });
   }
   if (label !== undefined) await setLabel(tx, target, label);
   if (state === "running") await startInstance(tx, target);
@@ -179,19 +196,25 @@ async function update(tx: Tx, target: InstanceRequest, { state, label }: UpdateB
   return { success: true as const, msg: `Instance ${target.instanceId} updated.` };
 }
 
-function registerChanges({ app, mutate }: HttpScope): void {
+function registerChanges({ app, mutate }: HttpScope, settle: SettleInstance): void {
   app.put(
     "/api/v0/instances/:id/",
     {
-      config: { access: { operation: "api.instance.update", permission: "instance_write" } },
+      config: {
+        access: { operation: "api.instance.update", permission: "instance_write" },
+        nullMembers: ["traffic_limit"],
+      },
       schema: {
-        summary: "Start, stop or label an instance",
+        summary: "Start, stop or label an instance, or set what its traffic may cost",
         params: IdParams,
         body: UpdateBody,
         response: { 200: Done },
       },
     },
-    (request) => mutate(request, (tx) => update(tx, requestOf(request), request.body)),
+    (request) => {
+      const asked = { body: request.body, identity: identityOf(request), settle };
+      return mutate(request, (tx) => update(tx, requestOf(request), asked));
+    },
   );
   app.delete(
     "/api/v0/instances/:id/",

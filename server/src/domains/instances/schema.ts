@@ -126,6 +126,12 @@ export const Instance = Type.Object({
   inet_down_cost: Type.Number(),
   internet_up_cost_per_tb: Type.Number(),
   internet_down_cost_per_tb: Type.Number(),
+  traffic_cost: Type.Number({ description: "Dollars that its traffic was charged so far" }),
+  traffic_limit: Type.Number({ description: "Dollars that its traffic may cost in all, as of its last settlement" }),
+  traffic_limit_source: Type.Union([Type.Literal("budget"), Type.Literal("renter")], {
+    description: "`budget` grows with running time until the renter sets a limit",
+  }),
+  traffic_limit_reached: Type.Boolean({ description: "It may not run until the limit is raised" }),
   credit_balance: NullableNumber,
   credit_discount: NullableNumber,
   credit_discount_max: Type.Number(),
@@ -202,12 +208,24 @@ export const CreateBody = Type.Object(
     ),
     volume_info: Type.Optional(VolumeInfo),
     price: Type.Optional(Type.Number({ description: "Dollars an hour for the whole rental; makes it interruptible." })),
+    max_dph: Type.Optional(
+      Type.Number({
+        description:
+          "Dollars an hour that the rental may cost at most, GPUs and disk together; 410 when it costs more.",
+      }),
+    ),
     target_state: Type.Optional(State),
     cancel_unavail: Type.Optional(Type.Boolean()),
     disk: Type.Optional(Type.Union([Type.Number(), Type.String()])),
     label: Type.Optional(Type.String()),
     runtype: Type.Optional(Type.String()),
     onstart: Type.Optional(Type.String()),
+    traffic_limit: Type.Optional(
+      Type.Union([Type.Number(), Type.String(), Type.Null()], {
+        description:
+          "Dollars that all traffic of the instance may cost; reaching it stops the instance. See docs/rent.md.",
+      }),
+    ),
   },
   { additionalProperties: true },
 );
@@ -217,6 +235,13 @@ export const CreateAnswer = Type.Object({
   new_contract: Type.Integer({ description: "The id of the new instance." }),
   instance_api_key: Type.String(),
   ask_id: Type.Integer(),
+  dph_total: Type.Optional(Type.Number({ description: "Dollars an hour that were agreed, GPUs and disk." })),
+  dph_base: Type.Optional(Type.Number({ description: "Of it for the GPUs, while it runs; of a bid what it offers." })),
+  storage_total_cost: Type.Optional(Type.Number({ description: "Of it for the disk, also while stopped." })),
+  storage_cost: Type.Optional(Type.Number({ description: "Dollars per GB and month of the disk." })),
+  inet_up_cost: Type.Optional(Type.Number({ description: "Dollars per GB sent." })),
+  inet_down_cost: Type.Optional(Type.Number({ description: "Dollars per GB received." })),
+  end_date: Type.Optional(Type.Number({ description: "Unix time at which the contract ends." })),
 });
 
 /** The creation of one instance can be asked about without that anything is made. */
@@ -266,7 +291,18 @@ export const ForecastAnswer = Type.Object({
 });
 
 export const UpdateBody = Type.Object(
-  { state: Type.Optional(State), label: Type.Optional(Type.String({ description: "At most 1024 characters." })) },
+  {
+    state: Type.Optional(State),
+    label: Type.Optional(Type.String({ description: "At most 1024 characters." })),
+    traffic_limit: Type.Optional(
+      Nullable(
+        Type.Number({
+          description:
+            "Dollars that all its traffic may cost, at least what it has cost so far; null for that of a new instance: the account's, or the budget.",
+        }),
+      ),
+    ),
+  },
   { additionalProperties: true },
 );
 
@@ -322,7 +358,9 @@ export const Events = Type.Object({
   events: Type.Array(
     Type.Object({
       at: Type.Number(),
-      actor: Type.String({ description: "Who caused it: `user`, `host`, `market`, `rule` or `system`." }),
+      actor: Type.String({
+        description: "Who caused it: `user`, `instance_key`, `host`, `market`, `rule` or `system`.",
+      }),
       cause: Type.String({ description: "A stable word, see docs/bidding.md." }),
       from: NullableText,
       to: Type.String({ description: "What the control plane has committed to since then." }),

@@ -1,10 +1,11 @@
 import { invalid } from "../../base/errors.ts";
 import { parseId, type InstanceId, type UserId } from "../../base/ids.ts";
 import { nanos, type Nanos } from "../../base/money.ts";
+import type { Sealer } from "../../base/seal.ts";
 import type { Reader, Tx } from "../../db/transaction.ts";
-import { deleteInstanceKeys, deleteInstanceSshKeys } from "../accounts/index.ts";
+import { deleteInstanceKeys, deleteInstanceSshKeys, requireAccount } from "../accounts/index.ts";
 import { describeMachines, listMaintenances, lockMachines } from "../hosts/index.ts";
-import { findPendingHold, listDepositBalances, placeHold, releaseHold } from "../ledger/index.ts";
+import { findPendingHold, isHeldUntilStopped, listDepositBalances, placeHold, releaseHold } from "../ledger/index.ts";
 import { listNotes } from "../tasks/index.ts";
 import { listFilling } from "../volumes/index.ts";
 import { scopesOf } from "./cap-scopes.ts";
@@ -12,6 +13,7 @@ import { makeDue } from "./charging-store.ts";
 import { renewClaim } from "./claim-store.ts";
 import type { Actor, Instance } from "./instance.ts";
 import type { InstanceKeySecret } from "./desired.ts";
+import { noteFurtherStop, requireEnder, requireStarter } from "./instance-key.ts";
 import { listEvents } from "./event-store.ts";
 import { viewEvent } from "./events-view.ts";
 import { jupyterTokenOf } from "./jupyter.ts";
@@ -20,6 +22,7 @@ import { refuseHold } from "./hold-refusal.ts";
 import { holdAmount } from "./pricing.ts";
 import { listProxyPorts } from "./proxy-port-store.ts";
 import { listUsage } from "./run-store.ts";
+import { openInstance } from "./sealed-settings.ts";
 import {
   findMachineOf,
   listInstancesById,
@@ -31,6 +34,7 @@ import {
 } from "./store.ts";
 import { applyHappenings, noSuchInstance } from "./transitions.ts";
 import { listStandings } from "./standing-service.ts";
+import { requireTrafficRoom } from "./traffic-limit.ts";
 import { instanceRecord, type InstanceRecord } from "./views.ts";
 import { requireSoleWriter } from "./writers.ts";
 
@@ -72,17 +76,20 @@ export function toId(instanceId: number): InstanceId | undefined {
 
 /** Wants it to run. It may have to wait for its devices, which is a success (operations.md §3.9). */
 export async function startInstance(tx: Tx, request: InstanceRequest): Promise<void> {
+  await requireAccount(tx, request.userId);
   const instance = await requireInstance(tx, request);
+  await requireStarter(tx, instance, request.actor);
   if (instance.endAt <= tx.now && instance.desired !== "destroyed") {
     throw invalid("id", `Instance ${instance.id} reached its end date and cannot start again.`, "contract_ended");
   }
+  requireTrafficRoom(instance);
   if (instance.phase === "stopped") await requireSoleWriter(tx, instance.id);
   if (instance.desired === "stopped") await renewClaim(tx, instance.id, { isFresh: true });
   await apply(tx, instance, "startRequested", request.actor, "running");
-  if (instance.desired !== "stopped" || instance.holdId !== undefined || instance.isBackground) return;
-  // Ledger rows are locked last of all, in every use case.
-  await holdFor(tx, instance, { what: "starting", amount: await amountToSetAside(tx, instance) });
-  await makeDue(tx, [instance.id]);
+  if (instance.desired !== "stopped" || instance.isBackground) return;
+  const { holdId } = instance;
+  if (holdId !== undefined && !(await isHeldUntilStopped(tx.db, holdId))) return;
+  await setAsideAnew(tx, instance, "starting");
 }
 
 /**
@@ -90,12 +97,19 @@ export async function startInstance(tx: Tx, request: InstanceRequest): Promise<v
  * it covers what has accrued. The next settlement, which is due now, makes it what it has to be.
  */
 export async function setCreditAsideAnew(tx: Tx, instance: Instance, what: string): Promise<void> {
-  if (instance.holdId === undefined) return;
-  await makeDue(tx, [instance.id]);
-  const kept = (await findPendingHold(tx.db, instance.holdId)) ?? 0n;
+  const { holdId } = instance;
+  if (holdId === undefined || (await isHeldUntilStopped(tx.db, holdId))) return;
+  await setAsideAnew(tx, instance, what);
+}
+
+async function setAsideAnew(tx: Tx, instance: Instance, what: string): Promise<void> {
+  const { holdId } = instance;
+  const kept = holdId === undefined ? 0n : ((await findPendingHold(tx.db, holdId)) ?? 0n);
   const needed = await amountToSetAside(tx, instance);
-  await releaseHold(tx, instance.holdId);
+  // Ledger rows are locked last of all, in every use case.
+  if (holdId !== undefined) await releaseHold(tx, holdId);
   await holdFor(tx, instance, { what, amount: kept > needed ? nanos(kept) : needed });
+  await makeDue(tx, [instance.id]);
 }
 
 /** `what` of the instance needs it, for the refusal. */
@@ -124,7 +138,10 @@ async function amountToSetAside(tx: Tx, instance: Instance): Promise<Nanos> {
 
 /** Wants it stopped with its data kept. */
 export async function stopInstance(tx: Tx, request: InstanceRequest): Promise<void> {
-  await apply(tx, await requireInstance(tx, request), "stopRequested", request.actor, "stopped");
+  const instance = await requireInstance(tx, request);
+  requireEnder(instance, request.actor);
+  await noteFurtherStop(tx, instance, request.actor);
+  await apply(tx, instance, "stopRequested", request.actor, "stopped");
 }
 
 /** Stops and starts the container in place; it keeps its devices. */
@@ -134,7 +151,9 @@ export async function rebootInstance(tx: Tx, request: InstanceRequest): Promise<
 
 /** Ends it for good: container and data go, its key dies at once. */
 export async function destroyInstance(tx: Tx, request: InstanceRequest): Promise<void> {
-  await destroy(tx, await requireInstance(tx, request), request.actor, "destroy_requested");
+  const instance = await requireInstance(tx, request);
+  requireEnder(instance, request.actor);
+  await destroy(tx, instance, request.actor, "destroy_requested");
 }
 
 /** The same for what another domain made, such as the workers of an endpoint group; one that is over is no error. */
@@ -190,6 +209,7 @@ export type Viewpoint = {
   readonly now: Date;
   readonly proxyHost: string;
   readonly instanceKeySecret: InstanceKeySecret;
+  readonly sealer: Sealer;
 };
 
 /**
@@ -238,7 +258,7 @@ export async function listInstanceEvents(db: Reader, { userId, instanceId }: Sho
 async function recordsOf(
   db: Reader,
   instances: readonly Instance[],
-  { now, proxyHost, instanceKeySecret }: Viewpoint,
+  { now, proxyHost, instanceKeySecret, sealer }: Viewpoint,
 ): Promise<readonly InstanceRecord[]> {
   if (instances.length === 0) return [];
   const ids = instances.map((instance) => instance.id);
@@ -259,11 +279,12 @@ async function recordsOf(
     ),
     listStandings(db, instances, now),
   ]);
-  return instances.flatMap((instance) => {
-    const { id, launch } = instance;
-    const machine = machines.get(instance.machineId);
+  return instances.flatMap((stored) => {
+    const { id } = stored;
+    const machine = machines.get(stored.machineId);
     if (machine === undefined) return [];
-    const jupyterToken = jupyterTokenOf(launch.env, instanceKeySecret(id));
+    const instance = openInstance(stored, sealer);
+    const jupyterToken = jupyterTokenOf(instance.launch.env, instanceKeySecret(id));
     const access = { proxyHost, proxyPort: proxyPorts.get(id), jupyterToken };
     const surroundings = {
       machine,

@@ -48,6 +48,12 @@ export function readSnapshotImage(request: SnapshotRequest, ownTag: string): Sna
   };
 }
 
+/** The field that says to which registry a snapshot goes. */
+export function registryFieldOf({ personal_repo: repo = "" }: SnapshotRequest): keyof SnapshotRequest {
+  const isInName = parseImageReference(repo.trim(), "personal_repo").registry !== undefined;
+  return isInName ? "personal_repo" : "container_registry";
+}
+
 /** Both or neither: a registry of one's own may ask for nothing. */
 function readAuth(request: SnapshotRequest, serveraddress: string): RegistryAuth | null {
   const { docker_login_user: username = "", docker_login_pass: password = "" } = request;

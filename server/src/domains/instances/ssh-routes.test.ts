@@ -6,6 +6,7 @@ import type { FakeHost } from "../../../../test/support/fake-host.ts";
 import type { TestCaller } from "../../../../test/support/fixtures.ts";
 import { destroy, rent, rentAndRun, setState } from "../../../../test/support/rentals.ts";
 import { anSshKey } from "../../../../test/support/ssh-keys.ts";
+import { resolveLaunch } from "../templates/index.ts";
 
 const addKey = async (world: TestApp, user: TestCaller, line: string): Promise<number> => {
   const answer = await world.call({
@@ -263,27 +264,24 @@ test("the password of a registry is sealed where it lies, and reaches the host a
   const given = { image: "ghcr.io/me/x", image_login: `-u me -p ${login.password} ghcr.io` };
   const id = await rentAndRun(world, user, host, given);
   assert.deepEqual(host.order(id)?.registry_auth, login);
-  const stored = async () =>
-    (
-      await world.env.pool.query(
-        "select launch #>> '{registry_auth,password}' as password from instances where id = $1",
-        [id],
-      )
-    ).rows[0].password;
-  assert.match(await stored(), /^sealed1:/);
-  const put = async (password: string) => {
-    await world.env.pool.query(
-      "update instances set launch = jsonb_set(launch, '{registry_auth,password}', to_jsonb($2::text)) where id = $1",
-      [id, password],
-    );
+  const { rows } = await world.env.pool.query("select launch ->> 'sealed' as sealed from instances where id = $1", [
+    id,
+  ]);
+  assert.match(rows[0].sealed, /^sealed1:/);
+  const put = async (launch: object) => {
+    await world.env.pool.query("update instances set launch = $2 where id = $1", [id, JSON.stringify(launch)]);
     await setState(world, user, id, "stopped");
     await host.obey();
     await setState(world, user, id, "running");
     await host.obey();
     return host.order(id)?.registry_auth;
   };
-  assert.deepEqual(await put("in clear from before"), { ...login, password: "in clear from before" });
-  assert.equal(await put(`sealed1:${randomBytes(48).toString("base64url")}`), null, "a lost one is no login");
+  const earlier = resolveLaunch(undefined, given);
+  assert.deepEqual(await put(earlier), login, "in clear from the first days");
+  const password = world.sealer.seal(login.password, `instance registry password ${id}`);
+  assert.deepEqual(await put({ ...earlier, registry_auth: { ...login, password } }), login, "the one sealed setting");
+  const lost = { ...earlier, sealed: `sealed1:${randomBytes(48).toString("base64url")}` };
+  assert.equal(await put(lost), null, "a lost one is no login");
 });
 
 function pick(record: Readonly<Record<string, string>>, names: readonly string[]) {

@@ -8,8 +8,8 @@ import { insertRows, toJsonRows } from "../../db/insert-rows.ts";
 import type { Reader, Tx } from "../../db/transaction.ts";
 import { asHoldId, parseCapScope, type HoldId } from "../ledger/index.ts";
 import { notifyMachines } from "../hosts/index.ts";
-import type { LaunchSettings } from "../templates/index.ts";
-import type { Actor, Instance, Observation } from "./instance.ts";
+import type { SealedLaunch } from "../templates/index.ts";
+import type { Actor, Instance, InstanceTraffic, Observation } from "./instance.ts";
 import { deadlineOf, type Phase } from "./lifecycle.ts";
 
 /** Told to every process whenever the desired set of these machines changed. */
@@ -31,8 +31,18 @@ export async function reserveIds(database: Database, count: number): Promise<rea
 
 export type NewInstance = Omit<
   Instance,
-  "isBackground" | "discountPpm" | "observed" | "deviceProblem" | "phaseSinceAt" | "deadlineAt" | "createdAt"
->;
+  | "isBackground"
+  | "discountPpm"
+  | "observed"
+  | "deviceProblem"
+  | "phaseSinceAt"
+  | "deadlineAt"
+  | "createdAt"
+  | "traffic"
+> & {
+  /** What its traffic may cost; nothing that costs nothing needs it. */
+  readonly traffic?: Pick<InstanceTraffic, "limitNanos" | "leftNanos"> | undefined;
+};
 
 /** Inserts a batch with its first events in one statement each. */
 export async function insertInstances(tx: Tx, instances: readonly NewInstance[], actorOf: (i: NewInstance) => Actor) {
@@ -50,6 +60,8 @@ export async function insertInstances(tx: Tx, instances: readonly NewInstance[],
     storage_nanos_per_gb_month: instance.storageNanosPerGbMonth,
     inet_up_nanos_per_gb: instance.inetUpNanosPerGb,
     inet_down_nanos_per_gb: instance.inetDownNanosPerGb,
+    traffic_limit_nanos: instance.traffic?.limitNanos ?? null,
+    traffic_left_nanos: instance.traffic?.leftNanos ?? null,
     device_count: instance.deviceCount,
     disk_bytes: instance.diskBytes,
     launch: instance.launch,
@@ -88,11 +100,12 @@ export type NewEvent = {
 };
 
 /**
- * Notes what happened, now: or where storage is charged up to, or when something else happened, by a later clock that came
- * first. What is charged rests on what had happened, so nothing happens before it afterwards, nor out of order.
+ * Notes what happened, and returns when, by instance. An event happens now, but not before the last event of its instance
+ * and not before the end of its charged storage, which the clock of another server may have put a little later than now.
+ * Charges rest on the events before them, so events keep their order.
  */
-export async function insertEvents(tx: Tx, events: readonly NewEvent[]): Promise<void> {
-  if (events.length === 0) return;
+export async function insertEvents(tx: Tx, events: readonly NewEvent[]): Promise<ReadonlyMap<InstanceId, Date>> {
+  if (events.length === 0) return new Map();
   const rows = events.map((event) => ({
     instance_id: event.instanceId,
     actor: event.actor,
@@ -101,7 +114,7 @@ export async function insertEvents(tx: Tx, events: readonly NewEvent[]): Promise
     to_phase: event.to,
     generation: event.generation,
   }));
-  await sql`
+  const { rows: inserted } = await sql<{ readonly instance_id: InstanceId; readonly at: Date }>`
     insert into instance_events (instance_id, at, actor, cause, from_phase, to_phase, generation)
     select said.instance_id,
       greatest(${tx.now}::timestamptz, instances.storage_charged_until_at, (
@@ -110,7 +123,9 @@ export async function insertEvents(tx: Tx, events: readonly NewEvent[]): Promise
       said.actor, said.cause, said.from_phase, said.to_phase, said.generation
     from json_populate_recordset(null::instance_events, ${toJsonRows(rows)}::json) as said
     join instances on instances.id = said.instance_id
+    returning instance_id, at
   `.execute(tx.db);
+  return new Map(inserted.map((row) => [row.instance_id, row.at]));
 }
 
 /** Instances by id, whoever owns them: the caller compares owners. */
@@ -313,9 +328,15 @@ function toInstance(row: Selectable<InstancesTable>): Instance {
     storageNanosPerGbMonth: nanos(row.storage_nanos_per_gb_month),
     inetUpNanosPerGb: nanos(row.inet_up_nanos_per_gb),
     inetDownNanosPerGb: nanos(row.inet_down_nanos_per_gb),
+    traffic: {
+      limitNanos: row.traffic_limit_nanos === null ? undefined : nanos(row.traffic_limit_nanos),
+      spentNanos: nanos(row.traffic_spent_nanos),
+      leftNanos: row.traffic_left_nanos === null ? undefined : nanos(row.traffic_left_nanos),
+      isReached: row.traffic_reached_at !== null,
+    },
     deviceCount: row.device_count,
     diskBytes: row.disk_bytes,
-    launch: row.launch as LaunchSettings,
+    launch: row.launch as SealedLaunch,
     desired: row.desired,
     phase: row.phase,
     phaseCause: row.phase_cause,

@@ -112,6 +112,8 @@ async function storm(world: TestApp, hosts: readonly FakeHost[], users: readonly
       while (!isOver);
       for (const outcome of await rushes) countOutcome(tally, users, outcome);
     }
+    // Bids that the last rush displaced leave, so that who displaced them has their devices.
+    await freeSome(world, hosts, tally, 0);
   } finally {
     for (const crowd of crowds) crowd.disconnect();
   }

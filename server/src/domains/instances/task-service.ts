@@ -1,12 +1,12 @@
 import { conflict, invalid, notFound, type AppError } from "../../base/errors.ts";
 import type { InstanceId, MachineId, UserId } from "../../base/ids.ts";
 import type { Tx } from "../../db/transaction.ts";
-import { describeMachines } from "../hosts/index.ts";
+import { describeMachines, requireRegistryOn } from "../hosts/index.ts";
 import { requestResult, startLongTask, type TaskMeans } from "../tasks/index.ts";
 import { readCommand } from "./command.ts";
 import type { Instance } from "./instance.ts";
 import { toId } from "./service.ts";
-import { readSnapshotImage, type SnapshotRequest } from "./snapshot-image.ts";
+import { readSnapshotImage, registryFieldOf, type SnapshotRequest } from "./snapshot-image.ts";
 import { isReachable } from "./status.ts";
 import { listInstancesById } from "./store.ts";
 import { noSuchInstance } from "./transitions.ts";
@@ -70,6 +70,7 @@ export async function takeSnapshot(
 ): Promise<string> {
   const image = readSnapshotImage(wish, `instance-${request.instanceId}-${timestamp(tx.now)}`);
   const { id, machineId, userId } = await requireOnHost(tx, request, noSuchInstance);
+  await requireRegistryOn(tx.db, machineId, { image: image.repository, field: registryFieldOf(wish) });
   // A container that goes on writing makes an image that nobody ever saw: without a word it is paused.
   const isPaused = wish.pause === undefined || isTrue(wish.pause);
   const action = { type: "snapshot" as const, instance_id: id, ...image, is_paused: isPaused };

@@ -5,7 +5,7 @@ import { setLeasePrice } from "../market/index.ts";
 import { makeDue } from "./charging-store.ts";
 import type { Instance } from "./instance.ts";
 import { findRunMark, type RunMark } from "./run-store.ts";
-import { findMachineIdOfAny, lockInstances } from "./store.ts";
+import { findMachineIdOfAny, listMachineIdsOfInstances, lockInstances } from "./store.ts";
 import { insertPastTerms, setDiscount, setPrices, type Prices } from "./terms-store.ts";
 
 /** Locks an instance with its machine, whoever owns it; undefined when there never was one. */
@@ -15,6 +15,12 @@ export async function lockAnyInstance(tx: Tx, id: InstanceId): Promise<Instance 
   await lockMachines(tx, [machineId]);
   const [instance] = await lockInstances(tx, [id]);
   return instance;
+}
+
+/** Locks instances with their machines, whoever owns them: all machines before all instances, each in the order of ids. */
+export async function lockAnyInstances(tx: Tx, ids: readonly InstanceId[]): Promise<readonly Instance[]> {
+  await lockMachines(tx, await listMachineIdsOfInstances(tx.db, ids));
+  return lockInstances(tx, ids);
 }
 
 /** Other prices from now on: what was counted before costs what it did. */

@@ -16,6 +16,7 @@ import {
 } from "../market/index.ts";
 import { detachVolumes } from "../volumes/index.ts";
 import { makeDue } from "./charging-store.ts";
+import { chargeEndOf } from "./chargeable.ts";
 import { listClaims, setReviews } from "./claim-store.ts";
 import { isUnsettled, machineClaims } from "./claims.ts";
 import { faultOf } from "./host-fault.ts";
@@ -33,7 +34,7 @@ import {
 import { tellMoves } from "./lifecycle-notices.ts";
 import { clearUnmeteredHolds, setDesired, updatePhases, type PhaseChange } from "./phase-store.ts";
 import { insertEvents, lockInstances, notifyDesired } from "./store.ts";
-import { insertRuns, sealRuns } from "./run-store.ts";
+import { insertRuns, sealRuns, setChargeEnds, type RunEnd } from "./run-store.ts";
 
 /** One thing that happened to one instance. The caller holds the row locks of the machine and the instance. */
 export type Happening = {
@@ -105,7 +106,7 @@ async function applyAll(tx: Tx, happenings: readonly Happening[], after: Consequ
   );
   const movedCount = await updatePhases(tx, moves);
   invariant(movedCount === moves.length, `of ${moves.length} locked instances ${movedCount} could be moved`);
-  await insertEvents(
+  const movedAt = await insertEvents(
     tx,
     moves.map(({ happening: { instance, actor }, cause, to, generation }) => ({
       instanceId: instance.id,
@@ -119,6 +120,7 @@ async function applyAll(tx: Tx, happenings: readonly Happening[], after: Consequ
   const runs = moves
     .filter(({ effects }) => effects.includes("newGeneration"))
     .map(({ happening: { event }, from, generation }) => ({ instanceId: from.id, generation, event }));
+  await setChargeEnds(tx, chargeEndsOf(movedAt, moves));
   await insertRuns(tx, runs);
   await sealEnded(tx, moves);
   // Devices that were granted just now were granted to this run.
@@ -131,6 +133,17 @@ async function applyAll(tx: Tx, happenings: readonly Happening[], after: Consequ
     moves.map(({ happening: { event }, from, to, cause, generation }) => ({ event, from, to, cause, generation })),
   );
   for (const move of moves) noteConsequences(move, after);
+}
+
+function chargeEndsOf(movedAt: ReadonlyMap<InstanceId, Date>, moves: readonly Move[]): readonly RunEnd[] {
+  return moves.flatMap(({ happening: { event, noticeMs = 0 }, from, to, effects }): readonly RunEnd[] => {
+    const change = { from: from.phase, to, event, isNewRun: effects.includes("newGeneration"), noticeMs };
+    const at = movedAt.get(from.id);
+    invariant(at !== undefined, `the change of instance ${from.id} was not noted`);
+    const end = chargeEndOf(at, change);
+    if (end.kind === "none") return [];
+    return [{ instanceId: from.id, generation: from.generation, at: end.kind === "end" ? end.at : undefined }];
+  });
 }
 
 /** What its host has to say before a run is over, or cannot say any more. */

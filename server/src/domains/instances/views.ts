@@ -1,6 +1,6 @@
 import { epochSeconds } from "../../base/clock.ts";
 import { storageNanosPerHour } from "../../base/hourly-price.ts";
-import { toDollars } from "../../base/money.ts";
+import { nanos, toDollars } from "../../base/money.ts";
 import type { InstanceSshKey } from "../accounts/index.ts";
 import type { Maintenance, MachineDescription } from "../hosts/index.ts";
 import { shareOf, type Standing } from "../market/index.ts";
@@ -10,6 +10,7 @@ import { viewInterruption, viewWaiting } from "./interruption-view.ts";
 import { TRANSITIONS } from "./lifecycle.ts";
 import { deletesAt, endNote, timeRemaining } from "./rental-end.ts";
 import type { Usage } from "./run-store.ts";
+import type { OpenedInstance } from "./sealed-settings.ts";
 import { isReachable, statusOf } from "./status.ts";
 
 const BYTES_PER_MB = 1_000_000;
@@ -52,7 +53,7 @@ export function viewInstanceKeys(keys: readonly InstanceSshKey[]) {
 }
 
 /** The contract's record of an instance (offer-fields.md §3). Dollars, MB, GB, epoch seconds as there. */
-export function instanceRecord(instance: Instance, surroundings: Surroundings) {
+export function instanceRecord(instance: OpenedInstance, surroundings: Surroundings) {
   const { machine, volumes, now, access, note, standing } = surroundings;
   const status = statusOf(instance, { isReachable: isReachable(machine, now), now, note, standing });
   return {
@@ -102,7 +103,7 @@ function timeFields({ createdAt, endAt, isBid }: Instance, now: Date) {
   };
 }
 
-function launchFields({ launch }: Instance) {
+function launchFields({ launch }: OpenedInstance) {
   return {
     image_uuid: launch.image,
     image_args: [...launch.image_args],
@@ -123,7 +124,7 @@ function proxyFields({ observed }: Instance, { facts }: MachineDescription, acce
   };
 }
 
-function accessFields(instance: Instance, { facts }: MachineDescription, isRunning: boolean) {
+function accessFields(instance: OpenedInstance, { facts }: MachineDescription, isRunning: boolean) {
   return {
     static_ip: facts.has_static_ip,
     machine_dir_ssh_port: 0,
@@ -260,6 +261,7 @@ function priceFields(
     inet_down_cost: toDollars(instance.inetDownNanosPerGb),
     internet_up_cost_per_tb: toDollars(instance.inetUpNanosPerGb) * 1024,
     internet_down_cost_per_tb: toDollars(instance.inetDownNanosPerGb) * 1024,
+    ...trafficFields(instance),
     credit_balance: depositNanos === undefined ? null : toDollars(depositNanos),
     credit_discount: depositNanos === undefined ? null : discountRate,
     credit_discount_max: machine.creditDiscountMaxPermille / 1000,
@@ -292,5 +294,15 @@ function actionsOf({ phase }: Instance) {
     reboot: answer(REQUESTS.reboot),
     recycle: answer(REQUESTS.recycle),
     destroy: answer(REQUESTS.destroy),
+  };
+}
+
+/** The limit is what was charged and what may still be: of a budget, as of the last settlement. */
+function trafficFields({ traffic: { limitNanos, spentNanos, leftNanos, isReached } }: Instance) {
+  return {
+    traffic_cost: toDollars(spentNanos),
+    traffic_limit: toDollars(limitNanos ?? nanos(spentNanos + (leftNanos ?? 0n))),
+    traffic_limit_source: limitNanos === undefined ? ("budget" as const) : ("renter" as const),
+    traffic_limit_reached: isReached,
   };
 }

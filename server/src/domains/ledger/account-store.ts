@@ -46,7 +46,12 @@ async function lockRows(
 }
 
 /** What an account may give away now: down to nothing, and down to its floor, which may be below that. */
-export type Means = { readonly aboveZeroNanos: bigint; readonly aboveFloorNanos: bigint };
+export type Means = {
+  readonly aboveZeroNanos: bigint;
+  readonly aboveFloorNanos: bigint;
+  /** What is set aside, and is no part of the two. */
+  readonly heldNanos: bigint;
+};
 
 /** The same of the credit of these users, or of what they have earned; who means to use it holds their locks. */
 export async function readMeans(
@@ -54,13 +59,16 @@ export async function readMeans(
   userIds: readonly UserId[],
   kind: "credit" | "earnings",
 ): Promise<ReadonlyMap<UserId, Means>> {
-  const { rows } = await sql<{ user_id: UserId; above_zero: bigint; above_floor: bigint }>`
-    select user_id, balance_nanos - held_nanos as above_zero, balance_nanos - held_nanos - floor_nanos as above_floor
+  const { rows } = await sql<{ user_id: UserId; held: bigint; above_zero: bigint; above_floor: bigint }>`
+    select user_id, held_nanos as held, balance_nanos - held_nanos as above_zero, balance_nanos - held_nanos - floor_nanos as above_floor
     from ledger_accounts
     where coalesce(user_id, 0) = any(${[...new Set(userIds)]}::integer[]) and kind = ${kind}::text
   `.execute(db);
   return new Map(
-    rows.map((row) => [row.user_id, { aboveZeroNanos: row.above_zero, aboveFloorNanos: row.above_floor }]),
+    rows.map((row) => [
+      row.user_id,
+      { aboveZeroNanos: row.above_zero, aboveFloorNanos: row.above_floor, heldNanos: row.held },
+    ]),
   );
 }
 

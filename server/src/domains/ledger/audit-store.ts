@@ -20,7 +20,8 @@ export type LedgerDifference =
   | { readonly kind: "orphan_transfers"; readonly transferCount: number }
   | AccountDifference<"balance_differs">
   | AccountDifference<"held_differs">
-  | AccountDifference<"below_floor">;
+  | AccountDifference<"below_floor">
+  | AccountDifference<"granted_differs">;
 
 type AccountDifference<Kind extends string> = {
   readonly kind: Kind;
@@ -28,6 +29,8 @@ type AccountDifference<Kind extends string> = {
   readonly storedNanos: Nanos;
   readonly expectedNanos: Nanos;
 };
+
+type AccountDifferenceKind = Extract<LedgerDifference, { accountId: LedgerAccountId }>["kind"];
 
 export type LedgerAudit = {
   readonly isSound: boolean;
@@ -51,6 +54,8 @@ type AccountRow = {
   readonly floor: bigint;
   readonly posted: bigint;
   readonly pending: bigint;
+  readonly granted: bigint;
+  readonly moved: bigint;
 };
 
 /** The whole ledger against itself; reads every transfer. */
@@ -60,7 +65,8 @@ export function auditLedger(db: Reader): Promise<LedgerAudit> {
 
 /**
  * Checks the ledger against itself in one snapshot: balances sum to zero, each balance is what its transfers make it, each
- * held amount is the sum of its pending holds, no account is below its floor. Reads the transfers since the last audit.
+ * held amount is the sum of its pending holds, no account is below its floor. Reads the transfers since the last audit. Only
+ * without a last audit, when all transfers are read, each granted part is held against the granted parts of its transfers.
  */
 export async function auditLedgerAfter(db: Reader, last: AuditedUpTo | undefined): Promise<LedgerAudit> {
   const { rows } = await sql<SummaryRow>`
@@ -77,14 +83,22 @@ export async function auditLedgerAfter(db: Reader, last: AuditedUpTo | undefined
         ${[...(last?.posted.keys() ?? [])]}::integer[], ${[...(last?.posted.values() ?? [])].map(String)}::numeric[]
       ) as audited (account_id, posted)
     ),
+    granted_sides as (
+      select debit_account_id as account_id, -granted_nanos::numeric as amount from transfers where granted_nanos > 0
+      union all
+      select credit_account_id, granted_nanos from transfers where granted_nanos > 0
+    ),
     checked as (
-      select a.id, a.balance_nanos as balance, a.held_nanos as held, a.floor_nanos as floor,
-        coalesce(s.posted, 0) as posted, coalesce(h.pending, 0) as pending
+      select a.id, a.balance_nanos as balance, a.held_nanos as held, a.floor_nanos - a.debt_nanos as floor,
+        coalesce(s.posted, 0) as posted, coalesce(h.pending, 0) as pending, a.granted_nanos as granted,
+        case when ${last === undefined}::boolean then a.granted_opening_nanos + coalesce(g.moved, 0)
+          else a.granted_nanos end as moved
       from ledger_accounts a
       left join (select account_id, sum(amount) as posted from sides group by account_id) s on s.account_id = a.id
       left join (
         select account_id, sum(amount_nanos) as pending from ledger_holds where state = 'pending' group by account_id
       ) h on h.account_id = a.id
+      left join (select account_id, sum(amount) as moved from granted_sides group by account_id) g on g.account_id = a.id
     )
     select
       (select coalesce(sum(balance_nanos), 0)::text from ledger_accounts) as sum,
@@ -99,10 +113,10 @@ export async function auditLedgerAfter(db: Reader, last: AuditedUpTo | undefined
         (
           select json_agg(json_build_object(
             'id', id, 'balance', balance::text, 'held', held::text, 'floor', floor::text,
-            'posted', posted::text, 'pending', pending::text
+            'posted', posted::text, 'pending', pending::text, 'granted', granted::text, 'moved', moved::text
           ) order by id)
           from checked
-          where balance <> posted or held <> pending or balance - held < floor
+          where balance <> posted or held <> pending or balance - held < floor or granted <> moved
         ),
         '[]'
       ) as broken
@@ -124,11 +138,13 @@ export async function auditLedgerAfter(db: Reader, last: AuditedUpTo | undefined
 }
 
 /** Amounts as text, because JSON numbers of the driver would lose digits. */
-type AccountText = Readonly<Record<"balance" | "held" | "floor" | "posted" | "pending", string>> & {
+type AccountText = Readonly<
+  Record<"balance" | "held" | "floor" | "posted" | "pending" | "granted" | "moved", string>
+> & {
   readonly id: LedgerAccountId;
 };
 
-function toRow({ id, balance, held, floor, posted, pending }: AccountText): AccountRow {
+function toRow({ id, balance, held, floor, posted, pending, granted, moved }: AccountText): AccountRow {
   return {
     id,
     balance: BigInt(balance),
@@ -136,15 +152,19 @@ function toRow({ id, balance, held, floor, posted, pending }: AccountText): Acco
     floor: BigInt(floor),
     posted: BigInt(posted),
     pending: BigInt(pending),
+    granted: BigInt(granted),
+    moved: BigInt(moved),
   };
 }
 
-function differencesOf({ id, balance, held, floor, posted, pending }: AccountRow): LedgerDifference[] {
+function differencesOf(account: AccountRow): LedgerDifference[] {
+  const { id, balance, held, floor, posted, pending, granted, moved } = account;
   const differences: LedgerDifference[] = [];
-  const add = (kind: "balance_differs" | "held_differs" | "below_floor", stored: bigint, expected: bigint) =>
+  const add = (kind: AccountDifferenceKind, stored: bigint, expected: bigint) =>
     differences.push({ kind, accountId: id, storedNanos: nanos(stored), expectedNanos: nanos(expected) });
   if (balance !== posted) add("balance_differs", balance, posted);
   if (held !== pending) add("held_differs", held, pending);
   if (balance - held < floor) add("below_floor", balance - held, floor);
+  if (granted !== moved) add("granted_differs", granted, moved);
   return differences;
 }

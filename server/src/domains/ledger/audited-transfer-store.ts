@@ -119,7 +119,7 @@ export async function listNamedTransfers(
 }
 
 /** The part of a `where` that keeps what is in the range. */
-function within({ nextId, from, to }: TransferRange) {
+export function within({ nextId, from, to }: TransferRange) {
   return sql<boolean>`t.id >= ${nextId}::bigint
     and t.created_at >= coalesce(${from ?? null}::timestamptz, '-infinity')
     and t.created_at < coalesce(${to ?? null}::timestamptz, 'infinity')`;
@@ -248,11 +248,11 @@ export async function listDepositFlows(db: Reader, range: TransferRange): Promis
     select a.id as account_id, a.user_id, split_part(a.kind, ':', 2)::integer as instance_id,
       a.balance_nanos::text as balance,
       coalesce(sum(s.amount) filter (where s.code = 'prepay'), 0)::text as prepaid,
-      coalesce(-sum(s.amount) filter (where s.key like 'deposit:%'), 0)::text as refunded,
+      coalesce(-sum(s.amount) filter (where s.key like 'deposit:%' or s.code = 'taken_back'), 0)::text as refunded,
       coalesce(-sum(s.amount) filter (where s.code = 'usage_gpu' and s.key not like 'deposit:%'), 0)::text as used,
       coalesce(sum(s.amount) filter (where s.code = 'host_credit'), 0)::text as credited,
       coalesce(sum(s.amount) filter (
-        where s.code not in ('prepay', 'usage_gpu', 'host_credit') and s.key not like 'deposit:%'
+        where s.code not in ('prepay', 'usage_gpu', 'host_credit', 'taken_back') and s.key not like 'deposit:%'
       ), 0)::text as other,
       (count(*) filter (where s.code = 'prepay'))::text as prepay_count,
       coalesce(sum((s.cause ->> 'discount_nanos')::numeric) filter (where s.code = 'usage_gpu'), 0)::text as saved

@@ -166,7 +166,15 @@ test("any sequence of caps, holds and charges does what the obvious model does, 
             assert.ok(scope !== undefined);
             await lockCredit(tx, payer);
             const spent = nanos(model.spentOf({ scope, period }, tx.now));
-            const id = await putCap(tx, { userId: payer, scope, period, limit: nanos(limit), spent });
+            const id = await putCap(tx, {
+              userId: payer,
+              scope,
+              period,
+              limit: nanos(limit),
+              spent,
+              isCovered: true,
+              stoppedBy: tx.now,
+            });
             const known = model.caps.find((cap) => cap.scope === scope && cap.period === period);
             if (known === undefined) model.caps.push({ scope, period, id, limit });
             else known.limit = limit;
@@ -236,7 +244,15 @@ test("of many who hold at once against one cap, as many are served as it bears",
   assert.ok(account !== undefined && key !== undefined);
   await within(async (tx) => {
     await lockCredit(tx, payer);
-    await putCap(tx, { userId: payer, scope: key, period: "day", limit: nanos(50n), spent: nanos(0n) });
+    await putCap(tx, {
+      userId: payer,
+      scope: key,
+      period: "day",
+      limit: nanos(50n),
+      spent: nanos(0n),
+      isCovered: true,
+      stoppedBy: tx.now,
+    });
   });
   const outcomes = await Promise.all(
     Array.from({ length: 24 }, () =>
@@ -271,6 +287,8 @@ test("a cap made while others hold and charge knows of all that they hold and ch
       period: "total",
       limit: nanos(1000n),
       spent: nanos(FUNDS - balance),
+      isCovered: true,
+      stoppedBy: tx.now,
     });
   });
   await Promise.all([capped, ...busy]);

@@ -2,6 +2,7 @@
 import { sql } from "kysely";
 import type { UserId } from "../../base/ids.ts";
 import type { Reader } from "../../db/transaction.ts";
+import { within, type TransferRange } from "./audited-transfer-store.ts";
 import { EARNED_DAY, EARNED_MACHINE, EARNED_CODES } from "./earnings-store.ts";
 
 /** A sum of one day (UTC, in days since 1970) that is not what its transfers come to; 0 where there is none. */
@@ -54,4 +55,48 @@ export async function listWrongEarnings(
       expectedNanos: BigInt(expected),
     })),
   };
+}
+
+/** What took earnings back beyond what the host had earned and kept until then. */
+export type OverTaking = {
+  readonly transferId: bigint;
+  readonly code: string;
+  readonly hostId: UserId;
+  readonly takenNanos: bigint;
+  readonly keptNanos: bigint;
+};
+
+/**
+ * Of the range, what administrators and disputes took from hosts beyond what each had earned before, less what went back
+ * before. Payouts, fees and releases of grants change nothing of that.
+ */
+export async function listOverTakings(
+  db: Reader,
+  range: TransferRange,
+): Promise<{ readonly examined: number; readonly over: readonly OverTaking[] }> {
+  const { rows } = await sql<{ id: string; code: string; host_id: UserId; taken: bigint; kept: string }>`
+    select t.id::text, t.code, a.user_id as host_id, t.amount_nanos as taken, (earned.amount - gone.amount)::text as kept
+    from ledger_transfers t
+    join ledger_accounts a on a.id = t.debit_account_id and a.kind = 'earnings'
+    cross join lateral (
+      select coalesce(sum(x.amount_nanos), 0) as amount from ledger_transfers x
+      where x.credit_account_id = a.id and x.id < t.id and x.code not in ('payout_returned', 'grant_released')
+    ) as earned
+    cross join lateral (
+      select coalesce(sum(x.amount_nanos), 0) as amount from ledger_transfers x
+      where x.debit_account_id = a.id and x.id < t.id
+        and x.code in ('host_credit', 'taken_back', 'earnings_taken_back', 'correction')
+        and x.code not in ('usage_gpu', 'usage_storage', 'usage_bandwidth_up', 'usage_bandwidth_down')
+    ) as gone
+    where t.code in ('earnings_taken_back', 'taken_back', 'correction') and ${within(range)}
+    order by t.id
+  `.execute(db);
+  const all = rows.map((row) => ({
+    transferId: BigInt(row.id),
+    code: row.code,
+    hostId: row.host_id,
+    takenNanos: row.taken,
+    keptNanos: BigInt(row.kept),
+  }));
+  return { examined: all.length, over: all.filter(({ takenNanos, keptNanos }) => takenNanos > keptNanos) };
 }

@@ -89,6 +89,17 @@ export async function findPendingHold(db: Reader, holdId: HoldId): Promise<Nanos
   return row === undefined ? undefined : nanos(row.amount_nanos);
 }
 
+/** In the cause of a hold for what cannot run on, and runs until it is stopped for certain. */
+export const UNTIL_STOPPED = "until_stopped";
+
+/** Whether a hold is for something that cannot run on. */
+export async function isHeldUntilStopped(db: Reader, holdId: HoldId): Promise<boolean> {
+  const { rows } = await sql<{ is_last: boolean }>`
+    select h.cause ? ${UNTIL_STOPPED}::text as is_last from ledger_holds h where h.id = ${holdId}::bigint
+  `.execute(db);
+  return rows[0]?.is_last === true;
+}
+
 /** Which of these holds are pending and are just what would be placed by the request beside them. */
 export async function listHoldsAlike(
   db: Reader,

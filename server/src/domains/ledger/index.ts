@@ -24,8 +24,25 @@ export {
   type UsageCode,
 } from "./types.ts";
 export { listAtMost, listEarners, listSpendable } from "./balance-store.ts";
+export {
+  listEarnersAmong,
+  listEarningsHolders,
+  sumEarningsMovements,
+  type EarningsMovement,
+} from "./earnings-movement-store.ts";
 export { sumEarningsOf, type EarningSum } from "./earnings-store.ts";
-export { listWrongEarnings } from "./earned-audit-store.ts";
+export { listOverTakings, listWrongEarnings } from "./earned-audit-store.ts";
+export {
+  readEarnings,
+  listWentBack,
+  readFreeCash,
+  readFreeCashOf,
+  setDebt,
+  sumCashEarnedFrom,
+  sumGrantedEarned,
+  sumKeptEarnings,
+  sumPaidIn,
+} from "./earned-parts-store.ts";
 export { sumReceivedCredit } from "./received-store.ts";
 export { ledgerLoops } from "./loops.ts";
 export { balanceOf, balancesOf, listDepositBalances } from "./report-store.ts";
@@ -36,7 +53,9 @@ export {
   listMoversAmong,
   placeOf,
   prepaidBalanceOf,
+  listEarlyEnds,
   sumPrepaidMovements,
+  type EarlyEnd,
   type Movement,
   type MovementCode,
   type MovementPlace,
@@ -53,14 +72,20 @@ export {
   listCapsToTellOf,
   listReachedCaps,
   lockCapRoom,
+  lockCapRooms,
   noteCapsReached,
   noteSpending,
   putCap,
   type Cap,
+  type CapRoom,
 } from "./cap-store.ts";
+export { listCapChanges, listCapLimits } from "./cap-audit-store.ts";
+export { limitAfter, type CapLimit } from "./cap-limit.ts";
+export { listMovementsOf, listPostedMovements, type PostedMovement, type PostedPlace } from "./posted-store.ts";
 export { sumPrepaid } from "./prepaid-store.ts";
 export { describeScope, idOfScope, kindOfScope, parseCapPeriod, parseCapScope, resetAt, startOf } from "./cap-scope.ts";
 export {
+  isHeldUntilStopped,
   findPendingHold,
   listHoldsAlike,
   placeHold,
@@ -69,10 +94,12 @@ export {
   releaseHold,
   releaseHolds,
   useHolds,
+  UNTIL_STOPPED,
 } from "./hold-store.ts";
 export {
   createTransferPoster,
   findInCause,
+  findTransferOf,
   postAllTransfers,
   postTransfer,
   postTransfers,
@@ -80,6 +107,13 @@ export {
 } from "./transfer-store.ts";
 export { lockAccounts, lockCredit, readMeans, setCreditFloor, type LockedAccounts } from "./account-store.ts";
 export { auditLedger, auditLedgerAfter, type AuditedUpTo, type LedgerDifference } from "./audit-store.ts";
+export {
+  listMovedBuckets,
+  listMovedIds,
+  listStatedCaps,
+  listStatedTransfers,
+  type StatedTransfer,
+} from "./fact-audit-store.ts";
 export {
   findNextTransferId,
   listAuditedCaps,

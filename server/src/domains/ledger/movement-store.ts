@@ -1,7 +1,7 @@
 // Movements of money that are not for usage. They have indexes of their own (migration 0234), so that they are found at
 // once among the charges of years.
 import { sql, type RawBuilder } from "kysely";
-import type { UserId } from "../../base/ids.ts";
+import type { InstanceId, UserId } from "../../base/ids.ts";
 import { invariant } from "../../base/invariant.ts";
 import { nanos, type Nanos } from "../../base/money.ts";
 import type { Reader } from "../../db/transaction.ts";
@@ -39,7 +39,7 @@ export type MovementQuery = {
 
 export type MovementSide = {
   readonly code: MovementCode;
-  /** Of a deposit, only what goes neither to its owner's credit nor for usage: what an early end takes. */
+  /** Of a deposit, only what goes neither to its owner's credit nor for usage: what an early end or a dispute takes. */
   readonly account: "credit" | "earnings" | "deposit";
   readonly direction: "in" | "out";
 };
@@ -79,7 +79,8 @@ export async function listMovements(
       ) as s (code, kind, direction)
     ), m as materialized (
       ${movementsOf(userId, query, "in")} union all ${movementsOf(userId, query, "out")}
-      union all ${earlyEndsOf(userId, query, IS_FEE)} union all ${earlyEndsOf(userId, query, IS_GIVEN_BACK)}
+      union all ${leftDeposits(userId, query, IS_FEE)} union all ${leftDeposits(userId, query, IS_GIVEN_BACK)}
+      union all ${leftDeposits(userId, query, IS_TAKEN_BACK)}
     )`;
   const { rows } = await sql<MovementRow>`
     ${all}
@@ -124,11 +125,19 @@ const IS_FEE = { code: "fee", condition: sql`${IS_MOVEMENT} and t.code = 'fee'` 
 /** The discount that an early end gives back to the host. Word for word the condition of an index (migration 0245). */
 const IS_GIVEN_BACK = { code: "refund", condition: sql`t.code = 'usage_gpu' and t.key like 'deposit:%'` } as const;
 
-/** What left deposits of the user when they ended early, as a part of `m`. */
-function earlyEndsOf(
+/** What a dispute took from a deposit. Its owner's own dispute moves it to the owner's credit, where it is seen. */
+const IS_TAKEN_BACK = {
+  code: "taken_back",
+  condition: sql`${IS_MOVEMENT} and t.code = 'taken_back' and not exists (
+    select from ledger_accounts payer where payer.id = t.credit_account_id and payer.user_id = a.user_id
+  )`,
+} as const;
+
+/** What left deposits of the user otherwise than for usage, of one kind, as a part of `m`. */
+function leftDeposits(
   userId: UserId,
   { from, until }: { readonly from: Date; readonly until: Date },
-  { code, condition }: typeof IS_FEE | typeof IS_GIVEN_BACK,
+  { code, condition }: typeof IS_FEE | typeof IS_GIVEN_BACK | typeof IS_TAKEN_BACK,
 ): RawBuilder<unknown> {
   return sql`
     select t.id, t.key, 'deposit', 'out', t.amount_nanos, ${code}::text, t.cause, t.description, t.created_at,
@@ -178,32 +187,72 @@ export async function sumPrepaidMovements(
     with own as (
       select id from ledger_accounts
       where coalesce(user_id, 0) = ${userId}::integer and (kind = 'credit' or kind like 'deposit:%')
+    ), moved as (
+      select t.code, 'in' as direction, t.amount_nanos
+      from own join ledger_transfers t on t.credit_account_id = own.id
+      where ${IS_MOVEMENT} and t.created_at >= ${from}::timestamptz and t.created_at < ${until}::timestamptz
+        and t.debit_account_id not in (select id from own)
+      union all
+      select t.code, 'out', t.amount_nanos
+      from own join ledger_transfers t on t.debit_account_id = own.id
+      where ${IS_MOVEMENT} and t.created_at >= ${from}::timestamptz and t.created_at < ${until}::timestamptz
+        and t.credit_account_id not in (select id from own)
+      union all
+      -- What of a deposit goes back to its host in the end is no usage of the time after it, whatever its code.
+      select 'refund', 'out', t.amount_nanos
+      from own join ledger_transfers t on t.debit_account_id = own.id
+      where ${IS_GIVEN_BACK.condition}
+        and t.created_at >= ${from}::timestamptz and t.created_at < ${until}::timestamptz
     )
-    select t.code, 'in' as direction, sum(t.amount_nanos)::text as amount
-    from own join ledger_transfers t on t.credit_account_id = own.id
-    where ${IS_MOVEMENT} and t.created_at >= ${from}::timestamptz and t.created_at < ${until}::timestamptz
-      and t.debit_account_id not in (select id from own)
-    group by t.code
-    union all
-    select t.code, 'out', sum(t.amount_nanos)::text
-    from own join ledger_transfers t on t.debit_account_id = own.id
-    where ${IS_MOVEMENT} and t.created_at >= ${from}::timestamptz and t.created_at < ${until}::timestamptz
-      and t.credit_account_id not in (select id from own)
-    group by t.code
-    union all
-    -- What of a deposit goes back to its host in the end is no usage of the time after it, whatever its code.
-    select 'refund', 'out', sum(t.amount_nanos)::text
-    from own join ledger_transfers t on t.debit_account_id = own.id
-    where ${IS_GIVEN_BACK.condition}
-      and t.created_at >= ${from}::timestamptz and t.created_at < ${until}::timestamptz
-    having count(*) > 0
-    order by 1, 2
+    select code, direction, sum(amount_nanos)::text as amount from moved group by code, direction order by code, direction
   `.execute(db);
   return rows.map((row): MovementSum => {
     const code = TRANSFER_CODES.find((candidate) => candidate === row.code);
     invariant(code !== undefined && isMovementCode(code), `the ledger holds an unknown movement: ${row.code}`);
     return { code, direction: row.direction === "in" ? "in" : "out", amount: nanos(BigInt(row.amount)) };
   });
+}
+
+/** What early ends took from a user under one code: the fees, or the discounts given back to hosts. */
+export type EarlyEnd = {
+  readonly code: "fee" | "discount_returned";
+  /** Undefined for a fee that no deposit paid. */
+  readonly instanceId: InstanceId | undefined;
+  readonly from: Date;
+  readonly to: Date;
+  readonly amount: Nanos;
+};
+
+/** The same transfers as the sums of fees and of discounts given back in `sumPrepaidMovements`, by instance. */
+export async function listEarlyEnds(
+  db: Reader,
+  userId: UserId,
+  { from, until }: { readonly from: Date; readonly until: Date },
+): Promise<readonly EarlyEnd[]> {
+  const { rows } = await sql<{ code: EarlyEnd["code"]; id: InstanceId | null; from: Date; to: Date; amount: string }>`
+    with own as (
+      select id, nullif(split_part(kind, ':', 2), '')::integer as instance_id from ledger_accounts
+      where coalesce(user_id, 0) = ${userId}::integer and (kind = 'credit' or kind like 'deposit:%')
+    ), taken as (
+      select 'fee' as code, own.instance_id, t.amount_nanos, t.created_at
+      from own join ledger_transfers t on t.debit_account_id = own.id
+      where ${IS_FEE.condition} and t.created_at >= ${from}::timestamptz and t.created_at < ${until}::timestamptz
+        and t.credit_account_id not in (select id from own)
+      union all
+      select 'discount_returned', own.instance_id, t.amount_nanos, t.created_at
+      from own join ledger_transfers t on t.debit_account_id = own.id
+      where ${IS_GIVEN_BACK.condition}
+        and t.created_at >= ${from}::timestamptz and t.created_at < ${until}::timestamptz
+    )
+    select code, instance_id as id, min(created_at) as "from", max(created_at) as "to", sum(amount_nanos)::text as amount
+    from taken group by code, instance_id order by instance_id, code
+  `.execute(db);
+  return rows.map(({ code, id, amount, ...span }) => ({
+    code,
+    instanceId: id ?? undefined,
+    ...span,
+    amount: nanos(BigInt(amount)),
+  }));
 }
 
 /** All that a user has prepaid: credit and deposits, what is held included. */
@@ -225,7 +274,10 @@ export async function listCreditHolders(db: Reader, after: number, limit: number
   return rows.map(({ id }) => id);
 }
 
-/** Those of these users whose credit moved other than for usage. */
+/**
+ * Those of these users whose credit or deposits moved other than for usage, or had something taken by an early end. A host's
+ * failure may give back to a deposit in a month in which nothing else moves.
+ */
 export async function listMoversAmong(
   db: Reader,
   userIds: readonly UserId[],
@@ -233,10 +285,14 @@ export async function listMoversAmong(
 ): Promise<readonly UserId[]> {
   const within = sql`${IS_MOVEMENT} and t.created_at >= ${from}::timestamptz and t.created_at < ${until}::timestamptz`;
   const { rows } = await sql<{ id: UserId }>`
-    select a.user_id as id from unnest(${[...userIds]}::integer[]) as u (id)
-    join ledger_accounts a on coalesce(a.user_id, 0) = u.id and a.kind = 'credit'
+    select distinct a.user_id as id from unnest(${[...userIds]}::integer[]) as u (id)
+    join ledger_accounts a on coalesce(a.user_id, 0) = u.id and (a.kind = 'credit' or a.kind like 'deposit:%')
     where exists (select from ledger_transfers t where t.debit_account_id = a.id and ${within})
       or exists (select from ledger_transfers t where t.credit_account_id = a.id and ${within})
+      or exists (
+        select from ledger_transfers t where t.debit_account_id = a.id and ${IS_GIVEN_BACK.condition}
+          and t.created_at >= ${from}::timestamptz and t.created_at < ${until}::timestamptz
+      )
     order by 1
   `.execute(db);
   return rows.map(({ id }) => id);

@@ -6,13 +6,16 @@ import { MicroBatcher } from "../../base/micro-batcher.ts";
 import { nanos } from "../../base/money.ts";
 import { bigints, integers, jsons, texts } from "../../db/arrays.ts";
 import type { Database } from "../../db/connect.ts";
-import { isRetryableState } from "../../db/sql-state.ts";
-import type { Reader, Tx } from "../../db/transaction.ts";
+import { withTransaction, type Reader, type Tx } from "../../db/transaction.ts";
 import type { LockedAccounts } from "./account-store.ts";
+import { grantedPart } from "./granted.ts";
 import {
   asTransferId,
+  isUsage,
+  nameAccount,
   storedKindOf,
   type AccountRef,
+  type Cause,
   type TransferId,
   type TransferOutcome,
   type TransferRequest,
@@ -20,7 +23,6 @@ import {
 
 /** Measured: larger batches gain little and make the first of them wait. */
 const BATCH_MAX = 500;
-const ATTEMPTS_MAX = 5;
 
 type OutcomeRow = {
   readonly outcome: string;
@@ -50,7 +52,28 @@ export async function postTransfers(tx: Tx, requests: readonly TransferRequest[]
       ${amounts}::bigint[], ${codes}::text[], ${causes}::jsonb[], ${descriptions}::text[], ${firsts}::integer[],
       ${tx.now}::timestamptz
     )`.execute(tx.db);
-  return rows.map(toOutcome);
+  const outcomes = rows.map(toOutcome);
+  for (const [index, outcome] of outcomes.entries()) {
+    const request = requests[index];
+    if (outcome.kind === "posted" && request !== undefined) noteTransfer(tx, outcome.transferId, request);
+  }
+  return outcomes;
+}
+
+/** Usage has no facts of persons: the audit recomputes it from counters. */
+function noteTransfer(tx: Tx, id: TransferId, request: TransferRequest): void {
+  if (isUsage(request)) return;
+  const { key, debit, credit, amount, code, cause, description, origin } = request;
+  tx.noteFact({
+    kind: "transfer",
+    subject: String(id),
+    content: { key, code, from: nameOf(debit), to: nameOf(credit), amount: String(amount), cause, why: description },
+    origin,
+  });
+}
+
+function nameOf(account: AccountRef): string {
+  return nameAccount({ kind: storedKindOf(account), userId: "userId" in account ? account.userId : undefined });
 }
 
 /**
@@ -70,30 +93,69 @@ export async function postAllTransfers(
   const ids = rows.map(({ id }) => asTransferId(id));
   const debits = requests.map(({ debit }) => accounts.idOf(debit));
   const credits = requests.map(({ credit }) => accounts.idOf(credit));
+  const { sums, grantedParts } = await countMoved(tx, requests, { debits, credits });
   await sql`
     insert into ledger_transfers
-      (id, key, debit_account_id, credit_account_id, amount_nanos, code, cause, description, created_at)
+      (id, key, debit_account_id, credit_account_id, amount_nanos, granted_nanos, code, cause, description, created_at)
     select
       unnest(${bigints(ids)}::bigint[]), unnest(${texts(requests.map(({ key }) => key))}::text[]),
       unnest(${integers(debits)}::integer[]), unnest(${integers(credits)}::integer[]),
-      unnest(${bigints(requests.map(({ amount }) => amount))}::bigint[]),
+      unnest(${bigints(requests.map(({ amount }) => amount))}::bigint[]), unnest(${bigints(grantedParts)}::bigint[]),
       unnest(${texts(requests.map(({ code }) => code))}::text[]),
       unnest(${jsons(requests.map(({ cause }) => JSON.stringify(cause)))}::jsonb[]),
       unnest(${texts(requests.map(({ description }) => description))}::text[]), ${tx.now}::timestamptz
   `.execute(tx.db);
-  const sums = new Map<LedgerAccountId, bigint>();
-  for (const [index, { amount }] of requests.entries()) {
-    const [debit, credit] = [debits[index], credits[index]];
-    invariant(debit !== undefined && credit !== undefined, "a transfer has two sides");
-    sums.set(debit, (sums.get(debit) ?? 0n) - amount);
-    sums.set(credit, (sums.get(credit) ?? 0n) + amount);
-  }
   await sql`
-    update ledger_accounts a set balance_nanos = a.balance_nanos + moved.amount
-    from unnest(${integers([...sums.keys()])}::integer[], ${bigints([...sums.values()])}::bigint[]) as moved (id, amount)
+    update ledger_accounts a set
+      balance_nanos = a.balance_nanos + moved.amount, granted_nanos = a.granted_nanos + moved.granted
+    from unnest(
+      ${integers([...sums.keys()])}::integer[], ${bigints([...sums.values()].map(({ amount }) => amount))}::bigint[],
+      ${bigints([...sums.values()].map(({ granted }) => granted))}::bigint[]
+    ) as moved (id, amount, granted)
     where a.id = moved.id
   `.execute(tx.db);
+  for (const [index, id] of ids.entries()) {
+    const request = requests[index];
+    if (request !== undefined) noteTransfer(tx, id, request);
+  }
   return ids;
+}
+
+type Moved = { amount: bigint; granted: bigint };
+
+/** What transfers make of each account, in their order, and what each of them takes of the granted part of its debit account. */
+async function countMoved(
+  tx: Tx,
+  requests: readonly TransferRequest[],
+  { debits, credits }: { readonly debits: readonly LedgerAccountId[]; readonly credits: readonly LedgerAccountId[] },
+): Promise<{ readonly sums: ReadonlyMap<LedgerAccountId, Moved>; readonly grantedParts: readonly bigint[] }> {
+  const { rows } = await sql<{ id: LedgerAccountId; balance: bigint; granted: bigint }>`
+    select id, balance_nanos as balance, granted_nanos as granted
+    from ledger_accounts where id = any(${integers([...new Set(debits)])}::integer[])
+  `.execute(tx.db);
+  const before = new Map(rows.map((row) => [row.id, row]));
+  const sums = new Map<LedgerAccountId, Moved>();
+  const movedOf = (id: LedgerAccountId): Moved => {
+    const known = sums.get(id) ?? { amount: 0n, granted: 0n };
+    sums.set(id, known);
+    return known;
+  };
+  const grantedParts = requests.map(({ amount, code, debit: account }, index) => {
+    const [debitId, creditId] = [debits[index], credits[index]];
+    invariant(debitId !== undefined && creditId !== undefined, "a transfer has two sides");
+    const [debit, credit] = [movedOf(debitId), movedOf(creditId)];
+    const { balance = 0n, granted = 0n } = before.get(debitId) ?? {};
+    const part = grantedPart(
+      { kind: storedKindOf(account), code, amount },
+      { balanceNanos: balance + debit.amount, grantedNanos: granted + debit.granted },
+    );
+    debit.amount -= amount;
+    debit.granted -= part;
+    credit.amount += amount;
+    credit.granted += part;
+    return part;
+  });
+  return { sums, grantedParts };
 }
 
 /** What the cause of the transfer with this key says under a name; undefined where either is not there. */
@@ -102,6 +164,18 @@ export async function findInCause(db: Reader, key: string, name: string): Promis
     select t.cause ->> ${name}::text as value from ledger_transfers t where t.key = ${key}::text
   `.execute(db);
   return rows[0]?.value ?? undefined;
+}
+
+/** What was posted under a key; undefined when nothing was. */
+export async function findTransferOf(
+  db: Reader,
+  key: string,
+): Promise<{ readonly id: TransferId; readonly amount: bigint; readonly cause: Cause } | undefined> {
+  const { rows } = await sql<{ id: bigint; amount: bigint; cause: Cause }>`
+    select t.id, t.amount_nanos as amount, t.cause from ledger_transfers t where t.key = ${key}::text
+  `.execute(db);
+  const [row] = rows;
+  return row && { ...row, id: asTransferId(row.id) };
 }
 
 export type TransferPoster = {
@@ -115,29 +189,9 @@ export type TransferPoster = {
 export function createTransferPoster(database: Database, clock: Clock): TransferPoster {
   const batcher = new MicroBatcher<TransferRequest, TransferOutcome>({
     maxBatch: BATCH_MAX,
-    run: (batch) => postAlone(database, clock, batch),
+    run: (batch) => withTransaction(database, clock, (tx) => postTransfers(tx, batch)),
   });
   return { post: (request) => batcher.submit(request), idle: () => batcher.idle() };
-}
-
-async function postAlone(
-  database: Database,
-  clock: Clock,
-  requests: readonly TransferRequest[],
-): Promise<readonly TransferOutcome[]> {
-  const values = [...toArrays(requests), clock.now()];
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      const { rows } = await database.pool.query<OutcomeRow>({
-        name: "ledger_post_batch",
-        text: "select * from ledger_post_batch($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)",
-        values,
-      });
-      return rows.map(toOutcome);
-    } catch (error) {
-      if (attempt >= ATTEMPTS_MAX || !isRetryableState(error)) throw error;
-    }
-  }
 }
 
 /** The arguments of `ledger_post_batch` but the time: distinct accounts, then one column per property of a transfer. */

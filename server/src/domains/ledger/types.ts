@@ -1,3 +1,4 @@
+import type { Origin } from "../../base/facts.ts";
 import type { InstanceId, LedgerCapId, UserId } from "../../base/ids.ts";
 import type { Nanos } from "../../base/money.ts";
 
@@ -71,7 +72,25 @@ export const TRANSFER_CODES = [
   "host_credit",
   "payout_returned",
   "write_off",
+  "grant_released",
+  "storage_owed",
+  "taken_back",
+  "earnings_taken_back",
+  "correction",
 ] as const;
+/** Keys of what a deposit's end divides between renter, host and house: no usage, whatever its code. */
+export const DEPOSIT_KEY_PREFIX = "deposit:";
+
+/** Whether a transfer pays for what was used: a counter, an outage or terms say how much, and no person. */
+export function isUsage({ code, key }: { readonly code: string; readonly key: string }): boolean {
+  return USAGE_CODES.some((usage) => usage === code) && !key.startsWith(DEPOSIT_KEY_PREFIX);
+}
+
+/** An account in words: `credit of user 7`, `deposit:12 of user 7`, `issuance`. */
+export function nameAccount({ kind, userId }: { readonly kind: string; readonly userId: number | undefined }): string {
+  return userId === undefined ? kind : `${kind} of user ${userId}`;
+}
+
 export type UsageCode = (typeof USAGE_CODES)[number];
 export type TransferCode = (typeof TRANSFER_CODES)[number];
 
@@ -94,6 +113,8 @@ export type TransferRequest = {
   readonly code: TransferCode;
   readonly cause: Cause;
   readonly description: string;
+  /** Who asked for it, where several requests share a transaction; the transaction's when left out. */
+  readonly origin?: Origin | undefined;
 };
 
 /** `exists` means that this very transfer was posted before; `key_conflict` that its key belongs to another one. */

@@ -6,6 +6,7 @@ export { OfferTable } from "./offer-table.ts";
 export { BID_MAX_NANOS, standingOf, type Standing } from "./standing.ts";
 export { readMarketRules, setMarketRules, type MarketRules } from "./rules-store.ts";
 export { marketRoutes } from "./routes.ts";
+export { termsOf, worsenings } from "./offer-terms.ts";
 export type { OfferRecord } from "./schema.ts";
 export { searchOffers, type SearchCaller } from "./search.ts";
 export { readQuery, refuseUnknownFields } from "./search-request.ts";
@@ -18,6 +19,7 @@ export {
   shareOf,
   type MachineState,
 } from "./machine-state.ts";
+export { usualPrice, type PricedOffer } from "./usual-price.ts";
 export { alignOffers, readMachineStates, refreshOffers } from "./service.ts";
 export {
   findOffers,
@@ -28,6 +30,7 @@ export {
   releaseLeases,
   setLeaseGenerations,
   setLeasePrice,
+  type KnownOffer,
   type NewLease,
 } from "./store.ts";
 export { listHeldDevices, type HeldDevices } from "./audit-store.ts";

@@ -1,22 +1,28 @@
 import type { DeviceId } from "../../base/ids.ts";
 import type { Machine, ScheduledMachine } from "../hosts/index.ts";
-import type { LiveLease, LiveOffer } from "./store.ts";
+import type { LiveLease, PromisedOffer } from "./store.ts";
 
 /** One machine as the schedule sees it, read under the machine's row lock. */
 export type MachineState = {
   readonly machine: ScheduledMachine;
   readonly leases: readonly LiveLease[];
-  readonly offers: readonly LiveOffer[];
+  readonly offers: readonly PromisedOffer[];
+};
+
+/** Who holds what of a machine, as the schedule reads it or as the table of offers does. */
+export type Occupancy = {
+  readonly machine: Omit<ScheduledMachine, "hardware">;
+  readonly leases: readonly LiveLease[];
 };
 
 /** Devices that nobody holds, in the order of their places in the machine. */
-export function freeDevices({ machine, leases }: Pick<MachineState, "machine" | "leases">): readonly DeviceId[] {
+export function freeDevices({ machine, leases }: Occupancy): readonly DeviceId[] {
   const held = new Set(leases.map((lease) => lease.deviceId));
   return machine.devices.filter((device) => device.isUsable && !held.has(device.id)).map((device) => device.id);
 }
 
 /** How many devices an on-demand rental can have: what is free, and what bids hold. */
-export function availableCount({ machine, leases }: Pick<MachineState, "machine" | "leases">): number {
+export function availableCount({ machine, leases }: Occupancy): number {
   const held = new Set(leases.filter((lease) => !lease.isBid).map((lease) => lease.deviceId));
   return machine.devices.filter((device) => device.isUsable && !held.has(device.id)).length;
 }
@@ -40,13 +46,13 @@ export function shareOf({ presentCount }: Pick<Machine, "presentCount">, deviceC
 }
 
 /** What nobody has been promised of the machine's disk. */
-export function freeDiskBytes({ machine }: Pick<MachineState, "machine">): bigint {
+export function freeDiskBytes({ machine }: Pick<Occupancy, "machine">): bigint {
   const free = BigInt(machine.facts.disk_bytes) - machine.promisedDiskBytes;
   return free > 0n ? free : 0n;
 }
 
 /** The most that a rental of so many devices may take of the disk: what is free is divided among what is available. */
-export function diskBytesOf(state: Pick<MachineState, "machine" | "leases">, deviceCount: number): bigint {
+export function diskBytesOf(state: Occupancy, deviceCount: number): bigint {
   const available = BigInt(Math.max(deviceCount, availableCount(state), 1));
   return (freeDiskBytes(state) * BigInt(deviceCount)) / available;
 }

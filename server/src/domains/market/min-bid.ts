@@ -1,4 +1,4 @@
-import type { MachineState } from "./machine-state.ts";
+import type { Occupancy } from "./machine-state.ts";
 import type { LiveLease, LiveOffer } from "./store.ts";
 
 /** The smallest step by which a bid beats another, in dollars an hour (core-spec.md, Limits). */
@@ -8,7 +8,7 @@ const BID_STEP_NANOS = 1_000_000n;
  * What a new bid for this offer must reach to run now (semantics.md §9.2): the host's floor, or just above the bids that
  * would have to leave, when too few devices are free.
  */
-export function minBidNanos(state: MachineState, offer: Pick<LiveOffer, "deviceCount">): bigint {
+export function minBidNanos(state: Occupancy, offer: Pick<LiveOffer, "deviceCount">): bigint {
   const { machine, leases } = state;
   const floor = machine.priceMinBidNanosPerHour;
   const held = new Set(leases.map((lease) => lease.deviceId));

@@ -21,7 +21,8 @@ export const NO_GPU = "CPU";
 export type VolumeSpace = { readonly askId: number; readonly sizeGb: number; readonly dollarsPerHour: number };
 
 /** A machine with all that its offers say of it. */
-export type OfferedMachine = Omit<MachineState, "machine"> & {
+export type OfferedMachine = Omit<MachineState, "machine" | "offers"> & {
+  readonly offers: readonly LiveOffer[];
   readonly machine: Machine;
   readonly volume: VolumeSpace | undefined;
 };
@@ -86,6 +87,7 @@ export const MACHINE_FIELDS = {
     of: ({ machine: { facts } }) => Math.max(0, facts.direct_port_end - facts.direct_port_start + 1),
   },
   static_ip: { type: "boolean", of: ({ machine }) => machine.facts.has_static_ip },
+  private_registries: { type: "boolean", of: ({ machine }) => allowsPrivateRegistries(machine) },
   geolocation: { type: "text", of: ({ machine }) => machine.facts.geolocation },
   geolocode: { type: "integer", of: ({ machine }) => numberOf(machine.facts.geolocation, 7) },
   avail_vol_ask_id: { type: "integer", of: ({ volume }) => volume?.askId ?? null },
@@ -219,6 +221,12 @@ function kindOf(offered: OfferedMachine): string {
     INDIVIDUAL.has(name) ? [] : [of(offered)],
   );
   return hash("sha1", JSON.stringify([...values, Math.floor(offered.machine.reliabilityPpm / (PPM / 100))]));
+}
+
+/** Which ones stays between host and renters who know the name: it may tell of the host's network. */
+function allowsPrivateRegistries({ facts }: Machine): boolean {
+  // A simulated machine pulls nothing, so it allows all.
+  return facts.is_simulated || (facts.allowed_registries ?? []).length > 0;
 }
 
 /** A number of so many hexadecimal digits (13 at most) that is the same for the same text everywhere. */

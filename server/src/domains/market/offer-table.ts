@@ -88,10 +88,12 @@ export class OfferTable {
 
   private async read(ids: readonly MachineId[]): Promise<void> {
     const { kysely } = this.database;
-    const [machines, leases, offers, volumes] = await Promise.all([
+    // Ids first, prices afterwards: an id that is shown with a newer price is retired and refused, while one shown with an
+    // older price would be rented for more than was shown.
+    const offers = await listLiveOffers(kysely, ids);
+    const [machines, leases, volumes] = await Promise.all([
       listMachines(kysely, ids),
       listLiveLeases(kysely, ids),
-      listLiveOffers(kysely, ids),
       this.dependencies.listVolumeSpace?.(kysely, ids),
     ]);
     const leasesOf = Map.groupBy(leases, (lease) => lease.machineId);

@@ -77,8 +77,8 @@ test("searching offers", async (t) => {
       [{ num_gpus: { lte: 1, neq: 0 } }, [[1, 1], [2, 1]]],
       [{ gpu_ram: { gte: 24_000 }, num_gpus: { eq: 1 } }, [[1, 1], [2, 1]]],
       [{ gpu_ram_GB: { gte: 24 }, num_gpus: { eq: 4 } }, [[2, 4]]],
-      [{ gpu_totalram: { gt: 60_000 } }, [[2, 3], [2, 4]]],
-      [{ gpu_total_ram: { gt: 60_000 } }, [[2, 3], [2, 4]]],
+      [{ gpu_totalram: { gt: 200_000 } }, [[2, 3], [2, 4]]],
+      [{ gpu_total_ram: { gt: 200_000 } }, [[2, 3], [2, 4]]],
       [{ geolocation: { eq: "US" } }, hundred],
       [{ geolocation: { notin: ["US", "DE"] } }, [[1, 1]]],
       [{ geolocation: { in: "us" } }, hundred],
@@ -205,7 +205,7 @@ test("searching offers", async (t) => {
     const types = await world.call({ url: "/api/v0/gpu_types" });
     assert.deepEqual(types.body, {
       gpu_types: [
-        { canonical_name: "H100 SXM", gpu_ram_mb: 24_576 },
+        { canonical_name: "H100 SXM", gpu_ram_mb: 81_559 },
         { canonical_name: "RTX 4090", gpu_ram_mb: 24_576 },
       ],
     });

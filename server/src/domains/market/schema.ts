@@ -82,6 +82,7 @@ const Offer = Type.Object({
   internet_down_cost_per_tb: Type.Number(),
   direct_port_count: Type.Integer(),
   static_ip: Type.Boolean(),
+  private_registries: Type.Boolean({ description: "The host allows images of registries in its own network." }),
   geolocation: Type.String(),
   geolocode: Type.Integer(),
   avail_vol_ask_id: MaybeInteger,

@@ -3,7 +3,8 @@ import type { Reader, Tx } from "../../db/transaction.ts";
 import { listScheduledMachines, notifyMarket } from "../hosts/index.ts";
 import { offerSizes } from "./allocation.ts";
 import { availableCount, type MachineState } from "./machine-state.ts";
-import { insertOffers, listLiveLeases, listLiveOffers, retireOffers } from "./store.ts";
+import { areSameTerms, termsOf, worsenings, type OfferTerms } from "./offer-terms.ts";
+import { insertOffers, listLiveLeases, listPromisedOffers, retireOffers, updateOfferTerms } from "./store.ts";
 
 /** Reads everything that decides who may run on these machines. Whoever decides by it holds their row locks. */
 export async function readMachineStates(
@@ -12,7 +13,7 @@ export async function readMachineStates(
 ): Promise<ReadonlyMap<MachineId, MachineState>> {
   const machines = await listScheduledMachines(db, machineIds);
   const leases = Map.groupBy(await listLiveLeases(db, machineIds), (lease) => lease.machineId);
-  const offers = Map.groupBy(await listLiveOffers(db, machineIds), (offer) => offer.machineId);
+  const offers = Map.groupBy(await listPromisedOffers(db, machineIds), (offer) => offer.machineId);
   return new Map(
     [...machines].map(([id, machine]) => [id, { machine, leases: leases.get(id) ?? [], offers: offers.get(id) ?? [] }]),
   );
@@ -25,24 +26,35 @@ export async function refreshOffers(tx: Tx, machineIds: readonly MachineId[]): P
 
 /**
  * The same for states that the caller has brought up to date itself and holds the row locks of. `rented` are offers of
- * theirs that are used up, whatever is available.
+ * theirs that are used up, whatever is available. An offer whose terms became worse is replaced by one with another id, so
+ * that nobody rents by an id for more than it was shown at; one whose terms became better keeps its id and promises them.
  */
 export async function alignOffers(
   tx: Tx,
   states: readonly MachineState[],
   rented: ReadonlySet<OfferId> = new Set(),
 ): Promise<void> {
-  const retired: OfferId[] = [];
-  const missing: { machineId: MachineId; deviceCount: number }[] = [];
+  const gone: OfferId[] = [];
+  const replaced: OfferId[] = [];
+  const better: { id: OfferId; terms: OfferTerms }[] = [];
+  const missing: { machineId: MachineId; deviceCount: number; terms: OfferTerms }[] = [];
   for (const state of states) {
     const { isListed, minChunk } = state.machine;
+    const terms = termsOf(state.machine);
     const wanted = new Set(isListed ? offerSizes(availableCount(state), minChunk) : []);
     for (const offer of state.offers) {
-      if (rented.has(offer.id) || !wanted.delete(offer.deviceCount)) retired.push(offer.id);
+      if (rented.has(offer.id) || !wanted.has(offer.deviceCount)) gone.push(offer.id);
+      else if (worsenings(offer.terms, terms).length > 0) replaced.push(offer.id);
+      else {
+        wanted.delete(offer.deviceCount);
+        if (!areSameTerms(offer.terms, terms)) better.push({ id: offer.id, terms });
+      }
     }
-    for (const deviceCount of wanted) missing.push({ machineId: state.machine.id, deviceCount });
+    for (const deviceCount of wanted) missing.push({ machineId: state.machine.id, deviceCount, terms });
   }
-  await retireOffers(tx, retired);
+  await retireOffers(tx, gone, { isReplaced: false });
+  await retireOffers(tx, replaced, { isReplaced: true });
+  await updateOfferTerms(tx, better);
   await insertOffers(tx, missing);
   await notifyMarket(
     tx,

@@ -1,46 +1,67 @@
 import type { InstanceId, UserId } from "../../base/ids.ts";
-import { nanos, type Nanos } from "../../base/money.ts";
+import { nanos, ZERO, type Nanos } from "../../base/money.ts";
 import type { Reader } from "../../db/transaction.ts";
-import { findBillable, listBillablesOf, listOpenRuns, scopesOf, type BillableRun } from "../instances/index.ts";
-import { listCaps } from "../ledger/index.ts";
+import {
+  countableMs,
+  findBillable,
+  listBillablesOf,
+  listOpenRuns,
+  scopesOf,
+  type BillableRun,
+} from "../instances/index.ts";
+import { listCaps, type CapRoom, type CapScope } from "../ledger/index.ts";
 import { billOf, loadFacts, type InstanceFacts } from "./facts.ts";
 import { lineAmount } from "./lines.ts";
-import { payLines, type Rooms } from "./payment.ts";
+import { payLines, roomsOf, type Rooms } from "./payment.ts";
 import { listVolumeAccruals } from "./volume-settlement.ts";
 
 /**
- * What a user's credit would be charged if everything of his were settled now: for what hosts have counted, and for the
- * time since, as far as they were last heard to be running it. Up to the last report that is exactly what will be
+ * What a user's credit would be charged if everything of the user's were settled now: for what hosts have counted, and for
+ * the time since, as far as they were last heard to be running it. Up to the last report that is exactly what will be
  * charged, if there is enough; what deposits pay is no part of it, nor what caps do not bear.
  */
 export async function accruedOf(db: Reader, now: Date, userId: UserId): Promise<Nanos> {
+  const paid = await accrualsOf(db, now, userId);
+  return nanos(paid.reduce((total, { amountNanos }) => total + amountNanos, 0n));
+}
+
+/** What has accrued on one instance or volume, and within which scopes it counts. */
+export type Accrual = { readonly scopes: readonly CapScope[]; readonly amountNanos: bigint };
+
+/** The same for each instance and volume of a user. */
+export async function accrualsOf(db: Reader, now: Date, userId: UserId): Promise<readonly Accrual[]> {
   const instances = await listBillablesOf(db, userId);
   const runs = await listOpenRuns(
     db,
     instances.map(({ id }) => id),
   );
-  const accruals = [...(await listVolumeAccruals(db, now, userId))];
+  const due = [...(await listVolumeAccruals(db, now, userId))];
   for (const facts of await loadFacts(db, instances, runs)) {
     const { lines } = billOf({ ...facts, runs: facts.runs.map((run) => upToNow(run, facts)) }, now);
-    accruals.push({ lines: lines.filter(({ paidFrom }) => paidFrom === "credit"), scopes: scopesOf(facts.instance) });
+    due.push({ lines: lines.filter(({ paidFrom }) => paidFrom === "credit"), scopes: scopesOf(facts.instance) });
   }
-  const rooms = await roomsOf(db, now, userId);
-  const all = accruals.flatMap(({ lines }) => lines).reduce((total, line) => total + lineAmount(line), 0n);
-  if (rooms.size === 0) return nanos(all);
+  const rooms = await capRoomsOf(db, now, userId);
+  const all = due.flatMap(({ lines }) => lines).reduce((total, line) => total + lineAmount(line), 0n);
   const purse = { aboveZeroNanos: all, aboveFloorNanos: all };
-  const paid = accruals.flatMap(({ lines, scopes }) => payLines(lines, { purse, rooms, scopes }));
-  return nanos(paid.reduce((total, { amountNanos }) => total + amountNanos, 0n));
+  return due.map(({ lines, scopes }) => {
+    const paid = payLines(lines, { purse, rooms, scopes });
+    return { scopes, amountNanos: paid.reduce((total, { amountNanos }) => total + amountNanos, 0n) };
+  });
 }
 
 /** What the caps of an account bear besides what was charged; what is held is for what accrues. */
-async function roomsOf(db: Reader, now: Date, userId: UserId): Promise<Rooms> {
-  const rooms: Rooms = new Map();
-  for (const { scope, limit, spent } of await listCaps(db, userId, now)) {
-    const room = limit - spent;
-    const known = rooms.get(scope);
-    if (known === undefined || room < known) rooms.set(scope, room);
-  }
-  return rooms;
+async function capRoomsOf(db: Reader, now: Date, userId: UserId): Promise<Rooms> {
+  const caps = await listCaps(db, userId, now);
+  return roomsOf(
+    caps.map(({ scope, limit, limitBefore, spent, holdsFromAt }): CapRoom => ({
+      scope,
+      holdsFromAt,
+      heldNanos: ZERO,
+      roomNanos: nanos(limit - spent),
+      roomBeforeNanos:
+        limitBefore === undefined ? undefined : nanos((limitBefore > limit ? limitBefore : limit) - spent),
+    })),
+  );
 }
 
 /** What a deposit has paid by now and nobody has posted: what is left of it then, and what its discount saved. */
@@ -62,6 +83,12 @@ export async function depositAccrualOf(
 function upToNow(run: BillableRun, { instance, machine }: InstanceFacts): BillableRun {
   const isPresent = run.generation === instance.generation && run.generation === instance.observedGeneration;
   if (!isPresent || run.isSealed || instance.observedState !== "running" || run.meteredFromAt === undefined) return run;
-  const sinceMs = Math.min(machine.lastSeenAt.getTime(), instance.endAt.getTime()) - run.lastCountedAt.getTime();
-  return sinceMs <= 0 ? run : { ...run, runningMs: run.runningMs + BigInt(sinceMs) };
+  const { chargeableUntilAt = instance.endAt } = run;
+  const untilMs = Math.min(machine.lastSeenAt.getTime(), instance.endAt.getTime(), chargeableUntilAt.getTime());
+  const sinceMs = untilMs - run.lastCountedAt.getTime();
+  if (sinceMs <= 0) return run;
+  const runningMs = run.runningMs + BigInt(sinceMs);
+  const mostMs = countableMs(run, new Date(untilMs)) ?? runningMs;
+  if (mostMs <= run.runningMs) return run;
+  return { ...run, runningMs: runningMs < mostMs ? runningMs : mostMs };
 }

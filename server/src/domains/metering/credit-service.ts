@@ -1,26 +1,26 @@
-import type { InstanceId } from "../../base/ids.ts";
+import type { InstanceId, UserId } from "../../base/ids.ts";
 import { formatDollars, nanos, type Nanos } from "../../base/money.ts";
-import type { Tx } from "../../db/transaction.ts";
+import type { Reader, Tx } from "../../db/transaction.ts";
 import { closeFaults, type BillableRun, type OpenFault } from "../instances/index.ts";
 import {
   creditOf,
   depositOf,
   earningsOf,
-  LOSSES,
+  listWentBack,
   postAllTransfers,
-  readMeans,
   type LockedAccounts,
   type TransferRequest,
 } from "../ledger/index.ts";
 import { postNotices } from "../notices/index.ts";
-import { creditedSince, creditOfStretches } from "./host-credit.ts";
-import { listPaidStretches } from "./line-store.ts";
+import { creditedSince, creditOfStretches, mostGivenBack } from "./host-credit.ts";
+import { listPaidStretches, sumPaidTo } from "./line-store.ts";
 import type { Item } from "./settlement.ts";
 
 /**
- * Gives renters back what the last ten minutes of runs cost that their hosts failed, once they are charged to the end:
- * out of what the host has earned, and the rest out of the house's losses. To a deposit that is still open goes what it
- * paid. Returns whose faults have to wait, since their last count is being stored at this moment.
+ * Gives renters back what the last ten minutes of runs cost that their hosts failed, once they are charged to the end. The
+ * host pays it: where its earnings were paid out already they go below zero, and the next ones pay that debt. To a deposit
+ * that is still open goes what it paid. Returns whose faults have to wait, since their last count is being stored at this
+ * moment.
  */
 export async function giveCredits(
   tx: Tx,
@@ -48,10 +48,10 @@ export async function giveCredits(
     nameOf,
   );
   const itemOf = new Map(items.map((item) => [item.facts.instance.id, item]));
-  const hostIds = items.map(({ contract }) => contract.hostId);
-  const earned = new Map<number, bigint>();
-  for (const [hostId, { aboveZeroNanos }] of await readMeans(tx.db, hostIds, "earnings"))
-    earned.set(hostId, aboveZeroNanos);
+  const kept = await KeptMoney.read(
+    tx.db,
+    due.flatMap(({ instanceId }) => itemOf.get(instanceId) ?? []),
+  );
   const requests: TransferRequest[] = [];
   const closed = due.flatMap((fault) => {
     const item = itemOf.get(fault.instanceId);
@@ -60,10 +60,11 @@ export async function giveCredits(
     const own = creditOfStretches(stretches.get(nameOf(fault)) ?? [], since);
     const { payerId, hostId } = item.contract;
     // Who rents his own machine pays himself.
-    const total = payerId === hostId ? 0n : own.fromCredit + own.fromDeposit;
+    const total = payerId === hostId ? 0n : kept.take(item, own.fromCredit + own.fromDeposit);
     if (total > 0n) {
-      const toDeposit = item.facts.deposit?.isClosed === false ? own.fromDeposit : 0n;
-      requests.push(...creditTransfers({ item, fault, toDeposit, toCredit: total - toDeposit }, earned));
+      const depositNanos = item.facts.deposit?.isClosed === false ? own.fromDeposit : 0n;
+      const toDeposit = depositNanos < total ? depositNanos : total;
+      requests.push(...creditTransfers({ item, fault, toDeposit, toCredit: total - toDeposit }));
     }
     return [{ ...fault, creditedNanos: nanos(total), item }];
   });
@@ -74,45 +75,64 @@ export async function giveCredits(
   return new Set(faults.filter((fault) => !done.has(fault)).map((fault) => fault.instanceId));
 }
 
+/** What hosts still have of the money of renters from whom a returned payment took some back. */
+class KeptMoney {
+  private readonly left: Map<string, bigint>;
+
+  private constructor(left: Map<string, bigint>) {
+    this.left = left;
+  }
+
+  /** The caller holds the locks of their accounts. */
+  static async read(db: Reader, items: readonly Item[]): Promise<KeptMoney> {
+    const pairs = items.map(({ contract }) => contract);
+    const of = { hostIds: pairs.map(({ hostId }) => hostId), renterIds: pairs.map(({ payerId }) => payerId) };
+    const wentBack = pairs.length === 0 ? [] : await listWentBack(db, of);
+    const returned = wentBack.filter(({ takenNanos }) => takenNanos > 0n);
+    if (returned.length === 0) return new KeptMoney(new Map());
+    const paid = new Map((await sumPaidTo(db, of)).map((one) => [pairOf(one), one.paidNanos]));
+    return new KeptMoney(
+      new Map(returned.map((one) => [pairOf(one), mostGivenBack({ ...one, paidNanos: paid.get(pairOf(one)) ?? 0n })])),
+    );
+  }
+
+  /** As much of an amount as the host still has. */
+  take({ contract: { hostId, payerId } }: Item, amount: bigint): bigint {
+    const pair = pairOf({ hostId, renterId: payerId });
+    const left = this.left.get(pair);
+    if (left === undefined) return amount;
+    const taken = amount < left ? amount : left;
+    this.left.set(pair, left - taken);
+    return taken;
+  }
+}
+
+const pairOf = ({ hostId, renterId }: { readonly hostId: UserId; readonly renterId: UserId }) =>
+  `${hostId} ${renterId}`;
+
 type Made = { readonly item: Item; readonly fault: OpenFault; readonly toDeposit: bigint; readonly toCredit: bigint };
 
-/** At most four: to deposit and credit, each out of earnings and losses. What is taken of the earnings is gone for others. */
-function creditTransfers(
-  { item: { contract }, fault, toDeposit, toCredit }: Made,
-  earned: Map<number, bigint>,
-): readonly TransferRequest[] {
+/** At most two: to the deposit, and to credit. */
+function creditTransfers({ item: { contract }, fault, toDeposit, toCredit }: Made): readonly TransferRequest[] {
   const { payerId, hostId, machineId } = contract;
   const { instanceId, generation, reason } = fault;
-  const transfers: TransferRequest[] = [];
-  const give = (amount: bigint, credit: TransferRequest["credit"], suffix: string) => {
-    const has = earned.get(hostId) ?? 0n;
-    const fromHost = has < amount ? (has > 0n ? has : 0n) : amount;
-    earned.set(hostId, has - fromHost);
-    const sources = [
-      { debit: earningsOf(hostId), part: fromHost, end: "" },
-      { debit: LOSSES, part: amount - fromHost, end: ":losses" },
-    ];
-    for (const { debit, part, end } of sources) {
-      if (part === 0n) continue;
-      transfers.push({
-        key: `host_credit:${instanceId}:${generation}${suffix}${end}`,
-        debit,
-        credit,
-        amount: nanos(part),
-        code: "host_credit",
-        cause: {
-          instance_id: instanceId,
-          generation,
-          ...(machineId === undefined ? {} : { machine_id: machineId }),
-          reason,
-        },
-        description: `Instance ${instanceId}: its host failed`,
-      });
-    }
-  };
-  give(toDeposit, depositOf(payerId, instanceId), ":deposit");
-  give(toCredit, creditOf(payerId), "");
-  return transfers;
+  const give = (amount: bigint, credit: TransferRequest["credit"], suffix: string): TransferRequest => ({
+    key: `host_credit:${instanceId}:${generation}${suffix}`,
+    debit: earningsOf(hostId),
+    credit,
+    amount: nanos(amount),
+    code: "host_credit",
+    cause: {
+      instance_id: instanceId,
+      generation,
+      ...(machineId === undefined ? {} : { machine_id: machineId }),
+      reason,
+    },
+    description: `Instance ${instanceId}: its host failed`,
+  });
+  return [give(toDeposit, depositOf(payerId, instanceId), ":deposit"), give(toCredit, creditOf(payerId), "")].filter(
+    ({ amount }) => amount > 0n,
+  );
 }
 
 const REASONS = {

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import fc from "fast-check";
-import { giveCredit, testApp, type TestApp } from "../../../../test/support/app.ts";
+import { giveCredit, NO_CEILINGS, testApp, type TestApp } from "../../../../test/support/app.ts";
 import { assertLines, settleNow } from "../../../../test/support/charges.ts";
 import { prepay } from "../../../../test/support/contracts.ts";
 import type { FakeHost } from "../../../../test/support/fake-host.ts";
@@ -12,7 +12,7 @@ import { askFor } from "../../../../test/support/rentals.ts";
 import { audit } from "../reconciliation/audit-service.ts";
 
 const MINUTE_MS = 60_000;
-const GPUS = 64;
+const GPUS = 32;
 /** The end of the year 9999. */
 const LAST_S = 253_402_300_799;
 
@@ -50,7 +50,7 @@ type Market = {
 };
 
 async function aMarket(t: TestContext): Promise<Market> {
-  const world = await testApp(t);
+  const world = await testApp(t, { ceilings: NO_CEILINGS });
   const [owner, user] = [await world.caller({ dollars: 0 }), await world.caller({ dollars: 0 })];
   // More than that nobody can be given; the ledger holds nine billion in all.
   for (let count = 0; count < 8; count += 1) await giveCredit(world, user, 1_000_000_000);

@@ -1,9 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { inTransaction } from "../../../../test/support/fixtures.ts";
+import { transferOf } from "../../../../test/support/ledger.ts";
 import { creditOfUser, testApp, type TestApp } from "../../../../test/support/app.ts";
 import { settleNow } from "../../../../test/support/charges.ts";
 import { listedHost, pass, prepay } from "../../../../test/support/contracts.ts";
 import { destroy, rentAndRun, setState, stored } from "../../../../test/support/rentals.ts";
+import type { UserId } from "../../base/ids.ts";
+import { nanos } from "../../base/money.ts";
+import { creditOf, earningsOf, postTransfers } from "../ledger/index.ts";
 
 const DOLLAR = 1_000_000_000n;
 const MINUTE = 60_000;
@@ -62,7 +67,32 @@ test("a shorter run is given back whole, and never more than was paid for it", a
   await world.assertBooks();
 });
 
-test("what the host has not earned any more comes from the house's losses", async (t) => {
+test("a host's failure gives nothing back that left the host with a returned payment already", async (t) => {
+  const world = await testApp(t);
+  const { host, user, id } = await aRental(world);
+  await pass(world, host, 30 * MINUTE);
+  await settleNow(world);
+  const { rows } = await world.env.pool.query<{ id: UserId; earned: bigint }>(
+    "select user_id as id, balance_nanos as earned from ledger_accounts where kind = 'earnings'",
+  );
+  const [owner] = rows;
+  assert.ok(owner);
+  const takenBack = { debit: earningsOf(owner.id), credit: creditOf(user.id), code: "taken_back" } as const;
+  const amount = nanos(owner.earned - DOLLAR / 50n);
+  await inTransaction(world.env.database, (tx) => postTransfers(tx, [transferOf({ ...takenBack, amount })]));
+  const counters = { running_ms: 30 * MINUTE, received_bytes: 0, sent_bytes: 0 };
+  await host.report([{ instance_id: id, generation: 1, state: "absent", counters }]);
+  await host.obey();
+  await settleNow(world);
+  assert.deepEqual(
+    (await credits(world)).map(([given]) => given),
+    [DOLLAR / 50n],
+    "two cents of thirty were still there",
+  );
+  await world.assertBooks();
+});
+
+test("what is given back for a host's failure is the host's debt, and not the house's loss", async (t) => {
   const world = await testApp(t);
   const { host, id } = await aRental(world);
   await pass(world, host, 30 * MINUTE);
@@ -88,10 +118,11 @@ test("what the host has not earned any more comes from the house's losses", asyn
   ]);
   await host.obey();
   await settleNow(world);
-  assert.deepEqual(await credits(world), [
-    [40_000_000n, "earnings", "credit", `host_credit:${id}:1`, "host_stopped"],
-    [60_000_000n, "losses", "credit", `host_credit:${id}:1:losses`, "host_stopped"],
-  ]);
+  assert.deepEqual(await credits(world), [[100_000_000n, "earnings", "credit", `host_credit:${id}:1`, "host_stopped"]]);
+  const { rows } = await world.env.pool.query(
+    "select kind, balance_nanos as balance from ledger_accounts where kind in ('earnings', 'losses')",
+  );
+  assert.deepEqual(rows, [{ kind: "earnings", balance: -60_000_000n }]);
   await world.assertBooks();
 });
 

@@ -32,3 +32,15 @@ export function creditOfStretches(stretches: readonly Stretch[], since: Date): H
   }
   return { fromCredit: nanos(sums.credit), fromDeposit: nanos(sums.deposit) };
 }
+
+/** What went between one renter and one host: charges, what was given back for failures, and what returned payments took. */
+export type Between = { readonly paidNanos: bigint; readonly givenNanos: bigint; readonly takenNanos: bigint };
+
+/**
+ * The most that a host's failure gives back: what the host still has of this renter's money. What left it with a returned
+ * payment is the renter's again already.
+ */
+export function mostGivenBack({ paidNanos, givenNanos, takenNanos }: Between): bigint {
+  const kept = paidNanos - givenNanos - takenNanos;
+  return kept > 0n ? kept : 0n;
+}

@@ -20,6 +20,7 @@ export {
 } from "./audit-store.ts";
 export { sumPaidForRuns } from "./run-cost-store.ts";
 export { listWrongDays, type WrongDay } from "./charge-day-audit-store.ts";
+export { sumDiscounts } from "./discount-store.ts";
 export { chargeDayLoop } from "./charge-day-loop.ts";
 export {
   listChargedInstances,
@@ -37,8 +38,11 @@ export {
   type DaySum,
   type LinePlace,
 } from "./line-report-store.ts";
+export { balanceStopsAt, capsStopAt } from "./outlook-service.ts";
+export { listBeginnings, listMonthPortions } from "./portion-store.ts";
 export { lineAmount } from "./lines.ts";
-export { settleDue, settleInstance } from "./service.ts";
+export { listRunsOf, SETTLED_AT_ONCE_MAX, settleDue, settleInstance, settleLocked, settleWithin } from "./service.ts";
+export { settleVolumesWithin } from "./volume-settlement.ts";
 export { spentWithin } from "./spent-service.ts";
 export { sumCharged } from "./spent-store.ts";
 

@@ -36,8 +36,8 @@ export async function keepHolds(
     const isFree = item.activity === "active" && !item.scopes.some((scope) => rooms.has(scope));
     if (holdId === undefined || !isFree || !isRich(userId)) return [];
     const traffic = item.bill.lines.filter(({ component }) => component === "bwu" || component === "bwd");
-    const need = needOf(item, { isPassing: false, isAmple: true, lastTrafficNanos: sumOf(traffic) });
-    return [{ item, holdId, seconds: need.periods[0] ?? 0, request: requestOf(need, 0) }];
+    const need = needOf(item, { lasting: "days", lagSeconds: 0, lastTrafficNanos: sumOf(traffic) });
+    return [{ item, holdId, seconds: need.periods[0]?.seconds ?? 0, request: requestOf(need, 0) }];
   });
   const alike: ReadonlySet<HoldId> = new Set(
     await listHoldsAlike(

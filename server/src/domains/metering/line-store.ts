@@ -57,6 +57,19 @@ export type PaidStretch = {
   readonly paidFrom: "credit" | "deposit";
 };
 
+/** What these renters ever paid to these hosts, one sum for each pair that has any. */
+export async function sumPaidTo(
+  db: Reader,
+  { hostIds, renterIds }: { readonly hostIds: readonly UserId[]; readonly renterIds: readonly UserId[] },
+): Promise<readonly { readonly hostId: UserId; readonly renterId: UserId; readonly paidNanos: bigint }[]> {
+  const { rows } = await sql<{ host_id: UserId; payer_id: UserId; paid: string }>`
+    select host_id, payer_id, sum(amount_nanos)::text as paid from charge_lines
+    where payer_id = any(${integers(renterIds)}::integer[]) and host_id = any(${integers(hostIds)}::integer[])
+    group by host_id, payer_id
+  `.execute(db);
+  return rows.map((row) => ({ hostId: row.host_id, renterId: row.payer_id, paidNanos: BigInt(row.paid) }));
+}
+
 /** What was paid for the running time of these runs since then. */
 export async function listPaidStretches(
   db: Reader,

@@ -55,6 +55,28 @@ export function lineAmount({
   }
 }
 
+/** The end of a key: from where to where its stretch goes, in what its line counts. */
+const STRETCH = /:(\d+)-(\d+)$/;
+
+/**
+ * The parts of a line between these moments, which are in order. Only a line of time that credit pays can be cut: bytes
+ * have no moments, and a deposit is bounded by no cap.
+ */
+export function cutLine(line: DueLine, cutsMs: readonly number[]): readonly DueLine[] {
+  const stretch = STRETCH.exec(line.key);
+  if (stretch === null || line.paidFrom === "deposit" || (line.component !== "gpu" && line.component !== "disk")) {
+    return [line];
+  }
+  const begin = BigInt(stretch[1] ?? 0);
+  const name = line.key.slice(0, stretch.index);
+  const inside = cutsMs.filter((ms) => line.fromMs < ms && ms < line.toMs);
+  return [line.fromMs, ...inside].map((fromMs, index) => {
+    const toMs = inside[index] ?? line.toMs;
+    const [from, to] = [begin + BigInt(fromMs - line.fromMs), begin + BigInt(toMs - line.fromMs)];
+    return { ...line, fromMs, toMs, quantity: to - from, key: `${name}:${from}-${to}` };
+  });
+}
+
 /** What one generation counted, and how much of it is charged. */
 export type CountedRun = {
   readonly instanceId: number;

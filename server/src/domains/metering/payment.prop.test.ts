@@ -3,7 +3,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 import type { CapScope } from "../ledger/index.ts";
 import { lineAmount, type DueLine } from "./lines.ts";
-import { payLines } from "./payment.ts";
+import { payLines, type Room } from "./payment.ts";
 
 const line = fc
   .record({
@@ -26,16 +26,22 @@ const line = fc
   }));
 const scopes = ["account:7", "key:3"] as const satisfies readonly CapScope[];
 
+/** A cap that holds since before everything, and leaves so much. */
+function roomOf(nanosLeft: bigint): Room {
+  return { holdsFromMs: -1, nanos: nanosLeft, beforeNanos: undefined, heldNanos: 0n };
+}
+
+const means = fc.bigInt({ min: -1_000_000n, max: 8_000_000n });
+
 test("neither a balance nor a cap is ever overshot, and what is not paid is stated", () => {
-  const means = fc.bigInt({ min: -1_000_000n, max: 8_000_000n });
   const overdraft = fc.bigInt({ min: 0n, max: 2_000_000n });
   const room = fc.option(fc.bigInt({ min: -1_000n, max: 6_000_000n }), { nil: undefined });
   fc.assert(
     fc.property(fc.array(line, { maxLength: 8 }), means, overdraft, room, room, (lines, above, below, account, key) => {
       const purse = { aboveZeroNanos: above, aboveFloorNanos: above + below };
-      const rooms = new Map<CapScope, bigint>();
-      if (account !== undefined) rooms.set("account:7", account);
-      if (key !== undefined) rooms.set("key:3", key);
+      const rooms = new Map<CapScope, Room[]>();
+      if (account !== undefined) rooms.set("account:7", [roomOf(account)]);
+      if (key !== undefined) rooms.set("key:3", [roomOf(key)]);
       const paid = payLines(lines, { purse, rooms, scopes });
       const sum = (of: typeof paid) => of.reduce((total, { amountNanos }) => total + amountNanos, 0n);
       for (const one of paid) assert.equal(one.amountNanos + one.unpaidNanos, lineAmount(one));
@@ -49,6 +55,46 @@ test("neither a balance nor a cap is ever overshot, and what is not paid is stat
       const due = lines.reduce((total, one) => total + lineAmount(one), 0n);
       const least = [above, account ?? due, key ?? due].reduce((low, value) => (value < low ? value : low));
       if (least >= due) assert.equal(sum(paid), due, "whoever has enough pays everything");
+    }),
+  );
+});
+
+test("a limit bounds only time from when on it holds; time before is bounded by what held then", () => {
+  const limit = fc.bigInt({ min: -1_000n, max: 6_000_000n });
+  const before = fc.option(fc.bigInt({ min: 0n, max: 6_000_000n }), { nil: undefined });
+  const cut = fc.integer({ min: -10, max: 3_600_010 });
+  fc.assert(
+    fc.property(fc.array(line, { maxLength: 6 }), limit, before, cut, cut, (given, present, more, first, second) => {
+      const lines = given.map((one, index) => ({ ...one, key: `${one.component}:${index}:0-${one.quantity}` }));
+      const beforeNanos = more === undefined ? undefined : present + more;
+      const rich = 1_000_000_000n;
+      const purse = { aboveZeroNanos: rich, aboveFloorNanos: rich };
+      const rooms = new Map<CapScope, Room[]>([
+        ["account:7", [{ holdsFromMs: first, nanos: present, beforeNanos, heldNanos: 0n }]],
+        ["key:3", [{ holdsFromMs: second, nanos: rich, beforeNanos: undefined, heldNanos: 0n }]],
+      ]);
+      const paid = payLines(lines, { purse, rooms, scopes });
+      const early = paid.filter(({ fromMs }) => fromMs < first);
+      for (const one of paid) {
+        for (const ms of [first, second]) assert.ok(one.toMs <= ms || one.fromMs >= ms, "no part lies on both sides");
+        assert.equal(one.amountNanos + one.unpaidNanos, lineAmount(one));
+      }
+      const sum = (of: typeof paid) => of.reduce((total, { amountNanos }) => total + amountNanos, 0n);
+      if (beforeNanos === undefined) assert.ok(early.every(({ unpaidNanos }) => unpaidNanos === 0n));
+      else assert.ok(sum(early) === 0n || sum(early) <= beforeNanos);
+      const late = sum(paid.filter(({ fromMs }) => fromMs >= first));
+      assert.ok(late === 0n || late <= present, "what is spent from then on is within the limit");
+      // Nothing is lost or doubled by cutting.
+      for (const one of lines) {
+        const name = one.key.slice(0, one.key.lastIndexOf(":"));
+        const parts = paid.filter(({ key }) => key.startsWith(`${name}:`));
+        assert.equal(
+          parts.reduce((total, { quantity }) => total + quantity, 0n),
+          one.quantity,
+        );
+        assert.deepEqual([parts[0]?.fromMs, parts.at(-1)?.toMs], [one.fromMs, one.toMs]);
+        assert.equal(new Set(parts.map(({ key }) => key)).size, parts.length);
+      }
     }),
   );
 });

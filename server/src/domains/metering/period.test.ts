@@ -1,31 +1,59 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { activityOf, isAmple, needsHold, nextSettlement, periodsFor } from "./period.ts";
+import { activityOf, isAmple, lastingOf, needsHold, nextSettlement, periodsFor, type Lasting } from "./period.ts";
 
 const DOLLAR = 1_000_000_000n;
 const RUNS = { isBackground: false, isMetered: true, desired: "running", phase: "running" } as const;
 
+const DAYS = { lasting: "days", lagSeconds: 0 } as const;
+const seconds = (activity: Parameters<typeof periodsFor>[0], lasting: Lasting, lagSeconds = 0) =>
+  periodsFor(activity, { lasting, lagSeconds }).map((period) => [period.seconds, period.marginSeconds]);
+
 test("what runs is settled by the hour while credit lasts for more than a day, else every five minutes, at last each one", () => {
-  assert.deepEqual(periodsFor("active", { isAmple: true }), [3_600, 300, 60]);
-  assert.deepEqual(periodsFor("active", { isAmple: false }), [300, 60]);
+  const last = [
+    [60, 45],
+    [15, 45],
+  ];
+  const margin = 600;
+  assert.deepEqual(seconds("active", "days"), [[3_600, margin], [300, margin], [60, margin], ...last]);
+  assert.deepEqual(seconds("active", "hours"), [[300, margin], [60, margin], ...last]);
+  assert.deepEqual(seconds("active", "minutes"), last);
   assert.equal(isAmple(24n * DOLLAR, DOLLAR), false);
   assert.equal(isAmple(24n * DOLLAR + 1n, DOLLAR), true);
   assert.equal(isAmple(0n, 0n), false);
+});
+
+test("what is left for minutes is used up by steps that cover what is not counted yet and the time of a certain stop", () => {
+  assert.deepEqual(seconds("active", "minutes", 30), [
+    [60, 75],
+    [15, 75],
+  ]);
+  assert.deepEqual(seconds("leaving", "minutes", 30), [[60, 75]]);
+  const limits = (...left: readonly bigint[]) =>
+    lastingOf(left.map((leftNanos) => ({ leftNanos, nanosPerHour: DOLLAR })));
+  assert.equal(limits(25n * DOLLAR, 30n * DOLLAR), "days");
+  assert.equal(limits(25n * DOLLAR, 2n * DOLLAR), "hours", "the nearest of them counts");
+  assert.equal(limits(25n * DOLLAR, DOLLAR / 3n), "minutes");
+  assert.equal(limits(0n), "minutes");
+  assert.equal(lastingOf([{ leftNanos: 1n, nanosPerHour: 0n }]), "days");
 });
 
 test("what is stored only, or waits, is settled once a day, and what is over or never ran not at all", () => {
   for (const phase of ["stopped", "scheduled"] as const) {
     const waiting = activityOf({ ...RUNS, phase });
     assert.deepEqual(
-      [waiting, needsHold(waiting), periodsFor(waiting, { isAmple: true })],
-      ["waiting", true, [86_400]],
+      [waiting, needsHold(waiting), periodsFor(waiting, DAYS)],
+      ["waiting", true, [{ seconds: 86_400, marginSeconds: 600 }]],
     );
   }
   const resting = activityOf({ ...RUNS, desired: "stopped", phase: "stopped" });
-  assert.deepEqual([resting, needsHold(resting), periodsFor(resting, { isAmple: true })], ["resting", false, [86_400]]);
+  assert.deepEqual(
+    [resting, needsHold(resting), periodsFor(resting, DAYS)],
+    ["resting", false, [{ seconds: 86_400, marginSeconds: 600 }]],
+  );
   for (const standing of [{ phase: "ended", desired: "destroyed" } as const, { isBackground: true }]) {
     const over = activityOf({ ...RUNS, ...standing });
-    assert.deepEqual([over, needsHold(over), periodsFor(over, { isAmple: true })], ["over", false, []]);
+    assert.deepEqual([over, needsHold(over), periodsFor(over, DAYS)], ["over", false, []]);
   }
   assert.equal(activityOf({ ...RUNS, isMetered: false, phase: "starting" }), "unproven");
 });

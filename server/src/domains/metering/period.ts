@@ -1,3 +1,4 @@
+import { HOLD_SECONDS, STOP_SECONDS } from "../../base/stop-times.ts";
 import type { DesiredState, Phase } from "../instances/index.ts";
 
 const MINUTE_S = 60;
@@ -5,6 +6,10 @@ const HOUR_S = 3_600;
 const DAY_S = 24 * HOUR_S;
 /** Whose credit lasts longer than this is settled by the hour. */
 const AMPLE_S = DAY_S;
+/** At the end what is left is looked at so often. */
+export const LAST_SECONDS = 15;
+/** With less than this left, ten minutes set aside for one would be missing for another: the rest is used up in small steps. */
+const USED_UP_S = 2 * (HOLD_SECONDS + MINUTE_S);
 
 /**
  * `active` wants to run and has its devices, or is on its way; `waiting` wants to and has none; `leaving` does not want
@@ -29,23 +34,55 @@ export function activityOf({ isBackground, isMetered, desired, phase }: Standing
   return isAtRest ? "resting" : "leaving";
 }
 
+/** After how many seconds something is settled again, and for how long beyond that it has credit set aside. */
+export type Period = { readonly seconds: number; readonly marginSeconds: number };
+
+/** How long a balance and the limits on it last: for more than a day, for less, or for minutes. */
+export type Lasting = "days" | "hours" | "minutes";
+
+/** In passing as little as possible is set aside, and what is left may be less than ten minutes. */
+export function passingPeriods(lagSeconds: number): readonly Period[] {
+  return [
+    { seconds: 0, marginSeconds: HOLD_SECONDS },
+    { seconds: 0, marginSeconds: STOP_SECONDS + lagSeconds },
+  ];
+}
+
 /**
- * After how many seconds something is settled again, the best first: each later one is for who cannot have that much set
- * aside. So what settling costs follows changes and not the clock, and a balance that comes to its end is watched.
+ * In which periods something is settled, the best first: each later one is for what cannot have that much set aside. So
+ * what settling costs follows changes and not the clock. What lasts for minutes is used up: there the margin is only the
+ * time in which a host that is in touch stops it for certain, and the time that is not counted yet.
  */
-export function periodsFor(activity: Activity, { isAmple }: { readonly isAmple: boolean }): readonly number[] {
+export function periodsFor(
+  activity: Activity,
+  { lasting, lagSeconds }: { readonly lasting: Lasting; readonly lagSeconds: number },
+): readonly Period[] {
+  const lasts = (seconds: number): Period => ({ seconds, marginSeconds: HOLD_SECONDS });
+  const usesUp = (seconds: number): Period => ({ seconds, marginSeconds: STOP_SECONDS + lagSeconds });
+  const last = [usesUp(MINUTE_S), usesUp(LAST_SECONDS)];
   switch (activity) {
     case "active":
-      return isAmple ? [HOUR_S, 5 * MINUTE_S, MINUTE_S] : [5 * MINUTE_S, MINUTE_S];
+      if (lasting === "minutes") return last;
+      return lasting === "days"
+        ? [lasts(HOUR_S), lasts(5 * MINUTE_S), lasts(MINUTE_S), ...last]
+        : [lasts(5 * MINUTE_S), lasts(MINUTE_S), ...last];
     case "leaving":
-      return [5 * MINUTE_S];
+      return lasting === "minutes" ? [usesUp(MINUTE_S)] : [lasts(5 * MINUTE_S), usesUp(MINUTE_S)];
     case "waiting":
     case "resting":
-      return [DAY_S];
+      return [lasts(DAY_S)];
     case "over":
     case "unproven":
       return [];
   }
+}
+
+/** How long so much lasts that a rate is paid from. */
+export function lastingOf(limits: readonly { readonly leftNanos: bigint; readonly nanosPerHour: bigint }[]): Lasting {
+  const lastsFor = (seconds: number) =>
+    limits.every(({ leftNanos, nanosPerHour }) => leftNanos * BigInt(HOUR_S) > nanosPerHour * BigInt(seconds));
+  if (lastsFor(AMPLE_S)) return "days";
+  return lastsFor(USED_UP_S) ? "hours" : "minutes";
 }
 
 /**

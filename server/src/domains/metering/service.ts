@@ -1,9 +1,21 @@
 import type { Clock } from "../../base/clock.ts";
-import type { InstanceId } from "../../base/ids.ts";
+import type { InstanceId, UserId } from "../../base/ids.ts";
 import type { Database } from "../../db/connect.ts";
-import { withTransaction, type Tx } from "../../db/transaction.ts";
-import { lockBillable, lockDueInstances, postponeFirstDue, stopUnpaid } from "../instances/index.ts";
-import { lockCredit, noteCapsReached } from "../ledger/index.ts";
+import { withTransaction, type Reader, type Tx } from "../../db/transaction.ts";
+import { listHostIds } from "../hosts/index.ts";
+import {
+  listBillablesOf,
+  lockBillable,
+  lockBillables,
+  lockBillablesWithin,
+  lockDueInstances,
+  makeDue,
+  makeDueWithin,
+  postponeFirstDue,
+  stopFlooded,
+  stopUnpaid,
+} from "../instances/index.ts";
+import { lockCredit, noteCapsReached, type CapScope } from "../ledger/index.ts";
 import { settleInBatches } from "./batches.ts";
 import { settleInstances, type Rates, type Stalled } from "./settlement.ts";
 
@@ -19,11 +31,14 @@ export async function settleDue(database: Database, clock: Clock): Promise<Settl
   // Of seconds ago at most: it only decides after how long something is settled again.
   const rates: Rates = new Map();
   const settle = async (size: number) => {
-    const { count, lineCount, stalled } = await settleBatch(database, clock, { size, rates });
+    const { count, lineCount, stalled, flooded } = await settleBatch(database, clock, { size, rates });
     counts.settled += count;
     counts.lines += lineCount;
     for (const one of stalled) {
       if (await withTransaction(database, clock, (tx) => stop(tx, one))) counts.stopped += 1;
+    }
+    for (const id of flooded) {
+      if (await withTransaction(database, clock, (tx) => stopFlooded(tx, id))) counts.stopped += 1;
     }
     return count;
   };
@@ -49,6 +64,57 @@ async function settleBatch(
 export async function settleInstance(tx: Tx, instanceId: InstanceId): Promise<void> {
   const instance = await lockBillable(tx, instanceId);
   if (instance !== undefined) await settleInstances(tx, [instance], { isPassing: true });
+}
+
+/** What a request that changes a cap settles itself; the loop settles the rest of a larger account within seconds. */
+export const SETTLED_AT_ONCE_MAX = 500;
+
+/**
+ * Settles what of a user counts within a scope, in the caller's transaction: before a cap on it changes. As little as
+ * possible stays set aside, and all of it is due again at once: what may run no more is stopped then, in transactions of
+ * its own, since that locks machines. `isCovered` says whether credit is set aside for all that may run; it may be false
+ * of a large account, which is not looked at whole.
+ */
+export async function settleWithin(
+  tx: Tx,
+  which: { readonly userId: UserId; readonly scope: CapScope },
+): Promise<{ readonly isCovered: boolean }> {
+  const instances = await lockBillablesWithin(tx, { ...which, limit: SETTLED_AT_ONCE_MAX });
+  const last = instances.at(-1);
+  if (last === undefined) return { isCovered: true };
+  const isWhole = instances.length < SETTLED_AT_ONCE_MAX;
+  // Instances before accounts, as everywhere.
+  if (!isWhole) await makeDueWithin(tx, { ...which, afterId: last.id });
+  const { isCovered } = await settleInstances(tx, instances, { isPassing: true });
+  // What has yet to start is not due by itself, and may not be borne any more.
+  await makeDue(
+    tx,
+    instances
+      .filter(({ meteredFromAt, holdId }) => meteredFromAt === undefined && holdId !== undefined)
+      .map(({ id }) => id),
+  );
+  return { isCovered: isCovered && isWhole };
+}
+
+/** What a user is charged for now, without a lock: so many instances at most, each with the host who earns by it. */
+export async function listRunsOf(
+  db: Reader,
+  userId: UserId,
+): Promise<readonly { readonly id: InstanceId; readonly hostId: UserId }[]> {
+  const billables = (await listBillablesOf(db, userId)).slice(0, SETTLED_AT_ONCE_MAX);
+  const hostIds = await listHostIds(db, [...new Set(billables.map(({ machineId }) => machineId))]);
+  return billables.flatMap(({ id, machineId }) => {
+    const hostId = hostIds.get(machineId);
+    return hostId === undefined ? [] : [{ id, hostId }];
+  });
+}
+
+/**
+ * Settles these instances in the caller's transaction, under the caller's locks of their machines, of themselves, and of the
+ * accounts of their renter and hosts. As little as possible stays set aside, and they are due again at once.
+ */
+export async function settleLocked(tx: Tx, ids: readonly InstanceId[]): Promise<void> {
+  await settleInstances(tx, await lockBillables(tx, ids), { isPassing: true });
 }
 
 /** Stops an instance that nothing is set aside for, its data kept, and notes which limit it was. */

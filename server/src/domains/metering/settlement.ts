@@ -1,10 +1,13 @@
 // Settles contracts in batches: facts become lines, lines become transfers, in one transaction.
 import type { InstanceId, UserId } from "../../base/ids.ts";
+import { HOLD_SECONDS } from "../../base/stop-times.ts";
 import type { Tx } from "../../db/transaction.ts";
 import { noteUses } from "../contracts/index.ts";
 import {
   listOpenFaults,
+  listScopeCosts,
   listInstanceCosts,
+  listLastCounts,
   lockUnchargedRuns,
   markCharged,
   markSettled,
@@ -17,8 +20,7 @@ import {
   depositOf,
   earningsOf,
   lockAccounts,
-  lockCapRoom,
-  LOSSES,
+  lockCapRooms,
   noteSpending,
   postAllTransfers,
   readMeans,
@@ -33,8 +35,9 @@ import { giveCredits } from "./credit-service.ts";
 import { needOf, planHolds, type HoldPlan } from "./holds.ts";
 import { keepHolds } from "./kept-holds.ts";
 import { insertLines, type Contract } from "./line-store.ts";
-import { payLines, type Purse, type Rooms } from "./payment.ts";
-import { activityOf, isAmple, needsHold, nextSettlement, periodsFor, type Activity } from "./period.ts";
+import { payLines, roomsOf, type Purse, type Rooms } from "./payment.ts";
+import { TrafficRooms } from "./traffic-room.ts";
+import { activityOf, lastingOf, needsHold, nextSettlement, periodsFor, type Activity, type Lasting } from "./period.ts";
 import { transferOf, type Charge } from "./transfers.ts";
 
 /** One instance in a batch. */
@@ -48,7 +51,15 @@ export type Item = {
 
 /** Somebody who cannot set aside any more what may run until the next settlement. */
 export type Stalled = { readonly id: InstanceId; readonly payerId: UserId; readonly limitedBy: Limitation };
-export type BatchOutcome = { readonly lineCount: number; readonly stalled: readonly Stalled[] };
+export type BatchOutcome = {
+  readonly lineCount: number;
+  readonly stalled: readonly Stalled[];
+  /** Instances that have to be stopped, since their traffic has reached its limit. */
+  readonly flooded: readonly InstanceId[];
+  /** Whether credit is set aside for all that may run. */
+  readonly isCovered: boolean;
+};
+
 /**
  * What all of a user's costs in an hour, for those who were looked at. Whoever settles many batches keeps it over them:
  * a user's instances are in many of them, and each look reads all that he has.
@@ -66,41 +77,62 @@ export async function settleInstances(
   instances: readonly Billable[],
   { isPassing, rates }: { readonly isPassing: boolean; readonly rates?: Rates },
 ): Promise<BatchOutcome> {
-  if (instances.length === 0) return { lineCount: 0, stalled: [] };
+  if (instances.length === 0) return { lineCount: 0, stalled: [], flooded: [], isCovered: true };
   const ids = instances.map(({ id }) => id);
   const runs = await lockUnchargedRuns(tx, ids);
   const items = (await loadFacts(tx.db, instances, runs)).map((facts) => toItem(facts, tx.now));
   const faults = await listOpenFaults(tx.db, ids);
   const known = isPassing ? undefined : await learnRates(tx, items, rates ?? new Map());
-  const { accounts, purses, rooms, kept } = await openPurses(tx, items, { faults, rates: known });
-  const charges = items.flatMap(({ bill, contract, scopes }) => {
+  const { accounts, purses, rooms, kept, held, strained } = await openPurses(tx, items, { faults, rates: known });
+  const trafficRooms = await TrafficRooms.open(tx, items);
+  const charges = items.flatMap(({ bill, contract, scopes, facts }) => {
     const purse = purses.get(contract.payerId) ?? { aboveZeroNanos: 0n, aboveFloorNanos: 0n };
-    return payLines(bill.lines, { purse, rooms, scopes }).map((line): Charge => ({ line, contract, scopes }));
+    const { id } = facts.instance;
+    const paid = payLines(bill.lines, { purse, rooms, scopes, traffic: trafficRooms.of(id) });
+    trafficRooms.note(id, paid);
+    return paid.map((line): Charge => ({ line, contract, scopes }));
   });
+  const reached = new Set(await trafficRooms.store(tx));
   await postCharges(tx, charges, { accounts, rooms });
   await noteUses(
     tx,
     items.flatMap(({ facts, bill: { use } }) => (use === undefined ? [] : [{ instanceId: facts.instance.id, ...use }])),
   );
   const unsettled = await giveCredits(tx, items, { accounts, faults, runs });
-  const plans = await renewHolds(tx, items, { purses, charges, kept, rates: known });
+  const plans = await renewHolds(tx, items, { purses, rooms, charges, kept, held, strained, rates: known });
   const short = new Set(listShort(charges).map(({ instanceId }) => instanceId));
   await markCharged(tx, runs);
   await markSettled(
     tx,
     items.map((item) => {
       const { id } = item.facts.instance;
-      return settledOf(item, { now: tx.now, plan: plans.get(id), unsettled, isShort: short.has(id) });
+      return settledOf(item, {
+        now: tx.now,
+        plan: plans.get(id),
+        unsettled,
+        isShort: short.has(id),
+        isSoon: isLimitNew(item, rooms, tx.now),
+        isFlooded: isFlooded(item, reached),
+      });
     }),
   );
   const stalled = items.flatMap(({ facts: { instance }, activity }): readonly Stalled[] => {
     const plan = plans.get(instance.id);
-    const isWanted = activity === "active" || activity === "waiting";
+    const isWanted = activity === "active" || activity === "waiting" || strained.has(instance.id);
     return isWanted && plan?.kind === "refused"
       ? [{ id: instance.id, payerId: instance.userId, limitedBy: plan.limitedBy }]
       : [];
   });
-  return { lineCount: charges.length, stalled };
+  const flooded = items.filter((item) => isFlooded(item, reached)).map(({ facts }) => facts.instance.id);
+  const isCovered = items.every(
+    ({ activity, facts: { instance } }) => !needsHold(activity) || plans.get(instance.id)?.kind === "placed",
+  );
+  return { lineCount: charges.length, stalled, flooded, isCovered };
+}
+
+/** Whether it is wanted to run although its traffic has reached its limit. */
+function isFlooded({ facts: { instance }, activity }: Item, reached: ReadonlySet<InstanceId>): boolean {
+  return (activity === "active" || activity === "waiting") && (instance.isTrafficReached || reached.has(instance.id));
 }
 
 function toItem(facts: InstanceFacts, now: Date): Item {
@@ -132,9 +164,10 @@ async function openPurses(
   tx: Tx,
   items: readonly Item[],
   { faults, rates }: { readonly faults: readonly OpenFault[]; readonly rates: Rates | undefined },
-): Promise<Means & { readonly kept: Plans }> {
+): Promise<Means & { readonly kept: Plans; readonly held: ReadonlyMap<UserId, bigint>; readonly strained: Strained }> {
   const touched = items.filter(({ bill, activity, facts }) => {
-    const hasHold = facts.instance.holdId !== undefined || needsHold(activity);
+    const isStarting = activity === "unproven" && facts.instance.desired === "running";
+    const hasHold = facts.instance.holdId !== undefined || needsHold(activity) || isStarting;
     return bill.lines.length > 0 || hasHold || faults.some((fault) => fault.instanceId === facts.instance.id);
   });
   const involved = touched.flatMap(({ contract: { payerId, hostId, instanceId }, facts: { deposit } }) => [
@@ -142,25 +175,41 @@ async function openPurses(
     earningsOf(hostId),
     ...(deposit === undefined || instanceId === undefined ? [] : [depositOf(payerId, instanceId)]),
   ]);
-  const accounts = await lockAccounts(tx, faults.length > 0 ? [...involved, LOSSES] : involved);
+  const accounts = await lockAccounts(tx, involved);
   const scopes = [...new Set(touched.flatMap((item) => item.scopes))];
-  const limited: Rooms = new Map(await lockCapRoom(tx, scopes));
+  const limited = roomsOf(await lockCapRooms(tx, scopes));
   const kept: Plans = rates === undefined ? new Map() : await keepHolds(tx, items, { rooms: limited, rates });
+  const strained: Strained =
+    rates === undefined
+      ? new Set()
+      : new Set(items.filter((item) => isStrained(item, limited)).map(({ facts }) => facts.instance.id));
   await useHolds(
     tx,
-    // What has not run yet keeps what was set aside for its start.
-    items.flatMap(({ facts: { instance }, activity }) =>
-      activity === "unproven" || kept.has(instance.id) ? [] : (instance.holdId ?? []),
-    ),
+    // What has not run yet keeps what was set aside for its start, unless a cap does not bear that any more.
+    items.flatMap(({ facts: { instance }, activity }) => {
+      const isKept = kept.has(instance.id) || (activity === "unproven" && !strained.has(instance.id));
+      return isKept ? [] : (instance.holdId ?? []);
+    }),
   );
-  const rooms: Rooms = limited.size === 0 ? limited : new Map(await lockCapRoom(tx, scopes));
+  const rooms = limited.size === 0 ? limited : roomsOf(await lockCapRooms(tx, scopes));
   const payers = touched.map(({ contract }) => contract.payerId);
   const means = payers.length === 0 ? new Map() : await readMeans(tx.db, payers, "credit");
   const purses = new Map<UserId, Purse>();
-  for (const [userId, { aboveZeroNanos, aboveFloorNanos }] of means) {
+  const held = new Map<UserId, bigint>();
+  for (const [userId, { aboveZeroNanos, aboveFloorNanos, heldNanos }] of means) {
     purses.set(userId, { aboveZeroNanos, aboveFloorNanos });
+    held.set(userId, heldNanos);
   }
-  return { accounts, purses, rooms, kept };
+  return { accounts, purses, rooms, kept, held, strained };
+}
+
+/** Those that have not run yet and whose start is looked at again. */
+type Strained = ReadonlySet<InstanceId>;
+
+/** Whether it has yet to start, and a cap was lowered below what is set aside, or nothing is set aside for it. */
+function isStrained({ activity, scopes, facts: { instance } }: Item, rooms: Rooms): boolean {
+  if (activity !== "unproven" || instance.desired !== "running") return false;
+  return instance.holdId === undefined || scopes.some((scope) => rooms.get(scope)?.some((room) => room.nanos < 0n));
 }
 
 /** The contracts whose storage could not be paid in full. */
@@ -201,37 +250,81 @@ async function renewHolds(
   tx: Tx,
   items: readonly Item[],
   {
-    purses,
     charges,
     kept,
-    rates,
-  }: {
-    readonly purses: ReadonlyMap<UserId, Purse>;
-    readonly charges: readonly Charge[];
-    readonly kept: Plans;
-    readonly rates: Rates | undefined;
-  },
+    strained,
+    ...limits
+  }: Limits & { readonly charges: readonly Charge[]; readonly kept: Plans; readonly strained: Strained },
 ): Promise<Plans> {
-  const holders = items.filter((item) => isHolder(item) && !kept.has(item.facts.instance.id));
+  const holders = items.filter((item) => {
+    const { id } = item.facts.instance;
+    return (isHolder(item) && !kept.has(id)) || strained.has(id);
+  });
   if (holders.length === 0) return kept;
   const traffic = new Map<InstanceId | undefined, bigint>();
   for (const { line, contract } of charges) {
     if (line.component !== "bwu" && line.component !== "bwd") continue;
     traffic.set(contract.instanceId, (traffic.get(contract.instanceId) ?? 0n) + line.amountNanos);
   }
+  const lastings = await lastingsOf(tx, holders, limits);
+  const near = holders.map(({ facts }) => facts.instance.id).filter((id) => !isLong(lastings.get(id)));
+  const lastCounts = await listLastCounts(tx.db, near);
   const placed = await planHolds(
     tx,
     holders.map((item) => {
-      const { id, userId } = item.facts.instance;
-      const spendable = purses.get(userId)?.aboveZeroNanos ?? 0n;
-      return needOf(item, {
-        isPassing: rates === undefined,
-        isAmple: isAmple(spendable, rates?.get(userId) ?? 0n),
-        lastTrafficNanos: traffic.get(id) ?? 0n,
-      });
+      const { id } = item.facts.instance;
+      const lagSeconds = lagOf(lastCounts.get(id), tx.now);
+      return needOf(item, { lasting: lastings.get(id), lagSeconds, lastTrafficNanos: traffic.get(id) ?? 0n });
     }),
+    limits.rooms,
   );
   return new Map([...kept, ...placed]);
+}
+
+/** What there is to set aside from, and what is used of it in an hour; without rates in passing. */
+type Limits = {
+  readonly purses: ReadonlyMap<UserId, Purse>;
+  readonly rooms: Rooms;
+  readonly held: ReadonlyMap<UserId, bigint>;
+  readonly rates: Rates | undefined;
+};
+
+/** How long balances and caps last for each of these, what is set aside included; nothing in passing. */
+async function lastingsOf(
+  tx: Tx,
+  holders: readonly Item[],
+  { purses, rooms, held, rates }: Limits,
+): Promise<ReadonlyMap<InstanceId, Lasting>> {
+  if (rates === undefined) return new Map();
+  const payers = rooms.size === 0 ? [] : holders.map(({ contract }) => contract.payerId);
+  const costs = await listScopeCosts(tx.db, payers, [...rooms.keys()]);
+  return new Map(
+    holders.map(({ facts: { instance }, scopes }) => {
+      const { id, userId } = instance;
+      const leftNanos = (purses.get(userId)?.aboveZeroNanos ?? 0n) + (held.get(userId) ?? 0n);
+      const balance = { leftNanos, nanosPerHour: rates.get(userId) ?? 0n };
+      const caps = scopes.flatMap((scope) => {
+        const { runningNanosPerHour = 0n, storageNanosPerHour = 0n } = costs.get(scope) ?? {};
+        const nanosPerHour = runningNanosPerHour + storageNanosPerHour;
+        return (rooms.get(scope) ?? []).map((room) => ({ leftNanos: room.nanos + room.heldNanos, nanosPerHour }));
+      });
+      return [id, lastingOf([balance, ...caps])];
+    }),
+  );
+}
+
+function isLong(lasting: Lasting | undefined): boolean {
+  return lasting === "days" || lasting === "hours";
+}
+
+/** A host in touch is counted each minute, one that is away for no longer than its lease. */
+const LAG_SECONDS_MAX = HOLD_SECONDS;
+
+/** What ran since the last count is not charged, and costs something all the same. */
+function lagOf(lastCountedAt: Date | undefined, now: Date): number {
+  if (lastCountedAt === undefined) return 0;
+  const seconds = Math.ceil((now.getTime() - lastCountedAt.getTime()) / 1000);
+  return Math.min(Math.max(seconds, 0), LAG_SECONDS_MAX);
 }
 
 /** Whether something is set aside for it after a settlement. */
@@ -253,6 +346,15 @@ async function learnRates(tx: Tx, items: readonly Item[], rates: Rates): Promise
   return rates;
 }
 
+/** Bytes have no moments: so soon after a limit changed they are settled, that few lie on both sides of the change. */
+const NEW_LIMIT_MS = 60_000;
+
+function isLimitNew({ scopes, activity }: Item, rooms: Rooms, now: Date): boolean {
+  if (activity !== "active" && activity !== "leaving") return false;
+  const since = now.getTime() - NEW_LIMIT_MS;
+  return scopes.some((scope) => rooms.get(scope)?.some(({ holdsFromMs }) => holdsFromMs > since));
+}
+
 /** A run that is being counted while its fault waits to be made good: it is over, so that is soon done. */
 const SOON_MS = 10_000;
 
@@ -263,22 +365,28 @@ function settledOf(
     plan,
     unsettled,
     isShort,
+    isSoon,
+    isFlooded: hasToStop,
   }: {
     readonly now: Date;
     readonly plan: HoldPlan | undefined;
     readonly unsettled: ReadonlySet<InstanceId>;
     readonly isShort: boolean;
+    readonly isSoon: boolean;
+    readonly isFlooded: boolean;
   },
 ) {
-  const [period] = periodsFor(activity, { isAmple: false });
+  const [period] = periodsFor(activity, { lasting: "hours", lagSeconds: 0 });
   // Whoever could set nothing aside is due until he is stopped, which is a transaction of its own.
   const isStalled = plan?.kind === "refused" && activity !== "leaving";
-  const seconds = isStalled ? 0 : plan?.kind === "placed" ? plan.seconds : period;
-  const nextMs = unsettled.has(instance.id) ? SOON_MS : seconds === undefined ? undefined : seconds * 1000;
+  const isPlanned = plan?.kind === "placed" && activity !== "unproven";
+  const seconds = isStalled || hasToStop ? 0 : isPlanned ? plan.seconds : period?.seconds;
+  const plannedMs = unsettled.has(instance.id) ? SOON_MS : seconds === undefined ? undefined : seconds * 1000;
+  const nextMs = isSoon && plannedMs !== undefined ? Math.min(plannedMs, NEW_LIMIT_MS) : plannedMs;
   return {
     id: instance.id,
     storageChargedUntilAt: bill.storageChargedUntilAt,
     settleAt: nextMs === undefined ? undefined : nextSettlement(now, { afterMs: nextMs, isShort }),
-    holdId: activity === "unproven" ? instance.holdId : plan?.kind === "placed" ? plan.holdId : undefined,
+    holdId: activity === "unproven" && plan === undefined ? instance.holdId : plan?.holdId,
   };
 }

@@ -31,6 +31,7 @@ const VOLUME: BillableVolume = {
   priceNanosPerGbMonth: nanos(DOLLAR),
   chargedUntilAt: at(0),
   deletingAt: undefined,
+  holdId: undefined,
 };
 
 type Times = readonly (readonly [fromHour: number, untilHour: number | undefined])[];

@@ -1,27 +1,41 @@
 import type { Clock } from "../../base/clock.ts";
-import type { MachineId, UserId } from "../../base/ids.ts";
+import type { MachineId, UserId, VolumeId } from "../../base/ids.ts";
 import type { Database } from "../../db/connect.ts";
 import { withTransaction, type Reader, type Tx } from "../../db/transaction.ts";
 import { listSpans, type MachineSpans } from "../hosts/index.ts";
-import { creditOf, earningsOf, lockAccounts, lockCapRoom, readMeans, type CapScope } from "../ledger/index.ts";
 import {
+  creditOf,
+  earningsOf,
+  lockAccounts,
+  lockCapRooms,
+  placeHolds,
+  readMeans,
+  useHolds,
+  type CapScope,
+  type HoldId,
+} from "../ledger/index.ts";
+import {
+  HOLD_PERIODS,
   listChargeableVolumes,
   lockDueVolumes,
+  lockVolumesWithin,
   markVolumesSettled,
   placeVolumes,
   postponeFirstDueVolume,
+  volumeHoldAmount,
   type BillableVolume,
   type ChargeableVolume,
 } from "../volumes/index.ts";
 import { settleInBatches } from "./batches.ts";
 import type { DueLine } from "./lines.ts";
-import { payLines, type Purse, type Rooms } from "./payment.ts";
+import { payLines, roomsOf, type Purse } from "./payment.ts";
 import { nextSettlement } from "./period.ts";
 import { listShort, postCharges, type Means } from "./settlement.ts";
 import type { Charge } from "./transfers.ts";
 import { volumeBillOf, type VolumeBill } from "./volume-bill.ts";
 
-const SETTLE_EVERY_MS = 86_400_000;
+/** One for which nothing can be set aside is looked at again within the hour. */
+const UNHELD_S = 3_600;
 /** What was deleted waits for nothing but its host's next word, which mostly comes in seconds. */
 const SETTLE_DELETED_EVERY_MS = 15_000;
 
@@ -42,6 +56,15 @@ export async function settleDueVolumes(
   };
   await settleInBatches(database, clock, { noun: "volumes", settle, postponeFirst: postponeFirstDueVolume });
   return counts;
+}
+
+/** Settles volumes of a user that count within a scope, so many at most, in a transaction of its own. */
+export async function settleVolumesWithin(
+  database: Database,
+  clock: Clock,
+  which: { readonly userId: UserId; readonly scope: CapScope; readonly limit: number },
+): Promise<void> {
+  await withTransaction(database, clock, async (tx) => settleVolumes(tx, await lockVolumesWithin(tx, which)));
 }
 
 /** What has accrued on one volume and is not posted, and whose limits it counts against. */
@@ -68,15 +91,48 @@ async function settleVolumes(tx: Tx, volumes: readonly ChargeableVolume[]): Prom
   });
   await postCharges(tx, charges, { accounts, rooms });
   const short = new Set(listShort(charges).map(({ volumeId }) => volumeId));
+  const holds = await renewHolds(tx, items);
   await markVolumesSettled(
     tx,
     items.map(({ volume: { id, deletingAt }, bill: { chargedUntilAt, isLast } }) => {
-      const everyMs = deletingAt === undefined ? SETTLE_EVERY_MS : SETTLE_DELETED_EVERY_MS;
+      const { holdId, seconds } = holds.get(id) ?? { holdId: undefined, seconds: UNHELD_S };
+      const everyMs = deletingAt === undefined ? seconds * 1000 : SETTLE_DELETED_EVERY_MS;
       const settleAt = isLast ? undefined : nextSettlement(tx.now, { afterMs: everyMs, isShort: short.has(id) });
-      return { id, chargedUntilAt, settleAt };
+      return { id, chargedUntilAt, settleAt, holdId };
     }),
   );
   return charges.length;
+}
+
+type Held = { readonly holdId: HoldId; readonly seconds: number };
+
+/**
+ * Sets aside what each of these volumes costs until its next settlement, and what it cost since it was charged last: as long
+ * as that can be had. Nothing for one that is being deleted: its machine may be away for good.
+ */
+async function renewHolds(tx: Tx, items: readonly Item[]): Promise<ReadonlyMap<VolumeId, Held>> {
+  const held = new Map<VolumeId, Held>();
+  let open = items.filter(
+    ({ volume: { deletingAt, priceNanosPerGbMonth } }) => deletingAt === undefined && priceNanosPerGbMonth > 0n,
+  );
+  for (const period of HOLD_PERIODS) {
+    const outcomes = await placeHolds(
+      tx,
+      open.map(({ volume, bill }) => {
+        const { id, userId } = volume;
+        const uncharged = Math.ceil((tx.now.getTime() - bill.chargedUntilAt.getTime()) / 1000);
+        const amount = volumeHoldAmount(volume, uncharged + period);
+        return { userId, amount, cause: { volume_id: id }, scopes: scopesOf(volume) };
+      }),
+    );
+    for (const [index, { volume }] of open.entries()) {
+      const outcome = outcomes[index];
+      if (outcome?.kind === "placed") held.set(volume.id, { holdId: outcome.holdId, seconds: period });
+    }
+    open = open.filter(({ volume }) => !held.has(volume.id));
+    if (open.length === 0) break;
+  }
+  return held;
 }
 
 async function loadItems(db: Reader, volumes: readonly ChargeableVolume[], now: Date): Promise<readonly Item[]> {
@@ -89,15 +145,19 @@ async function loadItems(db: Reader, volumes: readonly ChargeableVolume[], now: 
   return placed.map((volume) => ({ volume, bill: volumeBillOf(volume, spans, now) }));
 }
 
-/** Locks all that money may move between, in the one order of all. */
+/** Locks all that money may move between, in the one order of all, and frees what was set aside for this. */
 async function openPurses(tx: Tx, items: readonly Item[]): Promise<Means> {
-  const charged = items.filter(({ bill }) => bill.lines.length > 0).map(({ volume }) => volume);
+  const charged = items.map(({ volume }) => volume);
   const accounts = await lockAccounts(
     tx,
     charged.flatMap(({ userId, hostId }) => [creditOf(userId), earningsOf(hostId)]),
   );
+  await useHolds(
+    tx,
+    charged.flatMap(({ holdId }) => holdId ?? []),
+  );
   const payerIds = [...new Set(charged.map(({ userId }) => userId))];
-  const rooms: Rooms = new Map(await lockCapRoom(tx, charged.flatMap(scopesOf)));
+  const rooms = roomsOf(await lockCapRooms(tx, charged.flatMap(scopesOf)));
   const means = await readMeans(tx.db, payerIds, "credit");
   const purses = new Map<UserId, Purse>();
   for (const [userId, { aboveZeroNanos, aboveFloorNanos }] of means) {

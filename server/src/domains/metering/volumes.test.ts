@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
-import { creditOfUser, testApp, type TestApp } from "../../../../test/support/app.ts";
+import { creditOfUser, NO_CEILINGS, testApp, type TestApp } from "../../../../test/support/app.ts";
 import { withTransaction } from "../../db/transaction.ts";
 import { audit } from "../reconciliation/audit-service.ts";
 import { createNetworkDisk, listNetworkDisk, mountNetworkDisk, rentNetworkVolume } from "../volumes/network-service.ts";
@@ -12,7 +12,7 @@ const MONTH_MS = 30n * BigInt(DAY_MS);
 
 /** Somebody with a volume of 10 GB on a machine, and space on another one. */
 async function aWorld(t: TestContext, dollars = 100) {
-  const world = await testApp(t);
+  const world = await testApp(t, { ceilings: NO_CEILINGS });
   const [owner, user] = [await world.caller({ dollars: 0 }), await world.caller({ dollars })];
   const [here, there] = [await world.host({ owner }), await world.host({ owner })];
   const call = (method: "POST" | "PUT" | "DELETE", body: object, as = user, path = "") =>
@@ -132,13 +132,13 @@ test("a clone is charged from when it is complete", async (t) => {
 });
 
 test("what nothing is left to pay is noted, and the books stay right", async (t) => {
-  const { world, user, here, volumeId, settle } = await aWorld(t, 0.01);
+  const { world, user, here, volumeId, settle } = await aWorld(t, 0.3);
   world.clock.jump(10 * DAY_MS);
   await here.obey();
   await settle();
   const lines = await linesOf(world, volumeId);
   const sum = (name: string) => lines.reduce((total, line) => total + (line[name] ?? 0n), 0n);
-  assert.equal(sum("amount_nanos"), 10_000_000n, "all that there was");
+  assert.equal(sum("amount_nanos"), 300_000_000n, "all that there was");
   assert.ok(sum("unpaid_nanos") > 0n);
   assert.equal((await creditOfUser(world, user)).balance, 0n);
   await world.assertBooks();
@@ -153,11 +153,13 @@ async function assertSound({ env, clock }: TestApp): Promise<void> {
 }
 
 test("a volume that costs nothing is never due, and an audit finds nothing in that", async (t) => {
-  const { world, owner, here, call, offers } = await aWorld(t);
+  const { world, owner, here, call, offers, settle } = await aWorld(t);
   assert.equal((await call("POST", { machine: here.machineId, size: 40, price_disk: 0 }, owner)).status, 200);
   const { id } = (await call("PUT", { id: offers.here, size: 10 })).body;
   world.clock.jump(HOUR_MS);
   await here.obey();
+  // The volume that costs something is settled as it falls due.
+  await settle();
   await assertSound(world);
   assert.deepEqual(await world.runLoop("reconcile"), { found: 0, repaired: 0, told: 0, alarmed: 0 });
   const { rows } = await world.env.pool.query("select settle_at from volumes where id = $1", [id]);
@@ -172,7 +174,7 @@ test("a network volume is charged while one of the machines that mount it is the
     const machines = [here.machineId, there.machineId];
     await mountNetworkDisk(tx, owner.id, { machines, mount_point: "/mnt/nfs", disk_id: diskId });
     const { offerId } = await listNetworkDisk(tx, owner.id, { disk_id: diskId });
-    return rentNetworkVolume(tx, { userId: user.id, capScopes: [] }, { id: offerId, size: 10 });
+    return (await rentNetworkVolume(tx, { userId: user.id, capScopes: [] }, { id: offerId, size: 10 })).id;
   });
   const pass = async (hours: number, hosts: readonly { obey(): Promise<void> }[]) => {
     world.clock.jump(hours * HOUR_MS);
@@ -206,7 +208,7 @@ test("a machine that mounts a network disk later proves nothing of the time befo
     const machines = [here.machineId];
     await mountNetworkDisk(tx, owner.id, { machines, mount_point: "/mnt/nfs", disk_id: made.diskId });
     const { offerId } = await listNetworkDisk(tx, owner.id, { disk_id: made.diskId });
-    const id = await rentNetworkVolume(tx, { userId: user.id, capScopes: [] }, { id: offerId, size: 10 });
+    const { id } = await rentNetworkVolume(tx, { userId: user.id, capScopes: [] }, { id: offerId, size: 10 });
     return { diskId: made.diskId, volumeId: id };
   });
   const pass = async (hours: number, hosts: readonly { obey(): Promise<void> }[]) => {

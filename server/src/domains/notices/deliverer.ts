@@ -42,15 +42,15 @@ export type DelivererPorts = {
   readonly callWebhook: WebhookClient;
   /** Undefined where no mail server is set up: nothing is mailed then. */
   readonly mailer: Mailer | undefined;
-  /** The e-mail addresses of those of these users who have an account still. */
-  readonly addressesOf: (db: Reader, userIds: readonly UserId[]) => Promise<ReadonlyMap<UserId, string>>;
+  /** Those of these users who have an account still, with the address that may be mailed to; undefined for none. */
+  readonly mailboxesOf: (db: Reader, userIds: readonly UserId[]) => Promise<ReadonlyMap<UserId, string | undefined>>;
 };
 
 const INTERRUPTED: Outcome = { kind: "retry", text: "interrupted by a stop of the server" };
 
 type Targets = {
   readonly webhooks: Awaited<ReturnType<typeof listTargets>>;
-  readonly addresses: ReadonlyMap<UserId, string>;
+  readonly mailboxes: ReadonlyMap<UserId, string | undefined>;
 };
 
 /**
@@ -113,7 +113,7 @@ export class Deliverer {
   }
 
   private async begin(channel: Channel): Promise<number> {
-    const { database, clock, addressesOf } = this.ports;
+    const { database, clock, mailboxesOf } = this.ports;
     let begun = 0;
     while (!this.stopping.signal.aborted) {
       const busy = [...this.underWay.values()].filter((one) => one.channel === channel).map(({ userId }) => userId);
@@ -138,7 +138,7 @@ export class Deliverer {
           database.kysely,
           claimed.flatMap(({ webhookId }) => webhookId ?? []),
         ),
-        addresses: await addressesOf(database.kysely, claimed.map(userOf)),
+        mailboxes: await mailboxesOf(database.kysely, claimed.map(userOf)),
       };
       for (const delivery of claimed) this.start(delivery, targets);
       begun += claimed.length;
@@ -179,9 +179,10 @@ export class Deliverer {
   private async attempt({ userId, webhookId, attempt, notice }: ClaimedDelivery, targets: Targets): Promise<Outcome> {
     const { clock, sealer, callWebhook, mailer } = this.ports;
     const event: NoticeEvent = { ...notice, userId, eventId: eventIdOf(notice.id) };
-    const to = targets.addresses.get(userId);
-    if (to === undefined) return { kind: "refused", text: "the account is gone" };
+    if (!targets.mailboxes.has(userId)) return { kind: "refused", text: "the account is gone" };
     if (webhookId === undefined) {
+      const to = targets.mailboxes.get(userId);
+      if (to === undefined) return { kind: "refused", text: "the account has proven no address" };
       if (mailer === undefined) return { kind: "retry", text: "no mail server is set up" };
       const sending = mailer.send(mailOf(event, { to, from: mailer.from }));
       return unlessAborted(sending, this.stopping.signal).catch(() => INTERRUPTED);

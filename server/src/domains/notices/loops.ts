@@ -3,6 +3,7 @@ import type { Database } from "../../db/connect.ts";
 import { withTransaction } from "../../db/transaction.ts";
 import type { Loop } from "../../loops/driver.ts";
 import type { Deliverer } from "./deliverer.ts";
+import { sendDirectMails } from "./direct-mail.ts";
 import { deleteOldNotices } from "./inbox-store.ts";
 
 export const DELIVER_LOOP = "deliver-notices";
@@ -17,6 +18,15 @@ export function deliverLoop(deliverer: Deliverer): Loop {
     description: "Brings notices to webhooks and mailboxes.",
     everyMs: 5_000,
     run: () => deliverer.run(),
+  };
+}
+
+export function mailLoop(ports: Parameters<typeof sendDirectMails>[0]): Loop {
+  return {
+    name: "send-mails",
+    description: "Mails tokens: proofs of addresses, and invitations to teams.",
+    everyMs: 5_000,
+    run: () => sendDirectMails(ports),
   };
 }
 

@@ -8,13 +8,24 @@ export type Mail = {
   readonly messageId: string;
 };
 
-/** The e-mail that tells a notice: plain text, and nothing in its subject that could become a header of its own. */
+const FOOTER = "\n\n-- \nYou can choose what you are told: ./berth notices --help\n";
+
+/** The e-mail that tells a notice. */
 export function mailOf(event: NoticeEvent, { to, from }: { readonly to: string; readonly from: string }): Mail {
+  const { eventId, subject, message } = event;
+  return mailTo({ to, subject, text: `${message}${FOOTER}`, eventId }, from);
+}
+
+/** An e-mail in plain text; nothing in its subject can become a header of its own. */
+export function mailTo(
+  { to, subject, text, eventId }: Pick<Mail, "to" | "subject" | "text"> & { readonly eventId: string },
+  from: string,
+): Mail {
   const domain = /@([A-Za-z0-9.-]+)>?\s*$/.exec(from)?.[1] ?? "localhost";
   return {
     to,
-    subject: event.subject.replace(/[\p{Cc}\u2028\u2029]+/gu, " ").trim(),
-    text: `${event.message.replace(/\r\n?/g, "\n")}\n\n-- \nYou can choose what you are told: ./berth notices --help\n`,
-    messageId: `<${event.eventId}@${domain}>`,
+    subject: subject.replace(/[\p{Cc}\u2028\u2029]+/gu, " ").trim(),
+    text: text.replace(/\r\n?/g, "\n"),
+    messageId: `<${eventId}@${domain}>`,
   };
 }

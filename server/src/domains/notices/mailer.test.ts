@@ -6,6 +6,7 @@ import { testDatabase } from "../../../../test/support/postgres.ts";
 import { anSmtpServer } from "../../../../test/support/smtp-server.ts";
 import { until } from "../../../../test/support/until.ts";
 import { withTransaction } from "../../db/transaction.ts";
+import { setProven } from "../accounts/email-store.ts";
 import { createMailer } from "./mailer.ts";
 import { postNotices } from "./notice-store.ts";
 
@@ -46,6 +47,27 @@ test("a notice is mailed once as plain text to its user alone, whatever its subj
     ),
     [[], ["delivered"]],
   );
+});
+
+test("an address that nobody has proven is mailed nothing, and the account reads why", async (t) => {
+  const smtp = await anSmtpServer(t);
+  const [mailer, receiver] = [createMailer({ smtpUrl: smtp.url, from: FROM }), await aReceiver(t)];
+  const http = await noticesHttp(t, await testDatabase(t), { mailer });
+  const caller = await aCaller(http.scope.database, { email: "stranger@example.com", provenBy: undefined });
+  const hook = { webhook_url: receiver.url, event_types: ["client:low_credit"] };
+  await http.call({ method: "POST", url: "/api/v0/webhooks/", secret: caller.secret, body: hook });
+  const notice = { userId: caller.id, kind: "client:low_credit" as const, subject: "s", message: "m" };
+  const tell = async (key: string) => {
+    await withTransaction(http.scope.database, http.clock, (tx) => postNotices(tx, [{ ...notice, key }]));
+    await http.deliver();
+  };
+  await tell("one");
+  assert.deepEqual([smtp.mails.length, receiver.calls.length], [0, 1]);
+  const { text } = await http.call({ url: "/api/v0/notices/", secret: caller.secret });
+  assert.match(text, /the account has proven no address/);
+  await withTransaction(http.scope.database, http.clock, (tx) => setProven(tx, caller.id, "mail"));
+  await tell("two");
+  assert.deepEqual([smtp.mails.length, receiver.calls.length], [1, 2]);
 });
 
 test("what a mail server refuses for good is given up; what it puts off, and a server that is gone, are tried again", async (t) => {

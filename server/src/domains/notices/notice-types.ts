@@ -23,13 +23,21 @@ type Way = "mandatory" | "mail" | "quiet";
 const CLIENT: readonly (readonly [topic: string, slug: string, displayName: string, way: Way])[] = [
   ["account", "team_invite", "Invitation to a team", "mandatory"],
   ["account", "team_ownership", "Ownership of a team", "mandatory"],
+  ["account", "account_frozen", "Account frozen", "mandatory"],
+  ["account", "account_unfrozen", "Freeze lifted", "mandatory"],
+  ["account", "administrator_acted", "Act of an administrator, for administrators", "mail"],
+  ["account", "email_lost", "Address proven by another account", "quiet"],
   ["billing", "low_credit", "Low credit", "mail"],
   ["billing", "cap_nearly_reached", "Spending cap nearly reached", "mail"],
+  ["billing", "traffic_limit_reached", "Traffic limit reached", "mandatory"],
   ["billing", "cap_reached", "Spending cap reached", "mail"],
   ["billing", "data_deletion_scheduled", "Data about to be deleted", "mandatory"],
   ["billing", "data_deleted", "Data deleted", "mandatory"],
   ["billing", "payment_receipt", "Payment receipt", "mail"],
   ["billing", "billing_failed", "Payment failed", "mandatory"],
+  ["billing", "payment_taken_back", "Payment taken back", "mandatory"],
+  ["billing", "account_corrected", "Correction booked", "mandatory"],
+  ["billing", "credit_taken_back", "Credit taken back", "mandatory"],
   ["billing", "credit_transfer_received", "Credit received", "mail"],
   ["instance", "instance_created", "Instance created", "quiet"],
   ["instance", "instance_started", "Instance started", "quiet"],
@@ -43,6 +51,7 @@ const CLIENT: readonly (readonly [topic: string, slug: string, displayName: stri
   ["instance", "expiring_soon", "Contract ends soon", "mail"],
   ["instance", "instance_credited", "Credited for a host's fault", "mail"],
   ["instance", "contract_extended", "Contract extended", "quiet"],
+  ["instance", "workers_too_dear", "Worker group waits for a lower price", "mail"],
 ];
 
 const HOST: typeof CLIENT = [
@@ -50,12 +59,18 @@ const HOST: typeof CLIENT = [
   ["machine", "machine_online", "Machine online again", "mail"],
   ["machine", "verification_failed", "Verification lost", "mail"],
   ["machine", "machine_error", "Machine error", "mail"],
+  ["machine", "host_flagged", "Host flagged", "mandatory"],
   ["machine", "machine_reported", "Machine reported by a renter", "mail"],
+  ["listing", "listing_lowered", "Listing brought down to a ceiling", "mail"],
   ["listing", "listing_ending", "Listing ends soon", "mail"],
   ["listing", "maintenance_scheduled", "Maintenance scheduled", "quiet"],
   ["billing", "payout_scheduled", "Payout scheduled", "mail"],
   ["billing", "payout_sent", "Payout sent", "mail"],
   ["billing", "payout_failed", "Payout failed", "mandatory"],
+  ["billing", "payout_held", "Payouts held", "mandatory"],
+  ["billing", "payout_released", "Payouts go on", "mail"],
+  ["billing", "earnings_taken_back", "Earnings taken back", "mandatory"],
+  ["billing", "earnings_released", "Earnings released", "mail"],
 ];
 
 const typesOf = (context: "client" | "host", rows: typeof CLIENT): readonly NoticeType[] =>

@@ -77,6 +77,16 @@ test("every kind that the server tells is in the list of types, and every type i
   assert.deepEqual(unknown, []);
 });
 
+test("each notice that can be told is documented, with whether it is mailed, and no other one is", () => {
+  const text = readFileSync(path.join(import.meta.dirname, "../../../../docs/notifications.md"), "utf8");
+  const rows = [...text.matchAll(/^\| `((?:client|host):\w+)` +\| (\w+) +\|/gm)];
+  const told = NOTICE_TYPES.map(({ key, defaults, isEmailMandatory }) => {
+    const mailed = defaults.email ? "yes" : "no";
+    return `${key} ${isEmailMandatory ? "always" : mailed}`;
+  });
+  assert.deepEqual(rows.map(([, key, mailed]) => `${key} ${mailed}`).toSorted(), told.toSorted());
+});
+
 test("a subject cannot become another header, and a repeated mail has the same id", () => {
   const event = {
     eventId: "evt_5",

@@ -101,6 +101,9 @@ export async function listChargeable(
       and not exists (
         select from payments p where p.user_id = a.user_id and p.kind = 'autobill' and p.state = 'pending'
       )
+      and not exists (
+        select from payout_holds h where h.user_id = a.user_id and h.kind = 'disputed_money' and h.released_at is null
+      )
     order by a.user_id
   `.execute(db);
   return rows.map((row) => row.user_id);

@@ -5,12 +5,12 @@ import { transferOf } from "../../../../test/support/ledger.ts";
 import { testApp } from "../../../../test/support/app.ts";
 import { StripeServer } from "../../../../test/support/stripe-server.ts";
 import { earningsOf, ISSUANCE, postTransfer } from "../ledger/index.ts";
-import { setFeeRate } from "./index.ts";
+import { NO_PAYMENTS, setFeeRate } from "./index.ts";
 
 test("in the whole server, a top-up that saves the card shows in the account, which then pays by itself", async (t) => {
   const stripe = await StripeServer.start();
   t.after(() => stripe.close());
-  const app = await testApp(t, { payments: { stripe: stripe.settings, publicUrl: undefined, feePpm: 0 } });
+  const app = await testApp(t, { payments: { ...NO_PAYMENTS, stripe: stripe.settings } });
   const user = await app.caller({ dollars: 0 });
   const own = async () => (await app.call({ method: "GET", url: "/api/v0/users/current/", secret: user.secret })).body;
   const before = await own();

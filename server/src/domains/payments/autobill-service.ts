@@ -11,6 +11,7 @@ import { afterFailure, afterGivingUp, chargeCents, REPEATABLE_FOR_MS } from "./a
 import { findCard, findDefaultCard } from "./card-store.ts";
 import { centsText } from "./cents.ts";
 import type { PaymentDependencies } from "./dependencies.ts";
+import { listFlagged } from "./dispute-service.ts";
 import { inParallel } from "./in-parallel.ts";
 import { claimAutobills, insertAutobill, settlePayment, storeIntent, type Payment } from "./payment-store.ts";
 import type { ChargeResult } from "./provider.ts";
@@ -69,6 +70,8 @@ async function beginCharge(tx: Tx, userId: UserId): Promise<Payment | undefined>
   const threshold = (await listBalanceThresholds(tx.db, [userId])).get(userId);
   const isPaused = account.notBeforeAt !== undefined && account.notBeforeAt > tx.now;
   if (card === undefined || threshold === undefined || isPaused) return undefined;
+  // The bank was asked to take back a charge of this account: another one would be the next dispute.
+  if ((await listFlagged(tx.db, [userId])).has(userId)) return undefined;
   if (((await listSpendable(tx.db, [userId])).get(userId) ?? ZERO) > threshold) return undefined;
   const attemptNumber = account.attemptCount + 1;
   const payment = await insertAutobill(tx, {

@@ -3,6 +3,7 @@ import { test } from "node:test";
 import { inTransaction, type TestCaller } from "../../../../test/support/fixtures.ts";
 import { grantOf, transferOf } from "../../../../test/support/ledger.ts";
 import { aPaymentShop, saveCard, type PaymentShop } from "../../../../test/support/payments.ts";
+import { followFreezes, insertFreeze } from "../accounts/index.ts";
 import { creditOf, ISSUANCE, postTransfers } from "../ledger/index.ts";
 
 const DOLLAR = 1_000_000_000n;
@@ -64,6 +65,19 @@ test("a card is charged when credit has come down to the threshold, by the defau
   for (const id of shop.stripe.intents.keys()) await shop.deliverAll([shop.stripe.tell(id)]);
   assert.equal(await shop.creditOf(due), 35n * DOLLAR);
   await shop.assertBooks();
+});
+
+test("the card of a frozen account is not charged", async (t) => {
+  const shop = await aPaymentShop(t);
+  const admin = await shop.user({ isAdmin: true });
+  const frozen = await aUserWithCard(shop, 0n);
+  const freeze = { userId: frozen.id, reason: "review", frozenBy: admin.id };
+  await inTransaction(shop.env.database, async (tx) => {
+    await insertFreeze(tx, freeze);
+    await followFreezes(tx, frozen.id);
+  });
+  await run(shop);
+  assert.deepEqual([shop.stripe.intents.size, await shop.creditOf(frozen)], [0, 0n]);
 });
 
 test("two servers that look at once charge once", async (t) => {

@@ -3,13 +3,14 @@ import { invalid } from "../../base/errors.ts";
 import type { PaymentId, UserId } from "../../base/ids.ts";
 import { invariant } from "../../base/invariant.ts";
 import { parseDollars } from "../../base/money.ts";
-import { withTransaction } from "../../db/transaction.ts";
+import { withTransaction, type Tx } from "../../db/transaction.ts";
 import { keyReused, type Repeatable } from "../../http/idempotency.ts";
-import { requireUser } from "../accounts/index.ts";
+import { requireRoom, requireUser } from "../accounts/index.ts";
 import { lockAccount, storeCustomer } from "./account-store.ts";
 import { centsText, wholeCentsOf } from "./cents.ts";
+import { refuseDisputed } from "./dispute-service.ts";
 import { paymentsNotConfigured } from "./offline-provider.ts";
-import { insertPageRequest, storePage, type Payment } from "./payment-store.ts";
+import { countOpenPages, insertPageRequest, storePage, type Payment } from "./payment-store.ts";
 import type { PaymentDependencies } from "./dependencies.ts";
 import { readInstallation } from "./rules-store.ts";
 
@@ -17,6 +18,9 @@ import { readInstallation } from "./rules-store.ts";
 const TOP_UP_CENTS_MIN = 500n;
 /** The largest amount that Stripe takes in one payment. */
 const TOP_UP_CENTS_MAX = 99_999_999n;
+const OPEN_PAGES_MAX = 20;
+/** After that the provider takes no payment on a page any more, also where its event was lost. */
+const PAGE_OPEN_MS = 86_400_000;
 
 export type PageWish = {
   readonly userId: UserId;
@@ -52,7 +56,11 @@ export async function openPage(
   const noted = await withTransaction(database, clock, async (tx) => {
     const user = await requireUser(tx.db, userId);
     const account = await lockAccount(tx, userId);
-    const payment = await insertPageRequest(tx, { ...wish, repeatable: repeatable && digestsOf(repeatable, userId) });
+    const asked = { ...wish, repeatable: repeatable && digestsOf(repeatable, userId) };
+    const { payment, isNew } = await insertPageRequest(tx, asked);
+    if (isNew) await requireRoomForPage(tx, wish);
+    const cents = wish.amountCents;
+    if (isNew && cents !== undefined) await refuseDisputed(tx, { userId, cents, leastCents: TOP_UP_CENTS_MIN });
     refuseOther(payment, repeatable);
     return { payment, account, email: user.email, installation: await readInstallation(tx.db) };
   });
@@ -73,6 +81,15 @@ export async function openPage(
     invariant(payment.amountCents !== undefined, "a checkout asks for money");
     return provider.createCheckout({ ...request, amountCents: payment.amountCents, savesCard: payment.savesCard });
   }
+}
+
+/** Each page is a row here and a session at the provider, and costs its maker nothing. */
+async function requireRoomForPage(tx: Tx, { userId, kind }: PageWish): Promise<void> {
+  const since = new Date(tx.now.getTime() - PAGE_OPEN_MS);
+  const count = async () => (await countOpenPages(tx, userId, since)) - 1; // Without the new one.
+  const advice = "Use one of them; a page closes 24 hours after it was made.";
+  const field = kind === "checkout" ? "amount" : "payment_methods";
+  await requireRoom(tx, userId, { count, max: OPEN_PAGES_MAX, field, what: "open payment pages", advice });
 }
 
 function digestsOf({ apiKeyId, key, requestSha256 }: Repeatable, userId: UserId) {

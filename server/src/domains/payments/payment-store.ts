@@ -53,8 +53,24 @@ export type PageRequest = {
   readonly repeatable: { readonly requestKey: Buffer; readonly requestSha256: Buffer } | undefined;
 };
 
+/** Pages of a user that were made since then and that nobody has paid on or left. */
+export async function countOpenPages(tx: Tx, userId: UserId, since: Date): Promise<number> {
+  const { count } = await tx.db
+    .selectFrom("payments")
+    .select((eb) => eb.fn.countAll().as("count"))
+    .where("user_id", "=", userId)
+    .where("kind", "<>", "autobill")
+    .where("state", "=", "pending")
+    .where("created_at", ">", since)
+    .executeTakeFirstOrThrow();
+  return Number(count);
+}
+
 /** Notes that a page is wanted; asked again under the same key, it is the note of the first time. */
-export async function insertPageRequest(tx: Tx, request: PageRequest): Promise<Payment> {
+export async function insertPageRequest(
+  tx: Tx,
+  request: PageRequest,
+): Promise<{ readonly payment: Payment; readonly isNew: boolean }> {
   const { repeatable } = request;
   const inserted = await tx.db
     .insertInto("payments")
@@ -70,14 +86,14 @@ export async function insertPageRequest(tx: Tx, request: PageRequest): Promise<P
     .onConflict((conflict) => conflict.column("request_key").doNothing())
     .returning(COLUMNS)
     .executeTakeFirst();
-  if (inserted !== undefined) return toPayment(inserted);
+  if (inserted !== undefined) return { payment: toPayment(inserted), isNew: true };
   invariant(repeatable !== undefined, "only a key that was used before keeps a payment from being made");
   const first = await tx.db
     .selectFrom("payments")
     .select(COLUMNS)
     .where("request_key", "=", repeatable.requestKey)
     .executeTakeFirstOrThrow();
-  return toPayment(first);
+  return { payment: toPayment(first), isNew: false };
 }
 
 /** Undefined when one of the user's automatic charges is under way already. */

@@ -2,6 +2,10 @@ import { invalid } from "../../base/errors.ts";
 import { asId, type PaymentId, type PayoutId } from "../../base/ids.ts";
 import { identityOf, type HttpScope } from "../../http/server.ts";
 import { listAddresses, recordAudit } from "../accounts/index.ts";
+import { disputeRoutes } from "./dispute-routes.ts";
+import { correctionRoutes } from "./correction-routes.ts";
+import { payoutHoldRoutes } from "./payout-hold-routes.ts";
+import { listOpenPayoutHolds } from "./payout-hold-store.ts";
 import { parsePayoutTarget } from "./payout-method.ts";
 import { choosePayoutMethod, readPayoutDetails } from "./payout-method-service.ts";
 import { findPayoutMethod } from "./payout-method-store.ts";
@@ -9,7 +13,9 @@ import { noSuchPayout, settleByHand, type HandSettlement } from "./payout-servic
 import { findPayout, listPayouts, selectPayouts, type Payout } from "./payout-store.ts";
 import { wantRefund } from "./refund-service.ts";
 import { ADMIN_TAGS, HOST_TAGS, type PaymentPorts } from "./route-ports.ts";
-import { feeRatePpm } from "./rules-store.ts";
+import { readPayable } from "./payable-service.ts";
+import { feeRatePpm, readEarningsRules } from "./rules-store.ts";
+import { releaseRoute } from "./release-routes.ts";
 import {
   AdminPayoutResponse,
   AdminPayoutsQuery,
@@ -24,7 +30,15 @@ import {
   SettlePayoutBody,
   SuccessResponse,
 } from "./schema.ts";
-import { dollarsOfCents, percentOf, viewAdminPayout, viewPayout, viewPayoutMethod } from "./views.ts";
+import {
+  dollarsOfCents,
+  percentOf,
+  viewAdminPayout,
+  viewEarnings,
+  viewPayout,
+  viewPayoutHold,
+  viewPayoutMethod,
+} from "./views.ts";
 
 const PAGE_LENGTH = 100;
 
@@ -32,10 +46,14 @@ export function payoutRoutes(scope: HttpScope, ports: PaymentPorts): void {
   hostRoutes(scope, ports);
   adminRoutes(scope, ports);
   settleRoute(scope, ports);
+  payoutHoldRoutes(scope);
+  correctionRoutes(scope);
+  disputeRoutes(scope);
   refundRoute(scope);
+  releaseRoute(scope);
 }
 
-function hostRoutes({ app, database, mutate }: HttpScope, ports: PaymentPorts): void {
+function hostRoutes({ app, database, clock, mutate }: HttpScope, ports: PaymentPorts): void {
   app.get(
     "/api/v0/billing/payouts/",
     {
@@ -45,11 +63,21 @@ function hostRoutes({ app, database, mutate }: HttpScope, ports: PaymentPorts): 
     async (request) => {
       const { limit = PAGE_LENGTH, before_id: before } = request.query;
       const beforeId = before === undefined ? undefined : asId<PayoutId>(before);
-      const [payouts, feePpm] = await Promise.all([
-        listPayouts(database.kysely, identityOf(request).userId, { limit, beforeId }),
+      const { userId } = identityOf(request);
+      const [payouts, feePpm, holds, payable, rules] = await Promise.all([
+        listPayouts(database.kysely, userId, { limit, beforeId }),
         feeRatePpm(database.kysely),
+        listOpenPayoutHolds(database.kysely, userId),
+        readPayable(database.kysely, clock.now(), userId),
+        readEarningsRules(database.kysely),
       ]);
-      return { success: true as const, fee_percent: percentOf(feePpm), payouts: payouts.map(viewPayout) };
+      return {
+        success: true as const,
+        fee_percent: percentOf(feePpm),
+        holds: holds.map(viewPayoutHold),
+        earnings: viewEarnings(payable, rules),
+        payouts: payouts.map(viewPayout),
+      };
     },
   );
 

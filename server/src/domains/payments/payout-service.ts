@@ -1,7 +1,7 @@
 import { AppError, conflict, notFound } from "../../base/errors.ts";
 import type { PayoutId, UserId } from "../../base/ids.ts";
 import { invariant } from "../../base/invariant.ts";
-import { nanos, type Nanos } from "../../base/money.ts";
+import { formatDollars, nanos, type Nanos } from "../../base/money.ts";
 import type { Sealer } from "../../base/seal.ts";
 import { RunAgain, withTransaction, type Reader, type Tx } from "../../db/transaction.ts";
 import {
@@ -18,12 +18,15 @@ import { centsText, NANOS_PER_CENT } from "./cents.ts";
 import type { PaymentDependencies } from "./dependencies.ts";
 import { inParallel } from "./in-parallel.ts";
 import { feeOf, fridayOf, PAYOUT_DELAY_MS, PAYOUT_MINIMUM, planPayout, returnedKey } from "./payout.ts";
+import { hasOpenPayoutHold, listHeldAmong } from "./payout-hold-store.ts";
+import { readPayable, releaseTransfers } from "./payable-service.ts";
 import { findPayoutMethod } from "./payout-method-store.ts";
 import { openDetails } from "./payout-method-service.ts";
 import {
   claimDuePayouts,
   findSettled,
   insertPayout,
+  lockOwedPayout,
   lockPayout,
   lockRun,
   lockSettled,
@@ -68,10 +71,13 @@ async function invoiceNext(tx: Tx): Promise<{ readonly invoiced: number; readonl
   if (run === undefined || run.isComplete) return { invoiced: 0, isDone: true };
   const wanted = { afterUserId: run.afterUserId, minimum: PAYOUT_MINIMUM, limit: HOSTS_PER_TRANSACTION };
   const hosts = await listEarners(tx.db, wanted);
+  const held = await listHeldAmong(tx.db, hosts);
   const feePpm = await feeRatePpm(tx.db);
   const transfers: TransferRequest[] = [];
   let invoiced = 0;
   for (const userId of hosts) {
+    // Earnings that are held stay earnings: the first Friday after the release invoices them.
+    if (held.has(userId)) continue;
     const posted = await invoiceHost(tx, { userId, friday, feePpm });
     if (posted.length > 0) invoiced += 1;
     transfers.push(...posted);
@@ -89,9 +95,9 @@ async function invoiceHost(
   { userId, friday, feePpm }: { readonly userId: UserId; readonly friday: Date; readonly feePpm: number },
 ): Promise<readonly TransferRequest[]> {
   const settled = await lockSettled(tx, userId);
-  // What is earned from here on is above what is counted as settled: it belongs to the next invoice.
-  const { available } = await balanceOf(tx.db, userId, "earnings");
-  const plan = planPayout({ balance: available, settled, feePpm });
+  // What is earned from here on is above what is counted as settled: it belongs to the next invoice, as does what waits.
+  const { payable, released } = await readPayable(tx.db, tx.now, userId);
+  const plan = planPayout({ balance: payable, settled, feePpm });
   if (plan.kind === "roll_over") return [];
   const { earned, fee, amount } = plan;
   const dueAt = new Date(friday.getTime() + PAYOUT_DELAY_MS);
@@ -103,7 +109,8 @@ async function invoiceHost(
   const description = `Platform fee of ${feePpm / 10_000} %`;
   const ofFee = { ...common, key: `fee:payout:${id}`, credit: FEES, amount: fee, code: "fee", description } as const;
   const ofRest = { key: `payout:${id}`, credit: PAYOUTS, amount, code: "payout", description: `Payout ${id}` } as const;
-  return [...(fee > 0n ? [ofFee] : []), { ...common, ...ofRest }];
+  const ofGrants = releaseTransfers(`payout:${id}`, { userId, amount: released, cause: { payout_id: id } });
+  return [...ofGrants, ...(fee > 0n ? [ofFee] : []), { ...common, ...ofRest }];
 }
 
 /** Earnings that were given back to a renter after the balance was read make the transaction start anew. */
@@ -141,6 +148,7 @@ export type PayoutStatus = { readonly claimed: number; readonly paid: number; re
 /** Sends what is due to hosts with an account at the provider. What others are due, an administrator sends. */
 export async function sendDuePayouts(dependencies: PayoutDependencies): Promise<PayoutStatus> {
   const { database, clock, provider } = dependencies;
+  while (await withTransaction(database, clock, returnOwed));
   if (!provider.describe().sendsPayouts) return { claimed: 0, paid: 0, unanswered: 0 };
   const claimed = await withTransaction(database, clock, (tx) => claimDue(tx, dependencies.sealer));
   const results = await inParallel(claimed, async (payout) => {
@@ -150,6 +158,25 @@ export async function sendDuePayouts(dependencies: PayoutDependencies): Promise<
   });
   const count = (kind: PayOutResult["kind"] | undefined) => results.filter((result) => result === kind).length;
   return { claimed: claimed.length, paid: count("paid"), unanswered: count(undefined) };
+}
+
+/**
+ * Returns a due payout to earnings that have fallen below zero since it was invoiced: what the host owes is paid first, and
+ * the next Friday invoices what is left. False when there is no such payout.
+ */
+async function returnOwed(tx: Tx): Promise<boolean> {
+  const payout = await lockOwedPayout(tx);
+  if (payout === undefined) return false;
+  const owed = await debtOf(tx.db, payout.userId);
+  const reason = `your earnings were $${formatDollars(owed)} below zero`;
+  await returnPayout(tx, payout, { all: payout.amount, reason });
+  return true;
+}
+
+/** How far the earnings of a host are below zero. */
+async function debtOf(db: Reader, userId: UserId): Promise<Nanos> {
+  const { balance } = await balanceOf(db, userId, "earnings");
+  return nanos(balance < 0n ? -balance : 0n);
 }
 
 /** Fixes where each goes, so that a repetition after a crash asks for exactly the same. */
@@ -314,6 +341,17 @@ export async function settleByHand(
   if (settlement.state === "failed") {
     await returnPayout(tx, payout, { all: payout.amount, reason: settlement.reason });
   } else {
+    if (await hasOpenPayoutHold(tx.db, payout.userId)) {
+      throw conflict(
+        "payout_held",
+        `Payout ${id} is held. Release the holds of user ${payout.userId} before you pay it.`,
+      );
+    }
+    const owed = await debtOf(tx.db, payout.userId);
+    if (owed > 0n) {
+      const message = `User ${payout.userId} owes $${formatDollars(owed)}: payout ${id} goes back to the earnings when it is due.`;
+      throw conflict("payout_held", message);
+    }
     const method = (await findPayoutMethod(tx.db, payout.userId))?.method;
     await notePaid(tx, payout, { method, reference: settlement.reference });
   }

@@ -101,9 +101,11 @@ export async function insertPayout(
       created_at: tx.now,
     })
     .onConflict((conflict) => conflict.columns(["user_id", "invoiced_at"]).doNothing())
-    .returning("id")
+    .returning(COLUMNS)
     .executeTakeFirst();
-  return row?.id;
+  if (row === undefined) return undefined;
+  notePayout(tx, row);
+  return row.id;
 }
 
 /** How far this Friday's invoices are; undefined when somebody else is writing them now. */
@@ -138,7 +140,7 @@ export async function storeRun(
     .execute();
 }
 
-/** Due payouts to hosts with an account at the provider, each with the sealed details of where it goes; leased to the caller. */
+/** Due payouts to hosts with an account at the provider and without an open hold, each with the sealed details of where it goes; leased to the caller. */
 export async function claimDuePayouts(
   tx: Tx,
   { leaseUntil, limit }: { readonly leaseUntil: Date; readonly limit: number },
@@ -153,6 +155,8 @@ export async function claimDuePayouts(
           or p.state = 'sending'
         )
         and coalesce(p.lease_until, '-infinity') <= ${tx.now}::timestamptz
+        and not exists (select from payout_holds h where h.user_id = p.user_id and h.released_at is null)
+        and (p.state = 'sending' or not ${isOwed})
       order by p.due_at, p.id
       limit ${limit}::integer
       for update of p skip locked
@@ -172,6 +176,23 @@ export async function claimDuePayouts(
     .orderBy("id")
     .execute();
   return claimed.map((row) => ({ ...toPayout(row), detailsSealed: sealed.get(row.id) }));
+}
+
+/** True for a payout `p` whose host owes something: the earnings are below zero. */
+const isOwed = sql<boolean>`exists (
+  select from ledger_accounts a where a.user_id = p.user_id and a.kind = 'earnings' and a.balance_nanos < 0
+)`;
+
+/** Locks the oldest payout that is due, that nobody is sending, and whose host owes something; undefined when there is none. */
+export async function lockOwedPayout(tx: Tx): Promise<Payout | undefined> {
+  const { rows } = await sql<{ id: PayoutId }>`
+    select p.id from payouts p
+    where p.state = 'pending' and p.due_at <= ${tx.now}::timestamptz and ${isOwed}
+    order by p.due_at, p.id
+    limit 1
+    for update of p skip locked
+  `.execute(tx.db);
+  return rows[0] && lockPayout(tx, rows[0].id);
 }
 
 /** Where it goes is decided once: a repetition sends it nowhere else. */
@@ -206,7 +227,7 @@ export async function endPayout(
     | { readonly state: "paid"; readonly method: PayoutMethod | undefined; readonly reference: string }
     | { readonly state: "failed"; readonly failure: string },
 ): Promise<void> {
-  await tx.db
+  const row = await tx.db
     .updateTable("payouts")
     .set({
       state: change.state,
@@ -216,16 +237,20 @@ export async function endPayout(
       ...(change.state === "failed" ? { failure: change.failure } : {}),
     })
     .where("id", "=", id)
-    .execute();
+    .returning(COLUMNS)
+    .executeTakeFirstOrThrow();
+  notePayout(tx, row);
 }
 
 /** Notes that so much of a payout has come back by now. */
 export async function storeReturned(tx: Tx, id: PayoutId, returned: Nanos): Promise<void> {
-  await tx.db
+  const row = await tx.db
     .updateTable("payouts")
     .set((eb) => ({ returned_nanos: returned, return_count: eb("return_count", "+", 1), returned_at: tx.now }))
     .where("id", "=", id)
-    .execute();
+    .returning(COLUMNS)
+    .executeTakeFirstOrThrow();
+  notePayout(tx, row);
 }
 
 /** How many payouts of a host's are not sent yet. */
@@ -287,6 +312,25 @@ type PayoutRow = {
   readonly created_at: Date;
   readonly settled_at: Date | null;
 };
+
+function notePayout(tx: Tx, row: PayoutRow): void {
+  tx.noteFact({ kind: "payout", subject: String(row.id), content: payoutFact(toPayout(row)) });
+}
+
+/** What the row of a payout has to say until its next fact: how it is being sent is the server's own affair. */
+export function payoutFact(payout: Payout) {
+  const { userId, invoicedAt, dueAt, amount, state, reference, failure, returned } = payout;
+  return {
+    user: userId,
+    invoiced_at: invoicedAt.toISOString(),
+    due_at: dueAt.toISOString(),
+    amount: String(amount),
+    state: state === "sending" || state === "pending" ? "open" : state,
+    reference: reference ?? null,
+    failure: failure ?? null,
+    returned: String(returned),
+  };
+}
 
 function toPayout(row: PayoutRow): Payout {
   return {

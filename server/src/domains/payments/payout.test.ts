@@ -6,7 +6,15 @@ import { transferOf } from "../../../../test/support/ledger.ts";
 import { ManualClock } from "../../../../test/support/manual-clock.ts";
 import { aPaymentShop, type PaymentShop } from "../../../../test/support/payments.ts";
 import { markUserDeleted } from "../accounts/user-store.ts";
-import { balanceOf, earningsOf, ISSUANCE, postTransfers } from "../ledger/index.ts";
+import {
+  balanceOf,
+  creditOf,
+  earningsOf,
+  ISSUANCE,
+  lockAccounts,
+  postAllTransfers,
+  postTransfers,
+} from "../ledger/index.ts";
 import { readFeeDue, setFeeRate } from "./index.ts";
 
 const DOLLAR = 1_000_000_000n;
@@ -20,6 +28,15 @@ async function earn(shop: PaymentShop, user: { readonly id: UserId }, amount: bi
   const [debit, credit] = amount > 0n ? [ISSUANCE, earningsOf(user.id)] : [earningsOf(user.id), ISSUANCE];
   const earned = transferOf({ debit, credit, amount: amount > 0n ? amount : -amount, code: "usage_gpu" });
   await inTransaction(shop.env.database, (tx) => postTransfers(tx, [earned]));
+}
+
+/** Credits a renter for a failure of this host, which may bring its earnings below zero. */
+async function giveBack(shop: PaymentShop, host: TestCaller, amount: bigint): Promise<void> {
+  const sides = { debit: earningsOf(host.id), credit: creditOf((await shop.user()).id) };
+  await inTransaction(shop.env.database, async (tx) => {
+    const accounts = await lockAccounts(tx, [sides.debit, sides.credit]);
+    await postAllTransfers(tx, accounts, [transferOf({ ...sides, amount, code: "host_credit" })]);
+  });
 }
 
 const earningsLeft = async (shop: PaymentShop, user: TestCaller) =>
@@ -150,6 +167,34 @@ test("a payout that the provider refuses is earnings again, bears no second fee,
     ["host:payout_scheduled", "host:payout_failed", "host:payout_scheduled"],
   );
 });
+
+for (const isOffline of [false, true]) {
+  test(`a host is never paid while it owes something, ${isOffline ? "by hand" : "by the provider"}`, async (t) => {
+    const shop = await aHouse(t, { isOffline });
+    const [host, admin] = [await shop.user(), await shop.user({ isAdmin: true })];
+    if (!isOffline) await choose(shop, host, "stripe", { account_id: ACCOUNT });
+    await earn(shop, host, 50n * DOLLAR);
+    shop.clock.advance(TO_FRIDAY_MS);
+    await shop.runLoop("invoice-earnings");
+    const [{ id }] = await payoutsOf(shop, host);
+    await giveBack(shop, host, 20n * DOLLAR);
+    const settle = (body: object) => shop.call(admin, "PUT", `/api/v0/admin/payouts/${id}/`, body);
+    if (isOffline) assert.equal((await settle({ state: "paid", reference: "PP-1" })).body.error, "payout_held");
+    shop.clock.advance(WEEK_MS);
+    await shop.runLoop("send-due-payouts");
+    assert.equal(shop.stripe.transfers.length, 0);
+    const [returned] = await payoutsOf(shop, host);
+    assert.deepEqual([returned.state, returned.failure], ["failed", "your earnings were $20 below zero"]);
+    assert.equal(await earningsLeft(shop, host), 25n * DOLLAR);
+    await shop.runLoop("invoice-earnings");
+    const [rest] = await payoutsOf(shop, host);
+    assert.deepEqual([rest.state, rest.fee, rest.amount], ["pending", 0, 25]);
+    shop.clock.advance(WEEK_MS);
+    await shop.runLoop("send-due-payouts");
+    assert.equal((await payoutsOf(shop, host))[0].state, isOffline ? "pending" : "paid");
+    await shop.assertBooks();
+  });
+}
 
 test("what no provider sends waits for an administrator, who alone sees where it goes and says what came of it", async (t) => {
   const shop = await aHouse(t, { isOffline: true });

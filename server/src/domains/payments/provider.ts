@@ -89,6 +89,8 @@ export type EventContent =
       readonly key: string;
       readonly returnedCents: bigint;
       readonly isReversed: boolean;
+      /** A dispute that is decided; false for refunds. */
+      readonly isClosed: boolean;
     }
   /** A refund that did not reach the card: its money is with the house again. */
   | {

@@ -1,7 +1,9 @@
 import { invariant } from "../../base/invariant.ts";
 import type { Log } from "../../base/log.ts";
 import type { Tx } from "../../db/transaction.ts";
+import { lockDeposits } from "../contracts/index.ts";
 import { creditOf, postTransfer, STRIPE } from "../ledger/index.ts";
+import { listRunsOf } from "../metering/index.ts";
 import { postNotices } from "../notices/index.ts";
 import { lockAccount, storeAutobill } from "./account-store.ts";
 import { centsText, nanosOfCents } from "./cents.ts";
@@ -14,6 +16,8 @@ import {
   settlePayment,
   type Payment,
 } from "./payment-store.ts";
+import { paymentKey } from "./return-keys.ts";
+import { lockReturns } from "./return-store.ts";
 import { bookReturns } from "./returned-service.ts";
 import { readInstallation } from "./rules-store.ts";
 
@@ -42,8 +46,17 @@ export async function settleReceived(tx: Tx, log: Log, received: Received): Prom
     await settlePayment(tx, payment.id, { state: "mismatched", intentId, failure: "not what was asked for" });
     return;
   }
+  // It may have gone back before it came. What that is taken from then is locked before the accounts of the ledger.
+  if ((await lockReturns(tx, intentId)).length > 0) {
+    const runs = await listRunsOf(tx.db, payment.userId);
+    await lockDeposits(
+      tx,
+      [payment.userId],
+      runs.map(({ id }) => id),
+    );
+  }
   const outcome = await postTransfer(tx, {
-    key: `payment:stripe:${intentId}`,
+    key: paymentKey(intentId),
     debit: STRIPE,
     credit: creditOf(payment.userId),
     amount: nanosOfCents(amountCents),

@@ -21,17 +21,20 @@ export async function noteReturn(
     readonly intentId: string;
     readonly returnedCents: bigint;
     readonly isReversed: boolean;
+    readonly isClosed: boolean;
   },
 ): Promise<void> {
   await sql`
-    insert into payment_returns as r (key, intent_id, returned_cents, is_reversed, created_at)
+    insert into payment_returns as r (key, intent_id, returned_cents, is_reversed, closed_at, created_at)
     values (
       ${told.key}::text, ${told.intentId}::text, ${told.returnedCents}::bigint, ${told.isReversed}::boolean,
+      ${told.isClosed ? tx.now : null}::timestamptz,
       ${tx.now}::timestamptz
     )
     on conflict (key) do update
     set returned_cents = greatest(r.returned_cents, excluded.returned_cents),
-      is_reversed = r.is_reversed or excluded.is_reversed
+      is_reversed = r.is_reversed or excluded.is_reversed,
+      closed_at = coalesce(r.closed_at, excluded.closed_at)
   `.execute(tx.db);
 }
 

@@ -1,26 +1,55 @@
 import { invariant } from "../../base/invariant.ts";
 import type { PaymentId, UserId } from "../../base/ids.ts";
 import type { Log } from "../../base/log.ts";
-import { nanos, toDollars, ZERO, type Nanos } from "../../base/money.ts";
+import { formatDollars, nanos, toDollars, ZERO, type Nanos } from "../../base/money.ts";
 import type { Tx } from "../../db/transaction.ts";
+import { lockDeposits, shrinkDeposits, type LockedDeposit } from "../contracts/index.ts";
 import {
   balanceOf,
   creditOf,
+  earningsOf,
+  findTransferOf,
+  lockAccounts,
   LOSSES,
-  postTransfer,
+  postAllTransfers,
+  readFreeCashOf,
+  setDebt,
   STRIPE,
   type AccountRef,
+  type Cause,
+  type LockedAccounts,
   type TransferCode,
+  type TransferRequest,
 } from "../ledger/index.ts";
+import { listRunsOf, settleLocked } from "../metering/index.ts";
+import { postNotices } from "../notices/index.ts";
 import { nanosOfCents } from "./cents.ts";
-import { returnKey, type ReturnPart } from "./return-keys.ts";
+import { flagDisputed, unflagDisputed } from "./dispute-service.ts";
+import { findPayment } from "./payment-store.ts";
+import {
+  instanceOfDeposit,
+  isDepositKind,
+  kindOfDeposit,
+  paymentKey,
+  returnKey,
+  takingKey,
+  type ReturnPart,
+  type TakenFrom,
+} from "./return-keys.ts";
 import { lockReturns, storeBooked, type PaymentReturn } from "./return-store.ts";
+import { readEarningsRules } from "./rules-store.ts";
+import { planTakeBack } from "./take-back.ts";
+import { closeTakings, insertTakings, listOpenTakings, sumAdvanced, type Taking as Taken } from "./taking-store.ts";
+import { accountOf, nameOf, traceCredit, type OpenDeposit, type Place, type Trace } from "./tracing-service.ts";
+
+const DAY_MS = 86_400_000;
 
 type PaidIntent = { readonly intentId: string; readonly userId: UserId; readonly paymentId: PaymentId };
 
 /**
- * Books what went back of a payment that was credited: out of the user's credit as far as it suffices, and the rest is the
- * house's loss. A dispute that was won is booked back. Whatever order this is told in, the same is booked in the end.
+ * Books what went back of a payment that was credited: out of the user's credit, after what lies in the user's deposits, and
+ * what others got of it, is taken back as far as it is still there. What nobody has any more is the user's debt: credit below zero, against which nothing is
+ * rented. A dispute that was won is booked back. Whatever order this is told in, the same is booked in the end.
  */
 export async function bookReturns(tx: Tx, log: Log, paid: PaidIntent): Promise<void> {
   for (const entry of await lockReturns(tx, paid.intentId)) {
@@ -28,55 +57,260 @@ export async function bookReturns(tx: Tx, log: Log, paid: PaidIntent): Promise<v
     const booked = entry.taken + entry.lost;
     if (target === booked) continue;
     const changed =
-      target > booked ? await take(tx, paid, entry, nanos(target - booked)) : await giveBack(tx, paid, entry);
+      target > booked
+        ? await take(tx, log, paid, { entry, amount: nanos(target - booked) })
+        : await giveBack(tx, paid, entry);
     await storeBooked(tx, { key: entry.key, ...changed, bookedCount: entry.bookedCount + 1 });
-    if (changed.lost > entry.lost) {
-      const lost = toDollars(changed.lost - entry.lost);
-      const about = { payment_id: paid.paymentId, user_id: paid.userId, return: entry.key, lost_dollars: lost };
-      tx.afterCommit(() => log.error(about, "money went back that its user had spent: the house has lost it"));
-    }
   }
 }
 
 type Booked = Pick<PaymentReturn, "taken" | "lost">;
+type Taking = { readonly entry: PaymentReturn; readonly amount: Nanos };
 
-async function take(tx: Tx, paid: PaidIntent, entry: PaymentReturn, amount: Nanos): Promise<Booked> {
-  const taken = await takeFromCredit(tx, paid, entry, amount);
-  const rest = nanos(amount - taken);
-  if (rest > 0n) {
-    const moved = { debit: LOSSES, credit: STRIPE, amount: rest, code: "write_off" } as const;
-    const outcome = await postTransfer(tx, describe(paid, entry, "lost", moved));
-    invariant(outcome.kind === "posted", `a loss could not be booked: ${outcome.kind}`);
+/**
+ * Takes an amount from the user's credit, below zero where it must be. What is missing there comes first out of the user's
+ * own deposits, then from where the credit went.
+ */
+async function take(tx: Tx, log: Log, paid: PaidIntent, { entry, amount }: Taking): Promise<Booked> {
+  const { userId } = paid;
+  const { accounts, plan, deposits } = await lockPlanned(tx, paid, amount);
+  const { takings, missingNanos, isCutOff } = plan;
+  const number = entry.bookedCount + 1;
+  await flagDisputed(tx, log, { ...paid, key: entry.key });
+  const backs = takings.map((from) => ({
+    key: takingKey("taken_back", { key: entry.key, bookingNumber: number }, from),
+    debit: accountOf(from),
+    credit: creditOf(userId),
+    amount: from.amount,
+    code: "taken_back" as const,
+    cause: causeOf(paid, entry, from),
+    description: describeTaken(paid, from),
+  }));
+  await postAllTransfers(tx, accounts, backs);
+  await insertTakings(tx, entry.key, takings);
+  const changed = new Set(takings.map(({ kind }) => kind));
+  await shrinkDeposits(
+    tx,
+    deposits.filter(({ kind }) => changed.has(kind)).map(({ id }) => id),
+  );
+  await setDebt(tx, userId, amount);
+  const moved = { debit: creditOf(userId), credit: STRIPE, amount, code: "payment_returned" } as const;
+  await postAllTransfers(tx, accounts, [describe(paid, entry, "taken", moved)]);
+  await postNotices(tx, [
+    debtNotice(paid, { amount, missingNanos, takings, key: `${entry.key}:${number}` }),
+    ...backs.filter(({ debit }) => debit.kind !== "deposit" || debit.userId !== userId).map(backNotice),
+  ]);
+  if (missingNanos > 0n) {
+    const about = {
+      payment_id: paid.paymentId,
+      user_id: userId,
+      return: entry.key,
+      owed_dollars: toDollars(missingNanos),
+      ...(isCutOff ? { is_cut_off: true } : {}),
+    };
+    tx.afterCommit(() => log.error(about, "money went back that its user had spent: the user owes it"));
   }
-  return { taken: nanos(entry.taken + taken), lost: nanos(entry.lost + rest) };
+  return { taken: nanos(entry.taken + amount), lost: entry.lost };
 }
 
-/** Takes what the user has, up to the amount; nothing that is set aside, and nothing below zero. */
-async function takeFromCredit(tx: Tx, paid: PaidIntent, entry: PaymentReturn, amount: Nanos): Promise<Nanos> {
-  const { available } = await balanceOf(tx.db, paid.userId);
-  let wanted = least(available, amount);
-  // The first refusal locks the account, so that the second attempt knows what is there.
-  while (wanted > 0n) {
-    const moved = { debit: creditOf(paid.userId), credit: STRIPE, amount: wanted, code: "payment_returned" } as const;
-    const outcome = await postTransfer(tx, describe(paid, entry, "taken", moved));
-    if (outcome.kind === "posted") return wanted;
-    invariant(outcome.kind === "insufficient", `what went back could not be booked: ${outcome.kind}`);
-    wanted = least(outcome.availableNanos, wanted);
+type OwnedDeposit = OpenDeposit & LockedDeposit;
+
+/**
+ * Plans what comes from where under the locks of all accounts that it looks at. Where credit went is looked up before, for
+ * what has to be locked, and again under the locks: what moved on in between is followed, and locked as well. What deposits
+ * were used for is charged first, so a host keeps what it has earned from one. So is all that the payer runs: what ran before
+ * the return is owed to its host, who has it again when the return is reversed.
+ */
+async function lockPlanned(
+  tx: Tx,
+  paid: PaidIntent,
+  amount: Nanos,
+): Promise<{
+  readonly accounts: LockedAccounts;
+  readonly plan: Trace;
+  readonly deposits: readonly OwnedDeposit[];
+}> {
+  const known = new Map<string, Place>();
+  const runs = await listRunsOf(tx.db, paid.userId);
+  const runIds = runs.map(({ id }) => id);
+  let plan = await planTaking(tx, paid, { amount, deposits: [] });
+  for (;;) {
+    for (const place of plan.places) known.set(nameOf(place), place);
+    const owners = new Set([paid.userId, ...[...known.values()].map(({ userId }) => userId)]);
+    const locked = await lockDeposits(tx, [...owners], runIds);
+    const deposits = locked.map((deposit): OwnedDeposit => ({ ...deposit, kind: kindOfDeposit(deposit.id) }));
+    for (const place of deposits) known.set(nameOf(place), place);
+    const accounts = await lockAccounts(tx, [
+      creditOf(paid.userId),
+      STRIPE,
+      ...[...known.values()].map((place) => accountOf(place)),
+      ...deposits.flatMap(({ userId, hostId }) => [creditOf(userId), earningsOf(hostId)]),
+      ...runs.map(({ hostId }) => earningsOf(hostId)),
+    ]);
+    await settleLocked(tx, [...new Set([...deposits.map(({ id }) => id), ...runIds])]);
+    plan = await planTaking(tx, paid, { amount, deposits });
+    if (plan.places.every((place) => known.has(nameOf(place)))) return { accounts, plan, deposits };
   }
-  return ZERO;
 }
 
+/**
+ * What comes from where. Granted credit does not spare a deposit: cash went back to the card, so cash comes out of the
+ * deposits, as far as credit has none.
+ */
+async function planTaking(
+  tx: Tx,
+  { userId, intentId, paymentId }: PaidIntent,
+  { amount, deposits }: { readonly amount: Nanos; readonly deposits: readonly OpenDeposit[] },
+): Promise<Trace> {
+  const own = deposits.filter((deposit) => deposit.userId === userId);
+  const [ofCredit = 0n, ...ofOwn] = await readFreeCashOf(tx.db, [creditOf(userId), ...own.map(accountOf)]);
+  const holders = own.map((name, index) => ({ name, sentNanos: ofOwn[index] ?? 0n, cashNanos: ofOwn[index] ?? 0n }));
+  const fromOwn = planTakeBack(amount - ofCredit, holders).parts.map(({ name, amount: part }) => {
+    return { kind: name.kind, userId, through: [], amount: nanos(part) };
+  });
+  const { available } = await balanceOf(tx.db, userId);
+  const has = fromOwn.reduce((sum, part) => sum + part.amount, available > 0n ? available : 0n);
+  const settledAt = (await findPayment(tx.db, paymentId))?.settledAt ?? tx.now;
+  const { cardHoldDays } = await readEarningsRules(tx.db);
+  const credited = await findTransferOf(tx.db, paymentKey(intentId));
+  const trace = await traceCredit(tx.db, {
+    wantedNanos: amount - has,
+    payment: { userId, transferId: credited?.id ?? 0n, at: settledAt },
+    asksHosts: tx.now.getTime() - settledAt.getTime() <= cardHoldDays * DAY_MS,
+    deposits,
+  });
+  return { ...trace, takings: [...fromOwn, ...trace.takings] };
+}
+
+/** A host that was paid by somebody else than the payer keeps less of what that renter gets back when the host fails. */
+function causeOf({ paymentId }: PaidIntent, { key }: PaymentReturn, { kind, through }: TakenFrom): Cause {
+  const last = through.at(-1);
+  return {
+    payment_id: paymentId,
+    return: key,
+    ...(last === undefined || kind !== "earnings" ? {} : { renter_id: last }),
+  };
+}
+
+function describeTaken({ userId }: PaidIntent, { kind, through }: TakenFrom): string {
+  const sender = isDepositKind(kind) ? through.at(-2) : through.at(-1);
+  return sender === undefined
+    ? `Taken back: a card payment of user ${userId} was returned`
+    : `Taken back: what user ${sender} gave you came from a card payment that was returned`;
+}
+
+function debtNotice(
+  { userId, paymentId }: PaidIntent,
+  {
+    amount,
+    missingNanos,
+    takings,
+    key,
+  }: {
+    readonly amount: Nanos;
+    readonly missingNanos: bigint;
+    readonly takings: readonly Taken[];
+    readonly key: string;
+  },
+) {
+  const prepaid = takings.flatMap(({ kind, userId: owner, amount: part }) =>
+    isDepositKind(kind) && owner === userId
+      ? [` $${formatDollars(part)} of it came out of the deposit of instance ${instanceOfDeposit(kind)}.`]
+      : [],
+  );
+  const owed =
+    missingNanos > 0n
+      ? ` You owe $${formatDollars(nanos(missingNanos))}: nothing can be rented before you add that.`
+      : "";
+  return {
+    userId,
+    kind: "client:payment_taken_back",
+    subject: `$${formatDollars(amount)} of a card payment was taken back`,
+    message: `$${formatDollars(amount)} of your payment ${paymentId} went back to its card and left your credit.${prepaid.join("")}${owed}`,
+    key: `payment_taken_back:${key}`,
+  } as const;
+}
+
+function backNotice({ debit, amount, key, description }: TransferRequest) {
+  return movedNotice(debit, { amount, key, what: "taken back", verb: "left", description });
+}
+
+function givenBackNotice({ credit, amount, key, description }: TransferRequest) {
+  return movedNotice(credit, { amount, key, what: "given back", verb: "is again in", description });
+}
+
+/** Tells somebody who is not the payer what a dispute moved out of, or into, an account. */
+function movedNotice(
+  account: AccountRef,
+  {
+    amount,
+    key,
+    what,
+    verb,
+    description,
+  }: Pick<TransferRequest, "amount" | "key" | "description"> & { readonly what: string; readonly verb: string },
+) {
+  const userId = "userId" in account ? account.userId : undefined;
+  invariant(userId !== undefined, "what is taken back was a user's");
+  const isHost = account.kind === "earnings";
+  const place =
+    account.kind === "deposit" ? `deposit of instance ${account.instanceId}` : isHost ? "earnings" : "credit";
+  return {
+    userId,
+    kind: isHost ? "host:earnings_taken_back" : "client:credit_taken_back",
+    subject: `$${formatDollars(amount)} of your ${place} was ${what}`,
+    message: `$${formatDollars(amount)} ${verb} your ${place}. ${description}.`,
+    key,
+  } as const;
+}
+
+/**
+ * Books a won dispute: the whole amount comes back to the payer's credit, and from there to each other from
+ * whom a part was taken. What the house had advanced comes back as an advance. Closed takings and the count of bookings make it happen once.
+ */
 async function giveBack(tx: Tx, paid: PaidIntent, entry: PaymentReturn): Promise<Booked> {
-  for (const [part, credit, amount] of [
-    ["credit", creditOf(paid.userId), entry.taken],
-    ["losses", LOSSES, entry.lost],
-  ] as const) {
-    if (amount === 0n) continue;
-    const moved = { debit: STRIPE, credit, amount, code: "payment" } as const;
-    const outcome = await postTransfer(tx, describe(paid, entry, part, moved));
-    invariant(outcome.kind === "posted", `what came back could not be booked: ${outcome.kind}`);
-  }
+  const { userId } = paid;
+  // A payer's deposits are not filled again: the credit is the payer's, who may prepay with it.
+  const isOwn = (taking: TakenFrom) => isDepositKind(taking.kind) && taking.userId === userId;
+  const takings = (await listOpenTakings(tx, entry.key)).filter((taking) => !isOwn(taking));
+  const others = takings.map(givenBackTo);
+  const accounts = await lockAccounts(tx, [creditOf(userId), STRIPE, LOSSES, ...others]);
+  const advanced = least(await sumAdvanced(tx, entry.key, entry.bookedCount), entry.taken);
+  const moves = [
+    ["credit", creditOf(userId), nanos(entry.taken - advanced), "payment"],
+    ["advance", creditOf(userId), advanced, "payment_returned"],
+    ["losses", LOSSES, entry.lost, "payment"],
+  ] as const;
+  const restored = moves.flatMap(([part, credit, amount, code]) =>
+    amount === 0n ? [] : [describe(paid, entry, part, { debit: STRIPE, credit, amount, code })],
+  );
+  const backs = takings.map((taking) => ({
+    key: takingKey("given_back", { key: entry.key, bookingNumber: entry.bookedCount + 1 }, taking),
+    debit: creditOf(userId),
+    credit: givenBackTo(taking),
+    amount: taking.amount,
+    code: "taken_back" as const,
+    cause: causeOf(paid, entry, taking),
+    description:
+      taking.through.length === 0
+        ? `Given back: user ${userId} won the dispute about a card payment`
+        : "Given back: the dispute about a card payment was decided",
+  }));
+  await postAllTransfers(tx, accounts, [...restored, ...backs]);
+  await closeTakings(tx, entry.key);
+  await setDebt(tx, userId, 0n);
+  await unflagDisputed(tx, { userId, key: entry.key });
+  await postNotices(tx, backs.map(givenBackNotice));
   return { taken: ZERO, lost: ZERO };
+}
+
+/** A deposit is not filled again, since its rental may be over: its owner gets credit. */
+function givenBackTo(taking: TakenFrom): AccountRef {
+  return isDepositKind(taking.kind) ? creditOf(taking.userId) : accountOf(taking);
+}
+
+function least(one: Nanos, other: Nanos): Nanos {
+  return one < other ? one : other;
 }
 
 function describe(
@@ -91,14 +325,11 @@ function describe(
   },
 ) {
   const kind = key.startsWith("dispute:") ? "dispute" : "refund";
+  const isRestored = moved.debit.kind === "stripe";
   return {
     ...moved,
     key: returnKey(key, bookedCount + 1, part),
     cause: { payment_id: paymentId, provider: "stripe", return: key },
-    description: moved.code === "payment" ? "A dispute was decided for you" : `Card payment returned (${kind})`,
+    description: isRestored ? "A dispute was decided for you" : `Card payment returned (${kind})`,
   };
-}
-
-function least(a: Nanos, b: Nanos): Nanos {
-  return a < b ? a : b;
 }

@@ -123,10 +123,68 @@ const PayoutView = Type.Object({
   returned: Type.Number({ description: "Dollars of it that came back, to be paid out anew: all of one that failed" }),
   settled_at: NullableNumber("When it was paid, or came back"),
 });
+const PayoutHoldView = Type.Object({
+  id: Type.Integer(),
+  kind: Type.String({
+    description: "operator, frozen_account, flagged_host, unverified or disputed_money; more may come",
+  }),
+  reason: Type.String({ description: "Why no payout is made or sent" }),
+  placed_at: Type.Number(),
+});
+const EarningsView = Type.Object(
+  {
+    balance: Type.Number({ description: "Earned and in no payout yet; below zero when you owe something" }),
+    payable: Type.Number({ description: "What a payout of now would be of, before the fee" }),
+    granted: Type.Number({ description: "Waits: it came of credit that an administrator gave" }),
+    young: Type.Number({ description: "Waits: it came of card payments that may still be disputed" }),
+    held: Type.Number({ description: "Waits for a hold to be released" }),
+    debt: Type.Number({ description: "To be made good by later earnings" }),
+    card_hold_days: Type.Integer({ description: "For so many days a card payment counts as young" }),
+    granted_after_days: NullableNumber(
+      "Days after which granted earnings are paid; null when an administrator decides",
+    ),
+  },
+  { description: "What you earned and was not paid out yet, in dollars, and why a part of it waits" },
+);
+const HoldReason = Type.String({ minLength: 1, maxLength: 500, description: "Why; the host reads it" });
+export const PayoutHoldBody = Type.Object({
+  user: Type.String({ minLength: 1, maxLength: 320, description: "E-mail address or id of the host" }),
+  reason: HoldReason,
+});
+export const ReleaseHoldBody = Type.Object({ reason: HoldReason });
+export const PayoutHoldResponse = Type.Object({
+  success: Success,
+  id: Type.Integer({ description: "The hold" }),
+  is_new: Type.Boolean({ description: "False when the payouts were held by an administrator already" }),
+});
+export const AdminPayoutHoldsResponse = Type.Object({
+  success: Success,
+  holds: Type.Array(
+    Type.Object({
+      ...PayoutHoldView.properties,
+      user_id: Type.Integer(),
+      placed_by: Type.Union([Type.Integer(), Type.Null()], { description: "The administrator; null for the server" }),
+    }),
+  ),
+});
 export const PayoutsResponse = Type.Object({
   success: Success,
   fee_percent: Type.Number({ description: "What the platform keeps of earnings from now on" }),
+  holds: Type.Array(PayoutHoldView, { description: "While one is listed, no payout is made and none is sent" }),
+  earnings: EarningsView,
   payouts: Type.Array(PayoutView),
+});
+
+export const ReleaseEarningsBody = Type.Object({
+  email: Type.Optional(Type.String({ minLength: 1, maxLength: TEXT_MAX })),
+  user_id: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_ID, description: "Instead of the e-mail address" })),
+  amount: Type.Optional(Dollars("Dollars; all that waits when left out")),
+  reason: Type.String({ minLength: 1, maxLength: 500, description: "Why the host is paid for it; the host reads it" }),
+});
+export const ReleaseEarningsResponse = Type.Object({
+  success: Success,
+  user_id: Type.Integer(),
+  released: Type.Number({ description: "Dollars" }),
 });
 
 const AdminPayoutView = Type.Object({

@@ -11,9 +11,22 @@ export type PaymentSettings = {
   readonly publicUrl: string | undefined;
   /** What the house keeps of hosts' earnings, in millionths. */
   readonly feePpm: number;
+  /** Days after which hosts are paid for granted credit; undefined for an administrator's word alone. */
+  readonly grantedAfterDays: number | undefined;
+  /** For so many days card payments are neither transferred nor paid out. */
+  readonly cardHoldDays: number;
 };
 
-export const NO_PAYMENTS: PaymentSettings = { stripe: undefined, publicUrl: undefined, feePpm: 0 };
+/** Most disputes come within weeks of the payment, and hosts should not wait for all that may come within 120 days. */
+export const CARD_HOLD_DAYS = 14;
+
+export const NO_PAYMENTS: PaymentSettings = {
+  stripe: undefined,
+  publicUrl: undefined,
+  feePpm: 0,
+  grantedAfterDays: undefined,
+  cardHoldDays: CARD_HOLD_DAYS,
+};
 
 export function createPaymentProvider({ stripe }: PaymentSettings): PaymentProvider {
   return stripe === undefined ? createOfflineProvider() : createStripeProvider(stripe);

@@ -30,7 +30,7 @@ function contentOf(event: Stripe.Event): EventContent {
     }
     case "charge.refunded": {
       const { id, payment_intent: intent, amount_refunded: amount } = event.data.object;
-      return returned(`refund:${id}`, intent, { amount, isReversed: false });
+      return returned(`refund:${id}`, intent, { amount, isReversed: false, isClosed: false });
     }
     case "refund.failed": {
       const { id, payment_intent: intent, amount } = event.data.object;
@@ -45,7 +45,8 @@ function contentOf(event: Stripe.Event): EventContent {
       const { id, payment_intent: intent, amount, status } = event.data.object;
       // A bank that only asks takes no money; if it does later, that is told as funds_withdrawn.
       if (status.startsWith("warning_")) return { kind: "ignored" };
-      return returned(`dispute:${id}`, intent, { amount, isReversed: WON.has(status) });
+      const isClosed = event.type === "charge.dispute.closed";
+      return returned(`dispute:${id}`, intent, { amount, isReversed: WON.has(status), isClosed });
     }
     case "transfer.reversed":
       return contentOfTransfer(event.data.object);
@@ -88,11 +89,11 @@ function contentOfTransfer({ id, metadata, amount_reversed: reversed }: Stripe.T
 function returned(
   key: string,
   intent: string | { readonly id: string } | null,
-  { amount, isReversed }: { readonly amount: number; readonly isReversed: boolean },
+  { amount, ...state }: { readonly amount: number; readonly isReversed: boolean; readonly isClosed: boolean },
 ): EventContent {
   const intentId = idOf(intent);
   if (intentId === undefined) return { kind: "ignored" };
-  return { kind: "money_returned", intentId, key, returnedCents: BigInt(amount), isReversed };
+  return { kind: "money_returned", intentId, key, returnedCents: BigInt(amount), ...state };
 }
 
 function idOf(named: string | { readonly id: string } | null): string | undefined {

@@ -5,7 +5,7 @@ import { inTransaction, type TestCaller } from "../../../../test/support/fixture
 import { transferOf } from "../../../../test/support/ledger.ts";
 import { aPaymentShop, type PaymentShop } from "../../../../test/support/payments.ts";
 import type { StripeEvent } from "../../../../test/support/stripe-server.ts";
-import { creditOf, postTransfer } from "../ledger/index.ts";
+import { creditOf, FEES, postTransfer } from "../ledger/index.ts";
 
 const DOLLAR = 1_000_000_000n;
 
@@ -149,7 +149,7 @@ test("without keys, whoever wants to pay by card is told how credit is given her
     await shop.runLoop(loop);
 });
 
-test("a refund takes credit back as far as it is there, and the rest is the house's loss", async (t) => {
+test("money that goes back comes from where it went, and what is gone is its user's debt and not the house's loss", async (t) => {
   const shop = await aPaymentShop(t);
   const { stripe } = shop;
   const [user, friend] = [await shop.user(), await shop.user()];
@@ -164,11 +164,24 @@ test("a refund takes credit back as far as it is there, and the rest is the hous
   await shop.deliverAll([stripe.refunded(intent, 4000), stripe.refunded(intent, 3000)]);
   assert.equal(await shop.creditOf(user), 60n * DOLLAR);
   const gift = transferOf({ debit: creditOf(user.id), credit: creditOf(friend.id), amount: 50n * DOLLAR });
+  const used = transferOf({ debit: creditOf(friend.id), credit: FEES, amount: 20n * DOLLAR, code: "usage_gpu" });
   await inTransaction(shop.env.database, (tx) => postTransfer(tx, gift));
+  await inTransaction(shop.env.database, (tx) => postTransfer(tx, used));
   await shop.deliverAll([stripe.refunded(intent, 10_000)]);
-  assert.equal(await shop.creditOf(user), 0n);
-  assert.deepEqual(await houseBalances(shop), { stripe: 0n, losses: -50n * DOLLAR });
-  assert.ok(shop.complaints.some((line) => line.includes("the house has lost it")));
+  assert.deepEqual([await shop.creditOf(user), await shop.creditOf(friend)], [-20n * DOLLAR, 0n]);
+  assert.deepEqual(await houseBalances(shop), { stripe: 0n });
+  assert.ok(shop.complaints.some((line) => line.includes("the user owes it")));
+  const { rows } = await shop.env.pool.query(
+    "select user_id, kind from notices where kind like '%taken_back' order by id desc limit 2",
+  );
+  assert.deepEqual(
+    new Set(rows.map(({ user_id: userId, kind }) => `${userId} ${kind}`)),
+    new Set([`${user.id} client:payment_taken_back`, `${friend.id} client:credit_taken_back`]),
+  );
+  // What is paid in later makes the debt good first, and nothing is charged or given away before.
+  await checkout(shop, user, { amount: 30 });
+  await shop.deliverAll(stripe.pay(stripe.lastSession));
+  assert.equal(await shop.creditOf(user), 10n * DOLLAR);
   await shop.assertBooks();
 });
 
@@ -302,3 +315,30 @@ async function houseBalances(shop: PaymentShop) {
   );
   return Object.fromEntries(rows.map(({ kind, balance: amount }) => [kind, amount]));
 }
+
+test("an account has a limited number of open payment pages; one that was paid, or is a day old, makes room", async (t) => {
+  const shop = await aPaymentShop(t);
+  const user = await shop.user();
+  const open = (key?: string) => checkout(shop, user, { amount: 5 }, key);
+  const first = await open("the first");
+  await shop.env.pool.query(
+    `insert into payments (user_id, kind, amount_cents, created_at)
+     select $1, 'checkout', 500, $2 from generate_series(1, 18) as n`,
+    [user.id, shop.clock.now()],
+  );
+  const answers = await Promise.all([open(), open(), open()]);
+  const refused = answers.filter(({ status }) => status !== 200);
+  assert.equal(refused.length, 2, answers.map(({ text }) => text).join());
+  for (const { status, body } of refused) {
+    assert.deepEqual([status, body["error"], body["field"]], [400, "too_many", "amount"]);
+    assert.match(String(body["msg"]), /at most 20 open payment pages.*24 hours/);
+  }
+  const card = await shop.call(user, "POST", "/api/v0/billing/payment_methods/", {});
+  assert.deepEqual([card.status, card.body["error"]], [400, "too_many"]);
+  assert.equal((await open("the first")).text, first.text, "a repetition opens no other page");
+  await shop.deliverAll(shop.stripe.pay(shop.stripe.lastSession));
+  assert.equal((await open()).status, 200, "a paid one makes room");
+  assert.equal((await open()).status, 400);
+  shop.clock.jump(86_400_001);
+  assert.equal((await open()).status, 200, "pages close after a day");
+});

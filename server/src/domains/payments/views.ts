@@ -5,7 +5,10 @@ import type { readAutobill } from "./card-service.ts";
 import { nanosOfCents } from "./cents.ts";
 import type { Payment } from "./payment-store.ts";
 import type { StoredPayoutMethod } from "./payout-method-store.ts";
+import type { PayoutHold } from "./payout-hold-store.ts";
 import type { Payout } from "./payout-store.ts";
+import type { Payable } from "./payable.ts";
+import type { EarningsRules } from "./rules-store.ts";
 
 const PPM_PER_PERCENT = 10_000;
 
@@ -71,6 +74,31 @@ export function viewPayout(payout: Payout) {
     returned: toDollars(payout.returned),
     settled_at: secondsOf(payout.settledAt),
   };
+}
+
+export function viewPayoutHold({ id, kind, reason, placedAt }: PayoutHold) {
+  return { id, kind, reason, placed_at: epochSeconds(placedAt) };
+}
+
+/** Earnings that are in no payout yet, and why a part of them waits. */
+export function viewEarnings(
+  { payable, granted, young, held, debt }: Payable,
+  { cardHoldDays, grantedAfterDays }: EarningsRules,
+) {
+  return {
+    balance: toDollars(payable + granted + young + held - debt),
+    payable: toDollars(payable),
+    granted: toDollars(granted),
+    young: toDollars(young),
+    held: toDollars(held),
+    debt: toDollars(debt),
+    card_hold_days: cardHoldDays,
+    granted_after_days: grantedAfterDays ?? null,
+  };
+}
+
+export function viewAdminPayoutHold(hold: PayoutHold) {
+  return { ...viewPayoutHold(hold), user_id: hold.userId, placed_by: hold.placedBy ?? null };
 }
 
 /** `email` is where the host can be written to: of a team, its owner's; undefined when the account is gone. */

@@ -1,4 +1,5 @@
 import type { Clock } from "../../base/clock.ts";
+import type { FactHead } from "../../base/facts.ts";
 import type { Log } from "../../base/log.ts";
 import type { Database } from "../../db/connect.ts";
 import { audit, type AuditReport } from "./audit-service.ts";
@@ -10,6 +11,9 @@ const WAIT_MS = 20_000;
 const KEPT_MS = 600_000;
 
 type Run = { readonly startedAt: Date; readonly done: Promise<AuditReport>; endedAt: Date | undefined };
+
+/** `against` is the head of an export that the chain of facts must go on from. */
+type AuditWish = { readonly isFull: boolean; readonly against?: FactHead | undefined };
 
 /** What came of asking: the report, or since when it is being made. */
 export type AuditAnswer =
@@ -23,25 +27,26 @@ export type AuditAnswer =
 export class AuditDesk {
   private readonly deps: { readonly database: Database; readonly clock: Clock };
   private readonly log: Log;
-  private readonly runs = new Map<boolean, Run>();
+  private readonly runs = new Map<string, Run>();
 
   constructor(deps: { readonly database: Database; readonly clock: Clock }, log: Log) {
     this.deps = deps;
     this.log = log;
   }
 
-  async ask({ isFull }: { readonly isFull: boolean }): Promise<AuditAnswer> {
-    const known = this.runs.get(isFull);
-    const run = known === undefined || this.isOld(known) ? this.begin(isFull) : known;
+  async ask({ isFull, against }: AuditWish): Promise<AuditAnswer> {
+    const name = against === undefined ? String(isFull) : `${isFull} ${against.number} ${against.sha256}`;
+    const known = this.runs.get(name);
+    const run = known === undefined || this.isOld(known) ? this.begin(name, { isFull, against }) : known;
     const over = new AbortController();
     const late = this.deps.clock.sleep(WAIT_MS, over.signal).then(() => undefined);
     try {
       const report = await Promise.race([run.done, late]);
       if (report === undefined) return { kind: "running", startedAt: run.startedAt };
-      this.forget(isFull, run);
+      this.forget(name, run);
       return { kind: "finished", report };
     } catch (error) {
-      this.forget(isFull, run);
+      this.forget(name, run);
       throw error;
     } finally {
       over.abort();
@@ -53,10 +58,10 @@ export class AuditDesk {
     await Promise.allSettled([...this.runs.values()].map(({ done }) => done));
   }
 
-  private begin(isFull: boolean): Run {
-    const done = audit(this.deps, { isFull });
+  private begin(name: string, wish: AuditWish): Run {
+    const done = audit(this.deps, wish);
     const run: Run = { startedAt: this.deps.clock.now(), done, endedAt: undefined };
-    this.runs.set(isFull, run);
+    this.runs.set(name, run);
     // Whoever asks next is told of a failure; until then nobody may be waiting.
     done
       .catch((error: unknown) => this.log.warn({ err: error }, "an audit could not be made"))
@@ -68,7 +73,7 @@ export class AuditDesk {
     return endedAt !== undefined && this.deps.clock.now().getTime() - endedAt.getTime() > KEPT_MS;
   }
 
-  private forget(isFull: boolean, run: Run): void {
-    if (this.runs.get(isFull) === run) this.runs.delete(isFull);
+  private forget(name: string, run: Run): void {
+    if (this.runs.get(name) === run) this.runs.delete(name);
   }
 }

@@ -1,4 +1,5 @@
 import type { Clock } from "../../base/clock.ts";
+import type { FactHead, FactSigner } from "../../base/facts.ts";
 import type { Database } from "../../db/connect.ts";
 import { inSnapshot, withTransaction, type Reader } from "../../db/transaction.ts";
 import { listInstancesSince } from "../instances/index.ts";
@@ -8,7 +9,9 @@ import { listVolumesSince } from "../volumes/index.ts";
 import { auditInstances, auditVolumes, type ContractAudit } from "./contract-audit.ts";
 import { auditDays, auditInvoices } from "./day-audit.ts";
 import { createTally, type CheckResult } from "./difference.ts";
+import { auditFacts } from "./fact-audit.ts";
 import { auditAccounts, auditAmounts, auditDeposits, auditPairs, type Ranges } from "./ledger-audit.ts";
+import { auditCapLimits } from "./cap-audit.ts";
 import { auditPayments } from "./payment-audit.ts";
 import { auditArrears, auditFaults } from "./relief-audit.ts";
 import { auditReturns } from "./return-audit.ts";
@@ -33,8 +36,17 @@ type Deps = { readonly database: Database; readonly clock: Clock };
  * Recomputes from the facts what is stored and compares: in one snapshot, while money goes on moving. An ordinary audit
  * reads what came after the last seal; a full one reads everything there ever was, and the seals.
  */
-export async function audit({ database, clock }: Deps, { isFull }: { readonly isFull: boolean }): Promise<AuditReport> {
-  return inSnapshot(database, async (db) => (await auditIn(db, clock.now(), { isFull, sealUntil: undefined })).report);
+export async function audit(
+  { database, clock }: Deps,
+  { isFull, against }: { readonly isFull: boolean; readonly against?: FactHead | undefined },
+): Promise<AuditReport> {
+  const mode = { isFull, sealUntil: undefined, against, ...witnessOf(database) };
+  return inSnapshot(database, async (db) => (await auditIn(db, clock.now(), mode)).report);
+}
+
+/** Read before the snapshot: what is committed later is not in it. */
+function witnessOf({ facts: { signer, witness } }: Database) {
+  return { signer, witnessed: witness.head };
 }
 
 export type Sealing = { readonly report: AuditReport; readonly isSealed: boolean };
@@ -44,17 +56,27 @@ export async function auditAndSeal({ database, clock }: Deps): Promise<Sealing |
   const now = clock.now();
   const sealUntil = sealableUntil(now, await findLastSeal(database.kysely));
   if (sealUntil === undefined) return undefined;
-  const { report, plan } = await inSnapshot(database, (db) => auditIn(db, now, { isFull: false, sealUntil }));
+  const witness = witnessOf(database);
+  const { report, plan } = await inSnapshot(database, (db) =>
+    auditIn(db, now, { isFull: false, sealUntil, against: undefined, ...witness }),
+  );
   if (!report.isSound || plan === undefined) return { report, isSealed: false };
   return { report, isSealed: await withTransaction(database, clock, (tx) => storeSeal(tx, plan)) };
 }
 
-type Mode = { readonly isFull: boolean; readonly sealUntil: Date | undefined };
+type Mode = {
+  readonly isFull: boolean;
+  readonly sealUntil: Date | undefined;
+  /** A head of the chain of facts that was exported earlier. */
+  readonly against: FactHead | undefined;
+  readonly signer: FactSigner;
+  readonly witnessed: FactHead;
+};
 
 async function auditIn(
   db: Reader,
   now: Date,
-  { isFull, sealUntil }: Mode,
+  { isFull, sealUntil, against, signer, witnessed }: Mode,
 ): Promise<{ readonly report: AuditReport; readonly plan: SealPlan | undefined }> {
   const tally = createTally(DIFFERENCES_KEPT_MAX);
   const lastSeal = await findLastSeal(db);
@@ -91,6 +113,8 @@ async function auditIn(
   await auditHolds(db, tally);
   await auditSchedules(db, tally, trusted?.untilAt);
   await auditCaps(db, tally, { now, isFull });
+  await auditCapLimits(db, tally);
+  await auditFacts({ db, tally, signer, witnessed, against, trusted });
   if (isFull) await verifySeals(db, tally);
   const checks = tally.results();
   const isSound = checks.every(({ differenceCount }) => differenceCount === 0);

@@ -2,8 +2,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { withTransaction } from "../../db/transaction.ts";
 import { nanos } from "../../base/money.ts";
-import { creditOf, earningsOf, FEES, PAYOUTS, postTransfers, STRIPE } from "../ledger/index.ts";
+import { creditOf, earningsOf, FEES, PAYOUTS, postTransfers, putCap, STRIPE } from "../ledger/index.ts";
 import { auditWorld, HOUR_MS, passHour, type AuditWorld } from "../../../../test/support/audit-world.ts";
+import { insertPayout } from "../payments/payout-store.ts";
 import { addUpDays, aReturn } from "../../../../test/support/audit-rows.ts";
 import { audit } from "./audit-service.ts";
 import type { CheckName } from "./difference.ts";
@@ -41,16 +42,21 @@ test("each check has looked at something", async (t) => {
 });
 
 /** One for all that the renter pays, right at this moment. */
-async function aCap({ sql, renterId, clock }: AuditWorld): Promise<void> {
+async function aCap({ env, sql, renterId: userId, clock }: AuditWorld): Promise<void> {
   const [spent] = await sql("select sum(amount_nanos)::bigint as n from charge_lines where paid_from = 'credit'");
   const [prepaid] = await sql("select sum(amount_nanos)::bigint as n from ledger_transfers where code = 'prepay'");
-  await sql(
-    `insert into ledger_caps
-       (user_id, scope, period, limit_nanos, spent_nanos, period_started_at, held_nanos, created_at)
-     values ($1, 'account:' || $1::integer, 'day', 1000000000000, $2, date_trunc('day', $3::timestamptz, 'UTC'), (
-       select sum(amount_nanos) from ledger_holds where state = 'pending'
-     ), $3)`,
-    [renterId, BigInt(String(spent?.["n"])) + BigInt(String(prepaid?.["n"])), clock.now()],
+  const paid = nanos(BigInt(String(spent?.["n"])) + BigInt(String(prepaid?.["n"])));
+  const limit = nanos(1_000_000_000_000n);
+  await withTransaction(env.database, clock, (tx) =>
+    putCap(tx, {
+      userId,
+      scope: `account:${userId}`,
+      period: "day",
+      limit,
+      spent: paid,
+      isCovered: true,
+      stoppedBy: clock.now(),
+    }),
   );
 }
 
@@ -63,12 +69,18 @@ async function paymentsAndPayouts({ env, clock, sql, renterId, hostId }: AuditWo
      values ($1, 'checkout', 'paid', 2000, 'pi_1', $2, $2) returning id`,
     [renterId, now],
   );
-  const [payout] = await sql(
-    `insert into payouts (user_id, invoiced_at, due_at, earned_nanos, fee_ppm, fee_nanos, amount_nanos, created_at)
-     values ($1, $2, $2::timestamptz + interval '7 days', 1000000000, 100000, 100000000, 900000000, $2) returning id`,
-    [hostId, now],
+  const payoutId = await withTransaction(env.database, clock, (tx) =>
+    insertPayout(tx, {
+      userId: hostId,
+      invoicedAt: now,
+      dueAt: new Date(now.getTime() + 168 * HOUR_MS),
+      earned: 1_000_000_000n,
+      feePpm: 100_000,
+      fee: nanos(100_000_000n),
+      amount: nanos(900_000_000n),
+    }),
   );
-  const [paymentId, payoutId] = [payment?.["id"], payout?.["id"]];
+  const paymentId = payment?.["id"];
   const [credit, earnings] = [creditOf(renterId), earningsOf(hostId)];
   const [ofPayment, ofPayout] = [{ payment_id: Number(paymentId) }, { payout_id: Number(payoutId) }];
   const moves = [
@@ -157,6 +169,12 @@ const MISTAKES: readonly Mistake[] = [
     "held",
     "update ledger_accounts set held_nanos = held_nanos + 1 where kind = 'credit'",
     /set aside is not what its holds say/,
+  ),
+  bySql(
+    "granted credit that is passed off as cash",
+    "granted",
+    "update ledger_accounts set granted_nanos = granted_nanos - 1 where kind = 'earnings'",
+    /granted part of its balance is not what its transfers make it/,
   ),
   {
     what: "a cap that counts too little as spent",

@@ -6,6 +6,7 @@ import {
   listAuditedPhases,
   listAuditedRuns,
   listAuditedTerms,
+  listAuditedTraffic,
   type AuditedInstance,
   type AuditedPhase,
   type AuditedRun,
@@ -17,6 +18,8 @@ import { listAuditedVolumes, type AuditedVolume } from "../volumes/index.ts";
 import { COUNTED, endWalk, partsOf, timesOf, walkLine, type CounterPlace, type RunTime } from "./counter-walk.ts";
 import { compare, type Report, type Tally } from "./difference.ts";
 import { checkPayment } from "./line-rules.ts";
+import { checkRunEnd, endsOf } from "./run-ends.ts";
+import { checkRunStart, ordersOf } from "./run-starts.ts";
 import { listMarks, type AuditMark, type StoredMark } from "./seal-store.ts";
 import { endStorageWalk, piecesOf, walkStorageLine, type Storage, type StoragePlace } from "./storage-walk.ts";
 
@@ -58,6 +61,17 @@ export async function auditInstances(audit: ContractAudit, ids: readonly Instanc
       walks.set(instance.id, walkOfInstance(audit, instance, { machines, facts }));
     }
     await walkPage(audit, "instance", page, walks);
+    if (audit.isFull) await auditTraffic(audit, page);
+  }
+}
+
+/** Checks that what counts against the limits on traffic is what traffic was charged. */
+async function auditTraffic({ db, tally }: ContractAudit, page: readonly InstanceId[]): Promise<void> {
+  for (const { id, spentNanos, chargedNanos } of await listAuditedTraffic(db, page)) {
+    compare(reportOf(tally, `instance ${id}`), "counters", "another amount counts against its traffic limit", {
+      stored: spentNanos,
+      expected: chargedNanos,
+    });
   }
 }
 
@@ -214,6 +228,13 @@ function walkOfInstance(
     end() {
       storage.end();
       for (const counter of counters.values()) counter.end();
+      const phases = facts.phases.get(id) ?? [];
+      const [orders, ends] = [ordersOf(phases), endsOf(phases)];
+      for (const run of runs) {
+        const report = reportOf(audit.tally, `run ${run.generation} of instance ${id}`);
+        checkRunStart(report, run, orders);
+        checkRunEnd(report, run, ends);
+      }
       audit.tally.examine("counters", counters.size);
     },
   };

@@ -1,5 +1,6 @@
 import type { AuditedInstance, AuditedRun, AuditedTerms } from "../instances/index.ts";
 import type { AuditedLine } from "../metering/index.ts";
+import { checkChargeable } from "./run-ends.ts";
 import { compare, instant, type Report } from "./difference.ts";
 
 /** What a run counts and is charged for. */
@@ -108,7 +109,10 @@ export function walkLine(
   const end = begin + line.quantity;
   if (found !== undefined) checkTerms(report, line, found.part, end);
   checkTime(report, place, line, { run, begin });
-  if (line.component === "gpu") checkRunTime(report, line, time);
+  if (line.component === "gpu") {
+    checkRunTime(report, line, time);
+    checkChargeable(report, line, run);
+  }
   return { position: end, reachedAt: line.toAt };
 }
 

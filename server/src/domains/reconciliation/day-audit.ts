@@ -1,5 +1,5 @@
 import type { Reader } from "../../db/transaction.ts";
-import { listWrongDocuments } from "../billing/index.ts";
+import { listWrongAccountDocuments, listWrongDocuments } from "../billing/index.ts";
 import { listWrongEarnings } from "../ledger/index.ts";
 import { listWrongDays, type LineRange, type WrongDay } from "../metering/index.ts";
 import { reportOf } from "./contract-audit.ts";
@@ -30,11 +30,13 @@ async function auditEarnedDays(db: Reader, tally: Tally, from: Date | undefined)
   }
 }
 
-/** Invoices beside the sums that they were made from. */
+/** Invoices beside the sums that they were made from, other documents beside the ledger, and all that should be there. */
 export async function auditInvoices(db: Reader, tally: Tally, { from }: LineRange): Promise<void> {
-  const { examined, wrong } = await listWrongDocuments(db, from);
-  tally.examine("invoices", examined);
-  for (const { subject, ...difference } of wrong) tally.differ("invoices", { subject, ...difference });
+  for (const list of [listWrongDocuments, listWrongAccountDocuments]) {
+    const { examined, wrong } = await list(db, from);
+    tally.examine("invoices", examined);
+    for (const { subject, ...difference } of wrong) tally.differ("invoices", { subject, ...difference });
+  }
 }
 
 function dateOf(day: number): string {

@@ -23,13 +23,16 @@ test("what went back of payments, and the sums of days, have no difference while
   assert.deepEqual(await differencesIn(world), [], "what is not added up yet is nobody's fault");
   await addUpDays(world);
   assert.deepEqual(await differencesIn(world), []);
+  await world.sql("delete from payment_takings");
   await world.sql("update payment_returns set intent_id = 'pi_0', taken_nanos = 0, lost_nanos = 0, booked_count = 0");
   await world.plant(
     "ledger_transfers",
     `update ledger_transfers set cause = cause - 'return', key = key || 'x', code = 'credit_granted'
      where cause ? 'return'`,
   );
-  assert.deepEqual(await differencesIn(world), [], "of a payment that is not known yet nothing is booked");
+  // The chain of facts names what was written just now.
+  const found = (await differencesIn(world)).filter((text) => !text.startsWith("facts: "));
+  assert.deepEqual(found, [], "of a payment that is not known yet nothing is booked");
 });
 
 const MISTAKES: readonly {
@@ -63,9 +66,43 @@ const MISTAKES: readonly {
     problem: /^returns: .*took something else from credit: 15000000000, 0/,
   },
   {
+    what: "a part that was taken from a host, and is noted as less",
+    table: "payment_takings",
+    statement: "update payment_takings set amount_nanos = amount_nanos - 1",
+    problem: /^returns: return refund:ch_9: what was taken from earnings \d+ is not what its transfers took: 999, 1000/,
+  },
+  {
+    what: "a part that was taken from a host, and is noted as given back",
+    table: "payment_takings",
+    statement: "update payment_takings set given_back_at = taken_at",
+    problem: /^returns: .*what was taken from earnings \d+ is not what its transfers took: 0, 1000/,
+  },
+  {
+    what: "a debt of which no returned payment is the reason",
+    table: "ledger_accounts",
+    statement: "update ledger_accounts set debt_nanos = 15000000001 where kind = 'credit'",
+    problem:
+      /^returns: debt of user \d+: credit may be further below zero than returned payments took: 15000000001, 15000000000/,
+  },
+  {
+    what: "a host from whom more was taken back than it had earned",
+    table: "ledger_transfers",
+    statement: "update ledger_transfers set amount_nanos = 900000000000 where code = 'taken_back'",
+    problem:
+      /^returns: transfer \d+: its taken_back took more from host \d+ than it had earned and not given back: 900000000000, at most \d+/,
+  },
+  {
+    what: "an administrator's entry that took more from a host than was left after a dispute",
+    table: "ledger_transfers",
+    statement: `update ledger_transfers t set code = 'earnings_taken_back', amount_nanos = (
+      select sum(e.amount_nanos) + 1 from ledger_transfers e where e.credit_account_id = t.debit_account_id
+    ) where code = 'taken_back'`,
+    problem: /^returns: transfer \d+: its earnings_taken_back took more from host \d+/,
+  },
+  {
     what: "a return that is gone",
     table: "payment_returns",
-    statement: "delete from payment_returns",
+    statement: "delete from payment_takings; delete from payment_returns",
     problem: /^returns: transfer \d+: there is nothing that went back/,
   },
   {
@@ -136,6 +173,40 @@ test("two runs may not be charged for the same time, however right each is by it
     /^intervals: line \d+: it reaches into the time of a later run: .*T12:00:00.000Z, until .*T11:59:59.999Z$/,
   );
   assert.deepEqual(others, []);
+});
+
+test("a run that began earlier than it can have, or counted more than its evidence allows, is found", async (t) => {
+  const world = await auditWorld(t);
+  const find = async (statement: string) => {
+    await world.sql("alter table instance_runs drop constraint if exists instance_runs_begin_after_word");
+    await world.sql(`${statement} where instance_id = ${world.instanceId}`);
+    const found = await differencesIn(world);
+    await world.sql(
+      "update instance_runs set started_at = metered_from_at, needs_evidence = false, evidence_at = null, not_running_at = null",
+    );
+    return found;
+  };
+  assert.deepEqual(await find("update instance_runs set needs_evidence = true"), [
+    `counters: run 1 of instance ${world.instanceId}: it counted more than its host's word is good for without evidence of its start: 7200000, at most 60000`,
+  ]);
+  const reached = "update instance_runs set needs_evidence = true, evidence_at = metered_from_at + interval";
+  assert.deepEqual(await find(`${reached} '59 s'`), [], "but for a minute, all follows the evidence");
+  assert.match(
+    (await find(`${reached} '61 s'`)).join(""),
+    /counted more than its host's word .*7200000, at most 7199000/,
+  );
+  assert.match(
+    (await find("update instance_runs set started_at = metered_from_at + interval '1 s'")).join(""),
+    /^intervals: run 1 of instance \d+: it costs something from before it began/,
+  );
+  assert.match(
+    (await find("update instance_runs set not_running_at = metered_from_at + interval '1 s'")).join(""),
+    /^intervals: run 1 of .*from when its host still said that it did not run/,
+  );
+  assert.match(
+    (await find("update instance_runs set started_at = started_at - interval '2 minutes'")).join(""),
+    /^intervals: run 1 of .*it began before it was ordered/,
+  );
 });
 
 for (const { what, table, statement, problem } of MISTAKES) {

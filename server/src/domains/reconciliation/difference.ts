@@ -1,8 +1,9 @@
 /** What an audit looks at, and in one sentence what has to be so. */
 export const CHECKS = {
   balances: "Balances sum to zero, and each is what its transfers make it",
+  granted: "The granted part of a balance is what the granted parts of its transfers make it",
   held: "What an account has set aside is the sum of its pending holds",
-  caps: "What counts against a cap is what is held and was charged in its period",
+  caps: "What counts against a cap is what is held and was charged in its period, and its limit is what its owner set",
   amounts: "Each line costs its quantity at its price",
   transfers: "Each line that was paid has its transfer: same amount, same sides, same instant",
   pairs: "Each charge of usage in the ledger has exactly one line",
@@ -16,10 +17,11 @@ export const CHECKS = {
   faults: "What was given back for a fault of a host is what its note says, and no more than was paid for the run",
   arrears: "Credit may go below zero in arrears alone, and what was written off is what they say",
   days: "The sums of a day are what its lines come to",
-  invoices: "Each invoice says what was used and moved in its month, and none of their numbers is missing",
+  invoices: "Each document says what was used and moved, and neither one that is due nor a number is missing",
   leases: "Who has devices is in a phase that has devices, and the other way round",
   holds: "Each pending hold belongs to one instance that is not settled to its end, and which names it",
   schedules: "Whatever may still come to cost something is due to be settled at some time",
+  facts: "Who moved money and set limits is what the signed chain of facts says",
   seals: "What was sealed is still what it was",
 } as const;
 

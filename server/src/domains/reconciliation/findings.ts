@@ -1,6 +1,6 @@
 import type { InstanceId, MachineId, VolumeId } from "../../base/ids.ts";
-import type { Inventory } from "../hosts/index.ts";
-import type { HoldOwner, Stand } from "../instances/index.ts";
+import type { Inventory, Registration } from "../hosts/index.ts";
+import type { CountedRun, HoldOwner, Stand } from "../instances/index.ts";
 import type { HoldId, PendingHold } from "../ledger/index.ts";
 import type { HoldMismatches, LeaseMismatch } from "./standing-rules.ts";
 
@@ -12,6 +12,7 @@ export type Repair =
   | { readonly kind: "scheduleInstance"; readonly id: InstanceId }
   | { readonly kind: "scheduleVolume"; readonly id: VolumeId }
   | { readonly kind: "tellAgain"; readonly machineId: MachineId }
+  | { readonly kind: "takeBack"; readonly connection: Registration }
   | { readonly kind: "alarm" };
 
 /** One thing on which two of ledger, leases, instances and hosts do not agree. */
@@ -27,6 +28,10 @@ export type Finding = {
 const SETTLED_MS = 120_000;
 /** What should last a minute and has lasted so long will not end by itself. */
 const STUCK_MS = 600_000;
+/** Counters of a run that goes on are stored once a minute: what was not for so long is not being billed. */
+const UNCOUNTED_MS = 300_000;
+/** What a host counts in that time and is not stored, at least: a host that stands still counts nothing. */
+const UNBILLED_MS = 60_000;
 
 /** Holds that nobody names are given back; an instance does not go on naming one that is closed. */
 export function holdFindings({ withoutInstance, withoutHold, shared }: HoldMismatches, now: Date): readonly Finding[] {
@@ -75,8 +80,9 @@ export function standFindings(stands: Iterable<Stand>, now: Date): readonly Find
       const details = { phase: stand.phase, is_metered: stand.isMetered };
       findings.push({ kind: "missing_hold", subject: `instance ${stand.id}`, repair, details });
     }
-    if (stand.settleAt !== undefined && isOlderThan(stand.settleAt, STUCK_MS, now)) {
-      const details = { phase: stand.phase, settle_at: stand.settleAt.toISOString() };
+    const dueAt = stand.unsettledSinceAt ?? stand.settleAt;
+    if (dueAt !== undefined && isOlderThan(dueAt, STUCK_MS, now)) {
+      const details = { phase: stand.phase, settle_at: dueAt.toISOString() };
       const subject = `instance ${stand.id}`;
       findings.push({ kind: "late_settlement", subject, repair: { kind: "alarm" }, details });
     }
@@ -87,6 +93,28 @@ export function standFindings(stands: Iterable<Stand>, now: Date): readonly Find
     }
   }
   return findings;
+}
+
+/** Settlements that were due before this are late. */
+export function lateBefore(now: Date): Date {
+  return new Date(now.getTime() - STUCK_MS);
+}
+
+/** Rentals that are over, and volumes, that were not settled although they were due long ago. */
+export function lateFindings(
+  ended: readonly { readonly id: InstanceId; readonly dueAt: Date }[],
+  volumes: readonly { readonly id: VolumeId; readonly dueAt: Date }[],
+): readonly Finding[] {
+  const late = (subject: string, dueAt: Date): Finding => ({
+    kind: "late_settlement",
+    subject,
+    repair: { kind: "alarm" },
+    details: { settle_at: dueAt.toISOString() },
+  });
+  return [
+    ...ended.map(({ id, dueAt }) => late(`instance ${id}`, dueAt)),
+    ...volumes.map(({ id, dueAt }) => late(`volume ${id}`, dueAt)),
+  ];
 }
 
 /** What a deposit pays needs no hold; what is settled soon gets one, or is stopped, by that. */
@@ -124,7 +152,7 @@ export type InventoryFacts = {
   readonly stands: ReadonlyMap<InstanceId, Stand>;
   readonly volumePlaces: ReadonlyMap<VolumeId, MachineId | undefined>;
   /** What is stored as counted, by instance, of its present run. */
-  readonly countedMs: ReadonlyMap<InstanceId, bigint>;
+  readonly counted: ReadonlyMap<InstanceId, CountedRun>;
 };
 
 /** A host that has what is not its own, or lacks what it should run, is told again what it is to have. */
@@ -141,7 +169,7 @@ export function inventoryFindings(facts: InventoryFacts, now: Date): readonly Fi
       if (has.has(id) || !isOlderThan(phaseSinceAt, SETTLED_MS, now)) continue;
       findings.push(toldFinding("missing_instance", `instance ${id}`, machineId, { phase }));
     }
-    findings.push(...uncountedFindings(machineId, inventory, facts));
+    findings.push(...uncountedFindings(machineId, inventory, facts, now));
   }
   return findings;
 }
@@ -166,21 +194,38 @@ function strayFindings(
   return [...strays, ...strayVolumes];
 }
 
-/** A host that counts far more than is stored counts what cannot be, or is not listened to. */
+/**
+ * A host that counts far more than is stored counts what cannot be, or is not listened to; one whose counts are not stored
+ * any more runs what nobody pays for.
+ */
 function uncountedFindings(
   machineId: MachineId,
   { instances }: Inventory,
-  { stands, countedMs }: InventoryFacts,
+  { stands, counted }: InventoryFacts,
+  now: Date,
 ): readonly Finding[] {
-  return instances.flatMap(({ instance_id, generation, counters }): readonly Finding[] => {
+  return instances.flatMap(({ instance_id, generation, state, counters }): readonly Finding[] => {
     const stand = stands.get(instance_id as InstanceId);
-    const counted = countedMs.get(instance_id as InstanceId);
-    if (stand?.machineId !== machineId || stand.generation !== generation || counted === undefined) return [];
-    const behindMs = counters.running_ms - Number(counted);
-    if (behindMs <= STUCK_MS) return [];
-    const details = { machine_id: machineId, counted_ms: Number(counted), said_ms: counters.running_ms };
-    return [{ kind: "uncounted_time", subject: `instance ${instance_id}`, repair: { kind: "alarm" }, details }];
+    const run = counted.get(instance_id as InstanceId);
+    if (stand?.machineId !== machineId || stand.generation !== generation || run === undefined) return [];
+    const behindMs = counters.running_ms - run.runningMs;
+    const isUnbilled = state === "running" && behindMs > UNBILLED_MS && isOlderThan(run.at, UNCOUNTED_MS, now);
+    if (behindMs <= STUCK_MS && !isUnbilled) return [];
+    const kind = behindMs > STUCK_MS ? "uncounted_time" : "unbilled_time";
+    const said = { machine_id: machineId, counted_ms: run.runningMs, said_ms: counters.running_ms };
+    const details = { ...said, counted_at: run.at.toISOString() };
+    return [{ kind, subject: `instance ${instance_id}`, repair: { kind: "alarm" }, details }];
   });
+}
+
+/** A machine whose agent is connected here and reports, and that counts as away or as another server's. */
+export function absenceFindings(mistaken: readonly Registration[]): readonly Finding[] {
+  return mistaken.map((connection) => ({
+    kind: "false_absence",
+    subject: `machine ${connection.machineId}`,
+    repair: { kind: "takeBack", connection },
+    details: { session_number: connection.sessionNumber },
+  }));
 }
 
 function toldFinding(kind: string, subject: string, machineId: MachineId, details: Finding["details"]): Finding {

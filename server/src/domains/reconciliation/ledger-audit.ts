@@ -29,6 +29,7 @@ export async function auditAccounts(db: Reader, tally: Tally, last: AuditedUpTo 
   const audit = await auditLedgerAfter(db, last);
   tally.examine("balances", audit.accountCount + audit.transferCount);
   tally.examine("held", audit.accountCount);
+  if (last === undefined) tally.examine("granted", audit.accountCount);
   for (const difference of audit.differences) {
     const { check, subject, problem, stored, expected } = describe(difference);
     tally.differ(check, { subject, problem, stored, expected });
@@ -60,6 +61,12 @@ function describe(difference: LedgerDifference): {
       };
     case "below_floor":
       return { check: "balances", problem: "it has less than it may", ...accountText(difference) };
+    case "granted_differs":
+      return {
+        check: "granted",
+        problem: "the granted part of its balance is not what its transfers make it",
+        ...accountText(difference),
+      };
     case "held_differs":
       return { check: "held", problem: "what it has set aside is not what its holds say", ...accountText(difference) };
   }

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { testApp, type TestApp } from "../../../../test/support/app.ts";
 import { listedHost, pass, prepay } from "../../../../test/support/contracts.ts";
+import { refreshOffersOf } from "../../../../test/support/refresh-offers.ts";
 import { destroy, rentAndRun, setState } from "../../../../test/support/rentals.ts";
 import { audit, auditAndSeal } from "./audit-service.ts";
 
@@ -32,6 +33,7 @@ async function aHost(world: TestApp, gpus: number) {
        price_inet_down_nanos_per_gb = 3000000 where id = $1`,
     [host.machineId],
   );
+  await refreshOffersOf(world, [host.machineId]);
   return host;
 }
 

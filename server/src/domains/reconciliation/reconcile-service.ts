@@ -4,26 +4,43 @@ import { unreachable } from "../../base/invariant.ts";
 import type { Log } from "../../base/log.ts";
 import type { Database } from "../../db/connect.ts";
 import { inSnapshot, withTransaction, type Reader, type Tx } from "../../db/transaction.ts";
-import type { Inventory } from "../hosts/index.ts";
+import {
+  listMistakenConnections,
+  takeBackConnections,
+  type Inventory,
+  type OpenConnections,
+  type Registration,
+} from "../hosts/index.ts";
 import {
   forgetHold,
   isHoldNamed,
-  listCountedMs,
+  listCounted,
   listHoldOwners,
+  listLateEnded,
   listStands,
   listUnscheduled,
   scheduleSettlement,
   settleUnheld,
 } from "../instances/index.ts";
-import { listPendingHolds, releaseHold } from "../ledger/index.ts";
+import { listPendingHolds, releaseHold, type HoldId } from "../ledger/index.ts";
 import { listHeldDevices } from "../market/index.ts";
-import { listUnscheduledVolumes, listVolumePlaces, scheduleVolumeSettlement } from "../volumes/index.ts";
+import {
+  isVolumeHold,
+  listLateVolumes,
+  listUnscheduledVolumes,
+  listVolumeHolds,
+  listVolumePlaces,
+  scheduleVolumeSettlement,
+} from "../volumes/index.ts";
 import { claimRun, noteRun, recordFinding, type Outcome } from "./finding-store.ts";
 import {
+  absenceFindings,
   holdFindings,
   inventoryFindings,
   leaseFindings,
   scheduleFindings,
+  lateBefore,
+  lateFindings,
   standFindings,
   type Finding,
   type Repair,
@@ -45,6 +62,8 @@ export type ReconcilePorts = {
   readonly log: Log;
   /** What the machines that are connected to this process have. */
   readonly inventories: () => ReadonlyMap<MachineId, Inventory>;
+  /** The connections of agents that are open here at this moment, and whose they are. */
+  readonly connections: () => OpenConnections;
   /** Tells them again what they are to have. */
   readonly tellAgain: (machineIds: readonly MachineId[]) => void;
 };
@@ -68,10 +87,11 @@ export async function reconcile(ports: ReconcilePorts): Promise<ReconcileCounts>
   const findings = await inSnapshot(database, async (db) => [
     ...(isMine ? await findInDatabase(db, now) : []),
     ...(await findOnHosts(db, now, inventories)),
+    ...absenceFindings(await findMistaken(db, ports.connections())),
   ]);
   const outcomes: Outcome[] = [];
   for (const finding of findings.slice(0, REPAIRS_MAX)) {
-    const outcome = await withTransaction(database, clock, (tx) => deal(tx, finding));
+    const outcome = await withTransaction(database, clock, (tx) => deal(tx, finding, ports));
     if (outcome === undefined) continue;
     outcomes.push(outcome);
     if (outcomes.length > LOGGED_MAX) continue;
@@ -89,12 +109,18 @@ export async function reconcile(ports: ReconcilePorts): Promise<ReconcileCounts>
 
 async function findInDatabase(db: Reader, now: Date): Promise<readonly Finding[]> {
   const stands = await listStands(db);
-  const holds = mismatchedHolds(await listPendingHolds(db), await listHoldOwners(db));
+  const ofVolumes = new Set((await listVolumeHolds(db)).map(({ holdId }) => holdId));
+  const pending = (await listPendingHolds(db)).filter(({ id }) => !ofVolumes.has(id));
+  const holds = mismatchedHolds(pending, await listHoldOwners(db));
   const since = new Date(now.getTime() - UNSCHEDULED_SINCE_MS);
   const unscheduled = await listUnscheduled(db, since, REPAIRS_MAX);
   return [
     ...holdFindings(holds, now),
     ...standFindings(stands.values(), now),
+    ...lateFindings(
+      await listLateEnded(db, lateBefore(now), REPAIRS_MAX),
+      await listLateVolumes(db, lateBefore(now), REPAIRS_MAX),
+    ),
     ...scheduleFindings(unscheduled, await listUnscheduledVolumes(db, REPAIRS_MAX)),
     ...leaseFindings(mismatchedLeases(stands, await listHeldDevices(db)), now),
   ];
@@ -108,26 +134,38 @@ async function findOnHosts(
   if (inventories.size === 0) return [];
   const stands = await listStands(db);
   const here = [...stands.values()].filter(({ machineId }) => inventories.has(machineId));
-  const countedMs = await listCountedMs(
+  const counted = await listCounted(
     db,
     here.map(({ id, generation }) => ({ instanceId: id, generation })),
   );
   const volumePlaces = await listVolumePlaces(db);
-  return inventoryFindings({ inventories, stands, volumePlaces, countedMs }, now);
+  return inventoryFindings({ inventories, stands, volumePlaces, counted }, now);
+}
+
+function findMistaken(db: Reader, { open, serverId }: OpenConnections): Promise<readonly Registration[]> {
+  return listMistakenConnections(db, open, serverId);
 }
 
 /** Repairs a finding if it is still so, and notes it in the same transaction. Undefined when it is gone. */
-async function deal(tx: Tx, { kind, subject, repair, details }: Finding): Promise<Outcome | undefined> {
-  const outcome = await apply(tx, repair);
+async function deal(
+  tx: Tx,
+  { kind, subject, repair, details }: Finding,
+  ports: ReconcilePorts,
+): Promise<Outcome | undefined> {
+  const outcome = await apply(tx, repair, ports);
   if (outcome !== undefined) await recordFinding(tx, { kind, subject, outcome, details });
   return outcome;
 }
 
-async function apply(tx: Tx, repair: Repair): Promise<Outcome | undefined> {
+async function isNamed(tx: Tx, holdId: HoldId): Promise<boolean> {
+  return (await isHoldNamed(tx, holdId)) || (await isVolumeHold(tx.db, holdId));
+}
+
+async function apply(tx: Tx, repair: Repair, ports: ReconcilePorts): Promise<Outcome | undefined> {
   const done = (isDone: boolean) => (isDone ? "repaired" : undefined);
   switch (repair.kind) {
     case "releaseHold":
-      return done(!(await isHoldNamed(tx, repair.holdId)) && (await releaseHold(tx, repair.holdId)));
+      return done(!(await isNamed(tx, repair.holdId)) && (await releaseHold(tx, repair.holdId)));
     case "forgetHold":
       return done(await forgetHold(tx, repair.id, repair.holdId));
     case "settleUnheld":
@@ -136,6 +174,8 @@ async function apply(tx: Tx, repair: Repair): Promise<Outcome | undefined> {
       return done(await scheduleSettlement(tx, repair.id));
     case "scheduleVolume":
       return done(await scheduleVolumeSettlement(tx, repair.id));
+    case "takeBack":
+      return done((await takeBackConnections(tx, [repair.connection], ports.connections)).length > 0);
     case "tellAgain":
       return "told";
     case "alarm":

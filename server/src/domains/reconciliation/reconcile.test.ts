@@ -196,6 +196,26 @@ test("what may still cost something and is never due is due now", async (t) => {
   assert.equal((await findingsOf(scene))[0]?.kind, "unscheduled");
 });
 
+test("a rental that cannot be settled is an alarm after ten minutes, although each attempt puts it off", async (t) => {
+  const scene = await aScene(t);
+  const { world, host, sql, next } = scene;
+  await sql(`create function refuse() returns trigger language plpgsql as $$ begin raise exception 'no lines'; end $$`);
+  await sql("create trigger refuse before insert on charge_lines for each row execute function refuse()");
+  await sql("update instances set settle_at = $1", [world.clock.now()]);
+  for (let minute = 0; minute < 10; minute += 1) {
+    world.clock.jump(MINUTE_MS);
+    await host.count();
+    await world.runLoop("settle-runs").catch(() => {});
+    if (minute < 9) assert.deepEqual(await world.runLoop("reconcile"), SILENCE);
+  }
+  assert.deepEqual(await next(), ONE_ALARM);
+  assert.equal((await findingsOf(scene))[0]?.kind, "late_settlement");
+  await sql("drop trigger refuse on charge_lines");
+  await sql("update instances set settle_at = $1", [world.clock.now()]);
+  await world.runLoop("settle-runs");
+  assert.deepEqual(await next(), SILENCE);
+});
+
 test("devices of an instance that is over are an alarm, and are not freed by any rule", async (t) => {
   const scene = await aScene(t);
   const { world, sql, next, id } = scene;
@@ -296,6 +316,35 @@ test("a host that counts far more than can be is an alarm, and is not believed",
   const [run] = await sql("select running_ms < 600000 as is_small from instance_runs where instance_id = $1", [id]);
   assert.deepEqual(run, { is_small: true });
   assert.equal((await findingsOf(scene))[0]?.kind, "uncounted_time");
+});
+
+test("time that a host counts and that nobody has counted for minutes is an alarm", async (t) => {
+  const scene = await aScene(t);
+  const { host, next, id, sql } = scene;
+  const [seen] = host.obedience();
+  assert.ok(seen?.counters);
+  // It said the same a moment ago: its counters are not stored with each report.
+  await host.report([{ ...seen, counters: { ...seen.counters, running_ms: seen.counters.running_ms + 90_000 } }]);
+  assert.deepEqual(await next(), SILENCE);
+  await sql("update instance_runs set last_counted_at = last_counted_at - interval '6 minutes'");
+  assert.deepEqual(await next(), ONE_ALARM);
+  assert.deepEqual(await findingsOf(scene), [
+    { kind: "unbilled_time", subject: `instance ${id}`, outcome: "alarmed", foundCount: 1 },
+  ]);
+});
+
+test("a machine that counts as away while its agent is connected is taken back, and is found", async (t) => {
+  const scene = await aScene(t);
+  const { world, host, next, sql } = scene;
+  const idle = await world.host();
+  await sql("update machines set is_connected = false");
+  assert.deepEqual(await next(), { found: 2, repaired: 2, told: 0, alarmed: 0 });
+  assert.deepEqual(await sql("select distinct is_connected from machines"), [{ is_connected: true }]);
+  const subjects = (await findingsOf(scene)).map(({ kind, subject }) => `${kind} ${subject}`).toSorted();
+  assert.deepEqual(subjects, [host, idle].map(({ machineId }) => `false_absence machine ${machineId}`).toSorted());
+  assert.deepEqual(await next(), SILENCE);
+  await idle.disconnect();
+  assert.deepEqual(await next(), SILENCE, "one that left is away");
 });
 
 test("two processes go through the database once a minute together", async (t) => {

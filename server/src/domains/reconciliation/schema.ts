@@ -6,7 +6,38 @@ export const AuditQuery = Type.Object({
   full: Type.Optional(
     Type.String({ description: "Whether to read everything there ever was, and verify the seals (true or false)" }),
   ),
+  against: Type.Optional(
+    Type.String({
+      pattern: "^[0-9]{1,15}:[0-9a-f]{64}$",
+      description: "Number and hash of a link that was exported earlier: the chain of facts must go on from it",
+    }),
+  ),
 });
+
+export const AuditFactsQuery = Type.Object({
+  after: Type.Optional(
+    Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description: "Only links after this number" }),
+  ),
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 500, default: 100 })),
+});
+export const AuditFactsResponse = Type.Object({
+  success: Type.Literal(true),
+  public_key: Type.String({ description: "Ed25519, base64url: what signatures are checked by" }),
+  head: Type.Object({
+    number: Type.Integer({ description: "Of the last link; 0 when there is none" }),
+    sha256: Type.String(),
+  }),
+  links: Type.Array(
+    Type.Object({
+      number: Type.Integer(),
+      made_at: Type.String({ description: "As it was hashed" }),
+      facts: Type.Array(Type.String({ description: "One line of JSON, as it was hashed" })),
+      sha256: Type.String({ description: "Over the hash before, number and time, and the facts (docs/audit.md)" }),
+      signature: Type.String({ description: "Of `berth facts 1 <number> <sha256>`" }),
+    }),
+  ),
+});
+export type AuditFactsResponse = Static<typeof AuditFactsResponse>;
 
 const Difference = Type.Object({
   subject: Type.String({ description: "The row that differs, such as `line 12`" }),

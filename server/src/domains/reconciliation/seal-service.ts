@@ -1,10 +1,12 @@
 import { createHash } from "node:crypto";
 import type { LedgerAccountId } from "../../base/ids.ts";
 import type { Reader, Tx } from "../../db/transaction.ts";
+import { findNextEventId } from "../accounts/index.ts";
 import { findNextTransferId, listTransferChecksums, sumPosted, type ChecksumPart } from "../ledger/index.ts";
 import { findNextLineId, listLineChecksums } from "../metering/index.ts";
 import { reportOf } from "./contract-audit.ts";
 import { compare, instant, type Tally } from "./difference.ts";
+import { findLinkHash, findNextLink } from "./fact-store.ts";
 import {
   addSealedSums,
   insertSeal,
@@ -43,7 +45,11 @@ export async function planSeal(
   const nextLineId = await findNextLineId(db, untilAt, last?.nextLineId ?? 0n);
   const transfers = { nextId: last?.nextTransferId ?? 0n, from: last?.untilAt, to: untilAt };
   const sums = await sumPosted(db, transfers);
-  return { seal: { untilAt, nextTransferId, nextLineId, ...content }, sums };
+  const nextFactLink = await findNextLink(db, untilAt, last?.nextFactLink ?? 1n);
+  const factsSha256 = (await findLinkHash(db, nextFactLink - 1n)) ?? "";
+  const nextEventId = await findNextEventId(db, untilAt, last?.nextEventId ?? 1n);
+  const chain = { nextFactLink, factsSha256, nextEventId };
+  return { seal: { untilAt, nextTransferId, nextLineId, ...content, ...chain }, sums };
 }
 
 type Content = Pick<AuditSeal, "transferCount" | "lineCount" | "transfersSha256" | "linesSha256">;

@@ -12,11 +12,41 @@ export type AuditSeal = {
   readonly lineCount: bigint;
   readonly transfersSha256: string;
   readonly linesSha256: string;
+  /** The first link of the chain of facts that was made at `untilAt` or later, and the hash of the one before it. */
+  readonly nextFactLink: bigint;
+  readonly factsSha256: string;
+  readonly nextEventId: bigint;
 };
+
+/** What a seal says, as its fact repeats it: a seal that is changed no longer decides what is not read. */
+export function sealFact(seal: AuditSeal) {
+  return {
+    next_transfer_id: String(seal.nextTransferId),
+    next_line_id: String(seal.nextLineId),
+    transfer_count: String(seal.transferCount),
+    line_count: String(seal.lineCount),
+    transfers_sha256: seal.transfersSha256,
+    lines_sha256: seal.linesSha256,
+    next_fact_link: String(seal.nextFactLink),
+    facts_sha256: seal.factsSha256,
+    next_audit_event_id: String(seal.nextEventId),
+  };
+}
 
 /** All seals, in order. */
 export async function listSeals(db: Reader): Promise<readonly AuditSeal[]> {
   const rows = await db.selectFrom("audit_seals").selectAll().orderBy("until_at").execute();
+  return rows.map(toSeal);
+}
+
+/** The seals of these moments, as far as there are any. */
+export async function listSealsOf(db: Reader, untils: readonly Date[]): Promise<readonly AuditSeal[]> {
+  const rows = await db
+    .selectFrom("audit_seals")
+    .selectAll()
+    .where("until_at", "=", sql<Date>`any(${untils}::timestamptz[])`)
+    .orderBy("until_at")
+    .execute();
   return rows.map(toSeal);
 }
 
@@ -33,6 +63,9 @@ type SealRow = {
   readonly line_count: bigint;
   readonly transfers_sha256: string;
   readonly lines_sha256: string;
+  readonly next_fact_link: bigint;
+  readonly facts_sha256: string;
+  readonly next_audit_event_id: bigint;
 };
 
 function toSeal(row: SealRow): AuditSeal {
@@ -44,6 +77,9 @@ function toSeal(row: SealRow): AuditSeal {
     lineCount: row.line_count,
     transfersSha256: row.transfers_sha256,
     linesSha256: row.lines_sha256,
+    nextFactLink: row.next_fact_link,
+    factsSha256: row.facts_sha256,
+    nextEventId: row.next_audit_event_id,
   };
 }
 
@@ -51,15 +87,19 @@ function toSeal(row: SealRow): AuditSeal {
 export async function insertSeal(tx: Tx, seal: AuditSeal): Promise<boolean> {
   const result = await sql`
     insert into audit_seals (
-      until_at, next_transfer_id, next_line_id, transfer_count, line_count, transfers_sha256, lines_sha256, sealed_at
+      until_at, next_transfer_id, next_line_id, transfer_count, line_count, transfers_sha256, lines_sha256, sealed_at,
+      next_fact_link, facts_sha256, next_audit_event_id
     ) values (
       ${seal.untilAt}::timestamptz, ${seal.nextTransferId}::bigint, ${seal.nextLineId}::bigint,
       ${seal.transferCount}::bigint, ${seal.lineCount}::bigint, ${seal.transfersSha256}::text,
-      ${seal.linesSha256}::text, ${tx.now}::timestamptz
+      ${seal.linesSha256}::text, ${tx.now}::timestamptz,
+      ${seal.nextFactLink}::bigint, ${seal.factsSha256}::text, ${seal.nextEventId}::bigint
     )
     on conflict (until_at) do nothing
   `.execute(tx.db);
-  return result.numAffectedRows === 1n;
+  if (result.numAffectedRows !== 1n) return false;
+  tx.noteFact({ kind: "seal", subject: seal.untilAt.toISOString(), content: sealFact(seal) });
+  return true;
 }
 
 /** What sealed transfers made of each account. */

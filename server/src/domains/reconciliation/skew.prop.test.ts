@@ -8,6 +8,7 @@ import { assertLines } from "../../../../test/support/charges.ts";
 import { listedHost, prepay } from "../../../../test/support/contracts.ts";
 import type { FakeHost } from "../../../../test/support/fake-host.ts";
 import type { TestCaller } from "../../../../test/support/fixtures.ts";
+import { refreshOffersOf } from "../../../../test/support/refresh-offers.ts";
 import { askFor, changeBid, destroy, reboot, setState } from "../../../../test/support/rentals.ts";
 import type { Clock } from "../../base/clock.ts";
 import { withTransaction } from "../../db/transaction.ts";
@@ -195,6 +196,7 @@ test("whatever comes late, twice, out of order or not at all, an audit of everyt
            price_inet_down_nanos_per_gb = 3000000 where id = $1`,
         [host.machineId],
       );
+      await refreshOffersOf(world, [host.machineId]);
       const market: Market = { world, host, user: await world.caller({ dollars: 100_000 }), rented: [] };
       for (const one of steps) await act(market, one);
       // What ended a moment ago keeps what was set aside for it until it is settled, which is a second later.

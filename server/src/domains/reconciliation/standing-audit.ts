@@ -3,7 +3,7 @@ import { listHoldOwners, listStands, listUnscheduled } from "../instances/index.
 import { listAuditedCaps, listPendingHolds, startOf } from "../ledger/index.ts";
 import { listHeldDevices } from "../market/index.ts";
 import { spentWithin } from "../metering/index.ts";
-import { listUnscheduledVolumes } from "../volumes/index.ts";
+import { listUnscheduledVolumes, listVolumeHolds } from "../volumes/index.ts";
 import { reportOf } from "./contract-audit.ts";
 import { compare, type Tally } from "./difference.ts";
 import { mismatchedHolds, mismatchedLeases } from "./standing-rules.ts";
@@ -27,10 +27,20 @@ export async function auditLeases(db: Reader, tally: Tally): Promise<void> {
 /** Whose hold is whose. */
 export async function auditHolds(db: Reader, tally: Tally): Promise<void> {
   const holds = await listPendingHolds(db);
-  const mismatches = mismatchedHolds(holds, await listHoldOwners(db));
+  const pending = new Set(holds.map(({ id }) => id));
+  const ofVolumes = await listVolumeHolds(db);
+  const named = new Set(ofVolumes.map(({ holdId }) => holdId));
+  const mismatches = mismatchedHolds(
+    holds.filter(({ id }) => !named.has(id)),
+    await listHoldOwners(db),
+  );
   tally.examine("holds", holds.length);
   const differ = (subject: string, problem: string, stored: string, expected: string) =>
     tally.differ("holds", { subject, problem, stored, expected });
+  for (const { id, holdId } of ofVolumes) {
+    if (pending.has(holdId)) continue;
+    differ(`volume ${id}`, "it names a hold that is not pending", `hold ${holdId}`, "a pending hold");
+  }
   for (const { id } of mismatches.withoutInstance) {
     differ(`hold ${id}`, "no live instance names it", "pending", "closed");
   }

@@ -1,8 +1,9 @@
+import type { FactHead, FactLink } from "../../base/facts.ts";
 import { epochSeconds } from "../../base/clock.ts";
 import type { AuditAnswer } from "./audit-desk.ts";
 import type { CheckResult } from "./difference.ts";
 import type { LastRun, StoredFinding } from "./finding-store.ts";
-import type { AuditResponse, ReconciliationResponse } from "./schema.ts";
+import type { AuditFactsResponse, AuditResponse, ReconciliationResponse } from "./schema.ts";
 
 export function viewAudit(answer: AuditAnswer, isFull: boolean): AuditResponse {
   if (answer.kind === "running") {
@@ -35,6 +36,21 @@ function viewCheck({ name, title, examinedCount, differenceCount, differences }:
     examined_count: examinedCount,
     difference_count: differenceCount,
     differences: differences.map(({ subject, problem, stored, expected }) => ({ subject, problem, stored, expected })),
+  };
+}
+
+export function viewFacts(head: FactHead, links: readonly FactLink[], publicKey: string): AuditFactsResponse {
+  return {
+    success: true,
+    public_key: publicKey,
+    head: { number: Number(head.number), sha256: head.sha256 },
+    links: links.map(({ number, madeAt, texts, sha256, signature }) => ({
+      number: Number(number),
+      made_at: madeAt.toISOString(),
+      facts: [...texts],
+      sha256,
+      signature,
+    })),
   };
 }
 

@@ -5,6 +5,7 @@ import fc from "fast-check";
 import { testApp, type TestApp } from "../../../../test/support/app.ts";
 import type { FakeHost } from "../../../../test/support/fake-host.ts";
 import type { TestCaller } from "../../../../test/support/fixtures.ts";
+import { refreshOffersOf } from "../../../../test/support/refresh-offers.ts";
 import {
   aFleet,
   anAutoscaler,
@@ -307,7 +308,10 @@ test("whatever happens, there are never too many workers, none is stopped at wor
         }
         await play.end();
         await world.env.pool.query("update machines set price_device_nanos_per_hour = 300000000");
-        await world.env.pool.query("select pg_notify('market_changed', id::text) from machines");
+        await refreshOffersOf(
+          world,
+          hosts.map(({ machineId }) => machineId),
+        );
         await world.settled();
       },
     ),

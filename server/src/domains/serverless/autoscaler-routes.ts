@@ -86,7 +86,14 @@ function updateRoute(scope: HttpScope): void {
   scope.app.post(
     "/update_workers/",
     {
-      config: { access: { operation: "api.workergroup.update_workers", permission: "misc", isKeyInBody: true } },
+      config: {
+        access: {
+          operation: "api.workergroup.update_workers",
+          permission: "misc",
+          alsoNeeds: "instance_write",
+          isKeyInBody: true,
+        },
+      },
       schema: {
         tags: TAG,
         summary: "Update the workers of a group to its present recipe, or call that off",

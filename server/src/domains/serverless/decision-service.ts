@@ -1,13 +1,16 @@
 import { AppError } from "../../base/errors.ts";
 import type { InstanceId, WorkerGroupId } from "../../base/ids.ts";
+import type { Nanos } from "../../base/money.ts";
 import type { Tx } from "../../db/transaction.ts";
 import { listInstanceFacts, listSites } from "../instances/index.ts";
+import { allowedOffers, explainRegistries } from "./allowed-offers.ts";
 import type { Action, Decision, LoadSample, OfferView, Situation } from "./autoscaler/types.ts";
-import type { EndpointMemory } from "./endpoint-memory.ts";
+import type { EndpointMemory, GroupWish } from "./endpoint-memory.ts";
 import { findLastReason, recordEvents, type NewEndpointEvent } from "./event-store.ts";
 import { failWorker } from "./failure-service.ts";
 import { reviewFleet, type Hand, type Review, type ReviewRules } from "./fleet-review.ts";
 import { hire, type HirePorts, type Rent } from "./hire-service.ts";
+import { notePriceWaits, settleMaxima } from "./price-wait-service.ts";
 import type { Routers } from "./router/routers.ts";
 import { listSamples } from "./sample-store.ts";
 import { situationOf } from "./situation.ts";
@@ -15,6 +18,7 @@ import { claimEndpointGroup, deleteWorker, notifyEndpoints, type ClaimedGroup, t
 import { offerSearch, offerView, readWish, type FoundOffer, type WishPorts } from "./wish-service.ts";
 import { listWorkerGroups, setFailures, setUpdating } from "./worker-group-store.ts";
 import type { WorkerGroup } from "./worker-group.ts";
+import { withinMaximum } from "./worker-price.ts";
 import { phaseOf } from "./worker-standing.ts";
 import { listAvoided, listWorkers, setDecidedAt, updateWorker } from "./worker-store.ts";
 
@@ -69,8 +73,9 @@ export async function decideOnEndpoint(
   const endpoint = await claimEndpointGroup(tx, id);
   if (endpoint === "busy" || endpoint === "gone") return { kind: endpoint };
   const found = await takeStock(tx, endpoint, rules);
-  const { review, groups } = found;
-  await learn(tx, { endpoint, groups, hands: review.hands, memory }, ports);
+  const { review } = found;
+  await learn(tx, { endpoint, groups: found.groups, hands: review.hands, memory }, ports);
+  const groups = await settleMaxima(tx, { groups: found.groups, memory }, ports.search);
   const router = ports.routers.of(id);
   const avoided = await listAvoided(
     tx.db,
@@ -92,13 +97,14 @@ export async function decideOnEndpoint(
     spendingStop: memory.spendingStopAt(tx.now.getTime()),
     findOffers: () => (offers = findOffers(groups, { avoided, memory, nowMs: tx.now.getTime() }, ports)),
   });
-  const decision = ports.decide(situation);
+  const decision = explainRegistries(ports.decide(situation), groups, { memory, search: ports.search });
   const actions = decision.actions.filter(
     (action) => action.kind === "rent" || !memory.restingWorkers.has(action.workerId, tx.now.getTime()),
   );
   const isMoved = await changeDrains(tx, actions, review.hands);
   const rents = actions.filter((action): action is Rent => action.kind === "rent");
   const hires = await hire(tx, { endpoint, rents, offers, memory }, ports);
+  await notePriceWaits(tx, { endpoint, groups, offers, decision, memory });
   const sentence = `${decision.sentence}${shortfall(rents.length, hires.length)}`;
   await recordDecision(tx, { endpoint, decision: { ...decision, sentence }, actions, memory });
   if (isMoved || found.isChanged || hires.length > 0) await notifyEndpoints(tx, [id]);
@@ -233,18 +239,34 @@ function findOffers(
   const { avoided, memory, nowMs } = known;
   return groups.flatMap((group) => {
     const wish = memory.wishes.get(group.id);
-    if (wish === undefined || memory.restingGroups.has(group.id, nowMs)) return [];
+    const { maxNanosPerHour } = group;
+    const isAble = wish !== undefined && maxNanosPerHour !== undefined;
+    if (!isAble || memory.restingGroups.has(group.id, nowMs)) return [];
     const found = memory.found.get(group.id);
     const isFresh = found !== undefined && found.untilMs > nowMs;
     const offers = isFresh
       ? found.offers
-      : search(offerSearch(wish)).flatMap((offer) => offerView(group.id, wish, offer));
+      : allowedOffers(
+          searchWithin(search, wish, maxNanosPerHour).flatMap((offer) => offerView(group.id, wish, offer)),
+          wish.machinesFor,
+        );
     if (!isFresh) memory.found.set(group.id, { offers, untilMs: nowMs + FOUND_KEPT_MS });
     return offers.filter(({ machineId }) => {
       const isAvoided = avoided.get(group.id)?.has(machineId) ?? false;
       return !isAvoided && !memory.restingMachines.has(machineId, nowMs);
     });
   });
+}
+
+/** Offers within the maximum; when there is none, the cheapest above it, so that a decision can say what it costs. */
+function searchWithin(
+  search: DecisionPorts["search"],
+  wish: Pick<GroupWish, "query" | "wish">,
+  maxNanosPerHour: Nanos,
+): readonly FoundOffer[] {
+  const query = offerSearch(wish);
+  const found = search(withinMaximum(query, maxNanosPerHour));
+  return found.length > 0 ? found : search({ ...query, order: [["dph_total", "asc"]], limit: 1 });
 }
 
 /** Says who takes no more requests, and who does again. Returns whether there was any. */

@@ -1,5 +1,5 @@
 import type { InstanceId, MachineId, WorkerGroupId } from "../../base/ids.ts";
-import type { Wish } from "../instances/index.ts";
+import type { MachinesFor, Wish } from "../instances/index.ts";
 import type { LoadSample, OfferView, Situation } from "./autoscaler/types.ts";
 
 /** What a worker of a group is rented with. */
@@ -10,6 +10,8 @@ export type GroupWish = {
   readonly wish: Wish;
   /** The search for offers, as far as it follows from the recipe and its template. */
   readonly query: Readonly<Record<string, unknown>>;
+  /** The machines that allow the registry of its image; undefined for an image that every machine may pull. */
+  readonly machinesFor: MachinesFor | undefined;
   readonly readAtMs: number;
 };
 
@@ -25,6 +27,8 @@ export class EndpointMemory {
   readonly wishes = new Map<WorkerGroupId, GroupWish>();
   /** What the last search for each group came to. */
   readonly found = new Map<WorkerGroupId, { readonly offers: readonly OfferView[]; readonly untilMs: number }>();
+  /** Keys of notices about waits for a lower price that were told: they need no second look. */
+  readonly toldWaits = new Set<string>();
   readonly dlperf = new Map<InstanceId, number>();
   /** Rented on or refused us just now: left alone until what is offered now is known here. */
   readonly restingMachines = new Rests<MachineId>();

@@ -57,8 +57,8 @@ export async function hire(
     const { wish, generation } = known;
     const price = offer.priceNanosPerHour;
     // What is dearer by now than when it was chosen is chosen again, or not.
-    const terms = wish.bidNanosPerHour === undefined ? { totalMaxNanosPerHour: price } : {};
-    planned.push({ rent, generation, price, order: await desk.orderFor(wish, rent.offerId, terms) });
+    const order = await desk.orderFor(wish, rent.offerId, { totalMaxNanosPerHour: price });
+    planned.push({ rent, generation, price, order });
   }
   if (planned.length === 0) return [];
   const outcomes = await createInstances(
@@ -131,15 +131,16 @@ function refuse(
   memory: EndpointMemory,
 ): readonly NewEndpointEvent[] {
   const nowMs = tx.now.getTime();
-  const isUnpayable = error.kind === "insufficient_funds";
+  // No offer helps an account without credit, or with as many instances as one may have.
+  const isOfAccount = error.kind === "insufficient_funds" || error.code === "too_many";
   tx.afterCommit(() => {
     memory.found.delete(rent.groupId);
-    if (isUnpayable) memory.stopSpending(nowMs, error.publicMessage);
+    if (isOfAccount) memory.stopSpending(nowMs, error.publicMessage);
     else if (error.kind === "gone" || error.extra["ask_id"] === rent.offerId) {
       memory.restingMachines.add(rent.machineId, { nowMs, forMs: REST_MS });
     } else memory.restingGroups.add(rent.groupId, { nowMs, forMs: REST_MS });
   });
   const sentence = `No worker could be rented on machine ${rent.machineId}: ${error.publicMessage}`;
   const about = { endpointGroupId: endpoint.id, workerGroupId: rent.groupId, kind: "worker" as const };
-  return [{ ...about, level: isUnpayable ? 0 : 2, sentence, detail: { code: error.code } }];
+  return [{ ...about, level: isOfAccount ? 0 : 2, sentence, detail: { code: error.code } }];
 }

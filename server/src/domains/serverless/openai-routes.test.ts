@@ -76,8 +76,9 @@ test("a worker gets the request in the published form, without what is ignored, 
     messages: [{ role: "user", content: [{ type: "image_url", image_url: { url: "data:," } }] }],
   });
   assert.deepEqual([sent.path, sent.sessionId], ["/v1/chat/completions", null]);
-  const { signature, request_idx: idx, reqnum, __request_id: requestId, ...rest } = sent.authData;
+  const { signature, request_idx: idx, reqnum, __request_id: requestId, expires_at, ticket, ...rest } = sent.authData;
   assert.deepEqual(rest, { endpoint: NAME, url, cost: 14 });
+  assert.ok(Number(expires_at) > 0 && String(ticket).length === 43);
   assert.ok(Number(idx) > 0 && Number.isInteger(reqnum) && requestId !== "");
   const pem = await app.call({ url: "/pubkey/" });
   const signed = createVerify("RSA-SHA256").update(`{\n    "url": "${url}"\n}`);

@@ -2,6 +2,8 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import { Type } from "typebox";
 import { asParameters, refuseOperation, refuseParameters, type RouteAccess } from "../../base/access.ts";
 import { AppError, unauthenticated } from "../../base/errors.ts";
+import { networkOf } from "../../base/public-address.ts";
+import { refuseFrozen } from "../../base/freeze.ts";
 import type { Identity } from "../../base/identity.ts";
 import type { Sealer } from "../../base/seal.ts";
 import { rateLimited } from "../../http/error-response.ts";
@@ -14,12 +16,14 @@ import { hangUpOf } from "./route-routes.ts";
 import type { RoutedGroup } from "./router/routed-group.ts";
 import type { Routers } from "./router/routers.ts";
 import { signerLoader } from "./router/signing-service.ts";
+import type { Tickets } from "./router/tickets.ts";
 import { findEndpointIdByName } from "./store.ts";
 import { WorkerClient, type WorkerAnswer } from "./worker-client.ts";
 
 export type OpenAiPorts = {
   readonly routers: Routers;
   readonly sealer: Sealer;
+  readonly tickets: Tickets;
   /** Whose account key this is; undefined when it is none. */
   readonly authenticate: (secret: string, ipAddress: string) => Promise<Identity | undefined>;
   /** Of the authority that signs the certificates of workers. */
@@ -42,8 +46,8 @@ export function openAiRoutes(scope: HttpScope, ports: OpenAiPorts): void {
   const workers = new WorkerClient(ports.rootCertificate);
   app.addHook("onClose", async () => workers.close());
   app.addHook("preSerialization", explainAbsent);
-  const { routers } = ports;
-  const completing = { routers, clock, workers, loadSigner: signerLoader({ ...scope, sealer: ports.sealer }) };
+  const { routers, tickets } = ports;
+  const completing = { routers, tickets, clock, workers, loadSigner: signerLoader({ ...scope, sealer: ports.sealer }) };
   const admit = admission(scope, ports);
   const admitted = new WeakMap<FastifyRequest, Admitted>();
 
@@ -83,13 +87,13 @@ function admission({ database, clock }: HttpScope, { routers, authenticate }: Op
       if (known !== undefined) return { group: known, identity };
       // Before the database is asked: guessing is slow, and costs little.
       const isGuess = secret === undefined || !routers.isLookedUp(secret);
-      const decision = isGuess ? wrongKeys.take(request.ip, WRONG_KEY_LIMIT, clock.monotonicMs()) : ALLOWED;
+      const decision = isGuess ? wrongKeys.take(networkOf(request.ip), WRONG_KEY_LIMIT, clock.monotonicMs()) : ALLOWED;
       if (!decision.allowed) throw rateLimited(1 / WRONG_KEY_LIMIT.perSecond, decision.retryAfterMs);
       const group = secret === undefined ? undefined : await routers.findByKey(name, secret);
       if (group !== undefined) return { group, identity };
       throw unauthenticated("The bearer key is not that of an account, nor of this endpoint.");
     }
-    const refused = refuseOperation(identity, ACCESS);
+    const refused = refuseOperation(identity, ACCESS) ?? refuseFrozen(identity, request.method, ACCESS);
     if (refused) throw refused;
     const id = await findEndpointIdByName(database.kysely, identity.userId, name);
     const group = id && (await routers.open(id));

@@ -5,12 +5,14 @@ import type { Assignment } from "./router/endpoint-router.ts";
 import type { RoutedGroup } from "./router/routed-group.ts";
 import type { Routers } from "./router/routers.ts";
 import type { UrlSigner } from "./router/signed-url.ts";
+import type { Tickets } from "./router/tickets.ts";
 import type { WorkerAnswer, WorkerClient } from "./worker-client.ts";
 
 export type CompletionPorts = {
   readonly routers: Pick<Routers, "route" | "finish">;
   readonly clock: Clock;
   readonly loadSigner: () => Promise<Pick<UrlSigner, "sign">>;
+  readonly tickets: Pick<Tickets, "issue">;
   readonly workers: Pick<WorkerClient, "send">;
 };
 
@@ -50,8 +52,12 @@ export async function complete(asked: AskedCompletion, ports: CompletionPorts): 
     requestIdx = assignment.requestIdx;
     const answer = await ports.workers.send({
       url: assignment.url,
+      workerId: assignment.workerId,
       path: `/v1/${asked.kind}`,
-      body: workerBody(asked, assignment, signer.sign(assignment.url)),
+      body: workerBody(asked, assignment, {
+        signature: signer.sign(assignment.url),
+        ...ports.tickets.issue({ endpoint: asked.group.endpoint.name, cost: assignment.cost }, assignment),
+      }),
       gone: asked.gone,
     });
     if (answer.kind === "answer" || !isRepeatable(answer)) return answer;
@@ -97,7 +103,7 @@ async function findWorker(
 }
 
 /** The published form of a request to a worker (semantics.md §12.5). */
-function workerBody({ group, completion, requestId }: AskedCompletion, assignment: Assignment, signature: string) {
+function workerBody({ group, completion, requestId }: AskedCompletion, assignment: Assignment, proofs: object) {
   const { url, cost, reqnum, requestIdx } = assignment;
   return {
     auth_data: {
@@ -106,7 +112,7 @@ function workerBody({ group, completion, requestId }: AskedCompletion, assignmen
       cost,
       reqnum,
       request_idx: requestIdx,
-      signature,
+      ...proofs,
       __request_id: requestId,
     },
     session_id: null,

@@ -1,3 +1,4 @@
+import type { InstanceId } from "../../base/ids.ts";
 import { AppError } from "../../base/errors.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Sealer } from "../../base/seal.ts";
@@ -28,7 +29,11 @@ export type OrderPorts = {
   readonly destroyInstance: DestroyInstance;
   readonly routers: Pick<Routers, "of">;
   /** Tells a worker that it is about to be made anew; whether it heard is no matter. */
-  readonly tellUpdate: (worker: { readonly url: string; readonly token: string }) => Promise<void>;
+  readonly tellUpdate: (worker: {
+    readonly url: string;
+    readonly token: string;
+    readonly workerId: InstanceId;
+  }) => Promise<void>;
   readonly tokenOf: (instanceId: Worker["instanceId"]) => string;
 };
 
@@ -180,5 +185,6 @@ async function announceUpdate(given: Given, ports: OrderPorts): Promise<void> {
       subject !== undefined && isStillRight(tx, subject, ports) && isServing(subject.worker, subject.instance);
     return isUp ? subject.worker : undefined;
   });
-  if (worker !== undefined) await tellUpdate({ url: worker.url, token: tokenOf(worker.instanceId) });
+  if (worker === undefined) return;
+  await tellUpdate({ url: worker.url, token: tokenOf(worker.instanceId), workerId: worker.instanceId });
 }

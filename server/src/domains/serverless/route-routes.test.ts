@@ -63,9 +63,11 @@ test("a request gets a signed address at once, and a number that it keeps", asyn
   const worker = await aReadyWorker(app, owner, endpoint);
   const { status, body } = await ask({ request_idx: 0, replay_timeout: 60 });
   assert.equal(status, 200);
-  const { url, signature, request_idx: idx, __request_id: requestId, ...rest } = body;
+  const { url, signature, request_idx: idx, __request_id: requestId, expires_at: expiresAt, ticket, ...rest } = body;
   assert.deepEqual([url, idx > 0, typeof requestId], [`http://192.0.2.7:${30_000 + worker}`, true, "string"]);
   assert.deepEqual(rest, { endpoint: endpoint.name, cost: 100, reqnum: rest.reqnum });
+  assert.equal(expiresAt, app.clock.now().getTime() / 1000 + 300);
+  assert.match(ticket, /^[\w-]{43}$/);
   const pem = await app.call({ url: "/pubkey/" });
   assert.equal(pem.status, 200);
   assert.match(pem.text, /^-----BEGIN PUBLIC KEY-----/);

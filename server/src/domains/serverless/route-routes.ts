@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { AppError, invalid } from "../../base/errors.ts";
+import { networkOf } from "../../base/public-address.ts";
 import type { Sealer } from "../../base/seal.ts";
 import { rateLimited } from "../../http/error-response.ts";
 import { RateLimiter, WRONG_KEY_LIMIT } from "../../http/rate-limit.ts";
@@ -8,6 +9,7 @@ import { REPLAY_TIMEOUT_S, RouteBody, RouteQuery, RouteResponse } from "./route-
 import type { RoutedGroup, RouteOutcome } from "./router/routed-group.ts";
 import { HOLD_MS, type Routers } from "./router/routers.ts";
 import { signerLoader } from "./router/signing-service.ts";
+import type { Tickets } from "./router/tickets.ts";
 
 const ALLOWED = { allowed: true } as const;
 
@@ -20,7 +22,7 @@ export async function addErrorMessage(_request: FastifyRequest, _reply: FastifyR
 /** Where clients ask for a worker, and where workers read how that is signed (operations.md §14.4). */
 export function routeRoutes(
   { app, database, clock }: HttpScope,
-  { routers, sealer }: { readonly routers: Routers; readonly sealer: Sealer },
+  { routers, sealer, tickets }: { readonly routers: Routers; readonly sealer: Sealer; readonly tickets: Tickets },
 ): void {
   const loadSigner = signerLoader({ database, clock, sealer });
   const wrongKeys = new RateLimiter();
@@ -53,7 +55,9 @@ export function routeRoutes(
       if (group === undefined) {
         // Before the database is asked: guessing is slow, and costs little.
         const isGuess = !keys.some((key) => routers.isLookedUp(key));
-        const decision = isGuess ? wrongKeys.take(request.ip, WRONG_KEY_LIMIT, clock.monotonicMs()) : ALLOWED;
+        const decision = isGuess
+          ? wrongKeys.take(networkOf(request.ip), WRONG_KEY_LIMIT, clock.monotonicMs())
+          : ALLOWED;
         if (!decision.allowed) throw rateLimited(1 / WRONG_KEY_LIMIT.perSecond, decision.retryAfterMs);
         group = await findGroup(routers, body.endpoint, keys);
       }
@@ -70,7 +74,8 @@ export function routeRoutes(
       if (outcome.kind === "held") return { ...said, request_idx: outcome.requestIdx, status: outcome.status };
       if (outcome.kind !== "given") throw refusalOf(outcome.kind, body.endpoint);
       const { url, reqnum, requestIdx } = outcome.assignment;
-      return { ...said, url, reqnum, request_idx: requestIdx, signature: signer.sign(url) };
+      const ticket = tickets.issue(said, outcome.assignment);
+      return { ...said, url, reqnum, request_idx: requestIdx, signature: signer.sign(url), ...ticket };
     },
   );
 }

@@ -37,6 +37,8 @@ export const RouteResponse = Type.Object({
   ),
   request_idx: Type.Integer({ description: "The number of the request, to be sent when it is routed again." }),
   signature: Type.Optional(Type.String({ description: "Of the URL, by the key of /pubkey/." })),
+  expires_at: Type.Optional(Type.Integer({ description: "Seconds since 1970, until when the worker takes it." })),
+  ticket: Type.Optional(Type.String({ description: "Vouches for all of this to the worker, and to nobody else." })),
   status: Type.Optional(Type.String({ description: "What the request waits for." })),
   __request_id: Type.String(),
 });

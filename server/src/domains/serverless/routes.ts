@@ -19,6 +19,16 @@ import { endpointRecord } from "./views.ts";
 
 const TAG = ["Serverless"];
 
+/** An endpoint rents machines, and ends what it rented: that takes what it takes to rent. */
+const changing = (operation: "create" | "update" | "delete") => ({
+  access: {
+    operation: `api.endpoint.${operation}`,
+    permission: "misc" as const,
+    alsoNeeds: "instance_write" as const,
+    isKeyInBody: true as const,
+  },
+});
+
 export type EndpointPorts = { readonly destroyInstance: DestroyInstance; readonly random: RandomBytes };
 
 /** Endpoint groups (operations.md §14.1). */
@@ -63,7 +73,7 @@ function writeRoutes(scope: HttpScope, { destroyInstance, random }: EndpointPort
   app.post(
     "/api/v0/endptjobs/",
     {
-      config: { access: { operation: "api.endpoint.create", permission: "misc", isKeyInBody: true } },
+      config: changing("create"),
       schema: {
         tags: TAG,
         summary: "Create an endpoint group",
@@ -82,7 +92,7 @@ function writeRoutes(scope: HttpScope, { destroyInstance, random }: EndpointPort
   app.put(
     "/api/v0/endptjobs/:id/",
     {
-      config: { access: { operation: "api.endpoint.update", permission: "misc", isKeyInBody: true } },
+      config: changing("update"),
       schema: {
         tags: TAG,
         summary: "Change an endpoint group",
@@ -102,7 +112,7 @@ function writeRoutes(scope: HttpScope, { destroyInstance, random }: EndpointPort
   app.delete(
     "/api/v0/endptjobs/:id/",
     {
-      config: { access: { operation: "api.endpoint.delete", permission: "misc", isKeyInBody: true } },
+      config: changing("delete"),
       schema: {
         tags: TAG,
         summary: "Delete an endpoint group with its workers",

@@ -51,6 +51,7 @@ function groupViews(groups: readonly WorkerGroup[], hands: readonly Hand[]): rea
     coldWorkers: group.coldWorkers,
     maxWorkers: group.maxWorkers,
     testWorkers: group.testWorkers,
+    maxNanosPerHour: group.maxNanosPerHour,
     isUpdating: group.isUpdating,
     failureCount: group.failureCount,
     resumesAtMs: group.resumesAt?.getTime(),

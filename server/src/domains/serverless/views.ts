@@ -1,4 +1,5 @@
 import { epochSeconds } from "../../base/clock.ts";
+import { toDollars } from "../../base/money.ts";
 import type { EndpointRecord } from "./schema.ts";
 import type { EndpointGroup } from "./store.ts";
 import type { WorkerGroup } from "./worker-group.ts";
@@ -28,7 +29,7 @@ export function endpointRecord(group: EndpointGroup): EndpointRecord {
 }
 
 /** The contract's record of a worker group (offer-fields.md §6.2). What is not set is left out: null breaks clients. */
-export function workerGroupRecord(group: WorkerGroup): WorkerGroupRecord {
+export function workerGroupRecord(group: WorkerGroup, launchArgs: string): WorkerGroupRecord {
   return {
     id: group.id,
     endpoint_id: group.endpointGroupId,
@@ -38,11 +39,16 @@ export function workerGroupRecord(group: WorkerGroup): WorkerGroupRecord {
     template_hash: group.templateHash,
     search_params: group.searchParams,
     search_query: group.searchQuery,
-    launch_args: group.launchArgs,
+    launch_args: launchArgs,
     gpu_ram: group.gpuRamGb,
     test_workers: group.testWorkers,
     cold_workers: group.coldWorkers,
     max_workers: group.maxWorkers,
+    ...(group.maxNanosPerHour === undefined ? {} : { max_dph: toDollars(group.maxNanosPerHour) }),
+    is_max_dph_by_owner: group.isMaxByOwner,
+    ...(group.waitsForPriceSince === undefined
+      ? {}
+      : { waits_for_price_since: epochSeconds(group.waitsForPriceSince) }),
     min_load: group.minLoad,
     min_cold_load: group.minColdLoad,
     target_util: group.targetUtil,

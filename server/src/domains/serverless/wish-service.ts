@@ -4,22 +4,20 @@ import { asId, type MachineId, type OfferId, type WorkerGroupId } from "../../ba
 import { nanos } from "../../base/money.ts";
 import type { Sealer } from "../../base/seal.ts";
 import type { Reader } from "../../db/transaction.ts";
-import type { OrderDesk, Wish } from "../instances/index.ts";
+import { findMachinesFor, type OrderDesk, type Wish } from "../instances/index.ts";
+import type { PricedOffer } from "../market/index.ts";
 import type { OfferView } from "./autoscaler/types.ts";
 import { findDeploymentOfGroup } from "./deployments/deployment-store.ts";
 import type { GroupWish } from "./endpoint-memory.ts";
 import { launchBodyOf, searchQueryOf, type SearchQuery, type WorkerGroup } from "./worker-group.ts";
-import { openLogin } from "./worker-group-service.ts";
+import { openRecipe } from "./sealed-recipe.ts";
 import { workerLaunch } from "./worker-launch.ts";
 
 /** What a search says of an offer, as far as it decides here. Dollars, GB. */
-export type FoundOffer = {
+export type FoundOffer = PricedOffer & {
   readonly id: number;
   readonly machine_id: number;
-  readonly dlperf: number;
   readonly reliability: number;
-  readonly dph_base: number;
-  readonly storage_cost: number;
 };
 
 export type WishPorts = {
@@ -37,8 +35,8 @@ export async function readWish(
   nowMs: number,
 ): Promise<GroupWish | AppError> {
   try {
-    const body = launchBodyOf(group, openLogin(group, sealer));
-    const made = await desk.wishOf(db, group, body);
+    const opened = openRecipe(group, sealer);
+    const made = await desk.wishOf(db, group, launchBodyOf(group, opened));
     const { id: groupId, endpointGroupId: endpointId } = group;
     const deploymentId = await findDeploymentOfGroup(db, groupId);
     const wish: Wish = {
@@ -49,8 +47,17 @@ export async function readWish(
       // One that would wait serves nobody.
       isRefusedUnlessRunning: true,
     };
-    const query = searchQueryOf(group, made.launch.extra_filters);
-    return { generation: group.generation, searchParams: group.searchParams, wish, query, readAtMs: nowMs };
+    const query = searchQueryOf({ group, launchArgs: opened.launchArgs }, made.launch.extra_filters);
+    const machinesFor = await findMachinesFor(db, wish.launch.image);
+    return {
+      generation: group.generation,
+      searchParams: group.searchParams,
+      wish,
+      // Of the many that match few may allow any: without this the best hundred could all be refused.
+      query: machinesFor === undefined ? query : { private_registries: { eq: true }, ...query },
+      machinesFor,
+      readAtMs: nowMs,
+    };
   } catch (error) {
     if (error instanceof AppError) return error;
     throw error;

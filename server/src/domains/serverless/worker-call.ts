@@ -2,10 +2,12 @@ import { once } from "node:events";
 import http, { type IncomingMessage } from "node:http";
 import https from "node:https";
 import type { Clock } from "../../base/clock.ts";
+import type { InstanceId } from "../../base/ids.ts";
+import { identityOf } from "./worker-client.ts";
 
 const TIMEOUT_MS = 5_000;
 
-type Told = { readonly url: string; readonly token: string };
+type Told = { readonly url: string; readonly token: string; readonly workerId: InstanceId };
 type Means = {
   readonly clock: Clock;
   /** Of the authority that signs the certificates of workers. */
@@ -26,7 +28,7 @@ export function updateTeller({ clock, rootCertificate }: Means): (worker: Told) 
 }
 
 async function tell(
-  { url, token }: Told,
+  { url, token, workerId }: Told,
   { rootCertificate, signal }: Pick<Means, "rootCertificate"> & { readonly signal: AbortSignal },
 ): Promise<void> {
   const isSecure = url.startsWith("https:");
@@ -35,7 +37,7 @@ async function tell(
     agent: false,
     headers: { authorization: `Bearer ${token}`, "content-length": 0 },
     signal,
-    ...(isSecure ? { ca: await rootCertificate() } : {}),
+    ...(isSecure ? { ca: await rootCertificate(), checkServerIdentity: identityOf(workerId) } : {}),
   });
   asked.end();
   const [answer]: IncomingMessage[] = await once(asked, "response");

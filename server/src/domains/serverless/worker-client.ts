@@ -1,6 +1,9 @@
-import http, { type IncomingMessage, type RequestOptions } from "node:http";
+import http, { type IncomingMessage } from "node:http";
 import https from "node:https";
 import { Readable } from "node:stream";
+import { checkServerIdentity, type PeerCertificate } from "node:tls";
+import type { InstanceId } from "../../base/ids.ts";
+import { subjectOf } from "../instances/index.ts";
 import type { Assignment } from "./router/endpoint-router.ts";
 
 /** Published timeout of a request to a worker. */
@@ -9,6 +12,7 @@ const REFUSAL_BYTES_MAX = 65_536;
 
 export type WorkerRequest = {
   readonly url: Assignment["url"];
+  readonly workerId: Assignment["workerId"];
   /** Such as `/v1/completions`. */
   readonly path: string;
   readonly body: unknown;
@@ -56,11 +60,12 @@ export class WorkerClient {
     void this.secureAgent?.then((agent) => agent.destroy());
   }
 
-  private async open({ url, path, body, gone }: WorkerRequest): Promise<IncomingMessage> {
+  private async open({ url, workerId, path, body, gone }: WorkerRequest): Promise<IncomingMessage> {
     const text = Buffer.from(JSON.stringify(body));
     const isSecure = url.startsWith("https:");
-    const options: RequestOptions = {
+    const options: https.RequestOptions = {
       method: "POST",
+      ...(isSecure ? { checkServerIdentity: identityOf(workerId) } : {}),
       agent: isSecure ? await this.trustingAgent() : this.plainAgent,
       headers: { "content-type": "application/json", "content-length": text.length },
       signal: gone,
@@ -84,6 +89,17 @@ export class WorkerClient {
     );
     return this.secureAgent;
   }
+}
+
+/**
+ * Besides the address, the certificate has to name the worker's own instance: what was signed for an instance that was at
+ * this address before is not believed, although it has not expired.
+ */
+export function identityOf(workerId: InstanceId): (host: string, certificate: PeerCertificate) => Error | undefined {
+  return (host, certificate) => {
+    const isOwn = certificate.subject.CN === subjectOf(workerId);
+    return checkServerIdentity(host, certificate) ?? (isOwn ? undefined : new Error("its certificate is another's"));
+  };
 }
 
 /** Waits for the first bytes: until then another worker can be asked without anybody noticing. */

@@ -67,6 +67,7 @@ test("what the published clients send is understood, stored, and shown by both p
     test_workers: 1,
     cold_workers: 0,
     max_workers: 20,
+    is_max_dph_by_owner: false,
     min_load: 1,
     min_cold_load: 0,
     target_util: 0.9,

@@ -1,7 +1,9 @@
+import type { Sealer } from "../../base/seal.ts";
 import { identityOf, type HttpScope } from "../../http/server.ts";
 import type { DestroyInstance } from "./removal-service.ts";
 import { describeRemoval } from "./removal.ts";
 import { DeleteEndpointResponse } from "./schema.ts";
+import { openArgs } from "./sealed-recipe.ts";
 import { workerGroupRecord } from "./views.ts";
 import {
   CreateWorkerGroupResponse,
@@ -28,7 +30,7 @@ export function workerGroupRoutes(
   ports: WorkerGroupPorts & { readonly destroyInstance: DestroyInstance },
 ): void {
   for (const path of PATHS) {
-    readRoute(scope, path);
+    readRoute(scope, path, ports.sealer);
     writeRoutes(scope, path, ports);
     deleteRoute(scope, path, ports.destroyInstance);
   }
@@ -38,12 +40,15 @@ const access = (operation: string, path: string) => ({
   access: { operation: `api.workergroup.${operation}`, permission: "misc" as const, isAlias: path !== PATHS[0] },
 });
 
-/** What has a body may have the key in it, as published examples do. */
+/**
+ * A worker group rents machines, runs any image on them and hands it the account's variables: whoever changes one needs
+ * what it takes to rent. What has a body may have the key in it, as published examples do.
+ */
 const writeAccess = (operation: string, path: string) => ({
-  access: { ...access(operation, path).access, isKeyInBody: true as const },
+  access: { ...access(operation, path).access, alsoNeeds: "instance_write" as const, isKeyInBody: true as const },
 });
 
-function readRoute({ app, database }: HttpScope, path: string): void {
+function readRoute({ app, database }: HttpScope, path: string, sealer: Sealer): void {
   app.get(
     path,
     {
@@ -52,7 +57,10 @@ function readRoute({ app, database }: HttpScope, path: string): void {
     },
     async (request) => {
       const groups = await listWorkerGroupsOf(database.kysely, identityOf(request).userId);
-      return { success: true as const, results: groups.map(workerGroupRecord) };
+      return {
+        success: true as const,
+        results: groups.map((group) => workerGroupRecord(group, openArgs(group, sealer) ?? "")),
+      };
     },
   );
 }

@@ -32,6 +32,12 @@ export const WorkerGroupBody = Type.Object({
     }),
   ),
   max_workers: Type.Optional(Type.Integer({ default: DEFAULT_WORKER_GROUP.maxWorkers })),
+  max_dph: Type.Optional(
+    Type.Number({
+      description:
+        "Dollars an hour that a worker may cost at most, its disk included. By default, and with 0, three times the market's usual price for what the group asks.",
+    }),
+  ),
   min_load: Type.Optional(Type.Number({ default: DEFAULT_WORKER_GROUP.minLoad })),
   min_cold_load: Type.Optional(Type.Number({ default: DEFAULT_WORKER_GROUP.minColdLoad })),
   target_util: Type.Optional(Type.Number({ default: DEFAULT_WORKER_GROUP.targetUtil })),
@@ -63,6 +69,13 @@ export const WorkerGroupRecord = Type.Object({
   test_workers: Type.Integer(),
   cold_workers: Type.Integer(),
   max_workers: Type.Integer(),
+  max_dph: Type.Optional(
+    Type.Number({ description: "Absent while the market has no price for what the group asks: nothing is rented." }),
+  ),
+  is_max_dph_by_owner: Type.Boolean({ description: "False: it follows from the market's usual price." }),
+  waits_for_price_since: Type.Optional(
+    Type.Number({ description: "Unix time since which every matching offer costs more than max_dph." }),
+  ),
   min_load: Type.Number(),
   min_cold_load: Type.Number(),
   target_util: Type.Number(),

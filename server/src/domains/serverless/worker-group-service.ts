@@ -8,11 +8,13 @@ import {
   type WorkerGroupId,
 } from "../../base/ids.ts";
 import type { Identity } from "../../base/identity.ts";
+import type { Nanos } from "../../base/money.ts";
 import type { Sealer } from "../../base/seal.ts";
 import type { Tx } from "../../db/transaction.ts";
 import { lockMachinesOf, type OrderDesk } from "../instances/index.ts";
-import { refuseUnknownFields } from "../market/index.ts";
+import { refuseUnknownFields, type PricedOffer } from "../market/index.ts";
 import { resolveNamedTemplate, resolveTemplateById } from "../templates/index.ts";
+import { openRecipe, resealRecipe, type Present } from "./sealed-recipe.ts";
 import { removeWorker, type DestroyInstance } from "./removal-service.ts";
 import {
   countOutdatedWorkers,
@@ -41,12 +43,13 @@ import {
   setUpdating,
   updateWorkerGroup,
 } from "./worker-group-store.ts";
+import { maximumByMarket, planWorkerPrice } from "./worker-price.ts";
 
 export type WorkerGroupPorts = {
   readonly desk: Pick<OrderDesk, "wishOf">;
   readonly sealer: Sealer;
   /** Searches offers as `POST /api/v0/bundles/` does; mistakes in the query are `invalid`. */
-  readonly search: (query: SearchQuery) => readonly unknown[];
+  readonly search: (query: SearchQuery) => readonly PricedOffer[];
 };
 
 /** A request as it was sent (operations.md §14.2). */
@@ -55,6 +58,7 @@ export type WorkerGroupBody = WorkerGroupRequest & {
   readonly endpoint_name?: string;
   readonly template_id?: number;
   readonly template_hash?: string;
+  readonly max_dph?: number;
   readonly docker_login_user?: string;
   readonly docker_login_pass?: string;
   readonly docker_login_repo?: string;
@@ -65,12 +69,15 @@ type Asked = { readonly identity: Pick<Identity, "userId" | "apiKeyId">; readonl
 /** Each of them is a search of the market whenever something is decided. */
 const GROUPS_MAX = 20;
 
+/** Of a rehearsal, whose recipe is stored nowhere. */
+const NO_ENDPOINT = asId<EndpointGroupId>(0);
+
 const NO_RECIPE: Recipe = {
   templateId: undefined,
   templateHash: "",
   searchParams: "",
   searchQuery: {},
-  launchArgs: "",
+  sealedArgs: "",
   sealedLogin: "",
 };
 
@@ -82,8 +89,13 @@ export async function createWorkerGroup(tx: Tx, { identity, body }: Asked, ports
   if ((await listWorkerGroups(tx.db, endpoint.id)).length >= GROUPS_MAX) {
     throw invalid("endpoint_id", `endpoint_id: an endpoint has at most ${GROUPS_MAX} worker groups`);
   }
-  const recipe = await readRecipe(tx, { identity, body }, { current: NO_RECIPE, ports });
-  const group = { ...parameters, ...recipe, endpointGroupId: endpoint.id, userId, apiKeyId };
+  const { recipe, byMarket } = await readRecipe(
+    tx,
+    { identity, body },
+    { current: NO_RECIPE, endpointId: endpoint.id, ports },
+  );
+  const price = planWorkerPrice(body.max_dph, { current: undefined, isOtherSearch: true, byMarket });
+  const group = { ...parameters, ...recipe, ...price, endpointGroupId: endpoint.id, userId, apiKeyId };
   const id = await insertWorkerGroup(tx, group);
   await notifyEndpoints(tx, [endpoint.id]);
   return id;
@@ -92,7 +104,7 @@ export async function createWorkerGroup(tx: Tx, { identity, body }: Asked, ports
 /** Checks what `createWorkerGroup` would check of the same body, except for the endpoint, and makes nothing. */
 export async function rehearseWorkerGroup(tx: Tx, asked: Asked, ports: WorkerGroupPorts): Promise<void> {
   changeWorkerGroup(DEFAULT_WORKER_GROUP, asked.body);
-  await readRecipe(tx, asked, { current: NO_RECIPE, ports });
+  await readRecipe(tx, asked, { current: NO_RECIPE, endpointId: NO_ENDPOINT, ports });
 }
 
 /**
@@ -115,9 +127,15 @@ export async function updateOwnWorkerGroup(
     throw invalid(field, `${field}: a worker group stays with its endpoint; make another one there`);
   }
   const parameters = changeWorkerGroup(group, body);
-  const recipe = await readRecipe(tx, { identity, body }, { current: group, ports });
+  const { recipe, byMarket } = await readRecipe(
+    tx,
+    { identity, body },
+    { current: group, endpointId: group.endpointGroupId, ports },
+  );
   const isOther = isOtherRecipe(group, recipe);
-  await updateWorkerGroup(tx, group.id, { group: { ...parameters, ...recipe }, isOther });
+  const isOtherSearch = recipe.searchParams !== group.searchParams || isOther;
+  const price = planWorkerPrice(body.max_dph, { current: group, isOtherSearch, byMarket });
+  await updateWorkerGroup(tx, group.id, { group: { ...parameters, ...recipe, ...price }, isOther });
   await notifyEndpoints(tx, [group.endpointGroupId]);
 }
 
@@ -186,12 +204,15 @@ async function findByName(tx: Tx, userId: UserId, name: string | undefined): Pro
   return named[0]?.id;
 }
 
-/** The recipe with what the request changes, after a rehearsal of what renting a worker will do with it. */
+/**
+ * The recipe with what the request changes, after a rehearsal of what renting a worker will do with it; `byMarket` looks up
+ * the maximum price that follows from the market for it.
+ */
 async function readRecipe(
   tx: Tx,
   { identity, body }: Asked,
-  { current, ports }: { readonly current: Recipe; readonly ports: WorkerGroupPorts },
-): Promise<Recipe> {
+  { current, endpointId, ports }: Present<Recipe> & { readonly ports: WorkerGroupPorts },
+): Promise<{ readonly recipe: Recipe; readonly byMarket: () => Nanos | undefined }> {
   const template = await readTemplate(tx, { identity, body }, { current, sealer: ports.sealer });
   const login = readLogin(body);
   const recipe = {
@@ -201,15 +222,14 @@ async function readRecipe(
       searchParams: current.searchParams,
       searchQuery: current.searchQuery,
     }),
-    launchArgs: body.launch_args ?? current.launchArgs,
-    sealedLogin: login === undefined ? current.sealedLogin : reseal(login, current, ports.sealer),
+    ...resealRecipe({ launchArgs: body.launch_args, login }, { current, endpointId }, ports.sealer),
   };
-  const members = launchBodyOf(recipe, openLogin(recipe, ports.sealer));
-  const wish = await ports.desk.wishOf(tx.db, identity, members);
-  const query = searchQueryOf(recipe, wish.launch.extra_filters);
+  const opened = openRecipe({ ...recipe, endpointGroupId: endpointId }, ports.sealer);
+  const wish = await ports.desk.wishOf(tx.db, identity, launchBodyOf(recipe, opened));
+  const query = searchQueryOf({ group: recipe, launchArgs: opened.launchArgs }, wish.launch.extra_filters);
   refuseUnknownFields(recipe.searchQuery);
   ports.search({ ...query, limit: 1 });
-  return recipe;
+  return { recipe, byMarket: () => maximumByMarket({ query, wish }, ports.search) };
 }
 
 async function readTemplate(
@@ -238,17 +258,4 @@ function readLogin(body: WorkerGroupBody): string | undefined {
 
 function quote(word: string): string {
   return `'${word.replaceAll("'", `'\\''`)}'`;
-}
-
-const LOGIN_CONTEXT = "worker group login";
-
-/** The same login keeps its seal: it makes no other recipe. */
-function reseal(login: string, current: Recipe, sealer: Sealer): string {
-  if (login === openLogin(current, sealer)) return current.sealedLogin;
-  return login === "" ? "" : sealer.seal(login, LOGIN_CONTEXT);
-}
-
-/** The login of a recipe in clear; empty when there is none, or it was sealed under another secret. */
-export function openLogin({ sealedLogin }: Pick<Recipe, "sealedLogin">, sealer: Sealer): string {
-  return sealedLogin === "" ? "" : (sealer.open(sealedLogin, LOGIN_CONTEXT) ?? "");
 }

@@ -1,9 +1,12 @@
 import type { ApiKeyId, EndpointGroupId, UserId, WorkerGroupId } from "../../base/ids.ts";
+import { nanos, type Nanos } from "../../base/money.ts";
 import type { Reader, Tx } from "../../db/transaction.ts";
 import type { Recipe, SearchQuery, WorkerGroup, WorkerGroupParameters } from "./worker-group.ts";
+import type { WorkerPrice } from "./worker-price.ts";
 
 type NewWorkerGroup = WorkerGroupParameters &
-  Recipe & { readonly endpointGroupId: EndpointGroupId; readonly userId: UserId; readonly apiKeyId: ApiKeyId };
+  Recipe &
+  WorkerPrice & { readonly endpointGroupId: EndpointGroupId; readonly userId: UserId; readonly apiKeyId: ApiKeyId };
 
 export async function insertWorkerGroup(tx: Tx, group: NewWorkerGroup): Promise<WorkerGroupId> {
   const row = await tx.db
@@ -24,7 +27,7 @@ export async function insertWorkerGroup(tx: Tx, group: NewWorkerGroup): Promise<
 export async function updateWorkerGroup(
   tx: Tx,
   id: WorkerGroupId,
-  { group, isOther }: { readonly group: WorkerGroupParameters & Recipe; readonly isOther: boolean },
+  { group, isOther }: { readonly group: WorkerGroupParameters & Recipe & WorkerPrice; readonly isOther: boolean },
 ): Promise<void> {
   await tx.db
     .updateTable("worker_groups")
@@ -78,6 +81,20 @@ export async function setFailures(
   await tx.db
     .updateTable("worker_groups")
     .set({ failure_count: failureCount, resumes_at: resumesAt ?? null })
+    .where("id", "=", id)
+    .execute();
+}
+
+/** The maximum by the market, of a group that had none yet. */
+export async function setMaximum(tx: Tx, id: WorkerGroupId, maxNanosPerHour: Nanos): Promise<void> {
+  await tx.db.updateTable("worker_groups").set({ max_nanos_per_hour: maxNanosPerHour }).where("id", "=", id).execute();
+}
+
+/** Undefined: it no longer waits for a lower price. */
+export async function setPriceWait(tx: Tx, id: WorkerGroupId, since: Date | undefined): Promise<void> {
+  await tx.db
+    .updateTable("worker_groups")
+    .set({ waits_for_price_since_at: since ?? null })
     .where("id", "=", id)
     .execute();
 }
@@ -140,6 +157,9 @@ function selectWorkerGroups(db: Reader) {
       "worker_groups.is_updating",
       "worker_groups.failure_count",
       "worker_groups.resumes_at",
+      "worker_groups.max_nanos_per_hour",
+      "worker_groups.is_max_by_owner",
+      "worker_groups.waits_for_price_since_at",
       "worker_groups.created_at",
     ])
     .where("worker_groups.deleted_at", "is", null)
@@ -159,7 +179,7 @@ function toWorkerGroup(row: WorkerGroupRow): WorkerGroup {
     templateHash: row.template_hash,
     searchParams: row.search_params,
     searchQuery: row.search_query as SearchQuery,
-    launchArgs: row.launch_args,
+    sealedArgs: row.launch_args,
     sealedLogin: row.sealed_login,
     gpuRamGb: row.gpu_ram_gb,
     testWorkers: row.test_workers,
@@ -173,17 +193,20 @@ function toWorkerGroup(row: WorkerGroupRow): WorkerGroup {
     isUpdating: row.is_updating,
     failureCount: row.failure_count,
     resumesAt: row.resumes_at ?? undefined,
+    maxNanosPerHour: row.max_nanos_per_hour === null ? undefined : nanos(row.max_nanos_per_hour),
+    isMaxByOwner: row.is_max_by_owner,
+    waitsForPriceSince: row.waits_for_price_since_at ?? undefined,
     createdAt: row.created_at,
   };
 }
 
-function toColumns(group: WorkerGroupParameters & Recipe) {
+function toColumns(group: WorkerGroupParameters & Recipe & WorkerPrice) {
   return {
     template_id: group.templateId ?? null,
     template_hash: group.templateHash,
     search_params: group.searchParams,
     search_query: JSON.stringify(group.searchQuery),
-    launch_args: group.launchArgs,
+    launch_args: group.sealedArgs,
     sealed_login: group.sealedLogin,
     gpu_ram_gb: group.gpuRamGb,
     test_workers: group.testWorkers,
@@ -193,5 +216,7 @@ function toColumns(group: WorkerGroupParameters & Recipe) {
     min_cold_load: group.minColdLoad,
     target_util: group.targetUtil,
     cold_mult: group.coldMult,
+    max_nanos_per_hour: group.maxNanosPerHour ?? null,
+    is_max_by_owner: group.isMaxByOwner,
   };
 }

@@ -2,6 +2,7 @@ import { invalid } from "../../base/errors.ts";
 import type { ApiKeyId, EndpointGroupId, TemplateId, UserId, WorkerGroupId } from "../../base/ids.ts";
 import { readQuery } from "../market/index.ts";
 import { readLaunchArgs, type LaunchMembers } from "./launch-args.ts";
+import type { WorkerPrice } from "./worker-price.ts";
 import { FRACTION, NOT_NEGATIVE, POSITIVE, readCount, readNumber } from "./parameters.ts";
 
 /** A search of offers, as the body of `POST /api/v0/bundles/`. */
@@ -28,13 +29,18 @@ export type Recipe = {
   /** As it was sent, and what it says. */
   readonly searchParams: string;
   readonly searchQuery: SearchQuery;
-  readonly launchArgs: string;
+  /** Options of a command line, sealed: renters put variables into them. Empty when there are none. */
+  readonly sealedArgs: string;
   /** Of a private registry, sealed; empty when there is none. */
   readonly sealedLogin: string;
 };
 
+/** The sealed parts of a recipe in clear; each is empty when there is none. */
+export type OpenedRecipe = { readonly launchArgs: string; readonly login: string };
+
 export type WorkerGroup = WorkerGroupParameters &
-  Recipe & {
+  Recipe &
+  WorkerPrice & {
     readonly id: WorkerGroupId;
     readonly endpointGroupId: EndpointGroupId;
     readonly endpointName: string;
@@ -45,6 +51,8 @@ export type WorkerGroup = WorkerGroupParameters &
     readonly isUpdating: boolean;
     readonly failureCount: number;
     readonly resumesAt: Date | undefined;
+    /** Since when workers are needed and every matching offer costs more than the maximum. */
+    readonly waitsForPriceSince: Date | undefined;
     readonly createdAt: Date;
   };
 
@@ -105,10 +113,10 @@ export function readSearchParams(
 
 /** The search for offers to rent workers from: the group's, and for fields that it does not name its template's. */
 export function searchQueryOf(
-  group: Pick<WorkerGroup, "searchQuery" | "launchArgs">,
+  { group, launchArgs }: { readonly group: Pick<WorkerGroup, "searchQuery">; readonly launchArgs: string },
   templateFilters: SearchQuery,
 ): SearchQuery {
-  const isBid = readLaunchArgs(group.launchArgs)["price"] !== undefined;
+  const isBid = readLaunchArgs(launchArgs)["price"] !== undefined;
   return {
     ...templateFilters,
     ...group.searchQuery,
@@ -118,12 +126,12 @@ export function searchQueryOf(
   };
 }
 
-/** The group's recipe as the body of a creation; `login` is the opened one. */
-export function launchBodyOf(group: Pick<Recipe, "templateHash" | "launchArgs">, login: string): LaunchMembers {
+/** The group's recipe as the body of a creation, from the parts of it that were opened. */
+export function launchBodyOf(group: Pick<Recipe, "templateHash">, { launchArgs, login }: OpenedRecipe): LaunchMembers {
   return {
     ...(group.templateHash === "" ? {} : { template_hash_id: group.templateHash }),
     ...(login === "" ? {} : { image_login: login }),
-    ...readLaunchArgs(group.launchArgs),
+    ...readLaunchArgs(launchArgs),
   };
 }
 
@@ -131,7 +139,7 @@ export function launchBodyOf(group: Pick<Recipe, "templateHash" | "launchArgs">,
 export function isOtherRecipe(one: Recipe, other: Recipe): boolean {
   return (
     one.templateHash !== other.templateHash ||
-    one.launchArgs !== other.launchArgs ||
+    one.sealedArgs !== other.sealedArgs ||
     one.sealedLogin !== other.sealedLogin
   );
 }

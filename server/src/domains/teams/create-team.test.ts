@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { after, before, describe, test } from "node:test";
 import { creditOfUser, testApp, type TestApp } from "../../../../test/support/app.ts";
 import { aKey, inTransaction, type TestCaller } from "../../../../test/support/fixtures.ts";
-import { aTeam, ask, done } from "../../../../test/support/teams.ts";
+import { aTeam, ask, done, join } from "../../../../test/support/teams.ts";
 import { NANOS_PER_DOLLAR } from "../../base/money.ts";
 
 describe("teams in the making", () => {
@@ -72,6 +72,40 @@ describe("teams in the making", () => {
       const given = answers.flatMap((answer) => answer.new_api_key ?? []);
       assert.equal(given.length, 1);
       assert.equal((await me(given[0])).id, owner.id);
+    });
+
+    test("a person owns a limited number of teams, however many are made or handed over at once", async () => {
+      const [owner, member] = [await app.caller(), await app.caller()];
+      const { pool } = app.env;
+      await pool.query(
+        `with made as (
+           insert into users (email, username, is_team, created_at)
+           select 'filler' || n || '@example.com', 'filler ' || n, true, now() from generate_series(1, 98) as n returning id
+         ), roles as (
+           insert into team_roles (team_id, name, identifier, created_at)
+           select id, 'owner', 'owner', now() from made returning id, team_id
+         )
+         insert into team_members (team_id, member_id, role_id, joined_at) select team_id, $1, id, now() from roles`,
+        [owner.id],
+      );
+      const { secret } = await aTeam(app, owner);
+      const keys = await Promise.all(
+        ["a", "b", "c"].map(async (name) => (await done(app, owner.secret, "POST", "/auth/apikeys/", { name })).key),
+      );
+      const make = (key: string) => ask(app, key, "POST", "/team/", { team_name: randomUUID() });
+      const answers = await Promise.all(keys.map(make));
+      assert.deepEqual(
+        answers.map(({ status }) => status).toSorted((a, b) => a - b),
+        [200, 400, 400],
+      );
+      assert.equal(answers.find(({ status }) => status === 400)?.body.error, "too_many_teams");
+
+      const another = await aTeam(app, member);
+      await join(app, another, owner);
+      const handed = await ask(app, another.secret, "PUT", "/team/transfer/", { email: owner.email });
+      assert.deepEqual([handed.status, handed.body.error], [400, "too_many_teams"], handed.text);
+      await done(app, secret, "DELETE", "/team/");
+      assert.equal((await ask(app, another.secret, "PUT", "/team/transfer/", { email: owner.email })).status, 200);
     });
 
     test("a key that is narrowed makes a team's key that is as narrow", async () => {

@@ -67,6 +67,27 @@ export async function deleteInvitations(tx: Tx, teamId: UserId, roleId?: TeamRol
     .execute();
 }
 
+/** How many invitations were mailed to an address, and by a person, since a moment; older rows are deleted. */
+export async function countInvitationMails(
+  tx: Tx,
+  { email, invitedBy, since }: { readonly email: string; readonly invitedBy: UserId; readonly since: Date },
+): Promise<{ readonly toAddress: number; readonly byPerson: number }> {
+  await tx.db.deleteFrom("invitation_mails").where("sent_at", "<=", since).execute();
+  const { toAddress, byPerson } = await tx.db
+    .selectFrom("invitation_mails")
+    .select(({ fn }) => [
+      fn.countAll().filterWhere("email", "=", email).as("toAddress"),
+      fn.countAll().filterWhere("invited_by", "=", invitedBy).as("byPerson"),
+    ])
+    .where((eb) => eb.or([eb("email", "=", email), eb("invited_by", "=", invitedBy)]))
+    .executeTakeFirstOrThrow();
+  return { toAddress: Number(toAddress), byPerson: Number(byPerson) };
+}
+
+export async function insertInvitationMail(tx: Tx, email: string, invitedBy: UserId): Promise<void> {
+  await tx.db.insertInto("invitation_mails").values({ email, invited_by: invitedBy, sent_at: tx.now }).execute();
+}
+
 function invitations(db: Reader) {
   return db.selectFrom("team_invitations").select(["id", "team_id", "role_id", "email", "created_at", "expires_at"]);
 }

@@ -40,6 +40,6 @@ async function returnCredit(tx: Tx, { id, lastOwnerId }: DeletedTeam, moveCredit
   await lockCredit(tx, id);
   const { available } = await balanceOf(tx.db, id);
   if (available <= 0n) return false;
-  await moveCredit(tx, { from: id, to: lastOwnerId, amount: available, caller: undefined });
+  await moveCredit(tx, { from: id, to: lastOwnerId, amount: available, caller: undefined, isReturn: true });
   return true;
 }

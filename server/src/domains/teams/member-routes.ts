@@ -4,7 +4,7 @@ import { parseId, type UserId } from "../../base/ids.ts";
 import { identityOf, type HttpScope } from "../../http/server.ts";
 import { listMembers } from "../accounts/index.ts";
 import { requireOwnTeam } from "./authority.ts";
-import { acceptInvitation, inviteMember } from "./invitation-service.ts";
+import { acceptInvitation, inviteMember, type NewInvitation } from "./invitation-service.ts";
 import { changeMemberRole, removeMember } from "./member-service.ts";
 import type { RoleName } from "./role-service.ts";
 import { callerOf, TEAM_TAGS } from "./route-ports.ts";
@@ -104,6 +104,11 @@ function changeRoles({ app, mutate }: HttpScope, { identities }: TeamMeans): voi
   );
 }
 
+function messageOf({ email, unmailed }: NewInvitation): string {
+  if (unmailed === undefined) return `New invitation sent to ${email}`;
+  return `New invitation for ${email}. Hand over the token yourself: it was not mailed, since ${unmailed}.`;
+}
+
 function invitations({ app, mutate }: HttpScope, means: TeamMeans): void {
   app.post(
     "/api/v0/team/invite/",
@@ -120,10 +125,10 @@ function invitations({ app, mutate }: HttpScope, means: TeamMeans): void {
     (request) =>
       mutate(request, async (tx) => {
         const { email = request.query.email, role = request.query.role } = request.body;
-        const invitation = await inviteMember(tx, callerOf(request), { email, role }, means.random);
+        const invitation = await inviteMember(tx, callerOf(request), { email, role }, means);
         return {
           success: true as const,
-          msg: `New invitation sent to ${invitation.email}`,
+          msg: messageOf(invitation),
           token: invitation.token,
           expires_at: epochSeconds(invitation.expiresAt),
         };

@@ -63,7 +63,7 @@ function createAndDelete({ app, mutate }: HttpScope, ports: TeamPorts): void {
   app.delete(
     "/api/v0/team/",
     {
-      config: { access: { operation: "api.team.delete", permission: "user_write", limit: "keys" } },
+      config: { access: { operation: "api.team.delete", permission: "user_write", limit: "keys", movesMoney: true } },
       schema: {
         tags: TEAM_TAGS,
         summary: "Delete the team of the calling key; its credit goes to the owner",

@@ -12,6 +12,7 @@ import {
   listMemberships,
   listRoles,
   lockBelongings,
+  lockUser,
   notForTeams,
   openTeamAccount,
   recordAudit,
@@ -22,7 +23,7 @@ import {
   type RandomBytes,
 } from "../accounts/index.ts";
 import { balanceOf, lockCredit } from "../ledger/index.ts";
-import { postNotices } from "../notices/index.ts";
+import { postNotices, type QueueMail } from "../notices/index.ts";
 import { lockOwnTeam, parseName, requireOwner } from "./authority.ts";
 import { deleteInvitations } from "./invitation-store.ts";
 import { insertTeam, markTeamDeleted, renameTeam } from "./team-store.ts";
@@ -40,6 +41,8 @@ export type MoveCredit = (
     readonly amount: Nanos;
     /** Who asked for it; undefined when nobody did. */
     readonly caller: Caller | undefined;
+    /** Credit of a team that is deleted goes back to its owner, whatever it is. */
+    readonly isReturn?: boolean;
   },
 ) => Promise<void>;
 
@@ -51,6 +54,8 @@ export type RefuseNewKeys = (tx: Tx, identity: Identity, teamId: number | undefi
 export type TeamMeans = {
   readonly identities: Identities;
   readonly random: RandomBytes;
+  /** Undefined where no mail server is set up. */
+  readonly queueMail: QueueMail | undefined;
   readonly moveCredit: MoveCredit;
   readonly listBelongings: ListBelongings;
   /** Refuses to make another key where the calling one is limited: the other would not be. */
@@ -77,9 +82,7 @@ export async function createTeam(
   await refuseNewKeys(tx, identity, undefined);
   const name = parseName(asked.name, "team_name");
   const credit = parseCredit(identity, asked.transferCredit);
-  const owned = (await listMemberships(tx.db, identity.userId)).filter(({ role }) => role.identifier === "owner");
-  if (owned.length >= OWNED_MAX)
-    throw new AppError("invalid", "too_many_teams", `A person owns at most ${OWNED_MAX} teams.`);
+  await requireRoomForTeam(tx, identity.userId, "A person owns");
   const keyId = identity.apiKeyId;
   const { teamId, personalSecret } = await openTeamAccount(tx, caller, { name, random });
   await insertTeam(tx, { id: teamId, name, foundingKeyId: keyId }).catch(nameTaken);
@@ -89,6 +92,14 @@ export async function createTeam(
   await recordAudit(tx, { userId: teamId, apiKeyId: keyId, memberId: identity.userId }, audited);
   tx.afterCommit(() => identities.forget(keyId));
   return { id: teamId, name, keyId, personalSecret };
+}
+
+/** Counted under the person's lock, so that many requests at once cannot pass the limit together. */
+async function requireRoomForTeam(tx: Tx, personId: UserId, whoOwns: string): Promise<void> {
+  await lockUser(tx, personId);
+  const owned = (await listMemberships(tx.db, personId)).filter(({ role }) => role.identifier === "owner");
+  if (owned.length < OWNED_MAX) return;
+  throw new AppError("invalid", "too_many_teams", `${whoOwns} at most ${OWNED_MAX} teams.`);
 }
 
 /** The credit to begin with. It is a transfer like any other, and the calling key must be one that may make it. */
@@ -127,6 +138,7 @@ export async function transferOwnership(
   const member = user === undefined ? undefined : await findMember(tx.db, team.id, user.id);
   if (member === undefined) throw notFound("no_such_member", `The team has no member ${recipient}.`);
   if (member.id === memberId) throw new AppError("invalid", "invalid_args", "You own the team already.");
+  await requireRoomForTeam(tx, member.id, `The member ${recipient} cannot own this team: a person owns`);
   const roles = await listRoles(tx.db, team.id);
   for (const [identifier, personId] of [
     ["manager", memberId],
@@ -175,7 +187,7 @@ export async function deleteTeam(
       extra: { left },
     });
   }
-  if (available > 0n) await moveCredit(tx, { from: team.id, to: ownerId, amount: available, caller });
+  if (available > 0n) await moveCredit(tx, { from: team.id, to: ownerId, amount: available, caller, isReturn: true });
   const args = { team_id: team.id, team_name: team.name };
   await recordAudit(tx, identity, { ipAddress, action: "api.team.delete", args });
   await recordAudit(tx, { userId: ownerId }, { ipAddress, action: "api.team.delete", args });

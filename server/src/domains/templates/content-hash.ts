@@ -5,7 +5,7 @@ import type { TemplateContent } from "./content.ts";
  * `hash_id` of a template: the first 32 hexadecimal digits of
  *   SHA-256( "berth template 1" LF canonical-json )
  * where canonical-json is one object without blanks, keys sorted by code unit at every level, and these members:
- * all 23 fields of `TemplateContent` with their defaults filled in, and `docker_login_pass_mac`, which is "" without a
+ * all 23 fields of `TemplateContent` with their defaults filled in, `traffic_limit` where it is given, and `docker_login_pass_mac`, which is "" without a
  * password and else the hexadecimal HMAC-SHA-256 of the password under a random key that never leaves the database.
  * (A plain digest of the password would let everyone who can see the template guess it offline.) What a caller left out
  * and what it gave as the default are therefore the same content; id, owner, times and counts are no content.

@@ -32,6 +32,9 @@ export const TemplateContent = Type.Object({
   recommended_disk_space: Type.Number(),
   private: Type.Boolean(),
   volume_info: Type.Union([Type.Unsafe<Fields>(Type.Object({}, { additionalProperties: true })), Type.Null()]),
+  traffic_limit: Type.Optional(
+    Type.Number({ description: "What all traffic of an instance may cost, in dollars; absent for no word on it." }),
+  ),
 });
 export type TemplateContent = Readonly<Static<typeof TemplateContent>>;
 type TemplateRuntype = TemplateContent["runtype"];
@@ -121,6 +124,7 @@ function readContent(fields: Fields, base: TemplateContent): TemplateContent {
   const text = (field: keyof typeof TEXT_LENGTHS & keyof TemplateContent): string | undefined =>
     readText(fields, field, TEXT_LENGTHS[field]);
   const image = text("image")?.trim() ?? base.image;
+  const trafficLimit = readTrafficDollars(fields) ?? base.traffic_limit;
   const content: TemplateContent = {
     name: text("name") ?? base.name,
     image,
@@ -146,12 +150,21 @@ function readContent(fields: Fields, base: TemplateContent): TemplateContent {
       readNumber(fields, "recommended_disk_space", { min: 0, max: DISK_GB_MAX }) ?? base.recommended_disk_space,
     private: readBoolean(fields, "private") ?? base.private,
     volume_info: readObject(fields, "volume_info", VOLUME_INFO_LENGTH_MAX) ?? base.volume_info,
+    // Absent where nobody said it, so that older templates keep their hashes.
+    ...(trafficLimit === undefined ? {} : { traffic_limit: trafficLimit }),
   };
   if (content.onstart.length + content.args_str.length > COMMAND_LENGTH_MAX) {
     const field = isGiven(fields, "onstart") ? "onstart" : "args_str";
     throw invalid(field, `onstart and args_str together are longer than ${COMMAND_LENGTH_MAX} characters`);
   }
   return content;
+}
+
+const TRAFFIC_LIMIT_DOLLARS_MAX = 1_000_000;
+
+/** What all traffic of an instance may cost, in dollars; undefined when the fields do not say. */
+export function readTrafficDollars(fields: Fields): number | undefined {
+  return readNumber(fields, "traffic_limit", { min: 0, max: TRAFFIC_LIMIT_DOLLARS_MAX });
 }
 
 /** A tag inside the image is the template's tag, unless the caller names one; without either it keeps its value. */

@@ -157,7 +157,7 @@ function readArguments(request: Fields): Arguments | undefined {
   return text === undefined ? undefined : { words: splitShellWords(text, "args_str"), length: text.length };
 }
 
-function commandOf(
+export function commandOf(
   runtype: Runtype,
   onstart: string | null,
   args: readonly string[],

@@ -2,7 +2,6 @@ import { invalid } from "../../base/errors.ts";
 import { parseSelectCols } from "../../base/filters/parse-order.ts";
 import type { UserId } from "../../base/ids.ts";
 import { MicroBatcher } from "../../base/micro-batcher.ts";
-import type { Sealer } from "../../base/seal.ts";
 import { identityOf, type HttpScope } from "../../http/server.ts";
 import { isFields } from "./fields.ts";
 import {
@@ -21,6 +20,7 @@ import {
   findAllTemplates,
   findTemplates,
   removeTemplate,
+  type TemplateMeans,
 } from "./service.ts";
 import type { TemplatesFound } from "./store.ts";
 import { TEMPLATE_VIEW_FIELDS, pickColumns, viewTemplate } from "./views.ts";
@@ -30,18 +30,18 @@ const TAGS = ["Templates"];
 const LISTS_PER_BATCH = 32;
 
 /** Operations 2 to 5 of core-spec.md. */
-export function templateRoutes(scope: HttpScope, { sealer }: { readonly sealer: Sealer }): void {
-  searchRoute(scope);
-  createRoute(scope, sealer);
-  editRoute(scope, sealer);
-  deleteRoute(scope);
+export function templateRoutes(scope: HttpScope, means: TemplateMeans): void {
+  searchRoute(scope, means);
+  createRoute(scope, means);
+  editRoute(scope, means);
+  deleteRoute(scope, means);
 }
 
-function searchRoute({ app, database }: HttpScope): void {
+function searchRoute({ app, database }: HttpScope, { sealer }: TemplateMeans): void {
   // The ordinary case: what is asked at the same time is read together.
   const lists = new MicroBatcher<UserId, TemplatesFound>({
     maxBatch: LISTS_PER_BATCH,
-    run: (viewerIds) => findAllTemplates(database.kysely, viewerIds),
+    run: (viewerIds) => findAllTemplates(database.kysely, viewerIds, sealer),
   });
   app.get(
     PATH,
@@ -61,14 +61,14 @@ function searchRoute({ app, database }: HttpScope): void {
       const isPlain = asksForAll(query);
       const { found, templates } = await (isPlain
         ? lists.submit(userId)
-        : findTemplates(database.kysely, userId, query));
+        : findTemplates(database.kysely, userId, query, sealer));
       const views = templates.map((template) => pickColumns(viewTemplate(template, userId), chosen));
       return { success: true as const, templates_found: found, templates: views };
     },
   );
 }
 
-function createRoute(scope: HttpScope, sealer: Sealer): void {
+function createRoute(scope: HttpScope, means: TemplateMeans): void {
   scope.app.post(
     PATH,
     {
@@ -80,7 +80,7 @@ function createRoute(scope: HttpScope, sealer: Sealer): void {
     async (request) => {
       const { userId } = identityOf(request);
       return scope.mutate(request, async (tx) => {
-        const { template, isNew } = await createTemplate(tx, userId, request.body, sealer);
+        const { template, isNew } = await createTemplate(tx, userId, request.body, means);
         const msg = isNew
           ? `Template created. New Template ID: ${template.id}`
           : `You have this template already. Template ID: ${template.id}`;
@@ -90,7 +90,7 @@ function createRoute(scope: HttpScope, sealer: Sealer): void {
   );
 }
 
-function editRoute(scope: HttpScope, sealer: Sealer): void {
+function editRoute(scope: HttpScope, means: TemplateMeans): void {
   // Newer clients name the second; what they say besides, the numeric id, is not needed.
   for (const path of [PATH, "/api/v1/template/"]) {
     scope.app.put(
@@ -102,7 +102,7 @@ function editRoute(scope: HttpScope, sealer: Sealer): void {
       async (request) => {
         const { userId } = identityOf(request);
         return scope.mutate(request, async (tx) => {
-          const template = await editTemplate(tx, userId, request.body, sealer);
+          const template = await editTemplate(tx, userId, request.body, means);
           const msg = `Template ${template.id} updated.`;
           return { success: true as const, msg, template: viewTemplate(template, userId) };
         });
@@ -111,7 +111,7 @@ function editRoute(scope: HttpScope, sealer: Sealer): void {
   }
 }
 
-function deleteRoute(scope: HttpScope): void {
+function deleteRoute(scope: HttpScope, { sealer }: TemplateMeans): void {
   scope.app.delete(
     PATH,
     {
@@ -121,7 +121,7 @@ function deleteRoute(scope: HttpScope): void {
     async (request) => {
       const { userId } = identityOf(request);
       return scope.mutate(request, async (tx) => {
-        await removeTemplate(tx, userId, request.body);
+        await removeTemplate(tx, userId, request.body, sealer);
         return { success: true as const, msg: "Template deleted." };
       });
     },

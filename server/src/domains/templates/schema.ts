@@ -30,6 +30,7 @@ const fields = {
   recommended_disk_space: Type.Union([Type.Number(), Type.String()], { description: "Disk in GB. Default 8." }),
   private: flag("Whether only its creator finds it. Default true."),
   volume_info: Type.Unknown({ description: "A hint for interfaces; it has no effect on instances." }),
+  traffic_limit: Type.Optional(Type.Number({ description: "What all traffic of an instance may cost, in dollars" })),
 };
 
 export const NewTemplateBody = Type.Object({
@@ -87,6 +88,7 @@ export const TemplateRecord = Type.Object({
   private: Type.Optional(Type.Boolean()),
   recommended: Type.Optional(Type.Boolean()),
   volume_info: Type.Optional(Type.Unknown()),
+  traffic_limit: Type.Optional(Type.Union([Type.Number(), Type.String(), Type.Null()])),
   creator_id: Type.Optional(Type.Integer()),
   created_at: Type.Optional(Type.Number({ description: "Seconds since 1970." })),
   count_created: Type.Optional(Type.Integer({ description: "Instances created from it." })),

@@ -5,11 +5,13 @@ import { parseOrderBy } from "../../base/filters/parse-order.ts";
 import { parseId, type TemplateId, type UserId } from "../../base/ids.ts";
 import type { Sealer } from "../../base/seal.ts";
 import type { Reader, Tx } from "../../db/transaction.ts";
+import { requireRoom } from "../accounts/index.ts";
 import { TEMPLATE_COLUMNS, type Template } from "./columns.ts";
 import { HASH_ID, computeHashId, computePasswordMac } from "./content-hash.ts";
 import { readChangedContent, readNewContent, readPassword, type TemplateContent } from "./content.ts";
 import type { Fields } from "./fields.ts";
 import type { LaunchTemplate } from "./launch.ts";
+import { countTemplates, countVersions } from "./room-store.ts";
 import {
   countTemplateUse,
   deleteTemplate,
@@ -37,16 +39,20 @@ export type SearchQuery = {
 };
 
 /** The caller's own templates and public ones that the filters of the query let through. */
-export async function findTemplates(db: Reader, viewerId: UserId, query: SearchQuery) {
+export async function findTemplates(db: Reader, viewerId: UserId, query: SearchQuery, sealer: Sealer) {
   const filters = parseFilters(query.select_filters, TEMPLATE_COLUMNS, { ...STRICT_FILTERS, source: "select_filters" });
   const order = parseOrderBy(query.order_by, TEMPLATE_COLUMNS, { source: "order_by" });
   const { limit = RESULTS_MAX, offset = 0 } = query;
-  return searchTemplates(db, { viewerId, filters: filters.map(withPublicAsNull), order, limit, offset });
+  return searchTemplates(db, { viewerId, filters: filters.map(withPublicAsNull), order, limit, offset }, sealer);
 }
 
 /** What `findTemplates` finds for each of these viewers when the query asks for nothing in particular. */
-export function findAllTemplates(db: Reader, viewerIds: readonly UserId[]): Promise<readonly TemplatesFound[]> {
-  return listVisibleTemplates(db, viewerIds, RESULTS_MAX);
+export function findAllTemplates(
+  db: Reader,
+  viewerIds: readonly UserId[],
+  sealer: Sealer,
+): Promise<readonly TemplatesFound[]> {
+  return listVisibleTemplates(db, viewerIds, RESULTS_MAX, sealer);
 }
 
 /** Whether the query leaves everything to the defaults. */
@@ -61,18 +67,45 @@ function withPublicAsNull(filter: Filter): Filter {
   return { ...filter, values: filter.values.map((value) => value ?? false) };
 }
 
+const TEMPLATES_MAX = 1_000;
+/** Each keeps its hash for as long as the template lives, since its owner may have shared it. */
+const VERSIONS_MAX = 1_000;
+
+export type TemplateMeans = {
+  readonly sealer: Sealer;
+  /** Throws when the registry of the image that a field names is in a private network and no host allows it. */
+  readonly requireRegistry: (db: Reader, named: { readonly image: string; readonly field: string }) => Promise<void>;
+};
+
+async function checkRegistries(
+  tx: Tx,
+  { image, docker_login_repo: login }: TemplateContent,
+  requireRegistry: TemplateMeans["requireRegistry"],
+): Promise<void> {
+  await requireRegistry(tx.db, { image, field: "image" });
+  // A login names its registry alone, by some clients as a URL.
+  const registry = login.trim().replace(/^https?:\/\//, "");
+  if (registry !== "") await requireRegistry(tx.db, { image: `${registry}/image`, field: "docker_login_repo" });
+}
+
 /** Creates a template, or returns the caller's own one that has exactly this content. */
 export async function createTemplate(
   tx: Tx,
   creatorId: UserId,
   fields: Fields,
-  sealer: Sealer,
+  { sealer, requireRegistry }: TemplateMeans,
 ): Promise<{ readonly template: Template; readonly isNew: boolean }> {
   const login = { creatorId, password: readPassword(fields) ?? "" };
-  const version = await versionOf(tx, readNewContent(fields), login, sealer);
-  const inserted = await insertTemplate(tx, creatorId, version);
-  if (inserted !== undefined) return { template: inserted, isNew: true };
-  const template = await findOwnByCurrentHash(tx.db, creatorId, version.hashId);
+  const content = readNewContent(fields);
+  await checkRegistries(tx, content, requireRegistry);
+  const version = await versionOf(tx, content, login, sealer);
+  const inserted = await insertTemplate(tx, creatorId, version, sealer);
+  if (inserted !== undefined) {
+    const count = async () => (await countTemplates(tx.db, creatorId)) - 1; // Without the new one.
+    await requireRoom(tx, creatorId, { count, max: TEMPLATES_MAX, field: "name", what: "templates" });
+    return { template: inserted, isNew: true };
+  }
+  const template = await findOwnByCurrentHash(tx.db, creatorId, version.hashId, sealer);
   // Only a delete between the two statements could hide it; asking again is then right.
   if (template === undefined) throw conflict("template_changed", "The template changed meanwhile. Try again.");
   return { template, isNew: false };
@@ -82,24 +115,33 @@ export async function createTemplate(
  * Changes the caller's own template that has, or had, this hash. The id stays and the hash follows the content. An edit
  * that would make it a copy of another own template is a conflict: one content has one template per user.
  */
-export async function editTemplate(tx: Tx, creatorId: UserId, fields: Fields, sealer: Sealer): Promise<Template> {
+export async function editTemplate(
+  tx: Tx,
+  creatorId: UserId,
+  fields: Fields,
+  { sealer, requireRegistry }: TemplateMeans,
+): Promise<Template> {
   const hashId = readHash(fields["hash_id"], "hash_id");
   const id = await findOwnIdByAnyHash(tx.db, creatorId, hashId);
-  const current = id && (await findOwnForUpdate(tx, creatorId, id));
+  const current = id && (await findOwnForUpdate(tx, creatorId, id, sealer));
   if (current === undefined) throw noSuchTemplate("hash_id");
-  const content = readChangedContent(fields, current.content);
+  const { content: before } = current;
+  if (before === undefined) throw unreadable("hash_id");
+  const content = readChangedContent(fields, before);
+  await checkRegistries(tx, content, requireRegistry);
   const password = readPassword(fields) ?? openPassword(current, sealer, "docker_login_pass");
   const version = await versionOf(tx, content, { creatorId, password }, sealer);
-  if (version.hashId === current.hash_id) return current;
-  const twin = await findOwnByCurrentHash(tx.db, creatorId, version.hashId);
+  if (version.hashId === current.hash_id) return { ...current, content: before };
+  const twin = await findOwnByCurrentHash(tx.db, creatorId, version.hashId, sealer);
   if (twin !== undefined) throw alreadyExists({ template_id: twin.id });
-  const updated = await updateTemplate(tx, current.id, version);
+  if ((await countVersions(tx, current.id)) >= VERSIONS_MAX) throw tooManyVersions(current.id);
+  const updated = await updateTemplate(tx, current, version, sealer);
   if (updated === undefined) throw alreadyExists({});
   return updated;
 }
 
 /** Deletes the caller's own template, named by id or by any of its hashes. Instances made from it are unaffected. */
-export async function removeTemplate(tx: Tx, creatorId: UserId, fields: Fields): Promise<void> {
+export async function removeTemplate(tx: Tx, creatorId: UserId, fields: Fields, sealer: Sealer): Promise<void> {
   const { template_id: givenId, hash_id: givenHash } = fields;
   if (givenId === undefined && givenHash === undefined) throw invalid("template_id", "template_id is required");
   const field = givenId === undefined ? "hash_id" : "template_id";
@@ -107,7 +149,7 @@ export async function removeTemplate(tx: Tx, creatorId: UserId, fields: Fields):
     givenId === undefined
       ? await findOwnIdByAnyHash(tx.db, creatorId, readHash(givenHash, "hash_id"))
       : readTemplateId(givenId);
-  const template = id && (await findOwnForUpdate(tx, creatorId, id));
+  const template = id && (await findOwnForUpdate(tx, creatorId, id, sealer));
   if (template === undefined) throw noSuchTemplate(field);
   await deleteTemplate(tx, template.id);
 }
@@ -139,9 +181,10 @@ export async function resolveNamedTemplate(
   { hash, field }: { readonly hash: unknown; readonly field: string },
   sealer: Sealer,
 ): Promise<ResolvedTemplate> {
-  const version = await findVersionByHash(db, userId, readHash(hash, field));
+  const version = await findVersionByHash(db, userId, readHash(hash, field), sealer);
   if (version === undefined) throw noSuchTemplate(field);
   const { content } = version;
+  if (content === undefined) throw unreadable(field);
   const mayLogin = version.creator_id === userId || content.private;
   return {
     id: version.id,
@@ -193,6 +236,11 @@ function openPassword(version: WithPassword, sealer: Sealer, field: string): str
   throw invalid(field, "The registry password of this template can no longer be read; set docker_login_pass anew.");
 }
 
+/** The server was started with another secret than when the template was stored. */
+function unreadable(field: string) {
+  return invalid(field, "The env, onstart and args_str of this template can no longer be read; create it again.");
+}
+
 /** A version has one password: its hash depends on it. */
 function passwordContext(creatorId: UserId, hashId: string): string {
   return `template password ${creatorId} ${hashId}`;
@@ -213,6 +261,11 @@ function readTemplateId(value: unknown): TemplateId | undefined {
     throw invalid("template_id", "template_id must be the numeric id of a template");
   }
   return parseId<TemplateId>(text.trim());
+}
+
+function tooManyVersions(id: TemplateId) {
+  const message = `Template ${id} has had ${VERSIONS_MAX} versions, and may have no more. Create a new template.`;
+  return invalid("hash_id", message, "too_many");
 }
 
 function alreadyExists(extra: Readonly<Record<string, unknown>>) {

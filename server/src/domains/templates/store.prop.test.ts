@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
 import { test } from "node:test";
 import fc from "fast-check";
 import { aCaller, inTransaction } from "../../../../test/support/fixtures.ts";
@@ -8,7 +9,10 @@ import { STRICT_FILTERS, parseFilters } from "../../base/filters/parse-filters.t
 import { TEMPLATE_COLUMNS, isTemplateColumn } from "./columns.ts";
 import { computeHashId } from "./content-hash.ts";
 import { readNewContent } from "./content.ts";
+import { createSealer } from "../../base/seal.ts";
 import { insertTemplate, searchTemplates } from "./store.ts";
+
+const sealer = createSealer(randomBytes(32), randomBytes);
 
 const TEXTS = ["", "a", "B", "ab", "Å", "\u{1F600}", "\uFFFD", "x y", "%", "'"];
 const contents = fc.record({
@@ -32,7 +36,7 @@ test("the database and the compiled filter choose and order the same templates",
       const content = readNewContent({ ...body, desc: String(index) });
       const now = new Date(1.7e12 + (index % 7) * 1234.5);
       const version = { content, sealedPassword: "", hashId: computeHashId(content, "") };
-      await insertTemplate({ ...tx, now }, viewerId, version);
+      await insertTemplate({ ...tx, now }, viewerId, version, sealer);
     }
   });
   await database.pool.query(
@@ -40,7 +44,7 @@ test("the database and the compiled filter choose and order the same templates",
        recent_create_at = case when id % 4 = 0 then null else created_at + (id % 6) * interval '0.25 seconds' end`,
   );
   const all = { viewerId, filters: [], order: [], limit: 1000, offset: 0 };
-  const { templates } = await searchTemplates(database.kysely, all);
+  const { templates } = await searchTemplates(database.kysely, all, sealer);
   assert.equal(templates.length, bodies.length);
 
   // Values that stand in some row are the interesting ones; ids beyond PostgreSQL's integer are the treacherous ones.
@@ -83,7 +87,7 @@ test("the database and the compiled filter choose and order the same templates",
       const expected = templates
         .filter(compileFilter(parsed, TEMPLATE_COLUMNS))
         .toSorted(compileSort([...order, { column: "id", direction: "asc" }], TEMPLATE_COLUMNS));
-      const found = await searchTemplates(database.kysely, { ...all, filters: parsed, order });
+      const found = await searchTemplates(database.kysely, { ...all, filters: parsed, order }, sealer);
       assert.deepEqual(
         found.templates.map((template) => template.id),
         expected.map((template) => template.id),

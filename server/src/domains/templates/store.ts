@@ -2,10 +2,12 @@ import { sql, type RawBuilder } from "kysely";
 import type { Filter, FilterScalar, SortKey } from "../../base/filters/filter.ts";
 import type { TemplateId, UserId } from "../../base/ids.ts";
 import { invariant, unreachable } from "../../base/invariant.ts";
+import type { Sealer } from "../../base/seal.ts";
 import { isUniqueViolation } from "../../db/sql-state.ts";
 import type { Reader, Tx } from "../../db/transaction.ts";
 import { TEMPLATE_COLUMNS, isTemplateColumn, type Template, type TemplateColumn } from "./columns.ts";
-import { readStoredContent, type TemplateContent } from "./content.ts";
+import type { TemplateContent } from "./content.ts";
+import { openContent, openContentIfPossible, sealContent, type VersionPlace } from "./sealed-content.ts";
 
 const COLUMNS = [
   "id",
@@ -18,8 +20,8 @@ const COLUMNS = [
   "created_at",
 ] as const;
 
-function fromStored<R extends { readonly content: unknown }>(row: R) {
-  return { ...row, content: readStoredContent(row.content) };
+function fromStored<R extends VersionPlace & { readonly content: unknown }>(row: R, sealer: Sealer) {
+  return { ...row, content: openContentIfPossible(row.content, row, sealer) };
 }
 
 /** The database's side of `TEMPLATE_COLUMNS`; a property test holds both to the same answers. */
@@ -54,7 +56,7 @@ export type TemplateSearch = {
 export type TemplatesFound = { readonly found: number; readonly templates: readonly Template[] };
 
 /** The viewer's own templates and all public ones, and how many there are beyond this page. Ties are in id order. */
-export async function searchTemplates(db: Reader, search: TemplateSearch): Promise<TemplatesFound> {
+export async function searchTemplates(db: Reader, search: TemplateSearch, sealer: Sealer): Promise<TemplatesFound> {
   const conditions = search.filters.map(conditionOf);
   const rows = await db
     .selectFrom("templates")
@@ -67,7 +69,7 @@ export async function searchTemplates(db: Reader, search: TemplateSearch): Promi
     .offset(search.offset)
     .execute();
   const [first] = rows;
-  return { found: first?.found ?? 0, templates: rows.map(fromStored) };
+  return { found: first?.found ?? 0, templates: rows.map((row) => fromStored(row, sealer)) };
 }
 
 /**
@@ -78,6 +80,7 @@ export async function listVisibleTemplates(
   db: Reader,
   viewerIds: readonly UserId[],
   limit: number,
+  sealer: Sealer,
 ): Promise<readonly TemplatesFound[]> {
   const columns = sql.join(COLUMNS.map((column) => sql.ref(column)));
   const { rows } = await sql<TemplateRow & { readonly found: number; readonly position: number }>`
@@ -95,7 +98,7 @@ export async function listVisibleTemplates(
   const byViewer = Map.groupBy(rows, (row) => row.position);
   return viewerIds.map((_, index) => {
     const own = byViewer.get(index + 1) ?? [];
-    return { found: own[0]?.found ?? 0, templates: own.map(fromStored) };
+    return { found: own[0]?.found ?? 0, templates: own.map((row) => fromStored(row, sealer)) };
   });
 }
 
@@ -174,6 +177,7 @@ export async function findOwnByCurrentHash(
   db: Reader,
   creatorId: UserId,
   hashId: string,
+  sealer: Sealer,
 ): Promise<Template | undefined> {
   const row = await db
     .selectFrom("templates")
@@ -182,14 +186,23 @@ export async function findOwnByCurrentHash(
     .where("hash_id", "=", hashId)
     .where("deleted_at", "is", null)
     .executeTakeFirst();
-  return row && fromStored(row);
+  return row && fromStored(row, sealer);
 }
 
 /** The password as it is stored: sealed, or in clear from before there were seals. */
-export type StoredTemplate = Template & { readonly docker_login_pass: string };
+export type StoredTemplate = Omit<Template, "content"> & {
+  readonly docker_login_pass: string;
+  /** Undefined when it no longer opens. */
+  readonly content: TemplateContent | undefined;
+};
 
 /** Locks the creator's own live template of this id. */
-export async function findOwnForUpdate(tx: Tx, creatorId: UserId, id: TemplateId): Promise<StoredTemplate | undefined> {
+export async function findOwnForUpdate(
+  tx: Tx,
+  creatorId: UserId,
+  id: TemplateId,
+  sealer: Sealer,
+): Promise<StoredTemplate | undefined> {
   const row = await tx.db
     .selectFrom("templates")
     .select([...COLUMNS, "docker_login_pass"])
@@ -198,7 +211,7 @@ export async function findOwnForUpdate(tx: Tx, creatorId: UserId, id: TemplateId
     .where("deleted_at", "is", null)
     .forUpdate()
     .executeTakeFirst();
-  return row && fromStored(row);
+  return row && { ...row, content: openContent(row.content, row, sealer) };
 }
 
 /** The creator's own live template that has this hash now, or else the newest that ever had it. */
@@ -232,13 +245,15 @@ export async function insertTemplate(
   tx: Tx,
   creatorId: UserId,
   { hashId, content, sealedPassword }: NewVersion,
+  sealer: Sealer,
 ): Promise<Template | undefined> {
+  const stored = JSON.stringify(sealContent(content, { creator_id: creatorId, hash_id: hashId }, sealer));
   const row = await tx.db
     .insertInto("templates")
     .values({
       creator_id: creatorId,
       hash_id: hashId,
-      content: JSON.stringify(content),
+      content: stored,
       docker_login_pass: sealedPassword,
       created_at: tx.now,
     })
@@ -246,8 +261,8 @@ export async function insertTemplate(
     .returning(COLUMNS)
     .executeTakeFirst();
   if (row === undefined) return undefined;
-  await insertVersion(tx, row.id, { hashId, content, sealedPassword });
-  return fromStored(row);
+  await insertVersion(tx, row.id, { hashId, stored, sealedPassword });
+  return fromStored(row, sealer);
 }
 
 /**
@@ -256,18 +271,20 @@ export async function insertTemplate(
  */
 export async function updateTemplate(
   tx: Tx,
-  id: TemplateId,
+  { id, creator_id }: Pick<Template, "id" | "creator_id">,
   { hashId, content, sealedPassword }: NewVersion,
+  sealer: Sealer,
 ): Promise<Template | undefined> {
+  const stored = JSON.stringify(sealContent(content, { creator_id, hash_id: hashId }, sealer));
   try {
     const row = await tx.db
       .updateTable("templates")
-      .set({ hash_id: hashId, content: JSON.stringify(content), docker_login_pass: sealedPassword })
+      .set({ hash_id: hashId, content: stored, docker_login_pass: sealedPassword })
       .where("id", "=", id)
       .returning(COLUMNS)
       .executeTakeFirstOrThrow();
-    await insertVersion(tx, id, { hashId, content, sealedPassword });
-    return fromStored(row);
+    await insertVersion(tx, id, { hashId, stored, sealedPassword });
+    return fromStored(row, sealer);
   } catch (error) {
     if (isUniqueViolation(error, "templates_creator_hash")) return undefined;
     throw error;
@@ -277,14 +294,14 @@ export async function updateTemplate(
 async function insertVersion(
   tx: Tx,
   templateId: TemplateId,
-  { hashId, content, sealedPassword }: NewVersion,
+  { hashId, stored, sealedPassword }: Pick<NewVersion, "hashId" | "sealedPassword"> & { readonly stored: string },
 ): Promise<void> {
   await tx.db
     .insertInto("template_versions")
     .values({
       template_id: templateId,
       hash_id: hashId,
-      content: JSON.stringify(content),
+      content: stored,
       docker_login_pass: sealedPassword,
       created_at: tx.now,
     })
@@ -307,7 +324,8 @@ export type TemplateVersion = {
   readonly id: TemplateId;
   readonly creator_id: UserId;
   readonly hash_id: string;
-  readonly content: TemplateContent;
+  /** Undefined when it no longer opens. */
+  readonly content: TemplateContent | undefined;
   readonly docker_login_pass: string;
 };
 
@@ -319,6 +337,7 @@ export async function findVersionByHash(
   db: Reader,
   viewerId: UserId,
   hashId: string,
+  sealer: Sealer,
 ): Promise<TemplateVersion | undefined> {
   const row = await db
     .selectFrom("template_versions as version")
@@ -331,7 +350,7 @@ export async function findVersionByHash(
     )
     .limit(1)
     .executeTakeFirst();
-  return row && fromStored(row);
+  return row && { ...row, content: openContent(row.content, row, sealer) };
 }
 
 /** The present hash of a live template that is the viewer's own or public. */

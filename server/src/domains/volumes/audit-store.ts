@@ -74,6 +74,22 @@ export async function listUnscheduledVolumes(db: Reader, limit: number): Promise
   return rows.map(({ id }) => id);
 }
 
+/** Volumes that should have been settled before a moment, with when; attempts in vain move that no further. */
+export async function listLateVolumes(
+  db: Reader,
+  before: Date,
+  limit: number,
+): Promise<readonly { readonly id: VolumeId; readonly dueAt: Date }[]> {
+  const { rows } = await sql<{ id: VolumeId; dueAt: Date }>`
+    select id, coalesce(unsettled_since_at, settle_at) as "dueAt" from volumes
+    where settle_at is not null and storage_charged_until_at is not null
+      and coalesce(unsettled_since_at, settle_at) < ${before}::timestamptz
+    order by id
+    limit ${limit}::integer
+  `.execute(db);
+  return rows;
+}
+
 /** Has a volume settled soon that costs something and is due at no time; false when there was nothing to do. */
 export async function scheduleVolumeSettlement(tx: Tx, id: VolumeId): Promise<boolean> {
   const result = await sql`

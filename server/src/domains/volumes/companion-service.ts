@@ -1,8 +1,9 @@
 import { invalid } from "../../base/errors.ts";
-import type { MachineId } from "../../base/ids.ts";
+import type { MachineId, VolumeOfferId } from "../../base/ids.ts";
 import type { Nanos } from "../../base/money.ts";
 import type { Reader, Tx } from "../../db/transaction.ts";
-import { BYTES_PER_GB, readSize, toGb, type Space } from "./listing.ts";
+import { BYTES_PER_GB, readSize, toGb, type Listing, type Space } from "./listing.ts";
+import { worsenings } from "./listing-change.ts";
 import {
   findVolumeOfferOfMachine,
   insertVolumeOffer,
@@ -43,8 +44,27 @@ export async function listSpaceWith(tx: Tx, request: CompanionRequest): Promise<
     creditDiscountMaxPermille: current?.creditDiscountMaxPermille ?? 0,
     endAt,
   };
-  if (current === undefined) await insertVolumeOffer(tx, machineId, listing);
-  else await updateVolumeOffer(tx, current.id, listing);
+  await putListing(tx, { machineId, current, listing });
+}
+
+/**
+ * Makes this the machine's listing of space; returns its id. One whose terms became worse gets another id, so that nobody
+ * rents by an id for more than it was shown at. The caller holds the machine's lock.
+ */
+export async function putListing(
+  tx: Tx,
+  {
+    machineId,
+    current,
+    listing,
+  }: { readonly machineId: MachineId; readonly current: VolumeOffer | undefined; readonly listing: Listing },
+): Promise<VolumeOfferId> {
+  if (current !== undefined && worsenings(current, listing).length === 0) {
+    await updateVolumeOffer(tx, current.id, listing);
+    return current.id;
+  }
+  if (current !== undefined) await unlistVolumeOffer(tx, current.id, { isReplaced: true });
+  return insertVolumeOffer(tx, machineId, listing);
 }
 
 /** Undefined when there is nothing to offer, and nobody asked for it. */
@@ -71,7 +91,7 @@ function planSize(
 /** Moves the end of the machine's listing of space, if there is one. The caller holds the machine's lock. */
 export async function moveSpaceEnd(tx: Tx, machineId: MachineId, endAt: Date): Promise<void> {
   const current = await findVolumeOfferOfMachine(tx.db, machineId);
-  if (current !== undefined) await updateVolumeOffer(tx, current.id, { ...current, endAt });
+  if (current !== undefined) await putListing(tx, { machineId, current, listing: { ...current, endAt } });
 }
 
 /** Takes the machine's listing of space off the market, if there is one; what is rented of it stays. */

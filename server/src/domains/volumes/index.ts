@@ -8,6 +8,7 @@ export {
   unlistSpaceOf,
   type SpaceOf,
 } from "./companion-service.ts";
+export { listDearSpace, lowerNetworkSpacePrices, lowerSpacePrices } from "./ceiling-store.ts";
 export { concludeClones, refuseIncomplete } from "./clone-service.ts";
 export {
   listStoredVolumes,
@@ -19,12 +20,16 @@ export {
 export { lockLinkedVolumes, newVolumeNanosPerHour, planVolumeLink, requireVolumes } from "./link-service.ts";
 export { placeVolumes, type BillableVolume } from "./metering-service.ts";
 export {
+  isVolumeHold,
   listChargeableVolumes,
+  listVolumeHolds,
   lockDueVolumes,
+  lockVolumesWithin,
   markVolumesSettled,
   postponeFirstDueVolume,
   type ChargeableVolume,
 } from "./metering-store.ts";
+export { HOLD_PERIODS, volumeHoldAmount } from "./volume-hold.ts";
 export { networkVolumeRoutes } from "./network-routes.ts";
 export { endUnusedVolumes, endVolumesOf } from "./end-service.ts";
 export { volumeLoops } from "./loops.ts";
@@ -46,10 +51,14 @@ export {
 } from "./service.ts";
 export {
   listAuditedVolumes,
+  listLateVolumes,
   listUnscheduledVolumes,
   listVolumePlaces,
   listVolumesSince,
   scheduleVolumeSettlement,
   type AuditedVolume,
 } from "./audit-store.ts";
+export { listVolumeNames, type VolumeName } from "./name-store.ts";
 export { countStorageOf } from "./belongings-store.ts";
+export { unlistLocalSpaceOf } from "./local-store.ts";
+export { unlistNetworkSpaceOf } from "./network-store.ts";

@@ -97,7 +97,7 @@ test("an offer or a volume on another machine is a 400, one that does not exist 
 });
 
 test("another's volume looks like one that does not exist", async () => {
-  const stranger = await makeFundedUser(env.database, 1n);
+  const stranger = await makeFundedUser(env.database, 1_000_000_000n);
   const id = await run((tx) => aVolume(tx, { owner: stranger }));
   await rejects(() => ({ volume_id: id }), { kind: "not_found", code: "no_such_volume" });
 });
@@ -155,7 +155,7 @@ test("a network volume is reachable where its disk is mounted, and nowhere else"
     const { diskId } = await createNetworkDisk(tx, { user_id: hostId, size: 100 }, findUser);
     await mountNetworkDisk(tx, hostId, { machines: [here], mount_point: "/mnt/nfs", disk_id: diskId });
     const { offerId } = await listNetworkDisk(tx, hostId, { disk_id: diskId });
-    return rentNetworkVolume(tx, { userId, capScopes: [] }, { id: offerId, size: 5 });
+    return (await rentNetworkVolume(tx, { userId, capScopes: [] }, { id: offerId, size: 5 })).id;
   });
   await run(async (tx) => {
     assert.equal((await plan(tx, { volume_id: id })).length, 1);

@@ -42,7 +42,8 @@ const limits: fc.Arbitrary<ListingLimits> = fc
       creditDiscountMaxPermille: 3,
       endAt: new Date(now.getTime() + 1000),
     };
-    return { capacityBytes, rentedBytes, defaults, now, current: isListed ? current : undefined };
+    const ceilings = { trafficNanosPerGb: nanos(0n), storageNanosPerGbMonth: nanos(1_000_000_000_000n) };
+    return { capacityBytes, rentedBytes, defaults, now, ceilings, current: isListed ? current : undefined };
   });
 
 test("a listing that is accepted fits its disk, covers what is rented, and is open", () => {

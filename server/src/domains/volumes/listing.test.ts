@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { nanos } from "../../base/money.ts";
 import { LOCAL_DEFAULTS, NETWORK_DEFAULTS, planListing, readVolumeName, type ListingLimits } from "./listing.ts";
 
 const GB = 1_000_000_000n;
@@ -11,6 +12,7 @@ const fresh: ListingLimits = {
   capacityBytes: 100n * GB,
   rentedBytes: 0n,
   now,
+  ceilings: { trafficNanosPerGb: nanos(0n), storageNanosPerGbMonth: nanos(1_000_000_000n) },
 };
 
 test("a listing without wishes has the published defaults", () => {

@@ -1,6 +1,7 @@
 import { invalid } from "../../base/errors.ts";
 import { formatDollars, nanos, parseDollars, type Nanos } from "../../base/money.ts";
 import { GB_PRICE_DOLLARS_MAX, STORAGE_NANOS_PER_MONTH_MAX } from "../../base/price-limits.ts";
+import { refuseDearStorage, type PriceCeilings } from "../../base/price-ceilings.ts";
 
 /** The contract's gigabyte of storage: what prices and sizes of disks count in. */
 export const BYTES_PER_GB = 1_000_000_000;
@@ -57,17 +58,18 @@ export type ListingLimits = {
   /** What renters already have of the disk: a listing never shrinks below it. */
   readonly rentedBytes: bigint;
   readonly now: Date;
+  readonly ceilings: PriceCeilings;
 };
 
 /** The listing that a request leads to; throws `invalid` naming the field that cannot be. */
 export function planListing(request: ListingRequest, limits: ListingLimits): Listing {
-  const { current, defaults, now } = limits;
+  const { current, defaults, now, ceilings } = limits;
   return {
     sizeBytes: planSize(request.size, limits),
     priceNanosPerGbMonth:
       request.price_disk === undefined
-        ? (current?.priceNanosPerGbMonth ?? defaults.priceNanosPerGbMonth)
-        : readPrice(request.price_disk, "price_disk"),
+        ? least(current?.priceNanosPerGbMonth ?? defaults.priceNanosPerGbMonth, ceilings.storageNanosPerGbMonth)
+        : readPrice(request.price_disk, "price_disk", ceilings),
     creditDiscountMaxPermille:
       request.credit_discount_max === undefined
         ? (current?.creditDiscountMaxPermille ?? defaults.creditDiscountMaxPermille)
@@ -108,11 +110,16 @@ export function toGb(bytes: bigint): number {
   return Number(bytes) / BYTES_PER_GB;
 }
 
-function readPrice(dollars: number, field: string): Nanos {
+function least(one: Nanos, other: Nanos): Nanos {
+  return one < other ? one : other;
+}
+
+function readPrice(dollars: number, field: string, ceilings: PriceCeilings): Nanos {
   const price = parseDollars(dollars);
   if (price === undefined || price < 0n || dollars < 0 || dollars > GB_PRICE_DOLLARS_MAX) {
     throw invalid(field, `${field} must be from 0 to ${GB_PRICE_DOLLARS_MAX} dollars per GB and month`);
   }
+  refuseDearStorage(field, price, ceilings);
   return price;
 }
 

@@ -1,9 +1,9 @@
 import { invalid, notFound } from "../../base/errors.ts";
 import { asId, type MachineId, type UserId, type VolumeId, type VolumeOfferId } from "../../base/ids.ts";
 import type { Reader, Tx } from "../../db/transaction.ts";
-import { listFreeDiskBytes, listMachines, lockMachines, notifyMarket } from "../hosts/index.ts";
-import { extendLocalVolumes, listSpaceOf } from "./companion-service.ts";
-import { requireCredit, type Payer } from "./credit.ts";
+import { listFreeDiskBytes, listMachines, lockMachines, notifyMarket, readPriceCeilings } from "../hosts/index.ts";
+import { extendLocalVolumes, listSpaceOf, putListing } from "./companion-service.ts";
+import { holdForVolume, type Payer } from "./credit.ts";
 import { notifyVolumes } from "./host-store.ts";
 import {
   DEFAULT_SIZE_GB,
@@ -18,13 +18,13 @@ import {
   type Space,
 } from "./listing.ts";
 import {
+  findReplacedVolumeOffer,
   findVolumeOffer,
   findVolumeOfferOfMachine,
-  insertVolumeOffer,
   unlistVolumeOffer,
-  updateVolumeOffer,
   type VolumeOffer,
 } from "./local-store.ts";
+import { listingIsReplaced } from "./listing-change.ts";
 import type { ListVolumeBody } from "./schema.ts";
 import { dollarsPerHour } from "./views.ts";
 import { insertVolume, sumRentedOfMachines } from "./volume-store.ts";
@@ -39,6 +39,7 @@ export async function listLocalSpace(
   await lockMachines(tx, ids);
   const machines = await listMachines(tx.db, ids);
   const rented = await sumRentedOfMachines(tx.db, ids);
+  const ceilings = await readPriceCeilings(tx.db);
   const offerIds: VolumeOfferId[] = [];
   for (const id of ids) {
     const machine = machines.get(id);
@@ -50,12 +51,9 @@ export async function listLocalSpace(
       capacityBytes: BigInt(machine.facts.disk_bytes),
       rentedBytes: rented.get(id) ?? 0n,
       now: tx.now,
+      ceilings,
     });
-    if (current === undefined) offerIds.push(await insertVolumeOffer(tx, id, listing));
-    else {
-      await updateVolumeOffer(tx, current.id, listing);
-      offerIds.push(current.id);
-    }
+    offerIds.push(await putListing(tx, { machineId: id, current, listing }));
   }
   for (const id of ids) await extendLocalVolumes(tx, id);
   await notifyMarket(tx, ids);
@@ -79,12 +77,19 @@ export type LocalRent = Payer & {
   readonly fieldPrefix: string;
 };
 
-/** An open local listing, read while nobody else rents of its machine; throws `not_found` when there is none. */
+/**
+ * An open local listing, read while nobody else rents of its machine; throws `not_found` when there is none, and `gone`
+ * when its terms became worse since it was shown.
+ */
 export async function requireVolumeOffer(tx: Tx, offerId: number): Promise<VolumeOffer> {
   const known = await findVolumeOffer(tx.db, asId<VolumeOfferId>(offerId));
   if (known !== undefined) await lockMachines(tx, [known.machineId]);
   // Read again under the lock: only now do its size and what is rented of it stand still.
   const offer = known && (await findVolumeOffer(tx.db, known.id));
+  const replaced = offer ?? (await findReplacedVolumeOffer(tx.db, asId<VolumeOfferId>(offerId)));
+  if (offer === undefined && replaced !== undefined) {
+    throw listingIsReplaced(replaced, await findVolumeOfferOfMachine(tx.db, replaced.machineId));
+  }
   if (offer === undefined || offer.endAt <= tx.now) {
     throw notFound("no_such_volume_offer", `Volume offer ${offerId} is not available.`);
   }
@@ -102,9 +107,11 @@ export async function rentLocalVolume(
   const sizeBytes = typeof size === "bigint" ? size : readSize(size ?? DEFAULT_SIZE_GB, `${fieldPrefix}size`);
   refuseBeyond(space, sizeBytes, `${fieldPrefix}size`);
   refuseImmense(sizeBytes, offer.priceNanosPerGbMonth, `${fieldPrefix}size`);
-  await requireCredit(tx, { userId, capScopes });
+  const { priceNanosPerGbMonth } = offer;
+  const holdId = await holdForVolume(tx, { userId, capScopes }, { sizeBytes, priceNanosPerGbMonth });
   const id = await insertVolume(tx, {
     userId,
+    holdId,
     capScopes,
     place: { kind: "local", machineId: offer.machineId, offerId: offer.id },
     name: storedName,

@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import type { MachineId, VolumeOfferId } from "../../base/ids.ts";
+import type { MachineId, UserId, VolumeOfferId } from "../../base/ids.ts";
 import { nanos } from "../../base/money.ts";
 import type { Reader, Tx } from "../../db/transaction.ts";
 import type { Listing } from "./listing.ts";
@@ -76,22 +76,48 @@ export async function updateVolumeOffer(tx: Tx, id: VolumeOfferId, listing: List
     .execute();
 }
 
+/** A listing of this id that was replaced, since its terms became worse. */
+export async function findReplacedVolumeOffer(db: Reader, id: VolumeOfferId): Promise<VolumeOffer | undefined> {
+  const row = await selectAnyOffers(db).where("id", "=", id).where("is_replaced", "=", true).executeTakeFirst();
+  return row && toOffer(row);
+}
+
 /** Ends a live listing; false when there is none of this id. Volumes rented of it stay. */
-export async function unlistVolumeOffer(tx: Tx, id: VolumeOfferId): Promise<boolean> {
+export async function unlistVolumeOffer(
+  tx: Tx,
+  id: VolumeOfferId,
+  { isReplaced = false }: { readonly isReplaced?: boolean } = {},
+): Promise<boolean> {
   const result = await tx.db
     .updateTable("volume_offers")
-    .set({ unlisted_at: tx.now })
+    .set({ unlisted_at: tx.now, is_replaced: isReplaced })
     .where("id", "=", id)
     .where("unlisted_at", "is", null)
     .executeTakeFirst();
   return result.numUpdatedRows === 1n;
 }
 
+/** Ends the live listings of space on all machines of these hosts; returns how many. Volumes rented of them stay. */
+export async function unlistLocalSpaceOf(tx: Tx, hostIds: readonly UserId[]): Promise<number> {
+  const result = await tx.db
+    .updateTable("volume_offers")
+    .from("machines")
+    .set({ unlisted_at: tx.now })
+    .whereRef("machines.id", "=", "volume_offers.machine_id")
+    .where("machines.host_id", "=", sql<UserId>`any(${[...hostIds]}::integer[])`)
+    .where("volume_offers.unlisted_at", "is", null)
+    .executeTakeFirst();
+  return Number(result.numUpdatedRows);
+}
+
 function selectOffers(db: Reader) {
+  return selectAnyOffers(db).where("unlisted_at", "is", null);
+}
+
+function selectAnyOffers(db: Reader) {
   return db
     .selectFrom("volume_offers")
-    .select(["id", "machine_id", "size_bytes", "price_nanos_per_gb_month", "end_at", "created_at"])
-    .where("unlisted_at", "is", null);
+    .select(["id", "machine_id", "size_bytes", "price_nanos_per_gb_month", "end_at", "created_at"]);
 }
 
 type OfferRow = Awaited<ReturnType<ReturnType<typeof selectOffers>["executeTakeFirstOrThrow"]>>;

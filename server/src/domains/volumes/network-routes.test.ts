@@ -188,7 +188,10 @@ test("renting takes space from the listing until none is left", async () => {
     served.call("PUT", "/api/v0/network_volumes/", { as, body: { id, ...body } });
   const first = await rent({ size: 30, name: "models_1" });
   assert.equal(first.status, 200, first.text);
-  assert.deepEqual(first.body, { success: true, id: first.body["id"], volume_name: `V.${String(first.body["id"])}` });
+  const { end_date: endDate, ...said } = first.body;
+  assert.equal(typeof endDate, "number");
+  const price = { storage_cost: 0.15, storage_total_cost: 0.00625 };
+  assert.deepEqual(said, { success: true, id: said["id"], volume_name: `V.${String(said["id"])}`, ...price });
   assert.equal((await offer(id))?.["disk_space"], 10);
   const second = await rent({});
   assert.deepEqual([second.status, second.body["field"]], [400, "size"]);
@@ -215,7 +218,7 @@ test("nothing is rented without credit", async () => {
   const id = await aListing({ disk_id: await aDisk() });
   const { status, body } = await served.call("PUT", "/api/v0/network_volumes/", { as: pauper, body: { id, size: 1 } });
   assert.deepEqual([status, body["error"]], [400, "insufficient_credit"]);
-  assert.match(String(body["msg"]), /\$0\.01/);
+  assert.match(String(body["msg"]), /first hours set aside/);
 });
 
 test("an unlisted offer is gone for renters, and unknown to everybody but its owner", async () => {
@@ -335,4 +338,26 @@ test("no operation answers without a key, nor to one without the permission", as
     assert.equal((await served.call(method, path)).status, 401, path);
     assert.equal((await served.call(method, path, { as: stranger })).status, 403, path);
   }
+});
+
+test("a host has a limited number of network disks", async () => {
+  const owner = await aCaller(env.database);
+  const machineId = await inTransaction(env.database, (tx) => aMachine(tx, owner.id));
+  await env.pool.query(
+    `insert into network_disks (user_id, size_bytes, created_at)
+     select $1, 1000000000, now() from generate_series(1, 999)`,
+    [owner.id],
+  );
+  const mount = () =>
+    served.call("POST", "/api/v0/network_disk/", {
+      as: owner,
+      body: { machines: [machineId], mount_point: "/srv/disk", size: 10 },
+    });
+  const answers = await Promise.all([mount(), mount(), mount()]);
+  assert.deepEqual(
+    answers.map(({ status }) => status).toSorted((a, b) => a - b),
+    [200, 400, 400],
+    answers.map(({ text }) => text).join(),
+  );
+  assert.deepEqual(answers.find(({ status }) => status === 400)?.body["error"], "too_many");
 });

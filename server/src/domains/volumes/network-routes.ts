@@ -32,7 +32,7 @@ import {
   UnlistBody,
 } from "./schema.ts";
 import { searchVolumeOffers } from "./search.ts";
-import { volumeHandle } from "./views.ts";
+import { agreedPrice, volumeHandle } from "./views.ts";
 
 const TAG = ["Network volumes"];
 
@@ -69,8 +69,8 @@ export function networkVolumeRoutes(scope: HttpScope, { findUser }: { readonly f
     },
     (request) =>
       scope.mutate(request, async (tx) => {
-        const id = await rentNetworkVolume(tx, payerOf(identityOf(request)), request.body);
-        return { success: true as const, id, volume_name: volumeHandle(id) };
+        const { id, sizeBytes, offer } = await rentNetworkVolume(tx, payerOf(identityOf(request)), request.body);
+        return { success: true as const, id, volume_name: volumeHandle(id), ...agreedPrice(offer, sizeBytes) };
       }),
   );
 

@@ -1,9 +1,9 @@
 import { type AppError, forbidden, invalid, notFound } from "../../base/errors.ts";
 import { asId, type MachineId, type NetworkDiskId, type NetworkVolumeOfferId, type UserId } from "../../base/ids.ts";
 import type { Reader, Tx } from "../../db/transaction.ts";
-import { keepAccounts } from "../accounts/index.ts";
-import { describeMachines, listMachines } from "../hosts/index.ts";
-import { requireCredit, type Payer } from "./credit.ts";
+import { keepAccounts, requireRoom } from "../accounts/index.ts";
+import { describeMachines, listMachines, readPriceCeilings } from "../hosts/index.ts";
+import { holdForVolume, type Payer } from "./credit.ts";
 import {
   NETWORK_DEFAULTS,
   planListing,
@@ -13,10 +13,12 @@ import {
   refuseImmense,
   type Listing,
 } from "./listing.ts";
+import { listingIsReplaced, worsenings } from "./listing-change.ts";
 import { readMountPath } from "./mount-path.ts";
 import {
   findNetworkDiskForUpdate,
   findNetworkVolumeOffer,
+  findReplacedNetworkVolumeOffer,
   findNetworkVolumeOfferOfDisk,
   insertNetworkDisk,
   insertNetworkVolumeOffer,
@@ -24,12 +26,14 @@ import {
   listNetworkDisks,
   listNetworkVolumeOffers,
   lockNetworkDisk,
+  replaceNetworkVolumeOffer,
   unlistNetworkVolumeOffer,
   updateNetworkVolumeOffer,
   upsertNetworkDiskMount,
 } from "./network-store.ts";
 import type { CreateDiskBody, ListNetworkVolumeBody, MountNetworkDiskBody, RentBody } from "./schema.ts";
 import { networkDiskRecords, spaceRow, type SpaceRow } from "./views.ts";
+import { countNetworkDisks } from "./room-store.ts";
 import { extendVolumes, insertVolume, sumRentedOfDisks } from "./volume-store.ts";
 
 /** The contract's answer to a `disk_id` that can name no disk (core spec, Errors). */
@@ -56,13 +60,16 @@ export async function listNetworkDisk(
     capacityBytes: disk.sizeBytes,
     rentedBytes: await rentedOf(tx, disk.id),
     now: tx.now,
+    ceilings: await readPriceCeilings(tx.db),
   });
   await extendVolumes(tx, { networkDiskId: disk.id }, listing);
-  if (current === undefined) {
-    return { offerId: await insertNetworkVolumeOffer(tx, disk.id, listing), isNew: true, listing };
+  if (current !== undefined && worsenings(current, listing).length === 0) {
+    await updateNetworkVolumeOffer(tx, current.id, listing);
+    return { offerId: current.id, isNew: false, listing };
   }
-  await updateNetworkVolumeOffer(tx, current.id, listing);
-  return { offerId: current.id, isNew: false, listing };
+  // Nobody rents by an id for more than it was shown at.
+  if (current !== undefined) await replaceNetworkVolumeOffer(tx, current.id);
+  return { offerId: await insertNetworkVolumeOffer(tx, disk.id, listing), isNew: current === undefined, listing };
 }
 
 /** Takes the caller's listing off the market; volumes rented of it stay. */
@@ -70,28 +77,35 @@ export async function unlistNetworkDisk(tx: Tx, userId: UserId, offerId: Network
   if (!(await unlistNetworkVolumeOffer(tx, offerId, userId))) throw invalid("id", "Volume listing does not exist");
 }
 
-/** Rents a part of a network disk; 404 when the listing is unknown, unlisted or past its end. */
+/** Rents a part of a network disk; 404 when the listing is unknown, unlisted or past its end, 410 when it was replaced. */
 export async function rentNetworkVolume(tx: Tx, payer: Payer, request: RentBody) {
   const name = readVolumeName(request.name, "name");
   const known = await findNetworkVolumeOffer(tx.db, asId<NetworkVolumeOfferId>(request.id));
   if (known !== undefined) await lockNetworkDisk(tx, known.networkDiskId);
   // Read again under the lock: only now do its size and what is rented of it stand still.
   const offer = known && (await findNetworkVolumeOffer(tx.db, known.id));
+  const replaced = offer ?? (await findReplacedNetworkVolumeOffer(tx.db, asId<NetworkVolumeOfferId>(request.id)));
+  if (offer === undefined && replaced !== undefined) {
+    throw listingIsReplaced(replaced, await findNetworkVolumeOfferOfDisk(tx.db, replaced.networkDiskId));
+  }
   if (offer === undefined || offer.endAt <= tx.now) {
     throw notFound("no_such_volume_offer", `Network volume offer ${request.id} is not available.`);
   }
   const space = { sizeBytes: offer.sizeBytes, rentedBytes: await rentedOf(tx, offer.networkDiskId) };
   const sizeBytes = planRent(request.size, space, "size");
   refuseImmense(sizeBytes, offer.priceNanosPerGbMonth, "size");
-  await requireCredit(tx, payer);
-  return insertVolume(tx, {
+  const { priceNanosPerGbMonth } = offer;
+  const holdId = await holdForVolume(tx, payer, { sizeBytes, priceNanosPerGbMonth });
+  const id = await insertVolume(tx, {
     ...payer,
+    holdId,
     place: { kind: "network", networkDiskId: offer.networkDiskId, offerId: offer.id },
     name,
     sizeBytes,
     priceNanosPerGbMonth: offer.priceNanosPerGbMonth,
     endAt: offer.endAt,
   });
+  return { id, sizeBytes, offer };
 }
 
 async function rentedOf(tx: Tx, diskId: NetworkDiskId): Promise<bigint> {
@@ -136,9 +150,15 @@ export async function mountNetworkDisk(tx: Tx, userId: UserId, request: MountNet
   return diskId;
 }
 
+/** A disk is never deleted, and each is looked at in each search. */
+const NETWORK_DISKS_MAX = 1_000;
+
 async function requireOwnDisk(tx: Tx, userId: UserId, request: MountNetworkDiskBody): Promise<NetworkDiskId> {
   if (request.disk_id === undefined) {
     if (request.size === undefined) throw invalid("size", "size is required for a new disk");
+    const count = (counted: Tx) => countNetworkDisks(counted, userId);
+    const advice = "Name one of them with disk_id.";
+    await requireRoom(tx, userId, { count, max: NETWORK_DISKS_MAX, field: "size", what: "network disks", advice });
     return insertNetworkDisk(tx, { userId, sizeBytes: readSize(request.size, "size") });
   }
   const disk = await findNetworkDiskForUpdate(tx, asId<NetworkDiskId>(request.disk_id), userId);

@@ -163,6 +163,27 @@ export async function updateNetworkVolumeOffer(tx: Tx, id: NetworkVolumeOfferId,
     .execute();
 }
 
+/** A listing of this id that was replaced, since its terms became worse. */
+export async function findReplacedNetworkVolumeOffer(
+  db: Reader,
+  id: NetworkVolumeOfferId,
+): Promise<NetworkVolumeOffer | undefined> {
+  const row = await selectAnyOffers(db)
+    .where("network_volume_offers.id", "=", id)
+    .where("network_volume_offers.is_replaced", "=", true)
+    .executeTakeFirst();
+  return row && toOffer(row);
+}
+
+/** Ends a live listing in favour of another one of the same disk, whose lock the caller holds. */
+export async function replaceNetworkVolumeOffer(tx: Tx, id: NetworkVolumeOfferId): Promise<void> {
+  await tx.db
+    .updateTable("network_volume_offers")
+    .set({ unlisted_at: tx.now, is_replaced: true })
+    .where("id", "=", id)
+    .execute();
+}
+
 /** Ends the live listing of this id if this user owns its disk; false when there is none. Volumes rented of it stay. */
 export async function unlistNetworkVolumeOffer(tx: Tx, id: NetworkVolumeOfferId, userId: UserId): Promise<boolean> {
   const result = await tx.db
@@ -177,7 +198,24 @@ export async function unlistNetworkVolumeOffer(tx: Tx, id: NetworkVolumeOfferId,
   return result.numUpdatedRows === 1n;
 }
 
+/** Ends the live listings of all network disks of these accounts; returns how many. Volumes rented of them stay. */
+export async function unlistNetworkSpaceOf(tx: Tx, userIds: readonly UserId[]): Promise<number> {
+  const result = await tx.db
+    .updateTable("network_volume_offers")
+    .from("network_disks")
+    .set({ unlisted_at: tx.now })
+    .whereRef("network_disks.id", "=", "network_volume_offers.network_disk_id")
+    .where("network_disks.user_id", "=", sql<UserId>`any(${[...userIds]}::integer[])`)
+    .where("network_volume_offers.unlisted_at", "is", null)
+    .executeTakeFirst();
+  return Number(result.numUpdatedRows);
+}
+
 function selectOffers(db: Reader) {
+  return selectAnyOffers(db).where("network_volume_offers.unlisted_at", "is", null);
+}
+
+function selectAnyOffers(db: Reader) {
   return db
     .selectFrom("network_volume_offers")
     .innerJoin("network_disks", "network_disks.id", "network_volume_offers.network_disk_id")
@@ -190,8 +228,7 @@ function selectOffers(db: Reader) {
       "network_volume_offers.credit_discount_max_permille",
       "network_volume_offers.end_at",
       "network_volume_offers.created_at",
-    ])
-    .where("network_volume_offers.unlisted_at", "is", null);
+    ]);
 }
 
 type OfferRow = Awaited<ReturnType<ReturnType<typeof selectOffers>["executeTakeFirstOrThrow"]>>;

@@ -287,3 +287,28 @@ test("no operation answers without a key, nor to one without the permission", as
     assert.equal((await served.call(method, path, { as: stranger })).status, 403, path);
   }
 });
+
+test("an account has a limited number of volumes, however many are rented for it at once", async () => {
+  const tenant = await aCaller(env.database);
+  await giveCredit(tenant.id);
+  const offers: number[] = [];
+  for (let count = 0; count < 5; count += 1) offers.push(await anOffer({ machine: await newMachine(), size: 100 }));
+  await env.pool.query("update account_rules set volumes_max = 2");
+  const answers = await Promise.all(offers.map((id) => rent({ id }, tenant)));
+  await env.pool.query("update account_rules set volumes_max = 1000");
+  const [made, refused] = [200, 400].map((status) => answers.filter((answer) => answer.status === status));
+  assert.deepEqual([made?.length, refused?.length], [2, 3], answers.map(({ text }) => text).join());
+  for (const { body } of refused ?? []) {
+    assert.deepEqual([body["error"], body["field"]], ["too_many", "id"]);
+    assert.match(String(body["msg"]), /at most 2 volumes/);
+  }
+  const again = () => rent({ id: offers[4] }, tenant);
+  await env.pool.query("update account_rules set volumes_max = 1");
+  assert.equal((await again()).status, 400, "what an account has beyond a lowered limit stays");
+  const url = `/api/v0/volumes/?id=`;
+  for (const { body } of made ?? []) {
+    assert.equal((await served.call("DELETE", `${url}${String(body["id"])}`, { as: tenant })).status, 200);
+  }
+  assert.equal((await again()).status, 200, "a deleted one makes room before its host has confirmed it");
+  await env.pool.query("update account_rules set volumes_max = 1000");
+});

@@ -24,7 +24,7 @@ import {
 import { searchVolumeOffers } from "./search.ts";
 import type { SpaceTable } from "./space-table.ts";
 import { deleteVolume, showVolumes, type VolumeKind } from "./service.ts";
-import { volumeHandle } from "./views.ts";
+import { agreedPrice, volumeHandle } from "./views.ts";
 
 const TAG = ["Volumes"];
 
@@ -92,8 +92,8 @@ function renterRoutes(scope: HttpScope): void {
         const { id: offerId, size, name } = request.body;
         const offer = await requireVolumeOffer(tx, offerId);
         const rent = { ...payerOf(identityOf(request)), size, name, fieldPrefix: "" };
-        const { id } = await rentLocalVolume(tx, offer, rent);
-        return { success: true as const, id, volume_name: volumeHandle(id) };
+        const { id, sizeBytes } = await rentLocalVolume(tx, offer, rent);
+        return { success: true as const, id, volume_name: volumeHandle(id), ...agreedPrice(offer, sizeBytes) };
       }),
   );
 

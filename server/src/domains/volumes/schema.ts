@@ -48,6 +48,9 @@ export const RentResponse = Type.Object({
   success: Type.Literal(true),
   id: Type.Integer({ description: "The new volume." }),
   volume_name: Type.String({ description: "`V.<id>`, the handle for mounting it." }),
+  storage_cost: Type.Optional(Type.Number({ description: "Dollars per GB and month that were agreed." })),
+  storage_total_cost: Type.Optional(Type.Number({ description: "Dollars an hour for all of it." })),
+  end_date: Type.Optional(Type.Number({ description: "Unix time at which the contract ends." })),
 });
 
 export const CloneBody = Type.Object({

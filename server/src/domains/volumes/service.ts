@@ -9,6 +9,7 @@ import {
 } from "../../base/ids.ts";
 import type { Reader, Tx } from "../../db/transaction.ts";
 import { describeMachines } from "../hosts/index.ts";
+import { releaseHold } from "../ledger/index.ts";
 import { listProgress } from "../tasks/index.ts";
 import { abandonClone, findOpenClone } from "./clone-service.ts";
 import { describeClone } from "./clone.ts";
@@ -16,6 +17,7 @@ import { listClones } from "./clone-store.ts";
 import { notifyVolumes } from "./host-store.ts";
 import { listNetworkDiskMounts, listNetworkDiskOwners } from "./network-store.ts";
 import type { VolumeRecord } from "./schema.ts";
+import { takeUnusedHold } from "./metering-store.ts";
 import { volumeRecord } from "./views.ts";
 import {
   deleteAttachments,
@@ -110,6 +112,13 @@ export async function endVolume(tx: Tx, volume: Volume): Promise<void> {
   const { id } = volume;
   await abandonClone(tx, id, volume.userId);
   const machineIds = await machinesOf(tx, volume);
+  await markEnded(tx, id, machineIds);
+  // One that was never charged, such as a clone that failed, is settled no more: nothing else gives this back.
+  const unused = await takeUnusedHold(tx, id);
+  if (unused !== undefined) await releaseHold(tx, unused);
+}
+
+async function markEnded(tx: Tx, id: VolumeId, machineIds: readonly MachineId[]): Promise<void> {
   // Without a machine there is nobody who could have written to it.
   if (machineIds.length === 0) return markVolumeDeleted(tx, id);
   await markVolumeDeleting(tx, id);

@@ -50,17 +50,18 @@ test("what offers say of a machine's space follows every change of it", async (t
   assert.deepEqual([await onGpuOffer(), await shown()], [[100, id, 72, 0.01], 72]);
   assert.equal((await rentVolume(id, 36)).status, 200);
   assert.deepEqual([await onGpuOffer(), await shown()], [[64, id, 36, 0.005], 36]);
-  await list({ price_disk: 0.2 });
-  assert.deepEqual(await onGpuOffer(), [64, id, 36, 0.01]);
+  const dearer = await list({ price_disk: 0.2 });
+  assert.notEqual(dearer, id, "a dearer listing has an id of its own");
+  assert.deepEqual(await onGpuOffer(), [64, dearer, 36, 0.01]);
   await rent(world, user, host, { disk: 50 });
   await world.settled();
   assert.equal(await shown(), 14);
-  const refused = await rentVolume(id, 15);
+  const refused = await rentVolume(dearer, 15);
   assert.deepEqual([refused.status, refused.body.msg], [400, "size: 15 GB are wanted, 14 GB are free"]);
-  assert.equal((await rentVolume(id, 14)).status, 200);
+  assert.equal((await rentVolume(dearer, 14)).status, 200);
   assert.equal(await shown(), undefined);
-  await asOwner("/api/v0/volumes/unlist/", { id });
-  assert.equal((await rentVolume(id, 1)).status, 404);
+  await asOwner("/api/v0/volumes/unlist/", { id: dearer });
+  assert.equal((await rentVolume(dearer, 1)).status, 404);
 });
 
 test("space of a machine that is away, or past its listing's end, is not offered", async (t) => {

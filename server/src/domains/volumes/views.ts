@@ -187,6 +187,15 @@ function machineFields(machine: MachineDescription | undefined, hostId: UserId) 
   };
 }
 
+/** What the renter of so much space pays by the contract that was made. */
+export function agreedPrice(listing: Pick<Listing, "priceNanosPerGbMonth" | "endAt">, sizeBytes: bigint) {
+  return {
+    storage_cost: toDollars(listing.priceNanosPerGbMonth),
+    storage_total_cost: dollarsPerHour(listing.priceNanosPerGbMonth, sizeBytes),
+    end_date: epochSeconds(listing.endAt),
+  };
+}
+
 /** For display: what so much space costs in an hour. */
 export function dollarsPerHour(price: Nanos, sizeBytes: bigint): number {
   return toDollars(mulDivFloor(price * sizeBytes, SECONDS_PER_HOUR, SECONDS_PER_MONTH * BigInt(BYTES_PER_GB)));

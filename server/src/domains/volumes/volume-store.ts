@@ -11,7 +11,7 @@ import type {
 import { invariant } from "../../base/invariant.ts";
 import { nanos, type Nanos } from "../../base/money.ts";
 import type { Reader, Tx } from "../../db/transaction.ts";
-import { parseCapScope, type CapScope } from "../ledger/index.ts";
+import { parseCapScope, type CapScope, type HoldId } from "../ledger/index.ts";
 
 /** Where a volume's bytes are: on one machine's own disk, or on a network disk. */
 type Place =
@@ -32,9 +32,11 @@ export type NewVolume = {
   readonly sizeBytes: bigint;
   readonly priceNanosPerGbMonth: Nanos;
   readonly endAt: Date;
+  /** What is set aside for its first hours. */
+  readonly holdId: HoldId | undefined;
 };
 
-export type Volume = NewVolume & {
+export type Volume = Omit<NewVolume, "holdId"> & {
   readonly id: VolumeId;
   readonly createdAt: Date;
   /** As its host said last. */
@@ -64,6 +66,7 @@ export async function insertVolume(tx: Tx, volume: NewVolume): Promise<VolumeId>
       network_volume_offer_id: place.kind === "network" ? place.offerId : null,
       name: volume.name,
       size_bytes: volume.sizeBytes,
+      hold_id: volume.holdId ?? null,
       price_nanos_per_gb_month: volume.priceNanosPerGbMonth,
       end_at: volume.endAt,
       created_at: tx.now,

@@ -4,7 +4,7 @@ import { invariant } from "../../base/invariant.ts";
 import type { Sealer } from "../../base/seal.ts";
 import type { Reader, Tx } from "../../db/transaction.ts";
 import { createInstances, type CreateOrder, type Wish } from "../instances/index.ts";
-import { resolveTemplateByHash } from "../templates/index.ts";
+import { openLaunch, resolveTemplateByHash, type LaunchSettings, type SealedLaunch } from "../templates/index.ts";
 import type { StandingRequest } from "./standing-request.ts";
 import { closeStandingRequest, findLaunch, lockOpen, noteAttempt } from "./store.ts";
 
@@ -51,7 +51,7 @@ export async function wishOfRequest(
   return {
     userId,
     capScopes,
-    launch: openLogin(stored.launch, id, sealer),
+    launch: openLaunchOf(id, stored.launch, sealer),
     template: template && { id: template.id, hashId: template.hashId },
     volumeInfo,
     bidNanosPerHour,
@@ -60,23 +60,9 @@ export async function wishOfRequest(
   };
 }
 
-type Launch = Wish["launch"];
-
-/** The settings as they may be stored: the password for the registry is sealed for this request. */
-export function sealLogin(launch: Launch, id: StandingRequestId, sealer: Sealer): Launch {
-  const { registry_auth: login } = launch;
-  if (login === null) return launch;
-  return { ...launch, registry_auth: { ...login, password: sealer.seal(login.password, contextOf(id)) } };
-}
-
-function openLogin(launch: Launch, id: StandingRequestId, sealer: Sealer): Launch {
-  const { registry_auth: login } = launch;
-  if (login === null) return launch;
-  const password = sealer.open(login.password, contextOf(id));
-  if (password !== undefined) return { ...launch, registry_auth: { ...login, password } };
-  throw new AppError("not_found", "not_found", "The registry password of this request can no longer be read.");
-}
-
-function contextOf(id: StandingRequestId): string {
-  return `standing request registry password ${id}`;
+/** What the request starts, in clear. */
+function openLaunchOf(id: StandingRequestId, stored: SealedLaunch, sealer: Sealer): LaunchSettings {
+  const launch = openLaunch(stored, { kind: "standing request", id }, sealer);
+  if (launch !== undefined) return launch;
+  throw new AppError("not_found", "not_found", `The settings of standing request ${id} can no longer be read.`);
 }

@@ -4,9 +4,9 @@ import { test, type TestContext } from "node:test";
 import { testApp, type TestApp } from "../../../../test/support/app.ts";
 import { setPrices, showRequest, waitFor } from "../../../../test/support/standing-requests.ts";
 import { until } from "../../../../test/support/until.ts";
-import { createSealer } from "../../base/seal.ts";
 import { OrderDesk } from "../instances/index.ts";
 import { searchOffers } from "../market/index.ts";
+import { resolveLaunch } from "../templates/index.ts";
 import { Matcher, SEARCHES_PER_RUN } from "./matcher.ts";
 import type { Query } from "./standing-request.ts";
 
@@ -18,9 +18,8 @@ async function aWorld(t: TestContext): Promise<TestApp> {
 }
 
 /** A matcher as another server would have it, which counts its searches. */
-function aMatcher({ env: { database }, app, clock }: TestApp) {
+function aMatcher({ env: { database }, app, clock, sealer }: TestApp) {
   const secret = randomBytes(32);
-  const sealer = createSealer(secret, randomBytes);
   const desk = new OrderDesk(database, clock, { secret, sealer });
   let searches = 0;
   const search = (query: Query) => {
@@ -50,9 +49,9 @@ test("with ten thousand waiting, a run is bounded, and a change asks only those 
   await world.env.pool.query(
     `insert into standing_requests (user_id, query, total_max_nanos_per_hour, launch, created_at, expires_at)
      select user_id, jsonb_build_object('gpu_name', jsonb_build_object('eq', case when n % 2 = 0 then 'H100 SXM' else 'L40S' end)),
-       case when n % 2 = 0 then 1000000000 else 1000000 end, launch, created_at, expires_at
+       case when n % 2 = 0 then 1000000000 else 1000000 end, $3, created_at, expires_at
      from standing_requests, generate_series(1, $1) as n where id = $2 order by n`,
-    [COUNT, model],
+    [COUNT, model, JSON.stringify(resolveLaunch(undefined, { image: "busybox", disk: 10 }))],
   );
   const { matcher, run } = aMatcher(world);
   let total = 0;
@@ -90,7 +89,7 @@ test("one request that cannot be handled does not keep the others waiting", asyn
      where id = $1`,
     [unreadable],
   );
-  await world.env.pool.query("update standing_requests set launch = launch - 'registry_auth' where id = $1", [broken]);
+  await world.env.pool.query("update standing_requests set launch = launch - 'sealed' where id = $1", [broken]);
   // Nor can it be written down what is wrong with this one.
   const unwritable = await waitFor(world, renter, { max_dph: 0.6 });
   await world.env.pool.query(

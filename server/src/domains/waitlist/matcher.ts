@@ -236,7 +236,7 @@ export class Matcher {
       return true;
     } catch (error) {
       if (!(error instanceof AppError)) throw error;
-      const isOfferToBlame = error.kind === "gone" || error.extra["ask_id"] === offer.id;
+      const isOfferToBlame = isAbout(error, offer.id);
       if (isOfferToBlame && error.kind !== "insufficient_funds") {
         this.setAside(offer);
         return false;
@@ -248,7 +248,7 @@ export class Matcher {
   /** What it orders is not there, for good; or something is in its way that may pass. Returns whether that is all. */
   private async failOrRest(id: StandingRequestId, error: AppError): Promise<boolean> {
     const { database, clock } = this.ports;
-    const isForGood = error.kind === "not_found";
+    const isForGood = error.kind === "not_found" || error.code === "no_such_volume_offer";
     // First: if it cannot be written down either, the line goes on without this request.
     this.rest(id);
     await withTransaction(database, clock, (tx) =>
@@ -331,6 +331,11 @@ export class Matcher {
       this.sweptId = id;
     }
   }
+}
+
+/** Whether the offer of GPUs is what cannot be had, rather than something that the request orders along with it. */
+function isAbout(error: AppError, offerId: number): boolean {
+  return error.code !== "no_such_volume_offer" && (error.kind === "gone" || error.extra["ask_id"] === offerId);
 }
 
 /** Lets whatever else the process has to do come first. */

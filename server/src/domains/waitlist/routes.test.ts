@@ -117,7 +117,8 @@ test("a repeated request makes one, and an account has a hundred at most", async
   } as const;
   const [once, twice] = [await world.call(call), await world.call(call)];
   assert.deepEqual(twice.body, once.body);
-  await Promise.all(Array.from({ length: 99 }, () => waitFor(world, renter)));
+  const answers = await Promise.all(Array.from({ length: 102 }, () => askToWait(world, renter)));
+  assert.equal(answers.filter(({ status }) => status === 200).length, 99, "also when all of them come at once");
   const over = await askToWait(world, renter);
   assert.deepEqual([over.status, over.body.error], [400, "max_standing_requests"]);
 });

@@ -4,10 +4,10 @@ import type { Identity } from "../../base/identity.ts";
 import type { Nanos } from "../../base/money.ts";
 import type { Sealer } from "../../base/seal.ts";
 import type { Reader, Tx } from "../../db/transaction.ts";
-import { requireAccount } from "../accounts/index.ts";
+import { lockUser, requireAccount } from "../accounts/index.ts";
 import type { OrderDesk } from "../instances/index.ts";
 import { refuseUnknownFields } from "../market/index.ts";
-import { sealLogin } from "./claim-service.ts";
+import { sealLaunch } from "../templates/index.ts";
 import { MACHINES_PER_LINE } from "./matcher.ts";
 import type { CreateBody } from "./schema.ts";
 import {
@@ -65,6 +65,8 @@ export async function createStandingRequest(
   }
   const { userId } = identity;
   await requireAccount(tx, userId);
+  // Requests of one account are counted one after another.
+  await lockUser(tx, userId);
   const wish = await desk.wishOf(tx.db, identity, body);
   await desk.checkVolumes(tx, wish);
   const { bidNanosPerHour, launch, template, volumeInfo } = wish;
@@ -90,7 +92,7 @@ export async function createStandingRequest(
     query,
     totalMaxNanosPerHour,
     bidNanosPerHour,
-    launch: sealLogin(launch, id, sealer),
+    launch: sealLaunch(launch, { kind: "standing request", id }, sealer),
     templateHashId: template?.hashId,
     volumeInfo,
     capScopes: wish.capScopes,

@@ -1,5 +1,5 @@
 import { invalid } from "../../base/errors.ts";
-import { priceFound } from "../../base/hourly-price.ts";
+import { priceFound, readMaxPrice } from "../../base/hourly-price.ts";
 import { isPlainObject } from "../../base/filters/json-input.ts";
 import { parseQueryLanguage } from "../../base/filters/query-language.ts";
 import type { InstanceId, MachineId, StandingRequestId, UserId } from "../../base/ids.ts";
@@ -34,7 +34,6 @@ export type StandingRequest = Terms & {
 };
 
 const QUERY_LENGTH_MAX = 8192;
-const TOTAL_MAX_DOLLARS = 100_000;
 const HOURS_MAX = 720;
 const HOURS_DEFAULT = 24;
 const MS_PER_HOUR = 3_600_000;
@@ -95,10 +94,8 @@ export function readTotalMax(maxDph: number | undefined, bidNanosPerHour: Nanos 
     if (bidNanosPerHour !== undefined) return undefined;
     throw invalid("max_dph", "max_dph is required unless price says what to bid");
   }
-  const amount = parseDollars(maxDph);
-  if (amount === undefined || amount <= 0n || maxDph > TOTAL_MAX_DOLLARS) {
-    throw invalid("max_dph", `max_dph must be a number of dollars an hour above 0 and up to ${TOTAL_MAX_DOLLARS}`);
-  }
+  const amount = readMaxPrice("max_dph", maxDph);
+  if (amount === undefined) return undefined;
   if (bidNanosPerHour !== undefined && bidNanosPerHour > amount) {
     throw invalid("price", `price is more than max_dph, which is $${formatDollars(amount)} an hour`, "invalid_price");
   }

@@ -5,12 +5,12 @@ import type { StandingRequestsTable } from "../../db/tables.ts";
 import type { Reader, Tx } from "../../db/transaction.ts";
 import type { Wish } from "../instances/index.ts";
 import { parseCapScope } from "../ledger/index.ts";
+import type { SealedLaunch } from "../templates/index.ts";
 import type { Query, StandingRequest, Status } from "./standing-request.ts";
 
 /** Told to every process when requests were made or closed; the payload is an id, or empty for many. */
 export const STANDING_REQUESTS_CHANNEL = "standing_requests_changed";
 
-type Launch = Wish["launch"];
 type VolumeInfo = Wish["volumeInfo"];
 
 export type NewStandingRequest = {
@@ -19,14 +19,14 @@ export type NewStandingRequest = {
   readonly query: Query;
   readonly totalMaxNanosPerHour: Nanos | undefined;
   readonly bidNanosPerHour: Nanos | undefined;
-  readonly launch: Launch;
+  readonly launch: SealedLaunch;
   readonly templateHashId: string | undefined;
   readonly volumeInfo: VolumeInfo;
   readonly capScopes: Wish["capScopes"];
   readonly expiresAt: Date;
 };
 
-/** Takes the id of a request that is about to be inserted: its password is sealed for that id. */
+/** Takes the id of a request that is about to be inserted: its settings are sealed for that id. */
 export async function reserveId(tx: Tx): Promise<StandingRequestId> {
   const { rows } = await sql<{ id: number }>`
     select nextval(pg_get_serial_sequence('standing_requests', 'id'))::integer as id
@@ -153,7 +153,7 @@ export async function findLaunch(db: Reader, id: StandingRequestId) {
     .executeTakeFirst();
   return (
     row && {
-      launch: row.launch as Launch,
+      launch: row.launch as SealedLaunch,
       templateHashId: row.template_hash_id ?? undefined,
       volumeInfo: (row.volume_info ?? undefined) as VolumeInfo,
       capScopes: row.cap_scopes.map(parseCapScope),
@@ -219,7 +219,7 @@ async function notify(tx: Tx, payload: string): Promise<void> {
 }
 
 function toStandingRequest(row: Selectable<StandingRequestsTable>): StandingRequest {
-  const launch = row.launch as Launch;
+  const launch = row.launch as SealedLaunch;
   const { total_max_nanos_per_hour: totalMax, bid_nanos_per_hour: bid } = row;
   return {
     id: row.id,

@@ -86,6 +86,7 @@ function reasonOf({
   if (actions.length > 0) return plan.hotPerf < plan.hotTarget ? "scale_up" : "recruiting";
   if (shortage === "limit") return "at_limit";
   if (shortage === "backing_off") return "backing_off";
+  if (shortage === "too_dear") return "too_dear";
   if (shortage === "no_offers") return situation.groups.length === 0 ? "no_groups" : "no_offers";
   if (isUpdating) return "updating";
   if (releases.some(({ kind }) => kind === "drain")) return "scale_down";

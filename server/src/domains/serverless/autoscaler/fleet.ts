@@ -1,5 +1,5 @@
 import { type PerfBook, readPerfs } from "./worker-perf.ts";
-import type { GroupView, Situation, WorkerView } from "./types.ts";
+import type { GroupView, OfferView, Situation, WorkerView } from "./types.ts";
 
 /** Workers by what they can still do for the endpoint. */
 export type Fleet = {
@@ -54,4 +54,10 @@ export function sumPerf(fleet: Fleet, workers: readonly WorkerView[], enough: nu
 /** Units a second that one nano-dollar an hour buys; free workers are worth most, and are compared by what they serve. */
 export function valueOf(perf: number, priceNanosPerHour: bigint): number {
   return perf / Math.max(1, Number(priceNanosPerHour));
+}
+
+/** Whether the offer costs more than a worker of its group may. */
+export function isTooDear({ groups }: Pick<Fleet, "groups">, { groupId, priceNanosPerHour }: OfferView): boolean {
+  const most = groups.get(groupId)?.maxNanosPerHour;
+  return most !== undefined && priceNanosPerHour > most;
 }

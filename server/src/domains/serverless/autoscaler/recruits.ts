@@ -1,4 +1,4 @@
-import { countedPerf, type Fleet, valueOf } from "./fleet.ts";
+import { countedPerf, type Fleet, isTooDear, valueOf } from "./fleet.ts";
 import type { Plan } from "./targets.ts";
 import type { Action, GroupView, OfferView, Situation, WorkerView } from "./types.ts";
 
@@ -14,7 +14,7 @@ const LOOK_EVERY_S = 60;
 export type Recruiting = {
   readonly actions: readonly Action[];
   /** More is wanted than could be ordered, and why. */
-  readonly shortage: "limit" | "learning" | "backing_off" | "no_offers" | "spending" | undefined;
+  readonly shortage: "limit" | "learning" | "backing_off" | "no_offers" | "too_dear" | "spending" | undefined;
   readonly isLearning: boolean;
 };
 
@@ -178,7 +178,7 @@ function rentFor(
   const ready = known.filter((group) => mayRent(roster, group));
   if (ready.length === 0) return "backing_off";
   const best = bestOffer(roster, ready, machinesTaken);
-  if (best === undefined) return "no_offers";
+  if (best === undefined) return hasTooDear(roster, ready) ? "too_dear" : "no_offers";
   const { groupId, offerId, machineId } = best;
   machinesTaken.add(machineId);
   roster.count += 1;
@@ -201,6 +201,14 @@ function mayRent({ situation, fleet, rentedByGroup }: Roster, group: GroupView):
   return !isTried && (rentedByGroup.get(group.id) ?? 0) === 0;
 }
 
+/** Whether offers for these groups are left that only cost too much. */
+function hasTooDear({ situation, fleet, machinesTaken }: Roster, groups: readonly GroupView[]): boolean {
+  const allowed = new Set<number>(groups.map(({ id }) => id));
+  return situation.offers.some(
+    (offer) => allowed.has(offer.groupId) && !machinesTaken.has(offer.machineId) && isTooDear(fleet, offer),
+  );
+}
+
 function bestOffer(
   { situation, fleet }: Pick<Roster, "situation" | "fleet">,
   groups: readonly GroupView[],
@@ -210,7 +218,7 @@ function bestOffer(
   let best: OfferView | undefined;
   let bestValue = Number.NEGATIVE_INFINITY;
   for (const offer of situation.offers) {
-    if (!allowed.has(offer.groupId) || machinesTaken.has(offer.machineId)) continue;
+    if (!allowed.has(offer.groupId) || machinesTaken.has(offer.machineId) || isTooDear(fleet, offer)) continue;
     const value = offerValue(fleet, offer);
     if (value > bestValue || (value === bestValue && best !== undefined && offer.offerId < best.offerId)) {
       [best, bestValue] = [offer, value];

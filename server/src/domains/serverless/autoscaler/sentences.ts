@@ -1,6 +1,7 @@
-import type { Fleet } from "./fleet.ts";
+import { formatDollars, roundHalfUp } from "../../../base/money.ts";
+import { type Fleet, isTooDear } from "./fleet.ts";
 import type { Plan } from "./targets.ts";
-import type { Action, Situation } from "./types.ts";
+import type { Action, OfferView, Situation } from "./types.ts";
 
 /** Kinds of situations; what is stored of a quiet endpoint is the change from one to another. */
 export type Reason =
@@ -17,6 +18,7 @@ export type Reason =
   | "at_limit"
   | "backing_off"
   | "no_offers"
+  | "too_dear"
   | "no_groups"
   | "spending_stopped"
   | "suspended"
@@ -77,10 +79,28 @@ function following(reason: Rest, scene: Scene): string {
       return `: more are needed, but max_workers of the endpoint (${parameters.maxWorkers}) or of its group allows no more`;
     case "no_offers":
       return ": more are needed, but no offer matches the search of a worker group, or only of machines left alone for now";
+    case "too_dear":
+      return `: more are needed, but ${dearest(scene)}`;
     case "spending_stopped":
       return `: nothing is rented or started. ${(spendingStop?.reason ?? "No money is left").replace(/\.$/, "")}`;
   }
 }
+
+/** `the cheapest matching offer costs $90 an hour, and max_dph of worker group 7 is $1.2` */
+function dearest({ situation, fleet }: Scene): string {
+  let cheapest: OfferView | undefined;
+  for (const offer of situation.offers) {
+    if (!isTooDear(fleet, offer)) continue;
+    if (cheapest === undefined || offer.priceNanosPerHour < cheapest.priceNanosPerHour) cheapest = offer;
+  }
+  const most = cheapest && fleet.groups.get(cheapest.groupId)?.maxNanosPerHour;
+  if (cheapest === undefined || most === undefined) return "every matching offer costs more than max_dph of its group";
+  const price = formatDollars(roundHalfUp(cheapest.priceNanosPerHour, SHOWN_NANOS));
+  return `the cheapest matching offer costs $${price} an hour, and max_dph of worker group ${cheapest.groupId} is $${formatDollars(most)}`;
+}
+
+/** Prices of offers are told to a hundredth of a cent. */
+const SHOWN_NANOS = 100_000n;
 
 /** What a decision is based on: the load that is expected, what it asks for, and what is there. */
 function seen(scene: Scene): string {

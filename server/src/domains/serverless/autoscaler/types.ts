@@ -54,6 +54,8 @@ export type GroupView = {
   readonly coldWorkers: number;
   readonly maxWorkers: number;
   readonly testWorkers: number;
+  /** Offers that cost more an hour are not rented; undefined: no maximum. */
+  readonly maxNanosPerHour: Nanos | undefined;
   readonly isUpdating: boolean;
   /** Workers that failed in a row; nothing is rented before `resumesAtMs`. */
   readonly failureCount: number;

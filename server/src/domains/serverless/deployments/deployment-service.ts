@@ -11,6 +11,7 @@ import {
 import type { Identity } from "../../../base/identity.ts";
 import { invariant } from "../../../base/invariant.ts";
 import type { Tx } from "../../../db/transaction.ts";
+import { requireRoom } from "../../accounts/index.ts";
 import { changeParameters } from "../parameters.ts";
 import type { DestroyInstance } from "../removal-service.ts";
 import { changeEndpointGroup, createEndpointGroup, deleteEndpointGroup, type RandomBytes } from "../service.ts";
@@ -18,6 +19,7 @@ import { findEndpointGroup, findEndpointGroupForUpdate } from "../store.ts";
 import { rehearseWorkerGroup, type WorkerGroupPorts } from "../worker-group-service.ts";
 import {
   claimDeployment,
+  countDeployments,
   deleteDeployment,
   findDeploymentForUpdate,
   listNamedForUpdate,
@@ -37,8 +39,8 @@ import {
   type Deployment,
   type DeploymentRequest,
 } from "./deployment.ts";
-import { openLogin, sealLogin } from "./login.ts";
 import { groupBodyOf, runVersion } from "./run-service.ts";
+import { openEnv, openLogin, sealContainer } from "./sealed-container.ts";
 import {
   deleteVersions,
   findCompleteFile,
@@ -68,6 +70,8 @@ export type Deployed = {
 };
 
 const VERSIONS_MAX = 10;
+/** As many as endpoints: each makes one. It stays when its endpoint is deleted. */
+const DEPLOYMENTS_MAX = 500;
 
 /**
  * Makes a deployment, or makes it what the request says (semantics.md §12.8). What needs its code is put off until all
@@ -85,6 +89,10 @@ export async function deploy(
   const { userId, apiKeyId } = identity;
   const { name, tag } = asked;
   const { deployment, isNew } = await claimDeployment(tx, { userId, apiKeyId, name, tag });
+  if (isNew) {
+    const count = async () => (await countDeployments(tx, userId)) - 1; // Without the new one.
+    await requireRoom(tx, userId, { count, max: DEPLOYMENTS_MAX, field: "name", what: "deployments" });
+  }
   const endpoint = await settleEndpoint(tx, { deployment, asked }, ports);
   const wanted = await settleVersion(tx, { deployment, asked }, ports);
   const changed = {
@@ -150,7 +158,12 @@ async function settleVersion(
   const { wantedVersionId } = deployment;
   const last = wantedVersionId === undefined ? undefined : await findVersion(tx.db, wantedVersionId);
   const isSame =
-    last !== undefined && isSameVersion({ ...last, login: openLogin(last, ports.sealer) }, asked.code, container);
+    last !== undefined &&
+    isSameVersion(
+      { ...last, env: openEnv(last, ports.sealer), login: openLogin(last, ports.sealer) },
+      asked.code,
+      container,
+    );
   if (!isSame || asked.searchParams !== deployment.searchParams) {
     const body = groupBodyOf({ searchParams: asked.searchParams, container, endpoint: undefined });
     await rehearseWorkerGroup(tx, { identity: deployment, body }, ports);
@@ -160,10 +173,9 @@ async function settleVersion(
     if (label !== "" && label !== last.label) await updateLabel(tx, last.id, label);
     return { version: { ...last, sizeBytes }, isNew: false };
   }
-  const { login, ...rest } = container;
-  const sealedLogin = sealLogin(login, ports.sealer);
+  const sealed = sealContainer(container, { deploymentId: deployment.id }, ports.sealer);
   const { fileHash } = asked.code;
-  const made = { deploymentId: deployment.id, fileHash, sizeBytes, ...rest, label, sealedLogin };
+  const made = { deploymentId: deployment.id, fileHash, sizeBytes, ...sealed, label };
   const id = await insertVersion(tx, made);
   const version = await findVersion(tx.db, id);
   invariant(version !== undefined, "a version is found after it was made");

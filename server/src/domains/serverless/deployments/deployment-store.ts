@@ -47,6 +47,16 @@ export async function lockDeployment(tx: Tx, id: DeploymentId): Promise<Deployme
   return row && toDeployment(row);
 }
 
+/** How many deployments a user has. */
+export async function countDeployments(tx: Tx, userId: UserId): Promise<number> {
+  const { count } = await tx.db
+    .selectFrom("deployments")
+    .select((eb) => eb.fn.countAll().as("count"))
+    .where("user_id", "=", userId)
+    .executeTakeFirstOrThrow();
+  return Number(count);
+}
+
 /** Locks a deployment of this user. */
 export async function findDeploymentForUpdate(
   tx: Tx,

@@ -147,7 +147,7 @@ export function actionOf(changes: {
  * make it of what they pack, and the same packed again may be a file of other bytes, and more or fewer of them.
  */
 export function isSameVersion(
-  one: Pick<Code, "fileHash"> & Container,
+  one: Pick<Code, "fileHash"> & Omit<Container, "env"> & { readonly env: string | undefined },
   code: Pick<Code, "fileHash">,
   container: Container,
 ): boolean {

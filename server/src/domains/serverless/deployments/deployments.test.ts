@@ -136,8 +136,9 @@ test("each change has the name of what follows from it, and the same again is no
   const login = { docker_login_user: "me", docker_login_pass: "it's secret" };
   assert.deepEqual(await change(first, { ...login, image: "alpine", env: "-e A=b" }), ["soft_update", 6, false]);
   assert.deepEqual(await change(first, { ...login, image: "alpine", env: "-e A=b" }), ["exists", 6, false]);
-  const { launch_args: launchArgs } = await groupOf(world, groupId);
-  assert.equal(launchArgs, "--image 'alpine' --disk 10 --env '-e A=b' --args");
+  const listed = await world.call({ url: "/api/v0/workergroups/", secret: owner.secret });
+  const group = listed.body.results.find((one: { readonly id: number }) => one.id === groupId);
+  assert.equal(group.launch_args, "--image 'alpine' --disk 10 --env '-e A=b' --args");
   const everything = JSON.stringify([await shown(world, owner, id), await versionsOf(world, owner, id)]);
   assert.ok(!everything.includes("secret"), "a login is in no answer");
   assert.equal((await put(world, owner, first, { tag: "green" })).body.action, "created");

@@ -1,6 +1,7 @@
 import type { FastifyRequest } from "fastify";
 import { forbidden } from "../../../base/errors.ts";
 import type { Identity } from "../../../base/identity.ts";
+import type { Sealer } from "../../../base/seal.ts";
 import type { Reader } from "../../../db/transaction.ts";
 import { originOf } from "../../../http/origin.ts";
 import { identityOf, type HttpScope } from "../../../http/server.ts";
@@ -31,9 +32,10 @@ import {
   StateResponse,
   VersionsResponse,
 } from "./schema.ts";
-import { listShownDeployments } from "./shown-store.ts";
+import { openEnv } from "./sealed-container.ts";
+import { listShownDeployments, type ShownDeployment } from "./shown-store.ts";
 import { noSuchFile } from "./upload-service.ts";
-import { listVersions } from "./version-store.ts";
+import { listVersions, type StoredVersion } from "./version-store.ts";
 import { deploymentRecord, versionRecord } from "./views.ts";
 
 const TAG = ["Deployments"];
@@ -44,7 +46,7 @@ type Parts = DeploymentPorts & { readonly addresses: FileAddresses };
 /** Deployments: code that workers of an endpoint run (operations.md §14.3). */
 export function deploymentRoutes(scope: HttpScope, { secret, ...ports }: Ports): void {
   const parts = { ...ports, addresses: fileAddresses(secret) };
-  readRoutes(scope);
+  readRoutes(scope, ports.sealer);
   deployRoute(scope, parts);
   deleteRoutes(scope, parts);
   stateRoutes(scope);
@@ -52,7 +54,7 @@ export function deploymentRoutes(scope: HttpScope, { secret, ...ports }: Ports):
   fileRoutes(scope, parts);
 }
 
-function readRoutes({ app, database }: HttpScope): void {
+function readRoutes({ app, database }: HttpScope, sealer: Sealer): void {
   app.get(
     "/api/v0/deployments/",
     {
@@ -61,7 +63,7 @@ function readRoutes({ app, database }: HttpScope): void {
     },
     async (request) => {
       const shown = await listShownDeployments(database.kysely, identityOf(request).userId, "all");
-      return { success: true as const, deployments: shown.map(deploymentRecord) };
+      return { success: true as const, deployments: shown.map((one) => showDeployment(one, sealer)) };
     },
   );
 
@@ -80,7 +82,7 @@ function readRoutes({ app, database }: HttpScope): void {
       const id = toDeploymentId(request.params.id);
       const [shown] = await listShownDeployments(database.kysely, identityOf(request).userId, id);
       if (shown === undefined) throw noSuchDeployment();
-      return { success: true as const, deployment: deploymentRecord(shown) };
+      return { success: true as const, deployment: showDeployment(shown, sealer) };
     },
   );
 
@@ -99,9 +101,17 @@ function readRoutes({ app, database }: HttpScope): void {
       const db = database.kysely;
       const deployment = await requireDeployment(db, request.params.id, identityOf(request));
       const versions = await listVersions(db, deployment.id);
-      return { success: true as const, versions: versions.map((version) => versionRecord(version, deployment)) };
+      const show = (version: StoredVersion) =>
+        versionRecord({ version, env: openEnv(version, sealer) ?? "" }, deployment);
+      return { success: true as const, versions: versions.map(show) };
     },
   );
+}
+
+/** Variables that no longer open are shown as none. */
+function showDeployment(shown: ShownDeployment, sealer: Sealer) {
+  const env = openEnv({ sealedEnv: shown.sealed_env, deploymentId: shown.id }, sealer);
+  return deploymentRecord(shown, env ?? "");
 }
 
 function deployRoute(scope: HttpScope, parts: Parts): void {

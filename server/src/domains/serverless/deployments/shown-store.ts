@@ -19,7 +19,7 @@ export type ShownDeployment = {
   readonly created_at: Date;
   readonly updated_at: Date;
   readonly image: string;
-  readonly env: string;
+  readonly sealed_env: string;
   readonly storage_gb: number;
   readonly file_hash: string;
 };
@@ -57,7 +57,7 @@ export async function listShownDeployments(
       "deployments.created_at",
       "deployments.updated_at",
       "version.image",
-      "version.env",
+      "version.env as sealed_env",
       "version.storage_gb",
       "version.file_hash",
     ])

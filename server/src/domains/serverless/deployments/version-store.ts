@@ -7,15 +7,15 @@ import {
   type UserId,
 } from "../../../base/ids.ts";
 import type { Reader, Tx } from "../../../db/transaction.ts";
-import type { Code, Container } from "./deployment.ts";
+import type { Code } from "./deployment.ts";
+import type { SealedContainer } from "./sealed-container.ts";
 
-/** A version with its login as it is kept. */
+/** A version with its container as it is stored. */
 export type StoredVersion = Code &
-  Omit<Container, "login"> & {
+  SealedContainer & {
     readonly id: DeploymentVersionId;
     readonly deploymentId: DeploymentId;
     readonly label: string;
-    readonly sealedLogin: string;
     readonly workerGeneration: number | undefined;
     readonly createdAt: Date;
     /** Whether all of its code is there. */
@@ -26,7 +26,7 @@ export async function insertVersion(
   tx: Tx,
   version: Pick<
     StoredVersion,
-    "deploymentId" | "fileHash" | "sizeBytes" | "label" | "image" | "env" | "storageGb" | "sealedLogin"
+    "deploymentId" | "fileHash" | "sizeBytes" | "label" | "image" | "sealedEnv" | "storageGb" | "sealedLogin"
   >,
 ): Promise<DeploymentVersionId> {
   const row = await tx.db
@@ -37,7 +37,7 @@ export async function insertVersion(
       size_bytes: version.sizeBytes,
       label: version.label,
       image: version.image,
-      env: version.env,
+      env: version.sealedEnv,
       storage_gb: version.storageGb,
       sealed_login: version.sealedLogin,
       created_at: tx.now,
@@ -252,7 +252,7 @@ function toVersion(row: VersionRow): StoredVersion {
     sizeBytes: row.size_bytes,
     label: row.label,
     image: row.image,
-    env: row.env,
+    sealedEnv: row.env,
     storageGb: row.storage_gb,
     sealedLogin: row.sealed_login,
     workerGeneration: row.worker_generation ?? undefined,

@@ -4,15 +4,15 @@ import type { DeploymentRecord, VersionRecord } from "./schema.ts";
 import type { ShownDeployment } from "./shown-store.ts";
 import type { StoredVersion } from "./version-store.ts";
 
-/** The contract's record of a deployment (offer-fields.md §7). */
-export function deploymentRecord(shown: ShownDeployment): DeploymentRecord {
+/** The contract's record of a deployment (offer-fields.md §7). `env` is the opened one. */
+export function deploymentRecord(shown: ShownDeployment, env: string): DeploymentRecord {
   const { id, file_hash: fileHash, current_version_id: currentId } = shown;
   return {
     id,
     name: shown.name,
     tag: shown.tag,
     image: shown.image,
-    env: shown.env,
+    env,
     file_hash: fileHash,
     s3_key: currentId === null ? null : `deployments/${id}/${fileHash}.tar.gz`,
     search_params: shown.search_params,
@@ -31,7 +31,7 @@ export function deploymentRecord(shown: ShownDeployment): DeploymentRecord {
 }
 
 export function versionRecord(
-  version: StoredVersion,
+  { version, env }: { readonly version: StoredVersion; readonly env: string },
   { currentVersionId, healthyVersionId }: Deployment,
 ): VersionRecord {
   return {
@@ -44,7 +44,7 @@ export function versionRecord(
     is_current: version.id === currentVersionId,
     is_last_healthy: version.id === healthyVersionId,
     image: version.image,
-    env: version.env,
+    env,
     storage: version.storageGb,
     created_at: epochSeconds(version.createdAt),
   };

@@ -228,7 +228,7 @@ class Run {
       groups: [
         {
           ...{ id: GROUP_ID, coldWorkers: parameters.coldWorkers, maxWorkers: parameters.maxWorkers, testWorkers: 1 },
-          ...{ isUpdating: false, failureCount: 0, resumesAtMs: undefined },
+          ...{ isUpdating: false, failureCount: 0, resumesAtMs: undefined, maxNanosPerHour: undefined },
           firstStartMs: median(this.firstStartsMs),
           warmStartMs: median(this.warmStartsMs) ?? median(model.warmStartsMs),
         },

@@ -1,0 +1,50 @@
+/**
+ * How an agent and a server know each other at an address at which the agent did not join. The agent's credential stays at
+ * home: to any further address the agent shows a pass made for that address alone, which no other server takes, and it says
+ * nothing before the server has proven, by a challenge, that it has the same key and publishes that address.
+ */
+import { Type, type Static } from "typebox";
+
+/** The header in which an agent that shows a pass challenges the server. */
+export const CHALLENGE_HEADER = "berth-challenge";
+/** The header in which the server answers the challenge. */
+export const PROOF_HEADER = "berth-proof";
+
+/** Addresses that one agent keeps, and that all servers of an installation publish together. */
+export const SERVER_ADDRESSES_MAX = 16;
+
+const Address = Type.String({ minLength: 1, maxLength: 300 });
+export const ServerAddresses = Type.Array(Address, { maxItems: SERVER_ADDRESSES_MAX });
+
+/** What a server tells an agent that joined: where the servers that live now are reached, and what opens them. */
+export const ServerList = Type.Object({
+  /** As `parseServerUrl` writes them in `api_url`. */
+  addresses: ServerAddresses,
+  /** The id of the agent's credential and the key that passes are made with, joined by a dot. */
+  pass_key: Type.String({ pattern: "^\\d{1,10}\\.[A-Za-z0-9_-]{43}$" }),
+});
+export type ServerList = Static<typeof ServerList>;
+
+const PASS = /^berth-pass\.(\d{1,10})\.([A-Za-z0-9_-]{43})$/;
+const CHALLENGE = /^[A-Za-z0-9_-]{16,64}$/;
+
+/** What an agent shows at an address in place of its credential. The seal is an HMAC-SHA256 of `passText` in base64url. */
+export function writePass(credential_id: string, seal: string): string {
+  return `berth-pass.${credential_id}.${seal}`;
+}
+
+/** The id of the credential that a pass stands for, and its seal; undefined for what is no pass. */
+export function readPass(token: string): { readonly credential_id: number; readonly seal: string } | undefined {
+  const [, id, seal] = PASS.exec(token) ?? [];
+  return id === undefined || seal === undefined ? undefined : { credential_id: Number(id), seal };
+}
+
+/** What an agent seals to show that it has the key: good at this address alone. */
+export function passText(address: string): string {
+  return `berth pass of the agent\n${address}`;
+}
+
+/** What a server that publishes this address seals in answer to a challenge; undefined when the challenge is none. */
+export function proofText(address: string, challenge: string): string | undefined {
+  return CHALLENGE.test(challenge) ? `berth pass of the server\n${address}\n${challenge}` : undefined;
+}

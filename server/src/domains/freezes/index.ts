@@ -1,0 +1,2 @@
+export { ENFORCE_LOOP, freezeLoops } from "./loops.ts";
+export { freezeRoutes } from "./routes.ts";

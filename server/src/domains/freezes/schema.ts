@@ -1,0 +1,48 @@
+import { Type } from "typebox";
+
+const Success = Type.Literal(true);
+const Reason = Type.String({ minLength: 1, maxLength: 500, description: "Why; the account's owner reads it" });
+
+export const FreezeParams = Type.Object({ id: Type.Integer({ minimum: 1, maximum: 2_147_483_647 }) });
+export const FreezeQuery = Type.Object({
+  all: Type.Optional(
+    Type.Union([Type.Literal("true"), Type.Literal("false")], { description: "`true` shows lifted freezes as well" }),
+  ),
+});
+export const FreezeBody = Type.Object({
+  user: Type.String({ minLength: 1, maxLength: 320, description: "E-mail address or id of the account" }),
+  reason: Reason,
+});
+export const LiftBody = Type.Object({ reason: Reason });
+
+export const FreezeResponse = Type.Object({
+  success: Success,
+  id: Type.Integer({ description: "The freeze" }),
+  is_new: Type.Boolean({ description: "False when the account had an open freeze of its own already" }),
+  user_ids: Type.Array(Type.Integer(), {
+    description: "The accounts that this request froze: subaccounts, and teams without another member, as well",
+  }),
+  team_ids: Type.Array(Type.Integer(), {
+    description: "Teams of these accounts that go on, since others are members: freeze a team by its id",
+  }),
+});
+export const LiftResponse = Type.Object({
+  success: Success,
+  user_ids: Type.Array(Type.Integer(), { description: "The accounts that are no longer frozen" }),
+});
+export const FreezesResponse = Type.Object({
+  success: Success,
+  freezes: Type.Array(
+    Type.Object({
+      id: Type.Integer(),
+      user_id: Type.Integer({ description: "The account that was named; its subaccounts are frozen with it" }),
+      reason: Type.String(),
+      frozen_by: Type.Integer({ description: "The administrator" }),
+      frozen_at: Type.Number({ description: "Unix time" }),
+      lifted_by: Type.Union([Type.Integer(), Type.Null()], { description: "Null while the freeze is open" }),
+      lifted_at: Type.Union([Type.Number(), Type.Null()]),
+      lift_reason: Type.Union([Type.String(), Type.Null()]),
+    }),
+    { description: "Newest first" },
+  ),
+});

@@ -1,0 +1,13 @@
+export type { SharedSettings } from "./settings.ts";
+export {
+  admitStart,
+  enterServer,
+  noteAdminKey,
+  planAdminKey,
+  StartRefused,
+  wrongSecret,
+  type AdminKeyPlan,
+} from "./start-service.ts";
+export { proveServer, readServerProof } from "./server-proof.ts";
+export { findServerAddress, readInstallation, type ServerDescription } from "./store.ts";
+export { SAY_ALIVE_LOOP, ThisServer, type ServerPorts } from "./this-server.ts";

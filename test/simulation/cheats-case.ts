@@ -1,0 +1,183 @@
+// What one seed of the market of cheats knows by itself: who is who, who saw which price, and what was really ordered.
+import type { UserId } from "../../server/src/base/ids.ts";
+import type { CheatHost } from "./cheats-host.ts";
+import type { Prices } from "./month-facts.ts";
+import type { Stretch } from "./month-host.ts";
+
+export type CardPayment = {
+  readonly intentId: string;
+  readonly cents: number;
+  /** Disputed and not won: the money is not with the house. */
+  isDisputed: boolean;
+  /** The bank has decided, and a payment is disputed once. */
+  isDecided: boolean;
+};
+
+/** An offer as a search answered it. */
+export type Shown = { readonly offerId: number; readonly size: number; readonly prices: Prices };
+
+export type Person = {
+  readonly name: string;
+  readonly id: UserId;
+  /** The address whose mail this person really reads. */
+  readonly mailbox: string;
+  /** The address that the account claims. */
+  email: string;
+  readonly secret: string;
+  readonly payments: CardPayment[];
+  /** Names of people to whom this one has transferred credit. */
+  readonly sentTo: Set<string>;
+  grantedNanos: bigint;
+  /** By host and size, as this person's last search answered. */
+  readonly shown: Map<string, Shown>;
+  readonly shownSpace: Map<string, { readonly offerId: number; readonly price: bigint }>;
+  /** Keys of this account that may do less, by the name of what they may do. */
+  readonly narrowKeys: Map<string, string>;
+  /** When an administrator froze the account, and until when. */
+  readonly freezes: Freeze[];
+};
+
+export type Freeze = Stretch & { readonly id: number };
+
+/** Prices that a renter was shown or has named, and the GPU price that holds where the host asks less by now. */
+export type Agreement = { readonly fromMs: number; readonly prices: Prices; readonly gpuDue: bigint };
+
+export type Rental = {
+  readonly label: string;
+  readonly id: number;
+  readonly renter: Person;
+  readonly host: CheatHost;
+  readonly hostName: string;
+  readonly diskGb: number;
+  /** What the renter was shown or has named, from when on. */
+  readonly agreed: Agreement[];
+  /** When the renter wanted it to run. */
+  readonly orders: Stretch[];
+  readonly rentedMs: number;
+  destroyedMs: number | undefined;
+  isPrepaid: boolean;
+  /** Moments at which its container was lost by the host. */
+  readonly lossesMs: number[];
+  /** What its renter ever allowed its traffic to cost; the default limit holds while this is empty. */
+  readonly trafficLimits: bigint[];
+  /** The key inside its container, which its host can read; undefined where nobody was told. */
+  readonly innerKey: string | undefined;
+};
+
+export type Stored = {
+  readonly label: string;
+  readonly id: number;
+  readonly renter: Person;
+  readonly host: CheatHost;
+  readonly sizeGb: number;
+  readonly price: bigint;
+  readonly fromMs: number;
+  deletedMs: number | undefined;
+};
+
+export type Machine = {
+  readonly owner: Person;
+  readonly host: CheatHost;
+  /** What one GPU and hour cost by the last listing. */
+  listedGpu: bigint;
+  /** What one GPU and hour ever cost at least. */
+  cheapestGpu: bigint;
+  /** The network disk that it mounts, once it does. */
+  networkDiskId: number | undefined;
+};
+
+/** One thing that somebody does, as a value: it can be done again in another order, and told. */
+export type Deed = { readonly kind: string; readonly label: string; readonly args: Args };
+export type Args = Readonly<Record<string, string | number>>;
+
+/** What is told of a case: a deed with what came of it, or time that passed. */
+export type Told =
+  | { readonly kind: "deed"; readonly sentence: string; readonly outcome: string }
+  | { readonly kind: "time"; readonly ms: number };
+export type Broken = { readonly invariant: string; readonly figures: string };
+
+/** One seed while it is played. */
+export type Case = {
+  readonly name: string;
+  readonly people: Map<string, Person>;
+  readonly machines: Map<string, Machine>;
+  readonly rentals: Map<string, Rental>;
+  readonly stored: Map<string, Stored>;
+  /** Endpoint groups by label, with the price that a search answered when they were made. */
+  readonly fleets: Map<string, Fleet>;
+  /** Standing requests by label. */
+  readonly waiting: Map<string, Waiting>;
+  readonly teams: Map<string, Team>;
+  /** Somebody reached what is not theirs: sentences. */
+  readonly reached: string[];
+  readonly done: Deed[];
+  readonly story: Told[];
+  broken: Broken | undefined;
+};
+
+export type Fleet = {
+  readonly label: string;
+  readonly endpointId: number;
+  readonly renter: Person;
+  readonly machine: Machine;
+  readonly hostName: string;
+  /** Made with a key that may not rent. */
+  readonly isNarrow: boolean;
+  readonly gpuCount: number;
+  /** What a search had answered for one worker when the group was made. */
+  readonly prices: Prices;
+  readonly madeMs: number;
+  deletedMs: number | undefined;
+};
+
+/** A standing request: rent when something matches. */
+export type Waiting = {
+  readonly label: string;
+  readonly id: number;
+  readonly renter: Person;
+  readonly machine: Machine;
+  readonly hostName: string;
+  readonly gpuCount: number;
+  /** The most that an hour may cost, disk included. */
+  readonly maxNanos: bigint;
+  readonly untilMs: number;
+  cancelledMs: number | undefined;
+};
+
+export type Team = {
+  readonly owner: Person;
+  readonly id: UserId;
+  readonly secret: string;
+  invited: string | undefined;
+};
+
+export function newCase(name: string): Case {
+  return {
+    name,
+    people: new Map(),
+    machines: new Map(),
+    rentals: new Map(),
+    stored: new Map(),
+    fleets: new Map(),
+    waiting: new Map(),
+    teams: new Map(),
+    reached: [],
+    done: [],
+    story: [],
+    broken: undefined,
+  };
+}
+
+/** Dollars of a JSON answer as nano-dollars. */
+export function nanosIn(dollars: unknown): bigint {
+  return typeof dollars === "number" ? BigInt(Math.round(dollars * 1e9)) : 0n;
+}
+
+export function isFrozen({ freezes }: Person): boolean {
+  return freezes.some(({ untilMs }) => untilMs === undefined);
+}
+
+/** Whether an administrator kept this account from everything at that moment. */
+export function wasFrozen({ freezes }: Person, ms: number): boolean {
+  return freezes.some(({ fromMs, untilMs = Infinity }) => fromMs < ms && ms < untilMs);
+}

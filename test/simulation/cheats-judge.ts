@@ -1,0 +1,350 @@
+// Who gained what, by what really happened. A consistent book of a fraud is a failure here.
+import { isFrozen, type Broken, type Case, type Person, type Rental, type Stored } from "./cheats-case.ts";
+import type { Books } from "./cheats-books.ts";
+import type { Prices } from "./month-facts.ts";
+import type { Stretch } from "./month-host.ts";
+
+const HOUR_MS = 3_600_000n;
+const MONTH_MS = 30n * 24n * HOUR_MS;
+const GB = 1_000_000_000n;
+const DOLLAR = 1_000_000_000n;
+
+/** What rounding and the milliseconds between two clocks may come to for one contract. */
+export const DUST = DOLLAR / 1000n;
+/** What a renter may have run on an honest host without paying: nothing but dust. */
+const FREE_RIDE_MAX = DUST;
+/** What all people of a seed together may have beyond what was paid in and granted. */
+export const INVENTED_MAX = DOLLAR / 100n;
+/** What the house may pay out beyond the cash that came in and stayed. */
+export const HOUSE_LOSS_MAX = DOLLAR / 100n;
+/**
+ * A worker group may rent at this multiple of the usual price: what a search showed when it was made, or what the open market
+ * asks for a GPU of the model, since the asks of fewer than three hosts are not believed.
+ */
+const [GROUP_PRICE_MULTIPLE, USUAL_GPU_PRICE] = [3n, (45n * DOLLAR) / 100n];
+/** What the disk of a group's worker may cost: up to the operator's ceiling, whatever a search showed. */
+const WORKER_DISK_PRICE = DOLLAR;
+/** What a GB of traffic may cost at most, whatever a host asks. */
+const TRAFFIC_CEILING = (15n * DOLLAR) / 100n;
+/** A host that does not confirm a stop is paid for this time after the request: nobody can tell whether the container ran on. */
+const STOP_GRACE_MS = 45_000;
+/** After a dispute what its payer runs is stopped within this time, and an honest host is not paid for it. */
+const DISPUTE_STOP_MS = 45_000;
+/** Without evidence of its start, a run that a host only claims is paid for so long. */
+const UNPROVEN_MS = 60_000n;
+/** The most that invented traffic may cost, by the default limit: this at once, and this many times the hourly price in an hour. */
+const [TRAFFIC_BASE, TRAFFIC_HOURS] = [2n * DOLLAR, 4n];
+/** A run that was lost this early has cost too little to be given back in a story. */
+const LOSS_JUDGED_FROM_MS = 60_000;
+
+/** The most that a worker of a group may cost for which a search showed these prices. */
+export function workerPrices(prices: Prices, gpuCount: number): Prices {
+  const usual = USUAL_GPU_PRICE * BigInt(gpuCount);
+  const gpu = GROUP_PRICE_MULTIPLE * (prices.gpu > usual ? prices.gpu : usual);
+  return { ...prices, gpu, disk: WORKER_DISK_PRICE };
+}
+
+/** The most that an instance may cost that came of a standing request for so much an hour; traffic up to the operator's ceiling. */
+export function waitingPrices(maxNanos: bigint): Prices {
+  return { gpu: maxNanos, disk: WORKER_DISK_PRICE, up: TRAFFIC_CEILING, down: TRAFFIC_CEILING };
+}
+
+type Judge = (play: Case, books: Books, nowMs: number) => Broken | undefined;
+
+/** What must hold at each moment. */
+export function judgeNow(play: Case, books: Books, nowMs: number): Broken | undefined {
+  return firstOf([reach, unordered, overcharge, invention, disputedEarnings], play, books, nowMs);
+}
+
+/** What must hold once everything is over, and hosts were paid. */
+export function judgeEnd(play: Case, books: Books, nowMs: number): Broken | undefined {
+  const rules = [reach, unordered, overcharge, invention, disputedEarnings, houseLoss, frozenPay, freeRide, losses];
+  return firstOf(rules, play, books, nowMs);
+}
+
+function firstOf(judges: readonly Judge[], play: Case, books: Books, nowMs: number): Broken | undefined {
+  for (const judge of judges) {
+    const broken = judge(play, books, nowMs);
+    if (broken !== undefined) return broken;
+  }
+  return undefined;
+}
+
+function reach({ reached }: Case): Broken | undefined {
+  const [figures] = reached;
+  return figures === undefined ? undefined : { invariant: "Nobody reaches what is not theirs", figures };
+}
+
+/** What nobody ordered is not rented, and not paid for. */
+function unordered(play: Case, { instances }: Books): Broken | undefined {
+  const people = new Map([...play.people.values()].map((person) => [Number(person.id), person]));
+  const ordered = new Set([...play.rentals.values()].map(({ id }) => id));
+  for (const { id, renterId } of instances) {
+    const renter = people.get(renterId);
+    if (renter === undefined || ordered.has(id)) continue;
+    return { invariant: "Nobody rents what they did not order", figures: `${renter.name} has instance ${id}` };
+  }
+  return undefined;
+}
+
+/** A host earns at most proven work times the price its renter saw. */
+function overcharge(play: Case, books: Books, nowMs: number): Broken | undefined {
+  for (const rental of play.rentals.values()) {
+    const { gpu = 0n, disk = 0n, bwu = 0n, bwd = 0n } = books.charged.get(`instance ${rental.id}`) ?? {};
+    const kept = gpu + disk + bwu + bwd - (books.givenBack.get(rental.id) ?? 0n);
+    const worth = worthOf(rental, nowMs);
+    if (kept <= worth.gpu + worth.disk + worth.traffic + DUST) continue;
+    return overchargeOf(
+      rental.label,
+      `GPU ${text(gpu)} of ${text(worth.gpu)}, disk ${text(disk)} of ${text(worth.disk)}, traffic ${text(bwu + bwd)} of ${text(worth.traffic)}, given back ${text(books.givenBack.get(rental.id) ?? 0n)}`,
+    );
+  }
+  for (const volume of play.stored.values()) {
+    const { disk = 0n } = books.charged.get(`volume ${volume.id}`) ?? {};
+    const worth = storageWorth(volume, nowMs);
+    if (disk > worth + DUST) return overchargeOf(volume.label, `storage ${text(disk)} of ${text(worth)}`);
+  }
+  return undefined;
+}
+
+function overchargeOf(label: string, figures: string): Broken {
+  return {
+    invariant: "A host earns at most its proven work at the price that its renter saw",
+    figures: `${label} was charged more than it was worth: ${figures}`,
+  };
+}
+
+/** Nobody makes money from nothing: what people have and were paid is what came in. */
+function invention(play: Case, books: Books): Broken | undefined {
+  const people = [...play.people.values()];
+  const owned = sum(people, ({ id }) => {
+    const { credit = 0n, deposits = 0n, earnings = 0n } = books.balances.get(id) ?? {};
+    // Who owes walks away.
+    return positive(credit) + positive(deposits) + positive(earnings);
+  });
+  const paidOut = sum(people, ({ id }) => books.paidOut.get(id) ?? 0n);
+  const cameIn = sum(people, cashOf) + sum(people, ({ grantedNanos }) => grantedNanos);
+  if (owned + paidOut <= cameIn + INVENTED_MAX) return undefined;
+  return {
+    invariant: "Nobody makes money from nothing",
+    figures: `the people have ${text(owned)} and were paid ${text(paidOut)}; ${text(cameIn)} came in and stayed`,
+  };
+}
+
+/** Granted credit is no cash: the house pays out what came in. */
+function houseLoss(play: Case, books: Books): Broken | undefined {
+  const people = [...play.people.values()];
+  const paidOut = sum(people, ({ id }) => books.paidOut.get(id) ?? 0n);
+  const cash = sum(people, cashOf);
+  if (paidOut <= cash + HOUSE_LOSS_MAX) return undefined;
+  return {
+    invariant: "The house pays out no more than the cash that came in",
+    figures: `hosts are paid ${text(paidOut)}; ${text(cash)} of cash came in and stayed`,
+  };
+}
+
+/** A frozen account is paid nothing. */
+function frozenPay({ people }: Case, books: Books): Broken | undefined {
+  for (const person of people.values()) {
+    const paid = books.paidOut.get(person.id) ?? 0n;
+    // Hosts are paid after everything else has happened.
+    if (!isFrozen(person) || paid === 0n) continue;
+    return { invariant: "A frozen account is paid nothing", figures: `${person.name} was paid ${text(paid)}` };
+  }
+  return undefined;
+}
+
+/**
+ * What a dispute takes out of a host's earnings is what its payer, or somebody whom the payer's credit reached, paid there, and
+ * no more than what the payer disputes: nothing once the dispute is won. An honest host keeps what else it has, and owes nothing.
+ */
+function disputedEarnings(play: Case, books: Books): Broken | undefined {
+  const invariant = "A dispute takes from a host at most what the disputed card paid it";
+  const people = [...play.people.values()];
+  for (const { hostId, payerId, nanos } of books.takenBack) {
+    const [host, payer] = [hostId, payerId].map((id) => people.find((one) => Number(one.id) === id));
+    if (host === undefined || payer === undefined) continue;
+    const payers = reachedBy(payer, people);
+    const [paid, disputed] = [sum(payers, (one) => paidTo(play, books, { host, payer: one })), disputedOf(payer)];
+    if (nanos <= least(paid, disputed)) continue;
+    const figures = `${text(nanos)} of ${host.name}'s earnings; ${payers.map(({ name }) => name).join(" and ")} paid ${text(paid)} there and ${payer.name} disputes ${text(disputed)}`;
+    return { invariant, figures };
+  }
+  for (const { owner, host } of play.machines.values()) {
+    const { earnings = 0n } = books.balances.get(owner.id) ?? {};
+    if (host.isHonest && earnings < 0n) return { invariant, figures: `${owner.name} owes ${text(-earnings)}` };
+  }
+  return undefined;
+}
+
+/** A person, and everybody to whom credit of that person may have come. */
+function reachedBy(payer: Person, people: readonly Person[]): readonly Person[] {
+  const found = new Set([payer]);
+  for (const person of found) {
+    for (const one of people) if (person.sentTo.has(one.name)) found.add(one);
+  }
+  return [...found];
+}
+
+/** What a renter was charged for machines and storage of a host. */
+function paidTo(play: Case, { charged }: Books, { host, payer }: { host: Person; payer: Person }): bigint {
+  const machines = [...play.machines.values()].filter(({ owner }) => owner === host).map((machine) => machine.host);
+  const rentals = [...play.rentals.values()].map((one) => ({ one, contract: `instance ${one.id}` }));
+  const volumes = [...play.stored.values()].map((one) => ({ one, contract: `volume ${one.id}` }));
+  const own = [...rentals, ...volumes].filter(({ one }) => one.renter === payer && machines.includes(one.host));
+  return sum(own, ({ contract }) => sum(Object.values(charged.get(contract) ?? {}), (amount) => amount));
+}
+
+/** Who let an honest host work pays for it. */
+function freeRide(play: Case, books: Books, nowMs: number): Broken | undefined {
+  for (const rental of play.rentals.values()) {
+    if (!rental.host.isHonest || rental.isPrepaid || rental.renter.id === hostIdOf(play, rental)) continue;
+    const { gpu = 0n } = books.charged.get(`instance ${rental.id}`) ?? {};
+    const worth = worthOf(rental, nowMs).gpuDue;
+    if (worth <= gpu + FREE_RIDE_MAX + disputeLoss(rental)) continue;
+    return {
+      invariant: "Nobody gains more than they pay for",
+      figures: `${rental.label} ran for ${text(worth)} on an honest host and was charged ${text(gpu)}`,
+    };
+  }
+  return undefined;
+}
+
+/** What ran when a card payment was disputed runs on until it is certainly stopped, and nobody pays for that. */
+function disputeLoss({ renter, agreed }: Rental): bigint {
+  const disputes = renter.payments.filter(({ isDisputed, isDecided }) => isDisputed || isDecided);
+  const dearest = agreed.reduce((most, { gpuDue }) => (gpuDue > most ? gpuDue : most), 0n);
+  return (BigInt(disputes.length * DISPUTE_STOP_MS) * dearest) / HOUR_MS;
+}
+
+/**
+ * A container that its host lost is a fault of the host, for which the renter gets something back. A host from which a
+ * dispute took gives back only what it still has, and what is being stopped anyway is no loss.
+ */
+function losses(play: Case, books: Books): Broken | undefined {
+  const stopped = new Set(books.instances.flatMap(({ id, wasStopped }) => (wasStopped ? [id] : [])));
+  for (const rental of play.rentals.values()) {
+    if (stopped.has(rental.id)) continue;
+    const { gpu = 0n } = books.charged.get(`instance ${rental.id}`) ?? {};
+    const lostMs = rental.lossesMs.find((ms) => ranBefore(rental, ms));
+    if (lostMs === undefined || gpu <= DUST || rental.renter.id === hostIdOf(play, rental)) continue;
+    if ((books.givenBack.get(rental.id) ?? 0n) > 0n) continue;
+    if (books.takenBack.some(({ hostId }) => hostId === hostIdOf(play, rental))) continue;
+    return {
+      invariant: "What a host loses is given back to its renter",
+      figures: `${rental.label} was charged ${text(gpu)}, its host lost its container, and nothing was given back`,
+    };
+  }
+  return undefined;
+}
+
+function ranBefore(rental: Rental, ms: number): boolean {
+  const isOrdered = rental.orders.some(
+    ({ fromMs, untilMs = Infinity }) => fromMs + LOSS_JUDGED_FROM_MS < ms && ms < untilMs,
+  );
+  return (
+    isOrdered && runsOf(rental).some(({ fromMs, untilMs }) => untilMs === ms && untilMs - fromMs > LOSS_JUDGED_FROM_MS)
+  );
+}
+
+function hostIdOf(play: Case, { host }: Rental): number | undefined {
+  return [...play.machines.values()].find((machine) => machine.host === host)?.owner.id;
+}
+
+type Worth = { readonly gpu: bigint; readonly gpuDue: bigint; readonly disk: bigint; readonly traffic: bigint };
+
+/** What was really done for the renter within the order, at the prices that the renter was shown. */
+function worthOf(rental: Rental, nowMs: number): Worth {
+  const { agreed, orders, diskGb, rentedMs, destroyedMs = nowMs } = rental;
+  const graceMs = rental.host.isHonest ? 0 : STOP_GRACE_MS;
+  const runs = withGrace(runsOf(rental), graceMs);
+  const dearest = (pick: (prices: Prices) => bigint) =>
+    agreed.map(({ prices }) => pick(prices)).reduce((most, price) => (price > most ? price : most), 0n);
+  const unprovenMs = rental.host.fakeLoadMs === 0 ? 0n : UNPROVEN_MS * BigInt(runs.length);
+  let [gpu, due] = [unprovenMs * dearest((prices) => prices.gpu), 0n];
+  for (const [index, { fromMs, prices, gpuDue }] of agreed.entries()) {
+    const held = { fromMs, untilMs: agreed[index + 1]?.fromMs ?? nowMs };
+    for (const order of orders) {
+      const { fromMs: orderedMs, untilMs: orderedUntilMs } = order;
+      const wanted = { fromMs: orderedMs, untilMs: orderedUntilMs && orderedUntilMs + graceMs };
+      for (const run of runs) {
+        const ms = overlapMs([held, wanted, run], nowMs);
+        gpu += ms * prices.gpu;
+        due += ms * gpuDue;
+      }
+    }
+  }
+  const diskMs = BigInt(Math.max(0, destroyedMs - rentedMs));
+  const [sent, received] = [bytesOf(rental, runs, "sentPerSecond"), bytesOf(rental, runs, "receivedPerSecond")];
+  const invented = rental.host.inventedBytes(rental.id);
+  return {
+    gpu: gpu / HOUR_MS,
+    gpuDue: due / HOUR_MS,
+    disk: (diskMs * BigInt(diskGb) * dearest(({ disk }) => disk)) / MONTH_MS,
+    traffic: least(
+      ((sent + invented) * dearest(({ up }) => up) + (received + invented) * dearest(({ down }) => down)) / GB,
+      [
+        TRAFFIC_BASE + TRAFFIC_HOURS * (dearest((prices) => prices.gpu) + gpu / HOUR_MS),
+        ...rental.trafficLimits,
+      ].reduce((most, limit) => (limit > most ? limit : most)),
+    ),
+  };
+}
+
+function runsOf({ host, id }: Rental): readonly Stretch[] {
+  return host.runs.filter(({ instanceId }) => instanceId === id).flatMap(({ stretches }) => stretches);
+}
+
+/** Each run goes on for so long after its end, unless the next one has begun. */
+function withGrace(runs: readonly Stretch[], graceMs: number): readonly Stretch[] {
+  return runs.map(({ fromMs, untilMs }, place) => {
+    if (untilMs === undefined) return { fromMs, untilMs };
+    const nextMs = Math.min(...runs.flatMap((run, other) => (other > place ? [run.fromMs] : [])));
+    return { fromMs, untilMs: Math.min(untilMs + graceMs, nextMs) };
+  });
+}
+
+function bytesOf({ host, id }: Rental, runs: readonly Stretch[], rate: "sentPerSecond" | "receivedPerSecond"): bigint {
+  let bytes = 0;
+  for (const flow of host.flows) {
+    if (flow.instanceId !== id) continue;
+    for (const run of runs) bytes += (Number(overlapMs([flow, run], flow.untilMs)) * flow[rate]) / 1000;
+  }
+  return BigInt(Math.ceil(bytes));
+}
+
+function overlapMs(stretches: readonly Stretch[], nowMs: number): bigint {
+  const fromMs = Math.max(...stretches.map((stretch) => stretch.fromMs));
+  const untilMs = Math.min(...stretches.map((stretch) => stretch.untilMs ?? nowMs));
+  return BigInt(Math.max(0, untilMs - fromMs));
+}
+
+function storageWorth({ sizeGb, price, fromMs, deletedMs }: Stored, nowMs: number): bigint {
+  return (BigInt((deletedMs ?? nowMs) - fromMs) * BigInt(sizeGb) * price) / MONTH_MS;
+}
+
+/** What a person paid in by card and did not take back. */
+function cashOf({ payments }: Person): bigint {
+  return sum(payments, ({ cents, isDisputed }) => (isDisputed ? 0n : BigInt(cents) * (DOLLAR / 100n)));
+}
+
+/** What a person disputes, or has got back by a dispute. */
+function disputedOf({ payments }: Person): bigint {
+  return sum(payments, ({ cents, isDisputed }) => (isDisputed ? BigInt(cents) * (DOLLAR / 100n) : 0n));
+}
+
+function sum<T>(list: readonly T[], amountOf: (one: T) => bigint): bigint {
+  return list.reduce((total, one) => total + amountOf(one), 0n);
+}
+
+function least(one: bigint, other: bigint): bigint {
+  return one < other ? one : other;
+}
+
+function positive(amount: bigint): bigint {
+  return amount > 0n ? amount : 0n;
+}
+
+function text(nanos: bigint): string {
+  return `$${(Number(nanos) / 1e9).toFixed(6)}`;
+}

@@ -1,0 +1,289 @@
+// The server of the market of cheats: one app, one database and one clock for all seeds. A batch of seeds is played in
+// step, so that what the server does for many at once is done once.
+import assert from "node:assert/strict";
+import { asId, type EndpointGroupId, type UserId } from "../../server/src/base/ids.ts";
+import { STOP_SECONDS } from "../../server/src/base/stop-times.ts";
+import { audit, type AuditReport } from "../../server/src/domains/reconciliation/audit-service.ts";
+import { NO_PAYMENTS } from "../../server/src/domains/payments/index.ts";
+import { soon, testApp, type TestApp } from "../support/app.ts";
+import { aCaller, type TestCaller } from "../support/fixtures.ts";
+import type { TestAnswer, TestCall } from "../support/http.ts";
+import { aJoiner, join } from "../support/joins.ts";
+import { ManualClock } from "../support/manual-clock.ts";
+import { StripeServer } from "../support/stripe-server.ts";
+import type { Case, Person } from "./cheats-case.ts";
+import { CheatHost } from "./cheats-host.ts";
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+const DAY_MS = 24 * HOUR_MS;
+/** Agents report at least so often: within a lease. */
+const BEAT_MS = 8 * MINUTE_MS;
+const ROUNDS_OF_OBEYING_MAX = 8;
+const GPUS = 2;
+/** At the end of a balance a settlement may be so late: less than the time of a certain stop, which is all that is set aside. */
+const LATE_MS = STOP_SECONDS * 1000 - 15_000;
+
+/** Loops that run here and how often. One that is not due costs a batch nothing. */
+const LOOPS: readonly (readonly [string, number])[] = [
+  ["reach-starts", 0],
+  ["settle-runs", 0],
+  ["follow-arrears", BEAT_MS],
+  ["settle-volumes", 10 * MINUTE_MS],
+  ["release-lost-hosts", BEAT_MS],
+  ["enforce-deadlines", BEAT_MS],
+  ["enforce-freezes", BEAT_MS],
+  ["close-standing-requests", BEAT_MS],
+  ["delete-ended-volumes", HOUR_MS],
+  ["return-deposits", HOUR_MS],
+  ["review-schedules", HOUR_MS],
+  ["switch-prices", HOUR_MS],
+  ["end-contracts", HOUR_MS],
+  ["tell-of-caps", HOUR_MS],
+  ["watch-credit", 6 * HOUR_MS],
+];
+const MATCH_LOOP = "match-standing-requests";
+const FRIDAY_LOOPS = ["add-up-earnings", "invoice-earnings", "send-due-payouts"] as const;
+
+export type Scope = Parameters<typeof testApp>[0];
+type Method = NonNullable<TestCall["method"]>;
+
+export class CheatsWorld {
+  readonly app: TestApp;
+  readonly clock: ManualClock;
+  readonly stripe: StripeServer;
+  readonly admin: TestCaller;
+  private readonly dueMs = new Map<string, number>();
+  /** Keys with which nothing may be done but to read and to delete, and who hears of it when something was. */
+  readonly shut = new Map<string, (done: string) => void>();
+  private personCount = 0;
+  private nameCount = 0;
+
+  private constructor(parts: Pick<CheatsWorld, "app" | "clock" | "stripe" | "admin">) {
+    this.app = parts.app;
+    this.clock = parts.clock;
+    this.stripe = parts.stripe;
+    this.admin = parts.admin;
+  }
+
+  static async begin(scope: Scope): Promise<CheatsWorld> {
+    const stripe = await StripeServer.start();
+    scope.after(() => stripe.close());
+    // A Saturday: the first Friday on which hosts are paid is far.
+    const clock = new ManualClock("2026-01-03T08:00:00Z");
+    const app = await testApp(scope, { clock, payments: { ...NO_PAYMENTS, stripe: stripe.settings } });
+    const admin = await aCaller(app.env.database, { email: "office@example.com", username: "office", isAdmin: true });
+    return new CheatsWorld({ app, clock, stripe, admin });
+  }
+
+  /** A name that no other case of this world has. */
+  newName(stem: string): string {
+    this.nameCount += 1;
+    return `${stem}-${this.nameCount}`;
+  }
+
+  nowMs(): number {
+    return this.clock.now().getTime();
+  }
+
+  async ask(
+    secret: string,
+    method: Method,
+    path: string,
+    body?: unknown,
+    headers: NonNullable<TestCall["headers"]> = {},
+  ): Promise<TestAnswer> {
+    const call = { method, url: `/api/v0${path}`, secret, headers };
+    const answer = await this.app.call(body === undefined ? call : { ...call, body });
+    const isChange = method !== "GET" && method !== "DELETE";
+    if (isChange && answer.status === 200) this.shut.get(secret)?.(`${method} ${path}`);
+    return answer;
+  }
+
+  /** A request that must succeed. */
+  async done(secret: string, method: Method, path: string, body?: unknown): Promise<TestAnswer["body"]> {
+    const answer = await this.ask(secret, method, path, body);
+    assert.equal(answer.status, 200, `${method} ${path}: ${answer.text}`);
+    return answer.body;
+  }
+
+  async person(name: string): Promise<Person> {
+    this.personCount += 1;
+    const mailbox = `${name.toLowerCase()}-${this.personCount}@example.com`;
+    const { id, secret } = await aCaller(this.app.env.database, { email: mailbox, username: name.toLowerCase() });
+    const shown = { shown: new Map(), shownSpace: new Map() };
+    const lists = { payments: [], sentTo: new Set<string>(), ...shown, narrowKeys: new Map(), freezes: [] };
+    return { name, id, mailbox, email: mailbox, secret, grantedNanos: 0n, ...lists };
+  }
+
+  /** A machine of this person that joins as the docs say, and that an administrator verifies. */
+  async machineOf(owner: Person): Promise<CheatHost> {
+    const joiner = aJoiner();
+    const credential = await join(this.app, { secret: owner.secret } as TestCaller, joiner);
+    const host = this.hostWith(credential, joiner);
+    await host.connect();
+    const path = `/admin/machines/${host.machineId}/verification/`;
+    await this.done(this.admin.secret, "PUT", path, { verification: "verified" });
+    return host;
+  }
+
+  hostWith(credential: string, joiner: { readonly host_key: string; readonly fingerprint: string }): CheatHost {
+    const { origin, clock, env } = this.app;
+    const { host_key: hostKey, fingerprint } = joiner;
+    return new CheatHost({
+      origin,
+      token: credential,
+      clock,
+      database: env.database,
+      hostKey,
+      fingerprint,
+      gpus: GPUS,
+    });
+  }
+
+  /** Lets so much time pass: hosts report, loops run when they are due, hosts do what came of it. */
+  async pass(cases: readonly Case[], ms: number): Promise<void> {
+    for (let leftMs = ms; leftMs > 0; leftMs -= BEAT_MS) {
+      const beatMs = this.nowMs() + Math.min(leftMs, BEAT_MS);
+      await this.settleUntil(beatMs, presentHosts(cases));
+      this.clock.jump(beatMs - this.nowMs());
+      await this.report(presentHosts(cases));
+      await this.runLoops();
+      await this.match(cases);
+      await this.obey(cases);
+    }
+    await this.autoscale(cases);
+    await this.obey(cases);
+  }
+
+  /** Goes on towards a moment, and settles what uses a balance up when it is due, as the server's loop does. */
+  private async settleUntil(untilMs: number, hosts: readonly CheatHost[]): Promise<void> {
+    for (;;) {
+      const due = await this.dueTimes(hosts);
+      const atMs = Math.max(Math.min(...due.values()), this.nowMs() + LATE_MS);
+      if (atMs >= untilMs) return;
+      this.clock.jump(atMs - this.nowMs());
+      const settled = hosts.filter(({ machineId }) => (due.get(machineId) ?? Infinity) <= atMs);
+      await this.report(settled);
+      await this.app.runLoop("settle-runs");
+      await this.obeyAt(settled);
+    }
+  }
+
+  /** Time in which nobody does anything and no host is looked at. */
+  async sleep(ms: number): Promise<void> {
+    this.clock.jump(ms);
+    await this.runLoops();
+  }
+
+  async runLoops(): Promise<void> {
+    const nowMs = this.nowMs();
+    for (const [name, everyMs] of LOOPS) {
+      if ((this.dueMs.get(name) ?? 0) > nowMs) continue;
+      this.dueMs.set(name, nowMs + everyMs);
+      await this.app.runLoop(name);
+    }
+  }
+
+  /** Goes on to the Friday after next and pays hosts what is due. */
+  async passFriday(): Promise<void> {
+    const nowMs = this.nowMs();
+    const fridayMs = DAY_MS + Math.ceil((nowMs - DAY_MS + 1) / (7 * DAY_MS)) * 7 * DAY_MS;
+    await this.sleep(fridayMs - nowMs + MINUTE_MS);
+    for (const name of FRIDAY_LOOPS) await this.app.runLoop(name);
+  }
+
+  /** Rents what somebody waits for, where something matches. */
+  async match(cases: readonly Case[]): Promise<void> {
+    const nowMs = this.nowMs();
+    const isWaiting = cases.some(({ waiting }) =>
+      [...waiting.values()].some(({ untilMs, cancelledMs }) => cancelledMs === undefined && nowMs < untilMs + BEAT_MS),
+    );
+    if (!isWaiting) return;
+    await this.app.settled();
+    const { loops } = this.app.app;
+    const runCount = () => loops.report().find(({ name }) => name === MATCH_LOOP)?.run_count ?? 0;
+    // A run that is under way may have begun before the last change; the one after the next begins when that is over.
+    const enough = runCount() + 2;
+    await soon("looks for matches", () => {
+      if (runCount() >= enough) return true;
+      loops.wake(MATCH_LOOP);
+      return false;
+    });
+    await this.app.settled();
+  }
+
+  /** Hosts do what they are told, as far as they do, until nobody is told anything new. */
+  async obey(cases: readonly Case[]): Promise<void> {
+    await this.obeyAt(presentHosts(cases));
+  }
+
+  private async obeyAt(hosts: readonly CheatHost[]): Promise<void> {
+    if (hosts.length === 0) return;
+    for (let round = 0; round < ROUNDS_OF_OBEYING_MAX; round += 1) {
+      const digests = await this.digests(hosts);
+      const changed = hosts.filter((host) => digests.get(host.machineId) !== host.digest);
+      if (changed.length === 0) return;
+      for (const host of changed) host.digest = digests.get(host.machineId) ?? "";
+      await Promise.all(changed.map((host) => host.synced()));
+      await this.report(changed);
+      await this.app.runLoop("reach-starts");
+    }
+  }
+
+  async report(hosts: readonly CheatHost[]): Promise<void> {
+    const busy = hosts.filter(({ desired }) => (desired?.instances.length ?? 0) + (desired?.volumes.length ?? 0) > 0);
+    const idle = hosts.filter((host) => !busy.includes(host));
+    await Promise.all([
+      ...busy.map((host) => host.report(host.obedience(), { volumes: host.obedientVolumes() })),
+      ...idle.map((host) => host.report([])),
+    ]);
+  }
+
+  async audit(): Promise<AuditReport> {
+    return audit({ database: this.app.env.database, clock: this.clock }, { isFull: true });
+  }
+
+  private async autoscale(cases: readonly Case[]): Promise<void> {
+    const fleets = cases.flatMap((one) => [...one.fleets.values()]).filter(({ deletedMs }) => deletedMs === undefined);
+    if (fleets.length === 0) return;
+    for (const { endpointId } of fleets) this.app.app.autoscaler.note(asId<EndpointGroupId>(endpointId));
+    await this.app.app.autoscaler.run();
+  }
+
+  /**
+   * When something is settled next on each machine that uses a balance up: less than ten minutes of it are set aside. What
+   * has more set aside waits for the beat, and machines that have nothing else are left out.
+   */
+  private async dueTimes(hosts: readonly CheatHost[]): Promise<ReadonlyMap<number, number>> {
+    const { rows } = await this.app.env.pool.query<{ id: number; due: Date }>(
+      `select i.machine_id as id, min(i.settle_at) as due from instances i join ledger_holds h on h.id = i.hold_id
+       where i.machine_id = any($1::integer[]) and h.amount_nanos < i.price_nanos_per_hour / 6 group by 1`,
+      [hosts.map(({ machineId }) => machineId)],
+    );
+    return new Map(rows.map(({ id, due }) => [id, due.getTime()]));
+  }
+
+  /** What the database says of the instances and volumes of each machine. */
+  private async digests(hosts: readonly CheatHost[]): Promise<ReadonlyMap<number, string>> {
+    const { rows } = await this.app.env.pool.query<{ id: number; digest: string }>(
+      `select m.id, concat(
+         (select string_agg(concat_ws(' ', i.id, i.generation, i.phase, i.desired, i.revision), ',' order by i.id)
+          from instances i where i.machine_id = m.id and i.phase <> 'ended'), '|',
+         (select string_agg(concat_ws(' ', v.id, v.deleting_at is null), ',' order by v.id)
+          from volumes v where v.machine_id = m.id and v.deleted_at is null)) as digest
+       from machines m where m.id = any($1::integer[])`,
+      [hosts.map(({ machineId }) => machineId)],
+    );
+    return new Map(rows.map(({ id, digest }) => [id, digest]));
+  }
+}
+
+export function presentHosts(cases: readonly Case[]): readonly CheatHost[] {
+  return cases.flatMap(({ machines }) => [...machines.values()]).flatMap(({ host }) => (host.isAway ? [] : [host]));
+}
+
+/** The ids of all people of these cases. */
+export function peopleIn(cases: readonly Case[]): readonly UserId[] {
+  return cases.flatMap(({ people }) => [...people.values()]).map(({ id }) => id);
+}
