@@ -138,40 +138,12 @@ export async function listBillablesOf(db: Reader, userId: UserId): Promise<reado
   return rows.map(toBillable);
 }
 
-/** Locks instances of a user whose spending counts within a scope, and of which something may become due, in id order. */
-export async function lockBillablesWithin(
-  tx: Tx,
-  { userId, scope, limit }: { readonly userId: UserId; readonly scope: CapScope; readonly limit: number },
-): Promise<readonly Billable[]> {
-  const { rows } = await sql<Row>`
-    select ${COLUMNS} from instances i
-    where i.id = any(array(${openWithin(userId, scope)} order by id limit ${limit}::integer))
-    order by i.id
-    for update of i
-  `.execute(tx.db);
-  return rows.map(toBillable);
-}
-
-/** Makes those of them that come after an id due to be settled now. */
-export async function makeDueWithin(
-  tx: Tx,
-  { userId, scope, afterId }: { readonly userId: UserId; readonly scope: CapScope; readonly afterId: InstanceId },
-): Promise<void> {
-  await sql`
-    with open as (
-      select id from instances
-      where id = any(array(${openWithin(userId, scope)} and id > ${afterId}::integer))
-      order by id
-      for update
-    )
-    update instances set settle_at = ${tx.now}::timestamptz from open
-    where instances.id = open.id and (instances.settle_at is null or instances.settle_at > ${tx.now}::timestamptz)
-  `.execute(tx.db);
-}
-
-/** The ids of a user's instances within a scope that have cost anything, or have something set aside, and are not settled to the end. */
-function openWithin(userId: UserId, scope: CapScope) {
-  return sql`
+/** The instances of a user within a scope that have cost anything, or have something set aside, and are not settled to the end. */
+export async function listOpenWithin(
+  db: Reader,
+  { userId, scope }: { readonly userId: UserId; readonly scope: CapScope },
+): Promise<readonly InstanceId[]> {
+  const { rows } = await sql<{ id: InstanceId }>`
     select id from (
       select * from instances where user_id = ${userId}::integer and ended_at is null
       union all
@@ -179,7 +151,9 @@ function openWithin(userId: UserId, scope: CapScope) {
     ) open
     where (metered_from_at is not null or hold_id is not null) and not is_background
       and (${scope}::text = any (cap_scopes) or ${scope}::text = 'instance:' || id or ${scope}::text = 'account:' || user_id)
-  `;
+    order by id
+  `.execute(db);
+  return rows.map(({ id }) => id);
 }
 
 /** Up to when the present runs of these instances are counted; those that nobody has proven to run are left out. */

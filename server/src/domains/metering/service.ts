@@ -5,12 +5,12 @@ import { withTransaction, type Reader, type Tx } from "../../db/transaction.ts";
 import { listHostIds } from "../hosts/index.ts";
 import {
   listBillablesOf,
+  listOpenWithin,
   lockBillable,
   lockBillables,
-  lockBillablesWithin,
   lockDueInstances,
+  lockMachinesOf,
   makeDue,
-  makeDueWithin,
   postponeFirstDue,
   stopFlooded,
   stopUnpaid,
@@ -72,19 +72,19 @@ export const SETTLED_AT_ONCE_MAX = 500;
 /**
  * Settles what of a user counts within a scope, in the caller's transaction: before a cap on it changes. As little as
  * possible stays set aside, and all of it is due again at once: what may run no more is stopped then, in transactions of
- * its own, since that locks machines. `isCovered` says whether credit is set aside for all that may run; it may be false
- * of a large account, which is not looked at whole.
+ * its own, since that locks the accounts of other hosts. `isCovered` says whether credit is set aside for all that may
+ * run; it may be false of a large account, which is not looked at whole.
  */
 export async function settleWithin(
   tx: Tx,
   which: { readonly userId: UserId; readonly scope: CapScope },
 ): Promise<{ readonly isCovered: boolean }> {
-  const instances = await lockBillablesWithin(tx, { ...which, limit: SETTLED_AT_ONCE_MAX });
-  const last = instances.at(-1);
-  if (last === undefined) return { isCovered: true };
-  const isWhole = instances.length < SETTLED_AT_ONCE_MAX;
-  // Instances before accounts, as everywhere.
-  if (!isWhole) await makeDueWithin(tx, { ...which, afterId: last.id });
+  const ids = await listOpenWithin(tx.db, which);
+  if (ids.length === 0) return { isCovered: true };
+  // Machines before instances, and instances before accounts, as everywhere.
+  await lockMachinesOf(tx, ids);
+  const instances = await lockBillables(tx, ids.slice(0, SETTLED_AT_ONCE_MAX));
+  await makeDue(tx, ids.slice(SETTLED_AT_ONCE_MAX));
   const { isCovered } = await settleInstances(tx, instances, { isPassing: true });
   // What has yet to start is not due by itself, and may not be borne any more.
   await makeDue(
@@ -93,7 +93,7 @@ export async function settleWithin(
       .filter(({ meteredFromAt, holdId }) => meteredFromAt === undefined && holdId !== undefined)
       .map(({ id }) => id),
   );
-  return { isCovered: isCovered && isWhole };
+  return { isCovered: isCovered && ids.length <= SETTLED_AT_ONCE_MAX };
 }
 
 /** What a user is charged for now, without a lock: so many instances at most, each with the host who earns by it. */
