@@ -1,6 +1,7 @@
 // What the server's books say of the people of some seeds, in as few statements as can be.
 import type { Case } from "./cheats-case.ts";
 import { peopleIn, type CheatsWorld } from "./cheats-world.ts";
+import type { Stretch } from "./month-host.ts";
 
 export type Component = "gpu" | "disk" | "bwu" | "bwd";
 
@@ -27,8 +28,8 @@ export type Instance = {
   readonly renterId: number;
   readonly fromMs: number;
   readonly diskGb: number;
-  /** It was stopped because a balance, a cap or a limit left nothing, or its renter's account was frozen. */
-  readonly wasStopped: boolean;
+  /** From when to when it was stopped because a balance, a cap or a limit left nothing, or its renter's account was frozen. */
+  readonly stopped: readonly Stretch[];
 };
 export type TakenBack = { readonly hostId: number; readonly payerId: number; readonly nanos: bigint };
 export type Balance = { readonly credit: bigint; readonly deposits: bigint; readonly earnings: bigint };
@@ -109,15 +110,19 @@ type Row = {
   readonly user_id: number;
   readonly created_at: Date;
   readonly disk: number;
-  readonly wasStopped: boolean;
+  readonly stopped: readonly { readonly from: string; readonly until: string | null }[];
 };
 
 async function readInstances(world: CheatsWorld, people: People): Promise<Books["instances"]> {
   const { rows } = await poolOf(world).query<Row>(
-    `select id, user_id, created_at, (disk_bytes / 1000000000)::integer as disk, exists (
-       select from instance_events e where e.instance_id = i.id
+    `select id, user_id, created_at, (disk_bytes / 1000000000)::integer as disk, coalesce((
+       select json_agg(json_build_object('from', e.at, 'until', (
+         select min(n.at) from instance_events n
+         where n.instance_id = i.id and n.id > e.id and n.to_phase = 'starting'
+       )))
+       from instance_events e where e.instance_id = i.id
          and e.cause in ('balance_empty', 'cap_reached', 'traffic_limit_reached', 'account_frozen')
-     ) as "wasStopped"
+     ), '[]') as stopped
      from instances i where user_id = any($1::integer[])`,
     [people],
   );
@@ -126,7 +131,10 @@ async function readInstances(world: CheatsWorld, people: People): Promise<Books[
     renterId: row.user_id,
     fromMs: row.created_at.getTime(),
     diskGb: row.disk,
-    wasStopped: row.wasStopped,
+    stopped: row.stopped.map(({ from, until }) => ({
+      fromMs: Date.parse(from),
+      untilMs: until === null ? undefined : Date.parse(until),
+    })),
   }));
 }
 
@@ -159,7 +167,7 @@ async function readWorkers(world: CheatsWorld, cases: readonly Case[]): Promise<
   if (endpoints.length === 0) return [];
   const { rows } = await poolOf(world).query<{ id: number; endpoint_id: number; created_at: Date; disk: number }>(
     `select i.id, w.endpoint_group_id as endpoint_id, i.created_at, (i.disk_bytes / 1000000000)::integer as disk
-     from endpoint_workers w join instances i on i.id = w.instance_id
+     from endpoint_worker_names w join instances i on i.id = w.instance_id
      where w.endpoint_group_id = any($1::integer[])`,
     [endpoints],
   );

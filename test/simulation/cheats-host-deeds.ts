@@ -14,7 +14,7 @@ import {
   type Picker,
   type DeedRules,
 } from "./cheats-deeds.ts";
-import { nanosIn, type Machine, type Args } from "./cheats-case.ts";
+import { isFrozen, nanosIn, type Args, type Machine } from "./cheats-case.ts";
 import type { CheatsWorld } from "./cheats-world.ts";
 
 const GPU_PRICES = [0.3, 1, 3, 3, 20, 99];
@@ -109,6 +109,7 @@ export const hostDeeds: DeedRules = {
     act: async (world, play, { args }) => {
       const name = textOf(args, "host");
       const owner = await personOf(world, play, name);
+      if (isFrozen(owner)) return NOTHING;
       const host = await world.machineOf(owner);
       const machine = { owner, host, listedGpu: 0n, cheapestGpu: 0n, networkDiskId: undefined };
       play.machines.set(name, machine);

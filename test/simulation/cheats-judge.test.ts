@@ -126,7 +126,7 @@ test("granted credit and disputed payments are no cash that a host can be paid o
 });
 
 test("an instance that nobody ordered, and a payout to a frozen account, are found", () => {
-  const stranger = { id: 8, renterId: 1, fromMs: 0, diskGb: 10, wasStopped: false };
+  const stranger = { id: 8, renterId: 1, fromMs: 0, diskGb: 10, stopped: [] };
   const one = { ...books(), instances: [{ ...stranger, id: 7 }] };
   assert.equal(judgeNow(aCase(), one, END_MS), undefined);
   const two = judgeNow(aCase(), { ...books(), instances: [stranger] }, END_MS);
@@ -174,6 +174,15 @@ test("a container that its host lost has to be given back, and a reach into an a
   assert.equal(invariantOf(judgeEnd(play, books(), END_MS)), "What a host loses is given back to its renter");
   const taken = { ...books(), takenBack: [{ hostId: 2, payerId: 1, nanos: 0n }] };
   assert.equal(judgeEnd(play, taken, END_MS), undefined, "a dispute took what its host had of it");
+  const elsewhere = { ...books(), takenBack: [{ hostId: 2, payerId: 2, nanos: 0n }] };
+  assert.ok(judgeEnd(play, elsewhere, END_MS), "a dispute of somebody else excuses nothing");
+  const stopped = (fromMs: number, untilMs?: number) => ({
+    ...books(),
+    instances: [{ id: 7, renterId: 1, fromMs: 0, diskGb: 10, stopped: [{ fromMs, untilMs }] }],
+  });
+  assert.equal(judgeEnd(play, stopped(HOUR_MS / 2), END_MS), undefined, "what is being stopped is no loss");
+  assert.ok(judgeEnd(play, stopped(HOUR_MS / 2 + 1), END_MS), "what is stopped later was a loss");
+  assert.ok(judgeEnd(play, stopped(0, HOUR_MS / 2), END_MS), "what was started again was a loss");
   play.reached.push("Ben read what is Ada's");
   const broken = judgeNow(play, books(), END_MS);
   assert.deepEqual(broken, { invariant: "Nobody reaches what is not theirs", figures: "Ben read what is Ada's" });

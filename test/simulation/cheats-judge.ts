@@ -218,24 +218,32 @@ function disputeLoss({ renter, agreed }: Rental): bigint {
 }
 
 /**
- * A container that its host lost is a fault of the host, for which the renter gets something back. A host from which a
- * dispute took gives back only what it still has, and what is being stopped anyway is no loss.
+ * A container that its host lost is a fault of the host, for which the renter gets something back. What was being stopped
+ * at that time is no loss, and a host from which a dispute took what this renter paid has nothing of it to give back.
  */
 function losses(play: Case, books: Books): Broken | undefined {
-  const stopped = new Set(books.instances.flatMap(({ id, wasStopped }) => (wasStopped ? [id] : [])));
+  const stoppedOf = new Map(books.instances.map(({ id, stopped }) => [id, stopped]));
+  const people = [...play.people.values()];
   for (const rental of play.rentals.values()) {
-    if (stopped.has(rental.id)) continue;
     const { gpu = 0n } = books.charged.get(`instance ${rental.id}`) ?? {};
-    const lostMs = rental.lossesMs.find((ms) => ranBefore(rental, ms));
-    if (lostMs === undefined || gpu <= DUST || rental.renter.id === hostIdOf(play, rental)) continue;
+    const stopped = stoppedOf.get(rental.id) ?? [];
+    const lostMs = rental.lossesMs.find((ms) => ranBefore(rental, ms) && !stopped.some((one) => isWithin(one, ms)));
+    const hostId = hostIdOf(play, rental);
+    if (lostMs === undefined || gpu <= DUST || rental.renter.id === hostId) continue;
     if ((books.givenBack.get(rental.id) ?? 0n) > 0n) continue;
-    if (books.takenBack.some(({ hostId }) => hostId === hostIdOf(play, rental))) continue;
+    const takers = books.takenBack.filter((taken) => taken.hostId === hostId).map(({ payerId }) => payerId);
+    const payers = people.filter(({ id }) => takers.includes(Number(id)));
+    if (payers.some((payer) => reachedBy(payer, people).includes(rental.renter))) continue;
     return {
       invariant: "What a host loses is given back to its renter",
       figures: `${rental.label} was charged ${text(gpu)}, its host lost its container, and nothing was given back`,
     };
   }
   return undefined;
+}
+
+function isWithin({ fromMs, untilMs = Infinity }: Stretch, ms: number): boolean {
+  return fromMs <= ms && ms < untilMs;
 }
 
 function ranBefore(rental: Rental, ms: number): boolean {

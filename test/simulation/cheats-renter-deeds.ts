@@ -83,7 +83,8 @@ async function rent(world: CheatsWorld, play: Case, { args, label }: Deed): Prom
   const body = { image: "busybox", disk: diskGb, ...price };
   const answer = await world.ask(person.secret, "PUT", `/asks/${shown.offerId}/`, body);
   const id = answer.body?.new_contract;
-  if (answer.status !== 200 || typeof id !== "number") return outcomeOf(answer);
+  // A bid that is too low is refused with an instance that waits.
+  if (typeof id !== "number") return outcomeOf(answer);
   const gpu = args["price"] === undefined ? shown.prices.gpu : nanosIn(numberOf(args, "price"));
   const isBid = args["price"] !== undefined;
   const listed = machine.listedGpu * BigInt(shown.size);
@@ -105,7 +106,7 @@ async function rent(world: CheatsWorld, play: Case, { args, label }: Deed): Prom
     innerKey: String(answer.body.instance_api_key),
   });
   if (isFrozen(machine.owner)) play.reached.push(`${person.name} rented of ${hostName}, whose account is frozen`);
-  return `instance ${id}`;
+  return answer.status === 200 ? `instance ${id}` : `instance ${id} waits, ${outcomeOf(answer)}`;
 }
 
 const ofRentals: DeedRules = {
