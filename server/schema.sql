@@ -2517,6 +2517,7 @@ CREATE INDEX volumes_hold ON public.volumes USING btree (hold_id) WHERE (hold_id
 CREATE INDEX volumes_machine_id ON public.volumes USING btree (machine_id) WHERE (deleted_at IS NULL);
 CREATE INDEX volumes_network_disk_id ON public.volumes USING btree (network_disk_id) WHERE (deleted_at IS NULL);
 CREATE INDEX volumes_settle_at ON public.volumes USING btree (settle_at) WHERE (settle_at IS NOT NULL);
+CREATE INDEX volumes_unsettled ON public.volumes USING btree (user_id) WHERE (settle_at IS NOT NULL);
 CREATE INDEX volumes_user_id ON public.volumes USING btree (user_id) WHERE (deleted_at IS NULL);
 
 create table webhooks (

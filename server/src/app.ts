@@ -44,7 +44,14 @@ import {
 } from "./domains/instances/index.ts";
 import { balanceOf, createTransferPoster, type TransferPoster } from "./domains/ledger/index.ts";
 import { marketRoutes, OfferTable, refreshOffers, searchOffers } from "./domains/market/index.ts";
-import { accruedOf, depositAccrualOf, readBalance, readBalances, settleInstance } from "./domains/metering/index.ts";
+import {
+  accruedOf,
+  depositAccrualOf,
+  lockSpendable,
+  readBalance,
+  readBalances,
+  settleInstance,
+} from "./domains/metering/index.ts";
 import { DELIVER_LOOP, noticeRoutes } from "./domains/notices/index.ts";
 import {
   createPaymentProvider,
@@ -268,7 +275,7 @@ function registerRoutes(http: HttpScope, parts: Parts): void {
   });
   instanceTaskRoutes(http, { means: { random, sealer }, view });
   resultRoutes(http);
-  contractRoutes(http, { settle: settleInstance, accrualOf: depositAccrualOf });
+  contractRoutes(http, { settle: settleInstance, lockSpendable, accrualOf: depositAccrualOf });
   arrearsRoutes(http);
   freezeRoutes(http, { identities, wakeEnforcer: () => loops.wake(ENFORCE_LOOP) });
   capRoutes(http);

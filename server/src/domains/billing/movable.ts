@@ -5,9 +5,8 @@ import { nanos, type Nanos } from "../../base/money.ts";
 import type { Database } from "../../db/connect.ts";
 import type { Tx } from "../../db/transaction.ts";
 import { listFrozenIds } from "../accounts/index.ts";
-import { listInstanceCosts } from "../instances/index.ts";
-import { lockCredit, readFreeCash } from "../ledger/index.ts";
-import { readBalance } from "../metering/index.ts";
+import { readFreeCash } from "../ledger/index.ts";
+import { listAccruing, lockSpendable } from "../metering/index.ts";
 import { listYoungCredit } from "../payments/index.ts";
 
 const USERS_BATCH_MAX = 500;
@@ -16,17 +15,17 @@ const USERS_BATCH_MAX = 500;
 export type IsBound = (userId: UserId) => Promise<boolean>;
 
 /**
- * Accounts that paid by card of late, store something, or are frozen: what these can give away is counted one by one.
- * Questions that arrive together are three statements.
+ * Accounts that paid by card of late, that run or store something, or that are frozen: what these can give away is counted
+ * one by one. Questions that arrive together are a few statements.
  */
 export function createBoundCheck(database: Database, clock: Clock): IsBound {
   const batcher = new MicroBatcher<UserId, boolean>({
     maxBatch: USERS_BATCH_MAX,
     run: async (userIds) => {
       const young = await listYoungCredit(database.kysely, clock.now(), userIds);
-      const costs = await listInstanceCosts(database.kysely, userIds);
+      const accruing = await listAccruing(database.kysely, userIds);
       const frozen = new Set(await listFrozenIds(database.kysely, userIds));
-      return userIds.map((id) => young.has(id) || frozen.has(id) || (costs.get(id)?.storageNanosPerHour ?? 0n) > 0n);
+      return userIds.map((id) => young.has(id) || frozen.has(id) || accruing.has(id));
     },
   });
   return (userId) => batcher.submit(userId);
@@ -37,8 +36,7 @@ export function createBoundCheck(database: Database, clock: Clock): IsBound {
  * disputed, as far as they are there. Its credit stays locked until the commit.
  */
 export async function lockMovable(tx: Tx, userId: UserId): Promise<Nanos> {
-  await lockCredit(tx, userId);
-  const { availableNanos } = await readBalance(tx.db, tx.now, userId);
+  const availableNanos = await lockSpendable(tx, userId);
   const young = (await listYoungCredit(tx.db, tx.now, [userId])).get(userId) ?? 0n;
   const cash = (await readFreeCash(tx.db, [userId], "credit")).get(userId) ?? 0n;
   const movable = availableNanos - (young < cash ? young : cash);

@@ -36,6 +36,9 @@ import { findNextChange } from "./price-store.ts";
 /** Charges what was counted so far, at the terms that held until now. Metering does it; it may enter us, not we it. */
 export type Settle = (tx: Tx, instanceId: InstanceId) => Promise<void>;
 
+/** What an account can spend, less all that has accrued; its credit stays locked until the commit. Metering knows it. */
+export type LockSpendable = (tx: Tx, userId: UserId) => Promise<Nanos>;
+
 export type Prepayment = {
   readonly userId: UserId;
   readonly instanceId: number;
@@ -48,7 +51,11 @@ export type Prepaid = Reservation & { readonly leftNanos: Nanos };
  * Moves credit into the deposit of an on-demand rental, which makes it reserved: while the deposit lasts, running costs
  * less. The discount follows from all that lies in the deposit afterwards, so it may fall as well as rise.
  */
-export async function prepay(tx: Tx, { userId, instanceId, amount }: Prepayment, settle: Settle): Promise<Prepaid> {
+export async function prepay(
+  tx: Tx,
+  { userId, instanceId, amount }: Prepayment,
+  { settle, lockSpendable }: { readonly settle: Settle; readonly lockSpendable: LockSpendable },
+): Promise<Prepaid> {
   await settle(tx, requirePrepayable(await lockInstanceOf(tx, { userId, instanceId }), tx.now).id);
   // Settling may have used the deposit up, and stopped what cannot be paid.
   const instance = requirePrepayable(await lockInstanceOf(tx, { userId, instanceId }), tx.now);
@@ -63,7 +70,9 @@ export async function prepay(tx: Tx, { userId, instanceId, amount }: Prepayment,
   if (reservation.discountPpm === 0) throw invalid("amount", "amount is too small to earn a discount");
   await noteDeposit(tx, { instanceId: instance.id, userId, discountPpm: reservation.discountPpm });
   await changeDiscount(tx, instance, reservation.discountPpm);
+  const spendable = await lockSpendable(tx, userId);
   await refuseBeyondCaps(tx, instance, amount);
+  if (amount > spendable) throw insufficientForPrepaying(amount, spendable);
   const outcome = await postTransfer(tx, {
     key: `prepay:${instance.id}:${(deposit?.prepayCount ?? 0) + 1}`,
     debit: creditOf(userId),
@@ -73,8 +82,7 @@ export async function prepay(tx: Tx, { userId, instanceId, amount }: Prepayment,
     cause: { instance_id: instance.id, machine_id: machine.id, discount_ppm: reservation.discountPpm },
     description: `Instance ${instance.id} prepaid`,
   });
-  if (outcome.kind === "insufficient") throw insufficientForPrepaying(amount, outcome);
-  invariant(outcome.kind === "posted", `deposit ${instance.id} counts its payments`);
+  invariant(outcome.kind === "posted", `deposit ${instance.id} counts its payments, and the credit is locked`);
   await noteSpending(tx, [{ scopes: scopesOf(instance), amount }]);
   return { ...reservation, leftNanos: total };
 }
@@ -126,10 +134,9 @@ async function refuseBeyondCaps(tx: Tx, instance: Instance, amount: Nanos): Prom
   }
 }
 
-function insufficientForPrepaying(
-  amount: Nanos,
-  { shortfallNanos, availableNanos }: { readonly shortfallNanos: Nanos; readonly availableNanos: Nanos },
-): AppError {
+function insufficientForPrepaying(amount: Nanos, spendable: Nanos): AppError {
+  const availableNanos = spendable > 0n ? spendable : nanos(0n);
+  const shortfallNanos = nanos(amount - availableNanos);
   const [has, missing] = [formatDollars(availableNanos), formatDollars(shortfallNanos)];
   const message = `Insufficient credit: prepaying $${formatDollars(amount)} needs $${missing} more than the $${has} there is.`;
   const extra = { available: toDollars(availableNanos), shortfall: toDollars(shortfallNanos) };

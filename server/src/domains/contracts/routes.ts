@@ -3,7 +3,13 @@ import type { InstanceId } from "../../base/ids.ts";
 import { parseDollars } from "../../base/money.ts";
 import { inSnapshot, type Tx } from "../../db/transaction.ts";
 import { identityOf, type HttpScope } from "../../http/server.ts";
-import { prepay, readDepositBalance, type DepositAccrualOf, type Settle } from "./deposit-service.ts";
+import {
+  prepay,
+  readDepositBalance,
+  type DepositAccrualOf,
+  type LockSpendable,
+  type Settle,
+} from "./deposit-service.ts";
 import { acceptIncrease, readIncreases, rejectIncrease, type IncreaseRequest } from "./price-service.ts";
 import {
   DepositBalance,
@@ -17,14 +23,19 @@ import {
 import { viewBalance, viewIncrease, viewPrepaid } from "./views.ts";
 
 /** What metering knows, which may enter us and not we it. `settle` charges what was used, before terms change. */
-export type ContractPorts = { readonly settle: Settle; readonly accrualOf: DepositAccrualOf };
+export type ContractPorts = {
+  readonly settle: Settle;
+  readonly lockSpendable: LockSpendable;
+  readonly accrualOf: DepositAccrualOf;
+};
 
 export function contractRoutes(scope: HttpScope, ports: ContractPorts): void {
   registerDeposits(scope, ports);
   registerPriceIncreases(scope);
 }
 
-function registerDeposits({ app, database, clock, mutate }: HttpScope, { settle, accrualOf }: ContractPorts): void {
+function registerDeposits({ app, database, clock, mutate }: HttpScope, ports: ContractPorts): void {
+  const { accrualOf } = ports;
   app.put(
     "/api/v0/instances/prepay/:id/",
     {
@@ -43,7 +54,7 @@ function registerDeposits({ app, database, clock, mutate }: HttpScope, { settle,
           throw invalid("amount", "amount must be at least a billionth of a dollar");
         }
         const { userId } = identityOf(request);
-        return viewPrepaid(await prepay(tx, { userId, instanceId: request.params.id, amount }, settle));
+        return viewPrepaid(await prepay(tx, { userId, instanceId: request.params.id, amount }, ports));
       }),
   );
   app.get(

@@ -138,6 +138,22 @@ export async function listBillablesOf(db: Reader, userId: UserId): Promise<reado
   return rows.map(toBillable);
 }
 
+/** Which of these users have an instance that they may have to be charged for. */
+export async function listInstancePayers(db: Reader, userIds: readonly UserId[]): Promise<readonly UserId[]> {
+  if (userIds.length === 0) return [];
+  const ids = [...new Set(userIds)];
+  const { rows } = await sql<{ user_id: UserId }>`
+    select i.user_id from instances i
+    where i.user_id = any(${ids}::integer[]) and i.ended_at is null
+      and i.metered_from_at is not null and not i.is_background
+    union
+    select i.user_id from instances i
+    where i.user_id = any(${ids}::integer[]) and i.ended_at is not null and i.settle_at is not null
+      and i.metered_from_at is not null and not i.is_background
+  `.execute(db);
+  return rows.map((row) => row.user_id);
+}
+
 /** The instances of a user within a scope that have cost anything, or have something set aside, and are not settled to the end. */
 export async function listOpenWithin(
   db: Reader,

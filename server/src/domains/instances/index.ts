@@ -68,6 +68,7 @@ export {
   makeDue,
   findBillable,
   listBillablesOf,
+  listInstancePayers,
   listLastCounts,
   listOpenWithin,
   listOpenRuns,

@@ -89,6 +89,16 @@ export async function findPendingHold(db: Reader, holdId: HoldId): Promise<Nanos
   return row === undefined ? undefined : nanos(row.amount_nanos);
 }
 
+/** What each of these holds sets aside; one that is closed is left out. */
+export async function listPendingAmounts(db: Reader, holdIds: readonly HoldId[]): Promise<ReadonlyMap<HoldId, Nanos>> {
+  if (holdIds.length === 0) return new Map();
+  const { rows } = await sql<{ id: bigint; amount: bigint }>`
+    select h.id, h.amount_nanos as amount from ledger_holds h
+    where h.id = any(${bigints(holdIds)}::bigint[]) and h.state = 'pending'
+  `.execute(db);
+  return new Map(rows.map(({ id, amount }) => [asHoldId(id), nanos(amount)]));
+}
+
 /** In the cause of a hold for what cannot run on, and runs until it is stopped for certain. */
 export const UNTIL_STOPPED = "until_stopped";
 

@@ -88,6 +88,7 @@ export {
   isHeldUntilStopped,
   findPendingHold,
   listHoldsAlike,
+  listPendingAmounts,
   placeHold,
   placeHolds,
   postHold,

@@ -5,11 +5,13 @@ import {
   countableMs,
   findBillable,
   listBillablesOf,
+  listInstancePayers,
   listOpenRuns,
   scopesOf,
   type BillableRun,
 } from "../instances/index.ts";
-import { listCaps, type CapRoom, type CapScope } from "../ledger/index.ts";
+import { listCaps, listPendingAmounts, type CapRoom, type CapScope, type HoldId } from "../ledger/index.ts";
+import { listVolumePayers } from "../volumes/index.ts";
 import { billOf, loadFacts, type InstanceFacts } from "./facts.ts";
 import { lineAmount } from "./lines.ts";
 import { payLines, roomsOf, type Rooms } from "./payment.ts";
@@ -25,8 +27,12 @@ export async function accruedOf(db: Reader, now: Date, userId: UserId): Promise<
   return nanos(paid.reduce((total, { amountNanos }) => total + amountNanos, 0n));
 }
 
-/** What has accrued on one instance or volume, and within which scopes it counts. */
-export type Accrual = { readonly scopes: readonly CapScope[]; readonly amountNanos: bigint };
+/** What has accrued on one instance or volume, within which scopes it counts, and what is set aside for it. */
+export type Accrual = {
+  readonly scopes: readonly CapScope[];
+  readonly amountNanos: bigint;
+  readonly holdId: HoldId | undefined;
+};
 
 /** The same for each instance and volume of a user. */
 export async function accrualsOf(db: Reader, now: Date, userId: UserId): Promise<readonly Accrual[]> {
@@ -38,15 +44,35 @@ export async function accrualsOf(db: Reader, now: Date, userId: UserId): Promise
   const due = [...(await listVolumeAccruals(db, now, userId))];
   for (const facts of await loadFacts(db, instances, runs)) {
     const { lines } = billOf({ ...facts, runs: facts.runs.map((run) => upToNow(run, facts)) }, now);
-    due.push({ lines: lines.filter(({ paidFrom }) => paidFrom === "credit"), scopes: scopesOf(facts.instance) });
+    const { holdId } = facts.instance;
+    due.push({ lines: lines.filter(({ paidFrom }) => paidFrom === "credit"), scopes: scopesOf(facts.instance), holdId });
   }
   const rooms = await capRoomsOf(db, now, userId);
   const all = due.flatMap(({ lines }) => lines).reduce((total, line) => total + lineAmount(line), 0n);
   const purse = { aboveZeroNanos: all, aboveFloorNanos: all };
-  return due.map(({ lines, scopes }) => {
+  return due.map(({ lines, scopes, holdId }) => {
     const paid = payLines(lines, { purse, rooms, scopes });
-    return { scopes, amountNanos: paid.reduce((total, { amountNanos }) => total + amountNanos, 0n) };
+    return { scopes, amountNanos: paid.reduce((total, { amountNanos }) => total + amountNanos, 0n), holdId };
   });
+}
+
+/** How much of these accruals is more than what is set aside for each: what is set aside for one thing pays for no other. */
+export async function uncoveredOf(db: Reader, accruals: readonly Accrual[]): Promise<Nanos> {
+  const due = accruals.filter(({ amountNanos }) => amountNanos > 0n);
+  const held = await listPendingAmounts(
+    db,
+    due.flatMap(({ holdId }) => holdId ?? []),
+  );
+  const beyond = due.map(({ amountNanos, holdId }) => {
+    const heldNanos = (holdId === undefined ? undefined : held.get(holdId)) ?? 0n;
+    return amountNanos > heldNanos ? amountNanos - heldNanos : 0n;
+  });
+  return nanos(beyond.reduce((total, amount) => total + amount, 0n));
+}
+
+/** Which of these users may have something to be charged for that is not charged yet. */
+export async function listAccruing(db: Reader, userIds: readonly UserId[]): Promise<ReadonlySet<UserId>> {
+  return new Set([...(await listInstancePayers(db, userIds)), ...(await listVolumePayers(db, userIds))]);
 }
 
 /** What the caps of an account bear besides what was charged; what is held is for what accrues. */

@@ -4,8 +4,8 @@ import type { Loop } from "../../loops/driver.ts";
 import { settleDue } from "./service.ts";
 import { settleDueVolumes } from "./volume-settlement.ts";
 
-export { accruedOf, depositAccrualOf } from "./accrued.ts";
-export { readBalance, readBalances } from "./balance.ts";
+export { accruedOf, depositAccrualOf, listAccruing } from "./accrued.ts";
+export { lockSpendable, readBalance, readBalances } from "./balance.ts";
 export {
   findNextLineId,
   listAuditedLines,

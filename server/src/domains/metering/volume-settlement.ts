@@ -68,12 +68,16 @@ export async function settleVolumesWithin(
 }
 
 /** What has accrued on one volume and is not posted, and whose limits it counts against. */
-export type VolumeAccrual = { readonly lines: readonly DueLine[]; readonly scopes: readonly CapScope[] };
+export type VolumeAccrual = {
+  readonly lines: readonly DueLine[];
+  readonly scopes: readonly CapScope[];
+  readonly holdId: HoldId | undefined;
+};
 
 /** The same of all volumes of a user, by proven facts. */
 export async function listVolumeAccruals(db: Reader, now: Date, userId: UserId): Promise<readonly VolumeAccrual[]> {
   const items = await loadItems(db, await listChargeableVolumes(db, userId), now);
-  return items.map(({ volume, bill: { lines } }) => ({ lines, scopes: scopesOf(volume) }));
+  return items.map(({ volume, bill: { lines } }) => ({ lines, scopes: scopesOf(volume), holdId: volume.holdId }));
 }
 
 type Item = { readonly volume: BillableVolume; readonly bill: VolumeBill };

@@ -2,7 +2,7 @@ import { AppError, conflict, invalid, notFound } from "../../base/errors.ts";
 import type { PaymentId } from "../../base/ids.ts";
 import { parseDollars } from "../../base/money.ts";
 import { withTransaction, type Tx } from "../../db/transaction.ts";
-import { balanceOf } from "../ledger/index.ts";
+import { readBalance } from "../metering/index.ts";
 import { lockAccount } from "./account-store.ts";
 import { REPEATABLE_FOR_MS } from "./autobilling.ts";
 import { centsText, nanosOfCents, wholeCentsOf } from "./cents.ts";
@@ -43,8 +43,8 @@ export async function wantRefund(
   if (cents > left || cents <= 0n) {
     throw invalid("amount", `amount may be at most ${centsText(left)}: the rest was given back, or was never paid`);
   }
-  const { available } = await balanceOf(tx.db, payment.userId);
-  if (available < nanosOfCents(cents + (await sumUnbookedRefunds(tx.db, payment.userId)))) {
+  const { availableNanos } = await readBalance(tx.db, tx.now, payment.userId);
+  if (availableNanos < nanosOfCents(cents + (await sumUnbookedRefunds(tx.db, payment.userId)))) {
     throw invalid(
       "amount",
       "The user has spent too much of it: spent credit is not given back.",

@@ -22,6 +22,7 @@ export { placeVolumes, type BillableVolume } from "./metering-service.ts";
 export {
   isVolumeHold,
   listChargeableVolumes,
+  listVolumePayers,
   listVolumeHolds,
   lockDueVolumes,
   lockVolumesWithin,

@@ -108,6 +108,17 @@ export async function listChargeableVolumes(db: Reader, userId: UserId): Promise
   return rows.map(toChargeable);
 }
 
+/** Which of these users have a volume that they may have to be charged for. */
+export async function listVolumePayers(db: Reader, userIds: readonly UserId[]): Promise<readonly UserId[]> {
+  if (userIds.length === 0) return [];
+  const { rows } = await sql<{ user_id: UserId }>`
+    select distinct user_id from volumes
+    where user_id = any(${[...new Set(userIds)]}::integer[])
+      and settle_at is not null and storage_charged_until_at is not null
+  `.execute(db);
+  return rows.map((row) => row.user_id);
+}
+
 /** How far a volume is settled, and when it is due again; undefined when nothing can become due any more. */
 export type SettledVolume = {
   readonly id: VolumeId;
