@@ -1,4 +1,5 @@
 import { pino, type DestinationStream, type Logger } from "pino";
+import { withLoggedErrors } from "./log-error.ts";
 
 export type Log = Logger;
 
@@ -14,9 +15,19 @@ const SECRET_KEYS = [
   "secret",
 ];
 
-/** Structured JSON lines. Request bodies are never logged, so these paths are the second barrier, not the first. */
+/**
+ * Structured JSON lines. Request bodies are never logged, so these paths are the second barrier, not the first. Errors
+ * are cut to the fields of `log-error.ts`.
+ */
 export function createLog(level: string, destination?: DestinationStream): Log {
   const paths = SECRET_KEYS.flatMap((key) => [key, `*.${key}`, `*.*.${key}`]);
-  const options = { level, base: null, redact: { paths, censor: "[redacted]" } };
+  const options = {
+    level,
+    base: null,
+    redact: { paths, censor: "[redacted]" },
+    formatters: { log: withLoggedErrors },
+    // pino's own serializer would follow the formatter and add to its result.
+    serializers: { err: (shown: unknown) => shown },
+  };
   return destination === undefined ? pino(options, pino.destination(2)) : pino(options, destination);
 }
