@@ -2,7 +2,7 @@ import type { IncomingMessage } from "node:http";
 import { AppError } from "../base/errors.ts";
 import type { Clock } from "../base/clock.ts";
 
-/** How much of what callers send may lie in memory unfinished, and for how long. */
+/** Limits on unfinished bodies in memory and time. */
 export type BodyRule = {
   /** A body that has not arrived whole after this time is refused with 408. */
   readonly timeoutMs: number;
@@ -28,17 +28,24 @@ type Pending = {
   readonly overdueAtMs: number;
 };
 
+/** Bytes announced under one rule: by each caller, and by all together. */
+type Share = { readonly ofCallers: Map<string, number>; total: number };
+
 const SWEEP_MS = 1_000;
 
 /**
  * Bounds request bodies in time and memory. Each body counts with the size that its header announces, or with the largest
- * its route takes, from its header's arrival until it has arrived whole or its connection has ended.
+ * its route takes, from its header's arrival until it has arrived whole or its connection has ended. Callers share the
+ * memory fairly: when it is full, the caller that holds most makes room for one that would hold less.
  */
 export class BodyWatch {
   private readonly clock: Clock;
+  /** Unfinished bodies, oldest first. */
   private readonly pending = new Map<IncomingMessage, Pending>();
-  private readonly bytesOfCallers = new Map<string, number>();
-  private readonly totals: Record<BodyClass, number> = { public: 0, known: 0 };
+  private readonly shares: Readonly<Record<BodyClass, Share>> = {
+    public: { ofCallers: new Map(), total: 0 },
+    known: { ofCallers: new Map(), total: 0 },
+  };
   private stopSweeping: (() => void) | undefined;
 
   constructor(clock: Clock) {
@@ -58,36 +65,50 @@ export class BodyWatch {
   begin(raw: IncomingMessage, { caller, bodyClass, bytes }: Pick<Pending, "caller" | "bodyClass" | "bytes">): void {
     if (bytes === 0 || this.pending.has(raw)) return;
     const rule = BODY_RULES[bodyClass];
-    const ofCaller = (this.bytesOfCallers.get(caller) ?? 0) + bytes;
-    const total = this.totals[bodyClass] + bytes;
-    if (ofCaller > rule.callerBytesMax || total > rule.totalBytesMax) throw tooManyBodies();
-    this.bytesOfCallers.set(caller, ofCaller);
-    this.totals[bodyClass] = total;
+    const share = this.shares[bodyClass];
+    const ofCaller = (share.ofCallers.get(caller) ?? 0) + bytes;
+    if (ofCaller > rule.callerBytesMax) throw tooManyBodies();
+    while (share.total + bytes > rule.totalBytesMax) this.makeRoom(bodyClass, ofCaller);
+    share.ofCallers.set(caller, ofCaller);
+    share.total += bytes;
     const overdueAtMs = this.clock.monotonicMs() + rule.timeoutMs;
     this.pending.set(raw, { raw, caller, bodyClass, bytes, overdueAtMs });
     raw.once("close", () => this.end(raw));
   }
 
-  /** The body of this request has arrived, or nothing more of it will. */
+  /** Stops counting the body of this request: it has arrived, or nothing more of it will. */
   end(raw: IncomingMessage): void {
     const body = this.pending.get(raw);
     if (body === undefined) return;
     this.pending.delete(raw);
-    this.totals[body.bodyClass] -= body.bytes;
-    const left = (this.bytesOfCallers.get(body.caller) ?? 0) - body.bytes;
-    if (left > 0) this.bytesOfCallers.set(body.caller, left);
-    else this.bytesOfCallers.delete(body.caller);
+    const share = this.shares[body.bodyClass];
+    share.total -= body.bytes;
+    const left = (share.ofCallers.get(body.caller) ?? 0) - body.bytes;
+    if (left > 0) share.ofCallers.set(body.caller, left);
+    else share.ofCallers.delete(body.caller);
+  }
+
+  /** Cuts off the oldest body of the caller that holds most; throws `busy` when none holds more than `newcomerBytes`. */
+  private makeRoom(bodyClass: BodyClass, newcomerBytes: number): void {
+    let [largest, most] = ["", newcomerBytes];
+    for (const [caller, bytes] of this.shares[bodyClass].ofCallers) if (bytes > most) [largest, most] = [caller, bytes];
+    const oldest = this.pending.values().find((body) => body.bodyClass === bodyClass && body.caller === largest);
+    if (oldest === undefined) throw tooManyBodies();
+    this.cutOff(oldest.raw, tooManyBodies());
   }
 
   private sweep(): void {
     const nowMs = this.clock.monotonicMs();
     for (const { raw, overdueAtMs } of this.pending.values()) {
-      if (overdueAtMs > nowMs) continue;
-      this.end(raw);
-      // The framework, which is reading the body, answers with this error and closes the connection.
-      if (raw.listenerCount("error") > 0) raw.emit("error", requestTimeout());
-      else raw.destroy();
+      if (overdueAtMs <= nowMs) this.cutOff(raw, requestTimeout());
     }
+  }
+
+  private cutOff(raw: IncomingMessage, error: AppError): void {
+    this.end(raw);
+    // The framework, which is reading the body, answers with this error and closes the connection.
+    if (raw.listenerCount("error") > 0) raw.emit("error", error);
+    else raw.destroy();
   }
 }
 

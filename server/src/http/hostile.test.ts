@@ -102,6 +102,29 @@ test("strangers with slow bodies hold a bounded part of the memory, and others a
   assert.match(later.received, /^HTTP\/1\.1 200 /, "the memory of those that were cut off is free again");
 });
 
+test("few addresses that fill the memory for bodies shut no other address out", async () => {
+  for (const [senders, bytes, each] of [
+    [4, 4 * MIB, 4],
+    [64, MIB, 1],
+  ] as const) {
+    const slow = Array.from({ length: senders * each }, (_, index) => send(begun(bytes), `127.0.3.${index % senders}`));
+    await roundTrip();
+    const strangers = Array.from({ length: 10 }, (_, index) => {
+      const body = `${begun(60_002, "/open/", "Connection: close\r\n")}${" ".repeat(60_000)}}`;
+      return send(body, `127.0.4.${index}`);
+    });
+    for (const stranger of strangers) {
+      await closed(stranger);
+      assert.match(stranger.received, /^HTTP\/1\.1 200 /, `${senders} addresses`);
+    }
+    const cutOff = slow.filter(({ received }) => received !== "");
+    assert.ok(cutOff.length >= 1 && cutOff.length <= 10, `${cutOff.length} of ${slow.length} made room`);
+    for (const { received } of cutOff) assertRefused(received, 503, "busy");
+    clock.advance(11_000);
+    for (const state of slow) await closed(state);
+  }
+});
+
 test("one address has 512 connections at most, and this machine as many as it wants", async () => {
   const isOpen = ({ socket, isClosed }: { readonly socket: Socket; readonly isClosed: boolean }) =>
     !isClosed && !socket.connecting;
