@@ -159,7 +159,7 @@ export function buildApp(dependencies: AppDependencies): BerthApp {
   const { gateway, recorder } = createGateway({ ...dependencies, sealer, leaseMs });
   const http = createHttp({
     ...dependencies,
-    authenticate: (presented) => identities.authenticate(presented),
+    authenticate: (presented, pause) => identities.authenticate(presented, pause),
     onAuthenticated: (identity, ipAddress) => ipHistory.record(identity, ipAddress),
   });
   const proxy = createProxy(dependencies, gateway);
@@ -304,8 +304,8 @@ function endpointSideRoutes(http: HttpScope, parts: Parts): void {
     routers,
     tickets,
     sealer,
-    authenticate: async (presented, ipAddress) => {
-      const identity = await identities.authenticate(presented);
+    authenticate: async (presented, ipAddress, pause) => {
+      const identity = await identities.authenticate(presented, pause);
       if (identity !== undefined) ipHistory.record(identity, ipAddress);
       return identity;
     },

@@ -64,3 +64,8 @@ export async function aCaller(
     return { ...made, key, secret: key.secret, identity: key.identity };
   });
 }
+
+/** A key in the right form that nobody has. */
+export function anUnknownKey(): string {
+  return newKey(randomBytes).secret;
+}

@@ -61,7 +61,7 @@ export async function testHttp(
     clock,
     log,
     limits,
-    authenticate: (secret) => identities.authenticate(secret),
+    authenticate: (secret, pause) => identities.authenticate(secret, pause),
     onAuthenticated: (identity, ipAddress) => ipHistory.record(identity, ipAddress),
     trustedProxies,
   });

@@ -92,9 +92,10 @@ export class BodyWatch {
   private makeRoom(bodyClass: BodyClass, newcomerBytes: number): void {
     let [largest, most] = ["", newcomerBytes];
     for (const [caller, bytes] of this.shares[bodyClass].ofCallers) if (bytes > most) [largest, most] = [caller, bytes];
-    const oldest = this.pending.values().find((body) => body.bodyClass === bodyClass && body.caller === largest);
-    if (oldest === undefined) throw tooManyBodies();
-    this.cutOff(oldest.raw, tooManyBodies());
+    for (const { raw, caller, bodyClass: held } of this.pending.values()) {
+      if (caller === largest && held === bodyClass) return this.cutOff(raw, tooManyBodies());
+    }
+    throw tooManyBodies();
   }
 
   private sweep(): void {

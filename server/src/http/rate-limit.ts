@@ -46,15 +46,20 @@ export class RateLimiter {
 
   /** Counts one request of `bucket` at `nowMs` (monotonic), or refuses it without counting. */
   take(bucket: string, limit: Limit, nowMs: number): LimitDecision {
+    const decision = this.look(bucket, limit, nowMs);
+    if (!decision.allowed) return decision;
+    if (this.emptyAt.size >= BUCKETS_MAX) this.forgetEmpty(nowMs);
+    this.emptyAt.set(bucket, Math.max(this.emptyAt.get(bucket) ?? 0, nowMs) + 1000 / limit.perSecond);
+    return decision;
+  }
+
+  /** The answer that `take` would give, without counting. */
+  look(bucket: string, limit: Limit, nowMs: number): LimitDecision {
     const intervalMs = 1000 / limit.perSecond;
-    const start = Math.max(this.emptyAt.get(bucket) ?? 0, nowMs);
-    const aheadMs = start + intervalMs - nowMs;
+    const aheadMs = Math.max(this.emptyAt.get(bucket) ?? 0, nowMs) + intervalMs - nowMs;
     const allowedMs = limit.burst * intervalMs;
     // The tolerance keeps the rounding of doubles from costing a request.
-    if (aheadMs > allowedMs + 1e-6) return { allowed: false, retryAfterMs: aheadMs - allowedMs };
-    if (this.emptyAt.size >= BUCKETS_MAX) this.forgetEmpty(nowMs);
-    this.emptyAt.set(bucket, start + intervalMs);
-    return { allowed: true };
+    return aheadMs > allowedMs + 1e-6 ? { allowed: false, retryAfterMs: aheadMs - allowedMs } : { allowed: true };
   }
 
   private forgetEmpty(nowMs: number): void {

@@ -19,13 +19,14 @@ import { CONNECTIONS_PER_ADDRESS, limitConnections } from "./connection-limit.ts
 import { answerClientError, answerExpectations } from "./early-errors.ts";
 import { ErrorBody, RateLimitBody, rateLimited, sendError } from "./error-response.ts";
 import { once, repeatableOf, type Repeatable } from "./idempotency.ts";
-import { RateLimiter, WRONG_KEY_LIMIT, type Limits } from "./rate-limit.ts";
+import { RateLimiter, type Limits } from "./rate-limit.ts";
 import { sanitize, sanitizeQuery } from "./sanitize.ts";
 import { serializerOf } from "./serialize.ts";
 import { proxyTrust, type TrustedProxies } from "./trusted-proxies.ts";
 import type { RouteAccess } from "../base/access.ts";
 import type { App } from "./types.ts";
 import { validatorOf } from "./validate.ts";
+import { WrongKeys, type LookUp } from "./wrong-keys.ts";
 
 const BODY_BYTES_MAX = 1_048_576;
 const HEADERS_TIMEOUT_MS = 20_000;
@@ -41,13 +42,13 @@ export type HttpDependencies = {
   readonly log: Log;
   readonly limits: Limits;
   /** Resolves a presented key; undefined when it is unknown or deleted. */
-  readonly authenticate: (secret: string) => Promise<Identity | undefined>;
+  readonly authenticate: LookUp<Identity>;
   /** Told of every authenticated request; must not block. */
   readonly onAuthenticated: (identity: Identity, ipAddress: string) => void;
   readonly trustedProxies: TrustedProxies;
 };
 
-/** What a domain's routes are given. */
+/** Means of a domain's routes. */
 export type HttpScope = {
   readonly app: App;
   readonly database: Database;
@@ -136,13 +137,13 @@ export function createHttp(dependencies: HttpDependencies): HttpScope {
   };
 }
 
-/** Who asks, for the facts of what is done. */
+/** The caller of a request, for the facts that it leaves. */
 function originOf({ identity, ip, id }: FastifyRequest): Origin {
   const { userId, apiKeyId, memberId } = identity ?? {};
   return { userId, apiKeyId, memberId, ipAddress: ip, requestId: id };
 }
 
-/** What holds for all answers: headers, errors in the documented shape, and connections that end while the server closes. */
+/** Rules for all answers: headers, errors in the documented shape, and connections that end while the server closes. */
 function shapeAnswers(app: App, log: Log): void {
   let isClosing = false;
   app.addHook("preClose", async () => {
@@ -283,7 +284,7 @@ function describeNeeds({ permission, alsoNeeds }: RouteAccess): { readonly descr
   return { description: `The key needs the permissions ${permission} and ${alsoNeeds}.` };
 }
 
-/** What OpenAPI says of it: an empty requirement is one that a caller without a key meets. */
+/** Requirements of a route in OpenAPI: an empty one is met by a caller without a key. */
 function securityOf({ permission }: RouteAccess): readonly Record<string, string[]>[] {
   if (permission === "public") return [];
   return permission === "optional" ? [{ bearer: [] }, {}] : [{ bearer: [] }];
@@ -303,12 +304,11 @@ function describe(app: App): void {
 function authenticator(dependencies: HttpDependencies) {
   const { authenticate, onAuthenticated, limits, clock } = dependencies;
   const limiter = new RateLimiter();
+  const wrongKeys = new WrongKeys(clock);
 
   const resolve = async (request: FastifyRequest, secret: string | undefined): Promise<Identity> => {
-    const identity = secret === undefined ? undefined : await authenticate(secret);
+    const identity = await wrongKeys.find(secret, request.ip, authenticate);
     if (identity !== undefined) return identity;
-    const decision = limiter.take(`wrong-key ${networkOf(request.ip)}`, WRONG_KEY_LIMIT, clock.monotonicMs());
-    if (!decision.allowed) throw rateLimited(1 / WRONG_KEY_LIMIT.perSecond, decision.retryAfterMs);
     throw unauthenticated(secret === undefined ? "This action requires login." : "Invalid user key");
   };
   const limit = (bucketOwner: string, access: RouteAccess, factor = 1) => {

@@ -36,6 +36,7 @@ import { refreshOffers } from "../domains/market/index.ts";
 import { findServerAddress, proveServer, readServerProof } from "../domains/servers/index.ts";
 import { findTransferHost, loadOpenTasks, recordTaskMessage } from "../domains/tasks/index.ts";
 import { concludeClones } from "../domains/volumes/index.ts";
+import { WrongKeys } from "../http/wrong-keys.ts";
 
 /** Machines whose news go into one transaction; the others follow in the next. */
 const MACHINES_PER_BATCH = 250;
@@ -59,7 +60,7 @@ type Deps = {
   readonly recorder: ReportRecorder;
 };
 
-/** What the agents' gateway needs of the rest. Thousands of agents come back at once: what they need is done in batches. */
+/** Means of the agents' gateway. Thousands of agents come back at once: what they need is done in batches. */
 export function agentPorts(deps: Deps): AgentPorts {
   const { database, clock, log, leaseMs, serverId, proofs, sealer, instanceKeySecret, recorder } = deps;
   const admit = inBatches((arrivals: readonly Arrival[]) =>
@@ -71,8 +72,13 @@ export function agentPorts(deps: Deps): AgentPorts {
     }),
   );
   const passes = agentPasses(deps);
+  const wrongTokens = new WrongKeys(clock);
   return {
-    authenticate: (token, challenge) => passes.authenticate(token, challenge),
+    authenticate: (token, { challenge, address }) =>
+      wrongTokens.find(token, address, async (shown, pause) => {
+        await pause();
+        return passes.authenticate(shown, challenge);
+      }),
     serversFor: (credential) => passes.serversFor(credential),
     serverAddresses: deps.addresses.all,
     register: async (arrival) => {

@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { test } from "node:test";
+import { countedDatabase } from "../../../../test/support/counted-database.ts";
 import { ManualClock } from "../../../../test/support/manual-clock.ts";
 import { aCaller, aKey, inTransaction } from "../../../../test/support/fixtures.ts";
 import { testDatabase } from "../../../../test/support/postgres.ts";
 import { systemClock } from "../../base/clock.ts";
 import { asId, type InstanceId } from "../../base/ids.ts";
 import { createLog } from "../../base/log.ts";
-import type { Database } from "../../db/connect.ts";
 import { listen } from "../../db/listener.ts";
 import { API_KEYS_CHANNEL, createIdentities } from "./identities.ts";
 import { deleteApiKey, deleteInstanceKeys, insertInstanceKeys } from "./key-store.ts";
@@ -16,22 +16,9 @@ import { newKey } from "./keys.ts";
 const { database, connection, pool } = await testDatabase();
 const log = createLog("silent");
 
-/** The database, with a count of the statements that went through its query builder. */
-function counted(): { readonly database: Database; readonly count: () => number } {
-  let count = 0;
-  const kysely = database.kysely.withPlugin({
-    transformQuery: ({ node }) => {
-      count += 1;
-      return node;
-    },
-    transformResult: async ({ result }) => result,
-  });
-  return { database: { ...database, kysely }, count: () => count };
-}
-
 test("a key is looked up once and then remembered, also by requests that come at the same time", async () => {
   const caller = await aCaller(database);
-  const { database: watched, count } = counted();
+  const { database: watched, count } = countedDatabase(database);
   const identities = createIdentities({ database: watched, clock: new ManualClock() });
   const answers = await Promise.all(Array.from({ length: 20 }, () => identities.authenticate(caller.secret)));
   for (const answer of [...answers, await identities.authenticate(caller.secret)]) {
@@ -41,7 +28,7 @@ test("a key is looked up once and then remembered, also by requests that come at
 });
 
 test("what cannot be a key is refused without asking the database, and a wrong key is not remembered", async () => {
-  const { database: watched, count } = counted();
+  const { database: watched, count } = countedDatabase(database);
   const identities = createIdentities({ database: watched, clock: new ManualClock() });
   assert.equal(await identities.authenticate("berth_guess"), undefined);
   assert.equal(count(), 0);
@@ -54,7 +41,7 @@ test("what cannot be a key is refused without asking the database, and a wrong k
 test("memory is bounded, and a remembered key is asked for again after a minute", async () => {
   const clock = new ManualClock();
   const callers = await Promise.all([aCaller(database), aCaller(database), aCaller(database)]);
-  const { database: watched, count } = counted();
+  const { database: watched, count } = countedDatabase(database);
   const identities = createIdentities({ database: watched, clock, rememberedMax: 2 });
   for (const { secret } of callers) await identities.authenticate(secret);
   await identities.authenticate(callers[2].secret);
@@ -126,7 +113,7 @@ test("deletions elsewhere reach this process: of keys, of users, and of instance
 
 test("after a gap in the notifications nothing that was remembered counts", async () => {
   const caller = await aCaller(database);
-  const { database: watched, count } = counted();
+  const { database: watched, count } = countedDatabase(database);
   const identities = createIdentities({ database: watched, clock: new ManualClock() });
   await identities.authenticate(caller.secret);
   identities.channelHandler.onGap();

@@ -7,7 +7,7 @@ import { IdentityMemory } from "./identity-memory.ts";
 import { findIdentity } from "./key-store.ts";
 import { hashSecret, isWellFormed } from "./keys.ts";
 
-/** Where the database says which keys changed (migration 0010): `key:<id>` or `user:<id>`. */
+/** Channel on which the database says which keys changed (migration 0010): `key:<id>` or `user:<id>`. */
 export const API_KEYS_CHANNEL = "api_keys_changed";
 
 const REMEMBERED_MAX = 50_000;
@@ -15,8 +15,11 @@ const REMEMBERED_MAX = 50_000;
 const REMEMBERED_MS = 60_000;
 
 export type Identities = {
-  /** Whom the secret stands for; undefined when it is wrong, deleted, or its user is gone. Remembered: most calls ask nobody. */
-  authenticate(secret: string): Promise<Identity | undefined>;
+  /**
+   * The identity behind the secret; undefined when it is wrong, deleted, or its user is gone. Most keys are remembered;
+   * `pause` is awaited before the database is asked.
+   */
+  authenticate(secret: string, pause?: () => Promise<void>): Promise<Identity | undefined>;
   /** Makes this process ask again for the key. Call it after the commit that changes the key, before answering. */
   forget(keyId: ApiKeyId): void;
   /** Makes this process ask again for all keys of an account, as after a change of what members of a team may do. */
@@ -35,12 +38,13 @@ export function createIdentities({ database, clock, rememberedMax = REMEMBERED_M
   const underWay = new Map<string, Promise<Identity | undefined>>();
   let changeCount = 0;
 
-  /** What was read before a change must not be remembered, or waited for, after it. */
+  /** Identities that were read before a change must not be remembered, or waited for, after it. */
   const noteChange = () => {
     changeCount += 1;
     underWay.clear();
   };
-  const read = async (sha256: Buffer, hash: string) => {
+  const read = async (sha256: Buffer, hash: string, pause: (() => Promise<void>) | undefined) => {
+    await pause?.();
     const changeCountBefore = changeCount;
     const identity = await findIdentity(database.kysely, sha256);
     if (identity !== undefined && changeCountBefore === changeCount) {
@@ -62,13 +66,13 @@ export function createIdentities({ database, clock, rememberedMax = REMEMBERED_M
   };
 
   return {
-    async authenticate(secret) {
+    async authenticate(secret, pause) {
       if (!isWellFormed(secret)) return undefined;
       const sha256 = hashSecret(secret);
       const hash = sha256.toString("base64");
       const known = memory.find(hash, clock.monotonicMs()) ?? underWay.get(hash);
       if (known !== undefined) return known;
-      const asked = read(sha256, hash).finally(() => {
+      const asked = read(sha256, hash, pause).finally(() => {
         if (underWay.get(hash) === asked) underWay.delete(hash);
       });
       underWay.set(hash, asked);

@@ -37,6 +37,34 @@ test("only a known token is let in, and only at its own address", async (t) => {
   assert.equal(await handshake(world.origin, "/elsewhere", "wrong"), 404);
 });
 
+test("an address that shows many wrong tokens is slowed down, and the right agents from there are let in", async (t) => {
+  const world = await testApp(t);
+  const host = await world.host();
+  await host.disconnect();
+  const guess = () => handshake(world.origin, "/agent", "wrong");
+  for (let round = 0; round < 60; round += 1) {
+    const statuses = await Promise.all(Array.from({ length: 10 }, guess));
+    assert.deepEqual([...new Set(statuses)], [401]);
+  }
+  assert.equal(await handshake(world.origin, "/agent"), 429);
+  let isAnswered = false;
+  const late = guess().finally(() => (isAnswered = true));
+  assert.equal(await handshake(world.origin, "/agent/tunnel/s1-x"), 429);
+  assert.equal(isAnswered, false, "it waits before the database is asked");
+  const settled = async <T>(call: Promise<T>) => {
+    let isDone = false;
+    const done = call.finally(() => (isDone = true));
+    await soon("an answer", () => {
+      if (!isDone) world.clock.advance(20);
+      return isDone;
+    });
+    return done;
+  };
+  await settled(late);
+  await settled(host.connect());
+  assert.equal((await machine(world, host)).is_connected, true);
+});
+
 test("a stranger keeps no connection by leaving its half of a refused handshake open", async (t) => {
   const world = await testApp(t);
   const [host = "", port] = world.origin.split(":");

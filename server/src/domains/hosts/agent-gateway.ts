@@ -45,18 +45,22 @@ const SOCKET_OPTIONS = {
 /** Who is at the other end of a session. */
 type Origin = { readonly credentialId: AgentCredentialId; readonly name: string; readonly measuresLine: boolean };
 
-/** What a machine counted when it was last heard of, as far as that is not stored. */
+/** Counters of a machine's last report, as far as they are not stored. */
 export type LastWord = { readonly machineId: MachineId; readonly unstored: UnstoredCounters | undefined };
 
-/** What the gateway needs of the rest of the server; it holds connections and knows nothing of rentals. */
+/** Means of the gateway, which holds connections and knows nothing of rentals. */
 export type AgentPorts = Omit<SessionPorts, "heartbeatMs"> &
   StreamPorts & {
-    readonly authenticate: (token: string, challenge: string | undefined) => Promise<Admitted | undefined>;
+    /** Throws `rate_limited` where the address has shown too many wrong tokens. */
+    readonly authenticate: (
+      token: string | undefined,
+      knock: { readonly challenge: string | undefined; readonly address: string },
+    ) => Promise<Admitted | undefined>;
     /** Where its agent finds all servers, and what opens them; undefined for one that is not told. */
     readonly serversFor: (credential: Admitted) => ServerList | undefined;
     /** Lets a machine in, or throws what it is refused for. */
     readonly register: (arrival: Arrival) => Promise<Admission>;
-    /** What the agent has to say at the public address that it names, where its connection does not prove that. */
+    /** The word that the agent has to say at the public address that it names, where its connection does not prove that. */
     readonly challenge: (arrival: Arrival) => AddressChallenge | undefined;
     /** Notes that a second one came while the machine itself is connected; what to refuse it with. */
     readonly noticeClone: (machineId: MachineId) => Promise<AppError>;
@@ -72,7 +76,7 @@ export type AgentPorts = Omit<SessionPorts, "heartbeatMs"> &
     }) => Promise<Connection | undefined>;
   };
 
-/** Where a connection comes from, behind proxies that are trusted. */
+/** Finds the client's address of a connection, behind proxies that are trusted. */
 type AddressOf = (request: IncomingMessage) => {
   readonly address: string;
   /** It is the address of a proxy that does not say who is behind it. */
@@ -125,7 +129,7 @@ export class AgentGateway {
     return this.sessions.size;
   }
 
-  /** What the machines that are connected here have, as they said last. */
+  /** Inventories of the machines that are connected here, as they said last. */
   inventories(): ReadonlyMap<MachineId, Inventory> {
     const said = [...this.sessions.values()].flatMap(({ machineId, inventory }) =>
       inventory === undefined ? [] : [[machineId, inventory] as const],
@@ -250,23 +254,22 @@ export class AgentGateway {
     const path = (request.url ?? "").split("?")[0]?.replace(/\/$/, "") ?? "";
     const token = /^bearer\s+(\S+)$/i.exec(request.headers.authorization ?? "")?.[1];
     const isStream = isStreamPath(path);
-    const isServer = path.startsWith("/server/");
-    if (isServer) return this.answerServer({ request, socket, head }, path);
+    if (path.startsWith("/server/")) return this.answerServer({ request, socket, head }, path);
     if (path !== "/agent" && !isStream) return refuseUpgrade(socket, "404 Not Found");
     try {
-      const challenge = request.headers[CHALLENGE_HEADER];
-      const shown = typeof challenge === "string" ? challenge : undefined;
-      const credential = token === undefined ? undefined : await this.ports.authenticate(token, shown);
-      if (credential === undefined) return refuseUpgrade(socket, "401 Unauthorized");
+      const from = this.addressOf(request);
+      const shown = [request.headers[CHALLENGE_HEADER]].flat()[0];
+      const credential = await this.ports.authenticate(token, { challenge: shown, address: from.address });
+      if (!credential || (credential.isRevoked && isStream)) return refuseUpgrade(socket, "401 Unauthorized");
       if (this.isClosing) return refuseUpgrade(socket, "503 Service Unavailable");
-      if (credential.isRevoked && isStream) return refuseUpgrade(socket, "401 Unauthorized");
       if (isStream) return await this.streams.serveAgent({ request, socket, head }, path, credential.id);
       if (credential.proof !== undefined) this.proofs.set(request, credential.proof);
-      const from = this.addressOf(request);
       // The agent that a server starts itself comes without a proxy.
       const address = from.isProxy && credential.joiner !== undefined ? undefined : from.address;
       this.sockets.handleUpgrade(request, socket, head, (webSocket) => this.greet(webSocket, credential, address));
     } catch (error) {
+      const isTooSoon = error instanceof AppError && error.kind === "rate_limited";
+      if (isTooSoon) return refuseUpgrade(socket, "429 Too Many Requests");
       this.log.error({ err: error }, "an agent could not be let in");
       refuseUpgrade(socket, "503 Service Unavailable");
     }

@@ -2,13 +2,11 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import { Type } from "typebox";
 import { asParameters, refuseOperation, refuseParameters, type RouteAccess } from "../../base/access.ts";
 import { AppError, unauthenticated } from "../../base/errors.ts";
-import { networkOf } from "../../base/public-address.ts";
 import { refuseFrozen } from "../../base/freeze.ts";
 import type { Identity } from "../../base/identity.ts";
 import type { Sealer } from "../../base/seal.ts";
-import { rateLimited } from "../../http/error-response.ts";
-import { RateLimiter, WRONG_KEY_LIMIT } from "../../http/rate-limit.ts";
 import type { HttpScope } from "../../http/server.ts";
+import { WrongKeys } from "../../http/wrong-keys.ts";
 import { explainAbsent, inOpenAiForm, openAiError } from "./openai-errors.ts";
 import { readCompletion, type CompletionKind } from "./openai-request.ts";
 import { complete } from "./openai-service.ts";
@@ -24,8 +22,12 @@ export type OpenAiPorts = {
   readonly routers: Routers;
   readonly sealer: Sealer;
   readonly tickets: Tickets;
-  /** Whose account key this is; undefined when it is none. */
-  readonly authenticate: (secret: string, ipAddress: string) => Promise<Identity | undefined>;
+  /** The holder of an account's key; undefined when it is none. `pause` is awaited before the database is asked. */
+  readonly authenticate: (
+    secret: string,
+    ipAddress: string,
+    pause: () => Promise<void>,
+  ) => Promise<Identity | undefined>;
   /** Of the authority that signs the certificates of workers. */
   readonly rootCertificate: () => Promise<string>;
 };
@@ -34,7 +36,6 @@ const PATIENCE_MS = 60_000;
 const PATIENCE_MS_MAX = 600_000;
 /** Either an account's key, which needs this permission, or the endpoint's own. */
 const ACCESS: RouteAccess = { operation: "api.endpoint.complete", permission: "misc" };
-const ALLOWED = { allowed: true } as const;
 const EndpointPath = Type.Object({ endpoint: Type.String({ description: "The endpoint's name." }) });
 
 /** Who may use an endpoint, found out before its body is read. */
@@ -77,22 +78,23 @@ export function openAiRoutes(scope: HttpScope, ports: OpenAiPorts): void {
 }
 
 function admission({ database, clock }: HttpScope, { routers, authenticate }: OpenAiPorts) {
-  const wrongKeys = new RateLimiter();
+  const wrongKeys = new WrongKeys(clock);
   return async (request: FastifyRequest): Promise<Admitted> => {
     const name = String(asParameters(request.params)["endpoint"]);
     const secret = presentedKey(request);
-    const identity = secret === undefined ? undefined : await authenticate(secret, request.ip);
-    if (identity === undefined) {
-      const known = secret === undefined ? undefined : routers.known(name, secret);
-      if (known !== undefined) return { group: known, identity };
-      // Before the database is asked: guessing is slow, and costs little.
-      const isGuess = secret === undefined || !routers.isLookedUp(secret);
-      const decision = isGuess ? wrongKeys.take(networkOf(request.ip), WRONG_KEY_LIMIT, clock.monotonicMs()) : ALLOWED;
-      if (!decision.allowed) throw rateLimited(1 / WRONG_KEY_LIMIT.perSecond, decision.retryAfterMs);
-      const group = secret === undefined ? undefined : await routers.findByKey(name, secret);
-      if (group !== undefined) return { group, identity };
+    const known = secret === undefined ? undefined : routers.known(name, secret);
+    if (known !== undefined) return { group: known, identity: undefined };
+    const holder = await wrongKeys.find(secret, request.ip, async (key, pause) => {
+      const identity = await authenticate(key, request.ip, pause);
+      if (identity !== undefined) return { identity };
+      await pause();
+      return routers.findByKey(name, key);
+    });
+    if (holder === undefined) {
       throw unauthenticated("The bearer key is not that of an account, nor of this endpoint.");
     }
+    if (!("identity" in holder)) return { group: holder, identity: undefined };
+    const { identity } = holder;
     const refused = refuseOperation(identity, ACCESS) ?? refuseFrozen(identity, request.method, ACCESS);
     if (refused) throw refused;
     const id = await findEndpointIdByName(database.kysely, identity.userId, name);
