@@ -12,8 +12,10 @@ import {
   lockInstanceOf,
   endDiscounts,
   readEnding,
+  requireOwnInstance,
   scopesOf,
   type Instance,
+  type Spender,
 } from "../instances/index.ts";
 import { creditOf, depositOf, describeScope, earningsOf, FEES, lockCapRoom, noteSpending } from "../ledger/index.ts";
 import { postTransfer, postTransfers, type TransferRequest } from "../ledger/index.ts";
@@ -39,7 +41,7 @@ export type Settle = (tx: Tx, instanceId: InstanceId) => Promise<void>;
 /** What an account can spend, less all that has accrued; its credit stays locked until the commit. Metering knows it. */
 export type LockSpendable = (tx: Tx, userId: UserId) => Promise<Nanos>;
 
-export type Prepayment = {
+export type Prepayment = Spender & {
   readonly userId: UserId;
   readonly instanceId: number;
   readonly amount: Nanos;
@@ -53,10 +55,12 @@ export type Prepaid = Reservation & { readonly leftNanos: Nanos };
  */
 export async function prepay(
   tx: Tx,
-  { userId, instanceId, amount }: Prepayment,
+  { userId, apiKeyId, instanceId, amount }: Prepayment,
   { settle, lockSpendable }: { readonly settle: Settle; readonly lockSpendable: LockSpendable },
 ): Promise<Prepaid> {
-  await settle(tx, requirePrepayable(await lockInstanceOf(tx, { userId, instanceId }), tx.now).id);
+  const asked = requirePrepayable(await lockInstanceOf(tx, { userId, instanceId }), tx.now);
+  await requireOwnInstance(tx.db, apiKeyId, asked);
+  await settle(tx, asked.id);
   // Settling may have used the deposit up, and stopped what cannot be paid.
   const instance = requirePrepayable(await lockInstanceOf(tx, { userId, instanceId }), tx.now);
   const deposit = await findDeposit(tx.db, instance.id);

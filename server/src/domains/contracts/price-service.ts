@@ -7,7 +7,9 @@ import {
   listRentals,
   lockAnyInstance,
   lockInstanceOf,
+  requireOwnInstance,
   type Instance,
+  type Spender,
 } from "../instances/index.ts";
 import { agreedPrices, increaseFor, type EndingRental, type ListedTerms } from "./price-increase.ts";
 import {
@@ -67,7 +69,7 @@ export async function readIncreases(
   return { increases: found.slice(0, INCREASES_MAX), isTruncated: found.length > INCREASES_MAX };
 }
 
-export type IncreaseRequest = { readonly userId: UserId; readonly increaseId: number };
+export type IncreaseRequest = Spender & { readonly userId: UserId; readonly increaseId: number };
 
 /**
  * Accepts: the rental goes on until the offered end, at its present prices until the end that it has now, and at the new
@@ -75,6 +77,7 @@ export type IncreaseRequest = { readonly userId: UserId; readonly increaseId: nu
  */
 export async function acceptIncrease(tx: Tx, request: IncreaseRequest): Promise<InstanceId> {
   const { instance, id } = await requireIncrease(tx, request);
+  await requireOwnInstance(tx.db, request.apiKeyId, instance);
   const increase = await takeIncrease(tx, id);
   if (increase === undefined || increase.endAt <= tx.now || increase.endAt <= instance.endAt) {
     throw noSuchIncrease(request);

@@ -53,8 +53,8 @@ function registerDeposits({ app, database, clock, mutate }: HttpScope, ports: Co
         if (amount === undefined || amount <= 0n) {
           throw invalid("amount", "amount must be at least a billionth of a dollar");
         }
-        const { userId } = identityOf(request);
-        return viewPrepaid(await prepay(tx, { userId, instanceId: request.params.id, amount }, ports));
+        const { userId, apiKeyId } = identityOf(request);
+        return viewPrepaid(await prepay(tx, { userId, apiKeyId, instanceId: request.params.id, amount }, ports));
       }),
   );
   app.get(
@@ -107,7 +107,8 @@ function registerPriceIncreases({ app, database, clock, mutate }: HttpScope): vo
           if (unknown !== undefined) {
             throw invalid(unknown, `${unknown} is not expected: send pending_price_increase_id and nothing else`);
           }
-          const contractId = await work(tx, { userId: identityOf(request).userId, increaseId });
+          const { userId, apiKeyId } = identityOf(request);
+          const contractId = await work(tx, { userId, apiKeyId, increaseId });
           return { success: true as const, pending_price_increase_id: increaseId, contract_id: contractId };
         }),
     );

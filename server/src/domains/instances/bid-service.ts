@@ -5,6 +5,7 @@ import { BID_MAX_NANOS, readMachineStates, refreshOffers, setLeasePrice } from "
 import { renewClaim } from "./claim-store.ts";
 import { belowFloor, floorOf } from "./claims.ts";
 import type { Instance } from "./instance.ts";
+import { requireOwnInstance } from "./own-spending.ts";
 import { requireInstance, setCreditAsideAnew, type InstanceRequest } from "./service.ts";
 import { listStandings } from "./standing-service.ts";
 import { setPrice } from "./store.ts";
@@ -18,6 +19,7 @@ import { noSuchInstance, reschedule } from "./transitions.ts";
 export async function changeBid(tx: Tx, request: InstanceRequest, asked: Nanos | null): Promise<void> {
   const instance = await requireInstance(tx, request);
   const { id, machineId, deviceCount } = instance;
+  await requireOwnInstance(tx.db, request.apiKeyId, instance);
   if (instance.phase === "ending" || instance.phase === "ended") throw noSuchInstance(id);
   if (!instance.isBid) throw invalid("id", `Instance ${id} is not interruptible: it has a fixed price and no bid.`);
   if (instance.isBackground) {

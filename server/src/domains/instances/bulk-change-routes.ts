@@ -18,8 +18,8 @@ export function bulkChangeRoutes(scope: HttpScope): void {
 }
 
 function callerOf(request: FastifyRequest) {
-  const { userId } = identityOf(request);
-  return { userId, actor: `user:${userId}` as const };
+  const { userId, apiKeyId } = identityOf(request);
+  return { userId, actor: `user:${userId}` as const, apiKeyId };
 }
 
 function updateRoute({ app, mutate }: HttpScope): void {

@@ -1,5 +1,5 @@
 import { AppError } from "../../base/errors.ts";
-import type { InstanceId, UserId } from "../../base/ids.ts";
+import type { ApiKeyId, InstanceId, UserId } from "../../base/ids.ts";
 import { inSavepoint } from "../../db/savepoint.ts";
 import type { Tx } from "../../db/transaction.ts";
 import { lockMachines } from "../hosts/index.ts";
@@ -12,11 +12,13 @@ import { listInstancesById, lockInstances } from "./store.ts";
 type BulkChange = {
   readonly userId: UserId;
   readonly actor: Actor;
+  /** The key that asks. */
+  readonly apiKeyId: ApiKeyId;
   /** An id that is named twice counts once. */
   readonly ids: readonly number[];
-  /** What happens to each of them. */
+  /** The change of one of them. */
   readonly change: (tx: Tx, request: InstanceRequest) => Promise<void>;
-  /** What `msg` says of those that it was done to. */
+  /** The end of the sentence in `msg` on those that were changed. */
   readonly done: string;
 };
 
@@ -24,15 +26,15 @@ type BulkChange = {
  * Changes each of the caller's instances by itself: one that refuses leaves the others alone. When all refuse, it is
  * refused as the first one is. The locks are taken for all of them first, in the order that everybody takes them in.
  */
-export async function changeInBulk(tx: Tx, { userId, actor, ids, change, done }: BulkChange) {
+export async function changeInBulk(tx: Tx, { ids, change, done, ...caller }: BulkChange) {
   const asked = [...new Set(ids)];
   await lockOwn(
     tx,
-    userId,
+    caller.userId,
     asked.flatMap((id) => toId(id) ?? []),
   );
   const outcomes: (AppError | undefined)[] = [];
-  for (const instanceId of asked) outcomes.push(await attempt(tx, { userId, actor, instanceId }, change));
+  for (const instanceId of asked) outcomes.push(await attempt(tx, { ...caller, instanceId }, change));
   const results = asked.map((id, index) => resultOf(id, outcomes[index]));
   const [first] = outcomes;
   const count = outcomes.filter((outcome) => outcome === undefined).length;

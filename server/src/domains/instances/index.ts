@@ -9,6 +9,7 @@ export { followDevices } from "./device-health.ts";
 export { createInstances, type CreateOrder } from "./create.ts";
 export { listInstanceIdsOfScope, listStoredInstances, type StoredInstance } from "./cap-scope-store.ts";
 export { scopesOf } from "./cap-scopes.ts";
+export { requireOwnInstance, requireOwnSpending, type Spender } from "./own-spending.ts";
 export { loadDesired, loadDesiredSets } from "./desired.ts";
 export { listInstanceCosts, listScopeCosts, NO_COST, type ScopeCost } from "./rate-store.ts";
 export { listKept, listRenters } from "./renter-store.ts";

@@ -56,7 +56,8 @@ type WithId = FastifyRequest<{ Params: { id: number } }>;
 
 function requestOf(request: WithId): InstanceRequest {
   const identity = identityOf(request);
-  return { userId: identity.userId, instanceId: request.params.id, actor: actorOf(identity) };
+  const { userId, apiKeyId } = identity;
+  return { userId, instanceId: request.params.id, actor: actorOf(identity), apiKeyId };
 }
 
 type CreationPorts = { readonly desk: OrderDesk; readonly accruedOf: AccruedOf };

@@ -1,5 +1,5 @@
 import { invalid } from "../../base/errors.ts";
-import { parseId, type InstanceId, type UserId } from "../../base/ids.ts";
+import { parseId, type ApiKeyId, type InstanceId, type UserId } from "../../base/ids.ts";
 import { nanos, type Nanos } from "../../base/money.ts";
 import type { Sealer } from "../../base/seal.ts";
 import type { Reader, Tx } from "../../db/transaction.ts";
@@ -22,6 +22,7 @@ import { refuseHold } from "./hold-refusal.ts";
 import { holdAmount } from "./pricing.ts";
 import { listProxyPorts } from "./proxy-port-store.ts";
 import { listUsage } from "./run-store.ts";
+import { requireOwnInstance } from "./own-spending.ts";
 import { openInstance } from "./sealed-settings.ts";
 import {
   findMachineOf,
@@ -38,7 +39,13 @@ import { requireTrafficRoom } from "./traffic-limit.ts";
 import { instanceRecord, type InstanceRecord } from "./views.ts";
 import { requireSoleWriter } from "./writers.ts";
 
-export type InstanceRequest = { readonly userId: UserId; readonly instanceId: number; readonly actor: Actor };
+export type InstanceRequest = {
+  readonly userId: UserId;
+  readonly instanceId: number;
+  readonly actor: Actor;
+  /** The key that asks; absent where the server itself acts. */
+  readonly apiKeyId?: ApiKeyId;
+};
 
 /** How long a destroyed instance is still shown, as destroyed (operations.md §3.6). */
 const TOMBSTONE_MS = 600_000;
@@ -79,6 +86,7 @@ export async function startInstance(tx: Tx, request: InstanceRequest): Promise<v
   await requireAccount(tx, request.userId);
   const instance = await requireInstance(tx, request);
   await requireStarter(tx, instance, request.actor);
+  await requireOwnInstance(tx.db, request.apiKeyId, instance);
   if (instance.endAt <= tx.now && instance.desired !== "destroyed") {
     throw invalid("id", `Instance ${instance.id} reached its end date and cannot start again.`, "contract_ended");
   }

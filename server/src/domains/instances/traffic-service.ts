@@ -4,6 +4,7 @@ import type { Identity } from "../../base/identity.ts";
 import { formatDollars, nanos, type Nanos } from "../../base/money.ts";
 import type { Tx } from "../../db/transaction.ts";
 import { postNotices } from "../notices/index.ts";
+import { requireOwnInstance } from "./own-spending.ts";
 import { requireInstance, type InstanceRequest } from "./service.ts";
 import { lockAnyInstance } from "./terms-service.ts";
 import { readTrafficDefaults, trafficOf } from "./traffic-defaults.ts";
@@ -30,7 +31,9 @@ export async function changeTrafficLimit(
   if (identity.instanceId !== undefined) {
     throw forbidden("The key inside an instance may not change traffic_limit: its host could use it.");
   }
-  const { id, userId, priceNanosPerHour } = await requireInstance(tx, request);
+  const instance = await requireInstance(tx, request);
+  const { id, userId, priceNanosPerHour } = instance;
+  await requireOwnInstance(tx.db, identity.apiKeyId, instance);
   await settle(tx, id);
   const [account] = await listTrafficAccounts(tx.db, [id]);
   const [spent, ranMs] = [account?.spentNanos ?? 0n, account?.ranMs ?? 0n];

@@ -104,7 +104,7 @@ function updateRoute(scope: HttpScope): void {
     (request) =>
       scope.mutate(request, async (tx) => {
         const { workergroup_id: id, cancel_update: isCancelled = false } = request.body;
-        const update = await updateWorkers(tx, { userId: identityOf(request).userId, id, isCancelled });
+        const update = await updateWorkers(tx, { identity: identityOf(request), id, isCancelled });
         if (update === undefined) throw noSuchWorkerGroup(id);
         return { success: true as const, cancelled: isCancelled, workers_to_update: update.outdatedCount };
       }),

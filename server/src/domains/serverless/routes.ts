@@ -104,7 +104,7 @@ function writeRoutes(scope: HttpScope, { destroyInstance, random }: EndpointPort
     (request) =>
       scope.mutate(request, async (tx) => {
         const id = toGroupId(request.params.id);
-        await changeEndpointGroup(tx, { userId: identityOf(request).userId, id, request: request.body });
+        await changeEndpointGroup(tx, { identity: identityOf(request), id, request: request.body });
         return { success: true as const };
       }),
   );

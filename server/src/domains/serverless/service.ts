@@ -1,8 +1,9 @@
 import { AppError, invalid } from "../../base/errors.ts";
+import type { Identity } from "../../base/identity.ts";
 import type { EndpointGroupId, InstanceId, UserId } from "../../base/ids.ts";
 import type { Tx } from "../../db/transaction.ts";
 import { lockUser, requireAccount } from "../accounts/index.ts";
-import { lockMachinesOf } from "../instances/index.ts";
+import { lockMachinesOf, requireOwnSpending } from "../instances/index.ts";
 import { changeParameters, planParameters, type ParameterRequest } from "./parameters.ts";
 import { removeWorker, type DestroyInstance } from "./removal-service.ts";
 import {
@@ -17,6 +18,7 @@ import {
   notifyEndpoints,
   updateEndpointGroup,
 } from "./store.ts";
+import { listWorkerGroups } from "./worker-group-store.ts";
 
 /** Unpredictable bytes: `crypto.randomBytes` outside of tests. */
 export type RandomBytes = (byteCount: number) => Buffer;
@@ -46,10 +48,16 @@ export async function createEndpointGroup(
 /** Changes the parameters that were sent; the contract answers a group that is not the caller's with a 400. */
 export async function changeEndpointGroup(
   tx: Tx,
-  { userId, id, request }: { userId: UserId; id: EndpointGroupId; request: ParameterRequest },
+  {
+    identity,
+    id,
+    request,
+  }: { identity: Pick<Identity, "userId" | "apiKeyId">; id: EndpointGroupId; request: ParameterRequest },
 ): Promise<void> {
-  const group = await findEndpointGroupForUpdate(tx, id, userId);
+  const group = await findEndpointGroupForUpdate(tx, id, identity.userId);
   if (group === undefined) throw invalid("id", "Endpointgroup not found for user");
+  const payers = (await listWorkerGroups(tx.db, id)).map(({ apiKeyId }) => apiKeyId);
+  await requireOwnSpending(tx.db, identity, { payers, what: `Endpoint group ${id}` });
   await updateEndpointGroup(tx, id, changeParameters(group, request));
   await notifyEndpoints(tx, [id]);
 }

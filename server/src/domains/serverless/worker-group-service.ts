@@ -11,7 +11,7 @@ import type { Identity } from "../../base/identity.ts";
 import type { Nanos } from "../../base/money.ts";
 import type { Sealer } from "../../base/seal.ts";
 import type { Tx } from "../../db/transaction.ts";
-import { lockMachinesOf, type OrderDesk } from "../instances/index.ts";
+import { lockMachinesOf, requireOwnSpending, type OrderDesk } from "../instances/index.ts";
 import { refuseUnknownFields, type PricedOffer } from "../market/index.ts";
 import { resolveNamedTemplate, resolveTemplateById } from "../templates/index.ts";
 import { openRecipe, resealRecipe, type Present } from "./sealed-recipe.ts";
@@ -34,6 +34,7 @@ import {
   type Recipe,
   type SearchQuery,
   type WorkerGroupRequest,
+  type WorkerGroup,
 } from "./worker-group.ts";
 import {
   findWorkerGroupForUpdate,
@@ -116,9 +117,9 @@ export async function updateOwnWorkerGroup(
   { identity, body, id }: Asked & { readonly id: number },
   ports: WorkerGroupPorts,
 ): Promise<void> {
-  const { userId } = identity;
-  const group = await findWorkerGroupForUpdate(tx, toWorkerGroupId(id), userId);
+  const group = await findWorkerGroupForUpdate(tx, toWorkerGroupId(id), identity.userId);
   if (group === undefined) throw invalid("id", "Workgroup not found for user");
+  await requireOwnGroup(tx, identity, group);
   const isMoved =
     (body.endpoint_id !== undefined && body.endpoint_id !== group.endpointGroupId) ||
     (body.endpoint_name !== undefined && body.endpoint_name !== group.endpointName);
@@ -142,13 +143,23 @@ export async function updateOwnWorkerGroup(
 /** Begins to update workers of an earlier recipe, or calls it off; undefined for a group that is not the caller's. */
 export async function updateWorkers(
   tx: Tx,
-  { userId, id, isCancelled }: { readonly userId: UserId; readonly id: number; readonly isCancelled: boolean },
+  { identity, id, isCancelled }: Pick<Asked, "identity"> & { readonly id: number; readonly isCancelled: boolean },
 ): Promise<{ readonly outdatedCount: number } | undefined> {
-  const group = await findWorkerGroupForUpdate(tx, toWorkerGroupId(id), userId);
+  const group = await findWorkerGroupForUpdate(tx, toWorkerGroupId(id), identity.userId);
   if (group === undefined) return undefined;
+  await requireOwnGroup(tx, identity, group);
   await setUpdating(tx, group.id, !isCancelled);
   await notifyEndpoints(tx, [group.endpointGroupId]);
   return { outdatedCount: await countOutdatedWorkers(tx.db, group) };
+}
+
+/** Refuses a key with a cap what the key that made the group would pay for. */
+async function requireOwnGroup(
+  tx: Tx,
+  identity: Asked["identity"],
+  { id, apiKeyId }: Pick<WorkerGroup, "id" | "apiKeyId">,
+): Promise<void> {
+  await requireOwnSpending(tx.db, identity, { payers: [apiKeyId], what: `Worker group ${id}` });
 }
 
 /** Deletes a group with its workers; those that could not be removed yet stay tracked and are tried again. */

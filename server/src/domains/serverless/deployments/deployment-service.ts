@@ -12,6 +12,7 @@ import type { Identity } from "../../../base/identity.ts";
 import { invariant } from "../../../base/invariant.ts";
 import type { Tx } from "../../../db/transaction.ts";
 import { requireRoom } from "../../accounts/index.ts";
+import { requireOwnSpending } from "../../instances/index.ts";
 import { changeParameters } from "../parameters.ts";
 import type { DestroyInstance } from "../removal-service.ts";
 import { changeEndpointGroup, createEndpointGroup, deleteEndpointGroup, type RandomBytes } from "../service.ts";
@@ -70,6 +71,9 @@ export type Deployed = {
 };
 
 const VERSIONS_MAX = 10;
+/** The caller, whose key pays for the workers of a deployment that it makes. */
+type Deployer = Pick<Identity, "userId" | "apiKeyId">;
+
 /** As many as endpoints: each makes one. It stays when its endpoint is deleted. */
 const DEPLOYMENTS_MAX = 500;
 
@@ -79,10 +83,7 @@ const DEPLOYMENTS_MAX = 500;
  */
 export async function deploy(
   tx: Tx,
-  {
-    identity,
-    request,
-  }: { readonly identity: Pick<Identity, "userId" | "apiKeyId">; readonly request: DeploymentRequest },
+  { identity, request }: { readonly identity: Deployer; readonly request: DeploymentRequest },
   ports: DeploymentPorts,
 ): Promise<Deployed> {
   const asked = readDeployment(request);
@@ -93,7 +94,8 @@ export async function deploy(
     const count = async () => (await countDeployments(tx, userId)) - 1; // Without the new one.
     await requireRoom(tx, userId, { count, max: DEPLOYMENTS_MAX, field: "name", what: "deployments" });
   }
-  const endpoint = await settleEndpoint(tx, { deployment, asked }, ports);
+  await requireOwnDeployment(tx, identity, deployment);
+  const endpoint = await settleEndpoint(tx, { identity, deployment, asked }, ports);
   const wanted = await settleVersion(tx, { deployment, asked }, ports);
   const changed = {
     ...deployment,
@@ -126,7 +128,11 @@ export async function deploy(
 /** The deployment's endpoint with the parameters that were sent; another one where its owner deleted it. */
 async function settleEndpoint(
   tx: Tx,
-  { deployment, asked }: { readonly deployment: Deployment; readonly asked: Asked },
+  {
+    identity,
+    deployment,
+    asked,
+  }: { readonly identity: Deployer; readonly deployment: Deployment; readonly asked: Asked },
   { random }: Pick<DeploymentPorts, "random">,
 ): Promise<{ readonly id: EndpointGroupId; readonly isNew: boolean; readonly isOther: boolean }> {
   const { userId, endpointId: id } = deployment;
@@ -139,7 +145,7 @@ async function settleEndpoint(
   }
   const { id: _id, userId: _userId, apiKey: _apiKey, createdAt: _createdAt, ...parameters } = endpoint;
   const isOther = JSON.stringify(changeParameters(endpoint, scaling)) !== JSON.stringify(inOrder(parameters));
-  if (isOther) await changeEndpointGroup(tx, { userId, id: endpoint.id, request: scaling });
+  if (isOther) await changeEndpointGroup(tx, { identity, id: endpoint.id, request: scaling });
   return { id: endpoint.id, isNew: false, isOther };
 }
 
@@ -251,14 +257,26 @@ export async function removeNamedDeployments(
 /** Starts or stops the deployment's endpoint. */
 export async function setDeploymentState(
   tx: Tx,
-  { userId, id, state }: { readonly userId: UserId; readonly id: number; readonly state: "active" | "stopped" },
+  { identity, id, state }: { readonly identity: Deployer; readonly id: number; readonly state: "active" | "stopped" },
 ): Promise<void> {
-  const { endpointId } = await requireForUpdate(tx, { userId, id });
+  const { userId } = identity;
+  const deployment = await requireForUpdate(tx, { userId, id });
+  if (state === "active") await requireOwnDeployment(tx, identity, deployment);
+  const { endpointId } = deployment;
   const endpoint = endpointId === undefined ? undefined : await findEndpointGroup(tx.db, endpointId, userId);
   if (endpoint === undefined) {
     throw notFound("no_such_endpoint", "The endpoint of this deployment was deleted; deploy it again to have another.");
   }
-  await changeEndpointGroup(tx, { userId, id: endpoint.id, request: { endpoint_state: state } });
+  await changeEndpointGroup(tx, { identity: deployment, id: endpoint.id, request: { endpoint_state: state } });
+}
+
+/** Refuses a key with a cap what the key of the deployment would pay for. */
+async function requireOwnDeployment(
+  tx: Tx,
+  identity: Deployer,
+  { id, apiKeyId }: Pick<Deployment, "id" | "apiKeyId">,
+): Promise<void> {
+  await requireOwnSpending(tx.db, identity, { payers: [apiKeyId], what: `Deployment ${id}` });
 }
 
 async function requireForUpdate(

@@ -219,7 +219,7 @@ function stateRoutes(scope: HttpScope): void {
       },
       (request) =>
         scope.mutate(request, async (tx) => {
-          await setDeploymentState(tx, { userId: identityOf(request).userId, id: request.params.id, state });
+          await setDeploymentState(tx, { identity: identityOf(request), id: request.params.id, state });
           return { success: true as const, endpoint_state: state };
         }),
     );
