@@ -112,7 +112,14 @@ export class CheatsWorld {
     const mailbox = `${name.toLowerCase()}-${this.personCount}@example.com`;
     const { id, secret } = await aCaller(this.app.env.database, { email: mailbox, username: name.toLowerCase() });
     const shown = { shown: new Map(), shownSpace: new Map() };
-    const lists = { payments: [], sentTo: new Set<string>(), ...shown, narrowKeys: new Map(), freezes: [] };
+    const lists = {
+      payments: [],
+      sentTo: new Set<string>(),
+      ...shown,
+      narrowKeys: new Map(),
+      freezes: [],
+      byHand: noneByHand(),
+    };
     return { name, id, mailbox, email: mailbox, secret, grantedNanos: 0n, ...lists };
   }
 
@@ -252,14 +259,16 @@ export class CheatsWorld {
   }
 
   /**
-   * When something is settled next on each machine that uses a balance up: less than ten minutes of it are set aside. What
-   * has more set aside waits for the beat, and machines that have nothing else are left out.
+   * When something is settled next on each machine that uses a balance up, since less than ten minutes of it are set aside,
+   * or on which something is due at once, as after a dispute. What else has more set aside waits for the beat, and machines
+   * that have nothing but that are left out.
    */
   private async dueTimes(hosts: readonly CheatHost[]): Promise<ReadonlyMap<number, number>> {
     const { rows } = await this.app.env.pool.query<{ id: number; due: Date }>(
       `select i.machine_id as id, min(i.settle_at) as due from instances i join ledger_holds h on h.id = i.hold_id
-       where i.machine_id = any($1::integer[]) and h.amount_nanos < i.price_nanos_per_hour / 6 group by 1`,
-      [hosts.map(({ machineId }) => machineId)],
+       where i.machine_id = any($1::integer[])
+         and (h.amount_nanos < i.price_nanos_per_hour / 6 or i.settle_at <= $2::timestamptz) group by 1`,
+      [hosts.map(({ machineId }) => machineId), this.clock.now()],
     );
     return new Map(rows.map(({ id, due }) => [id, due.getTime()]));
   }

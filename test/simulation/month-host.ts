@@ -42,7 +42,9 @@ export class MonthHost extends FakeHost {
 
   override obedience(): ReturnType<FakeHost["obedience"]> {
     const nowMs = this.clock.now().getTime();
-    return super.obedience().map((seen) => {
+    const asked = super.obedience();
+    const ended = asked.flatMap((seen) => this.endOlder(seen, nowMs));
+    const told = asked.map((seen) => {
       const run = this.runOf(seen.instance_id, seen.generation);
       const isDead = this.dead.has(run);
       const isLoading = seen.state === "running" && this.loading.has(seen.instance_id);
@@ -54,6 +56,19 @@ export class MonthHost extends FakeHost {
       const counters = { running_ms: ranMs(run, nowMs), ...this.bytesOf(run, nowMs) };
       const otherwise = isDead && seen.state === "running" ? STOPPED : isLoading ? PULLING : {};
       return { ...seen, counters, ...otherwise };
+    });
+    return [...ended, ...told];
+  }
+
+  /** Runs that make room for the next one of their instance are over, and named with their last counters, as agents do. */
+  private endOlder({ instance_id, generation }: Seen, nowMs: number): readonly Seen[] {
+    return this.runs.flatMap((run) => {
+      const last = run.stretches.at(-1);
+      const isOlder = run.instanceId === instance_id && run.generation < generation;
+      if (!isOlder || last === undefined || last.untilMs !== undefined) return [];
+      last.untilMs = nowMs;
+      const counters = { running_ms: ranMs(run, nowMs), ...this.bytesOf(run, nowMs) };
+      return [{ instance_id, generation: run.generation, counters, ...ENDED }];
     });
   }
 
@@ -78,6 +93,8 @@ export class MonthHost extends FakeHost {
   }
 }
 
+type Seen = ReturnType<FakeHost["obedience"]>[number];
+const ENDED = { state: "stopped", status_msg: "stopped", ports: {} } as const;
 const PULLING = { state: "pulling", status_msg: "pulling", ports: {} } as const;
 const STOPPED = { state: "stopped", status_msg: "its lease ran out", ports: {} } as const;
 

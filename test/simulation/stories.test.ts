@@ -1,46 +1,19 @@
 // The ways in which a market was once cheated, one story each: what is told here happens, and nobody gains by it.
-import assert from "node:assert/strict";
-import { after, before, describe, test } from "node:test";
-import type { Args } from "./cheats-case.ts";
-import { playScripts, type Step } from "./cheats-play.ts";
-import { storyOf } from "./cheats-story.ts";
-import { CheatsWorld, type Scope } from "./cheats-world.ts";
-
-const [SECOND_MS, MINUTE_MS, HOUR_MS] = [1_000, 60_000, 3_600_000];
-
-/** A deed with its arguments, or so many milliseconds that pass. */
-type Line = readonly [kind: string, args: Args] | number;
-
-const joinsAt = (prices: Args): Line => [
-  "join",
-  { host: "Hugo", gpu: 3, traffic: 0.01, disk: 0.1, volume: 0.1, ...prices },
-];
-const relistsAt = (gpu: number): Line => ["relist", { host: "Hugo", gpu, traffic: 0.01, disk: 0.1, volume: 0.1 }];
-const pays = (who: string, amount: number): Line => ["pay", { who, amount }];
-const looks = (who: string): Line => ["look", { who, host: "Hugo" }];
-const rents = (who: string, size = 1): Line => ["rent", { who, offer: `Hugo ${size}`, disk: 10 }];
+import { describe, test } from "node:test";
+import {
+  HOUR_MS,
+  joinsAt,
+  looks,
+  MINUTE_MS,
+  pays,
+  relistsAt,
+  rents,
+  SECOND_MS,
+  tellerOfStories,
+} from "./cheats-lines.ts";
 
 describe("a market of cheats", () => {
-  let world: CheatsWorld;
-  const cleanups: (() => unknown)[] = [];
-  before(async () => {
-    world = await CheatsWorld.begin({ after: (hook: unknown) => void cleanups.push(hook as () => unknown) } as Scope);
-  });
-  after(async () => {
-    for (const cleanup of cleanups) await cleanup();
-  });
-
-  /** Plays the lines; the rental that line 4 makes is called #4. */
-  const told = async (...lines: readonly Line[]): Promise<void> => {
-    const steps = lines.map((line, index): Step => {
-      if (typeof line === "number") return { deeds: [], passMs: line };
-      const [kind, args] = line;
-      return { deeds: [{ kind, label: `#${index + 1}`, args }], passMs: SECOND_MS };
-    });
-    const [play] = await playScripts(world, [steps]);
-    assert.ok(play);
-    if (play.broken !== undefined) assert.fail(storyOf("scripted", play));
-  };
+  const told = tellerOfStories();
 
   test("where nobody cheats, work is paid to the dust", () =>
     told(
@@ -344,5 +317,26 @@ describe("a market of cheats", () => {
       ["useDeletedKey", { owner: "Ada", who: "Ben" }],
       ["useInnerKey", { rental: "#4" }],
       ["peekTemplate", { owner: "Ada", who: "Ben" }],
+    ));
+
+  test("a reboot leaves nothing unpaid that ran before it", () =>
+    told(
+      joinsAt({ gpu: 99 }),
+      pays("Ada", 100),
+      looks("Ada"),
+      rents("Ada"),
+      ["reboot", { rental: "#4" }],
+      10 * SECOND_MS,
+      ["recycle", { rental: "#4" }],
+      10 * SECOND_MS,
+    ));
+
+  test("a rental that somebody waited for is stopped at once when its payment is disputed", () =>
+    told(
+      joinsAt({ gpu: 0.3, disk: 1 }),
+      pays("Ada", 500),
+      ["wait", { who: "Ada", host: "Hugo", size: 1, max: 30, hours: 1 }],
+      ["dispute", { who: "Ada" }],
+      5 * MINUTE_MS,
     ));
 });
