@@ -13,14 +13,16 @@ import {
   textOf,
   type DeedRules,
 } from "./cheats-deeds.ts";
-import { nanosIn, type CardPayment, type Person, type Case } from "./cheats-case.ts";
+import { keptCents, nanosIn, type CardPayment, type Person, type Case } from "./cheats-case.ts";
 import { randomUUID } from "node:crypto";
 import { asId, type UserId } from "../../server/src/base/ids.ts";
 import type { CheatsWorld } from "./cheats-world.ts";
 import type { TestAnswer } from "../support/http.ts";
 
 const CENTS = 100;
-const isUndisputed = ({ isDisputed, isDecided }: CardPayment) => !isDisputed && !isDecided;
+/** What the bank still takes a dispute about: a payment that is being given back is none. */
+const isUndisputed = (payment: CardPayment) =>
+  !payment.isDisputed && !payment.isDecided && payment.refundAskedCents === 0 && keptCents(payment) > 0;
 const isOpen = ({ isDisputed, isDecided }: CardPayment) => isDisputed && !isDecided;
 /** Somebody whom the team wants, and who has no account yet: the mail goes to a person outside. */
 const newcomerOf = (play: Case) => `newcomer-${play.name}@corp.example`;
@@ -33,11 +35,12 @@ async function payByCard(world: CheatsWorld, person: Person, amount: number): Pr
   const [event] = world.stripe.pay(session);
   if (event === undefined) return "nothing was paid";
   const intentId = String(JSON.parse(event.payload).data.object.id);
-  person.payments.push({ intentId, cents: amount * CENTS, isDisputed: false, isDecided: false });
+  const back = { isDisputed: false, isDecided: false, refundAskedCents: 0, refundedCents: 0 };
+  person.payments.push({ id: Number(answer.body.payment_id), intentId, cents: amount * CENTS, ...back });
   return outcomeOf(await deliver(world, event));
 }
 
-async function deliver(
+export async function deliver(
   world: CheatsWorld,
   event: Parameters<CheatsWorld["stripe"]["delivery"]>[0],
 ): Promise<TestAnswer> {
@@ -100,7 +103,8 @@ const money: DeedRules = {
       const payment = play.people.get(textOf(args, "who"))?.payments.findLast(isUndisputed);
       if (payment === undefined) return NOTHING;
       payment.isDisputed = true;
-      return outcomeOf(await deliver(world, world.stripe.disputed(payment.intentId, payment.cents, "needs_response")));
+      const { intentId } = payment;
+      return outcomeOf(await deliver(world, world.stripe.disputed(intentId, keptCents(payment), "needs_response")));
     },
   },
   endDispute: {
@@ -118,8 +122,10 @@ const money: DeedRules = {
       if (payment === undefined) return NOTHING;
       const isWon = textOf(args, "for") === "house";
       [payment.isDisputed, payment.isDecided] = [!isWon, true];
-      const { intentId, cents } = payment;
-      return outcomeOf(await deliver(world, world.stripe.disputed(intentId, cents, isWon ? "won" : "lost")));
+      const { intentId } = payment;
+      return outcomeOf(
+        await deliver(world, world.stripe.disputed(intentId, keptCents(payment), isWon ? "won" : "lost")),
+      );
     },
   },
 };

@@ -5,12 +5,29 @@ import type { Prices } from "./month-facts.ts";
 import type { Stretch } from "./month-host.ts";
 
 export type CardPayment = {
+  readonly id: number;
   readonly intentId: string;
   readonly cents: number;
   /** Disputed and not won: the money is not with the house. */
   isDisputed: boolean;
   /** The bank has decided, and a payment is disputed once. */
   isDecided: boolean;
+  /** What an administrator has asked to be given back, and the bank has not told of yet. */
+  refundAskedCents: number;
+  /** What went back to the card by refunds. */
+  refundedCents: number;
+};
+
+/** What administrators booked by hand for and against an account. */
+export type ByHand = {
+  /** The house's own cash that came to the account. */
+  givenNanos: bigint;
+  /** What was taken of what the account had. */
+  takenNanos: bigint;
+  /** Earnings of granted credit that were released to be paid out. */
+  releasedNanos: bigint;
+  /** An open hold of an administrator on its payouts. */
+  payHoldId: number | undefined;
 };
 
 /** An offer as a search answered it. */
@@ -35,6 +52,7 @@ export type Person = {
   readonly narrowKeys: Map<string, string>;
   /** When an administrator froze the account, and until when. */
   readonly freezes: Freeze[];
+  readonly byHand: ByHand;
 };
 
 export type Freeze = Stretch & { readonly id: number };
@@ -62,6 +80,8 @@ export type Rental = {
   readonly trafficLimits: bigint[];
   /** The key inside its container, which its host can read; undefined where nobody was told. */
   readonly innerKey: string | undefined;
+  /** It was stopped last with that key, which may start it again. */
+  isStoppedByKey: boolean;
 };
 
 export type Stored = {
@@ -171,6 +191,15 @@ export function newCase(name: string): Case {
 /** Dollars of a JSON answer as nano-dollars. */
 export function nanosIn(dollars: unknown): bigint {
   return typeof dollars === "number" ? BigInt(Math.round(dollars * 1e9)) : 0n;
+}
+
+/** What of a payment is not given back. */
+export function keptCents({ cents, refundedCents }: CardPayment): number {
+  return cents - refundedCents;
+}
+
+export function noneByHand(): ByHand {
+  return { givenNanos: 0n, takenNanos: 0n, releasedNanos: 0n, payHoldId: undefined };
 }
 
 export function isFrozen({ freezes }: Person): boolean {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { asId, type UserId } from "../../server/src/base/ids.ts";
-import { newCase, type Case, type Person } from "./cheats-case.ts";
+import { newCase, noneByHand, type CardPayment, type Case, type Person } from "./cheats-case.ts";
 import type { Books } from "./cheats-books.ts";
 import type { CheatHost } from "./cheats-host.ts";
 import { DUST, HOUSE_LOSS_MAX, INVENTED_MAX, judgeEnd, judgeNow } from "./cheats-judge.ts";
@@ -11,13 +11,19 @@ const HOUR_MS = 3_600_000;
 const DOLLAR = 1_000_000_000n;
 const PRICES = { gpu: 3n * DOLLAR, disk: 0n, up: DOLLAR, down: 0n };
 
+function aPayment(id: number, cents: number): CardPayment {
+  const back = { isDisputed: false, isDecided: false, refundAskedCents: 0, refundedCents: 0 };
+  return { id, intentId: `pi_${id}`, cents, ...back };
+}
+
 function aPerson(id: number, paidCents: number): Person {
-  const payments = [{ intentId: `pi_${id}`, cents: paidCents, isDisputed: false, isDecided: false }];
+  const payments = [aPayment(id, paidCents)];
   const lists = {
     shown: new Map(),
     shownSpace: new Map(),
     narrowKeys: new Map(),
     freezes: [],
+    byHand: noneByHand(),
     sentTo: new Set<string>(),
   };
   const names = { name: `Person ${id}`, mailbox: "a@example.com", email: "a@example.com", secret: "" };
@@ -37,7 +43,7 @@ function aCase({ isHonest = true, inventedBytes = 0n } = {}): Case {
   play.rentals.set("#4", {
     ...{ label: "#4", id: 7, renter, host, hostName: "Hugo", diskGb: 10, rentedMs: 0, destroyedMs: HOUR_MS },
     ...{ agreed: [{ fromMs: 0, prices: PRICES, gpuDue: PRICES.gpu }], orders: [{ fromMs: 0, untilMs: HOUR_MS }] },
-    ...{ isPrepaid: false, lossesMs: [], trafficLimits: [], innerKey: undefined },
+    ...{ isPrepaid: false, lossesMs: [], trafficLimits: [], innerKey: undefined, isStoppedByKey: false },
   });
   return play;
 }
@@ -89,13 +95,13 @@ test("what ran on an honest host and was not charged is found", () => {
   assert.equal(invariantOf(broken), "Nobody gains more than they pay for");
 });
 
-test("what ran on an honest host and was not charged is excused for 45 seconds after a dispute", () => {
+test("what ran on an honest host and was not charged is excused for 45 seconds after a dispute or a refund", () => {
   const late = (3n * DOLLAR * 45n) / 3600n + DUST;
-  for (const isDisputed of [true, false]) {
+  for (const back of [{ isDisputed: true }, { isDecided: true }, { refundedCents: 1 }]) {
     const play = aCase();
     const [payment] = play.people.get("Ada")?.payments ?? [];
     assert.ok(payment);
-    [payment.isDisputed, payment.isDecided] = [isDisputed, !isDisputed];
+    Object.assign(payment, back);
     assert.equal(judgeEnd(play, books({ gpu: 3n * DOLLAR - late }), END_MS), undefined);
     const broken = judgeEnd(play, books({ gpu: 3n * DOLLAR - late - 1n }), END_MS);
     assert.equal(invariantOf(broken), "Nobody gains more than they pay for");
@@ -156,6 +162,46 @@ test("a dispute takes from a host what its payer, and whom the payer sent credit
   carl.sentTo.add(ada.name);
   assert.equal(judgeNow(play, taken, END_MS), undefined);
   assert.equal(invariantOf(judgeNow(aCase(), books({ earnings: -1n }), END_MS)), invariant);
+});
+
+test("what administrators give is cash, and what they take was there once, unless its payment goes back or its host fails", () => {
+  const play = aCase();
+  const [ada, hugo] = [play.people.get("Ada"), play.people.get("Hugo")];
+  assert.ok(ada?.payments[0] && hugo);
+  const invented = "Nobody makes money from nothing";
+  const having = (credit: bigint) => books({ credit: credit + INVENTED_MAX });
+  ada.byHand.givenNanos = 5n * DOLLAR;
+  assert.equal(judgeNow(play, having(15n * DOLLAR), END_MS), undefined);
+  assert.equal(invariantOf(judgeNow(play, having(15n * DOLLAR + 1n), END_MS)), invented);
+  hugo.byHand.takenNanos = 3n * DOLLAR;
+  assert.equal(judgeNow(play, having(12n * DOLLAR), END_MS), undefined);
+  assert.equal(invariantOf(judgeNow(play, having(12n * DOLLAR + 1n), END_MS)), invented);
+  const failed = books({ credit: 13n * DOLLAR + INVENTED_MAX, givenBack: DOLLAR });
+  assert.equal(judgeNow(play, failed, END_MS), undefined, "a host that failed gives back what was taken from it");
+  ada.payments[0].refundedCents = 200;
+  assert.equal(judgeNow(play, having(12n * DOLLAR), END_MS), undefined);
+  assert.equal(invariantOf(judgeNow(play, having(12n * DOLLAR + 1n), END_MS)), invented);
+  ada.payments[0].refundedCents = 400;
+  assert.equal(judgeNow(play, having(11n * DOLLAR), END_MS), undefined);
+  assert.equal(invariantOf(judgeNow(play, having(11n * DOLLAR + 1n), END_MS)), invented);
+});
+
+test("hosts are paid of what was not refunded, what the house gave and released, and nothing while it is held", () => {
+  const paid = (nanos: bigint) => books({ paidOut: nanos + HOUSE_LOSS_MAX });
+  const play = aCase();
+  const [ada, hugo] = [play.people.get("Ada"), play.people.get("Hugo")];
+  assert.ok(ada?.payments[0] && hugo);
+  ada.grantedNanos = 100n * DOLLAR;
+  ada.payments[0].refundedCents = 400;
+  ada.byHand.givenNanos = DOLLAR;
+  hugo.byHand.releasedNanos = 2n * DOLLAR;
+  assert.equal(judgeEnd(play, paid(9n * DOLLAR), END_MS), undefined);
+  const invariant = "The house pays out no more than the cash that came in";
+  assert.equal(invariantOf(judgeEnd(play, paid(9n * DOLLAR + 1n), END_MS)), invariant);
+  hugo.byHand.payHoldId = 1;
+  assert.equal(judgeEnd(play, books(), END_MS), undefined);
+  const held = judgeEnd(play, books({ paidOut: 1n }), END_MS);
+  assert.equal(invariantOf(held), "A host whose payouts are held is paid nothing");
 });
 
 test("a container that its host lost has to be given back, and a reach into an account is told first", () => {

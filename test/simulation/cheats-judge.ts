@@ -1,5 +1,5 @@
 // Who gained what, by what really happened. A consistent book of a fraud is a failure here.
-import { isFrozen, type Broken, type Case, type Person, type Rental, type Stored } from "./cheats-case.ts";
+import { isFrozen, keptCents, type Broken, type Case, type Person, type Rental, type Stored } from "./cheats-case.ts";
 import type { Books } from "./cheats-books.ts";
 import type { Prices } from "./month-facts.ts";
 import type { Stretch } from "./month-host.ts";
@@ -58,7 +58,7 @@ export function judgeNow(play: Case, books: Books, nowMs: number): Broken | unde
 
 /** What must hold once everything is over, and hosts were paid. */
 export function judgeEnd(play: Case, books: Books, nowMs: number): Broken | undefined {
-  const rules = [reach, unordered, overcharge, invention, disputedEarnings, houseLoss, frozenPay, freeRide, losses];
+  const rules = [reach, unordered, overcharge, invention, disputedEarnings, houseLoss, unpaidPay, freeRide, losses];
   return firstOf(rules, play, books, nowMs);
 }
 
@@ -114,7 +114,10 @@ function overchargeOf(label: string, figures: string): Broken {
   };
 }
 
-/** Nobody makes money from nothing: what people have and were paid is what came in. */
+/**
+ * Nobody makes money from nothing: what people have and were paid is what came in, less what administrators took. What they
+ * took cannot be taken again when its payment goes back, or when a host fails.
+ */
 function invention(play: Case, books: Books): Broken | undefined {
   const people = [...play.people.values()];
   const owned = sum(people, ({ id }) => {
@@ -123,7 +126,11 @@ function invention(play: Case, books: Books): Broken | undefined {
     return positive(credit) + positive(deposits) + positive(earnings);
   });
   const paidOut = sum(people, ({ id }) => books.paidOut.get(id) ?? 0n);
-  const cameIn = sum(people, cashOf) + sum(people, ({ grantedNanos }) => grantedNanos);
+  const given = sum(people, ({ grantedNanos, byHand }) => grantedNanos + byHand.givenNanos);
+  const givenBack = sum(play.rentals.values(), ({ id }) => books.givenBack.get(id) ?? 0n);
+  const wanted = sum(people, returnedOf) + givenBack;
+  const taken = positive(sum(people, ({ byHand }) => byHand.takenNanos) - wanted);
+  const cameIn = sum(people, cashOf) + given - taken;
   if (owned + paidOut <= cameIn + INVENTED_MAX) return undefined;
   return {
     invariant: "Nobody makes money from nothing",
@@ -131,11 +138,11 @@ function invention(play: Case, books: Books): Broken | undefined {
   };
 }
 
-/** Granted credit is no cash: the house pays out what came in. */
+/** Granted credit is no cash: the house pays out what came in, what it gave in cash itself, and what it released. */
 function houseLoss(play: Case, books: Books): Broken | undefined {
   const people = [...play.people.values()];
   const paidOut = sum(people, ({ id }) => books.paidOut.get(id) ?? 0n);
-  const cash = sum(people, cashOf);
+  const cash = sum(people, cashOf) + sum(people, ({ byHand }) => byHand.givenNanos + byHand.releasedNanos);
   if (paidOut <= cash + HOUSE_LOSS_MAX) return undefined;
   return {
     invariant: "The house pays out no more than the cash that came in",
@@ -143,13 +150,17 @@ function houseLoss(play: Case, books: Books): Broken | undefined {
   };
 }
 
-/** A frozen account is paid nothing. */
-function frozenPay({ people }: Case, books: Books): Broken | undefined {
+/** A frozen account, and one whose payouts an administrator holds, is paid nothing. */
+function unpaidPay({ people }: Case, books: Books): Broken | undefined {
   for (const person of people.values()) {
     const paid = books.paidOut.get(person.id) ?? 0n;
+    if (paid === 0n) continue;
+    const figures = `${person.name} was paid ${text(paid)}`;
     // Hosts are paid after everything else has happened.
-    if (!isFrozen(person) || paid === 0n) continue;
-    return { invariant: "A frozen account is paid nothing", figures: `${person.name} was paid ${text(paid)}` };
+    if (isFrozen(person)) return { invariant: "A frozen account is paid nothing", figures };
+    if (person.byHand.payHoldId !== undefined) {
+      return { invariant: "A host whose payouts are held is paid nothing", figures };
+    }
   }
   return undefined;
 }
@@ -165,7 +176,7 @@ function disputedEarnings(play: Case, books: Books): Broken | undefined {
     const [host, payer] = [hostId, payerId].map((id) => people.find((one) => Number(one.id) === id));
     if (host === undefined || payer === undefined) continue;
     const payers = reachedBy(payer, people);
-    const [paid, disputed] = [sum(payers, (one) => paidTo(play, books, { host, payer: one })), disputedOf(payer)];
+    const [paid, disputed] = [sum(payers, (one) => paidTo(play, books, { host, payer: one })), returnedOf(payer)];
     if (nanos <= least(paid, disputed)) continue;
     const figures = `${text(nanos)} of ${host.name}'s earnings; ${payers.map(({ name }) => name).join(" and ")} paid ${text(paid)} there and ${payer.name} disputes ${text(disputed)}`;
     return { invariant, figures };
@@ -210,9 +221,11 @@ function freeRide(play: Case, books: Books, nowMs: number): Broken | undefined {
   return undefined;
 }
 
-/** What ran when a card payment was disputed runs on until it is certainly stopped, and nobody pays for that. */
+/** What ran when a card payment went back runs on until it is certainly stopped, and nobody pays for that. */
 function disputeLoss({ renter, agreed }: Rental): bigint {
-  const disputes = renter.payments.filter(({ isDisputed, isDecided }) => isDisputed || isDecided);
+  const disputes = renter.payments.filter(
+    ({ isDisputed, isDecided, refundedCents }) => isDisputed || isDecided || refundedCents > 0,
+  );
   const dearest = agreed.reduce((most, { gpuDue }) => (gpuDue > most ? gpuDue : most), 0n);
   return (BigInt(disputes.length * DISPUTE_STOP_MS) * dearest) / HOUR_MS;
 }
@@ -333,16 +346,22 @@ function storageWorth({ sizeGb, price, fromMs, deletedMs }: Stored, nowMs: numbe
 
 /** What a person paid in by card and did not take back. */
 function cashOf({ payments }: Person): bigint {
-  return sum(payments, ({ cents, isDisputed }) => (isDisputed ? 0n : BigInt(cents) * (DOLLAR / 100n)));
+  return sum(payments, (payment) => (payment.isDisputed ? 0n : nanosOf(keptCents(payment))));
 }
 
-/** What a person disputes, or has got back by a dispute. */
-function disputedOf({ payments }: Person): bigint {
-  return sum(payments, ({ cents, isDisputed }) => (isDisputed ? BigInt(cents) * (DOLLAR / 100n) : 0n));
+/** What a person disputes, or has got back by a dispute or a refund. */
+function returnedOf({ payments }: Person): bigint {
+  return sum(payments, ({ cents, isDisputed, refundedCents }) => nanosOf(isDisputed ? cents : refundedCents));
 }
 
-function sum<T>(list: readonly T[], amountOf: (one: T) => bigint): bigint {
-  return list.reduce((total, one) => total + amountOf(one), 0n);
+function nanosOf(cents: number): bigint {
+  return BigInt(cents) * (DOLLAR / 100n);
+}
+
+function sum<T>(list: Iterable<T>, amountOf: (one: T) => bigint): bigint {
+  let total = 0n;
+  for (const one of list) total += amountOf(one);
+  return total;
 }
 
 function least(one: bigint, other: bigint): bigint {

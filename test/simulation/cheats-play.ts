@@ -1,6 +1,7 @@
 // Plays seeds: what each does is drawn from its own numbers, and what happens is judged after each step.
 import { newCase, wasFrozen, type Args, type Case, type Deed } from "./cheats-case.ts";
 import { accountDeeds } from "./cheats-account-deeds.ts";
+import { adminDeeds } from "./cheats-admin-deeds.ts";
 import { readBooks, type Books } from "./cheats-books.ts";
 import { NOTHING, pickerOf, type DeedRules, type Picker } from "./cheats-deeds.ts";
 import { fleetDeeds } from "./cheats-fleet-deeds.ts";
@@ -12,6 +13,7 @@ import { networkDeeds } from "./cheats-network-deeds.ts";
 import { queueDeeds } from "./cheats-queue-deeds.ts";
 import { storageDeeds } from "./cheats-storage-deeds.ts";
 import { hostDeeds } from "./cheats-host-deeds.ts";
+import { innerKeyDeeds } from "./cheats-inner-key-deeds.ts";
 import { judgeEnd, judgeNow, waitingPrices, workerPrices } from "./cheats-judge.ts";
 import { renterDeeds } from "./cheats-renter-deeds.ts";
 import { presentHosts, type CheatsWorld } from "./cheats-world.ts";
@@ -26,8 +28,10 @@ const RULES: DeedRules = {
   ...storageDeeds,
   ...fleetDeeds,
   ...accountDeeds,
+  ...adminDeeds,
   ...freezeDeeds,
   ...keyDeeds,
+  ...innerKeyDeeds,
   ...queueDeeds,
   ...networkDeeds,
 };
@@ -160,7 +164,14 @@ function adoptWorkers(play: Case, books: Books): void {
       play.rentals.set(label, {
         ...{ label, id, renter, host: machine.host, hostName, diskGb, rentedMs: fromMs },
         ...{ agreed: [{ fromMs, prices, gpuDue: 0n }], orders: [{ fromMs, untilMs: undefined }] },
-        ...{ destroyedMs: undefined, isPrepaid: true, lossesMs: [], trafficLimits: [], innerKey: undefined },
+        ...{
+          destroyedMs: undefined,
+          isPrepaid: true,
+          lossesMs: [],
+          trafficLimits: [],
+          innerKey: undefined,
+          isStoppedByKey: false,
+        },
       });
     }
   }
@@ -184,7 +195,14 @@ function adoptClaims(play: Case, { claims, instances }: Books): void {
         agreed: [{ fromMs, prices: waitingPrices(request.maxNanos), gpuDue }],
         orders: [{ fromMs, untilMs: undefined }],
       },
-      ...{ destroyedMs: undefined, isPrepaid: false, lossesMs: [], trafficLimits: [], innerKey: undefined },
+      ...{
+        destroyedMs: undefined,
+        isPrepaid: false,
+        lossesMs: [],
+        trafficLimits: [],
+        innerKey: undefined,
+        isStoppedByKey: false,
+      },
     });
   }
 }
@@ -218,6 +236,7 @@ async function endAll(world: CheatsWorld, play: Case): Promise<void> {
     ...[...play.waiting.keys()].map((request): [string, Args] => ["giveUp", { request }]),
     ...[...play.rentals.keys()].map((rental): [string, Args] => ["destroy", { rental }]),
     ...[...play.stored.keys()].map((volume): [string, Args] => ["discard", { volume }]),
+    ...[...play.people.keys()].map((who): [string, Args] => ["tellRefund", { who }]),
   ]) {
     const [kind, args] = deed;
     await act(world, play, { kind, label: "end", args });

@@ -104,6 +104,7 @@ async function rent(world: CheatsWorld, play: Case, { args, label }: Deed): Prom
     lossesMs: [],
     trafficLimits: [],
     innerKey: String(answer.body.instance_api_key),
+    isStoppedByKey: false,
   });
   if (isFrozen(machine.owner)) play.reached.push(`${person.name} rented of ${hostName}, whose account is frozen`);
   return answer.status === 200 ? `instance ${id}` : `instance ${id} waits, ${outcomeOf(answer)}`;
@@ -116,6 +117,7 @@ const ofRentals: DeedRules = {
     does: async (world, rental) => {
       const answer = await world.ask(rental.renter.secret, "PUT", `/instances/${rental.id}/`, { state: "stopped" });
       if (answer.status === 200) closeOrder(rental, world.nowMs());
+      rental.isStoppedByKey &&= answer.status !== 200;
       return outcomeOf(answer);
     },
   }),
@@ -127,6 +129,7 @@ const ofRentals: DeedRules = {
       if (answer.status === 200 && rental.orders.at(-1)?.untilMs !== undefined) {
         rental.orders.push({ fromMs: world.nowMs(), untilMs: undefined });
       }
+      rental.isStoppedByKey &&= answer.status !== 200;
       return outcomeOf(answer);
     },
   }),

@@ -11,7 +11,7 @@ import type { TestAnswer, TestCall } from "../support/http.ts";
 import { aJoiner, join } from "../support/joins.ts";
 import { ManualClock } from "../support/manual-clock.ts";
 import { StripeServer } from "../support/stripe-server.ts";
-import type { Case, Person } from "./cheats-case.ts";
+import { noneByHand, type Case, type Person } from "./cheats-case.ts";
 import { CheatHost } from "./cheats-host.ts";
 
 const MINUTE_MS = 60_000;
