@@ -72,13 +72,8 @@ export function agentPorts(deps: Deps): AgentPorts {
     }),
   );
   const passes = agentPasses(deps);
-  const wrongTokens = new WrongKeys(clock);
   return {
-    authenticate: (token, { challenge, address }) =>
-      wrongTokens.find(token, address, async (shown, pause) => {
-        await pause();
-        return passes.authenticate(shown, challenge);
-      }),
+    authenticate: slowedBy(new WrongKeys(clock), passes),
     serversFor: (credential) => passes.serversFor(credential),
     serverAddresses: deps.addresses.all,
     register: async (arrival) => {
@@ -143,6 +138,14 @@ function agentPasses(deps: Deps): AgentPasses {
     findByToken: inBatches((tokens: readonly string[]) => findCredentials(kysely, tokens.map(hashToken))),
     findById: inBatches((ids: readonly AgentCredentialId[]) => findCredentialsById(kysely, ids)),
   });
+}
+
+function slowedBy(wrongTokens: WrongKeys, passes: AgentPasses): AgentPorts["authenticate"] {
+  return (token, { challenge, address }) =>
+    wrongTokens.find(token, address, async (shown, pause) => {
+      await pause();
+      return passes.authenticate(shown, challenge);
+    });
 }
 
 function inBatches<Request, Response>(run: (batch: readonly Request[]) => Promise<readonly Response[]>) {
