@@ -248,6 +248,17 @@ test("a repeated request is one task, and one user cannot bury a host in them", 
   assert.equal((await fetchResult(world, newest)).status, 404);
 });
 
+test("of requests to hosts that come together no more are under way than one user may have", async (t) => {
+  const world = await testApp(t);
+  const [host, user] = [await world.host(), await world.caller()];
+  const id = await rentAndRun(world, user, host);
+  for (let count = 1; count < 32; count += 1) assert.equal((await askLogs(world, user, id)).status, 200);
+  const answers = await Promise.all(Array.from({ length: 16 }, () => askLogs(world, user, id)));
+  const accepted = answers.filter(({ status }) => status === 200);
+  const refused = answers.filter(({ body }) => body.error === "too_many_tasks");
+  assert.deepEqual([accepted.length, refused.length], [1, 15]);
+});
+
 test("a snapshot is pushed with credentials that are stored for nobody to read, and shows how it goes", async (t) => {
   const world = await testApp(t);
   const [host, user] = [await world.host(), await world.caller()];

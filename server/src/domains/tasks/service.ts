@@ -12,6 +12,7 @@ import {
   insertTask,
   listLongTasks,
   listOpenTasks,
+  lockNewTasks,
   notifyTasks,
   setProgress,
   setResult,
@@ -108,7 +109,9 @@ export async function startLongTask(
   return { taskId: id, expiresAt };
 }
 
+/** Counted under a lock of the user's, the last that these transactions take: of many at once each sees those before it. */
 async function refuseTooMany(tx: Tx, userId: UserId): Promise<void> {
+  await lockNewTasks(tx, userId);
   if ((await countOpenTasks(tx.db, userId, tx.now)) < OPEN_TASKS_MAX) return;
   const message = `${OPEN_TASKS_MAX} of your requests to hosts are under way: wait until some of them are done.`;
   throw conflict("too_many_tasks", message);

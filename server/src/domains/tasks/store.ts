@@ -39,6 +39,11 @@ export async function insertTask(tx: Tx, task: StoredTask): Promise<void> {
     .execute();
 }
 
+/** Keeps other new tasks of a user waiting until the commit, so that their count can be relied on. */
+export async function lockNewTasks(tx: Tx, userId: UserId): Promise<void> {
+  await sql`select pg_advisory_xact_lock(hashtext('agent_tasks'), ${userId}::integer)`.execute(tx.db);
+}
+
 /** How many of a user's tasks no host has answered yet. */
 export async function countOpenTasks(db: Reader, userId: UserId, now: Date): Promise<number> {
   const row = await db
