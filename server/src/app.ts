@@ -5,7 +5,7 @@ import { nanos } from "./base/money.ts";
 import { createSealer, type Sealer } from "./base/seal.ts";
 import type { Database } from "./db/connect.ts";
 import type { ChannelHandler } from "./db/listener.ts";
-import { inSnapshot, type Reader } from "./db/transaction.ts";
+import { inSnapshot, type Reader, type Tx } from "./db/transaction.ts";
 import {
   accountRoutes,
   createIdentities,
@@ -14,7 +14,7 @@ import {
   type IpHistory,
   type RandomBytes,
 } from "./domains/accounts/index.ts";
-import { ENFORCE_LOOP, freezeRoutes } from "./domains/freezes/index.ts";
+import { ENFORCE_LOOP, freezeAbandonedTeam, freezeRoutes } from "./domains/freezes/index.ts";
 import { arrearsRoutes } from "./domains/arrears/index.ts";
 import { billingRoutes, grantCredit, moveCredit, UNNAMED_SELLER, type Seller } from "./domains/billing/index.ts";
 import { capRoutes, refuseNewKeys } from "./domains/caps/index.ts";
@@ -253,7 +253,14 @@ function registerRoutes(http: HttpScope, parts: Parts): void {
   });
   billingRoutes(http, { poster, accruedOf });
   paymentRoutes(http, { provider: parts.provider, sealer, log, publicUrl: parts.payments?.publicUrl });
-  teamRoutes(http, { identities, random, queueMail, moveCredit, listBelongings, refuseNewKeys, balanceOf: balanceNow });
+  const wakeEnforcer = () => loops.wake(ENFORCE_LOOP);
+  const freezeAbandoned = async (tx: Tx, teamId: UserId) => {
+    if (await freezeAbandonedTeam(tx, teamId)) tx.afterCommit(wakeEnforcer);
+  };
+  teamRoutes(http, {
+    ...{ identities, random, queueMail, moveCredit, listBelongings, refuseNewKeys, freezeAbandoned },
+    balanceOf: balanceNow,
+  });
   templateRoutes(http, { sealer, requireRegistry: requireReachableRegistry });
   marketRoutes(http, {
     offers,
@@ -277,7 +284,7 @@ function registerRoutes(http: HttpScope, parts: Parts): void {
   resultRoutes(http);
   contractRoutes(http, { settle: settleInstance, lockSpendable, accrualOf: depositAccrualOf });
   arrearsRoutes(http);
-  freezeRoutes(http, { identities, wakeEnforcer: () => loops.wake(ENFORCE_LOOP) });
+  freezeRoutes(http, { identities, wakeEnforcer });
   capRoutes(http);
   hostSideRoutes(http, parts);
   endpointSideRoutes(http, parts);

@@ -249,6 +249,24 @@ test("no credit of a frozen account goes to another: by no subaccount, parent, t
     assert.equal((await act(shared.secret)).status, 200);
     refused(await act(secret), "the person who is frozen still");
   });
+
+  await t.test("a team is frozen when the last member who is not leaves it", async () => {
+    const [owner, one, other] = [await world.caller(), await world.caller(), await world.caller()];
+    const team = await aTeam(world, owner, { credit: 20 });
+    const secrets = [await join(world, team, one, "manager"), await join(world, team, other, "manager")];
+    const { id } = await freeze(market, owner);
+    const leave = (who: TestCaller, secret = "") => done(world, secret, "DELETE", `/team/members/${who.id}/`);
+    const isFrozen = async () =>
+      (await world.env.pool.query("select freeze_id from users where id = $1", [team.id])).rows[0].freeze_id;
+    await leave(one, secrets[0]);
+    assert.equal(await isFrozen(), null, "another one is left");
+    await leave(other, secrets[1]);
+    assert.equal(await isFrozen(), id);
+    assert.equal(await hasOpenPayoutHold(world.env.database.kysely, team.id), true);
+    assert.deepEqual(new Set((await lift(market, id)).user_ids), new Set([owner.id, team.id]));
+    assert.equal(await hasOpenPayoutHold(world.env.database.kysely, team.id), false);
+    assert.equal((await ask(world, team.secret, "POST", "/auth/apikeys/", { name: "again" })).status, 200);
+  });
   await world.assertBooks();
 });
 

@@ -1,4 +1,5 @@
 import { forbidden, notFound } from "../../base/errors.ts";
+import type { Freeze } from "../../base/freeze.ts";
 import type { AccountFreezeId, UserId } from "../../base/ids.ts";
 import { invariant } from "../../base/invariant.ts";
 import type { Tx } from "../../db/transaction.ts";
@@ -8,6 +9,7 @@ import {
   findUserByEmailOrId,
   followFreezes,
   insertFreeze,
+  keepAccounts,
   listUnfrozenTeamsOf,
   lockWithSubaccounts,
   recordAudit,
@@ -49,9 +51,25 @@ export async function freezeAccount(
     return { id: open.id, isNew: false, userIds: [], teamIds: await listUnfrozenTeamsOf(tx.db, [user.id]) };
   }
   const userIds = frozenBy(await followFreezes(tx, user.id), true);
+  await holdAndTell(tx, userIds, { id, reason, placedBy: identity.userId });
+  await tellAdministrators(tx, {
+    subject: `Account ${user.id} is frozen`,
+    message: `Administrator ${identity.userId} froze account ${user.id} (freeze ${id}). Reason: ${reason}`,
+    key: `freeze:${id}`,
+  });
+  const args = { id, user_id: user.id, reason };
+  await recordAudit(tx, identity, { ipAddress, action: "api.admin.freeze_account", args });
+  return { id, isNew: true, userIds, teamIds: await listUnfrozenTeamsOf(tx.db, userIds) };
+}
+
+/** Holds the payouts of accounts that are frozen from now on, and tells them. */
+async function holdAndTell(
+  tx: Tx,
+  userIds: readonly UserId[],
+  { id, reason, placedBy }: Freeze & { readonly placedBy: UserId | undefined },
+): Promise<void> {
   for (const userId of userIds) {
-    const hold = { userId, kind: "frozen_account", reason: holdReason(id, reason), placedBy: identity.userId } as const;
-    await placePayoutHold(tx, hold);
+    await placePayoutHold(tx, { userId, kind: "frozen_account", reason: holdReason(id, reason), placedBy });
   }
   await postNotices(
     tx,
@@ -63,14 +81,24 @@ export async function freezeAccount(
       key: `account_frozen:${id}`,
     })),
   );
+}
+
+/**
+ * Freezes a team that somebody has just left, if nobody is left in it who is not frozen. Returns whether it was frozen by
+ * this; the caller's transaction has taken the member out and nothing else.
+ */
+export async function freezeAbandonedTeam(tx: Tx, teamId: UserId): Promise<boolean> {
+  await lockWithSubaccounts(tx, teamId);
+  const userIds = frozenBy(await followFreezes(tx, teamId), true);
+  const freeze = (await keepAccounts(tx, [teamId])).get(teamId);
+  if (freeze === undefined || !userIds.includes(teamId)) return false;
+  await holdAndTell(tx, userIds, { ...freeze, placedBy: undefined });
   await tellAdministrators(tx, {
-    subject: `Account ${user.id} is frozen`,
-    message: `Administrator ${identity.userId} froze account ${user.id} (freeze ${id}). Reason: ${reason}`,
-    key: `freeze:${id}`,
+    subject: `Team ${teamId} is frozen`,
+    message: `The last member of team ${teamId} who is not frozen left it: freeze ${freeze.id} holds for the team too.`,
+    key: `freeze:${freeze.id}:team:${teamId}`,
   });
-  const args = { id, user_id: user.id, reason };
-  await recordAudit(tx, identity, { ipAddress, action: "api.admin.freeze_account", args });
-  return { id, isNew: true, userIds, teamIds: await listUnfrozenTeamsOf(tx.db, userIds) };
+  return true;
 }
 
 /**

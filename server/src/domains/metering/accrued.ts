@@ -45,7 +45,11 @@ export async function accrualsOf(db: Reader, now: Date, userId: UserId): Promise
   for (const facts of await loadFacts(db, instances, runs)) {
     const { lines } = billOf({ ...facts, runs: facts.runs.map((run) => upToNow(run, facts)) }, now);
     const { holdId } = facts.instance;
-    due.push({ lines: lines.filter(({ paidFrom }) => paidFrom === "credit"), scopes: scopesOf(facts.instance), holdId });
+    due.push({
+      lines: lines.filter(({ paidFrom }) => paidFrom === "credit"),
+      scopes: scopesOf(facts.instance),
+      holdId,
+    });
   }
   const rooms = await capRoomsOf(db, now, userId);
   const all = due.flatMap(({ lines }) => lines).reduce((total, line) => total + lineAmount(line), 0n);

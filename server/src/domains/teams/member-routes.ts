@@ -28,7 +28,7 @@ export function memberRoutes(scope: HttpScope, means: TeamMeans): void {
   invitations(scope, means);
 }
 
-function listAndRemove({ app, database, mutate }: HttpScope, { identities }: TeamMeans): void {
+function listAndRemove({ app, database, mutate }: HttpScope, means: TeamMeans): void {
   app.get(
     "/api/v0/team/members/",
     {
@@ -54,7 +54,7 @@ function listAndRemove({ app, database, mutate }: HttpScope, { identities }: Tea
     },
     (request) =>
       mutate(request, async (tx) => {
-        await removeMember(tx, callerOf(request), parseId<UserId>(request.params.id), identities);
+        await removeMember(tx, callerOf(request), parseId<UserId>(request.params.id), means);
         return { status: "success" as const, message: "User removed from the team." };
       }),
   );

@@ -14,13 +14,14 @@ import {
 } from "../accounts/index.ts";
 import { lockOwnTeam, requireWithin } from "./authority.ts";
 import { findNamedRole, type RoleName } from "./role-service.ts";
+import type { TeamMeans } from "./team-service.ts";
 
 /** Takes a person out of the team; the person's keys of the team open nothing any more when this is answered. */
 export async function removeMember(
   tx: Tx,
   { identity, ipAddress }: Caller,
   id: UserId | undefined,
-  identities: Identities,
+  { identities, freezeAbandoned }: Pick<TeamMeans, "identities" | "freezeAbandoned">,
 ): Promise<TeamMember> {
   const { team } = await lockOwnTeam(tx, identity);
   const member = id === undefined ? undefined : await findMember(tx.db, team.id, id);
@@ -32,6 +33,7 @@ export async function removeMember(
   // First, so that who is making a key for this member now either is done, or finds no member: no key is left over.
   await deleteMember(tx, team.id, member.id);
   const keyIds = await deleteTeamKeys(tx, team.id, member.id);
+  await freezeAbandoned(tx, team.id);
   const args = { removed_id: member.id, role: member.role.identifier, key_ids: keyIds };
   await recordAudit(tx, identity, { ipAddress, action: "api.team.remove_member", args });
   tx.afterCommit(() => identities.forgetUser(team.id));

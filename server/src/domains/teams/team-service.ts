@@ -51,6 +51,9 @@ export type ListBelongings = (db: Reader, now: Date, userId: UserId) => Promise<
 
 export type RefuseNewKeys = (tx: Tx, identity: Identity, teamId: number | undefined) => Promise<void>;
 
+/** Freezes a team where nobody is left who is not frozen; given by freezes through `app.ts`. */
+export type FreezeAbandoned = (tx: Tx, teamId: UserId) => Promise<void>;
+
 export type TeamMeans = {
   readonly identities: Identities;
   readonly random: RandomBytes;
@@ -60,6 +63,7 @@ export type TeamMeans = {
   readonly listBelongings: ListBelongings;
   /** Refuses to make another key where the calling one is limited: the other would not be. */
   readonly refuseNewKeys: RefuseNewKeys;
+  readonly freezeAbandoned: FreezeAbandoned;
 };
 
 export type NewTeam = {
