@@ -78,7 +78,8 @@ async function invoiceNext(tx: Tx): Promise<{ readonly invoiced: number; readonl
   for (const userId of hosts) {
     // Earnings that are held stay earnings: the first Friday after the release invoices them.
     if (held.has(userId)) continue;
-    const posted = await invoiceHost(tx, { userId, friday, feePpm });
+    const dueAt = new Date(friday.getTime() + PAYOUT_DELAY_MS);
+    const posted = await invoiceHost(tx, { userId, friday, dueAt, feePpm });
     if (posted.length > 0) invoiced += 1;
     transfers.push(...posted);
   }
@@ -92,7 +93,12 @@ async function invoiceNext(tx: Tx): Promise<{ readonly invoiced: number; readonl
 /** Notes the payout of one host, and returns the transfers that make it; none when there is too little. */
 async function invoiceHost(
   tx: Tx,
-  { userId, friday, feePpm }: { readonly userId: UserId; readonly friday: Date; readonly feePpm: number },
+  {
+    userId,
+    friday,
+    dueAt,
+    feePpm,
+  }: { readonly userId: UserId; readonly friday: Date; readonly dueAt: Date; readonly feePpm: number },
 ): Promise<readonly TransferRequest[]> {
   const settled = await lockSettled(tx, userId);
   // What is earned from here on is above what is counted as settled: it belongs to the next invoice, as does what waits.
@@ -100,7 +106,6 @@ async function invoiceHost(
   const plan = planPayout({ balance: payable, settled, feePpm });
   if (plan.kind === "roll_over") return [];
   const { earned, fee, amount } = plan;
-  const dueAt = new Date(friday.getTime() + PAYOUT_DELAY_MS);
   const id = await insertPayout(tx, { userId, invoicedAt: friday, dueAt, earned, feePpm, fee, amount });
   if (id === undefined) return [];
   await storeSettled(tx, userId, plan.settledAfter);
@@ -161,8 +166,9 @@ export async function sendDuePayouts(dependencies: PayoutDependencies): Promise<
 }
 
 /**
- * Returns a due payout to earnings that have fallen below zero since it was invoiced: what the host owes is paid first, and
- * the next Friday invoices what is left. False when there is no such payout.
+ * Returns a due payout to earnings that have fallen below zero since it was invoiced: what the host owes is paid first. What
+ * is left could be looked at for a week already, so it is invoiced again and due at once; it waits for the next Friday where
+ * the host has an invoice of the last one. False when there is no such payout.
  */
 async function returnOwed(tx: Tx): Promise<boolean> {
   const payout = await lockOwedPayout(tx);
@@ -170,6 +176,10 @@ async function returnOwed(tx: Tx): Promise<boolean> {
   const owed = await debtOf(tx.db, payout.userId);
   const reason = `your earnings were $${formatDollars(owed)} below zero`;
   await returnPayout(tx, payout, { all: payout.amount, reason });
+  const friday = fridayOf(tx.now);
+  const dueAt = new Date(Math.max(tx.now.getTime(), friday.getTime() + 1));
+  const { userId } = payout;
+  await mustPost(tx, await invoiceHost(tx, { userId, friday, dueAt, feePpm: await feeRatePpm(tx.db) }));
   return true;
 }
 

@@ -169,7 +169,7 @@ test("a payout that the provider refuses is earnings again, bears no second fee,
 });
 
 for (const isOffline of [false, true]) {
-  test(`a host is never paid while it owes something, ${isOffline ? "by hand" : "by the provider"}`, async (t) => {
+  test(`a host is never paid while it owes something, and the rest as soon as it does not, ${isOffline ? "by hand" : "by the provider"}`, async (t) => {
     const shop = await aHouse(t, { isOffline });
     const [host, admin] = [await shop.user(), await shop.user({ isAdmin: true })];
     if (!isOffline) await choose(shop, host, "stripe", { account_id: ACCOUNT });
@@ -180,21 +180,39 @@ for (const isOffline of [false, true]) {
     await giveBack(shop, host, 20n * DOLLAR);
     const settle = (body: object) => shop.call(admin, "PUT", `/api/v0/admin/payouts/${id}/`, body);
     if (isOffline) assert.equal((await settle({ state: "paid", reference: "PP-1" })).body.error, "payout_held");
-    shop.clock.advance(WEEK_MS);
+    shop.clock.advance(WEEK_MS + 1000);
     await shop.runLoop("send-due-payouts");
-    assert.equal(shop.stripe.transfers.length, 0);
-    const [returned] = await payoutsOf(shop, host);
+    const [rest, returned] = await payoutsOf(shop, host);
     assert.deepEqual([returned.state, returned.failure], ["failed", "your earnings were $20 below zero"]);
-    assert.equal(await earningsLeft(shop, host), 25n * DOLLAR);
+    assert.deepEqual([rest.state, rest.fee, rest.amount], [isOffline ? "pending" : "paid", 0, 25]);
+    assert.equal(await earningsLeft(shop, host), 0n);
     await shop.runLoop("invoice-earnings");
-    const [rest] = await payoutsOf(shop, host);
-    assert.deepEqual([rest.state, rest.fee, rest.amount], ["pending", 0, 25]);
-    shop.clock.advance(WEEK_MS);
-    await shop.runLoop("send-due-payouts");
-    assert.equal((await payoutsOf(shop, host))[0].state, isOffline ? "pending" : "paid");
+    assert.equal((await payoutsOf(shop, host)).length, 2, "nothing is invoiced twice");
+    if (isOffline) {
+      const paid = { state: "paid", reference: "PP-2" };
+      assert.equal((await shop.call(admin, "PUT", `/api/v0/admin/payouts/${rest.id}/`, paid)).status, 200);
+    }
+    assert.deepEqual(
+      shop.stripe.transfers.map(({ amount }) => amount),
+      isOffline ? [] : [2500],
+    );
     await shop.assertBooks();
   });
 }
+
+test("of a payout that a debt uses up, less than the smallest payout stays in the earnings", async (t) => {
+  const shop = await aHouse(t);
+  const host = await shop.user();
+  await choose(shop, host, "stripe", { account_id: ACCOUNT });
+  await earn(shop, host, 50n * DOLLAR);
+  shop.clock.advance(TO_FRIDAY_MS);
+  await shop.runLoop("invoice-earnings");
+  await giveBack(shop, host, 30n * DOLLAR);
+  shop.clock.advance(WEEK_MS);
+  await shop.runLoop("send-due-payouts");
+  assert.deepEqual([(await payoutsOf(shop, host)).length, shop.stripe.transfers.length], [1, 0]);
+  assert.equal(await earningsLeft(shop, host), 15n * DOLLAR);
+});
 
 test("what no provider sends waits for an administrator, who alone sees where it goes and says what came of it", async (t) => {
   const shop = await aHouse(t, { isOffline: true });
