@@ -49,6 +49,7 @@ async function makeCheckout(t: TestContext): Promise<Checkout> {
   await writeFile(path.join(directory, "cli/src/main.ts"), says("cli"));
   await writeFile(path.join(directory, "tools/test.ts"), says("test"));
   await writeFile(path.join(directory, "tools/bench.ts"), says("bench"));
+  await writeFile(path.join(directory, "tools/check.ts"), says("check"));
   await writeFile(path.join(directory, "test/simulation/month-report.ts"), says("month"));
   await writeFile(path.join(directory, "package.json"), '{ "type": "module" }\n');
 
@@ -142,7 +143,7 @@ test("arguments, working directory and a link to the command reach the program u
   assert.deepEqual(JSON.parse(stdout), { what: "cli", args: ["rent", "two words", "*", ""], cwd });
 });
 
-test("test, bench and month get the development dependencies, added to what is there", async (t) => {
+test("test, check, bench and month get the development dependencies, added to what is there", async (t) => {
   const checkout = await makeCheckout(t);
   await checkout.run(["up"]);
   const { stdout, stderr } = await checkout.run(["test", "a.test.ts"]);
@@ -151,6 +152,8 @@ test("test, bench and month get the development dependencies, added to what is t
   assert.equal(stderr, "");
   const bench = await checkout.run(["bench", "http"]);
   assert.deepEqual(JSON.parse(bench.stdout), { what: "bench", args: ["http"], cwd: "/" });
+  const check = await checkout.run(["check", "--all"]);
+  assert.deepEqual(JSON.parse(check.stdout), { what: "check", args: ["--all"], cwd: "/" });
   const month = await checkout.run(["month", "--out", "x"]);
   assert.deepEqual(JSON.parse(month.stdout), { what: "month", args: ["--out", "x"], cwd: "/" });
   await checkout.lock("2.0.0");

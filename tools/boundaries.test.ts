@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { after, before, test } from "node:test";
-import { checkBoundaries, findMissingRules, findUnread } from "./boundaries.ts";
+import { checkBoundaries, checkBoundariesOf, findMissingRules, findUnread } from "./boundaries.ts";
 
 const domains = "server/src/domains";
 let root = "";
@@ -14,15 +14,15 @@ before(() => {
 });
 after(() => rmSync(root, { recursive: true, force: true }));
 
-/** Writes one tree, checks it, and removes it again. Keys are paths, values contents. */
-async function check(files: Readonly<Record<string, string>>): Promise<readonly string[]> {
+/** Writes one tree, checks it, or only some of its files, and removes it again. Keys are paths, values contents. */
+async function check(files: Readonly<Record<string, string>>, only?: readonly string[]): Promise<readonly string[]> {
   writeFileSync(path.join(root, "package.json"), JSON.stringify({ dependencies: { kysely: "*", fastify: "*" } }));
   for (const [file, content] of Object.entries(files)) {
     mkdirSync(path.dirname(path.join(root, file)), { recursive: true });
     writeFileSync(path.join(root, file), content);
   }
   try {
-    return await checkBoundaries(root);
+    return await (only === undefined ? checkBoundaries(root) : checkBoundariesOf(root, only));
   } finally {
     for (const room of new Set(Object.keys(files).map((file) => file.split("/")[0] ?? ""))) {
       rmSync(path.join(root, room), { recursive: true });
@@ -128,4 +128,25 @@ test("a list of rules that names a file that is not there is a complaint", () =>
 
 test("a file that cannot be parsed stops the check", async () => {
   await assert.rejects(check({ "agent/src/a.ts": "export const = = 1;\n" }));
+});
+
+test("of some files, what they import is checked, also when they import each other, and nothing else", async () => {
+  const bad = 'import { a } from "../../app.ts";\nexport const b = a;\n';
+  const files = {
+    ...ground,
+    [`${domains}/hosts/service.ts`]: bad,
+    [`${domains}/market/allocation.ts`]: bad,
+    "server/src/db/transaction.ts": 'import { a } from "../base/clock.ts";\nexport const b = a;\n',
+    "server/src/base/clock.ts":
+      'import type { b } from "../db/transaction.ts";\nexport const a = 1;\nexport type B = b;\n',
+  };
+  const of = (...only: readonly string[]) => check(files, only);
+  assert.deepEqual(await of("docs/a.md", "server/src/db/transaction.ts"), []);
+  const [reaching, ...more] = await of(`${domains}/hosts/service.ts`, "server/src/app.ts");
+  assert.match(reaching ?? "", /hosts\/service\.ts -> server\/src\/app\.ts: .* \(assembly-is-on-top\)$/);
+  assert.deepEqual(more, []);
+  const both = await of("server/src/db/transaction.ts", "server/src/base/clock.ts");
+  assert.deepEqual(both.length, 1);
+  assert.match(both[0] ?? "", /\(base-is-the-ground\)$/);
+  assert.deepEqual(await of("docs/a.md"), []);
 });

@@ -1,5 +1,5 @@
 // Checks who imports whom by the rules of .dependency-cruiser.cjs, and that the checker really read every file: a parser
-// that quietly reads nothing reports no violation either.
+// that quietly reads nothing reports no violation either. With files as arguments it checks only what these import.
 import {
   cruise,
   type ICruiseOptions,
@@ -30,8 +30,26 @@ export async function checkBoundaries(root: string): Promise<readonly string[]> 
     rooms.map((room) => `${room}/**/*.ts`),
     { cwd: root, exclude: ["**/node_modules/**"] },
   );
+  return checkImports(root, rooms, files, {});
+}
+
+/** The same of the imports of these files alone, in a fraction of the time. Of cycles, those among them are found. */
+export async function checkBoundariesOf(root: string, files: readonly string[]): Promise<readonly string[]> {
+  const inRooms = files.filter((file) => ROOMS.includes(file.split("/")[0] ?? ""));
+  if (inRooms.length === 0) return [];
+  const escaped = inRooms.map((file) => file.replace(/[.*+?^$()[\]{}|\\]/g, "\\$&"));
+  return checkImports(root, inRooms, inRooms, { doNotFollow: { path: `^(?!(${escaped.join("|")})$)` } });
+}
+
+async function checkImports(
+  root: string,
+  start: readonly string[],
+  files: readonly string[],
+  extent: Pick<ICruiseOptions, "doNotFollow">,
+): Promise<readonly string[]> {
   const { options, forbidden } = configuration;
-  const { output } = await cruise(rooms, { ...options, validate: true, ruleSet: { forbidden }, baseDir: root });
+  const rules = { validate: true, ruleSet: { forbidden }, baseDir: root };
+  const { output } = await cruise([...start], { ...options, ...extent, ...rules });
   if (typeof output === "string") throw new Error("the boundaries were checked with the wrong reporter");
   return [...findUnread(root, files, output.modules), ...describeViolations(output)];
 }
@@ -69,7 +87,9 @@ export function findMissingRules(root: string): string[] {
 
 if (import.meta.main) {
   const root = path.resolve(import.meta.dirname, "..");
-  const complaints = [...findMissingRules(root), ...(await checkBoundaries(root))];
+  const files = process.argv.slice(2);
+  const found = files.length === 0 ? await checkBoundaries(root) : await checkBoundariesOf(root, files);
+  const complaints = [...findMissingRules(root), ...found];
   for (const complaint of complaints) console.error(complaint);
   process.exitCode = complaints.length === 0 ? 0 : 1;
 }

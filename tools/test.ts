@@ -1,6 +1,6 @@
 // `./berth test`: everything that proves the project, in order, up to the first step that fails. With file arguments
-// only those tests run, each time with other random cases. The last line of stdout is always `N passed, N failed`.
-import { spawnSync } from "node:child_process";
+// only those tests run, each time with other random cases, and the quick checks of these files. The last line of stdout
+// is always `N passed, N failed`.
 import { randomInt } from "node:crypto";
 import { existsSync, globSync } from "node:fs";
 import os from "node:os";
@@ -8,6 +8,7 @@ import path from "node:path";
 import { systemClock } from "../server/src/base/clock.ts";
 import { startTestPostgres, TEST_POSTGRES_VARIABLE } from "../test/support/postgres-server.ts";
 import { ensureDebianPackages } from "./debian-packages.ts";
+import { fileChecks, showChecks, startChecks, wholeTreeChecks, type Check } from "./static-checks.ts";
 import { seedOfSources, TEST_SEED_VARIABLE } from "./test-seed.ts";
 import { describeCounts, isGreen, NO_TESTS, runLanes, withFailure, type Counts, type TestRun } from "./test-run.ts";
 
@@ -25,22 +26,11 @@ const END_TO_END_AT_ONCE = 2;
  */
 const FILES_PER_PROCESS = 6;
 
-/** Each writes files that are in the repository, and with `--check` says whether they are what it would write. */
-const GENERATORS = ["tools/dump-schema.ts", "tools/generate-openapi.ts", "tools/generate-sdk.ts"];
-
 type Step = { readonly name: string; run(): boolean | Promise<boolean> };
 
 const checks: readonly Step[] = [
   { name: "system packages", run: preparePackages },
-  { name: "format", run: () => runTool("oxfmt", "--check") },
-  { name: "lint", run: () => runTool("oxlint", "--type-aware") },
-  { name: "types", run: () => runTool("tsc", "--noEmit", "--project", ".") },
-  { name: "boundaries", run: () => runTool("node", "tools/boundaries.ts") },
-  { name: "unused code", run: () => runTool("knip") },
-  ...GENERATORS.filter((file) => existsSync(path.join(ROOT, file))).map((file) => ({
-    name: `generated files unchanged (${path.basename(file, ".ts")})`,
-    run: () => runTool("node", "--disable-warning=ExperimentalWarning", file, "--check"),
-  })),
+  ...wholeTreeChecks(ROOT).map(({ name, run }) => ({ name, run: () => showOutput(run) })),
 ];
 
 let counts: Counts = NO_TESTS;
@@ -102,13 +92,11 @@ function preparePackages(): boolean {
   }
 }
 
-/** Runs an installed tool, or `node`, with the pinned Node whatever the system has. */
-function runTool(name: string, ...args: readonly string[]): boolean {
-  const pathVariable = [path.dirname(process.execPath), path.join(ROOT, "node_modules/.bin"), process.env["PATH"]];
-  const env = { ...process.env, PATH: pathVariable.join(":") };
-  const done = spawnSync(name, args, { cwd: ROOT, env, stdio: ["ignore", "inherit", "inherit"] });
-  if (done.error !== undefined) console.error(`${name}: ${done.error.message}`);
-  return done.status === 0;
+/** Prints the whole output of a check, also when it found nothing. */
+async function showOutput(run: Check["run"]): Promise<boolean> {
+  const { isFine, output } = await run();
+  process.stdout.write(output);
+  return isFine;
 }
 
 async function runStep(step: Step): Promise<boolean> {
@@ -128,18 +116,21 @@ async function main(givenFiles: readonly string[]): Promise<boolean> {
   }
   const files = givenFiles.map((file) => path.relative(ROOT, path.resolve(file)));
   const steps = [...(files.length === 0 ? checks : []), testStep(testLanes(files))];
+  const ownFiles = files.filter((file) => !file.startsWith(".."));
+  // The checks run beside the tests and are shown after them, so that they neither delay nor hide a test's result.
+  const checking = startChecks(fileChecks(ROOT, ownFiles));
   const postgres = await startTestPostgres();
   process.env[TEST_POSTGRES_VARIABLE] = postgres.superuserUrl;
   const seed = files.length === 0 ? seedOfSources(ROOT, findFiles("*.{ts,sql}")) : randomInt(2 ** 31);
   process.env[TEST_SEED_VARIABLE] ??= String(seed);
+  let isFine = true;
   try {
-    for (const step of steps) {
-      if (!(await runStep(step))) return false;
-    }
-    return true;
+    for (const step of steps) isFine &&= await runStep(step);
   } finally {
     await postgres.stop();
   }
+  const areFilesFine = await showChecks(checking);
+  return isFine && areFilesFine;
 }
 
 let isFine = false;
