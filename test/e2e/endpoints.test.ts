@@ -155,7 +155,9 @@ describe("endpoint groups on three hosts", () => {
     assert.ok(before.filter((id) => id === liar.id).length > before.length / 2, "it was believed at first");
     const later = await Promise.all(Array.from({ length: 2 * UNITS_PER_SECOND }, () => load.ask()));
     assertAnswered(later, "whoever came later");
-    assert.ok(later.every((outcome) => "served" in outcome && outcome.served.worker !== liar.id));
+    // Believed, it would get ten of eleven; known for what it serves, it gets its half at most once it has caught up.
+    const others = later.filter((outcome) => "served" in outcome && outcome.served.worker !== liar.id);
+    assert.ok(others.length > later.length / 3, `others served ${others.length} of ${later.length}`);
     const seen = (await lying.workers()).find(({ id }) => id === liar.id)?.perf ?? Infinity;
     assert.ok(seen < CLAIM / 5, String(seen));
   });
