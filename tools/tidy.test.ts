@@ -42,6 +42,11 @@ const found: Readonly<Record<string, readonly Example[]>> = {
     { path: "server/migrations/readme.sql", text: "" },
   ],
   documentTitles: [{ path: "docs/a.md", text: "Nothing" }],
+  links: [
+    { path: "docs/a.md", text: "# A\n\nSee [b](nowhere.md)." },
+    { path: "docs/a.md", text: "# A\n\nSee [b](../LICENSE#nothing)." },
+    { path: "docs/a.md", text: "# A\n\n```\n# B\n```\n\nSee [b](#b) and [a](#a)." },
+  ],
   fileNames: [
     { path: "server/src/domains/hosts/agentGateway.ts", text: "" },
     { path: "server/src/domains/Hosts/service.ts", text: "" },
@@ -72,6 +77,10 @@ const leftAlone: readonly Example[] = [
   { path: "agent/src/launch.ts", text: 'const home = "/root/.ssh";' },
   { path: "server/src/app.test.ts", text: "for (;;) {\n  if (await isReady()) break;\n  await clock.sleep(5);\n}" },
   { path: "docs/errors.md", text: "# Errors\n" },
+  {
+    path: "docs/b.md",
+    text: "# B: the `code`\n\n[a](../LICENSE), [b](#b-the-code), [c](https://example.org#c)\n\n```\n[d](#d)\n```",
+  },
 ];
 
 for (const [name, rule] of Object.entries(rules)) {

@@ -1,5 +1,5 @@
 // The house rules that no linter has. `tidy.test.ts` runs them on the whole tree, and each of them on planted mistakes.
-import { globSync, readFileSync } from "node:fs";
+import { existsSync, globSync, readFileSync } from "node:fs";
 import path from "node:path";
 
 /** One file of the tree: its path from the root with slashes, and its text. */
@@ -23,6 +23,7 @@ export const rules: Readonly<Record<string, Rule>> = {
   clocks,
   migrations,
   documentTitles,
+  links,
   fileNames,
   testNames,
   sleepingTests,
@@ -109,6 +110,39 @@ function documentTitles(files: readonly SourceFile[]): readonly Complaint[] {
   return files
     .filter((file) => file.path.endsWith(".md") && !/^# \S/.test(file.text))
     .map((file) => `${file.path}: begins with its title: "# …"`);
+}
+
+/** A link within the repository leads to a file that exists, and to a heading of that name in it. */
+function links(files: readonly SourceFile[], root: string): readonly Complaint[] {
+  const pages = files
+    .filter((file) => file.path.endsWith(".md"))
+    .map((file) => ({ ...file, text: withoutCode(file.text) }));
+  const headings = new Map(pages.map((page) => [page.path, headingsOf(page.text)]));
+  return pages.flatMap((page) =>
+    [...page.text.matchAll(/\]\((?![a-z]+:)([^)\s#]*)(?:#([^)\s]+))?\)/g)].flatMap(([, target = "", heading]) => {
+      const file = target === "" ? page.path : path.join(path.dirname(page.path), target);
+      if (!existsSync(path.join(root, file)) && !headings.has(file)) return [`${page.path}: there is no ${target}`];
+      const isThere = heading === undefined || headings.get(file)?.has(heading) === true;
+      return isThere ? [] : [`${page.path}: ${file} has no heading #${heading}`];
+    }),
+  );
+}
+
+function withoutCode(text: string): string {
+  return text.replaceAll(/^ *```[^]*?^ *```$/gm, "");
+}
+
+/** The names by which links find the headings of a page. */
+function headingsOf(text: string): ReadonlySet<string> {
+  const titles = [...text.matchAll(/^#+ (.+)$/gm)].map(([, title = ""]) => title);
+  return new Set(
+    titles.map((title) =>
+      title
+        .toLowerCase()
+        .replaceAll(/[^\p{L}\p{N} _-]/gu, "")
+        .replaceAll(" ", "-"),
+    ),
+  );
 }
 
 function fileNames(files: readonly SourceFile[]): readonly Complaint[] {
