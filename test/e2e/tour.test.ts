@@ -1,4 +1,4 @@
-// The tour of the README against simulated hosts, with nothing but curl (and `berth admin`, which is the operator's).
+// The tour of docs/tour.md against simulated hosts, with nothing but curl (and `berth admin`, which is the operator's).
 // What is expected of each body is written down here from the contract, not taken from the server's own schemas.
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
