@@ -149,6 +149,56 @@ test("two disputes of one payer take what was sent on once, and leave alone what
   assert.equal(await shop.creditOf(payer), -12n * DOLLAR, "and the payer owes what the payer spent");
 });
 
+test("two disputes of one payer reach all that either payment was spent on, in whichever order they come", async (t) => {
+  const { shop, people, pay, send } = await aCrowd(t, 6);
+  const disputeBoth = async (intents: readonly string[], cents: readonly number[], order: readonly number[]) => {
+    for (const place of order) {
+      await shop.deliverAll([shop.stripe.disputed(intents[place] ?? "", cents[place] ?? 0, "needs_response")]);
+    }
+  };
+  for (const [index, order] of [
+    [0, 1],
+    [1, 0],
+  ].entries()) {
+    const [payer, friend, host] = people.slice(index * 3) as [TestCaller, TestCaller, TestCaller];
+    const first = await pay(payer, 100);
+    await spendAt(shop, { renter: payer, host, dollars: 60 });
+    await send(payer, friend, 20n);
+    const intents = [first, await pay(payer, 80)];
+    // The first payment finds in the payer's credit what the second one brought.
+    await disputeBoth(intents, [10_000, 8_000], order);
+    assert.deepEqual(
+      [await shop.creditOf(payer), await shop.creditOf(friend), await earned(shop, host)],
+      [0n, 0n, 0n],
+      `in the order ${order.join(", ")}`,
+    );
+  }
+  await shop.assertBooks();
+});
+
+test("two disputes of one payer take nothing of what a host was paid before the waiting time, in whichever order", async (t) => {
+  const { shop, people, pay } = await aCrowd(t, 4);
+  for (const [index, order] of [
+    [0, 1],
+    [1, 0],
+  ].entries()) {
+    const [payer, host] = people.slice(index * 2) as [TestCaller, TestCaller];
+    const intents = [await pay(payer, 100)];
+    await spendAt(shop, { renter: payer, host, dollars: 60 });
+    shop.clock.advance(20 * DAY_MS);
+    intents.push(await pay(payer, 60));
+    await spendAt(shop, { renter: payer, host, dollars: 10 });
+    for (const place of order) {
+      await shop.deliverAll([
+        shop.stripe.disputed(intents[place] ?? "", [10_000, 6_000][place] ?? 0, "needs_response"),
+      ]);
+    }
+    const left = [await shop.creditOf(payer), await earned(shop, host)];
+    assert.deepEqual(left, [-60n * DOLLAR, 60n * DOLLAR], `in the order ${order.join(", ")}`);
+  }
+  await shop.assertBooks();
+});
+
 test("disputes of two payers at once take what went through one user on to another once", async (t) => {
   const { shop, people, pay, send } = await aCrowd(t, 5);
   const [one, other, between, last, host] = people as [TestCaller, TestCaller, TestCaller, TestCaller, TestCaller];

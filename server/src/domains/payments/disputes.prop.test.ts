@@ -90,10 +90,10 @@ test("disputes and won disputes keep every sum: nobody gains, and nobody loses m
           await spendAt(shop, { renter: one, host: other, dollars });
           move(`renter ${one.id}`, `earnings ${other.id}`, amount);
         } else if (kind === "dispute") {
-          const last = paid.pop();
-          if (last === undefined) continue;
-          await shop.deliverAll([shop.stripe.disputed(last.intent, last.cents, "needs_response")]);
-          open.set(last.intent, last);
+          const [one] = paid.splice(from % Math.max(1, paid.length), 1);
+          if (one === undefined) continue;
+          await shop.deliverAll([shop.stripe.disputed(one.intent, one.cents, "needs_response")]);
+          open.set(one.intent, one);
         } else if (kind === "win") {
           const [first] = open.values();
           if (first === undefined) continue;

@@ -1,7 +1,8 @@
 import { sql } from "kysely";
 import type { Nanos } from "../../base/money.ts";
+import type { UserId } from "../../base/ids.ts";
 import { nanos } from "../../base/money.ts";
-import type { Tx } from "../../db/transaction.ts";
+import type { Reader, Tx } from "../../db/transaction.ts";
 
 /** A refund or a dispute, and what was booked for it so far. */
 export type PaymentReturn = {
@@ -55,6 +56,20 @@ export async function lockReturns(tx: Tx, intentId: string): Promise<readonly Pa
     lost: nanos(row.lost_nanos),
     bookedCount: row.booked_count,
   }));
+}
+
+/** Payments of a user of which something went back and was not decided otherwise. */
+export async function listReturnedPayments(
+  db: Reader,
+  userId: UserId,
+): Promise<readonly { readonly intentId: string; readonly settledAt: Date }[]> {
+  const { rows } = await sql<{ intentId: string; settledAt: Date }>`
+    select p.intent_id as "intentId", p.settled_at as "settledAt" from payments p
+    where p.user_id = ${userId}::integer and p.settled_at is not null
+      and exists (select from payment_returns r where r.intent_id = p.intent_id and r.taken_nanos > 0)
+    order by p.settled_at
+  `.execute(db);
+  return rows;
 }
 
 export async function storeBooked(

@@ -36,8 +36,9 @@ import {
   type ReturnPart,
   type TakenFrom,
 } from "./return-keys.ts";
-import { lockReturns, storeBooked, type PaymentReturn } from "./return-store.ts";
+import { listReturnedPayments, lockReturns, storeBooked, type PaymentReturn } from "./return-store.ts";
 import { readEarningsRules } from "./rules-store.ts";
+import type { Arrival } from "./spent-with-store.ts";
 import { planTakeBack } from "./take-back.ts";
 import { closeTakings, insertTakings, listOpenTakings, sumAdvanced, type Taking as Taken } from "./taking-store.ts";
 import { accountOf, nameOf, traceCredit, type OpenDeposit, type Place, type Trace } from "./tracing-service.ts";
@@ -171,15 +172,39 @@ async function planTaking(
   const { available } = await balanceOf(tx.db, userId);
   const has = fromOwn.reduce((sum, part) => sum + part.amount, available > 0n ? available : 0n);
   const settledAt = (await findPayment(tx.db, paymentId))?.settledAt ?? tx.now;
-  const { cardHoldDays } = await readEarningsRules(tx.db);
-  const credited = await findTransferOf(tx.db, paymentKey(intentId));
   const trace = await traceCredit(tx.db, {
     wantedNanos: amount - has,
-    payment: { userId, transferId: credited?.id ?? 0n, at: settledAt },
-    asksHosts: tx.now.getTime() - settledAt.getTime() <= cardHoldDays * DAY_MS,
+    ...(await arrivalsOf(tx, { userId, intentId, settledAt })),
     deposits,
   });
   return { ...trace, takings: [...fromOwn, ...trace.takings] };
+}
+
+/**
+ * From when on the credit of a payment is followed to users, and to hosts. Another payment of the payer that went back may
+ * have been taken out of the credit of this one; what that one had bought was not taken back then. So both are followed from
+ * the first payment that went back, hosts from the first one that is not too old for it. Which return comes first changes
+ * nothing.
+ */
+async function arrivalsOf(
+  tx: Tx,
+  { userId, ...payment }: { readonly userId: UserId; readonly intentId: string; readonly settledAt: Date },
+): Promise<{ readonly payment: Arrival; readonly paidSince: Arrival | undefined }> {
+  const { cardHoldDays } = await readEarningsRules(tx.db);
+  const arrivals: Arrival[] = [];
+  for (const { intentId, settledAt: at } of [payment, ...(await listReturnedPayments(tx.db, userId))]) {
+    const credited = await findTransferOf(tx.db, paymentKey(intentId));
+    arrivals.push({ userId, transferId: credited?.id ?? 0n, at });
+  }
+  const first = firstOf(arrivals);
+  invariant(first !== undefined, "the payment itself has arrived");
+  const isYoung = ({ at }: Arrival) => tx.now.getTime() - at.getTime() <= cardHoldDays * DAY_MS;
+  return { payment: first, paidSince: firstOf(arrivals.filter(isYoung)) };
+}
+
+/** Transfers follow each other by their ids. */
+function firstOf(arrivals: readonly Arrival[]): Arrival | undefined {
+  return arrivals.toSorted((one, other) => Number(one.transferId - other.transferId))[0];
 }
 
 /** A host that was paid by somebody else than the payer keeps less of what that renter gets back when the host fails. */

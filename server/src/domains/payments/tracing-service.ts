@@ -28,20 +28,21 @@ const USERS_MAX = 1000;
 
 /**
  * Follows the credit of a payment to those who were sent it, and from them on, as far as is needed to find an amount; to
- * hosts and into deposits as well. Hosts are asked for nothing once the payment is too old for it.
+ * hosts and into deposits as well.
  */
 export async function traceCredit(
   db: Reader,
   {
     wantedNanos,
     payment,
-    asksHosts,
+    paidSince,
     deposits,
   }: {
     readonly wantedNanos: bigint;
     /** How its credit came to the payer. */
     readonly payment: Arrival;
-    readonly asksHosts: boolean;
+    /** From when on hosts that the payer paid are asked; undefined where no host is. */
+    readonly paidSince: Arrival | undefined;
     /** Of users that may be reached; they are settled, and nobody else uses them. */
     readonly deposits: readonly OpenDeposit[];
   },
@@ -54,7 +55,8 @@ export async function traceCredit(
     const isCutOff = arrivals.size > USERS_MAX;
     if (isCutOff) return { ...trace, isCutOff };
     const sent = await listSentCredit(db, frontier);
-    const paid = asksHosts ? await listPaidHosts(db, frontier) : [];
+    const payers = frontier.map((one) => (one.userId === payment.userId ? (paidSince ?? one) : one));
+    const paid = paidSince === undefined ? [] : await listPaidHosts(db, payers);
     for (const { userId } of frontier) edgesOf.set(userId, []);
     for (const one of sent) addEdge(edgesOf, one, { kind: "credit", userId: one.to });
     for (const one of paid) addEdge(edgesOf, one, { kind: "earnings", userId: one.to });
@@ -64,7 +66,7 @@ export async function traceCredit(
       .filter(({ userId }) => userId !== payment.userId && arrivals.has(userId))
       .map((to) => ({ from: to.userId, to, nanos: wantedNanos }));
     const edges = [...prepaid, ...[...edgesOf.values()].flat()];
-    trace = await planWith(db, { wantedNanos, payment, arrivals, edges });
+    trace = await planWith(db, { wantedNanos, payment, paidSince, arrivals, edges });
   }
   return trace;
 }
@@ -93,11 +95,13 @@ async function planWith(
   {
     wantedNanos,
     payment,
+    paidSince,
     arrivals,
     edges,
   }: {
     readonly wantedNanos: bigint;
     readonly payment: Arrival;
+    readonly paidSince: Arrival | undefined;
     readonly arrivals: ReadonlyMap<UserId, Arrival>;
     readonly edges: readonly FoundEdge[];
   },
@@ -107,7 +111,9 @@ async function planWith(
   places.delete(payer);
   const cash = await readFreeCashOf(db, [...places.values()].map(accountOf));
   const cashOf = new Map([...places.keys()].map((name, index) => [name, cash[index] ?? 0n]));
-  const used = await listUsed(db, arrivals, places);
+  const sinceOf = (userId: UserId, to: Place) =>
+    userId === payment.userId && to.kind === "earnings" ? paidSince : arrivals.get(userId);
+  const used = await listUsed(db, sinceOf, places);
   const left = edges.map(({ from, to, nanos: sent }): TracedEdge => {
     const names = { from: nameOf({ kind: "credit", userId: from }), to: nameOf(to) };
     return { ...names, nanos: isDepositKind(to.kind) ? sent : sent - (used.get(`${names.from} ${names.to}`) ?? 0n) };
@@ -125,7 +131,7 @@ async function planWith(
 /** What of each edge was taken back already, for this payment or for others. */
 async function listUsed(
   db: Reader,
-  arrivals: ReadonlyMap<UserId, Arrival>,
+  sinceOf: (from: UserId, to: Place) => Arrival | undefined,
   places: ReadonlyMap<string, Place>,
 ): Promise<ReadonlyMap<string, bigint>> {
   const used = new Map<string, bigint>();
@@ -134,7 +140,7 @@ async function listUsed(
     const stops = [...[payerId, ...through].map((id): Place => ({ kind: "credit", userId: id })), { kind, userId }];
     for (const [index, to] of stops.entries()) {
       const from = stops[index - 1];
-      const since = from && arrivals.get(from.userId);
+      const since = from && sinceOf(from.userId, to);
       // What was taken before credit came there was of what was sent before.
       if (from === undefined || since === undefined || takenAt < since.at) continue;
       const edge = `${nameOf(from)} ${nameOf(to)}`;
