@@ -96,11 +96,12 @@ const money: DeedRules = {
         pick,
         [...play.people.values()].filter(({ payments }) => payments.some(isUndisputed)),
       );
-      return who && { who: who.name };
+      return who && { who: who.name, which: pick.one(["last", "last", "first"]) };
     },
-    tell: ({ who }) => `${who} disputes the last card payment with the bank`,
+    tell: ({ who, which = "last" }) => `${who} disputes the ${which} card payment with the bank`,
     act: async (world, play, { args }) => {
-      const payment = play.people.get(textOf(args, "who"))?.payments.findLast(isUndisputed);
+      const payments = play.people.get(textOf(args, "who"))?.payments.filter(isUndisputed) ?? [];
+      const payment = payments.at(args["which"] === "first" ? 0 : -1);
       if (payment === undefined) return NOTHING;
       payment.isDisputed = true;
       const { intentId } = payment;

@@ -11,10 +11,13 @@ function heldOf(play: Case, { args }: Deed): { readonly rental: Rental; readonly
   return { rental, innerKey: rental.innerKey };
 }
 
-/** What lies in its deposit: while there is anything, its end would bring its host the discount. */
-async function depositOf(world: CheatsWorld, { id, renter }: Rental): Promise<number> {
+/** Dollars: what is left of a deposit that is used up is less than a millisecond costs. */
+const USED_UP = 0.001;
+
+/** Whether its deposit lasts: its end would bring its host the discount. */
+async function isPrepaid(world: CheatsWorld, { id, renter }: Rental): Promise<boolean> {
   const answer = await world.ask(renter.secret, "GET", `/instances/balance/${id}/`);
-  return answer.status === 200 ? Number(answer.body.deposit) : 0;
+  return answer.status === 200 && Number(answer.body.deposit) > USED_UP;
 }
 
 /** Whether a balance, a cap, a limit or a freeze stopped it, and nobody has started it since. */
@@ -42,10 +45,10 @@ export const innerKeyDeeds: DeedRules = {
       const held = heldOf(play, deed);
       if (held === undefined) return NOTHING;
       const { rental, innerKey } = held;
-      const deposit = await depositOf(world, rental);
+      const isKept = await isPrepaid(world, rental);
       const answer = await world.ask(innerKey, "PUT", `/instances/${rental.id}/`, { state: "stopped" });
       if (answer.status !== 200) return outcomeOf(answer);
-      if (deposit > 0) play.reached.push(`The key inside ${rental.label} stopped it although it is prepaid`);
+      if (isKept) play.reached.push(`The key inside ${rental.label} stopped it although it is prepaid`);
       rental.isStoppedByKey ||= isOrdered(rental) && !(await isStoppedByRule(world, rental));
       closeOrder(rental, world.nowMs());
       return "";
@@ -79,10 +82,10 @@ export const innerKeyDeeds: DeedRules = {
       const held = heldOf(play, deed);
       if (held === undefined) return NOTHING;
       const { rental, innerKey } = held;
-      const deposit = await depositOf(world, rental);
+      const isKept = await isPrepaid(world, rental);
       const answer = await world.ask(innerKey, "DELETE", `/instances/${rental.id}/`, {});
       if (answer.status !== 200) return outcomeOf(answer);
-      if (deposit > 0) play.reached.push(`The key inside ${rental.label} destroyed it although it is prepaid`);
+      if (isKept) play.reached.push(`The key inside ${rental.label} destroyed it although it is prepaid`);
       closeOrder(rental, world.nowMs());
       rental.destroyedMs = world.nowMs();
       return "";

@@ -281,6 +281,19 @@ describe("a market of cheats", () => {
       ["endDispute", { who: "Ada", for: "payer" }],
     ));
 
+  test("what one disputed payment was spent on is not kept because another one paid for its return", () =>
+    told(
+      joinsAt({ gpu: 20 }),
+      pays("Ada", 100),
+      looks("Ada"),
+      rents("Ada"),
+      70 * MINUTE_MS,
+      ["destroy", { rental: "#4" }],
+      pays("Ada", 100),
+      ["dispute", { who: "Ada", which: "first" }],
+      ["dispute", { who: "Ada", which: "last" }],
+    ));
+
   test("who waits for a machine rents it at no more than was said, once, and not after it gave up", () =>
     told(
       joinsAt({ gpu: 20 }),
