@@ -1,15 +1,12 @@
 import type { IncomingMessage } from "node:http";
 import { AppError } from "../base/errors.ts";
 import type { Clock } from "../base/clock.ts";
+import { FairBudget, type BudgetRule } from "./fair-budget.ts";
 
-/** Limits on unfinished bodies in memory and time. */
-export type BodyRule = {
+/** Limits on unfinished bodies in memory, in announced bytes, and time. */
+export type BodyRule = BudgetRule & {
   /** A body that has not arrived whole after this time is refused with 408. */
   readonly timeoutMs: number;
-  /** Bytes announced by one caller, over all of its unfinished bodies. */
-  readonly callerBytesMax: number;
-  /** Bytes announced by all callers of this rule. */
-  readonly totalBytesMax: number;
 };
 
 /** Anybody may send these, so they are short and few. Workers of a large endpoint share the address of their host. */
@@ -20,36 +17,26 @@ export const BODY_RULES = { public: PUBLIC, known: KNOWN } as const;
 
 export type BodyClass = keyof typeof BODY_RULES;
 
-type Pending = {
-  readonly raw: IncomingMessage;
-  readonly caller: string;
-  readonly bodyClass: BodyClass;
-  readonly bytes: number;
-  readonly overdueAtMs: number;
-};
-
-/** Bytes announced under one rule: by each caller, and by all together. */
-type Share = { readonly ofCallers: Map<string, number>; total: number };
+type Announced = { readonly caller: string; readonly bodyClass: BodyClass; readonly bytes: number };
+type Pending = { readonly bodyClass: BodyClass; readonly overdueAtMs: number };
 
 const SWEEP_MS = 1_000;
 
 /**
  * Bounds request bodies in time and memory. Each body counts with the size that its header announces, or with the largest
- * its route takes, from its header's arrival until it has arrived whole or its connection has ended. Callers share the
- * memory fairly: when it is full, the caller that holds most makes room for one that would hold less.
+ * its route takes, from its header's arrival until it has arrived whole or its connection has ended.
  */
 export class BodyWatch {
   private readonly clock: Clock;
-  /** Unfinished bodies, oldest first. */
   private readonly pending = new Map<IncomingMessage, Pending>();
-  private readonly shares: Readonly<Record<BodyClass, Share>> = {
-    public: { ofCallers: new Map(), total: 0 },
-    known: { ofCallers: new Map(), total: 0 },
-  };
+  private readonly budgets: Readonly<Record<BodyClass, FairBudget<IncomingMessage>>>;
   private stopSweeping: (() => void) | undefined;
 
   constructor(clock: Clock) {
     this.clock = clock;
+    const budget = (rule: BodyRule) =>
+      new FairBudget<IncomingMessage>(rule, (raw) => this.cutOff(raw, tooManyBodies()));
+    this.budgets = { public: budget(PUBLIC), known: budget(KNOWN) };
   }
 
   start(): void {
@@ -62,17 +49,11 @@ export class BodyWatch {
   }
 
   /** Counts the body of a request; throws `busy` (503) when the caller, or all callers together, have too much under way. */
-  begin(raw: IncomingMessage, { caller, bodyClass, bytes }: Pick<Pending, "caller" | "bodyClass" | "bytes">): void {
+  begin(raw: IncomingMessage, { caller, bodyClass, bytes }: Announced): void {
     if (bytes === 0 || this.pending.has(raw)) return;
-    const rule = BODY_RULES[bodyClass];
-    const share = this.shares[bodyClass];
-    const ofCaller = (share.ofCallers.get(caller) ?? 0) + bytes;
-    if (ofCaller > rule.callerBytesMax) throw tooManyBodies();
-    while (share.total + bytes > rule.totalBytesMax) this.makeRoom(bodyClass, ofCaller);
-    share.ofCallers.set(caller, ofCaller);
-    share.total += bytes;
-    const overdueAtMs = this.clock.monotonicMs() + rule.timeoutMs;
-    this.pending.set(raw, { raw, caller, bodyClass, bytes, overdueAtMs });
+    if (!this.budgets[bodyClass].take(raw, { caller, bytes })) throw tooManyBodies();
+    const overdueAtMs = this.clock.monotonicMs() + BODY_RULES[bodyClass].timeoutMs;
+    this.pending.set(raw, { bodyClass, overdueAtMs });
     raw.once("close", () => this.end(raw));
   }
 
@@ -81,28 +62,12 @@ export class BodyWatch {
     const body = this.pending.get(raw);
     if (body === undefined) return;
     this.pending.delete(raw);
-    const share = this.shares[body.bodyClass];
-    share.total -= body.bytes;
-    const left = (share.ofCallers.get(body.caller) ?? 0) - body.bytes;
-    if (left > 0) share.ofCallers.set(body.caller, left);
-    else share.ofCallers.delete(body.caller);
-  }
-
-  /** Cuts off the oldest body of the caller that holds most; throws `busy` when none holds more than `newcomerBytes`. */
-  private makeRoom(bodyClass: BodyClass, newcomerBytes: number): void {
-    let [largest, most] = ["", newcomerBytes];
-    for (const [caller, bytes] of this.shares[bodyClass].ofCallers) if (bytes > most) [largest, most] = [caller, bytes];
-    for (const { raw, caller, bodyClass: held } of this.pending.values()) {
-      if (caller === largest && held === bodyClass) return this.cutOff(raw, tooManyBodies());
-    }
-    throw tooManyBodies();
+    this.budgets[body.bodyClass].release(raw);
   }
 
   private sweep(): void {
     const nowMs = this.clock.monotonicMs();
-    for (const { raw, overdueAtMs } of this.pending.values()) {
-      if (overdueAtMs <= nowMs) this.cutOff(raw, requestTimeout());
-    }
+    for (const [raw, { overdueAtMs }] of this.pending) if (overdueAtMs <= nowMs) this.cutOff(raw, requestTimeout());
   }
 
   private cutOff(raw: IncomingMessage, error: AppError): void {

@@ -194,7 +194,7 @@ function watchBodies(app: App, clock: Clock): BodyWatch {
 }
 
 /** Bytes of body that the header announces; as many as the route takes when it does not say. */
-function announcedBytes({ headers, routeOptions }: FastifyRequest): number {
+export function announcedBytes({ headers, routeOptions }: FastifyRequest): number {
   const length = headers["content-length"];
   if (length !== undefined) return Math.min(Number(length), routeOptions.bodyLimit);
   return headers["transfer-encoding"] === undefined ? 0 : routeOptions.bodyLimit;

@@ -5,11 +5,12 @@ import { AppError, unauthenticated } from "../../base/errors.ts";
 import { refuseFrozen } from "../../base/freeze.ts";
 import type { Identity } from "../../base/identity.ts";
 import type { Sealer } from "../../base/seal.ts";
-import type { HttpScope } from "../../http/server.ts";
+import { FairBudget, type BudgetRule } from "../../http/fair-budget.ts";
+import { announcedBytes, type HttpScope } from "../../http/server.ts";
 import { WrongKeys } from "../../http/wrong-keys.ts";
 import { explainAbsent, inOpenAiForm, openAiError } from "./openai-errors.ts";
 import { readCompletion, type CompletionKind } from "./openai-request.ts";
-import { complete } from "./openai-service.ts";
+import { complete, tooManyWaiting } from "./openai-service.ts";
 import { hangUpOf } from "./route-routes.ts";
 import type { RoutedGroup } from "./router/routed-group.ts";
 import type { Routers } from "./router/routers.ts";
@@ -38,7 +39,10 @@ const PATIENCE_MS_MAX = 600_000;
 const ACCESS: RouteAccess = { operation: "api.endpoint.complete", permission: "misc" };
 const EndpointPath = Type.Object({ endpoint: Type.String({ description: "The endpoint's name." }) });
 
-/** Who may use an endpoint, found out before its body is read. */
+/** Bytes of bodies that wait for a worker to begin its answer, by the account that has the endpoint. */
+const WAITING: BudgetRule = { callerBytesMax: 128 * 1_048_576, totalBytesMax: 512 * 1_048_576 };
+
+/** A caller that may use an endpoint, found out before the body is read. */
 type Admitted = { readonly group: RoutedGroup; readonly identity: Identity | undefined };
 
 /** Endpoints for clients of OpenAI's API (operations.md §14.7). SDKs are told either base URL. */
@@ -51,6 +55,7 @@ export function openAiRoutes(scope: HttpScope, ports: OpenAiPorts): void {
   const completing = { routers, tickets, clock, workers, loadSigner: signerLoader({ ...scope, sealer: ports.sealer }) };
   const admit = admission(scope, ports);
   const admitted = new WeakMap<FastifyRequest, Admitted>();
+  const waiting = new FairBudget<AbortController>(WAITING, (cut) => cut.abort());
 
   for (const kind of ["chat/completions", "completions"] as const) {
     for (const prefix of ["/:endpoint/v1/", "/:endpoint/"]) {
@@ -69,11 +74,34 @@ export function openAiRoutes(scope: HttpScope, ports: OpenAiPorts): void {
           if (refused) throw refused;
           const completion = readCompletion(kind satisfies CompletionKind, body);
           const patienceMs = patienceOf(request);
-          const asked = { group, kind, completion, patienceMs, requestId: request.id, gone: hangUpOf(reply) };
-          return pass(await complete(asked, completing), reply);
+          const bytes = announcedBytes(request);
+          const answer = await within(waiting, { caller: String(group.endpoint.userId), bytes }, (cut) => {
+            const gone = AbortSignal.any([hangUpOf(reply), cut]);
+            return complete({ group, kind, completion, patienceMs, requestId: request.id, gone }, completing);
+          });
+          return pass(answer, reply);
         },
       );
     }
+  }
+}
+
+/** Does `work` while its memory is counted; throws `too_many_waiting` when there is none, or it is needed for others. */
+async function within<T>(
+  budget: FairBudget<AbortController>,
+  held: { readonly caller: string; readonly bytes: number },
+  work: (cut: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const cut = new AbortController();
+  if (!budget.take(cut, held)) throw tooManyWaiting();
+  try {
+    const done = await work(cut.signal);
+    if (cut.signal.aborted) throw tooManyWaiting();
+    return done;
+  } catch (error) {
+    throw cut.signal.aborted ? tooManyWaiting() : error;
+  } finally {
+    budget.release(cut);
   }
 }
 

@@ -28,7 +28,7 @@ export type AskedCompletion = {
 };
 
 const REPLAY_TIMEOUT_MS = 60_000;
-/** What a worker says that has too much to do: another one, or the same a little later, may take it. */
+/** Statuses of a worker that has too much to do: another one, or the same a little later, may take the request. */
 const BUSY: ReadonlySet<number> = new Set([408, 429, 503]);
 /** A request at which so many workers failed would fail at all of them. */
 const FAILURES_MAX = 4;
@@ -93,13 +93,17 @@ async function findWorker(
       throw new AppError("unavailable", "no_worker", waited);
     }
     case "full":
-      throw new AppError("unavailable", "too_many_waiting", "Too many requests wait for a worker of this endpoint.");
+      throw tooManyWaiting();
     case "stopped":
       throw new AppError("invalid", "endpoint_stopped", "The endpoint is stopped: set it to active to use it.");
     case "gone":
     case "unknown":
       throw new AppError("not_found", "no_such_endpoint", "The endpoint was deleted.");
   }
+}
+
+export function tooManyWaiting(): AppError {
+  return new AppError("unavailable", "too_many_waiting", "Too many requests wait for a worker of this endpoint.");
 }
 
 /** The published form of a request to a worker (semantics.md §12.5). */

@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import type { EndpointGroupId } from "../../../base/ids.ts";
+import type { EndpointGroupId, UserId } from "../../../base/ids.ts";
 import type { Reader, Tx } from "../../../db/transaction.ts";
 import { measuredPerf } from "../autoscaler/worker-perf.ts";
 import type { Parameters } from "../parameters.ts";
@@ -9,6 +9,7 @@ import type { RoutableWorker } from "./worker-slots.ts";
 /** What routing needs of an endpoint. */
 export type RoutedEndpoint = Pick<Parameters, "name" | "state" | "targetUtil" | "maxQueueTimeS"> & {
   readonly id: EndpointGroupId;
+  readonly userId: UserId;
   /** Opens the route of this endpoint and nothing else. */
   readonly apiKey: string;
 };
@@ -165,13 +166,14 @@ export async function insertSigningKey(tx: Tx, { sealedPrivateKey, publicKeyPem 
 function selectEndpoints(db: Reader) {
   return db
     .selectFrom("endpoint_groups")
-    .select(["id", "api_key", "name", "state", "target_util", "max_queue_time_s"])
+    .select(["id", "user_id", "api_key", "name", "state", "target_util", "max_queue_time_s"])
     .where("deleted_at", "is", null);
 }
 
 function toEndpoint(row: Awaited<ReturnType<ReturnType<typeof selectEndpoints>["executeTakeFirstOrThrow"]>>) {
   return {
     id: row.id,
+    userId: row.user_id,
     apiKey: row.api_key,
     name: row.name,
     state: row.state,
