@@ -185,6 +185,26 @@ test("the keys of an account share its limit", async () => {
   assert.deepEqual(statuses, [200, 200, 200, 200, 429]);
 });
 
+test("all operations together have a limit of the account", async () => {
+  const limits = { ...NO_LIMITS, default: { perSecond: 1, burst: 1 } };
+  const many = ({ app }: HttpScope) => {
+    for (let number = 0; number < 30; number += 1) {
+      const access = { operation: `api.thing${number}.show`, permission: "misc" } as const;
+      app.get(`/things/${number}/`, { config: { access } }, async () => ({}));
+    }
+  };
+  const limited = await testHttp(database, many, { clock: new ManualClock(), limits });
+  const owner = await aCaller(database);
+  const statuses: number[] = [];
+  for (let number = 0; number < 30; number += 1) {
+    const key = await inTransaction(database, (tx) => aKey(tx, owner));
+    statuses.push((await limited.call({ url: `/things/${number}/`, secret: key.secret })).status);
+  }
+  assert.equal(statuses.filter((status) => status === 200).length, 20);
+  assert.deepEqual([...new Set(statuses.slice(20))], [429]);
+  assert.equal((await limited.call({ url: "/things/0/", secret: (await aCaller(database)).secret })).status, 200);
+});
+
 test("no answer is kept by a cache, and a page loads nothing from elsewhere", async () => {
   const pages = await testHttp(database, (scope) => {
     routes(scope);

@@ -8,6 +8,7 @@ import type { Clock } from "../base/clock.ts";
 import type { Origin } from "../base/facts.ts";
 import { refuseFrozen } from "../base/freeze.ts";
 import type { Identity } from "../base/identity.ts";
+import type { UserId } from "../base/ids.ts";
 import { invariant } from "../base/invariant.ts";
 import type { Log } from "../base/log.ts";
 import { networkOf } from "../base/public-address.ts";
@@ -34,6 +35,8 @@ const HEADERS_TIMEOUT_MS = 20_000;
 const REQUEST_TIMEOUT_MS = 3_600_000;
 /** All keys of an account together may call an operation as often as this many keys. */
 const ACCOUNT_FACTOR = 4;
+/** All operations of an account together, by all of its keys, against what one key may do of one operation. */
+const OPERATIONS_FACTOR = 20;
 const TIMEOUT_CHECK_MS = 5_000;
 
 export type HttpDependencies = {
@@ -317,6 +320,14 @@ function authenticator(dependencies: HttpDependencies) {
     const decision = limiter.take(`${access.operation} ${bucketOwner}`, rule, clock.monotonicMs());
     if (!decision.allowed) throw rateLimited(1 / rule.perSecond, decision.retryAfterMs);
   };
+  /** Operations with a limit of their own are left out: the operator chose what an account may ask of those. */
+  const limitAccount = (userId: UserId, { operation }: RouteAccess) => {
+    if (limits.operations[operation] !== undefined) return;
+    const { perSecond, burst } = limits.default;
+    const rule = { perSecond: perSecond * OPERATIONS_FACTOR, burst: burst * OPERATIONS_FACTOR };
+    const decision = limiter.take(`user ${userId}`, rule, clock.monotonicMs());
+    if (!decision.allowed) throw rateLimited(1 / rule.perSecond, decision.retryAfterMs);
+  };
 
   return async (request: FastifyRequest): Promise<void> => {
     const access = request.routeOptions.config.access;
@@ -331,7 +342,10 @@ function authenticator(dependencies: HttpDependencies) {
     onAuthenticated(identity, request.ip);
     limit(`key ${identity.apiKeyId}`, access);
     // Keys inside containers are as many as the account rents, and each may call little.
-    if (identity.instanceId === undefined) limit(`user ${identity.userId}`, access, ACCOUNT_FACTOR);
+    if (identity.instanceId === undefined) {
+      limit(`user ${identity.userId}`, access, ACCOUNT_FACTOR);
+      limitAccount(identity.userId, access);
+    }
     const refused = refuseOperation(identity, access) ?? refuseFrozen(identity, request.method, access);
     if (refused) throw refused;
   };
