@@ -95,3 +95,19 @@ test("a user that does not exist does not keep the others' history from being wr
   await history.flush();
   assert.deepEqual(await countsOf(caller.id), { "192.0.2.1": 1 });
 });
+
+test("an account that comes from ever new addresses is kept with those that it used last", async () => {
+  const clock = new ManualClock();
+  const history = createIpHistory({ database, clock, log });
+  const [caller, other] = [await aCaller(database), await aCaller(database)];
+  history.record(other.identity, "192.0.2.1");
+  for (let flush = 0; flush < 3; flush += 1) {
+    for (let count = 0; count < 600; count += 1) history.record(caller.identity, `2001:db8::${flush}:${count}`);
+    await history.flush();
+    clock.advance(1_000);
+  }
+  const addresses = Object.keys(await countsOf(caller.id));
+  assert.equal(addresses.length, 1_000);
+  assert.equal(addresses.filter((address) => address.startsWith("2001:db8::2:")).length, 600);
+  assert.deepEqual(await countsOf(other.id), { "192.0.2.1": 1 });
+});

@@ -2,6 +2,9 @@ import { sql } from "kysely";
 import type { IpAccessId, UserId } from "../../base/ids.ts";
 import type { Reader } from "../../db/transaction.ts";
 
+/** Addresses kept of one user, who may have as many IPv6 addresses as there are. */
+export const IP_ADDRESSES_MAX = 1_000;
+
 /** Requests of one user from one address, put together. */
 export type IpAccesses = {
   readonly userId: UserId;
@@ -26,12 +29,18 @@ export type IpRecord = {
  */
 export async function upsertIpAccesses(db: Reader, batch: readonly IpAccesses[]): Promise<void> {
   if (batch.length === 0) return;
+  const newcomers = await writeAccesses(db, batch);
+  if (newcomers.length > 0) await dropOldAddresses(db, newcomers);
+}
+
+/** Returns the users for whom an address is new. */
+async function writeAccesses(db: Reader, batch: readonly IpAccesses[]): Promise<readonly UserId[]> {
   const userIds = batch.map(({ userId }) => userId);
   const addresses = batch.map(({ ipAddress }) => ipAddress);
   const firstSeen = batch.map(({ firstSeenAt }) => firstSeenAt);
   const lastSeen = batch.map(({ lastSeenAt }) => lastSeenAt);
   const counts = batch.map(({ requestCount }) => requestCount);
-  await sql`
+  const { rows } = await sql<{ readonly user_id: UserId }>`
     with seen as (
       select s.* from unnest(
         ${userIds}::integer[], ${addresses}::text[], ${firstSeen}::timestamptz[], ${lastSeen}::timestamptz[],
@@ -56,6 +65,22 @@ export async function upsertIpAccesses(db: Reader, batch: readonly IpAccesses[])
     on conflict (user_id, ip_address) do update set
       last_seen_at = greatest(ip_accesses.last_seen_at, excluded.last_seen_at),
       request_count = ip_accesses.request_count + excluded.request_count
+    returning user_id
+  `.execute(db);
+  return [...new Set(rows.map(({ user_id: userId }) => userId))];
+}
+
+/** Keeps the addresses that each of these users used last. Rows that another process has locked are left to it. */
+async function dropOldAddresses(db: Reader, userIds: readonly UserId[]): Promise<void> {
+  await sql`
+    with ranked as (
+      select id, row_number() over (partition by user_id order by last_seen_at desc, id desc) as place
+      from ip_accesses where user_id = any(${userIds}::integer[])
+    ), old as (
+      select a.id from ip_accesses a join ranked using (id) where ranked.place > ${IP_ADDRESSES_MAX}::integer
+      for update of a skip locked
+    )
+    delete from ip_accesses a using old where a.id = old.id
   `.execute(db);
 }
 

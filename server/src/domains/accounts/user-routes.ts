@@ -2,7 +2,7 @@ import { ZERO } from "../../base/money.ts";
 import { identityOf, type HttpScope } from "../../http/server.ts";
 import { listAuditEvents } from "./audit-store.ts";
 import { requireUser, resolveUserId } from "./find-user.ts";
-import { listIpAccesses } from "./ip-store.ts";
+import { IP_ADDRESSES_MAX, listIpAccesses } from "./ip-store.ts";
 import { hashPassword } from "./password.ts";
 import { parseNewProfile } from "./profile.ts";
 import { ACCOUNT_TAGS, callerOf, type AccountPorts } from "./route-ports.ts";
@@ -21,8 +21,7 @@ import { createAccount, resolveParent, signupClosed, updateOwnUser } from "./use
 import { listSubaccounts } from "./user-store.ts";
 import { viewAuditRecord, viewIpRecord, viewSubaccount, viewUser, type BalanceView } from "./views.ts";
 
-/** How much of a history one answer shows; the contract has no paging for either. */
-const ADDRESSES_MAX = 1_000;
+/** Events that one answer shows; the contract has no paging for it. */
 const AUDIT_EVENTS_MAX = 1_000;
 const NOTHING: BalanceView = { balanceNanos: ZERO, availableNanos: ZERO };
 
@@ -128,7 +127,7 @@ function historyRoutes({ app, database }: HttpScope, { ipHistory }: AccountPorts
     async (request) => {
       const userId = await resolveUserId(database.kysely, identityOf(request), request.params.user_id);
       await ipHistory.flush();
-      const records = await listIpAccesses(database.kysely, userId, ADDRESSES_MAX);
+      const records = await listIpAccesses(database.kysely, userId, IP_ADDRESSES_MAX);
       return { success: true as const, results: records.map(viewIpRecord) };
     },
   );
