@@ -360,4 +360,7 @@ test("a host has a limited number of network disks", async () => {
     answers.map(({ text }) => text).join(),
   );
   assert.deepEqual(answers.find(({ status }) => status === 400)?.body["error"], "too_many");
+  const body = { user_id: owner.id, size: 10 };
+  const given = await served.call("POST", "/api/v0/admin/disks/", { as: admin, body });
+  assert.deepEqual([given.status, given.body["error"]], [400, "too_many"], "nor is one given more");
 });

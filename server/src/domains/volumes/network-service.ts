@@ -156,14 +156,18 @@ const NETWORK_DISKS_MAX = 1_000;
 async function requireOwnDisk(tx: Tx, userId: UserId, request: MountNetworkDiskBody): Promise<NetworkDiskId> {
   if (request.disk_id === undefined) {
     if (request.size === undefined) throw invalid("size", "size is required for a new disk");
-    const count = (counted: Tx) => countNetworkDisks(counted, userId);
-    const advice = "Name one of them with disk_id.";
-    await requireRoom(tx, userId, { count, max: NETWORK_DISKS_MAX, field: "size", what: "network disks", advice });
+    await requireRoomForDisk(tx, userId);
     return insertNetworkDisk(tx, { userId, sizeBytes: readSize(request.size, "size") });
   }
   const disk = await findNetworkDiskForUpdate(tx, asId<NetworkDiskId>(request.disk_id), userId);
   if (disk === undefined) throw notOwned();
   return disk.id;
+}
+
+function requireRoomForDisk(tx: Tx, userId: UserId): Promise<void> {
+  const count = (counted: Tx) => countNetworkDisks(counted, userId);
+  const advice = "Name one of them with disk_id.";
+  return requireRoom(tx, userId, { count, max: NETWORK_DISKS_MAX, field: "size", what: "network disks", advice });
 }
 
 type DiskOwner = { readonly id: UserId; readonly email: string };
@@ -179,5 +183,6 @@ export async function createNetworkDisk(tx: Tx, request: CreateDiskBody, findUse
   if (owner === undefined || !(await keepAccounts(tx, [owner.id])).has(owner.id)) {
     throw notFound("no_such_user", `There is no user ${email ?? userId}.`);
   }
+  await requireRoomForDisk(tx, owner.id);
   return { diskId: await insertNetworkDisk(tx, { userId: owner.id, sizeBytes }), owner, sizeBytes };
 }
