@@ -3,11 +3,11 @@ import type { RawData, WebSocket } from "ws";
 import { LINE_MARK_BYTES } from "../../protocol/index.ts";
 import type { Clock } from "./clock.ts";
 
-/** Bounds of one tunnel, whatever the server does: a measurement takes a few seconds and several tunnels. */
+/** Limits of one tunnel that hold against a faulty server, too. A measurement takes a few seconds and several tunnels. */
 const SENT_BYTES_MAX = 67_108_864;
 const RECEIVED_BYTES_MAX = 134_217_728;
 const TIME_MAX_MS = 30_000;
-/** Nothing on the way can make it shorter. */
+/** Random bytes, which no compression on the way makes shorter. */
 const CHUNK = randomBytes(65_536);
 const CHUNKS_UNDER_WAY = 16;
 

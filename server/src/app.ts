@@ -106,7 +106,7 @@ export type AppDependencies = {
   readonly clock: Clock;
   readonly log: Log;
   readonly random: RandomBytes;
-  /** What instance keys are derived from and secrets are sealed with; the same at every start. */
+  /** The secret that instance keys are derived from and secrets are sealed with; the same at every start. */
   readonly secret: Buffer;
   readonly limits: Limits;
   readonly trustedProxies: TrustedProxies;
@@ -114,17 +114,17 @@ export type AppDependencies = {
   readonly leaseMs?: number;
   /** How long a report that says nothing new may wait to be stored with others; not at all unless given. */
   readonly gatherMs?: number;
-  /** Where instances are reached through this server: the address to listen on, and the name to tell. */
+  /** Access to instances through this server: the address to listen on, and the name to tell. */
   readonly proxy: { readonly bindHost: string; readonly publicHost: string };
   /** Bytes left on the disk of the data directory; without it `/readyz` does not look. */
   readonly freeBytes?: () => Promise<number>;
-  /** Who issues invoices; without it nobody that is named. */
+  /** The issuer of invoices; without it they name none. */
   readonly seller?: Seller;
   /** How cards are charged and hosts are paid; without it by administrators alone. */
   readonly payments?: PaymentSettings;
   /** How notices leave; without it they are called out to public addresses, and not mailed. */
   readonly notices?: NoticeSettings;
-  /** Whether anybody may make an account; so unless given. */
+  /** True, as by default, when anybody may make an account. */
   readonly isSignupOpen?: boolean;
   /** This process among the servers of its database; absent where it is the only one, as in tests. */
   readonly server?: ThisServer;

@@ -22,7 +22,7 @@ export class WrongKeys {
     this.clock = clock;
   }
 
-  /** What the key stands for; undefined, and counted, when it is absent or wrong. Throws `rate_limited` beyond the limit. */
+  /** The holder of the key; undefined, and counted, when it is absent or wrong. Throws `rate_limited` beyond the limit. */
   async find<T>(key: string | undefined, address: string, lookUp: LookUp<T>): Promise<T | undefined> {
     const bucket = networkOf(address);
     const pause = async () => {

@@ -52,7 +52,7 @@ type Deps = {
   readonly random: (size: number) => Buffer;
   /** The operator lets this server call addresses of its own network. */
   readonly isPrivateAllowed: boolean;
-  /** Where agents reach the servers of this database. */
+  /** Addresses at which agents reach the servers of this database. */
   readonly addresses: PublishedAddresses;
   readonly secret: Buffer;
   readonly sealer: Sealer;

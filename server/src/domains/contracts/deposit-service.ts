@@ -35,10 +35,10 @@ import {
 import { closeDeposit, findDeposit, noteDeposit, noteSavings, type Deposit, type DepositUse } from "./deposit-store.ts";
 import { findNextChange } from "./price-store.ts";
 
-/** Charges what was counted so far, at the terms that held until now. Metering does it; it may enter us, not we it. */
+/** Charges what was counted so far, at the terms that held until now. Metering provides it. */
 export type Settle = (tx: Tx, instanceId: InstanceId) => Promise<void>;
 
-/** What an account can spend, less all that has accrued; its credit stays locked until the commit. Metering knows it. */
+/** The credit that an account can spend, less all that has accrued; it stays locked until the commit. Metering provides it. */
 export type LockSpendable = (tx: Tx, userId: UserId) => Promise<Nanos>;
 
 export type Prepayment = Spender & {
@@ -105,7 +105,7 @@ function requirePrepayable(instance: Instance | undefined, now: Date): Instance 
   return instance;
 }
 
-/** What could not be used before the rental, or its price, comes to an end is not taken. */
+/** Refuses more than the rental can use before it, or its price, comes to an end. */
 async function refuseTooMuch(
   tx: Tx,
   {
@@ -128,7 +128,7 @@ async function refuseTooMuch(
   throw invalid("amount", message, "invalid_args", { extra: { max_amount: toDollars(largest) } });
 }
 
-/** What is paid in advance counts against caps when it is paid, and not again when it is used up. */
+/** Prepaid credit counts against caps when it is paid, and not again when it is used up. */
 async function refuseBeyondCaps(tx: Tx, instance: Instance, amount: Nanos): Promise<void> {
   for (const [scope, room] of await lockCapRoom(tx, scopesOf(instance))) {
     if (amount <= room) continue;
@@ -185,14 +185,14 @@ const NOTHING: DepositBalance = {
   months: 0,
 };
 
-/** What a deposit has paid that nobody has posted yet, which metering knows: undefined where that is nothing. */
+/** Use of a deposit that is not posted yet, provided by metering; undefined where there is none. */
 export type DepositAccrualOf = (
   db: Reader,
   now: Date,
   instanceId: InstanceId,
 ) => Promise<{ readonly leftNanos: bigint; readonly savedNanos: bigint; readonly isSpent: boolean } | undefined>;
 
-/** What lies in the deposit of a rental now, and what of it would come back if it were destroyed. */
+/** Credit in the deposit of a rental now, and the part that would come back if the rental were destroyed. */
 export async function readDepositBalance(
   { db, now, accrualOf }: { readonly db: Reader; readonly now: Date; readonly accrualOf: DepositAccrualOf },
   { userId, instanceId }: { readonly userId: UserId; readonly instanceId: number },

@@ -24,7 +24,7 @@ import {
   type PendingIncrease,
 } from "./price-store.ts";
 
-/** A list that nobody reads to its end: whoever rents more is told that there is more. */
+/** Increases shown at a time; the answer says when there are more. */
 const INCREASES_MAX = 1_000;
 
 export type RelistedMachine = {
@@ -33,7 +33,7 @@ export type RelistedMachine = {
   readonly newTerms: ListedTerms;
 };
 
-/** What is rented on a machine, each with the prices that hold at its end. */
+/** Rentals on a machine, each with the prices that hold at its end. */
 export async function listEndingRentals(
   db: Reader,
   machineId: MachineId,

@@ -22,7 +22,7 @@ import {
 } from "./schema.ts";
 import { viewBalance, viewIncrease, viewPrepaid } from "./views.ts";
 
-/** What metering knows, which may enter us and not we it. `settle` charges what was used, before terms change. */
+/** Use cases of metering, which imports this domain and is not imported by it. `settle` charges what was used so far. */
 export type ContractPorts = {
   readonly settle: Settle;
   readonly lockSpendable: LockSpendable;

@@ -56,7 +56,7 @@ export type AgentPorts = Omit<SessionPorts, "heartbeatMs"> &
       token: string | undefined,
       knock: { readonly challenge: string | undefined; readonly address: string },
     ) => Promise<Admitted | undefined>;
-    /** Where its agent finds all servers, and what opens them; undefined for one that is not told. */
+    /** Addresses of all servers for this agent, and its passes for them; undefined for an agent that is not told. */
     readonly serversFor: (credential: Admitted) => ServerList | undefined;
     /** Lets a machine in, or throws what it is refused for. */
     readonly register: (arrival: Arrival) => Promise<Admission>;
@@ -99,7 +99,7 @@ export class AgentGateway {
   private readonly clock: Clock;
   private readonly log: Log;
   private readonly addressOf: AddressOf;
-  /** What is being noted of arrivals and leaves: the database is closed after that alone. */
+  /** Arrivals and leaves that are being stored: the database is closed after them. */
   private readonly pending = new Set<Promise<void>>();
   private stopSweeping: (() => void) | undefined;
   private isClosing = false;
@@ -376,7 +376,7 @@ export class AgentGateway {
     if (this.isClosing || this.sessions.get(machineId) !== session) return;
     this.sessions.delete(machineId);
     const heardAt = new Date(this.clock.now().getTime() - (this.clock.monotonicMs() - session.lastWordMs));
-    // What is being stored comes before the end: it may be the last word.
+    // The report that is being stored comes before the end: it may be the last word.
     const noted = session
       .stored()
       .then((unstored) => this.ports.disconnected({ ...registration, heardAt, unstored }))

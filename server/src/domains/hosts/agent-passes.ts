@@ -8,7 +8,7 @@ export type Admitted = FoundCredential & { readonly proof?: string | undefined }
 
 /** The addresses of the servers, as agents are told them. */
 export type PublishedAddresses = {
-  /** Where this server is reached: it takes passes for these addresses and no others. */
+  /** Addresses of this server: it takes passes for these and no others. */
   readonly own: () => readonly string[];
   /** Of all servers that live; the same list until that changes. */
   readonly all: () => readonly string[];
@@ -46,7 +46,7 @@ export class AgentPasses {
     return { ...credential, proof: text && sealOf(key, text) };
   }
 
-  /** What a machine is told at its welcome; undefined for agents that servers start themselves, which end with them. */
+  /** Servers that a machine is told at its welcome; undefined for agents that servers start themselves, which end with them. */
   serversFor(credential: FoundCredential): ServerList | undefined {
     const addresses = this.deps.addresses.all();
     if (credential.joiner === undefined || addresses.length === 0) return undefined;

@@ -212,7 +212,7 @@ export async function setLabel(tx: Tx, request: InstanceRequest, label: string):
 
 export type ShowRequest = { readonly userId: UserId; readonly instanceId: number };
 
-/** What is the same for all records: when they are looked at, and what the configuration says of access. */
+/** Facts that all records share: the time of reading, and the settings of access. */
 export type Viewpoint = {
   readonly now: Date;
   readonly proxyHost: string;
@@ -255,7 +255,7 @@ export async function listInstanceRecords(
   return recordsOf(db, await listInstancesOf(db, userId), viewpoint);
 }
 
-/** What has happened to an instance, newest first (docs/bidding.md). */
+/** Events of an instance, newest first (docs/bidding.md). */
 export async function listInstanceEvents(db: Reader, { userId, instanceId }: ShowRequest, limit: number) {
   const id = toId(instanceId);
   const machineId = id && (await findMachineOf(db, userId, id));

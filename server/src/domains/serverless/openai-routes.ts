@@ -148,7 +148,7 @@ function patienceOf({ headers }: FastifyRequest): number {
 
 /** Passes a worker's answer on: as it comes, or its refusal in the form that clients read. */
 function pass(answer: WorkerAnswer, reply: FastifyReply): FastifyReply {
-  // Whatever a worker sends, no browser is to take it for a page of this server.
+  // An answer of a worker may be a page; no browser is to take it for one of this server.
   void reply.header("x-content-type-options", "nosniff");
   if (answer.kind === "answer") {
     return reply.header("cache-control", "no-store").type(typeOf(answer.contentType)).send(answer.body);

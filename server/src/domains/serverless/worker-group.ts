@@ -21,7 +21,7 @@ export type WorkerGroupParameters = {
   readonly coldMult: number;
 };
 
-/** What each worker of the group is rented and started with. */
+/** Settings with which each worker of the group is rented and started. */
 export type Recipe = {
   readonly templateId: TemplateId | undefined;
   /** Empty without a template. */
@@ -45,13 +45,13 @@ export type WorkerGroup = WorkerGroupParameters &
     readonly endpointGroupId: EndpointGroupId;
     readonly endpointName: string;
     readonly userId: UserId;
-    /** Whose limits on spending hold too. */
+    /** The key that made the group: its cap limits the workers, too. */
     readonly apiKeyId: ApiKeyId;
     readonly generation: number;
     readonly isUpdating: boolean;
     readonly failureCount: number;
     readonly resumesAt: Date | undefined;
-    /** Since when workers are needed and every matching offer costs more than the maximum. */
+    /** The time since which workers are needed and every matching offer costs more than the maximum. */
     readonly waitsForPriceSince: Date | undefined;
     readonly createdAt: Date;
   };
