@@ -8,6 +8,7 @@ import { ManualClock } from "../../../test/support/manual-clock.ts";
 import { testDatabase } from "../../../test/support/postgres.ts";
 import { until } from "../../../test/support/until.ts";
 import { registerDocs } from "./docs.ts";
+import { asParameters } from "../base/access.ts";
 import type { HttpScope } from "./server.ts";
 import { parseTrustedProxies } from "./trusted-proxies.ts";
 
@@ -18,10 +19,16 @@ const MIB = 1_048_576;
 function routes({ app }: HttpScope): void {
   const open = { access: { operation: "api.open.create", permission: "public" } } as const;
   app.post("/open/", { config: open, bodyLimit: 4 * MIB }, async (request) => ({ body: request.body }));
+  const large = { access: { operation: "api.large.show", permission: "public" } } as const;
+  app.get("/large/:mib/", { config: large }, async ({ params }) => {
+    largeCount += 1;
+    return { text: "x".repeat(Number(asParameters(params)["mib"]) * MIB) };
+  });
   const known = { access: { operation: "api.known.create", permission: "misc" } } as const;
   app.post("/known/", { config: known }, async (request) => ({ body: request.body }));
 }
 
+let largeCount = 0;
 const clock = new ManualClock();
 const server = await testHttp(database, routes, { clock });
 await server.scope.app.listen({ port: 0, host: "127.0.0.1" });
@@ -124,6 +131,43 @@ test("few addresses that fill the memory for bodies shut no other address out", 
     for (const state of slow) await closed(state);
   }
 });
+
+test("strangers who do not read their answers hold a bounded part of the memory, and others are still served", async () => {
+  const before = largeCount;
+  const unread = Array.from({ length: 12 }, (_, index) => {
+    const socket = connect({ port, host: "127.0.0.1", localAddress: `127.0.5.${index}` }).pause();
+    socket.on("error", () => {}); // A connection that the server cut off.
+    socket.write("GET /large/16/ HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+    after(() => socket.destroy());
+    return socket;
+  });
+  await until("each was asked for", () => largeCount === before + unread.length);
+  await roundTrip();
+  const other = send("GET /large/1/ HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", "127.0.6.1");
+  await closed(other);
+  assert.match(other.received, /^HTTP\/1\.1 200 /);
+  const [one, ...rest] = unread;
+  const statuses = await Promise.all(rest.map(async (socket) => (await readAll(socket)).status));
+  const refusedCount = statuses.filter((status) => status !== "HTTP/1.1 200").length;
+  assert.ok(refusedCount >= 3, `${refusedCount} of ${rest.length} were refused: ${statuses.join()}`);
+  clock.advance(601_000);
+  const late = await readAll(one ?? assert.fail());
+  assert.ok(late.length < 16 * MIB, "what is not read in ten minutes is cut off");
+});
+
+/** Reads a connection that was not read so far, to its end. */
+async function readAll(socket: Socket): Promise<{ readonly status: string; readonly length: number }> {
+  let [status, length] = ["", 0];
+  socket.on("data", (chunk: Buffer) => {
+    if (length === 0) status = chunk.toString("latin1", 0, 12);
+    length += chunk.length;
+  });
+  let isClosed = socket.closed;
+  socket.on("close", () => (isClosed = true));
+  socket.resume();
+  await until("the connection ends", () => isClosed);
+  return { status, length };
+}
 
 test("one address has 512 connections at most, and this machine as many as it wants", async () => {
   const isOpen = ({ socket, isClosed }: { readonly socket: Socket; readonly isClosed: boolean }) =>

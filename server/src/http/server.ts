@@ -15,6 +15,7 @@ import { networkOf } from "../base/public-address.ts";
 import type { Database } from "../db/connect.ts";
 import { withTransaction, type Tx } from "../db/transaction.ts";
 import { asParameters, refuseOperation, refuseParameters } from "../base/access.ts";
+import { AnswerWatch } from "./answer-watch.ts";
 import { BodyWatch, type BodyClass } from "./body-watch.ts";
 import { CONNECTIONS_PER_ADDRESS, limitConnections } from "./connection-limit.ts";
 import { answerClientError, answerExpectations } from "./early-errors.ts";
@@ -128,6 +129,7 @@ export function createHttp(dependencies: HttpDependencies): HttpScope {
   });
   admitCallers(app, authenticator(dependencies), watchBodies(app, clock));
   shapeAnswers(app, log);
+  watchAnswers(app, clock);
 
   const repeatable = (request: FastifyRequest) => repeatableOf(request, presentedSecret(request) ?? "");
   return {
@@ -194,6 +196,24 @@ function watchBodies(app: App, clock: Clock): BodyWatch {
   app.addHook("onReady", async () => bodies.start());
   app.addHook("onClose", async () => bodies.stop());
   return bodies;
+}
+
+/** Bounds answers that clients do not read, while the server listens. */
+function watchAnswers(app: App, clock: Clock): void {
+  const answers = new AnswerWatch(clock);
+  app.addHook("onReady", async () => answers.start());
+  app.addHook("onClose", async () => answers.stop());
+  app.addHook("onSend", async ({ identity, ip, method, routeOptions }, reply, payload) => {
+    // A change is done when its answer is sent, so that answer is never refused.
+    const isReading = method === "GET" || /\.(?:search|query)/.test(routeOptions.config.access?.operation ?? "");
+    if (!isReading) return payload;
+    const caller =
+      identity === undefined
+        ? ({ callerClass: "public", caller: networkOf(ip) } as const)
+        : ({ callerClass: "known", caller: String(identity.userId) } as const);
+    answers.begin(reply.raw, payload, caller);
+    return payload;
+  });
 }
 
 /** Bytes of body that the header announces; as many as the route takes when it does not say. */
