@@ -1,5 +1,5 @@
 // What engines have run against what was charged for it, run by run.
-import type { EngineEvidence, Stretch } from "./crash-world.ts";
+import type { EngineEvidence, Stretch } from "./crash-evidence.ts";
 import { PULSE_MS, type EngineRun } from "./lasting-engine.ts";
 
 export type ChargedRun = {
@@ -38,17 +38,15 @@ const USUAL_TOLERANCE_MS = 50;
 /** A host reports every five seconds, or notes for itself what it cannot report, as long as its agent does not stand still. */
 export const REPORT_MS = 8_000;
 const REPORT_PULSES = REPORT_MS / PULSE_MS;
-/** A report is on its way for at most so long on a loaded machine, unless its host saw that it was longer. */
-const DELAY_MS = 2_000;
-/** So many runs may be excused by that, and such a part of many. */
+/** So many runs may be excused by reports that were on their way for long, and such a part of many. */
 const LATE_RUNS_MAX = 2;
-const LATE_SHARE_MAX = 0.2;
+const LATE_SHARE_MAX = 0.1;
 
 /**
  * A run is charged for what its container has really run, whatever died meanwhile. It may be charged for less in four
  * cases alone: for the time after its end was asked for and a stop should have been certain; of an absence that may have
  * been longer than a lease, from the last report before it on; of a run that ended with the power, what came after its last
- * report or note; and for as long as its first report was on its way.
+ * report or note; and for as long as its first report, or the one before it, was on its way, as its host saw it.
  */
 export function judgeRuns({ engines, charged }: RunEvidence): readonly RunVerdict[] {
   const chargedOf = new Map(charged.map((one) => [keyOf(one), one]));
@@ -84,8 +82,8 @@ export function judgeRuns({ engines, charged }: RunEvidence): readonly RunVerdic
 }
 
 /**
- * What is wrong with all runs together, though with none of them alone. Where a run was laid is the server's own word, so
- * few may be excused by it: a fault that loses the beginning of every run would pass for a delay each time.
+ * What is wrong with all runs together, though with none of them alone. Reports that are on their way for long mostly cost
+ * nothing, so few runs may be excused by them: a fault that loses beginnings would pass for a delay on a slow machine.
  */
 export function judgeTogether(verdicts: readonly RunVerdict[]): readonly string[] {
   const seen = verdicts.filter(({ rule }) => rule === "clocks");
@@ -117,19 +115,36 @@ function releasedOf(run: EngineRun, chargeableUntilMs: number): number {
 }
 
 /**
- * How long the reports about the beginning of a run were on their way. A run lies in time where its first report puts it, as
- * late as that came, and not before a report that it does not run yet, as late as that came; a host says nothing more until
- * such a report is acknowledged. How late that can have been is the host's evidence: it was told of the run by then.
+ * How late a run can have been laid, by what its host saw. It lies in time where its first report puts it, as late as that
+ * came, and not before a report that it does not run yet, as late as that came. How long it ran until its host could tell
+ * anybody is in its first report, and excuses nothing.
  */
-function delayOf(
-  { meteredFromMs }: ChargedRun,
-  runs: readonly (EngineRun & Pick<EngineEvidence, "reports">)[],
-): number {
-  if (!Number.isFinite(meteredFromMs)) return 0;
-  const startedMs = Math.min(...runs.map((run) => run.started_at_ms));
-  const toldMs = runs.flatMap(({ reports }) => reports.find(({ fromMs }) => fromMs > startedMs)?.toMs ?? []);
-  const mostMs = Math.max(DELAY_MS, ...toldMs.map((atMs) => atMs - startedMs));
-  return Math.min(mostMs, Math.max(0, meteredFromMs - startedMs));
+function delayOf({ meteredFromMs }: ChargedRun, runs: readonly (EngineRun & Told)[]): number {
+  const [run] = runs.toSorted((a, b) => a.started_at_ms - b.started_at_ms);
+  if (run === undefined || !Number.isFinite(meteredFromMs)) return 0;
+  const { started_at_ms: startedMs, sends } = run;
+  const toldMs = answerTo(run, startedMs);
+  // An agent learns of a start a moment after it, and its last word before that is on its way meanwhile.
+  const unaware = sends.findLast((atMs) => atMs < startedMs + TOLERANCE_MS);
+  const aware = sends.filter((atMs) => atMs >= startedMs && atMs <= toldMs);
+  const late = [
+    ...(unaware === undefined ? [] : [heardBy(run, unaware) - startedMs]),
+    ...aware.map((atMs) => heardBy(run, atMs) - atMs),
+  ];
+  return Math.min(Math.max(0, meteredFromMs - startedMs), Math.max(0, ...late));
+}
+
+type Told = Pick<EngineEvidence, "reports" | "sends" | "outages">;
+
+/** When a report of this moment had come at the latest: it was answered, or the connection that it was sent by is gone. */
+function heardBy(told: Told, atMs: number): number {
+  const goneMs = told.outages.find(({ fromMs }) => fromMs >= atMs)?.fromMs ?? Infinity;
+  return Math.min(goneMs, answerTo(told, atMs));
+}
+
+/** Answers come in the order of the reports, and one may answer for those before it. */
+function answerTo({ reports }: Told, atMs: number): number {
+  return reports.find(({ fromMs }) => fromMs >= atMs)?.toMs ?? Infinity;
 }
 
 function stretchOf(run: EngineRun): Stretch {

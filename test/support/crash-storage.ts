@@ -1,7 +1,8 @@
 // What was stored against what was charged for it, by what the engines and the clients saw.
 import type { Asked, CrashClients } from "./crash-clients.ts";
 import { absentMs, REPORT_MS, TOLERANCE_MS } from "./crash-runs.ts";
-import type { CrashWorld, EngineEvidence, Stretch } from "./crash-world.ts";
+import type { EngineEvidence, Stretch } from "./crash-evidence.ts";
+import type { CrashWorld } from "./crash-world.ts";
 import type { EngineRun } from "./lasting-engine.ts";
 
 /** Of fewer, half may have had bad luck. */

@@ -1,7 +1,7 @@
 // One server or several over one PostgreSQL, and the agents of a few racks of simulated hosts, each a process of its own, to
 // be killed and brought back as their supervisors would.
 import { spawn, type ChildProcess } from "node:child_process";
-import { appendFileSync, existsSync, readFileSync } from "node:fs";
+import { appendFileSync } from "node:fs";
 import { once } from "node:events";
 import { copyFile, mkdir, readFile } from "node:fs/promises";
 import path from "node:path";
@@ -21,23 +21,22 @@ import {
 } from "./berth.ts";
 import { freePort } from "./free-port.ts";
 import {
-  countContainers,
-  losePower,
-  readEngineRuns,
-  readRunning,
-  type EngineRun,
-  type RunningContainer,
-} from "./lasting-engine.ts";
+  engineOf,
+  evidenceOf,
+  HOSTS_PER_RACK,
+  hostsOf,
+  isLinked,
+  LEASE_MS,
+  linkOf,
+  type EngineEvidence,
+} from "./crash-evidence.ts";
+import { countContainers, losePower, readRunning, type RunningContainer } from "./lasting-engine.ts";
 import { until } from "./until.ts";
 
 const HOSTS_MAIN = path.join(import.meta.dirname, "lasting-hosts.ts");
-const [RACKS, HOSTS_PER_RACK, GPUS_PER_HOST] = [3, 2, 4];
+const [RACKS, GPUS_PER_HOST] = [3, 4];
 /** Programs of workers listen there: the system gives these to nobody, and neither do servers and agents of other tests. */
 const [PORT_FIRST, PORTS_PER_RACK] = [29_900, 200];
-/** Short, so that an absence of a minute is a lost host, and longer than starts of a server mostly take. */
-const LEASE_MS = 40_000;
-/** Of a host without rentals the server stores only so often that it was heard, with a tenth of a lease between. */
-const LEASE_MS_MIN = LEASE_MS * 0.9;
 /** So long that every container has stopped by itself. */
 const ABSENCE_MS = LEASE_MS + 12_000;
 const OUTPUT_TAIL = 4_000;
@@ -63,18 +62,6 @@ export const KILLS = ["server", "postmaster", "backend", "agents", "server and a
 export type Kill = (typeof KILLS)[number];
 
 export type Account = { readonly id: number; readonly email: string; readonly key: string; readonly keyId: number };
-export type Stretch = { readonly fromMs: number; readonly toMs: number };
-/** What one host can say of itself, without the server. */
-export type EngineEvidence = {
-  readonly runs: readonly EngineRun[];
-  /** From what proved to its agent that the server was there to the next such proof, where that may have been too long. */
-  readonly absences: readonly Stretch[];
-  /** Its reports that the server has stored: from when each was sent to when its agent had noted that. */
-  readonly reports: readonly Stretch[];
-  /** When the process of its agent showed that it did not stand still. */
-  readonly pulses: readonly number[];
-};
-
 /** The PostgreSQL that several servers share. */
 type Shared = { readonly dataDir: string; readonly postgres: EmbeddedPostgres };
 type Server = { berth: Berth; readonly options: StartOptions; isUp: boolean };
@@ -171,18 +158,7 @@ export class CrashWorld {
 
   /** What every engine has run, and when its host was out of touch. */
   engines(): readonly EngineEvidence[] {
-    return this.racks.flatMap((rack) => {
-      const pulses = readLines<number>(path.join(rack.stateDir, "pulses.jsonl"));
-      return hostsOf(rack).map((host) => {
-        const proofs = readLines<Proof>(proofsOf(host));
-        return {
-          runs: readEngineRuns(engineOf(host)),
-          absences: absencesOf(proofs, systemClock.now().getTime()),
-          reports: reportsOf(proofs, outagesOf(readLink(host))),
-          pulses,
-        };
-      });
-    });
+    return this.racks.flatMap((rack) => evidenceOf(rack, systemClock.now().getTime()));
   }
 
   /** What runs in all engines now. */
@@ -325,72 +301,6 @@ async function untilReady(berth: Berth): Promise<void> {
   await until("the server to be ready", isReady);
   if (ended === undefined) return;
   throw new Error(`the server ended by itself: ${JSON.stringify(ended)} ${berth.output().slice(-OUTPUT_TAIL)}`);
-}
-
-/** The file names of one host, up to their ending. */
-type Host = { readonly stateDir: string; readonly number: number };
-type Link = { readonly at_ms: number; readonly is_up: boolean };
-/** That the server was there after something was sent, as its agent knew later. */
-type Proof = { readonly sent_at_ms: number; readonly noted_at_ms: number };
-
-function hostsOf({ stateDir }: Pick<Rack, "stateDir">): readonly Host[] {
-  return Array.from({ length: HOSTS_PER_RACK }, (_, index) => ({ stateDir, number: index + 1 }));
-}
-
-function engineOf({ stateDir, number }: Host): string {
-  return path.join(stateDir, `engine-${number}.json`);
-}
-
-function linkOf({ stateDir, number }: Host): string {
-  return path.join(stateDir, `link-${number}.jsonl`);
-}
-
-function proofsOf({ stateDir, number }: Host): string {
-  return path.join(stateDir, `proofs-${number}.jsonl`);
-}
-
-function readLink(host: Host): readonly Link[] {
-  return readLines(linkOf(host));
-}
-
-function readLines<T>(file: string): readonly T[] {
-  if (!existsSync(file)) return [];
-  const lines = readFileSync(file, "utf8").split("\n").filter(Boolean);
-  return lines.map((line): T => JSON.parse(line));
-}
-
-function isLinked(host: Host): boolean {
-  return readLink(host).at(-1)?.is_up === true;
-}
-
-/** While its agent was dead, or had no connection. */
-function outagesOf(link: readonly Link[]): readonly Stretch[] {
-  const outages: Stretch[] = [];
-  let fromMs: number | undefined;
-  for (const { at_ms, is_up } of link) {
-    if (!is_up) fromMs ??= at_ms;
-    else if (fromMs !== undefined) {
-      outages.push({ fromMs, toMs: at_ms });
-      fromMs = undefined;
-    }
-  }
-  return outages;
-}
-
-/** The server heard its host at some moment from the sending of a proof to its note: of two, that is the longest way apart. */
-function absencesOf(proofs: readonly Proof[], nowMs: number): readonly Stretch[] {
-  const gaps = proofs.map(({ sent_at_ms }, index) => ({
-    fromMs: sent_at_ms,
-    toMs: proofs[index + 1]?.noted_at_ms ?? nowMs,
-  }));
-  return gaps.filter(({ fromMs, toMs }) => toMs - fromMs > LEASE_MS_MIN);
-}
-
-/** What proved it before a connection was there was its greeting. */
-function reportsOf(proofs: readonly Proof[], outages: readonly Stretch[]): readonly Stretch[] {
-  return proofs.flatMap(({ sent_at_ms: fromMs, noted_at_ms: toMs }) =>
-    outages.some((outage) => outage.fromMs <= fromMs && fromMs <= outage.toMs) ? [] : [{ fromMs, toMs }],
-  );
 }
 
 /** None of a process that is gone; only those whose command line names something, if it is given. */

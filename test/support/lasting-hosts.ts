@@ -14,6 +14,7 @@ import { noRegistries } from "../../agent/src/registries.ts";
 import { startHost } from "../../agent/src/run-host.ts";
 import { inventMachine } from "../../agent/src/simulated/machine.ts";
 import { createLastingEngine, PULSE_MS } from "./lasting-engine.ts";
+import { noteReports } from "./report-notes.ts";
 
 const [STOP_LIMIT_MS, ADDRESS] = [3_000, "127.0.0.1"];
 
@@ -67,6 +68,13 @@ function portsOf(index: number): typeof options.port_range {
   const count = Math.floor((last - first + 1) / options.simulate);
   return { first: first + index * count, last: first + (index + 1) * count - 1 };
 }
+
+/** The keys of hosts end in their numbers, and so do the names of their files. */
+noteReports((hostKey) => {
+  const number = hostKey.slice(hostKey.lastIndexOf("-") + 1);
+  const fileOf = (name: string) => path.join(options.state_dir, `${name}-${number}.jsonl`);
+  return { sends: fileOf("sends"), answers: fileOf("answers") };
+});
 
 const hosts = await Promise.all(
   Array.from({ length: options.simulate }, async (_, index) => {

@@ -1,0 +1,112 @@
+// What the hosts of a rack can say of themselves without the server, read from the files in which their agents keep notes.
+import { existsSync, readFileSync } from "node:fs";
+import path from "node:path";
+import { readEngineRuns, type EngineRun } from "./lasting-engine.ts";
+
+export const HOSTS_PER_RACK = 2;
+/** Short, so that an absence of a minute is a lost host, and longer than starts of a server mostly take. */
+export const LEASE_MS = 40_000;
+/** Of a host without rentals the server stores only so often that it was heard, with a tenth of a lease between. */
+const LEASE_MS_MIN = LEASE_MS * 0.9;
+
+export type Stretch = { readonly fromMs: number; readonly toMs: number };
+/** What one host can say of itself, without the server. */
+export type EngineEvidence = {
+  readonly runs: readonly EngineRun[];
+  /** From what proved to its agent that the server was there to the next such proof, where that may have been too long. */
+  readonly absences: readonly Stretch[];
+  /** Its reports that the server has stored: from when each was sent to when it was answered. */
+  readonly reports: readonly Stretch[];
+  /** When each of its reports was sent, stored or not. */
+  readonly sends: readonly number[];
+  /** While its agent was dead, or had no connection. */
+  readonly outages: readonly Stretch[];
+  /** When the process of its agent showed that it did not stand still. */
+  readonly pulses: readonly number[];
+};
+
+/** Where the agents of a rack keep their files. */
+export type RackFiles = { readonly stateDir: string };
+
+/** The file names of one host, up to their ending. */
+type Host = { readonly stateDir: string; readonly number: number };
+type Link = { readonly at_ms: number; readonly is_up: boolean };
+/** That the server was there after something was sent, as its agent knew later. */
+type Proof = { readonly sent_at_ms: number; readonly noted_at_ms: number };
+
+export function hostsOf({ stateDir }: RackFiles): readonly Host[] {
+  return Array.from({ length: HOSTS_PER_RACK }, (_, index) => ({ stateDir, number: index + 1 }));
+}
+
+export function engineOf({ stateDir, number }: Host): string {
+  return path.join(stateDir, `engine-${number}.json`);
+}
+
+export function linkOf({ stateDir, number }: Host): string {
+  return path.join(stateDir, `link-${number}.jsonl`);
+}
+
+function proofsOf({ stateDir, number }: Host): string {
+  return path.join(stateDir, `proofs-${number}.jsonl`);
+}
+
+function sendsOf({ stateDir, number }: Host): string {
+  return path.join(stateDir, `sends-${number}.jsonl`);
+}
+
+function answersOf({ stateDir, number }: Host): string {
+  return path.join(stateDir, `answers-${number}.jsonl`);
+}
+
+function readLink(host: Host): readonly Link[] {
+  return readLines(linkOf(host));
+}
+
+function readLines<T>(file: string): readonly T[] {
+  if (!existsSync(file)) return [];
+  const lines = readFileSync(file, "utf8").split("\n").filter(Boolean);
+  return lines.map((line): T => JSON.parse(line));
+}
+
+export function isLinked(host: Host): boolean {
+  return readLink(host).at(-1)?.is_up === true;
+}
+
+/** While its agent was dead, or had no connection. */
+function outagesOf(link: readonly Link[]): readonly Stretch[] {
+  const outages: Stretch[] = [];
+  let fromMs: number | undefined;
+  for (const { at_ms, is_up } of link) {
+    if (!is_up) fromMs ??= at_ms;
+    else if (fromMs !== undefined) {
+      outages.push({ fromMs, toMs: at_ms });
+      fromMs = undefined;
+    }
+  }
+  return outages;
+}
+
+/** The server heard its host at some moment from the sending of a proof to its note: of two, that is the longest way apart. */
+function absencesOf(proofs: readonly Proof[], nowMs: number): readonly Stretch[] {
+  const gaps = proofs.map(({ sent_at_ms }, index) => ({
+    fromMs: sent_at_ms,
+    toMs: proofs[index + 1]?.noted_at_ms ?? nowMs,
+  }));
+  return gaps.filter(({ fromMs, toMs }) => toMs - fromMs > LEASE_MS_MIN);
+}
+
+/** What each engine of a rack has run, and when its host was out of touch. */
+export function evidenceOf({ stateDir }: RackFiles, nowMs: number): readonly EngineEvidence[] {
+  const pulses = readLines<number>(path.join(stateDir, "pulses.jsonl"));
+  return hostsOf({ stateDir }).map((host) => {
+    const proofs = readLines<Proof>(proofsOf(host));
+    return {
+      runs: readEngineRuns(engineOf(host)),
+      absences: absencesOf(proofs, nowMs),
+      reports: readLines<Stretch>(answersOf(host)),
+      sends: readLines<number>(sendsOf(host)),
+      outages: outagesOf(readLink(host)),
+      pulses,
+    };
+  });
+}
