@@ -217,7 +217,7 @@ function watchAnswers(app: App, clock: Clock): void {
 }
 
 /** Bytes of body that the header announces; as many as the route takes when it does not say. */
-export function announcedBytes({ headers, routeOptions }: FastifyRequest): number {
+function announcedBytes({ headers, routeOptions }: FastifyRequest): number {
   const length = headers["content-length"];
   if (length !== undefined) return Math.min(Number(length), routeOptions.bodyLimit);
   return headers["transfer-encoding"] === undefined ? 0 : routeOptions.bodyLimit;

@@ -6,7 +6,7 @@ import { refuseFrozen } from "../../base/freeze.ts";
 import type { Identity } from "../../base/identity.ts";
 import type { Sealer } from "../../base/seal.ts";
 import { FairBudget, type BudgetRule } from "../../http/fair-budget.ts";
-import { announcedBytes, type HttpScope } from "../../http/server.ts";
+import type { HttpScope } from "../../http/server.ts";
 import { WrongKeys } from "../../http/wrong-keys.ts";
 import { explainAbsent, inOpenAiForm, openAiError } from "./openai-errors.ts";
 import { readCompletion, type CompletionKind } from "./openai-request.ts";
@@ -74,7 +74,7 @@ export function openAiRoutes(scope: HttpScope, ports: OpenAiPorts): void {
           if (refused) throw refused;
           const completion = readCompletion(kind satisfies CompletionKind, body);
           const patienceMs = patienceOf(request);
-          const bytes = announcedBytes(request);
+          const bytes = Number(request.headers["content-length"] ?? JSON.stringify(body).length);
           const answer = await within(waiting, { caller: String(group.endpoint.userId), bytes }, (cut) => {
             const gone = AbortSignal.any([hangUpOf(reply), cut]);
             return complete({ group, kind, completion, patienceMs, requestId: request.id, gone }, completing);
