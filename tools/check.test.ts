@@ -7,6 +7,7 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   symlinkSync,
   writeFileSync,
@@ -172,6 +173,12 @@ test("a changed configuration, --all and the lack of a repository check every fi
   const unknown = berth("check", "--since", "nowhere");
   assert.equal(unknown.code, 2);
   assert.match(unknown.text, /^berth check: there is no commit nowhere/);
+  renameSync(path.join(root, ".git"), path.join(root, "no-repository"));
+  try {
+    assert.match(berth("check").text, /on-main\.ts/);
+  } finally {
+    renameSync(path.join(root, "no-repository"), path.join(root, ".git"));
+  }
 });
 
 test("`berth test FILE` fails for a test that passes but has a wrong type or a wrong format", () => {
