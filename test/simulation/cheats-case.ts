@@ -119,6 +119,8 @@ export type Broken = { readonly invariant: string; readonly figures: string };
 /** One seed while it is played. */
 export type Case = {
   readonly name: string;
+  /** By how much the clocks of the servers differ. */
+  readonly clocksDifferMs: number;
   readonly people: Map<string, Person>;
   readonly machines: Map<string, Machine>;
   readonly rentals: Map<string, Rental>;
@@ -171,9 +173,10 @@ export type Team = {
   invited: string | undefined;
 };
 
-export function newCase(name: string): Case {
+export function newCase(name: string, { clocksDifferMs = 0 } = {}): Case {
   return {
     name,
+    clocksDifferMs,
     people: new Map(),
     machines: new Map(),
     rentals: new Map(),

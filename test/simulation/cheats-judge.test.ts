@@ -95,8 +95,8 @@ test("what ran on an honest host and was not charged is found", () => {
   assert.equal(invariantOf(broken), "Nobody gains more than they pay for");
 });
 
-test("what ran on an honest host and was not charged is excused for 45 seconds after a dispute or a refund", () => {
-  const late = (3n * DOLLAR * 45n) / 3600n + DUST;
+test("what ran on an honest host and was not charged is excused for a minute before, and 45 seconds after, a dispute or a refund", () => {
+  const late = (3n * DOLLAR * 105n) / 3600n + DUST;
   for (const back of [{ isDisputed: true }, { isDecided: true }, { refundedCents: 1 }]) {
     const play = aCase();
     const [payment] = play.people.get("Ada")?.payments ?? [];
@@ -105,6 +105,17 @@ test("what ran on an honest host and was not charged is excused for 45 seconds a
     assert.equal(judgeEnd(play, books({ gpu: 3n * DOLLAR - late }), END_MS), undefined);
     const broken = judgeEnd(play, books({ gpu: 3n * DOLLAR - late - 1n }), END_MS);
     assert.equal(invariantOf(broken), "Nobody gains more than they pay for");
+  }
+});
+
+test("where clocks of servers differ, a run may be so much shorter or longer, and no more", () => {
+  const apart = (9n * DOLLAR) / 3600n;
+  const play = () => ({ ...aCase(), clocksDifferMs: 3_000 });
+  for (const gpu of [3n * DOLLAR - DUST - apart, 3n * DOLLAR + DUST + apart]) {
+    assert.equal(judgeEnd(play(), books({ gpu }), END_MS), undefined);
+    const further = gpu < 3n * DOLLAR ? -1n : 1n;
+    assert.ok(judgeEnd(play(), books({ gpu: gpu + further }), END_MS));
+    assert.ok(judgeEnd(aCase(), books({ gpu }), END_MS), "the clocks of this case agree");
   }
 });
 

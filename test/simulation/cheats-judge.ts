@@ -30,6 +30,8 @@ const TRAFFIC_CEILING = (15n * DOLLAR) / 100n;
 const STOP_GRACE_MS = 45_000;
 /** After a dispute what its payer runs is stopped within this time, and an honest host is not paid for it. */
 const DISPUTE_STOP_MS = 45_000;
+/** Counts are stored once a minute: what ran since the last one is not charged when a payment goes back. */
+const DISPUTE_UNCOUNTED_MS = 60_000;
 /** Without evidence of its start, a run that a host only claims is paid for so long. */
 const UNPROVEN_MS = 60_000n;
 /** The most that invented traffic may cost, by the default limit: this at once, and this many times the hourly price in an hour. */
@@ -93,7 +95,7 @@ function overcharge(play: Case, books: Books, nowMs: number): Broken | undefined
     const { gpu = 0n, disk = 0n, bwu = 0n, bwd = 0n } = books.charged.get(`instance ${rental.id}`) ?? {};
     const kept = gpu + disk + bwu + bwd - (books.givenBack.get(rental.id) ?? 0n);
     const worth = worthOf(rental, nowMs);
-    if (kept <= worth.gpu + worth.disk + worth.traffic + DUST) continue;
+    if (kept <= worth.gpu + worth.disk + worth.traffic + DUST + clockLoss(play, rental)) continue;
     return overchargeOf(
       rental.label,
       `GPU ${text(gpu)} of ${text(worth.gpu)}, disk ${text(disk)} of ${text(worth.disk)}, traffic ${text(bwu + bwd)} of ${text(worth.traffic)}, given back ${text(books.givenBack.get(rental.id) ?? 0n)}`,
@@ -212,7 +214,7 @@ function freeRide(play: Case, books: Books, nowMs: number): Broken | undefined {
     if (!rental.host.isHonest || rental.isPrepaid || rental.renter.id === hostIdOf(play, rental)) continue;
     const { gpu = 0n } = books.charged.get(`instance ${rental.id}`) ?? {};
     const worth = worthOf(rental, nowMs).gpuDue;
-    if (worth <= gpu + FREE_RIDE_MAX + disputeLoss(rental)) continue;
+    if (worth <= gpu + FREE_RIDE_MAX + disputeLoss(rental) + clockLoss(play, rental)) continue;
     return {
       invariant: "Nobody gains more than they pay for",
       figures: `${rental.label} ran for ${text(worth)} on an honest host and was charged ${text(gpu)}`,
@@ -222,12 +224,20 @@ function freeRide(play: Case, books: Books, nowMs: number): Broken | undefined {
 }
 
 /** What ran when a card payment went back runs on until it is certainly stopped, and nobody pays for that. */
-function disputeLoss({ renter, agreed }: Rental): bigint {
-  const disputes = renter.payments.filter(
+function disputeLoss(rental: Rental): bigint {
+  const disputes = rental.renter.payments.filter(
     ({ isDisputed, isDecided, refundedCents }) => isDisputed || isDecided || refundedCents > 0,
   );
-  const dearest = agreed.reduce((most, { gpuDue }) => (gpuDue > most ? gpuDue : most), 0n);
-  return (BigInt(disputes.length * DISPUTE_STOP_MS) * dearest) / HOUR_MS;
+  return (BigInt(disputes.length * (DISPUTE_STOP_MS + DISPUTE_UNCOUNTED_MS)) * dearestOf(rental)) / HOUR_MS;
+}
+
+/** A run that one server begins and another one ends is as short, or as long, as the clocks of both say. */
+function clockLoss({ clocksDifferMs }: Case, rental: Rental): bigint {
+  return (BigInt(clocksDifferMs * runsOf(rental).length) * dearestOf(rental)) / HOUR_MS;
+}
+
+function dearestOf({ agreed }: Rental): bigint {
+  return agreed.reduce((most, { gpuDue }) => (gpuDue > most ? gpuDue : most), 0n);
 }
 
 /**
