@@ -4,7 +4,8 @@ import { runCheats, type CheatsReport } from "../test/simulation/cheats-run.ts";
 import { CheatsWorld, type Scope } from "../test/simulation/cheats-world.ts";
 import { readNumbers } from "./support/arguments.ts";
 
-const DEFAULTS = { seeds: 500, minutes: 0, seed: randomInt(1e8), batch: 50 };
+/** `ahead`: by how many seconds the clock of the second server is ahead of the first one's. */
+const DEFAULTS = { seeds: 500, minutes: 0, seed: randomInt(1e8), batch: 50, ahead: 0 };
 const MINUTE_MS = 60_000;
 /** After so many seeds the database is new: what is settled and audited again and again stays small. */
 const SEEDS_PER_DATABASE = 1_000;
@@ -13,7 +14,7 @@ type Options = Readonly<Record<keyof typeof DEFAULTS, number>>;
 
 /** Plays seeds and tells of them; returns each story of a failure and each row of the books that differs. */
 export async function playCheats(options: Options, print: (line: string) => void): Promise<readonly string[]> {
-  const { seeds, minutes, seed, batch } = options;
+  const { seeds, minutes, seed, batch, ahead } = options;
   const beganMs = performance.now();
   const isOver = (count: number) => (minutes > 0 ? performance.now() - beganMs > minutes * MINUTE_MS : count >= seeds);
   const problems: string[] = [];
@@ -22,7 +23,7 @@ export async function playCheats(options: Options, print: (line: string) => void
   while (!isOver(count)) {
     const before = count;
     let toldCount = 0;
-    const report = await withWorld((world) =>
+    const report = await withWorld(ahead * 1000, (world) =>
       runCheats(world, {
         firstSeed: seed + before,
         batch,
@@ -47,18 +48,20 @@ export async function playCheats(options: Options, print: (line: string) => void
 export async function run(args: readonly string[]): Promise<void> {
   const options = readNumbers(args, DEFAULTS);
   const length = options.minutes > 0 ? `${options.minutes} minutes` : `${options.seeds} seeds`;
-  console.log(`${length} of a market of cheats, from seed ${options.seed} on (--seeds, --minutes, --seed, --batch)\n`);
+  console.log(
+    `${length} of a market of cheats, from seed ${options.seed} on (--seeds, --minutes, --seed, --batch, --ahead)\n`,
+  );
   const problems = await playCheats(options, (line) => console.log(line));
   if (problems.length === 0) return console.log("Nobody gained by cheating, and the books agree.");
   console.log(`${problems.length} things are wrong:\n\n${problems.join("\n\n")}`);
   process.exitCode = 1;
 }
 
-async function withWorld(work: (world: CheatsWorld) => Promise<CheatsReport>): Promise<CheatsReport> {
+async function withWorld(aheadMs: number, work: (world: CheatsWorld) => Promise<CheatsReport>): Promise<CheatsReport> {
   const hooks: (() => unknown)[] = [];
   const scope = { after: (hook: () => unknown) => void hooks.push(hook) } as Scope;
   try {
-    return await work(await CheatsWorld.begin(scope));
+    return await work(await CheatsWorld.begin(scope, { aheadMs }));
   } finally {
     for (const hook of hooks) await hook();
   }

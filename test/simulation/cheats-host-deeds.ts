@@ -62,6 +62,22 @@ async function list(world: CheatsWorld, machine: Machine, args: Args): Promise<s
 
 /** Connections of machines. */
 const connections: DeedRules = {
+  move: {
+    weight: 2,
+    draw: (play, pick) => {
+      const found = drawPresent(play, pick);
+      return found && { ...found, server: pick.one([1, 2]) };
+    },
+    tell: ({ host, server }) => `${host}'s agent goes to server ${server}, whose clock differs`,
+    act: async (world, play, { args }) => {
+      const machine = presentOf(play, args);
+      const server = world.servers[numberOf(args, "server") - 1];
+      if (machine === undefined || server === undefined) return NOTHING;
+      await machine.host.disconnect();
+      await machine.host.connectTo(server.origin);
+      return "";
+    },
+  },
   leave: {
     weight: 1,
     draw: drawPresent,

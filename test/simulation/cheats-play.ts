@@ -61,7 +61,10 @@ export async function playSeeds(
   seeds: readonly number[],
   kinds = KINDS,
 ): Promise<readonly Outcome[]> {
-  const plays = seeds.map((seed) => ({ play: newCase(String(seed)), pick: pickerOf(seededRandom(seed)) }));
+  const plays = seeds.map((seed) => ({
+    play: newCase(String(seed), { clocksDifferMs: world.aheadMs }),
+    pick: pickerOf(seededRandom(seed)),
+  }));
   const time = pickerOf(seededRandom(seeds[0] ?? 0));
   const scripts = plays.map((): Step[] => []);
   const cases = plays.map(({ play }) => play);
@@ -77,7 +80,7 @@ export async function playSeeds(
 
 /** Plays scripts that last equally long side by side. */
 export async function playScripts(world: CheatsWorld, scripts: readonly Script[]): Promise<readonly Case[]> {
-  const cases = scripts.map(() => newCase(world.newName("again")));
+  const cases = scripts.map(() => newCase(world.newName("again"), { clocksDifferMs: world.aheadMs }));
   for (const [index, { passMs }] of (scripts[0] ?? []).entries()) {
     const deeds = scripts.map((script) => script[index]?.deeds ?? []);
     if (cases.every(({ broken }) => broken !== undefined)) break;
@@ -122,7 +125,7 @@ async function step(
       for (const deed of deeds[place] ?? []) await act(world, play, deed);
     }),
   );
-  await world.app.settled();
+  await world.settled();
   await world.match(going);
   await world.obey(going);
   await world.pass(going, passMs);
@@ -213,7 +216,7 @@ async function windUp(world: CheatsWorld, cases: readonly Case[]): Promise<void>
   await part(cases.filter((play) => !going.includes(play)));
   if (going.length === 0) return;
   await Promise.all(going.map((play) => endAll(world, play)));
-  await world.app.settled();
+  await world.settled();
   await world.obey(going);
   await world.pass(going, WINDING_UP_MS);
   await part(going);

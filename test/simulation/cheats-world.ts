@@ -1,5 +1,5 @@
-// The server of the market of cheats: one app, one database and one clock for all seeds. A batch of seeds is played in
-// step, so that what the server does for many at once is done once.
+// The servers of the market of cheats: two apps over one database for all seeds, whose clocks differ. A batch of seeds is
+// played in step, so that what the servers do for many at once is done once.
 import assert from "node:assert/strict";
 import { asId, type EndpointGroupId, type UserId } from "../../server/src/base/ids.ts";
 import { STOP_SECONDS } from "../../server/src/base/stop-times.ts";
@@ -9,7 +9,8 @@ import { soon, testApp, type TestApp } from "../support/app.ts";
 import { aCaller, type TestCaller } from "../support/fixtures.ts";
 import type { TestAnswer, TestCall } from "../support/http.ts";
 import { aJoiner, join } from "../support/joins.ts";
-import { ManualClock } from "../support/manual-clock.ts";
+import { FollowingClock, ManualClock } from "../support/manual-clock.ts";
+import { testDatabase } from "../support/postgres.ts";
 import { StripeServer } from "../support/stripe-server.ts";
 import { noneByHand, type Case, type Person } from "./cheats-case.ts";
 import { CheatHost } from "./cheats-host.ts";
@@ -42,6 +43,8 @@ const LOOPS: readonly (readonly [string, number])[] = [
   ["tell-of-caps", HOUR_MS],
   ["watch-credit", 6 * HOUR_MS],
 ];
+/** What a server does for the machines that are connected to it. */
+const OWN_LOOPS: ReadonlySet<string> = new Set(["reach-starts"]);
 const MATCH_LOOP = "match-standing-requests";
 const FRIDAY_LOOPS = ["add-up-earnings", "invoice-earnings", "send-due-payouts"] as const;
 
@@ -49,31 +52,44 @@ export type Scope = Parameters<typeof testApp>[0];
 type Method = NonNullable<TestCall["method"]>;
 
 export class CheatsWorld {
+  /** The first server. */
   readonly app: TestApp;
+  readonly servers: readonly [TestApp, TestApp];
   readonly clock: ManualClock;
   readonly stripe: StripeServer;
   readonly admin: TestCaller;
   private readonly dueMs = new Map<string, number>();
+  /** How many requests each key has made, and how often each loop has run: the servers take turns. */
+  private readonly turns = new Map<string, number>();
   /** Keys with which nothing may be done but to read and to delete, and who hears of it when something was. */
   readonly shut = new Map<string, (done: string) => void>();
   private personCount = 0;
   private nameCount = 0;
 
-  private constructor(parts: Pick<CheatsWorld, "app" | "clock" | "stripe" | "admin">) {
-    this.app = parts.app;
+  /** By how much the second server's clock is ahead. */
+  readonly aheadMs: number;
+
+  private constructor(parts: Pick<CheatsWorld, "servers" | "clock" | "stripe" | "admin" | "aheadMs">) {
+    this.aheadMs = parts.aheadMs;
+    this.servers = parts.servers;
+    this.app = parts.servers[0];
     this.clock = parts.clock;
     this.stripe = parts.stripe;
     this.admin = parts.admin;
   }
 
-  static async begin(scope: Scope): Promise<CheatsWorld> {
+  static async begin(scope: Scope, { aheadMs = 0 } = {}): Promise<CheatsWorld> {
     const stripe = await StripeServer.start();
     scope.after(() => stripe.close());
     // A Saturday: the first Friday on which hosts are paid is far.
     const clock = new ManualClock("2026-01-03T08:00:00Z");
-    const app = await testApp(scope, { clock, payments: { ...NO_PAYMENTS, stripe: stripe.settings } });
-    const admin = await aCaller(app.env.database, { email: "office@example.com", username: "office", isAdmin: true });
-    return new CheatsWorld({ app, clock, stripe, admin });
+    // It outlives the servers.
+    const env = await testDatabase();
+    const shared = { env, payments: { ...NO_PAYMENTS, stripe: stripe.settings } };
+    const one = await testApp(scope, { ...shared, clock, dataDirKey: "one" });
+    const two = await testApp(scope, { ...shared, clock: new FollowingClock(clock, aheadMs), dataDirKey: "two" });
+    const admin = await aCaller(env.database, { email: "office@example.com", username: "office", isAdmin: true });
+    return new CheatsWorld({ servers: [one, two], clock, stripe, admin, aheadMs });
   }
 
   /** A name that no other case of this world has. */
@@ -94,10 +110,27 @@ export class CheatsWorld {
     headers: NonNullable<TestCall["headers"]> = {},
   ): Promise<TestAnswer> {
     const call = { method, url: `/api/v0${path}`, secret, headers };
-    const answer = await this.app.call(body === undefined ? call : { ...call, body });
+    const answer = await this.next(secret).call(body === undefined ? call : { ...call, body });
     const isChange = method !== "GET" && method !== "DELETE";
     if (isChange && answer.status === 200) this.shut.get(secret)?.(`${method} ${path}`);
     return answer;
+  }
+
+  /** The server whose turn it is. */
+  private next(name: string): TestApp {
+    const turn = this.turns.get(name) ?? 0;
+    this.turns.set(name, turn + 1);
+    return this.servers[turn % 2 === 0 ? 0 : 1];
+  }
+
+  /** Both servers know all that was done. */
+  async settled(): Promise<void> {
+    await Promise.all(this.servers.map((server) => server.settled()));
+  }
+
+  private async runLoop(name: string): Promise<void> {
+    if (OWN_LOOPS.has(name)) for (const server of this.servers) await server.runLoop(name);
+    else await this.next(name).runLoop(name);
   }
 
   /** A request that must succeed. */
@@ -127,25 +160,14 @@ export class CheatsWorld {
   async machineOf(owner: Person): Promise<CheatHost> {
     const joiner = aJoiner();
     const credential = await join(this.app, { secret: owner.secret } as TestCaller, joiner);
-    const host = this.hostWith(credential, joiner);
+    const { host_key: hostKey, fingerprint } = joiner;
+    const facts = { token: credential, hostKey, fingerprint, gpus: GPUS };
+    const { origin, env } = this.servers[owner.name === "Hana" ? 1 : 0];
+    const host = new CheatHost({ ...facts, origin, clock: this.clock, database: env.database });
     await host.connect();
     const path = `/admin/machines/${host.machineId}/verification/`;
     await this.done(this.admin.secret, "PUT", path, { verification: "verified" });
     return host;
-  }
-
-  hostWith(credential: string, joiner: { readonly host_key: string; readonly fingerprint: string }): CheatHost {
-    const { origin, clock, env } = this.app;
-    const { host_key: hostKey, fingerprint } = joiner;
-    return new CheatHost({
-      origin,
-      token: credential,
-      clock,
-      database: env.database,
-      hostKey,
-      fingerprint,
-      gpus: GPUS,
-    });
   }
 
   /** Lets so much time pass: hosts report, loops run when they are due, hosts do what came of it. */
@@ -172,7 +194,7 @@ export class CheatsWorld {
       this.clock.jump(atMs - this.nowMs());
       const settled = hosts.filter(({ machineId }) => (due.get(machineId) ?? Infinity) <= atMs);
       await this.report(settled);
-      await this.app.runLoop("settle-runs");
+      await this.runLoop("settle-runs");
       await this.obeyAt(settled);
     }
   }
@@ -188,7 +210,7 @@ export class CheatsWorld {
     for (const [name, everyMs] of LOOPS) {
       if ((this.dueMs.get(name) ?? 0) > nowMs) continue;
       this.dueMs.set(name, nowMs + everyMs);
-      await this.app.runLoop(name);
+      await this.runLoop(name);
     }
   }
 
@@ -197,7 +219,7 @@ export class CheatsWorld {
     const nowMs = this.nowMs();
     const fridayMs = DAY_MS + Math.ceil((nowMs - DAY_MS + 1) / (7 * DAY_MS)) * 7 * DAY_MS;
     await this.sleep(fridayMs - nowMs + MINUTE_MS);
-    for (const name of FRIDAY_LOOPS) await this.app.runLoop(name);
+    for (const name of FRIDAY_LOOPS) await this.runLoop(name);
   }
 
   /** Rents what somebody waits for, where something matches. */
@@ -207,7 +229,7 @@ export class CheatsWorld {
       [...waiting.values()].some(({ untilMs, cancelledMs }) => cancelledMs === undefined && nowMs < untilMs + BEAT_MS),
     );
     if (!isWaiting) return;
-    await this.app.settled();
+    await this.settled();
     const { loops } = this.app.app;
     const runCount = () => loops.report().find(({ name }) => name === MATCH_LOOP)?.run_count ?? 0;
     // A run that is under way may have begun before the last change; the one after the next begins when that is over.
@@ -217,7 +239,7 @@ export class CheatsWorld {
       loops.wake(MATCH_LOOP);
       return false;
     });
-    await this.app.settled();
+    await this.settled();
   }
 
   /** Hosts do what they are told, as far as they do, until nobody is told anything new. */
@@ -234,7 +256,7 @@ export class CheatsWorld {
       for (const host of changed) host.digest = digests.get(host.machineId) ?? "";
       await Promise.all(changed.map((host) => host.synced()));
       await this.report(changed);
-      await this.app.runLoop("reach-starts");
+      await this.runLoop("reach-starts");
     }
   }
 

@@ -67,3 +67,22 @@ export class ManualClock implements Clock {
     this.elapsedMs = endMs;
   }
 }
+
+/** The clock of another process: it goes on with its leader, whose wall time it reads differently by so much. */
+export class FollowingClock extends ManualClock {
+  private readonly leader: ManualClock;
+
+  constructor(leader: ManualClock, skewMs: number) {
+    super();
+    this.leader = leader;
+    this.skewMs = skewMs;
+  }
+
+  override now(): Date {
+    return new Date(this.leader.now().getTime() + this.skewMs);
+  }
+
+  override monotonicMs(): number {
+    return this.leader.monotonicMs();
+  }
+}
