@@ -294,6 +294,17 @@ describe("a market of cheats", () => {
       ["dispute", { who: "Ada", which: "last" }],
     ));
 
+  test("credit that the operator granted pays for the return of no payment that a host still has", () =>
+    told(
+      joinsAt({ gpu: 99 }),
+      pays("Ada", 100),
+      looks("Ada"),
+      rents("Ada", 2),
+      40 * MINUTE_MS,
+      ["grant", { who: "Ada", amount: 100 }],
+      ["dispute", { who: "Ada" }],
+    ));
+
   test("who waits for a machine rents it at no more than was said, once, and not after it gave up", () =>
     told(
       joinsAt({ gpu: 20 }),

@@ -5,6 +5,7 @@ import type { TestCaller } from "../../../../test/support/fixtures.ts";
 import { ManualClock } from "../../../../test/support/manual-clock.ts";
 import { transferOf } from "../../../../test/support/ledger.ts";
 import { aPaymentShop, saveCard, type PaymentShop } from "../../../../test/support/payments.ts";
+import { giveCredit } from "../../../../test/support/app.ts";
 import { spendAt } from "../../../../test/support/spending.ts";
 import { withTransaction } from "../../db/transaction.ts";
 import { balanceOf, creditOf, postTransfers } from "../ledger/index.ts";
@@ -196,6 +197,28 @@ test("two disputes of one payer take nothing of what a host was paid before the 
     const left = [await shop.creditOf(payer), await earned(shop, host)];
     assert.deepEqual(left, [-60n * DOLLAR, 60n * DOLLAR], `in the order ${order.join(", ")}`);
   }
+  await shop.assertBooks();
+});
+
+test("credit that was granted pays for no return as long as a host has what the payment brought it", async (t) => {
+  const { shop, renter, host, intent } = await aSpentPayment(t);
+  await giveCredit(shop, renter, 90);
+  await shop.deliverAll([shop.stripe.disputed(intent, 10_000, "needs_response")]);
+  assert.deepEqual([await shop.creditOf(renter), await earned(shop, host)], [90n * DOLLAR, 0n]);
+  await shop.deliverAll([shop.stripe.disputed(intent, 10_000, "won")]);
+  assert.deepEqual([await shop.creditOf(renter), await earned(shop, host)], [110n * DOLLAR, 80n * DOLLAR]);
+  await shop.assertBooks();
+});
+
+test("credit that was granted pays for a return before anything is owed", async (t) => {
+  const { shop, renter, host, intent } = await aSpentPayment(t);
+  shop.clock.advance(30 * DAY_MS);
+  await giveCredit(shop, renter, 90);
+  await shop.deliverAll([shop.stripe.disputed(intent, 10_000, "needs_response")]);
+  assert.deepEqual([await shop.creditOf(renter), await earned(shop, host)], [10n * DOLLAR, 80n * DOLLAR]);
+  const { rows } = await shop.env.pool.query("select message from notices where kind = 'client:payment_taken_back'");
+  assert.equal(rows.length, 1);
+  assert.doesNotMatch(String(rows[0]?.["message"]), /You owe/);
   await shop.assertBooks();
 });
 

@@ -155,8 +155,8 @@ async function lockPlanned(
 }
 
 /**
- * What comes from where. Granted credit does not spare a deposit: cash went back to the card, so cash comes out of the
- * deposits, as far as credit has none.
+ * What comes from where. Granted credit spares neither a deposit nor a host: cash went back to the card, so cash is looked
+ * for, as far as credit has none. Granted credit pays for what is found nowhere.
  */
 async function planTaking(
   tx: Tx,
@@ -170,14 +170,16 @@ async function planTaking(
     return { kind: name.kind, userId, through: [], amount: nanos(part) };
   });
   const { available } = await balanceOf(tx.db, userId);
-  const has = fromOwn.reduce((sum, part) => sum + part.amount, available > 0n ? available : 0n);
+  const found = fromOwn.reduce((sum, part) => sum + part.amount, ofCredit);
   const settledAt = (await findPayment(tx.db, paymentId))?.settledAt ?? tx.now;
   const trace = await traceCredit(tx.db, {
-    wantedNanos: amount - has,
+    wantedNanos: amount - found,
     ...(await arrivalsOf(tx, { userId, intentId, settledAt })),
     deposits,
   });
-  return { ...trace, takings: [...fromOwn, ...trace.takings] };
+  const grantedNanos = available > ofCredit ? available - ofCredit : 0n;
+  const missingNanos = trace.missingNanos > grantedNanos ? trace.missingNanos - grantedNanos : 0n;
+  return { ...trace, missingNanos, takings: [...fromOwn, ...trace.takings] };
 }
 
 /**
