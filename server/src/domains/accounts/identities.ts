@@ -44,7 +44,7 @@ export function createIdentities({ database, clock, rememberedMax = REMEMBERED_M
     underWay.clear();
   };
   const read = async (sha256: Buffer, hash: string, pause: (() => Promise<void>) | undefined) => {
-    await pause?.();
+    if (pause !== undefined) await pause();
     const changeCountBefore = changeCount;
     const identity = await findIdentity(database.kysely, sha256);
     if (identity !== undefined && changeCountBefore === changeCount) {
