@@ -53,6 +53,8 @@ export const keyDeeds: DeedRules = {
       if (made.status !== 200) return outcomeOf(made);
       await world.ask(made.body.key, "GET", "/instances/");
       await world.done(owner.secret, "DELETE", `/auth/apikeys/${made.body.id}/`, {});
+      // The server that did not delete it hears of that by a notification.
+      await world.settled();
       await tryAll(world, play, { secret: made.body.key, owner, thief, what: "a key that was deleted" });
       return "";
     },
