@@ -1,7 +1,7 @@
 // How full a fleet gets when each renter takes the first offer that a search shows: the share of the GPUs that are rented
 // when somebody is refused for the first time, and when everybody has asked; beside best-fit, random and oldest-first.
 import { parseArgs } from "node:util";
-import { seededRandom } from "../agent/src/random.ts";
+import { seededRandom } from "../agent/src/base/random.ts";
 import { asId, type OfferId } from "../server/src/base/ids.ts";
 import { offerSizes } from "../server/src/domains/market/allocation.ts";
 import type { OfferedMachine } from "../server/src/domains/market/offer-fields.ts";

@@ -33,7 +33,7 @@ const found: Readonly<Record<string, readonly Example[]>> = {
   ],
   clocks: [
     { path: "server/src/domains/hosts/service.ts", text: "const now = new Date();" },
-    { path: "agent/src/host.ts", text: "const now = new Date;" },
+    { path: "agent/src/instances/host.ts", text: "const now = new Date;" },
   ],
   migrations: [
     { path: "server/migrations/1_users.sql", text: "" },
@@ -74,7 +74,7 @@ const leftAlone: readonly Example[] = [
   { path: "server/src/base/clock.ts", text: "now: () => new Date()," },
   { path: "server/src/domains/hosts/views.ts", text: "return new Date(seconds * 1000);" },
   { path: "server/src/domains/hosts/views.test.ts", text: 'test("a date is shown in UTC", () => new Date());' },
-  { path: "agent/src/launch.ts", text: 'const home = "/root/.ssh";' },
+  { path: "agent/src/instances/launch.ts", text: 'const home = "/root/.ssh";' },
   { path: "server/src/app.test.ts", text: "for (;;) {\n  if (await isReady()) break;\n  await clock.sleep(5);\n}" },
   { path: "docs/errors.md", text: "# Errors\n" },
   {

@@ -1,7 +1,7 @@
 import { parseArgs } from "node:util";
 import { parseServerUrl, SERVER_ADDRESSES_MAX, type ServerUrls } from "../../protocol/index.ts";
-import { parseDeclaredGpus, type DeclaredModel } from "./declared-gpus.ts";
-import type { PortRange } from "./ports.ts";
+import { parseDeclaredGpus, type DeclaredModel } from "./machine/declared-gpus.ts";
+import type { PortRange } from "./instances/ports.ts";
 
 export type Options = {
   /** The first address that was given: a machine joins there. */

@@ -1,29 +1,29 @@
 import { randomUUID } from "node:crypto";
 import { join, resolve } from "node:path";
-import type { CertificateDependencies, Certificates } from "./certificate.ts";
-import { systemClock } from "./clock.ts";
+import type { CertificateDependencies, Certificates } from "./certificates/certificate.ts";
+import { systemClock } from "./base/clock.ts";
 import { checkDisks, createDisks } from "./disks/index.ts";
-import { isDiskLow } from "./disk-facts.ts";
+import { isDiskLow } from "./machine/disk-facts.ts";
 import { createDockerEngine } from "./docker/engine.ts";
-import { readFirst } from "./fingerprint.ts";
+import { readFirst } from "./machine/fingerprint.ts";
 import { realGpuAccess } from "./gpu/index.ts";
-import { takeInventory } from "./inventory.ts";
-import type { Log } from "./log.ts";
-import type { Membership } from "./membership.ts";
-import type { NetworkAddress } from "./engine.ts";
+import { takeInventory } from "./machine/inventory.ts";
+import type { Log } from "./base/log.ts";
+import type { Membership } from "./link/membership.ts";
+import type { NetworkAddress } from "./engine/engine.ts";
 import { createNetwork } from "./network/network.ts";
 import { openRelay, RELAY_LIMITS, type Relay } from "./network/relay.ts";
-import { fileNotes } from "./notes.ts";
+import { fileNotes } from "./instances/notes.ts";
 import type { Options } from "./options.ts";
-import { probePortOn } from "./ports.ts";
-import { prepareDocker, realMachine } from "./prepare-docker.ts";
-import { registryGate, resolveByHost } from "./registries.ts";
+import { probePortOn } from "./instances/ports.ts";
+import { prepareDocker, realMachine } from "./machine/prepare-docker.ts";
+import { registryGate, resolveByHost } from "./images/registries.ts";
 import { startHost, type RunningHost } from "./run-host.ts";
-import { programRunner } from "./programs.ts";
-import type { ServerChoice } from "./servers.ts";
+import { programRunner } from "./base/programs.ts";
+import type { ServerChoice } from "./link/servers.ts";
 import { createSshService } from "./ssh/service.ts";
 import { createSandbox } from "./tasks/sandbox.ts";
-import { prepareToolbox, TOOLBOX_PATH } from "./toolbox.ts";
+import { prepareToolbox, TOOLBOX_PATH } from "./machine/toolbox.ts";
 
 /** What was asked for, and as whom this agent connects. */
 export type SettledOptions = Omit<Options, keyof Membership> & Membership;
@@ -114,7 +114,7 @@ function certificateMaker(
 ): () => Promise<Certificates> {
   let certificates: Promise<Certificates> | undefined;
   return () =>
-    (certificates ??= import("./certificate.ts").then(
+    (certificates ??= import("./certificates/certificate.ts").then(
       (loaded) =>
         new loaded.Certificates({
           ...{ public_ipaddr, clock, log, fetch },

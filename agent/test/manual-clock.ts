@@ -1,5 +1,5 @@
 import { setTimeout as realTime } from "node:timers/promises";
-import type { Clock } from "../src/clock.ts";
+import type { Clock } from "../src/base/clock.ts";
 
 type Timer = { due_ms: number; readonly every_ms: number | undefined; readonly run: () => void };
 

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { docker, OPEN_HOST } from "../../test/support/docker.ts";
 import { removeRemains } from "../../test/support/host-remains.ts";
-import { LABEL_HOST, LABEL_INSTANCE } from "../src/identity.ts";
+import { LABEL_HOST, LABEL_INSTANCE } from "../src/instances/identity.ts";
 import { FakeServer, TOKEN } from "./fake-server.ts";
 
 const MAIN = join(import.meta.dirname, "../src/main.ts");

@@ -1,6 +1,6 @@
 // A process that does nothing but hold doors open, for tests that kill it: `ssh-parent.ts STATE_FOLDER DOORS_AS_JSON`.
-import { systemClock } from "../src/clock.ts";
-import { silentLog } from "../src/log.ts";
+import { systemClock } from "../src/base/clock.ts";
+import { silentLog } from "../src/base/log.ts";
 import { createSshService } from "../src/ssh/service.ts";
 
 const [state_dir = "", doors = "[]"] = process.argv.slice(2);

@@ -7,10 +7,10 @@ import { promisify } from "node:util";
 import { busyboxImage, docker } from "../../test/support/docker.ts";
 import { freePort } from "../../test/support/free-port.ts";
 import { until } from "../../test/support/until.ts";
-import { systemClock } from "../src/clock.ts";
-import { silentLog, type Log } from "../src/log.ts";
+import { systemClock } from "../src/base/clock.ts";
+import { silentLog, type Log } from "../src/base/log.ts";
 import { createSshService, type Door, type SshService } from "../src/ssh/service.ts";
-import { prepareToolbox, TOOLBOX_PATH } from "../src/toolbox.ts";
+import { prepareToolbox, TOOLBOX_PATH } from "../src/machine/toolbox.ts";
 
 const run = promisify(execFile);
 const LABEL = "berth-test.ssh";

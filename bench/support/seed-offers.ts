@@ -1,4 +1,4 @@
-import { seededRandom } from "../../agent/src/random.ts";
+import { seededRandom } from "../../agent/src/base/random.ts";
 import { asId, type MachineId } from "../../server/src/base/ids.ts";
 import type { Database } from "../../server/src/db/connect.ts";
 import { seedMachines } from "./seed.ts";

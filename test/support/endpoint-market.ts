@@ -2,7 +2,7 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { LABEL_HOST, LABEL_INSTANCE } from "../../agent/src/identity.ts";
+import { LABEL_HOST, LABEL_INSTANCE } from "../../agent/src/instances/identity.ts";
 import { cleanEnvironment, discard, NO_LIMITS, startBerth, type Berth } from "./berth.ts";
 import { docker } from "./docker.ts";
 import { removeRemains } from "./host-remains.ts";

@@ -1,8 +1,8 @@
 import { createDockerEngine } from "../../agent/src/docker/engine.ts";
-import { systemClock } from "../../agent/src/clock.ts";
-import { LABEL_HOST } from "../../agent/src/identity.ts";
+import { systemClock } from "../../agent/src/base/clock.ts";
+import { LABEL_HOST } from "../../agent/src/instances/identity.ts";
 import { createNetwork } from "../../agent/src/network/network.ts";
-import { programRunner } from "../../agent/src/programs.ts";
+import { programRunner } from "../../agent/src/base/programs.ts";
 import { DOCKER_SOCKET, removeLabelled } from "./docker.ts";
 import { unmountBelow } from "./mounts.ts";
 

@@ -2,7 +2,7 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { LABEL_INSTANCE } from "../../agent/src/identity.ts";
+import { LABEL_INSTANCE } from "../../agent/src/instances/identity.ts";
 import { cleanEnvironment } from "./berth.ts";
 import { loopsOf, mountsBelow, unmountBelow } from "./mounts.ts";
 import { otherHost, type OtherHost } from "./other-host.ts";

@@ -1,8 +1,8 @@
 // Simulated containers that outlive their agent, as real ones do: what the engine knows is in a file, with a log of every
 // start and end that nobody but the engine writes.
 import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
-import type { Clock } from "../../agent/src/clock.ts";
-import { fail, succeed, type Container, type ContainerSpec, type Engine } from "../../agent/src/engine.ts";
+import type { Clock } from "../../agent/src/base/clock.ts";
+import { fail, succeed, type Container, type ContainerSpec, type Engine } from "../../agent/src/engine/engine.ts";
 import { createSimulatedEngine } from "../../agent/src/simulated/engine.ts";
 import { simulateProgram } from "../../agent/src/simulated/programs.ts";
 

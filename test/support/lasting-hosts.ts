@@ -2,15 +2,15 @@
 // the options of `berth agent --simulate`, and differs from it in nothing but the engine and in keeping notes.
 import { appendFileSync } from "node:fs";
 import path from "node:path";
-import { systemClock } from "../../agent/src/clock.ts";
+import { systemClock } from "../../agent/src/base/clock.ts";
 import { simulatedDisks } from "../../agent/src/disks/index.ts";
 import { noGpuAccess } from "../../agent/src/gpu/index.ts";
-import { createLog, type Log } from "../../agent/src/log.ts";
-import { findMembership } from "../../agent/src/membership.ts";
+import { createLog, type Log } from "../../agent/src/base/log.ts";
+import { findMembership } from "../../agent/src/link/membership.ts";
 import { noNetwork } from "../../agent/src/network/network.ts";
-import { fileNotes, type NotesStore } from "../../agent/src/notes.ts";
+import { fileNotes, type NotesStore } from "../../agent/src/instances/notes.ts";
 import { parseOptions } from "../../agent/src/options.ts";
-import { noRegistries } from "../../agent/src/registries.ts";
+import { noRegistries } from "../../agent/src/images/registries.ts";
 import { startHost } from "../../agent/src/run-host.ts";
 import { inventMachine } from "../../agent/src/simulated/machine.ts";
 import { createLastingEngine, PULSE_MS } from "./lasting-engine.ts";

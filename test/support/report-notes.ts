@@ -1,7 +1,7 @@
 // Notes when the agents of this process sent their reports and when these were answered, as it was on the wire.
 import { appendFileSync } from "node:fs";
 import { WebSocket, type RawData } from "ws";
-import { systemClock } from "../../agent/src/clock.ts";
+import { systemClock } from "../../agent/src/base/clock.ts";
 
 type Files = { readonly sends: string; readonly answers: string };
 type Told = { readonly files: Files; readonly sentAtMs: Map<number, number> };

@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { readdir } from "node:fs/promises";
 import path from "node:path";
 import { promisify } from "node:util";
-import { LABEL_HOST, LABEL_INSTANCE } from "../../agent/src/identity.ts";
+import { LABEL_HOST, LABEL_INSTANCE } from "../../agent/src/instances/identity.ts";
 import { networkNames } from "../../agent/src/network/rules.ts";
 import { NO_LIMITS, removeDataDir, startBerth, type Berth } from "./berth.ts";
 import { busyboxImage, docker } from "./docker.ts";

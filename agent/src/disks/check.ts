@@ -1,6 +1,6 @@
 import { readFile, readlink } from "node:fs/promises";
-import { programRunner, type RunProgram } from "../programs.ts";
-import type { Clock } from "../clock.ts";
+import { programRunner, type RunProgram } from "../base/programs.ts";
+import type { Clock } from "../base/clock.ts";
 
 const LOOK_TIMEOUT_MS = 10_000;
 const PROGRAMS = { mount: "mount", umount: "mount", "mkfs.ext4": "e2fsprogs", e2fsck: "e2fsprogs" } as const;

@@ -7,11 +7,11 @@ import { after, afterEach, before, beforeEach, describe, it } from "node:test";
 import { busyboxImage, docker, removeLabelled } from "../../../test/support/docker.ts";
 import { until } from "../../../test/support/until.ts";
 import { makeScratch, type Scratch } from "../../test/scratch.ts";
-import { systemClock } from "../clock.ts";
-import type { Result } from "../engine.ts";
-import { silentLog } from "../log.ts";
+import { systemClock } from "../base/clock.ts";
+import type { Result } from "../engine/engine.ts";
+import { silentLog } from "../base/log.ts";
 import { createDisks, type Disks } from "./disks.ts";
-import { programRunner, type RunProgram } from "../programs.ts";
+import { programRunner, type RunProgram } from "../base/programs.ts";
 
 const run = promisify(execFile);
 const LABEL = "berth-test-disks";

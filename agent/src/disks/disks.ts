@@ -2,9 +2,9 @@ import { constants } from "node:fs";
 import { mkdir, open, readdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { DesiredVolume, ObservedVolume } from "../../../protocol/index.ts";
-import type { Clock } from "../clock.ts";
-import { fail, succeed, type Result } from "../engine.ts";
-import type { Log } from "../log.ts";
+import type { Clock } from "../base/clock.ts";
+import { fail, succeed, type Result } from "../engine/engine.ts";
+import type { Log } from "../base/log.ts";
 import {
   attempt,
   deleteImage,
@@ -17,7 +17,7 @@ import {
   type ImageTools,
 } from "./image.ts";
 import { attachLayerTo, detachLayerFrom } from "./layer.ts";
-import { programRunner, type RunProgram } from "../programs.ts";
+import { programRunner, type RunProgram } from "../base/programs.ts";
 import { Turns } from "./turns.ts";
 import { Volumes } from "./volumes.ts";
 

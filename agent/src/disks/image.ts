@@ -1,10 +1,10 @@
 import { mkdir, open, rename, rm, rmdir, stat, statfs } from "node:fs/promises";
 import { dirname } from "node:path";
-import type { Clock } from "../clock.ts";
-import { fail, succeed, type Result } from "../engine.ts";
-import type { Log } from "../log.ts";
+import type { Clock } from "../base/clock.ts";
+import { fail, succeed, type Result } from "../engine/engine.ts";
+import type { Log } from "../base/log.ts";
 import { findLoopDevices, readMounts } from "./mount-table.ts";
-import type { RunProgram } from "../programs.ts";
+import type { RunProgram } from "../base/programs.ts";
 
 /** What all work on images needs of its surroundings. */
 export type ImageTools = {

@@ -1,6 +1,6 @@
 import { chmod, chown, lstat, mkdir, open, readdir, readFile, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { fail, succeed, type Result } from "../engine.ts";
+import { fail, succeed, type Result } from "../engine/engine.ts";
 import { exists, ignoreMissing, lastLine, type ImageTools } from "./image.ts";
 import { readMounts, type MountEntry } from "./mount-table.ts";
 

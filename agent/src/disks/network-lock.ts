@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { link, readFile, rm, writeFile } from "node:fs/promises";
-import { fail, succeed, type Result } from "../engine.ts";
+import { fail, succeed, type Result } from "../engine/engine.ts";
 import { ignoreMissing } from "./image.ts";
 
 /**

@@ -1,4 +1,4 @@
-import { succeed } from "../engine.ts";
+import { succeed } from "../engine/engine.ts";
 import type { Disks } from "./disks.ts";
 
 /** Disks of a host that is invented: they are remembered, and nothing lies on them. */

@@ -5,10 +5,10 @@ import { afterEach, before, beforeEach, describe, it } from "node:test";
 import type { DesiredVolume } from "../../../protocol/index.ts";
 import { busyboxImage, docker } from "../../../test/support/docker.ts";
 import { makeScratch, type Scratch } from "../../test/scratch.ts";
-import { systemClock } from "../clock.ts";
-import { silentLog } from "../log.ts";
+import { systemClock } from "../base/clock.ts";
+import { silentLog } from "../base/log.ts";
 import { createDisks, type Disks } from "./disks.ts";
-import { programRunner, type RunProgram } from "../programs.ts";
+import { programRunner, type RunProgram } from "../base/programs.ts";
 
 const SIZE = 64_000_000;
 const real = programRunner(systemClock);

@@ -1,7 +1,7 @@
 import { chmod, mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { isAbsolute, join } from "node:path";
 import type { DesiredVolume, ObservedVolume } from "../../../protocol/index.ts";
-import { fail, succeed, type Result } from "../engine.ts";
+import { fail, succeed, type Result } from "../engine/engine.ts";
 import {
   attempt,
   deleteImage,

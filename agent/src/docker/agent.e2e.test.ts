@@ -11,7 +11,7 @@ import { removeRemains } from "../../../test/support/host-remains.ts";
 import { until } from "../../../test/support/until.ts";
 import { FakeServer, TOKEN } from "../../test/fake-server.ts";
 import { order as plainOrder } from "../../test/fixtures.ts";
-import { LABEL_HOST } from "../identity.ts";
+import { LABEL_HOST } from "../instances/identity.ts";
 
 // Instances have numbers that nobody else's containers on this machine have, since those make their names.
 const HOST_KEY = "agent-e2e";

@@ -1,4 +1,4 @@
-import type { ContainerSpec, PortBinding } from "../engine.ts";
+import type { ContainerSpec, PortBinding } from "../engine/engine.ts";
 
 /**
  * What a tenant's root may do in its own container: Docker's default set without making device nodes, raw sockets,

@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import { Compile } from "typebox/compile";
-import { fail, type CommitRequest, type Result } from "../engine.ts";
+import { fail, type CommitRequest, type Result } from "../engine/engine.ts";
 import type { Call } from "./connection.ts";
 import { readCreatedId, readImageLaunch, type ImageLaunch } from "./read.ts";
 

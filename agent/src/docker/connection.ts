@@ -2,7 +2,7 @@ import { request, type ClientRequest, type IncomingMessage, type RequestOptions 
 import type { Socket } from "node:net";
 import { Type } from "typebox";
 import { Compile } from "typebox/compile";
-import { fail, succeed, type EngineFailureKind, type RegistryAuth, type Result } from "../engine.ts";
+import { fail, succeed, type EngineFailureKind, type RegistryAuth, type Result } from "../engine/engine.ts";
 
 /** One call to the engine's HTTP interface; the path is without version prefix. */
 export type Call = {

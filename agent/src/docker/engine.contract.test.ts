@@ -1,6 +1,6 @@
 import { busyboxImage, DOCKER_SOCKET, removeLabelled } from "../../../test/support/docker.ts";
-import { systemClock } from "../clock.ts";
-import { CONTRACT_LABEL, testEngineContract } from "../engine.contract.ts";
+import { systemClock } from "../base/clock.ts";
+import { CONTRACT_LABEL, testEngineContract } from "../engine/engine.contract.ts";
 import { createDockerEngine } from "./engine.ts";
 
 const LABEL = "docker";

@@ -1,4 +1,4 @@
-import type { Clock } from "../clock.ts";
+import type { Clock } from "../base/clock.ts";
 import {
   fail,
   succeed,
@@ -19,9 +19,9 @@ import {
   type Result,
   type SignalName,
   type Usage,
-} from "../engine.ts";
-import { parseImageReference } from "../image-reference.ts";
-import { collectOutput } from "../program.ts";
+} from "../engine/engine.ts";
+import { parseImageReference } from "../images/image-reference.ts";
+import { collectOutput } from "../engine/program.ts";
 import { createBody } from "./body.ts";
 import { commitContainer } from "./commit.ts";
 import { connectDocker, type Call, type DockerConnection } from "./connection.ts";

@@ -1,5 +1,5 @@
-import type { Clock } from "../clock.ts";
-import type { EngineEvent, Result } from "../engine.ts";
+import type { Clock } from "../base/clock.ts";
+import type { EngineEvent, Result } from "../engine/engine.ts";
 import type { DockerConnection } from "./connection.ts";
 import { JsonLines } from "./json-lines.ts";
 import { readEvent } from "./read.ts";

@@ -3,10 +3,10 @@ import type { Socket } from "node:net";
 import { Readable, Writable } from "node:stream";
 import { Type } from "typebox";
 import { Compile } from "typebox/compile";
-import type { Clock } from "../clock.ts";
-import { fail, succeed, type Program, type ProgramUser, type Result } from "../engine.ts";
+import type { Clock } from "../base/clock.ts";
+import { fail, succeed, type Program, type ProgramUser, type Result } from "../engine/engine.ts";
 import type { Call } from "./connection.ts";
-import { createFrameReader } from "../engine-frames.ts";
+import { createFrameReader } from "../engine/frames.ts";
 import { readCreatedId } from "./read.ts";
 
 export type ExecContext = {

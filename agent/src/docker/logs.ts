@@ -1,7 +1,7 @@
-import { succeed, fail, type LogRequest, type Result } from "../engine.ts";
-import { LineTail } from "../line-tail.ts";
+import { succeed, fail, type LogRequest, type Result } from "../engine/engine.ts";
+import { LineTail } from "../base/line-tail.ts";
 import type { DockerConnection } from "./connection.ts";
-import { createFrameReader } from "../engine-frames.ts";
+import { createFrameReader } from "../engine/frames.ts";
 
 /** Reads the output of a container's main process line by line, so that memory is used for what is kept alone. */
 export async function readLogs(connection: DockerConnection, id: string, request: LogRequest): Promise<Result<string>> {

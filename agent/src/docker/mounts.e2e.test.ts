@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { busyboxImage, docker, DOCKER_SOCKET, removeLabelled } from "../../../test/support/docker.ts";
-import { systemClock } from "../clock.ts";
-import type { ContainerSpec } from "../engine.ts";
+import { systemClock } from "../base/clock.ts";
+import type { ContainerSpec } from "../engine/engine.ts";
 import { createDockerEngine } from "./engine.ts";
 
 const LABEL = "berth.mounts-test";

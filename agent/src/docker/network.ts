@@ -1,4 +1,4 @@
-import { succeed, type NetworkSpec, type Result } from "../engine.ts";
+import { succeed, type NetworkSpec, type Result } from "../engine/engine.ts";
 import type { Call } from "./connection.ts";
 
 /**

@@ -9,8 +9,8 @@ import {
   type PullProgress,
   type PullRequest,
   type Result,
-} from "../engine.ts";
-import { parseImageReference } from "../image-reference.ts";
+} from "../engine/engine.ts";
+import { parseImageReference } from "../images/image-reference.ts";
 import type { DockerConnection } from "./connection.ts";
 import { JsonLines } from "./json-lines.ts";
 

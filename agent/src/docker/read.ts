@@ -10,7 +10,7 @@ import type {
   PortBinding,
   Protocol,
   Traffic,
-} from "../engine.ts";
+} from "../engine/engine.ts";
 
 /** The parts of the engine's answers that the agent reads; everything else in them is ignored. */
 const Inspected = Type.Object({

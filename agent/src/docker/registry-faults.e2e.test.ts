@@ -8,8 +8,8 @@ import { after, before, describe, it } from "node:test";
 import { gzipSync } from "node:zlib";
 import { DOCKER_SOCKET, ensureDocker } from "../../../test/support/docker.ts";
 import { until } from "../../../test/support/until.ts";
-import { systemClock } from "../clock.ts";
-import type { PullProgress } from "../engine.ts";
+import { systemClock } from "../base/clock.ts";
+import type { PullProgress } from "../engine/engine.ts";
 import { createDockerEngine } from "./engine.ts";
 
 const MANIFEST = "application/vnd.docker.distribution.manifest.v2+json";

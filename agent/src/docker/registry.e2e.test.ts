@@ -9,9 +9,9 @@ import { after, before, describe, it } from "node:test";
 import { busyboxImage, docker, DOCKER_SOCKET } from "../../../test/support/docker.ts";
 import { freePort } from "../../../test/support/free-port.ts";
 import { until } from "../../../test/support/until.ts";
-import { systemClock } from "../clock.ts";
-import type { EngineFailure, PullProgress, Result } from "../engine.ts";
-import { noRegistries } from "../registries.ts";
+import { systemClock } from "../base/clock.ts";
+import type { EngineFailure, PullProgress, Result } from "../engine/engine.ts";
+import { noRegistries } from "../images/registries.ts";
 import { takeSnapshot } from "../tasks/snapshot.ts";
 import { createDockerEngine } from "./engine.ts";
 

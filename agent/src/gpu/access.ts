@@ -1,6 +1,6 @@
 import { join } from "node:path";
-import type { Clock } from "../clock.ts";
-import type { Log } from "../log.ts";
+import type { Clock } from "../base/clock.ts";
+import type { Log } from "../base/log.ts";
 import { fileFaults, forgetfulFaults } from "./faults.ts";
 import { followKernelLog } from "./kernel-log.ts";
 import { nvidiaSmi } from "./tool.ts";

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { Type, type Static } from "typebox";
 import { Compile } from "typebox/compile";
-import { writeDurably } from "../durable-file.ts";
+import { writeDurably } from "../base/durable-file.ts";
 
 /** A fatal event of one GPU, with its place in the kernel log. */
 const Fault = Type.Object({ bus: Type.String(), sequence: Type.Number(), text: Type.String() });

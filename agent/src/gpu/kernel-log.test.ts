@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { until } from "../../../test/support/until.ts";
-import { systemClock } from "../clock.ts";
+import { systemClock } from "../base/clock.ts";
 import { followKernelLog, type KernelLine } from "./kernel-log.ts";
 
 test("the kernel's lines come in order", async (t) => {

@@ -1,6 +1,6 @@
 import { constants } from "node:fs";
 import { open, type FileHandle } from "node:fs/promises";
-import type { Clock } from "../clock.ts";
+import type { Clock } from "../base/clock.ts";
 
 export type KernelLine = {
   /** Grows with each line since the machine's start. */

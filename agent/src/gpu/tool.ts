@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import type { Clock } from "../clock.ts";
+import type { Clock } from "../base/clock.ts";
 
 export type ToolAnswer =
   | { readonly kind: "answer"; readonly exit_code: number; readonly output: string }

@@ -1,6 +1,6 @@
 import type { GpuFacts, GpuHealth } from "../../../protocol/index.ts";
-import type { Clock } from "../clock.ts";
-import type { Log } from "../log.ts";
+import type { Clock } from "../base/clock.ts";
+import type { Log } from "../base/log.ts";
 import type { Fault, FaultStore } from "./faults.ts";
 import { faultText, healthOf, judge, judgeReload, NEW_GPU, type GpuHistory } from "./judge.ts";
 import type { KernelLine, KernelLog } from "./kernel-log.ts";

@@ -1,5 +1,5 @@
-import { fail, succeed, type Result } from "../engine.ts";
-import type { RunProgram } from "../programs.ts";
+import { fail, succeed, type Result } from "../engine/engine.ts";
+import type { RunProgram } from "../base/programs.ts";
 import { ipv4Rules, ipv6Rules, type NetworkNames, type RuleInput } from "./rules.ts";
 
 /** Waits for other users of the tables, Docker among them, instead of failing at once. */

@@ -1,7 +1,7 @@
-import type { Engine, NetworkAddress, Result } from "../engine.ts";
-import { fail, succeed } from "../engine.ts";
-import type { PortRange } from "../ports.ts";
-import type { RunProgram } from "../programs.ts";
+import type { Engine, NetworkAddress, Result } from "../engine/engine.ts";
+import { fail, succeed } from "../engine/engine.ts";
+import type { PortRange } from "../instances/ports.ts";
+import type { RunProgram } from "../base/programs.ts";
 import { installRules, removeRules } from "./firewall.ts";
 import type { Relay } from "./relay.ts";
 import { networkNames, readResolvers } from "./rules.ts";

@@ -6,7 +6,7 @@ import { text } from "node:stream/consumers";
 import { test, type TestContext } from "node:test";
 import { until } from "../../../test/support/until.ts";
 import { ManualClock } from "../../test/manual-clock.ts";
-import { silentLog } from "../log.ts";
+import { silentLog } from "../base/log.ts";
 import { createRelayServer, RELAY_LIMITS, type RelayLimits } from "./relay.ts";
 
 const HERE = { gateway: "127.0.0.1", subnet: "127.0.0.0/8" };

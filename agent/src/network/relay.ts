@@ -4,9 +4,9 @@ import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import { Agent as HttpsAgent, request as requestHttps } from "node:https";
 import { BlockList, isIP, type Socket } from "node:net";
 import { pipeline } from "node:stream/promises";
-import type { Clock } from "../clock.ts";
-import type { NetworkAddress } from "../engine.ts";
-import type { Log } from "../log.ts";
+import type { Clock } from "../base/clock.ts";
+import type { NetworkAddress } from "../engine/engine.ts";
+import type { Log } from "../base/log.ts";
 import { isErrand } from "./errands.ts";
 
 /**

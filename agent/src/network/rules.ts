@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { PortRange } from "../ports.ts";
+import type { PortRange } from "../instances/ports.ts";
 
 /** One agent's network on an engine that it may share with others; bridge names have room for 15 characters. */
 export type NetworkNames = {

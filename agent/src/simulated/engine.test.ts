@@ -1,5 +1,5 @@
-import { systemClock } from "../clock.ts";
-import { testEngineContract } from "../engine.contract.ts";
+import { systemClock } from "../base/clock.ts";
+import { testEngineContract } from "../engine/engine.contract.ts";
 import { createSimulatedEngine } from "./engine.ts";
 
 testEngineContract("the simulated engine", "simulated", () => {

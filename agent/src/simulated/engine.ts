@@ -1,4 +1,4 @@
-import type { Clock } from "../clock.ts";
+import type { Clock } from "../base/clock.ts";
 import {
   fail,
   succeed,
@@ -15,10 +15,10 @@ import {
   type PullRequest,
   type Result,
   type Usage,
-} from "../engine.ts";
-import { parseImageReference } from "../image-reference.ts";
-import { LineTail } from "../line-tail.ts";
-import { collectOutput } from "../program.ts";
+} from "../engine/engine.ts";
+import { parseImageReference } from "../images/image-reference.ts";
+import { LineTail } from "../base/line-tail.ts";
+import { collectOutput } from "../engine/program.ts";
 import { SimulatedImages } from "./images.ts";
 import { simulateProgram } from "./programs.ts";
 

@@ -1,6 +1,6 @@
-import type { Clock } from "../clock.ts";
-import { fail, succeed, type ImageFacts, type PullRequest, type Result } from "../engine.ts";
-import { parseImageReference } from "../image-reference.ts";
+import type { Clock } from "../base/clock.ts";
+import { fail, succeed, type ImageFacts, type PullRequest, type Result } from "../engine/engine.ts";
+import { parseImageReference } from "../images/image-reference.ts";
 
 const STEPS = 5;
 const STEP_MS = 60;

@@ -1,5 +1,5 @@
 import { estimateDlperf, findGpuModel, type GpuFacts, type MachineFacts } from "../../../protocol/index.ts";
-import { seededRandom } from "../random.ts";
+import { seededRandom } from "../base/random.ts";
 import { drivers, NEW_GPU_CUDA, shapes, type Kind, type Shape, type Weighted } from "./shapes.ts";
 
 const BYTES_PER_GIB = 2 ** 30;

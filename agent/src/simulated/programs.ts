@@ -1,6 +1,6 @@
 import { PassThrough, Readable, Writable } from "node:stream";
-import { succeed, type Program, type Result } from "../engine.ts";
-import { BEGUN, SCRIPT_NAME } from "../notice/scripts.ts";
+import { succeed, type Program, type Result } from "../engine/engine.ts";
+import { BEGUN, SCRIPT_NAME } from "../eviction-notice/scripts.ts";
 
 const KILLED = 137;
 const ENDLESS_LINE = Buffer.from(`${"simulated ".repeat(100)}\n`);

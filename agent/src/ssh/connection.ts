@@ -1,7 +1,7 @@
 import type { Duplex } from "node:stream";
 import type { AuthContext, Connection, ServerChannel } from "ssh2";
-import type { Clock } from "../clock.ts";
-import type { Log } from "../log.ts";
+import type { Clock } from "../base/clock.ts";
+import type { Log } from "../base/log.ts";
 import { findAuthorizedKey, type AuthorizedKey } from "./authorized-keys.ts";
 import type { DockerExec } from "./docker-exec.ts";
 import { createForwards, type Forwards } from "./forwards.ts";

@@ -1,9 +1,9 @@
 import { createServer, type Server as ListeningServer, type Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import ssh2, { type Connection } from "ssh2";
-import { backOffDelay } from "../back-off.ts";
-import type { Clock } from "../clock.ts";
-import type { Log } from "../log.ts";
+import { backOffDelay } from "../base/back-off.ts";
+import type { Clock } from "../base/clock.ts";
+import type { Log } from "../base/log.ts";
 import { parseAuthorizedKeys, type AuthorizedKey } from "./authorized-keys.ts";
 import { serveConnection, type ConnectionPlace, type Ends, type SshConnection } from "./connection.ts";
 import type { DockerExec } from "./docker-exec.ts";

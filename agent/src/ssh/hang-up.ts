@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import type { Clock } from "../clock.ts";
+import type { Clock } from "../base/clock.ts";
 import type { DockerExec } from "./docker-exec.ts";
 
 /** A program that was started in a container through the engine. */

@@ -1,4 +1,4 @@
-import { TOOLBOX_PATH } from "../toolbox.ts";
+import { TOOLBOX_PATH } from "../machine/toolbox.ts";
 
 const BUSYBOX = `${TOOLBOX_PATH}/busybox`;
 

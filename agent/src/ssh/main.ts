@@ -1,7 +1,7 @@
 // The SSH process: it holds the doors and nothing else, so that what a client does to it cannot reach the agent.
 import { flushCompileCache } from "node:module";
-import { systemClock } from "../clock.ts";
-import type { Log } from "../log.ts";
+import { systemClock } from "../base/clock.ts";
+import type { Log } from "../base/log.ts";
 import { connectDockerExec } from "./docker-exec.ts";
 import { Door, type DoorsPlace } from "./door.ts";
 import type { AgentMessage, DoorOrder, SshMessage } from "./messages.ts";

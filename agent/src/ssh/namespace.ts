@@ -2,7 +2,7 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { statSync } from "node:fs";
 import { Socket } from "node:net";
 import { join } from "node:path";
-import type { Clock } from "../clock.ts";
+import type { Clock } from "../base/clock.ts";
 import type { NamespaceAnswer, NamespaceOrder } from "./namespace-messages.ts";
 
 /** What somebody connected to a listener inside has brought. */

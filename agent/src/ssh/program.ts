@@ -1,8 +1,8 @@
 import type { Socket } from "node:net";
 import type { ServerChannel } from "ssh2";
-import type { Clock } from "../clock.ts";
+import type { Clock } from "../base/clock.ts";
 import type { DockerExec, ExecSpec } from "./docker-exec.ts";
-import { createFrameReader, type Frame } from "../engine-frames.ts";
+import { createFrameReader, type Frame } from "../engine/frames.ts";
 import { hangUp } from "./hang-up.ts";
 import { deliver, type Transport } from "./transport.ts";
 

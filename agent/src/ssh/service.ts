@@ -1,8 +1,8 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { join } from "node:path";
-import { backOffDelay } from "../back-off.ts";
-import type { Clock } from "../clock.ts";
-import type { Log } from "../log.ts";
+import { backOffDelay } from "../base/back-off.ts";
+import type { Clock } from "../base/clock.ts";
+import type { Log } from "../base/log.ts";
 import { deriveHostKey, loadSecret, type HostKey } from "./host-keys.ts";
 import type { AgentMessage, DoorOrder, SshMessage } from "./messages.ts";
 

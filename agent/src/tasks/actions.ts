@@ -1,10 +1,10 @@
 import type { Place, TaskAction, TransferSide } from "../../../protocol/index.ts";
-import type { Clock } from "../clock.ts";
-import { fail, succeed, type LogRequest, type Result } from "../engine.ts";
-import { LineTail } from "../line-tail.ts";
-import { collectOutput } from "../program.ts";
-import { describeCopy } from "../pull-progress.ts";
-import type { Dialled } from "../transfer-line.ts";
+import type { Clock } from "../base/clock.ts";
+import { fail, succeed, type LogRequest, type Result } from "../engine/engine.ts";
+import { LineTail } from "../base/line-tail.ts";
+import { collectOutput } from "../engine/program.ts";
+import { describeCopy } from "../images/pull-progress.ts";
+import type { Dialled } from "../streams/transfer-line.ts";
 import { copyFiles } from "./copy.ts";
 import { siteOf, siteOfInstance, type FilesContext, type Site } from "./files.ts";
 import type { FileTurns } from "./file-turns.ts";

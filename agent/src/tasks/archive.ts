@@ -1,7 +1,7 @@
 import { posix } from "node:path";
-import { fail, succeed, type Program, type Result } from "../engine.ts";
-import { collectOutput } from "../program.ts";
-import { TOOLBOX_PATH } from "../toolbox.ts";
+import { fail, succeed, type Program, type Result } from "../engine/engine.ts";
+import { collectOutput } from "../engine/program.ts";
+import { TOOLBOX_PATH } from "../machine/toolbox.ts";
 import type { Site } from "./files.ts";
 
 /** What is copied: a file (or link), a folder under its own name, or what is in a folder. */

@@ -1,8 +1,8 @@
 import { posix } from "node:path";
 import { Transform } from "node:stream";
 import { pipeline } from "node:stream/promises";
-import { fail, succeed, type Program, type Result } from "../engine.ts";
-import { TOOLBOX_PATH } from "../toolbox.ts";
+import { fail, succeed, type Program, type Result } from "../engine/engine.ts";
+import { TOOLBOX_PATH } from "../machine/toolbox.ts";
 import { emptyFolder, keepText, lookAt, openReader, openWriter, script } from "./archive.ts";
 import { pathIn, type Site } from "./files.ts";
 

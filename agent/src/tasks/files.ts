@@ -1,7 +1,7 @@
 import { posix } from "node:path";
 import type { Place } from "../../../protocol/index.ts";
-import { fail, succeed, type Container, type Engine, type Program, type Result } from "../engine.ts";
-import { TOOLBOX_PATH } from "../toolbox.ts";
+import { fail, succeed, type Container, type Engine, type Program, type Result } from "../engine/engine.ts";
+import { TOOLBOX_PATH } from "../machine/toolbox.ts";
 import { FOLDER_PATH, type Sandbox } from "./sandbox.ts";
 
 /** What the host knows of an instance. `busy`: it is just being made, started, stopped or removed. */

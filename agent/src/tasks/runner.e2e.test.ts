@@ -8,10 +8,10 @@ import { promisify } from "node:util";
 import type { TaskAction, TaskProgress, TaskResult } from "../../../protocol/index.ts";
 import { busyboxImage, docker, DOCKER_SOCKET, removeLabelled } from "../../../test/support/docker.ts";
 import { until } from "../../../test/support/until.ts";
-import { systemClock } from "../clock.ts";
+import { systemClock } from "../base/clock.ts";
 import { createDockerEngine } from "../docker/engine.ts";
-import { silentLog } from "../log.ts";
-import { noRegistries } from "../registries.ts";
+import { silentLog } from "../base/log.ts";
+import { noRegistries } from "../images/registries.ts";
 import { TaskRunner } from "./runner.ts";
 import { createSandbox } from "./sandbox.ts";
 

@@ -2,12 +2,12 @@ import assert from "node:assert/strict";
 import { beforeEach, describe, it } from "node:test";
 import type { Task, TaskAction, TaskProgress, TaskResult } from "../../../protocol/index.ts";
 import { ManualClock } from "../../test/manual-clock.ts";
-import type { Engine } from "../engine.ts";
-import { silentLog } from "../log.ts";
+import type { Engine } from "../engine/engine.ts";
+import { silentLog } from "../base/log.ts";
 import { createSimulatedEngine } from "../simulated/engine.ts";
 import { AgentLines } from "./agent-lines.ts";
 import type { FoundInstance } from "./files.ts";
-import { noRegistries } from "../registries.ts";
+import { noRegistries } from "../images/registries.ts";
 import { TaskRunner } from "./runner.ts";
 
 const INSTANCE = 7;

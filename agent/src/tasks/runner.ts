@@ -1,6 +1,6 @@
 import type { Task, TaskProgress, TaskResult } from "../../../protocol/index.ts";
-import type { EngineFailure, Result } from "../engine.ts";
-import type { Log } from "../log.ts";
+import type { EngineFailure, Result } from "../engine/engine.ts";
+import type { Log } from "../base/log.ts";
 import { performAction, type ActionContext } from "./actions.ts";
 import { FileTurns } from "./file-turns.ts";
 

@@ -2,8 +2,8 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { Readable, Writable } from "node:stream";
-import { fail, succeed, type Program, type Result } from "../engine.ts";
-import { TOOLBOX_PATH } from "../toolbox.ts";
+import { fail, succeed, type Program, type Result } from "../engine/engine.ts";
+import { TOOLBOX_PATH } from "../machine/toolbox.ts";
 
 /** What the program sees as its root. */
 export type SandboxRoot =

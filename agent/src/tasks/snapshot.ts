@@ -1,8 +1,8 @@
 import type { TaskAction } from "../../../protocol/index.ts";
-import type { Clock } from "../clock.ts";
-import { fail, succeed, type Engine, type PullProgress, type Result } from "../engine.ts";
-import type { RefuseRegistry } from "../registries.ts";
-import { describePush } from "../pull-progress.ts";
+import type { Clock } from "../base/clock.ts";
+import { fail, succeed, type Engine, type PullProgress, type Result } from "../engine/engine.ts";
+import type { RefuseRegistry } from "../images/registries.ts";
+import { describePush } from "../images/pull-progress.ts";
 
 export type SnapshotContext = {
   readonly clock: Clock;

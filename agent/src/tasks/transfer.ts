@@ -3,10 +3,10 @@ import { Transform, type TransformCallback } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createGunzip, createGzip } from "node:zlib";
 import type { TransferMessage } from "../../../protocol/index.ts";
-import { backOffDelay, type BackOff } from "../back-off.ts";
-import type { Clock } from "../clock.ts";
-import { fail, succeed, type Program, type Result } from "../engine.ts";
-import type { dialTransfer, TransferLine } from "../transfer-line.ts";
+import { backOffDelay, type BackOff } from "../base/back-off.ts";
+import type { Clock } from "../base/clock.ts";
+import { fail, succeed, type Program, type Result } from "../engine/engine.ts";
+import type { dialTransfer, TransferLine } from "../streams/transfer-line.ts";
 import { emptyFolder, keepText, lookAt, openReader, openWriter } from "./archive.ts";
 import { pathIn, type Site } from "./files.ts";
 

@@ -1,4 +1,4 @@
-import type { Clock } from "../clock.ts";
+import type { Clock } from "../base/clock.ts";
 
 const WAIT_MS = 30_000;
 const LOOK_MS = 250;

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { gunzipSync } from "node:zlib";
-import { seededRandom } from "../../../agent/src/random.ts";
+import { seededRandom } from "../../../agent/src/base/random.ts";
 import type { Arrival } from "../../../server/src/domains/serverless/simulation/types.ts";
 
 export type TrafficTrace = {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { seededRandom } from "../../../../../agent/src/random.ts";
+import { seededRandom } from "../../../../../agent/src/base/random.ts";
 import { nanos } from "../../../base/money.ts";
 import { decide } from "../autoscaler/decide.ts";
 import type { Situation } from "../autoscaler/types.ts";

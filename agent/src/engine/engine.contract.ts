@@ -1,0 +1,337 @@
+import assert from "node:assert/strict";
+import { after, before, describe, it } from "node:test";
+import { until } from "../../../test/support/until.ts";
+import type { ContainerSpec, Engine, EngineEvent, ExecRequest, PullProgress, Result } from "./engine.ts";
+import { faultOf } from "./fault.ts";
+
+/** What an engine must bring along so that the suite can exercise it. */
+export type EngineFixture = {
+  readonly engine: Engine;
+  /** An image that runs until it is stopped, and one that nobody has. */
+  readonly image: string;
+  readonly missing_image: string;
+  /** Recipes of a process that ends by itself with code 3, and of one that cannot be started. */
+  readonly exiting: Partial<ContainerSpec>;
+  readonly broken: Partial<ContainerSpec>;
+  /** Programs that print `out` and `err` on their two streams and end with 3, print for ever, and only wait. */
+  readonly programs: { readonly speaking: string[]; readonly endless: string[]; readonly waiting: string[] };
+  /** A process whose first run has printed something that holds the word. */
+  readonly printing: Partial<ContainerSpec>;
+  readonly printed: string;
+  /** In a registry that takes nothing. */
+  readonly refusing_repository: string;
+  readonly dispose: () => Promise<void>;
+};
+
+const LABEL = "berth.contract";
+const ALL_LINES = { tail_lines: 1_000, filter: "", limit_bytes: 65_536 };
+const KILLED = 137;
+
+/** What every engine does, whether its containers are real or not. */
+export function testEngineContract(name: string, label: string, setUp: () => Promise<EngineFixture>): void {
+  describe(`${name} keeps the engine contract`, () => {
+    let fixture: EngineFixture;
+    let count = 0;
+    before(async () => {
+      fixture = await setUp();
+      await pull(fixture.engine, fixture.image);
+    });
+    after(() => fixture.dispose());
+
+    const spec = (changes: Partial<ContainerSpec> = {}): ContainerSpec => {
+      count += 1;
+      return { ...plainSpec(`berth-contract-${label}-${count}`, fixture.image, label), ...changes };
+    };
+    const create = async (changes: Partial<ContainerSpec> = {}) => value(await fixture.engine.create(spec(changes)));
+    const inspect = async (id: string) => value(await fixture.engine.inspect(id));
+
+    it("tells its version", async () => {
+      assert.notEqual(value(await fixture.engine.version()), "");
+    });
+
+    it("a container goes from created through running to exited, with the times of its run", async () => {
+      const id = await create();
+      const created = await inspect(id);
+      assert.equal(created.phase, "created");
+      assert.deepEqual([created.started_at_ms, created.finished_at_ms, created.exit_code], [null, null, null]);
+      value(await fixture.engine.start(id));
+      const running = await inspect(id);
+      assert.equal(running.phase, "running");
+      assert.ok(running.started_at_ms !== null && running.finished_at_ms === null && running.exit_code === null);
+      value(await fixture.engine.stop(id, 1_000));
+      const exited = await inspect(id);
+      assert.equal(exited.phase, "exited");
+      assert.ok(Number.isInteger(exited.exit_code));
+      assert.ok((exited.finished_at_ms ?? 0) >= running.started_at_ms);
+    });
+
+    it("a second start has a start time of its own", async () => {
+      const id = await create();
+      value(await fixture.engine.start(id));
+      const first = (await inspect(id)).started_at_ms;
+      value(await fixture.engine.stop(id, 1_000));
+      value(await fixture.engine.start(id));
+      assert.notEqual((await inspect(id)).started_at_ms, first);
+    });
+
+    it("starting twice, stopping twice and removing twice succeed", async () => {
+      const id = await create();
+      for (let i = 0; i < 2; i += 1) value(await fixture.engine.start(id));
+      for (let i = 0; i < 2; i += 1) value(await fixture.engine.stop(id, 1_000));
+      for (let i = 0; i < 2; i += 1) value(await fixture.engine.remove(id));
+    });
+
+    it("removing what never existed succeeds, everything else about it is not_found", async () => {
+      const { engine } = fixture;
+      value(await engine.remove("no-such-container"));
+      assert.equal(kind(await engine.start("no-such-container")), "not_found");
+      assert.equal(kind(await engine.stop("no-such-container", 0)), "not_found");
+      assert.equal(kind(await engine.rename("no-such-container", "berth-other")), "not_found");
+      assert.equal(kind(await engine.inspect("no-such-container")), "not_found");
+      assert.equal(kind(await engine.usage("no-such-container")), "not_found");
+      assert.equal(kind(await engine.signal("no-such-container", "SIGTERM")), "not_found");
+      assert.equal(kind(await engine.open("no-such-container", ["true"])), "not_found");
+      assert.equal(kind(await engine.logs("no-such-container", ALL_LINES)), "not_found");
+      const commit = { repository: "berth-contract/nothing", tag: "1", is_paused: false };
+      assert.equal(kind(await engine.commit("no-such-container", commit)), "not_found");
+    });
+
+    it("removes a running container", async () => {
+      const id = await create();
+      value(await fixture.engine.start(id));
+      value(await fixture.engine.remove(id));
+      assert.equal(kind(await fixture.engine.inspect(id)), "not_found");
+    });
+
+    it("a taken name is a conflict, for creating and for renaming", async () => {
+      const { engine } = fixture;
+      const first = spec();
+      value(await engine.create(first));
+      assert.equal(kind(await engine.create({ ...spec(), name: first.name })), "conflict");
+      assert.equal(kind(await engine.rename(await create(), first.name)), "conflict");
+    });
+
+    it("a renamed container is the same one, also while it runs", async () => {
+      const id = await create();
+      value(await fixture.engine.start(id));
+      const name = `berth-contract-${label}-renamed`;
+      value(await fixture.engine.rename(id, name));
+      const renamed = await inspect(id);
+      assert.deepEqual([renamed.name, renamed.phase], [name, "running"]);
+    });
+
+    it("lists containers of the label in every phase, with labels, names and ports", async () => {
+      const own = { [LABEL]: `${label}-list` };
+      const ports = [{ container_port: 80, protocol: "tcp" as const, host_port: 30_431 }];
+      const created = await create({ labels: own, ports });
+      const running = await create({ labels: own });
+      value(await fixture.engine.start(running));
+      const listed = value(await fixture.engine.list(LABEL, `${label}-list`));
+      const phases = new Map(listed.map((one) => [one.id, one.phase]));
+      assert.deepEqual(
+        phases,
+        new Map([
+          [created, "created"],
+          [running, "running"],
+        ]),
+      );
+      const found = listed.find((one) => one.id === created);
+      assert.deepEqual(found?.ports, ports);
+      assert.equal(found?.labels[LABEL], `${label}-list`);
+    });
+
+    it("a process that ends by itself leaves its code and is not started again", async () => {
+      const events: EngineEvent[] = [];
+      const unsubscribe = fixture.engine.subscribe(LABEL, label, (event) => events.push(event));
+      const id = await create(fixture.exiting);
+      value(await fixture.engine.start(id));
+      const ended = await until("its end", async () => {
+        const one = await inspect(id);
+        return one.phase === "exited" && one;
+      });
+      assert.equal(ended.exit_code, 3);
+      await until("an event", () => events.some((event) => event.kind === "container" && event.id === id));
+      unsubscribe();
+    });
+
+    it("a signal reaches what runs and nothing else", async () => {
+      const id = await create();
+      assert.equal(kind(await fixture.engine.signal(id, "SIGTERM")), "conflict");
+      value(await fixture.engine.start(id));
+      value(await fixture.engine.signal(id, "SIGTERM"));
+    });
+
+    it("what cannot be started is refused with the engine's own text", async () => {
+      const started = await fixture.engine.start(await create(fixture.broken));
+      assert.ok(!started.ok);
+      assert.match(started.failure.message, /OCI runtime create failed/);
+      assert.equal(faultOf(started.failure), "image");
+    });
+
+    it("an image that nobody has is refused, and a called-off pull is cancelled", async () => {
+      const { engine, missing_image: image } = fixture;
+      assert.equal(value(await engine.findImage(image)), undefined);
+      const onProgress = () => undefined;
+      const missing = await engine.pull({ image, auth: null, signal: new AbortController().signal, onProgress });
+      assert.ok(!missing.ok);
+      assert.notEqual(missing.failure.message, "");
+      const cancelled = await engine.pull({ image, auth: null, signal: AbortSignal.abort(), onProgress });
+      assert.equal(kind(cancelled), "cancelled");
+    });
+
+    it("usage is told while running and unknown otherwise", async () => {
+      const id = await create();
+      assert.equal(kind(await fixture.engine.usage(id)), "not_found");
+      value(await fixture.engine.start(id));
+      for (let reading = 0; reading < 2; reading += 1) {
+        const usage = value(await fixture.engine.usage(id));
+        for (const amount of Object.values(usage)) assert.ok(Number.isFinite(amount) && amount >= 0);
+        assert.ok(usage.memory_bytes > 0);
+      }
+      value(await fixture.engine.stop(id, 1_000));
+      assert.equal(kind(await fixture.engine.usage(id)), "not_found");
+    });
+
+    testPrograms(name, () => ({ ...fixture, create }));
+    testImages(name, () => ({ ...fixture, create }));
+  });
+}
+
+type Bound = EngineFixture & { readonly create: (changes?: Partial<ContainerSpec>) => Promise<string> };
+
+function testPrograms(name: string, bound: () => Bound): void {
+  const start = async (changes: Partial<ContainerSpec> = {}) => {
+    const { engine, create } = bound();
+    const id = await create(changes);
+    value(await engine.start(id));
+    return id;
+  };
+  const exec = async (id: string, argv: readonly string[], changes: Partial<ExecRequest> = {}) => {
+    const request = { argv, signal: new AbortController().signal, output_limit_bytes: 65_536, ...changes };
+    return bound().engine.exec(id, request);
+  };
+
+  describe(`${name} runs programs beside the main process`, () => {
+    it("both streams and the exit code come back", async () => {
+      const output = value(await exec(await start(), bound().programs.speaking));
+      assert.deepEqual(
+        [output.exit_code, String(output.stdout).trim(), String(output.stderr).trim()],
+        [3, "out", "err"],
+      );
+    });
+
+    it("more output than allowed is cut off, and the program with it", async () => {
+      const output = value(await exec(await start(), bound().programs.endless, { output_limit_bytes: 5_000 }));
+      assert.deepEqual([output.exit_code, output.stdout.length + output.stderr.length], [KILLED, 5_000]);
+    });
+
+    it("a program that is called off is over", async () => {
+      const id = await start();
+      const abort = new AbortController();
+      const running = exec(id, bound().programs.waiting, { signal: abort.signal });
+      abort.abort();
+      assert.equal(kind(await running), "cancelled");
+    });
+
+    it("only a running container runs programs", async () => {
+      const { create, programs } = bound();
+      assert.equal(kind(await exec(await create(), programs.speaking)), "conflict");
+    });
+
+    it("the log is there after the end, the newest lines and bytes of it and those with a word", async () => {
+      const { engine, printing, printed } = bound();
+      const id = await start(printing);
+      await until("its words", async () => value(await engine.logs(id, ALL_LINES)).includes(printed));
+      value(await engine.stop(id, 1_000));
+      const whole = value(await engine.logs(id, ALL_LINES));
+      const lines = whole.trimEnd().split("\n");
+      assert.ok(lines.some((line) => line.includes(printed)));
+      assert.equal(value(await engine.logs(id, { ...ALL_LINES, tail_lines: 1 })), `${lines.at(-1)}\n`);
+      assert.equal(value(await engine.logs(id, { ...ALL_LINES, tail_lines: 0 })), "");
+      const found = value(await engine.logs(id, { ...ALL_LINES, filter: printed }))
+        .trimEnd()
+        .split("\n");
+      assert.ok(found.length > 0 && found.every((line) => line.includes(printed)));
+      const cut = value(await engine.logs(id, { ...ALL_LINES, limit_bytes: 10 }));
+      assert.ok(cut.length <= 10 && whole.endsWith(cut));
+    });
+  });
+}
+
+function testImages(name: string, bound: () => Bound): void {
+  const repository = "berth-contract/committed";
+  const signal = new AbortController().signal;
+  const onProgress = () => undefined;
+
+  describe(`${name} makes and forgets images`, () => {
+    it("a committed container is an image, which is forgotten once and for all", async () => {
+      const { engine, create } = bound();
+      const image_id = value(await engine.commit(await create(), { repository, tag: "1", is_paused: false }));
+      assert.equal(value(await engine.findImage(`${repository}:1`))?.id, image_id);
+      value(await engine.tagImage(image_id, `${repository}:2`));
+      assert.equal(value(await engine.findImage(`${repository}:2`))?.id, image_id);
+      assert.equal(kind(await engine.tagImage(`${repository}:none`, `${repository}:3`)), "not_found");
+      for (const tag of ["1", "2"]) {
+        for (let i = 0; i < 2; i += 1) value(await engine.removeImage(`${repository}:${tag}`));
+        assert.equal(value(await engine.findImage(`${repository}:${tag}`)), undefined);
+      }
+    });
+
+    it("what the registry does not take is told, and a push can be called off", async () => {
+      const { engine, create, refusing_repository } = bound();
+      const commit = { repository: refusing_repository, tag: "1", is_paused: true };
+      const image = `${refusing_repository}:1`;
+      value(await engine.commit(await create(), commit));
+      const refused = await engine.push({ image, auth: null, signal, onProgress });
+      assert.ok(!refused.ok);
+      assert.notEqual(refused.failure.message, "");
+      const called = await engine.push({ image, auth: null, signal: AbortSignal.abort(), onProgress });
+      assert.equal(kind(called), "cancelled");
+      value(await engine.removeImage(image));
+    });
+  });
+}
+
+/** A recipe without anything special. */
+export function plainSpec(name: string, image: string, label: string): ContainerSpec {
+  return {
+    name,
+    image,
+    labels: { [LABEL]: label },
+    env: [],
+    entrypoint: null,
+    command: null,
+    has_init: true,
+    hostname: null,
+    user: null,
+    network: null,
+    mounts: [],
+    image_volumes: [],
+    bind_address: "127.0.0.1",
+    ports: [],
+    gpu_uuids: [],
+    cpu_millis: 0,
+    memory_bytes: 0,
+  };
+}
+
+/** The label under which the suite's containers can be found and removed. */
+export const CONTRACT_LABEL = LABEL;
+
+async function pull(engine: Engine, image: string): Promise<void> {
+  if (value(await engine.findImage(image))) return;
+  const seen: PullProgress[] = [];
+  const signal = new AbortController().signal;
+  value(await engine.pull({ image, auth: null, signal, onProgress: (progress) => seen.push(progress) }));
+  assert.equal(value(await engine.findImage(image)) !== undefined, true);
+  for (const { received_bytes, total_bytes } of seen) assert.ok(received_bytes <= total_bytes);
+}
+
+function value<T>(result: Result<T>): T {
+  if (!result.ok) throw new Error(`${result.failure.kind}: ${result.failure.message}`);
+  return result.value;
+}
+
+function kind(result: Result<unknown>): string {
+  return result.ok ? "ok" : result.failure.kind;
+}

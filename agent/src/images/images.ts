@@ -1,0 +1,98 @@
+import type { DesiredInstance } from "../../../protocol/index.ts";
+import type { Clock } from "../base/clock.ts";
+import {
+  fail,
+  succeed,
+  type Engine,
+  type EngineFailure,
+  type Failed,
+  type ImageFacts,
+  type PullProgress,
+  type Result,
+} from "../engine/engine.ts";
+import { faultOfPull } from "../engine/fault.ts";
+import type { ImageCache } from "./image-cache.ts";
+import { isFromRegistry, isListed } from "./local-images.ts";
+import { describePull } from "./pull-progress.ts";
+import type { RefuseRegistry } from "./registries.ts";
+
+export type ImageContext = {
+  readonly clock: Clock;
+  readonly engine: Engine;
+  /** Ids of images that came with somebody's credentials: for everybody else they are not on this host. */
+  readonly guarded_images: Set<string>;
+  readonly image_cache: Pick<ImageCache, "note" | "has">;
+  /** Images of the host's owner that renters may use. */
+  readonly local_images: readonly string[];
+  readonly refuseRegistry: RefuseRegistry;
+  readonly isDiskLow: () => Promise<boolean>;
+};
+
+/** Sees to it that the order's image is on the host, and says what it is. `show` gets the progress for a person. */
+export async function provideImage(
+  context: ImageContext,
+  order: DesiredInstance,
+  show: (text: string) => void,
+  signal: AbortSignal,
+): Promise<Result<ImageFacts>> {
+  const { engine, clock, guarded_images } = context;
+  const cached = await engine.findImage(order.image);
+  if (!cached.ok) {
+    const { kind, message } = cached.failure;
+    return fail(kind, message, await faultOfPull(cached.failure, context.isDiskLow));
+  }
+  const isLent = isListed(order.image, context.local_images);
+  const isGuarded = cached.value !== undefined && guarded_images.has(cached.value.id);
+  // Its owner's: pulling would take the name away from it.
+  if (cached.value && !isGuarded && !isLent && !isFromRegistry(order.image, cached.value)) return ownersImage(order);
+  // Only a registry can say whether an image that the owner pulled, perhaps with a login, is for everybody.
+  const isKnown = isLent || cached.value?.repositories === null || context.image_cache.has(order.image);
+  // With credentials the registry is always asked: a private image in the cache is not for everybody.
+  const isOpen = cached.value !== undefined && order.registry_auth === null && !isGuarded && isKnown;
+  const isFresh = order.revision === 0;
+  if (isOpen && isFresh && cached.value) return succeed(cached.value);
+  const problem = await context.refuseRegistry(order.image);
+  if (problem !== undefined) {
+    if (isOpen && cached.value) return succeed(cached.value);
+    return fail("refused", `the image ${order.image} cannot be pulled: ${problem}`, "image");
+  }
+  const started_ms = clock.monotonicMs();
+  const onProgress = (progress: PullProgress) =>
+    show(describePull(order.image, progress, clock.monotonicMs() - started_ms));
+  onProgress({ received_bytes: 0, total_bytes: 0 });
+  const pulled = await engine.pull({ image: order.image, auth: order.registry_auth, signal, onProgress });
+  if (!pulled.ok) {
+    // A newer revision wants the registry's newest; an image that only this host has is the newest there is.
+    if (isOpen && cached.value && pulled.failure.kind !== "cancelled") return succeed(cached.value);
+    const { kind, message } = explainPull(order, pulled.failure);
+    return fail(kind, message, await faultOfPull(pulled.failure, context.isDiskLow));
+  }
+  context.image_cache.note(order.image);
+  const found = await engine.findImage(order.image);
+  if (!found.ok) return found;
+  if (found.value === undefined) return fail("not_found", `${order.image} was pulled but is not on this host`);
+  if (order.registry_auth === null) guarded_images.delete(found.value.id);
+  else if (cached.value?.id !== found.value.id || guarded_images.has(found.value.id)) {
+    guarded_images.add(found.value.id);
+  }
+  return succeed(found.value);
+}
+
+function ownersImage({ image }: DesiredInstance): Failed {
+  const reason = `${image} names an image of this host's owner, who does not rent it out`;
+  return fail("refused", `${reason}: take an image from a registry, under another name`, "image");
+}
+
+/** One sentence that says what to do, with the registry's own words behind it. */
+function explainPull(order: DesiredInstance, failure: EngineFailure): EngineFailure {
+  const { kind, message } = failure;
+  if (kind === "denied" || kind === "not_found") {
+    const advice =
+      order.registry_auth === null
+        ? "check its name and tag, and pass image_login if it is private"
+        : "check its name and tag, and the user and password of image_login";
+    return { kind, message: `the image ${order.image} cannot be pulled: ${advice} (${message})` };
+  }
+  if (kind === "refused") return { kind, message: `the image ${order.image} cannot be pulled: ${message}` };
+  return failure;
+}

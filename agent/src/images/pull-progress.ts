@@ -1,0 +1,40 @@
+import type { PullProgress } from "../engine/engine.ts";
+
+const BYTES_PER_MB = 1e6;
+/** What clients take for a failure of the instance wherever they read it (`semantics.md` §2.3). */
+const ALARMING = /error|fail|exception|traceback|oci runtime|permission denied/i;
+
+/** What a renter reads while an image comes, such as `pulling busybox: 12.3 of 40.1 MB, 8.2 MB/s`. */
+export function describePull(image: string, progress: PullProgress, elapsed_ms: number): string {
+  return describeTransfer(`pulling ${harmless(image)}`, progress, elapsed_ms);
+}
+
+/** The same while an image goes to a registry. */
+export function describePush(image: string, progress: PullProgress, elapsed_ms: number): string {
+  return describeTransfer(`pushing ${harmless(image)}`, progress, elapsed_ms);
+}
+
+/** Bytes of a copy, whose whole is not known before its end. */
+export function describeCopy(copied_bytes: number, elapsed_ms: number): string {
+  return `copying: ${megabytes(copied_bytes)} MB, ${rate(copied_bytes, elapsed_ms)} MB/s`;
+}
+
+function describeTransfer(what: string, progress: PullProgress, elapsed_ms: number): string {
+  const { received_bytes, total_bytes } = progress;
+  if (total_bytes === 0) return what;
+  const share = `${megabytes(received_bytes)} of ${megabytes(total_bytes)} MB`;
+  return `${what}: ${share}, ${rate(received_bytes, elapsed_ms)} MB/s`;
+}
+
+/** Nobody shall think a pull over because of what an image is called. */
+function harmless(image: string): string {
+  return ALARMING.test(image) ? "the image" : image;
+}
+
+function megabytes(bytes: number): string {
+  return (bytes / BYTES_PER_MB).toFixed(1);
+}
+
+function rate(bytes: number, elapsed_ms: number): string {
+  return elapsed_ms <= 0 ? "0.0" : (bytes / BYTES_PER_MB / (elapsed_ms / 1000)).toFixed(1);
+}

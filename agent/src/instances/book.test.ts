@@ -1,0 +1,166 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { ManualClock } from "../../test/manual-clock.ts";
+import { ContainerBook } from "./book.ts";
+import type { Container } from "../engine/engine.ts";
+import { LABEL_INSTANCE, settledName } from "./identity.ts";
+import type { Notes } from "./notes.ts";
+
+const STARTED_MS = 1_000_000;
+
+function container(changes: Partial<Container> = {}): Container {
+  return {
+    id: "one",
+    name: settledName(7, 1),
+    labels: { [LABEL_INSTANCE]: "7" },
+    phase: "running",
+    exit_code: null,
+    started_at_ms: STARTED_MS,
+    finished_at_ms: null,
+    ports: [],
+    network: null,
+    layer_directory: null,
+    ...changes,
+  };
+}
+
+function ended(at_ms: number, changes: Partial<Container> = {}): Container {
+  return container({ phase: "exited", exit_code: 137, finished_at_ms: at_ms, ...changes });
+}
+
+function notes(changes: Partial<Notes>): Notes {
+  const lease = { granted_at_ms: 0, lease_ms: 1 };
+  const nothing = { halted: {}, meters: {}, images: {}, keys: {}, guarded_images: [], pulled_images: {} };
+  return { boot_id: "old boot", lease, running: ["one"], ...nothing, ...changes };
+}
+
+describe("the last word about a run that is over", () => {
+  const clock = new ManualClock();
+  const running = (own: Partial<Container> = {}) => container({ started_at_ms: clock.now().getTime() - 9_000, ...own });
+  const told = (book: ContainerBook) =>
+    [...book.meters.finals().values()].map((one) => [one.state, one.counters.running_ms]);
+
+  it("is told by the next agent too, until it is acknowledged", () => {
+    const first = new ContainerBook(clock, "boot", undefined);
+    first.adoptAll([running()]);
+    first.drop("one");
+    const next = new ContainerBook(clock, "boot", notes({ boot_id: "boot", ...first.notes() }));
+    next.adoptAll([]);
+    assert.deepEqual(told(next), [["absent", 9_000]]);
+    next.meters.forget(["7:1"]);
+    const last = new ContainerBook(clock, "boot", notes({ boot_id: "boot", ...next.notes() }));
+    assert.deepEqual(told(last), []);
+  });
+
+  it("is what was noted of it, if the agent ended before it could note more", () => {
+    const first = new ContainerBook(clock, "boot", undefined);
+    first.adoptAll([running()]);
+    const next = new ContainerBook(clock, "boot", notes({ boot_id: "boot", ...first.notes() }));
+    next.adoptAll([running({ name: settledName(7, 2), started_at_ms: clock.now().getTime() })]);
+    assert.deepEqual(told(next), [["stopped", 9_000]]);
+  });
+});
+
+describe("what ended a container", () => {
+  const clock = new ManualClock();
+  const bootedAtMs = () => clock.now().getTime() - clock.monotonicMs();
+  const before = () => bootedAtMs() - 60_000;
+  const haltOf = (book: ContainerBook) => book.halted.get("one");
+
+  it("a reboot of the host: what ran before it goes on", () => {
+    const book = new ContainerBook(clock, "new boot", notes({}));
+    book.adoptAll([ended(before() + 1, { started_at_ms: before() })]);
+    assert.equal(haltOf(book), "the host was rebooted");
+  });
+
+  it("a reboot of the host: it has run for as long as an agent saw it, whenever the engine says that it ended", () => {
+    const run = { running_ms: 4_000, received_bytes: 0, sent_bytes: 0 };
+    const carried = { running_ms: 0, received_bytes: 0, sent_bytes: 0 };
+    const meters = { "7:1": { carried, run_key: `one@${before()}`, started_at_ms: before(), run } };
+    const seen = ended(bootedAtMs() + 500, { started_at_ms: before() });
+    const first = new ContainerBook(clock, "new boot", notes({ meters }));
+    first.adoptAll([seen]);
+    first.countAll();
+    assert.equal(first.counters(7, 1).running_ms, 4_000);
+    const next = new ContainerBook(clock, "new boot", notes({ ...first.notes(), boot_id: "new boot" }));
+    next.adoptAll([seen]);
+    assert.equal(next.counters(7, 1).running_ms, 4_000);
+  });
+
+  it("a reboot of the host: of a run that began after the last note nothing is counted, and it goes on", () => {
+    const seen = ended(bootedAtMs() + 500, { started_at_ms: before() });
+    const first = new ContainerBook(clock, "new boot", notes({ running: [], halted: { one: "lease expired" } }));
+    first.adopt(seen);
+    first.adoptAll([seen]);
+    assert.equal(first.counters(7, 1).running_ms, 0);
+    const next = new ContainerBook(clock, "new boot", notes({ ...first.notes(), boot_id: "new boot" }));
+    next.adoptAll([seen]);
+    assert.equal(next.counters(7, 1).running_ms, 0);
+    assert.equal(haltOf(next), "the host was rebooted");
+  });
+
+  it("a reboot of the host: that is remembered by the next agent too when the container is about to be removed", () => {
+    const seen = ended(bootedAtMs() + 500, { started_at_ms: before() });
+    const first = new ContainerBook(clock, "new boot", notes({}));
+    first.adoptAll([seen]);
+    first.halt("one", "removed");
+    const next = new ContainerBook(clock, "new boot", notes({ ...first.notes(), boot_id: "new boot" }));
+    next.adoptAll([seen]);
+    next.halt("one", "removed");
+    next.adopt(seen);
+    assert.equal(next.counters(7, 1).running_ms, 0, "the engine's word for its end is no time that it ran");
+  });
+
+  it("by itself, if it had ended before the reboot, or there was none", () => {
+    const counted = { running_ms: 1, received_bytes: 0, sent_bytes: 0 };
+    const zero = { running_ms: 0, received_bytes: 0, sent_bytes: 0 };
+    const meters = {
+      "7:1": { carried: zero, run_key: `one@${before()}`, started_at_ms: before(), run: counted },
+    };
+    const cases: readonly [string, Notes, Container][] = [
+      ["new boot", notes({ running: [], meters }), ended(before() + 1, { started_at_ms: before() })],
+      ["old boot", notes({}), ended(before() + 1, { started_at_ms: before() })],
+    ];
+    for (const [boot_id, noted, seen] of cases) {
+      const book = new ContainerBook(clock, boot_id, noted);
+      book.adoptAll([seen]);
+      assert.equal(haltOf(book), undefined);
+    }
+  });
+
+  it("by itself, once it was started after the reboot, by the agent or by somebody else", () => {
+    const started = (book: ContainerBook) => {
+      book.adoptAll([ended(before() + 1, { started_at_ms: before() })]);
+      book.unhalt("one");
+    };
+    for (const run of [started, (book: ContainerBook) => book.adoptAll([container()])]) {
+      const book = new ContainerBook(clock, "new boot", notes({}));
+      run(book);
+      book.adoptAll([ended(bootedAtMs() + 2, { started_at_ms: bootedAtMs() + 1 })]);
+      assert.equal(haltOf(book), undefined);
+    }
+  });
+
+  it("a restart of the engine: what it ended, shortly before it fell silent or later, goes on", async () => {
+    for (const [ended_ms, expected] of [
+      [-5_000, "the container engine was restarted"],
+      [3_000, "the container engine was restarted"],
+      [-60_000, undefined],
+    ] as const) {
+      const book = new ContainerBook(clock, "boot", undefined);
+      book.adoptAll([container()]);
+      book.engineLost();
+      const lost_ms = clock.now().getTime();
+      book.adoptAll([ended(lost_ms + ended_ms)]);
+      assert.equal(haltOf(book), expected);
+    }
+  });
+
+  it("once the engine is back, an end is its own again", () => {
+    const book = new ContainerBook(clock, "boot", undefined);
+    book.engineLost();
+    book.adoptAll([container()]);
+    book.adoptAll([ended(clock.now().getTime())]);
+    assert.equal(haltOf(book), undefined);
+  });
+});

@@ -1,0 +1,213 @@
+import type { ObservedInstance } from "../../../protocol/index.ts";
+import type { Clock } from "../base/clock.ts";
+import type { Container, Usage } from "../engine/engine.ts";
+import { readIdentity, type OwnContainer } from "./identity.ts";
+import { meterKey, Meters, runKey } from "../meters/meters.ts";
+import type { Notes } from "./notes.ts";
+import { portKey } from "./ports.ts";
+
+const REBOOTED = "the host was rebooted";
+/** An engine that stops ends its containers first, within its own patience for them. */
+const ENGINE_SHUTDOWN_MS = 20_000;
+
+/**
+ * What is known of this host's containers: which there are, why those that ended did, what they used. It is rebuilt from
+ * labels and names; only what nobody else remembers comes from the notes of an earlier process.
+ */
+export class ContainerBook {
+  readonly meters: Meters;
+  readonly #clock: Clock;
+  readonly #containers = new Map<string, OwnContainer>();
+  /** Highest generation applied to an instance. */
+  readonly #floors = new Map<number, number>();
+  /** Container id → why it was stopped although its run is not over. */
+  readonly #halted: Map<string, string>;
+  readonly #usage = new Map<string, NonNullable<ObservedInstance["usage"]>>();
+  /** The image below the disk of each instance. */
+  readonly #images: Map<number, string>;
+  /** Containers that ran before this boot of the host, as an agent saw or as none denies, and not since. */
+  readonly #runningBeforeBoot: Set<string>;
+  /** The runs that agents saw before this boot; undefined when notes are of this boot, or there are none. */
+  readonly #seenBeforeBoot: ReadonlySet<string> | undefined;
+  #engineLostAtMs: number | undefined;
+
+  constructor(clock: Clock, boot_id: string, notes: Notes | undefined) {
+    this.#clock = clock;
+    this.meters = new Meters(clock, notes);
+    this.#halted = new Map(Object.entries(notes?.halted ?? {}));
+    this.#images = new Map(Object.entries(notes?.images ?? {}).map(([id, image]) => [Number(id), image]));
+    const earlier = notes?.boot_id === boot_id ? undefined : notes;
+    this.#runningBeforeBoot = new Set(earlier?.running);
+    this.#seenBeforeBoot = earlier && new Set(Object.values(earlier.meters).map(({ run_key }) => run_key));
+  }
+
+  get all(): readonly OwnContainer[] {
+    return [...this.#containers.values()];
+  }
+
+  get floors(): ReadonlyMap<number, number> {
+    return this.#floors;
+  }
+
+  get halted(): ReadonlyMap<string, string> {
+    return this.#halted;
+  }
+
+  get(id: string): OwnContainer | undefined {
+    return this.#containers.get(id);
+  }
+
+  imageBelow(instance_id: number): string | undefined {
+    return this.#images.get(instance_id);
+  }
+
+  /** The disk is gone, so the next one may be on any image. */
+  forgetImage(instance_id: number): void {
+    this.#images.delete(instance_id);
+  }
+
+  usageOf(own: OwnContainer): ObservedInstance["usage"] {
+    return this.#usage.get(own.container.id) ?? null;
+  }
+
+  adopt(container: Container): void {
+    const own = readIdentity(container);
+    if (!own) return;
+    const before = this.#containers.get(container.id);
+    if (before && before.generation !== own.generation) this.meters.finish(before, "stopped");
+    this.#containers.set(container.id, own);
+    if (own.image_id !== "") this.#images.set(own.instance_id, own.image_id);
+    if (before === undefined) this.meters.finishOlder(own);
+    if (before === undefined && this.#isUnseen(own)) this.#runningBeforeBoot.add(container.id);
+    if (container.phase === "running") this.#runningBeforeBoot.delete(container.id);
+    this.raiseFloor(own.instance_id, own.generation);
+    this.#count(own);
+  }
+
+  /** Everything that the engine has of this host. Returns whether one is gone that nobody had removed. */
+  adoptAll(containers: readonly Container[]): void {
+    const listed = new Set(containers.map((container) => container.id));
+    for (const container of containers) {
+      this.adopt(container);
+      this.#noteInterruption(container);
+    }
+    for (const id of this.#containers.keys()) if (!listed.has(id)) this.drop(id);
+    for (const id of this.#halted.keys()) if (!listed.has(id)) this.#halted.delete(id);
+    this.#engineLostAtMs = undefined;
+  }
+
+  drop(id: string): void {
+    const own = this.#containers.get(id);
+    if (!own) return;
+    this.meters.finish(own, "absent");
+    this.#containers.delete(id);
+    this.#halted.delete(id);
+    this.#usage.delete(id);
+  }
+
+  /** Noted before the process ends, so that its end is never mistaken for its own doing. */
+  halt(id: string, reason: string): void {
+    // What ended with the power and has not run since goes on being that, also for the next agent.
+    const isLost = this.#halted.get(id) === REBOOTED && this.get(id)?.container.phase !== "running";
+    if (!isLost) this.#halted.set(id, reason);
+  }
+
+  /** It was started: its next end is its own. */
+  unhalt(id: string): void {
+    this.#halted.delete(id);
+    this.#runningBeforeBoot.delete(id);
+  }
+
+  /** Takes a reading of what a running container uses, and its disk. */
+  use(own: OwnContainer, usage: Usage, disk_bytes: number): void {
+    const { cpu_percent, memory_bytes } = usage;
+    this.#usage.set(own.container.id, { cpu_percent, memory_bytes, disk_bytes });
+    this.meters.count(own, usage);
+  }
+
+  /** The engine's events ended: what it does from now on, and did just before, may be its own restart. */
+  engineLost(): void {
+    this.#engineLostAtMs ??= this.#clock.now().getTime();
+  }
+
+  raiseFloor(instance_id: number, generation: number): void {
+    this.#floors.set(instance_id, Math.max(generation, this.#floors.get(instance_id) ?? 0));
+  }
+
+  keepFloors(instance_ids: ReadonlyMap<number, unknown>): void {
+    for (const id of this.#floors.keys()) if (!instance_ids.has(id)) this.#floors.delete(id);
+  }
+
+  countAll(): void {
+    for (const own of this.#containers.values()) this.#count(own);
+  }
+
+  /** Keeps the meters of runs that a report can still name: those of `generations` beside those of containers. */
+  pruneMeters(generations: ReadonlyMap<number, number>): void {
+    const kept = new Set<string>();
+    for (const own of this.#containers.values()) kept.add(meterKey(own.instance_id, own.generation));
+    for (const [instance_id, generation] of generations) {
+      kept.add(meterKey(instance_id, Math.max(generation, this.#floors.get(instance_id) ?? 0)));
+    }
+    this.meters.prune(kept);
+  }
+
+  isPortTaken(key: string): boolean {
+    for (const { container, ssh_port } of this.#containers.values()) {
+      if (ssh_port !== null && portKey(ssh_port, "tcp") === key) return true;
+      if (container.ports.some((port) => portKey(port.host_port, port.protocol) === key)) return true;
+    }
+    return false;
+  }
+
+  counters(instance_id: number, generation: number): ObservedInstance["counters"] {
+    return this.meters.counters(instance_id, generation);
+  }
+
+  notes(): Pick<Notes, "halted" | "meters" | "finals" | "running" | "images"> {
+    const running = this.all.filter((own) => own.container.phase === "running").map((own) => own.container.id);
+    return {
+      halted: Object.fromEntries(this.#halted),
+      ...this.meters.notes(),
+      running,
+      images: Object.fromEntries(this.#images),
+    };
+  }
+
+  /**
+   * Of what ended with the power the engine says that it ended when it looked again: what an agent saw of it last is all
+   * that is known to have run.
+   */
+  #count(own: OwnContainer): void {
+    const { id, phase } = own.container;
+    const isUnseen = this.#runningBeforeBoot.has(id) || this.#halted.get(id) === REBOOTED;
+    if (phase === "running" || !isUnseen) this.meters.count(own);
+  }
+
+  /**
+   * Whether this run began after the last note that was written before the boot. It ended with the power, as far as
+   * anybody knows.
+   */
+  #isUnseen({ container, has_begun }: OwnContainer): boolean {
+    if (container.phase !== "exited" || container.started_at_ms === null || !has_begun) return false;
+    const key = runKey(container.id, container.started_at_ms);
+    return this.#seenBeforeBoot !== undefined && !this.#seenBeforeBoot.has(key);
+  }
+
+  /**
+   * A container that a reboot of the host or a restart of the engine ended is not over: it goes on in its generation. It
+   * may be one that ended by itself in those very seconds; that one runs once more, which harms nobody.
+   */
+  #noteInterruption(container: Container): void {
+    if (container.phase !== "exited") return;
+    // Whatever it was halted for before: of a run that was lost, the next agent too has to know.
+    if (this.#runningBeforeBoot.has(container.id)) this.#halted.set(container.id, REBOOTED);
+    if (this.#halted.has(container.id)) return;
+    const lost_at_ms = this.#engineLostAtMs;
+    const ended_at_ms = container.finished_at_ms;
+    if (lost_at_ms === undefined || ended_at_ms === null) return;
+    if (ended_at_ms >= lost_at_ms - ENGINE_SHUTDOWN_MS) {
+      this.#halted.set(container.id, "the container engine was restarted");
+    }
+  }
+}

@@ -1,0 +1,66 @@
+import type { DesiredInstance } from "../../../protocol/index.ts";
+import type { OwnContainer } from "./identity.ts";
+import type { Door, SshService } from "../ssh/service.ts";
+
+type Keys = ReadonlyMap<number, readonly string[]>;
+
+/**
+ * Where the SSH server lets renters in: every running container whose keys are known. `keys` are those of the newest
+ * orders, or those noted before a restart of the agent, so that renters get in while the control plane is away.
+ */
+function doorsOf(containers: Iterable<OwnContainer>, keys: Keys): readonly Door[] {
+  const doors: Door[] = [];
+  for (const { container, instance_id, ssh_port } of containers) {
+    const authorized_keys = keys.get(instance_id);
+    if (authorized_keys === undefined || container.phase !== "running" || container.network === null) continue;
+    const { namespace_path } = container.network;
+    doors.push({
+      instance_id,
+      container_id: container.id,
+      namespace_path,
+      port: ssh_port,
+      authorized_keys,
+    });
+  }
+  return doors.toSorted((a, b) => a.instance_id - b.instance_id);
+}
+
+/** Keeps the SSH server told; hosts whose instances nobody can enter have none. */
+export class DoorKeeper {
+  readonly #ssh: SshService | undefined;
+  #keys: Keys;
+  #said = "[]";
+
+  constructor(ssh: SshService | undefined, noted: Readonly<Record<string, readonly string[]>> | undefined) {
+    this.#ssh = ssh;
+    this.#keys = new Map(Object.entries(noted ?? {}).map(([id, keys]) => [Number(id), keys]));
+  }
+
+  setOrders(orders: Iterable<DesiredInstance>): void {
+    const keys = new Map<number, readonly string[]>();
+    for (const { instance_id, ssh, run } of orders) {
+      if (ssh === null) continue;
+      keys.set(instance_id, ssh.authorized_keys);
+      if (run === "running") this.#ssh?.expectDoor();
+    }
+    this.#keys = keys;
+  }
+
+  /** Tells the server which doors there are, when that has changed. */
+  open(containers: Iterable<OwnContainer>): void {
+    if (!this.#ssh) return;
+    const doors = doorsOf(containers, this.#keys);
+    const said = JSON.stringify(doors);
+    if (said === this.#said) return;
+    this.#said = said;
+    this.#ssh.setDoors(doors);
+  }
+
+  hostKey(instance_id: number): string | null {
+    return this.#ssh?.hostKey(instance_id) ?? null;
+  }
+
+  notes(): Record<string, string[]> {
+    return Object.fromEntries([...this.#keys].map(([id, lines]) => [id, [...lines]]));
+  }
+}

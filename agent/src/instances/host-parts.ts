@@ -1,0 +1,49 @@
+import type { Certificate } from "../certificates/certificate.ts";
+import type { Clock } from "../base/clock.ts";
+import type { SpecContext } from "./container-spec.ts";
+import type { Disks } from "../disks/index.ts";
+import type { Engine, Mount } from "../engine/engine.ts";
+import type { Log } from "../base/log.ts";
+import type { Network } from "../network/network.ts";
+import type { Notes } from "./notes.ts";
+import type { PortProbe, PortRange } from "./ports.ts";
+import type { RefuseRegistry } from "../images/registries.ts";
+import type { SshService } from "../ssh/service.ts";
+
+export type HostSettings = {
+  readonly spec: SpecContext;
+  readonly port_range: PortRange;
+  /** How long a process may take to end after a polite signal. */
+  readonly stop_grace_ms: number;
+  /** The same after a lost lease: the machine may be sold again soon. */
+  readonly lease_grace_ms: number;
+  /** What every container sees beside its own files. */
+  readonly common_mounts: readonly Mount[];
+  /** Images of the host's owner that renters may use. */
+  readonly local_images: readonly string[];
+};
+
+/** What one host is made of; `run-host.ts` puts it together. */
+export type HostDependencies = {
+  readonly clock: Clock;
+  readonly engine: Engine;
+  readonly disks: Disks;
+  readonly network: Network;
+  /** Undefined on hosts whose instances nobody can enter: simulated ones. */
+  readonly ssh: SshService | undefined;
+  readonly settings: HostSettings;
+  readonly boot_id: string;
+  readonly random: () => number;
+  readonly isPortFree: PortProbe;
+  readonly refuseRegistry: RefuseRegistry;
+  readonly log: Log;
+  readonly notes: Notes | undefined;
+  /** Whether the host is running out of room for images. */
+  readonly isDiskLow: () => Promise<boolean>;
+  /** Undefined where containers need none: on simulated hosts. */
+  readonly certificateFor?: (instance_id: number) => Promise<Certificate>;
+  /** Makes everybody let go of the files of an instance that does not run, before it is started or removed. */
+  readonly vacate?: (instance_id: number) => Promise<void>;
+  /** `state` should be reported at once, `progress` when convenient. */
+  readonly onChange: (urgency: "state" | "progress") => void;
+};

@@ -1,0 +1,86 @@
+import { createHash } from "node:crypto";
+import type { Container } from "../engine/engine.ts";
+
+/**
+ * Labels and names are the whole truth about which container is which: an agent that starts with nothing rebuilds
+ * everything from them. Labels cannot change after creation, so the generation, which does, is in the name.
+ */
+export const LABEL_HOST = "berth.host_key";
+export const LABEL_INSTANCE = "berth.instance_id";
+/** The generation at creation, used when somebody has renamed the container by hand. */
+export const LABEL_GENERATION = "berth.generation";
+/** GPUs the container was made with, by a comma: for people who look at what runs. */
+export const LABEL_GPUS = "berth.gpu_uuids";
+/** Digest of what is fixed at creation (`recipe.ts`). */
+export const LABEL_RECIPE = "berth.recipe";
+/** The order's revision: a container of an older one goes, and its disk with it. */
+export const LABEL_REVISION = "berth.revision";
+/** The exact image below the instance's disk: what was written on one image fits no other. */
+export const LABEL_IMAGE = "berth.image_id";
+/** External port of the platform's SSH server, which the agent itself serves. */
+export const LABEL_SSH_PORT = "berth.ssh_port";
+/** The signal at which the platform script tells the renter's own processes to end. A script of old dies of it. */
+export const LABEL_NOTICE_SIGNAL = "berth.notice_signal";
+
+const NAME = /^berth-(\d{1,15})-g(\d{1,15})(?:\.of-[0-9a-f]{8})?(?:\.after-(\d{1,15}))?$/;
+
+/** The name of a container whose present generation has begun, or which was made for it. */
+export function settledName(instance_id: number, generation: number): string {
+  return `berth-${instance_id}-g${generation}`;
+}
+
+/**
+ * The name of a container meant to start in a generation in which it has not run yet. It carries the time of the last
+ * start, so that after a crash between renaming and starting one sees whether the start took place.
+ */
+export function pendingName(instance_id: number, generation: number, last_started_at_ms: number): string {
+  return `${settledName(instance_id, generation)}.after-${last_started_at_ms}`;
+}
+
+/**
+ * The same name with a mark of its host, for when another control plane has an instance of the same number on this very
+ * engine and its container has the plain name.
+ */
+export function markedName(name: string, host_key: string): string {
+  const mark = createHash("sha256").update(host_key).digest("hex").slice(0, 8);
+  return name.replace(/^(berth-\d+-g\d+)(?:\.of-[0-9a-f]{8})?/, `$1.of-${mark}`);
+}
+
+/** One of this agent's containers, read through its labels and name. */
+export type OwnContainer = {
+  readonly container: Container;
+  readonly instance_id: number;
+  readonly generation: number;
+  readonly revision: number;
+  readonly recipe: string;
+  readonly image_id: string;
+  readonly ssh_port: number | null;
+  /** Whether a process of this generation was ever started. */
+  readonly has_begun: boolean;
+  /** The name still says that the start is to come although it took place. */
+  readonly is_unsettled: boolean;
+};
+
+/** Undefined when the labels do not name an instance. */
+export function readIdentity(container: Container): OwnContainer | undefined {
+  const instance_id = Number(container.labels[LABEL_INSTANCE]);
+  if (!Number.isSafeInteger(instance_id) || instance_id < 1) return undefined;
+  const match = NAME.exec(container.name);
+  const isNamed = match !== null && Number(match[1]) === instance_id;
+  const labelled = Number(container.labels[LABEL_GENERATION]);
+  const generation = isNamed ? Number(match[2]) : Number.isSafeInteger(labelled) ? labelled : 0;
+  const pending_after_ms = isNamed && match[3] !== undefined ? Number(match[3]) : undefined;
+  const has_begun =
+    container.phase === "running" || (container.started_at_ms !== null && container.started_at_ms !== pending_after_ms);
+  return {
+    container,
+    instance_id,
+    generation,
+    revision: Number(container.labels[LABEL_REVISION] ?? 0) || 0,
+    recipe: container.labels[LABEL_RECIPE] ?? "",
+    image_id: container.labels[LABEL_IMAGE] ?? "",
+    ssh_port: Number(container.labels[LABEL_SSH_PORT] ?? 0) || null,
+    has_begun,
+    is_unsettled: has_begun && pending_after_ms !== undefined,
+  };
+}

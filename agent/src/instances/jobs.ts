@@ -1,0 +1,294 @@
+import type { DesiredInstance } from "../../../protocol/index.ts";
+import type { Clock } from "../base/clock.ts";
+import { buildContainerSpec, type Provision, type SpecContext } from "./container-spec.ts";
+import type { Certificate } from "../certificates/certificate.ts";
+import { CERTIFICATE_FILE, KEY_FILE } from "../certificates/certificate-keeper.ts";
+import type { Disks, OpenDisk } from "../disks/index.ts";
+import { blame, blameHost } from "../engine/fault.ts";
+import {
+  fail,
+  succeed,
+  type Container,
+  type ContainerSpec,
+  type Engine,
+  type ImageFacts,
+  type Mount,
+  type Result,
+} from "../engine/engine.ts";
+import { markedName, pendingName, settledName, type OwnContainer } from "./identity.ts";
+import type { ImageCache } from "../images/image-cache.ts";
+import { provideImage } from "../images/images.ts";
+import type { Activity } from "./observe.ts";
+import type { RefuseRegistry } from "../images/registries.ts";
+import { choosePorts, releasePorts, type PortProbe, type PortRange } from "./ports.ts";
+
+export type JobContext = {
+  readonly clock: Clock;
+  readonly engine: Engine;
+  readonly disks: Disks;
+  readonly spec: SpecContext;
+  readonly port_range: PortRange;
+  readonly isPortFree: PortProbe;
+  readonly random: () => number;
+  /** What every container sees beside its own files: the toolbox. */
+  readonly common_mounts: readonly Mount[];
+  /** The network that keeps containers apart, with its rules in place; null is the engine's own. */
+  readonly provideNetwork: () => Promise<Result<string | null>>;
+  /** Where programs on it reach the server; undefined where they cannot. */
+  readonly relayUrl: () => string | undefined;
+  /** Waits until the volumes that are desired now were looked at. */
+  readonly volumesSettled: () => Promise<void>;
+  /** The image below the disk of an instance whose container is gone; undefined for a new disk. */
+  readonly imageBelow: (instance_id: number) => string | undefined;
+  readonly guarded_images: Set<string>;
+  readonly image_cache: Pick<ImageCache, "note" | "has">;
+  /** Images of the host's owner that renters may use. */
+  readonly local_images: readonly string[];
+  readonly refuseRegistry: RefuseRegistry;
+  /** Whether the host is running out of room for images. */
+  readonly isDiskLow: () => Promise<boolean>;
+  readonly certificateFor: ((instance_id: number) => Promise<Certificate>) | undefined;
+  /** Whether a container of this host was made with the port. */
+  readonly isPortTaken: (key: string) => boolean;
+  readonly reservedPorts: Set<string>;
+  /** Takes note of a container as it is now. */
+  readonly adopt: (container: Container) => void;
+  /** What was taken note of is to be kept, and told. */
+  readonly onChange: (urgency: "state" | "progress") => void;
+};
+
+/** Says what the job is at, for the reports sent while it lasts. */
+export type Show = (state: Activity["state"], text: string) => void;
+
+/** As many as a renter may ask for; those that an image adds on top of its order are left out beyond it. */
+const MAX_PORTS = 64;
+
+/** Pulls what is missing and makes the container on its disk, without starting it. */
+export async function createContainer(
+  context: JobContext,
+  order: DesiredInstance,
+  show: Show,
+  signal: AbortSignal,
+): Promise<Result<void>> {
+  // Neither waits for the image, nor the image for them.
+  const opening = context.disks.open(order.instance_id, order.disk_bytes);
+  const joining = context.provideNetwork();
+  const chosen = await chooseImage(context, order, show, signal);
+  const [disk, network] = await Promise.all([opening, joining]);
+  if (!chosen.ok) return chosen;
+  if (!disk.ok) return disk;
+  if (!network.ok) return blameHost(network);
+  if (signal.aborted) return fail("cancelled", "no longer wanted");
+  show(order.run === "stopped" ? "pulling" : "starting", `creating from ${order.image}`);
+  const { facts } = chosen.value;
+  const provision = await provide(context, order, { ...chosen.value, disk: disk.value, network: network.value });
+  if (!provision.ok) return provision;
+  const ports = await choosePorts({
+    requests: requestedPorts(order, facts),
+    range: context.port_range,
+    isTaken: context.isPortTaken,
+    reserved: context.reservedPorts,
+    random: context.random,
+    isFree: context.isPortFree,
+  });
+  if (!ports) {
+    const { first, last } = context.port_range;
+    return fail("refused", `no free external port is left between ${first} and ${last}`, "host");
+  }
+  try {
+    const spec = buildContainerSpec(order, ports, context.spec, provision.value);
+    const created = await createUnderFreeName(context, spec);
+    return created.ok ? await settleIn(context, order, created.value) : blame(created);
+  } finally {
+    // By now the container itself shows its ports.
+    releasePorts(ports, context.reservedPorts);
+  }
+}
+
+type Chosen = { readonly image: string; readonly facts: ImageFacts };
+
+/** The order's image; for a disk that was written on an image already, exactly that one while it is still here. */
+async function chooseImage(
+  context: JobContext,
+  order: DesiredInstance,
+  show: Show,
+  signal: AbortSignal,
+): Promise<Result<Chosen>> {
+  const below = context.imageBelow(order.instance_id);
+  if (below !== undefined) {
+    const found = await context.engine.findImage(below);
+    if (!found.ok) return found;
+    if (found.value !== undefined) return succeed({ image: below, facts: found.value });
+  }
+  const facts = await provideImage(context, order, (text) => show("pulling", text), signal);
+  return facts.ok ? succeed({ image: order.image, facts: facts.value }) : facts;
+}
+
+/** Everything of the host that the container is made with. */
+async function provide(
+  context: JobContext,
+  order: DesiredInstance,
+  base: Chosen & { readonly disk: OpenDisk; readonly network: string | null },
+): Promise<Result<Provision>> {
+  const { image, facts, disk, network } = base;
+  const volumes = await mountsOf(context, order);
+  if (!volumes.ok) return volumes;
+  const taken = new Set(order.mounts.map((mount) => mount.mount_path));
+  // In order of their paths, so that the same image finds the same folders again.
+  const targets = facts.volumes.filter((target) => !taken.has(target)).toSorted();
+  const image_volumes = await Promise.all(
+    targets.map(async (target, index) => ({ target, directory: await disk.volumeDirectory(index) })),
+  );
+  const mounts = [...context.common_mounts, ...volumes.value, ...(await certificateMounts(context, order, disk))];
+  const relay_url = context.relayUrl();
+  return succeed({ image, image_id: facts.id, network, relay_url, mounts, image_volumes });
+}
+
+/** For what a notebook server says over HTTPS. A disk that is full keeps the certificate of the container before. */
+async function certificateMounts(
+  context: JobContext,
+  { instance_id, command }: DesiredInstance,
+  disk: OpenDisk,
+): Promise<readonly Mount[]> {
+  if (command.mode !== "shell" || command.jupyter === null || !context.certificateFor) return [];
+  const { certificate_pem, key_pem } = await context.certificateFor(instance_id);
+  const certificate = await disk.writeFile(CERTIFICATE_FILE, certificate_pem);
+  const key = await disk.writeFile(KEY_FILE, key_pem);
+  return [
+    { source: certificate, target: "/etc/instance.crt", is_read_only: false },
+    { source: key, target: "/etc/instance.key", is_read_only: false },
+  ];
+}
+
+async function mountsOf(context: JobContext, order: DesiredInstance): Promise<Result<readonly Mount[]>> {
+  if (order.mounts.length === 0) return succeed([]);
+  await context.volumesSettled();
+  const mounts: Mount[] = [];
+  for (const { volume_id, mount_path } of order.mounts) {
+    const source = context.disks.volumeDirectory(volume_id);
+    if (source === undefined) return fail("refused", `volume ${volume_id} is not ready on this host yet`);
+    mounts.push({ source, target: mount_path, is_read_only: false });
+  }
+  return succeed(mounts);
+}
+
+/** The ports of the order, then those that the image says it listens on. */
+function requestedPorts(order: DesiredInstance, facts: ImageFacts): DesiredInstance["ports"] {
+  const asked = new Set(order.ports.map((port) => `${port.container_port}/${port.protocol}`));
+  const exposed = facts.exposed_ports.filter((port) => !asked.has(`${port.container_port}/${port.protocol}`));
+  return [...order.ports, ...exposed].slice(0, Math.max(MAX_PORTS, order.ports.length));
+}
+
+/** Puts the new container's layer on the disk; one that cannot be put there is not kept. */
+async function settleIn(context: JobContext, order: DesiredInstance, id: string): Promise<Result<void>> {
+  const inspected = await context.engine.inspect(id);
+  if (!inspected.ok) return inspected;
+  const attached = await attachDisk(context, order, inspected.value);
+  if (!attached.ok) {
+    await context.engine.remove(id);
+    return attached;
+  }
+  context.adopt(inspected.value);
+  return succeed(undefined);
+}
+
+/** Also after a reboot of the host, when nothing is mounted. */
+export async function attachDisk(
+  context: Pick<JobContext, "disks" | "engine">,
+  order: DesiredInstance,
+  container: Container,
+): Promise<Result<void>> {
+  const { disks, engine } = context;
+  const disk = await disks.open(order.instance_id, order.disk_bytes);
+  if (!disk.ok) return disk;
+  if (container.layer_directory !== null) return disks.attachLayer(order.instance_id, container.layer_directory);
+  if (engine.kind === "simulated") return succeed(undefined);
+  return fail(
+    "refused",
+    "this host's Docker cannot hold a container to its disk size: its storage driver must be overlay2",
+    "host",
+  );
+}
+
+/**
+ * Starts a container in the order's generation. The name is changed first, to one that tells a later agent whether the
+ * start took place, and settled afterwards.
+ */
+export async function startContainer(
+  context: JobContext,
+  order: DesiredInstance,
+  own: OwnContainer,
+): Promise<Result<void>> {
+  const { engine } = context;
+  const { container } = own;
+  const network = await context.provideNetwork();
+  if (!network.ok) return blameHost(network);
+  const volumes = await mountsOf(context, order);
+  if (!volumes.ok) return volumes;
+  const attached = await attachDisk(context, order, container);
+  if (!attached.ok) return attached;
+  const settled = settledName(order.instance_id, order.generation);
+  const last_started_at_ms = container.started_at_ms;
+  if (own.generation !== order.generation) {
+    const pending =
+      last_started_at_ms === null ? settled : pendingName(order.instance_id, order.generation, last_started_at_ms);
+    const renamed = await renameContainer(context, container, pending);
+    if (!renamed.ok) return renamed;
+  }
+  const started = await engine.start(container.id);
+  if (!started.ok) {
+    // Never started, it holds nothing of the renter: the next attempt makes a new one, with other ports.
+    if (last_started_at_ms === null && started.failure.kind !== "unreachable") {
+      await removeContainer(context, own, { keeps_disk: true });
+    }
+    return blame(started);
+  }
+  return last_started_at_ms === null ? started : renameContainer(context, container, settled);
+}
+
+/** Removes a container with everything it wrote, or without: then the next one of the instance goes on from there. */
+export async function removeContainer(
+  context: Pick<JobContext, "engine" | "disks" | "adopt" | "onChange">,
+  own: OwnContainer,
+  { keeps_disk }: { readonly keeps_disk: boolean },
+): Promise<Result<void>> {
+  const { engine, disks } = context;
+  const { container, instance_id } = own;
+  // Its process holds the layer, which has to be let go before the engine deletes what it finds there.
+  const stopped = await engine.stop(container.id, 0);
+  if (!stopped.ok && stopped.failure.kind !== "not_found") return stopped;
+  // How long it ran, to its very end, can be asked and kept only as long as the engine still has it.
+  const ended = await engine.inspect(container.id);
+  if (ended.ok) {
+    context.adopt(ended.value);
+    context.onChange("state");
+  }
+  if (container.layer_directory !== null) {
+    const detached = await disks.detachLayer(instance_id, container.layer_directory);
+    if (!detached.ok) return detached;
+  }
+  const removed = await engine.remove(container.id);
+  if (!removed.ok || keeps_disk) return removed;
+  return disks.remove(instance_id);
+}
+
+/** Renames, to the name with the host's mark when the plain one is somebody else's. */
+export async function renameContainer(
+  context: Pick<JobContext, "engine" | "spec">,
+  container: Container,
+  name: string,
+): Promise<Result<void>> {
+  const inspected = await context.engine.inspect(container.id);
+  if (!inspected.ok) return inspected;
+  if (inspected.value.name === name) return succeed(undefined);
+  const renamed = await context.engine.rename(container.id, name);
+  if (renamed.ok || renamed.failure.kind !== "conflict") return renamed;
+  const marked = markedName(name, context.spec.host_key);
+  return inspected.value.name === marked ? succeed(undefined) : context.engine.rename(container.id, marked);
+}
+
+async function createUnderFreeName(context: JobContext, spec: ContainerSpec): Promise<Result<string>> {
+  const created = await context.engine.create(spec);
+  if (created.ok || created.failure.kind !== "conflict") return created;
+  return context.engine.create({ ...spec, name: markedName(spec.name, context.spec.host_key) });
+}

@@ -1,0 +1,108 @@
+import type { ContainerBook } from "./book.ts";
+import type { Result } from "../engine/engine.ts";
+import type { HostSettings } from "./host-parts.ts";
+import type { OwnContainer } from "./identity.ts";
+import {
+  createContainer,
+  removeContainer,
+  renameContainer,
+  startContainer,
+  type JobContext,
+  type Show,
+} from "./jobs.ts";
+import type { Action, StopReason } from "./plan.ts";
+
+export type PerformContext = {
+  readonly jobs: JobContext;
+  readonly book: ContainerBook;
+  /** Instances with a disk here, kept in step with what is done. */
+  readonly disks: Set<number>;
+  /** How long a process may take to end, by why it has to. */
+  readonly graceFor: (reason: StopReason, own: OwnContainer) => number;
+  /** Takes a last reading of a container that is about to stop. */
+  readonly sample: (own: OwnContainer) => Promise<void>;
+  /** Brings one container up to date after a step and passes the step's result on. */
+  readonly look: (id: string, result: Result<void>) => Promise<Result<void>>;
+  readonly drop: (id: string) => void;
+  /** Takes back inside a container what the notice of an earlier run left there. */
+  readonly forgetNotice: (id: string) => void;
+};
+
+const HALT_TEXT = {
+  order: "stopped",
+  restart: "stopped for a restart",
+  lease: "lease expired",
+} as const satisfies Record<StopReason, string>;
+
+/** Whoever had a notice has had time: what is left of it counts, and never less than when a lease is lost. */
+export function graceOf(
+  { stop_grace_ms, lease_grace_ms }: Pick<HostSettings, "stop_grace_ms" | "lease_grace_ms">,
+  reason: StopReason,
+  remaining_ms: number | undefined,
+): number {
+  if (reason === "lease") return lease_grace_ms;
+  return Math.min(stop_grace_ms, Math.max(lease_grace_ms, remaining_ms ?? stop_grace_ms));
+}
+
+/** Does one action of the plan. */
+export async function perform(
+  context: PerformContext,
+  action: Action,
+  show: Show,
+  signal: AbortSignal,
+): Promise<Result<void>> {
+  const { jobs, book } = context;
+  switch (action.kind) {
+    case "create":
+      // From its first step on there may be a disk, whatever comes of the rest.
+      context.disks.add(action.order.instance_id);
+      return createContainer(jobs, action.order, show, signal);
+    case "start": {
+      const { id } = action.own.container;
+      show("starting", `starting ${action.order.image}`);
+      const started = await startContainer(jobs, action.order, action.own);
+      if (started.ok) book.unhalt(id);
+      // In the shell modes the platform script has done it before anybody could read it.
+      if (started.ok && action.order.generation > 1 && action.order.command.mode === "entrypoint") {
+        context.forgetNotice(id);
+      }
+      return context.look(id, started);
+    }
+    case "stop": {
+      const { id } = action.own.container;
+      show("stopping", HALT_TEXT[action.reason]);
+      await context.sample(action.own);
+      book.halt(id, HALT_TEXT[action.reason]);
+      return context.look(id, await jobs.engine.stop(id, context.graceFor(action.reason, action.own)));
+    }
+    case "rename":
+      return context.look(action.own.container.id, await renameContainer(jobs, action.own.container, action.name));
+    case "remove":
+      return remove(context, action.own, action.keeps_disk, show);
+    case "erase":
+      show("stopping", "removing its disk");
+      return noteErased(context, action.instance_id, await jobs.disks.remove(action.instance_id));
+  }
+}
+
+async function remove(
+  context: PerformContext,
+  own: OwnContainer,
+  keeps_disk: boolean,
+  show: Show,
+): Promise<Result<void>> {
+  if (keeps_disk) show("starting", "making the container anew on its disk");
+  else show("stopping", "removing");
+  await context.sample(own);
+  context.book.halt(own.container.id, "removed");
+  const removed = await removeContainer(context.jobs, own, { keeps_disk });
+  if (removed.ok) context.drop(own.container.id);
+  return keeps_disk ? removed : noteErased(context, own.instance_id, removed);
+}
+
+function noteErased(context: PerformContext, instance_id: number, erased: Result<void>): Result<void> {
+  if (!erased.ok) return erased;
+  context.disks.delete(instance_id);
+  context.book.forgetImage(instance_id);
+  return erased;
+}

@@ -1,0 +1,130 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import type { DesiredInstance } from "../../../protocol/index.ts";
+import { order } from "../../test/fixtures.ts";
+import type { Container } from "../engine/engine.ts";
+import {
+  LABEL_GENERATION,
+  LABEL_INSTANCE,
+  pendingName,
+  readIdentity,
+  settledName,
+  type OwnContainer,
+} from "./identity.ts";
+import { plan, type PlanInput } from "./plan.ts";
+
+function own(changes: Partial<Container> = {}): OwnContainer {
+  const container: Container = {
+    id: "one",
+    name: settledName(1, 1),
+    labels: { [LABEL_INSTANCE]: "1", [LABEL_GENERATION]: "1" },
+    phase: "running",
+    exit_code: null,
+    started_at_ms: 1_000,
+    finished_at_ms: null,
+    ports: [],
+    network: null,
+    layer_directory: null,
+    ...changes,
+  };
+  const identity = readIdentity(container);
+  assert.ok(identity);
+  return identity;
+}
+
+const exited = { phase: "exited", exit_code: 0, finished_at_ms: 2_000 } as const;
+
+function kinds(
+  orders: PlanInput["orders"],
+  containers: readonly OwnContainer[],
+  changes: Partial<PlanInput> = {},
+): string[] {
+  const input: PlanInput = {
+    orders,
+    containers,
+    disks: new Set(),
+    recipeOf: () => "",
+    floors: new Map(),
+    halted: new Set<string>(),
+    is_lease_live: true,
+    ...changes,
+  };
+  return plan(input).map((action) => action.kind);
+}
+
+describe("plan", () => {
+  it("a disk without a container is deleted when nobody wants it, and kept for a container to come", () => {
+    const disks = new Set([1]);
+    assert.deepEqual(kinds([order(1, { run: "absent" })], [], { disks }), ["erase"]);
+    assert.deepEqual(kinds([], [], { disks }), ["erase"]);
+    assert.deepEqual(kinds([order(1)], [], { disks }), ["create"]);
+    assert.deepEqual(kinds([order(1, { run: "absent" })], [own(exited)], { disks }), ["remove"]);
+    assert.deepEqual(kinds(undefined, [], { disks }), []);
+  });
+
+  it("what is fixed at creation is made anew before the next start on the same disk, a newer revision without it", () => {
+    const keeps = (desired: DesiredInstance, recipe: string) =>
+      plan({
+        orders: [desired],
+        containers: [own(exited)],
+        disks: new Set([1]),
+        recipeOf: () => recipe,
+        floors: new Map(),
+        halted: new Set(),
+        is_lease_live: true,
+      }).map((action) => (action.kind === "remove" ? action.keeps_disk : action.kind));
+    assert.deepEqual(keeps(order(1, { generation: 2 }), "other"), [true]);
+    assert.deepEqual(keeps(order(1, { generation: 2 }), ""), ["start"]);
+    assert.deepEqual(keeps(order(1, { generation: 2, revision: 1 }), "other"), [false]);
+    assert.deepEqual(keeps(order(1, { generation: 1 }), "other"), [], "what ended by itself stays as it is");
+    assert.deepEqual(kinds([order(1, { revision: 1 })], [own()], { recipeOf: () => "other" }), [], "it runs");
+  });
+
+  it("a new instance is created, and then started", () => {
+    assert.deepEqual(kinds([order(1)], []), ["create"]);
+    assert.deepEqual(kinds([order(1)], [own({ phase: "created", started_at_ms: null })]), ["start"]);
+  });
+
+  it("a stopped order of an instance that never existed creates it without starting", () => {
+    const stopped = order(1, { run: "stopped" });
+    assert.deepEqual(kinds([stopped], []), ["create"]);
+    assert.deepEqual(kinds([stopped], [own({ phase: "created", started_at_ms: null })]), []);
+  });
+
+  it("an absent order with nothing there has nothing to do", () => {
+    assert.deepEqual(kinds([order(1, { run: "absent" })], []), []);
+  });
+
+  it("a newer generation of a running instance stops it first", () => {
+    assert.deepEqual(kinds([order(1, { generation: 2 })], [own()]), ["stop"]);
+    assert.deepEqual(kinds([order(1, { generation: 2 })], [own(exited)]), ["start"]);
+  });
+
+  it("a stale order is ignored, also after the container has gone", () => {
+    assert.deepEqual(kinds([order(1, { generation: 0, run: "absent" })], [own()]), []);
+    assert.deepEqual(kinds([order(1, { generation: 0, run: "stopped" })], [own()]), []);
+    assert.deepEqual(kinds([order(1, { generation: 1 })], [], { floors: new Map([[1, 2]]) }), []);
+  });
+
+  it("what ended by itself stays ended; what the agent stopped goes on under the same generation", () => {
+    assert.deepEqual(kinds([order(1)], [own(exited)]), []);
+    assert.deepEqual(kinds([order(1)], [own(exited)], { halted: new Set(["one"]) }), ["start"]);
+  });
+
+  it("a crash between renaming and starting is seen by the name", () => {
+    const pending = { name: pendingName(1, 2, 1_000) };
+    assert.deepEqual(kinds([order(1, { generation: 2 })], [own({ ...exited, ...pending })]), ["start"]);
+    const started = own({ ...exited, ...pending, started_at_ms: 1_500 });
+    assert.deepEqual(kinds([order(1, { generation: 2 })], [started]), ["rename"]);
+    assert.deepEqual(kinds([order(1, { generation: 2 })], [own({ ...pending, started_at_ms: 1_500 })]), ["rename"]);
+  });
+
+  it("a container renamed by hand keeps the generation of its label", () => {
+    assert.deepEqual(kinds([order(1)], [own({ name: "mine-now" })]), []);
+  });
+
+  it("a lost lease stops even what is otherwise right, and removal goes on", () => {
+    assert.deepEqual(kinds([order(1)], [own()], { is_lease_live: false }), ["stop"]);
+    assert.deepEqual(kinds([order(1, { run: "absent" })], [own(exited)], { is_lease_live: false }), ["remove"]);
+  });
+});

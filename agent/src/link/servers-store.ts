@@ -1,0 +1,43 @@
+import { readFileSync } from "node:fs";
+import { Type, type Static } from "typebox";
+import { Compile } from "typebox/compile";
+import { ServerList } from "../../../protocol/index.ts";
+import { writeDurably } from "../base/durable-file.ts";
+
+/** What a machine keeps of what servers told it, so that it finds one at its next start although home is down. */
+const KeptServers = Type.Object({
+  /** The server at which the machine had joined. */
+  home: Type.String(),
+  ...ServerList.properties,
+});
+export type KeptServers = Static<typeof KeptServers>;
+
+export type ServersStore = {
+  /** Undefined when nothing is kept, or nothing that can be read: the agent then begins at home. */
+  load(): KeptServers | undefined;
+  save(servers: KeptServers): void;
+};
+
+const schema = Compile(KeptServers);
+
+/** In a file that only its owner reads. A failure to write is told to `onFailure` and otherwise ignored. */
+export function fileServers(path: string, onFailure: (cause: unknown) => void): ServersStore {
+  return {
+    load: () => {
+      try {
+        const value: unknown = JSON.parse(readFileSync(path, "utf8"));
+        return schema.Check(value) ? value : undefined;
+      } catch {
+        // No file, or half of one: home says everything once more.
+        return undefined;
+      }
+    },
+    save: (servers) => {
+      try {
+        writeDurably(path, `${JSON.stringify(servers, undefined, 2)}\n`);
+      } catch (cause) {
+        onFailure(cause);
+      }
+    },
+  };
+}

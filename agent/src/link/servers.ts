@@ -1,0 +1,182 @@
+import { randomBytes } from "node:crypto";
+import {
+  CHALLENGE_HEADER,
+  parseServerUrl,
+  SERVER_ADDRESSES_MAX,
+  type ServerList,
+  type ServerUrls,
+} from "../../../protocol/index.ts";
+import { isServerProof, makePass } from "./server-pass.ts";
+import type { ServersStore } from "./servers-store.ts";
+import { isOpenLine } from "./server-url.ts";
+
+const CHALLENGE_BYTES = 24;
+
+export type KnownServersInput = {
+  /** The server at which this machine joined: the only one that sees its credential. */
+  readonly home: ServerUrls;
+  readonly token: string;
+  /** Further addresses that the host's operator gave. */
+  readonly given?: readonly ServerUrls[];
+  /** Keeps what servers told over a restart. Absent: what they tell is not listened to, and home stays the only one. */
+  readonly store?: ServersStore;
+};
+
+/** The addresses of the control plane that the agents of one process know, and what they show at each. */
+export class KnownServers {
+  readonly home: ServerUrls;
+  readonly #token: string;
+  readonly #given: readonly string[];
+  readonly #store: ServersStore | undefined;
+  #pass_key: string | undefined;
+  /** Addresses of the servers that live, as the last one said. */
+  #live: readonly string[] = [];
+  /** Addresses that servers told earlier: one that was away may be back while those of now are gone. */
+  #former: readonly string[] = [];
+
+  constructor({ home, token, given = [], store }: KnownServersInput) {
+    this.home = home;
+    this.#token = token;
+    this.#given = given.map(({ api_url }) => api_url);
+    this.#store = store;
+    const kept = store?.load();
+    if (kept?.home !== home.api_url) return;
+    this.#pass_key = kept.pass_key;
+    this.#live = this.#usable(kept.addresses);
+  }
+
+  /** The way of one host to a server. */
+  choose(random: () => number): ServerChoice {
+    return new ServerChoice(this, random);
+  }
+
+  /** All addresses that may be tried: those that live in random order, then home, then the rest. */
+  candidates(random: () => number): readonly string[] {
+    const { api_url } = this.home;
+    if (this.#pass_key === undefined) return [api_url];
+    const rest = shuffle([...this.#given, ...this.#former], random);
+    return [...new Set([...shuffle(this.#live, random), api_url, ...rest])];
+  }
+
+  /** What the agent shows at an address: its credential at home, elsewhere a pass that is good there alone. */
+  bearer(address: string): string {
+    if (address === this.home.api_url) return this.#token;
+    return this.#pass_key === undefined ? "" : makePass(this.#pass_key, address);
+  }
+
+  /** Whether what answers at an address is a server of this installation. Home need not prove it: the machine joined there. */
+  isServer(address: string, { challenge, proof }: { readonly challenge: string; readonly proof: string }): boolean {
+    if (address === this.home.api_url) return true;
+    return this.#pass_key !== undefined && isServerProof(this.#pass_key, { address, challenge, proof });
+  }
+
+  learn({ addresses, pass_key }: ServerList): void {
+    if (this.#store === undefined) return;
+    const isNewKey = pass_key !== this.#pass_key;
+    this.#pass_key = pass_key;
+    this.hear(addresses, isNewKey);
+  }
+
+  /** Notes which servers live now. */
+  hear(addresses: readonly string[], isNewKey = false): void {
+    if (this.#store === undefined || this.#pass_key === undefined) return;
+    const live = this.#usable(addresses);
+    const isSame = live.length === this.#live.length && live.every((address) => this.#live.includes(address));
+    if (isSame && !isNewKey) return;
+    this.#former = [...new Set([...this.#live, ...this.#former])].slice(0, SERVER_ADDRESSES_MAX);
+    this.#live = live;
+    const kept = [...new Set([...live, ...this.#former])].slice(0, SERVER_ADDRESSES_MAX);
+    this.#store.save({ home: this.home.api_url, pass_key: this.#pass_key, addresses: kept });
+  }
+
+  /** On an open line others read what hosts are told, so one is used only where home is reached on an open line, too. */
+  #usable(addresses: readonly string[]): readonly string[] {
+    return addresses.filter((address) => {
+      const urls = parseServerUrl(address);
+      return urls?.api_url === address && (!isOpenLine(urls) || isOpenLine(this.home));
+    });
+  }
+}
+
+/** One attempt to connect. */
+export type Dial = {
+  readonly socket_url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Whether the answer to the handshake comes from a server of this installation. */
+  readonly isAnsweredBy: (proof: string | undefined) => boolean;
+};
+
+/** Which server one host is connected to, and which it tries next. */
+export class ServerChoice {
+  readonly #known: KnownServers;
+  readonly #random: () => number;
+  #queue: readonly string[];
+  #dialled: string;
+  #settled: string;
+
+  constructor(known: KnownServers, random: () => number) {
+    this.#known = known;
+    this.#random = random;
+    const [first = known.home.api_url, ...rest] = known.candidates(random);
+    this.#dialled = first;
+    this.#queue = rest;
+    this.#settled = known.home.api_url;
+  }
+
+  /** How many addresses there are to try. */
+  get count(): number {
+    return this.#known.candidates(this.#random).length;
+  }
+
+  /** The server that welcomed this host last, which streams and requests of containers go to. */
+  get urls(): ServerUrls {
+    return parseServerUrl(this.#settled) ?? this.#known.home;
+  }
+
+  /** What is shown to it. */
+  get bearer(): string {
+    return this.#known.bearer(this.#settled);
+  }
+
+  dial(): Dial {
+    const address = this.#dialled;
+    const { socket_url } = parseServerUrl(address) ?? this.#known.home;
+    const challenge = randomBytes(CHALLENGE_BYTES).toString("base64url");
+    const authorization = `Bearer ${this.#known.bearer(address)}`;
+    return {
+      socket_url,
+      headers: { authorization, [CHALLENGE_HEADER]: challenge },
+      isAnsweredBy: (proof = "") => this.#known.isServer(address, { challenge, proof }),
+    };
+  }
+
+  /** The server that was dialled has let this host in. */
+  welcomed(servers: ServerList | undefined): void {
+    this.#settled = this.#dialled;
+    if (servers !== undefined) this.#known.learn(servers);
+  }
+
+  /** Notes which servers live now, when that has changed. */
+  hear(addresses: readonly string[] | undefined): void {
+    if (addresses !== undefined) this.#known.hear(addresses);
+  }
+
+  /** Goes on to the next address; each is tried once before any is tried again. */
+  next(): void {
+    if (this.#queue.length === 0) {
+      const all = this.#known.candidates(this.#random);
+      const others = all.filter((address) => address !== this.#dialled);
+      this.#queue = others.length === 0 ? all : others;
+    }
+    const [first = this.#dialled, ...rest] = this.#queue;
+    this.#dialled = first;
+    this.#queue = rest;
+  }
+}
+
+function shuffle(list: readonly string[], random: () => number): readonly string[] {
+  return list
+    .map((one) => [random(), one] as const)
+    .toSorted(([a], [b]) => a - b)
+    .map(([, one]) => one);
+}

@@ -1,0 +1,122 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { order } from "../../test/fixtures.ts";
+import { useSessionWorld } from "../../test/session-world.ts";
+import { fail, type Container } from "../engine/engine.ts";
+
+describe("a session and the notes it keeps", () => {
+  const world = useSessionWorld();
+  const { notebook, start, isState, running } = world;
+
+  it("restarting the agent does not prolong a lease", async () => {
+    const notes_store = notebook();
+    const first = start({ notes_store });
+    world.server.desire([order(1)]);
+    await world.clock.until("running", isState(1, "running"));
+    await world.clock.advance(3_000);
+    world.server.acknowledges = false;
+    world.server.welcomes = false;
+    await world.clock.advance(6_000);
+    await first.close();
+    start({ notes_store, engine: world.engine });
+    await world.clock.advance(6_000);
+    assert.equal(await running(), 0);
+  });
+
+  it("a new agent adopts what runs, and its counters go on", async () => {
+    const first = start();
+    world.server.desire([order(1)]);
+    await world.clock.until("running", isState(1, "running"));
+    await world.clock.advance(5_000);
+    const before = world.server.observed(1)?.counters.running_ms ?? 0;
+    await first.close();
+    await world.clock.advance(1_000);
+    start();
+    await world.clock.until("a second hello", () => world.server.peers.length >= 2);
+    await world.clock.until("running", isState(1, "running"));
+    assert.ok((world.server.observed(1)?.counters.running_ms ?? 0) >= before + 1_000);
+    assert.equal(await running(), 1);
+  });
+
+  it("what begins while no server is there is noted at once, and how long it runs every few seconds", async () => {
+    const notes_store = notebook();
+    start({ notes_store });
+    world.server.desire([order(1)]);
+    await world.clock.until("the order", () => world.server.observed(1) !== undefined);
+    world.server.welcomes = false;
+    world.server.peer.socket.terminate();
+    await world.clock.until("running", () => notes_store.load()?.running.length === 1);
+    await world.clock.advance(9_000);
+    const counted = notes_store.load()?.meters["1:1"]?.run.running_ms ?? 0;
+    assert.ok(counted >= 4_000 && counted <= 9_000, String(counted));
+    assert.ok(!isState(1, "running")(), "nobody was told");
+  });
+
+  it("a run that ends with its container is counted to its very end, however slowly that comes and goes", async () => {
+    const { engine, clock } = world;
+    const ended: Container[] = [];
+    const later = () =>
+      new Promise<void>((resolve) => {
+        const stopWaiting = clock.every(3_000, () => {
+          stopWaiting();
+          resolve();
+        });
+      });
+    const stop = engine.stop.bind(engine);
+    const remove = engine.remove.bind(engine);
+    engine.stop = async (id, grace_ms) => {
+      await later();
+      return stop(id, grace_ms);
+    };
+    engine.remove = async (id) => {
+      const found = await engine.inspect(id);
+      if (found.ok) ended.push(found.value);
+      await later();
+      return remove(id);
+    };
+    const notes_store = notebook();
+    start({ notes_store });
+    world.server.desire([order(1)]);
+    await clock.until("running", isState(1, "running"));
+    await clock.advance(2_000);
+    world.server.desire([order(1, { run: "absent" })]);
+    await clock.until("its end", () => ended.length === 1);
+    const ranMs = (ended[0]?.finished_at_ms ?? 0) - (ended[0]?.started_at_ms ?? 0);
+    assert.ok(ranMs >= 5_000);
+    await clock.until("a note of it", () => notes_store.load()?.meters["1:1"]?.run.running_ms === ranMs);
+    assert.ok(!isState(1, "absent")(), "the engine still has it");
+    await clock.until("gone", isState(1, "absent"));
+    assert.equal(world.server.observed(1)?.counters.running_ms, ranMs);
+  });
+
+  it("notes of what nobody can be told are written every few seconds, and not at each look at the clock", async () => {
+    const store = notebook();
+    let count = 0;
+    const save: typeof store.save = (notes) => {
+      count += 1;
+      store.save(notes);
+    };
+    world.server.welcomes = false;
+    start({ notes_store: { ...store, save } });
+    await world.clock.until("a hello", () => world.server.peers.length > 0);
+    await world.clock.until("first notes", () => count > 0);
+    const before = count;
+    await world.clock.advance(15_000);
+    assert.ok(count - before <= 4, String(count - before));
+  });
+
+  it("an agent that has not seen its engine yet leaves the notes of the one before as they are", async () => {
+    const notes_store = notebook();
+    const first = start({ notes_store });
+    world.server.desire([order(1)]);
+    await world.clock.until("running", isState(1, "running"));
+    await first.close();
+    const kept = notes_store.load();
+    world.engine.list = () => Promise.resolve(fail("unreachable", "not up yet"));
+    const next = start({ notes_store });
+    await world.clock.until("a second hello", () => world.server.peers.length >= 2);
+    await world.clock.advance(6_000);
+    await next.close();
+    assert.deepEqual(notes_store.load(), kept);
+  });
+});

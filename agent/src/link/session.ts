@@ -1,0 +1,384 @@
+import { WebSocket, type RawData } from "ws";
+import {
+  decodeServerMessage,
+  PROOF_HEADER,
+  PROTOCOL_VERSION,
+  type AgentMessage,
+  type Desired,
+  type GpuHealth,
+  type Hello,
+  type OpenTunnel,
+  type ServerMessage,
+  type Task,
+  type TaskProgress,
+  type TaskResult,
+  type Welcome,
+} from "../../../protocol/index.ts";
+import type { AddressDoor } from "./address-door.ts";
+import { backOffDelay, type BackOff } from "../base/back-off.ts";
+import type { Clock } from "../base/clock.ts";
+import type { Host } from "../instances/host.ts";
+import { firstLease, isLive, renew, type Lease } from "./lease.ts";
+import type { Log } from "../base/log.ts";
+import type { Notes, NotesStore } from "../instances/notes.ts";
+import { noProof, type ProofStore } from "./proof.ts";
+import type { ServerChoice } from "./servers.ts";
+
+export type SessionDependencies = {
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly log: Log;
+  readonly servers: ServerChoice;
+  readonly boot_id: string;
+  readonly notes_store: NotesStore;
+  /** What the control plane asks to see again at the next connection; an agent it starts itself is asked for nothing. */
+  readonly proof_store?: ProofStore | undefined;
+  readonly describe: () => Promise<
+    Omit<Hello, "kind" | "protocol_version" | "agent_version" | "boot_id" | "session_proof" | "address_port">
+  >;
+  readonly health: () => GpuHealth[];
+  readonly host: Host;
+  /** Connects an instance with somebody who waits for it at the control plane. */
+  readonly openTunnel?: (request: OpenTunnel) => void;
+  /** What is asked once, beside the desired set. */
+  readonly onTask?: (task: Task) => void;
+  readonly onCancelTask?: (task_id: string) => void;
+  /** Opens a port at which the server can call this host's public address. */
+  readonly openAddressDoor?: () => Promise<AddressDoor | undefined>;
+  /** The server has welcomed this agent: what could not be sent before can be sent now. */
+  readonly onConnected?: () => void;
+};
+
+const AGENT_VERSION = "0.1.0";
+const RECONNECT: BackOff = { first_ms: 200, limit_ms: 10_000 };
+/** A refusal is not mended by asking often: its next attempt takes the longest delay. */
+const ATTEMPT_AFTER_REFUSAL = 10;
+const HANDSHAKE_TIMEOUT_MS = 10_000;
+/** A desired set of some hundred instances with everything filled is far below. */
+const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
+const COALESCE_MS = 5;
+/** Reports on their way without acknowledgement; more changes wait and are told together. */
+const MAX_OUTSTANDING = 4;
+/** Heartbeats without any answer after which the connection counts as dead although nobody closed it. */
+const PATIENCE_HEARTBEATS = 3;
+const FIRST_TICK_MS = 500;
+const MAX_TICK_MS = 1_000;
+const MIN_TICK_MS = 5;
+/** Of what happens while nobody can be told, and the power may go, so much may be lost. */
+const NOTE_EVERY_MS = 5_000;
+const [NORMAL_CLOSURE, VIOLATION] = [1000, 1008];
+
+type Outstanding = { readonly sequence: number; readonly sent_at_ms: number; readonly finals: readonly string[] };
+type Connection = {
+  readonly socket: WebSocket;
+  readonly opened_at_ms: number;
+  readonly address_door: AddressDoor | undefined;
+  hello_at_ms: number;
+  welcome: Welcome | undefined;
+  /** What the welcome gave is not on the disk. */
+  is_proof_lost: boolean;
+  desired_version: number;
+  sequence: number;
+  outstanding: readonly Outstanding[];
+};
+
+/**
+ * The link of one host to the control plane: it carries the desired set down and the observed set up, reconnects for
+ * ever, and holds the lease. All timing goes through one ticker, so that a thousand hosts fit into one process.
+ */
+export class Session {
+  readonly #deps: SessionDependencies;
+  readonly #proofs: ProofStore;
+  readonly #closing = new AbortController();
+  #connection: Connection | undefined;
+  #attempts = 0;
+  /** The code of the refusal that a person was told of last, until a welcome. */
+  #refusedFor: string | undefined;
+  #lease: Lease;
+  #nextHeartbeatMs = 0;
+  #nextNotesMs = 0;
+  #isReportDue = false;
+  #isFlushScheduled = false;
+  #tickMs = FIRST_TICK_MS;
+  #stopTicking: () => void;
+
+  constructor(deps: SessionDependencies, notes: Notes | undefined) {
+    this.#deps = deps;
+    this.#proofs = deps.proof_store ?? noProof;
+    this.#lease = firstLease(notes, deps.boot_id, deps.clock.monotonicMs());
+    this.#stopTicking = deps.clock.every(this.#tickMs, () => this.#tick());
+  }
+
+  /** Connects after `delay_ms`, which spreads many hosts of one process. */
+  async begin(delay_ms: number): Promise<void> {
+    await this.#deps.clock.sleep(delay_ms, this.#closing.signal);
+    await this.#connect();
+  }
+
+  /** The host has news. `state` goes out at once (what happens within a few milliseconds together), `progress` soon. */
+  changed(urgency: "state" | "progress"): void {
+    this.#isReportDue = true;
+    if (urgency === "progress" || this.#isFlushScheduled) return;
+    this.#isFlushScheduled = true;
+    void this.#deps.clock.sleep(COALESCE_MS, this.#closing.signal).then(() => {
+      this.#isFlushScheduled = false;
+      if (this.#isReportDue) this.#sendReport();
+    });
+  }
+
+  /** Sends beside the reports; false when there is no connection that could carry it. */
+  send(message: TaskProgress | TaskResult): boolean {
+    const connection = this.#connection;
+    if (!connection?.welcome || connection.socket.readyState !== WebSocket.OPEN) return false;
+    send(connection.socket, message);
+    return true;
+  }
+
+  /** Says hello anew, since what it said of the machine is out of date. */
+  renew(): void {
+    this.#connection?.socket.close(1000, "the inventory changed");
+  }
+
+  /** Says goodbye; what runs keeps running. */
+  close(): void {
+    if (this.#closing.signal.aborted) return;
+    this.#saveNotes();
+    this.#closing.abort();
+    this.#stopTicking();
+    this.#connection?.socket.close(1001, "the agent stops");
+    this.#connection = undefined;
+  }
+
+  async #connect(): Promise<void> {
+    if (this.#closing.signal.aborted) return;
+    const description = await this.#deps.describe();
+    const address_door = await this.#deps.openAddressDoor?.();
+    if (this.#closing.signal.aborted) return address_door?.close();
+    const { socket_url, headers, isAnsweredBy } = this.#deps.servers.dial();
+    const socket = new WebSocket(socket_url, {
+      headers,
+      perMessageDeflate: false,
+      maxPayload: MAX_MESSAGE_BYTES,
+      handshakeTimeout: HANDSHAKE_TIMEOUT_MS,
+    });
+    const connection: Connection = {
+      socket,
+      opened_at_ms: this.#deps.clock.monotonicMs(),
+      address_door,
+      hello_at_ms: 0,
+      welcome: undefined,
+      is_proof_lost: false,
+      desired_version: 0,
+      sequence: 0,
+      outstanding: [],
+    };
+    this.#connection = connection;
+    socket.on("upgrade", ({ headers: answered }) => {
+      const proof = answered[PROOF_HEADER];
+      if (isAnsweredBy(Array.isArray(proof) ? proof[0] : proof)) return;
+      this.#deps.log.warn(
+        { address: socket_url },
+        "no server of this installation answers there: nothing is said to it",
+      );
+      socket.terminate();
+    });
+    socket.on("open", () => {
+      connection.hello_at_ms = this.#deps.clock.monotonicMs();
+      const { boot_id } = this.#deps;
+      const versions = { protocol_version: PROTOCOL_VERSION, agent_version: AGENT_VERSION };
+      const door = address_door === undefined ? {} : { address_port: address_door.port };
+      send(socket, {
+        kind: "hello",
+        ...versions,
+        boot_id,
+        ...description,
+        ...door,
+        session_proof: this.#proofs.load(),
+      });
+    });
+    socket.on("message", (data, isBinary) => this.#onData(connection, data, isBinary));
+    socket.on("error", (error) => this.#deps.log.warn({ problem: error.message }, "connection problem"));
+    socket.on("close", (code, reason) => {
+      address_door?.close();
+      this.#onClose(connection, code, reason.toString());
+    });
+  }
+
+  #onClose(connection: Connection, code: number, reason: string): void {
+    if (this.#connection !== connection) return;
+    this.#connection = undefined;
+    const { servers, random } = this.#deps;
+    // Its own goodbye sends it nowhere else; whatever else ends a connection may have ended its server.
+    if (code !== NORMAL_CLOSURE || this.#attempts > 0) servers.next();
+    const delay_ms = backOffDelay(RECONNECT, Math.floor(this.#attempts / servers.count), random());
+    this.#attempts += 1;
+    this.#deps.log.info({ code, reason, delay_ms: Math.round(delay_ms) }, "disconnected, connecting again");
+    void this.begin(delay_ms);
+  }
+
+  #onData(connection: Connection, data: RawData, isBinary: boolean): void {
+    if (this.#connection !== connection) return;
+    if (isBinary || !Buffer.isBuffer(data)) return this.#violation(connection, "a binary message");
+    const decoded = decodeServerMessage(data.toString("utf8"));
+    if (!decoded.ok) return this.#violation(connection, decoded.problem);
+    this.#onMessage(connection, decoded.message);
+  }
+
+  #onMessage(connection: Connection, message: ServerMessage): void {
+    if (message.kind === "welcome") return this.#onWelcome(connection, message);
+    if (message.kind === "refuse") return this.#onRefusal(connection, message);
+    if (!connection.welcome) return this.#violation(connection, `${message.kind} before welcome`);
+    if (message.kind === "desired") this.#onDesired(connection, message);
+    else if (message.kind === "acknowledge") this.#onAcknowledge(connection, message);
+    else if (message.kind === "open_tunnel") this.#deps.openTunnel?.(message);
+    else if (message.kind === "task") this.#deps.onTask?.(message);
+    else this.#deps.onCancelTask?.(message.task_id);
+  }
+
+  #onRefusal(connection: Connection, { code, message }: Extract<ServerMessage, { kind: "refuse" }>): void {
+    // It goes on asking, and what runs goes on until its lease ends; a person is told once.
+    const level = this.#refusedFor === code ? "debug" : "warn";
+    this.#deps.log[level]({ code, text: message }, "the server refuses this agent");
+    this.#refusedFor = code;
+    this.#attempts = ATTEMPT_AFTER_REFUSAL * this.#deps.servers.count;
+    connection.socket.close(1000);
+  }
+
+  #onWelcome(connection: Connection, welcome: Welcome): void {
+    connection.welcome = welcome;
+    if (welcome.address_nonce === undefined) connection.address_door?.close();
+    else connection.address_door?.answer(welcome.address_nonce);
+    this.#refusedFor = undefined;
+    this.#deps.servers.welcomed(welcome.servers);
+    connection.is_proof_lost = welcome.session_proof !== "" && !this.#proofs.keep(welcome.session_proof);
+    this.#lease = { ...this.#lease, lease_ms: welcome.lease_ms };
+    this.#deps.log.info({ machine_id: welcome.machine_id, heartbeat_ms: welcome.heartbeat_ms }, "connected");
+    const tick_ms = Math.min(welcome.heartbeat_ms / 4, welcome.lease_ms / 8);
+    this.#retick(Math.max(MIN_TICK_MS, Math.min(MAX_TICK_MS, Math.floor(tick_ms))));
+    this.#sendReport();
+    this.#deps.onConnected?.();
+  }
+
+  #onDesired(connection: Connection, desired: Desired): void {
+    if (desired.version < connection.desired_version) {
+      this.#deps.log.debug({ version: desired.version }, "an older desired set came late and is ignored");
+      return;
+    }
+    connection.desired_version = desired.version;
+    // First, so that a lease that was over gives life to what is wanted now and to nothing that was wanted before.
+    this.#deps.host.setDesired(desired);
+    // It was sent in answer to this connection's hello, so the server was there after that.
+    this.#renewLease(connection.hello_at_ms);
+  }
+
+  #onAcknowledge(
+    connection: Connection,
+    { sequence, heartbeat_ms, server_addresses }: Extract<ServerMessage, { kind: "acknowledge" }>,
+  ): void {
+    this.#deps.servers.hear(server_addresses);
+    if (sequence > connection.sequence) return this.#violation(connection, "acknowledges what was never sent");
+    const found = connection.outstanding.find((report) => report.sequence === sequence);
+    if (!found) return;
+    if (heartbeat_ms !== undefined && connection.welcome) connection.welcome = { ...connection.welcome, heartbeat_ms };
+    this.#attempts = 0;
+    connection.outstanding = connection.outstanding.filter((report) => report.sequence > sequence);
+    this.#deps.host.acknowledge(found.finals);
+    // Orders of an earlier connection may have been withdrawn since: nothing is run by them once the lease was over.
+    const isHeld = connection.desired_version > 0 || isLive(this.#lease, this.#deps.clock.monotonicMs());
+    if (isHeld) this.#renewLease(found.sent_at_ms);
+    if (this.#isReportDue) this.changed("state");
+  }
+
+  #renewLease(sent_at_ms: number): void {
+    this.#lease = renew(this.#lease, sent_at_ms);
+    this.#deps.host.setLease(isLive(this.#lease, this.#deps.clock.monotonicMs()));
+  }
+
+  #violation(connection: Connection, problem: string): void {
+    this.#deps.log.warn({ problem: problem.slice(0, 200) }, "the server sent what the protocol does not know");
+    // A close reason has room for 123 bytes; one character may take three of them.
+    connection.socket.close(VIOLATION, problem.slice(0, 40));
+    this.#onClose(connection, VIOLATION, problem.slice(0, 200));
+  }
+
+  #tick(): void {
+    const now = this.#deps.clock.monotonicMs();
+    this.#deps.host.setLease(isLive(this.#lease, now));
+    this.#deps.host.tick();
+    const connection = this.#connection;
+    if (connection && isSilent(connection, now)) {
+      this.#deps.log.warn({}, "the server has fallen silent");
+      connection.socket.terminate();
+      return;
+    }
+    if (!connection || !mayReport(connection)) {
+      // As often as the time that passes is worth it, and not at each tick: notes are a file.
+      if (now >= this.#nextNotesMs) this.#sendReport();
+      return;
+    }
+    if (now >= this.#nextHeartbeatMs) {
+      this.#sendReport();
+      void this.#deps.host.sampleTraffic();
+    } else if (this.#isReportDue && !this.#isFlushScheduled) this.#sendReport();
+  }
+
+  #sendReport(): void {
+    const connection = this.#connection;
+    this.#isReportDue = true;
+    const { desired_version, instances, volumes, finals } = this.#deps.host.report();
+    // What nobody can be told now is noted all the same: the power may go before somebody can.
+    this.#saveNotes();
+    if (!connection?.welcome || !mayReport(connection)) return;
+    this.#isReportDue = false;
+    const sequence = connection.sequence + 1;
+    connection.sequence = sequence;
+    const now = this.#deps.clock.monotonicMs();
+    connection.outstanding = [...connection.outstanding, { sequence, sent_at_ms: now, finals }];
+    // Early by a random part, so that hosts which connected together drift apart, and never late.
+    this.#nextHeartbeatMs = now + connection.welcome.heartbeat_ms * (0.75 + this.#deps.random() * 0.25) - this.#tickMs;
+    // A version of an earlier connection means nothing to this one.
+    const version = connection.desired_version === 0 ? 0 : desired_version;
+    send(connection.socket, {
+      kind: "report",
+      sequence,
+      desired_version: version,
+      instances,
+      volumes: [...volumes],
+      gpus: this.#deps.health(),
+      ...(connection.is_proof_lost ? { is_proof_lost: true } : {}),
+    });
+  }
+
+  #saveNotes(): void {
+    const { clock, notes_store, boot_id, host } = this.#deps;
+    this.#nextNotesMs = clock.monotonicMs() + NOTE_EVERY_MS;
+    const notes = host.notes();
+    if (notes) notes_store.save({ boot_id, lease: this.#lease, ...notes });
+  }
+
+  #retick(ms: number): void {
+    if (ms === this.#tickMs) return;
+    this.#tickMs = ms;
+    this.#stopTicking();
+    this.#stopTicking = this.#deps.clock.every(ms, () => this.#tick());
+  }
+}
+
+/** Whether the server has said how, and has answered most of what it was told. */
+function mayReport({ welcome, socket, outstanding }: Connection): boolean {
+  return welcome !== undefined && socket.readyState === WebSocket.OPEN && outstanding.length < MAX_OUTSTANDING;
+}
+
+/** Whether the server owes an answer for so long that the connection is dead although nobody closed it. */
+function isSilent(connection: Connection, now: number): boolean {
+  if (!connection.welcome) return now - connection.opened_at_ms > 2 * HANDSHAKE_TIMEOUT_MS;
+  const oldest = connection.outstanding[0];
+  return oldest !== undefined && now - oldest.sent_at_ms > PATIENCE_HEARTBEATS * connection.welcome.heartbeat_ms;
+}
+
+function send(socket: WebSocket, message: AgentMessage): void {
+  socket.send(JSON.stringify(message), (error) => {
+    // A broken connection closes by itself, and the close is what is acted upon.
+    if (error) socket.terminate();
+  });
+}

@@ -1,0 +1,46 @@
+import { estimateDlperf, findGpuModel, type GpuFacts } from "../../../protocol/index.ts";
+
+export type DeclaredModel = { readonly name: string; readonly count: number };
+const MAX_GPUS = 64;
+
+/**
+ * Reads `RTX 4090:2, H100 SXM:8`: a canonical name (an underscore may stand for a blank) and how many. Returns a text
+ * that says what is wrong instead, when something is.
+ */
+export function parseDeclaredGpus(text: string): readonly DeclaredModel[] | string {
+  const declared: DeclaredModel[] = [];
+  for (const part of text.split(",").filter((piece) => piece.trim() !== "")) {
+    const match = /^\s*(.+?)\s*(?::\s*(\d{1,2}))?\s*$/.exec(part);
+    const name = match?.[1]?.replaceAll("_", " ") ?? "";
+    const count = Number(match?.[2] ?? 1);
+    if (!findGpuModel(name)) return `unknown GPU model "${name}"`;
+    if (count < 1) return `the number of ${name} must be at least 1`;
+    declared.push({ name, count });
+  }
+  const total = declared.reduce((sum, one) => sum + one.count, 0);
+  return total > MAX_GPUS ? `at most ${MAX_GPUS} GPUs can be declared` : declared;
+}
+
+/** Facts of GPUs that an operator declares for development. They are leased like others and passed to no container. */
+export function declaredGpus(host_key: string, declared: readonly DeclaredModel[], first_index: number): GpuFacts[] {
+  const names = declared.flatMap(({ name, count }) => Array.from({ length: count }, () => name));
+  return names.flatMap((name, position) => {
+    const model = findGpuModel(name);
+    if (!model) return [];
+    const { memory_mb, compute_cap, memory_gb_per_s, max_power_w, tflops, pci_lanes, nvlink_gb_per_s } = model;
+    return {
+      uuid: `declared-${host_key}-${position}`,
+      index: first_index + position,
+      name,
+      memory_mb,
+      compute_cap,
+      memory_gb_per_s,
+      max_power_w,
+      tflops,
+      dlperf: estimateDlperf(tflops, memory_gb_per_s),
+      pci_lanes,
+      nvlink_gb_per_s,
+      is_declared: true,
+    };
+  });
+}

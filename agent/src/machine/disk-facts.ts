@@ -1,0 +1,178 @@
+import { constants } from "node:fs";
+import { mkdir, open, readdir, readFile, rm, stat, statfs, type FileHandle } from "node:fs/promises";
+import { join } from "node:path";
+import type { Clock } from "../base/clock.ts";
+import { writeDurably } from "../base/durable-file.ts";
+
+export type DiskFacts = {
+  /** What renters can be promised: free space and what they hold already, less what the machine needs itself. */
+  readonly bytes: number;
+  readonly name: string;
+  readonly mb_per_s: number;
+};
+
+/** Kept for images, logs and the system: a full disk stops everybody. */
+const RESERVE_SHARE = 0.1;
+const RESERVE_LIMIT_BYTES = 20e9;
+/** Where renters' disks and volumes lie in the state folder, as sparse files. */
+const TENANT_FOLDERS = ["disks", "volumes"] as const;
+const BLOCK_BYTES = 512;
+
+/** Of the file system that holds the state folder: the disks of instances lie there. */
+export async function readDisk(state_dir: string, clock: Clock): Promise<DiskFacts> {
+  await mkdir(state_dir, { recursive: true });
+  const [{ bavail, bsize }, { dev }, kept_bytes] = await Promise.all([
+    statfs(state_dir),
+    stat(state_dir),
+    tenantBytes(state_dir),
+  ]);
+  const free_bytes = bavail * bsize;
+  const [name, mb_per_s] = await Promise.all([deviceName(dev), diskSpeed(state_dir, dev, clock)]);
+  return { bytes: offerableBytes(free_bytes, kept_bytes), name, mb_per_s };
+}
+
+export function offerableBytes(free_bytes: number, kept_bytes: number): number {
+  const whole = free_bytes + kept_bytes;
+  return Math.floor(whole - Math.min(whole * RESERVE_SHARE, RESERVE_LIMIT_BYTES));
+}
+
+/** Whether the file system of the folder has run into what should be kept for images, logs and the system. */
+export async function isDiskLow(folder: string): Promise<boolean> {
+  const { bavail, blocks, bsize } = await statfs(folder);
+  return bavail * bsize < Math.min(blocks * bsize * RESERVE_SHARE, RESERVE_LIMIT_BYTES) / 2;
+}
+
+/** What renters' files take at present: it is theirs already, and must not vanish from the offer with each restart. */
+export async function tenantBytes(state_dir: string): Promise<number> {
+  let blocks = 0;
+  for (const folder of TENANT_FOLDERS) {
+    const path = join(state_dir, folder);
+    for (const name of await readdir(path).catch(() => [])) {
+      const found = await stat(join(path, name)).catch(() => undefined);
+      if (found?.isFile()) blocks += found.blocks;
+    }
+  }
+  return blocks * BLOCK_BYTES;
+}
+
+/** The model of the device, or its name in the kernel; empty where a file system is on none that could be named. */
+async function deviceName(dev: number): Promise<string> {
+  const { major, minor } = splitDevice(dev);
+  const base = `/sys/dev/block/${major}:${minor}`;
+  for (const path of [`${base}/device/model`, `${base}/../device/model`, `${base}/dm/name`, `${base}/md/level`]) {
+    const text = (await readFile(path, "utf8").catch(() => "")).trim();
+    if (text !== "") return text.slice(0, 255);
+  }
+  const event = await readFile(`${base}/uevent`, "utf8").catch(() => "");
+  return /^DEVNAME=(.+)$/m.exec(event)?.[1]?.slice(0, 255) ?? "";
+}
+
+/** As the kernel packs the two numbers of a device into one. */
+export function splitDevice(dev: number): { readonly major: number; readonly minor: number } {
+  const whole = BigInt(dev);
+  const major = ((whole >> 8n) & 0xfffn) | ((whole >> 32n) & ~0xfffn);
+  const minor = (whole & 0xffn) | ((whole >> 12n) & ~0xffn & 0xffffffffn);
+  return { major: Number(major), minor: Number(minor) };
+}
+
+const SPEED_FILE = "disk-speed.json";
+const TRIAL_FILE = "disk-speed.trial";
+const CHUNK_BYTES = 4 * 1024 * 1024;
+const TRIAL_CHUNKS = 64;
+const WRITE_LIMIT_MS = 350;
+const READ_LIMIT_MS = 250;
+const MS_PER_DAY = 86_400_000;
+const WASM_PAGE_BYTES = 65_536;
+/** What an old disk surely reaches, where it could not be measured. */
+const UNKNOWN_MB_PER_S = 100;
+
+/**
+ * Megabytes per second that are read from the disk in a row, past the system's memory. Measured within a second, and once
+ * a day at most: a trial at each start would wear and slow the disk under running tenants.
+ */
+async function diskSpeed(state_dir: string, dev: number, clock: Clock): Promise<number> {
+  const day = Math.floor(clock.now().getTime() / MS_PER_DAY);
+  const path = join(state_dir, SPEED_FILE);
+  const known = parseSpeed(await readFile(path, "utf8").catch(() => ""));
+  if (known?.dev === dev && known.day === day) return known.mb_per_s;
+  try {
+    const mb_per_s = await measureDisk(join(state_dir, TRIAL_FILE), clock);
+    writeDurably(path, JSON.stringify({ dev, day, mb_per_s }));
+    return mb_per_s;
+  } catch {
+    // A file system that cannot pass the system's memory by, or is full: what was known before is the best there is.
+    return known?.dev === dev ? known.mb_per_s : UNKNOWN_MB_PER_S;
+  }
+}
+
+type Speed = { readonly dev: number; readonly day: number; readonly mb_per_s: number };
+
+export function parseSpeed(text: string): Speed | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (typeof value !== "object" || value === null) return undefined;
+    const { dev, day, mb_per_s } = value as Record<string, unknown>;
+    const isWhole = typeof dev === "number" && typeof day === "number" && typeof mb_per_s === "number" && mb_per_s > 0;
+    return isWhole ? { dev, day, mb_per_s } : undefined;
+  } catch {
+    // No file, or half a file: it is measured anew.
+    return undefined;
+  }
+}
+
+/** Writes a file for a moment and reads it back, both directly; whatever becomes of it, the file goes. */
+async function measureDisk(path: string, clock: Clock): Promise<number> {
+  await rm(path, { force: true });
+  const flags = constants.O_RDWR | constants.O_CREAT | constants.O_EXCL | constants.O_DIRECT;
+  const file = await open(path, flags, 0o600);
+  try {
+    const chunk = alignedChunk();
+    const written = await transfer(clock, WRITE_LIMIT_MS, TRIAL_CHUNKS, (at) => writeChunk(file, chunk, at));
+    await file.datasync();
+    const read = await transfer(clock, READ_LIMIT_MS, written.chunks, (at) => readChunk(file, chunk, at));
+    const seconds = Math.max(read.ms, 0.001) / 1000;
+    return Math.max(1, Math.round((read.chunks * CHUNK_BYTES) / 1e6 / seconds));
+  } finally {
+    await file.close();
+    await rm(path, { force: true });
+  }
+}
+
+/** The runtime has it, and the types of Node.js do not tell. */
+declare const WebAssembly: {
+  readonly Memory: new (size: { readonly initial: number }) => { readonly buffer: ArrayBuffer };
+};
+
+/** Direct transfers want memory that begins at a page, which only this kind surely does. The content is no pattern. */
+function alignedChunk(): Buffer {
+  const memory = new WebAssembly.Memory({ initial: CHUNK_BYTES / WASM_PAGE_BYTES });
+  const chunk = Buffer.from(memory.buffer);
+  for (let at = 0; at < chunk.length; at += 4) chunk.writeUInt32LE(Math.imul(at + 1, 2_654_435_761) >>> 0, at);
+  return chunk;
+}
+
+async function transfer(
+  clock: Clock,
+  limit_ms: number,
+  count: number,
+  move: (at: number) => Promise<void>,
+): Promise<{ readonly chunks: number; readonly ms: number }> {
+  const start_ms = clock.monotonicMs();
+  let chunks = 0;
+  // One is always moved, however slow the disk is.
+  while (chunks < count && (chunks === 0 || clock.monotonicMs() - start_ms < limit_ms)) {
+    await move(chunks * CHUNK_BYTES);
+    chunks += 1;
+  }
+  return { chunks, ms: clock.monotonicMs() - start_ms };
+}
+
+async function writeChunk(file: FileHandle, chunk: Buffer, at: number): Promise<void> {
+  const { bytesWritten } = await file.write(chunk, 0, chunk.length, at);
+  if (bytesWritten !== chunk.length) throw new Error("the disk took only a part");
+}
+
+async function readChunk(file: FileHandle, chunk: Buffer, at: number): Promise<void> {
+  const { bytesRead } = await file.read(chunk, 0, chunk.length, at);
+  if (bytesRead !== chunk.length) throw new Error("the disk gave only a part");
+}

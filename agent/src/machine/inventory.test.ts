@@ -1,0 +1,121 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, it } from "node:test";
+import { declaredGpus, parseDeclaredGpus } from "./declared-gpus.ts";
+import { systemClock } from "../base/clock.ts";
+import { parseCpuInfo, parseOsVersion, takeInventory, usableMemory } from "./inventory.ts";
+import { parseCudaVersion, parseGpuQuery, parseNvlinks } from "./nvidia-smi.ts";
+
+const TWO_GPUS = `GPU-11111111-2222-3333-4444-555555555555, 0, NVIDIA H200, 143771, 9.0, 700.00, 16, 5, 570.124.06
+GPU-66666666-7777-8888-9999-000000000000, 1, NVIDIA GeForce RTX 4090, 24564, 8.9, [N/A], 16, 4, 570.124.06
+`;
+
+describe("the inventory", () => {
+  it("reads GPUs as the vendor's tool prints them, with rates from the table of models", () => {
+    const { gpus, driver_version, pci_gen } = parseGpuQuery(TWO_GPUS);
+    assert.deepEqual([driver_version, pci_gen], ["570.124.06", 5]);
+    assert.deepEqual(
+      gpus.map((gpu) => [gpu.index, gpu.name, gpu.memory_mb, gpu.compute_cap, gpu.max_power_w, gpu.is_declared]),
+      [
+        [0, "H200", 143_771, 900, 700, false],
+        [1, "RTX 4090", 24_564, 890, 450, false],
+      ],
+    );
+    assert.equal(gpus[0]?.memory_gb_per_s, 4800);
+  });
+
+  it("text without GPUs gives none", () => {
+    for (const text of ["", "No devices were found\n", "Failed to initialize NVML\n"])
+      assert.deepEqual(parseGpuQuery(text).gpus, []);
+  });
+
+  it("reads the highest CUDA version from the tool's heading", () => {
+    assert.equal(
+      parseCudaVersion("| NVIDIA-SMI 570.124.06   Driver Version: 570.124.06   CUDA Version: 12.8     |"),
+      12.8,
+    );
+    assert.equal(parseCudaVersion("nothing"), 0);
+  });
+
+  it("reads processor and system", () => {
+    const text = "model name\t: AMD EPYC 7543\ncpu MHz\t\t: 2794.750\nflags\t\t: fpu sse avx avx2\n";
+    assert.deepEqual(parseCpuInfo(text, 0), { name: "AMD EPYC 7543", ghz: 2.79, has_avx: true });
+    assert.deepEqual(parseCpuInfo("", 3_700_000), { name: "", ghz: 3.7, has_avx: false });
+    assert.equal(parseOsVersion('NAME="Debian"\nVERSION_ID="12"\n'), "12");
+    assert.equal(parseOsVersion(""), "");
+  });
+
+  it("declared GPUs are marked and have identities of their own", () => {
+    const declared = parseDeclaredGpus("RTX 4090:2, H100_SXM");
+    assert.ok(typeof declared !== "string");
+    const gpus = declaredGpus("here", declared, 1);
+    assert.deepEqual(
+      gpus.map((gpu) => [gpu.uuid, gpu.index, gpu.name, gpu.is_declared]),
+      [
+        ["declared-here-0", 1, "RTX 4090", true],
+        ["declared-here-1", 2, "RTX 4090", true],
+        ["declared-here-2", 3, "H100 SXM", true],
+      ],
+    );
+  });
+
+  it("a declaration that makes no sense says what is wrong", () => {
+    for (const text of ["Voodoo 2", "RTX 4090:0", "RTX 4090:99"])
+      assert.equal(typeof parseDeclaredGpus(text), "string");
+    assert.deepEqual(parseDeclaredGpus(""), []);
+  });
+
+  it("this machine has processors, memory, a disk and a line", async (t) => {
+    const state_dir = mkdtempSync(join(tmpdir(), "berth-inventory-"));
+    t.after(() => rmSync(state_dir, { recursive: true }));
+    const port_range = { first: 20_000, last: 29_999 };
+    const input = { host_key: "here", clock: systemClock, state_dir, public_ipaddr: "127.0.0.1", port_range };
+    const rest = {
+      ...input,
+      geolocation: ", US",
+      declared: [],
+      inet_up_mbps: 40,
+      inet_down_mbps: undefined,
+      allowed_registries: [],
+    };
+    const { machine } = await takeInventory(rest);
+    assert.ok(machine.cpu_cores >= 1 && machine.memory_bytes > 0 && machine.disk_bytes > 0);
+    assert.ok(machine.disk_mb_per_s > 0 && machine.inet_down_mbps > 0);
+    assert.equal(machine.inet_up_mbps, 40, "the host knows its line best");
+    assert.equal(machine.is_simulated, false);
+  });
+
+  it("a limit of the agent's control group is a limit of the machine", () => {
+    assert.equal(usableMemory(64e9, 8e9), usableMemory(8e9, 0));
+    assert.equal(usableMemory(64e9, 2 ** 63), usableMemory(64e9, 0));
+  });
+
+  it("some memory is kept for the system: a twentieth, not less than it needs, not more than half", () => {
+    assert.deepEqual(
+      [64e9, 8e9, 1000e9, 1e9].map((total) => usableMemory(total, 0)),
+      [60.8e9, 7.25e9, 992e9, 0.5e9],
+    );
+  });
+
+  it("NVLink counts by its active links, both directions of each", () => {
+    const text = `GPU 0: NVIDIA H100 PCIe (UUID: GPU-6968dfc2-d444-d92c-c36b-6abe53445cb9)
+\t Link 0: 26.562 GB/s
+\t Link 1: 26.562 GB/s
+\t Link 2: <inactive>
+GPU 1: NVIDIA GeForce RTX 3090 (UUID: GPU-11111111-2222-3333-4444-555555555555)
+NVML: Unable to retrieve NVLink information as all links are inActive
+GPU 2: NVIDIA A100-SXM4-80GB (UUID: GPU-66666666-7777-8888-9999-000000000000)
+${Array.from({ length: 12 }, (_, link) => `\t Link ${link}: 25 GB/s`).join("\n")}
+`;
+    assert.deepEqual(
+      [...parseNvlinks(text)],
+      [
+        ["GPU-6968dfc2-d444-d92c-c36b-6abe53445cb9", 106],
+        ["GPU-66666666-7777-8888-9999-000000000000", 600],
+      ],
+    );
+    assert.deepEqual([...parseNvlinks("Failed to initialize NVML: Driver/library version mismatch\n")], []);
+  });
+});

@@ -1,0 +1,78 @@
+import { estimateDlperf, findGpuModel, type GpuFacts } from "../../../protocol/index.ts";
+import { canonicalGpuName } from "./gpu-names.ts";
+
+/** Fields in the order in which `parseGpuQuery` reads them. */
+export const GPU_QUERY =
+  "uuid,index,name,memory.total,compute_cap,power.max_limit,pcie.link.width.max,pcie.link.gen.max,driver_version";
+
+export type NvidiaGpus = {
+  readonly gpus: readonly GpuFacts[];
+  readonly driver_version: string;
+  readonly pci_gen: number;
+};
+
+/**
+ * Reads what `nvidia-smi --query-gpu=<GPU_QUERY> --format=csv,noheader,nounits` prints. Rates that the tool does not
+ * tell come from the table of models, and are 0 for a model that is not in it. Lines it cannot read are left out.
+ */
+export function parseGpuQuery(text: string): NvidiaGpus {
+  const gpus: GpuFacts[] = [];
+  let driver_version = "";
+  let pci_gen = 0;
+  for (const line of text.split("\n")) {
+    const fields = line.split(",").map((field) => field.trim());
+    const [uuid, index, printed, memory, capability, power, lanes, gen, driver] = fields;
+    if (!uuid?.startsWith("GPU-") || printed === undefined) continue;
+    const name = canonicalGpuName(printed);
+    const model = findGpuModel(name);
+    const memory_gb_per_s = model?.memory_gb_per_s ?? 0;
+    const tflops = model?.tflops ?? 0;
+    gpus.push({
+      uuid,
+      index: wholeNumber(index),
+      name,
+      memory_mb: wholeNumber(memory) || (model?.memory_mb ?? 0),
+      compute_cap: Math.round(number(capability) * 100) || (model?.compute_cap ?? 0),
+      memory_gb_per_s,
+      max_power_w: number(power) || (model?.max_power_w ?? 0),
+      tflops,
+      dlperf: estimateDlperf(tflops, memory_gb_per_s),
+      pci_lanes: wholeNumber(lanes),
+      nvlink_gb_per_s: model?.nvlink_gb_per_s ?? 0,
+      is_declared: false,
+    });
+    driver_version = driver ?? driver_version;
+    pci_gen = Math.max(pci_gen, number(gen));
+  }
+  return { gpus, driver_version, pci_gen };
+}
+
+/**
+ * What the active links of each GPU carry in both directions together, by uuid, in GB/s: the tool tells the rate of one
+ * direction of each link. A GPU without such links, or with none that is active, has none.
+ */
+export function parseNvlinks(text: string): ReadonlyMap<string, number> {
+  const rates = new Map<string, number>();
+  let uuid: string | undefined;
+  for (const line of text.split("\n")) {
+    uuid = /^GPU \d+: .*\(UUID: (GPU-[0-9a-f-]+)\)/i.exec(line)?.[1] ?? uuid;
+    const rate = number(/^\s*Link \d+: ([\d.]+) GB\/s/.exec(line)?.[1]);
+    if (uuid !== undefined && rate > 0) rates.set(uuid, (rates.get(uuid) ?? 0) + 2 * rate);
+  }
+  return new Map([...rates].map(([gpu, rate]) => [gpu, Math.round(rate)]));
+}
+
+/** The highest CUDA version of the driver, which only the tool's human form tells: `CUDA Version: 12.8`. */
+export function parseCudaVersion(text: string): number {
+  return number(/CUDA (?:UMD )?Version:\s*(\d+\.\d+)/.exec(text)?.[1]);
+}
+
+/** The tool prints `[N/A]` for what a board does not tell. */
+function number(text: string | undefined): number {
+  const value = Number(text);
+  return Number.isFinite(value) && value > 0 ? value : 0;
+}
+
+function wholeNumber(text: string | undefined): number {
+  return Math.round(number(text));
+}

@@ -1,0 +1,39 @@
+import { randomBytes } from "node:crypto";
+import type { RawData, WebSocket } from "ws";
+import { LINE_MARK_BYTES } from "../../../protocol/index.ts";
+import type { Clock } from "../base/clock.ts";
+
+/** Limits of one tunnel that hold against a faulty server, too. A measurement takes a few seconds and several tunnels. */
+const SENT_BYTES_MAX = 67_108_864;
+const RECEIVED_BYTES_MAX = 134_217_728;
+const TIME_MAX_MS = 30_000;
+/** Random bytes, which no compression on the way makes shorter. */
+const CHUNK = randomBytes(65_536);
+const CHUNKS_UNDER_WAY = 16;
+
+/** Lets the server measure the line: throws away what comes until the mark, repeats the mark, and sends until it is closed. */
+export function answerLineProbe(tunnel: WebSocket, clock: Clock): void {
+  const ended = new AbortController();
+  let received_bytes = 0;
+  let sent_bytes = 0;
+  const sendMore = () => {
+    if (tunnel.readyState !== tunnel.OPEN || sent_bytes >= SENT_BYTES_MAX) return;
+    sent_bytes += CHUNK.length;
+    tunnel.send(CHUNK, (error) => error ?? sendMore());
+  };
+  tunnel.on("message", (data, is_binary) => {
+    const length = lengthOf(data);
+    received_bytes += length;
+    if (!is_binary || received_bytes > RECEIVED_BYTES_MAX || sent_bytes > 0) return tunnel.terminate();
+    if (length !== LINE_MARK_BYTES) return;
+    tunnel.send(data);
+    for (let chunk = 0; chunk < CHUNKS_UNDER_WAY; chunk += 1) sendMore();
+  });
+  tunnel.once("close", () => ended.abort());
+  void clock.sleep(TIME_MAX_MS, ended.signal).then(() => tunnel.terminate());
+}
+
+function lengthOf(data: RawData): number {
+  if (Array.isArray(data)) return data.reduce((sum, part) => sum + part.length, 0);
+  return data.byteLength;
+}

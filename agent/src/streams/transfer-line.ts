@@ -1,0 +1,124 @@
+import type { IncomingMessage } from "node:http";
+import { Readable, Writable } from "node:stream";
+import { WebSocket, type RawData } from "ws";
+import { decodeTransferMessage, type TransferMessage, type TransferSide } from "../../../protocol/index.ts";
+
+export type TransferDial = {
+  /** The control plane's address, as for the session: `wss://…/agent`. */
+  readonly server_url: string;
+  readonly token: string;
+  readonly transfer_id: string;
+  readonly side: TransferSide;
+};
+
+/** A line through the control plane to the other host of a copy. */
+export type TransferLine = {
+  /** The next message of the other side, or of the server; undefined when the line is closed. */
+  hear(): Promise<TransferMessage | undefined>;
+  say(message: TransferMessage): void;
+  /** Bytes to the other side; what is not taken there yet holds the writer up. */
+  readonly output: Writable;
+  /** Bytes from the other side; they wait until they are read. It breaks when the line closes before their end. */
+  readonly input: Readable;
+  close(): void;
+  /** Closes it without waiting for anybody. */
+  cut(): void;
+};
+
+/** `is_final`: the server knows of no such transfer any more. Otherwise it is worth trying again. */
+export type Dialled =
+  | { readonly ok: true; readonly line: TransferLine }
+  | { readonly ok: false; readonly is_final: boolean };
+
+const HANDSHAKE_TIMEOUT_MS = 10_000;
+const KEEP_ALIVE_MS = 30_000;
+const MAX_MESSAGE_BYTES = 4 * 1024 * 1024;
+const FINAL: ReadonlySet<number> = new Set([401, 403, 404]);
+const END = Buffer.alloc(0);
+
+export function dialTransfer({ server_url, token, transfer_id, side }: TransferDial): Promise<Dialled> {
+  const url = new URL(server_url);
+  url.pathname = `${url.pathname.replace(/\/$/, "")}/transfer/${encodeURIComponent(transfer_id)}/${side}`;
+  const socket = new WebSocket(url, {
+    headers: { authorization: `Bearer ${token}` },
+    perMessageDeflate: false,
+    maxPayload: MAX_MESSAGE_BYTES,
+    handshakeTimeout: HANDSHAKE_TIMEOUT_MS,
+  });
+  socket.once("upgrade", (response) => {
+    response.socket.setNoDelay(true);
+    response.socket.setKeepAlive(true, KEEP_ALIVE_MS);
+  });
+  // Made before it is open: what the server says at once is not to be missed.
+  const line = lineOf(socket);
+  return new Promise((resolve) => {
+    socket.once("open", () => resolve({ ok: true, line }));
+    socket.once("unexpected-response", (_request, response: IncomingMessage) => {
+      response.destroy();
+      resolve({ ok: false, is_final: FINAL.has(response.statusCode ?? 0) });
+    });
+    socket.once("close", () => resolve({ ok: false, is_final: false }));
+  });
+}
+
+function lineOf(socket: WebSocket): TransferLine {
+  const heard: TransferMessage[] = [];
+  const waiting: ((message: TransferMessage | undefined) => void)[] = [];
+  let is_closed = false;
+
+  const input = new Readable({ read: () => socket.resume() });
+  const output = new Writable({
+    // Called back when the message has left: nothing piles up behind a slow line.
+    write: (chunk: Buffer, _encoding, done) => socket.send(chunk, (problem) => done(problem ?? null)),
+    final: (done) => socket.send(END, (problem) => done(problem ?? null)),
+  });
+  // Whoever works with them learns it from the pipeline; one that nobody uses yet may break as well.
+  for (const stream of [input, output]) stream.on("error", () => undefined);
+
+  socket.on("message", (data, isBinary) => {
+    if (isBinary) {
+      const bytes = bytesOf(data);
+      // What nobody reads any more must not hold up the end of the line.
+      if (input.destroyed) return;
+      if (!input.push(bytes.length === 0 ? null : bytes) && bytes.length > 0) socket.pause();
+      return;
+    }
+    const message = decodeTransferMessage(bytesOf(data).toString("utf8"));
+    if (message === undefined) return socket.terminate();
+    const next = waiting.shift();
+    if (next) next(message);
+    else heard.push(message);
+  });
+  // The close that follows is what is acted upon.
+  socket.on("error", () => undefined);
+  socket.once("close", () => {
+    is_closed = true;
+    if (!input.readableEnded) input.destroy(new Error("the line is closed"));
+    output.destroy();
+    for (const next of waiting.splice(0)) next(undefined);
+  });
+
+  return {
+    input,
+    output,
+    hear() {
+      const message = heard.shift();
+      if (message !== undefined || is_closed) return Promise.resolve(message);
+      return new Promise((resolve) => waiting.push(resolve));
+    },
+    say(message) {
+      socket.send(JSON.stringify(message), () => undefined);
+    },
+    close() {
+      // A socket that is paused would not see the other side's answer to the close.
+      socket.resume();
+      socket.close(1000);
+    },
+    cut: () => socket.terminate(),
+  };
+}
+
+function bytesOf(data: RawData): Buffer {
+  if (Array.isArray(data)) return Buffer.concat(data);
+  return Buffer.isBuffer(data) ? data : Buffer.from(data);
+}

@@ -1,0 +1,118 @@
+import { connect, type Socket } from "node:net";
+import { WebSocket } from "ws";
+import type { OpenTunnel } from "../../../protocol/index.ts";
+import type { Clock } from "../base/clock.ts";
+import type { Log } from "../base/log.ts";
+import { answerLineProbe } from "./line-probe.ts";
+import { bridge } from "./tunnel-bridge.ts";
+
+export type TunnelDependencies = {
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Where the server is that has the session now, as for the session: `wss://…/agent`. */
+  readonly server_url: () => string;
+  /** What is shown there. */
+  readonly token: () => string;
+  /** The SSH server of this host; undefined where there is none. It opens its tunnels itself. */
+  readonly ssh: { connectTunnel(instance_id: number, url: string, token: string): void } | undefined;
+  /** Where the container of an instance is in its network; undefined while it does not run. */
+  readonly addressOf: (instance_id: number) => string | undefined;
+};
+
+export type Tunnels = {
+  /** Does what the server asks: it has somebody waiting who wants to reach an instance. */
+  open(request: OpenTunnel): void;
+  close(): void;
+};
+
+const JUPYTER_PORT = 8080;
+const HANDSHAKE_TIMEOUT_MS = 10_000;
+const CONNECT_TIMEOUT_MS = 5_000;
+const KEEP_ALIVE_MS = 30_000;
+const MAX_MESSAGE_BYTES = 4 * 1024 * 1024;
+const MAX_TUNNELS = 2_048;
+/** Close code of a tunnel that leads nowhere. */
+const NOWHERE = 4404;
+
+/** Opens byte streams between the control plane and services of instances, whenever the control plane asks for one. */
+export function createTunnels(deps: TunnelDependencies): Tunnels {
+  const open_tunnels = new Set<WebSocket>();
+
+  const dial = (tunnel_id: string): WebSocket => {
+    const tunnel = new WebSocket(tunnelUrl(deps.server_url(), tunnel_id), {
+      headers: { authorization: `Bearer ${deps.token()}` },
+      perMessageDeflate: false,
+      maxPayload: MAX_MESSAGE_BYTES,
+      handshakeTimeout: HANDSHAKE_TIMEOUT_MS,
+    });
+    open_tunnels.add(tunnel);
+    tunnel.once("upgrade", (response) => {
+      response.socket.setNoDelay(true);
+      response.socket.setKeepAlive(true, KEEP_ALIVE_MS);
+    });
+    tunnel.on("error", (error) => deps.log.debug({ problem: error.message, tunnel_id }, "a tunnel broke"));
+    tunnel.once("close", () => open_tunnels.delete(tunnel));
+    return tunnel;
+  };
+
+  const toJupyter = ({ instance_id, tunnel_id }: OpenTunnel) => {
+    const address = deps.addressOf(instance_id);
+    const tunnel = dial(tunnel_id);
+    if (address === undefined || open_tunnels.size > MAX_TUNNELS) {
+      tunnel.once("open", () => tunnel.close(NOWHERE, "nothing to connect to"));
+      return;
+    }
+    const socket = connect({ host: address, port: JUPYTER_PORT, allowHalfOpen: true, noDelay: true });
+    socket.pause();
+    joinWhenReady(socket, tunnel, deps.clock);
+  };
+
+  return {
+    open(request) {
+      const { instance_id, tunnel_id, service } = request;
+      if (service === "jupyter") return toJupyter(request);
+      if (service === "line") return answerLineProbe(dial(tunnel_id), deps.clock);
+      if (deps.ssh) return deps.ssh.connectTunnel(instance_id, tunnelUrl(deps.server_url(), tunnel_id), deps.token());
+      // The server need not wait in vain for what is not here.
+      const tunnel = dial(tunnel_id);
+      tunnel.once("open", () => tunnel.close(NOWHERE, "no SSH server"));
+    },
+    close() {
+      for (const tunnel of open_tunnels) tunnel.terminate();
+    },
+  };
+}
+
+/** Bridges the two once both are connected; when one fails or takes too long, both are closed. */
+function joinWhenReady(socket: Socket, tunnel: WebSocket, clock: Clock): void {
+  const ready = new AbortController();
+  let pending_count = 2;
+  const onReady = () => {
+    pending_count -= 1;
+    if (pending_count > 0) {
+      // Whatever comes for the other one waits in the system's buffers.
+      if (tunnel.readyState === WebSocket.OPEN) tunnel.pause();
+      return;
+    }
+    ready.abort();
+    bridge(socket, tunnel, clock);
+  };
+  const fail = () => {
+    if (ready.signal.aborted) return;
+    ready.abort();
+    socket.destroy();
+    if (tunnel.readyState === WebSocket.OPEN) tunnel.close(NOWHERE, "nothing answers there");
+    else tunnel.once("open", () => tunnel.close(NOWHERE, "nothing answers there"));
+  };
+  socket.once("connect", onReady);
+  socket.on("error", fail);
+  tunnel.once("open", onReady);
+  tunnel.once("close", fail);
+  void clock.sleep(CONNECT_TIMEOUT_MS, ready.signal).then(fail);
+}
+
+function tunnelUrl(server_url: string, tunnel_id: string): string {
+  const url = new URL(server_url);
+  url.pathname = `${url.pathname.replace(/\/$/, "")}/tunnel/${encodeURIComponent(tunnel_id)}`;
+  return url.toString();
+}
