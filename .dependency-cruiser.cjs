@@ -155,7 +155,7 @@ const rooms = [
     "protocol-knows-nobody",
     "Both ends of the wire depend on protocol/, so it depends on none of our rooms.",
     "^protocol/",
-    "^(server|agent|sdk|worker|cli|console|test|bench|tools)/",
+    "^(tunnel|server|agent|sdk|worker|cli|console|test|bench|tools)/",
   ),
   forbid(
     "protocol-is-data",
@@ -165,14 +165,20 @@ const rooms = [
     { dependencyTypes: ["core", "npm", "npm-dev", "npm-optional"], pathNot: "(^|/)typebox(/|$)" },
   ),
   forbid(
-    "server-knows-protocol-only",
+    "tunnel-knows-nobody",
+    "Both ends of a tunnel carry its bytes with the same code, so it depends on none of our rooms.",
+    "^tunnel/",
+    "^(protocol|server|agent|sdk|worker|cli|console|test|bench|tools)/",
+  ),
+  forbid(
+    "server-knows-the-wire-only",
     "The control plane talks to agents and clients over the wire, never by import.",
     "^server/",
     "^(agent|sdk|worker|cli|console)/",
   ),
   forbid(
-    "agent-knows-protocol-only",
-    "The agent runs on other people's machines and decides nothing: it shares messages with the server, not code.",
+    "agent-knows-the-wire-only",
+    "The agent runs on other people's machines and decides nothing: it shares the wire with the server, no other code.",
     "^agent/",
     "^(server|sdk|worker|cli|console)/",
   ),
@@ -180,19 +186,19 @@ const rooms = [
     "sdk-stands-alone",
     "The SDK is published: it may use its generated types and nothing else of ours.",
     "^sdk/",
-    "^(protocol|server|agent|worker|cli|console)/",
+    "^(protocol|tunnel|server|agent|worker|cli|console)/",
   ),
   forbid(
     "worker-stands-alone",
     "The worker is copied into renters' images: it needs Node and nothing else, of ours or anybody's.",
     "^worker/",
-    ["^(protocol|server|agent|sdk|cli|console)/", "(^|/)node_modules/"],
+    ["^(protocol|tunnel|server|agent|sdk|cli|console)/", "(^|/)node_modules/"],
   ),
   forbid(
     "clients-use-the-sdk",
     "CLI and console are clients like any other: what the SDK cannot do, the API cannot do.",
     "^(cli|console)/",
-    "^(protocol|server|agent|worker)/",
+    "^(protocol|tunnel|server|agent|worker)/",
   ),
   forbid(
     "clients-are-apart",
@@ -203,7 +209,7 @@ const rooms = [
   forbid(
     "nobody-imports-tests",
     "Tests, benchmarks and tools look at the product; the product must not need them.",
-    "^(protocol|server|agent|sdk|worker|cli|console)/",
+    "^(protocol|tunnel|server|agent|sdk|worker|cli|console)/",
     TESTS,
   ),
   forbid(
@@ -344,7 +350,7 @@ const general = [
   forbid(
     "dependencies-are-declared",
     "Product code runs without development dependencies, and only on packages that package.json names.",
-    "^(protocol|server|agent|sdk|worker|cli|console)/",
+    "^(protocol|tunnel|server|agent|sdk|worker|cli|console)/",
     "",
     { dependencyTypes: ["npm-dev", "npm-no-pkg", "npm-unknown"], dependencyTypesNot: ["type-only"] },
   ),

@@ -52,8 +52,9 @@ const ground = {
 const planted: readonly (readonly [rule: string, file: string, specifier: string])[] = [
   ["protocol-knows-nobody", "protocol/bad.ts", "../server/src/base/clock.ts"],
   ["protocol-is-data", "protocol/bad.ts", "node:fs"],
-  ["server-knows-protocol-only", "server/src/bad.ts", "../../agent/src/plan.ts"],
-  ["agent-knows-protocol-only", "agent/src/bad.ts", "../../server/src/base/clock.ts"],
+  ["tunnel-knows-nobody", "tunnel/bad.ts", "../protocol/index.ts"],
+  ["server-knows-the-wire-only", "server/src/bad.ts", "../../agent/src/plan.ts"],
+  ["agent-knows-the-wire-only", "agent/src/bad.ts", "../../server/src/base/clock.ts"],
   ["sdk-stands-alone", "sdk/src/bad.ts", "../../protocol/index.ts"],
   ["clients-use-the-sdk", "cli/src/bad.ts", "../../server/src/base/clock.ts"],
   ["clients-are-apart", "console/src/bad.ts", "../../cli/src/main.ts"],

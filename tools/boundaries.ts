@@ -11,7 +11,7 @@ import { existsSync, globSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import path from "node:path";
 
-const ROOMS = ["protocol", "server", "agent", "sdk", "worker", "cli", "console", "test", "bench", "tools"];
+const ROOMS = ["protocol", "tunnel", "server", "agent", "sdk", "worker", "cli", "console", "test", "bench", "tools"];
 const OWN_IMPORT = /^\s*(?:import|export)\b[^;]*?\bfrom\s*"\.{1,2}\//m;
 
 type Configuration = {

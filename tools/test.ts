@@ -13,7 +13,7 @@ import { seedOfSources, TEST_SEED_VARIABLE } from "./test-seed.ts";
 import { describeCounts, isGreen, NO_TESTS, runLanes, withFailure, type Counts, type TestRun } from "./test-run.ts";
 
 const ROOT = path.join(import.meta.dirname, "..");
-const ROOMS = ["protocol", "server", "agent", "sdk", "worker", "cli", "console", "bench", "tools"];
+const ROOMS = ["protocol", "tunnel", "server", "agent", "sdk", "worker", "cli", "console", "bench", "tools"];
 /**
  * For one test. Only a hang takes so long: the month takes half a minute of a processor for itself and twenty times as
  * long on a slow one that ten other programs share.

@@ -11,7 +11,7 @@ type Rule = (files: readonly SourceFile[], root: string) => readonly Complaint[]
 const READ = [
   "{*.md,*.json,*.cjs,berth}",
   "docs/**/*.md",
-  "{protocol,server,agent,sdk,worker,cli,console,test,bench,tools}/**/*.{ts,sql,md,json}",
+  "{protocol,tunnel,server,agent,sdk,worker,cli,console,test,bench,tools}/**/*.{ts,sql,md,json}",
 ];
 const NOT_READ = ["**/node_modules/**", "package-lock.json"];
 /** They plant mistakes to prove that they are found, so they cannot be judged by them. */
@@ -148,7 +148,7 @@ function headingsOf(text: string): ReadonlySet<string> {
 function fileNames(files: readonly SourceFile[]): readonly Complaint[] {
   const kebab = /^[a-z0-9]+(-[a-z0-9]+)*(\.[a-z0-9]+)*\.ts$/;
   return files
-    .filter((file) => /^(protocol|server|agent|sdk|cli|console|test|bench|tools)\/.*\.ts$/.test(file.path))
+    .filter((file) => /^(protocol|tunnel|server|agent|sdk|cli|console|test|bench|tools)\/.*\.ts$/.test(file.path))
     .filter((file) => !file.path.split("/").every((part) => /^[a-z0-9-]+$/.test(part) || kebab.test(part)))
     .map((file) => `${file.path}: names are kebab-case`);
 }

@@ -1,10 +1,10 @@
 import { connect, type Socket } from "node:net";
 import { WebSocket } from "ws";
 import type { OpenTunnel } from "../../../protocol/index.ts";
+import { bridge } from "../../../tunnel/bridge.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
 import { answerLineProbe } from "./line-probe.ts";
-import { bridge } from "./tunnel-bridge.ts";
 
 export type TunnelDependencies = {
   readonly clock: Clock;

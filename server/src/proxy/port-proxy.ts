@@ -1,10 +1,10 @@
 import { createServer, type Server, type Socket } from "node:net";
 import type { WebSocket } from "ws";
+import { bridge } from "../../../tunnel/bridge.ts";
 import type { Clock } from "../base/clock.ts";
 import type { InstanceId, MachineId } from "../base/ids.ts";
 import type { Log } from "../base/log.ts";
 import { networkOf } from "../base/public-address.ts";
-import { bridge } from "./bridge.ts";
 
 /** What a port leads to. */
 export type ProxyTarget = {

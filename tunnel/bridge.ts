@@ -1,40 +1,40 @@
 import type { Socket } from "node:net";
 import type { RawData, WebSocket } from "ws";
-import type { Clock } from "../base/clock.ts";
 
-/** What may wait for a slow reader before the writer is held up, and how little may be left when it goes on. */
+/** The clock of the room that asks; a bridge needs its timer alone. */
+type Timer = {
+  /** Calls `run` each `ms` until the returned function is called. */
+  every(ms: number, run: () => void): () => void;
+};
+
+/** Bytes that may wait for a slow reader before the writer is paused, and bytes left when the writer goes on. */
 const BUFFERED_BYTES_MAX = 1_048_576;
 const BUFFERED_BYTES_LOW = 262_144;
-/** A connection with one direction closed and nothing moving in the other for so long is not coming to an end by itself. */
+/** A connection with one direction closed and no byte in the other for this long does not end by itself. */
 const HALF_OPEN_MS = 60_000;
 const END_OF_DIRECTION = Buffer.alloc(0);
 
 /**
  * Carries bytes both ways between a socket, which is paused and may be half open, and a tunnel, until both are closed.
- * WebSockets cannot be half closed: an empty message says that nothing more comes in its direction. `onSent` hears how many
- * bytes came out of the tunnel.
+ * WebSockets cannot be half closed: an empty message says that no more bytes come in its direction. `onSent` hears how
+ * many bytes came out of the tunnel.
  */
-export function bridge(
-  socket: Socket,
-  tunnel: WebSocket,
-  clock: Clock,
-  onSent: ((bytes: number) => void) | undefined,
-): void {
+export function bridge(socket: Socket, tunnel: WebSocket, timer: Timer, onSent?: (bytes: number) => void): void {
   let isUpOver = false;
   let isDownOver = false;
   let hasMoved = false;
   let stopWatching: (() => void) | undefined;
 
-  const endIfOver = () => {
-    if (isUpOver && isDownOver) return tunnel.close(1000);
-    stopWatching ??= clock.every(HALF_OPEN_MS, () => {
-      if (!hasMoved) abandon();
-      hasMoved = false;
-    });
-  };
   const abandon = () => {
     socket.destroy();
     tunnel.terminate();
+  };
+  const endIfOver = () => {
+    if (isUpOver && isDownOver) return tunnel.close(1000);
+    stopWatching ??= timer.every(HALF_OPEN_MS, () => {
+      if (!hasMoved) abandon();
+      hasMoved = false;
+    });
   };
   const resumeWhenDrained = () => {
     if (socket.isPaused() && tunnel.bufferedAmount <= BUFFERED_BYTES_LOW) socket.resume();
@@ -51,7 +51,7 @@ export function bridge(
     endIfOver();
   });
   socket.on("drain", () => tunnel.resume());
-  // The close that follows is what is acted upon.
+  // An error is followed by a close, which ends the bridge.
   socket.on("error", () => {});
   socket.once("close", () => {
     stopWatching?.();
