@@ -1,5 +1,5 @@
-// Requests to the workers of an endpoint (semantics.md §12.5): ask for a worker, send the request there, and ask again when
-// that worker could not take it.
+// Requests to the workers of an endpoint (docs/endpoints.md#calling-it): ask for a worker, send the request there, and
+// ask again when that worker could not take it.
 import { ApiError, ConnectionError, createClient, type Client } from "./client.ts";
 import { routeRequest, type RouteRequestAnswer } from "./operations.ts";
 import { systemTimer, type Timer } from "./timer.ts";

@@ -569,7 +569,7 @@ export const hiddenEndpoints: Readonly<Record<string, Row>> = {
 };
 
 /**
- * Operations that answer 403 where others answer as if the object did not exist: the core spec says so. A foreign
+ * Operations that answer 403 where others answer as if the object did not exist, as published clients expect. A foreign
  * object and an absent one still look the same.
  */
 export const FORBIDDEN_BY_CONTRACT: ReadonlySet<string> = new Set([

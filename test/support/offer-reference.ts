@@ -87,7 +87,7 @@ const ALIKE = [
   "static_ip", "geolocation", "credit_discount_max", "min_bid", "rentable", "rented",
 ] as const satisfies readonly (keyof OfferRecord)[]; // prettier-ignore
 
-/** The contract's record of an offer, field by field (offer-fields.md §1). */
+/** The contract's record of an offer, field by field. */
 function referenceRecord(
   offered: OfferedMachine,
   offer: LiveOffer,

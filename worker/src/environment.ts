@@ -1,4 +1,4 @@
-/** Who a worker is and where it is reached, as its host says by variables (semantics.md §12.6). */
+/** The identity and address of a worker, as variables of its container say them. */
 export type WorkerEnvironment = {
   /** Its instance. */
   readonly id: number;

@@ -1,7 +1,7 @@
 import { createPublicKey, verify, type KeyObject } from "node:crypto";
 import type { Clock } from "./clock.ts";
 
-/** What is signed of a URL, as Python's JSON encoder writes it with an indent of four (semantics.md §12.5). */
+/** The signed text of a worker's URL: the JSON that Python's encoder writes with an indent of four. */
 export function signedText(url: string): string {
   const escaped = JSON.stringify(url).replaceAll(/[^\0-~]/g, (unit) => {
     return `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;

@@ -33,7 +33,7 @@ export type WorkerOptions = {
   readonly maxQueueSeconds: number;
   /** Requests that the backend is given at a time. */
   readonly atOnce: number;
-  /** The process's variables (semantics.md §12.6). */
+  /** The variables of the worker's process. */
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly certificate: WorkerCertificate | undefined;
   /** Reads the certificate again: its next one comes while the worker runs. */

@@ -1,7 +1,7 @@
 import type { PullProgress } from "../engine/engine.ts";
 
 const BYTES_PER_MB = 1e6;
-/** What clients take for a failure of the instance wherever they read it (`semantics.md` §2.3). */
+/** Words that clients take for a failure of the instance (docs/contract-rules.md#words-of-an-instances-status). */
 const ALARMING = /error|fail|exception|traceback|oci runtime|permission denied/i;
 
 /** What a renter reads while an image comes, such as `pulling busybox: 12.3 of 40.1 MB, 8.2 MB/s`. */

@@ -89,9 +89,9 @@ function isPlatformSsh(order: DesiredInstance, port: DesiredInstance["ports"][nu
 }
 
 /**
- * The order's variables plus those that only the host knows (`semantics.md` §7.3). The host's own win over equal
- * names of a renter: `NVIDIA_VISIBLE_DEVICES` in particular would otherwise open every GPU of the machine on hosts
- * whose default runtime reads it.
+ * The order's variables plus those that only the host knows (docs/contract-rules.md#variables-of-a-container). The
+ * host's own win over equal names of a renter: `NVIDIA_VISIBLE_DEVICES` in particular would otherwise open every GPU of
+ * the machine on hosts whose default runtime reads it.
  */
 export function buildEnvironment(
   order: DesiredInstance,

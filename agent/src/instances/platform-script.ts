@@ -1,5 +1,5 @@
 /**
- * Runs in place of the image's entrypoint in the shell modes (`semantics.md` §6); `$1` is the content of `/.launch`, `$2`
+ * Runs in place of the image's entrypoint in the shell modes; `$1` is the content of `/.launch`, `$2`
  * the onstart text, and `$3` to `$5` are token, directory and kind of the notebook server when there is to be one. It
  * needs nothing but a POSIX shell; what an image lacks beyond that it takes from the platform's toolbox.
  *

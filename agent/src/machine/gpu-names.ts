@@ -13,7 +13,7 @@ const IRREGULAR: Readonly<Record<string, string>> = {
 };
 
 /**
- * The market's canonical name of a GPU (`offer-fields.md` §1.9) for what the vendor's tool prints, for example
+ * The market's canonical name of a GPU for what the vendor's tool prints, for example
  * `NVIDIA GeForce RTX 4090` → `RTX 4090`, `NVIDIA A100-SXM4-80GB` → `A100 SXM4`. An unknown name only loses its prefix.
  */
 export function canonicalGpuName(printed: string): string {

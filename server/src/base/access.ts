@@ -19,7 +19,7 @@ export type RouteAccess = {
   readonly alsoNeeds?: PermissionCategory;
   /** With `optional`: the category that a key must have when one is sent. Without it every valid key will do. */
   readonly keyPermission?: PermissionCategory;
-  /** The key may also come as `api_key` in the body (operations.md §0.2). */
+  /** The key may also come as `api_key` in the body. */
   readonly isKeyInBody?: true;
   /** With DELETE: it gives credit to another account, so a frozen account may not call it. */
   readonly movesMoney?: true;
@@ -29,7 +29,7 @@ export type RouteAccess = {
 
 export type LimitName = "default" | "keys" | "money";
 
-/** What the key inside a container may do, and only to its own instance (semantics.md §13.4). */
+/** Operations that the key inside a container may call, on its own instance only. */
 const INSTANCE_KEY_OPERATIONS: ReadonlySet<string> = new Set([
   "api.instance.show",
   "api.instance.update",

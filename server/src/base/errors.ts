@@ -1,16 +1,16 @@
 export type ErrorKind =
   | "invalid"
-  /** The one operation whose unreadable requests have a status of their own (operations.md §3.22). */
+  /** Malformed JSON for the command operation, whose published status is 483. */
   | "malformed_command"
   | "unauthenticated"
   | "forbidden"
   | "not_found"
   | "gone"
   | "conflict"
-  /** Well-formed, but it contradicts what is there, where the contract says 422 (operations.md §10). */
+  /** A well-formed request that contradicts what is there, where the published status is 422. */
   | "unprocessable"
   | "insufficient_funds"
-  /** The one operation that answers a lack of credit with a status of its own (operations.md §3.15). */
+  /** Too little credit to prepay, whose published status is 411. */
   | "insufficient_to_prepay"
   | "too_large"
   | "unsupported_media"

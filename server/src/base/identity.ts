@@ -38,7 +38,7 @@ export type Comparison = "eq" | "lte" | "gte";
 export type Constraints = Readonly<Record<string, Readonly<Partial<Record<Comparison, string | number | boolean>>>>>;
 /** What one child operation is narrowed to; an empty grant allows it whole. */
 export type Grant = { readonly constraints?: Constraints };
-/** The contract's document (semantics.md §13.2): an empty category grants all of it, a filled one its named children. */
+/** A permission document: an empty category grants all of it, a filled one its named operations. */
 export type PermissionDocument = {
   readonly api: Readonly<Partial<Record<PermissionCategory, Readonly<Record<string, Grant>>>>>;
 };

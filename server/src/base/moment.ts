@@ -4,7 +4,7 @@ const FIRST_MS = -62_135_596_800_000; // 0001-01-01
 const LAST_MS = 253_402_300_799_999; // 9999-12-31
 
 /**
- * Reads a moment as the contract's clients write it (operations.md §9.1): seconds since 1970 as an integer or decimal,
+ * Reads a moment as published clients write it: seconds since 1970 as an integer or decimal,
  * ISO 8601 date or date-time (UTC unless it says otherwise), or MM/DD/YYYY. A date means its first instant, and its last
  * one with `isEnd`. Undefined when it is none of these or no day of the calendar.
  */

@@ -1,7 +1,7 @@
 import { invalid } from "../base/errors.ts";
 
 const DEPTH_MAX = 32;
-/** Public keys come with NULs from some terminals and tools; the contract has them removed (semantics.md §17). */
+/** The one member whose NULs are removed instead of refused: some terminals add them to public keys. */
 const NUL_FREE_MEMBER = "ssh_key";
 
 /** What PostgreSQL cannot store, and nobody means to send. */
@@ -52,7 +52,7 @@ function sanitizeAt(value: unknown, path: string, depth: number): unknown {
   return object;
 }
 
-/** The same for a query, where older clients also send the text `null` for an absent value (operations.md §0.3). */
+/** Sanitizes a query. Older clients send the text `null` there for an absent value, so it counts as absent. */
 export function sanitizeQuery(query: unknown): void {
   sanitize(query);
   if (typeof query !== "object" || query === null) return;

@@ -69,7 +69,7 @@ export function identityOf(request: FastifyRequest): Identity {
   return request.identity;
 }
 
-/** The key that a request presents: the header, the query of older clients, or for some the body (operations.md §0.2). */
+/** The key that a request presents: in its header, in the query of older clients, or in the body of some operations. */
 function presentedSecret(request: FastifyRequest): string | undefined {
   const header = request.headers.authorization;
   if (header !== undefined) return /^bearer\s+(\S+)\s*$/i.exec(header)?.[1] ?? "";
@@ -157,7 +157,7 @@ function shapeAnswers(app: App, log: Log): void {
   app.addHook("onSend", async (request, reply, payload) => {
     // An answer given while draining is the last one on its connection: kept alive, it would hold up the end of the process.
     if (isClosing) void reply.header("connection", "close");
-    // Exactly this: known clients compare the header for equality (operations.md §0.4).
+    // No character set: published clients compare the header for equality.
     const contentType = reply.getHeader("content-type");
     if (typeof contentType === "string" && contentType.startsWith("application/json")) {
       void reply.header("content-type", "application/json");

@@ -7,7 +7,7 @@ import type { Identity } from "../base/identity.ts";
 declare module "fastify" {
   interface FastifyContextConfig {
     access?: RouteAccess;
-    /** The answer to a body that is no JSON, where the contract has one of its own (operations.md §3.22). */
+    /** Answers a body that is no JSON as the command operation does, with its own status 483. */
     malformedJson?: "as of commands";
     /** Members of the body whose null says something; everywhere else it counts as absent. */
     nullMembers?: readonly string[];

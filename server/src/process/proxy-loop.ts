@@ -17,7 +17,10 @@ export function proxyLoop({ database, proxy }: { readonly database: Database; re
   };
 }
 
-/** With Jupyter the first port of a pair leads to it and the second to SSH; without, the first to SSH (semantics.md §6). */
+/**
+ * Targets by proxy port. With Jupyter the first port of a pair leads to Jupyter and the second to SSH; without, the
+ * first to SSH.
+ */
 function targetsOf(instances: readonly ProxiedInstance[]): ReadonlyMap<number, ProxyTarget> {
   const targets = new Map<number, ProxyTarget>();
   for (const { port, instanceId, machineId, mode } of instances) {

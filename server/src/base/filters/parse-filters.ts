@@ -31,7 +31,7 @@ export const STRICT_FILTERS = {
   isAnyUnconstrained: false,
 } as const satisfies Omit<FilterOptions, "source">;
 
-/** A search whose callers send what their own version knows: unknown fields must not fail it (operations.md §1.1). */
+/** Filters of a search. Unknown fields do not fail it, since clients send the fields of their own version. */
 export const LENIENT_FILTERS = {
   unknownFields: "ignore",
   casting: "loose",

@@ -54,7 +54,7 @@ const OPERATOR_OF: Readonly<Record<string, Operator>> = {
 };
 
 /**
- * Reads the query language of the command line (offer-fields.md §1.7), `num_gpus>=4 gpu_name in [RTX_4090,H100_SXM]`,
+ * Reads the query language of the command line (docs/search.md), `num_gpus>=4 gpu_name in [RTX_4090,H100_SXM]`,
  * into the object form. Values stay text where the language leaves them so; `parseFilters` casts them by column and
  * refuses unknown fields or not, as its caller wants. What cannot be read is an `invalid` error that says where.
  */

@@ -21,7 +21,7 @@ export type IpHistory = {
   flush(): Promise<{ readonly written: number; readonly dropped: number }>;
 };
 
-/** The history of addresses (core-spec.md operation 1), kept off the path of the requests that it records. */
+/** The history of addresses of each user, written outside of the requests that it records. */
 export function createIpHistory({
   database,
   clock,

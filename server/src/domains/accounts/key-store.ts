@@ -267,7 +267,7 @@ export async function replaceSecret(tx: Tx, id: ApiKeyId, key: NewKey): Promise<
   return result.numUpdatedRows === 1n;
 }
 
-/** Stores the keys of new instances, which may do what semantics.md §13.4 allows and only to their own instance. */
+/** Stores the keys of new instances, which may show, change, reboot and destroy their own instance only. */
 export async function insertInstanceKeys(tx: Tx, rows: readonly InstanceKeyInsert[]): Promise<void> {
   if (rows.length === 0) return;
   const values = rows.map(({ userId, instanceId, sha256, prefix }) => ({

@@ -19,9 +19,10 @@ const COMPARISONS: ReadonlySet<string> = new Set<Comparison>(["eq", "lte", "gte"
 const ENTRIES_MAX = 500;
 
 /**
- * Reads a permission document (semantics.md §13.2), or the short form `{"read": true, "write": false}`, which stands for
- * all `…_read` and all `…_write` categories (`misc` changes things, so it goes with `write`). Whatever is not understood
- * is refused with `invalid_permissions`: a rule that is silently dropped would widen the key.
+ * Reads a permission document (docs/contract-rules.md#keys-and-teams), or the short form `{"read": true, "write":
+ * false}`, which stands for all `…_read` and all `…_write` categories (`misc` changes things, so it goes with `write`).
+ * Whatever is not understood is refused with `invalid_permissions`: a rule that is silently dropped would widen the
+ * key.
  */
 export function parsePermissions(value: unknown): PermissionDocument {
   const document = asObject(value, "permissions");

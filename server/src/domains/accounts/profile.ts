@@ -55,7 +55,7 @@ export function parseEmail(text: string | undefined, field = "email"): string {
   return email;
 }
 
-/** Checks what is asked of a new account, with the codes of operations.md §6.1. */
+/** Checks the profile of a new account; throws the code of the field that is wrong. */
 export function parseNewProfile(body: CreateUserBody): NewProfile {
   const email = parseEmail(body.email);
   const username = body.username?.trim() ?? "";

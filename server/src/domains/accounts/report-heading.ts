@@ -1,7 +1,7 @@
 import { Type } from "typebox";
 import type { User } from "./user.ts";
 
-/** Whom a report about money is about, by the names that the contract has in each of them (operations.md §9.1, §9.4). */
+/** Fields of the account in reports about money, under the names that each report publishes. */
 export const REPORT_HEADING = {
   username: Type.String(),
   email: Type.String(),

@@ -14,8 +14,9 @@ const whole = (operations: readonly string[]): Readonly<Record<string, Grant>> =
   Object.fromEntries(operations.map((operation) => [operation, {}]));
 
 /**
- * What default roles allow (semantics.md §13.5). That the owner alone deletes or hands over the team is no permission: it is
- * asked who the owner is. A member rents, and has keys and templates to rent with; no billing, members, endpoints, machines.
+ * Permissions of the default roles. Only the owner deletes or hands over the team; that is no permission but a question
+ * of who the owner is. A member rents, and has keys and templates to rent with; no billing, members, endpoints,
+ * machines.
  */
 const DEFAULT_PERMISSIONS: Readonly<Record<DefaultRole, Permissions>> = {
   owner: undefined,

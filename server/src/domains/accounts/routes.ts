@@ -7,7 +7,7 @@ import { secretRoutes } from "./secret-routes.ts";
 import { sshKeyRoutes } from "./ssh-key-routes.ts";
 import { userRoutes } from "./user-routes.ts";
 
-/** Users, subaccounts, keys, secrets, IP history and audit log (operations.md §6), and what administrators do to them. */
+/** Users, subaccounts, keys, secrets, IP history, audit log, and acts of administrators on accounts. */
 export function accountRoutes(scope: HttpScope, ports: AccountPorts): void {
   userRoutes(scope, ports);
   emailRoutes(scope, ports);

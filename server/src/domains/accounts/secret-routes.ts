@@ -9,7 +9,7 @@ const PATH = "/api/v0/secrets/";
 /** Of the same length whatever the value's is. */
 const MASK = "*****";
 
-/** Environment variables of all of a user's containers (operations.md §6.4). What was stored is never shown again. */
+/** Environment variables of all of a user's containers; their values are never shown again. */
 export function secretRoutes(scope: HttpScope, { sealer }: Pick<AccountPorts, "sealer">): void {
   listRoute(scope);
   storeRoutes(scope, sealer);

@@ -9,7 +9,7 @@ import { viewSshKey } from "./views.ts";
 
 const PATH = "/api/v0/ssh/";
 
-/** The SSH keys of an account (operations.md §6.3): they are put into every instance made from then on. */
+/** The SSH keys of an account, which are copied into every later instance. */
 export function sshKeyRoutes({ app, database, mutate }: HttpScope): void {
   app.post(
     PATH,

@@ -47,7 +47,7 @@ const CURVES = {
 } as const;
 
 /**
- * Reads one public key. NULs are removed, as the contract has it (semantics.md §17). `no_ssh_key` when there is
+ * Reads one public key. NULs are removed, since some terminals add them. `no_ssh_key` when there is
  * nothing, `invalid_ssh_key` with a sentence that says what is wrong with what there is. No error repeats the text.
  */
 export function parseSshPublicKey(given: string | undefined, field = "ssh_key"): SshPublicKey {

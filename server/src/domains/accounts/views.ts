@@ -22,7 +22,7 @@ export type PaymentStandingView = {
   readonly hasPayoutMethod: boolean;
 };
 
-/** offer-fields.md §8.1. Berth has no sign-up credit and no second factor: those fields say so. */
+/** The API's record of a user. Berth has no sign-up credit and no second factor: those fields say so. */
 export function viewUser(
   user: User,
   {
@@ -130,12 +130,12 @@ export function viewApiKey(key: ApiKey): ApiKeyRecord {
   };
 }
 
-/** `false` says that the key is not narrowed (operations.md §6.2). */
+/** The permission document of a key; `false` for a key without limits, as clients expect. */
 export function viewPermissions(permissions: Permissions) {
   return permissions ?? (false as const);
 }
 
-/** The text under each of the names by which some client reads it (operations.md §6.3). */
+/** An SSH key with its text under each name that some client reads. */
 export function viewSshKey({ id, userId, publicKey, createdAt }: SshKey): SshKeyRecord {
   return {
     id,

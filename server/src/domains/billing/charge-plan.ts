@@ -37,7 +37,7 @@ const DAYS_MAX = 3_660;
 const TYPES = ["instance", "volume", "serverless"] as const;
 const TYPE: Columns<string> = { type: { type: "text", get: (type) => type } };
 
-/** Reads the query of operations.md §9.3; each mistake is named. */
+/** Reads the query of a page of charges; a refusal names the mistake. */
 export function planCharges(query: ChargesQuery): ChargesPlan {
   const filters = readJson(query.select_filters, SOURCE);
   if (filters !== undefined && filters !== null && !isPlainObject(filters)) {

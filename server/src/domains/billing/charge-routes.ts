@@ -4,7 +4,7 @@ import { planCharges } from "./charge-plan.ts";
 import { ChargesQuery, ChargesResponse } from "./charge-schema.ts";
 import { readCharges } from "./charge-service.ts";
 
-/** What was used and what it cost (operations.md §9.3). */
+/** Charges: usage and its cost. */
 export function chargeRoutes({ app, database }: HttpScope): void {
   app.get(
     "/api/v0/charges/",

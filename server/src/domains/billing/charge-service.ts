@@ -20,7 +20,7 @@ const DAY_MS = 86_400_000;
 /** Above what any one page can be made of: the sums of one day of all contracts of an endpoint are read whole. */
 const SUMS_MAX = 1_000_000;
 
-/** One page of charges (operations.md §9.3). All of it is read at one moment, if `db` is a snapshot. */
+/** One page of charges. All of it is read at one moment, if `db` is a snapshot. */
 export async function readCharges(db: Reader, userId: UserId, plan: ChargesPlan) {
   return plan.format === "lines" ? readLines(db, userId, plan) : readRows(db, userId, plan);
 }

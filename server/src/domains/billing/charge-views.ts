@@ -7,7 +7,7 @@ import type { Workplace } from "../serverless/index.ts";
 import type { ChargeLineRow, ChargeRow } from "./charge-schema.ts";
 import { measured } from "./quantity.ts";
 
-/** Amounts are shown to a thousandth of a dollar (operations.md §9.3). */
+/** Amounts are shown to a thousandth of a dollar. */
 const UNIT_NANOS = 1_000_000n;
 const DAY_MS = 86_400_000;
 const ORDER: readonly ChargeComponent[] = ["gpu", "disk", "bwd", "bwu"];

@@ -35,7 +35,7 @@ const ORDER_COLUMNS = { paid_on: "when", when: "when", amount_cents: "amount" } 
 /** The years 1 to 9999, in seconds since 1970: nothing else is a moment. */
 const [FIRST_SECOND, LAST_SECOND] = [-62_135_596_800, 253_402_300_799];
 
-/** Reads the query of operations.md §9.2; undefined where the range of dates is missing or none. */
+/** Reads the query of a page of movements; undefined when its range of dates is missing or empty. */
 export function planMovements(query: MovementsQuery): MovementsPlan | undefined {
   const filters = readJson(query.select_filters, SOURCE);
   if (filters !== undefined && filters !== null && !isPlainObject(filters)) {
@@ -65,7 +65,7 @@ function readOrder({ order_by: orderBy, latest_first: latestFirst }: MovementsQu
   readonly isDescending: boolean;
 } {
   const isLatestFirst = latestFirst === undefined || parseFlag("latest_first", latestFirst);
-  // Without a direction it is the newest first here, unlike in other lists (operations.md §9.2).
+  // Without a direction the newest movement comes first here, unlike in other lists.
   const asked = readJson(orderBy, "order_by");
   const spelled = Array.isArray(asked)
     ? asked.map((key: unknown) => (isPlainObject(key) ? { dir: "desc", ...key } : key))

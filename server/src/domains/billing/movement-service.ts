@@ -12,7 +12,7 @@ import { viewMovement, viewRawInvoice } from "./movement-views.ts";
 import { ALL_SIDES } from "./movements.ts";
 import { writeToken } from "./page-token.ts";
 
-/** One page of movements (operations.md §9.2). */
+/** One page of movements. */
 export async function readMovements(db: Reader, userId: UserId, plan: MovementsPlan) {
   const { movements, total } = await listMovements(db, userId, { ...plan, limit: plan.limit + 1 });
   const page = movements.slice(0, plan.limit);
@@ -85,7 +85,7 @@ type RawQuery = {
   readonly limit?: number;
 };
 
-/** The rows of operations.md §1.6: those of the newest movements that the query asks for. */
+/** Raw invoices: one row for each of the newest movements that the query asks for. */
 export async function searchInvoices(db: Reader, now: Date, userId: UserId, query: RawQuery) {
   const filters = parseFilters(query.select_filters, RAW_COLUMNS, { ...STRICT_FILTERS, source: "select_filters" });
   const order = parseOrderBy(query.order_by, RAW_COLUMNS, { source: "order_by" });

@@ -10,7 +10,7 @@ import type { MovementRow, RawInvoice } from "./movement-schema.ts";
 const NANOS_PER_CENT = 10_000_000n;
 const PPM_PER_PERCENT = 10_000;
 
-/** A row of operations.md §9.2. A payout is noted when it is invoiced, and ends when it was paid or failed. */
+/** A movement as a row of the API. A payout begins when it is invoiced, and ends when it was paid or failed. */
 export function viewMovement(movement: Movement, payout: Payout | undefined): MovementRow {
   const service = serviceOf(movement.code);
   return {
@@ -65,7 +65,7 @@ function centsOf(amount: bigint): number {
   return Number(roundHalfUp(amount, NANOS_PER_CENT) / NANOS_PER_CENT);
 }
 
-/** A raw invoice (offer-fields.md §8.4). What nobody keeps here is null. */
+/** A raw invoice of the API. Fields that Berth does not keep are null. */
 export function viewRawInvoice(
   movement: Movement,
   { userId, payout, now }: { readonly userId: UserId; readonly payout: Payout | undefined; readonly now: Date },

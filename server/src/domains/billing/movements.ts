@@ -63,7 +63,7 @@ export const ALL_SIDES: readonly MovementSide[] = [
 
 export type MovementType = "credit" | "transfer" | "payout" | "refund" | "reserved";
 
-/** What the contract calls a movement (operations.md §9.2). */
+/** The API's type of a movement (docs/contract-rules.md#invoices-and-charges). */
 export function typeOf({ code, accountKind }: Pick<Movement, "code" | "accountKind">): MovementType {
   if (accountKind === "deposit") return "reserved";
   switch (code) {
@@ -93,7 +93,7 @@ export function typeOf({ code, accountKind }: Pick<Movement, "code" | "accountKi
   }
 }
 
-/** By what it went (operations.md §9.2 `service`). */
+/** The way that a movement took, which the API calls `service`. */
 export function serviceOf(code: MovementCode): string {
   switch (code) {
     case "credit_granted":
@@ -131,8 +131,9 @@ export function codesOf(isWanted: (service: string) => boolean): readonly Moveme
 }
 
 /**
- * The amount as §9.2 signs it: below zero for what was charged to the customer (a top-up to a card, credit set aside),
- * above zero for transfers and payouts in either direction, and for what came back. What was taken back has the other sign.
+ * The amount with the API's sign: below zero for what was charged to the customer (a top-up to a card, credit set
+ * aside), above zero for transfers and payouts in either direction, and for what came back. What was taken back has the
+ * other sign.
  */
 export function signedAmount(movement: Pick<Movement, "code" | "accountKind" | "direction" | "amount">): bigint {
   const { code, direction, amount } = movement;

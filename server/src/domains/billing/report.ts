@@ -15,13 +15,13 @@ export type ReportQuery = Readonly<
 >;
 
 /**
- * Reads the query (core-spec.md operation 9). Charges for usage are in a report only when `inc_charges` asks for them;
+ * Reads the query of the invoice report. Charges for usage are in a report only when `inc_charges` asks for them;
  * `only_payouts` leaves payouts alone in it, charges included. Throws `invalid` for what is malformed or contradictory.
  */
 export function planReport(query: ReportQuery): ReportPlan {
   const given = (name: keyof ReportQuery) => {
     const text = query[name]?.trim();
-    // Clients send the text null for an absent value (operations.md §0.3).
+    // Clients send the text null for an absent value.
     return text === "" || text?.toLowerCase() === "null" || text === "None" ? undefined : text;
   };
   const includesCharges = parseFlag("inc_charges", given("inc_charges"));

@@ -110,7 +110,7 @@ function invoicesRoute({ app, database, clock }: HttpScope, accruedOf: AccruedOf
   );
 }
 
-/** Of the contracts named, those whose label is this one (operations.md §6.1). */
+/** The named contracts that have this label. */
 function contractNamesRoute({ app, database }: HttpScope): void {
   app.post(
     "/api/v0/contracts/fetch/",

@@ -11,7 +11,7 @@ import {
 } from "./spend-schema.ts";
 import { readSpan, readWorkSums, totalOf, viewSpent, type SpendSpan, type WorkSum } from "./spend-service.ts";
 
-/** What endpoints and their worker groups cost (operations.md §14.6). */
+/** What endpoints and their worker groups cost. */
 export function spendRoutes({ app, database, clock }: HttpScope): void {
   app.get(
     "/api/v0/serverless/endpoints/spend/",

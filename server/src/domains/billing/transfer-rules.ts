@@ -11,7 +11,7 @@ export type RefuseTransfer = (identity: Identity, recipient: Recipient, text: st
 
 /**
  * Credit enters a team from its members, and leaves it by its owner's word alone, to a member or to another team of the
- * owner's (operations.md §9.5). Between two persons nobody is asked anything.
+ * owner's. Between two persons nobody is asked anything.
  */
 export function transferRules(roleIn: RoleIn): RefuseTransfer {
   return async ({ userId, memberId }, recipient, text) => {

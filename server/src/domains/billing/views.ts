@@ -9,7 +9,7 @@ import type { InvoiceItem, InvoicesResponse } from "./schema.ts";
 
 export type Current = { readonly charges: Nanos; readonly serviceFee: Nanos; readonly credit: Nanos };
 
-/** core-spec.md "Invoice report", with the item keys that known clients read besides (offer-fields.md §8.2). */
+/** The invoice report of the API, with further item keys that published clients read. */
 export function viewReport(user: User, items: readonly InvoiceItem[], current: Current): InvoicesResponse {
   return {
     invoices: [...items],

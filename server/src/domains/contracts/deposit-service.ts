@@ -91,7 +91,7 @@ export async function prepay(
   return { ...reservation, leftNanos: total };
 }
 
-/** A rental that can be reserved. What is not the caller's, or over, is answered as operations.md §3.15 says. */
+/** The instance, if it can be reserved. Throws `no_such_instance` with status 400, as published clients expect. */
 function requirePrepayable(instance: Instance | undefined, now: Date): Instance {
   if (instance === undefined || instance.desired === "destroyed") {
     throw invalid("id", "No such instance", "no_such_instance");

@@ -25,7 +25,7 @@ export function viewBalance({ leftNanos, refundableNanos, savedNanos, discountPp
   };
 }
 
-/** operations.md §3.19 and offer-fields.md §9.3: dollars by GPU and second, by GB and second, by GB; null: unchanged. */
+/** A pending price increase: dollars per GPU and second, per GB and second, per GB. Null means unchanged. */
 export function viewIncrease({ id, prices, oldPrices, deviceCount, ...rest }: PendingIncrease) {
   const perGpuSecond = (price: bigint) => toDollars(price) / deviceCount / Number(SECONDS_PER_HOUR);
   const perGbSecond = (price: bigint) => toDollars(price) / Number(SECONDS_PER_MONTH);

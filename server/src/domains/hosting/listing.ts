@@ -165,7 +165,7 @@ function endAfter(seconds: number, now: Date): Date {
 }
 
 /**
- * Whether a contract goes on until the new end of the listing (semantics.md §9.4): only to a later one, and only
+ * True when a contract goes on until the new end of the listing: only to a later one, and only
  * if nothing that it pays has become dearer. Its own prices stay what they are in any case.
  */
 export function isExtendedBy({ isBid, deviceCount, endAt, prices }: EndingRental, terms: Terms): boolean {

@@ -6,7 +6,7 @@ import { listHosted, lockMachines, type HostedMachine } from "../hosts/index.ts"
 /** A machine that a request names, and who asks. */
 export type HostRequest = { readonly hostId: UserId; readonly machineId: number };
 
-/** What somebody who lists another's machine is told, or one that is not there (operations.md §10). */
+/** The refusal for a machine that belongs to another host or does not exist. */
 export function notAuthorized(machineId: number): AppError {
   return forbidden(`Machine ${machineId} is not yours.`);
 }

@@ -38,7 +38,7 @@ import {
 } from "./upkeep-service.ts";
 import { viewEarnings, viewMachine, viewMaintenance, viewReport } from "./views.ts";
 
-/** The hosts' side of their machines (operations.md §10), and what renters see and say of it. */
+/** Machines from their hosts' side, and what renters see and report about them. */
 export function hostingRoutes(scope: HttpScope, { sealer }: { readonly sealer: Sealer }): void {
   readingRoutes(scope, sealer);
   listingRoutes(scope, sealer);

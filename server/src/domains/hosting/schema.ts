@@ -135,7 +135,7 @@ export const ReportsResponse = Type.Array(
   Type.Object({ problem: Type.String(), message: Type.String(), created_at: time("When it was made, or renewed") }),
 );
 
-/** The record of offer-fields.md §5.1, and what a host wants to know besides. */
+/** The API's record of a machine, with further facts for its host. */
 export const MachineRecord = Type.Object({
   id: Type.Integer(),
   machine_id: Type.Integer(),

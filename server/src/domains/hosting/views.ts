@@ -13,7 +13,7 @@ import type { DefaultJob, Report } from "./store.ts";
 const BYTES_PER_MB = 1_000_000;
 const HOUR_MS = 3_600_000;
 
-/** The contract's record of a machine for its host (offer-fields.md §5.1). */
+/** The API's record of a machine for its host. */
 export function viewMachine(shown: ShownMachine, now: Date): MachineRecord {
   const { hosted, machine, space, job, maintenances, problems, restReason } = shown;
   const troubles = [restReason, ...problems].filter((trouble) => trouble !== "");
@@ -143,7 +143,7 @@ export function viewReport({ problem, message, createdAt }: Report) {
 }
 
 /**
- * The report of operations.md §9.4: by machine and by day, each that earned anything. `current` is what the next payout
+ * The report of a host's earnings: by machine and by day, each that earned anything. `current` is what the next payout
  * invoice would count now: the balance, the fee that is due of it, and what is left.
  */
 export function viewEarnings(

@@ -13,7 +13,7 @@ import { endTerms } from "./terms-service.ts";
 import { noSuchInstance, reschedule } from "./transitions.ts";
 
 /**
- * Changes the bid of an interruptible instance; the schedule follows at once (semantics.md §9.3 rule 4). Null asks for
+ * Changes the bid of an interruptible instance; the schedule follows at once. Null asks for
  * the lowest bid that runs now. Below what the host asks at least nobody runs, so nobody can bid that.
  */
 export async function changeBid(tx: Tx, request: InstanceRequest, asked: Nanos | null): Promise<void> {

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { creditOfUser, testApp } from "../../../../test/support/app.ts";
 import { askFor, changeBid, rent, rentAndRun, setState, show, stored } from "../../../../test/support/rentals.ts";
 
-/** What clients take an interruption from (semantics.md §9.3 rule 8). */
+/** State fields by which published clients recognise an interruption. */
 function statesOf(record: Record<string, unknown>) {
   return [record["actual_status"], record["cur_state"], record["next_state"], record["intended_status"]];
 }

@@ -10,7 +10,7 @@ const STARTED = "are to run";
 const STOPPED = "are to stop";
 const DESTROYED = "are being destroyed";
 
-/** The same change for many instances at once (operations.md §3.10, §3.11, §3.13). */
+/** The same change for many instances at once. */
 export function bulkChangeRoutes(scope: HttpScope): void {
   updateRoute(scope);
   startRoute(scope);

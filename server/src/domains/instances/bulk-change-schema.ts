@@ -1,7 +1,7 @@
 import { Type } from "typebox";
 import { State } from "./schema.ts";
 
-/** Clients send 64 at most; one operation of the contract takes a hundred (operations.md §3.10, §3.11). */
+/** Instances of one bulk change. Published clients send 64 at most. */
 const INSTANCES_MAX = 100;
 
 const Ids = Type.Array(Type.Integer(), { minItems: 1, maxItems: INSTANCES_MAX, description: "Ids of instances." });

@@ -6,8 +6,8 @@ const REQUEST_BYTES_MAX = 16_384;
 const SignQuery = Type.Object({ instance_id: Type.Integer() });
 
 /**
- * Certificates for what instances serve over HTTPS (semantics.md §7.4), at the paths that images call. What goes in and
- * out is PEM and no JSON, so they are not among the operations of the SDK.
+ * Certificates for what instances serve over HTTPS (docs/contract-rules.md#certificates), at the paths that images
+ * call. What goes in and out is PEM and no JSON, so they are not among the operations of the SDK.
  */
 export function certificateRoutes({ app, database, clock }: HttpScope, ports: CertificatePorts): void {
   const surroundings = { ...ports, database, clock };

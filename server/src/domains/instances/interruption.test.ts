@@ -17,7 +17,7 @@ import {
 
 const NOTICE_MS = 30_000;
 const SLICE_MS = 60_000;
-/** What a self-test of hosts takes for trouble (semantics.md §2.3). */
+/** Words that clients take for a failure of the instance (docs/contract-rules.md#words-of-an-instances-status). */
 const FORBIDDEN = /error|failed|failure|exception|traceback|oci runtime|permission denied/i;
 
 function fairApp(t: TestContext): Promise<TestApp> {

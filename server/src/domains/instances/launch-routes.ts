@@ -46,7 +46,7 @@ export function launchRoutes({ app, database, mutate, repeatable }: HttpScope, p
   );
 }
 
-/** Clients print `error` and `message` of this operation's refusals, where all others have `msg` (operations.md §3.3). */
+/** Adds `message` to a refusal: clients print it for this operation alone, and `msg` for all others. */
 function withMessage({ kind, code, publicMessage, extra, internal, cause }: AppError): AppError {
   return new AppError(kind, code, publicMessage, { extra: { ...extra, message: publicMessage }, internal, cause });
 }

@@ -19,7 +19,7 @@ type Launch = {
   readonly repeatable: Repeatable | undefined;
 };
 
-/** Searches, and rents the first offer of the result that can still be had (operations.md §3.3). */
+/** Searches, and rents the first offer of the result that can still be had. */
 export async function launchInstance(
   db: Reader,
   { identity, body, repeatable }: Launch,
@@ -89,7 +89,7 @@ export async function planBulk(
   return orders;
 }
 
-/** Rents each of the offers that can be had; when none can, it is refused as the first one is (operations.md §3.2). */
+/** Rents each offer that can be had. When none can, throws the refusal of the first one. */
 export async function rentInBulk(tx: Tx, orders: readonly CreateOrder[]) {
   const outcomes = await createInstances(tx, orders);
   const results = outcomes.map((outcome, index) =>

@@ -238,7 +238,7 @@ export class OrderDesk {
   }
 }
 
-/** An instance that had to be made waiting is answered by an error that names it (semantics.md §9.3 rule 6). */
+/** Throws `bid_too_low` for an instance that was made but waits; the error names the instance, as clients expect. */
 function answerOf(answer: CreateAnswer): CreateAnswer {
   if (answer.waiting === undefined) return answer;
   throw invalid("price", `${answer.waiting} The instance was made and waits for its turn.`, "bid_too_low", {

@@ -29,7 +29,7 @@ const COLUMNS: Columns<InstanceRecord> = {
   template_hash_id: { type: "text", get: (record) => record.template_hash_id },
 };
 
-/** Columns that can be sorted by but not searched, since they are computed (operations.md §3.4). */
+/** Columns that can be sorted by but not searched, since they are computed. */
 const SORT_COLUMNS: Columns<InstanceRecord> = {
   ...COLUMNS,
   ...Object.fromEntries(
@@ -67,7 +67,7 @@ export type PageQuery = {
   readonly select_filters?: string;
 };
 
-/** One page of a user's instances (operations.md §3.4); the cursor is the place of the last row that was sent. */
+/** One page of a user's instances; the cursor is the place of the last row that was sent. */
 export function pageOf(records: readonly InstanceRecord[], query: PageQuery) {
   const filters = readFilters(query.select_filters);
   const order = [...readOrder(query.order_by), { column: "id", direction: "asc" } as const];
@@ -91,7 +91,7 @@ export function pageOf(records: readonly InstanceRecord[], query: PageQuery) {
   };
 }
 
-/** Each combination that the records have of what clients offer as filters (operations.md §3.7), in their order. */
+/** Each combination of filter values that the records have, in their order; clients offer them as filters. */
 export function filterValuesOf(records: readonly InstanceRecord[]) {
   const combinations = new Map<string, Pick<InstanceRecord, "actual_status" | "verification" | "gpu_name">>();
   for (const { actual_status, verification, gpu_name } of records) {

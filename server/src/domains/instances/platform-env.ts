@@ -5,8 +5,9 @@ import type { OpenedInstance } from "./sealed-settings.ts";
 export type Variables = readonly (readonly [string, string])[];
 
 /**
- * Variables that every container gets (semantics.md §7.3), before those that only its host can know. They come last and
- * win: a renter's variable of the same name would make the platform lie to the renter's own programs.
+ * Variables that every container gets (docs/contract-rules.md#variables-of-a-container), except those that only its
+ * host can know. They come last and win: a renter's variable of the same name would make the platform lie to the
+ * renter's own programs.
  */
 export function platformEnv(
   instance: Pick<OpenedInstance, "id"> & { readonly launch: Pick<OpenedInstance["launch"], "env"> },

@@ -47,7 +47,7 @@ import { readTrafficLimit } from "./traffic-limit.ts";
 import { changeTrafficLimit, type SettleInstance } from "./traffic-service.ts";
 import type { InstanceRecord } from "./views.ts";
 
-/** At a rename; a creation takes fewer (semantics.md §17). */
+/** Characters of a label at a rename; a creation takes 256. */
 const LABEL_LENGTH_MAX = 1024;
 
 const SHOWS_PER_BATCH = 64;

@@ -22,7 +22,7 @@ const Bids = {
   bid_to_run_now: Nullable(Type.Number({ description: "The lowest bid that would run now; null when none would." })),
 };
 
-/** The record of offer-fields.md §3. */
+/** The API's record of an instance. */
 export const Instance = Type.Object({
   id: Type.Integer(),
   actual_status: NullableText,

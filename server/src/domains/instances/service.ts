@@ -47,7 +47,7 @@ export type InstanceRequest = {
   readonly apiKeyId?: ApiKeyId;
 };
 
-/** How long a destroyed instance is still shown, as destroyed (operations.md §3.6). */
+/** A destroyed instance is shown as destroyed for ten minutes. */
 const TOMBSTONE_MS = 600_000;
 
 /** The caller's instance as it is; undefined for what is not the caller's. */
@@ -81,7 +81,7 @@ export function toId(instanceId: number): InstanceId | undefined {
   return parseId<InstanceId>(String(instanceId));
 }
 
-/** Wants it to run. It may have to wait for its devices, which is a success (operations.md §3.9). */
+/** Starts an instance. An instance that has to wait for its devices is a success as well. */
 export async function startInstance(tx: Tx, request: InstanceRequest): Promise<void> {
   await requireAccount(tx, request.userId);
   const instance = await requireInstance(tx, request);

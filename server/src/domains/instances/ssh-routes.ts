@@ -5,7 +5,7 @@ import { viewInstanceKeys } from "./views.ts";
 
 const PATH = "/api/v0/instances/:id/ssh/";
 
-/** Who may log in to one instance (operations.md §3.23). What changes here counts at once, in running instances too. */
+/** SSH keys of one instance. A change takes effect at once, in a running instance too. */
 export function instanceSshRoutes({ app, database, mutate }: HttpScope): void {
   app.post(
     PATH,

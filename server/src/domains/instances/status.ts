@@ -40,8 +40,9 @@ export type Sight = {
 };
 
 /**
- * What users see (semantics.md §2), computed from intent, commitment, observation and the host's presence, and stored
- * nowhere. An outbid instance shows stopped everywhere (§9.3 rule 8), although it is still wanted and resumes by itself.
+ * The status that users see, computed from desired state, phase, observed state and the host's presence, and stored
+ * nowhere. An evicted instance shows stopped everywhere, as clients expect, although it is still wanted and resumes by
+ * itself.
  */
 export function statusOf(instance: Instance, sight: Sight): Status {
   const { phase, desired } = instance;

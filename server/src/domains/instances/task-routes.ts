@@ -27,7 +27,7 @@ function requestOf(request: WithId): InstanceRequest {
   return { userId, instanceId: request.params.id, actor: `user:${userId}` };
 }
 
-/** What a host is asked to do once, and containers made anew (operations.md §3.16–3.22, §4.1–4.2). */
+/** Tasks of instances (logs, commands, copies, snapshots), reboots, and containers that are made again. */
 export function instanceTaskRoutes(
   scope: HttpScope,
   { means, view }: { readonly means: TaskMeans; readonly view: Omit<Viewpoint, "now"> },

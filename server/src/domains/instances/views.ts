@@ -52,7 +52,7 @@ export function viewInstanceKeys(keys: readonly InstanceSshKey[]) {
   });
 }
 
-/** The contract's record of an instance (offer-fields.md §3). Dollars, MB, GB, epoch seconds as there. */
+/** The API's record of an instance, in dollars, MB, GB and seconds since 1970. */
 export function instanceRecord(instance: OpenedInstance, surroundings: Surroundings) {
   const { machine, volumes, now, access, note, standing } = surroundings;
   const status = statusOf(instance, { isReachable: isReachable(machine, now), now, note, standing });
@@ -221,7 +221,7 @@ function toVolumeInfo({ volumeId, sizeBytes, usedBytes }: Filling) {
   return { id: volumeId, avail_space: Math.max(0, size - used) / BYTES_PER_GB, total_space: size / BYTES_PER_GB };
 }
 
-/** Present only while running; an empty object otherwise, never null (operations.md §17). */
+/** The port map of a running instance; an empty object otherwise, never null, since clients read into it. */
 function portsOf({ observed }: Instance, isRunning: boolean) {
   if (!isRunning || observed === undefined) return {};
   const bound = Object.entries(observed.ports);

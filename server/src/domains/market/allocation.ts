@@ -49,10 +49,10 @@ export type Allocation = {
 };
 
 /**
- * Who runs on one machine (semantics.md §9.3): on-demand before bids, a higher bid before a lower one, the earlier of two
- * equals, and hosts' own jobs last. On-demand is never displaced; of the others the lowest go first, and only those
- * without whom the higher claim cannot run. The decision is made anew each time, so that a notice is withdrawn when its
- * reason is gone. A claim that cannot be served even so takes nothing from those behind it.
+ * Decides who runs on one machine (docs/contract-rules.md#bids): on-demand before bids, a higher bid before a lower
+ * one, the earlier of two equals, and hosts' own jobs last. On-demand is never displaced; of the others the lowest go
+ * first, and only those without whom the higher claim cannot run. The decision is made anew each time, so that a notice
+ * is withdrawn when its reason is gone. A claim that cannot be served even so takes nothing from those behind it.
  */
 export function allocate(machine: MachineClaims): Allocation {
   const { nowMs, minSliceMs } = machine;
@@ -178,7 +178,7 @@ function sum(holders: readonly Holder[]): number {
 const SINGLE_STEPS = 16;
 
 /**
- * The sizes in which `availableCount` devices are offered (semantics.md §11.1): each multiple of the host's smallest
+ * The sizes in which `availableCount` devices are offered: each multiple of the host's smallest
  * slice, on machines of very many devices its doublings, and everything that is available.
  */
 export function offerSizes(availableCount: number, minChunk: number): readonly number[] {

@@ -11,7 +11,7 @@ const CURVE_MAX_PPM = 400_000;
 const DISCOUNT_MAX_PERMILLE = 500;
 
 /**
- * What prepaying so many months takes off the price of running, in millionths (semantics.md §9.5): the curve, at most
+ * The discount on the price of running for so many prepaid months, in millionths: the published curve, at most
  * 40 %, scaled to the highest discount that the host grants.
  */
 export function discountPpm(months: number, creditDiscountMaxPermille: number): number {

@@ -1,12 +1,12 @@
 import type { Occupancy } from "./machine-state.ts";
 import type { LiveLease, LiveOffer } from "./store.ts";
 
-/** The smallest step by which a bid beats another, in dollars an hour (core-spec.md, Limits). */
+/** The smallest step by which a bid beats another, in dollars an hour. */
 const BID_STEP_NANOS = 1_000_000n;
 
 /**
- * What a new bid for this offer must reach to run now (semantics.md §9.2): the host's floor, or just above the bids that
- * would have to leave, when too few devices are free.
+ * The price that a new bid for this offer must reach to run now: the host's minimum bid, or just above the bids that it
+ * would evict when too few devices are free.
  */
 export function minBidNanos(state: Occupancy, offer: Pick<LiveOffer, "deviceCount">): bigint {
   const { machine, leases } = state;

@@ -62,7 +62,7 @@ export const OFFER_COLUMNS: Readonly<Record<string, { readonly type: ColumnType 
   driver_version: MACHINE_FIELDS.driver_vers,
 };
 
-/** Other names that callers use (offer-fields.md §1.6, §1.7). */
+/** Other names of columns that callers use. */
 export const OFFER_ALIASES = {
   dphtotal: "dph_total",
   dph: "dph_total",
@@ -179,7 +179,7 @@ function computedColumns(index: OfferIndex, context: OfferContext): Readonly<Rec
   };
 }
 
-/** Dollars an hour (semantics.md §9.2). */
+/** The prices of offers for one search, in dollars an hour; a search for bids has the bid to run now as its price. */
 export function bindPrices({ machines, offers, machineOf }: OfferIndex, { type, storageGb }: OfferContext) {
   const gpuPrice = offers.numbers(type === "bid" ? "min_bid" : "dph_base");
   const storageCost = machines.numbers("storage_cost");

@@ -29,7 +29,7 @@ export type OfferedMachine = Omit<MachineState, "machine" | "offers"> & {
 
 type Definitions<Source> = Readonly<Record<string, ColumnDefinition<Source>>>;
 
-/** What all offers of a machine say alike, under the names of the record (offer-fields.md §1). */
+/** Fields that all offers of a machine share, under the names of the API's record. */
 export const MACHINE_FIELDS = {
   machine_id: { type: "integer", of: ({ machine }) => machine.id },
   host_id: { type: "integer", of: ({ machine }) => machine.hostId },
@@ -249,7 +249,7 @@ function placesOf({ machine, leases }: OfferedMachine): readonly number[] {
   return machine.devices.filter(({ id, isUsable }) => isUsable && !taken.has(id)).map(({ position }) => position);
 }
 
-/** `535.86.05` is 535086005: each part after the first has three digits (offer-fields.md §1.7). */
+/** A driver version as one number: `535.86.05` is 535086005, three digits for each part after the first. */
 export function driverNumber(version: string): number {
   const [major = "0", ...rest] = version.split(".");
   const digits = [...rest, "0", "0"].slice(0, 2).map((part) => part.padStart(3, "0"));

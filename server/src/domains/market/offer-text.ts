@@ -36,7 +36,7 @@ const ASKED = [
 type Shown = RankedOffer & { readonly rank: number };
 
 /**
- * The JSON of a list of offers (offer-fields.md §1), joined from texts: what is fixed for a machine is written once and
+ * The JSON of a list of offers, joined from texts: what is fixed for a machine is written once and
  * kept until the machine changes, the rest for each answer. `chosen` names the only members
  * that are wanted, all when undefined.
  */

@@ -12,7 +12,7 @@ const Nothing = Type.Null();
 const MaybeNumber = Type.Union([Type.Number(), Nothing]);
 const MaybeInteger = Type.Union([Type.Integer(), Nothing]);
 
-/** The record of offer-fields.md §1; dollars, MB, GB, Mb/s as there. */
+/** The API's record of an offer, in dollars, MB, GB and Mb/s. */
 const Offer = Type.Object({
   id: Type.Integer(),
   ask_contract_id: Type.Integer(),

@@ -7,7 +7,7 @@ import { parseQueryLanguage } from "../../base/filters/query-language.ts";
 import { OFFER_ALIASES, OFFER_COLUMNS, type OfferType } from "./offer-columns.ts";
 import { driverNumber } from "./offer-fields.ts";
 
-/** Keys of a search that are no conditions on offers (operations.md §1.1). */
+/** Keys of a search that are no conditions on offers. */
 const SETTINGS: ReadonlySet<string> = new Set([
   "type",
   "order",
@@ -97,7 +97,9 @@ export function refuseUnknownFields(query: Readonly<Record<string, unknown>>): v
   if (unknown !== undefined) throw invalid(shown(unknown), `q: ${shown(unknown)} is not a field of offers`);
 }
 
-/** What clients mean where they write it in a form of their own (offer-fields.md §1.6, operations.md §1.1). */
+/**
+ * A condition in the server's form, for fields that clients write in forms of their own (docs/contract-rules.md#units).
+ */
 function normalise(key: string, value: unknown): unknown {
   switch (key) {
     case "gpu_name":
@@ -163,7 +165,7 @@ export function readQuery(query: unknown, source: string): Readonly<Record<strin
   return readRawQuery(query, source);
 }
 
-/** People write GB and days (offer-fields.md §1.7). */
+/** Units of the query language: people write GB and days where records have MB and seconds. */
 const LANGUAGE = {
   aliases: OFFER_ALIASES,
   multipliers: { cpu_ram: 1000, gpu_ram: 1000, gpu_total_ram: 1000, duration: 86_400 },

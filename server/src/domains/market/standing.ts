@@ -16,7 +16,7 @@ export type Standing = {
   readonly restsUntilMs: number | undefined;
 };
 
-/** The limits of operations.md §3.14, in nano-dollars an hour for the whole rental. */
+/** Limits of a changed bid, in nano-dollars an hour for the whole rental. */
 const BID_MIN_NANOS = 1_000_000n;
 export const BID_MAX_NANOS = 32_000_000_000n;
 /** The smallest step by which a bid beats another, in nano-dollars an hour for the whole rental. */

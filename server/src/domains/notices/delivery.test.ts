@@ -45,7 +45,7 @@ async function deliveriesOf(http: Notices, { secret }: TestCaller) {
   return body.notices.flatMap(({ deliveries }: { readonly deliveries: readonly object[] }) => deliveries);
 }
 
-/** Looks at a call as a receiver does that knows the contract and nothing else (semantics.md §14). */
+/** Verifies a call as a receiver does that knows only docs/notifications.md#webhooks. */
 function verify({ headers, body }: ReceivedCall, secret: string): boolean {
   const signed = createHmac("sha256", secret)
     .update(`${String(headers["x-vast-timestamp"])}.`)

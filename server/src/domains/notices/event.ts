@@ -20,7 +20,10 @@ export function eventIdOf(noticeId: bigint): string {
   return `evt_${noticeId}`;
 }
 
-/** The request that delivers an event, as receivers verify it (semantics.md §14). Each attempt is signed for its own time. */
+/**
+ * The request that delivers an event, as receivers verify it (docs/notifications.md#webhooks). Each attempt is signed
+ * for its own time.
+ */
 export function signedRequest(
   event: NoticeEvent,
   { secret, attempt, now }: { readonly secret: string; readonly attempt: number; readonly now: Date },

@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import type { UserId } from "../../base/ids.ts";
 import type { Tx } from "../../db/transaction.ts";
 
-/** `<context>:<slug>` (semantics.md §14). */
+/** A notification type: `<context>:<slug>`. */
 export type NoticeKind = `${"client" | "host"}:${string}`;
 
 export type Notice = {

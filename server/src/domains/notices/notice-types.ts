@@ -2,7 +2,7 @@ import type { NoticeKind } from "./notice-store.ts";
 
 export type Channels = { readonly email: boolean; readonly webhooks: boolean };
 
-/** What can be told, as the list of kinds says it (operations.md §13). */
+/** A notification type as the list of types shows it. */
 export type NoticeType = {
   readonly key: NoticeKind;
   readonly slug: string;
@@ -17,8 +17,8 @@ export type NoticeType = {
 type Way = "mandatory" | "mail" | "quiet";
 
 /**
- * Slugs beside their names, in the groups of semantics.md §14. Quiet ones are told to those who ask for them. Nothing is
- * listed that is never told: whoever chose it would wait for it.
+ * Slugs beside their names, in the published groups. Quiet types go only to users who ask for them. A type that is
+ * never sent is not listed: a user who chose it would wait for it.
  */
 const CLIENT: readonly (readonly [topic: string, slug: string, displayName: string, way: Way])[] = [
   ["account", "team_invite", "Invitation to a team", "mandatory"],

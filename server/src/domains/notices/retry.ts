@@ -12,7 +12,7 @@ export const ATTEMPTS_MAX = 30;
 /** After so long nobody is helped by hearing of it; it can still be read. */
 export const AGE_MS_MAX = 24 * 3_600_000;
 
-/** What an HTTP answer says about a delivery (semantics.md §14). A redirect is never followed. */
+/** The outcome of a delivery by its HTTP status (docs/notifications.md#webhooks). A redirect is never followed. */
 export function judgeStatus(status: number): Outcome {
   const text = `answered ${status}`;
   if (status >= 200 && status < 300) return { kind: "delivered", text };

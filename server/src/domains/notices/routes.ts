@@ -51,7 +51,7 @@ export type NoticePorts = WebhookPorts & {
   readonly resolveUserId: (db: Reader, identity: Identity, text: string) => Promise<UserId>;
 };
 
-/** What users are told, by which channels, and where to (operations.md §13, semantics.md §14). */
+/** Notifications, preferences and webhooks of users. */
 export function noticeRoutes(scope: HttpScope, ports: NoticePorts): void {
   inboxRoutes(scope);
   preferenceRoutes(scope, ports);

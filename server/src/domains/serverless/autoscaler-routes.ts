@@ -20,7 +20,7 @@ const TAG = ["Serverless"];
 const TAIL_DEFAULT = 1000;
 const EVERYTHING = 3;
 
-/** Routes to the log of the autoscaler, and to the update of workers (operations.md §14.4). */
+/** Routes to the log of the autoscaler, and to the update of workers. */
 export function autoscalerRoutes(scope: HttpScope): void {
   endpointLogRoute(scope);
   workerGroupLogRoutes(scope);

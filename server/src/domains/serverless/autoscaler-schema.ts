@@ -20,7 +20,7 @@ export const WorkerGroupLogsBody = Type.Object({
   tail: Tail,
 });
 
-/** Each stream has what those before it have (semantics.md §12.7). */
+/** The log in four streams; each stream holds the lines of those before it. */
 export const LogsResponse = Type.Object({
   info0: Type.String({ description: "What matters." }),
   info1: Type.String({ description: "And what was done." }),

@@ -10,7 +10,7 @@ const LENGTH_MAX = 32_768;
 type Kind = "text" | "number" | "flag";
 type Option = { readonly kind: Kind; readonly member: string };
 
-/** Options of the published command line that make an instance (semantics.md §12.3), by name without dashes. */
+/** Options of the published command line that make an instance, by name without dashes. */
 const OPTIONS: Readonly<Record<string, Option>> = {
   image: { kind: "text", member: "image" },
   env: { kind: "text", member: "env" },

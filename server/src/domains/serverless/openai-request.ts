@@ -1,7 +1,7 @@
 import { invalid } from "../../base/errors.ts";
 import { asParameters, type Parameters } from "../../base/access.ts";
 
-/** What is asked of a worker in OpenAI's form (operations.md §14.7). */
+/** The two operations of OpenAI's API that workers answer. */
 export type CompletionKind = "chat/completions" | "completions";
 
 export type Completion = {

@@ -45,7 +45,7 @@ const WAITING: BudgetRule = { callerBytesMax: 128 * 1_048_576, totalBytesMax: 51
 /** A caller that may use an endpoint, found out before the body is read. */
 type Admitted = { readonly group: RoutedGroup; readonly identity: Identity | undefined };
 
-/** Endpoints for clients of OpenAI's API (operations.md §14.7). SDKs are told either base URL. */
+/** Endpoints for clients of OpenAI's API under both base URLs that its SDKs accept. */
 export function openAiRoutes(scope: HttpScope, ports: OpenAiPorts): void {
   const { app, clock } = scope;
   const workers = new WorkerClient(ports.rootCertificate);

@@ -106,7 +106,7 @@ export function tooManyWaiting(): AppError {
   return new AppError("unavailable", "too_many_waiting", "Too many requests wait for a worker of this endpoint.");
 }
 
-/** The published form of a request to a worker (semantics.md §12.5). */
+/** The body of a request to a worker (docs/endpoints.md#calling-it). */
 function workerBody({ group, completion, requestId }: AskedCompletion, assignment: Assignment, proofs: object) {
   const { url, cost, reqnum, requestIdx } = assignment;
   return {

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { changeParameters, DEFAULT_PARAMETERS, planParameters } from "./parameters.ts";
 import { describeRemoval, nextRemovalAt } from "./removal.ts";
 
-test("a group that says nothing has the defaults of the core spec", () => {
+test("a group without parameters has the published defaults", () => {
   const { minLoad, targetUtil, coldMult, coldWorkers, maxWorkers, name } = planParameters({});
   assert.deepEqual(
     [minLoad, targetUtil, coldMult, coldWorkers, maxWorkers, name],

@@ -1,6 +1,6 @@
 import { invalid } from "../../base/errors.ts";
 
-/** States of an endpoint (semantics.md §12.4). */
+/** States of an endpoint: the autoscaler acts, pauses, or has all workers stopped. */
 export const ENDPOINT_STATES = ["active", "suspended", "stopped"] as const;
 type EndpointState = (typeof ENDPOINT_STATES)[number];
 
@@ -38,7 +38,7 @@ export type ParameterRequest = {
   readonly inactivity_timeout?: number;
 };
 
-/** Defaults of the core spec, operation 10; those it does not name are the published ones (semantics.md §12.2). */
+/** Published defaults of an endpoint's parameters. */
 export const DEFAULT_PARAMETERS = {
   name: "default-endpoint",
   state: "active",
@@ -54,7 +54,7 @@ export const DEFAULT_PARAMETERS = {
 } as const satisfies Parameters;
 
 const NAME_LENGTH_MAX = 255;
-/** Published limit of the numeric parameters (semantics.md §17). */
+/** Characters that a numeric parameter may have; the published limit. */
 const NUMBER_TEXT_LENGTH_MAX = 10;
 const INTEGER_MAX = 2_147_483_647;
 

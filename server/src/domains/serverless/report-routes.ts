@@ -48,7 +48,7 @@ const FINISHED_BYTES_MAX = 4 * 1_048_576;
 
 const Taken = Type.Object({ success: Type.Literal(true) });
 
-/** What workers say of themselves (operations.md §14.4, semantics.md §12.6); they show their token in the body. */
+/** Reports of workers about themselves, with the worker's token in the body. */
 export function reportRoutes({ app, clock }: HttpScope, reports: WorkerReports): void {
   const limiter = new RateLimiter();
   app.post(

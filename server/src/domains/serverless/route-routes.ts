@@ -19,7 +19,7 @@ export async function addErrorMessage(_request: FastifyRequest, _reply: FastifyR
   return { ...payload, error_msg: payload.msg };
 }
 
-/** Where clients ask for a worker, and where workers read how that is signed (operations.md §14.4). */
+/** The routes by which clients ask for a worker, and workers fetch the public key of its signature. */
 export function routeRoutes(
   { app, database, clock }: HttpScope,
   { routers, sealer, tickets }: { readonly routers: Routers; readonly sealer: Sealer; readonly tickets: Tickets },

@@ -5,7 +5,7 @@ const COST_MAX = 1e12;
 export const REPLAY_TIMEOUT_S = 60;
 const REPLAY_TIMEOUT_MAX_S = 86_400;
 
-/** A request for a worker (operations.md §14.4). */
+/** A request for a worker (docs/endpoints.md#routing). */
 export const RouteBody = Type.Object({
   endpoint: Type.String({ description: "The endpoint's name." }),
   cost: Type.Number({ minimum: 0, maximum: COST_MAX, description: "How much work the request is, in units of load." }),

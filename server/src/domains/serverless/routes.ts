@@ -31,7 +31,7 @@ const changing = (operation: "create" | "update" | "delete") => ({
 
 export type EndpointPorts = { readonly destroyInstance: DestroyInstance; readonly random: RandomBytes };
 
-/** Endpoint groups (operations.md §14.1). */
+/** Endpoint groups. */
 export function endpointRoutes(scope: HttpScope, ports: EndpointPorts): void {
   writeRoutes(scope, ports);
   const { app, database } = scope;

@@ -3,7 +3,7 @@ import { DEFAULT_PARAMETERS, ENDPOINT_STATES } from "./parameters.ts";
 
 const nullableNumber = (description: string) => Type.Union([Type.Number(), Type.Null()], { description });
 
-/** Parameters of an endpoint group (core spec, operation 10; operations.md §14.1). Ranges are in `parameters.ts`. */
+/** Parameters of an endpoint group. Ranges are in `parameters.ts`. */
 export const EndpointBody = Type.Object({
   endpoint_name: Type.Optional(Type.String({ description: "1 to 255 characters.", default: DEFAULT_PARAMETERS.name })),
   min_load: Type.Optional(Type.Number({ description: "Load always ready for.", default: DEFAULT_PARAMETERS.minLoad })),

@@ -5,7 +5,7 @@ import type { EndpointGroup } from "./store.ts";
 import type { WorkerGroup } from "./worker-group.ts";
 import type { WorkerGroupRecord } from "./worker-group-schema.ts";
 
-/** The contract's record of an endpoint (offer-fields.md §6.1). */
+/** The API's record of an endpoint. */
 export function endpointRecord(group: EndpointGroup): EndpointRecord {
   return {
     id: group.id,
@@ -28,7 +28,7 @@ export function endpointRecord(group: EndpointGroup): EndpointRecord {
   };
 }
 
-/** The contract's record of a worker group (offer-fields.md §6.2). What is not set is left out: null breaks clients. */
+/** The API's record of a worker group. Fields without a value are left out: published clients fail on null. */
 export function workerGroupRecord(group: WorkerGroup, launchArgs: string): WorkerGroupRecord {
   return {
     id: group.id,

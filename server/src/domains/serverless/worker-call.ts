@@ -15,7 +15,7 @@ type Means = {
 };
 
 /**
- * Tells a worker that it is about to be made anew (semantics.md §12.6). Its address was found to be its own when it
+ * Tells a worker that it is about to be updated. Its address was found to be its own when it
  * reported it, and no answer leads anywhere else. One that cannot be reached has nothing to finish that we could save.
  */
 export function updateTeller({ clock, rootCertificate }: Means): (worker: Told) => Promise<void> {

@@ -21,10 +21,10 @@ import {
 import { listWorkerGroupsOf } from "./worker-group-store.ts";
 
 const TAG = ["Serverless"];
-/** The serverless SDK says the first, the command line the second (operations.md §14.2). */
+/** Two published names of one collection: the serverless SDK calls the first, the command line the second. */
 const PATHS = ["/api/v0/workergroups/", "/api/v0/autojobs/"] as const;
 
-/** Worker groups (operations.md §14.2). */
+/** Worker groups. */
 export function workerGroupRoutes(
   scope: HttpScope,
   ports: WorkerGroupPorts & { readonly destroyInstance: DestroyInstance },

@@ -1,7 +1,7 @@
 import { Type, type Static } from "typebox";
 import { DEFAULT_WORKER_GROUP } from "./worker-group.ts";
 
-/** A worker group as it is sent (operations.md §14.2). Ranges are in `worker-group.ts`. */
+/** A worker group as a request states it. Ranges are in `worker-group.ts`. */
 export const WorkerGroupBody = Type.Object({
   endpoint_id: Type.Optional(Type.Integer({ description: "The endpoint; or say endpoint_name." })),
   endpoint_name: Type.Optional(Type.String({ maxLength: 255 })),

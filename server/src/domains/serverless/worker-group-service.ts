@@ -53,7 +53,7 @@ export type WorkerGroupPorts = {
   readonly search: (query: SearchQuery) => readonly PricedOffer[];
 };
 
-/** A request as it was sent (operations.md §14.2). */
+/** A worker group as a request states it, before validation. */
 export type WorkerGroupBody = WorkerGroupRequest & {
   readonly endpoint_id?: number;
   readonly endpoint_name?: string;

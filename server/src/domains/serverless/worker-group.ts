@@ -8,7 +8,7 @@ import { FRACTION, NOT_NEGATIVE, POSITIVE, readCount, readNumber } from "./param
 /** A search of offers, as the body of `POST /api/v0/bundles/`. */
 export type SearchQuery = Readonly<Record<string, unknown>>;
 
-/** How many workers, and loads in units of work per second (semantics.md §12.3). */
+/** How many workers, and loads in units of work per second. */
 export type WorkerGroupParameters = {
   /** Estimate of the model's size. */
   readonly gpuRamGb: number;
@@ -70,7 +70,7 @@ export type WorkerGroupRequest = {
   readonly cold_mult?: number;
 };
 
-/** Published defaults (operations.md §14.2). */
+/** Published defaults of a worker group. */
 export const DEFAULT_WORKER_GROUP = {
   gpuRamGb: 24,
   testWorkers: 3,

@@ -21,7 +21,7 @@ export type WorkerIdentity = {
 
 /**
  * The settings of an instance as those of a worker: it learns whom it works for, where it reports to, and by which port
- * requests come (semantics.md §12.6). Its token is added when its host is told.
+ * requests come. Its token is added when its host is told.
  */
 export function workerLaunch(launch: LaunchSettings, identity: WorkerIdentity): LaunchSettings {
   const { reportAddress, deploymentId } = identity;

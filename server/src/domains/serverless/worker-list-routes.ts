@@ -16,7 +16,7 @@ import { listWorkerRecords } from "./worker-list-service.ts";
 
 const TAG = ["Serverless"];
 
-/** Which workers there are and how they do (operations.md §14.4). */
+/** Lists of workers with their status and performance. */
 export function workerListRoutes(
   { app, database, clock }: HttpScope,
   { routers }: { readonly routers: Pick<Routers, "of"> },

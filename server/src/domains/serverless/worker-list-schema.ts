@@ -12,7 +12,7 @@ export const WorkerGroupWorkersBody = Type.Object({
 
 const Known = (description: string) => Type.Optional(Type.Number({ description }));
 
-/** A worker (offer-fields.md §6.3). What is not known is left out: known clients fail on null. */
+/** A worker. Unknown fields are left out: published clients fail on null. */
 export const WorkerRecord = Type.Object({
   id: Type.Integer({ description: "Its instance." }),
   status: Type.String({

@@ -15,7 +15,7 @@ export type ListedWorker = {
   readonly nowMs: number;
 };
 
-/** The contract's record of a worker (offer-fields.md §6.3). */
+/** The contract's record of a worker. */
 export function workerRecord({ worker, instance, site, given, nowMs }: ListedWorker): WorkerRecord {
   const perf = measuredPerf(worker);
   const isUp = instance.phase === "starting" || instance.phase === "running" || instance.phase === "stopping";
@@ -47,7 +47,7 @@ export function removedRecord({ id, createdAt }: { readonly id: number; readonly
   return { id, status: "destroying", created_at: epochSeconds(createdAt) };
 }
 
-/** The published words (semantics.md §12.4). */
+/** The status of a worker in the words that published clients know. */
 function statusOf(worker: WorkerFacts, instance: InstanceFacts, nowMs: number): string {
   if (instance.phase === "ending" || instance.phase === "ended") return "destroying";
   switch (phaseOf(worker, instance)) {

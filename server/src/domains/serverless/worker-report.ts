@@ -3,7 +3,7 @@ import { MAX_ID, asId, type InstanceId } from "../../base/ids.ts";
 /** Who says something, and the token by which it shows that it is it. */
 export type Speaker = { readonly instanceId: InstanceId; readonly token: string };
 
-/** What a worker says of itself; counts are since its last report that was taken (semantics.md §12.6). */
+/** A worker's report about itself. Counts are those since its last accepted report. */
 export type WorkerReport = {
   readonly url: string;
   readonly version: string;

@@ -87,7 +87,7 @@ export async function keepSamples(tx: Tx): Promise<{ readonly rolled: number; re
   return { rolled, forgotten };
 }
 
-/** Market metrics are for hosts. One that has no machine yet is told so and gets nothing else (operations.md §12). */
+/** Market metrics are for hosts. One that has no machine yet is told so and gets nothing else. */
 export async function needsMachine(db: Reader, userId: UserId): Promise<boolean> {
   const standing = await findHostStanding(db, userId);
   if (standing === "renter") throw unauthenticated("Market metrics are for hosts: join a machine first.", "not_a_host");

@@ -11,7 +11,7 @@ const rounded = (value: number) => Math.round(value * 100) / 100;
 const perDollar = (value: number, price: bigint | null | undefined) =>
   price === null || price === undefined || price === 0n ? null : rounded(value / toDollars(price));
 
-/** One row for each kind of GPU of the scope (operations.md §12). */
+/** One row of the present market for each kind of GPU in the scope. */
 export function gpuNow(samples: readonly StoredSample[], verified: Verified, usage: ReadonlyMap<string, number>) {
   const byName = Map.groupBy(samples, ({ gpuName }) => gpuName);
   return [...byName].flatMap(([name, scopes]) => {

@@ -25,7 +25,7 @@ export type LongTask = {
 /** How long the end of a task is shown. */
 export const NOTE_MS = 60_000;
 const TEXT_LENGTH_MAX = 500;
-/** Clients take these for a failure of the instance (semantics.md §2.3). */
+/** Words that clients take for a failure of the instance (docs/contract-rules.md#words-of-an-instances-status). */
 const ALARMING = /error|failed|failure|exception|traceback|oci runtime|permission denied/i;
 
 /**

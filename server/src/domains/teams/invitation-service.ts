@@ -34,7 +34,7 @@ import { findNamedRole } from "./role-service.ts";
 import type { TeamMeans } from "./team-service.ts";
 import { lockTeam, type Team } from "./team-store.ts";
 
-/** How long an invitation can be accepted (semantics.md §13.5). */
+/** An invitation can be accepted for four hours. */
 const VALID_MS = 4 * 3_600_000;
 /** For so long the same address is not invited again. */
 const REPEAT_MS = 600_000;

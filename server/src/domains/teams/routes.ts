@@ -24,7 +24,7 @@ import { viewMembership, viewTeamBalance } from "./views.ts";
 
 export type TeamPorts = TeamMeans & { readonly balanceOf: (userId: UserId) => Promise<BalanceView> };
 
-/** Teams, their members and roles (operations.md §7). There are no logins here, and so no sessions to list. */
+/** Teams, their members and roles. There are no logins here, and so no sessions to list. */
 export function teamRoutes(scope: HttpScope, ports: TeamPorts): void {
   createAndDelete(scope, ports);
   changeTeam(scope, ports);

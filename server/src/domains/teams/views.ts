@@ -2,7 +2,7 @@ import { EVERYTHING, viewBalance, type BalanceView, type Membership } from "../a
 import type { TeamMember, TeamRole } from "../accounts/index.ts";
 import type { UserId } from "../../base/ids.ts";
 
-/** Both the list that the API documents and the single role that some clients read (operations.md §7). */
+/** A member with both the documented list of roles and the single role that some clients read. */
 export function viewMember({ id, username, email, fullname, role }: TeamMember) {
   return { id, username, email, fullname, roles: [role.name], role: role.name };
 }

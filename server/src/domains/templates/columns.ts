@@ -15,7 +15,7 @@ export type Template = {
   readonly created_at: Date;
 };
 
-/** The searchable fields of the contract, and `private`, which known clients send too (operations.md §2.1). */
+/** Searchable fields of templates, among them `private`, which published clients send. */
 export const TEMPLATE_COLUMNS = {
   creator_id: { type: "integer", get: (row) => row.creator_id },
   created_at: { type: "time", get: (row) => epochSeconds(row.created_at) },

@@ -51,7 +51,7 @@ export function readStoredContent(stored: unknown): TemplateContent {
 
 export const DEFAULT_DISK_GB = 8;
 export const DISK_GB_MAX = 1_000_000;
-/** `onstart` and arguments together, in a template as in an instance (semantics.md §17). */
+/** Characters of `onstart` and arguments together, in a template as in an instance. */
 export const COMMAND_LENGTH_MAX = 4096;
 export const TEXT_LENGTHS = {
   name: 255,

@@ -1,6 +1,6 @@
 import { invalid } from "../../base/errors.ts";
 
-/** A request body whose members were not looked at yet. Null and absent are the same (operations.md §0.3). */
+/** The members of a request body before validation. Null and absent are the same. */
 export type Fields = Readonly<Record<string, unknown>>;
 
 /** The member, or undefined when it is absent or null. Inherited names such as `constructor` are absent. */

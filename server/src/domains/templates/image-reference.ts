@@ -2,7 +2,7 @@ import { invalid } from "../../base/errors.ts";
 import { splitShellWords } from "./shell-words.ts";
 
 export const IMAGE_LENGTH_MAX = 1024;
-/** Asks for the newest tag that the machine's driver can run (semantics.md §5); kept as it is until then. */
+/** Stands for the newest tag that the machine's driver can run; it is kept as it is until the machine is known. */
 const AUTOMATIC_TAG = "@vastai-automatic-tag";
 export const DEFAULT_TAG = "latest";
 const DOCKER_HUB = "docker.io";

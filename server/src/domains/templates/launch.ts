@@ -55,10 +55,10 @@ const SSH_PORT: PortRequest = { container_port: 22, protocol: "tcp" };
 const JUPYTER_PORT: PortRequest = { container_port: 8080, protocol: "tcp" };
 
 /**
- * Merges a template with the body of a creation request (core-spec.md, operation 6): a scalar of the request replaces
- * the template's, options are merged by name, filters by field, and the template's `volume_info` counts for nothing.
- * Takes the body as it came, and refuses each wrong member by its name; members that are not about the launch, such as
- * `price` and `volume_info`, are the caller's to read.
+ * Merges a template with the body of a creation request (docs/templates.md#with-a-rental): a scalar of the request
+ * replaces the template's, options are merged by name, filters by field, and the template's `volume_info` counts for
+ * nothing. Takes the body as it came, and refuses each wrong member by its name; members that are not about the launch,
+ * such as `price` and `volume_info`, are the caller's to read.
  */
 export function resolveLaunch(template: LaunchTemplate | undefined, request: Fields): LaunchSettings {
   if (isGiven(request, "template_id")) {
@@ -174,7 +174,7 @@ function withArguments(entrypoint: string): string {
   return /\$\{?[@*1-9]/.test(entrypoint) ? entrypoint : `${entrypoint.trimEnd()} "$@"`;
 }
 
-/** The portal of an image lists Jupyter only where there is one (semantics.md §6). */
+/** Removes Jupyter from the portal of an image in modes without Jupyter. */
 function withoutJupyterPortal(entry: OptionEntry, runtype: Runtype): OptionEntry {
   if (entry.kind !== "env" || entry.name !== "PORTAL_CONFIG" || runtype.mode === "jupyter") return entry;
   const apps = entry.value.split("|").filter((app) => !/jupyter/i.test(app));
@@ -223,7 +223,7 @@ function resolveDisk(content: TemplateContent | undefined, request: Fields): num
 
 function resolveJupyter(content: TemplateContent | undefined, request: Fields) {
   const directory = readText(request, "jupyter_dir", JUPYTER_DIR_LENGTH_MAX) ?? content?.jupyter_dir;
-  // Clients always send false, so false is no opinion (semantics.md §3.2).
+  // Clients always send false, so false does not override a template's true.
   const isLab = readBoolean(request, "use_jupyter_lab") === true || content?.use_jupyter_lab === true;
   return { directory: directory || null, is_lab: isLab };
 }

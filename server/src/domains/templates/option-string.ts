@@ -1,7 +1,7 @@
 /*
- * The Docker option string of the contract (semantics.md §4), as a grammar of its own: what a renter writes is never
- * handed to Docker. Five flags have a meaning, `-e -p -h -v -n`; the entries they make are the only thing that leaves
- * this file, so no other option, host path or device can reach a host whatever the text says.
+ * The option string of the API (docs/contract-rules.md#option-string), as a grammar of its own: what a renter writes is
+ * never handed to Docker. Five flags have a meaning, `-e -p -h -v -n`; the entries they make are the only thing that
+ * leaves this file, so no other option, host path or device can reach a host whatever the text says.
  */
 import { invalid } from "../../base/errors.ts";
 import { isRuntimeVariable } from "../../base/runtime-variables.ts";
@@ -14,7 +14,7 @@ export type OptionEntry =
       readonly kind: "port";
       /** As written, such as `8081:8081/udp`: it is the key of the entry. */
       readonly spec: string;
-      /** Below 65536, or from 70000 an identity port (semantics.md §7.2). */
+      /** A port below 65536, or from 70000 on an identity port: the same free number inside and outside. */
       readonly container_port: number;
       readonly protocol: PortProtocol;
     }
@@ -109,7 +109,7 @@ function add(entries: Map<string, OptionEntry>, entry: OptionEntry, field: strin
   entries.set(keyOf(entry), entry);
 }
 
-/** What makes two entries the same one: the variable's name, or the whole flag (semantics.md §3.2). */
+/** The key by which a later entry replaces an earlier one: the variable's name, or the whole flag. */
 function keyOf(entry: OptionEntry): string {
   const [key] = pairOf(entry);
   return key;

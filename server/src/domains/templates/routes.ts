@@ -29,7 +29,7 @@ const PATH = "/api/v0/template/";
 const TAGS = ["Templates"];
 const LISTS_PER_BATCH = 32;
 
-/** Operations 2 to 5 of core-spec.md. */
+/** Creation, search, change and deletion of templates. */
 export function templateRoutes(scope: HttpScope, means: TemplateMeans): void {
   searchRoute(scope, means);
   createRoute(scope, means);

@@ -1,7 +1,7 @@
 import { invalid } from "../../base/errors.ts";
 import type { TemplateContent } from "./content.ts";
 
-/** How an instance is launched and reached (semantics.md §6). */
+/** How an instance is launched and reached (docs/contract-rules.md#launch-modes). */
 export type Runtype = {
   readonly mode: "ssh" | "jupyter" | "args";
   /** Whether port 22 is mapped on the host; otherwise SSH goes through the proxy. */
@@ -50,7 +50,7 @@ export function parseRuntype(text: string, field: string, template: Directness |
   return { mode: isJupyter ? "jupyter" : "ssh", is_ssh_direct: isSshDirect, is_jupyter_direct: isJupyterDirect };
 }
 
-/** The mode of a template when the request names none (semantics.md §3.2). */
+/** The mode of a template when the request names none. */
 export function deriveRuntype(template: TemplateContent): Runtype {
   const { runtype, use_ssh: usesSsh, ssh_direct: isSshDirect, jup_direct: isJupyterDirect } = template;
   if (runtype === "args" && !usesSsh) return { mode: "args", is_ssh_direct: false, is_jupyter_direct: false };

@@ -60,7 +60,7 @@ export function asksForAll({ select_filters: filters, order_by: order, limit, of
   return [filters, order, limit, offset].every((given) => given === undefined);
 }
 
-/** Clients ask for public templates by `private: {"eq": null}` (operations.md §2.1). */
+/** Clients ask for public templates by `private: {"eq": null}`. */
 function withPublicAsNull(filter: Filter): Filter {
   if (filter.column !== "private") return filter;
   if (filter.kind === "compare") return filter.value === null ? { ...filter, value: false } : filter;

@@ -8,7 +8,7 @@ export type TemplateView = Static<typeof TemplateRecord>;
 
 export const TEMPLATE_VIEW_FIELDS: readonly string[] = Object.keys(TemplateRecord.properties);
 
-/** The parts of a record that core-spec.md promises with every record, whatever columns were chosen. */
+/** Fields that every record of a template has, also when a search chose other columns. */
 const ALWAYS: readonly string[] = ["id", "hash_id", "name"];
 
 /** A template as this viewer may see it: everything but the registry password, and the registry user if it is theirs. */

@@ -62,7 +62,7 @@ async function requireRoomForVolume(tx: Tx, userId: UserId): Promise<void> {
   throw invalid("id", message, "too_many");
 }
 
-/** Nothing is rented without credit (semantics.md §10.2), nor beyond a cap, even what costs nothing. */
+/** Refuses a rental without credit or beyond a cap, even of a volume that costs nothing. */
 async function requireCredit(tx: Tx, userId: UserId, scopes: readonly CapScope[]): Promise<void> {
   const { aboveZeroNanos = 0n } = (await readMeans(tx.db, [userId], "credit")).get(userId) ?? {};
   if (aboveZeroNanos <= 0n) throw insufficientFunds("Renting a volume needs credit: add at least $0.01.");

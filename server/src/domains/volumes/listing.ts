@@ -36,14 +36,14 @@ export type ListingDefaults = {
   readonly listedDays: number;
 };
 
-/** Defaults of the published clients (operations.md §5.1); the discount is that of machines (§11.1 of semantics.md). */
+/** Defaults of a network volume's listing, as published clients have them; the discount is that of machines. */
 export const NETWORK_DEFAULTS = {
   priceNanosPerGbMonth: nanos(150_000_000n),
   creditDiscountMaxPermille: 400,
   listedDays: 30,
 } as const satisfies ListingDefaults;
 
-/** Defaults of the published clients (operations.md §5). */
+/** Defaults of a local volume's listing, as published clients have them. */
 export const LOCAL_DEFAULTS = {
   priceNanosPerGbMonth: nanos(100_000_000n),
   creditDiscountMaxPermille: 0,

@@ -36,7 +36,7 @@ import { agreedPrice, volumeHandle } from "./views.ts";
 
 const TAG = ["Network volumes"];
 
-/** Network disks, their listings and what is rented of them (operations.md §5.1). */
+/** Network disks, their listings and what is rented of them. */
 export function networkVolumeRoutes(scope: HttpScope, { findUser }: { readonly findUser: FindUser }): void {
   listingRoutes(scope);
   diskRoutes(scope, findUser);
@@ -88,7 +88,7 @@ export function networkVolumeRoutes(scope: HttpScope, { findUser }: { readonly f
   );
 }
 
-/** The core operation on both of its spellings: the core spec's, and the plural of the published clients. */
+/** The rental of a network volume under both of its published paths: singular and plural. */
 function listingRoutes(scope: HttpScope): void {
   const { app } = scope;
   const list = (request: FastifyRequest<{ Body: ListNetworkVolumeBody }>) =>

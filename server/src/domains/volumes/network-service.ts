@@ -36,7 +36,7 @@ import { networkDiskRecords, spaceRow, type SpaceRow } from "./views.ts";
 import { countNetworkDisks } from "./room-store.ts";
 import { extendVolumes, insertVolume, sumRentedOfDisks } from "./volume-store.ts";
 
-/** The contract's answer to a `disk_id` that can name no disk (core spec, Errors). */
+/** The refusal of a `disk_id` that cannot name a disk. */
 export function invalidDiskId(): AppError {
   return invalid("disk_id", "Invalid disk ID");
 }

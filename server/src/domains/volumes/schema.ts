@@ -78,7 +78,7 @@ export const ListVolumesQuery = Type.Object({
 export const DeleteVolumeQuery = Type.Object({ id: Type.Optional(Type.Integer()) });
 export const DeleteVolumeBody = Type.Object({ id: Type.Optional(Type.Integer()) });
 
-/** `volume_info` of an instance creation (core spec, "Volume info"). */
+/** `volume_info` of an instance creation: a volume to make or to link. */
 export const VolumeInfo = Type.Object({
   create_new: Type.Optional(Type.Boolean({ description: "Rent a new volume. Default false: link an existing one." })),
   volume_id: id("An existing volume, or with create_new a volume offer on the same machine."),

@@ -98,7 +98,7 @@ function columnsFor(viewpoint: Viewpoint): Columns<SpaceRow> {
 }
 
 /**
- * Answers a search over the given offers (operations.md §1.7, §1.8). `request` is the flat object of the contract, which
+ * Answers a search over the given offers. `request` is the flat object of the contract, which
  * may carry all of itself once more in `q`. Unknown fields are ignored, other mistakes are `invalid`.
  */
 export function searchVolumeOffers(

@@ -12,7 +12,7 @@ import type { Static } from "typebox";
 
 const PPM = 1_000_000;
 
-/** `V.<id>`: how a volume is named in options and answers (semantics.md §16.1). */
+/** The name of a volume in options and answers: `V.<id>`. */
 export function volumeHandle(id: number): string {
   return `V.${id}`;
 }
@@ -36,7 +36,7 @@ export type SpaceRow = { readonly lasting: LastingRecord; readonly priceNanosPer
 /** When, and for how much space, a search asks. */
 export type Viewpoint = { readonly nowSeconds: number; readonly storageBytes: bigint };
 
-/** The contract's record of a volume offer or a network-volume offer (offer-fields.md §2). */
+/** The API's record of a volume offer or a network-volume offer. */
 export function volumeOfferRecord(row: SpaceRow, viewpoint: Viewpoint): VolumeOfferRecord {
   return {
     ...row.lasting,
@@ -102,7 +102,7 @@ function tidy(value: number): number {
   return Number(value.toPrecision(12));
 }
 
-/** The contract's record of a rented volume (offer-fields.md §4). */
+/** The API's record of a rented volume. */
 export function volumeRecord(
   volume: Volume,
   {
@@ -137,7 +137,7 @@ export function volumeRecord(
   };
 }
 
-/** Disks that the same machines mount in the same places are one row (operations.md §5.1). */
+/** Disks that the same machines mount in the same places are one row. */
 export function networkDiskRecords(
   disks: readonly NetworkDisk[],
   mounts: readonly NetworkDiskMount[],
@@ -201,7 +201,7 @@ export function dollarsPerHour(price: Nanos, sizeBytes: bigint): number {
   return toDollars(mulDivFloor(price * sizeBytes, SECONDS_PER_HOUR, SECONDS_PER_MONTH * BigInt(BYTES_PER_GB)));
 }
 
-/** `535.86.05` is 535086005: each part after the first has three digits (offer-fields.md §1.7). */
+/** A driver version as one number: `535.86.05` is 535086005, three digits for each part after the first. */
 function driverNumber(version: string): number {
   const [major = "0", ...rest] = version.split(".");
   const digits = [...rest, "0", "0"].slice(0, 2).map((part) => part.padStart(3, "0"));

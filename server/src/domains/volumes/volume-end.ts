@@ -1,4 +1,4 @@
-/** How long the data of a volume is kept after its end, as for instances (semantics.md §9.4). */
+/** The data of a volume is kept for 48 hours after its end, as for instances. */
 export const RETENTION_MS = 48 * 3_600_000;
 
 /** When a volume is deleted for good; undefined while an instance uses it: then it is kept whatever its end. */

@@ -78,8 +78,8 @@ type Deployer = Pick<Identity, "userId" | "apiKeyId">;
 const DEPLOYMENTS_MAX = 500;
 
 /**
- * Makes a deployment, or makes it what the request says (semantics.md §12.8). What needs its code is put off until all
- * of that is there: until then workers run what they ran before.
+ * Creates a deployment, or changes it to what the request says. Changes that need the code wait until the whole code is
+ * there: until then workers run their earlier version.
  */
 export async function deploy(
   tx: Tx,

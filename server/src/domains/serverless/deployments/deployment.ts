@@ -46,7 +46,7 @@ export type Deployment = {
   readonly healthyVersionId: DeploymentVersionId | undefined;
 };
 
-/** A request as it was sent (operations.md §14.3). */
+/** A deployment as a request states it, before validation. */
 export type DeploymentRequest = ParameterRequest & {
   readonly name: string;
   readonly image: string;
@@ -129,7 +129,7 @@ export function noRoomForCode(): AppError {
 }
 
 /**
- * What became of a request (semantics.md §12.8). The published set has no word for another container: it takes the way
+ * The `action` that answers a request. The published set has no word for another container: it takes the way
  * of other code, and workers are made anew from it one after the other.
  */
 export function actionOf(changes: {

@@ -43,7 +43,7 @@ const TAG = ["Deployments"];
 type Ports = DeploymentPorts & { readonly secret: Buffer };
 type Parts = DeploymentPorts & { readonly addresses: FileAddresses };
 
-/** Deployments: code that workers of an endpoint run (operations.md §14.3). */
+/** Deployments: code that workers of an endpoint run. */
 export function deploymentRoutes(scope: HttpScope, { secret, ...ports }: Ports): void {
   const parts = { ...ports, addresses: fileAddresses(secret) };
   readRoutes(scope, ports.sealer);

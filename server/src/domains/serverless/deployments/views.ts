@@ -4,7 +4,7 @@ import type { DeploymentRecord, VersionRecord } from "./schema.ts";
 import type { ShownDeployment } from "./shown-store.ts";
 import type { StoredVersion } from "./version-store.ts";
 
-/** The contract's record of a deployment (offer-fields.md §7). `env` is the opened one. */
+/** The API's record of a deployment. `env` is the decrypted text. */
 export function deploymentRecord(shown: ShownDeployment, env: string): DeploymentRecord {
   const { id, file_hash: fileHash, current_version_id: currentId } = shown;
   return {

@@ -13,7 +13,9 @@ export async function createSigningKey(): Promise<{ readonly privateKeyPem: stri
   return { privateKeyPem: privateKey, publicKeyPem: publicKey };
 }
 
-/** What is signed of a URL, as Python's JSON encoder writes it with an indent of four (semantics.md §12.5). */
+/**
+ * The signed text of a worker's URL: the JSON that Python's encoder writes with an indent of four, which workers check.
+ */
 export function signedText(url: string): string {
   return `{\n    "url": ${pythonString(url)}\n}`;
 }

@@ -28,7 +28,7 @@ export function ticketText({ endpoint, url, cost, reqnum, request_idx, expires_a
 
 /**
  * Issues tickets: HMAC-SHA256 of one routed request under the token that only the server and its worker know. The published
- * signature is of the worker's URL alone and holds for ever (semantics.md §12.5); published workers ignore the further
+ * signature is of the worker's URL alone and holds for ever; published workers ignore the further
  * fields, and Berth's worker demands them.
  */
 export class Tickets {
