@@ -17,7 +17,7 @@ import {
 } from "./support/berth-server.ts";
 import { describeEnvironment } from "./support/environment.ts";
 import { rounded, table } from "./support/figures.ts";
-import { offerSizes } from "../server/src/domains/market/allocation.ts";
+import { offerSizes } from "../server/src/domains/supply/market/rules/allocation.ts";
 import { MEASURABLE, perOne, readMemory, type MemoryUse } from "./support/memory-probe.ts";
 import { memoryOf, processorMs, processorMsWithChildren } from "./support/processes.ts";
 import { seedUsers } from "./support/seed.ts";

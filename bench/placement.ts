@@ -3,10 +3,10 @@
 import { parseArgs } from "node:util";
 import { seededRandom } from "../agent/src/base/random.ts";
 import { asId, type OfferId } from "../server/src/base/ids.ts";
-import { offerSizes } from "../server/src/domains/market/allocation.ts";
-import type { OfferedMachine } from "../server/src/domains/market/offer-fields.ts";
-import { OfferIndex } from "../server/src/domains/market/offer-index.ts";
-import { searchOffers } from "../server/src/domains/market/search.ts";
+import { offerSizes } from "../server/src/domains/supply/market/rules/allocation.ts";
+import type { OfferedMachine } from "../server/src/domains/supply/market/rules/offer-fields.ts";
+import { OfferIndex } from "../server/src/domains/supply/market/rules/offer-index.ts";
+import { searchOffers } from "../server/src/domains/supply/market/rules/search.ts";
 import { anOfferedMachine } from "../test/support/offered-machines.ts";
 import { makeTraces, readTrace, type Node, type Pod, type Trace } from "./support/cluster-trace.ts";
 import { medianAndRange, rounded, table } from "./support/figures.ts";

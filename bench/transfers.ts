@@ -3,7 +3,7 @@ import { systemClock } from "../server/src/base/clock.ts";
 import { nanos } from "../server/src/base/money.ts";
 import type { LedgerAccountId } from "../server/src/base/ids.ts";
 import type { Database } from "../server/src/db/connect.ts";
-import { auditLedger, createTransferPoster, creditOf } from "../server/src/domains/ledger/index.ts";
+import { auditLedger, createTransferPoster, creditOf } from "../server/src/domains/money/ledger/index.ts";
 import { readNumbers } from "./support/arguments.ts";
 import { startBenchServer, type BenchServer } from "./support/berth-server.ts";
 import { describeEnvironment } from "./support/environment.ts";

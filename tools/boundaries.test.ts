@@ -3,9 +3,9 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { after, before, test } from "node:test";
-import { checkBoundaries, checkBoundariesOf, findMissingRules, findUnread } from "./boundaries.ts";
+import { checkBoundaries, checkBoundariesOf, findUnread } from "./boundaries.ts";
 
-const domains = "server/src/domains";
+const supply = "server/src/domains/supply";
 let root = "";
 
 before(() => {
@@ -36,17 +36,18 @@ const ground = {
   "server/src/base/clock.ts": "export const a = 1;\n",
   "server/src/db/transaction.ts": "export const a = 1;\n",
   "server/src/http/server.ts": "export const a = 1;\n",
-  "server/src/app.ts": "export const a = 1;\n",
+  "server/src/assembly/app.ts": "export const a = 1;\n",
   "agent/src/plan.ts": "export const a = 1;\n",
   "agent/src/docker/engine.ts": "export const a = 1;\n",
   "sdk/src/client.ts": "export const a = 1;\n",
   "cli/src/main.ts": "export const a = 1;\n",
   "test/support/postgres.ts": "export const a = 1;\n",
-  [`${domains}/hosts/index.ts`]: "export const a = 1;\n",
-  [`${domains}/hosts/service.ts`]: "export const a = 1;\n",
-  [`${domains}/market/index.ts`]: "export const a = 1;\n",
-  [`${domains}/market/store.ts`]: "export const a = 1;\n",
-  [`${domains}/market/allocation.ts`]: "export const a = 1;\n",
+  [`${supply}/hosts/index.ts`]: "export const a = 1;\n",
+  [`${supply}/hosts/service.ts`]: "export const a = 1;\n",
+  [`${supply}/hosts/for-market.ts`]: "export const a = 1;\n",
+  [`${supply}/market/index.ts`]: "export const a = 1;\n",
+  [`${supply}/market/store.ts`]: "export const a = 1;\n",
+  [`${supply}/market/rules/allocation.ts`]: "export const a = 1;\n",
 };
 
 const planted: readonly (readonly [rule: string, file: string, specifier: string])[] = [
@@ -62,28 +63,27 @@ const planted: readonly (readonly [rule: string, file: string, specifier: string
   ["one-docker-importer", "agent/src/bad.ts", "./docker/engine.ts"],
   ["base-is-the-ground", "server/src/base/bad.ts", "../db/transaction.ts"],
   ["db-knows-base-only", "server/src/db/bad.ts", "../http/server.ts"],
-  ["http-knows-no-domain", "server/src/http/bad.ts", "../domains/hosts/index.ts"],
-  ["loop-driver-knows-no-domain", "server/src/loops/driver.ts", "../domains/hosts/index.ts"],
-  ["assembly-is-on-top", `${domains}/hosts/bad-routes.ts`, "../../app.ts"],
-  ["sql-lives-in-stores", `${domains}/hosts/service.ts`, "kysely"],
-  ["http-stays-at-the-edge", `${domains}/hosts/service.ts`, "../../http/server.ts"],
-  ["http-stays-at-the-edge", `${domains}/hosts/service.ts`, "fastify"],
-  ["domains-have-one-door", `${domains}/market/service.ts`, "../hosts/service.ts"],
-  ["assembly-uses-doors", "server/src/app.ts", "./domains/hosts/service.ts"],
-  ["stores-are-the-bottom", `${domains}/hosts/store.ts`, "./service.ts"],
-  ["services-know-no-routes", `${domains}/hosts/views.ts`, "./routes.ts"],
-  ["rules-are-pure", `${domains}/market/allocation.ts`, "./store.ts"],
-  ["rules-are-pure", `${domains}/market/allocation.ts`, "../../db/transaction.ts"],
-  ["rules-are-pure", `${domains}/market/allocation.ts`, "node:fs"],
-  ["hosts-knows", `${domains}/hosts/service.ts`, "../market/index.ts"],
-  ["domains-are-listed", `${domains}/weather/service.ts`, "../../base/clock.ts"],
+  ["http-knows-no-domain", "server/src/http/bad.ts", "../domains/supply/hosts/index.ts"],
+  ["assembly-is-on-top", `${supply}/hosts/bad-routes.ts`, "../../../assembly/app.ts"],
+  ["sql-lives-in-stores", `${supply}/hosts/service.ts`, "kysely"],
+  ["http-stays-at-the-edge", `${supply}/hosts/service.ts`, "../../../http/server.ts"],
+  ["http-stays-at-the-edge", `${supply}/hosts/service.ts`, "fastify"],
+  ["domains-have-one-door", `${supply}/market/service.ts`, "../hosts/service.ts"],
+  ["assembly-uses-doors", "server/src/assembly/app.ts", "../domains/supply/hosts/service.ts"],
+  ["stores-are-the-bottom", `${supply}/hosts/store.ts`, "./service.ts"],
+  ["services-know-no-routes", `${supply}/hosts/views.ts`, "./routes.ts"],
+  ["rules-are-pure", `${supply}/market/rules/allocation.ts`, "../store.ts"],
+  ["rules-are-pure", `${supply}/market/rules/allocation.ts`, "../../../../db/transaction.ts"],
+  ["rules-are-pure", `${supply}/market/rules/allocation.ts`, "node:fs"],
+  ["supply-hosts-knows", `${supply}/hosts/service.ts`, "../market/index.ts"],
+  ["domains-are-listed", `server/src/domains/weather/service.ts`, "../../base/clock.ts"],
   ["resolvable", "server/src/bad.ts", "./nowhere.ts"],
   ["dependencies-are-declared", "server/src/bad.ts", "typebox"],
 ];
 
 for (const [rule, file, specifier] of planted) {
   test(`${rule} refuses ${file} importing ${specifier}`, async () => {
-    const routes = { [`${domains}/hosts/routes.ts`]: "export const a = 1;\n" };
+    const routes = { [`${supply}/hosts/routes.ts`]: "export const a = 1;\n" };
     const complaints = await check({ ...ground, ...routes, [file]: `import "${specifier}";\n` });
     assert.ok(
       complaints.some((complaint) => complaint.startsWith(file) && complaint.endsWith(`(${rule})`)),
@@ -95,13 +95,16 @@ for (const [rule, file, specifier] of planted) {
 test("what the rules allow is not complained about", async () => {
   const complaints = await check({
     ...ground,
-    "server/src/app.ts": 'import "./domains/hosts/routes.ts";\nimport "./domains/hosts/index.ts";\n',
-    [`${domains}/hosts/routes.ts`]: 'import "../../http/server.ts";\nimport "./service.ts";\n',
-    [`${domains}/hosts/service.ts`]: 'import "./store.ts";\nimport type { a } from "../../http/server.ts";\n',
-    [`${domains}/hosts/store.ts`]: 'import "kysely";\nimport "../../db/transaction.ts";\n',
-    [`${domains}/market/service.ts`]: 'import "../hosts/index.ts";\nimport "./allocation.ts";\n',
-    [`${domains}/market/allocation.ts`]: 'import "../../base/clock.ts";\nimport type { a } from "./store.ts";\n',
-    "server/src/base/clock.test.ts": 'import "../domains/hosts/service.ts";\nimport "../../../agent/src/plan.ts";\n',
+    "server/src/assembly/app.ts":
+      'import "../domains/supply/hosts/index.ts";\nimport "../domains/supply/hosts/for-market.ts";\n',
+    [`${supply}/hosts/routes.ts`]: 'import "../../../http/server.ts";\nimport "./service.ts";\n',
+    [`${supply}/hosts/service.ts`]: 'import "./store.ts";\nimport type { a } from "../../../http/server.ts";\n',
+    [`${supply}/hosts/store.ts`]: 'import "kysely";\nimport "../../../db/transaction.ts";\n',
+    [`${supply}/market/service.ts`]: 'import "../hosts/index.ts";\nimport "./rules/allocation.ts";\n',
+    [`${supply}/market/rules/allocation.ts`]:
+      'import "../../../../base/clock.ts";\nimport type { a } from "../store.ts";\n',
+    "server/src/base/clock.test.ts":
+      'import "../domains/supply/hosts/service.ts";\nimport "../../../agent/src/plan.ts";\n',
     "agent/src/plan.ts": 'import "../../protocol/index.ts";\n',
     "cli/src/main.ts": 'import "../../sdk/src/client.ts";\n',
   });
@@ -123,28 +126,24 @@ test("a file that was not read, or in which no import was found, is a complaint;
   assert.deepEqual(await check({}), ["no files: there is nothing to check"]);
 });
 
-test("a list of rules that names a file that is not there is a complaint", () => {
-  assert.match(findMissingRules(root)[0] ?? "", /does not exist/);
-});
-
 test("a file that cannot be parsed stops the check", async () => {
   await assert.rejects(check({ "agent/src/a.ts": "export const = = 1;\n" }));
 });
 
 test("of some files, what they import is checked, also when they import each other, and nothing else", async () => {
-  const bad = 'import { a } from "../../app.ts";\nexport const b = a;\n';
+  const bad = 'import { a } from "../../../assembly/app.ts";\nexport const b = a;\n';
   const files = {
     ...ground,
-    [`${domains}/hosts/service.ts`]: bad,
-    [`${domains}/market/allocation.ts`]: bad,
+    [`${supply}/hosts/service.ts`]: bad,
+    [`${supply}/market/service.ts`]: bad,
     "server/src/db/transaction.ts": 'import { a } from "../base/clock.ts";\nexport const b = a;\n',
     "server/src/base/clock.ts":
       'import type { b } from "../db/transaction.ts";\nexport const a = 1;\nexport type B = b;\n',
   };
   const of = (...only: readonly string[]) => check(files, only);
   assert.deepEqual(await of("docs/a.md", "server/src/db/transaction.ts"), []);
-  const [reaching, ...more] = await of(`${domains}/hosts/service.ts`, "server/src/app.ts");
-  assert.match(reaching ?? "", /hosts\/service\.ts -> server\/src\/app\.ts: .* \(assembly-is-on-top\)$/);
+  const [reaching, ...more] = await of(`${supply}/hosts/service.ts`, "server/src/assembly/app.ts");
+  assert.match(reaching ?? "", /hosts\/service\.ts -> server\/src\/assembly\/app\.ts: .* \(assembly-is-on-top\)$/);
   assert.deepEqual(more, []);
   const both = await of("server/src/db/transaction.ts", "server/src/base/clock.ts");
   assert.deepEqual(both.length, 1);

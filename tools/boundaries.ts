@@ -15,8 +15,6 @@ const ROOMS = ["protocol", "tunnel", "server", "agent", "sdk", "worker", "cli", 
 const OWN_IMPORT = /^\s*(?:import|export)\b[^;]*?\bfrom\s*"\.{1,2}\//m;
 
 type Configuration = {
-  /** Files that hold pure rules, by their names. */
-  readonly rulesFiles: readonly string[];
   readonly forbidden: IForbiddenRuleType[];
   readonly options: ICruiseOptions;
 };
@@ -78,18 +76,10 @@ function describeViolations(result: ICruiseResult): string[] {
   });
 }
 
-/** A rules file that was renamed would otherwise quietly stop being one. */
-export function findMissingRules(root: string): string[] {
-  return configuration.rulesFiles
-    .filter((file) => !existsSync(path.join(root, file)))
-    .map((file) => `${file}: is listed among the pure rules, but does not exist`);
-}
-
 if (import.meta.main) {
   const root = path.resolve(import.meta.dirname, "..");
   const files = process.argv.slice(2);
-  const found = files.length === 0 ? await checkBoundaries(root) : await checkBoundariesOf(root, files);
-  const complaints = [...findMissingRules(root), ...found];
+  const complaints = files.length === 0 ? await checkBoundaries(root) : await checkBoundariesOf(root, files);
   for (const complaint of complaints) console.error(complaint);
   process.exitCode = complaints.length === 0 ? 0 : 1;
 }

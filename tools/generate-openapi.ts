@@ -1,7 +1,7 @@
 // Writes server/openapi.json from the schemas of the routes. The server is put together, but nothing listens and no
 // database is asked. With --check it only says whether the file is up to date.
 import path from "node:path";
-import { buildApp } from "../server/src/app.ts";
+import { buildApp } from "../server/src/assembly/app.ts";
 import { systemClock } from "../server/src/base/clock.ts";
 import { createLog } from "../server/src/base/log.ts";
 import { connect } from "../server/src/db/connect.ts";

@@ -16,23 +16,23 @@ type Example = { readonly path: string; readonly text: string };
 
 const found: Readonly<Record<string, readonly Example[]>> = {
   sqlOutsideStores: [
-    { path: "server/src/domains/hosts/service.ts", text: "await tx.db.selectFrom('machines').execute()" },
-    { path: "server/src/domains/hosts/service.ts", text: "const rows = await sql`select 1`.execute(tx.db);" },
-    { path: "server/src/domains/hosts/service.ts", text: "const rows = await sql<{ a: number }>`select 1`;" },
-    { path: "server/src/app.ts", text: 'pool.query("insert into users values (1)")' },
-    { path: "server/src/loops/driver.ts", text: "pool.query(`update users set a = 1`)" },
+    { path: "server/src/domains/supply/hosts/service.ts", text: "await tx.db.selectFrom('machines').execute()" },
+    { path: "server/src/domains/supply/hosts/service.ts", text: "const rows = await sql`select 1`.execute(tx.db);" },
+    { path: "server/src/domains/supply/hosts/service.ts", text: "const rows = await sql<{ a: number }>`select 1`;" },
+    { path: "server/src/assembly/app.ts", text: 'pool.query("insert into users values (1)")' },
+    { path: "server/src/base/loop-driver.ts", text: "pool.query(`update users set a = 1`)" },
   ],
   forbiddenWords: [
-    { path: "server/src/app.ts", text: "// TODO: later" },
+    { path: "server/src/assembly/app.ts", text: "// TODO: later" },
     { path: "docs/a.md", text: "# A\n\nFIXME" },
-    { path: "server/src/app.test.ts", text: 'test.skip("it holds what it promises", () => {})' },
-    { path: "server/src/app.test.ts", text: 'test("it holds what it promises", { only: true }, () => {})' },
+    { path: "server/src/assembly/app.test.ts", text: 'test.skip("it holds what it promises", () => {})' },
+    { path: "server/src/assembly/app.test.ts", text: 'test("it holds what it promises", { only: true }, () => {})' },
     { path: "docs/a.md", text: `# A\n\nsee ${root}/docs` },
     { path: "docs/a.md", text: "# A\n\nsee /home/someone/docs" },
-    { path: "server/src/app.ts", text: "// from https://registry.example.org/pg" },
+    { path: "server/src/assembly/app.ts", text: "// from https://registry.example.org/pg" },
   ],
   clocks: [
-    { path: "server/src/domains/hosts/service.ts", text: "const now = new Date();" },
+    { path: "server/src/domains/supply/hosts/service.ts", text: "const now = new Date();" },
     { path: "agent/src/instances/host.ts", text: "const now = new Date;" },
   ],
   migrations: [
@@ -48,34 +48,37 @@ const found: Readonly<Record<string, readonly Example[]>> = {
     { path: "docs/a.md", text: "# A\n\n```\n# B\n```\n\nSee [b](#b) and [a](#a)." },
   ],
   fileNames: [
-    { path: "server/src/domains/hosts/agentGateway.ts", text: "" },
+    { path: "server/src/domains/supply/hosts/agentGateway.ts", text: "" },
     { path: "server/src/domains/Hosts/service.ts", text: "" },
     { path: "cli/src/show_me.ts", text: "" },
   ],
   testNames: [
-    { path: "server/src/app.test.ts", text: 'test("", () => {});' },
-    { path: "server/src/app.test.ts", text: '  test("parseDollars", () => {});' },
+    { path: "server/src/assembly/app.test.ts", text: 'test("", () => {});' },
+    { path: "server/src/assembly/app.test.ts", text: '  test("parseDollars", () => {});' },
   ],
   sleepingTests: [
-    { path: "server/src/app.test.ts", text: "await new Promise((resolve) => setTimeout(resolve, 100));" },
+    { path: "server/src/assembly/app.test.ts", text: "await new Promise((resolve) => setTimeout(resolve, 100));" },
     { path: "test/e2e/tour.test.ts", text: "await systemClock.sleep(100);" },
     { path: "test/support/server.ts", text: "await delay(100);" },
   ],
   errorCodes: [
     { path: "docs/errors.md", text: "# Errors\n\n| `no_such_ask` | 404 | |\n" },
-    { path: "server/src/app.ts", text: 'throw notFound("no_such_ask", "There is no such offer.");' },
+    { path: "server/src/assembly/app.ts", text: 'throw notFound("no_such_ask", "There is no such offer.");' },
   ],
 };
 
 const leftAlone: readonly Example[] = [
-  { path: "server/src/domains/hosts/store.ts", text: "await tx.db.selectFrom('machines').execute()" },
+  { path: "server/src/domains/supply/hosts/store.ts", text: "await tx.db.selectFrom('machines').execute()" },
   { path: "server/src/db/migrate.ts", text: "await sql`select 1`.execute(db)" },
-  { path: "server/src/domains/hosts/service.ts", text: '// Selects from "update of" what may be shown.' },
+  { path: "server/src/domains/supply/hosts/service.ts", text: '// Selects from "update of" what may be shown.' },
   { path: "server/src/base/clock.ts", text: "now: () => new Date()," },
-  { path: "server/src/domains/hosts/views.ts", text: "return new Date(seconds * 1000);" },
-  { path: "server/src/domains/hosts/views.test.ts", text: 'test("a date is shown in UTC", () => new Date());' },
+  { path: "server/src/domains/supply/hosts/views.ts", text: "return new Date(seconds * 1000);" },
+  { path: "server/src/domains/supply/hosts/views.test.ts", text: 'test("a date is shown in UTC", () => new Date());' },
   { path: "agent/src/instances/launch.ts", text: 'const home = "/root/.ssh";' },
-  { path: "server/src/app.test.ts", text: "for (;;) {\n  if (await isReady()) break;\n  await clock.sleep(5);\n}" },
+  {
+    path: "server/src/assembly/app.test.ts",
+    text: "for (;;) {\n  if (await isReady()) break;\n  await clock.sleep(5);\n}",
+  },
   { path: "docs/errors.md", text: "# Errors\n" },
   {
     path: "docs/b.md",
@@ -107,7 +110,7 @@ test("error codes are listed when used, used or retired when listed, in order, a
     rules["errorCodes"]?.(
       [
         { path: "docs/errors.md", text: `# Errors\n\n${document}` },
-        { path: "server/src/app.ts", text: code },
+        { path: "server/src/assembly/app.ts", text: code },
       ],
       root,
     );

@@ -14,8 +14,8 @@ import { inventMachine } from "../../agent/src/simulated/machine.ts";
 import { systemClock } from "../../server/src/base/clock.ts";
 import { asId, type MachineId, type UserId } from "../../server/src/base/ids.ts";
 import { withTransaction } from "../../server/src/db/transaction.ts";
-import { issueAgentToken } from "../../server/src/domains/hosts/index.ts";
-import { refreshOffers } from "../../server/src/domains/market/index.ts";
+import { issueAgentToken } from "../../server/src/domains/supply/hosts/index.ts";
+import { refreshOffers } from "../../server/src/domains/supply/market/index.ts";
 import type { BenchServer } from "./berth-server.ts";
 
 export type ObedientHosts = {

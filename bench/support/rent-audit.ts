@@ -1,8 +1,8 @@
 import { nanos } from "../../server/src/base/money.ts";
 import type { UserId } from "../../server/src/base/ids.ts";
 import type { Database } from "../../server/src/db/connect.ts";
-import { holdAmount } from "../../server/src/domains/instances/pricing.ts";
-import { auditLedger } from "../../server/src/domains/ledger/index.ts";
+import { holdAmount } from "../../server/src/domains/rental/instances/rules/pricing.ts";
+import { auditLedger } from "../../server/src/domains/money/ledger/index.ts";
 
 /** One order that was acknowledged, as its sender saw it. */
 export type Rented = {

@@ -8,10 +8,10 @@ import { nanos, NANOS_PER_DOLLAR } from "../../server/src/base/money.ts";
 import type { Database } from "../../server/src/db/connect.ts";
 import { withTransaction } from "../../server/src/db/transaction.ts";
 import type { BenchServer } from "./berth-server.ts";
-import { newKey } from "../../server/src/domains/accounts/index.ts";
-import { registerMachine } from "../../server/src/domains/hosts/index.ts";
-import { creditOf, ISSUANCE, postTransfers } from "../../server/src/domains/ledger/index.ts";
-import { refreshOffers } from "../../server/src/domains/market/index.ts";
+import { newKey } from "../../server/src/domains/people/accounts/index.ts";
+import { registerMachine } from "../../server/src/domains/supply/hosts/index.ts";
+import { creditOf, ISSUANCE, postTransfers } from "../../server/src/domains/money/ledger/index.ts";
+import { refreshOffers } from "../../server/src/domains/supply/market/index.ts";
 
 export type BenchUser = { readonly id: UserId; readonly email: string; readonly secret: string };
 

@@ -1,11 +1,11 @@
 // The rows of charges, movements of money, monthly invoices, and receipts.
 import { asId, type UserId } from "../../server/src/base/ids.ts";
 import { withTransaction } from "../../server/src/db/transaction.ts";
-import { issueDocument } from "../../server/src/domains/billing/account-documents/account-document-store.ts";
-import type { ReceiptContent } from "../../server/src/domains/billing/account-documents/receipt.ts";
-import { insertDocument, takeSequence } from "../../server/src/domains/billing/document-store.ts";
-import { makeContent, numberOf } from "../../server/src/domains/billing/document.ts";
-import { UNNAMED_SELLER } from "../../server/src/domains/billing/index.ts";
+import { issueDocument } from "../../server/src/domains/money/invoices/account-documents/account-document-store.ts";
+import type { ReceiptContent } from "../../server/src/domains/money/invoices/account-documents/rules/receipt.ts";
+import { insertDocument, takeSequence } from "../../server/src/domains/money/invoices/document-store.ts";
+import { makeContent, numberOf } from "../../server/src/domains/money/invoices/rules/document.ts";
+import { UNNAMED_SELLER } from "../../server/src/domains/money/invoices/index.ts";
 import { systemClock } from "../../server/src/base/clock.ts";
 import type { TestCaller } from "../support/fixtures.ts";
 import { at, onObject, plain, type Row } from "./row.ts";

@@ -1,7 +1,7 @@
 // The rows of card payments and of payouts to hosts.
-import { placePayoutHold } from "../../server/src/domains/payments/index.ts";
+import { placePayoutHold } from "../../server/src/domains/money/payments/index.ts";
 import { asId, type UserId } from "../../server/src/base/ids.ts";
-import { creditOf, earningsOf, ISSUANCE, postTransfers } from "../../server/src/domains/ledger/index.ts";
+import { creditOf, earningsOf, ISSUANCE, postTransfers } from "../../server/src/domains/money/ledger/index.ts";
 import { aCaller, inTransaction, type TestCaller } from "../support/fixtures.ts";
 import { makeFundedUser, transferOf } from "../support/ledger.ts";
 import type { StripeEvent } from "../support/stripe-server.ts";

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import type { TestContext } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
-import { buildApp, type BerthApp } from "../../server/src/app.ts";
+import { buildApp, type BerthApp } from "../../server/src/assembly/app.ts";
 import type { PermissionDocument } from "../../server/src/base/identity.ts";
 import { createLog, type Log } from "../../server/src/base/log.ts";
 import { createSealer, type Sealer } from "../../server/src/base/seal.ts";
@@ -15,47 +15,46 @@ import {
   LEASE_MS,
   notifyMarket,
   setPriceCeilings,
-} from "../../server/src/domains/hosts/index.ts";
+} from "../../server/src/domains/supply/hosts/index.ts";
 import { withTransaction } from "../../server/src/db/transaction.ts";
-import { arrearsLoops } from "../../server/src/domains/arrears/index.ts";
-import { capLoops } from "../../server/src/domains/caps/index.ts";
-import { billingLoops, moveCredit, UNNAMED_SELLER } from "../../server/src/domains/billing/index.ts";
-import { freezeLoops } from "../../server/src/domains/freezes/index.ts";
-import { contractLoops } from "../../server/src/domains/contracts/index.ts";
-import { creditNoticeLoop } from "../../server/src/domains/billing/index.ts";
-import { createMailer, mailLoop, noticeLoops } from "../../server/src/domains/notices/index.ts";
+import { arrearsLoops, capLoops } from "../../server/src/domains/money/limits/index.ts";
+import { billingLoops, moveCredit, UNNAMED_SELLER } from "../../server/src/domains/money/invoices/index.ts";
+import { freezeLoops } from "../../server/src/domains/people/freezes/index.ts";
+import { contractLoops } from "../../server/src/domains/money/deposits/index.ts";
+import { creditNoticeLoop } from "../../server/src/domains/money/invoices/index.ts";
+import { createMailer, mailLoop, noticeLoops } from "../../server/src/domains/notifications/index.ts";
 import {
   defaultJobLoop,
   hostingNoticeLoops,
   lowerPricesLoop,
   rollListingsLoop,
-} from "../../server/src/domains/hosting/index.ts";
-import { destroyIfPresent, instanceLoops, setTrafficRules } from "../../server/src/domains/instances/index.ts";
-import { auditLedger, balanceOf, ledgerLoops, postTransfers } from "../../server/src/domains/ledger/index.ts";
-import type { NoticeSettings } from "../../server/src/process/notice-parts.ts";
+} from "../../server/src/domains/supply/listings/index.ts";
+import { destroyIfPresent, instanceLoops, setTrafficRules } from "../../server/src/domains/rental/instances/index.ts";
+import { auditLedger, balanceOf, ledgerLoops, postTransfers } from "../../server/src/domains/money/ledger/index.ts";
+import type { NoticeSettings } from "../../server/src/assembly/notice-parts.ts";
 import { nanos } from "../../server/src/base/money.ts";
 import type { PriceCeilings } from "../../server/src/base/price-ceilings.ts";
-import { refreshOffers, setMarketRules, type MarketRules } from "../../server/src/domains/market/index.ts";
-import { chargeDayLoop, meteringLoops } from "../../server/src/domains/metering/index.ts";
+import { refreshOffers, setMarketRules, type MarketRules } from "../../server/src/domains/supply/market/index.ts";
+import { chargeDayLoop, meteringLoops } from "../../server/src/domains/money/charging/index.ts";
 import {
   createPaymentProvider,
   NO_PAYMENTS,
   paymentLoops,
   type PaymentSettings,
-} from "../../server/src/domains/payments/index.ts";
+} from "../../server/src/domains/money/payments/index.ts";
 import { admitStart, enterServer, ThisServer } from "../../server/src/domains/servers/index.ts";
-import { proxiedTrafficLoop } from "../../server/src/process/proxied-traffic-loop.ts";
-import { sharedAddressLoop } from "../../server/src/process/shared-address-loop.ts";
-import { startEvidenceLoop } from "../../server/src/process/start-evidence-loop.ts";
-import { serverPorts } from "../../server/src/process/server-ports.ts";
-import { reconciliationLoops } from "../../server/src/domains/reconciliation/index.ts";
+import { proxiedTrafficLoop } from "../../server/src/assembly/loops/proxied-traffic.ts";
+import { sharedAddressLoop } from "../../server/src/assembly/loops/shared-address.ts";
+import { startEvidenceLoop } from "../../server/src/assembly/loops/start-evidence.ts";
+import { serverPorts } from "../../server/src/assembly/server-ports.ts";
+import { reconciliationLoops } from "../../server/src/domains/money/audit/index.ts";
 import { deploymentLoops, routerLoops } from "../../server/src/domains/serverless/index.ts";
-import { statisticsLoops } from "../../server/src/domains/statistics/index.ts";
-import { taskLoops } from "../../server/src/domains/tasks/index.ts";
-import { teamLoops } from "../../server/src/domains/teams/index.ts";
-import { volumeLoops } from "../../server/src/domains/volumes/index.ts";
-import { waitlistLoops } from "../../server/src/domains/waitlist/index.ts";
-import { sealLoop } from "../../server/src/process/seal-loop.ts";
+import { statisticsLoops } from "../../server/src/domains/supply/statistics/index.ts";
+import { taskLoops } from "../../server/src/domains/rental/tasks/index.ts";
+import { teamLoops } from "../../server/src/domains/people/teams/index.ts";
+import { volumeLoops } from "../../server/src/domains/supply/volumes/index.ts";
+import { waitlistLoops } from "../../server/src/domains/rental/queue/index.ts";
+import { sealLoop } from "../../server/src/assembly/loops/seal.ts";
 import { FakeHost, type FakeHostOptions } from "./fake-host.ts";
 import { aCaller, aUser, inTransaction, type TestCaller } from "./fixtures.ts";
 import { inject, NO_LIMITS, type TestAnswer, type TestCall } from "./http.ts";

@@ -1,8 +1,8 @@
 // More for an audit to look at: what went back of a payment, and sums of days.
 import { nanos } from "../../server/src/base/money.ts";
 import { withTransaction } from "../../server/src/db/transaction.ts";
-import { creditOf, earningsOf, LOSSES, postTransfers, STRIPE } from "../../server/src/domains/ledger/index.ts";
-import { addUpCharges } from "../../server/src/domains/metering/charge-day-store.ts";
+import { creditOf, earningsOf, LOSSES, postTransfers, STRIPE } from "../../server/src/domains/money/ledger/index.ts";
+import { addUpCharges } from "../../server/src/domains/money/charging/charge-day-store.ts";
 import { HOUR_MS, type AuditWorld } from "./audit-world.ts";
 
 /** A payment of $30, of which $20 went back: $15 from what the renter had, and $5 that the house lost. */

@@ -9,9 +9,9 @@ import {
   placeHold,
   postTransfer,
   type UsageCode,
-} from "../../server/src/domains/ledger/index.ts";
+} from "../../server/src/domains/money/ledger/index.ts";
 import { nanos } from "../../server/src/base/money.ts";
-import { lineAmount } from "../../server/src/domains/metering/index.ts";
+import { lineAmount } from "../../server/src/domains/money/charging/index.ts";
 import { aUser } from "./fixtures.ts";
 import { grantOf } from "./ledger.ts";
 import { aMachine, anInstanceRow } from "./machines.ts";

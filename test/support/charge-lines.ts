@@ -3,9 +3,9 @@ import { systemClock } from "../../server/src/base/clock.ts";
 import { asId, type InstanceId, type MachineId, type UserId, type VolumeId } from "../../server/src/base/ids.ts";
 import type { Database } from "../../server/src/db/connect.ts";
 import { withTransaction } from "../../server/src/db/transaction.ts";
-import { creditOf, depositOf, earningsOf, postTransfers } from "../../server/src/domains/ledger/index.ts";
-import { insertLines } from "../../server/src/domains/metering/line-store.ts";
-import type { Component } from "../../server/src/domains/metering/lines.ts";
+import { creditOf, depositOf, earningsOf, postTransfers } from "../../server/src/domains/money/ledger/index.ts";
+import { insertLines } from "../../server/src/domains/money/charging/line-store.ts";
+import type { Component } from "../../server/src/domains/money/charging/lines.ts";
 
 /** A charge as a settlement would have posted it; what is left out does not matter to the test. */
 export type TestCharge = {

@@ -1,6 +1,6 @@
 import { withTransaction } from "../../server/src/db/transaction.ts";
-import { lockMachines } from "../../server/src/domains/hosts/index.ts";
-import { refreshOffers } from "../../server/src/domains/market/index.ts";
+import { lockMachines } from "../../server/src/domains/supply/hosts/index.ts";
+import { refreshOffers } from "../../server/src/domains/supply/market/index.ts";
 import type { TestApp } from "./app.ts";
 import type { FakeHost } from "./fake-host.ts";
 import type { TestCaller } from "./fixtures.ts";

@@ -5,7 +5,7 @@ import type { Identity } from "../../server/src/base/identity.ts";
 import { createLog } from "../../server/src/base/log.ts";
 import { createSealer } from "../../server/src/base/seal.ts";
 import { connect } from "../../server/src/db/connect.ts";
-import { OrderDesk } from "../../server/src/domains/instances/index.ts";
+import { OrderDesk } from "../../server/src/domains/rental/instances/index.ts";
 import { ManualClock } from "./manual-clock.ts";
 import { aFactKeeper } from "./facts.ts";
 

@@ -25,7 +25,7 @@ import type { Clock } from "../../server/src/base/clock.ts";
 import { asId, type MachineId } from "../../server/src/base/ids.ts";
 import type { Database } from "../../server/src/db/connect.ts";
 import type { Sealer } from "../../server/src/base/seal.ts";
-import { loadDesired } from "../../server/src/domains/instances/index.ts";
+import { loadDesired } from "../../server/src/domains/rental/instances/index.ts";
 import { FACTS } from "./machines.ts";
 
 export type FakeHostOptions = {

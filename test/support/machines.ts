@@ -3,9 +3,9 @@ import { sql } from "kysely";
 import type { Hello, MachineFacts } from "../../protocol/index.ts";
 import { asId, type InstanceId, type MachineId, type UserId } from "../../server/src/base/ids.ts";
 import type { Tx } from "../../server/src/db/transaction.ts";
-import { registerMachine } from "../../server/src/domains/hosts/index.ts";
-import { insertCredential } from "../../server/src/domains/hosts/store.ts";
-import { refreshOffers } from "../../server/src/domains/market/index.ts";
+import { registerMachine } from "../../server/src/domains/supply/hosts/index.ts";
+import { insertCredential } from "../../server/src/domains/supply/hosts/store.ts";
+import { refreshOffers } from "../../server/src/domains/supply/market/index.ts";
 
 export const FACTS: MachineFacts = {
   hostname: "host",

@@ -10,12 +10,12 @@ import {
   shareOf,
   type OfferRecord,
   type SearchCaller,
-} from "../../server/src/domains/market/index.ts";
-import { discountPpm } from "../../server/src/domains/market/discount.ts";
-import { OFFER_COLUMNS } from "../../server/src/domains/market/offer-columns.ts";
-import { driverNumber, type OfferedMachine } from "../../server/src/domains/market/offer-fields.ts";
-import { readSearch, type SearchRequest } from "../../server/src/domains/market/search-request.ts";
-import type { LiveOffer } from "../../server/src/domains/market/store.ts";
+} from "../../server/src/domains/supply/market/index.ts";
+import { discountPpm } from "../../server/src/domains/supply/market/rules/discount.ts";
+import { OFFER_COLUMNS } from "../../server/src/domains/supply/market/rules/offer-columns.ts";
+import { driverNumber, type OfferedMachine } from "../../server/src/domains/supply/market/rules/offer-fields.ts";
+import { readSearch, type SearchRequest } from "../../server/src/domains/supply/market/rules/search-request.ts";
+import type { LiveOffer } from "../../server/src/domains/supply/market/store.ts";
 
 type Part = Partial<OfferRecord>;
 

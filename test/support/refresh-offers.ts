@@ -1,7 +1,7 @@
 import type { MachineId } from "../../server/src/base/ids.ts";
 import { withTransaction } from "../../server/src/db/transaction.ts";
-import { lockMachines } from "../../server/src/domains/hosts/index.ts";
-import { refreshOffers } from "../../server/src/domains/market/index.ts";
+import { lockMachines } from "../../server/src/domains/supply/hosts/index.ts";
+import { refreshOffers } from "../../server/src/domains/supply/market/index.ts";
 import type { TestApp } from "./app.ts";
 
 /** Has the offers of these machines promise what their rows say, for tests that write terms into the rows themselves. */

@@ -14,7 +14,7 @@ import type {
   Situation,
   WorkerView,
 } from "../../server/src/domains/serverless/autoscaler/types.ts";
-import { DEFAULT_PARAMETERS } from "../../server/src/domains/serverless/parameters.ts";
+import { DEFAULT_PARAMETERS } from "../../server/src/domains/serverless/rules/parameters.ts";
 
 export const NOW_MS = 1_800_000_000_000;
 export const DOLLAR = nanos(1_000_000_000n);

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { withTransaction } from "../../server/src/db/transaction.ts";
-import { creditOf, earningsOf, postTransfers } from "../../server/src/domains/ledger/index.ts";
+import { creditOf, earningsOf, postTransfers } from "../../server/src/domains/money/ledger/index.ts";
 import type { TestCaller } from "./fixtures.ts";
 import { transferOf } from "./ledger.ts";
 import type { PaymentShop } from "./payments.ts";

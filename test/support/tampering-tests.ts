@@ -1,7 +1,7 @@
 // Runs what somebody with the whole database did to it, and what the audit says of it.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { audit } from "../../server/src/domains/reconciliation/audit-service.ts";
+import { audit } from "../../server/src/domains/money/audit/audit-service.ts";
 import { auditWorld, type AuditWorld } from "./audit-world.ts";
 
 export type Tampering = {

@@ -8,7 +8,7 @@ import { systemClock } from "../../server/src/base/clock.ts";
 import { parseId, type UserId } from "../../server/src/base/ids.ts";
 import { createLog } from "../../server/src/base/log.ts";
 import { connect } from "../../server/src/db/connect.ts";
-import { createTransferPoster, creditOf } from "../../server/src/domains/ledger/index.ts";
+import { createTransferPoster, creditOf } from "../../server/src/domains/money/ledger/index.ts";
 import { transferOf } from "./ledger.ts";
 import { aFactKeeper } from "./facts.ts";
 

@@ -5,8 +5,8 @@ import {
   instanceKeyMaker,
   OrderDesk,
   workerTokenOf,
-} from "../../server/src/domains/instances/index.ts";
-import { searchOffers } from "../../server/src/domains/market/index.ts";
+} from "../../server/src/domains/rental/instances/index.ts";
+import { searchOffers } from "../../server/src/domains/supply/market/index.ts";
 import { Autoscaler, type AutoscalerPorts } from "../../server/src/domains/serverless/autoscale-service.ts";
 import type { Action, Decision, Situation } from "../../server/src/domains/serverless/autoscaler/types.ts";
 import type { TestApp } from "./app.ts";

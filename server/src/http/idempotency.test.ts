@@ -5,7 +5,7 @@ import { aCaller, inTransaction } from "../../../test/support/fixtures.ts";
 import { testDatabase } from "../../../test/support/postgres.ts";
 import { AppError, invalid } from "../base/errors.ts";
 import type { ApiKeyId } from "../base/ids.ts";
-import { onceEach, type Repeatable } from "./idempotency.ts";
+import { onceEach, type Repeatable } from "../db/idempotency.ts";
 
 function repeatable(apiKeyId: ApiKeyId, key: string, content = key): Repeatable {
   return {

@@ -1,4 +1,4 @@
-import type { MachinesFor } from "../instances/index.ts";
+import type { MachinesFor } from "../rental/instances/index.ts";
 import type { Decision, OfferView } from "./autoscaler/types.ts";
 import type { EndpointMemory, GroupWish } from "./endpoint-memory.ts";
 import { offerSearch, type FoundOffer } from "./wish-service.ts";

@@ -17,8 +17,8 @@ import {
   workersOf,
   type Fleet,
 } from "../../../../test/support/workers.ts";
-import { destroyIfPresent } from "../instances/index.ts";
-import { searchOffers } from "../market/index.ts";
+import { destroyIfPresent } from "../rental/instances/index.ts";
+import { searchOffers } from "../supply/market/index.ts";
 import { decide } from "./autoscaler/decide.ts";
 import type { Action, Decision, Situation } from "./autoscaler/types.ts";
 import type { Autoscaler } from "./autoscale-service.ts";

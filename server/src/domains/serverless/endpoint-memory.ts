@@ -1,5 +1,5 @@
 import type { InstanceId, MachineId, WorkerGroupId } from "../../base/ids.ts";
-import type { MachinesFor, Wish } from "../instances/index.ts";
+import type { MachinesFor, Wish } from "../rental/instances/index.ts";
 import type { LoadSample, OfferView, Situation } from "./autoscaler/types.ts";
 
 /** What a worker of a group is rented with. */

@@ -1,5 +1,5 @@
 import type { WorkerGroupId } from "../../base/ids.ts";
-import type { InstanceFacts } from "../instances/index.ts";
+import type { InstanceFacts } from "../rental/instances/index.ts";
 import { median } from "./autoscaler/worker-perf.ts";
 import type { WorkerGroup } from "./worker-group.ts";
 import { backOffMs, failureOf, isServing, type Failure, type WorkerFacts } from "./worker-standing.ts";

@@ -3,7 +3,7 @@ import { AppError } from "../../base/errors.ts";
 import type { InstanceId } from "../../base/ids.ts";
 import { formatDollars, roundHalfUp, type Nanos } from "../../base/money.ts";
 import type { Tx } from "../../db/transaction.ts";
-import { createInstances, type CreateOrder, type OrderDesk } from "../instances/index.ts";
+import { createInstances, type CreateOrder, type OrderDesk } from "../rental/instances/index.ts";
 import type { Action, OfferView } from "./autoscaler/types.ts";
 import type { EndpointMemory } from "./endpoint-memory.ts";
 import { recordEvents, type NewEndpointEvent } from "./event-store.ts";

@@ -1,5 +1,5 @@
 import { invalid } from "../../base/errors.ts";
-import { splitShellWords } from "../templates/index.ts";
+import { splitShellWords } from "../rental/templates/index.ts";
 
 /** Members of the body of a creation, as `PUT /api/v0/asks/{id}/` takes them. */
 export type LaunchMembers = Readonly<Record<string, string | number | boolean | readonly string[]>>;

@@ -9,7 +9,7 @@ import { FairBudget, type BudgetRule } from "../../http/fair-budget.ts";
 import type { HttpScope } from "../../http/server.ts";
 import { WrongKeys } from "../../http/wrong-keys.ts";
 import { explainAbsent, inOpenAiForm, openAiError } from "./openai-errors.ts";
-import { readCompletion, type CompletionKind } from "./openai-request.ts";
+import { readCompletion, type CompletionKind } from "./rules/openai-request.ts";
 import { complete, tooManyWaiting } from "./openai-service.ts";
 import { hangUpOf } from "./route-routes.ts";
 import type { RoutedGroup } from "./router/routed-group.ts";

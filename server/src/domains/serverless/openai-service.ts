@@ -1,6 +1,6 @@
 import { AppError } from "../../base/errors.ts";
 import type { Clock } from "../../base/clock.ts";
-import type { Completion, CompletionKind } from "./openai-request.ts";
+import type { Completion, CompletionKind } from "./rules/openai-request.ts";
 import type { Assignment } from "./router/endpoint-router.ts";
 import type { RoutedGroup } from "./router/routed-group.ts";
 import type { Routers } from "./router/routers.ts";

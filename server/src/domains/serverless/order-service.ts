@@ -10,7 +10,7 @@ import {
   startInstance,
   stopInstance,
   type InstanceFacts,
-} from "../instances/index.ts";
+} from "../rental/instances/index.ts";
 import type { DrainTo } from "./autoscaler/types.ts";
 import type { Order } from "./decision-service.ts";
 import type { EndpointMemory } from "./endpoint-memory.ts";

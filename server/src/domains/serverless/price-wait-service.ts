@@ -1,6 +1,6 @@
 import { formatDollars, type Nanos } from "../../base/money.ts";
 import type { Tx } from "../../db/transaction.ts";
-import { postNotices } from "../notices/index.ts";
+import { postNotices } from "../notifications/index.ts";
 import type { Decision, OfferView } from "./autoscaler/types.ts";
 import type { EndpointMemory } from "./endpoint-memory.ts";
 import { recordEvents } from "./event-store.ts";

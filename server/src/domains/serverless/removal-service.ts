@@ -2,7 +2,7 @@ import type { InstanceId, UserId } from "../../base/ids.ts";
 import { inSavepoint } from "../../db/savepoint.ts";
 import { isRetryableState } from "../../db/sql-state.ts";
 import type { Tx } from "../../db/transaction.ts";
-import { nextRemovalAt } from "./removal.ts";
+import { nextRemovalAt } from "./rules/removal.ts";
 import { deleteWorker, markRemovalFailed, type RemovableWorker } from "./store.ts";
 
 export type DestroyOrder = {

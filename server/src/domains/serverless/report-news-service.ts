@@ -1,12 +1,12 @@
 import type { EndpointGroupId, InstanceId } from "../../base/ids.ts";
 import type { Tx } from "../../db/transaction.ts";
-import { listInstanceFacts, listSites, type InstanceFacts, type Site } from "../instances/index.ts";
+import { listInstanceFacts, listSites, type InstanceFacts, type Site } from "../rental/instances/index.ts";
 import { measuredPerf } from "./autoscaler/worker-perf.ts";
 import { recordEvents, type NewEndpointEvent } from "./event-store.ts";
 import { failWorker } from "./failure-service.ts";
 import { notifyEndpoints } from "./store.ts";
 import { readAddress, type Address } from "./worker-address.ts";
-import type { WorkerReport } from "./worker-report.ts";
+import type { WorkerReport } from "./rules/worker-report.ts";
 import { inWords } from "./worker-standing.ts";
 import { lockWorkers, updateHeard, type Heard, type Worker, type WorkerChange } from "./worker-store.ts";
 

@@ -5,7 +5,7 @@ import { testApp } from "../../../../test/support/app.ts";
 import { aFleet, anAutoscaler, decideNow, rentUpTo, workersOf } from "../../../../test/support/workers.ts";
 import { withTransaction } from "../../db/transaction.ts";
 import { recordNews } from "./report-news-service.ts";
-import { readReport } from "./worker-report.ts";
+import { readReport } from "./rules/worker-report.ts";
 
 const secret = randomBytes(32);
 

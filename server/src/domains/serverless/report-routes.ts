@@ -4,7 +4,7 @@ import { RateLimiter, type Limit } from "../../http/rate-limit.ts";
 import type { HttpScope } from "../../http/server.ts";
 import { asParameters } from "../../base/access.ts";
 import type { WorkerReports } from "./reports-service.ts";
-import { readFinished, readReport, readSpeaker } from "./worker-report.ts";
+import { readFinished, readReport, readSpeaker } from "./rules/worker-report.ts";
 
 const TAG = ["Serverless"];
 

@@ -5,11 +5,11 @@ import type { EndpointGroupId, InstanceId } from "../../base/ids.ts";
 import { MicroBatcher } from "../../base/micro-batcher.ts";
 import type { Database } from "../../db/connect.ts";
 import { withTransaction } from "../../db/transaction.ts";
-import { addServing, NOTHING_SEEN, observedPerfOf, type PerfWindow } from "./perf-window.ts";
+import { addServing, NOTHING_SEEN, observedPerfOf, type PerfWindow } from "./rules/perf-window.ts";
 import { recordNews, type News, type NewsOutcome } from "./report-news-service.ts";
 import type { Routers } from "./router/routers.ts";
 import { keptForm } from "./worker-address.ts";
-import type { Speaker, WorkerReport } from "./worker-report.ts";
+import type { Speaker, WorkerReport } from "./rules/worker-report.ts";
 import { listWorkersById, updateReported, type Reported, type Worker } from "./worker-store.ts";
 
 export type ReportPorts = {

@@ -14,7 +14,7 @@ import {
   workersOf,
 } from "../../../../test/support/workers.ts";
 import { WorkerReports } from "./reports-service.ts";
-import { readReport, readSpeaker } from "./worker-report.ts";
+import { readReport, readSpeaker } from "./rules/worker-report.ts";
 
 const secret = randomBytes(32);
 

@@ -3,7 +3,7 @@ import { asId, MAX_ID, type EndpointGroupId } from "../../base/ids.ts";
 import { withTransaction } from "../../db/transaction.ts";
 import { identityOf, type HttpScope } from "../../http/server.ts";
 import type { DestroyInstance } from "./removal-service.ts";
-import { describeRemoval } from "./removal.ts";
+import { describeRemoval } from "./rules/removal.ts";
 import {
   CreateEndpointResponse,
   DeleteEndpointResponse,

@@ -1,5 +1,5 @@
 import { Type, type Static } from "typebox";
-import { DEFAULT_PARAMETERS, ENDPOINT_STATES } from "./parameters.ts";
+import { DEFAULT_PARAMETERS, ENDPOINT_STATES } from "./rules/parameters.ts";
 
 const nullableNumber = (description: string) => Type.Union([Type.Number(), Type.Null()], { description });
 

@@ -2,9 +2,9 @@ import { AppError, invalid } from "../../base/errors.ts";
 import type { Identity } from "../../base/identity.ts";
 import type { EndpointGroupId, InstanceId, UserId } from "../../base/ids.ts";
 import type { Tx } from "../../db/transaction.ts";
-import { lockUser, requireAccount } from "../accounts/index.ts";
-import { lockMachinesOf, requireOwnSpending } from "../instances/index.ts";
-import { changeParameters, planParameters, type ParameterRequest } from "./parameters.ts";
+import { lockUser, requireAccount } from "../people/accounts/index.ts";
+import { lockMachinesOf, requireOwnSpending } from "../rental/instances/index.ts";
+import { changeParameters, planParameters, type ParameterRequest } from "./rules/parameters.ts";
 import { removeWorker, type DestroyInstance } from "./removal-service.ts";
 import {
   countEndpointGroups,

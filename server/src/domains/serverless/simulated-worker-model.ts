@@ -1,6 +1,6 @@
 import { invalid } from "../../base/errors.ts";
 import { nanos, parseDollars, type Nanos } from "../../base/money.ts";
-import type { InstanceFacts } from "../instances/index.ts";
+import type { InstanceFacts } from "../rental/instances/index.ts";
 import { measuredPerf, median } from "./autoscaler/worker-perf.ts";
 import type { SimulateBody } from "./simulate-schema.ts";
 import type { WorkerModel } from "./simulation/types.ts";

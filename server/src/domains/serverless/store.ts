@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import type { EndpointGroupId, InstanceId, UserId, WorkerGroupId } from "../../base/ids.ts";
 import type { Reader, Tx } from "../../db/transaction.ts";
-import type { Parameters } from "./parameters.ts";
+import type { Parameters } from "./rules/parameters.ts";
 
 /** Tells every server that an endpoint, its workers or what they report has changed; the payload lists endpoints by id. */
 export const ENDPOINTS_CHANNEL = "endpoints";

@@ -4,8 +4,8 @@ import { asId, type MachineId, type OfferId, type WorkerGroupId } from "../../ba
 import { nanos } from "../../base/money.ts";
 import type { Sealer } from "../../base/seal.ts";
 import type { Reader } from "../../db/transaction.ts";
-import { findMachinesFor, type OrderDesk, type Wish } from "../instances/index.ts";
-import type { PricedOffer } from "../market/index.ts";
+import { findMachinesFor, type OrderDesk, type Wish } from "../rental/instances/index.ts";
+import type { PricedOffer } from "../supply/market/index.ts";
 import type { OfferView } from "./autoscaler/types.ts";
 import { findDeploymentOfGroup } from "./deployments/deployment-store.ts";
 import type { GroupWish } from "./endpoint-memory.ts";

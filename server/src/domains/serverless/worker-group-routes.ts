@@ -1,7 +1,7 @@
 import type { Sealer } from "../../base/seal.ts";
 import { identityOf, type HttpScope } from "../../http/server.ts";
 import type { DestroyInstance } from "./removal-service.ts";
-import { describeRemoval } from "./removal.ts";
+import { describeRemoval } from "./rules/removal.ts";
 import { DeleteEndpointResponse } from "./schema.ts";
 import { openArgs } from "./sealed-recipe.ts";
 import { workerGroupRecord } from "./views.ts";

@@ -11,9 +11,9 @@ import type { Identity } from "../../base/identity.ts";
 import type { Nanos } from "../../base/money.ts";
 import type { Sealer } from "../../base/seal.ts";
 import type { Tx } from "../../db/transaction.ts";
-import { lockMachinesOf, requireOwnSpending, type OrderDesk } from "../instances/index.ts";
-import { refuseUnknownFields, type PricedOffer } from "../market/index.ts";
-import { resolveNamedTemplate, resolveTemplateById } from "../templates/index.ts";
+import { lockMachinesOf, requireOwnSpending, type OrderDesk } from "../rental/instances/index.ts";
+import { refuseUnknownFields, type PricedOffer } from "../supply/market/index.ts";
+import { resolveNamedTemplate, resolveTemplateById } from "../rental/templates/index.ts";
 import { openRecipe, resealRecipe, type Present } from "./sealed-recipe.ts";
 import { removeWorker, type DestroyInstance } from "./removal-service.ts";
 import {

@@ -1,9 +1,9 @@
 import { invalid } from "../../base/errors.ts";
 import type { ApiKeyId, EndpointGroupId, TemplateId, UserId, WorkerGroupId } from "../../base/ids.ts";
-import { readQuery } from "../market/index.ts";
+import { readQuery } from "../supply/market/index.ts";
 import { readLaunchArgs, type LaunchMembers } from "./launch-args.ts";
 import type { WorkerPrice } from "./worker-price.ts";
-import { FRACTION, NOT_NEGATIVE, POSITIVE, readCount, readNumber } from "./parameters.ts";
+import { FRACTION, NOT_NEGATIVE, POSITIVE, readCount, readNumber } from "./rules/parameters.ts";
 
 /** A search of offers, as the body of `POST /api/v0/bundles/`. */
 export type SearchQuery = Readonly<Record<string, unknown>>;

@@ -1,6 +1,6 @@
 import type { DeploymentId, EndpointGroupId, WorkerGroupId } from "../../base/ids.ts";
-import { WORKER_GROUP_VARIABLE } from "../instances/index.ts";
-import type { LaunchSettings } from "../templates/index.ts";
+import { WORKER_GROUP_VARIABLE } from "../rental/instances/index.ts";
+import type { LaunchSettings } from "../rental/templates/index.ts";
 
 const WORKER_PORT = "WORKER_PORT";
 const WORKER_PORT_DEFAULT = 3000;

@@ -1,6 +1,6 @@
 import type { EndpointGroupId, WorkerGroupId } from "../../base/ids.ts";
 import type { Reader } from "../../db/transaction.ts";
-import { listInstanceFacts, listSites } from "../instances/index.ts";
+import { listInstanceFacts, listSites } from "../rental/instances/index.ts";
 import type { Routers } from "./router/routers.ts";
 import type { WorkerRecord } from "./worker-list-schema.ts";
 import { listRemovedWorkers } from "./worker-list-store.ts";

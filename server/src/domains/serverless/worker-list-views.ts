@@ -1,6 +1,6 @@
 import { epochSeconds } from "../../base/clock.ts";
 import { toDollars } from "../../base/money.ts";
-import type { InstanceFacts, Site } from "../instances/index.ts";
+import type { InstanceFacts, Site } from "../rental/instances/index.ts";
 import { measuredPerf } from "./autoscaler/worker-perf.ts";
 import { SILENT_AFTER_MS } from "./router/routed-group.ts";
 import type { WorkerRecord } from "./worker-list-schema.ts";

@@ -1,7 +1,7 @@
 import { readMaxPrice } from "../../base/hourly-price.ts";
 import { formatDollars, nanos, toDollars, type Nanos } from "../../base/money.ts";
-import type { Wish } from "../instances/index.ts";
-import { usualPrice, type PricedOffer } from "../market/index.ts";
+import type { Wish } from "../rental/instances/index.ts";
+import { usualPrice, type PricedOffer } from "../supply/market/index.ts";
 
 /** What a worker of a group may cost an hour at most, its disk included. */
 export type WorkerPrice = {

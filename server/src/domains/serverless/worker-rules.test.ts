@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { addServing, NOTHING_SEEN, observedPerfOf, type PerfWindow } from "./perf-window.ts";
+import { addServing, NOTHING_SEEN, observedPerfOf, type PerfWindow } from "./rules/perf-window.ts";
 import { readAddress } from "./worker-address.ts";
-import { readFinished, readReport, readSpeaker } from "./worker-report.ts";
+import { readFinished, readReport, readSpeaker } from "./rules/worker-report.ts";
 import { backOffMs, inWords } from "./worker-standing.ts";
 
 /** Reports each second, each saying this. */

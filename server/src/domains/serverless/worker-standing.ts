@@ -1,4 +1,4 @@
-import type { InstanceFacts } from "../instances/index.ts";
+import type { InstanceFacts } from "../rental/instances/index.ts";
 import type { WorkerPhase } from "./autoscaler/types.ts";
 import type { Worker } from "./worker-store.ts";
 

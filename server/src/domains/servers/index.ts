@@ -1,4 +1,4 @@
-export type { SharedSettings } from "./settings.ts";
+export type { SharedSettings } from "./rules/settings.ts";
 export {
   admitStart,
   enterServer,

@@ -1,8 +1,8 @@
 import { timingSafeEqual } from "node:crypto";
 import type { ServerId } from "../../base/ids.ts";
 import type { Tx } from "../../db/transaction.ts";
-import { secretCheckOf } from "./secret-check.ts";
-import { settingDifferences } from "./settings.ts";
+import { secretCheckOf } from "./rules/secret-check.ts";
+import { settingDifferences } from "./rules/settings.ts";
 import {
   deleteServers,
   insertServer,

@@ -1,8 +1,8 @@
 import { sql } from "kysely";
 import type { ServerId } from "../../base/ids.ts";
 import type { Reader, Tx } from "../../db/transaction.ts";
-import type { Beat } from "./liveness.ts";
-import type { SharedSettings } from "./settings.ts";
+import type { Beat } from "./rules/liveness.ts";
+import type { SharedSettings } from "./rules/settings.ts";
 
 /** What a server says of itself to the others. */
 export type ServerDescription = {

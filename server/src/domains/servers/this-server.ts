@@ -4,8 +4,8 @@ import type { ServerId } from "../../base/ids.ts";
 import type { Log } from "../../base/log.ts";
 import type { Database } from "../../db/connect.ts";
 import { withTransaction, type Tx } from "../../db/transaction.ts";
-import type { Loop, LoopStatus } from "../../loops/driver.ts";
-import { BEAT_EVERY_MS, FIRST_WATCH, watchBeats, type Beat, type Watch } from "./liveness.ts";
+import type { Loop, LoopStatus } from "../../base/loop-driver.ts";
+import { BEAT_EVERY_MS, FIRST_WATCH, watchBeats, type Beat, type Watch } from "./rules/liveness.ts";
 import {
   beat,
   deleteServers,

@@ -1,6 +1,6 @@
 import type { EndpointGroupId, InstanceId, MachineId, OfferId, WorkerGroupId } from "../../../base/ids.ts";
 import type { Nanos } from "../../../base/money.ts";
-import type { Parameters } from "../parameters.ts";
+import type { Parameters } from "../rules/parameters.ts";
 
 /** What a worker is doing, as far as scaling cares. */
 export type WorkerPhase =

@@ -11,9 +11,9 @@ import {
 import type { Identity } from "../../../base/identity.ts";
 import { invariant } from "../../../base/invariant.ts";
 import type { Tx } from "../../../db/transaction.ts";
-import { requireRoom } from "../../accounts/index.ts";
-import { requireOwnSpending } from "../../instances/index.ts";
-import { changeParameters } from "../parameters.ts";
+import { requireRoom } from "../../people/accounts/index.ts";
+import { requireOwnSpending } from "../../rental/instances/index.ts";
+import { changeParameters } from "../rules/parameters.ts";
 import type { DestroyInstance } from "../removal-service.ts";
 import { changeEndpointGroup, createEndpointGroup, deleteEndpointGroup, type RandomBytes } from "../service.ts";
 import { findEndpointGroup, findEndpointGroupForUpdate } from "../store.ts";

@@ -22,7 +22,7 @@ import {
   workersOf,
 } from "../../../../../test/support/workers.ts";
 import { withTransaction } from "../../../db/transaction.ts";
-import { destroyIfPresent } from "../../instances/index.ts";
+import { destroyIfPresent } from "../../rental/instances/index.ts";
 import { retryWorkerRemoval } from "../loops/retry-worker-removal.ts";
 import { removeOwnDeployment } from "./deployment-service.ts";
 import type { Action } from "../autoscaler/types.ts";

@@ -1,7 +1,7 @@
 import type { Clock } from "../../../base/clock.ts";
 import type { Database } from "../../../db/connect.ts";
 import { withTransaction } from "../../../db/transaction.ts";
-import type { Loop } from "../../../loops/driver.ts";
+import type { Loop } from "../../../base/loop-driver.ts";
 import { deleteLoadBefore } from "./route-store.ts";
 import type { Routers } from "./routers.ts";
 

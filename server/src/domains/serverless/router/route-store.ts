@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import type { EndpointGroupId, UserId } from "../../../base/ids.ts";
 import type { Reader, Tx } from "../../../db/transaction.ts";
 import { measuredPerf } from "../autoscaler/worker-perf.ts";
-import type { Parameters } from "../parameters.ts";
+import type { Parameters } from "../rules/parameters.ts";
 import type { RoutedSecond } from "./load-counter.ts";
 import type { RoutableWorker } from "./worker-slots.ts";
 

@@ -5,7 +5,7 @@ import { MicroBatcher } from "../../../base/micro-batcher.ts";
 import type { Database } from "../../../db/connect.ts";
 import type { ChannelHandler } from "../../../db/listener.ts";
 import { inSnapshot, withTransaction, type Tx } from "../../../db/transaction.ts";
-import type { LoopStatus } from "../../../loops/driver.ts";
+import type { LoopStatus } from "../../../base/loop-driver.ts";
 import { notifyFinished } from "../store.ts";
 import type { EndpointRouter, RouteRequest } from "./endpoint-router.ts";
 import { finishedPayloads, readFinished, type Finished } from "./finished-elsewhere.ts";

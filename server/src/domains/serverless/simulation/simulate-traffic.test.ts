@@ -5,7 +5,7 @@ import { seededRandom } from "../../../../../agent/src/base/random.ts";
 import { nanos } from "../../../base/money.ts";
 import { decide } from "../autoscaler/decide.ts";
 import type { Situation } from "../autoscaler/types.ts";
-import { DEFAULT_PARAMETERS } from "../parameters.ts";
+import { DEFAULT_PARAMETERS } from "../rules/parameters.ts";
 import { simulateTraffic } from "./simulate-traffic.ts";
 import type { Arrival, TrafficSimulation, WorkerModel } from "./types.ts";
 

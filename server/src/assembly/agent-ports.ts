@@ -1,0 +1,163 @@
+import type { Clock } from "../base/clock.ts";
+import { AppError } from "../base/errors.ts";
+import type { AgentCredentialId, InstanceId, MachineId, ServerId } from "../base/ids.ts";
+import type { Log } from "../base/log.ts";
+import { MicroBatcher } from "../base/micro-batcher.ts";
+import type { Sealer } from "../base/seal.ts";
+import type { Database } from "../db/connect.ts";
+import { inSnapshot, withTransaction } from "../db/transaction.ts";
+import {
+  addressChallenger,
+  admitAll,
+  announceTunnel,
+  confirmProof,
+  findConnection,
+  findConnectionNamed,
+  AgentPasses,
+  findCredentials,
+  findCredentialsById,
+  findNonsense,
+  flagSenseless,
+  hashToken,
+  listRevoked,
+  lockMachines,
+  markDisconnected,
+  noticeClone,
+  senselessFacts,
+  type AgentPorts,
+  type Arrival,
+  type Departure,
+  type LastWord,
+  type ProofMaker,
+  type PublishedAddresses,
+} from "../domains/supply/hosts/index.ts";
+import {
+  followDevices,
+  loadDesiredSets,
+  storeLastCounters,
+  type ReportRecorder,
+} from "../domains/rental/instances/index.ts";
+import { refreshOffers } from "../domains/supply/market/index.ts";
+import { findServerAddress, proveServer, readServerProof } from "../domains/servers/index.ts";
+import { findTransferHost, loadOpenTasks, recordTaskMessage } from "../domains/rental/tasks/index.ts";
+import { concludeClones } from "../domains/supply/volumes/index.ts";
+import { WrongKeys } from "../http/wrong-keys.ts";
+
+/** Machines whose news go into one transaction; the others follow in the next. */
+const MACHINES_PER_BATCH = 250;
+
+type Deps = {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly leaseMs: number;
+  /** The server that has the connections. */
+  readonly serverId: () => ServerId | undefined;
+  readonly proofs: ProofMaker;
+  readonly random: (size: number) => Buffer;
+  /** The operator lets this server call addresses of its own network. */
+  readonly isPrivateAllowed: boolean;
+  /** Addresses at which agents reach the servers of this database. */
+  readonly addresses: PublishedAddresses;
+  readonly secret: Buffer;
+  readonly sealer: Sealer;
+  readonly instanceKeySecret: (id: InstanceId) => string;
+  readonly recorder: ReportRecorder;
+};
+
+/** Means of the agents' gateway. Thousands of agents come back at once: what they need is done in batches. */
+export function agentPorts(deps: Deps): AgentPorts {
+  const { database, clock, log, leaseMs, serverId, proofs, sealer, instanceKeySecret, recorder } = deps;
+  const admit = inBatches((arrivals: readonly Arrival[]) =>
+    withTransaction(database, clock, async (tx) => {
+      const outcomes = await admitAll(tx, arrivals, { proofs, log, leaseMs, serverId: serverId() });
+      const machineIds = outcomes.flatMap((outcome) => (outcome instanceof AppError ? [] : outcome.machineId));
+      await followDevices(tx, inOrder(machineIds));
+      return outcomes;
+    }),
+  );
+  const passes = agentPasses(deps);
+  return {
+    authenticate: slowedBy(new WrongKeys(clock), passes),
+    serversFor: (credential) => passes.serversFor(credential),
+    serverAddresses: deps.addresses.all,
+    register: async (arrival) => {
+      const { credential, hello } = arrival;
+      const nonsense = findNonsense(hello);
+      if (nonsense !== undefined) {
+        await withTransaction(database, clock, (tx) => flagSenseless(tx, credential, { hello, nonsense }));
+        throw senselessFacts(nonsense);
+      }
+      const outcome = await admit(arrival);
+      if (outcome instanceof AppError) throw outcome;
+      return outcome;
+    },
+    challenge: addressChallenger(deps),
+    noticeClone: (machineId) => withTransaction(database, clock, (tx) => noticeClone(tx, machineId, log)),
+    listRevoked: (ids) => listRevoked(database.kysely, ids),
+    confirmProof: (registration) => withTransaction(database, clock, (tx) => confirmProof(tx, registration)),
+    loadDesired: inBatches(async (ids: readonly MachineId[]) => {
+      const sets = await inSnapshot(database, (db) => loadDesiredSets(db, ids, instanceKeySecret, sealer, clock.now()));
+      return ids.map((id) => sets.get(id) ?? { instances: [], volumes: [] });
+    }),
+    record: (machineId, received) => recorder.submit(machineId, received),
+    loadTasks: inBatches((machineIds: readonly MachineId[]) =>
+      loadOpenTasks(database.kysely, sealer, { machineIds, now: clock.now() }),
+    ),
+    recordTask: (machineId, message) =>
+      withTransaction(database, clock, async (tx) =>
+        concludeClones(tx, await recordTaskMessage(tx, machineId, message)),
+      ),
+    storeCounters: inBatches((last: readonly LastWord[]) =>
+      withTransaction(database, clock, async (tx) => {
+        await lockMachines(tx, inOrder(last.map(({ machineId }) => machineId)));
+        await storeLastCounters(tx, last);
+        return last.map(() => undefined);
+      }),
+    ),
+    findConnection: (machineId) => findConnection(database.kysely, machineId),
+    findConnectionNamed: (name) => findConnectionNamed(database.kysely, name),
+    announceTunnel: (machineId, request) =>
+      announceTunnel(database.kysely, JSON.stringify({ machine_id: machineId, ...request })),
+    serverId,
+    addressOfServer: (id) => findServerAddress(database.kysely, id),
+    prove: (request) => proveServer(deps.secret, request, clock.now()),
+    readProof: (shown) => readServerProof(deps.secret, shown, clock.now()),
+    findTransferHost: (transferId, side) => findTransferHost(database.kysely, { transferId, side, now: clock.now() }),
+    disconnected: inBatches((departures: readonly (Departure & LastWord)[]) =>
+      withTransaction(database, clock, async (tx) => {
+        await lockMachines(tx, inOrder(departures.map(({ machineId }) => machineId)));
+        const goneIds = await markDisconnected(tx, departures);
+        await storeLastCounters(tx, departures);
+        await refreshOffers(tx, goneIds);
+        return departures.map(() => undefined);
+      }),
+    ),
+  };
+}
+
+function agentPasses(deps: Deps): AgentPasses {
+  const { kysely } = deps.database;
+  return new AgentPasses({
+    ...deps,
+    findByToken: inBatches((tokens: readonly string[]) => findCredentials(kysely, tokens.map(hashToken))),
+    findById: inBatches((ids: readonly AgentCredentialId[]) => findCredentialsById(kysely, ids)),
+  });
+}
+
+function slowedBy(wrongTokens: WrongKeys, passes: AgentPasses): AgentPorts["authenticate"] {
+  return (token, { challenge, address }) =>
+    wrongTokens.find(token, address, async (shown, pause) => {
+      await pause();
+      return passes.authenticate(shown, challenge);
+    });
+}
+
+function inBatches<Request, Response>(run: (batch: readonly Request[]) => Promise<readonly Response[]>) {
+  const batcher = new MicroBatcher({ maxBatch: MACHINES_PER_BATCH, run });
+  return (request: Request) => batcher.submit(request);
+}
+
+function inOrder(ids: readonly MachineId[]): readonly MachineId[] {
+  return [...new Set(ids)].toSorted((a, b) => a - b);
+}

@@ -1,0 +1,387 @@
+import type { Clock } from "../base/clock.ts";
+import type { InstanceId, MachineId, UserId } from "../base/ids.ts";
+import type { Log } from "../base/log.ts";
+import { nanos } from "../base/money.ts";
+import { createSealer, type Sealer } from "../base/seal.ts";
+import type { Database } from "../db/connect.ts";
+import type { ChannelHandler } from "../db/listener.ts";
+import { inSnapshot, type Reader, type Tx } from "../db/transaction.ts";
+import {
+  accountRoutes,
+  createIdentities,
+  createIpHistory,
+  findUserByEmailOrId,
+  type IpHistory,
+  type RandomBytes,
+} from "../domains/people/accounts/index.ts";
+import { ENFORCE_LOOP, freezeAbandonedTeam, freezeRoutes } from "../domains/people/freezes/index.ts";
+import { arrearsRoutes, capRoutes, refuseNewKeys } from "../domains/money/limits/index.ts";
+import {
+  billingRoutes,
+  grantCredit,
+  moveCredit,
+  UNNAMED_SELLER,
+  type Seller,
+} from "../domains/money/invoices/index.ts";
+import { contractRoutes } from "../domains/money/deposits/index.ts";
+import { hostingRoutes } from "../domains/supply/listings/index.ts";
+import {
+  requireReachableRegistry,
+  AgentGateway,
+  flagRoutes,
+  LEASE_MS,
+  hostRoutes,
+  proofMaker,
+  trustRoutes,
+} from "../domains/supply/hosts/index.ts";
+import {
+  certificateRoutes,
+  destroyIfPresent,
+  instanceKeyMaker,
+  instanceRoutes,
+  instanceTaskRoutes,
+  launchRoutes,
+  rootCertificate,
+  listMachineIdsOf,
+  OrderDesk,
+  ReportRecorder,
+  workerTokenOf,
+} from "../domains/rental/instances/index.ts";
+import { balanceOf, createTransferPoster, type TransferPoster } from "../domains/money/ledger/index.ts";
+import { marketRoutes, OfferTable, refreshOffers, searchOffers } from "../domains/supply/market/index.ts";
+import {
+  accruedOf,
+  depositAccrualOf,
+  lockSpendable,
+  readBalance,
+  readBalances,
+  settleInstance,
+} from "../domains/money/charging/index.ts";
+import { DELIVER_LOOP, noticeRoutes } from "../domains/notifications/index.ts";
+import {
+  createPaymentProvider,
+  NO_PAYMENTS,
+  paymentRoutes,
+  readPaymentStanding,
+  type PaymentProvider,
+  type PaymentSettings,
+} from "../domains/money/payments/index.ts";
+import { reconciliationRoutes } from "../domains/money/audit/index.ts";
+import {
+  autoscalerRoutes,
+  deploymentRoutes,
+  reportRoutes,
+  endpointRoutes,
+  workerGroupRoutes,
+  workerListRoutes,
+  metricsRoutes,
+  openAiRoutes,
+  routeRoutes,
+  Routers,
+  simulateRoutes,
+  Tickets,
+  type Autoscaler,
+  type WorkerReports,
+} from "../domains/serverless/index.ts";
+import type { ThisServer } from "../domains/servers/index.ts";
+import { statisticsRoutes } from "../domains/supply/statistics/index.ts";
+import { resultRoutes } from "../domains/rental/tasks/index.ts";
+import { teamRoutes } from "../domains/people/teams/index.ts";
+import { templateRoutes } from "../domains/rental/templates/index.ts";
+import { listRentableSpace, networkVolumeRoutes, SpaceTable, volumeRoutes } from "../domains/supply/volumes/index.ts";
+import { MATCH_LOOP, Matcher, waitlistRoutes } from "../domains/rental/queue/index.ts";
+import { registerDocs } from "../http/docs.ts";
+import { agentPorts } from "./agent-ports.ts";
+import { listBelongings } from "./belongings.ts";
+import { createAutoscaling } from "./autoscaling.ts";
+import { createChannels } from "./channels.ts";
+import { registerHealth } from "./health.ts";
+import { registerMetrics } from "./metrics.ts";
+import { serverPorts } from "./server-ports.ts";
+import { createNoticeParts, type NoticeSettings } from "./notice-parts.ts";
+import { PortProxy } from "../proxy/port-proxy.ts";
+import type { Limits } from "../http/rate-limit.ts";
+import { createHttp, type HttpScope } from "../http/server.ts";
+import { clientAddressBehind, type TrustedProxies } from "../http/trusted-proxies.ts";
+import { LoopDriver } from "../base/loop-driver.ts";
+import { listLoops } from "./loops/list.ts";
+
+export type AppDependencies = {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly random: RandomBytes;
+  /** The secret that instance keys are derived from and secrets are sealed with; the same at every start. */
+  readonly secret: Buffer;
+  readonly limits: Limits;
+  readonly trustedProxies: TrustedProxies;
+  /** How long a host may be cut off before it stops what it runs. */
+  readonly leaseMs?: number;
+  /** How long a report that says nothing new may wait to be stored with others; not at all unless given. */
+  readonly gatherMs?: number;
+  /** Access to instances through this server: the address to listen on, and the name to tell. */
+  readonly proxy: { readonly bindHost: string; readonly publicHost: string };
+  /** Bytes left on the disk of the data directory; without it `/readyz` does not look. */
+  readonly freeBytes?: () => Promise<number>;
+  /** The issuer of invoices; without it they name none. */
+  readonly seller?: Seller;
+  /** How cards are charged and hosts are paid; without it by administrators alone. */
+  readonly payments?: PaymentSettings;
+  /** How notices leave; without it they are called out to public addresses, and not mailed. */
+  readonly notices?: NoticeSettings;
+  /** True, as by default, when anybody may make an account. */
+  readonly isSignupOpen?: boolean;
+  /** This process among the servers of its database; absent where it is the only one, as in tests. */
+  readonly server?: ThisServer;
+};
+
+export type BerthApp = {
+  readonly http: HttpScope;
+  readonly gateway: AgentGateway;
+  readonly loops: LoopDriver;
+  readonly offers: OfferTable;
+  readonly space: SpaceTable;
+  readonly proxy: PortProxy;
+  readonly routers: Routers;
+  readonly autoscaler: Autoscaler;
+  readonly channels: ReadonlyMap<string, ChannelHandler>;
+  /** Finishes what is under way; nothing new may arrive any more. */
+  drain(): Promise<void>;
+};
+
+/** Puts the parts together. Nothing listens, runs or reads the database yet. */
+export function buildApp(dependencies: AppDependencies): BerthApp {
+  const { database, clock, log, random, secret } = dependencies;
+  const identities = createIdentities({ database, clock });
+  const ipHistory = createIpHistory({ database, clock, log });
+  const listVolumeSpace = (db: Reader, ids: readonly MachineId[]) => listRentableSpace(db, ids, clock.now());
+  const offers = new OfferTable(database, { clock, log, listVolumeSpace });
+  const space = new SpaceTable(database, { clock, log });
+  const sealer = createSealer(secret, random);
+  const desk = new OrderDesk(database, clock, { secret, sealer, onUsedUp: (ids) => offers.retire(ids) });
+  const poster = createTransferPoster(database, clock);
+  const leaseMs = dependencies.leaseMs ?? LEASE_MS;
+  const { gateway, recorder } = createGateway({ ...dependencies, sealer, leaseMs });
+  const http = createHttp({
+    ...dependencies,
+    authenticate: (presented, pause) => identities.authenticate(presented, pause),
+    onAuthenticated: (identity, ipAddress) => ipHistory.record(identity, ipAddress),
+  });
+  const proxy = createProxy(dependencies, gateway);
+  const search = (query: Readonly<Record<string, unknown>>) =>
+    searchOffers(offers.index, query, { now: clock.now(), rentedMachines: new Set() });
+  const matcher = new Matcher({ database, clock, sealer, desk, search });
+  const noticeParts = createNoticeParts({ ...dependencies, sealer }, dependencies.notices ?? {});
+  const { deliverer, deliveryLoops } = noticeParts;
+  const provider = createPaymentProvider(dependencies.payments ?? NO_PAYMENTS);
+  const routers = new Routers({ database, clock, log, processName: random(8).toString("hex") });
+  const { autoscaler, reports } = createAutoscaling({
+    ...{ database, clock, secret, sealer, desk, routers, search },
+    reportAddress: dependencies.payments?.publicUrl,
+    gatherMs: dependencies.gatherMs ?? 0,
+  });
+  const loops = createLoops(dependencies, {
+    routers,
+    autoscaler,
+    provider,
+    sealer,
+    ipHistory,
+    gateway,
+    proxy,
+    matcher,
+    deliveryLoops,
+  });
+  deliverer.whenFree(() => loops.wake(DELIVER_LOOP));
+  offers.follow((machineIds) => {
+    if (matcher.note(machineIds)) loops.wake(MATCH_LOOP);
+  });
+
+  const means = { identities, ipHistory, offers, space, sealer, desk, poster, gateway, loops, routers, reports };
+  const parts = { ...dependencies, ...means, search, provider, noticeParts };
+  void http.app.register(async () => registerRoutes(http, parts));
+
+  return {
+    http,
+    gateway,
+    loops,
+    offers,
+    space,
+    proxy,
+    routers,
+    autoscaler,
+    channels: createChannels({ identities, offers, space, gateway, loops, matcher, routers, autoscaler }),
+    async drain() {
+      await autoscaler.stop();
+      await reports.idle();
+      await Promise.all([offers.stop(), space.stop()]);
+      await Promise.all([desk.idle(), poster.idle(), recorder.idle(), deliverer.stop()]);
+      await routers.stop();
+      await ipHistory.flush();
+    },
+  };
+}
+
+type Parts = AppDependencies & {
+  readonly identities: ReturnType<typeof createIdentities>;
+  readonly ipHistory: IpHistory;
+  readonly offers: OfferTable;
+  readonly space: SpaceTable;
+  readonly sealer: Sealer;
+  readonly desk: OrderDesk;
+  readonly poster: TransferPoster;
+  readonly gateway: AgentGateway;
+  readonly loops: LoopDriver;
+  readonly routers: Routers;
+  readonly reports: WorkerReports;
+  readonly search: (query: Readonly<Record<string, unknown>>) => ReturnType<typeof searchOffers>;
+  readonly provider: PaymentProvider;
+  readonly noticeParts: ReturnType<typeof createNoticeParts>;
+};
+
+/** Every operation, with what it needs beyond the database. */
+function registerRoutes(http: HttpScope, parts: Parts): void {
+  const { database, clock, log, secret, random, identities, ipHistory, offers, sealer, desk, poster, gateway, loops } =
+    parts;
+  const { search } = parts;
+  const { queueMail } = parts.noticeParts;
+  const keyOf = instanceKeyMaker(secret);
+  const balanceNow = (userId: UserId) => inSnapshot(database, (db) => readBalance(db, clock.now(), userId));
+  accountRoutes(http, {
+    ...{ identities, ipHistory, random, sealer, queueMail },
+    isSignupOpen: parts.isSignupOpen ?? true,
+    balanceOf: balanceNow,
+    balancesOf: (userIds) => inSnapshot(database, (db) => readBalances(db, clock.now(), userIds)),
+    refuseNewKeys,
+    paymentStandingOf: (userId) => readPaymentStanding(database.kysely, userId),
+    grantCredit: (tx, { userId, amount, actor }) =>
+      grantCredit(tx, { userId, amount: nanos(amount), reason: "credit granted", actor }),
+  });
+  billingRoutes(http, { poster, accruedOf });
+  paymentRoutes(http, { provider: parts.provider, sealer, log, publicUrl: parts.payments?.publicUrl });
+  const wakeEnforcer = () => loops.wake(ENFORCE_LOOP);
+  const freezeAbandoned = async (tx: Tx, teamId: UserId) => {
+    if (await freezeAbandonedTeam(tx, teamId)) tx.afterCommit(wakeEnforcer);
+  };
+  teamRoutes(http, {
+    ...{ identities, random, queueMail, moveCredit, listBelongings, refuseNewKeys, freezeAbandoned },
+    balanceOf: balanceNow,
+  });
+  templateRoutes(http, { sealer, requireRegistry: requireReachableRegistry });
+  marketRoutes(http, {
+    offers,
+    machinesRentedBy: async (userId) => new Set(await listMachineIdsOf(database.kysely, userId)),
+  });
+  const view = {
+    proxyHost: parts.proxy.publicHost,
+    instanceKeySecret: (id: InstanceId) => keyOf(id).secret,
+    sealer,
+  };
+  instanceRoutes(http, { desk, accruedOf, settle: settleInstance, ...view });
+  launchRoutes(http, { desk, searchOffers: search });
+  statisticsRoutes(http);
+  waitlistRoutes(http, {
+    desk,
+    sealer,
+    search,
+    creditOf: async (db, userId) => (await balanceOf(db, userId)).available,
+  });
+  instanceTaskRoutes(http, { means: { random, sealer }, view });
+  resultRoutes(http);
+  contractRoutes(http, { settle: settleInstance, lockSpendable, accrualOf: depositAccrualOf });
+  arrearsRoutes(http);
+  freezeRoutes(http, { identities, wakeEnforcer });
+  capRoutes(http);
+  hostSideRoutes(http, parts);
+  endpointSideRoutes(http, parts);
+  noticeRoutes(http, parts.noticeParts.ports);
+  reconciliationRoutes(http, { log });
+  registerHealth(http, { loops, freeBytes: parts.freeBytes ?? (async () => undefined) });
+  registerMetrics(http, { loops, gateway, offers });
+  registerDocs(http);
+}
+
+/** Endpoints, their workers, and the way of requests to them. */
+function endpointSideRoutes(http: HttpScope, parts: Parts): void {
+  const { database, clock, random, secret, sealer, desk, search, routers, identities, ipHistory } = parts;
+  const keyOf = instanceKeyMaker(secret);
+  const tickets = new Tickets({ clock, tokenOf: (id) => workerTokenOf(keyOf(id).secret) });
+  routeRoutes(http, { routers, sealer, tickets });
+  reportRoutes(http, parts.reports);
+  endpointRoutes(http, { destroyInstance: destroyIfPresent, random });
+  autoscalerRoutes(http);
+  workerListRoutes(http, { routers });
+  metricsRoutes(http);
+  simulateRoutes(http);
+  openAiRoutes(http, {
+    routers,
+    tickets,
+    sealer,
+    authenticate: async (presented, ipAddress, pause) => {
+      const identity = await identities.authenticate(presented, pause);
+      if (identity !== undefined) ipHistory.record(identity, ipAddress);
+      return identity;
+    },
+    rootCertificate: () => rootCertificate({ database, clock, sealer }),
+  });
+  workerGroupRoutes(http, { desk, sealer, search, destroyInstance: destroyIfPresent });
+  deploymentRoutes(http, { desk, sealer, search, destroyInstance: destroyIfPresent, random, secret });
+}
+
+/** Machines, and the disks and volumes that are on them. */
+function hostSideRoutes(http: HttpScope, { sealer, random, secret, space }: Parts): void {
+  certificateRoutes(http, { sealer });
+  hostRoutes(http, { random, secret });
+  trustRoutes(http, { notifyMarket: refreshOffers });
+  flagRoutes(http);
+  hostingRoutes(http, { sealer });
+  volumeRoutes(http, { space, means: { random, sealer } });
+  networkVolumeRoutes(http, { findUser: (db, text) => findUserByEmailOrId(db, text) });
+}
+
+function createLoops(
+  dependencies: AppDependencies,
+  means: Omit<Parameters<typeof listLoops>[1], "seller" | "connections">,
+): LoopDriver {
+  const { server, seller = UNNAMED_SELLER, leaseMs = LEASE_MS } = dependencies;
+  const { gateway } = means;
+  const ports = serverPorts({ ...dependencies, gateway, leaseMs });
+  const connections = () => ({ open: gateway.registrations(), serverId: server?.id, leaseMs });
+  const serverLoops = dependencies.server?.loops(ports, (name) => driver.wake(name)) ?? [];
+  const driver = new LoopDriver(
+    [...listLoops(dependencies, { ...means, seller, connections }), ...serverLoops],
+    dependencies,
+  );
+  return driver;
+}
+
+function createGateway(
+  dependencies: AppDependencies & {
+    readonly sealer: Sealer;
+    readonly leaseMs: number;
+  },
+): { readonly gateway: AgentGateway; readonly recorder: ReportRecorder } {
+  const { database, clock, log, secret, random, leaseMs, gatherMs = 0 } = dependencies;
+  const serverId = () => dependencies.server?.id;
+  const recorder = new ReportRecorder(database, clock, { leaseMs, serverId, gatherMs });
+  const keyOf = instanceKeyMaker(secret);
+  const instanceKeySecret = (id: InstanceId) => keyOf(id).secret;
+  const proofs = proofMaker(secret, random);
+  const isPrivateAllowed = dependencies.notices?.isPrivateAllowed ?? false;
+  const addresses = dependencies.server?.agentAddresses ?? { own: () => [], all: () => [] };
+  const means = { isPrivateAllowed, serverId, proofs, addresses, instanceKeySecret, recorder };
+  const ports = agentPorts({ ...dependencies, ...means });
+  return {
+    gateway: new AgentGateway(ports, { clock, log, addressOf: clientAddressBehind(dependencies.trustedProxies) }),
+    recorder,
+  };
+}
+
+function createProxy({ clock, log, proxy }: AppDependencies, gateway: AgentGateway): PortProxy {
+  return new PortProxy({
+    bindHost: proxy.bindHost,
+    openTunnel: ({ machineId, instanceId, service }) =>
+      gateway.openTunnel(machineId, { instance_id: instanceId, service }),
+    clock,
+    log,
+  });
+}

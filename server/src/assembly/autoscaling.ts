@@ -1,0 +1,39 @@
+import type { Clock } from "../base/clock.ts";
+import type { InstanceId } from "../base/ids.ts";
+import type { Sealer } from "../base/seal.ts";
+import type { Database } from "../db/connect.ts";
+import {
+  destroyIfPresent,
+  instanceKeyMaker,
+  rootCertificate,
+  workerTokenOf,
+  type OrderDesk,
+} from "../domains/rental/instances/index.ts";
+import { Autoscaler, decide, updateTeller, WorkerReports, type Routers } from "../domains/serverless/index.ts";
+import type { OfferRecord } from "../domains/supply/market/index.ts";
+
+type Means = {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly secret: Buffer;
+  readonly sealer: Sealer;
+  readonly desk: OrderDesk;
+  readonly routers: Routers;
+  readonly search: (query: Readonly<Record<string, unknown>>) => readonly OfferRecord[];
+  /** Where workers report to; undefined where their hosts' agents say so. */
+  readonly reportAddress: string | undefined;
+  /** How long reports that say nothing new are gathered. */
+  readonly gatherMs: number;
+};
+
+/** What gives endpoints the workers that they need, and hears how these do. */
+export function createAutoscaling(means: Means): { readonly autoscaler: Autoscaler; readonly reports: WorkerReports } {
+  const { secret, routers, clock } = means;
+  const keyOf = instanceKeyMaker(secret);
+  const tokenOf = (id: InstanceId) => workerTokenOf(keyOf(id).secret);
+  const tellUpdate = updateTeller({ clock, rootCertificate: () => rootCertificate(means) });
+  const autoscaler = new Autoscaler({ ...means, decide, tokenOf, tellUpdate, destroyInstance: destroyIfPresent });
+  const reports = new WorkerReports({ ...means, onTurn: (id) => autoscaler.noteSoon(id) });
+  routers.onPressure((id) => autoscaler.note(id));
+  return { autoscaler, reports };
+}

@@ -1,0 +1,132 @@
+import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
+import { once } from "node:events";
+import type { AddressInfo } from "node:net";
+import { test, type TestContext } from "node:test";
+import { WebSocket, WebSocketServer } from "ws";
+import { answerLineProbe } from "../../../agent/src/streams/line-probe.ts";
+import { silentLog } from "../../../agent/src/base/log.ts";
+import { createTunnels } from "../../../agent/src/streams/tunnel.ts";
+import { testApp } from "../../../test/support/app.ts";
+import type { FakeHost } from "../../../test/support/fake-host.ts";
+import { aJoinedHost, aJoiner, join } from "../../../test/support/joins.ts";
+import { systemClock } from "../base/clock.ts";
+import { lineProbeLoop } from "./loops/line-probe.ts";
+import { measureLine, type ProbeBounds } from "./line-probe.ts";
+
+const BYTES = 1_000_000;
+const BOUNDS: ProbeBounds = { sendMs: 60_000, bytesPerStream: BYTES, answerMs: 60_000 };
+
+/** Two tunnels as the server has them, whose other ends an agent answers. */
+async function tunnels(t: TestContext, answer: (agentEnd: WebSocket) => void): Promise<readonly WebSocket[]> {
+  const server = new WebSocketServer({ host: "127.0.0.1", port: 0 });
+  t.after(() => server.close());
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  const opened: WebSocket[] = [];
+  for (const _ of [1, 2]) {
+    const arrival = once(server, "connection") as Promise<[WebSocket]>;
+    answer(new WebSocket(`ws://127.0.0.1:${port}`).on("error", () => {}));
+    const [tunnel] = await arrival;
+    tunnel.pause();
+    opened.push(tunnel);
+  }
+  t.after(() => opened.forEach((tunnel) => tunnel.terminate()));
+  return opened;
+}
+
+test("a line is measured in both directions, and no tunnel is left", async (t) => {
+  const opened = await tunnels(t, (end) => answerLineProbe(end, systemClock));
+  const speed = await measureLine(opened, systemClock, BOUNDS);
+  assert.ok(speed !== undefined && speed.upMbps > 0 && speed.downMbps > 0);
+  for (const tunnel of opened) assert.notEqual(tunnel.readyState, tunnel.OPEN);
+});
+
+test("an agent that answers before it received all, or goes away, is not believed", async (t) => {
+  const hasty = await tunnels(t, (end) => end.once("message", () => end.send(randomBytes(32))));
+  assert.equal(await measureLine(hasty, systemClock, BOUNDS), undefined);
+  const leaving = await tunnels(t, (end) => end.once("message", () => end.terminate()));
+  assert.equal(await measureLine(leaving, systemClock, BOUNDS), undefined);
+});
+
+test("an agent sends bytes only after the mark, and ends a tunnel in which the server goes on", async (t) => {
+  const [tunnel] = await tunnels(t, (end) => answerLineProbe(end, systemClock));
+  assert.ok(tunnel !== undefined);
+  tunnel.resume();
+  const answer = once(tunnel, "message") as Promise<[Buffer]>;
+  tunnel.send(randomBytes(65_536));
+  tunnel.send(Buffer.alloc(32, 7));
+  assert.deepEqual((await answer)[0], Buffer.alloc(32, 7));
+  tunnel.send(randomBytes(100));
+  await once(tunnel, "close");
+});
+
+/** Opens the tunnels that the server asks a fake host for, as the real agent does. */
+function answerAsAgent(
+  t: TestContext,
+  host: FakeHost,
+  { origin, credential }: { readonly origin: string; readonly credential: string },
+): void {
+  const agent = createTunnels({
+    clock: systemClock,
+    log: silentLog,
+    server_url: () => `ws://${origin}/agent`,
+    token: () => credential,
+    ssh: undefined,
+    addressOf: () => undefined,
+  });
+  let answered = 0;
+  const timer = setInterval(() => {
+    const asked = host.received.flatMap((message) => (message.kind === "open_tunnel" ? [message] : []));
+    for (const request of asked.slice(answered)) agent.open(request);
+    answered = asked.length;
+  }, 2);
+  t.after(() => {
+    clearInterval(timer);
+    agent.close();
+  });
+}
+
+test("a stranger's real machine is measured once a day, and again an hour after it did not answer", async (t) => {
+  const world = await testApp(t);
+  const owner = await world.caller();
+  const joiner = aJoiner();
+  const credential = await join(world, owner, joiner);
+  const host = aJoinedHost(world, credential, joiner, { gpus: 1 });
+  const docker = { engine: { kind: "docker", version: "27" } } as const;
+  const real = world.app.gateway;
+  await host.connect(docker);
+  assert.deepEqual(real.measurable(), [], "an agent of an older version cannot be measured");
+  await host.disconnect();
+  await host.connect({ ...docker, measures_line: true });
+  assert.deepEqual(real.measurable(), [host.machineId]);
+  answerAsAgent(t, host, { origin: world.origin, credential });
+  let answers = true;
+  const gateway = {
+    measurable: () => real.measurable(),
+    openTunnel: async (...asked: Parameters<typeof real.openTunnel>) =>
+      answers ? real.openTunnel(...asked) : undefined,
+  };
+  const clock = { ...systemClock, now: () => world.clock.now() };
+  const { database } = world.env;
+  const loop = lineProbeLoop({ database, clock, gateway, measuredFrom: "here", bounds: BOUNDS });
+  const HOUR_MS = 3_600_000;
+  assert.deepEqual(await loop.run(), { measured: 1, silent: 0, slow: 0 });
+  world.clock.jump(19 * HOUR_MS);
+  assert.deepEqual(await loop.run(), { measured: 0, silent: 0, slow: 0 });
+  world.clock.jump(2 * HOUR_MS);
+  answers = false;
+  assert.deepEqual(await loop.run(), { measured: 0, silent: 1, slow: 0 });
+  assert.deepEqual(await loop.run(), { measured: 0, silent: 0, slow: 0 });
+  world.clock.jump(2 * HOUR_MS);
+  answers = true;
+  assert.deepEqual(await loop.run(), { measured: 1, silent: 0, slow: 0 });
+  const path = `/api/v0/machines/${host.machineId}/verification/`;
+  const { body } = await world.call({ url: path, secret: owner.secret });
+  assert.equal(body.line.measured_count, 2);
+  assert.ok(body.line.measured_inet_up > 0 && body.line.inet_up > 0);
+  // The same machine, simulated.
+  await world.env.pool.query("update machines set engine_kind = 'simulated'");
+  world.clock.jump(48 * HOUR_MS);
+  assert.deepEqual(await loop.run(), { measured: 0, silent: 0, slow: 0 });
+});

@@ -1,0 +1,63 @@
+import type { WebSocket } from "ws";
+import type { Clock } from "../../base/clock.ts";
+import type { MachineId } from "../../base/ids.ts";
+import type { Database } from "../../db/connect.ts";
+import { withTransaction } from "../../db/transaction.ts";
+import { listLinesToMeasure, storeLineProbe, type AgentGateway } from "../../domains/supply/hosts/index.ts";
+import type { Loop } from "../../base/loop-driver.ts";
+import { BOUNDS, measureLine, STREAMS, type MeasuredSpeed, type ProbeBounds } from "../line-probe.ts";
+
+/** One after the other, so that they do not take each other's share of the server's line. */
+const MACHINES_PER_RUN = 5;
+
+type Gateway = Pick<AgentGateway, "openTunnel" | "measurable">;
+
+/** Measures the lines of machines that are connected to this server, once a day each. */
+export function lineProbeLoop({
+  database,
+  clock,
+  gateway,
+  measuredFrom,
+  bounds = BOUNDS,
+}: {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly gateway: Gateway;
+  /** The name of this computer: its line takes part in what is measured. */
+  readonly measuredFrom: string;
+  readonly bounds?: ProbeBounds;
+}): Loop {
+  return {
+    name: "measure-lines",
+    description: "Measures what carries between this server and each machine that the rule verifies, once a day.",
+    everyMs: 60_000,
+    run: async () => {
+      const options = { now: clock.now(), limit: MACHINES_PER_RUN };
+      const machineIds = await listLinesToMeasure(database.kysely, gateway.measurable(), options);
+      const counts = { measured: 0, silent: 0, slow: 0 };
+      for (const machineId of machineIds) {
+        const speed = await measureMachine(gateway, machineId, { clock, bounds });
+        const probe = { machineId, measuredFrom, speed };
+        const { isSlow } = await withTransaction(database, clock, (tx) => storeLineProbe(tx, probe));
+        if (speed === undefined) counts.silent += 1;
+        else counts.measured += 1;
+        if (isSlow) counts.slow += 1;
+      }
+      return counts;
+    },
+  };
+}
+
+async function measureMachine(
+  gateway: Gateway,
+  machineId: MachineId,
+  { clock, bounds }: { readonly clock: Clock; readonly bounds: ProbeBounds },
+): Promise<MeasuredSpeed | undefined> {
+  const asked = Array.from({ length: STREAMS }, () =>
+    gateway.openTunnel(machineId, { instance_id: 0, service: "line" }),
+  );
+  const came = (await Promise.all(asked)).filter((tunnel): tunnel is WebSocket => tunnel !== undefined);
+  if (came.length === STREAMS) return measureLine(came, clock, bounds);
+  for (const tunnel of came) tunnel.terminate();
+  return undefined;
+}

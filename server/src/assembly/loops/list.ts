@@ -1,0 +1,163 @@
+import { hostname } from "node:os";
+import type { Clock } from "../../base/clock.ts";
+import type { MachineId, ServerId } from "../../base/ids.ts";
+import type { Log } from "../../base/log.ts";
+import type { Sealer } from "../../base/seal.ts";
+import type { Database } from "../../db/connect.ts";
+import { IP_HISTORY_FLUSH_MS, type IpHistory } from "../../domains/people/accounts/index.ts";
+import { billingLoops, moveCredit, type Seller } from "../../domains/money/invoices/index.ts";
+import { arrearsLoops, capLoops } from "../../domains/money/limits/index.ts";
+import { contractLoops } from "../../domains/money/deposits/index.ts";
+import { creditNoticeLoop } from "../../domains/money/invoices/index.ts";
+import {
+  defaultJobLoop,
+  hostingNoticeLoops,
+  lowerPricesLoop,
+  rollListingsLoop,
+} from "../../domains/supply/listings/index.ts";
+import { freezeLoops } from "../../domains/people/freezes/index.ts";
+import { hostLoops, notifyMarket, type AgentGateway, type OpenConnections } from "../../domains/supply/hosts/index.ts";
+import { refreshOffers } from "../../domains/supply/market/index.ts";
+import { destroyIfPresent, instanceLoops } from "../../domains/rental/instances/index.ts";
+import { ledgerLoops } from "../../domains/money/ledger/index.ts";
+import { chargeDayLoop, meteringLoops } from "../../domains/money/charging/index.ts";
+import { noticeLoops } from "../../domains/notifications/index.ts";
+import { paymentLoops, type PaymentProvider } from "../../domains/money/payments/index.ts";
+import { reconciliationLoops } from "../../domains/money/audit/index.ts";
+import {
+  autoscaleLoops,
+  deploymentLoops,
+  retryWorkerRemoval,
+  routerLoops,
+  type Autoscaler,
+  type Routers,
+} from "../../domains/serverless/index.ts";
+import { statisticsLoops } from "../../domains/supply/statistics/index.ts";
+import { taskLoops } from "../../domains/rental/tasks/index.ts";
+import { teamLoops } from "../../domains/people/teams/index.ts";
+import { volumeLoops } from "../../domains/supply/volumes/index.ts";
+import { matchLoop, waitlistLoops, type Matcher } from "../../domains/rental/queue/index.ts";
+import { idempotencyLoop } from "./idempotency.ts";
+import { payoutDoubtLoop } from "./payout-doubt.ts";
+import { lineProbeLoop } from "./line-probe.ts";
+import { proxiedTrafficLoop } from "./proxied-traffic.ts";
+import { proxyLoop } from "./proxy.ts";
+import { sealLoop } from "./seal.ts";
+import { sharedAddressLoop } from "./shared-address.ts";
+import { startEvidenceLoop } from "./start-evidence.ts";
+import type { PortProxy } from "../../proxy/port-proxy.ts";
+import type { Loop } from "../../base/loop-driver.ts";
+
+type LoopBasis = {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** This server; undefined where it is the only one. */
+  readonly server?: { readonly id: ServerId } | undefined;
+};
+
+/** Every background loop of the server, in one list. */
+export function listLoops(
+  { database, clock, log, server }: LoopBasis,
+  {
+    ipHistory,
+    gateway,
+    proxy,
+    matcher,
+    routers,
+    autoscaler,
+    deliveryLoops,
+    provider,
+    sealer,
+    seller,
+    connections,
+  }: {
+    readonly ipHistory: IpHistory;
+    readonly gateway: AgentGateway;
+    readonly connections: () => OpenConnections;
+    readonly proxy: PortProxy;
+    readonly matcher: Matcher;
+    readonly routers: Routers;
+    readonly autoscaler: Autoscaler;
+    readonly deliveryLoops: readonly Loop[];
+    readonly provider: PaymentProvider;
+    readonly sealer: Sealer;
+    readonly seller: Seller;
+  },
+): readonly Loop[] {
+  return [
+    ipHistoryLoop(ipHistory),
+    ...endpointLoops({ database, clock }, { routers, autoscaler }),
+    ...hostLoops({ database, clock, notifyMarket, refreshOffers }),
+    ...instanceLoops({ database, clock }),
+    ...meteringLoops({ database, clock }),
+    chargeDayLoop({ database, clock }),
+    ...billingLoops({ database, clock, seller }),
+    ...limitLoops({ database, clock }),
+    ...ledgerLoops({ database, clock }),
+    defaultJobLoop({ database, clock, sealer }),
+    rollListingsLoop({ database, clock }),
+    lowerPricesLoop({ database, clock }),
+    ...hostingNoticeLoops({ database, clock }),
+    creditNoticeLoop({ database, clock }),
+    ...contractLoops({ database, clock }),
+    ...taskLoops({ database, clock }),
+    ...teamLoops({ database, clock, moveCredit }),
+    ...volumeLoops({ database, clock }),
+    idempotencyLoop({ database, clock }),
+    sealLoop({ database, clock, sealer }),
+    proxyLoop({ database, proxy }),
+    proxiedTrafficLoop({ database, clock, proxy }),
+    lineProbeLoop({ database, clock, gateway, measuredFrom: hostname() }),
+    startEvidenceLoop({ database, clock, gateway, serverId: () => server?.id }),
+    sharedAddressLoop({ database, clock, log }),
+    payoutDoubtLoop({ database, clock }),
+    ...statisticsLoops({ database, clock }),
+    matchLoop(matcher),
+    ...waitlistLoops({ database, clock }),
+    ...deliveryLoops,
+    ...noticeLoops({ database, clock }),
+    ...paymentLoops({ database, clock, log, provider, sealer }),
+    ...reconciliationLoops({ database, clock, log, connections, ...whatHostsSay(gateway) }),
+  ];
+}
+
+/** What ends what an account may do: its credit, its caps, an administrator. */
+function limitLoops(deps: { readonly database: Database; readonly clock: Clock }): readonly Loop[] {
+  return [...arrearsLoops(deps), ...capLoops(deps), ...freezeLoops(deps)];
+}
+
+function ipHistoryLoop(ipHistory: IpHistory): Loop {
+  return {
+    name: "write-ip-history",
+    description: "Writes the addresses that requests came from.",
+    everyMs: IP_HISTORY_FLUSH_MS,
+    run: () => ipHistory.flush(),
+  };
+}
+
+function whatHostsSay(gateway: AgentGateway) {
+  return {
+    inventories: () => gateway.inventories(),
+    tellAgain: (machineIds: readonly MachineId[]) => gateway.push(machineIds),
+  };
+}
+
+/** Everything that goes on in endpoints without being asked. */
+function endpointLoops(
+  { database, clock }: { readonly database: Database; readonly clock: Clock },
+  { routers, autoscaler }: { readonly routers: Routers; readonly autoscaler: Autoscaler },
+): readonly Loop[] {
+  return [
+    {
+      name: "retry-worker-removal",
+      description: "Tries again to remove workers of deleted endpoint groups.",
+      everyMs: 5_000,
+      run: () =>
+        retryWorkerRemoval({ database, clock, destroyInstance: destroyIfPresent, maxPerRun: 100 }, clock.now()),
+    },
+    ...routerLoops({ database, clock, routers }),
+    ...autoscaleLoops({ database, clock, autoscaler }),
+    ...deploymentLoops({ database, clock, destroyInstance: destroyIfPresent }),
+  ];
+}

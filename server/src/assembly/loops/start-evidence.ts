@@ -1,0 +1,81 @@
+import type { WebSocket } from "ws";
+import type { Clock } from "../../base/clock.ts";
+import type { ServerId } from "../../base/ids.ts";
+import type { Database } from "../../db/connect.ts";
+import { withTransaction } from "../../db/transaction.ts";
+import { lockMachines, type AgentGateway } from "../../domains/supply/hosts/index.ts";
+import { listUnreachedRuns, storeEvidence, type UnreachedRun } from "../../domains/rental/instances/index.ts";
+import type { Loop } from "../../base/loop-driver.ts";
+
+const RUNS_PER_ROUND = 256;
+/** How long a host may take to come with a tunnel and the SSH server in it to greet. */
+const ANSWER_MS = 5_000;
+/** What every SSH server says first (RFC 4253). */
+const GREETING = "SSH-2.0-";
+
+type Gateway = Pick<AgentGateway, "openTunnel">;
+
+/**
+ * Reaches each container that its host says is running, through the host and the SSH server at its door. What a run counts
+ * from then on is charged; without that its host's word is good for a minute (`countableMs`).
+ */
+export function startEvidenceLoop({
+  database,
+  clock,
+  gateway,
+  serverId,
+}: {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly gateway: Gateway;
+  readonly serverId: () => ServerId | undefined;
+}): Loop {
+  return {
+    name: "reach-starts",
+    description: "Reaches containers that are said to run: their hosts' word alone is good for a minute.",
+    everyMs: 1_000,
+    run: async () => {
+      const runs = await listUnreachedRuns(database.kysely, serverId(), RUNS_PER_ROUND);
+      const answers = await Promise.all(runs.map((run) => isReached(run, gateway, clock)));
+      const reached = runs.filter((_run, index) => answers[index]);
+      if (reached.length === 0) return { tried: runs.length, reached: 0 };
+      const stored = await withTransaction(database, clock, async (tx) => {
+        await lockMachines(
+          tx,
+          [...new Set(reached.map(({ machineId }) => machineId))].toSorted((a, b) => a - b),
+        );
+        return storeEvidence(tx, reached);
+      });
+      return { tried: runs.length, reached: stored };
+    },
+  };
+}
+
+/** Whether an SSH server greets at the door of a container, in time. */
+async function isReached({ machineId, instanceId }: UnreachedRun, gateway: Gateway, clock: Clock): Promise<boolean> {
+  const over = new AbortController();
+  const tooLate = clock.sleep(ANSWER_MS, over.signal).then(() => false);
+  const answer = gateway.openTunnel(machineId, { instance_id: instanceId, service: "ssh" }).then(async (tunnel) => {
+    if (tunnel === undefined) return false;
+    void tooLate.then(() => tunnel.terminate());
+    return isGreeted(tunnel);
+  });
+  return Promise.race([answer, tooLate]).finally(() => over.abort());
+}
+
+/** Whether the other end of a tunnel begins as SSH servers do. The tunnel is ended in any case. */
+function isGreeted(tunnel: WebSocket): Promise<boolean> {
+  return new Promise((resolve) => {
+    let said = "";
+    tunnel.on("message", (data: Buffer) => {
+      said += data.toString("latin1");
+      if (said.length < GREETING.length) return;
+      resolve(said.startsWith(GREETING));
+      tunnel.terminate();
+    });
+    tunnel.on("error", () => {});
+    tunnel.once("close", () => resolve(false));
+    if (tunnel.readyState === tunnel.OPEN) tunnel.resume();
+    else resolve(false);
+  });
+}

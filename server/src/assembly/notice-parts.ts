@@ -1,0 +1,62 @@
+import type { Clock } from "../base/clock.ts";
+import type { Log } from "../base/log.ts";
+import type { Sealer } from "../base/seal.ts";
+import type { Database } from "../db/connect.ts";
+import { listMailboxes, recordAudit, resolveUserId, type RandomBytes } from "../domains/people/accounts/index.ts";
+import {
+  createMailer,
+  createWebhookClient,
+  Deliverer,
+  deliverLoop,
+  mailLoop,
+  mailQueue,
+  resolveBySystem,
+  resolverByDns,
+  type MailSettings,
+  type NoticePorts,
+  type QueueMail,
+  type Resolve,
+} from "../domains/notifications/index.ts";
+import type { Loop } from "../base/loop-driver.ts";
+
+/** How notices leave this installation. */
+export type NoticeSettings = {
+  /** Undefined where no mail server is set up. */
+  readonly mail?: MailSettings | undefined;
+  /** Webhooks may be called on this network, and without TLS. */
+  readonly isPrivateAllowed?: boolean;
+  /** How the names of receivers are resolved; when absent by DNS, or where private ones may be called as this machine does. */
+  readonly resolve?: Resolve;
+};
+
+type Means = {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly random: RandomBytes;
+  readonly sealer: Sealer;
+};
+
+/** What carries notices, and what their routes need. */
+export function createNoticeParts(
+  means: Means,
+  { mail, isPrivateAllowed = false, resolve = isPrivateAllowed ? resolveBySystem : resolverByDns() }: NoticeSettings,
+): {
+  readonly deliverer: Deliverer;
+  /** What brings notices and mails to people. */
+  readonly deliveryLoops: readonly Loop[];
+  readonly ports: NoticePorts;
+  /** Undefined where no mail server is set up. */
+  readonly queueMail: QueueMail | undefined;
+} {
+  const { clock, random, sealer } = means;
+  const callWebhook = createWebhookClient({ clock, resolve, isPrivateAllowed });
+  const mailer = mail === undefined ? undefined : createMailer(mail);
+  const deliverer = new Deliverer({ ...means, callWebhook, mailer, mailboxesOf: listMailboxes });
+  return {
+    deliverer,
+    deliveryLoops: [deliverLoop(deliverer), mailLoop({ ...means, mailer })],
+    queueMail: mailer === undefined ? undefined : mailQueue(sealer),
+    ports: { random, sealer, callWebhook, isPrivateAllowed, recordAudit, resolveUserId },
+  };
+}

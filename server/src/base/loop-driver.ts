@@ -1,0 +1,143 @@
+import type { Clock } from "./clock.ts";
+import type { Log } from "./log.ts";
+
+/** What one run did, in counts; shown to administrators. */
+export type LoopStatus = Readonly<Record<string, number | string>>;
+
+/**
+ * Background work without input: it looks at the state of the world and repairs what it finds. Runs may overlap with
+ * requests and with the same loop in another process, so each is idempotent and bounded.
+ */
+export type Loop = {
+  readonly name: string;
+  readonly description: string;
+  readonly everyMs: number;
+  readonly run: () => Promise<LoopStatus>;
+};
+
+export type LoopReport = {
+  readonly name: string;
+  readonly description: string;
+  readonly every_ms: number;
+  readonly run_count: number;
+  readonly failure_count: number;
+  readonly last_started_at: Date | null;
+  readonly last_status: LoopStatus | null;
+  readonly last_error: string | null;
+};
+
+/** Runs loops by period and by `wake`, never one of them twice at once in this process. A failed run is not retried: the next is. */
+export class LoopDriver {
+  private readonly workers = new Map<string, Worker>();
+  private readonly clock: Clock;
+  private readonly log: Log;
+
+  constructor(loops: readonly Loop[], { clock, log }: { readonly clock: Clock; readonly log: Log }) {
+    this.clock = clock;
+    this.log = log;
+    for (const loop of loops) this.workers.set(loop.name, new Worker(loop, clock, log));
+  }
+
+  start(): void {
+    for (const worker of this.workers.values()) worker.start();
+    this.log.debug({ loops: [...this.workers.keys()] }, "background loops started");
+  }
+
+  /** Asks for a run soon; a run that is already under way is followed by another. */
+  wake(name: string): void {
+    this.workers.get(name)?.wake();
+  }
+
+  report(): readonly LoopReport[] {
+    return [...this.workers.values()].map((worker) => worker.report());
+  }
+
+  /** Whether each loop ran without failure within three of its periods. */
+  isHealthy(): boolean {
+    const nowMs = this.clock.monotonicMs();
+    return [...this.workers.values()].every((worker) => worker.isHealthy(nowMs));
+  }
+
+  /** Starts no further runs and waits for those under way. */
+  async stop(): Promise<void> {
+    await Promise.all([...this.workers.values()].map((worker) => worker.stop()));
+  }
+}
+
+class Worker {
+  private readonly loop: Loop;
+  private readonly clock: Clock;
+  private readonly log: Log;
+  private cancelTimer: (() => void) | undefined;
+  private current: Promise<void> | undefined;
+  private isWoken = false;
+  private isStopped = false;
+  private runCount = 0;
+  private failureCount = 0;
+  private lastStartedAt: Date | null = null;
+  private lastSuccessMs: number;
+  private lastStatus: LoopStatus | null = null;
+  private lastError: string | null = null;
+
+  constructor(loop: Loop, clock: Clock, log: Log) {
+    this.loop = loop;
+    this.clock = clock;
+    this.log = log;
+    this.lastSuccessMs = clock.monotonicMs();
+  }
+
+  start(): void {
+    this.cancelTimer = this.clock.every(this.loop.everyMs, () => this.wake());
+  }
+
+  wake(): void {
+    if (this.isStopped) return;
+    if (this.current !== undefined) {
+      this.isWoken = true;
+      return;
+    }
+    this.current = this.runOnce().finally(() => {
+      this.current = undefined;
+      if (!this.isWoken) return;
+      this.isWoken = false;
+      this.wake();
+    });
+  }
+
+  report(): LoopReport {
+    return {
+      name: this.loop.name,
+      description: this.loop.description,
+      every_ms: this.loop.everyMs,
+      run_count: this.runCount,
+      failure_count: this.failureCount,
+      last_started_at: this.lastStartedAt,
+      last_status: this.lastStatus,
+      last_error: this.lastError,
+    };
+  }
+
+  isHealthy(nowMs: number): boolean {
+    return nowMs - this.lastSuccessMs <= 3 * this.loop.everyMs + 10_000;
+  }
+
+  async stop(): Promise<void> {
+    this.isStopped = true;
+    this.cancelTimer?.();
+    await this.current;
+  }
+
+  private async runOnce(): Promise<void> {
+    this.runCount += 1;
+    this.lastStartedAt = this.clock.now();
+    try {
+      this.lastStatus = await this.loop.run();
+      this.lastError = null;
+      this.lastSuccessMs = this.clock.monotonicMs();
+    } catch (error) {
+      this.failureCount += 1;
+      this.lastError = String(error);
+      this.log.error({ err: error, loop: this.loop.name }, "a background loop failed");
+    }
+  }
+}

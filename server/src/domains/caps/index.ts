@@ -1,3 +1,0 @@
-export { capLoops } from "./loops.ts";
-export { capRoutes } from "./routes.ts";
-export { refuseNewKeys } from "./service.ts";

@@ -1,0 +1,149 @@
+import type { Clock } from "../../../base/clock.ts";
+import type { FactHead, FactSigner } from "../../../base/facts.ts";
+import type { Database } from "../../../db/connect.ts";
+import { inSnapshot, withTransaction, type Reader } from "../../../db/transaction.ts";
+import { listInstancesSince } from "../../rental/instances/index.ts";
+import type { AuditedUpTo } from "../ledger/index.ts";
+import { listChargedContracts } from "../charging/index.ts";
+import { listVolumesSince } from "../../supply/volumes/index.ts";
+import { auditInstances, auditVolumes, type ContractAudit } from "./contract-audit.ts";
+import { auditDays, auditInvoices } from "./day-audit.ts";
+import { createTally, type CheckResult } from "./rules/difference.ts";
+import { auditFacts } from "./fact-audit.ts";
+import { auditAccounts, auditAmounts, auditDeposits, auditPairs, type Ranges } from "./ledger-audit.ts";
+import { auditCapLimits } from "./cap-audit.ts";
+import { auditPayments } from "./payment-audit.ts";
+import { auditArrears, auditFaults } from "./relief-audit.ts";
+import { auditReturns } from "./return-audit.ts";
+import { planSeal, sealableUntil, storeSeal, verifySeals, type SealPlan } from "./seal-service.ts";
+import { findLastSeal, listSealedSums, type AuditMark, type AuditSeal } from "./seal-store.ts";
+import { auditCaps, auditHolds, auditLeases, auditSchedules } from "./standing-audit.ts";
+
+const DIFFERENCES_KEPT_MAX = 50;
+
+export type AuditReport = {
+  readonly isSound: boolean;
+  readonly isFull: boolean;
+  readonly at: Date;
+  /** What came before was read by earlier audits, and is bound by their seals. */
+  readonly sealedUntil: Date | undefined;
+  readonly checks: readonly CheckResult[];
+};
+
+type Deps = { readonly database: Database; readonly clock: Clock };
+
+/**
+ * Recomputes from the facts what is stored and compares: in one snapshot, while money goes on moving. An ordinary audit
+ * reads what came after the last seal; a full one reads everything there ever was, and the seals.
+ */
+export async function audit(
+  { database, clock }: Deps,
+  { isFull, against }: { readonly isFull: boolean; readonly against?: FactHead | undefined },
+): Promise<AuditReport> {
+  const mode = { isFull, sealUntil: undefined, against, ...witnessOf(database) };
+  return inSnapshot(database, async (db) => (await auditIn(db, clock.now(), mode)).report);
+}
+
+/** Read before the snapshot: what is committed later is not in it. */
+function witnessOf({ facts: { signer, witness } }: Database) {
+  return { signer, witnessed: witness.head };
+}
+
+export type Sealing = { readonly report: AuditReport; readonly isSealed: boolean };
+
+/** The audit of finished days: what it finds right is sealed. Nothing is sealed while anything differs. */
+export async function auditAndSeal({ database, clock }: Deps): Promise<Sealing | undefined> {
+  const now = clock.now();
+  const sealUntil = sealableUntil(now, await findLastSeal(database.kysely));
+  if (sealUntil === undefined) return undefined;
+  const witness = witnessOf(database);
+  const { report, plan } = await inSnapshot(database, (db) =>
+    auditIn(db, now, { isFull: false, sealUntil, against: undefined, ...witness }),
+  );
+  if (!report.isSound || plan === undefined) return { report, isSealed: false };
+  return { report, isSealed: await withTransaction(database, clock, (tx) => storeSeal(tx, plan)) };
+}
+
+type Mode = {
+  readonly isFull: boolean;
+  readonly sealUntil: Date | undefined;
+  /** A head of the chain of facts that was exported earlier. */
+  readonly against: FactHead | undefined;
+  readonly signer: FactSigner;
+  readonly witnessed: FactHead;
+};
+
+async function auditIn(
+  db: Reader,
+  now: Date,
+  { isFull, sealUntil, against, signer, witnessed }: Mode,
+): Promise<{ readonly report: AuditReport; readonly plan: SealPlan | undefined }> {
+  const tally = createTally(DIFFERENCES_KEPT_MAX);
+  const lastSeal = await findLastSeal(db);
+  const trusted = isFull ? undefined : lastSeal;
+  const ranges = rangesAfter(trusted);
+  const last: AuditedUpTo | undefined = trusted && {
+    at: trusted.untilAt,
+    nextId: trusted.nextTransferId,
+    posted: await listSealedSums(db),
+  };
+  const marks: AuditMark[] = [];
+  await auditAccounts(db, tally, last);
+  await auditAmounts(db, tally, ranges);
+  await auditPairs(db, tally, ranges);
+  await auditDeposits(db, tally, ranges, last);
+  await auditPayments(db, tally, ranges);
+  await auditReturns(db, tally, ranges);
+  await auditFaults(db, tally, ranges);
+  await auditArrears(db, tally, ranges);
+  await auditDays(db, tally, ranges.lines);
+  await auditInvoices(db, tally, ranges.lines);
+  await auditContracts(
+    {
+      db,
+      tally,
+      isFull,
+      range: ranges.lines,
+      marksBefore: isFull ? lastSeal?.untilAt : sealUntil,
+      marked: (mark) => marks.push(mark),
+    },
+    trusted,
+  );
+  await auditLeases(db, tally);
+  await auditHolds(db, tally);
+  await auditSchedules(db, tally, trusted?.untilAt);
+  await auditCaps(db, tally, { now, isFull });
+  await auditCapLimits(db, tally);
+  await auditFacts({ db, tally, signer, witnessed, against, trusted });
+  if (isFull) await verifySeals(db, tally);
+  const checks = tally.results();
+  const isSound = checks.every(({ differenceCount }) => differenceCount === 0);
+  const report = { isSound, isFull, at: now, sealedUntil: lastSeal?.untilAt, checks };
+  if (!isSound || sealUntil === undefined) return { report, plan: undefined };
+  return { report, plan: { ...(await planSeal(db, lastSeal, sealUntil)), marks } };
+}
+
+function rangesAfter(seal: AuditSeal | undefined): Ranges {
+  const from = seal?.untilAt;
+  return {
+    transfers: { nextId: seal?.nextTransferId ?? 0n, from, to: undefined },
+    lines: { nextId: seal?.nextLineId ?? 0n, from, to: undefined },
+  };
+}
+
+/** Whatever was charged since, and whatever is not over: of the others nothing has changed. */
+async function auditContracts(contracts: ContractAudit, trusted: AuditSeal | undefined): Promise<void> {
+  const { db, range } = contracts;
+  const charged = await listChargedContracts(db, range);
+  const instanceIds = new Set([...charged.instanceIds, ...(await listInstancesSince(db, trusted?.untilAt))]);
+  const volumeIds = new Set([...charged.volumeIds, ...(await listVolumesSince(db, trusted?.untilAt))]);
+  contracts.tally.examine("schedules", instanceIds.size + volumeIds.size);
+  await auditInstances(
+    contracts,
+    [...instanceIds].toSorted((a, b) => a - b),
+  );
+  await auditVolumes(
+    contracts,
+    [...volumeIds].toSorted((a, b) => a - b),
+  );
+}

@@ -1,0 +1,66 @@
+import type { Loop } from "../../../base/loop-driver.ts";
+import { withTransaction } from "../../../db/transaction.ts";
+import { auditAndSeal, type Sealing } from "./audit-service.ts";
+import { findFactHead, listLinks } from "./fact-store.ts";
+import { recordFinding } from "./finding-store.ts";
+import { reconcile, RECONCILE_EVERY_MS, type ReconcilePorts } from "./reconcile-service.ts";
+
+const SEAL_EVERY_MS = 3_600_000;
+const KEEP_HEAD_EVERY_MS = 60_000;
+
+/** What finds by itself that something is not as it should be. */
+export function reconciliationLoops(ports: ReconcilePorts): readonly Loop[] {
+  return [
+    {
+      name: "reconcile",
+      description: "Compares ledger, leases, instances and hosts, and repairs by rule or alarms.",
+      everyMs: RECONCILE_EVERY_MS,
+      run: () => reconcile(ports),
+    },
+    {
+      name: "seal-audits",
+      description: "Audits finished days, seals what is right, and alarms when something is not.",
+      everyMs: SEAL_EVERY_MS,
+      run: async () => {
+        const sealing = await auditAndSeal(ports);
+        if (sealing === undefined) return { sealed: 0, differences: 0 };
+        if (sealing.isSealed) await logHead(ports);
+        return { sealed: sealing.isSealed ? 1 : 0, differences: await alarm(ports, sealing) };
+      },
+    },
+    {
+      name: "keep-fact-head",
+      description: "Keeps the head of the chain of facts outside the database, in the data directory.",
+      everyMs: KEEP_HEAD_EVERY_MS,
+      run: async () => {
+        const { witness, signer } = ports.database.facts;
+        const [last] = await listLinks(ports.database.kysely, {
+          from: (await findFactHead(ports.database.kysely)).number,
+          limit: 1,
+        });
+        // Other servers append links, too; a link that no server signed is the audit's to name.
+        if (last !== undefined && signer.isSigned(last, last.signature)) witness.see(last);
+        await witness.keep();
+        return { head: Number(witness.head.number) };
+      },
+    },
+  ];
+}
+
+/** Logs outlive a database that is set back: what they say the chain was, it must still begin with. */
+async function logHead({ database, log }: ReconcilePorts): Promise<void> {
+  const { number, sha256 } = await findFactHead(database.kysely);
+  log.info({ fact_link: String(number), sha256, key: database.facts.signer.publicKey }, "the facts are sealed");
+}
+
+async function alarm({ database, clock, log }: ReconcilePorts, { report }: Sealing): Promise<number> {
+  const broken = report.checks.filter(({ differenceCount }) => differenceCount > 0);
+  for (const { name, differenceCount, differences } of broken) {
+    const details = { differences: differenceCount, first: differences[0]?.subject ?? "" };
+    log.error({ check: name, ...details }, "the audit found rows that differ");
+    await withTransaction(database, clock, (tx) =>
+      recordFinding(tx, { kind: "audit_difference", subject: `check ${name}`, outcome: "alarmed", details }),
+    );
+  }
+  return broken.reduce((sum, { differenceCount }) => sum + differenceCount, 0);
+}

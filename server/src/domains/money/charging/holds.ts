@@ -1,0 +1,164 @@
+// What is set aside for what may run until the next settlement.
+import type { InstanceId } from "../../../base/ids.ts";
+import { nanos, type Nanos } from "../../../base/money.ts";
+import { HOLD_SECONDS, STOP_SECONDS } from "../../../base/stop-times.ts";
+import type { Tx } from "../../../db/transaction.ts";
+import { holdAmount, trafficAllowance, type Billable } from "../../rental/instances/index.ts";
+import {
+  placeHolds,
+  UNTIL_STOPPED,
+  type CapScope,
+  type HoldId,
+  type HoldRequest,
+  type Limitation,
+} from "../ledger/index.ts";
+import type { Rooms } from "./payment.ts";
+import { passingPeriods, periodsFor, type Lasting, type Period } from "./rules/period.ts";
+import type { Item } from "./settlement.ts";
+
+/** What an instance needs: the best period is tried first, and the next one if that cannot be set aside. */
+export type HoldNeed = {
+  readonly instance: Billable;
+  readonly scopes: readonly CapScope[];
+  readonly periods: readonly Period[];
+  readonly lastTrafficNanos: bigint;
+  /** What is left of a deposit that pays for the running time. */
+  readonly prepaidNanos: bigint;
+  /** It may be running now, and has not been counted for so many seconds. */
+  readonly isUp: boolean;
+  readonly lagSeconds: number;
+};
+
+export type HoldPlan =
+  | { readonly kind: "placed"; readonly holdId: HoldId; readonly seconds: number }
+  /** It cannot run on; `holdId` is for what it costs until it is stopped for certain, as far as that is there. */
+  | { readonly kind: "refused"; readonly limitedBy: Limitation; readonly holdId: HoldId | undefined };
+
+/** What an instance needs after this settlement. In passing, as little as possible. */
+export function needOf(
+  { facts: { instance, deposit }, bill, scopes, activity }: Item,
+  {
+    lasting,
+    lagSeconds,
+    lastTrafficNanos,
+  }: {
+    /** Undefined in passing. */
+    readonly lasting: Lasting | undefined;
+    readonly lagSeconds: number;
+    readonly lastTrafficNanos: bigint;
+  },
+): HoldNeed {
+  const isPrepaid = instance.terms.discountPpm > 0 && deposit?.isClosed === false && bill.use?.isSpent !== true;
+  return {
+    instance,
+    scopes,
+    periods: lasting === undefined ? passingPeriods(lagSeconds) : periodsFor(activity, { lasting, lagSeconds }),
+    lastTrafficNanos,
+    prepaidNanos: isPrepaid ? (bill.use?.leftNanos ?? deposit.leftNanos) : 0n,
+    isUp: activity === "active" || activity === "leaving",
+    lagSeconds,
+  };
+}
+
+/** What is asked for it at first, or after so many refusals. */
+export function requestOf(need: HoldNeed, attempt: number): HoldRequest {
+  return {
+    userId: need.instance.userId,
+    amount: amountOf(need, attempt),
+    cause: { instance_id: need.instance.id },
+    scopes: need.scopes,
+  };
+}
+
+/**
+ * Sets aside what each of these needs, as many as there are by one statement for each length of period. For those that
+ * cannot run on, it sets aside what they cost until they are stopped.
+ */
+export async function planHolds(
+  tx: Tx,
+  needs: readonly HoldNeed[],
+  rooms: Rooms,
+): Promise<ReadonlyMap<InstanceId, HoldPlan>> {
+  const plans = new Map<InstanceId, HoldPlan>();
+  const leaving: Leaving[] = [];
+  let open = needs;
+  for (let attempt = 0; open.length > 0; attempt += 1) {
+    const outcomes = await placeHolds(
+      tx,
+      open.map((need) => requestOf(need, attempt)),
+    );
+    const refused: HoldNeed[] = [];
+    for (const [index, need] of open.entries()) {
+      const outcome = outcomes[index];
+      const seconds = need.periods[attempt]?.seconds ?? 0;
+      if (outcome?.kind === "placed") {
+        plans.set(need.instance.id, { kind: "placed", holdId: outcome.holdId, seconds });
+      } else if (outcome !== undefined && attempt + 1 >= need.periods.length) {
+        plans.set(need.instance.id, { kind: "refused", limitedBy: outcome.limitedBy, holdId: undefined });
+        if (need.isUp) leaving.push({ need, limitedBy: outcome.limitedBy, amount: amountUntilStopped(need) });
+      } else refused.push(need);
+    }
+    open = refused;
+  }
+  for (const [id, plan] of await holdUntilStopped(tx, leaving, rooms)) plans.set(id, plan);
+  return plans;
+}
+
+type Leaving = { readonly need: HoldNeed; readonly limitedBy: Limitation; readonly amount: Nanos };
+
+/**
+ * Sets aside what these cost until they are stopped, or as much of it as there is, so that nothing else takes it meanwhile.
+ * A cap that holds later does not bear it: what runs until then is paid beyond it.
+ */
+async function holdUntilStopped(
+  tx: Tx,
+  leaving: readonly Leaving[],
+  rooms: Rooms,
+): Promise<ReadonlyMap<InstanceId, HoldPlan>> {
+  const plans = new Map<InstanceId, HoldPlan>();
+  const holdsNow = (scope: CapScope) => !rooms.get(scope)?.some(({ holdsFromMs }) => holdsFromMs > tx.now.getTime());
+  let open = leaving;
+  while (open.length > 0) {
+    const outcomes = await placeHolds(
+      tx,
+      open.map(({ need: { instance, scopes }, amount }) => ({
+        userId: instance.userId,
+        amount,
+        cause: { instance_id: instance.id, [UNTIL_STOPPED]: true },
+        scopes: scopes.filter(holdsNow),
+      })),
+    );
+    open = open.flatMap((one, index) => {
+      const outcome = outcomes[index];
+      if (outcome?.kind !== "placed") {
+        const amount = outcome?.availableNanos ?? nanos(0n);
+        return amount > 0n ? [{ ...one, amount }] : [];
+      }
+      plans.set(one.need.instance.id, { kind: "refused", limitedBy: one.limitedBy, holdId: outcome.holdId });
+      return [];
+    });
+  }
+  return plans;
+}
+
+function amountUntilStopped({ instance, lagSeconds, prepaidNanos }: HoldNeed): Nanos {
+  const rates = { ...instance.terms, diskBytes: instance.diskBytes };
+  const amount = holdAmount(rates, STOP_SECONDS + lagSeconds);
+  return prepaidNanos >= amount ? holdAmount({ ...rates, priceNanosPerHour: 0n }, STOP_SECONDS + lagSeconds) : amount;
+}
+
+/**
+ * Where what is left is used up, there is no allowance for traffic. Nothing is set aside for the running time that a
+ * deposit is good for.
+ */
+function amountOf({ instance, periods, lastTrafficNanos, prepaidNanos }: HoldNeed, attempt: number): Nanos {
+  const rates = { ...instance.terms, diskBytes: instance.diskBytes };
+  const { seconds: period, marginSeconds } = periods[attempt] ?? { seconds: 0, marginSeconds: HOLD_SECONDS };
+  // What waits for its devices cannot run for a day: it is settled when it gets them.
+  const seconds = (instance.phase === "scheduled" ? 0 : period) + marginSeconds;
+  const hasAllowance = marginSeconds === HOLD_SECONDS && seconds > HOLD_SECONDS;
+  const traffic = hasAllowance ? trafficAllowance(instance.terms, lastTrafficNanos) : 0n;
+  const amount = holdAmount(rates, seconds);
+  const isPrepaid = prepaidNanos >= amount;
+  return nanos((isPrepaid ? holdAmount({ ...rates, priceNanosPerHour: 0n }, seconds) : amount) + traffic);
+}

@@ -1,0 +1,65 @@
+import type { Clock } from "../../../base/clock.ts";
+import type { Database } from "../../../db/connect.ts";
+import type { Loop } from "../../../base/loop-driver.ts";
+import { settleDue } from "./service.ts";
+import { settleDueVolumes } from "./volume-settlement.ts";
+
+export { accruedOf, depositAccrualOf, listAccruing } from "./accrued.ts";
+export { lockSpendable, readBalance, readBalances } from "./balance.ts";
+export {
+  findNextLineId,
+  listAuditedLines,
+  listChargedContracts,
+  listLineChecksums,
+  listMispricedLines,
+  listPaidBuckets,
+  listPaidIds,
+  sumPaidFromDeposits,
+  type AuditedLine,
+  type LineRange,
+} from "./audit-store.ts";
+export { sumPaidForRuns } from "./run-cost-store.ts";
+export { listWrongDays, type WrongDay } from "./charge-day-audit-store.ts";
+export { sumDiscounts } from "./discount-store.ts";
+export { chargeDayLoop } from "./charge-day-loop.ts";
+export {
+  listChargedInstances,
+  listChargeKeys,
+  listContractSums,
+  listDaySums,
+  listLines,
+  listPayersAmong,
+  totalCharged,
+  type ChargeComponent,
+  type ChargeKey,
+  type ChargeKind,
+  type ChargeLine,
+  type ChargeSum,
+  type DaySum,
+  type LinePlace,
+} from "./line-report-store.ts";
+export { balanceStopsAt, capsStopAt } from "./outlook-service.ts";
+export { listBeginnings, listMonthPortions } from "./portion-store.ts";
+export { lineAmount } from "./lines.ts";
+export { listRunsOf, SETTLED_AT_ONCE_MAX, settleDue, settleInstance, settleLocked, settleWithin } from "./service.ts";
+export { settleVolumesWithin } from "./volume-settlement.ts";
+export { spentWithin } from "./spent-service.ts";
+export { sumCharged } from "./spent-store.ts";
+
+/** Charges follow changes at once, and what goes on as it is by its period (docs/billing.md). */
+export function meteringLoops({ database, clock }: { readonly database: Database; readonly clock: Clock }): Loop[] {
+  return [
+    {
+      name: "settle-runs",
+      description: "Charges what instances that are due have used, and sets aside what they may use next.",
+      everyMs: 1_000,
+      run: () => settleDue(database, clock),
+    },
+    {
+      name: "settle-volumes",
+      description: "Charges what volumes that are due have cost.",
+      everyMs: 10_000,
+      run: () => settleDueVolumes(database, clock),
+    },
+  ];
+}

@@ -1,0 +1,64 @@
+import type { Clock } from "../../../base/clock.ts";
+import type { Database } from "../../../db/connect.ts";
+import { withTransaction, type Tx } from "../../../db/transaction.ts";
+import type { Loop } from "../../../base/loop-driver.ts";
+import { destroyInstances, listEndedBefore, lockMachinesOf, RETENTION_MS } from "../../rental/instances/index.ts";
+import { listReturnable } from "./deposit-store.ts";
+import { returnDeposit } from "./deposit-service.ts";
+import { dropStaleIncreases, listDueChanges } from "./price-store.ts";
+import { switchPrice } from "./price-service.ts";
+
+const ROWS_PER_RUN = 500;
+/** Each of them makes its host remove a container. */
+const DELETIONS_PER_RUN = 100;
+
+type Deps = { readonly database: Database; readonly clock: Clock };
+
+/** What time does to contracts. */
+export function contractLoops({ database, clock }: Deps): readonly Loop[] {
+  const inTransactions = async <T>(found: readonly T[], work: (tx: Tx, one: T) => Promise<boolean>) => {
+    let count = 0;
+    for (const one of found) if (await withTransaction(database, clock, (tx) => work(tx, one))) count += 1;
+    return count;
+  };
+  return [
+    {
+      name: "switch-prices",
+      description: "Lets prices that renters have accepted hold from their time on.",
+      everyMs: 2_000,
+      run: async () => ({
+        switched: await inTransactions(await listDueChanges(database.kysely, clock.now(), ROWS_PER_RUN), switchPrice),
+      }),
+    },
+    {
+      name: "return-deposits",
+      description: "Gives back what is left of the deposits of rentals that are over.",
+      everyMs: 5_000,
+      run: async () => ({
+        returned: await inTransactions(await listReturnable(database.kysely, ROWS_PER_RUN), returnDeposit),
+      }),
+    },
+    {
+      name: "delete-ended-contracts",
+      description: "Deletes what is left of rentals two days after their end date.",
+      everyMs: 60_000,
+      run: () =>
+        withTransaction(database, clock, async (tx) => {
+          const before = new Date(tx.now.getTime() - RETENTION_MS);
+          const found = await listEndedBefore(tx.db, before, DELETIONS_PER_RUN);
+          await lockMachinesOf(tx, found);
+          // A host may have extended some of them meanwhile.
+          const locked = new Set(found);
+          const due = (await listEndedBefore(tx.db, before, DELETIONS_PER_RUN)).filter((id) => locked.has(id));
+          return { deleted: await destroyInstances(tx, due, { actor: "rule", cause: "contract_over" }) };
+        }),
+    },
+    {
+      name: "drop-price-increases",
+      description: "Drops what hosts asked for staying longer where nobody can accept it any more.",
+      everyMs: 60_000,
+      run: () =>
+        withTransaction(database, clock, async (tx) => ({ dropped: await dropStaleIncreases(tx, ROWS_PER_RUN) })),
+    },
+  ];
+}

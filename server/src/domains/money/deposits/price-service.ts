@@ -1,0 +1,125 @@
+import { notFound, type AppError } from "../../../base/errors.ts";
+import { parseId, type InstanceId, type MachineId, type PriceIncreaseId, type UserId } from "../../../base/ids.ts";
+import type { Reader, Tx } from "../../../db/transaction.ts";
+import {
+  changePrices,
+  extendRentals,
+  listRentals,
+  lockAnyInstance,
+  lockInstanceOf,
+  requireOwnInstance,
+  type Instance,
+  type Spender,
+} from "../../rental/instances/index.ts";
+import { agreedPrices, increaseFor, type EndingRental, type ListedTerms } from "./rules/price-increase.ts";
+import {
+  findIncreaseInstance,
+  insertChange,
+  listIncreases,
+  listLastChanges,
+  replaceIncreases,
+  takeDueChange,
+  takeIncrease,
+  type NewIncrease,
+  type PendingIncrease,
+} from "./price-store.ts";
+
+/** Increases shown at a time; the answer says when there are more. */
+const INCREASES_MAX = 1_000;
+
+export type RelistedMachine = {
+  readonly machineId: MachineId;
+  readonly hostId: UserId;
+  readonly newTerms: ListedTerms;
+};
+
+/** Rentals on a machine, each with the prices that hold at its end. */
+export async function listEndingRentals(
+  db: Reader,
+  machineId: MachineId,
+): Promise<readonly (EndingRental & { readonly id: InstanceId })[]> {
+  const rentals = await listRentals(db, [machineId]);
+  const accepted = await listLastChanges(
+    db,
+    rentals.map((rental) => rental.id),
+  );
+  return rentals.map((rental) => ({ ...rental, prices: agreedPrices(rental, accepted.get(rental.id) ?? rental) }));
+}
+
+/**
+ * Asks the renters of a machine that was listed anew, at a higher price and with a later end, whether they want to stay:
+ * one pending offer for each rental, in the place of any earlier one. Rentals whose prices do not rise are asked nothing:
+ * to extend those is the host's side's affair. The caller holds the machine's lock. Returns how many were asked.
+ */
+export async function offerPriceIncreases(tx: Tx, { machineId, hostId, newTerms }: RelistedMachine): Promise<number> {
+  const increases = (await listEndingRentals(tx.db, machineId)).flatMap((rental): NewIncrease[] => {
+    const prices = increaseFor(rental, newTerms);
+    return prices === undefined ? [] : [{ instanceId: rental.id, hostId, prices, endAt: newTerms.offerEndAt }];
+  });
+  await replaceIncreases(tx, machineId, increases);
+  return increases.length;
+}
+
+export async function readIncreases(
+  db: Reader,
+  now: Date,
+  userId: UserId,
+): Promise<{ readonly increases: readonly PendingIncrease[]; readonly isTruncated: boolean }> {
+  const found = await listIncreases(db, userId, { now, limit: INCREASES_MAX + 1 });
+  return { increases: found.slice(0, INCREASES_MAX), isTruncated: found.length > INCREASES_MAX };
+}
+
+export type IncreaseRequest = Spender & { readonly userId: UserId; readonly increaseId: number };
+
+/**
+ * Accepts: the rental goes on until the offered end, at its present prices until the end that it has now, and at the new
+ * ones from that instant on.
+ */
+export async function acceptIncrease(tx: Tx, request: IncreaseRequest): Promise<InstanceId> {
+  const { instance, id } = await requireIncrease(tx, request);
+  await requireOwnInstance(tx.db, request.apiKeyId, instance);
+  const increase = await takeIncrease(tx, id);
+  if (increase === undefined || increase.endAt <= tx.now || increase.endAt <= instance.endAt) {
+    throw noSuchIncrease(request);
+  }
+  await insertChange(tx, { instanceId: instance.id, startsAt: instance.endAt, prices: increase.prices });
+  await extendRentals(tx, [instance.id], { endAt: increase.endAt, actor: `user:${request.userId}` });
+  // At once for a rental that was waiting to be deleted.
+  if (instance.endAt <= tx.now) await applyDueChange(tx, instance);
+  return instance.id;
+}
+
+/** Rejects: the rental ends as it would have. */
+export async function rejectIncrease(tx: Tx, request: IncreaseRequest): Promise<InstanceId> {
+  const { instance, id } = await requireIncrease(tx, request);
+  if ((await takeIncrease(tx, id)) === undefined) throw noSuchIncrease(request);
+  return instance.id;
+}
+
+async function requireIncrease(
+  tx: Tx,
+  request: IncreaseRequest,
+): Promise<{ readonly instance: Instance; readonly id: PriceIncreaseId }> {
+  const id = parseId<PriceIncreaseId>(String(request.increaseId));
+  const instanceId = id && (await findIncreaseInstance(tx.db, id));
+  const instance = instanceId && (await lockInstanceOf(tx, { userId: request.userId, instanceId }));
+  if (id === undefined || instance === undefined || instance.desired === "destroyed") throw noSuchIncrease(request);
+  return { instance, id };
+}
+
+function noSuchIncrease({ increaseId }: IncreaseRequest): AppError {
+  return notFound("no_pending_price_increase", `There is no pending price increase ${increaseId} any more.`);
+}
+
+/** Switches a rental to the price that its renter has accepted for now. False when that was done before. */
+export async function switchPrice(tx: Tx, instanceId: InstanceId): Promise<boolean> {
+  const instance = await lockAnyInstance(tx, instanceId);
+  return instance !== undefined && applyDueChange(tx, instance);
+}
+
+async function applyDueChange(tx: Tx, instance: Instance): Promise<boolean> {
+  const prices = await takeDueChange(tx, instance.id);
+  if (prices === undefined) return false;
+  if (instance.phase !== "ended") await changePrices(tx, instance, agreedPrices(instance, prices));
+  return true;
+}

@@ -1,0 +1,124 @@
+import { mulDivFloor, nanos, SECONDS_PER_HOUR, SECONDS_PER_MONTH, type Nanos } from "../../../../base/money.ts";
+
+const PPM = 1_000_000n;
+/** Of discounts while they are computed: 10⁻¹², in which a straight line between two vertices has no fractions. */
+const FINE = PPM * PPM;
+/** From nothing for no time on, the discount is a straight line between these months; after the last it stays. */
+const VERTICES = [1, 3, 5] as const;
+/** More than half is never taken off: beyond that, prepaying more could cost less. */
+export const DISCOUNT_MAX_PERMILLE = 500;
+/** What an early end costs beside the discount that was enjoyed, as a part of that. */
+const FEE_PERCENT = 5n;
+
+const MS_PER_MICRO_MONTH = (SECONDS_PER_MONTH * 1000n) / PPM;
+/** Ten thousand years: no rental lasts so long. */
+const MICRO_MONTHS_MAX = 120_000n * PPM;
+
+/** The discount in millionths for so many months: market/discount.ts, for one host. */
+export type DiscountCurve = (months: number) => number;
+
+/** How long an amount lasts, in millionths of a month, and what it takes off the price meanwhile. */
+export type Reservation = { readonly microMonths: bigint; readonly discountPpm: number };
+
+/** What a month of running costs without a discount. */
+export function monthPrice(priceNanosPerHour: bigint): bigint {
+  return (priceNanosPerHour * SECONDS_PER_MONTH) / SECONDS_PER_HOUR;
+}
+
+/**
+ * How long `amount` lasts at the discount that this length of time earns: the largest t with
+ * t × month × (1 − discount(t)) ≤ amount, to the nano-dollar.
+ */
+export function reservationOf(amount: bigint, month: bigint, curve: DiscountCurve): Reservation {
+  const discount = exactly(curve);
+  let low = 0n;
+  let high = MICRO_MONTHS_MAX;
+  while (low < high) {
+    const middle = (low + high + 1n) / 2n;
+    if (costOf(middle, month, discount) <= amount) low = middle;
+    else high = middle - 1n;
+  }
+  return { microMonths: low, discountPpm: Number(discount(low) / PPM) };
+}
+
+/**
+ * The most that can be used of a deposit until then, in whole millionths of a month: what costs one of them more would lie
+ * in it when the time is over.
+ */
+export function largestDeposit(untilMs: bigint, month: bigint, curve: DiscountCurve): bigint {
+  if (untilMs <= 0n) return 0n;
+  return costOf(untilMs / MS_PER_MICRO_MONTH, month, exactly(curve));
+}
+
+function costOf(microMonths: bigint, month: bigint, discount: (microMonths: bigint) => bigint): bigint {
+  return mulDivFloor(month * microMonths, FINE - discount(microMonths), PPM * FINE);
+}
+
+/** The curve in 10⁻¹² for every millionth of a month, without rounding. */
+function exactly(curve: DiscountCurve): (microMonths: bigint) => bigint {
+  const vertices = VERTICES.map((months) => ({ at: BigInt(months) * PPM, fine: BigInt(curve(months)) * PPM }));
+  return (microMonths) => {
+    let from = { at: 0n, fine: 0n };
+    for (const to of vertices) {
+      if (microMonths <= to.at) {
+        return from.fine + ((microMonths - from.at) * (to.fine - from.fine)) / (to.at - from.at);
+      }
+      from = to;
+    }
+    return from.fine;
+  };
+}
+
+export type Refund = {
+  readonly toRenter: Nanos;
+  /** The discount that was enjoyed, back to the host who gave it. */
+  readonly toHost: Nanos;
+  readonly fee: Nanos;
+};
+
+/**
+ * How what is left of a deposit is divided when the rental is over. Who ends early gives the discount back that he
+ * enjoyed, and 5 % of it as a fee, as far as the deposit has it; all of it is the renter's when a promise to him was broken.
+ */
+export function refundOf({
+  leftNanos,
+  atStakeNanos,
+  isWhole,
+}: {
+  readonly leftNanos: bigint;
+  readonly atStakeNanos: bigint;
+  readonly isWhole: boolean;
+}): Refund {
+  if (isWhole) return { toRenter: nanos(leftNanos), toHost: nanos(0n), fee: nanos(0n) };
+  const toHost = least(atStakeNanos, leftNanos);
+  const fee = least(mulDivFloor(atStakeNanos, FEE_PERCENT, 100n), leftNanos - toHost);
+  return { toRenter: nanos(leftNanos - toHost - fee), toHost: nanos(toHost), fee: nanos(fee) };
+}
+
+function least(a: bigint, b: bigint): bigint {
+  return a < b ? a : b;
+}
+
+/** How long what is left still lasts, in months as a number. */
+export function monthsLeft(leftNanos: bigint, month: bigint, discountPpm: number): number {
+  const discounted = month * (PPM - BigInt(discountPpm));
+  return discounted === 0n ? 0 : Number(mulDivFloor(leftNanos, PPM * PPM, discounted)) / Number(PPM);
+}
+
+/** A machine that its host lets lie for so long has broken its promise. */
+const SILENT_MS_MAX = 3_600_000;
+
+export type Standing = {
+  /** Before its end date. */
+  readonly isEndedByHost: boolean;
+  readonly verification: "verified" | "unverified" | "deverified";
+  /** Its host took it away, or its agent may not come back. */
+  readonly isWithdrawn: boolean;
+  /** How long nobody has heard of it; 0 while it is connected. */
+  readonly silentMs: number;
+};
+
+/** Whether the machine, or its host, did not keep what was promised to somebody who prepaid. */
+export function isPromiseBroken({ isEndedByHost, verification, isWithdrawn, silentMs }: Standing): boolean {
+  return isEndedByHost || verification === "deverified" || isWithdrawn || silentMs >= SILENT_MS_MAX;
+}

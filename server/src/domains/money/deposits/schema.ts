@@ -1,0 +1,64 @@
+import { Type } from "typebox";
+import { MAX_DOLLARS } from "../../../base/money.ts";
+
+const NullableNumber = Type.Union([Type.Number(), Type.Null()]);
+
+export const IdParams = Type.Object({ id: Type.Integer() });
+
+export const PrepayBody = Type.Object(
+  {
+    amount: Type.Number({ exclusiveMinimum: 0, maximum: MAX_DOLLARS, description: "Dollars to move to the deposit." }),
+  },
+  { additionalProperties: true },
+);
+
+export const Prepaid = Type.Object({
+  success: Type.Literal(true),
+  timescale: Type.Number({ description: "Months that the whole deposit lasts." }),
+  discount_rate: Type.Number({ description: "What running costs less while it lasts, 0 to 0.5." }),
+  deposit: Type.Number({ description: "Dollars in the deposit now." }),
+});
+
+export const DepositBalance = Type.Object({
+  success: Type.Literal(true),
+  refundable_deposit: Type.Number({ description: "Dollars that come back if the instance is destroyed now." }),
+  total_discount: Type.Number({ description: "Dollars that the discount has saved so far." }),
+  discount_months: Type.Number({ description: "Months of running that the deposit still pays." }),
+  deposit: Type.Number(),
+  discount_rate: Type.Number(),
+});
+
+const PriceIncrease = Type.Object({
+  pending_price_increase_id: Type.Integer(),
+  contract_id: Type.Integer(),
+  host_id: Type.Integer(),
+  old_gpu_costpersec: Type.Number(),
+  new_gpu_costpersec: NullableNumber,
+  old_disk_ram_costpersec: Type.Number(),
+  new_disk_ram_costpersec: NullableNumber,
+  old_bwu_cost: Type.Number(),
+  new_bwu_cost: NullableNumber,
+  old_bwd_cost: Type.Number(),
+  new_bwd_cost: NullableNumber,
+  old_platform_fee: Type.Number(),
+  new_platform_fee: NullableNumber,
+  contract_end_date: Type.Number({ description: "When the rental ends as it stands." }),
+  ask_end_date: Type.Number({ description: "When it ends if this is accepted." }),
+  created_at: Type.Number(),
+});
+
+export const PriceIncreases = Type.Object({
+  success: Type.Literal(true),
+  count: Type.Integer(),
+  truncated: Type.Boolean(),
+  pending_price_increases: Type.Array(PriceIncrease),
+});
+
+/** Exactly this key. Others are refused by the route: the framework leaves unknown keys alone. */
+export const IncreaseBody = Type.Object({ pending_price_increase_id: Type.Integer() }, { additionalProperties: true });
+
+export const IncreaseAnswer = Type.Object({
+  success: Type.Literal(true),
+  pending_price_increase_id: Type.Integer(),
+  contract_id: Type.Integer(),
+});

@@ -1,0 +1,77 @@
+import type { UserId } from "../../../../base/ids.ts";
+import type { Reader } from "../../../../db/transaction.ts";
+import type { PostedMovement } from "../../ledger/index.ts";
+import { listContractSums } from "../../charging/index.ts";
+import { monthAfter, monthStart } from "../month.ts";
+import { findDocument, listDocuments, readDocumentClock } from "../document-store.ts";
+import {
+  correctedLine,
+  CREDIT_NOTE_CODES,
+  creditFactsOf,
+  makeCreditNote,
+  type CorrectedLine,
+  type CreditFacts,
+} from "./rules/credit-note.ts";
+import { issueByMovement, type IssueMeans } from "./issue-by-movement.ts";
+
+type Run = { readonly userId: UserId; readonly instanceId: number };
+
+/**
+ * The invoice and the line that a credit note is about. `none`: it is on no invoice of the user. Once it is not `later` any
+ * more, it stays the same for running time.
+ */
+export async function findCorrected(
+  db: Reader,
+  movement: PostedMovement,
+  { userId, about, amount }: CreditFacts,
+): Promise<CorrectedLine | "later" | "none"> {
+  if (about.kind === "invoice") {
+    const invoice = await findDocument(db, userId, about.number);
+    if (invoice === undefined) return "none";
+    const isThere = about.line !== undefined && about.line <= invoice.content.lines.length;
+    return { invoice, index: isThere ? (about.line ?? 0) - 1 : undefined };
+  }
+  const run = { userId, instanceId: about.instanceId };
+  const isOfMonth = await isChargedBefore(db, movement, run);
+  const { nextFrom } = await readDocumentClock(db);
+  const before = isOfMonth ? monthAfter(movement.createdAt) : monthStart(movement.createdAt);
+  if (nextFrom === undefined || nextFrom < before) return "later";
+  const invoices = await listDocuments(db, userId, { before, limit: INVOICES_BACK });
+  // Usage of before there were charge lines is on no invoice.
+  return correctedLine({ instanceId: about.instanceId, amount }, invoices) ?? "none";
+}
+
+/** Whether running time of the instance was charged in the month of the credit before it: it may be on that invoice. */
+async function isChargedBefore(
+  db: Reader,
+  { createdAt }: PostedMovement,
+  { userId, instanceId }: Run,
+): Promise<boolean> {
+  const span = { payerId: userId, from: monthStart(createdAt), until: new Date(createdAt.getTime() + 1) };
+  const charged = await listContractSums(db, span);
+  return charged.some((sum) => sum.component === "gpu" && sum.instanceId === instanceId);
+}
+
+/** So many invoices back the running time is looked for: it was charged before it was given back. */
+const INVOICES_BACK = 3;
+
+/**
+ * Issues a credit note for everything that was given back of what an invoice has. It waits until the invoice of the month
+ * is issued, so that it can refer to it. Returns how many were issued.
+ */
+export async function issueCreditNotes(means: IssueMeans): Promise<number> {
+  return issueByMovement(means, {
+    kind: "credit_note",
+    codes: CREDIT_NOTE_CODES,
+    draft: async (tx, movement) => {
+      const facts = creditFactsOf(movement);
+      if (facts === undefined) return "none";
+      const corrected = await findCorrected(tx.db, movement, facts);
+      if (corrected === "later" || corrected === "none") return corrected;
+      const content = makeCreditNote(movement, facts, corrected);
+      const { userId } = facts;
+      const refersTo = corrected.invoice.number;
+      return { kind: "credit_note", userId, month: undefined, transferId: movement.id, refersTo, content };
+    },
+  });
+}

@@ -1,0 +1,94 @@
+import type { Clock } from "../../../../base/clock.ts";
+import type { Database } from "../../../../db/connect.ts";
+import { withTransaction, type Tx } from "../../../../db/transaction.ts";
+import { listPostedMovements, type MovementCode, type PostedMovement, type PostedPlace } from "../../ledger/index.ts";
+import type { Seller } from "../seller.ts";
+import {
+  issueDocument,
+  listDocumentedAmong,
+  lockKindClock,
+  readKindClock,
+  storeKindClock,
+  type Draft,
+} from "./account-document-store.ts";
+import type { AccountDocumentKind } from "./rules/account-document.ts";
+
+export type IssueMeans = { readonly database: Database; readonly clock: Clock; readonly seller: Seller };
+
+/** `none`: the movement needs no document. `later`: what the document refers to is not issued yet. */
+export type Drafted = Draft | "none" | "later";
+
+type Kind = {
+  readonly kind: AccountDocumentKind;
+  readonly codes: readonly MovementCode[];
+  /** Makes the document of one movement; what it reads may change until the transaction ends. */
+  readonly draft: (tx: Tx, movement: PostedMovement) => Promise<Drafted>;
+};
+
+/** A transaction that posted a movement before then is over. */
+const LAG_MS = 3_600_000;
+const PER_PAGE = 500;
+const PAGES_PER_RUN = 40;
+
+/**
+ * Gives each movement under these codes its document, the oldest first. Safe to repeat and to run side by side: a movement
+ * has one document. Returns how many were issued. One that cannot be issued keeps no other back; the run fails in the end,
+ * and the next one begins with it.
+ */
+export async function issueByMovement(means: IssueMeans, kind: Kind): Promise<number> {
+  const { database, clock } = means;
+  const begun = clock.now();
+  const { doneUntil } = await readKindClock(database.kysely, kind.kind);
+  const failures: unknown[] = [];
+  let [issued, firstOpen, after]: [number, Date | undefined, PostedPlace] = [0, undefined, { at: doneUntil, id: 0n }];
+  let isComplete = false;
+  for (let page = 0; page < PAGES_PER_RUN && !isComplete; page += 1) {
+    const movements = await listPostedMovements(database.kysely, kind.codes, { after, limit: PER_PAGE });
+    const documented = await listDocumentedAmong(
+      database.kysely,
+      movements.map(({ id }) => id),
+    );
+    for (const movement of movements.filter(({ id }) => !documented.has(id))) {
+      const outcome = await issueOne(means, kind, movement).catch((error: unknown) => {
+        failures.push(error);
+        return "later" as const;
+      });
+      if (outcome === "issued") issued += 1;
+      if (outcome === "later") firstOpen ??= movement.createdAt;
+    }
+    const last = movements.at(-1);
+    if (last !== undefined) after = { at: last.createdAt, id: last.id };
+    isComplete = movements.length < PER_PAGE;
+  }
+  const reached = isComplete ? begun : after.at;
+  await advance(means, kind.kind, earliest([reached, new Date(begun.getTime() - LAG_MS), firstOpen]));
+  if (failures.length > 0) throw failures[0];
+  return issued;
+}
+
+async function issueOne(
+  { database, clock, seller }: IssueMeans,
+  { kind, draft }: Kind,
+  movement: PostedMovement,
+): Promise<"issued" | "none" | "later"> {
+  return withTransaction(database, clock, async (tx) => {
+    const drafted = await draft(tx, movement);
+    if (drafted === "none" || drafted === "later") return drafted;
+    await lockKindClock(tx, kind);
+    if ((await listDocumentedAmong(tx.db, [movement.id])).size > 0) return "none";
+    await issueDocument(tx, seller.numberPrefix, drafted);
+    return "issued";
+  });
+}
+
+/** The next run begins there; never before where one that was further ended. */
+async function advance({ database, clock }: IssueMeans, kind: AccountDocumentKind, until: Date): Promise<void> {
+  await withTransaction(database, clock, async (tx) => {
+    const { doneUntil, doneUserId } = await lockKindClock(tx, kind);
+    if (until > doneUntil) await storeKindClock(tx, kind, { doneUntil: until, doneUserId });
+  });
+}
+
+function earliest(moments: readonly (Date | undefined)[]): Date {
+  return new Date(Math.min(...moments.flatMap((moment) => moment?.getTime() ?? [])));
+}

@@ -1,0 +1,21 @@
+import { findUser } from "../../../people/accounts/index.ts";
+import { findReceiptOfPayment } from "./account-document-store.ts";
+import { issueByMovement, type IssueMeans } from "./issue-by-movement.ts";
+import { makeReceipt, RECEIPT_CODES, receiptFactsOf } from "./rules/receipt.ts";
+
+/** Issues a receipt for each amount that a user paid in or got back since the last run. Returns how many. */
+export function issueReceipts(means: IssueMeans): Promise<number> {
+  return issueByMovement(means, {
+    kind: "receipt",
+    codes: RECEIPT_CODES,
+    draft: async (tx, movement) => {
+      const facts = receiptFactsOf(movement);
+      if (facts === undefined) return "none";
+      const { userId, event, paymentId } = facts;
+      const isFirst = event === "payment" || paymentId === undefined;
+      const refersTo = isFirst ? undefined : await findReceiptOfPayment(tx.db, userId, paymentId);
+      const content = makeReceipt(movement, facts, { seller: means.seller, user: await findUser(tx.db, userId) });
+      return { kind: "receipt", userId, month: undefined, transferId: movement.id, refersTo, content };
+    },
+  });
+}

@@ -1,0 +1,17 @@
+import type { Sheet } from "../rules/sheet.ts";
+import type { AccountDocument } from "./rules/account-document.ts";
+import { sheetOfCreditNote } from "./credit-note-sheet.ts";
+import { sheetOfReceipt } from "./receipt-sheet.ts";
+import { sheetOfStatement } from "./statement-sheet.ts";
+
+/** A document as its page and its PDF show it. */
+export function sheetOf(document: AccountDocument): Sheet {
+  switch (document.kind) {
+    case "receipt":
+      return sheetOfReceipt(document);
+    case "statement":
+      return sheetOfStatement(document);
+    case "credit_note":
+      return sheetOfCreditNote(document);
+  }
+}

@@ -1,0 +1,56 @@
+import type { Clock } from "../../../base/clock.ts";
+import { formatDollars, nanos, NANOS_PER_DOLLAR } from "../../../base/money.ts";
+import type { Database } from "../../../db/connect.ts";
+import { withTransaction, type Tx } from "../../../db/transaction.ts";
+import type { Loop } from "../../../base/loop-driver.ts";
+import { sumReceivedCredit } from "../ledger/index.ts";
+import { postNotices } from "../../notifications/index.ts";
+import { lockCreditMark, moveCreditMark } from "./credit-mark-store.ts";
+
+const ROWS_PER_ROUND = 20_000;
+const ROUNDS_PER_RUN = 50;
+/** Less than this is not told: whoever wants to flood somebody's mailbox pays its owner for each mail. */
+const AMOUNT_MIN = nanos(NANOS_PER_DOLLAR / 100n);
+/** Ids are taken before their transfers are committed: by then, whatever has a lower one is there as well. */
+const COMPLETE_AFTER_MS = 10_000;
+
+/**
+ * Transfers are posted by the ten thousand a second into one account, so their recipients are not told one by one where
+ * that happens: what came in since the last time is one notice.
+ */
+export function creditNoticeLoop({ database, clock }: { readonly database: Database; readonly clock: Clock }): Loop {
+  return {
+    name: "tell-credit-received",
+    description: "Tells users what credit others have sent them.",
+    everyMs: 15_000,
+    run: async () => {
+      let told = 0;
+      for (let round = 1; round <= ROUNDS_PER_RUN; round += 1) {
+        const { count, isLast } = await withTransaction(database, clock, tellReceived);
+        told += count;
+        if (isLast) break;
+      }
+      return { told };
+    },
+  };
+}
+
+async function tellReceived(tx: Tx): Promise<{ readonly count: number; readonly isLast: boolean }> {
+  const afterId = await lockCreditMark(tx);
+  const before = new Date(tx.now.getTime() - COMPLETE_AFTER_MS);
+  const { lastId, received } = await sumReceivedCredit(tx.db, { afterId, before, limit: ROWS_PER_ROUND });
+  if (lastId === undefined) return { count: 0, isLast: true };
+  const told = received.filter(({ amount }) => amount >= AMOUNT_MIN);
+  await postNotices(
+    tx,
+    told.map(({ userId, amount, count }) => ({
+      userId,
+      kind: "client:credit_transfer_received",
+      subject: `You received $${formatDollars(amount)} of credit`,
+      message: `${count === 1 ? "A transfer" : `${count} transfers`} of $${formatDollars(amount)} came in from other users. Your invoices say from whom.`,
+      key: `client:credit_transfer_received:${lastId}`,
+    })),
+  );
+  await moveCreditMark(tx, lastId);
+  return { count: told.length, isLast: false };
+}

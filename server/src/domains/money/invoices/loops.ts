@@ -1,0 +1,35 @@
+import type { Loop } from "../../../base/loop-driver.ts";
+import { issueCreditNotes } from "./account-documents/credit-note-service.ts";
+import { issueStatements } from "./account-documents/statement-service.ts";
+import { issueReceipts } from "./account-documents/receipt-service.ts";
+import { issueInvoices, type IssueMeans } from "./document-service.ts";
+
+export function billingLoops(means: IssueMeans): readonly Loop[] {
+  return [
+    {
+      name: "issue-invoices",
+      description: "Issues the invoices of months that are over.",
+      everyMs: 300_000,
+      run: async () => ({ issued: await issueInvoices(means) }),
+    },
+    {
+      name: "issue-receipts",
+      description: "Issues a receipt for each amount that was paid in, and for each that went back.",
+      everyMs: 60_000,
+      run: async () => ({ issued: await issueReceipts(means) }),
+    },
+    {
+      name: "issue-statements",
+      description: "Issues the statements of hosts for months that are over.",
+      everyMs: 300_000,
+      run: async () => ({ issued: await issueStatements(means) }),
+    },
+    {
+      name: "issue-credit-notes",
+      description: "Issues a credit note for each part of an invoice that was given back.",
+      // Credits of the month are looked at again and again until it is invoiced.
+      everyMs: 1_800_000,
+      run: async () => ({ issued: await issueCreditNotes(means) }),
+    },
+  ];
+}

@@ -1,0 +1,93 @@
+import { Type, type Static } from "typebox";
+import { MAX_ID } from "../../../base/ids.ts";
+import { MAX_DOLLARS } from "../../../base/money.ts";
+import { REPORT_HEADING } from "../../people/accounts/index.ts";
+
+const TEXT_MAX = 255;
+const Dollars = Type.Number({ minimum: 0.01, maximum: MAX_DOLLARS });
+const Name = (description: string) =>
+  Type.Union([Type.String({ minLength: 1, maxLength: TEXT_MAX }), Type.Integer()], { description });
+const Flag = (description: string) => Type.Optional(Type.String({ description: `${description} (true or false)` }));
+const Moment = (description: string) =>
+  Type.Optional(
+    Type.String({ description: `${description}: seconds since 1970, ISO 8601 date or date-time, or MM/DD/YYYY` }),
+  );
+
+export const TransferBody = Type.Object({
+  recipient: Name("E-mail address or id of the user who gets the credit"),
+  amount: Dollars,
+  client_id: Type.Optional(Name('Ignored; usually "me"')),
+  sender: Type.Optional(Name('Whose credit: "me", or the e-mail address or id of a subaccount of yours')),
+  apikey_id: Type.Optional(Name("For the audit log")),
+});
+export const SuccessResponse = Type.Object({ success: Type.Literal(true) });
+
+export const GrantBody = Type.Object({
+  email: Type.Optional(Type.String({ minLength: 1, maxLength: TEXT_MAX })),
+  user_id: Type.Optional(Name("Id of the user, instead of the e-mail address")),
+  amount: Dollars,
+  reason: Type.Optional(Type.String({ maxLength: TEXT_MAX, description: "Shown on the user's invoice" })),
+  paid_by: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: TEXT_MAX,
+      description: "How the user paid for it outside of the provider, such as a wire transfer: the user gets a receipt",
+    }),
+  ),
+});
+export const GrantResponse = Type.Object({
+  success: Type.Literal(true),
+  id: Type.Integer({ description: "The user" }),
+  email: Type.String(),
+  credit: Type.Number({ description: "Dollars that the user can spend now" }),
+});
+
+export const FetchBody = Type.Object({
+  label: Type.Optional(Type.String({ maxLength: TEXT_MAX, description: "All of them when left out" })),
+  contract_ids: Type.Optional(
+    Type.Array(Type.Integer({ minimum: 1, maximum: MAX_ID }), { maxItems: 10_000, description: "Ids of instances" }),
+  ),
+});
+export const FetchResponse = Type.Object({
+  contracts: Type.Array(Type.Object({ id: Type.Integer(), label: Type.Union([Type.String(), Type.Null()]) })),
+});
+
+export const InvoicesParams = Type.Object({ user_id: Type.String() });
+export const InvoicesQuery = Type.Object({
+  inc_charges: Flag("Include charges for usage"),
+  only_payouts: Flag("Payouts only"),
+  no_payouts: Flag("No payouts"),
+  sdate: Moment("From this moment"),
+  edate: Moment("To this moment; a date includes its whole day"),
+});
+export type InvoicesQuery = Static<typeof InvoicesQuery>;
+
+export const InvoiceItem = Type.Object({
+  id: Type.Integer(),
+  type: Type.Union([Type.Literal("charge"), Type.Literal("payment")]),
+  service: Type.String({
+    description: "credit, stripe_payments, transfer, refund, instance_prepay, payout, fee, gpu, disk, bwu or bwd",
+  }),
+  amount: Type.Number({ description: "Dollars; negative for credit that was transferred to somebody else" }),
+  timestamp: Type.Integer({ description: "Seconds since 1970" }),
+  description: Type.String(),
+  quantity: Type.Number({ description: "Hours, GB-months or GB" }),
+  rate: Type.Number({ description: "Dollars per unit of quantity" }),
+  last4: Type.String(),
+  is_credit: Type.Boolean(),
+  instance_id: Type.Optional(Type.Integer()),
+});
+export type InvoiceItem = Static<typeof InvoiceItem>;
+
+export const InvoicesResponse = Type.Object({
+  invoices: Type.Array(InvoiceItem),
+  ...REPORT_HEADING,
+  bill_to: Type.String(),
+  current: Type.Object({
+    charges: Type.Number({ description: "What is on no monthly invoice yet, what runs up at this moment included" }),
+    service_fee: Type.Number({ description: "Fees taken since then, and the platform's fee that is due of earnings" }),
+    total: Type.Number(),
+    credit: Type.Number({ description: "What can be spent" }),
+  }),
+});
+export type InvoicesResponse = Static<typeof InvoicesResponse>;

@@ -1,0 +1,13 @@
+import type { UserId } from "../../../../base/ids.ts";
+import { nanos, type Nanos } from "../../../../base/money.ts";
+import type { Tx } from "../../../../db/transaction.ts";
+import { sumCharged } from "../../charging/index.ts";
+
+const DAY_MS = 86_400_000;
+const SPENDING_DAYS = 30n;
+
+/** What an account paid for usage on an average day of the last thirty. */
+export async function averageDailySpend(tx: Tx, userId: UserId): Promise<Nanos> {
+  const from = new Date(tx.now.getTime() - Number(SPENDING_DAYS) * DAY_MS);
+  return nanos((await sumCharged(tx.db, { userId, from, of: undefined })) / SPENDING_DAYS);
+}

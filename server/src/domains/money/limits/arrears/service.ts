@@ -1,0 +1,212 @@
+import type { UserId } from "../../../../base/ids.ts";
+import { invariant } from "../../../../base/invariant.ts";
+import { nanos, type Nanos } from "../../../../base/money.ts";
+import type { Reader, Tx } from "../../../../db/transaction.ts";
+import {
+  destroyIfPresent,
+  listInstanceCosts,
+  listKept,
+  lockMachinesOf,
+  makeDue,
+  NO_COST,
+} from "../../../rental/instances/index.ts";
+import {
+  balanceOf,
+  balancesOf,
+  creditOf,
+  lockAccounts,
+  lockCredit,
+  LOSSES,
+  postTransfer,
+  setCreditFloor,
+  sumPaidIn,
+} from "../../ledger/index.ts";
+import { accruedOf } from "../../charging/index.ts";
+import { postNotices } from "../../../notifications/index.ts";
+import { endVolumesOf, listVolumeCosts } from "../../../supply/volumes/index.ts";
+import { averageDailySpend } from "./daily-spend-service.ts";
+import { followDrop } from "./rules/drops.ts";
+import { bearsStorage, keptUntil, remindersDue } from "./rules/grace.ts";
+import { deletedNotice, entryNotices, lowCreditNotice, reminderNotice } from "./rules/notices.ts";
+import {
+  endArrears,
+  findEarlierDeleteAt,
+  insertArrears,
+  listDrops,
+  readArrearsLimit,
+  listOpen,
+  lockOpenArrears,
+  saveDrops,
+  type Arrears,
+} from "./store.ts";
+
+/** What is stored is charged by the day: so long what it costs may not be posted yet. */
+const UNPOSTED_HOURS = 26n;
+/** Each of them makes its host remove a container. */
+const DELETIONS_PER_RUN = 100;
+/** Arrears that come again within so long are the same matter. */
+const SAME_MATTER_MS = 30 * 86_400_000;
+
+type Cost = { readonly running: bigint; readonly storage: bigint };
+
+async function costsOf(db: Reader, userIds: readonly UserId[]): Promise<ReadonlyMap<UserId, Cost>> {
+  const [instances, volumes] = await Promise.all([listInstanceCosts(db, userIds), listVolumeCosts(db, userIds)]);
+  return new Map(
+    userIds.map((userId) => {
+      const { runningNanosPerHour: running, storageNanosPerHour } = instances.get(userId) ?? NO_COST;
+      return [userId, { running, storage: storageNanosPerHour + (volumes.get(userId) ?? 0n) }];
+    }),
+  );
+}
+
+export type Watched = {
+  readonly toldCount: number;
+  /** Whose credit may be used up, to be looked at one by one. */
+  readonly suspects: readonly UserId[];
+};
+
+/** Tells users whose credit will not last for long, once for each drop; those who are in arrears know already. */
+export async function watchCredit(tx: Tx, userIds: readonly UserId[]): Promise<Watched> {
+  const [costs, balances, drops, open] = [
+    await costsOf(tx.db, userIds),
+    await balancesOf(tx.db, userIds),
+    await listDrops(tx.db, userIds),
+    await listOpen(tx.db, userIds),
+  ];
+  const suspects: UserId[] = [];
+  const changes = userIds.flatMap((userId) => {
+    const { running, storage } = costs.get(userId) ?? { running: 0n, storage: 0n };
+    const balance = balances.get(userId)?.balance ?? nanos(0n);
+    if (open.has(userId)) return [];
+    if (storage > 0n && running === 0n && balance <= storage * UNPOSTED_HOURS) suspects.push(userId);
+    const nanosPerHour = running + storage;
+    const change = followDrop({ balanceNanos: balance, nanosPerHour }, drops.get(userId));
+    return change === undefined ? [] : [{ ...change, userId, balance, nanosPerHour }];
+  });
+  await saveDrops(tx, changes);
+  const told = changes.flatMap(({ tell: hours, ...change }) =>
+    hours === undefined ? [] : [lowCreditNotice(change.userId, { ...change, hours })],
+  );
+  await postNotices(tx, told);
+  return { toldCount: told.length, suspects };
+}
+
+/** Locks the credit of a user; says what there is, less what was used already and is not posted, and what is not held. */
+async function lockRemaining(tx: Tx, userId: UserId): Promise<{ readonly left: Nanos; readonly available: Nanos }> {
+  await lockCredit(tx, userId);
+  const { balance, available } = await balanceOf(tx.db, userId);
+  return { left: nanos(balance - (await accruedOf(tx.db, tx.now, userId))), available };
+}
+
+/** Lets an account whose credit does not pay for what it stores keep it for a while. False when it does pay. */
+export async function enterArrears(tx: Tx, userId: UserId): Promise<boolean> {
+  const { left, available } = await lockRemaining(tx, userId);
+  const { running, storage } = (await costsOf(tx.db, [userId])).get(userId) ?? { running: 0n, storage: 0n };
+  if (running > 0n || storage === 0n) return false;
+  // What is set aside for one volume pays for nothing else.
+  const isUsedUp = left <= 0n || (available <= 0n && left < storage);
+  if (!isUsedUp) return false;
+  const dailySpendNanos = await averageDailySpend(tx, userId);
+  const storageNanosPerHour = nanos(storage);
+  const custom = {
+    averageDailySpendNanos: dailySpendNanos,
+    paidInNanos: await sumPaidIn(tx.db, userId),
+    limitNanos: await readArrearsLimit(tx.db),
+    storageNanosPerHour: storage,
+  };
+  const earlier = await findEarlierDeleteAt(tx.db, userId, new Date(tx.now.getTime() - SAME_MATTER_MS));
+  const deleteAt = keptUntil(tx.now, custom, earlier);
+  const entry = { userId, beganAt: tx.now, deleteAt, floor: nanos(0n), dailySpendNanos, storageNanosPerHour };
+  const arrears = await insertArrears(tx, entry);
+  if (arrears === undefined) return false;
+  await postNotices(tx, entryNotices(arrears));
+  return true;
+}
+
+/** Has what somebody in arrears has used charged at once: what is not posted yet could be spent on something else. */
+export async function chargeNow(tx: Tx, userId: UserId): Promise<void> {
+  const kept = await listKept(tx.db, userId);
+  await makeDue(
+    tx,
+    kept.map(({ id }) => id),
+  );
+}
+
+export type Step = "paid" | "reminded" | "waiting" | "deleting" | "deleted" | "over";
+
+/** What is to be done about an account in arrears now. */
+export async function followArrears(tx: Tx, userId: UserId): Promise<Step> {
+  const arrears = await lockOpenArrears(tx, userId);
+  if (arrears === undefined) return "over";
+  const kept = await listKept(tx.db, userId);
+  const storage = (await costsOf(tx.db, [userId])).get(userId)?.storage ?? 0n;
+  // Once nothing costs anything any more the deletion is done, also if what was set aside for it has come back meanwhile.
+  const isDeletion = tx.now >= arrears.deleteAt && (storage === 0n || (await isUnpaid(tx, userId)));
+  if (isDeletion) return deleteAll(tx, arrears, kept);
+  const { left, available } = await lockRemaining(tx, userId);
+  // What is still held for something that waits comes back first: without a floor below zero it is not covered.
+  if (left >= 0n && available >= 0n && bearsStorage(left, storage)) {
+    await setCreditFloor(tx, userId, 0n);
+    await endArrears(tx, arrears.id, { outcome: "paid", writtenOff: 0n });
+    return "paid";
+  }
+  const due = storage === 0n ? [] : remindersDue(arrears, tx.now);
+  await postNotices(
+    tx,
+    due.map((reminder) => reminderNotice(arrears, reminder)),
+  );
+  return due.length > 0 ? "reminded" : "waiting";
+}
+
+/** Looked at without a lock: instances are locked before the ledger. */
+async function isUnpaid(tx: Tx, userId: UserId): Promise<boolean> {
+  const { balance } = await balanceOf(tx.db, userId);
+  const left = balance - (await accruedOf(tx.db, tx.now, userId));
+  return left <= 0n || !bearsStorage(left, (await costsOf(tx.db, [userId])).get(userId)?.storage ?? 0n);
+}
+
+/**
+ * Destroys what the account has, as far as that can be done now, and closes when all of it was asked to end and what it
+ * cost until then is posted, as far as there was credit. Arrears that began when the house still advanced storage may owe
+ * it something, down to their floor: that is its loss. A host that does not come back holds nothing up: what is stored there
+ * costs nothing any more.
+ */
+async function deleteAll(tx: Tx, arrears: Arrears, kept: Awaited<ReturnType<typeof listKept>>): Promise<Step> {
+  const { userId } = arrears;
+  const present = kept.filter(({ isEnding }) => !isEnding);
+  const doomed = present.slice(0, DELETIONS_PER_RUN);
+  await lockMachinesOf(
+    tx,
+    doomed.map(({ id }) => id),
+  );
+  for (const { id } of doomed) {
+    await destroyIfPresent(tx, { userId, instanceId: id, actor: "rule", cause: "arrears" });
+  }
+  const leaving = new Set((await listKept(tx.db, userId)).filter(({ isEnding }) => isEnding).map(({ id }) => id));
+  const volumeCount = await endVolumesOf(tx, { userId, leaving });
+  if (doomed.length > 0 || doomed.length < present.length || volumeCount > 0) return "deleting";
+  await lockAccounts(tx, [LOSSES, creditOf(userId)]);
+  if ((await accruedOf(tx.db, tx.now, userId)) > 0n) return "deleting";
+  const { balance, held } = await balanceOf(tx.db, userId);
+  // What is held comes back with the next settlement: with nothing below zero, nothing covers it.
+  if (held > 0n && arrears.floor < 0n) return "deleting";
+  const owed = balance < 0n ? -balance : 0n;
+  // What is owed for a disputed payment stays owed.
+  const loss = nanos(owed < -arrears.floor ? owed : -arrears.floor);
+  if (loss > 0n) {
+    const outcome = await postTransfer(tx, {
+      key: `arrears:${arrears.id}:write-off`,
+      debit: LOSSES,
+      credit: creditOf(userId),
+      amount: loss,
+      code: "write_off",
+      cause: { arrears_id: arrears.id },
+      description: "Storage that was not paid, written off",
+    });
+    invariant(outcome.kind === "posted", `arrears ${arrears.id} were written off before`);
+  }
+  await setCreditFloor(tx, userId, 0n);
+  await endArrears(tx, arrears.id, { outcome: "deleted", writtenOff: loss });
+  await postNotices(tx, [deletedNotice(arrears)]);
+  return "deleted";
+}

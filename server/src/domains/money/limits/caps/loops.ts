@@ -1,0 +1,38 @@
+import type { Clock } from "../../../../base/clock.ts";
+import type { Database } from "../../../../db/connect.ts";
+import { withTransaction, type Tx } from "../../../../db/transaction.ts";
+import type { Loop } from "../../../../base/loop-driver.ts";
+import { listCapsToTellOf } from "../../ledger/index.ts";
+import { postNotices } from "../../../notifications/index.ts";
+import { NEARLY_PERMILLE, noticeOf } from "./notices.ts";
+
+const CAPS_PER_TRANSACTION = 500;
+
+export function capLoops({ database, clock }: { readonly database: Database; readonly clock: Clock }): readonly Loop[] {
+  return [
+    {
+      name: "tell-of-caps",
+      description: "Tells accounts whose caps are reached, or nearly.",
+      everyMs: 30_000,
+      run: async () => {
+        let [told, afterId] = [0, 0];
+        for (;;) {
+          const from = afterId;
+          const page = await withTransaction(database, clock, (tx) => tellOfCaps(tx, from));
+          told += page.count;
+          if (page.lastId === undefined) return { told };
+          afterId = page.lastId;
+        }
+      },
+    },
+  ];
+}
+
+/** Tells of the caps after this one; those that were told of before are told of no more. */
+async function tellOfCaps(tx: Tx, afterId: number) {
+  const which = { spentPermille: NEARLY_PERMILLE, afterId, limit: CAPS_PER_TRANSACTION };
+  const caps = await listCapsToTellOf(tx.db, tx.now, which);
+  const notices = caps.flatMap((cap) => noticeOf(cap) ?? []);
+  await postNotices(tx, notices);
+  return { count: notices.length, lastId: caps.length < CAPS_PER_TRANSACTION ? undefined : caps.at(-1)?.id };
+}

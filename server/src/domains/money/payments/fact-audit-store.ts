@@ -1,0 +1,48 @@
+// What an audit reads of payouts and holds to hold them against the facts of who made and settled them.
+import { sql } from "kysely";
+import type { Reader } from "../../../db/transaction.ts";
+import { payoutFact, selectPayouts } from "./payout-store.ts";
+
+/** A row, and the part of its fact that it must repeat. */
+export type StatedRow = {
+  readonly id: number;
+  readonly says: Readonly<Record<string, string | number | boolean | null>>;
+};
+
+const PAYOUTS_MAX = 2_147_483_647;
+
+/** Payouts that are open, or were made or settled since a moment. */
+export async function listStatedPayouts(db: Reader, since: Date | undefined): Promise<readonly StatedRow[]> {
+  const { rows } = await sql<{ id: number }>`
+    select id from payouts
+    where state in ('pending', 'sending') or created_at >= coalesce(${since ?? null}::timestamptz, '-infinity')
+      or settled_at >= coalesce(${since ?? null}::timestamptz, '-infinity')
+      or returned_at >= coalesce(${since ?? null}::timestamptz, '-infinity')
+  `.execute(db);
+  return payoutsOf(
+    db,
+    rows.map(({ id }) => id),
+  );
+}
+
+/** These payouts, of those that there are. */
+export async function payoutsOf(db: Reader, ids: readonly number[]): Promise<readonly StatedRow[]> {
+  const payouts = await selectPayouts(db, {
+    ids: ids as Parameters<typeof selectPayouts>[1]["ids"],
+    limit: PAYOUTS_MAX,
+  });
+  return payouts.map((payout) => ({ id: payout.id, says: payoutFact(payout) }));
+}
+
+/** All holds on payouts. */
+export async function listStatedPayoutHolds(db: Reader): Promise<readonly StatedRow[]> {
+  const rows = await db
+    .selectFrom("payout_holds")
+    .select(["id", "user_id", "kind", "released_at"])
+    .orderBy("id")
+    .execute();
+  return rows.map((row) => ({
+    id: row.id,
+    says: { user: row.user_id, kind_of_hold: row.kind, is_open: row.released_at === null },
+  }));
+}

@@ -1,0 +1,41 @@
+import type { Loop } from "../../../base/loop-driver.ts";
+import { chargeDueCards } from "./autobill-service.ts";
+import { syncCards } from "./card-service.ts";
+import { invoiceEarnings, sendDuePayouts, type PayoutDependencies } from "./payout-service.ts";
+import { askForRefunds } from "./refund-service.ts";
+
+/** Money in and out that nobody asks for in that moment. */
+export function paymentLoops(dependencies: PayoutDependencies): readonly Loop[] {
+  return [
+    {
+      name: "charge-due-cards",
+      description: "Charges saved cards of users whose credit has come down to their threshold.",
+      everyMs: 30_000,
+      run: () => chargeDueCards(dependencies),
+    },
+    {
+      name: "sync-cards",
+      description: "Makes saved cards here and at the payment provider the same.",
+      everyMs: 60_000,
+      run: () => syncCards(dependencies),
+    },
+    {
+      name: "ask-for-refunds",
+      description: "Asks the payment provider for the refunds that administrators want.",
+      everyMs: 30_000,
+      run: () => askForRefunds(dependencies),
+    },
+    {
+      name: "invoice-earnings",
+      description: "Each Friday, takes the fee of hosts' earnings and schedules their payouts.",
+      everyMs: 60_000,
+      run: () => invoiceEarnings(dependencies),
+    },
+    {
+      name: "send-due-payouts",
+      description: "Sends due payouts to hosts with an account at the payment provider.",
+      everyMs: 60_000,
+      run: () => sendDuePayouts(dependencies),
+    },
+  ];
+}

@@ -1,0 +1,31 @@
+import type { FastifyRequest } from "fastify";
+import { invalid } from "../../../base/errors.ts";
+import type { Log } from "../../../base/log.ts";
+import type { Sealer } from "../../../base/seal.ts";
+import type { HttpScope } from "../../../http/server.ts";
+import type { PaymentProvider } from "./provider.ts";
+import type { PayoutDependencies } from "./payout-service.ts";
+
+/** What the routes need beyond the database. */
+export type PaymentPorts = {
+  readonly provider: PaymentProvider;
+  readonly sealer: Sealer;
+  readonly log: Log;
+  /** Where users come back to from the provider's page; undefined for the address that they called. */
+  readonly publicUrl: string | undefined;
+};
+
+export const BILLING_TAGS = ["Billing"];
+export const HOST_TAGS = ["Payouts"];
+export const ADMIN_TAGS = ["Administration"];
+export const RETURN_PATH = "/api/v0/billing/returned/";
+
+export function dependenciesOf({ database, clock }: HttpScope, ports: PaymentPorts): PayoutDependencies {
+  return { database, clock, provider: ports.provider, sealer: ports.sealer, log: ports.log };
+}
+
+export function returnUrlOf({ publicUrl }: PaymentPorts, request: FastifyRequest): string {
+  const base = publicUrl ?? `${request.protocol}://${request.host}`;
+  if (!URL.canParse(RETURN_PATH, base)) throw invalid("host", "The Host header of the request names no host.");
+  return new URL(RETURN_PATH, base).href;
+}

@@ -1,0 +1,221 @@
+import { Type } from "typebox";
+import { MAX_DOLLARS } from "../../../base/money.ts";
+import { MAX_ID } from "../../../base/ids.ts";
+
+const TEXT_MAX = 255;
+const PAGE_MAX = 500;
+const Success = Type.Literal(true);
+const Dollars = (description: string) => Type.Number({ description, minimum: 0, maximum: MAX_DOLLARS });
+const NullableNumber = (description: string) => Type.Union([Type.Number(), Type.Null()], { description });
+const NullableText = (description: string) => Type.Union([Type.String(), Type.Null()], { description });
+
+export const IdParams = Type.Object({ id: Type.Integer({ minimum: 1, maximum: MAX_ID }) });
+export const SuccessResponse = Type.Object({ success: Success });
+export const PageQuery = Type.Object({
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: PAGE_MAX, default: 100 })),
+  before_id: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_ID, description: "Only what is older than this" })),
+});
+
+export const CheckoutBody = Type.Object({
+  amount: Dollars("Dollars to add, in whole cents; at least 5"),
+  save_card: Type.Optional(Type.Boolean({ description: "Keep the card for automatic payments" })),
+});
+export const PageResponse = Type.Object({
+  success: Success,
+  url: Type.String({ description: "The provider's page, to be opened in a browser" }),
+  payment_id: Type.Integer(),
+});
+
+const PaymentState = Type.Union(
+  [
+    Type.Literal("pending"),
+    Type.Literal("paid"),
+    Type.Literal("failed"),
+    Type.Literal("expired"),
+    Type.Literal("mismatched"),
+  ],
+  { description: "mismatched: what was paid is not what was asked for; an administrator looks" },
+);
+const PaymentView = Type.Object({
+  id: Type.Integer(),
+  kind: Type.Union([Type.Literal("checkout"), Type.Literal("autobill")]),
+  state: PaymentState,
+  amount: Type.Number({ description: "Dollars" }),
+  failure: NullableText("Why it failed"),
+  created_at: Type.Number(),
+  settled_at: NullableNumber("When it was paid, or failed"),
+});
+export const PaymentsResponse = Type.Object({ success: Success, payments: Type.Array(PaymentView) });
+
+const CardView = Type.Object({
+  id: Type.Integer(),
+  brand: Type.String(),
+  last4: Type.String(),
+  exp_month: Type.Integer(),
+  exp_year: Type.Integer(),
+  is_default: Type.Boolean({ description: "It is the one that is charged automatically" }),
+  created_at: Type.Number(),
+});
+export const CardsResponse = Type.Object({ success: Success, payment_methods: Type.Array(CardView) });
+export const PreferCardBody = Type.Object({ is_default: Type.Literal(true) });
+
+export const AutobillBody = Type.Object({
+  enabled: Type.Optional(Type.Boolean()),
+  threshold: Type.Optional(Dollars("The card is charged when credit has come down to this")),
+  amount: Type.Optional(Dollars("How much is charged each time, in whole cents; at least 5")),
+});
+export const AutobillResponse = Type.Object({
+  success: Success,
+  enabled: Type.Boolean(),
+  threshold: Type.Number(),
+  amount: Type.Number(),
+  last4: NullableText("Of the card that is charged; null when none is saved"),
+  failure_count: Type.Integer({ description: "Failures since the last success" }),
+  retry_at: NullableNumber("Not charged again before this, after a failure"),
+});
+
+const Detail = Type.Optional(Type.String({ maxLength: TEXT_MAX }));
+export const PayoutMethodBody = Type.Object({
+  method: Type.Union([Type.Literal("stripe"), Type.Literal("wise"), Type.Literal("paypal"), Type.Literal("bank")]),
+  details: Type.Object(
+    {
+      account_id: Detail,
+      email: Detail,
+      account_holder: Detail,
+      country: Detail,
+      iban: Detail,
+      bic: Detail,
+      account_number: Detail,
+      routing_number: Detail,
+    },
+    {
+      description:
+        "stripe: account_id. wise, paypal: email. bank: account_holder, country, iban (or account_number and routing_number), bic",
+    },
+  ),
+});
+
+export const PayoutMethodResponse = Type.Object({
+  success: Success,
+  method: NullableText("stripe, wise, paypal or bank; null when none was chosen"),
+  shown: NullableText("What is shown of its details"),
+  updated_at: NullableNumber("When it was chosen"),
+});
+
+const PayoutState = Type.Union([
+  Type.Literal("pending"),
+  Type.Literal("sending"),
+  Type.Literal("paid"),
+  Type.Literal("failed"),
+]);
+const PayoutView = Type.Object({
+  id: Type.Integer(),
+  state: PayoutState,
+  invoiced_at: Type.Number({ description: "The Friday whose invoice it is" }),
+  due_at: Type.Number({ description: "The Friday on which it is to be paid" }),
+  earned: Type.Number({ description: "Dollars earned since the invoice before" }),
+  fee_percent: Type.Number(),
+  fee: Type.Number({ description: "Dollars that the platform kept of that" }),
+  amount: Type.Number({ description: "Dollars that are paid out" }),
+  method: NullableText("How it was sent"),
+  reference: NullableText("What the payment is called where it was made"),
+  failure: NullableText("Why it came back"),
+  returned: Type.Number({ description: "Dollars of it that came back, to be paid out anew: all of one that failed" }),
+  settled_at: NullableNumber("When it was paid, or came back"),
+});
+const PayoutHoldView = Type.Object({
+  id: Type.Integer(),
+  kind: Type.String({
+    description: "operator, frozen_account, flagged_host, unverified or disputed_money; more may come",
+  }),
+  reason: Type.String({ description: "Why no payout is made or sent" }),
+  placed_at: Type.Number(),
+});
+const EarningsView = Type.Object(
+  {
+    balance: Type.Number({ description: "Earned and in no payout yet; below zero when you owe something" }),
+    payable: Type.Number({ description: "What a payout of now would be of, before the fee" }),
+    granted: Type.Number({ description: "Waits: it came of credit that an administrator gave" }),
+    young: Type.Number({ description: "Waits: it came of card payments that may still be disputed" }),
+    held: Type.Number({ description: "Waits for a hold to be released" }),
+    debt: Type.Number({ description: "To be made good by later earnings" }),
+    card_hold_days: Type.Integer({ description: "For so many days a card payment counts as young" }),
+    granted_after_days: NullableNumber(
+      "Days after which granted earnings are paid; null when an administrator decides",
+    ),
+  },
+  { description: "What you earned and was not paid out yet, in dollars, and why a part of it waits" },
+);
+const HoldReason = Type.String({ minLength: 1, maxLength: 500, description: "Why; the host reads it" });
+export const PayoutHoldBody = Type.Object({
+  user: Type.String({ minLength: 1, maxLength: 320, description: "E-mail address or id of the host" }),
+  reason: HoldReason,
+});
+export const ReleaseHoldBody = Type.Object({ reason: HoldReason });
+export const PayoutHoldResponse = Type.Object({
+  success: Success,
+  id: Type.Integer({ description: "The hold" }),
+  is_new: Type.Boolean({ description: "False when the payouts were held by an administrator already" }),
+});
+export const AdminPayoutHoldsResponse = Type.Object({
+  success: Success,
+  holds: Type.Array(
+    Type.Object({
+      ...PayoutHoldView.properties,
+      user_id: Type.Integer(),
+      placed_by: Type.Union([Type.Integer(), Type.Null()], { description: "The administrator; null for the server" }),
+    }),
+  ),
+});
+export const PayoutsResponse = Type.Object({
+  success: Success,
+  fee_percent: Type.Number({ description: "What the platform keeps of earnings from now on" }),
+  holds: Type.Array(PayoutHoldView, { description: "While one is listed, no payout is made and none is sent" }),
+  earnings: EarningsView,
+  payouts: Type.Array(PayoutView),
+});
+
+export const ReleaseEarningsBody = Type.Object({
+  email: Type.Optional(Type.String({ minLength: 1, maxLength: TEXT_MAX })),
+  user_id: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_ID, description: "Instead of the e-mail address" })),
+  amount: Type.Optional(Dollars("Dollars; all that waits when left out")),
+  reason: Type.String({ minLength: 1, maxLength: 500, description: "Why the host is paid for it; the host reads it" }),
+});
+export const ReleaseEarningsResponse = Type.Object({
+  success: Success,
+  user_id: Type.Integer(),
+  released: Type.Number({ description: "Dollars" }),
+});
+
+const AdminPayoutView = Type.Object({
+  ...PayoutView.properties,
+  user_id: Type.Integer(),
+  email: NullableText("Of the host, or of a team's owner; null when the account is gone"),
+});
+export const AdminPayoutsQuery = Type.Object({
+  ...PageQuery.properties,
+  state: Type.Optional(PayoutState),
+});
+export const AdminPayoutsResponse = Type.Object({ success: Success, payouts: Type.Array(AdminPayoutView) });
+export const AdminPayoutResponse = Type.Object({
+  success: Success,
+  payout: AdminPayoutView,
+  payout_method: Type.Union([
+    Type.Object({ method: Type.String(), details: Type.Record(Type.String(), Type.String()) }),
+    Type.Null(),
+  ]),
+});
+export const SettlePayoutBody = Type.Object({
+  state: Type.Union([Type.Literal("paid"), Type.Literal("failed")]),
+  reference: Type.Optional(
+    Type.String({ minLength: 1, maxLength: 200, description: "paid: what the payment is called" }),
+  ),
+  reason: Type.Optional(Type.String({ minLength: 1, maxLength: 500, description: "failed: why it came back" })),
+});
+export const RefundBody = Type.Object({
+  amount: Type.Optional(Dollars("Dollars to give back, in whole cents; everything when left out")),
+});
+export const RefundResponse = Type.Object({
+  success: Success,
+  amount: Type.Number({ description: "Dollars that the provider is asked to give back" }),
+});

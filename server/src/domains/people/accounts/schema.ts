@@ -1,0 +1,262 @@
+import { Type, type Static } from "typebox";
+import { MAX_ID } from "../../../base/ids.ts";
+
+const Text = Type.String();
+const Nullable = <T extends Parameters<typeof Type.Union>[0][number]>(type: T) => Type.Union([type, Type.Null()]);
+const Success = Type.Literal(true);
+
+/** Anything here: permissions.ts checks it, with `invalid_permissions` and the name of what is wrong. */
+const AskedPermissions = Type.Unknown({
+  description:
+    'Permission document: {"api": {"<category>": {"<operation>": {"constraints": {…}}}}}; {} grants a whole category',
+});
+const Permissions = Type.Object({}, { additionalProperties: true, description: '{"api": {"<category>": {}}}' });
+/** false: the key is not narrowed, it may do whatever its user may. */
+const GrantedPermissions = Type.Union([Type.Literal(false), Permissions]);
+
+export const UserIdParams = Type.Object({ user_id: Text });
+export const KeyIdParams = Type.Object({ id: Text });
+
+export const IpHistoryResponse = Type.Object({
+  success: Success,
+  results: Type.Array(
+    Type.Object({
+      id: Type.Integer(),
+      user_id: Type.Integer(),
+      ip_address: Text,
+      timestamp: Type.String({ format: "date-time", description: "The last request from there" }),
+      ip: Text,
+      first_seen: Type.String({ format: "date-time" }),
+      first_location: Text,
+    }),
+  ),
+});
+
+export const CurrentUserResponse = Type.Object({
+  id: Type.Integer(),
+  email: Text,
+  username: Text,
+  user: Text,
+  fullname: Text,
+  balance: Type.Number({ description: "Dollars, with what is set aside for running instances" }),
+  credit: Type.Number({ description: "Dollars that can be spent, in whole cents" }),
+  balance_threshold: Type.Number(),
+  balance_threshold_enabled: Type.Boolean(),
+  traffic_limit: Nullable(Type.Number({ description: "Of new instances, in dollars; null for the budget" })),
+  email_verified: Type.Boolean({ description: "The address counts: a mail proved it, or the operator vouches for it" }),
+  has_billing: Type.Boolean(),
+  has_payout: Type.Boolean(),
+  can_pay: Type.Boolean(),
+  billing_creditonly: Type.Boolean(),
+  billed_expected: Type.Number(),
+  billed_verified: Type.Number(),
+  paid_expected: Type.Number(),
+  paid_verified: Type.Number(),
+  got_signup_credit: Type.Boolean(),
+  last4: Text,
+  paypal_email: Text,
+  password_resettable: Type.Boolean(),
+  ssh_key: Text,
+  key_id: Type.Integer({ description: "The key of this request" }),
+  sid: Text,
+  tfa_status: Type.Literal("disabled"),
+  billaddress_line1: Text,
+  billaddress_line2: Text,
+  billaddress_city: Text,
+  billaddress_zip: Text,
+  billaddress_country: Text,
+  taxinfo: Text,
+  parent_id: Nullable(Type.Integer()),
+  host_only: Type.Boolean(),
+  created_at: Type.Number(),
+  freeze: Nullable(
+    Type.Object(
+      {
+        id: Type.Integer({ description: "What to ask the operator about" }),
+        reason: Type.String(),
+        holds_for: Type.Union([Type.Literal("account"), Type.Literal("member")], {
+          description: "The account; or, with a key of a team, the person who holds the key",
+        }),
+      },
+      { description: "Why calls that change something are refused with `account_frozen`; null when none is" },
+    ),
+  ),
+});
+export type CurrentUserResponse = Static<typeof CurrentUserResponse>;
+
+/** Lengths and forms are checked in profile.ts, which answers with the contract's codes. */
+export const CreateUserBody = Type.Object({
+  email: Type.Optional(Text),
+  username: Type.Optional(Text),
+  password: Type.Optional(Text),
+  host_only: Type.Optional(Type.Boolean()),
+  parent_id: Type.Optional(
+    Type.Union([Text, Type.Integer()], { description: '"me" makes a subaccount of the caller' }),
+  ),
+  ssh_key: Type.Optional(Text),
+  captcha: Type.Optional(Text),
+});
+export type CreateUserBody = Static<typeof CreateUserBody>;
+
+export const CreateUserResponse = Type.Object({
+  id: Type.Integer(),
+  username: Text,
+  email: Text,
+  key_id: Type.Integer(),
+  api_key: Type.String({ description: "The secret of the account's first key; it cannot be read again" }),
+});
+
+export const UpdateUserBody = Type.Object({
+  normalized_email: Type.Optional(Text),
+  username: Type.Optional(Text),
+  fullname: Type.Optional(Text),
+  ssh_key: Type.Optional(Text),
+  billaddress_line1: Type.Optional(Text),
+  billaddress_line2: Type.Optional(Text),
+  billaddress_city: Type.Optional(Text),
+  billaddress_zip: Type.Optional(Text),
+  billaddress_country: Type.Optional(Text),
+  taxinfo: Type.Optional(Text),
+  billaddress_taxinfo: Type.Optional(Type.String({ description: "What clients call `taxinfo`." })),
+  balance_threshold: Type.Optional(
+    Type.Union([Type.Number(), Type.String()], { description: "Dollars, as a number or as text." }),
+  ),
+  balance_threshold_enabled: Type.Optional(
+    Type.Union([Type.Boolean(), Type.String()], { description: "As a boolean or as the text `true` or `false`." }),
+  ),
+  traffic_limit: Type.Optional(
+    Nullable(
+      Type.Number({ description: "Dollars that the traffic of each new instance may cost; null for the budget" }),
+    ),
+  ),
+});
+export type UpdateUserBody = Static<typeof UpdateUserBody>;
+
+export const ConfirmEmailBody = Type.Object({
+  token: Type.String({ minLength: 1, maxLength: 200, description: "From the mail to the address" }),
+});
+export const ProveEmailBody = Type.Object({
+  email: Type.String({ description: "The address that the account claims" }),
+});
+
+export const MessageResponse = Type.Object({ success: Success, msg: Text });
+
+export const SubaccountsResponse = Type.Object({
+  users: Type.Array(
+    Type.Object({
+      id: Type.Integer(),
+      parent_id: Type.Integer(),
+      key_id: Nullable(Type.Integer()),
+      email: Text,
+      username: Text,
+      created_at: Type.String({ format: "date-time" }),
+      deleted_at: Nullable(Type.String({ format: "date-time" })),
+      balance: Type.Number({ description: "Dollars, with what is set aside" }),
+      credit: Type.Number({ description: "Dollars that it can spend, in whole cents" }),
+    }),
+  ),
+});
+
+export const CreateKeyBody = Type.Object({
+  name: Type.String({ minLength: 1, maxLength: 255 }),
+  permissions: Type.Optional(AskedPermissions),
+  key_params: Type.Optional(
+    Type.Union([Type.String({ maxLength: 4096 }), Type.Object({}, { additionalProperties: true })]),
+  ),
+  team_id: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: MAX_ID,
+      description: "A team that you are a member of: the key acts as the team",
+    }),
+  ),
+});
+export type CreateKeyBody = Static<typeof CreateKeyBody>;
+
+export const CreateKeyResponse = Type.Object({
+  id: Type.Integer(),
+  key: Type.String({ description: "The secret; it cannot be read again" }),
+  permissions: GrantedPermissions,
+});
+
+export const ApiKeyRecord = Type.Object({
+  id: Type.Integer(),
+  user_id: Type.Integer({ description: "The person who holds it" }),
+  rights: Type.Union([Type.Literal("full"), Type.Literal("scoped")]),
+  team_id: Type.Union([Type.Integer(), Type.Null()], {
+    description: "The team that it acts as; null for a person's own",
+  }),
+  team_name: Nullable(Text),
+  name: Text,
+  key_prefix: Type.String({ description: "How the secret begins" }),
+  permissions: GrantedPermissions,
+  key_params: Text,
+  created_at: Type.Number(),
+});
+export type ApiKeyRecord = Static<typeof ApiKeyRecord>;
+
+export const ApiKeysResponse = Type.Object({ apikeys: Type.Array(ApiKeyRecord) });
+
+const SshKeyRecord = Type.Object({
+  id: Type.Integer(),
+  user_id: Type.Integer(),
+  key: Text,
+  public_key: Text,
+  ssh_key: Text,
+  created_at: Type.Number(),
+  deleted_at: Type.Null(),
+});
+export type SshKeyRecord = Static<typeof SshKeyRecord>;
+
+/** What it must look like is checked in ssh-public-key.ts, with the contract's codes. */
+export const SshKeyBody = Type.Object({
+  ssh_key: Type.Optional(Type.String({ description: "A public key: the line of a .pub file" })),
+});
+export const SshKeyResponse = Type.Object({ success: Success, key: SshKeyRecord });
+export const SshKeysResponse = Type.Array(SshKeyRecord);
+export const DoneResponse = Type.Object({ success: Success });
+
+/** What they may be is checked in secret-name.ts, with the contract's codes. */
+export const SecretNameBody = Type.Object({
+  key: Type.Optional(Type.String({ description: "The name of the variable; stored in upper case" })),
+});
+export const SecretBody = Type.Object({ ...SecretNameBody.properties, value: Type.Optional(Text) });
+export const SecretsResponse = Type.Object({
+  success: Success,
+  secrets: Type.Record(Text, Text, { description: "Names with masked values" }),
+});
+
+export const DeleteKeyResponse = Type.Literal("Successfully Deleted API Key");
+
+export const ResetKeyResponse = Type.Object({ success: Success, new_api_key: Text });
+
+export const AuditLogsResponse = Type.Array(
+  Type.Object({
+    ip_address: Text,
+    api_key_id: Nullable(Type.Integer()),
+    created_at: Type.Number(),
+    api_route: Text,
+    args: Type.Object({}, { additionalProperties: true }),
+  }),
+);
+
+export const AdminCreateUserBody = Type.Object({
+  email: Text,
+  username: Type.Optional(Text),
+  credit: Type.Optional(Type.Number({ minimum: 0, description: "Dollars granted at once" })),
+});
+export type AdminCreateUserBody = Static<typeof AdminCreateUserBody>;
+
+export const AdminCreateKeyBody = Type.Object({
+  email: Type.String({ description: "The user's e-mail address or id" }),
+  permissions: Type.Optional(AskedPermissions),
+  name: Type.Optional(Type.String({ minLength: 1, maxLength: 255 })),
+});
+export type AdminCreateKeyBody = Static<typeof AdminCreateKeyBody>;
+
+export const AdminKeyResponse = Type.Object({
+  id: Type.Integer({ description: "The user" }),
+  email: Text,
+  api_key: Type.String({ description: "The secret; it cannot be read again" }),
+  key_id: Type.Integer(),
+});

@@ -1,0 +1,164 @@
+import { epochSeconds } from "../../../base/clock.ts";
+import type { Identity } from "../../../base/identity.ts";
+import { toDollars, type Nanos } from "../../../base/money.ts";
+import type { AuditRecord } from "./audit-store.ts";
+import type { IpRecord } from "./ip-store.ts";
+import type { ApiKey } from "./key-store.ts";
+import type { Permissions } from "./rules/permissions.ts";
+import type { ApiKeyRecord, CurrentUserResponse, SshKeyRecord } from "./schema.ts";
+import type { SshKey } from "./ssh-key-store.ts";
+import type { Subaccount } from "./user-store.ts";
+import type { User } from "./rules/user.ts";
+
+const NANOS_PER_CENT = 10_000_000n;
+
+/** What a user owns: `available` is the part that nothing has been set aside from. */
+export type BalanceView = { readonly balanceNanos: Nanos; readonly availableNanos: Nanos };
+
+/** What is known of a user's cards and payouts. */
+export type PaymentStandingView = {
+  /** Of the card that is charged; undefined when none is saved. */
+  readonly last4: string | undefined;
+  readonly hasPayoutMethod: boolean;
+};
+
+/** The API's record of a user. Berth has no sign-up credit and no second factor: those fields say so. */
+export function viewUser(
+  user: User,
+  {
+    balance,
+    payments,
+    identity,
+  }: {
+    readonly balance: BalanceView;
+    readonly payments: PaymentStandingView;
+    readonly identity: Pick<Identity, "apiKeyId" | "freeze" | "memberFreeze">;
+  },
+): CurrentUserResponse {
+  const { billing } = user;
+  const hasCard = payments.last4 !== undefined;
+  return {
+    id: user.id,
+    email: user.email,
+    username: user.username,
+    user: user.username,
+    fullname: user.fullname,
+    ...viewBalance(balance),
+    balance_threshold: toDollars(user.balanceThresholdNanos),
+    balance_threshold_enabled: user.isBalanceThresholdEnabled,
+    traffic_limit: user.trafficLimitNanos === undefined ? null : toDollars(user.trafficLimitNanos),
+    email_verified: user.isEmailProven,
+    has_billing: hasCard,
+    has_payout: payments.hasPayoutMethod,
+    can_pay: balance.availableNanos > 0n || (hasCard && user.isBalanceThresholdEnabled),
+    billing_creditonly: !hasCard,
+    billed_expected: 0,
+    billed_verified: 0,
+    paid_expected: 0,
+    paid_verified: 0,
+    got_signup_credit: false,
+    last4: payments.last4 ?? "",
+    paypal_email: "",
+    password_resettable: false,
+    ssh_key: user.sshKey,
+    key_id: identity.apiKeyId,
+    sid: "",
+    tfa_status: "disabled",
+    billaddress_line1: billing.line1,
+    billaddress_line2: billing.line2,
+    billaddress_city: billing.city,
+    billaddress_zip: billing.zip,
+    billaddress_country: billing.country,
+    taxinfo: billing.taxinfo,
+    parent_id: user.parentId ?? null,
+    host_only: user.isHostOnly,
+    created_at: epochSeconds(user.createdAt),
+    freeze: viewFreeze(identity),
+  };
+}
+
+function viewFreeze({
+  freeze,
+  memberFreeze,
+}: Pick<Identity, "freeze" | "memberFreeze">): CurrentUserResponse["freeze"] {
+  if (freeze !== undefined) return { ...freeze, holds_for: "account" };
+  return memberFreeze === undefined ? null : { ...memberFreeze, holds_for: "member" };
+}
+
+/** `credit` rounded down: what is shown can be spent. */
+export function viewBalance({ balanceNanos, availableNanos }: BalanceView) {
+  return { balance: toDollars(balanceNanos), credit: toDollars(wholeCents(availableNanos)) };
+}
+
+export function viewIpRecord(record: IpRecord) {
+  return {
+    id: record.id,
+    user_id: record.userId,
+    ip_address: record.ipAddress,
+    timestamp: record.lastSeenAt.toISOString(),
+    ip: record.ipAddress,
+    first_seen: record.firstSeenAt.toISOString(),
+    first_location: "",
+  };
+}
+
+export function viewSubaccount(subaccount: Subaccount, balance: BalanceView) {
+  return {
+    id: subaccount.id,
+    parent_id: subaccount.parentId,
+    key_id: subaccount.keyId ?? null,
+    email: subaccount.email,
+    username: subaccount.username,
+    created_at: subaccount.createdAt.toISOString(),
+    deleted_at: subaccount.deletedAt?.toISOString() ?? null,
+    ...viewBalance(balance),
+  };
+}
+
+export function viewApiKey(key: ApiKey): ApiKeyRecord {
+  return {
+    id: key.id,
+    user_id: key.memberId ?? key.userId,
+    rights: key.permissions === undefined ? "full" : "scoped",
+    team_id: key.memberId === undefined ? null : key.userId,
+    team_name: key.teamName ?? null,
+    name: key.name,
+    key_prefix: key.prefix,
+    permissions: viewPermissions(key.permissions),
+    key_params: key.keyParams,
+    created_at: epochSeconds(key.createdAt),
+  };
+}
+
+/** The permission document of a key; `false` for a key without limits, as clients expect. */
+export function viewPermissions(permissions: Permissions) {
+  return permissions ?? (false as const);
+}
+
+/** An SSH key with its text under each name that some client reads. */
+export function viewSshKey({ id, userId, publicKey, createdAt }: SshKey): SshKeyRecord {
+  return {
+    id,
+    user_id: userId,
+    key: publicKey,
+    public_key: publicKey,
+    ssh_key: publicKey,
+    created_at: epochSeconds(createdAt),
+    deleted_at: null,
+  };
+}
+
+export function viewAuditRecord(record: AuditRecord) {
+  return {
+    ip_address: record.ipAddress,
+    api_key_id: record.apiKeyId ?? null,
+    created_at: epochSeconds(record.createdAt),
+    api_route: record.action,
+    args: record.args,
+  };
+}
+
+function wholeCents(amount: Nanos): bigint {
+  const remainder = ((amount % NANOS_PER_CENT) + NANOS_PER_CENT) % NANOS_PER_CENT;
+  return amount - remainder;
+}

@@ -1,0 +1,76 @@
+import { AppError, forbidden, notFound } from "../../../base/errors.ts";
+import type { UserId } from "../../../base/ids.ts";
+import type { Tx } from "../../../db/transaction.ts";
+import {
+  deleteMember,
+  deleteTeamKeys,
+  findMember,
+  recordAudit,
+  setMemberRole,
+  type Caller,
+  type Identities,
+  type TeamMember,
+  type TeamRole,
+} from "../accounts/index.ts";
+import { lockOwnTeam, requireWithin } from "./authority.ts";
+import { findNamedRole, type RoleName } from "./role-service.ts";
+import type { TeamMeans } from "./team-service.ts";
+
+/** Takes a person out of the team; the person's keys of the team open nothing any more when this is answered. */
+export async function removeMember(
+  tx: Tx,
+  { identity, ipAddress }: Caller,
+  id: UserId | undefined,
+  { identities, freezeAbandoned }: Pick<TeamMeans, "identities" | "freezeAbandoned">,
+): Promise<TeamMember> {
+  const { team } = await lockOwnTeam(tx, identity);
+  const member = id === undefined ? undefined : await findMember(tx.db, team.id, id);
+  if (member === undefined) throw nobodyRemoved();
+  if (member.role.identifier === "owner") {
+    throw new AppError("invalid", "owner_stays", "Cannot remove the team owner from the team");
+  }
+  requireWithin(identity, member.role.permissions, `A ${member.role.name}`);
+  // First, so that who is making a key for this member now either is done, or finds no member: no key is left over.
+  await deleteMember(tx, team.id, member.id);
+  const keyIds = await deleteTeamKeys(tx, team.id, member.id);
+  await freezeAbandoned(tx, team.id);
+  const args = { removed_id: member.id, role: member.role.identifier, key_ids: keyIds };
+  await recordAudit(tx, identity, { ipAddress, action: "api.team.remove_member", args });
+  tx.afterCommit(() => identities.forgetUser(team.id));
+  return member;
+}
+
+/** Gives a member another role; without a name, that of an ordinary member. It holds for the member's keys at once. */
+export async function changeMemberRole(
+  tx: Tx,
+  { identity, ipAddress }: Caller,
+  { id, role: asked }: { readonly id: UserId | undefined; readonly role: RoleName | undefined },
+  identities: Identities,
+): Promise<{ readonly member: TeamMember; readonly role: TeamRole }> {
+  const { team } = await lockOwnTeam(tx, identity);
+  const member = id === undefined ? undefined : await findMember(tx.db, team.id, id);
+  if (member === undefined) throw notFound("no_such_member", "The team has no such member.");
+  const role = await findNamedRole(tx.db, team.id, asked ?? { name: "member" });
+  if (member.role.identifier === "owner") {
+    throw new AppError("invalid", "owner_stays", "The owner's role changes when the team is handed over.");
+  }
+  if (role.id === member.role.id) return { member, role };
+  requireAssignable(role);
+  requireWithin(identity, member.role.permissions, `A ${member.role.name}`);
+  requireWithin(identity, role.permissions, `A ${role.name}`);
+  await setMemberRole(tx, { teamId: team.id, memberId: member.id, roleId: role.id });
+  const args = { changed_id: member.id, role: role.identifier, former_role: member.role.identifier };
+  await recordAudit(tx, identity, { ipAddress, action: "api.team.set_member_role", args });
+  tx.afterCommit(() => identities.forgetUser(team.id));
+  return { member, role };
+}
+
+/** There is one owner, who is made by creating a team or by being handed one. */
+export function requireAssignable(role: TeamRole): void {
+  if (role.identifier === "owner") throw forbidden("The owner role is not given to members.", "forbidden");
+}
+
+function nobodyRemoved(): AppError {
+  const message = "No user was removed from the team.";
+  return notFound("no_such_member", message, { extra: { status: "failure", message } });
+}

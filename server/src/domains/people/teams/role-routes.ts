@@ -1,0 +1,111 @@
+import { parseId, type TeamRoleId } from "../../../base/ids.ts";
+import { identityOf, type HttpScope } from "../../../http/server.ts";
+import { listRoles } from "../accounts/index.ts";
+import { requireOwnTeam } from "./authority.ts";
+import { changeRole, createRole, findNamedRole, removeRole } from "./role-service.ts";
+import { callerOf, TEAM_TAGS } from "./route-ports.ts";
+import {
+  ChangeRoleResponse,
+  CreateRoleResponse,
+  RoleBody,
+  RoleParams,
+  RoleRecord,
+  RolesResponse,
+  StatusResponse,
+} from "./schema.ts";
+import type { TeamMeans } from "./team-service.ts";
+import { viewRole } from "./views.ts";
+
+export function roleRoutes(scope: HttpScope, means: TeamMeans): void {
+  readRoles(scope);
+  changeRoles(scope, means);
+}
+
+function readRoles({ app, database }: HttpScope): void {
+  for (const [path, operation, hasOwner] of [
+    ["roles", "api.team.roles", true],
+    ["roles-full", "api.team.roles_full", false],
+  ] as const) {
+    app.get(
+      `/api/v0/team/${path}/`,
+      {
+        config: { access: { operation, permission: "team_read" } },
+        schema: {
+          tags: TEAM_TAGS,
+          summary: hasOwner ? "Show the roles of a team" : "Show the roles that members can be given",
+          response: { 200: RolesResponse },
+        },
+      },
+      async (request) => {
+        const { team } = await requireOwnTeam(database.kysely, identityOf(request));
+        const roles = await listRoles(database.kysely, team.id);
+        return roles.filter(({ identifier }) => hasOwner || identifier !== "owner").map(viewRole);
+      },
+    );
+  }
+
+  app.get(
+    "/api/v0/team/roles/:name/",
+    {
+      config: { access: { operation: "api.team.show_role", permission: "team_read" } },
+      schema: { tags: TEAM_TAGS, summary: "Show one role", params: RoleParams, response: { 200: RoleRecord } },
+    },
+    async (request) => {
+      const { team } = await requireOwnTeam(database.kysely, identityOf(request));
+      return viewRole(await findNamedRole(database.kysely, team.id, { name: request.params.name }));
+    },
+  );
+}
+
+function changeRoles({ app, mutate }: HttpScope, { identities }: TeamMeans): void {
+  app.post(
+    "/api/v0/team/roles/",
+    {
+      config: { access: { operation: "api.team.create_role", permission: "team_write" } },
+      schema: { tags: TEAM_TAGS, summary: "Create a role", body: RoleBody, response: { 200: CreateRoleResponse } },
+    },
+    (request) =>
+      mutate(request, async (tx) => {
+        const { name, permissions } = request.body;
+        const role = await createRole(tx, callerOf(request), { name, permissions });
+        return { msg: "success" as const, id: role.id, name: role.name, identifier: role.identifier };
+      }),
+  );
+
+  app.put(
+    "/api/v0/team/roles/:name/",
+    {
+      config: { access: { operation: "api.team.update_role", permission: "team_write" } },
+      schema: {
+        tags: TEAM_TAGS,
+        summary: "Change a role, by its number",
+        params: RoleParams,
+        body: RoleBody,
+        response: { 200: ChangeRoleResponse },
+      },
+    },
+    async (request, reply) => {
+      const answer = await mutate(request, async (tx) => {
+        const { name, permissions } = request.body;
+        const id = parseId<TeamRoleId>(request.params.name);
+        const role = await changeRole(tx, callerOf(request), { id, name, permissions }, identities);
+        return `Successfully Updated Team Role For ${role.name}`;
+      });
+      // The contract's answer is a JSON string, which the framework would send as plain text.
+      return reply.type("application/json").serializer(JSON.stringify).send(answer);
+    },
+  );
+
+  app.delete(
+    "/api/v0/team/roles/:name/",
+    {
+      config: { access: { operation: "api.team.delete_role", permission: "team_write" } },
+      schema: { tags: TEAM_TAGS, summary: "Delete a role", params: RoleParams, response: { 200: StatusResponse } },
+    },
+    (request) =>
+      mutate(request, async (tx) => {
+        await removeRole(tx, callerOf(request), request.params.name);
+        return { status: "success" as const, message: "Role removed from team" };
+      }),
+  );
+}

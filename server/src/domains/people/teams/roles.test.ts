@@ -1,0 +1,153 @@
+import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
+import { after, before, describe, test } from "node:test";
+import { testApp, type TestApp } from "../../../../../test/support/app.ts";
+import { aMemberWith, aTeam, ask, done, join, type TestTeam } from "../../../../../test/support/teams.ts";
+
+const ABSENT = 2_000_000_000;
+
+describe("roles of teams", () => {
+  let app: TestApp;
+  let team: TestTeam;
+  const cleanups: (() => Promise<void> | void)[] = [];
+  before(async () => {
+    const scope = { after: (fn: () => Promise<void> | void) => void cleanups.push(fn) };
+    app = await testApp(scope as Parameters<typeof testApp>[0]);
+    team = await aTeam(app, await app.caller());
+  });
+  after(async () => {
+    for (const cleanup of cleanups) await cleanup();
+  });
+
+  describe("a role", () => {
+    const readTeam = { api: { team_read: {} } };
+
+    test("is made, shown by name and by identifier, changed by number, and deleted by name", async () => {
+      const name = `Röle ${randomUUID()}`;
+      const made = await done(app, team.secret, "POST", "/team/roles/", { name, permissions: readTeam });
+      assert.deepEqual([made.msg, made.name], ["success", name]);
+      const record = { id: made.id, name, identifier: made.identifier, permissions: readTeam };
+      for (const asked of [name, name.toUpperCase(), made.identifier]) {
+        assert.deepEqual(await done(app, team.secret, "GET", `/team/roles/${encodeURIComponent(asked)}/`), record);
+      }
+      const permissions = { api: { misc: {} } };
+      const changed = await ask(app, team.secret, "PUT", `/team/roles/${made.id}/`, { name: "other", permissions });
+      assert.equal(changed.status, 200, changed.text);
+      assert.equal(changed.text, '"Successfully Updated Team Role For other"');
+      assert.equal(changed.headers["content-type"], "application/json");
+      const full = await done(app, team.secret, "GET", "/team/roles-full/");
+      assert.ok(full.every(({ identifier }: { identifier: string }) => identifier !== "owner"));
+      assert.deepEqual(full.at(-1), { ...record, name: "other", permissions });
+      const all = await done(app, team.secret, "GET", "/team/roles/");
+      assert.deepEqual(
+        all.slice(0, 3).map((role: { identifier: string }) => role.identifier),
+        ["owner", "manager", "member"],
+      );
+      const deleted = await ask(app, team.secret, "DELETE", "/team/roles/other/");
+      assert.deepEqual(deleted.body, { status: "success", message: "Role removed from team" });
+      assert.equal((await ask(app, team.secret, "GET", "/team/roles/other/")).status, 404);
+    });
+
+    test("holds for its members' keys as soon as it is changed", async () => {
+      const { secret, role, roleId, person } = await aMemberWith(app, team, readTeam);
+      const statuses = async () => [
+        (await ask(app, secret, "GET", "/team/members/")).status,
+        (await ask(app, secret, "GET", "/endptjobs/")).status,
+      ];
+      assert.deepEqual(await statuses(), [200, 403]);
+      await done(app, team.secret, "PUT", `/team/roles/${roleId}/`, { name: role, permissions: { api: { misc: {} } } });
+      assert.deepEqual(await statuses(), [403, 200]);
+      await done(app, team.secret, "PUT", `/team/members/${person.id}/roles/`, { role: "manager" });
+      assert.deepEqual(await statuses(), [200, 200]);
+      await done(app, team.secret, "POST", `/team/members/${person.id}/roles/`, { role_id: roleId });
+      assert.deepEqual(await statuses(), [403, 200]);
+      const back = await done(app, team.secret, "DELETE", `/team/members/${person.id}/roles/`);
+      assert.equal(back.role, "Member");
+      assert.deepEqual(await statuses(), [403, 403]);
+    });
+
+    test("that is in use stays, and one that is not takes its invitations with it", async () => {
+      const { role, person } = await aMemberWith(app, team, readTeam);
+      const other = await app.caller();
+      const { token } = await done(app, team.secret, "POST", "/team/invite/", { email: other.email, role });
+      const path = `/team/roles/${encodeURIComponent(role)}/`;
+      const refused = await ask(app, team.secret, "DELETE", path);
+      assert.deepEqual([refused.status, refused.body.error], [400, "role_in_use"]);
+      await done(app, team.secret, "DELETE", `/team/members/${person.id}/`);
+      await done(app, team.secret, "DELETE", path);
+      assert.equal((await ask(app, other.secret, "GET", `/team/invite/${token}/`)).status, 404);
+    });
+
+    test("of every team cannot be changed or deleted, nor can another take its name", async () => {
+      for (const [name, verb] of [
+        ["owner", "owner role"],
+        ["Manager", "default role"],
+        ["member", "default role"],
+      ] as const) {
+        const { id, permissions } = await done(app, team.secret, "GET", `/team/roles/${name}/`);
+        const answers = [
+          await ask(app, team.secret, "DELETE", `/team/roles/${name}/`),
+          await ask(app, team.secret, "PUT", `/team/roles/${id}/`, { name: "x", permissions }),
+        ];
+        for (const { status, body } of answers) assert.deepEqual([status, body.error], [403, "forbidden"]);
+        assert.ok(answers[0]?.body.msg.includes(verb));
+        const same = { name: name.toUpperCase(), permissions };
+        assert.equal((await ask(app, team.secret, "POST", "/team/roles/", same)).body.error, "role_name_exists");
+      }
+    });
+
+    test("with a name or permissions that are none is refused and named", async () => {
+      const create = (body: unknown) => ask(app, team.secret, "POST", "/team/roles/", body);
+      for (const [body, error, field] of [
+        [{ permissions: readTeam }, "invalid_args", "name"],
+        [{ name: " ", permissions: readTeam }, "invalid_args", "name"],
+        [{ name: "a\u0007", permissions: readTeam }, "invalid_characters", "name"],
+        [{ name: "n".repeat(100_000), permissions: readTeam }, "input_too_long", "name"],
+        [{ name: "r" }, "missing_permissions", "permissions"],
+        [{ name: "r", permissions: "all" }, "invalid_permissions", "permissions"],
+        [{ name: "r", permissions: { api: { everything: {} } } }, "invalid_permissions", "permissions.api.everything"],
+      ] as const) {
+        const answer = await create(body);
+        assert.deepEqual([answer.status, answer.body.error, answer.body.field], [400, error, field]);
+      }
+      for (const name of ["!!!", "漢字", "a b", "A-B", "a_b "]) {
+        assert.equal((await create({ name, permissions: readTeam })).status, 200, name);
+      }
+      const identifiers = (await done(app, team.secret, "GET", "/team/roles/")).map(
+        (role: { identifier: string }) => role.identifier,
+      );
+      assert.equal(new Set(identifiers).size, identifiers.length);
+    });
+
+    test("of another team is none of this one's", async () => {
+      const other = await aTeam(app, await app.caller());
+      const made = await done(app, other.secret, "POST", "/team/roles/", { name: "theirs", permissions: readTeam });
+      const person = await app.caller();
+      await join(app, team, person);
+      for (const [method, path, body] of [
+        ["GET", "/team/roles/theirs/", undefined],
+        ["DELETE", "/team/roles/theirs/", undefined],
+        ["PUT", `/team/roles/${made.id}/`, { name: "x", permissions: readTeam }],
+        ["PUT", `/team/roles/${ABSENT}/`, { name: "x", permissions: readTeam }],
+        ["PUT", "/team/roles/theirs/", { name: "x", permissions: readTeam }],
+        ["PUT", `/team/members/${person.id}/roles/`, { role_id: made.id }],
+        ["PUT", `/team/members/${person.id}/roles/`, { role: "theirs" }],
+      ] as const) {
+        const answer = await ask(app, team.secret, method, path, body);
+        assert.deepEqual([answer.status, answer.body.error], [404, "not_found"], `${method} ${path}`);
+      }
+    });
+
+    test("of the owner is nobody else's to have or to change", async () => {
+      const manager = await join(app, team, await app.caller(), "manager");
+      const person = await app.caller();
+      await join(app, team, person);
+      for (const secret of [manager, team.secret]) {
+        const given = await ask(app, secret, "PUT", `/team/members/${person.id}/roles/`, { role: "owner" });
+        assert.deepEqual([given.status, given.body.error], [403, "forbidden"]);
+        const taken = await ask(app, secret, "DELETE", `/team/members/${team.owner.id}/roles/`);
+        assert.deepEqual([taken.status, taken.body.error], [400, "owner_stays"]);
+      }
+    });
+  });
+});

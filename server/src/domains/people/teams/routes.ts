@@ -1,0 +1,161 @@
+import { invalid } from "../../../base/errors.ts";
+import type { UserId } from "../../../base/ids.ts";
+import { identityOf, type HttpScope } from "../../../http/server.ts";
+import { listMemberships, listTeamKeys, viewApiKey, type BalanceView } from "../accounts/index.ts";
+import { requireOwnTeam } from "./authority.ts";
+import { readBalances } from "./balance-service.ts";
+import { memberRoutes } from "./member-routes.ts";
+import { roleRoutes } from "./role-routes.ts";
+import { callerOf, TEAM_TAGS } from "./route-ports.ts";
+import {
+  BalancesResponse,
+  CreateTeamBody,
+  CreateTeamResponse,
+  DeleteTeamResponse,
+  MessageResponse,
+  RenameTeamBody,
+  RenameTeamResponse,
+  TeamKeysResponse,
+  TeamsResponse,
+  TransferTeamBody,
+} from "./schema.ts";
+import { changeTeamName, createTeam, deleteTeam, transferOwnership, type TeamMeans } from "./team-service.ts";
+import { viewMembership, viewTeamBalance } from "./views.ts";
+
+export type TeamPorts = TeamMeans & { readonly balanceOf: (userId: UserId) => Promise<BalanceView> };
+
+/** Teams, their members and roles. There are no logins here, and so no sessions to list. */
+export function teamRoutes(scope: HttpScope, ports: TeamPorts): void {
+  createAndDelete(scope, ports);
+  changeTeam(scope, ports);
+  readTeam(scope, ports);
+  memberRoutes(scope, ports);
+  roleRoutes(scope, ports);
+}
+
+function createAndDelete({ app, mutate }: HttpScope, ports: TeamPorts): void {
+  app.post(
+    "/api/v0/team/",
+    {
+      config: { access: { operation: "api.team.create", permission: "user_write", limit: "keys" } },
+      schema: {
+        tags: TEAM_TAGS,
+        summary: "Create a team; the calling key becomes the team's",
+        body: CreateTeamBody,
+        response: { 200: CreateTeamResponse },
+      },
+    },
+    (request) =>
+      mutate(request, async (tx) => {
+        const { team_name: name, transfer_credit: transferCredit } = request.body;
+        const team = await createTeam(tx, callerOf(request), { name, transferCredit }, ports);
+        return {
+          success: true as const,
+          msg: "Team Successfully Created!",
+          id: team.id,
+          team_name: team.name,
+          key_id: team.keyId,
+          new_api_key: team.personalSecret ?? null,
+        };
+      }),
+  );
+
+  app.delete(
+    "/api/v0/team/",
+    {
+      config: { access: { operation: "api.team.delete", permission: "user_write", limit: "keys", movesMoney: true } },
+      schema: {
+        tags: TEAM_TAGS,
+        summary: "Delete the team of the calling key; its credit goes to the owner",
+        response: { 200: DeleteTeamResponse },
+      },
+    },
+    (request) =>
+      mutate(request, async (tx) => {
+        const { returnedKeyId } = await deleteTeam(tx, callerOf(request), ports);
+        return { success: true as const, msg: "Team Successfully Deleted!", pkey_id: returnedKeyId ?? null };
+      }),
+  );
+}
+
+function changeTeam({ app, mutate }: HttpScope, { identities }: TeamPorts): void {
+  app.put(
+    "/api/v0/team/",
+    {
+      config: { access: { operation: "api.team.update", permission: "team_write" } },
+      schema: {
+        tags: TEAM_TAGS,
+        summary: "Rename a team",
+        body: RenameTeamBody,
+        response: { 200: RenameTeamResponse },
+      },
+    },
+    (request) =>
+      mutate(request, async (tx) => {
+        const { id, name } = await changeTeamName(tx, callerOf(request), request.body.team_name);
+        return { success: true as const, msg: `The team is called ${name}.`, id, team_name: name };
+      }),
+  );
+
+  app.put(
+    "/api/v0/team/transfer/",
+    {
+      config: { access: { operation: "api.team.transfer", permission: "team_write", limit: "keys" } },
+      schema: {
+        tags: TEAM_TAGS,
+        summary: "Hand a team over to another member",
+        body: TransferTeamBody,
+        response: { 200: MessageResponse },
+      },
+    },
+    (request) =>
+      mutate(request, async (tx) => {
+        const { email, user_id: userId } = request.body;
+        const recipient = email ?? userId;
+        if (recipient === undefined) throw invalid("user_id", "user_id or email is required");
+        const done = await transferOwnership(tx, callerOf(request), String(recipient), identities);
+        return { success: true as const, msg: `${done.username} owns the team ${done.teamName} now.` };
+      }),
+  );
+}
+
+function readTeam({ app, database }: HttpScope, { balanceOf }: TeamPorts): void {
+  app.get(
+    "/api/v0/teams/",
+    {
+      config: { access: { operation: "api.team.list", permission: "user_read" } },
+      schema: { tags: TEAM_TAGS, summary: "Show the teams that one is a member of", response: { 200: TeamsResponse } },
+    },
+    async (request) => {
+      const { userId, memberId } = identityOf(request);
+      const all = await listMemberships(database.kysely, memberId ?? userId);
+      // A key of a team knows of that team alone.
+      const shown = memberId === undefined ? all : all.filter(({ teamId }) => teamId === userId);
+      return { teams: shown.map(viewMembership) };
+    },
+  );
+
+  app.get(
+    "/api/v0/team/balances/",
+    {
+      config: { access: { operation: "api.team.balances", permission: "billing_read" } },
+      schema: { tags: TEAM_TAGS, summary: "Show what teams can spend", response: { 200: BalancesResponse } },
+    },
+    async (request) => {
+      const balances = await readBalances(database.kysely, identityOf(request), balanceOf);
+      return { balances: balances.map(({ team, balance }) => viewTeamBalance(team, balance)) };
+    },
+  );
+
+  app.get(
+    "/api/v0/team/apikeys/",
+    {
+      config: { access: { operation: "api.team.apikeys", permission: "team_read" } },
+      schema: { tags: TEAM_TAGS, summary: "Show the keys of all members", response: { 200: TeamKeysResponse } },
+    },
+    async (request) => {
+      const { team } = await requireOwnTeam(database.kysely, identityOf(request));
+      return { apikeys: (await listTeamKeys(database.kysely, team.id)).map(viewApiKey) };
+    },
+  );
+}

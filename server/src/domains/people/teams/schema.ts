@@ -1,0 +1,119 @@
+import { Type } from "typebox";
+import { MAX_ID } from "../../../base/ids.ts";
+import { MAX_DOLLARS } from "../../../base/money.ts";
+import { ApiKeyRecord } from "../accounts/index.ts";
+
+const Text = Type.String();
+const Success = Type.Literal(true);
+const Id = Type.Integer({ minimum: 1, maximum: MAX_ID });
+const Nullable = <T extends Parameters<typeof Type.Union>[0][number]>(type: T) => Type.Union([type, Type.Null()]);
+/** Anything here: the code that reads permission documents says what is wrong with one. */
+const AskedPermissions = Type.Unknown({ description: 'Permission document: {"api": {"<category>": {…}}}' });
+const Permissions = Type.Object({}, { additionalProperties: true, description: '{"api": {"<category>": {}}}' });
+
+/** What names may be is checked in authority.ts, with the contract's codes. */
+export const CreateTeamBody = Type.Object({
+  team_name: Type.Optional(Text),
+  transfer_credit: Type.Optional(
+    Type.Number({ minimum: 0, maximum: MAX_DOLLARS, description: "Dollars of the caller's that the team begins with" }),
+  ),
+});
+export const CreateTeamResponse = Type.Object({
+  success: Success,
+  msg: Text,
+  id: Type.Integer({ description: "The team's account" }),
+  team_name: Text,
+  key_id: Type.Integer({ description: "The calling key, which now acts as the team" }),
+  new_api_key: Nullable(
+    Type.String({
+      description: "A personal key instead of the calling one, when no other could do as much; shown once",
+    }),
+  ),
+});
+
+export const RenameTeamBody = Type.Object({ team_name: Type.Optional(Text) });
+export const RenameTeamResponse = Type.Object({ success: Success, msg: Text, id: Type.Integer(), team_name: Text });
+
+export const DeleteTeamResponse = Type.Object({
+  success: Success,
+  msg: Text,
+  pkey_id: Nullable(Type.Integer({ description: "The key that made the team, which is its owner's own again" })),
+});
+
+export const TransferTeamBody = Type.Object({
+  user_id: Type.Optional(Id),
+  email: Type.Optional(Text),
+});
+export const MessageResponse = Type.Object({ success: Success, msg: Text });
+
+export const TeamsResponse = Type.Object({
+  teams: Type.Array(Type.Object({ id: Type.Integer(), team_name: Text, role: Text, is_owner: Type.Boolean() })),
+});
+
+export const BalancesResponse = Type.Object({
+  balances: Type.Array(
+    Type.Object({
+      team_id: Type.Integer(),
+      team_name: Text,
+      balance: Type.Number({ description: "Dollars, with what is set aside" }),
+      credit: Type.Number({ description: "Dollars that it can spend, in whole cents" }),
+    }),
+  ),
+});
+
+export const TeamKeysResponse = Type.Object({ apikeys: Type.Array(ApiKeyRecord) });
+
+export const MembersResponse = Type.Array(
+  Type.Object({
+    id: Type.Integer(),
+    username: Text,
+    email: Text,
+    fullname: Text,
+    roles: Type.Array(Text),
+    role: Text,
+  }),
+);
+export const MemberParams = Type.Object({ id: Text });
+export const StatusResponse = Type.Object({ status: Type.Literal("success"), message: Text });
+
+export const MemberRoleBody = Type.Object({
+  role: Type.Optional(Type.String({ description: "Name or identifier of the role" })),
+  role_id: Type.Optional(Id),
+});
+export const MemberRoleResponse = Type.Object({ success: Success, msg: Text, role: Text });
+
+/** In the query or in the body: clients differ. */
+export const InviteQuery = Type.Object({ email: Type.Optional(Text), role: Type.Optional(Text) });
+export const InviteResponse = Type.Object({
+  success: Success,
+  msg: Text,
+  token: Type.String({ description: "For the invited alone: it opens nothing without a key of that account" }),
+  expires_at: Type.Number(),
+});
+export const InvitationParams = Type.Object({ token: Text });
+export const JoinedResponse = Type.Object({
+  success: Success,
+  msg: Text,
+  team_id: Type.Integer(),
+  team_name: Text,
+  role: Text,
+  key_id: Type.Integer(),
+  key: Type.String({ description: "A key that acts as the team; it cannot be read again" }),
+});
+
+export const RoleBody = Type.Object({
+  name: Type.Optional(Text),
+  permissions: Type.Optional(AskedPermissions),
+});
+export const CreateRoleResponse = Type.Object({
+  msg: Type.Literal("success"),
+  id: Type.Integer(),
+  name: Text,
+  identifier: Text,
+});
+export const RoleParams = Type.Object({
+  name: Type.String({ description: "Name or identifier of the role; to change one, its number" }),
+});
+export const RoleRecord = Type.Object({ id: Type.Integer(), name: Text, identifier: Text, permissions: Permissions });
+export const RolesResponse = Type.Array(RoleRecord);
+export const ChangeRoleResponse = Text;

@@ -1,0 +1,214 @@
+import { AppError, conflict, forbidden, invalid, notFound } from "../../../base/errors.ts";
+import type { Identity } from "../../../base/identity.ts";
+import type { ApiKeyId, UserId } from "../../../base/ids.ts";
+import { formatDollars, parseDollars, type Nanos } from "../../../base/money.ts";
+import { isUniqueViolation } from "../../../db/sql-state.ts";
+import type { Reader, Tx } from "../../../db/transaction.ts";
+import {
+  closeTeamAccount,
+  findMember,
+  findUserByEmailOrId,
+  isWithin,
+  listMemberships,
+  listRoles,
+  lockBelongings,
+  lockUser,
+  notForTeams,
+  openTeamAccount,
+  recordAudit,
+  setMemberRole,
+  updateUser,
+  type Caller,
+  type Identities,
+  type RandomBytes,
+} from "../accounts/index.ts";
+import { balanceOf, lockCredit } from "../../money/ledger/index.ts";
+import { postNotices, type QueueMail } from "../../notifications/index.ts";
+import { lockOwnTeam, parseName, requireOwner } from "./authority.ts";
+import { deleteInvitations } from "./invitation-store.ts";
+import { insertTeam, markTeamDeleted, renameTeam } from "./team-store.ts";
+
+/** How many teams one person may own. */
+const OWNED_MAX = 100;
+const CENT = 10_000_000n;
+
+/** Moves credit between accounts; given by billing through `app.ts`. */
+export type MoveCredit = (
+  tx: Tx,
+  transfer: {
+    readonly from: UserId;
+    readonly to: UserId;
+    readonly amount: Nanos;
+    /** Who asked for it; undefined when nobody did. */
+    readonly caller: Caller | undefined;
+    /** Credit of a team that is deleted goes back to its owner, whatever it is. */
+    readonly isReturn?: boolean;
+  },
+) => Promise<void>;
+
+/** What an account still has besides credit, in words such as `2 instances`; given by the other domains through `app.ts`. */
+export type ListBelongings = (db: Reader, now: Date, userId: UserId) => Promise<readonly string[]>;
+
+export type RefuseNewKeys = (tx: Tx, identity: Identity, teamId: number | undefined) => Promise<void>;
+
+/** Freezes a team where nobody is left who is not frozen; given by freezes through `app.ts`. */
+export type FreezeAbandoned = (tx: Tx, teamId: UserId) => Promise<void>;
+
+export type TeamMeans = {
+  readonly identities: Identities;
+  readonly random: RandomBytes;
+  /** Undefined where no mail server is set up. */
+  readonly queueMail: QueueMail | undefined;
+  readonly moveCredit: MoveCredit;
+  readonly listBelongings: ListBelongings;
+  /** Refuses to make another key where the calling one is limited: the other would not be. */
+  readonly refuseNewKeys: RefuseNewKeys;
+  readonly freezeAbandoned: FreezeAbandoned;
+};
+
+export type NewTeam = {
+  readonly id: UserId;
+  readonly name: string;
+  /** The calling key, which now acts as the team. */
+  readonly keyId: ApiKeyId;
+  readonly personalSecret: string | undefined;
+};
+
+/** Makes a team that the caller owns, with credit of the caller's if some is named; the calling key becomes the team's. */
+export async function createTeam(
+  tx: Tx,
+  caller: Caller,
+  asked: { readonly name: string | undefined; readonly transferCredit: number | undefined },
+  { identities, random, moveCredit, refuseNewKeys }: TeamMeans,
+): Promise<NewTeam> {
+  const { identity, ipAddress } = caller;
+  if (identity.memberId !== undefined) throw notForTeams("A team cannot own a team. Use a key of your own.");
+  await refuseNewKeys(tx, identity, undefined);
+  const name = parseName(asked.name, "team_name");
+  const credit = parseCredit(identity, asked.transferCredit);
+  await requireRoomForTeam(tx, identity.userId, "A person owns");
+  const keyId = identity.apiKeyId;
+  const { teamId, personalSecret } = await openTeamAccount(tx, caller, { name, random });
+  await insertTeam(tx, { id: teamId, name, foundingKeyId: keyId }).catch(nameTaken);
+  if (credit > 0n) await moveCredit(tx, { from: identity.userId, to: teamId, amount: credit, caller });
+  const audited = { ipAddress, action: "api.team.create", args: { team_id: teamId, team_name: name, key_id: keyId } };
+  await recordAudit(tx, identity, audited);
+  await recordAudit(tx, { userId: teamId, apiKeyId: keyId, memberId: identity.userId }, audited);
+  tx.afterCommit(() => identities.forget(keyId));
+  return { id: teamId, name, keyId, personalSecret };
+}
+
+/** Counted under the person's lock, so that many requests at once cannot pass the limit together. */
+async function requireRoomForTeam(tx: Tx, personId: UserId, whoOwns: string): Promise<void> {
+  await lockUser(tx, personId);
+  const owned = (await listMemberships(tx.db, personId)).filter(({ role }) => role.identifier === "owner");
+  if (owned.length < OWNED_MAX) return;
+  throw new AppError("invalid", "too_many_teams", `${whoOwns} at most ${OWNED_MAX} teams.`);
+}
+
+/** The credit to begin with. It is a transfer like any other, and the calling key must be one that may make it. */
+function parseCredit(identity: Identity, dollars: number | undefined): Nanos {
+  const amount = parseDollars(dollars ?? 0);
+  if (amount === undefined || amount < 0n || (amount > 0n && amount < CENT)) {
+    throw invalid("transfer_credit", "transfer_credit must be nothing, or at least 0.01 dollars");
+  }
+  const constraints = { amount: { eq: dollars ?? 0 } };
+  const needed = { api: { billing_write: { "api.billing.transfer_credit": { constraints } } } };
+  if (amount === 0n || isWithin(needed, identity.permissions)) return amount;
+  throw forbidden("This key may not transfer credit.", "missing_permissions");
+}
+
+export async function changeTeamName(tx: Tx, { identity, ipAddress }: Caller, text: string | undefined) {
+  const { team } = await lockOwnTeam(tx, identity);
+  const name = parseName(text, "team_name");
+  await renameTeam(tx, team.id, name).catch(nameTaken);
+  await updateUser(tx, team.id, { username: name });
+  const args = { team_name: name, former_name: team.name };
+  await recordAudit(tx, identity, { ipAddress, action: "api.team.update", args });
+  return { id: team.id, name };
+}
+
+/** Makes another member the owner; who was it becomes a manager. */
+export async function transferOwnership(
+  tx: Tx,
+  { identity, ipAddress }: Caller,
+  recipient: string,
+  identities: Identities,
+): Promise<{ readonly teamName: string; readonly username: string }> {
+  const acting = await lockOwnTeam(tx, identity);
+  await requireOwner(tx, acting, "Only the Team's Owner may hand it over");
+  const { team, memberId } = acting;
+  const user = await findUserByEmailOrId(tx.db, recipient);
+  const member = user === undefined ? undefined : await findMember(tx.db, team.id, user.id);
+  if (member === undefined) throw notFound("no_such_member", `The team has no member ${recipient}.`);
+  if (member.id === memberId) throw new AppError("invalid", "invalid_args", "You own the team already.");
+  await requireRoomForTeam(tx, member.id, `The member ${recipient} cannot own this team: a person owns`);
+  const roles = await listRoles(tx.db, team.id);
+  for (const [identifier, personId] of [
+    ["manager", memberId],
+    ["owner", member.id],
+  ] as const) {
+    const role = roles.find((one) => one.identifier === identifier);
+    if (role !== undefined) await setMemberRole(tx, { teamId: team.id, memberId: personId, roleId: role.id });
+  }
+  await recordAudit(tx, identity, { ipAddress, action: "api.team.transfer", args: { owner_id: member.id } });
+  await postNotices(tx, [
+    {
+      userId: member.id,
+      kind: "client:team_ownership",
+      subject: `You own the team ${team.name}`,
+      message: `The team ${team.name} was handed over to you. Its former owner is a manager of it now.`,
+      key: `team_ownership:${team.id}:${tx.now.getTime()}`,
+    },
+  ]);
+  tx.afterCommit(() => identities.forgetUser(team.id));
+  return { teamName: team.name, username: member.username };
+}
+
+/**
+ * Ends a team that has nothing left but credit, which goes to its owner. Locking it first keeps out whoever is about to
+ * rent: what was rented before is seen here, and what comes later finds no account (keepAccounts).
+ */
+export async function deleteTeam(
+  tx: Tx,
+  caller: Caller,
+  { identities, moveCredit, listBelongings }: TeamMeans,
+): Promise<{ readonly returnedKeyId: ApiKeyId | undefined }> {
+  const { identity, ipAddress } = caller;
+  const acting = await lockOwnTeam(tx, identity);
+  await requireOwner(tx, acting, "Only the Team's Owner may delete the team");
+  const { team, memberId: ownerId } = acting;
+  await lockBelongings(tx, team.id);
+  await lockCredit(tx, team.id);
+  const { available, held } = await balanceOf(tx.db, team.id);
+  const left = [
+    ...(await listBelongings(tx.db, tx.now, team.id)),
+    ...(held > 0n ? ["charges that are being settled"] : []),
+    ...(available < 0n ? [`a debt of $${formatDollars(-available)}`] : []),
+  ];
+  if (left.length > 0) {
+    throw conflict("team_not_empty", `The team still has ${left.join(", ")}. That must be gone first.`, {
+      extra: { left },
+    });
+  }
+  if (available > 0n) await moveCredit(tx, { from: team.id, to: ownerId, amount: available, caller, isReturn: true });
+  const args = { team_id: team.id, team_name: team.name };
+  await recordAudit(tx, identity, { ipAddress, action: "api.team.delete", args });
+  await recordAudit(tx, { userId: ownerId }, { ipAddress, action: "api.team.delete", args });
+  await deleteInvitations(tx, team.id);
+  await markTeamDeleted(tx, team.id, ownerId);
+  const account = { teamId: team.id, ownerId, foundingKeyId: team.foundingKeyId };
+  const { returnedKeyId, changedKeyIds } = await closeTeamAccount(tx, account);
+  tx.afterCommit(() => {
+    for (const keyId of changedKeyIds) identities.forget(keyId);
+  });
+  return { returnedKeyId };
+}
+
+function nameTaken(error: unknown): never {
+  throw isUniqueViolation(error, "teams_name") ? nameExists(error) : error;
+}
+
+function nameExists(cause: unknown): AppError {
+  return invalid("team_name", "Team name already exists", "team_name_exists", { cause });
+}

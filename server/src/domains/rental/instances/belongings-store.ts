@@ -1,0 +1,13 @@
+import type { UserId } from "../../../base/ids.ts";
+import type { Reader } from "../../../db/transaction.ts";
+
+/** How many instances of a user's are not gone; those that are being removed count until they are. */
+export async function countInstancesOf(db: Reader, userId: UserId): Promise<number> {
+  const row = await db
+    .selectFrom("instances")
+    .select((eb) => eb.fn.countAll<number | bigint>().as("count"))
+    .where("user_id", "=", userId)
+    .where("phase", "<>", "ended")
+    .executeTakeFirstOrThrow();
+  return Number(row.count);
+}

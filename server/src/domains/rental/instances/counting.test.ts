@@ -1,0 +1,395 @@
+import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
+import { test, type TestContext } from "node:test";
+import { testApp, type TestApp } from "../../../../../test/support/app.ts";
+import { inTransaction } from "../../../../../test/support/fixtures.ts";
+import { changeBid, reboot, rent, rentAndRun, setState, stored } from "../../../../../test/support/rentals.ts";
+import { disconnectUnowned } from "../../supply/hosts/index.ts";
+
+const SECOND_MS = 1000;
+const MINUTE_MS = 60_000;
+const LEASE_MS = 10 * MINUTE_MS;
+
+/** A market with one host and somebody who has rented and runs one GPU of it. */
+async function running(t: TestContext, options: Readonly<Record<string, unknown>> = {}) {
+  const world = await testApp(t);
+  const [host, user] = [await world.host(), await world.caller()];
+  const id = await rentAndRun(world, user, host, options);
+  const tell = (
+    runningMs: number,
+    more: { generation?: number; state?: "running" | "stopped"; bytes?: number } = {},
+  ) => {
+    const { generation = 1, state = "running", bytes = 0 } = more;
+    const counters = { running_ms: runningMs, received_bytes: bytes, sent_bytes: 0 };
+    return host.report([{ instance_id: id, generation, state, status_msg: "told", counters }]);
+  };
+  return { world, host, user, id, tell, counted: (generation = 1) => countedOf(world, id, generation) };
+}
+
+async function countedOf({ env }: TestApp, id: number, generation: number): Promise<number> {
+  const { rows } = await env.pool.query(
+    "select running_ms from instance_runs where instance_id = $1 and generation = $2",
+    [id, generation],
+  );
+  return Number(rows[0]?.running_ms);
+}
+
+async function marksOf({ env }: TestApp, id: number): Promise<readonly (readonly [number, number])[]> {
+  const { rows } = await env.pool.query(
+    "select price_nanos_per_hour / 10000000 as cents, until_running_ms from past_terms where instance_id = $1 order by id",
+    [id],
+  );
+  return rows.map((row) => [Number(row.cents), Number(row.until_running_ms)]);
+}
+
+test("an outage that is longer than the lease counts nothing, and counting goes on after it", async (t) => {
+  const { world, host, counted } = await running(t);
+  world.clock.jump(MINUTE_MS);
+  await host.disconnect();
+  world.clock.jump(2 * LEASE_MS);
+  await host.connect();
+  await host.obey();
+  assert.equal(await counted(), 0, "nothing was heard of the minute before it either");
+  world.clock.jump(MINUTE_MS);
+  await host.obey();
+  assert.equal(await counted(), MINUTE_MS);
+});
+
+test("an outage within the lease is counted, as the counters prove", async (t) => {
+  const { world, host, counted } = await running(t);
+  world.clock.jump(MINUTE_MS);
+  await host.obey();
+  await host.disconnect();
+  world.clock.jump(LEASE_MS - SECOND_MS);
+  await host.connect();
+  await host.obey();
+  assert.equal(await counted(), MINUTE_MS + LEASE_MS - SECOND_MS);
+});
+
+test("a short restart of the server loses no second, and counts none twice", async (t) => {
+  const secret = randomBytes(32);
+  const world = await testApp(t, { secret });
+  const [host, user] = [await world.host(), await world.caller()];
+  const id = await rentAndRun(world, user, host);
+  world.clock.jump(90 * SECOND_MS);
+  await host.obey();
+  world.clock.jump(20 * SECOND_MS);
+  await world.close();
+  const again = await testApp(t, { env: world.env, clock: world.clock, secret });
+  await inTransaction(world.env.database, (tx) => disconnectUnowned(tx, new Date(8.64e15)));
+  world.clock.jump(30 * SECOND_MS);
+  await host.connectTo(again.origin);
+  await host.obey();
+  assert.equal(await countedOf(again, id, 1), 140 * SECOND_MS);
+});
+
+test("what was heard within the last minute before a server went down for long is kept", async (t) => {
+  const { world, host, counted } = await running(t);
+  world.clock.jump(2 * MINUTE_MS);
+  await host.obey();
+  world.clock.jump(40 * SECOND_MS);
+  await host.obey();
+  assert.equal(await counted(), 2 * MINUTE_MS, "it has not been stored yet");
+  await world.close();
+  assert.equal(await counted(), 160 * SECOND_MS);
+});
+
+test("counters of what goes on as before are stored once a minute, after much traffic, and when the host leaves", async (t) => {
+  const { world, host, tell, counted } = await running(t);
+  world.clock.jump(MINUTE_MS);
+  await tell(60 * SECOND_MS);
+  world.clock.jump(10 * SECOND_MS);
+  await tell(70 * SECOND_MS);
+  assert.equal(await counted(), 60 * SECOND_MS);
+  await tell(70 * SECOND_MS, { bytes: 257_000_000 });
+  assert.equal(await counted(), 70 * SECOND_MS, "traffic may cost more than anybody has set aside for it");
+  world.clock.jump(50 * SECOND_MS);
+  await tell(120 * SECOND_MS, { bytes: 257_000_000 });
+  assert.equal(await counted(), 70 * SECOND_MS);
+  world.clock.jump(10 * SECOND_MS);
+  await tell(130 * SECOND_MS, { bytes: 257_000_000 });
+  assert.equal(await counted(), 130 * SECOND_MS, "a minute after the last time");
+  world.clock.jump(5 * SECOND_MS);
+  await tell(135 * SECOND_MS, { bytes: 257_000_000 });
+  world.clock.jump(5 * SECOND_MS);
+  await host.disconnect();
+  await world.settled();
+  assert.equal(await counted(), 135 * SECOND_MS, "nothing that was heard is lost");
+});
+
+test("reports that come again, late or inflated add nothing that was not", async (t) => {
+  const { world, tell, counted } = await running(t);
+  world.clock.jump(2 * MINUTE_MS);
+  await tell(110 * SECOND_MS);
+  await tell(50 * SECOND_MS, { state: "running" });
+  await tell(110 * SECOND_MS);
+  assert.equal(await counted(), 110 * SECOND_MS);
+  world.clock.jump(MINUTE_MS);
+  await tell(50 * SECOND_MS);
+  assert.equal(await counted(), 110 * SECOND_MS);
+  world.clock.jump(MINUTE_MS);
+  await tell(Number.MAX_SAFE_INTEGER);
+  assert.equal(await counted(), 4 * MINUTE_MS, "no more than the time that has passed");
+});
+
+test("what a lost host tells of the time after it was heard last is not counted, whenever it tells it", async (t) => {
+  const { world, host, user, id, tell, counted } = await running(t);
+  world.clock.jump(2 * MINUTE_MS);
+  await host.obey();
+  await host.disconnect();
+  await setState(world, user, id, "stopped");
+  world.clock.jump(2 * LEASE_MS);
+  assert.deepEqual(await world.runLoop("release-lost-hosts"), { machines: 1, released: 1 });
+  assert.equal((await stored(world, id)).phase, "stopped");
+  const { rows } = await world.env.pool.query(
+    `select sealed_at = last_seen_at as "isSealed" from instance_runs
+     join instances on instances.id = instance_id join machines on machines.id = machine_id`,
+  );
+  assert.deepEqual(rows, [{ isSealed: true }]);
+  await host.connect();
+  for (let round = 1; round <= 3; round += 1) {
+    await tell(2 * LEASE_MS + round * MINUTE_MS, { state: round === 1 ? "stopped" : "running" });
+    world.clock.jump(MINUTE_MS);
+  }
+  assert.equal(await counted(), 2 * MINUTE_MS);
+});
+
+test("a run that is over counts nothing of the time after the next one has begun, nor after its receipt", async (t) => {
+  const { world, host, user, id, tell, counted } = await running(t);
+  world.clock.jump(2 * MINUTE_MS);
+  await tell(2 * MINUTE_MS);
+  await reboot(world, user, id);
+  world.clock.jump(3 * SECOND_MS);
+  await host.obey();
+  world.clock.jump(10 * MINUTE_MS);
+  await tell(60 * MINUTE_MS, { generation: 1, state: "stopped" });
+  assert.equal(await counted(), 2 * MINUTE_MS + 3 * SECOND_MS, "it may have run until the second one did");
+  await host.obey();
+  assert.equal(await counted(2), 10 * MINUTE_MS);
+  await setState(world, user, id, "stopped");
+  await host.obey();
+  world.clock.jump(5 * MINUTE_MS);
+  await tell(60 * MINUTE_MS, { generation: 2, state: "stopped" });
+  assert.equal(await counted(2), 10 * MINUTE_MS);
+});
+
+test("a run that its host fenced and started again before it heard of the next one is counted up to that", async (t) => {
+  const { world, host, id, tell, counted } = await running(t);
+  world.clock.jump(MINUTE_MS);
+  await tell(MINUTE_MS);
+  await host.disconnect();
+  world.clock.jump(2 * LEASE_MS);
+  await host.connect();
+  assert.deepEqual([host.order(id)?.run, host.order(id)?.generation], ["running", 1], "as it was told, it starts it");
+  const fencedMs = MINUTE_MS + LEASE_MS;
+  await tell(fencedMs, { state: "stopped" });
+  assert.equal((await stored(world, id)).generation, 2);
+  assert.equal(await counted(), MINUTE_MS);
+  await host.disconnect();
+  world.clock.jump(28 * SECOND_MS);
+  await host.connect();
+  const counters = (runningMs: number) => ({ running_ms: runningMs, received_bytes: 0, sent_bytes: 0 });
+  const last = { instance_id: id, generation: 1, state: "stopped", counters: counters(fencedMs + 28_000) } as const;
+  for (let round = 1; round <= 2; round += 1) {
+    await host.report([last, { instance_id: id, generation: 2, state: "starting" }]);
+    assert.equal(await counted(), MINUTE_MS + 28 * SECOND_MS);
+    world.clock.jump(SECOND_MS);
+  }
+  await host.report([{ instance_id: id, generation: 2, state: "running", counters: counters(SECOND_MS) }]);
+  await tell(2 * fencedMs, { state: "stopped" });
+  assert.deepEqual([await counted(), await counted(2)], [MINUTE_MS + 29 * SECOND_MS, SECOND_MS], "one after the other");
+  await world.runLoop("settle-runs");
+  await world.assertBooks();
+});
+
+for (const [what, isLost] of [
+  ["its host has said that nothing runs", false],
+  ["its host is lost", true],
+] as const) {
+  test(`nothing is counted for the runs before the last one either, once ${what}`, async (t) => {
+    const { world, host, user, id, tell, counted } = await running(t);
+    world.clock.jump(MINUTE_MS);
+    await tell(MINUTE_MS);
+    await reboot(world, user, id);
+    await setState(world, user, id, "stopped");
+    if (isLost) {
+      await host.disconnect();
+      world.clock.jump(2 * LEASE_MS);
+      assert.deepEqual(await world.runLoop("release-lost-hosts"), { machines: 1, released: 1 });
+      await host.connect();
+    } else await host.obey();
+    assert.deepEqual([(await stored(world, id)).phase, (await stored(world, id)).generation], ["stopped", 2]);
+    for (let round = 1; round <= 3; round += 1) {
+      world.clock.jump(MINUTE_MS);
+      await tell((1 + round) * MINUTE_MS, { state: round === 1 ? "stopped" : "running" });
+    }
+    assert.deepEqual([await counted(), await counted(2)], [MINUTE_MS, 0]);
+    await world.assertBooks();
+  });
+}
+
+/** A rented instance of which nothing was heard yet; times are told from its beginning on. */
+async function unheard(t: TestContext) {
+  const world = await testApp(t);
+  const [host, user] = [await world.host(), await world.caller()];
+  const id = await rent(world, user, host);
+  await host.synced();
+  const beganMs = world.clock.now().getTime();
+  const say = (generation: number, state: "running" | "stopped", runningMs: number) => {
+    const counters = { running_ms: runningMs, received_bytes: 0, sent_bytes: 0 };
+    return { instance_id: id, generation, state, counters };
+  };
+  const counted = async () => {
+    const { rows } = await world.env.pool.query<{ readonly from_at: Date; readonly to_at: Date }>(
+      `select metered_from_at as from_at, metered_from_at + running_ms * interval '1 millisecond' as to_at
+       from instance_runs where instance_id = $1 and metered_from_at is not null order by generation`,
+      [id],
+    );
+    return rows.map((row) => [row.from_at.getTime() - beganMs, row.to_at.getTime() - beganMs]);
+  };
+  return { world, host, user, id, say, counted };
+}
+
+test("a run that was first heard of late is never counted into the time of the next one", async (t) => {
+  const { world, host, user, id, say, counted } = await unheard(t);
+  // It was half a second on its way, in which the process went on.
+  world.clock.jump(1500);
+  await host.report([say(1, "running", 100)]);
+  world.clock.jump(10 * SECOND_MS);
+  await host.report([say(1, "running", 10_600)]);
+  await reboot(world, user, id);
+  world.clock.jump(300);
+  await host.report([say(1, "stopped", 10_700), say(2, "running", 150)]);
+  assert.deepEqual(await counted(), [
+    [1400, 12_100],
+    [12_100, 12_250],
+  ]);
+  await host.report([say(1, "stopped", 10_800)]);
+  assert.deepEqual((await counted())[0], [1400, 12_100], "nor is what comes still later");
+});
+
+test("a run is never counted into the time of a later one, if nothing was ever heard of the one between them", async (t) => {
+  const { world, host, user, id, say, counted } = await unheard(t);
+  world.clock.jump(2 * SECOND_MS);
+  await host.report([say(1, "running", 1000)]);
+  await reboot(world, user, id);
+  world.clock.jump(10 * SECOND_MS);
+  await world.call({ method: "PUT", url: `/api/v0/instances/recycle/${id}/`, secret: user.secret, body: {} });
+  assert.equal((await stored(world, id)).generation, 3);
+  world.clock.jump(10 * SECOND_MS);
+  await host.report([say(3, "running", 4000)]);
+  assert.deepEqual(await counted(), [
+    [1000, 2000],
+    [18_000, 22_000],
+  ]);
+  world.clock.jump(5 * SECOND_MS);
+  await host.report([say(1, "stopped", 60_000)]);
+  assert.deepEqual(await counted(), [
+    [1000, 18_000],
+    [18_000, 22_000],
+  ]);
+});
+
+test("a run begins after all that ran before it, of whichever of them a report speaks too", async (t) => {
+  const { world, host, user, id, say, counted } = await unheard(t);
+  world.clock.jump(2 * SECOND_MS);
+  await host.report([say(1, "running", 1000)]);
+  await reboot(world, user, id);
+  world.clock.jump(2 * SECOND_MS);
+  await host.report([say(2, "running", 500)]);
+  world.clock.jump(2 * SECOND_MS);
+  // In other words, so that its counters are stored at once.
+  await host.report([{ ...say(2, "running", 2900), status_msg: "success, running" }]);
+  await reboot(world, user, id);
+  world.clock.jump(300);
+  await host.report([say(1, "stopped", 1000), say(3, "running", 200)]);
+  assert.deepEqual(await counted(), [
+    [1000, 2000],
+    [3500, 6400],
+    [6400, 6600],
+  ]);
+});
+
+test("what a report says that had to wait to be stored is of the time at which it arrived", async (t) => {
+  const world = await testApp(t);
+  const [host, user] = [await world.host(), await world.caller()];
+  const id = await rent(world, user, host);
+  await host.synced();
+  world.clock.jump(SECOND_MS);
+  const arrivedAt = world.clock.now();
+  const counters = { running_ms: 400, received_bytes: 0, sent_bytes: 0 };
+  const other = await world.env.pool.connect();
+  await other.query("begin");
+  await other.query("select from machines where id = $1 for update", [host.machineId]);
+  const stored = [
+    host.report([{ instance_id: id, generation: 1, state: "starting" }]),
+    host.report([{ instance_id: id, generation: 1, state: "running", counters }]),
+  ];
+  await host.read();
+  world.clock.jump(10 * SECOND_MS);
+  await other.query("commit");
+  other.release();
+  await Promise.all(stored);
+  const { rows } = await world.env.pool.query<{ metered_from_at: Date; last_counted_at: Date }>(
+    "select metered_from_at, last_counted_at from instance_runs where instance_id = $1",
+    [id],
+  );
+  const beganAt = new Date(arrivedAt.getTime() - 400);
+  assert.deepEqual(rows, [{ metered_from_at: beganAt, last_counted_at: arrivedAt }]);
+});
+
+test("an instance is metered from its first proven running, and is due at once", async (t) => {
+  const world = await testApp(t);
+  const [host, user] = [await world.host(), await world.caller()];
+  const id = await rentAndRun(world, user, host);
+  const { rows } = await world.env.pool.query(
+    `select metered_from_at, storage_charged_until_at, settle_at,
+       (select metered_from_at from instance_runs where instance_id = id) as run_from
+     from instances where id = $1`,
+    [id],
+  );
+  const now = world.clock.now();
+  assert.deepEqual(rows, [{ metered_from_at: now, storage_charged_until_at: now, settle_at: now, run_from: now }]);
+  assert.deepEqual(world.complaints, []);
+});
+
+test("a change of the bid is marked where the run is, and not where it was last heard of", async (t) => {
+  const { world, host, user, id, counted } = await running(t, { price: 0.3 });
+  world.clock.jump(MINUTE_MS);
+  await host.obey();
+  world.clock.jump(7 * SECOND_MS);
+  await changeBid(world, user, id, 0.2);
+  world.clock.jump(SECOND_MS);
+  await changeBid(world, user, id, 0.3);
+  assert.equal(await counted(), MINUTE_MS);
+  assert.deepEqual(await marksOf(world, id), [
+    [30, 67 * SECOND_MS],
+    [20, 68 * SECOND_MS],
+  ]);
+  await world.assertBooks();
+});
+
+test("while a host is away its runs are thought to go on for a lease, and to have stopped after it", async (t) => {
+  const { world, host, user, id } = await running(t, { price: 0.3 });
+  world.clock.jump(MINUTE_MS);
+  await host.obey();
+  await host.disconnect();
+  world.clock.jump(5 * MINUTE_MS);
+  await changeBid(world, user, id, 0.29);
+  world.clock.jump(LEASE_MS);
+  await changeBid(world, user, id, 0.28);
+  assert.deepEqual(await marksOf(world, id), [
+    [30, 6 * MINUTE_MS],
+    [29, 6 * MINUTE_MS],
+  ]);
+});
+
+test("what does not run is marked at its last count", async (t) => {
+  const { world, host, user, id } = await running(t, { price: 0.3 });
+  world.clock.jump(MINUTE_MS);
+  await setState(world, user, id, "stopped");
+  await host.obey();
+  world.clock.jump(5 * MINUTE_MS);
+  await changeBid(world, user, id, 0.2);
+  assert.deepEqual(await marksOf(world, id), [[30, MINUTE_MS]]);
+});

@@ -1,0 +1,69 @@
+import { sql } from "kysely";
+import type { InstanceId, MachineId, ServerId } from "../../../base/ids.ts";
+import { integers, timestamps } from "../../../db/arrays.ts";
+import type { Reader, Tx } from "../../../db/transaction.ts";
+import type { RunKey } from "./run-store.ts";
+
+/** A run that its host says is running, and whose door no server has reached yet. */
+export type UnreachedRun = {
+  readonly instanceId: InstanceId;
+  readonly generation: number;
+  readonly machineId: MachineId;
+};
+
+/**
+ * The unreached runs on machines that are connected to this server, the newest first: old ones, which may never answer,
+ * keep none of the new ones waiting.
+ */
+export async function listUnreachedRuns(
+  db: Reader,
+  serverId: ServerId | undefined,
+  limit: number,
+): Promise<readonly UnreachedRun[]> {
+  const { rows } = await sql<UnreachedRun>`
+    select run.instance_id as "instanceId", run.generation, instances.machine_id as "machineId"
+    from instance_runs run
+    join instances on instances.id = run.instance_id and instances.generation = run.generation
+    join machines on machines.id = instances.machine_id
+    where run.needs_evidence and run.evidence_at is null and run.sealed_at is null
+      and machines.is_connected and machines.server_id is not distinct from ${serverId ?? null}::integer
+      and instances.observed_generation = run.generation and instances.observed_state = 'running'
+    order by run.started_at desc, run.instance_id
+    limit ${limit}::integer
+  `.execute(db);
+  return rows;
+}
+
+/** Notes that the doors of these runs were reached now, and returns how many were reached first. The caller holds the locks of their machines. */
+export async function storeEvidence(tx: Tx, runs: readonly RunKey[]): Promise<number> {
+  const { rows } = await sql`
+    update instance_runs run set evidence_at = ${tx.now}::timestamptz
+    from unnest(
+      ${integers(runs.map((run) => run.instanceId))}::integer[], ${integers(runs.map((run) => run.generation))}::integer[]
+    ) as reached (instance_id, generation)
+    where run.instance_id = reached.instance_id and run.generation = reached.generation and run.evidence_at is null
+    returning run.instance_id
+  `.execute(tx.db);
+  return rows.length;
+}
+
+/** The word of a host that a run has not begun, and when it was heard. */
+export type NotRunning = RunKey & { readonly at: Date };
+
+/**
+ * Notes of these runs, as far as none is proven, that their host said so. It was true when it was heard: how long it waits
+ * to be stored takes no running time from the host, and makes no contradiction of its next word.
+ */
+export async function noteNotRunning(tx: Tx, said: readonly NotRunning[]): Promise<void> {
+  if (said.length === 0) return;
+  await sql`
+    update instance_runs run set not_running_at = greatest(run.not_running_at, said.at),
+      not_running_by_clock = case when run.not_running_at > said.at
+        then run.not_running_by_clock else ${tx.clockId ?? null}::integer end
+    from unnest(
+      ${integers(said.map((one) => one.instanceId))}::integer[], ${integers(said.map((one) => one.generation))}::integer[],
+      ${timestamps(said.map((one) => one.at.getTime()))}::timestamptz[]
+    ) as said (instance_id, generation, at)
+    where run.instance_id = said.instance_id and run.generation = said.generation and run.metered_from_at is null
+  `.execute(tx.db);
+}

@@ -1,0 +1,380 @@
+import { Type, type Static } from "typebox";
+import { VolumeInfo } from "../../supply/volumes/index.ts";
+
+const Nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) => Type.Union([schema, Type.Null()]);
+const NullableText = Nullable(Type.String());
+const NullableNumber = Nullable(Type.Number());
+
+const Price = Type.Object({
+  gpuCostPerHour: Type.Number(),
+  diskHour: Type.Number(),
+  totalHour: Type.Number(),
+  discountTotalHour: Type.Number(),
+  discountedTotalPerHour: Type.Number(),
+});
+
+const Allowed = Type.Object({ allowed: Type.Boolean(), reason: Type.Optional(Type.String()) });
+export const State = Type.Union([Type.Literal("running"), Type.Literal("stopped")]);
+
+/** In dollars an hour for the whole rental. */
+const Bids = {
+  winning_bid: Nullable(Type.Number({ description: "The highest bid that this one has to beat." })),
+  bid_to_run_now: Nullable(Type.Number({ description: "The lowest bid that would run now; null when none would." })),
+};
+
+/** The API's record of an instance. */
+export const Instance = Type.Object({
+  id: Type.Integer(),
+  actual_status: NullableText,
+  intended_status: State,
+  cur_state: State,
+  next_state: State,
+  status_msg: NullableText,
+  label: NullableText,
+  machine_id: Type.Integer(),
+  host_id: Type.Integer(),
+  bundle_id: Type.Integer(),
+  hosting_type: Type.Integer(),
+  template_id: Nullable(Type.Integer()),
+  template_hash_id: NullableText,
+  template_name: NullableText,
+  is_bid: Type.Boolean(),
+  is_reserved: Type.Boolean({ description: "A deposit pays its running time at a discount." }),
+  is_simulated: Type.Boolean({ description: "It runs on a simulated host: no real container exists." }),
+  gpu_is_declared: Type.Boolean(),
+  start_date: Type.Number(),
+  end_date: Type.Number(),
+  deletes_at: Type.Number({ description: "When it is deleted, two days after its end date, unless that is extended." }),
+  duration: Type.Number(),
+  uptime_mins: NullableNumber,
+  client_run_time: Type.Number(),
+  host_run_time: Type.Number(),
+  time_remaining: Type.String(),
+  time_remaining_isbid: Type.String(),
+  rentable: Type.Boolean(),
+  external: Type.Boolean(),
+  verification: Type.String(),
+  static_ip: Type.Boolean(),
+  image_uuid: Type.String(),
+  image_args: Type.Array(Type.String()),
+  image_runtype: Type.String(),
+  extra_env: Type.Array(Type.Array(Type.String())),
+  onstart: NullableText,
+  jupyter_token: Type.String(),
+  ssh_host: Type.String(),
+  ssh_port: Type.Integer(),
+  ssh_idx: Type.String(),
+  ssh_host_key: Nullable(
+    Type.String({ description: "Key of the SSH server in front of it, as in known_hosts without the name." }),
+  ),
+  machine_dir_ssh_port: Type.Integer(),
+  public_ipaddr: Type.String(),
+  local_ipaddrs: Type.String(),
+  ports: Type.Record(Type.String(), Type.Array(Type.Object({ HostIp: Type.String(), HostPort: Type.String() }))),
+  direct_port_count: Type.Integer(),
+  direct_port_start: Type.Integer(),
+  direct_port_end: Type.Integer(),
+  num_gpus: Type.Integer(),
+  gpu_name: Type.String(),
+  gpu_arch: Type.String(),
+  gpu_frac: Type.Number(),
+  gpu_lanes: Type.Integer(),
+  gpu_mem_bw: Type.Number(),
+  bw_nvlink: Type.Number(),
+  gpu_ram: Type.Integer(),
+  gpu_totalram: Type.Integer(),
+  gpu_total_ram: Type.Integer(),
+  gpu_util: NullableNumber,
+  gpu_temp: NullableNumber,
+  cpu_cores: Type.Integer(),
+  cpu_cores_effective: Type.Number(),
+  cpu_name: Type.String(),
+  cpu_arch: Type.String(),
+  cpu_ram: Type.Integer(),
+  cpu_util: Type.Number(),
+  mem_limit: NullableNumber,
+  mem_usage: NullableNumber,
+  vmem_usage: NullableNumber,
+  disk_space: Type.Number(),
+  disk_usage: Type.Number(),
+  disk_util: Type.Number(),
+  disk_bw: Type.Number(),
+  disk_name: Type.String(),
+  inet_up: Type.Number(),
+  inet_down: Type.Number(),
+  mobo_name: Type.String(),
+  os_version: Type.String(),
+  pci_gen: Type.Number(),
+  pcie_bw: Type.Number(),
+  driver_version: Type.String(),
+  cuda_max_good: Type.Number(),
+  dlperf: Type.Number(),
+  total_flops: Type.Number(),
+  score: Type.Number(),
+  reliability2: Type.Number(),
+  geolocation: Type.String(),
+  country_code: Type.String(),
+  logo: Type.String(),
+  webpage: NullableText,
+  dph_base: Type.Number(),
+  dph_total: Type.Number(),
+  min_bid: Type.Number(),
+  storage_cost: Type.Number(),
+  storage_total_cost: Type.Number(),
+  vram_costperhour: Type.Number(),
+  inet_up_cost: Type.Number(),
+  inet_down_cost: Type.Number(),
+  internet_up_cost_per_tb: Type.Number(),
+  internet_down_cost_per_tb: Type.Number(),
+  traffic_cost: Type.Number({ description: "Dollars that its traffic was charged so far" }),
+  traffic_limit: Type.Number({ description: "Dollars that its traffic may cost in all, as of its last settlement" }),
+  traffic_limit_source: Type.Union([Type.Literal("budget"), Type.Literal("renter")], {
+    description: "`budget` grows with running time until the renter sets a limit",
+  }),
+  traffic_limit_reached: Type.Boolean({ description: "It may not run until the limit is raised" }),
+  credit_balance: NullableNumber,
+  credit_discount: NullableNumber,
+  credit_discount_max: Type.Number(),
+  dlperf_per_dphtotal: Type.Number(),
+  flops_per_dphtotal: Type.Number(),
+  search: Price,
+  instance: Price,
+  interruption: Nullable(
+    Type.Object(
+      {
+        reason: Type.Union([Type.Literal("outbid"), Type.Literal("on_demand")]),
+        noticed_at: Type.Number(),
+        stops_at: Type.Number(),
+        ...Bids,
+      },
+      { description: "The notice under which it still runs, since a higher claim needs its devices." },
+    ),
+  ),
+  waiting_for: Nullable(
+    Type.Object(
+      {
+        reason: Type.Union([
+          Type.Literal("outbid", { description: "Its bid is too low." }),
+          Type.Literal("devices", { description: "Its devices are not free yet, and no bid would change that." }),
+          Type.Literal("slice", { description: "It, or who has just resumed in its place, has its minimum slice." }),
+          Type.Literal("host", { description: "The host is away." }),
+        ]),
+        ahead: Type.Integer({ description: "How many of those that wait for this machine rank before it." }),
+        ...Bids,
+        resumes_no_earlier_than: NullableNumber,
+      },
+      { description: "What it waits for, although it is wanted to run." },
+    ),
+  ),
+  maintenance: Type.Array(
+    Type.Object({
+      start_time: Type.Number({ description: "Unix time" }),
+      end_time: Type.Number({ description: "Unix time" }),
+      maintenance_category: Type.String(),
+      maintenance_reason: Type.String(),
+    }),
+    { description: "When the host looks after its machine: expect interruptions." },
+  ),
+  volume_info: Type.Array(Type.Object({ id: Type.Integer(), avail_space: Type.Number(), total_space: Type.Number() })),
+  actions: Type.Object({ start: Allowed, stop: Allowed, reboot: Allowed, recycle: Allowed, destroy: Allowed }),
+});
+
+export const IdParams = Type.Object({ id: Type.Integer() });
+export const SshKeyParams = Type.Object({ id: Type.Integer(), key_id: Type.Integer() });
+export const AttachSshKeyBody = Type.Object({
+  ssh_key: Type.Optional(
+    Type.Union([Type.String(), Type.Integer()], {
+      description: "A public key (the line of a .pub file), or the id of one of the account",
+    }),
+  ),
+});
+export const Message = Type.Object({ success: Type.Literal(true), msg: Type.String() });
+export const SshKeys = Type.Object({
+  success: Type.Literal(true),
+  ssh_keys: Type.String({ description: 'JSON text: [{"id": 1, "name": "me@laptop", "public_key": "ssh-ed25519 …"}]' }),
+});
+
+export const Done = Type.Object({ success: Type.Literal(true), msg: Type.Optional(Type.String()) });
+
+/** The launch settings (image, env, onstart, …) are checked field by field by the templates domain. */
+export const CreateBody = Type.Object(
+  {
+    template_hash_id: Type.Optional(Type.String({ maxLength: 64 })),
+    image: Type.Optional(Type.String({ maxLength: 1024, description: "Required unless a template supplies it." })),
+    env: Type.Optional(
+      Type.Union([Type.String(), Type.Record(Type.String(), Type.Unknown())], {
+        description: "Flags `-e NAME=value` and `-p host:container` as one text, or the same as an object.",
+      }),
+    ),
+    volume_info: Type.Optional(VolumeInfo),
+    price: Type.Optional(Type.Number({ description: "Dollars an hour for the whole rental; makes it interruptible." })),
+    max_dph: Type.Optional(
+      Type.Number({
+        description:
+          "Dollars an hour that the rental may cost at most, GPUs and disk together; 410 when it costs more.",
+      }),
+    ),
+    target_state: Type.Optional(State),
+    cancel_unavail: Type.Optional(Type.Boolean()),
+    disk: Type.Optional(Type.Union([Type.Number(), Type.String()])),
+    label: Type.Optional(Type.String()),
+    runtype: Type.Optional(Type.String()),
+    onstart: Type.Optional(Type.String()),
+    traffic_limit: Type.Optional(
+      Type.Union([Type.Number(), Type.String(), Type.Null()], {
+        description:
+          "Dollars that all traffic of the instance may cost; reaching it stops the instance. See docs/rent.md.",
+      }),
+    ),
+  },
+  { additionalProperties: true },
+);
+
+export const CreateAnswer = Type.Object({
+  success: Type.Literal(true),
+  new_contract: Type.Integer({ description: "The id of the new instance." }),
+  instance_api_key: Type.String(),
+  ask_id: Type.Integer(),
+  dph_total: Type.Optional(Type.Number({ description: "Dollars an hour that were agreed, GPUs and disk." })),
+  dph_base: Type.Optional(Type.Number({ description: "Of it for the GPUs, while it runs; of a bid what it offers." })),
+  storage_total_cost: Type.Optional(Type.Number({ description: "Of it for the disk, also while stopped." })),
+  storage_cost: Type.Optional(Type.Number({ description: "Dollars per GB and month of the disk." })),
+  inet_up_cost: Type.Optional(Type.Number({ description: "Dollars per GB sent." })),
+  inet_down_cost: Type.Optional(Type.Number({ description: "Dollars per GB received." })),
+  end_date: Type.Optional(Type.Number({ description: "Unix time at which the contract ends." })),
+});
+
+/** The creation of one instance can be asked about without that anything is made. */
+export const CreateOneBody = Type.Object(
+  {
+    ...CreateBody.properties,
+    dry_run: Type.Optional(
+      Type.Boolean({ description: "Only says what it would cost, and whether it would start; nothing is made." }),
+    ),
+  },
+  { additionalProperties: true },
+);
+
+const Hours = Nullable(Type.Number({ description: "Hours; null where nothing is used up." }));
+
+export const ForecastAnswer = Type.Object({
+  success: Type.Literal(true),
+  dry_run: Type.Literal(true),
+  ask_id: Type.Integer(),
+  price: Type.Object({
+    gpu_per_hour: Type.Number(),
+    disk_per_hour: Type.Number(),
+    volume_per_hour: Type.Number({ description: "Of the volume that `volume_info` rents with it; 0 without one." }),
+    total_per_hour: Type.Number(),
+    inet_up_per_gb: Type.Number(),
+    inet_down_per_gb: Type.Number(),
+  }),
+  hold: Type.Number({ description: "Dollars that are set aside when it starts." }),
+  balance: Type.Number({ description: "Dollars, less what has been used already." }),
+  balance_lasts_hours: Type.Object(
+    { now: Hours, after: Hours },
+    { description: "With all that runs and is stored now, and with this rental besides." },
+  ),
+  caps: Type.Array(
+    Type.Object({
+      id: Type.Integer(),
+      scope: Type.String({ description: "account, key, endpoint or instance" }),
+      scope_id: Type.Integer(),
+      period: Type.String({ description: "day, month or total" }),
+      limit: Type.Number(),
+      left: Type.Number({ description: "Dollars that it leaves now, without this rental." }),
+    }),
+    { description: "Those that the rental would count against." },
+  ),
+  would_start: Type.Boolean(),
+  reason: Nullable(Type.Object({ error: Type.String(), msg: Type.String() })),
+});
+
+export const UpdateBody = Type.Object(
+  {
+    state: Type.Optional(State),
+    label: Type.Optional(Type.String({ description: "At most 1024 characters." })),
+    traffic_limit: Type.Optional(
+      Nullable(
+        Type.Number({
+          description:
+            "Dollars that all its traffic may cost, at least what it has cost so far; null for that of a new instance: the account's, or the budget.",
+        }),
+      ),
+    ),
+  },
+  { additionalProperties: true },
+);
+
+export type UpdateBody = Static<typeof UpdateBody>;
+
+export const BidBody = Type.Object(
+  {
+    client_id: Type.Union([Type.String(), Type.Integer()]),
+    price: Nullable(
+      Type.Number({
+        minimum: 0.001,
+        maximum: 32,
+        description: "Dollars an hour for the whole rental; null bids what `min_bid` of the instance says.",
+      }),
+    ),
+  },
+  { additionalProperties: true },
+);
+
+export const ListQuery = Type.Object(
+  {
+    limit: Type.Optional(Type.Integer()),
+    after_token: Type.Optional(Type.String({ maxLength: 256 })),
+    order_by: Type.Optional(Type.String({ maxLength: 4096 })),
+    select_cols: Type.Optional(Type.String({ maxLength: 8192 })),
+    select_filters: Type.Optional(Type.String({ maxLength: 65536 })),
+  },
+  { additionalProperties: true },
+);
+
+const Rows = Type.Array(Type.Object({}, { additionalProperties: true }));
+
+export const Page = Type.Object({
+  success: Type.Literal(true),
+  instances_found: Type.Integer(),
+  total_instances: Type.Integer(),
+  label_counts: Type.Record(Type.String(), Type.Integer()),
+  next_token: NullableText,
+  instances: Rows,
+});
+
+export const EventQuery = Type.Object(
+  {
+    limit: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: 500, description: "The newest so many; 100 by default." }),
+    ),
+  },
+  { additionalProperties: true },
+);
+
+export const Events = Type.Object({
+  success: Type.Literal(true),
+  events: Type.Array(
+    Type.Object({
+      at: Type.Number(),
+      actor: Type.String({
+        description: "Who caused it: `user`, `instance_key`, `host`, `market`, `rule` or `system`.",
+      }),
+      cause: Type.String({ description: "A stable word, see docs/bidding.md." }),
+      from: NullableText,
+      to: Type.String({ description: "What the control plane has committed to since then." }),
+      message: Type.String(),
+    }),
+  ),
+});
+
+export const Listing = Type.Object({ instances_found: Type.Integer(), instances: Type.Array(Instance) });
+export const Shown = Type.Object({ instances: Nullable(Instance) });
+
+/** Each combination that there is, once. */
+export const FilterValues = Type.Object({
+  filters: Type.Array(
+    Type.Object({ actual_status: NullableText, verification: Type.String(), gpu_name: Type.String() }),
+  ),
+});

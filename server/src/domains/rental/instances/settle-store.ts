@@ -1,0 +1,26 @@
+import { sql } from "kysely";
+import type { InstanceId } from "../../../base/ids.ts";
+import type { Tx } from "../../../db/transaction.ts";
+
+/** A run that was proven for the first time, and from when on. */
+export type FirstProof = { readonly instanceId: InstanceId; readonly at: Date };
+
+/** Has everything of these charged from their first proven running on, and each run of them from its own. */
+export async function startMetering(tx: Tx, proven: readonly FirstProof[]): Promise<void> {
+  if (proven.length === 0) return;
+  await sql`
+    update instances set
+      metered_from_at = coalesce(instances.metered_from_at, proven.at),
+      storage_charged_until_at = coalesce(instances.storage_charged_until_at, proven.at),
+      settle_at = case when instances.is_background then instances.settle_at
+        else least(instances.settle_at, ${tx.now}::timestamptz) end
+    from (
+      select instance_id, min(at) as at
+      from unnest(
+        ${proven.map((one) => one.instanceId)}::integer[], ${proven.map((one) => one.at)}::timestamptz[]
+      ) as each (instance_id, at)
+      group by instance_id
+    ) as proven
+    where instances.id = proven.instance_id
+  `.execute(tx.db);
+}

@@ -1,0 +1,68 @@
+import { AppError } from "../../../base/errors.ts";
+import type { InstanceId, StandingRequestId } from "../../../base/ids.ts";
+import { invariant } from "../../../base/invariant.ts";
+import type { Sealer } from "../../../base/seal.ts";
+import type { Reader, Tx } from "../../../db/transaction.ts";
+import { createInstances, type CreateOrder, type Wish } from "../instances/index.ts";
+import { openLaunch, resolveTemplateByHash, type LaunchSettings, type SealedLaunch } from "../templates/index.ts";
+import type { StandingRequest } from "./rules/standing-request.ts";
+import { closeStandingRequest, findLaunch, lockOpen, noteAttempt } from "./store.ts";
+
+export type ClaimOutcome =
+  | { readonly kind: "claimed"; readonly instanceId: InstanceId }
+  /** Somebody closed it: its renter, its time, or another process that claimed it. */
+  | { readonly kind: "closed" }
+  | { readonly kind: "refused"; readonly error: AppError };
+
+/**
+ * Rents the offer for the request and closes it, both or neither. The request's lock comes first: of two processes one
+ * waits here, and then finds it closed.
+ */
+export async function claimOffer(tx: Tx, id: StandingRequestId, order: CreateOrder): Promise<ClaimOutcome> {
+  if ((await lockOpen(tx, id)) === undefined) return { kind: "closed" };
+  const [outcome] = await createInstances(tx, [order]);
+  invariant(outcome !== undefined, "each order has its outcome");
+  if (outcome instanceof AppError) {
+    // An offer that is gone is no news for the renter: the next one may do.
+    if (outcome.kind !== "gone") await noteAttempt(tx, id, outcome.publicMessage);
+    return { kind: "refused", error: outcome };
+  }
+  const instanceId = order.instanceId;
+  await closeStandingRequest(tx, { id, status: "claimed", instanceId });
+  return { kind: "claimed", instanceId };
+}
+
+/** It can never be claimed: says why, unless somebody else closed it. */
+export async function failRequest(tx: Tx, id: StandingRequestId, reason: string): Promise<void> {
+  if ((await lockOpen(tx, id)) === undefined) return;
+  await closeStandingRequest(tx, { id, status: "failed", reason });
+}
+
+/** What the request orders, as it was settled when it was made; throws why that cannot be had any more. */
+export async function wishOfRequest(
+  db: Reader,
+  { id, userId, bidNanosPerHour }: StandingRequest,
+  sealer: Sealer,
+): Promise<Wish | undefined> {
+  const stored = await findLaunch(db, id);
+  if (stored === undefined) return undefined;
+  const { templateHashId: hash, volumeInfo, capScopes } = stored;
+  const template = hash === undefined ? undefined : await resolveTemplateByHash(db, userId, hash, sealer);
+  return {
+    userId,
+    capScopes,
+    launch: openLaunchOf(id, stored.launch, sealer),
+    template: template && { id: template.id, hashId: template.hashId },
+    volumeInfo,
+    bidNanosPerHour,
+    target: "running",
+    isRefusedUnlessRunning: true,
+  };
+}
+
+/** What the request starts, in clear. */
+function openLaunchOf(id: StandingRequestId, stored: SealedLaunch, sealer: Sealer): LaunchSettings {
+  const launch = openLaunch(stored, { kind: "standing request", id }, sealer);
+  if (launch !== undefined) return launch;
+  throw new AppError("not_found", "not_found", `The settings of standing request ${id} can no longer be read.`);
+}

@@ -1,0 +1,38 @@
+import type { Clock } from "../../../base/clock.ts";
+import type { Database } from "../../../db/connect.ts";
+import { withTransaction } from "../../../db/transaction.ts";
+import type { Loop } from "../../../base/loop-driver.ts";
+import { MATCH_EVERY_MS, type Matcher } from "./matcher.ts";
+import { deleteClosed, expireDue } from "./store.ts";
+
+export const MATCH_LOOP = "match-standing-requests";
+
+const ROWS_PER_RUN = 500;
+/** So long a closed request can still be looked up. */
+const KEPT_MS = 30 * 86_400_000;
+
+export function matchLoop(matcher: Matcher): Loop {
+  return {
+    name: MATCH_LOOP,
+    description: "Rents what standing requests wait for, oldest first.",
+    everyMs: MATCH_EVERY_MS,
+    run: () => matcher.run(),
+  };
+}
+
+type Deps = { readonly database: Database; readonly clock: Clock };
+
+export function waitlistLoops({ database, clock }: Deps): readonly Loop[] {
+  return [
+    {
+      name: "close-standing-requests",
+      description: "Closes standing requests whose time is over, and forgets those that were closed long ago.",
+      everyMs: 15_000,
+      run: () =>
+        withTransaction(database, clock, async (tx) => ({
+          expired: await expireDue(tx, ROWS_PER_RUN),
+          forgotten: await deleteClosed(tx, new Date(tx.now.getTime() - KEPT_MS), ROWS_PER_RUN),
+        })),
+    },
+  ];
+}

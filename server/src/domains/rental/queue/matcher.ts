@@ -1,0 +1,346 @@
+import { AppError } from "../../../base/errors.ts";
+import type { Clock } from "../../../base/clock.ts";
+import { asId, type MachineId, type StandingRequestId } from "../../../base/ids.ts";
+import type { Sealer } from "../../../base/seal.ts";
+import type { Database } from "../../../db/connect.ts";
+import type { ChannelHandler } from "../../../db/listener.ts";
+import { withTransaction } from "../../../db/transaction.ts";
+import type { LoopStatus } from "../../../base/loop-driver.ts";
+import type { OrderDesk, Wish } from "../instances/index.ts";
+import { claimOffer, failRequest, wishOfRequest } from "./claim-service.ts";
+import { RequestBook, type WaitingRequest } from "./request-book.ts";
+import {
+  isWithinLimit,
+  kindsOf,
+  searchAmong,
+  type FoundOffer,
+  type Query,
+  type StandingRequest,
+} from "./rules/standing-request.ts";
+import { noteAttempt } from "./store.ts";
+
+export type MatcherPorts = {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly sealer: Sealer;
+  readonly desk: Pick<OrderDesk, "orderFor">;
+  readonly search: (query: Query) => readonly FoundOffer[];
+};
+
+/** So much is searched in a run, and so long; the rest waits for the next one, which is due soon after. */
+export const SEARCHES_PER_RUN = 200;
+const MS_PER_RUN = 1_000;
+export const MATCH_EVERY_MS = 250;
+/** Searched at one go, before others get their turn: no more than this, and no longer. */
+const SEARCHES_AT_ONCE = 10;
+const MS_AT_ONCE = 10;
+/** So many changed machines form one line; also how many machines a search names (it takes some 1,000 values). */
+export const MACHINES_PER_LINE = 100;
+/** A machine that was claimed, or refused us, is left alone until what it has now can be searched: at most so long. */
+const STALE_MS = 5_000;
+const RETRY_MS = 15_000;
+/** Some requests are looked at without cause, so that what nobody announced, such as the end of a rest, is found too. */
+const SWEEP_EVERY_MS = 1_000;
+const SWEEP_COUNT = 10;
+/** However costly searches somebody makes of a hundred requests, going round takes this part of the time at most. */
+const SWEEP_SHARE = 0.05;
+
+/** Requests that changed machines may concern, oldest first, and how far down the line we are. */
+type Line = { readonly machineIds: readonly MachineId[]; readonly ids: readonly StandingRequestId[]; next: number };
+
+type Done = { searches: number; claimed: number; readonly errors: unknown[] };
+
+/**
+ * Finds offers for standing requests. Capacity is given away in a line: when machines changed, the requests that they may
+ * concern are asked one by one, oldest first, and only those machines are claimed. A request that is new, or is looked at
+ * again, claims nothing by itself: what it finds is treated as changed, and those before it are asked first.
+ */
+export class Matcher {
+  readonly book: RequestBook;
+  private readonly ports: MatcherPorts;
+  private readonly changed = new Set<MachineId>();
+  /** To be searched for among all offers. */
+  private readonly look = new Set<StandingRequestId>();
+  /** Found something when they were looked at: they belong to the next line. */
+  private readonly found = new Set<StandingRequestId>();
+  /** To be looked at in the next run: what they found is not to be had right now. */
+  private readonly again = new Set<StandingRequestId>();
+  private line: Line | undefined;
+  private readonly staleUntilMs = new Map<MachineId, number>();
+  private readonly restUntilMs = new Map<StandingRequestId, number>();
+  private sweptId = asId<StandingRequestId>(0);
+  private sweptAtMs = 0;
+  /** How long the searches among all offers took since then. */
+  private lookedMs = 0;
+  private ranAtMs = -Infinity;
+  private isRunning = false;
+
+  constructor(ports: MatcherPorts) {
+    this.ports = ports;
+    this.book = new RequestBook(ports);
+  }
+
+  /** For the channel of the standing requests themselves. */
+  channel(wake: () => void): ChannelHandler {
+    return {
+      onMessage: (payload) => {
+        this.book.markStale(asId<StandingRequestId>(Number(payload)));
+        wake();
+      },
+      onGap: () => {
+        this.book.markAllStale();
+        wake();
+      },
+    };
+  }
+
+  /** Told of machines in the very turn in which searches begin to see them as they are now. Returns whether to run. */
+  note(machineIds: readonly MachineId[]): boolean {
+    if (this.book.isEmpty) return false;
+    for (const id of machineIds) this.changed.add(id);
+    // No more often than the loop runs anyway.
+    return !this.isRunning && this.ports.clock.monotonicMs() - this.ranAtMs >= MATCH_EVERY_MS;
+  }
+
+  async run(): Promise<LoopStatus> {
+    this.isRunning = true;
+    try {
+      return await this.runOnce();
+    } finally {
+      this.ranAtMs = this.ports.clock.monotonicMs();
+      this.isRunning = false;
+    }
+  }
+
+  private async runOnce(): Promise<LoopStatus> {
+    for (const id of await this.book.refresh()) this.look.add(id);
+    if (this.book.size === 0) {
+      this.forget();
+      return { open: 0, searches: 0, claimed: 0 };
+    }
+    this.sweep();
+    const done: Done = { searches: 0, claimed: 0, errors: [] };
+    const untilMs = this.ports.clock.monotonicMs() + MS_PER_RUN;
+    while (done.searches < SEARCHES_PER_RUN && this.ports.clock.monotonicMs() < untilMs) {
+      if (this.line !== undefined) await this.serve(this.line, done);
+      else if (this.changed.size > 0) this.line = this.formLine(done);
+      else if (this.look.size > 0) await this.lookAround(done);
+      else break;
+    }
+    // One request that cannot be handled must not keep the others waiting; it is told of all the same.
+    if (done.errors.length > 0) throw done.errors[0];
+    return { open: this.book.size, searches: done.searches, claimed: done.claimed };
+  }
+
+  private forget(): void {
+    for (const kept of [this.changed, this.look, this.found, this.again, this.staleUntilMs, this.restUntilMs]) {
+      kept.clear();
+    }
+    this.line = undefined;
+  }
+
+  /** Takes up machines that changed, and who may be concerned by what they offer now. */
+  private formLine(done: Done): Line {
+    const machineIds = [...this.changed].slice(0, MACHINES_PER_LINE);
+    for (const id of machineIds) {
+      this.changed.delete(id);
+      this.staleUntilMs.delete(id);
+    }
+    done.searches += 1;
+    const query = { machine_id: { in: machineIds }, rentable: { eq: true }, allocated_storage: 0 };
+    const offers = this.ports.search({ ...query, disable_bundling: true, limit: 10_000 });
+    const ids = new Set([...this.book.listConcerned(kindsOf(offers)), ...this.found]);
+    return { machineIds, ids: [...ids].toSorted((a, b) => a - b), next: 0 };
+  }
+
+  /** Asks the next few in line. */
+  private async serve(line: Line, done: Done): Promise<void> {
+    const isTurnOver = this.beginTurn(done);
+    for (; !isTurnOver(); line.next += 1) {
+      const id = line.ids[line.next];
+      if (id === undefined) {
+        this.line = undefined;
+        break;
+      }
+      const wasFound = this.found.delete(id);
+      const waiting = this.book.find(id);
+      if (waiting === undefined || this.isResting(id)) continue;
+      const isServed = await this.guarded(id, done, () => this.serveOne(waiting, line.machineIds, done));
+      // Somebody before it took what it had found; there may be more elsewhere.
+      if (wasFound && !isServed) this.again.add(id);
+    }
+    await aTurn();
+  }
+
+  private async serveOne(waiting: WaitingRequest, machineIds: readonly MachineId[], done: Done): Promise<boolean> {
+    const usable = machineIds.filter((id) => this.isUsable(id));
+    if (usable.length === 0) return false;
+    done.searches += 1;
+    const among = new Set<number>(usable);
+    const hits = this.ports
+      .search(searchAmong(waiting.request, { in: usable }))
+      .filter((offer) => among.has(offer.machine_id) && isWithinLimit(waiting.request, offer));
+    return hits.length > 0 && (await this.attempt(waiting, hits, done));
+  }
+
+  /** What goes wrong with one request keeps it from another attempt for a while, and nobody else. Counts as served. */
+  private async guarded(id: StandingRequestId, done: Done, work: () => Promise<boolean>): Promise<boolean> {
+    try {
+      return await work();
+    } catch (error) {
+      if (error instanceof AppError) await this.failOrRest(id, error);
+      else {
+        this.rest(id);
+        done.errors.push(error);
+      }
+      return true;
+    }
+  }
+
+  /** Not one that changed since the line was formed: those who are ahead have not been asked about it. */
+  private isUsable(id: MachineId): boolean {
+    return !this.changed.has(id) && !this.staleUntilMs.has(id);
+  }
+
+  /** Tries one offer after the other. Returns whether that settles the request, for now or for good. */
+  private async attempt({ request }: WaitingRequest, hits: readonly FoundOffer[], done: Done): Promise<boolean> {
+    const { database, sealer } = this.ports;
+    const wish = await wishOfRequest(database.kysely, request, sealer);
+    if (wish === undefined) {
+      this.drop(request.id);
+      return true;
+    }
+    for (const offer of hits) {
+      // An earlier attempt of ours may have changed what this machine has.
+      if (!this.isUsable(asId<MachineId>(offer.machine_id))) continue;
+      if (await this.claim(request, { wish, offer }, done)) return true;
+    }
+    return false;
+  }
+
+  private async claim(
+    { id, totalMaxNanosPerHour }: StandingRequest,
+    { wish, offer }: { readonly wish: Wish; readonly offer: FoundOffer },
+    done: Done,
+  ): Promise<boolean> {
+    const { database, clock, desk } = this.ports;
+    const order = await desk.orderFor(wish, offer.id, { totalMaxNanosPerHour });
+    try {
+      const outcome = await withTransaction(database, clock, (tx) => claimOffer(tx, id, order));
+      if (outcome.kind === "refused") throw outcome.error;
+      if (outcome.kind === "claimed") {
+        done.claimed += 1;
+        this.setAside(offer);
+      }
+      this.drop(id);
+      return true;
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error;
+      const isOfferToBlame = isAbout(error, offer.id);
+      if (isOfferToBlame && error.kind !== "insufficient_funds") {
+        this.setAside(offer);
+        return false;
+      }
+      return this.failOrRest(id, error);
+    }
+  }
+
+  /** What it orders is not there, for good; or something is in its way that may pass. Returns whether that is all. */
+  private async failOrRest(id: StandingRequestId, error: AppError): Promise<boolean> {
+    const { database, clock } = this.ports;
+    const isForGood = error.kind === "not_found" || error.code === "no_such_volume_offer";
+    // First: if it cannot be written down either, the line goes on without this request.
+    this.rest(id);
+    await withTransaction(database, clock, (tx) =>
+      isForGood ? failRequest(tx, id, error.publicMessage) : noteAttempt(tx, id, error.publicMessage),
+    );
+    if (isForGood) this.drop(id);
+    // A volume may be out of reach of one machine and not of the next.
+    return error.kind !== "invalid";
+  }
+
+  private drop(id: StandingRequestId): void {
+    this.book.remove(id);
+    this.restUntilMs.delete(id);
+  }
+
+  private setAside({ machine_id: machine }: FoundOffer): void {
+    this.staleUntilMs.set(asId<MachineId>(machine), this.ports.clock.monotonicMs() + STALE_MS);
+  }
+
+  private rest(id: StandingRequestId): void {
+    this.restUntilMs.set(id, this.ports.clock.monotonicMs() + RETRY_MS);
+  }
+
+  private isResting(id: StandingRequestId): boolean {
+    return (this.restUntilMs.get(id) ?? 0) > this.ports.clock.monotonicMs();
+  }
+
+  /** Searches everything for a few requests; what they find is given away in a line. */
+  private async lookAround(done: Done): Promise<void> {
+    const isTurnOver = this.beginTurn(done);
+    for (const id of [...this.look].toSorted((a, b) => a - b)) {
+      if (isTurnOver()) break;
+      this.look.delete(id);
+      const waiting = this.book.find(id);
+      if (waiting === undefined || this.isResting(id)) continue;
+      await this.guarded(id, done, async () => this.lookFor(waiting, done));
+    }
+    await aTurn();
+  }
+
+  private beginTurn(done: Done): () => boolean {
+    const { clock } = this.ports;
+    const [searchesMax, untilMs] = [done.searches + SEARCHES_AT_ONCE, clock.monotonicMs() + MS_AT_ONCE];
+    return () => done.searches >= searchesMax || clock.monotonicMs() >= untilMs;
+  }
+
+  private lookFor({ request }: WaitingRequest, done: Done): boolean {
+    done.searches += 1;
+    const startedAtMs = this.ports.clock.monotonicMs();
+    // Each that looks takes up another machine, as long as there are some: then one line serves them all.
+    const taken = [...this.changed, ...this.staleUntilMs.keys()].slice(0, MACHINES_PER_LINE);
+    const hits = this.ports
+      .search(searchAmong(request, { notin: taken }))
+      .filter((offer) => isWithinLimit(request, offer));
+    this.lookedMs += this.ports.clock.monotonicMs() - startedAtMs;
+    const hit = hits.find((offer) => this.isUsable(asId<MachineId>(offer.machine_id)));
+    if (hit !== undefined) {
+      this.changed.add(asId<MachineId>(hit.machine_id));
+      this.found.add(request.id);
+    } else if (hits.length > 0) this.again.add(request.id);
+    return hit !== undefined;
+  }
+
+  /** Adds those whose time has come, and a few more each second, round and round. */
+  private sweep(): void {
+    const nowMs = this.ports.clock.monotonicMs();
+    for (const id of this.again) this.look.add(id);
+    this.again.clear();
+    for (const [id, untilMs] of this.staleUntilMs) if (untilMs <= nowMs) this.staleUntilMs.delete(id);
+    for (const [id, untilMs] of this.restUntilMs) {
+      if (untilMs > nowMs) continue;
+      this.restUntilMs.delete(id);
+      this.look.add(id);
+    }
+    if (nowMs - this.sweptAtMs < Math.max(SWEEP_EVERY_MS, this.lookedMs / SWEEP_SHARE)) return;
+    this.sweptAtMs = nowMs;
+    this.lookedMs = 0;
+    for (const id of this.book.listAfter(this.sweptId, SWEEP_COUNT)) {
+      this.look.add(id);
+      this.sweptId = id;
+    }
+  }
+}
+
+/** Whether the offer of GPUs is what cannot be had, rather than something that the request orders along with it. */
+function isAbout(error: AppError, offerId: number): boolean {
+  return error.code !== "no_such_volume_offer" && (error.kind === "gone" || error.extra["ask_id"] === offerId);
+}
+
+/** Lets whatever else the process has to do come first. */
+function aTurn(): Promise<void> {
+  return new Promise((resolve) => {
+    setImmediate(resolve);
+  });
+}

@@ -1,0 +1,74 @@
+import type { Place, TaskAction } from "../../../../../../protocol/index.ts";
+import type { InstanceId, MachineId, UserId } from "../../../../base/ids.ts";
+
+export type RegistryAuth = Extract<TaskAction, { readonly type: "snapshot" }>["registry_auth"];
+
+/** Something that a host is asked to do once, and for whom. */
+export type NewTask = {
+  readonly machineId: MachineId;
+  readonly userId: UserId;
+  /** Whose record shows how it goes; undefined for a copy between volumes. */
+  readonly instanceId: InstanceId | undefined;
+  readonly action: TaskAction;
+};
+
+/** A task that goes on for a while, as its owner may want to see it. */
+export type LongTask = {
+  readonly action: Extract<TaskAction, { readonly type: "copy" | "send" | "receive" | "snapshot" }>;
+  readonly cancelledAt: Date | undefined;
+  readonly completedAt: Date | undefined;
+  readonly isSuccess: boolean;
+  /** How far it has come or, once it is over, its output. */
+  readonly text: string;
+};
+
+/** How long the end of a task is shown. */
+export const NOTE_MS = 60_000;
+const TEXT_LENGTH_MAX = 500;
+/** Words that clients take for a failure of the instance (docs/contract-rules.md#words-of-an-instances-status). */
+const ALARMING = /error|failed|failure|exception|traceback|oci runtime|permission denied/i;
+
+/**
+ * One sentence on the newest of an instance's tasks, one that still goes on before any that is over; undefined when there
+ * is nothing to say. Hosts and names of files have no way to make progress look like a failure.
+ */
+export function noteOf(newestFirst: readonly LongTask[], now: Date): string | undefined {
+  const task = newestFirst.find((one) => endOf(one) === undefined) ?? newestFirst.find((one) => isFresh(one, now));
+  return task && sentenceOf(task);
+}
+
+function endOf({ cancelledAt, completedAt }: LongTask): Date | undefined {
+  return cancelledAt ?? completedAt;
+}
+
+function isFresh(task: LongTask, now: Date): boolean {
+  const end = endOf(task);
+  return end !== undefined && now.getTime() - end.getTime() < NOTE_MS;
+}
+
+function sentenceOf(task: LongTask): string {
+  const { action, cancelledAt, completedAt, isSuccess } = task;
+  const [doing, done] =
+    action.type === "snapshot"
+      ? [`taking a snapshot`, `snapshot to ${action.repository}:${action.tag}`]
+      : [`copying ${routeOf(action)}`, `copy ${routeOf(action)}`];
+  if (cancelledAt !== undefined) return `${done} was cancelled`;
+  const text = oneLine(task.text);
+  if (completedAt === undefined) return text === "" || ALARMING.test(text) ? doing : `${doing}: ${text}`;
+  if (isSuccess) return `${done} is complete`;
+  return `${done} ended early: ${text}`;
+}
+
+function routeOf({ source, destination }: { readonly source: Place; readonly destination: Place }): string {
+  return `from ${nameOf(source)} to ${nameOf(destination)}`;
+}
+
+/** As clients write it: `C.12`, `V.7`. */
+export function nameOf({ kind, id }: Pick<Place, "kind" | "id">): string {
+  return `${kind === "instance" ? "C" : "V"}.${id}`;
+}
+
+function oneLine(text: string): string {
+  const line = text.replace(/[\s\p{Cc}]+/gu, " ").trim();
+  return line.length > TEXT_LENGTH_MAX ? `${line.slice(0, TEXT_LENGTH_MAX).toWellFormed()}…` : line;
+}

@@ -1,0 +1,267 @@
+import { sql } from "kysely";
+import type { Place, TaskAction, TransferSide } from "../../../../../protocol/index.ts";
+import type { InstanceId, MachineId, UserId } from "../../../base/ids.ts";
+import type { Reader, Tx } from "../../../db/transaction.ts";
+import { NOTE_MS, type LongTask, type NewTask } from "./rules/task.ts";
+
+/** Told to every process whenever a machine has something new to do, or something to leave off. */
+export const TASKS_CHANNEL = "tasks_changed";
+
+/** Sends the machine's id at commit. */
+export async function notifyTasks(tx: Tx, machineId: MachineId): Promise<void> {
+  await sql`select pg_notify(${TASKS_CHANNEL}, ${String(machineId)})`.execute(tx.db);
+}
+
+export type StoredTask = NewTask & {
+  readonly id: string;
+  /** The same for both halves of a copy between hosts. */
+  readonly transferId?: string;
+  readonly sealedAuth: string | undefined;
+  readonly resultSha256: Buffer | undefined;
+  readonly expiresAt: Date;
+};
+
+export async function insertTask(tx: Tx, task: StoredTask): Promise<void> {
+  await tx.db
+    .insertInto("agent_tasks")
+    .values({
+      id: task.id,
+      machine_id: task.machineId,
+      instance_id: task.instanceId ?? null,
+      user_id: task.userId,
+      action: JSON.stringify(task.action),
+      transfer_id: task.transferId ?? null,
+      sealed_auth: task.sealedAuth ?? null,
+      result_sha256: task.resultSha256 ?? null,
+      created_at: tx.now,
+      expires_at: task.expiresAt,
+    })
+    .execute();
+}
+
+/** Keeps other new tasks of a user waiting until the commit, so that their count can be relied on. */
+export async function lockNewTasks(tx: Tx, userId: UserId): Promise<void> {
+  await sql`select pg_advisory_xact_lock(hashtext('agent_tasks'), ${userId}::integer)`.execute(tx.db);
+}
+
+/** How many of a user's tasks no host has answered yet. */
+export async function countOpenTasks(db: Reader, userId: UserId, now: Date): Promise<number> {
+  const row = await db
+    .selectFrom("agent_tasks")
+    .select(sql<number>`count(*)::integer`.as("open"))
+    .where("user_id", "=", userId)
+    .where("completed_at", "is", null)
+    .where("cancelled_at", "is", null)
+    .where("expires_at", ">", now)
+    .executeTakeFirstOrThrow();
+  return row.open;
+}
+
+/** Forgets what a user had answered, but for the newest `keep`. */
+export async function deleteOlderResults(tx: Tx, userId: UserId, keep: number): Promise<void> {
+  const older = tx.db
+    .selectFrom("agent_tasks")
+    .select("id")
+    .where("user_id", "=", userId)
+    .where("completed_at", "is not", null)
+    .orderBy("number", "desc")
+    .offset(keep);
+  await tx.db.deleteFrom("agent_tasks").where("id", "in", older).execute();
+}
+
+export type OpenTask = {
+  readonly id: string;
+  readonly action: TaskAction;
+  readonly sealedAuth: string | null;
+  readonly isCancelled: boolean;
+};
+
+const TASKS_PER_MACHINE_MAX = 1000;
+
+/** What these machines have not answered yet, oldest first. */
+export async function listOpenTasks(
+  db: Reader,
+  machineIds: readonly MachineId[],
+  now: Date,
+): Promise<ReadonlyMap<MachineId, readonly OpenTask[]>> {
+  const { rows } = await sql<OpenTask & { readonly machineId: MachineId }>`
+    select asked.id as "machineId", open.id, open.action, open.sealed_auth as "sealedAuth",
+      open.cancelled_at is not null as "isCancelled"
+    from unnest(${machineIds}::integer[]) as asked (id) cross join lateral (
+      select * from agent_tasks
+      where machine_id = asked.id and completed_at is null and expires_at > ${now}::timestamptz
+      order by number limit ${TASKS_PER_MACHINE_MAX}
+    ) as open
+  `.execute(db);
+  return Map.groupBy(rows, (row) => row.machineId);
+}
+
+export type TaskOf = { readonly machineId: MachineId; readonly taskId: string };
+
+/** Only the machine that the task is for may speak of it, and only until it has answered. */
+export async function setProgress(
+  tx: Tx,
+  { machineId, taskId }: TaskOf,
+  { text, copiedBytes }: { readonly text: string; readonly copiedBytes: number | undefined },
+): Promise<void> {
+  await tx.db
+    .updateTable("agent_tasks")
+    .set({ progress: storable(text), ...(copiedBytes === undefined ? {} : { copied_bytes: BigInt(copiedBytes) }) })
+    .where("id", "=", taskId)
+    .where("machine_id", "=", machineId)
+    .where("completed_at", "is", null)
+    .execute();
+}
+
+/**
+ * The first answer counts: one that comes again changes nothing. The answer to one half of a transfer is that to the other
+ * half too: its host learns of it when it asks for the line. What nobody can fetch is kept for its note only. Returns the
+ * tasks that are over by this.
+ */
+export async function setResult(
+  tx: Tx,
+  { machineId, taskId }: TaskOf,
+  { isSuccess, text }: { readonly isSuccess: boolean; readonly text: string },
+): Promise<readonly string[]> {
+  const noteEndAt = new Date(tx.now.getTime() + NOTE_MS);
+  const answered = tx.db
+    .selectFrom("agent_tasks as answered")
+    .select("transfer_id")
+    .where("id", "=", taskId)
+    .where("machine_id", "=", machineId)
+    .where("completed_at", "is", null);
+  const rows = await tx.db
+    .updateTable("agent_tasks")
+    .set((eb) => ({
+      completed_at: tx.now,
+      is_success: isSuccess,
+      result: storable(text),
+      sealed_auth: null,
+      expires_at: sql<Date>`case when result_sha256 is null
+        then least(${eb.ref("expires_at")}, ${noteEndAt}::timestamptz) else ${eb.ref("expires_at")} end`,
+    }))
+    .where((eb) =>
+      eb.or([eb.and([eb("id", "=", taskId), eb("machine_id", "=", machineId)]), eb("transfer_id", "in", answered)]),
+    )
+    .where("completed_at", "is", null)
+    .returning("id")
+    .execute();
+  return rows.map((row) => row.id);
+}
+
+/** Hosts send what containers print: text of the database holds no NUL. */
+function storable(text: string): string {
+  return text.replaceAll("\0", "\u{FFFD}").toWellFormed();
+}
+
+/** The text behind an address, once it is there and until its time is over. */
+export async function findResult(db: Reader, resultSha256: Buffer, now: Date): Promise<string | undefined> {
+  const row = await db
+    .selectFrom("agent_tasks")
+    .select("result")
+    .where("result_sha256", "=", resultSha256)
+    .where("expires_at", ">", now)
+    .executeTakeFirst();
+  return row?.result ?? undefined;
+}
+
+/** The machine that has this half of a transfer to do; undefined when it has not, any more. */
+export async function findTransferHost(
+  db: Reader,
+  { transferId, side, now }: { readonly transferId: string; readonly side: TransferSide; readonly now: Date },
+): Promise<MachineId | undefined> {
+  const row = await db
+    .selectFrom("agent_tasks")
+    .select("machine_id")
+    .where("transfer_id", "=", transferId)
+    .where(sql<boolean>`action ->> 'type' = ${side}`)
+    .where("completed_at", "is", null)
+    .where("cancelled_at", "is", null)
+    .where("expires_at", ">", now)
+    .executeTakeFirst();
+  return row?.machine_id;
+}
+
+/** How far tasks have come, by their ids; what was answered long ago is missing. */
+export async function listProgress(
+  db: Reader,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, { readonly text: string; readonly copiedBytes: bigint }>> {
+  const rows = await db
+    .selectFrom("agent_tasks")
+    .select(["id", "progress", "copied_bytes"])
+    .where("id", "=", sql<string>`any(${ids}::text[])`)
+    .execute();
+  return new Map(rows.map((row) => [row.id, { text: row.progress, copiedBytes: row.copied_bytes }]));
+}
+
+/** Marks a user's unfinished copies to this place, both halves of those between hosts; the machines that are at them. */
+export async function cancelCopiesTo(
+  tx: Tx,
+  userId: UserId,
+  { kind, id }: Pick<Place, "kind" | "id">,
+): Promise<readonly MachineId[]> {
+  // Nothing but a copy has a destination.
+  const sought = JSON.stringify({ destination: { kind, id } });
+  const rows = await tx.db
+    .updateTable("agent_tasks")
+    .set({ cancelled_at: tx.now })
+    .where("user_id", "=", userId)
+    .where("completed_at", "is", null)
+    .where("cancelled_at", "is", null)
+    .where("expires_at", ">", tx.now)
+    .where(sql<boolean>`action @> ${sought}::jsonb`)
+    .returning("machine_id")
+    .execute();
+  return rows.map((row) => row.machine_id);
+}
+
+/** Copies and snapshots of these instances that go on or ended just now, the newest first. */
+export async function listLongTasks(
+  db: Reader,
+  instanceIds: readonly InstanceId[],
+  now: Date,
+): Promise<ReadonlyMap<InstanceId, readonly LongTask[]>> {
+  const { rows } = await sql<LongTaskRow>`
+    select instance_id, action, cancelled_at, completed_at, is_success,
+      case when completed_at is null then progress else left(result, 1024) end as text
+    from agent_tasks
+    where instance_id = any(${instanceIds}::integer[]) and result_sha256 is null and expires_at > ${now}::timestamptz
+    order by number desc
+  `.execute(db);
+  return Map.groupBy(rows.map(toLongTask), ({ instanceId }) => instanceId);
+}
+
+type LongTaskRow = {
+  readonly instance_id: InstanceId;
+  readonly action: unknown;
+  readonly cancelled_at: Date | null;
+  readonly completed_at: Date | null;
+  readonly is_success: boolean | null;
+  readonly text: string;
+};
+
+function toLongTask(row: LongTaskRow): LongTask & { readonly instanceId: InstanceId } {
+  return {
+    instanceId: row.instance_id,
+    action: row.action as LongTask["action"],
+    cancelledAt: row.cancelled_at ?? undefined,
+    completedAt: row.completed_at ?? undefined,
+    isSuccess: row.is_success ?? false,
+    text: row.text,
+  };
+}
+
+/** Forgets tasks whose time is over, answered or not; returns how many. */
+export async function deleteExpiredTasks(tx: Tx, limit: number): Promise<number> {
+  const expired = tx.db
+    .selectFrom("agent_tasks")
+    .select("id")
+    .where("expires_at", "<=", tx.now)
+    .orderBy("expires_at")
+    .limit(limit)
+    .forUpdate()
+    .skipLocked();
+  const result = await tx.db.deleteFrom("agent_tasks").where("id", "in", expired).executeTakeFirst();
+  return Number(result.numDeletedRows);
+}

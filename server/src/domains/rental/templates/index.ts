@@ -1,0 +1,10 @@
+export { readTrafficDollars } from "./rules/content.ts";
+export { parseImageReference, registryOf, type RegistryAuth } from "./rules/image-reference.ts";
+export { resolveLaunch, type LaunchSettings } from "./rules/launch.ts";
+export { resolveRelaunch } from "./rules/relaunch.ts";
+export { templateRoutes } from "./routes.ts";
+export type { Runtype } from "./rules/runtype.ts";
+export { openLaunch, openLaunchIfPossible, sealLaunch, type SealedLaunch } from "./sealed-launch.ts";
+export { recordTemplateUse, resolveNamedTemplate, resolveTemplateByHash, resolveTemplateById } from "./service.ts";
+export { splitShellWords } from "./rules/shell-words.ts";
+export { sealEarlierTemplates } from "./seal-store.ts";

@@ -1,0 +1,24 @@
+// How much of what has a limit is there.
+import type { TemplateId, UserId } from "../../../base/ids.ts";
+import type { Reader, Tx } from "../../../db/transaction.ts";
+
+/** How many live templates a user has made. */
+export async function countTemplates(db: Reader, creatorId: UserId): Promise<number> {
+  const { count } = await db
+    .selectFrom("templates")
+    .select((eb) => eb.fn.countAll().as("count"))
+    .where("creator_id", "=", creatorId)
+    .where("deleted_at", "is", null)
+    .executeTakeFirstOrThrow();
+  return Number(count);
+}
+
+/** How many versions a template that the caller has locked has had, this one among them. */
+export async function countVersions(tx: Tx, id: TemplateId): Promise<number> {
+  const { count } = await tx.db
+    .selectFrom("template_versions")
+    .select((eb) => eb.fn.countAll().as("count"))
+    .where("template_id", "=", id)
+    .executeTakeFirstOrThrow();
+  return Number(count);
+}

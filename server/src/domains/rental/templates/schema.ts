@@ -1,0 +1,110 @@
+import { Type } from "typebox";
+import { TEXT_LENGTHS } from "./rules/content.ts";
+
+const text = (field: keyof typeof TEXT_LENGTHS, description: string) =>
+  Type.String({ maxLength: TEXT_LENGTHS[field], description });
+const flag = (description: string) => Type.Boolean({ description });
+
+const fields = {
+  name: text("name", "Name for people."),
+  image: text("image", "Container image: [registry/]repository[:tag][@digest]."),
+  tag: text("tag", "Image tag, `latest` unless given here or in `image`."),
+  desc: text("desc", "Description."),
+  readme: text("readme", "Longer documentation."),
+  readme_visible: flag("Whether consoles show the readme."),
+  env: text("env", "Flags such as `-e NAME=value -p 8080:8080`; not an object."),
+  onstart: text("onstart", "Shell commands run at each start; with `args_str` at most 4096 characters."),
+  runtype: Type.String({ description: "Launch mode: `ssh`, `jupyter` or `args`. Default `args`." }),
+  args_str: text("args_str", "Arguments of the image's entrypoint, for `args`."),
+  ssh_direct: flag("SSH on a mapped port of the host."),
+  use_ssh: flag("SSH is enabled. Default: whether `runtype` is not `args`."),
+  jup_direct: flag("Jupyter on a mapped port of the host."),
+  jupyter_dir: text("jupyter_dir", "Directory in which Jupyter starts; empty for the image's own."),
+  use_jupyter_lab: flag("The lab interface instead of the notebook interface."),
+  docker_login_repo: text("docker_login_repo", "Registry of the login."),
+  docker_login_user: text("docker_login_user", "User of the registry."),
+  docker_login_pass: text("docker_login_pass", "Password or token of the registry. Never returned."),
+  href: text("href", "Link to the image's public page."),
+  repo: text("repo", "Repository identifier."),
+  extra_filters: Type.Unknown({ description: "Default machine filters: `{field: {operator: value}}`." }),
+  recommended_disk_space: Type.Union([Type.Number(), Type.String()], { description: "Disk in GB. Default 8." }),
+  private: flag("Whether only its creator finds it. Default true."),
+  volume_info: Type.Unknown({ description: "A hint for interfaces; it has no effect on instances." }),
+  traffic_limit: Type.Optional(Type.Number({ description: "What all traffic of an instance may cost, in dollars" })),
+};
+
+export const NewTemplateBody = Type.Object({
+  ...Type.Partial(Type.Object(fields)).properties,
+  name: fields.name,
+  image: fields.image,
+});
+
+export const EditTemplateBody = Type.Object({
+  hash_id: Type.String({ description: "The current or any earlier hash of one of the caller's templates." }),
+  ...Type.Partial(Type.Object(fields)).properties,
+});
+
+export const DeleteTemplateBody = Type.Object({
+  template_id: Type.Optional(Type.Union([Type.Integer(), Type.String()], { description: "The numeric `id`." })),
+  hash_id: Type.Optional(Type.String({ description: "Instead of the id: any hash of the template." })),
+});
+
+export const SearchTemplatesQuery = Type.Object({
+  select_filters: Type.Optional(
+    Type.String({ description: 'JSON such as {"name": {"eq": "PyTorch"}, "count_created": {"gte": 5}}.' }),
+  ),
+  select_cols: Type.Optional(Type.String({ description: 'JSON list of fields to return, `["*"]` for all.' })),
+  order_by: Type.Optional(Type.String({ description: 'JSON such as [{"col": "created_at", "dir": "desc"}].' })),
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, description: "At most 1000, which is the default." })),
+  offset: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000_000 })),
+});
+
+/** A template as it is shown. A search that names columns leaves the others out. */
+export const TemplateRecord = Type.Object({
+  id: Type.Integer(),
+  hash_id: Type.String(),
+  name: Type.String(),
+  image: Type.Optional(Type.String()),
+  tag: Type.Optional(Type.String()),
+  default_tag: Type.Optional(Type.String()),
+  desc: Type.Optional(Type.String()),
+  readme: Type.Optional(Type.String()),
+  readme_visible: Type.Optional(Type.Boolean()),
+  env: Type.Optional(Type.String()),
+  onstart: Type.Optional(Type.String()),
+  runtype: Type.Optional(Type.String()),
+  args_str: Type.Optional(Type.String()),
+  ssh_direct: Type.Optional(Type.Boolean()),
+  use_ssh: Type.Optional(Type.Boolean()),
+  jup_direct: Type.Optional(Type.Boolean()),
+  jupyter_dir: Type.Optional(Type.Unsafe<string | null>({ type: ["string", "null"] })),
+  use_jupyter_lab: Type.Optional(Type.Boolean()),
+  docker_login_repo: Type.Optional(Type.String()),
+  docker_login_user: Type.Optional(Type.String({ description: "Shown to the creator only." })),
+  href: Type.Optional(Type.String()),
+  repo: Type.Optional(Type.String()),
+  extra_filters: Type.Optional(Type.Object({}, { additionalProperties: true })),
+  recommended_disk_space: Type.Optional(Type.Number()),
+  private: Type.Optional(Type.Boolean()),
+  recommended: Type.Optional(Type.Boolean()),
+  volume_info: Type.Optional(Type.Unknown()),
+  traffic_limit: Type.Optional(Type.Union([Type.Number(), Type.String(), Type.Null()])),
+  creator_id: Type.Optional(Type.Integer()),
+  created_at: Type.Optional(Type.Number({ description: "Seconds since 1970." })),
+  count_created: Type.Optional(Type.Integer({ description: "Instances created from it." })),
+  recent_create_date: Type.Optional(Type.Unsafe<number | null>({ type: ["number", "null"] })),
+});
+
+export const TemplateAnswer = Type.Object({
+  success: Type.Literal(true),
+  msg: Type.String(),
+  template: TemplateRecord,
+});
+
+export const TemplatesAnswer = Type.Object({
+  success: Type.Literal(true),
+  templates_found: Type.Integer({ description: "How many there are, on this page and beyond." }),
+  templates: Type.Array(TemplateRecord),
+});
+
+export const DeletedAnswer = Type.Object({ success: Type.Literal(true), msg: Type.String() });

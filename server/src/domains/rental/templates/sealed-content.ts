@@ -1,0 +1,44 @@
+import type { UserId } from "../../../base/ids.ts";
+import type { Sealer } from "../../../base/seal.ts";
+import { readStoredContent, type TemplateContent } from "./rules/content.ts";
+
+/** Fields of a template in which its owner puts secrets. Searches have no filter over them. */
+type Private = Pick<TemplateContent, "env" | "onstart" | "args_str">;
+
+/** The content of a private template as the database holds it: its private fields are one sealed text. */
+type SealedContent = Omit<TemplateContent, keyof Private> & { readonly sealed: string };
+
+/** One version of one creator's template. A seal opens for its own version alone. */
+export type VersionPlace = { readonly creator_id: UserId; readonly hash_id: string };
+
+/** The content as it may be stored. A public template is readable for everybody, so it has nothing to seal. */
+export function sealContent(content: TemplateContent, place: VersionPlace, sealer: Sealer): unknown {
+  if (!content.private) return content;
+  const { env, onstart, args_str, ...open } = content;
+  const hidden: Private = { env, onstart, args_str };
+  return { ...open, sealed: sealer.seal(JSON.stringify(hidden), contextOf(place)) } satisfies SealedContent;
+}
+
+/** The whole content; undefined when it was sealed under a secret that the server no longer has. */
+export function openContent(stored: unknown, place: VersionPlace, sealer: Sealer): TemplateContent | undefined {
+  if (!isSealed(stored)) return readStoredContent(stored);
+  const { sealed, ...open } = stored;
+  const text = sealer.open(sealed, contextOf(place));
+  return text === undefined ? undefined : readStoredContent({ ...open, ...(JSON.parse(text) as Private) });
+}
+
+/** The whole content, without the private fields when those no longer open: for lists. */
+export function openContentIfPossible(stored: unknown, place: VersionPlace, sealer: Sealer): TemplateContent {
+  const content = openContent(stored, place, sealer);
+  if (content !== undefined || !isSealed(stored)) return content ?? readStoredContent(stored);
+  const { sealed: _, ...open } = stored;
+  return { ...open, env: "", onstart: "", args_str: "" };
+}
+
+function isSealed(stored: unknown): stored is SealedContent {
+  return typeof stored === "object" && stored !== null && "sealed" in stored && typeof stored.sealed === "string";
+}
+
+function contextOf({ creator_id, hash_id }: VersionPlace): string {
+  return `template settings ${creator_id} ${hash_id}`;
+}

@@ -1,0 +1,277 @@
+import { conflict, invalid, notFound } from "../../../base/errors.ts";
+import { STRICT_FILTERS, parseFilters } from "../../../base/filters/parse-filters.ts";
+import type { Filter } from "../../../base/filters/filter.ts";
+import { parseOrderBy } from "../../../base/filters/parse-order.ts";
+import { parseId, type TemplateId, type UserId } from "../../../base/ids.ts";
+import type { Sealer } from "../../../base/seal.ts";
+import type { Reader, Tx } from "../../../db/transaction.ts";
+import { requireRoom } from "../../people/accounts/index.ts";
+import { TEMPLATE_COLUMNS, type Template } from "./columns.ts";
+import { HASH_ID, computeHashId, computePasswordMac } from "./rules/content-hash.ts";
+import { readChangedContent, readNewContent, readPassword, type TemplateContent } from "./rules/content.ts";
+import type { Fields } from "./rules/fields.ts";
+import type { LaunchTemplate } from "./rules/launch.ts";
+import { countTemplates, countVersions } from "./room-store.ts";
+import {
+  countTemplateUse,
+  deleteTemplate,
+  findOwnByCurrentHash,
+  findOwnForUpdate,
+  findOwnIdByAnyHash,
+  findVersionByHash,
+  findVisibleHash,
+  insertTemplate,
+  listVisibleTemplates,
+  readHashKey,
+  searchTemplates,
+  updateTemplate,
+  type NewVersion,
+  type TemplatesFound,
+} from "./store.ts";
+
+const RESULTS_MAX = 1000;
+
+export type SearchQuery = {
+  readonly select_filters?: unknown;
+  readonly order_by?: unknown;
+  readonly limit?: number;
+  readonly offset?: number;
+};
+
+/** The caller's own templates and public ones that the filters of the query let through. */
+export async function findTemplates(db: Reader, viewerId: UserId, query: SearchQuery, sealer: Sealer) {
+  const filters = parseFilters(query.select_filters, TEMPLATE_COLUMNS, { ...STRICT_FILTERS, source: "select_filters" });
+  const order = parseOrderBy(query.order_by, TEMPLATE_COLUMNS, { source: "order_by" });
+  const { limit = RESULTS_MAX, offset = 0 } = query;
+  return searchTemplates(db, { viewerId, filters: filters.map(withPublicAsNull), order, limit, offset }, sealer);
+}
+
+/** What `findTemplates` finds for each of these viewers when the query asks for nothing in particular. */
+export function findAllTemplates(
+  db: Reader,
+  viewerIds: readonly UserId[],
+  sealer: Sealer,
+): Promise<readonly TemplatesFound[]> {
+  return listVisibleTemplates(db, viewerIds, RESULTS_MAX, sealer);
+}
+
+/** Whether the query leaves everything to the defaults. */
+export function asksForAll({ select_filters: filters, order_by: order, limit, offset }: SearchQuery): boolean {
+  return [filters, order, limit, offset].every((given) => given === undefined);
+}
+
+/** Clients ask for public templates by `private: {"eq": null}`. */
+function withPublicAsNull(filter: Filter): Filter {
+  if (filter.column !== "private") return filter;
+  if (filter.kind === "compare") return filter.value === null ? { ...filter, value: false } : filter;
+  return { ...filter, values: filter.values.map((value) => value ?? false) };
+}
+
+const TEMPLATES_MAX = 1_000;
+/** Each keeps its hash for as long as the template lives, since its owner may have shared it. */
+const VERSIONS_MAX = 1_000;
+
+export type TemplateMeans = {
+  readonly sealer: Sealer;
+  /** Throws when the registry of the image that a field names is in a private network and no host allows it. */
+  readonly requireRegistry: (db: Reader, named: { readonly image: string; readonly field: string }) => Promise<void>;
+};
+
+async function checkRegistries(
+  tx: Tx,
+  { image, docker_login_repo: login }: TemplateContent,
+  requireRegistry: TemplateMeans["requireRegistry"],
+): Promise<void> {
+  await requireRegistry(tx.db, { image, field: "image" });
+  // A login names its registry alone, by some clients as a URL.
+  const registry = login.trim().replace(/^https?:\/\//, "");
+  if (registry !== "") await requireRegistry(tx.db, { image: `${registry}/image`, field: "docker_login_repo" });
+}
+
+/** Creates a template, or returns the caller's own one that has exactly this content. */
+export async function createTemplate(
+  tx: Tx,
+  creatorId: UserId,
+  fields: Fields,
+  { sealer, requireRegistry }: TemplateMeans,
+): Promise<{ readonly template: Template; readonly isNew: boolean }> {
+  const login = { creatorId, password: readPassword(fields) ?? "" };
+  const content = readNewContent(fields);
+  await checkRegistries(tx, content, requireRegistry);
+  const version = await versionOf(tx, content, login, sealer);
+  const inserted = await insertTemplate(tx, creatorId, version, sealer);
+  if (inserted !== undefined) {
+    const count = async () => (await countTemplates(tx.db, creatorId)) - 1; // Without the new one.
+    await requireRoom(tx, creatorId, { count, max: TEMPLATES_MAX, field: "name", what: "templates" });
+    return { template: inserted, isNew: true };
+  }
+  const template = await findOwnByCurrentHash(tx.db, creatorId, version.hashId, sealer);
+  // Only a delete between the two statements could hide it; asking again is then right.
+  if (template === undefined) throw conflict("template_changed", "The template changed meanwhile. Try again.");
+  return { template, isNew: false };
+}
+
+/**
+ * Changes the caller's own template that has, or had, this hash. The id stays and the hash follows the content. An edit
+ * that would make it a copy of another own template is a conflict: one content has one template per user.
+ */
+export async function editTemplate(
+  tx: Tx,
+  creatorId: UserId,
+  fields: Fields,
+  { sealer, requireRegistry }: TemplateMeans,
+): Promise<Template> {
+  const hashId = readHash(fields["hash_id"], "hash_id");
+  const id = await findOwnIdByAnyHash(tx.db, creatorId, hashId);
+  const current = id && (await findOwnForUpdate(tx, creatorId, id, sealer));
+  if (current === undefined) throw noSuchTemplate("hash_id");
+  const { content: before } = current;
+  if (before === undefined) throw unreadable("hash_id");
+  const content = readChangedContent(fields, before);
+  await checkRegistries(tx, content, requireRegistry);
+  const password = readPassword(fields) ?? openPassword(current, sealer, "docker_login_pass");
+  const version = await versionOf(tx, content, { creatorId, password }, sealer);
+  if (version.hashId === current.hash_id) return { ...current, content: before };
+  const twin = await findOwnByCurrentHash(tx.db, creatorId, version.hashId, sealer);
+  if (twin !== undefined) throw alreadyExists({ template_id: twin.id });
+  if ((await countVersions(tx, current.id)) >= VERSIONS_MAX) throw tooManyVersions(current.id);
+  const updated = await updateTemplate(tx, current, version, sealer);
+  if (updated === undefined) throw alreadyExists({});
+  return updated;
+}
+
+/** Deletes the caller's own template, named by id or by any of its hashes. Instances made from it are unaffected. */
+export async function removeTemplate(tx: Tx, creatorId: UserId, fields: Fields, sealer: Sealer): Promise<void> {
+  const { template_id: givenId, hash_id: givenHash } = fields;
+  if (givenId === undefined && givenHash === undefined) throw invalid("template_id", "template_id is required");
+  const field = givenId === undefined ? "hash_id" : "template_id";
+  const id =
+    givenId === undefined
+      ? await findOwnIdByAnyHash(tx.db, creatorId, readHash(givenHash, "hash_id"))
+      : readTemplateId(givenId);
+  const template = id && (await findOwnForUpdate(tx, creatorId, id, sealer));
+  if (template === undefined) throw noSuchTemplate(field);
+  await deleteTemplate(tx, template.id);
+}
+
+export type ResolvedTemplate = LaunchTemplate & {
+  readonly id: TemplateId;
+  readonly hashId: string;
+  readonly name: string;
+};
+
+/**
+ * The version with this hash, for creating an instance: the caller's own or anybody's, private ones included, since the
+ * hash is what its owner shared. The registry password goes along with an own or a private version; that of a public
+ * one serves its owner alone, or everybody could collect it with a host of their own. Unknown is `not_found`.
+ */
+export async function resolveTemplateByHash(
+  db: Reader,
+  userId: UserId,
+  hash: unknown,
+  sealer: Sealer,
+): Promise<ResolvedTemplate> {
+  return resolveNamedTemplate(db, userId, { hash, field: "template_hash_id" }, sealer);
+}
+
+/** The same for requests that name it by another field, which refusals name. */
+export async function resolveNamedTemplate(
+  db: Reader,
+  userId: UserId,
+  { hash, field }: { readonly hash: unknown; readonly field: string },
+  sealer: Sealer,
+): Promise<ResolvedTemplate> {
+  const version = await findVersionByHash(db, userId, readHash(hash, field), sealer);
+  if (version === undefined) throw noSuchTemplate(field);
+  const { content } = version;
+  if (content === undefined) throw unreadable(field);
+  const mayLogin = version.creator_id === userId || content.private;
+  return {
+    id: version.id,
+    hashId: version.hash_id,
+    name: content.name,
+    content,
+    docker_login_pass: mayLogin ? openPassword(version, sealer, field) : "",
+  };
+}
+
+/** The present version of an own or public template. Those whom its hash was not given to cannot guess a private one. */
+export async function resolveTemplateById(
+  db: Reader,
+  userId: UserId,
+  id: unknown,
+  sealer: Sealer,
+): Promise<ResolvedTemplate> {
+  const templateId = readTemplateId(id);
+  const hash = templateId && (await findVisibleHash(db, userId, templateId));
+  if (hash === undefined) throw noSuchTemplate("template_id");
+  return resolveTemplateByHash(db, userId, hash, sealer);
+}
+
+/** Counts an instance created from the template. The row stays locked until the commit, so call it late. */
+export async function recordTemplateUse(tx: Tx, id: TemplateId): Promise<void> {
+  await countTemplateUse(tx, id);
+}
+
+async function versionOf(
+  tx: Tx,
+  content: TemplateContent,
+  { creatorId, password }: { readonly creatorId: UserId; readonly password: string },
+  sealer: Sealer,
+): Promise<NewVersion> {
+  const mac = password === "" ? "" : computePasswordMac(password, await readHashKey(tx.db));
+  const hashId = computeHashId(content, mac);
+  const sealed = password === "" ? "" : sealer.seal(password, passwordContext(creatorId, hashId));
+  return { content, sealedPassword: sealed, hashId };
+}
+
+type WithPassword = { readonly creator_id: UserId; readonly hash_id: string; readonly docker_login_pass: string };
+
+/** The registry password of a stored version; empty when it has none. */
+function openPassword(version: WithPassword, sealer: Sealer, field: string): string {
+  const { creator_id: creatorId, hash_id: hashId, docker_login_pass: stored } = version;
+  const password = sealer.open(stored, passwordContext(creatorId, hashId));
+  if (password !== undefined) return password;
+  // The server was started with another secret than when this was stored.
+  throw invalid(field, "The registry password of this template can no longer be read; set docker_login_pass anew.");
+}
+
+/** The server was started with another secret than when the template was stored. */
+function unreadable(field: string) {
+  return invalid(field, "The env, onstart and args_str of this template can no longer be read; create it again.");
+}
+
+/** A version has one password: its hash depends on it. */
+function passwordContext(creatorId: UserId, hashId: string): string {
+  return `template password ${creatorId} ${hashId}`;
+}
+
+/** A hash as a caller gives it. One that no template can have is simply not found later. */
+function readHash(value: unknown, field: string): string {
+  if (value === undefined || value === null || value === "") throw invalid(field, `${field} is required`);
+  if (typeof value !== "string") throw invalid(field, `${field} must be a text`);
+  const hash = value.trim().toLowerCase();
+  if (!HASH_ID.test(hash)) throw noSuchTemplate(field);
+  return hash;
+}
+
+function readTemplateId(value: unknown): TemplateId | undefined {
+  const text = typeof value === "number" ? String(value) : value;
+  if (typeof text !== "string" || !/^-?\d+$/.test(text.trim())) {
+    throw invalid("template_id", "template_id must be the numeric id of a template");
+  }
+  return parseId<TemplateId>(text.trim());
+}
+
+function tooManyVersions(id: TemplateId) {
+  const message = `Template ${id} has had ${VERSIONS_MAX} versions, and may have no more. Create a new template.`;
+  return invalid("hash_id", message, "too_many");
+}
+
+function alreadyExists(extra: Readonly<Record<string, unknown>>) {
+  return conflict("template_exists", "Another template of yours has exactly this content already.", { extra });
+}
+
+function noSuchTemplate(field: string) {
+  return notFound("no_such_template", `There is no such template of yours: ${field} names none.`, { extra: { field } });
+}

@@ -1,0 +1,380 @@
+import { sql, type RawBuilder } from "kysely";
+import type { Filter, FilterScalar, SortKey } from "../../../base/filters/filter.ts";
+import type { TemplateId, UserId } from "../../../base/ids.ts";
+import { invariant, unreachable } from "../../../base/invariant.ts";
+import type { Sealer } from "../../../base/seal.ts";
+import { isUniqueViolation } from "../../../db/sql-state.ts";
+import type { Reader, Tx } from "../../../db/transaction.ts";
+import { TEMPLATE_COLUMNS, isTemplateColumn, type Template, type TemplateColumn } from "./columns.ts";
+import type { TemplateContent } from "./rules/content.ts";
+import { openContent, openContentIfPossible, sealContent, type VersionPlace } from "./sealed-content.ts";
+
+const COLUMNS = [
+  "id",
+  "creator_id",
+  "hash_id",
+  "content",
+  "is_recommended",
+  "count_created",
+  "recent_create_at",
+  "created_at",
+] as const;
+
+function fromStored<R extends VersionPlace & { readonly content: unknown }>(row: R, sealer: Sealer) {
+  return { ...row, content: openContentIfPossible(row.content, row, sealer) };
+}
+
+/** The database's side of `TEMPLATE_COLUMNS`; a property test holds both to the same answers. */
+const EXPRESSIONS: Readonly<Record<TemplateColumn, RawBuilder<unknown>>> = {
+  creator_id: sql`creator_id`,
+  created_at: sql`extract(epoch from created_at)::float8`,
+  count_created: sql`count_created`,
+  default_tag: sql`(content ->> 'tag')`,
+  docker_login_repo: sql`(content ->> 'docker_login_repo')`,
+  id: sql`id`,
+  image: sql`(content ->> 'image')`,
+  jup_direct: sql`(content -> 'jup_direct')::boolean`,
+  hash_id: sql`hash_id`,
+  name: sql`(content ->> 'name')`,
+  private: sql`is_private`,
+  recent_create_date: sql`extract(epoch from recent_create_at)::float8`,
+  recommended_disk_space: sql`(content -> 'recommended_disk_space')::float8`,
+  recommended: sql`is_recommended`,
+  ssh_direct: sql`(content -> 'ssh_direct')::boolean`,
+  tag: sql`(content ->> 'tag')`,
+  use_ssh: sql`(content -> 'use_ssh')::boolean`,
+};
+
+export type TemplateSearch = {
+  readonly viewerId: UserId;
+  readonly filters: readonly Filter[];
+  readonly order: readonly SortKey[];
+  readonly limit: number;
+  readonly offset: number;
+};
+
+export type TemplatesFound = { readonly found: number; readonly templates: readonly Template[] };
+
+/** The viewer's own templates and all public ones, and how many there are beyond this page. Ties are in id order. */
+export async function searchTemplates(db: Reader, search: TemplateSearch, sealer: Sealer): Promise<TemplatesFound> {
+  const conditions = search.filters.map(conditionOf);
+  const rows = await db
+    .selectFrom("templates")
+    .select([...COLUMNS, sql<number>`(count(*) over ())::integer`.as("found")])
+    .where("deleted_at", "is", null)
+    .where((eb) => eb.or([eb("creator_id", "=", search.viewerId), eb("is_private", "=", false)]))
+    .where(conditions.length === 0 ? sql<boolean>`true` : sql<boolean>`${sql.join(conditions, sql` and `)}`)
+    .orderBy(sql.join([...search.order.map(sortOf), sql`id`]))
+    .limit(search.limit)
+    .offset(search.offset)
+    .execute();
+  const [first] = rows;
+  return { found: first?.found ?? 0, templates: rows.map((row) => fromStored(row, sealer)) };
+}
+
+/**
+ * The same without filters and in id order for several viewers at once, in their order: at most `limit` for each, and
+ * how many there are in all.
+ */
+export async function listVisibleTemplates(
+  db: Reader,
+  viewerIds: readonly UserId[],
+  limit: number,
+  sealer: Sealer,
+): Promise<readonly TemplatesFound[]> {
+  const columns = sql.join(COLUMNS.map((column) => sql.ref(column)));
+  const { rows } = await sql<TemplateRow & { readonly found: number; readonly position: number }>`
+    select visible.*, viewer.position::integer as position
+    from unnest(${viewerIds}::integer[]) with ordinality as viewer (id, position)
+    cross join lateral (
+      select ${columns}, (count(*) over ())::integer as found
+      from templates
+      where deleted_at is null and (creator_id = viewer.id or not is_private)
+      order by id
+      limit ${limit}
+    ) as visible
+    order by viewer.position, visible.id
+  `.execute(db);
+  const byViewer = Map.groupBy(rows, (row) => row.position);
+  return viewerIds.map((_, index) => {
+    const own = byViewer.get(index + 1) ?? [];
+    return { found: own[0]?.found ?? 0, templates: own.map((row) => fromStored(row, sealer)) };
+  });
+}
+
+type TemplateRow = Omit<Template, "content"> & { readonly content: unknown };
+
+function conditionOf(filter: Filter): RawBuilder<boolean> {
+  const expression = expressionOf(filter.column);
+  if (filter.kind === "member") return membershipOf(expression, filter);
+  const { operator, value, column } = filter;
+  if (value === null) return operator === "eq" ? sql`${expression} is null` : sql`${expression} is not null`;
+  const bound = sql`${value}::${sqlTypeOf(column, [value])}`;
+  const comparable = typeof value === "string" ? sql`${expression} collate "C"` : expression;
+  switch (operator) {
+    case "eq":
+      return sql`${expression} = ${bound}`;
+    case "neq":
+      return sql`${expression} is distinct from ${bound}`;
+    case "lt":
+      return sql`${comparable} < ${bound}`;
+    case "lte":
+      return sql`${comparable} <= ${bound}`;
+    case "gt":
+      return sql`${comparable} > ${bound}`;
+    case "gte":
+      return sql`${comparable} >= ${bound}`;
+    default:
+      return unreachable(operator);
+  }
+}
+
+function membershipOf(
+  expression: RawBuilder<unknown>,
+  { operator, values, column }: Extract<Filter, { readonly kind: "member" }>,
+): RawBuilder<boolean> {
+  const present = values.filter((value) => value !== null);
+  const isListed = sql<boolean>`coalesce(${expression} = any(${present}::${sqlTypeOf(column, present)}[]), false)`;
+  const isIn = values.includes(null) ? sql<boolean>`(${isListed} or ${expression} is null)` : isListed;
+  return operator === "in" ? isIn : sql<boolean>`not ${isIn}`;
+}
+
+function sortOf({ column, direction }: SortKey): RawBuilder<unknown> {
+  const expression = expressionOf(column);
+  const isText = isTemplateColumn(column) && TEMPLATE_COLUMNS[column].type === "text";
+  const comparable = isText ? sql`${expression} collate "C"` : expression;
+  return direction === "asc" ? sql`${comparable} asc nulls last` : sql`${comparable} desc nulls last`;
+}
+
+function expressionOf(column: string): RawBuilder<unknown> {
+  invariant(isTemplateColumn(column), `${column} is not a column of templates`);
+  return EXPRESSIONS[column];
+}
+
+const INTEGER_MAX = 2_147_483_647;
+
+/** The SQL type of the values: an integer that the column's own type cannot hold is compared as a float. */
+function sqlTypeOf(column: string, values: readonly FilterScalar[]): RawBuilder<unknown> {
+  invariant(isTemplateColumn(column), `${column} is not a column of templates`);
+  const { type } = TEMPLATE_COLUMNS[column];
+  switch (type) {
+    case "integer":
+      return values.every((value) => Math.abs(Number(value)) <= INTEGER_MAX) ? sql`integer` : sql`float8`;
+    case "number":
+    case "time":
+      return sql`float8`;
+    case "boolean":
+      return sql`boolean`;
+    case "text":
+      return sql`text`;
+    default:
+      return unreachable(type);
+  }
+}
+
+/** The live template of this creator whose content is exactly the one of the hash. */
+export async function findOwnByCurrentHash(
+  db: Reader,
+  creatorId: UserId,
+  hashId: string,
+  sealer: Sealer,
+): Promise<Template | undefined> {
+  const row = await db
+    .selectFrom("templates")
+    .select(COLUMNS)
+    .where("creator_id", "=", creatorId)
+    .where("hash_id", "=", hashId)
+    .where("deleted_at", "is", null)
+    .executeTakeFirst();
+  return row && fromStored(row, sealer);
+}
+
+/** The password as it is stored: sealed, or in clear from before there were seals. */
+export type StoredTemplate = Omit<Template, "content"> & {
+  readonly docker_login_pass: string;
+  /** Undefined when it no longer opens. */
+  readonly content: TemplateContent | undefined;
+};
+
+/** Locks the creator's own live template of this id. */
+export async function findOwnForUpdate(
+  tx: Tx,
+  creatorId: UserId,
+  id: TemplateId,
+  sealer: Sealer,
+): Promise<StoredTemplate | undefined> {
+  const row = await tx.db
+    .selectFrom("templates")
+    .select([...COLUMNS, "docker_login_pass"])
+    .where("id", "=", id)
+    .where("creator_id", "=", creatorId)
+    .where("deleted_at", "is", null)
+    .forUpdate()
+    .executeTakeFirst();
+  return row && { ...row, content: openContent(row.content, row, sealer) };
+}
+
+/** The creator's own live template that has this hash now, or else the newest that ever had it. */
+export async function findOwnIdByAnyHash(
+  db: Reader,
+  creatorId: UserId,
+  hashId: string,
+): Promise<TemplateId | undefined> {
+  const row = await db
+    .selectFrom("template_versions as version")
+    .innerJoin("templates as template", "template.id", "version.template_id")
+    .select("template.id")
+    .where("version.hash_id", "=", hashId)
+    .where("template.creator_id", "=", creatorId)
+    .where("template.deleted_at", "is", null)
+    .orderBy(sql`(template.hash_id = version.hash_id) desc, version.created_at desc, template.id desc`)
+    .limit(1)
+    .executeTakeFirst();
+  return row?.id;
+}
+
+export type NewVersion = {
+  readonly hashId: string;
+  readonly content: TemplateContent;
+  /** Empty when there is none. */
+  readonly sealedPassword: string;
+};
+
+/** Undefined when the creator has a live template of this content already. */
+export async function insertTemplate(
+  tx: Tx,
+  creatorId: UserId,
+  { hashId, content, sealedPassword }: NewVersion,
+  sealer: Sealer,
+): Promise<Template | undefined> {
+  const stored = JSON.stringify(sealContent(content, { creator_id: creatorId, hash_id: hashId }, sealer));
+  const row = await tx.db
+    .insertInto("templates")
+    .values({
+      creator_id: creatorId,
+      hash_id: hashId,
+      content: stored,
+      docker_login_pass: sealedPassword,
+      created_at: tx.now,
+    })
+    .onConflict((conflict) => conflict.columns(["creator_id", "hash_id"]).where("deleted_at", "is", null).doNothing())
+    .returning(COLUMNS)
+    .executeTakeFirst();
+  if (row === undefined) return undefined;
+  await insertVersion(tx, row.id, { hashId, stored, sealedPassword });
+  return fromStored(row, sealer);
+}
+
+/**
+ * Gives a template that the caller has locked its new content. The older version stays known by its hash. Undefined
+ * when another template of the creator came to this content first; the transaction is then lost.
+ */
+export async function updateTemplate(
+  tx: Tx,
+  { id, creator_id }: Pick<Template, "id" | "creator_id">,
+  { hashId, content, sealedPassword }: NewVersion,
+  sealer: Sealer,
+): Promise<Template | undefined> {
+  const stored = JSON.stringify(sealContent(content, { creator_id, hash_id: hashId }, sealer));
+  try {
+    const row = await tx.db
+      .updateTable("templates")
+      .set({ hash_id: hashId, content: stored, docker_login_pass: sealedPassword })
+      .where("id", "=", id)
+      .returning(COLUMNS)
+      .executeTakeFirstOrThrow();
+    await insertVersion(tx, id, { hashId, stored, sealedPassword });
+    return fromStored(row, sealer);
+  } catch (error) {
+    if (isUniqueViolation(error, "templates_creator_hash")) return undefined;
+    throw error;
+  }
+}
+
+async function insertVersion(
+  tx: Tx,
+  templateId: TemplateId,
+  { hashId, stored, sealedPassword }: Pick<NewVersion, "hashId" | "sealedPassword"> & { readonly stored: string },
+): Promise<void> {
+  await tx.db
+    .insertInto("template_versions")
+    .values({
+      template_id: templateId,
+      hash_id: hashId,
+      content: stored,
+      docker_login_pass: sealedPassword,
+      created_at: tx.now,
+    })
+    // A template may come back to what it was: that version is then the newest again.
+    .onConflict((conflict) => conflict.columns(["template_id", "hash_id"]).doUpdateSet({ created_at: tx.now }))
+    .execute();
+}
+
+/** Hides a template that the caller has locked, and forgets its secrets in every version. */
+export async function deleteTemplate(tx: Tx, id: TemplateId): Promise<void> {
+  await tx.db
+    .updateTable("templates")
+    .set({ deleted_at: tx.now, docker_login_pass: "" })
+    .where("id", "=", id)
+    .execute();
+  await tx.db.updateTable("template_versions").set({ docker_login_pass: "" }).where("template_id", "=", id).execute();
+}
+
+export type TemplateVersion = {
+  readonly id: TemplateId;
+  readonly creator_id: UserId;
+  readonly hash_id: string;
+  /** Undefined when it no longer opens. */
+  readonly content: TemplateContent | undefined;
+  readonly docker_login_pass: string;
+};
+
+/**
+ * What anybody may launch by this hash. Several users may have the same content: the viewer's own comes first, then one
+ * that still has this hash, then the oldest.
+ */
+export async function findVersionByHash(
+  db: Reader,
+  viewerId: UserId,
+  hashId: string,
+  sealer: Sealer,
+): Promise<TemplateVersion | undefined> {
+  const row = await db
+    .selectFrom("template_versions as version")
+    .innerJoin("templates as template", "template.id", "version.template_id")
+    .select(["template.id", "template.creator_id", "version.hash_id", "version.content", "version.docker_login_pass"])
+    .where("version.hash_id", "=", hashId)
+    .where("template.deleted_at", "is", null)
+    .orderBy(
+      sql`(template.creator_id = ${viewerId}::integer) desc, (template.hash_id = version.hash_id) desc, template.id`,
+    )
+    .limit(1)
+    .executeTakeFirst();
+  return row && { ...row, content: openContent(row.content, row, sealer) };
+}
+
+/** The present hash of a live template that is the viewer's own or public. */
+export async function findVisibleHash(db: Reader, viewerId: UserId, id: TemplateId): Promise<string | undefined> {
+  const row = await db
+    .selectFrom("templates")
+    .select("hash_id")
+    .where("id", "=", id)
+    .where("deleted_at", "is", null)
+    .where((eb) => eb.or([eb("creator_id", "=", viewerId), eb("is_private", "=", false)]))
+    .executeTakeFirst();
+  return row?.hash_id;
+}
+
+export async function countTemplateUse(tx: Tx, id: TemplateId): Promise<void> {
+  await tx.db
+    .updateTable("templates")
+    .set({ count_created: sql<number>`count_created + 1`, recent_create_at: tx.now })
+    .where("id", "=", id)
+    .execute();
+}
+
+/** The key of `computePasswordMac`: made once with the table. */
+export async function readHashKey(db: Reader): Promise<Buffer> {
+  const row = await db.selectFrom("template_hash_keys").select("key").where("id", "=", 1).executeTakeFirstOrThrow();
+  return row.key;
+}

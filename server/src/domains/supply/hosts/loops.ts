@@ -1,0 +1,110 @@
+import type { Clock } from "../../../base/clock.ts";
+import type { Database } from "../../../db/connect.ts";
+import { withTransaction, type Tx } from "../../../db/transaction.ts";
+import type { Loop, LoopStatus } from "../../../base/loop-driver.ts";
+import { endListings, listEndedListings } from "./listing-end-store.ts";
+import { COUNT_EVERY_MS } from "./rules/presence.ts";
+import type { NotifyMarket } from "./start-service.ts";
+import { clearRests, deleteOldFacts, listRested } from "./start-store.ts";
+import { lockMachines } from "./store.ts";
+import { accruePresence, rateMachines, verifyMachines, type Page } from "./trust-service.ts";
+
+/** Machines that one transaction locks: rentals on them wait for it. */
+const MACHINES_PER_PAGE = 1_000;
+const ROWS_PER_RUN = 500;
+/** What reliability is computed from, three times over: whoever looks at a score can look at where it came from. */
+const FACTS_KEPT_DAYS = 90;
+const FACTS_PER_RUN = 20_000;
+const DAY_MS = 86_400_000;
+
+type Deps = {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly notifyMarket: NotifyMarket;
+  /** The same, and replaces offers whose terms became worse: a verification that is lost is one. */
+  readonly refreshOffers: NotifyMarket;
+};
+
+/** What is known of machines without anybody asking: who was there, who can be trusted, whose listing is over. */
+export function hostLoops(deps: Deps): readonly Loop[] {
+  const { database, clock, notifyMarket, refreshOffers } = deps;
+  return [
+    {
+      name: "count-presence",
+      description: "Counts how long machines were there, of the time that they were to be there.",
+      everyMs: COUNT_EVERY_MS,
+      run: async () => ({ machines: await withTransaction(database, clock, accruePresence) }),
+    },
+    {
+      name: "rate-machines",
+      description: "Computes how reliable machines are, from their last 30 days.",
+      everyMs: 600_000,
+      run: () => eachPage(deps, rateMachines),
+    },
+    {
+      name: "verify-machines",
+      description: "Verifies machines that have what it takes, and takes it back from those that lost it.",
+      everyMs: 600_000,
+      run: () => eachPage({ ...deps, notifyMarket: refreshOffers }, verifyMachines),
+    },
+    {
+      name: "forget-old-presence",
+      description: "Deletes what reliability was computed from long ago.",
+      everyMs: 3_600_000,
+      run: () =>
+        withTransaction(database, clock, async (tx) => {
+          const before = new Date(tx.now.getTime() - FACTS_KEPT_DAYS * DAY_MS);
+          return { rows: await deleteOldFacts(tx, before, FACTS_PER_RUN) };
+        }),
+    },
+    {
+      name: "end-rests",
+      description: "Brings machines back to the market whose rest after failed starts is over.",
+      everyMs: 10_000,
+      run: () =>
+        withTransaction(database, clock, async (tx) => {
+          const ids = await listRested(tx.db, tx.now, ROWS_PER_RUN);
+          if (ids.length === 0) return { machines: 0 };
+          await lockMachines(tx, ids);
+          const rested = await clearRests(tx, ids);
+          await notifyMarket(tx, rested);
+          return { machines: rested.length };
+        }),
+    },
+    {
+      name: "end-listings",
+      description: "Takes machines off the market whose listing has come to its end.",
+      everyMs: 30_000,
+      run: () =>
+        withTransaction(database, clock, async (tx) => {
+          const ids = await listEndedListings(tx.db, tx.now, ROWS_PER_RUN);
+          if (ids.length === 0) return { machines: 0 };
+          await lockMachines(tx, ids);
+          const ended = await endListings(tx, ids);
+          await notifyMarket(tx, ended);
+          return { machines: ended.length };
+        }),
+    },
+  ];
+}
+
+type Work = (
+  tx: Tx,
+  page: { readonly afterId: number; readonly limit: number },
+  notifyMarket: NotifyMarket,
+) => Promise<Page>;
+
+/** All machines, in transactions of a bounded number of them. */
+async function eachPage(
+  { database, clock, notifyMarket }: Omit<Deps, "refreshOffers">,
+  work: Work,
+): Promise<LoopStatus> {
+  let changed = 0;
+  for (let afterId: number | undefined = 0; afterId !== undefined;) {
+    const at = { afterId, limit: MACHINES_PER_PAGE };
+    const page: Page = await withTransaction(database, clock, (tx) => work(tx, at, notifyMarket));
+    changed += page.changed;
+    afterId = page.lastId;
+  }
+  return { changed };
+}

@@ -1,0 +1,166 @@
+import { invalid, unprocessable } from "../../../base/errors.ts";
+import type { MachineId, UserId } from "../../../base/ids.ts";
+import { invariant } from "../../../base/invariant.ts";
+import type { Clock } from "../../../base/clock.ts";
+import type { Database } from "../../../db/connect.ts";
+import { withTransaction, type Tx } from "../../../db/transaction.ts";
+import type { Loop } from "../../../base/loop-driver.ts";
+import { listEndingRentals, offerPriceIncreases } from "../../money/deposits/index.ts";
+import {
+  listHosted,
+  listMachineUnder,
+  listRollingMachines,
+  listScheduledMachines,
+  lockMachines,
+  readPriceCeilings,
+  rollListingEnds,
+  setMinBid,
+  unlistMachine,
+  type Terms,
+} from "../hosts/index.ts";
+import { extendRentals, followTerms, reschedule, type Actor } from "../../rental/instances/index.ts";
+import { freeDiskBytes, listLiveOffers, refreshOffers } from "../market/index.ts";
+import { extendLocalVolumes, listSpaceWith, moveSpaceEnd, unlistSpaceOf } from "../volumes/index.ts";
+import { isExtendedBy, planTerms, readPrice, readVolumePrice, type ListingRequest } from "./rules/listing.ts";
+import { lockOwnMachine, noSuchMachine, notAuthorized, toMachineId, type HostRequest } from "./own-machine.ts";
+
+/** What became of the contracts on a machine that was listed anew. */
+export type Listed = {
+  readonly machineId: MachineId;
+  readonly endAt: Date;
+  /** How many go on until the new end, at their own prices. */
+  readonly extended: number;
+  /** How many renters are asked for more, in return for a later end. */
+  readonly increases: number;
+};
+
+/**
+ * Puts a machine on the market, or changes its terms there for those who come. Whoever rents already keeps the agreed
+ * price and at least the agreed end: it moves to a later one where nothing became dearer.
+ */
+export async function listMachine(tx: Tx, request: HostRequest, listing: ListingRequest): Promise<Listed> {
+  const { id, hostId, terms: current } = await lockOwnMachine(tx, request, notAuthorized);
+  const machine = (await listScheduledMachines(tx.db, [id])).get(id);
+  invariant(machine !== undefined, `machine ${id} went although it was locked`);
+  const ceilings = await readPriceCeilings(tx.db);
+  const terms = planTerms(listing, current, { deviceCount: machine.presentCount, now: tx.now, ceilings });
+  await listMachineUnder(tx, id, terms);
+  await listSpaceWith(tx, {
+    machineId: id,
+    sizeGb: listing.vol_size,
+    priceNanosPerGbMonth: listing.vol_price === undefined ? undefined : readVolumePrice(listing.vol_price, ceilings),
+    defaultPriceNanosPerGbMonth: terms.priceDiskNanosPerGbMonth,
+    capacityBytes: BigInt(machine.facts.disk_bytes),
+    freeBytes: freeDiskBytes({ machine }),
+    endAt: terms.offerEndAt,
+  });
+  const extended = await extendContracts(tx, { id, terms, actor: `user:${hostId}` });
+  const increases = await offerPriceIncreases(tx, { machineId: id, hostId, newTerms: terms });
+  await followTerms(tx, id);
+  return { machineId: id, endAt: terms.offerEndAt, extended, increases };
+}
+
+/** Lets the contracts of a machine go on until its listing ends, where nothing became dearer; returns how many. */
+async function extendContracts(
+  tx: Tx,
+  { id, terms, actor }: { readonly id: MachineId; readonly terms: Terms; readonly actor: Actor },
+): Promise<number> {
+  const rentals = await listEndingRentals(tx.db, id);
+  const extendedIds = rentals.filter((rental) => isExtendedBy(rental, terms)).map((rental) => rental.id);
+  await extendRentals(tx, extendedIds, { endAt: terms.offerEndAt, actor });
+  return extendedIds.length + (await extendLocalVolumes(tx, id));
+}
+
+const ROLLED_PER_RUN = 200;
+
+/** Listings whose end moves take their contracts along. */
+export function rollListingsLoop({ database, clock }: { readonly database: Database; readonly clock: Clock }): Loop {
+  return {
+    name: "roll-listings",
+    description: "Moves the ends of listings without a fixed one, and of the contracts that go on with them.",
+    everyMs: 60_000,
+    run: async () => {
+      const counts = { machines: 0, extended: 0 };
+      for (const id of await listRollingMachines(database.kysely, clock.now(), ROLLED_PER_RUN)) {
+        const extended = await withTransaction(database, clock, (tx) => rollListing(tx, id));
+        if (extended === undefined) continue;
+        counts.machines += 1;
+        counts.extended += extended;
+      }
+      return counts;
+    },
+  };
+}
+
+/** How many contracts it took along; undefined when it was not due any more. */
+async function rollListing(tx: Tx, id: MachineId): Promise<number | undefined> {
+  await lockMachines(tx, [id]);
+  if ((await rollListingEnds(tx, [id])).length === 0) return undefined;
+  const [machine] = await listHosted(tx.db, { ids: [id] });
+  invariant(machine !== undefined, `machine ${id} went although it was locked`);
+  await moveSpaceEnd(tx, id, machine.terms.offerEndAt);
+  const extended = await extendContracts(tx, { id, terms: machine.terms, actor: "rule" });
+  await refreshOffers(tx, [id]);
+  return extended;
+}
+
+/** Takes a machine and its space off the market. Whatever is rented goes on. */
+export async function unlist(tx: Tx, request: HostRequest): Promise<void> {
+  const { id } = await lockOwnMachine(tx, request);
+  await unlistMachine(tx, id);
+  await unlistSpaceOf(tx, id);
+  await refreshOffers(tx, [id]);
+}
+
+/** Changes what bids must reach at least; those below it have to leave, with notice. */
+export async function changeMinBid(tx: Tx, request: HostRequest, dollars: number): Promise<void> {
+  const floor = readPrice(dollars, "price");
+  const { id, terms } = await lockOwnMachine(tx, request, notAuthorized);
+  if (floor > terms.priceDeviceNanosPerHour) {
+    throw unprocessable(
+      "price",
+      "The minimum bid must not be above the price of a GPU: whoever pays that is displaced by nobody.",
+    );
+  }
+  await setMinBid(tx, id, floor);
+  await followTerms(tx, id);
+}
+
+/** What a machine offers after its offers were made anew. */
+export type Defragmented = {
+  readonly machineId: MachineId;
+  readonly sizes: readonly number[];
+  readonly newCount: number;
+};
+
+const MACHINES_MAX = 1000;
+
+/**
+ * Makes the offers of these machines anew from what is available. Offers are of any devices of a machine, whichever are
+ * free, and devices of bids count as available: nothing needs to be moved for a large offer to exist.
+ */
+export async function defragment(
+  tx: Tx,
+  hostId: UserId,
+  machineIds: readonly number[],
+): Promise<readonly Defragmented[]> {
+  if (machineIds.length > MACHINES_MAX) throw invalid("machine_ids", `machine_ids must be at most ${MACHINES_MAX}`);
+  const ids = [...new Set(machineIds)].map((machineId) => {
+    const id = toMachineId(machineId);
+    if (id === undefined) throw noSuchMachine(machineId);
+    return id;
+  });
+  const own = new Set((await listHosted(tx.db, { ids })).flatMap((one) => (one.hostId === hostId ? [one.id] : [])));
+  const foreign = ids.find((id) => !own.has(id));
+  if (foreign !== undefined) throw noSuchMachine(foreign);
+  await lockMachines(tx, ids);
+  const before = new Set((await listLiveOffers(tx.db, ids)).map((offer) => offer.id));
+  await reschedule(tx, ids);
+  await refreshOffers(tx, ids);
+  const after = Map.groupBy(await listLiveOffers(tx.db, ids), (offer) => offer.machineId);
+  return ids.map((machineId) => {
+    const offers = after.get(machineId) ?? [];
+    const sizes = offers.map((offer) => offer.deviceCount).toSorted((a, b) => a - b);
+    return { machineId, sizes, newCount: offers.filter((offer) => !before.has(offer.id)).length };
+  });
+}

@@ -1,0 +1,88 @@
+import type { MachineId, UserId } from "../../../base/ids.ts";
+import type { Sealer } from "../../../base/seal.ts";
+import type { Reader } from "../../../db/transaction.ts";
+import {
+  listDeviceProblems,
+  listHosted,
+  listMachines,
+  listMaintenances,
+  listRestReasons,
+  type HostedMachine,
+  type Machine,
+  type Maintenance,
+} from "../hosts/index.ts";
+import { listRentals, type Rental } from "../../rental/instances/index.ts";
+import { sumEarningsOf, type EarningSum } from "../../money/ledger/index.ts";
+import { listLiveLeases } from "../market/index.ts";
+import { listSpaceOf, type SpaceOf } from "../volumes/index.ts";
+import { dayOf, type Days } from "./rules/earnings.ts";
+import { countReports, listDefaultJobs, type DefaultJob } from "./store.ts";
+
+/** A machine as its host sees it, with everything that goes on around it. */
+export type ShownMachine = {
+  readonly hosted: HostedMachine;
+  readonly machine: Machine;
+  readonly rentals: readonly Rental[];
+  /** How many of its devices renters hold. */
+  readonly rentedCount: number;
+  readonly maintenances: readonly Maintenance[];
+  readonly space: SpaceOf | undefined;
+  readonly job: DefaultJob | undefined;
+  readonly reportCount: number;
+  readonly problems: readonly string[];
+  /** Empty when it is in the market's rotation. */
+  readonly restReason: string;
+  /** Of this month. */
+  readonly earnings: readonly EarningSum[];
+};
+
+/** The machines of a host, or the one of them that is named, in id order. */
+export async function showMachines(
+  db: Reader,
+  hostId: UserId,
+  { now, only, sealer }: { readonly now: Date; readonly only?: MachineId; readonly sealer: Sealer },
+): Promise<readonly ShownMachine[]> {
+  const all = await listHosted(db, only === undefined ? { hostId } : { ids: [only] });
+  const own = all.filter((machine) => machine.hostId === hostId);
+  const ids = own.map((machine) => machine.id);
+  if (ids.length === 0) return [];
+  const machines = await listMachines(db, ids);
+  const rentals = Map.groupBy(await listRentals(db, ids), (rental) => rental.machineId);
+  const leases = Map.groupBy(await listLiveLeases(db, ids), (lease) => lease.machineId);
+  const maintenances = Map.groupBy(await listMaintenances(db, ids, now), (one) => one.machineId);
+  const [spaces, jobs, reports] = [
+    await listSpaceOf(db, ids),
+    await listDefaultJobs(db, ids, sealer),
+    await countReports(db, ids),
+  ];
+  const problems = await listDeviceProblems(db, ids);
+  const reasons = await listRestReasons(db, ids, now);
+  const month = monthOf(now);
+  const earnings = await sumEarningsOf(db, hostId, only === undefined ? month : { ...month, machineId: only });
+  const earningsOf = Map.groupBy(earnings, (sum) => sum.machineId);
+  return own.flatMap((hosted) => {
+    const { id } = hosted;
+    const machine = machines.get(id);
+    if (machine === undefined) return [];
+    const rentersIds = new Set((rentals.get(id) ?? []).map((rental) => rental.id));
+    return {
+      hosted,
+      machine,
+      rentals: rentals.get(id) ?? [],
+      rentedCount: (leases.get(id) ?? []).filter((lease) => rentersIds.has(lease.instanceId)).length,
+      maintenances: maintenances.get(id) ?? [],
+      space: spaces.get(id),
+      job: jobs.get(id),
+      reportCount: reports.get(id) ?? 0,
+      problems: machine.devices.flatMap((device) => problems.get(device.id) ?? []),
+      restReason: reasons.get(id) ?? "",
+      earnings: earningsOf.get(id) ?? [],
+    };
+  });
+}
+
+/** The days of the month (UTC) of `now`, up to today. */
+function monthOf(now: Date): Days {
+  const first = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), 1));
+  return { first: dayOf(first), last: dayOf(now) };
+}

@@ -1,0 +1,60 @@
+import { forbidden, invalid, notFound, type AppError } from "../../../base/errors.ts";
+import { MAX_ID, asId, type MachineId, type UserId } from "../../../base/ids.ts";
+import type { Reader, Tx } from "../../../db/transaction.ts";
+import { listHosted, lockMachines, type HostedMachine } from "../hosts/index.ts";
+
+/** A machine that a request names, and who asks. */
+export type HostRequest = { readonly hostId: UserId; readonly machineId: number };
+
+/** The refusal for a machine that belongs to another host or does not exist. */
+export function notAuthorized(machineId: number): AppError {
+  return forbidden(`Machine ${machineId} is not yours.`);
+}
+
+export function noSuchMachine(machineId: number): AppError {
+  return notFound("no_such_machine", `No such machine id ${machineId}.`);
+}
+
+/** The caller's machine, locked: nothing is rented on it and nothing is changed of it meanwhile. */
+export async function lockOwnMachine(
+  tx: Tx,
+  { hostId, machineId }: HostRequest,
+  refusal: (machineId: number) => AppError = noSuchMachine,
+): Promise<HostedMachine> {
+  const id = toMachineId(machineId);
+  // Looked at before it is locked, so that strangers hold up nobody.
+  if (id === undefined || (await findOwnMachine(tx.db, hostId, id)) === undefined) throw refusal(machineId);
+  await lockMachines(tx, [id]);
+  const machine = await findOwnMachine(tx.db, hostId, id);
+  if (machine === undefined) throw refusal(machineId);
+  return machine;
+}
+
+export async function findOwnMachine(
+  db: Reader,
+  hostId: UserId,
+  machineId: MachineId,
+): Promise<HostedMachine | undefined> {
+  const [machine] = await listHosted(db, { ids: [machineId] });
+  return machine?.hostId === hostId ? machine : undefined;
+}
+
+const IDS_MAX = 10_000;
+
+/** Numbers of machines as a query says them: a JSON list, one number, or several with commas. */
+export function readMachineIds(text: string): readonly number[] {
+  const words = text
+    .trim()
+    .replace(/^\[|\]$/g, "")
+    .split(",");
+  const ids = words.flatMap((word) => (word.trim() === "" ? [] : [Number(word)]));
+  if (ids.length > IDS_MAX || ids.some((id) => !Number.isInteger(id))) {
+    throw invalid("machine_ids", `machine_ids must be a JSON list of at most ${IDS_MAX} machine ids`);
+  }
+  return ids;
+}
+
+/** Undefined for numbers that name no row. */
+export function toMachineId(machineId: number): MachineId | undefined {
+  return Number.isInteger(machineId) && machineId >= 1 && machineId <= MAX_ID ? asId<MachineId>(machineId) : undefined;
+}

@@ -1,0 +1,65 @@
+import { invalid } from "../../../../base/errors.ts";
+import type { MachineId } from "../../../../base/ids.ts";
+import { nanos, toDollars, type Nanos } from "../../../../base/money.ts";
+import type { EarningSum, UsageCode } from "../../../money/ledger/index.ts";
+
+/** The query of an earnings report: days since 1970, which clients write with fractions. */
+export type EarningsQuery = {
+  readonly sday?: number;
+  readonly eday?: number;
+  readonly last_days?: number;
+};
+
+export type Days = { readonly first: number; readonly last: number };
+
+const DAY_MS = 86_400_000;
+const DEFAULT_DAYS = 30;
+const DAYS_MAX = 3660;
+/** The last day of the year 9999: seconds sent for days lie beyond it. */
+const LAST_DAY = 2_932_896;
+
+export function dayOf(at: Date): number {
+  return Math.floor(at.getTime() / DAY_MS);
+}
+
+/** The days that a report is about, both included: by default the last 30 up to today. Throws naming the field. */
+export function planDays({ sday, eday, last_days: lastDays }: EarningsQuery, now: Date): Days {
+  const last = readDay("eday", eday) ?? dayOf(now);
+  if (lastDays !== undefined && sday !== undefined) {
+    throw invalid("last_days", "last_days and sday exclude each other");
+  }
+  if (lastDays !== undefined && !(lastDays > 0 && lastDays <= DAYS_MAX)) {
+    throw invalid("last_days", `last_days must be above 0, and at most ${DAYS_MAX}`);
+  }
+  const first = readDay("sday", sday) ?? Math.max(0, last - Math.ceil(lastDays ?? DEFAULT_DAYS) + 1);
+  if (first > last) throw invalid("sday", "sday must not be after eday");
+  if (last - first >= DAYS_MAX) throw invalid("sday", `sday must be at most ${DAYS_MAX} days before eday`);
+  return { first, last };
+}
+
+function readDay(field: "sday" | "eday", day: number | undefined): number | undefined {
+  if (day === undefined) return undefined;
+  if (!(day >= 0 && day <= LAST_DAY)) throw invalid(field, `${field} must be a number of days since 1970`);
+  return Math.floor(day);
+}
+
+/** Dollars by component. */
+export type Earned = Readonly<Record<"gpu_earn" | "sto_earn" | "bwu_earn" | "bwd_earn", number>>;
+
+/** What these sums come to, by component. Added up in nano-dollars: no rounding before the last step. */
+export function earnedBy(sums: readonly EarningSum[]): Earned {
+  const amount = (code: UsageCode) =>
+    toDollars(sums.reduce((total, sum) => (sum.code === code ? total + sum.amount : total), 0n));
+  return {
+    gpu_earn: amount("usage_gpu"),
+    sto_earn: amount("usage_storage"),
+    bwu_earn: amount("usage_bandwidth_up"),
+    bwd_earn: amount("usage_bandwidth_down"),
+  };
+}
+
+/** Everything that a machine earned in these days. */
+export function totalOf(sums: readonly EarningSum[], machineId: MachineId, { first, last }: Days): Nanos {
+  const own = sums.filter((sum) => sum.machineId === machineId && sum.day >= first && sum.day <= last);
+  return nanos(own.reduce((total, sum) => total + sum.amount, 0n));
+}

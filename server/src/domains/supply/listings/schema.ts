@@ -1,0 +1,235 @@
+import { Type, type Static } from "typebox";
+import { MAX_ID } from "../../../base/ids.ts";
+import { REPORT_HEADING } from "../../people/accounts/index.ts";
+import { MAINTENANCE_CATEGORIES } from "../hosts/index.ts";
+
+const Nullable = <const T extends Parameters<typeof Type.Union>[0][number]>(schema: T) =>
+  Type.Union([schema, Type.Null()]);
+const MachineNumber = (description: string) => Type.Integer({ minimum: 1, maximum: MAX_ID, description });
+const optionalPrice = (description: string) => Type.Optional(Type.Number({ description }));
+const time = (description: string) => Type.Number({ description: `${description}, as Unix time` });
+const Success = Type.Literal(true);
+
+export const IdParams = Type.Object({ id: Type.Integer() });
+
+export const ListBody = Type.Object({
+  machine: MachineNumber("The machine"),
+  price_gpu: optionalPrice("Dollars per GPU and hour, on demand"),
+  price_disk: optionalPrice("Dollars per GB and month"),
+  price_inetu: optionalPrice("Dollars per GB that is sent"),
+  price_inetd: optionalPrice("Dollars per GB that is received"),
+  price_min_bid: optionalPrice("Dollars per GPU and hour that a bid must reach; at most price_gpu"),
+  min_chunk: Type.Optional(Type.Number({ description: "Fewest GPUs of a rental" })),
+  end_date: Type.Optional(time("When the listing ends")),
+  credit_discount_max: Type.Optional(Type.Number({ description: "Largest discount for prepaying, from 0 to 0.5" })),
+  duration: Type.Optional(
+    Type.Union([Type.Number(), Type.String({ maxLength: 64 })], {
+      description: 'Instead of end_date: "3 days", "2 weeks", "1 month", "1 year", or seconds; moves on every day',
+    }),
+  ),
+  vol_size: Type.Optional(
+    Type.Number({ description: "GB for rent as volumes; 0 for none; by default half of what is free" }),
+  ),
+  vol_price: optionalPrice("Dollars per GB and month of volumes; by default price_disk"),
+});
+
+export const ListResponse = Type.Object({
+  success: Success,
+  extended: Type.Integer({ description: "Contracts that go on until the new end, at their own prices" }),
+  price_increases: Type.Integer({ description: "Renters who were asked for a higher price in return for a later end" }),
+  machine_id: Type.Integer(),
+  end_date: time("When the listing ends"),
+  msg: Type.String(),
+});
+
+export const MachineDone = Type.Object({ success: Success, machine_id: Type.Integer(), user_id: Type.Integer() });
+
+export const MinBidBody = Type.Object({ price: Type.Number({ description: "Dollars per GPU and hour" }) });
+export const MinBidResponse = Type.Object({ success: Success, you_sent: Type.Object({ price: Type.Number() }) });
+
+export const JobBody = Type.Object({
+  machine: MachineNumber("The machine"),
+  price_gpu: optionalPrice("Dollars per GPU and hour; shown, and charged to nobody"),
+  price_inetu: optionalPrice("The same per GB that is sent"),
+  price_inetd: optionalPrice("The same per GB that is received"),
+  image: Type.String({ minLength: 1, maxLength: 1024, description: "Image of its containers" }),
+  args: Type.Optional(Type.Array(Type.String(), { maxItems: 256, description: "Arguments of its containers" })),
+});
+export type JobBody = Static<typeof JobBody>;
+const SaidJob = Type.Object({
+  image: Type.String(),
+  args: Type.Array(Type.String()),
+  price_gpu: Type.Number(),
+  price_inetu: Type.Number(),
+  price_inetd: Type.Number(),
+});
+export type SaidJob = Static<typeof SaidJob>;
+export const JobResponse = Type.Object({
+  success: Success,
+  machine_id: Type.Integer(),
+  user_id: Type.Integer(),
+  you_sent: SaidJob,
+});
+
+const Category = Type.Enum(MAINTENANCE_CATEGORIES, { description: "What is worked on" });
+export const MaintenanceBody = Type.Object({
+  sdate: Type.Union([Type.Number(), Type.String({ maxLength: 64 })], {
+    description: "When it begins: seconds since 1970, as a number or text, or an ISO 8601 date and time",
+  }),
+  duration: Type.Number({ description: "Hours" }),
+  maintenance_reason: Type.Optional(Type.String({ maxLength: 1000, description: "Shown to renters" })),
+  maintenance_category: Type.Optional(Category),
+});
+export const MaintenanceResponse = Type.Object({ success: Success, you_sent: Type.String() });
+export const MaintenanceRecord = Type.Object({
+  machine_id: Type.Integer(),
+  start_time: time("When it begins"),
+  end_time: time("When it is over"),
+  duration_hours: Type.Number(),
+  maintenance_category: Category,
+  maintenance_reason: Type.String(),
+});
+export type MaintenanceRecord = Static<typeof MaintenanceRecord>;
+export const MaintenancesQuery = Type.Object({
+  machine_ids: Type.Optional(Type.String({ description: "JSON list of machines; all by default" })),
+});
+export const MaintenancesResponse = Type.Array(MaintenanceRecord);
+export const CancelResponse = Type.Object({
+  success: Success,
+  ctime: time("Now"),
+  machine_id: Type.Integer(),
+  msg: Type.String(),
+});
+
+export const CleanupResponse = Type.Object({
+  success: Success,
+  ctime: time("Now"),
+  machine_id: Type.Integer(),
+  user_id: Type.Integer(),
+  num_deleted: Type.Integer({ description: "Expired contracts that were removed" }),
+  msg: Type.String(),
+});
+
+export const DefragBody = Type.Object({
+  machine_ids: Type.Array(MachineNumber("A machine"), { maxItems: 1000 }),
+});
+export const DefragResponse = Type.Object({
+  success: Success,
+  machines: Type.Array(
+    Type.Object({
+      machine_id: Type.Integer(),
+      offers: Type.Array(Type.Integer(), { description: "How many GPUs each of its offers has" }),
+      num_new: Type.Integer({ description: "Offers that were missing" }),
+    }),
+  ),
+  msg: Type.String(),
+});
+
+export const Done = Type.Object({ success: Success, msg: Type.String() });
+
+export const ReportBody = Type.Object({
+  problem: Type.String({ minLength: 1, maxLength: 100, description: "What is wrong, in a few words" }),
+  message: Type.Optional(Type.String({ maxLength: 2000 })),
+});
+export const ReportsResponse = Type.Array(
+  Type.Object({ problem: Type.String(), message: Type.String(), created_at: time("When it was made, or renewed") }),
+);
+
+/** The API's record of a machine, with further facts for its host. */
+export const MachineRecord = Type.Object({
+  id: Type.Integer(),
+  machine_id: Type.Integer(),
+  hostname: Nullable(Type.String()),
+  is_simulated: Type.Boolean(),
+  num_gpus: Type.Integer(),
+  gpu_name: Type.String(),
+  gpu_ram: Type.Integer(),
+  cpu_cores: Type.Integer(),
+  cpu_name: Type.String(),
+  cpu_ram: Type.Integer(),
+  disk_space: Type.Number({ description: "GB in all" }),
+  avail_disk_space: Type.Number({ description: "GB that nobody has been promised" }),
+  driver_version: Type.String(),
+  cuda_max_good: Type.Number(),
+  public_ipaddr: Type.String(),
+  geolocation: Type.String(),
+  verification: Type.String(),
+  hosting_type: Type.Integer(),
+  reliability2: Type.Number(),
+  listed: Type.Boolean(),
+  rentable: Type.Boolean({ description: "Listed, connected, not at rest, and with something free" }),
+  listed_gpu_cost: Type.Number(),
+  min_bid_price: Type.Number(),
+  listed_storage_cost: Type.Number(),
+  listed_inet_up_cost: Type.Number(),
+  listed_inet_down_cost: Type.Number(),
+  credit_discount_max: Type.Number(),
+  min_chunk: Type.Integer(),
+  end_date: time("When the listing ends"),
+  duration: Nullable(Type.Number({ description: "Seconds by which a moving end is ahead; null for a fixed one" })),
+  volume_offer: Nullable(
+    Type.Object({
+      id: Type.Integer(),
+      size: Type.Number({ description: "GB in all" }),
+      rented: Type.Number({ description: "GB of it" }),
+      storage_cost: Type.Number(),
+      end_date: time("When its listing ends"),
+    }),
+  ),
+  is_online: Type.Boolean(),
+  online_since: Nullable(time("Since when it is connected")),
+  last_seen: time("When its agent last reported"),
+  gpu_occupancy: Type.String({ description: "GPUs that are rented, of all" }),
+  num_renters: Type.Integer(),
+  current_rentals_running: Type.Integer(),
+  current_rentals_on_demand: Type.Integer(),
+  current_rentals_resident: Type.Integer({ description: "Stopped ones included" }),
+  client_end_date: Nullable(time("When the last contract ends")),
+  earn_day: Type.Number({ description: "Dollars, today (UTC)" }),
+  earn_month: Type.Number({ description: "Dollars, this month (UTC)" }),
+  num_reports: Type.Integer(),
+  gpu_problems: Type.Array(Type.String(), { description: "GPUs that are out of the market now, and why" }),
+  error_description: Nullable(Type.String()),
+  rests_until: Nullable(time("Out of rotation until then")),
+  default_job: Nullable(SaidJob),
+  maintenance: Type.Array(MaintenanceRecord),
+});
+export type MachineRecord = Static<typeof MachineRecord>;
+
+export const MachinesQuery = Type.Object({
+  user_id: Type.Optional(Type.String({ description: "The caller: an id, or me" })),
+});
+export const MachinesResponse = Type.Object({ machines: Type.Array(MachineRecord) });
+export const MachineResponse = Type.Array(MachineRecord);
+
+export const EarningsParams = Type.Object({ user_id: Type.String() });
+export const EarningsQuery = Type.Object({
+  sday: Type.Optional(Type.Number({ description: "First day, in days since 1970" })),
+  eday: Type.Optional(Type.Number({ description: "Last day, which is included; today by default" })),
+  last_days: Type.Optional(Type.Number({ description: "Instead of sday: how many days up to the last; default 30" })),
+  machid: Type.Optional(MachineNumber("Of this machine only")),
+});
+const earned = {
+  gpu_earn: Type.Number(),
+  sto_earn: Type.Number(),
+  bwu_earn: Type.Number(),
+  bwd_earn: Type.Number(),
+};
+export const EarningsResponse = Type.Object({
+  summary: Type.Object({
+    total_gpu: Type.Number(),
+    total_stor: Type.Number(),
+    total_bwu: Type.Number(),
+    total_bwd: Type.Number(),
+  }),
+  ...REPORT_HEADING,
+  current: Type.Object({
+    balance: Type.Number({ description: "Earned and not paid out" }),
+    service_fee: Type.Number(),
+    total: Type.Number(),
+    credit: Type.Number({ description: "What can be spent" }),
+  }),
+  per_machine: Type.Array(Type.Object({ machine_id: Type.Integer(), ...earned })),
+  per_day: Type.Array(Type.Object({ day: Type.Integer({ description: "Days since 1970" }), ...earned })),
+});
+export type EarningsResponse = Static<typeof EarningsResponse>;

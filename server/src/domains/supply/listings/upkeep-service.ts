@@ -1,0 +1,171 @@
+import { conflict, forbidden } from "../../../base/errors.ts";
+import type { MachineId, UserId } from "../../../base/ids.ts";
+import type { Reader, Tx } from "../../../db/transaction.ts";
+import {
+  cancelMaintenances,
+  insertMaintenance,
+  listHosted,
+  listMaintenances,
+  markMachineDeleted,
+  type Maintenance,
+} from "../hosts/index.ts";
+import {
+  destroyInstances,
+  hasRentedOn,
+  listMachineIdsOf,
+  listRentals,
+  noteOnRentals,
+  removeBackground,
+} from "../../rental/instances/index.ts";
+import { refreshOffers } from "../market/index.ts";
+import { postNotices } from "../../notifications/index.ts";
+import { hasLocalVolumes, unlistSpaceOf } from "../volumes/index.ts";
+import { planMaintenance, type MaintenanceRequest } from "./rules/maintenance.ts";
+import { findOwnMachine, lockOwnMachine, noSuchMachine, toMachineId, type HostRequest } from "./own-machine.ts";
+import { countOtherReports, deleteDefaultJob, listReports, putReport, type Report } from "./store.ts";
+
+/** Announces a maintenance to everybody who rents on the machine; returns how many renters that are. */
+export async function scheduleMaintenance(tx: Tx, request: HostRequest, said: MaintenanceRequest): Promise<number> {
+  const { id, hostId } = await lockOwnMachine(tx, request);
+  const planned = planMaintenance(said, await listMaintenances(tx.db, [id], tx.now), tx.now);
+  await insertMaintenance(tx, { machineId: id, ...planned });
+  await noteOnRentals(tx, id, { actor: `user:${hostId}`, cause: "maintenance_scheduled" });
+  const renters = await rentersOf(tx.db, id, hostId);
+  await tellMaintenance(tx, { machineId: id, ...planned }, { hostId, renters });
+  return renters.size;
+}
+
+async function tellMaintenance(
+  tx: Tx,
+  { machineId, startAt, endAt, reason }: Maintenance,
+  { hostId, renters }: { readonly hostId: UserId; readonly renters: ReadonlySet<UserId> },
+): Promise<void> {
+  const window = `from ${textOf(startAt)} to ${textOf(endAt)} UTC`;
+  const told = {
+    subject: `Maintenance of machine ${machineId} at ${textOf(startAt)} UTC`,
+    message: `Machine ${machineId} is down for maintenance ${window}.${reason === "" ? "" : ` Its host says: ${reason}`}`,
+    key: `maintenance_scheduled:${machineId}:${startAt.getTime()}:${tx.now.getTime()}`,
+  };
+  await postNotices(tx, [
+    ...[...renters].map((userId) => ({ ...told, userId, kind: "client:maintenance_scheduled" as const })),
+    { ...told, userId: hostId, kind: "host:maintenance_scheduled" as const },
+  ]);
+}
+
+function textOf(at: Date): string {
+  return at.toISOString().slice(0, 16).replace("T", " ");
+}
+
+/** Cancels every maintenance of the machine that is not over; returns how many. */
+export async function cancelMaintenance(
+  tx: Tx,
+  request: HostRequest,
+): Promise<{ readonly machineId: MachineId; readonly cancelled: number }> {
+  const { id, hostId } = await lockOwnMachine(tx, request);
+  const cancelled = await cancelMaintenances(tx, id);
+  if (cancelled > 0) await noteOnRentals(tx, id, { actor: `user:${hostId}`, cause: "maintenance_cancelled" });
+  return { machineId: id, cancelled };
+}
+
+/** What goes on or is to come on machines that the user hosts or rents on, among `machineIds` when they are given. */
+export async function listMaintenancesFor(
+  db: Reader,
+  userId: UserId,
+  { machineIds, now }: { readonly machineIds: readonly number[] | undefined; readonly now: Date },
+): Promise<readonly Maintenance[]> {
+  const hosted = (await listHosted(db, { hostId: userId })).map((machine) => machine.id);
+  const known = new Set([...hosted, ...(await listMachineIdsOf(db, userId))]);
+  const asked = machineIds === undefined ? undefined : new Set(machineIds);
+  const ids = [...known].filter((id) => asked === undefined || asked.has(id));
+  return listMaintenances(db, ids, now);
+}
+
+async function rentersOf(db: Reader, machineId: MachineId, hostId: UserId): Promise<ReadonlySet<UserId>> {
+  const renters = new Set((await listRentals(db, [machineId])).map((rental) => rental.userId));
+  renters.delete(hostId);
+  return renters;
+}
+
+/** Destroys what is left on the machine of contracts that have reached their end. */
+export async function cleanUp(
+  tx: Tx,
+  request: HostRequest,
+): Promise<{ readonly machineId: MachineId; readonly deleted: number }> {
+  const { id, hostId } = await lockOwnMachine(tx, request);
+  return { machineId: id, deleted: await destroyExpired(tx, id, hostId) };
+}
+
+async function destroyExpired(tx: Tx, machineId: MachineId, hostId: UserId): Promise<number> {
+  const rentals = await listRentals(tx.db, [machineId]);
+  const expired = rentals.filter((rental) => rental.endAt <= tx.now).map((rental) => rental.id);
+  return destroyInstances(tx, expired, { actor: `user:${hostId}`, cause: "contract_cleaned_up" });
+}
+
+/**
+ * Takes a machine out of every list, with what its host runs on it and what is left of expired contracts. Refused while
+ * anybody else rents there. It comes back, unlisted, when it joins again: what is known of it cannot be shaken off.
+ */
+export async function deleteMachine(tx: Tx, request: HostRequest): Promise<void> {
+  const { id, hostId } = await lockOwnMachine(tx, request);
+  const rentals = await listRentals(tx.db, [id]);
+  const others = rentals.filter((rental) => rental.userId !== hostId && rental.endAt > tx.now);
+  if (others.length > 0) {
+    const count = others.length === 1 ? "one contract" : `${others.length} contracts`;
+    throw conflict("machine_in_use", `Clients still use machine ${id}: ${count}. Unlist it and wait until they end.`);
+  }
+  if (await hasLocalVolumes(tx.db, id)) {
+    throw conflict("machine_in_use", `Clients still have volumes on machine ${id}.`);
+  }
+  await deleteDefaultJob(tx, id);
+  await removeBackground(tx, id, `user:${hostId}`);
+  const left = rentals.map((rental) => rental.id);
+  await destroyInstances(tx, left, { actor: `user:${hostId}`, cause: "machine_deleted" });
+  await cancelMaintenances(tx, id);
+  await unlistSpaceOf(tx, id);
+  await markMachineDeleted(tx, id);
+  await refreshOffers(tx, [id]);
+}
+
+const PROBLEMS_PER_RENTER_MAX = 20;
+const REPORTS_MAX = 100;
+/** What a notice shows of a report; the whole of it is among the machine's reports. */
+const REPORT_SHOWN_MAX = 2_000;
+
+/** Notes what a renter says of a machine, which must be one on which the renter rents, or did once. */
+export async function reportMachine(
+  tx: Tx,
+  userId: UserId,
+  said: { readonly machineId: number; readonly problem: string; readonly message: string },
+): Promise<void> {
+  const id = toMachineId(said.machineId);
+  if (id === undefined) throw noSuchMachine(said.machineId);
+  const [machine] = await listHosted(tx.db, { ids: [id] });
+  if (machine?.hostId === userId) throw forbidden("A host's word on the own machine is no report.");
+  if (machine === undefined || !(await hasRentedOn(tx.db, userId, id))) throw noSuchMachine(said.machineId);
+  const report = { ...said, machineId: id, userId };
+  if ((await countOtherReports(tx.db, report)) >= PROBLEMS_PER_RENTER_MAX) {
+    throw conflict(
+      "too_many_reports",
+      `You have reported ${PROBLEMS_PER_RENTER_MAX} problems of this machine already.`,
+    );
+  }
+  await putReport(tx, report);
+  const { problem, message } = said;
+  await postNotices(tx, [
+    {
+      userId: machine.hostId,
+      kind: "host:machine_reported",
+      subject: `A renter reports a problem of machine ${id}`,
+      message: `A renter of machine ${id} reports: ${problem}.${message === "" ? "" : `\n\n${message.slice(0, REPORT_SHOWN_MAX).toWellFormed()}`}`,
+      // Renewed, the same report is not told again.
+      key: `machine_reported:${id}:${userId}:${problem}`,
+    },
+  ]);
+}
+
+/** The newest reports on the caller's machine; who wrote them is not told. */
+export async function showReports(db: Reader, { hostId, machineId }: HostRequest): Promise<readonly Report[]> {
+  const id = toMachineId(machineId);
+  if (id === undefined || (await findOwnMachine(db, hostId, id)) === undefined) throw noSuchMachine(machineId);
+  return listReports(db, id, REPORTS_MAX);
+}

@@ -1,0 +1,176 @@
+import { epochSeconds } from "../../../base/clock.ts";
+import { toDollars, type Nanos } from "../../../base/money.ts";
+import { viewReportHeading, type User } from "../../people/accounts/index.ts";
+import type { Machine, Maintenance } from "../hosts/index.ts";
+import type { EarningSum } from "../../money/ledger/index.ts";
+import { freeDiskBytes, isOpen } from "../market/index.ts";
+import { BYTES_PER_GB, type SpaceOf } from "../volumes/index.ts";
+import { dayOf, earnedBy, totalOf } from "./rules/earnings.ts";
+import type { ShownMachine } from "./machine-service.ts";
+import type { EarningsResponse, MachineRecord, MaintenanceRecord, SaidJob } from "./schema.ts";
+import type { DefaultJob, Report } from "./store.ts";
+
+const BYTES_PER_MB = 1_000_000;
+const HOUR_MS = 3_600_000;
+
+/** The API's record of a machine for its host. */
+export function viewMachine(shown: ShownMachine, now: Date): MachineRecord {
+  const { hosted, machine, space, job, maintenances, problems, restReason } = shown;
+  const troubles = [restReason, ...problems].filter((trouble) => trouble !== "");
+  return {
+    id: machine.id,
+    machine_id: machine.id,
+    ...hardwareFields(machine),
+    verification: machine.verification,
+    hosting_type: machine.hostingType,
+    reliability2: Math.round(machine.reliabilityPpm / 100) / 10_000,
+    ...listingFields(shown, now),
+    volume_offer: space === undefined ? null : viewSpace(space),
+    is_online: machine.isConnected,
+    online_since: machine.isConnected ? moment(hosted.connectedAt) : null,
+    last_seen: epochSeconds(machine.lastSeenAt),
+    ...rentalFields(shown),
+    ...earningFields(shown, now),
+    num_reports: shown.reportCount,
+    gpu_problems: [...problems],
+    error_description: troubles.length === 0 ? null : troubles.join("; "),
+    rests_until: machine.restsUntilAt !== undefined && machine.restsUntilAt > now ? moment(machine.restsUntilAt) : null,
+    default_job: job === undefined ? null : viewJob(job),
+    maintenance: maintenances.map(viewMaintenance),
+  };
+}
+
+function moment(at: Date | undefined): number | null {
+  return at === undefined ? null : epochSeconds(at);
+}
+
+function hardwareFields(machine: Machine) {
+  const { facts, gpu } = machine;
+  return {
+    hostname: facts.hostname || null,
+    is_simulated: facts.is_simulated,
+    num_gpus: gpu === undefined ? 0 : machine.presentCount,
+    gpu_name: gpu?.name ?? "CPU",
+    gpu_ram: gpu?.memory_mb ?? 0,
+    cpu_cores: facts.cpu_cores,
+    cpu_name: facts.cpu_name,
+    cpu_ram: Math.round(facts.memory_bytes / BYTES_PER_MB),
+    disk_space: gigabytes(facts.disk_bytes),
+    avail_disk_space: gigabytes(freeDiskBytes({ machine })),
+    driver_version: facts.driver_version,
+    cuda_max_good: facts.cuda_max_good,
+    public_ipaddr: facts.public_ipaddr,
+    geolocation: facts.geolocation,
+  };
+}
+
+function listingFields({ hosted: { isListed, terms }, machine, rentedCount }: ShownMachine, now: Date) {
+  const usableCount = machine.devices.filter((device) => device.isUsable).length;
+  return {
+    listed: isListed,
+    rentable: isOpen(machine, now) && rentedCount < usableCount,
+    listed_gpu_cost: toDollars(terms.priceDeviceNanosPerHour),
+    min_bid_price: toDollars(terms.priceMinBidNanosPerHour),
+    listed_storage_cost: toDollars(terms.priceDiskNanosPerGbMonth),
+    listed_inet_up_cost: toDollars(terms.priceInetUpNanosPerGb),
+    listed_inet_down_cost: toDollars(terms.priceInetDownNanosPerGb),
+    credit_discount_max: terms.creditDiscountMaxPermille / 1000,
+    min_chunk: terms.minChunk,
+    end_date: epochSeconds(terms.offerEndAt),
+    duration: terms.offerDurationS ?? null,
+  };
+}
+
+function rentalFields({ rentals, rentedCount, machine }: ShownMachine) {
+  const running = rentals.filter((rental) => rental.phase === "starting" || rental.phase === "running");
+  const ends = rentals.map((rental) => epochSeconds(rental.endAt));
+  return {
+    gpu_occupancy: `${rentedCount}/${machine.presentCount}`,
+    num_renters: new Set(rentals.map((rental) => rental.userId)).size,
+    current_rentals_running: running.length,
+    current_rentals_on_demand: rentals.filter((rental) => !rental.isBid).length,
+    current_rentals_resident: rentals.length,
+    client_end_date: ends.length === 0 ? null : Math.max(...ends),
+  };
+}
+
+function earningFields({ earnings, machine }: ShownMachine, now: Date) {
+  const today = dayOf(now);
+  return {
+    earn_day: toDollars(totalOf(earnings, machine.id, { first: today, last: today })),
+    earn_month: toDollars(totalOf(earnings, machine.id, { first: 0, last: today })),
+  };
+}
+
+function viewSpace({ id, sizeBytes, rentedBytes, priceNanosPerGbMonth, endAt }: SpaceOf) {
+  return {
+    id,
+    size: gigabytes(sizeBytes),
+    rented: gigabytes(rentedBytes),
+    storage_cost: toDollars(priceNanosPerGbMonth),
+    end_date: epochSeconds(endAt),
+  };
+}
+
+function gigabytes(bytes: bigint | number): number {
+  return Math.round((Number(bytes) / BYTES_PER_GB) * 10) / 10;
+}
+
+export function viewJob(job: Omit<DefaultJob, "machineId">): SaidJob {
+  return {
+    image: job.image,
+    args: [...job.args],
+    price_gpu: toDollars(job.priceDeviceNanosPerHour),
+    price_inetu: toDollars(job.priceInetUpNanosPerGb),
+    price_inetd: toDollars(job.priceInetDownNanosPerGb),
+  };
+}
+
+export function viewMaintenance(maintenance: Maintenance): MaintenanceRecord {
+  const { machineId, startAt, endAt, category, reason } = maintenance;
+  return {
+    machine_id: machineId,
+    start_time: epochSeconds(startAt),
+    end_time: epochSeconds(endAt),
+    duration_hours: (endAt.getTime() - startAt.getTime()) / HOUR_MS,
+    maintenance_category: category,
+    maintenance_reason: reason,
+  };
+}
+
+export function viewReport({ problem, message, createdAt }: Report) {
+  return { problem, message, created_at: epochSeconds(createdAt) };
+}
+
+/**
+ * The report of a host's earnings: by machine and by day, each that earned anything. `current` is what the next payout
+ * invoice would count now: the balance, the fee that is due of it, and what is left.
+ */
+export function viewEarnings(
+  user: User,
+  sums: readonly EarningSum[],
+  { balance, fee, credit }: { readonly balance: Nanos; readonly fee: Nanos; readonly credit: Nanos },
+): EarningsResponse {
+  const all = earnedBy(sums);
+  const byDay = Map.groupBy(sums, (sum) => sum.day);
+  const byMachine = Map.groupBy(sums, (sum) => sum.machineId);
+  return {
+    summary: {
+      total_gpu: all.gpu_earn,
+      total_stor: all.sto_earn,
+      total_bwu: all.bwu_earn,
+      total_bwd: all.bwd_earn,
+    },
+    ...viewReportHeading(user),
+    current: {
+      balance: toDollars(balance),
+      service_fee: toDollars(fee),
+      total: toDollars(balance - fee),
+      credit: toDollars(credit),
+    },
+    per_machine: [...byMachine].flatMap(([id, own]) =>
+      id === undefined ? [] : [{ machine_id: id, ...earnedBy(own) }],
+    ),
+    per_day: [...byDay].map(([day, own]) => ({ day, ...earnedBy(own) })),
+  };
+}

@@ -1,0 +1,27 @@
+// What an audit and the reconciliation read of leases.
+import { sql } from "kysely";
+import type { InstanceId, MachineId } from "../../../base/ids.ts";
+import type { Reader } from "../../../db/transaction.ts";
+
+/** How many devices an instance holds, and of which machines they are. */
+export type HeldDevices = {
+  readonly instanceId: InstanceId;
+  readonly deviceCount: number;
+  readonly machineIds: readonly MachineId[];
+};
+
+export async function listHeldDevices(db: Reader): Promise<ReadonlyMap<InstanceId, HeldDevices>> {
+  const { rows } = await sql<{ instance_id: InstanceId; device_count: number; machine_ids: readonly MachineId[] }>`
+    select instance_id, count(*)::integer as device_count, array_agg(distinct machine_id) as machine_ids
+    from leases
+    where released_at is null
+    group by instance_id
+    order by instance_id
+  `.execute(db);
+  return new Map(
+    rows.map((row) => [
+      row.instance_id,
+      { instanceId: row.instance_id, deviceCount: row.device_count, machineIds: row.machine_ids },
+    ]),
+  );
+}

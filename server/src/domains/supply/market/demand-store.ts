@@ -1,0 +1,25 @@
+import { sql } from "kysely";
+import type { MachineId } from "../../../base/ids.ts";
+import { nanos, type Nanos } from "../../../base/money.ts";
+import type { Reader } from "../../../db/transaction.ts";
+
+/** Devices of one machine that are rented at one price. */
+export type RentedDevices = {
+  readonly machineId: MachineId;
+  readonly priceNanosPerDeviceHour: Nanos;
+  readonly count: number;
+};
+
+/** What is rented now. A host's own job, which pays nothing, makes room for anybody and does not count. */
+export async function listRentedDevices(db: Reader): Promise<readonly RentedDevices[]> {
+  const { rows } = await sql<{ machine_id: MachineId; price: bigint; count: number }>`
+    select machine_id, price_nanos_per_device_hour as price, count(*)::integer as count
+    from leases where released_at is null and not (is_bid and price_nanos_per_device_hour = 0)
+    group by machine_id, price_nanos_per_device_hour
+  `.execute(db);
+  return rows.map(({ machine_id: machineId, price, count }) => ({
+    machineId,
+    priceNanosPerDeviceHour: nanos(price),
+    count,
+  }));
+}

@@ -1,0 +1,115 @@
+import type { Clock } from "../../../base/clock.ts";
+import type { Log } from "../../../base/log.ts";
+import type { MachineId, OfferId } from "../../../base/ids.ts";
+import type { Database } from "../../../db/connect.ts";
+import type { ChannelHandler } from "../../../db/listener.ts";
+import { Mirror } from "../../../db/mirror.ts";
+import type { Reader } from "../../../db/transaction.ts";
+import { listMachines } from "../hosts/index.ts";
+import type { VolumeSpace } from "./rules/offer-fields.ts";
+import { OfferIndex } from "./rules/offer-index.ts";
+import { listLiveLeases, listLiveOffers, listOfferedMachines } from "./store.ts";
+
+export type OfferTableDependencies = {
+  readonly clock: Clock;
+  readonly log: Log;
+  /** What can be rented of these machines' disks as volumes; those without such space are left out. */
+  readonly listVolumeSpace?: (
+    db: Reader,
+    machineIds: readonly MachineId[],
+  ) => Promise<ReadonlyMap<MachineId, VolumeSpace>>;
+};
+
+/** So many retired offers are remembered; older ones are long gone from the database's answers. */
+const RETIRED_MAX = 100_000;
+
+/**
+ * Keeps every live offer in memory, current by the database's notifications. PostgreSQL stays the truth: an offer that
+ * this table still shows may be refused when it is claimed.
+ */
+export class OfferTable {
+  /** What searches look into. */
+  readonly index = new OfferIndex();
+  private readonly database: Database;
+  private readonly dependencies: OfferTableDependencies;
+  private readonly mirror: Mirror<MachineId>;
+  /** Taken out ahead of the notification: a read that began before must not bring them back. */
+  private readonly retired = new Set<OfferId>();
+  private readonly followers: ((machineIds: readonly MachineId[]) => void)[] = [];
+
+  constructor(database: Database, dependencies: OfferTableDependencies) {
+    this.database = database;
+    this.dependencies = dependencies;
+    this.mirror = new Mirror<MachineId>({
+      ...dependencies,
+      name: "offers",
+      listAll: async () => [...(await listOfferedMachines(database.kysely)), ...this.index.machineIds],
+      read: (ids) => this.read(ids),
+    });
+  }
+
+  /** For `MARKET_CHANNEL`. */
+  get channel(): ChannelHandler {
+    return this.mirror.channel;
+  }
+
+  get size(): number {
+    return this.index.offers.size;
+  }
+
+  /** Tells from now on which machines were read anew, in the same turn in which searches begin to see them so. */
+  follow(follower: (machineIds: readonly MachineId[]) => void): void {
+    this.followers.push(follower);
+  }
+
+  /** Whoever has just been answered that an offer is rented finds it in no further search. It never comes back. */
+  retire(ids: readonly OfferId[]): void {
+    if (this.retired.size > RETIRED_MAX) this.retired.clear();
+    for (const id of ids) {
+      this.retired.add(id);
+      this.index.removeOffer(id);
+    }
+  }
+
+  /** Reads everything anew; before the first search. */
+  load(): Promise<void> {
+    return this.mirror.load();
+  }
+
+  /** Resolves when every change announced so far is visible. */
+  settled(): Promise<void> {
+    return this.mirror.settled();
+  }
+
+  /** Reads nothing more. */
+  stop(): Promise<void> {
+    return this.mirror.stop();
+  }
+
+  private async read(ids: readonly MachineId[]): Promise<void> {
+    const { kysely } = this.database;
+    // Ids first, prices afterwards: an id that is shown with a newer price is retired and refused, while one shown with an
+    // older price would be rented for more than was shown.
+    const offers = await listLiveOffers(kysely, ids);
+    const [machines, leases, volumes] = await Promise.all([
+      listMachines(kysely, ids),
+      listLiveLeases(kysely, ids),
+      this.dependencies.listVolumeSpace?.(kysely, ids),
+    ]);
+    const leasesOf = Map.groupBy(leases, (lease) => lease.machineId);
+    const offersOf = Map.groupBy(offers, (offer) => offer.machineId);
+    for (const id of ids) {
+      const machine = machines.get(id);
+      if (machine === undefined) this.index.remove(id);
+      else {
+        this.index.replace({
+          machine,
+          leases: leasesOf.get(id) ?? [],
+          offers: (offersOf.get(id) ?? []).filter((offer) => !this.retired.has(offer.id)),
+          volume: volumes?.get(id),
+        });
+      }
+    }
+    for (const follower of this.followers) follower(ids);
+  }
+}

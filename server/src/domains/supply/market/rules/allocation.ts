@@ -1,0 +1,191 @@
+import type { DeviceId, InstanceId } from "../../../../base/ids.ts";
+
+/** A rental that wants devices, with what decides its rank. */
+export type Claim = {
+  readonly instanceId: InstanceId;
+  readonly isBid: boolean;
+  /** A host's own job: it takes what nobody rents, and leaves for every renter. */
+  readonly isBackground: boolean;
+  readonly priceNanosPerHour: bigint;
+  /** Since when it wants its devices for no less than its price: of two equal claims the earlier one goes first. */
+  readonly claimedAtMs: number;
+  readonly deviceCount: number;
+  /** When it last had to leave for a higher claim; undefined when it never had to. */
+  readonly displacedAtMs: number | undefined;
+};
+
+/** A claim that holds devices. Once `isLeaving`, they come free for certain when the host confirms the teardown. */
+export type Holder = Claim & {
+  readonly isLeaving: boolean;
+  /** It was told to leave and may still be told to stay. */
+  readonly isUnderNotice: boolean;
+  /** How many of its devices can be given to others after it: those that broke meanwhile cannot. */
+  readonly usableCount: number;
+  readonly grantedAtMs: number;
+};
+
+export type MachineClaims = {
+  /** Devices that can be given away now, in the order in which they should be. */
+  readonly freeDevices: readonly DeviceId[];
+  readonly holders: readonly Holder[];
+  readonly waiting: readonly Claim[];
+  readonly nowMs: number;
+  /** For so long a displaced claim waits, and one that has resumed is spared by other bids. */
+  readonly minSliceMs: number;
+};
+
+export type DisplacementReason = "outbid" | "on_demand" | "background";
+
+export type Allocation = {
+  readonly grants: readonly { readonly instanceId: InstanceId; readonly deviceIds: readonly DeviceId[] }[];
+  /** Who must leave so that a higher claim can run, and was not told so yet. */
+  readonly displaced: readonly { readonly instanceId: InstanceId; readonly reason: DisplacementReason }[];
+  /** Who was told to leave and may stay after all. */
+  readonly reprieved: readonly InstanceId[];
+  /** Waiting claims whose devices are kept for them and come free without anybody's doing. */
+  readonly promised: readonly InstanceId[];
+  /** When the same claims may lead to another decision; undefined when time alone changes nothing. */
+  readonly reviewAtMs: number | undefined;
+};
+
+/**
+ * Decides who runs on one machine (docs/contract-rules.md#bids): on-demand before bids, a higher bid before a lower
+ * one, the earlier of two equals, and hosts' own jobs last. On-demand is never displaced; of the others the lowest go
+ * first, and only those without whom the higher claim cannot run. The decision is made anew each time, so that a notice
+ * is withdrawn when its reason is gone. A claim that cannot be served even so takes nothing from those behind it.
+ */
+export function allocate(machine: MachineClaims): Allocation {
+  const { nowMs, minSliceMs } = machine;
+  const free = [...machine.freeDevices];
+  const grants: { instanceId: InstanceId; deviceIds: readonly DeviceId[] }[] = [];
+  const promised: InstanceId[] = [];
+  const displaced = new Map<Holder, DisplacementReason>();
+  let leavingCount = sum(machine.holders.filter((holder) => holder.isLeaving));
+  let victims = machine.holders.filter(mayBeDisplaced).toSorted(compareRank);
+  let reviewAtMs = Infinity;
+
+  for (const claim of machine.waiting.toSorted(compareRank)) {
+    const restsUntilMs = restEnd(claim, minSliceMs);
+    if (restsUntilMs > nowMs) {
+      reviewAtMs = Math.min(reviewAtMs, restsUntilMs);
+      continue;
+    }
+    if (claim.deviceCount <= free.length) {
+      grants.push({ instanceId: claim.instanceId, deviceIds: free.splice(0, claim.deviceCount) });
+      continue;
+    }
+    const lower = victims.filter((victim) => compareRank(claim, victim) < 0);
+    const spared = claim.isBid ? lower.filter((victim) => spareEnd(victim, minSliceMs) > nowMs) : [];
+    const missing = claim.deviceCount - free.length - leavingCount;
+    if (missing > 0) reviewAtMs = Math.min(reviewAtMs, ...spared.map((victim) => spareEnd(victim, minSliceMs)));
+    const chosen = cheapestOf(
+      lower.filter((victim) => !spared.includes(victim)),
+      missing,
+    );
+    if (chosen === undefined) continue;
+    for (const victim of chosen) displaced.set(victim, reasonOf(claim, victim));
+    victims = victims.filter((victim) => !chosen.includes(victim));
+    promised.push(claim.instanceId);
+    // What is free now and what is about to be is kept for this claim; only the rest is left for those behind it.
+    leavingCount += sum(chosen) - (claim.deviceCount - free.length);
+    free.length = 0;
+  }
+  for (const victim of notNeeded([...displaced.keys()], leavingCount)) displaced.delete(victim);
+  return {
+    grants,
+    displaced: [...displaced]
+      .filter(([{ isUnderNotice }]) => !isUnderNotice)
+      .map(([{ instanceId }, reason]) => ({ instanceId, reason })),
+    reprieved: machine.holders
+      .filter((holder) => holder.isUnderNotice && !holder.isLeaving && !displaced.has(holder))
+      .map((holder) => holder.instanceId),
+    promised,
+    reviewAtMs: reviewAtMs === Infinity ? undefined : reviewAtMs,
+  };
+}
+
+/**
+ * Of these holders, highest first, those who make room for `missing` devices: each stays if all below it are enough. In
+ * the end the lowest go, and nobody whose devices are not needed. Undefined when all of them together are too few.
+ */
+function cheapestOf(candidates: readonly Holder[], missing: number): readonly Holder[] | undefined {
+  let total = sum(candidates);
+  if (total < missing) return undefined;
+  return candidates.filter((victim) => {
+    if (total - victim.usableCount < missing) return true;
+    total -= victim.usableCount;
+    return false;
+  });
+}
+
+/** Whom of these the others make up for, highest first, when so many of all their devices are left over. */
+function notNeeded(victims: readonly Holder[], surplus: number): readonly Holder[] {
+  let left = surplus;
+  return victims.toSorted(compareRank).filter(({ usableCount }) => {
+    if (usableCount > left) return false;
+    left -= usableCount;
+    return true;
+  });
+}
+
+function mayBeDisplaced(holder: Holder): boolean {
+  return (holder.isBid || holder.isBackground) && !holder.isLeaving && holder.usableCount > 0;
+}
+
+/** Until when a displaced claim waits although it might win: a bid raised or an instance started since then does not. */
+export function restEnd({ displacedAtMs, claimedAtMs }: Claim, minSliceMs: number): number {
+  return displacedAtMs === undefined || claimedAtMs > displacedAtMs ? -Infinity : displacedAtMs + minSliceMs;
+}
+
+/** Until when no other bid displaces it, since it was displaced before it was granted what it has. */
+export function spareEnd({ displacedAtMs, grantedAtMs, isBackground }: Holder, minSliceMs: number): number {
+  const hasResumed = displacedAtMs !== undefined && displacedAtMs <= grantedAtMs && !isBackground;
+  return hasResumed ? grantedAtMs + minSliceMs : -Infinity;
+}
+
+function reasonOf(claim: Claim, victim: Holder): DisplacementReason {
+  if (victim.isBackground) return "background";
+  return claim.isBid ? "outbid" : "on_demand";
+}
+
+/** Negative when `a` comes before `b`. */
+export function compareRank(a: Claim, b: Claim): number {
+  const byTier = tierOf(a) - tierOf(b);
+  const byPrice = tierOf(a) === BID_TIER ? unitPriceOrder(b, a) : 0;
+  return byTier || byPrice || a.claimedAtMs - b.claimedAtMs || a.instanceId - b.instanceId;
+}
+
+const BID_TIER = 1;
+
+function tierOf({ isBid, isBackground }: Claim): number {
+  if (isBackground) return BID_TIER + 1;
+  return isBid ? BID_TIER : BID_TIER - 1;
+}
+
+/** Orders by price per device, so that a bid for eight devices is not stronger by its size alone. */
+function unitPriceOrder(a: Claim, b: Claim): number {
+  const left = a.priceNanosPerHour * BigInt(b.deviceCount);
+  const right = b.priceNanosPerHour * BigInt(a.deviceCount);
+  if (left === right) return 0;
+  return left < right ? -1 : 1;
+}
+
+function sum(holders: readonly Holder[]): number {
+  return holders.reduce((total, holder) => total + holder.usableCount, 0);
+}
+
+/** So many steps of the smallest slice are offered one by one: every GPU machine has them all, and odd counts too. */
+const SINGLE_STEPS = 16;
+
+/**
+ * The sizes in which `availableCount` devices are offered: each multiple of the host's smallest
+ * slice, on machines of very many devices its doublings, and everything that is available.
+ */
+export function offerSizes(availableCount: number, minChunk: number): readonly number[] {
+  if (availableCount < minChunk) return [];
+  const isLarge = availableCount > minChunk * SINGLE_STEPS;
+  const sizes: number[] = [];
+  for (let size = minChunk; size < availableCount; size += isLarge ? size : minChunk) sizes.push(size);
+  sizes.push(availableCount);
+  return sizes;
+}

@@ -1,0 +1,155 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { testApp, type TestApp } from "../../../../../test/support/app.ts";
+import { inTransaction } from "../../../../../test/support/fixtures.ts";
+import { rent } from "../../../../../test/support/rentals.ts";
+import { setPrices } from "../../../../../test/support/standing-requests.ts";
+import { issueAgentToken } from "../hosts/index.ts";
+
+const MINUTES_MS = 60_000;
+
+async function metrics(world: TestApp, path: string, secret: string) {
+  const answer = await world.call({ url: `/api/v0/metrics/gpu/${path}`, secret });
+  assert.equal(answer.status, 200, answer.text);
+  return answer.body;
+}
+
+test("a census counts what is rented and what is to be had, and prices by percentiles, once for all processes", async (t) => {
+  const world = await testApp(t);
+  const renter = await world.caller();
+  const owner = await world.caller();
+  const [first, second, third] = [
+    await world.host({ gpus: 2, owner }),
+    await world.host({ gpus: 4 }),
+    await world.host({ gpus: 1, gpuName: "H100 SXM" }),
+  ];
+  for (const [host, price] of [
+    [first, 0.2],
+    [second, 0.4],
+    [third, 2],
+  ] as const)
+    await setPrices(world, host, { price });
+  await world.env.pool.query("update machines set verification = 'unverified', hosting_type = 1 where id = $1", [
+    second.machineId,
+  ]);
+  await rent(world, renter, first, { size: 2, disk: 10 });
+  const counts = await Promise.all([world.runLoop("sample-market"), world.runLoop("sample-market")]);
+  assert.deepEqual(new Set(counts), new Set([{ samples: 11 }, { samples: 0 }]));
+  const { secret } = owner;
+  const { gpus } = await metrics(world, "current/?verified=all", secret);
+  assert.deepEqual(
+    gpus.map((gpu: Record<string, unknown>) => [gpu["gpu_name"], gpu["total"], gpu["available"], gpu["usage"]]),
+    [
+      ["H100 SXM", 1, 1, 0],
+      ["RTX 4090", 6, 4, 33.33],
+    ],
+  );
+  const [, both] = gpus;
+  assert.deepEqual(
+    [both.rented_verified, both.avail_verified, both.rented_unverified, both.avail_unverified],
+    [2, 0, 0, 4],
+  );
+  assert.deepEqual([both.price_p10, both.price_p25, both.price_median, both.price_p90], [0.2, 0.2, 0.4, 0.4]);
+  assert.deepEqual([both.dlperf, both.dlperf_per_dollar, both.usage_30d], [100, 250, 33.33]);
+  const verified = (await metrics(world, "current/", secret)).gpus;
+  assert.deepEqual([verified[1].total, verified[1].avail_unverified], [2, 0]);
+  const centre = (await metrics(world, "current/?verified=all&hosting_type=secure_cloud", secret)).gpus;
+  assert.deepEqual(
+    centre.map((gpu: Record<string, unknown>) => [gpu["gpu_name"], gpu["total"]]),
+    [["RTX 4090", 4]],
+  );
+
+  const { locations } = await metrics(world, "locations/", secret);
+  const oslo = { latitude: 61, longitude: 9, city: "Oslo", country_code: "NO" };
+  assert.deepEqual(locations, [
+    { ...oslo, gpu_name: "RTX 4090", rented: true, verified: true, datacenter: false, num_gpus: 2 },
+    { ...oslo, gpu_name: "RTX 4090", rented: false, verified: false, datacenter: true, num_gpus: 4 },
+    { ...oslo, gpu_name: "H100 SXM", rented: false, verified: true, datacenter: false, num_gpus: 1 },
+  ]);
+});
+
+test("history is told by censuses, then by hours and days that hold their means, and does not grow for ever", async (t) => {
+  const world = await testApp(t);
+  const owner = await world.caller();
+  const host = await world.host({ gpus: 4, owner });
+  const { secret } = owner;
+  const startSeconds = world.clock.now().getTime() / 1000;
+  for (let census = 0; census < 24; census += 1) {
+    await setPrices(world, host, { price: census < 12 ? 0.2 : 0.4 });
+    await world.runLoop("sample-market");
+    world.clock.jump(5 * MINUTES_MS);
+  }
+  assert.deepEqual(await world.runLoop("keep-market-samples"), { rolled: 2, forgotten: 0 });
+  assert.deepEqual(await world.runLoop("keep-market-samples"), { rolled: 0, forgotten: 0 });
+  const ask = async (query: string) =>
+    (await metrics(world, `history/?gpu_name=RTX_4090&${query}`, secret)).gpus["RTX 4090"];
+  const range = `start=${startSeconds}&end=${startSeconds + 7_200}`;
+  const fine = await ask(`${range}&step=300`);
+  assert.equal(fine.pricing.timestamps.length, 24);
+  assert.deepEqual(
+    [fine.pricing.avail_median[0], fine.pricing.avail_median[23], fine.pricing.rented_p10[0]],
+    [0.2, 0.4, null],
+  );
+  const hourly = await ask(`${range}&step=3600`);
+  assert.deepEqual(hourly.supply_demand.timestamps, [startSeconds, startSeconds + 3_600]);
+  assert.deepEqual(hourly.supply_demand.avail_verified, [4, 4]);
+  assert.deepEqual(hourly.supply_demand.total, [4, 4]);
+  assert.deepEqual(hourly.pricing.avail_median, [0.2, 0.4]);
+  assert.deepEqual(hourly.stats, { tflops: 82, dlperf: 100, tflops_per_dollar: 205, dlperf_per_dollar: 250 });
+  // Times without a census are left out, and a kind that is not there is a line of zeros.
+  const other = (await metrics(world, "history/?verified=no", secret)).gpus;
+  assert.deepEqual(Object.keys(other), ["RTX 5090", "RTX 4090", "RTX 3090"]);
+  assert.deepEqual(new Set(other["RTX 5090"].supply_demand.total), new Set([0]));
+  assert.deepEqual(Object.keys((await metrics(world, "history/?gpu_name=all", secret)).gpus), ["RTX 4090"]);
+
+  world.clock.jump(24 * 60 * MINUTES_MS);
+  assert.deepEqual(await world.runLoop("keep-market-samples"), { rolled: 1, forgotten: 0 });
+  assert.deepEqual((await ask(`${range}&step=86400`)).pricing.avail_median, [0.3]);
+  world.clock.jump(36 * 24 * 60 * MINUTES_MS);
+  assert.deepEqual(await world.runLoop("keep-market-samples"), { rolled: 0, forgotten: 24 });
+  const { rows } = await world.env.pool.query("select distinct step_s from gpu_samples order by step_s");
+  assert.deepEqual(rows, [{ step_s: 3_600 }, { step_s: 86_400 }]);
+  assert.equal((await ask(`${range}&step=300`)).pricing.timestamps.length, 0);
+});
+
+test("metrics are for hosts: one without machines is told so, and a renter is refused", async (t) => {
+  const world = await testApp(t);
+  const [renter, joining] = [await world.caller(), await world.caller()];
+  const grant = { userId: joining.id, name: "rig", isTrusted: false };
+  await inTransaction(world.env.database, (tx) => issueAgentToken(tx, grant));
+  for (const path of ["current/", "history/", "locations/"]) {
+    assert.deepEqual(await metrics(world, path, joining.secret), { success: true, needs_machine: true });
+    const refused = await world.call({ url: `/api/v0/metrics/gpu/${path}`, secret: renter.secret });
+    assert.deepEqual([refused.status, refused.body.error], [401, "not_a_host"]);
+  }
+  const owner = await world.caller();
+  await world.host({ gpus: 1, owner });
+  for (const [query, field] of [
+    ["current/?verified=maybe", "verified"],
+    ["current/?hosting_type=cloud", "hosting_type"],
+    ["current/?num_gpus=8", "num_gpus"],
+    ["history/?step=-1", "step"],
+    ["history/?start=2100-01-01T00:00:00Z", "start"],
+  ] as const) {
+    const answer = await world.call({ url: `/api/v0/metrics/gpu/${query}`, secret: owner.secret });
+    assert.deepEqual([answer.status, answer.body.field], [400, field], answer.text);
+  }
+  const refused = await world.call({ url: "/api/v0/metrics/gpu/current/?verified=maybe", secret: owner.secret });
+  assert.equal(refused.body.msg, "verified must be one of yes, no, all");
+});
+
+test("what GPUs cost now and a day ago is for everybody", async (t) => {
+  const world = await testApp(t);
+  const host = await world.host({ gpus: 2 });
+  const prices = async () => (await world.call({ url: "/api/v0/gpu_prices/" })).body;
+  assert.deepEqual(await prices(), { success: true, sampled_at: null, gpus: [] });
+  await setPrices(world, host, { price: 0.3 });
+  await world.runLoop("sample-market");
+  world.clock.jump(24 * 60 * MINUTES_MS);
+  await setPrices(world, host, { price: 0.5 });
+  await world.runLoop("sample-market");
+  const { gpus, sampled_at: at } = await prices();
+  assert.equal(at, world.clock.now().getTime() / 1000);
+  const figures = (price: number) => ({ available: 2, median: price, p10: price, p90: price });
+  assert.deepEqual(gpus, [{ gpu_name: "RTX 4090", now: figures(0.5), day_ago: figures(0.3) }]);
+});

@@ -1,0 +1,158 @@
+import type { Clock } from "../../../base/clock.ts";
+import { unauthenticated } from "../../../base/errors.ts";
+import type { UserId } from "../../../base/ids.ts";
+import type { Reader, Tx } from "../../../db/transaction.ts";
+import { findHostStanding, listGpuMachines } from "../hosts/index.ts";
+import { isOpen, listRentedDevices } from "../market/index.ts";
+import { placesOf, type Place } from "./rules/places.ts";
+import { countGpus, sampleMarket, type Counted } from "./rules/sample.ts";
+import {
+  DAY_SECONDS,
+  HOUR_SECONDS,
+  CENSUS_SECONDS,
+  readRange,
+  spanOf,
+  stretchesOf,
+  type Scope,
+  type Stretch,
+} from "./rules/span.ts";
+import {
+  claimSpan,
+  deleteSpans,
+  findEnd,
+  findLastCensus,
+  insertSamples,
+  listHistory,
+  listNames,
+  listPlaces,
+  listSamples,
+  listSpansToRollUp,
+  listUsage,
+  rollUp,
+} from "./store.ts";
+import { gpuNow, historyOf, priceNow } from "./views.ts";
+
+const DAY_MS = 86_400_000;
+/** How long single censuses, hours and days are kept. */
+const KEPT_DAYS = { censuses: 35, hours: 400, days: 3_660 };
+const SPANS_PER_RUN = 50;
+/** For `usage_30d`. */
+const USAGE_DAYS = 30;
+const NAMES_MAX = 100;
+const NAMES_DEFAULT = ["RTX 5090", "RTX 4090", "RTX 3090"];
+
+/**
+ * Counts the market and writes what there is, once for each five minutes whoever else does the same. A market without any
+ * GPU is no census: after a start the hosts are not back yet, and the next look may be it.
+ */
+export async function takeSample(tx: Tx): Promise<number> {
+  const span = spanOf(tx.now, CENSUS_SECONDS);
+  const counted = await countMarket(tx.db, tx.now);
+  if (counted.length === 0 || !(await claimSpan(tx, span))) return 0;
+  const samples = sampleMarket(counted);
+  await insertSamples(tx, span, samples);
+  return samples.length;
+}
+
+async function countMarket(db: Reader, now: Date): Promise<readonly Counted[]> {
+  const [machines, rented] = [await listGpuMachines(db), await listRentedDevices(db)];
+  return countGpus(machines, rented, (machine) => isOpen(machine, now));
+}
+
+/** Makes hours of censuses and days of hours, and forgets what is old. */
+export async function keepSamples(tx: Tx): Promise<{ readonly rolled: number; readonly forgotten: number }> {
+  let rolled = 0;
+  for (const [fromSeconds, toSeconds] of [
+    [CENSUS_SECONDS, HOUR_SECONDS],
+    [HOUR_SECONDS, DAY_SECONDS],
+  ] as const) {
+    const due = await listSpansToRollUp(tx.db, { fromSeconds, toSeconds, now: tx.now, limit: SPANS_PER_RUN });
+    for (const at of due) {
+      const span = { stepSeconds: toSeconds, at };
+      if (!(await claimSpan(tx, span))) continue;
+      await rollUp(tx, span, fromSeconds);
+      rolled += 1;
+    }
+    // There may be more of these: a day is made of all its hours, or not yet.
+    if (due.length === SPANS_PER_RUN) break;
+  }
+  let forgotten = 0;
+  for (const [stepSeconds, days] of [
+    [CENSUS_SECONDS, KEPT_DAYS.censuses],
+    [HOUR_SECONDS, KEPT_DAYS.hours],
+    [DAY_SECONDS, KEPT_DAYS.days],
+  ] as const) {
+    forgotten += await deleteSpans(tx, stepSeconds, new Date(tx.now.getTime() - days * DAY_MS), SPANS_PER_RUN);
+  }
+  return { rolled, forgotten };
+}
+
+/** Market metrics are for hosts. One that has no machine yet is told so and gets nothing else. */
+export async function needsMachine(db: Reader, userId: UserId): Promise<boolean> {
+  const standing = await findHostStanding(db, userId);
+  if (standing === "renter") throw unauthenticated("Market metrics are for hosts: join a machine first.", "not_a_host");
+  return standing === "without_machines";
+}
+
+async function stretchesBetween(db: Reader, start: Date, end: Date, stepSeconds: number) {
+  const ends = { hours: await findEnd(db, HOUR_SECONDS, end), days: await findEnd(db, DAY_SECONDS, end) };
+  return stretchesOf({ start, end, stepSeconds }, ends);
+}
+
+/** What the newest census counted. */
+export async function showCurrent(db: Reader, now: Date, scope: Scope) {
+  const at = await findLastCensus(db, now);
+  const end = spanOf(new Date(now.getTime() + CENSUS_SECONDS * 1000), CENSUS_SECONDS).at;
+  const start = new Date(end.getTime() - USAGE_DAYS * DAY_MS);
+  const usage = await listUsage(db, await stretchesBetween(db, start, end, HOUR_SECONDS), scope);
+  const samples = at === undefined ? [] : await listSamples(db, at, scope.hosting);
+  return gpuNow(samples, scope.verified, usage);
+}
+
+export type HistoryAsked = Scope & {
+  readonly names: readonly string[] | "all" | undefined;
+  readonly start?: string | undefined;
+  readonly end?: string | undefined;
+  readonly step?: string | undefined;
+};
+
+export async function showHistory(db: Reader, now: Date, asked: HistoryAsked) {
+  const isAll = asked.names === "all";
+  const given = isAll ? [] : (asked.names ?? NAMES_DEFAULT).slice(0, NAMES_MAX);
+  const range = readRange(asked, { now, nameCount: isAll ? NAMES_MAX : given.length });
+  const stretches: readonly Stretch[] = await stretchesBetween(db, range.start, range.end, range.stepSeconds);
+  const names = isAll ? await listNames(db, stretches, asked, NAMES_MAX) : given;
+  const query = { stretches, start: range.start, stepSeconds: range.stepSeconds, names, hosting: asked.hosting };
+  const [places, rows] = [await listPlaces(db, query), await listHistory(db, query)];
+  return historyOf(rows, { names, places, range, verified: asked.verified });
+}
+
+/** What GPUs cost and how many there are, now and a day ago: for everybody. */
+export async function showPrices(db: Reader, now: Date) {
+  const dayAgo = new Date(now.getTime() - DAY_MS);
+  const [at, before] = [await findLastCensus(db, now), await findLastCensus(db, dayAgo)];
+  const samples = at === undefined ? [] : await listSamples(db, at, "all");
+  // What was seen long before says nothing of a day ago.
+  const isKnown = before !== undefined && dayAgo.getTime() - before.getTime() < HOUR_SECONDS * 1000;
+  return { sampledAt: at, gpus: priceNow(samples, isKnown ? await listSamples(db, before, "all") : []) };
+}
+
+const PLACES_KEPT_MS = 3_600_000;
+
+/** Where the GPUs are, counted at most once an hour. */
+export function createPlaces(clock: Clock): (db: Reader) => Promise<readonly Place[]> {
+  let known: { readonly places: Promise<readonly Place[]>; readonly untilMs: number } | undefined;
+  return (db) => {
+    const nowMs = clock.monotonicMs();
+    if (known === undefined || known.untilMs <= nowMs) {
+      const places = countMarket(db, clock.now()).then(placesOf);
+      const mine = { places, untilMs: nowMs + PLACES_KEPT_MS };
+      known = mine;
+      // A count that failed is not the answer of the next hour.
+      places.catch(() => {
+        if (known === mine) known = undefined;
+      });
+    }
+    return known.places;
+  };
+}

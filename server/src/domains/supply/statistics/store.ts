@@ -1,0 +1,263 @@
+import { sql } from "kysely";
+import { insertRows } from "../../../db/insert-rows.ts";
+import type { Reader, Tx } from "../../../db/transaction.ts";
+import type { Sample } from "./rules/sample.ts";
+import type { Scope, Span, Stretch } from "./rules/span.ts";
+
+/** Takes the right to write the samples of this time; false when somebody has it, here or in another process. */
+export async function claimSpan(tx: Tx, { stepSeconds, at }: Span): Promise<boolean> {
+  const result = await tx.db
+    .insertInto("gpu_sample_runs")
+    .values({ step_s: stepSeconds, at })
+    .onConflict((oc) => oc.doNothing())
+    .executeTakeFirst();
+  return result.numInsertedOrUpdatedRows === 1n;
+}
+
+export async function insertSamples(tx: Tx, { stepSeconds, at }: Span, samples: readonly Sample[]): Promise<void> {
+  await insertRows(
+    tx,
+    "gpu_samples",
+    samples.map((sample) => ({
+      step_s: stepSeconds,
+      at,
+      gpu_name: sample.gpuName,
+      verified: sample.verified,
+      hosting: sample.hosting,
+      rented_count: sample.rentedCount,
+      available_count: sample.availableCount,
+      dlperf: sample.dlperf,
+      tflops: sample.tflops,
+      price_p10_nanos: sample.prices.p10 ?? null,
+      price_p25_nanos: sample.prices.p25 ?? null,
+      price_p50_nanos: sample.prices.p50 ?? null,
+      price_p75_nanos: sample.prices.p75 ?? null,
+      price_p90_nanos: sample.prices.p90 ?? null,
+      rented_p10_nanos: sample.rentedPrices.p10 ?? null,
+      rented_p50_nanos: sample.rentedPrices.p50 ?? null,
+      rented_p90_nanos: sample.rentedPrices.p90 ?? null,
+      available_p10_nanos: sample.availablePrices.p10 ?? null,
+      available_p50_nanos: sample.availablePrices.p50 ?? null,
+      available_p90_nanos: sample.availablePrices.p90 ?? null,
+    })),
+  );
+}
+
+/** Longer spans that are over and have shorter ones to be made of, oldest first. */
+export async function listSpansToRollUp(
+  db: Reader,
+  { fromSeconds, toSeconds, now, limit }: { fromSeconds: number; toSeconds: number; now: Date; limit: number },
+): Promise<readonly Date[]> {
+  const { rows } = await sql<{ at: Date }>`
+    with span as (
+      select distinct date_bin(make_interval(secs => ${toSeconds}), at, timestamptz 'epoch') as at
+      from gpu_sample_runs where step_s = ${fromSeconds}
+    )
+    select span.at from span
+    where span.at + make_interval(secs => ${toSeconds}) <= ${now}::timestamptz
+      and not exists (select from gpu_sample_runs as long where long.step_s = ${toSeconds} and long.at = span.at)
+    order by span.at limit ${limit}
+  `.execute(db);
+  return rows.map(({ at }) => at);
+}
+
+/** Columns that are a mean over the samples that have a price at all. */
+const PRICES = [
+  "price_p10_nanos",
+  "price_p25_nanos",
+  "price_p50_nanos",
+  "price_p75_nanos",
+  "price_p90_nanos",
+  "rented_p10_nanos",
+  "rented_p50_nanos",
+  "rented_p90_nanos",
+  "available_p10_nanos",
+  "available_p50_nanos",
+  "available_p90_nanos",
+] as const;
+
+/**
+ * Makes the samples of a long span of those of the short ones within it: means, where a census without a single GPU counts
+ * as none. The caller has claimed the span.
+ */
+export async function rollUp(tx: Tx, { stepSeconds, at }: Span, fromSeconds: number): Promise<void> {
+  const within = sql`step_s = ${fromSeconds} and at >= ${at}::timestamptz
+    and at < ${at}::timestamptz + make_interval(secs => ${stepSeconds})`;
+  const means = sql.join(PRICES.map((name) => sql`avg(${sql.ref(name)})::bigint`));
+  await sql`
+    insert into gpu_samples
+      (step_s, at, gpu_name, verified, hosting, rented_count, available_count, dlperf, tflops,
+       ${sql.join(PRICES.map((name) => sql.ref(name)))})
+    select ${stepSeconds}::integer, ${at}::timestamptz, gpu_name, verified, hosting,
+      sum(rented_count) / censuses.count, sum(available_count) / censuses.count, avg(dlperf), avg(tflops), ${means}
+    from gpu_samples cross join (select count(*) as count from gpu_sample_runs where ${within}) as censuses
+    where ${within}
+    group by gpu_name, verified, hosting, censuses.count
+  `.execute(tx.db);
+}
+
+/** Forgets spans before this time, with their samples. */
+export async function deleteSpans(tx: Tx, stepSeconds: number, before: Date, limit: number): Promise<number> {
+  const result = await sql`
+    delete from gpu_sample_runs where step_s = ${stepSeconds} and at in (
+      select at from gpu_sample_runs where step_s = ${stepSeconds} and at < ${before}::timestamptz
+      order by at limit ${limit}
+    )
+  `.execute(tx.db);
+  return Number(result.numAffectedRows ?? 0n);
+}
+
+/** When the last census was, no later than `until`. */
+export async function findLastCensus(db: Reader, until: Date): Promise<Date | undefined> {
+  const row = await db
+    .selectFrom("gpu_sample_runs")
+    .select("at")
+    .where("step_s", "=", 300)
+    .where("at", "<=", until)
+    .orderBy("at", "desc")
+    .limit(1)
+    .executeTakeFirst();
+  return row?.at;
+}
+
+/** Until when there are samples of this length that began before `until`. */
+export async function findEnd(db: Reader, stepSeconds: number, until: Date): Promise<Date | undefined> {
+  const row = await db
+    .selectFrom("gpu_sample_runs")
+    .select("at")
+    .where("step_s", "=", stepSeconds)
+    .where("at", "<", until)
+    .orderBy("at", "desc")
+    .limit(1)
+    .executeTakeFirst();
+  return row && new Date(row.at.getTime() + stepSeconds * 1000);
+}
+
+export type StoredSample = {
+  readonly gpuName: string;
+  readonly verified: Sample["verified"];
+  readonly rentedCount: number;
+  readonly availableCount: number;
+  readonly dlperf: number;
+  readonly tflops: number;
+} & Readonly<Record<(typeof PRICES)[number], bigint | null>>;
+
+/** The samples of one census, of every scope of verification. */
+export async function listSamples(db: Reader, at: Date, hosting: Sample["hosting"]): Promise<readonly StoredSample[]> {
+  const rows = await db
+    .selectFrom("gpu_samples")
+    .select([
+      "gpu_name as gpuName",
+      "verified",
+      "rented_count as rentedCount",
+      "available_count as availableCount",
+      "dlperf",
+      "tflops",
+      ...PRICES,
+    ])
+    .where("step_s", "=", 300)
+    .where("at", "=", at)
+    .where("hosting", "=", hosting)
+    .orderBy("gpu_name")
+    .execute();
+  return rows;
+}
+
+/** Which spans belong to these stretches, and to which step of the answer each. */
+function spansIn(stretches: readonly Stretch[], start: Date, stepSeconds: number) {
+  return sql`
+    select run.step_s, run.at, floor(extract(epoch from run.at - ${start}::timestamptz) / ${stepSeconds})::integer as place
+    from unnest(
+      ${stretches.map((stretch) => stretch.stepSeconds)}::integer[],
+      ${stretches.map((stretch) => stretch.from)}::timestamptz[], ${stretches.map((stretch) => stretch.until)}::timestamptz[]
+    ) as stretch (step_s, starts_at, ends_at)
+    join gpu_sample_runs as run on run.step_s = stretch.step_s and run.at >= starts_at and run.at < ends_at`;
+}
+
+/** The share of its GPUs that were rented over this time, by name: each census counts by the time that it stands for. */
+export async function listUsage(
+  db: Reader,
+  stretches: readonly Stretch[],
+  { verified, hosting }: Scope,
+): Promise<ReadonlyMap<string, number>> {
+  const { rows } = await sql<{ gpu_name: string; usage: number }>`
+    with span as (${spansIn(stretches, new Date(0), 1)})
+    select gpu_name, sum(rented_count * step_s) / sum((rented_count + available_count) * step_s) as usage
+    from span join gpu_samples using (step_s, at)
+    where verified = ${verified} and hosting = ${hosting}
+    group by gpu_name
+  `.execute(db);
+  return new Map(rows.map((row) => [row.gpu_name, row.usage]));
+}
+
+/** Names that were seen in this time, the most numerous first. */
+export async function listNames(
+  db: Reader,
+  stretches: readonly Stretch[],
+  { verified, hosting }: Scope,
+  limit: number,
+): Promise<readonly string[]> {
+  const { rows } = await sql<{ gpu_name: string }>`
+    with span as (${spansIn(stretches, new Date(0), 1)})
+    select gpu_name from span join gpu_samples using (step_s, at)
+    where verified = ${verified} and hosting = ${hosting}
+    group by gpu_name order by sum((rented_count + available_count) * step_s) desc, gpu_name limit ${limit}
+  `.execute(db);
+  return rows.map((row) => row.gpu_name);
+}
+
+export type HistoryRow = {
+  readonly gpuName: string;
+  readonly verified: Sample["verified"];
+  readonly place: number;
+  readonly rentedCount: number;
+  readonly availableCount: number;
+  readonly dlperf: number;
+  readonly tflops: number;
+  readonly rentedP10: bigint | null;
+  readonly rentedP50: bigint | null;
+  readonly rentedP90: bigint | null;
+  readonly availableP10: bigint | null;
+  readonly availableP50: bigint | null;
+  readonly availableP90: bigint | null;
+};
+
+type HistoryQuery = {
+  readonly stretches: readonly Stretch[];
+  readonly start: Date;
+  readonly stepSeconds: number;
+  readonly names: readonly string[];
+  readonly hosting: Sample["hosting"];
+};
+
+/** The mean of each step, by name and verification. */
+export async function listHistory(
+  db: Reader,
+  { stretches, start, stepSeconds, names, hosting }: HistoryQuery,
+): Promise<readonly HistoryRow[]> {
+  const { rows } = await sql<HistoryRow>`
+    with span as (${spansIn(stretches, start, stepSeconds)}),
+    step as (select place, sum(step_s) as seconds from span group by place)
+    select gpu_name as "gpuName", verified, place, sum(rented_count * step_s) / step.seconds as "rentedCount",
+      sum(available_count * step_s) / step.seconds as "availableCount", avg(dlperf) as dlperf, avg(tflops) as tflops,
+      avg(rented_p10_nanos)::bigint as "rentedP10", avg(rented_p50_nanos)::bigint as "rentedP50",
+      avg(rented_p90_nanos)::bigint as "rentedP90", avg(available_p10_nanos)::bigint as "availableP10",
+      avg(available_p50_nanos)::bigint as "availableP50", avg(available_p90_nanos)::bigint as "availableP90"
+    from span join step using (place) join gpu_samples using (step_s, at)
+    where hosting = ${hosting} and gpu_name = any(${names}::text[])
+    group by gpu_name, verified, place, step.seconds
+    order by gpu_name, verified, place
+  `.execute(db);
+  return rows;
+}
+
+/** The steps of the answer that fall into times at which there was a census. */
+export async function listPlaces(
+  db: Reader,
+  { stretches, start, stepSeconds }: Pick<HistoryQuery, "stretches" | "start" | "stepSeconds">,
+): Promise<readonly number[]> {
+  const { rows } = await sql<{ place: number }>`
+    select distinct place from (${spansIn(stretches, start, stepSeconds)}) as span order by place
+  `.execute(db);
+  return rows.map(({ place }) => place);
+}

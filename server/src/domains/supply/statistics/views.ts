@@ -1,0 +1,124 @@
+import { epochSeconds } from "../../../base/clock.ts";
+import { toDollars } from "../../../base/money.ts";
+import type { Verified } from "./rules/sample.ts";
+import type { Range } from "./rules/span.ts";
+import type { HistoryRow, StoredSample } from "./store.ts";
+
+const dollars = (amount: bigint | null | undefined) =>
+  amount === null || amount === undefined ? null : toDollars(amount);
+/** Two digits after the point, as people read percents and scores. */
+const rounded = (value: number) => Math.round(value * 100) / 100;
+const perDollar = (value: number, price: bigint | null | undefined) =>
+  price === null || price === undefined || price === 0n ? null : rounded(value / toDollars(price));
+
+/** One row of the present market for each kind of GPU in the scope. */
+export function gpuNow(samples: readonly StoredSample[], verified: Verified, usage: ReadonlyMap<string, number>) {
+  const byName = Map.groupBy(samples, ({ gpuName }) => gpuName);
+  return [...byName].flatMap(([name, scopes]) => {
+    const of = (scope: Verified) => scopes.find((sample) => sample.verified === scope);
+    const chosen = of(verified);
+    if (chosen === undefined) return [];
+    const [yes, no] = [verified === "no" ? undefined : of("yes"), verified === "yes" ? undefined : of("no")];
+    const total = chosen.rentedCount + chosen.availableCount;
+    return [
+      {
+        gpu_name: name,
+        total: Math.round(total),
+        available: Math.round(chosen.availableCount),
+        rented_verified: Math.round(yes?.rentedCount ?? 0),
+        avail_verified: Math.round(yes?.availableCount ?? 0),
+        rented_unverified: Math.round(no?.rentedCount ?? 0),
+        avail_unverified: Math.round(no?.availableCount ?? 0),
+        usage: rounded(total === 0 ? 0 : (chosen.rentedCount / total) * 100),
+        usage_30d: rounded((usage.get(name) ?? 0) * 100),
+        dlperf: rounded(chosen.dlperf),
+        tflops: rounded(chosen.tflops),
+        price_p10: dollars(chosen.price_p10_nanos),
+        price_p25: dollars(chosen.price_p25_nanos),
+        price_median: dollars(chosen.price_p50_nanos),
+        price_p75: dollars(chosen.price_p75_nanos),
+        price_p90: dollars(chosen.price_p90_nanos),
+        tflops_per_dollar: perDollar(chosen.tflops, chosen.price_p50_nanos),
+        dlperf_per_dollar: perDollar(chosen.dlperf, chosen.price_p50_nanos),
+      },
+    ];
+  });
+}
+
+type HistoryFrame = {
+  readonly names: readonly string[];
+  readonly places: readonly number[];
+  readonly range: Range;
+  readonly verified: Verified;
+};
+
+/** The lines of each name as parallel arrays. At a time when there was a census and none was counted, it is zero. */
+export function historyOf(rows: readonly HistoryRow[], { names, places, range, verified }: HistoryFrame) {
+  const byName = Map.groupBy(rows, ({ gpuName }) => gpuName);
+  const startSeconds = epochSeconds(range.start);
+  const timestamps = places.map((place) => startSeconds + place * range.stepSeconds);
+  return Object.fromEntries(
+    names.map((name) => {
+      const scopes = new Map((byName.get(name) ?? []).map((row) => [`${row.verified} ${row.place}`, row]));
+      const line = (scope: Verified) => places.map((place) => scopes.get(`${scope} ${place}`));
+      const counts = (scope: Verified, field: "rentedCount" | "availableCount") => {
+        const isWanted = verified === "all" || verified === scope;
+        return line(scope).map((row) => (isWanted ? Math.round(row?.[field] ?? 0) : 0));
+      };
+      const chosen = line(verified);
+      type Price = "rentedP10" | "rentedP50" | "rentedP90" | "availableP10" | "availableP50" | "availableP90";
+      const prices = (field: Price) => chosen.map((row) => dollars(row?.[field]));
+      return [
+        name,
+        {
+          supply_demand: {
+            timestamps,
+            rented_verified: counts("yes", "rentedCount"),
+            avail_verified: counts("yes", "availableCount"),
+            rented_unverified: counts("no", "rentedCount"),
+            avail_unverified: counts("no", "availableCount"),
+            total: chosen.map((row) => Math.round((row?.rentedCount ?? 0) + (row?.availableCount ?? 0))),
+          },
+          pricing: {
+            timestamps,
+            rented_p10: prices("rentedP10"),
+            rented_median: prices("rentedP50"),
+            rented_p90: prices("rentedP90"),
+            avail_p10: prices("availableP10"),
+            avail_median: prices("availableP50"),
+            avail_p90: prices("availableP90"),
+          },
+          stats: statsOf(chosen.findLast((row) => row !== undefined)),
+        },
+      ];
+    }),
+  );
+}
+
+function statsOf(last: HistoryRow | undefined) {
+  if (last === undefined) return { tflops: null, dlperf: null, tflops_per_dollar: null, dlperf_per_dollar: null };
+  const price = last.availableP50 ?? last.rentedP50;
+  return {
+    tflops: rounded(last.tflops),
+    dlperf: rounded(last.dlperf),
+    tflops_per_dollar: perDollar(last.tflops, price),
+    dlperf_per_dollar: perDollar(last.dlperf, price),
+  };
+}
+
+/** What can be rented of each kind, and what is asked for it. */
+export function priceNow(samples: readonly StoredSample[], earlier: readonly StoredSample[]) {
+  const all = (given: readonly StoredSample[]) => given.filter(({ verified }) => verified === "all");
+  const before = new Map(all(earlier).map((sample) => [sample.gpuName, sample]));
+  const figures = (sample: StoredSample | undefined) => ({
+    available: Math.round(sample?.availableCount ?? 0),
+    median: dollars(sample?.available_p50_nanos),
+    p10: dollars(sample?.available_p10_nanos),
+    p90: dollars(sample?.available_p90_nanos),
+  });
+  return all(samples).map((sample) => ({
+    gpu_name: sample.gpuName,
+    now: figures(sample),
+    day_ago: figures(before.get(sample.gpuName)),
+  }));
+}

@@ -1,0 +1,222 @@
+import { Type, type Static } from "typebox";
+import { MAX_ID } from "../../../base/ids.ts";
+
+const id = (description: string) => Type.Integer({ minimum: 1, maximum: MAX_ID, description });
+const nullable = <const T extends Parameters<typeof Type.Union>[0][number]>(schema: T) =>
+  Type.Union([schema, Type.Null()]);
+
+export const Success = Type.Object({ success: Type.Literal(true), msg: Type.String() });
+
+/** What a request to list space for rent may say; what it leaves out keeps its value, or takes its default. */
+const listingFields = {
+  size: Type.Optional(Type.Number({ description: "GB offered in all. Default 15, or the whole of a smaller disk." })),
+  price_disk: Type.Optional(Type.Number({ description: "Dollars per GB and month." })),
+  end_date: Type.Optional(Type.Number({ description: "Unix time at which the listing expires." })),
+};
+
+export const ListNetworkVolumeBody = Type.Object({
+  disk_id: id("The network disk."),
+  ...listingFields,
+  credit_discount_max: Type.Optional(
+    Type.Number({ description: "Largest discount for prepaid credit, from 0 to 1. Default 0.4." }),
+  ),
+});
+export type ListNetworkVolumeBody = Static<typeof ListNetworkVolumeBody>;
+
+export const ListNetworkVolumeResponse = Type.Object({
+  success: Type.Literal(true),
+  disk_id: Type.String({ description: "A sentence with the listing's id and size." }),
+  msg: Type.String({ description: "The same sentence." }),
+});
+
+export const ListVolumeBody = Type.Object({
+  machine: Type.Union([id("The machine."), Type.Array(id("A machine."), { minItems: 1, maxItems: 256 })]),
+  ...listingFields,
+});
+export type ListVolumeBody = Static<typeof ListVolumeBody>;
+
+export const UnlistBody = Type.Object({ id: id("The listing.") });
+
+export const RentBody = Type.Object({
+  id: id("The volume offer."),
+  size: Type.Optional(Type.Number({ description: "GB. Default 15." })),
+  name: Type.Optional(Type.String({ description: "1 to 64 letters, digits and _." })),
+});
+export type RentBody = Static<typeof RentBody>;
+
+export const RentResponse = Type.Object({
+  success: Type.Literal(true),
+  id: Type.Integer({ description: "The new volume." }),
+  volume_name: Type.String({ description: "`V.<id>`, the handle for mounting it." }),
+  storage_cost: Type.Optional(Type.Number({ description: "Dollars per GB and month that were agreed." })),
+  storage_total_cost: Type.Optional(Type.Number({ description: "Dollars an hour for all of it." })),
+  end_date: Type.Optional(Type.Number({ description: "Unix time at which the contract ends." })),
+});
+
+export const CloneBody = Type.Object({
+  src_id: id("The volume to clone."),
+  dst_id: id("The volume offer of which the new volume is rented, on any machine."),
+  size: Type.Optional(Type.Number({ description: "GB, at least the source's. Default the source's." })),
+  disable_compression: Type.Optional(
+    Type.Boolean({ description: "Do not compress what goes from one machine to another. Default false." }),
+  ),
+});
+
+export const CloneResponse = Type.Object({
+  success: Type.Literal(true),
+  msg: Type.String(),
+  id: Type.Integer({ description: "The new volume." }),
+  volume_name: Type.String({ description: "`V.<id>` of the new volume." }),
+});
+
+const VolumeKinds = ["local_volume", "network_volume", "all_volume"] as const;
+
+export const ListVolumesQuery = Type.Object({
+  type: Type.Optional(Type.Enum(VolumeKinds, { description: "Default all_volume." })),
+});
+
+export const DeleteVolumeQuery = Type.Object({ id: Type.Optional(Type.Integer()) });
+export const DeleteVolumeBody = Type.Object({ id: Type.Optional(Type.Integer()) });
+
+/** `volume_info` of an instance creation: a volume to make or to link. */
+export const VolumeInfo = Type.Object({
+  create_new: Type.Optional(Type.Boolean({ description: "Rent a new volume. Default false: link an existing one." })),
+  volume_id: id("An existing volume, or with create_new a volume offer on the same machine."),
+  size: Type.Optional(Type.Number({ description: "GB, with create_new only. Default 15." })),
+  mount_path: Type.Optional(Type.String({ description: "Where it mounts in the container. Default /data." })),
+  name: Type.Optional(Type.String({ description: "Name of the new volume: 1 to 64 letters, digits and _." })),
+});
+export type VolumeInfo = Static<typeof VolumeInfo>;
+
+/** What is common to every record that shows the machine under some space. Null where no machine is known. */
+const machineFields = {
+  machine_id: nullable(Type.Integer()),
+  host_id: Type.Integer(),
+  cluster_id: nullable(Type.Integer()),
+  disk_name: Type.String(),
+  storage_total_cost: Type.Number({ description: "Dollars per hour." }),
+  inet_up: Type.Number({ description: "Mb/s" }),
+  inet_down: Type.Number({ description: "Mb/s" }),
+  reliability2: Type.Number(),
+  verification: Type.String(),
+  geolocation: nullable(Type.String()),
+  static_ip: Type.Boolean(),
+  cuda_max_good: Type.Number(),
+  cpu_arch: Type.String(),
+  cpu_name: Type.String(),
+  mobo_name: Type.String(),
+  os_version: Type.String(),
+  driver_version: Type.String(),
+  is_simulated: Type.Boolean({ description: "The host is invented: nothing rented there is real." }),
+};
+
+export const VolumeOfferRecord = Type.Object({
+  id: Type.Integer(),
+  ask_contract_id: Type.Integer(),
+  bundle_id: Type.Integer(),
+  ...machineFields,
+  disk_space: Type.Number({ description: "GB still free." }),
+  disk_bw: Type.Number({ description: "MB/s" }),
+  storage_cost: Type.Number({ description: "Dollars per GB and month." }),
+  credit_discount_max: Type.Number(),
+  reliability: Type.Number(),
+  reliability_mult: Type.Number(),
+  duration: Type.Number({ description: "Seconds until end_date." }),
+  start_date: Type.Number(),
+  end_date: Type.Number(),
+  vericode: Type.Integer(),
+  hosting_type: Type.Integer(),
+  external: Type.Boolean(),
+  geolocode: nullable(Type.Integer()),
+  cpu_ghz: Type.Number(),
+  has_avx: Type.Integer(),
+  pci_gen: Type.Number(),
+  pcie_bw: Type.Number(),
+  driver_vers: Type.Integer(),
+  gpu_arch: Type.String(),
+  total_flops: Type.Number(),
+  vms_enabled: Type.Boolean(),
+  nw_disk_min_bw: nullable(Type.Number()),
+  nw_disk_max_bw: nullable(Type.Number()),
+  nw_disk_avg_bw: nullable(Type.Number()),
+  score: Type.Number(),
+});
+export type VolumeOfferRecord = Static<typeof VolumeOfferRecord>;
+
+export const SearchBody = Type.Object(
+  {
+    q: Type.Optional(Type.Unknown({ description: "The whole search as an object, as its JSON text, or in words." })),
+    order: Type.Optional(Type.Unknown({ description: 'Pairs such as [["score", "desc"]], the default.' })),
+    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 10_000, description: "Default 64." })),
+    disable_bundling: Type.Optional(Type.Unknown({ description: "Accepted: every offer is a row of its own." })),
+    allocated_storage: Type.Optional(
+      Type.Number({ minimum: 0, maximum: 1_000_000_000, description: "GB that storage_total_cost is for. Default 1." }),
+    ),
+  },
+  { additionalProperties: true, description: "Conditions {field: {operator: value}} beside these keys." },
+);
+
+export const SearchQuery = Type.Object({ q: Type.Optional(Type.String()) });
+export const SearchResponse = Type.Object({ offers: Type.Array(VolumeOfferRecord) });
+
+export const VolumeRecord = Type.Object({
+  id: Type.Integer(),
+  ...machineFields,
+  label: Type.String({ description: "The name that was given, else `V.<id>`." }),
+  disk_space: Type.Number({ description: "GB" }),
+  status: Type.String({
+    description:
+      "`attached` while an instance uses it, else `available`. Of a clone that is not complete: `cloning 45 %`, `cloning`, " +
+      "or `clone failed`.",
+  }),
+  start_date: Type.Number(),
+  end_date: Type.Number({ description: "Until when it is rented. Listing its space until later moves it." }),
+  deletes_at: nullable(
+    Type.Number({
+      description: "When it is deleted with its data if nothing changes; null while an instance uses it.",
+    }),
+  ),
+  storage_cost: Type.Number({ description: "Dollars per GB and month, agreed for good." }),
+  instances: Type.Array(Type.Integer()),
+  used_space: Type.Number({ description: "GB in use, as its host said last." }),
+  status_msg: Type.String({
+    description:
+      "Why its host cannot provide it at the moment, or how far its cloning has come; empty when all is well.",
+  }),
+  public_ipaddr: Type.String(),
+});
+export type VolumeRecord = Static<typeof VolumeRecord>;
+
+export const ListVolumesResponse = Type.Object({ volumes: Type.Array(VolumeRecord) });
+
+export const NetworkDiskRecord = Type.Object({
+  cluster_id: nullable(Type.Integer()),
+  network_disks: Type.Array(
+    Type.Object({ network_disk_id: Type.Integer(), free_space: Type.Number(), total_space: Type.Number() }),
+  ),
+  machine_ids: Type.Array(Type.Integer()),
+  mounts: Type.Record(Type.String(), Type.String()),
+});
+export const ListNetworkDisksResponse = Type.Object({ data: Type.Array(NetworkDiskRecord) });
+
+export const MountNetworkDiskBody = Type.Object({
+  machines: Type.Array(id("A machine."), { minItems: 1, maxItems: 256 }),
+  mount_point: Type.String({ description: "Where these machines mount the disk." }),
+  disk_id: Type.Optional(id("An existing disk. Without one, a disk of `size` is made.")),
+  size: Type.Optional(Type.Number({ description: "GB of a new disk." })),
+});
+export type MountNetworkDiskBody = Static<typeof MountNetworkDiskBody>;
+export const MountNetworkDiskResponse = Type.Object({ success: Type.Literal(true), disk_id: Type.Integer() });
+
+export const CreateDiskBody = Type.Object({
+  email: Type.Optional(Type.String({ description: "The owner." })),
+  user_id: Type.Optional(id("The owner, instead of email.")),
+  size: Type.Number({ description: "GB" }),
+});
+export type CreateDiskBody = Static<typeof CreateDiskBody>;
+export const CreateDiskResponse = Type.Object({
+  disk_id: Type.Integer(),
+  user_id: Type.Integer(),
+  email: Type.String(),
+  size: Type.Number(),
+});

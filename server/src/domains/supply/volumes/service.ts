@@ -1,0 +1,205 @@
+import { invalid, notFound } from "../../../base/errors.ts";
+import {
+  asId,
+  type InstanceId,
+  type MachineId,
+  type NetworkDiskId,
+  type UserId,
+  type VolumeId,
+} from "../../../base/ids.ts";
+import type { Reader, Tx } from "../../../db/transaction.ts";
+import { describeMachines } from "../hosts/index.ts";
+import { releaseHold } from "../../money/ledger/index.ts";
+import { listProgress } from "../../rental/tasks/index.ts";
+import { abandonClone, findOpenClone } from "./clone-service.ts";
+import { describeClone } from "./rules/clone.ts";
+import { listClones } from "./clone-store.ts";
+import { notifyVolumes } from "./host-store.ts";
+import { listNetworkDiskMounts, listNetworkDiskOwners } from "./network-store.ts";
+import type { VolumeRecord } from "./schema.ts";
+import { takeUnusedHold } from "./metering-store.ts";
+import { volumeRecord } from "./views.ts";
+import {
+  deleteAttachments,
+  findVolumeForUpdate,
+  insertAttachments,
+  listAttachmentsOfInstances,
+  listAttachmentsOfVolumes,
+  listVolumes,
+  lockVolumes,
+  markVolumeDeleted,
+  markVolumeDeleting,
+  type Attachment,
+  type Volume,
+} from "./volume-store.ts";
+
+/** One volume in one container, in the words of the protocol (`DesiredInstance.mounts`). */
+export type Mount = { readonly volume_id: number; readonly mount_path: string; readonly size_bytes: number };
+
+/** How much of a volume an instance has used. */
+export type Filling = { readonly volumeId: VolumeId; readonly sizeBytes: bigint; readonly usedBytes: bigint };
+
+export type VolumeKind = "local" | "network" | "all";
+
+/** The caller's volumes as the contract shows them. */
+export async function showVolumes(
+  db: Reader,
+  { userId, kind, now }: { readonly userId: UserId; readonly kind: VolumeKind; readonly now: Date },
+): Promise<VolumeRecord[]> {
+  const volumes = (await listVolumes(db, userId)).filter((volume) => kind === "all" || volume.place.kind === kind);
+  const attachments = Map.groupBy(
+    await listAttachmentsOfVolumes(
+      db,
+      volumes.map((volume) => volume.id),
+    ),
+    (attachment) => attachment.volumeId,
+  );
+  const diskIds = volumes.flatMap(({ place }) => (place.kind === "network" ? [place.networkDiskId] : []));
+  const owners = await listNetworkDiskOwners(db, diskIds);
+  const machineOfDisk = new Map<NetworkDiskId, MachineId>(
+    (await listNetworkDiskMounts(db, diskIds)).toReversed().map((mount) => [mount.networkDiskId, mount.machineId]),
+  );
+  const machineIdOf = ({ place }: Volume) =>
+    place.kind === "local" ? place.machineId : machineOfDisk.get(place.networkDiskId);
+  const machines = await describeMachines(
+    db,
+    volumes.flatMap((volume) => machineIdOf(volume) ?? []),
+  );
+  const clones = await listClones(
+    db,
+    volumes.map((volume) => volume.id),
+  );
+  const progress = await listProgress(
+    db,
+    [...clones.values()].map((clone) => clone.taskId),
+  );
+  return volumes.map((volume) => {
+    const clone = clones.get(volume.id);
+    const machineId = machineIdOf(volume);
+    const machine = machineId && machines.get(machineId);
+    const ownerId = volume.place.kind === "network" ? owners.get(volume.place.networkDiskId) : machine?.hostId;
+    return volumeRecord(volume, {
+      machine,
+      // A volume's disk and machine are never removed, so an owner is always found.
+      hostId: ownerId ?? userId,
+      attachments: attachments.get(volume.id) ?? [],
+      clone: clone && describeClone(clone, progress.get(clone.taskId), now),
+    });
+  });
+}
+
+/**
+ * Ends a volume of the caller: it is not theirs any more, and its host is told to delete the data. 404 when there is none
+ * of this id, 400 while an instance uses it.
+ */
+export async function deleteVolume(tx: Tx, userId: UserId, id: VolumeId): Promise<void> {
+  const volume = await findVolumeForUpdate(tx, id, userId);
+  if (volume === undefined) throw notFound("no_such_volume", "Volume with that ID does not exist.");
+  const attachments = await listAttachmentsOfVolumes(tx.db, [id]);
+  if (attachments.length > 0) {
+    const names = attachments.map((attachment) => attachment.instanceId).join(", ");
+    throw invalid("id", `Volume ${id} is attached to instance ${names}: destroy the instance first.`);
+  }
+  const copyId = await findOpenClone(tx, id);
+  if (copyId !== undefined) {
+    throw invalid("id", `Volume ${id} is being cloned to volume ${copyId}: wait for that, or delete that one first.`);
+  }
+  await endVolume(tx, volume);
+}
+
+/** Takes a volume from its owner, and tells its host to delete the data. The caller holds its lock; nothing uses it. */
+export async function endVolume(tx: Tx, volume: Volume): Promise<void> {
+  const { id } = volume;
+  await abandonClone(tx, id, volume.userId);
+  const machineIds = await machinesOf(tx, volume);
+  await markEnded(tx, id, machineIds);
+  // One that was never charged, such as a clone that failed, is settled no more: nothing else gives this back.
+  const unused = await takeUnusedHold(tx, id);
+  if (unused !== undefined) await releaseHold(tx, unused);
+}
+
+async function markEnded(tx: Tx, id: VolumeId, machineIds: readonly MachineId[]): Promise<void> {
+  // Without a machine there is nobody who could have written to it.
+  if (machineIds.length === 0) return markVolumeDeleted(tx, id);
+  await markVolumeDeleting(tx, id);
+  await notifyVolumes(tx, machineIds);
+}
+
+async function machinesOf(tx: Tx, { place }: Volume): Promise<readonly MachineId[]> {
+  if (place.kind === "local") return [place.machineId];
+  return (await listNetworkDiskMounts(tx.db, [place.networkDiskId])).map((mount) => mount.machineId);
+}
+
+/** Notes what an instance mounts. The mounts come from `planVolumeLink` in the same transaction. */
+export async function attachVolumes(tx: Tx, instanceId: InstanceId, mounts: readonly Mount[]): Promise<void> {
+  await insertAttachments(
+    tx,
+    mounts.map((mount) => ({
+      volumeId: asId<VolumeId>(mount.volume_id),
+      instanceId,
+      mountPath: mount.mount_path,
+    })),
+  );
+}
+
+/** Lets go of everything that these instances mount; safe to repeat, and when nothing was attached. */
+export async function detachVolumes(tx: Tx, instanceIds: readonly InstanceId[]): Promise<void> {
+  await deleteAttachments(tx, instanceIds);
+}
+
+/** A volume of an instance that another instance lists as well. */
+export type SharedVolume = { readonly volumeId: VolumeId; readonly otherId: InstanceId };
+
+/** Locks whatever these instances mount: volumes come before the ledger. */
+export async function lockVolumesOf(tx: Tx, instanceIds: readonly InstanceId[]): Promise<void> {
+  const attachments = await listAttachmentsOfInstances(tx.db, instanceIds);
+  await lockVolumes(
+    tx,
+    attachments.map(({ volumeId }) => volumeId),
+  );
+}
+
+/**
+ * Which other instances list the volumes of this one. The volumes are locked: until the transaction is over, nobody else
+ * learns whether one of them is in use.
+ */
+export async function lockSharedVolumes(tx: Tx, instanceId: InstanceId): Promise<readonly SharedVolume[]> {
+  const volumeIds = (await listAttachmentsOfInstances(tx.db, [instanceId])).map((attachment) => attachment.volumeId);
+  if (volumeIds.length === 0) return [];
+  await lockVolumes(tx, volumeIds);
+  return (await listAttachmentsOfVolumes(tx.db, volumeIds))
+    .filter((attachment) => attachment.instanceId !== instanceId)
+    .map(({ volumeId, instanceId: otherId }) => ({ volumeId, otherId }));
+}
+
+/** What each of these instances mounts, outer paths first; instances without volumes are missing. */
+export async function listMounts(
+  db: Reader,
+  instanceIds: readonly InstanceId[],
+): Promise<ReadonlyMap<InstanceId, readonly Mount[]>> {
+  return mapAttachments(db, instanceIds, ({ volumeId, mountPath, sizeBytes }) =>
+    toMount(volumeId, mountPath, sizeBytes),
+  );
+}
+
+/** How large the volumes of these instances are and how full, as their hosts said last. */
+export async function listFilling(
+  db: Reader,
+  instanceIds: readonly InstanceId[],
+): Promise<ReadonlyMap<InstanceId, readonly Filling[]>> {
+  return mapAttachments(db, instanceIds, ({ volumeId, sizeBytes, usedBytes }) => ({ volumeId, sizeBytes, usedBytes }));
+}
+
+async function mapAttachments<T>(
+  db: Reader,
+  instanceIds: readonly InstanceId[],
+  show: (attachment: Attachment) => T,
+): Promise<ReadonlyMap<InstanceId, readonly T[]>> {
+  const attachments = await listAttachmentsOfInstances(db, instanceIds);
+  const byInstance = Map.groupBy(attachments, (attachment) => attachment.instanceId);
+  return new Map([...byInstance].map(([instanceId, own]) => [instanceId, own.map(show)]));
+}
+
+export function toMount(volumeId: VolumeId, mountPath: string, sizeBytes: bigint): Mount {
+  return { volume_id: volumeId, mount_path: mountPath, size_bytes: Number(sizeBytes) };
+}
