@@ -15,6 +15,8 @@ import {
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { after, before, beforeEach, test } from "node:test";
+import { countUnplain } from "./plain-words.ts";
+import { readTree } from "./source-files.ts";
 import { codesIn } from "./tidy.ts";
 
 const checkout = path.resolve(import.meta.dirname, "..");
@@ -32,9 +34,7 @@ before(() => {
   const sources = withImports([...PROGRAMS, ...PRELOADED]);
   for (const file of [...COPIED, ...sources]) copy(file);
   write("docs/errors.md", errorsPage(sources));
-  // The list of pure rules names files that this small checkout does not have.
-  const boundaries = path.join(checkout, ".dependency-cruiser.cjs");
-  write(".dependency-cruiser.cjs", `module.exports = { ...require(${JSON.stringify(boundaries)}), rulesFiles: [] };\n`);
+  copy(".dependency-cruiser.cjs");
   write(".gitignore", "node_modules/\n");
   write("server/src/on-main.ts", BAD_FORMAT);
   write("server/src/base/answer.ts", CLEAN);
@@ -42,6 +42,7 @@ before(() => {
     "server/src/base/twice.ts",
     'import { answer } from "./answer.ts";\n\nexport const twice: number = answer + answer;\n',
   );
+  write("tools/plain-words.json", JSON.stringify(countUnplain(readTree(root)), null, 2) + "\n");
   linkModules();
   git("init", "--quiet", "--initial-branch=main");
   commit("the main branch");

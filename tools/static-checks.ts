@@ -4,7 +4,8 @@ import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import path from "node:path";
 import { systemClock } from "../server/src/base/clock.ts";
-import { readTree, tidy } from "./tidy.ts";
+import { readTree } from "./source-files.ts";
+import { tidy } from "./tidy.ts";
 
 export type CheckResult = { readonly isFine: boolean; readonly output: string };
 export type Check = { readonly name: string; readonly run: () => Promise<CheckResult> };

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import path from "node:path";
 import { test } from "node:test";
-import { codesIn, readTree, rules, tidy } from "./tidy.ts";
+import { readTree } from "./source-files.ts";
+import { codesIn, rules, tidy } from "./tidy.ts";
 
 const root = path.resolve(import.meta.dirname, "..");
 
@@ -47,6 +48,15 @@ const found: Readonly<Record<string, readonly Example[]>> = {
     { path: "docs/a.md", text: "# A\n\nSee [b](../LICENSE#nothing)." },
     { path: "docs/a.md", text: "# A\n\n```\n# B\n```\n\nSee [b](#b) and [a](#a)." },
   ],
+  plainWords: [
+    { path: "server/src/base/a.ts", text: "/** What is found. */" },
+    { path: "server/src/base/a.ts", text: "  // Of those that wait, the oldest." },
+    { path: "server/src/base/a.ts", text: "/** So many are kept. */" },
+    { path: "server/src/base/a.test.ts", text: 'test("what is asked twice is done once", () => {});' },
+    { path: "docs/a.md", text: "# A\n\nWhoever rents pays." },
+    { path: "docs/a.md", text: "# A\n\nThe renter sees his bill." },
+    { path: "tools/plain-words.json", text: '{ "docs/gone.md": 1 }' },
+  ],
   fileNames: [
     { path: "server/src/domains/supply/hosts/agentGateway.ts", text: "" },
     { path: "server/src/domains/Hosts/service.ts", text: "" },
@@ -80,6 +90,11 @@ const leftAlone: readonly Example[] = [
     text: "for (;;) {\n  if (await isReady()) break;\n  await clock.sleep(5);\n}",
   },
   { path: "docs/errors.md", text: "# Errors\n" },
+  {
+    path: "server/src/base/b.ts",
+    text: "/**\n * Offers that match.\n */\n// Offers come in rows;\n// of these, the first.",
+  },
+  { path: "server/migrations/0001_old.sql", text: "-- whatever it was" },
   {
     path: "docs/b.md",
     text: "# B: the `code`\n\n[a](../LICENSE), [b](#b-the-code), [c](https://example.org#c)\n\n```\n[d](#d)\n```",

@@ -1,19 +1,11 @@
 // The house rules that no linter has. `tidy.test.ts` runs them on the whole tree, and each of them on planted mistakes.
-import { existsSync, globSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import path from "node:path";
+import { plainWords } from "./plain-words.ts";
+import type { Complaint, SourceFile } from "./source-files.ts";
 
-/** One file of the tree: its path from the root with slashes, and its text. */
-export type SourceFile = { readonly path: string; readonly text: string };
-/** `path: what is wrong`, or `path:line: what is wrong`. */
-export type Complaint = string;
 type Rule = (files: readonly SourceFile[], root: string) => readonly Complaint[];
 
-const READ = [
-  "{*.md,*.json,*.cjs,berth}",
-  "docs/**/*.md",
-  "{protocol,tunnel,server,agent,sdk,worker,cli,console,test,bench,tools}/**/*.{ts,sql,md,json}",
-];
-const NOT_READ = ["**/node_modules/**", "package-lock.json"];
 /** They plant mistakes to prove that they are found, so they cannot be judged by them. */
 const PLANTS_MISTAKES = new Set(["tools/tidy.ts", "tools/tidy.test.ts", "tools/test-run.test.ts"]);
 
@@ -24,6 +16,7 @@ export const rules: Readonly<Record<string, Rule>> = {
   migrations,
   documentTitles,
   links,
+  plainWords,
   fileNames,
   testNames,
   sleepingTests,
@@ -33,11 +26,6 @@ export const rules: Readonly<Record<string, Rule>> = {
 /** What all rules have to say about these files. `root` is where they lie on this machine, which none may mention. */
 export function tidy(files: readonly SourceFile[], root: string): readonly Complaint[] {
   return Object.values(rules).flatMap((rule) => rule(files, root));
-}
-
-export function readTree(root: string): readonly SourceFile[] {
-  const paths = globSync(READ, { cwd: root, exclude: NOT_READ });
-  return paths.toSorted().map((file) => ({ path: file, text: readFileSync(path.join(root, file), "utf8") }));
 }
 
 /** Every line of the text that matches, as complaints. */
