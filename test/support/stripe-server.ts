@@ -4,7 +4,7 @@
 import { createHash } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { Stripe } from "stripe";
-import type { StripeSettings } from "../../server/src/domains/money/payments/stripe-client.ts";
+import type { StripeSettings } from "../../server/src/domains/money/payments/provider/stripe/stripe-client.ts";
 
 type Fields = Readonly<Record<string, string>>;
 type Body = Readonly<Record<string, unknown>>;

@@ -8,12 +8,12 @@ import { recordAudit } from "../../server/src/domains/people/accounts/index.ts";
 import { issueCreditNotes } from "../../server/src/domains/money/invoices/account-documents/credit-note-service.ts";
 import { issueReceipts } from "../../server/src/domains/money/invoices/account-documents/receipt-service.ts";
 import { issueStatements } from "../../server/src/domains/money/invoices/account-documents/statement-service.ts";
-import { issueInvoices } from "../../server/src/domains/money/invoices/document-service.ts";
+import { issueInvoices } from "../../server/src/domains/money/invoices/documents/document-service.ts";
 import { grantCredit } from "../../server/src/domains/money/invoices/grants.ts";
 import { UNNAMED_SELLER } from "../../server/src/domains/money/invoices/index.ts";
 import { creditOf, earningsOf, PAYOUTS, postTransfers, putCap } from "../../server/src/domains/money/ledger/index.ts";
-import { bookCorrection } from "../../server/src/domains/money/payments/correction-service.ts";
-import { endPayout, insertPayout } from "../../server/src/domains/money/payments/payout-store.ts";
+import { bookCorrection } from "../../server/src/domains/money/payments/corrections/correction-service.ts";
+import { endPayout, insertPayout } from "../../server/src/domains/money/payments/payouts/payout-store.ts";
 import { HOUR_MS, type AuditWorld } from "./audit-world.ts";
 
 const DOLLAR = 1_000_000_000n;

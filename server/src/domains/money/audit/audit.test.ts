@@ -4,7 +4,7 @@ import { withTransaction } from "../../../db/transaction.ts";
 import { nanos } from "../../../base/money.ts";
 import { creditOf, earningsOf, FEES, PAYOUTS, postTransfers, putCap, STRIPE } from "../ledger/index.ts";
 import { auditWorld, HOUR_MS, passHour, type AuditWorld } from "../../../../../test/support/audit-world.ts";
-import { insertPayout } from "../payments/payout-store.ts";
+import { insertPayout } from "../payments/payouts/payout-store.ts";
 import { addUpDays, aReturn } from "../../../../../test/support/audit-rows.ts";
 import { audit } from "./audit-service.ts";
 import type { CheckName } from "./rules/difference.ts";

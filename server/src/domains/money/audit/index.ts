@@ -1,3 +1,3 @@
-export { countFindings } from "./finding-store.ts";
+export { countFindings } from "./findings/finding-store.ts";
 export { reconciliationLoops } from "./loops.ts";
 export { reconciliationRoutes } from "./routes.ts";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { NO_CEILINGS, testApp } from "../../../../../test/support/app.ts";
 import { destroy, rentAndRun } from "../../../../../test/support/rentals.ts";
-import { listFindings } from "./finding-store.ts";
+import { listFindings } from "./findings/finding-store.ts";
 
 const MINUTE_MS = 60_000;
 

@@ -1,9 +1,9 @@
 import type { Loop } from "../../../base/loop-driver.ts";
 import { withTransaction } from "../../../db/transaction.ts";
 import { auditAndSeal, type Sealing } from "./audit-service.ts";
-import { findFactHead, listLinks } from "./fact-store.ts";
-import { recordFinding } from "./finding-store.ts";
-import { reconcile, RECONCILE_EVERY_MS, type ReconcilePorts } from "./reconcile-service.ts";
+import { findFactHead, listLinks } from "./facts/fact-store.ts";
+import { recordFinding } from "./findings/finding-store.ts";
+import { reconcile, RECONCILE_EVERY_MS, type ReconcilePorts } from "./findings/reconcile-service.ts";
 
 const SEAL_EVERY_MS = 3_600_000;
 const KEEP_HEAD_EVERY_MS = 60_000;

@@ -2,7 +2,7 @@ import type { FactHead, FactLink } from "../../../base/facts.ts";
 import { epochSeconds } from "../../../base/clock.ts";
 import type { AuditAnswer } from "./audit-desk.ts";
 import type { CheckResult } from "./rules/difference.ts";
-import type { LastRun, StoredFinding } from "./finding-store.ts";
+import type { LastRun, StoredFinding } from "./findings/finding-store.ts";
 import type { AuditFactsResponse, AuditResponse, ReconciliationResponse } from "./schema.ts";
 
 export function viewAudit(answer: AuditAnswer, isFull: boolean): AuditResponse {

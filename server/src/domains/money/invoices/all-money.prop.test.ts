@@ -24,8 +24,8 @@ import {
 import { TRANSFER_CODES, USAGE_CODES } from "../ledger/types.ts";
 import { listAccountDocumentsSince } from "./account-documents/account-document-store.ts";
 import { issueStatements } from "./account-documents/statement-service.ts";
-import { issueInvoices } from "./document-service.ts";
-import { listDocuments } from "./document-store.ts";
+import { issueInvoices } from "./documents/document-service.ts";
+import { listDocuments } from "./documents/document-store.ts";
 import { listWrongAccountDocuments, listWrongDocuments, UNNAMED_SELLER } from "./index.ts";
 
 const DOLLAR = NANOS_PER_DOLLAR;

@@ -8,9 +8,9 @@ import type { Reader } from "../../../db/transaction.ts";
 import { identityOf, type HttpScope } from "../../../http/server.ts";
 import { listMovements, placeOf, type Movement, type MovementPlace } from "../ledger/index.ts";
 import { listLines, type ChargeLine, type LinePlace } from "../charging/index.ts";
-import { sourceOf } from "./charge-views.ts";
+import { sourceOf } from "./charges/charge-views.ts";
 import { csvRecord, type Cell } from "./rules/csv.ts";
-import { ALL_SIDES, netAmount, serviceOf, typeOf } from "./rules/movements.ts";
+import { ALL_SIDES, netAmount, serviceOf, typeOf } from "./movements/rules/movements.ts";
 
 const TAGS = ["Billing"];
 const ROWS_AT_ONCE = 1_000;

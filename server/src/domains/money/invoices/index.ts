@@ -1,11 +1,11 @@
-export { creditNoticeLoop } from "./credit-notice-loop.ts";
-export { moveCredit } from "./credit-transfer.ts";
+export { creditNoticeLoop } from "./credit-notification-loop.ts";
+export { moveCredit } from "./credit-transfers/credit-transfer-service.ts";
 export { grantCredit } from "./grants.ts";
 export { billingLoops } from "./loops.ts";
 export { billingRoutes } from "./routes.ts";
 export { UNNAMED_SELLER, type Seller } from "./seller.ts";
-export { listIssuedTexts } from "./document-audit.ts";
+export { listIssuedTexts } from "./documents/document-audit.ts";
 export type { TaxRule, TaxTable } from "./rules/tax.ts";
-export { listWrongDocuments } from "./document-audit.ts";
+export { listWrongDocuments } from "./documents/document-audit.ts";
 export { listAccountDocumentTexts, listWrongAccountDocuments } from "./account-documents/account-document-audit.ts";
 export { ACCOUNT_DOCUMENT_KINDS } from "./account-documents/rules/account-document.ts";

@@ -2,7 +2,7 @@ import type { Loop } from "../../../base/loop-driver.ts";
 import { issueCreditNotes } from "./account-documents/credit-note-service.ts";
 import { issueStatements } from "./account-documents/statement-service.ts";
 import { issueReceipts } from "./account-documents/receipt-service.ts";
-import { issueInvoices, type IssueMeans } from "./document-service.ts";
+import { issueInvoices, type IssueMeans } from "./documents/document-service.ts";
 
 export function billingLoops(means: IssueMeans): readonly Loop[] {
   return [

@@ -5,10 +5,15 @@ import { identityOf, type HttpScope } from "../../../http/server.ts";
 import { findRoleIdentifier, findUserByEmailOrId, recordAudit, resolveUserId } from "../../people/accounts/index.ts";
 import { listInstanceNames } from "../../rental/instances/index.ts";
 import { balanceOf, findInCause, type TransferPoster } from "../ledger/index.ts";
-import { createRecipientFinder, parseAmount, REQUEST_DIGEST, transferCredit } from "./credit-transfer.ts";
-import { createBoundCheck } from "./movable.ts";
-import { createCapCheck } from "./key-caps.ts";
-import { transferRules } from "./transfer-rules.ts";
+import {
+  createRecipientFinder,
+  parseAmount,
+  REQUEST_DIGEST,
+  transferCredit,
+} from "./credit-transfers/credit-transfer-service.ts";
+import { createBoundCheck } from "./credit-transfers/movable.ts";
+import { createCapCheck } from "./credit-transfers/key-caps.ts";
+import { transferRules } from "./credit-transfers/rules/transfer-rules.ts";
 import { grantCredit } from "./grants.ts";
 import { planReport } from "./rules/report.ts";
 import {
@@ -24,11 +29,11 @@ import {
 } from "./schema.ts";
 import { accountDocumentRoutes } from "./account-documents/account-document-routes.ts";
 import { issuedRoutes } from "./account-documents/issued-routes.ts";
-import { chargeRoutes } from "./charge-routes.ts";
-import { documentRoutes } from "./document-routes.ts";
+import { chargeRoutes } from "./charges/charge-routes.ts";
+import { documentRoutes } from "./documents/document-routes.ts";
 import { exportRoutes } from "./export-routes.ts";
-import { movementRoutes } from "./movement-routes.ts";
-import { spendRoutes } from "./spend-routes.ts";
+import { movementRoutes } from "./movements/movement-routes.ts";
+import { spendRoutes } from "./spend/spend-routes.ts";
 import { readReport, type AccruedOf } from "./service.ts";
 
 const TAGS = ["Billing"];

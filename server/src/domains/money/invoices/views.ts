@@ -3,7 +3,7 @@ import { toDollars, type Nanos } from "../../../base/money.ts";
 import { viewReportHeading, type User } from "../../people/accounts/index.ts";
 import type { Movement } from "../ledger/index.ts";
 import type { DaySum } from "../charging/index.ts";
-import { netAmount, serviceOf } from "./rules/movements.ts";
+import { netAmount, serviceOf } from "./movements/rules/movements.ts";
 import { measured, rateOf } from "./rules/quantity.ts";
 import type { InvoiceItem, InvoicesResponse } from "./schema.ts";
 

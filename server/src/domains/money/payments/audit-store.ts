@@ -3,7 +3,7 @@ import { sql } from "kysely";
 import type { UserId } from "../../../base/ids.ts";
 import type { Reader } from "../../../db/transaction.ts";
 import { NANOS_PER_CENT } from "./rules/cents.ts";
-import { returnedKey } from "./rules/payout.ts";
+import { returnedKey } from "./payouts/rules/payout.ts";
 
 /** Transfers that there must be, by their keys, between an account of this user and one of the house. */
 export type ExpectedMovement = {

@@ -1,7 +1,7 @@
 import type { Clock } from "../../../base/clock.ts";
 import type { Log } from "../../../base/log.ts";
 import type { Database } from "../../../db/connect.ts";
-import type { PaymentProvider } from "./provider.ts";
+import type { PaymentProvider } from "./provider/provider.ts";
 
 /** What the use cases of this domain need that is not in the request. */
 export type PaymentDependencies = {

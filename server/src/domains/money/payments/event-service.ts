@@ -1,15 +1,15 @@
 import { unreachable } from "../../../base/invariant.ts";
 import { withTransaction, type Tx } from "../../../db/transaction.ts";
 import { findUserOfCustomer, lockAccount, markStale } from "./account-store.ts";
-import { failAutobill } from "./autobill-service.ts";
-import { findUserOfMethod, noteDetached, upsertCard } from "./card-store.ts";
+import { failAutobill } from "./cards/autobill-service.ts";
+import { findUserOfMethod, noteDetached, upsertCard } from "./cards/card-store.ts";
 import type { PaymentDependencies } from "./dependencies.ts";
-import { findPaymentOfIntent, insertEvent, lockIntent, settlePayment } from "./payment-store.ts";
-import type { EventContent, OrderRef } from "./provider.ts";
-import { takeBackPayout } from "./payout-service.ts";
-import { noteReturn } from "./return-store.ts";
-import { bookReturns } from "./returned-service.ts";
-import { lockOrder, settleReceived } from "./received-service.ts";
+import { findPaymentOfIntent, insertEvent, lockIntent, settlePayment } from "./top-ups/payment-store.ts";
+import type { EventContent, OrderRef } from "./provider/provider.ts";
+import { takeBackPayout } from "./payouts/payout-service.ts";
+import { noteReturn } from "./refunds/return-store.ts";
+import { bookReturns } from "./refunds/returned-service.ts";
+import { lockOrder, settleReceived } from "./top-ups/received-service.ts";
 
 /**
  * Takes an event of the provider: its effect is committed together with its id, so that a repetition changes nothing, and

@@ -1,7 +1,7 @@
 // What an audit reads of payouts and holds to hold them against the facts of who made and settled them.
 import { sql } from "kysely";
 import type { Reader } from "../../../db/transaction.ts";
-import { payoutFact, selectPayouts } from "./payout-store.ts";
+import { payoutFact, selectPayouts } from "./payouts/payout-store.ts";
 
 /** A row, and the part of its fact that it must repeat. */
 export type StatedRow = {

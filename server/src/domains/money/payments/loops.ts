@@ -1,8 +1,8 @@
 import type { Loop } from "../../../base/loop-driver.ts";
-import { chargeDueCards } from "./autobill-service.ts";
-import { syncCards } from "./card-service.ts";
-import { invoiceEarnings, sendDuePayouts, type PayoutDependencies } from "./payout-service.ts";
-import { askForRefunds } from "./refund-service.ts";
+import { chargeDueCards } from "./cards/autobill-service.ts";
+import { syncCards } from "./cards/card-service.ts";
+import { invoiceEarnings, sendDuePayouts, type PayoutDependencies } from "./payouts/payout-service.ts";
+import { askForRefunds } from "./refunds/refund-service.ts";
 
 /** Money in and out that nobody asks for in that moment. */
 export function paymentLoops(dependencies: PayoutDependencies): readonly Loop[] {

@@ -3,8 +3,8 @@ import { invalid } from "../../../base/errors.ts";
 import type { Log } from "../../../base/log.ts";
 import type { Sealer } from "../../../base/seal.ts";
 import type { HttpScope } from "../../../http/server.ts";
-import type { PaymentProvider } from "./provider.ts";
-import type { PayoutDependencies } from "./payout-service.ts";
+import type { PaymentProvider } from "./provider/provider.ts";
+import type { PayoutDependencies } from "./payouts/payout-service.ts";
 
 /** What the routes need beyond the database. */
 export type PaymentPorts = {

@@ -1,12 +1,12 @@
 import { asId, type PaymentCardId, type PaymentId } from "../../../base/ids.ts";
 import { identityOf, type HttpScope } from "../../../http/server.ts";
 import { recordAudit } from "../../people/accounts/index.ts";
-import { listCards } from "./card-store.ts";
-import { changeAutobill, forgetCard, preferCard, readAutobill } from "./card-service.ts";
-import { paymentsNotConfigured } from "./offline-provider.ts";
-import { openPage, parseTopUp } from "./page-service.ts";
-import { listPayments } from "./payment-store.ts";
-import { payoutRoutes } from "./payout-routes.ts";
+import { listCards } from "./cards/card-store.ts";
+import { changeAutobill, forgetCard, preferCard, readAutobill } from "./cards/card-service.ts";
+import { paymentsNotConfigured } from "./provider/offline-provider.ts";
+import { openPage, parseTopUp } from "./top-ups/page-service.ts";
+import { listPayments } from "./top-ups/payment-store.ts";
+import { payoutRoutes } from "./payouts/payout-routes.ts";
 import { BILLING_TAGS, dependenciesOf, returnUrlOf, type PaymentPorts } from "./route-ports.ts";
 import {
   AutobillBody,

@@ -1,7 +1,7 @@
-import { createOfflineProvider } from "./offline-provider.ts";
-import type { PaymentProvider } from "./provider.ts";
-import type { StripeSettings } from "./stripe-client.ts";
-import { createStripeProvider } from "./stripe-provider.ts";
+import { createOfflineProvider } from "./provider/offline-provider.ts";
+import type { PaymentProvider } from "./provider/provider.ts";
+import type { StripeSettings } from "./provider/stripe/stripe-client.ts";
+import { createStripeProvider } from "./provider/stripe/stripe-provider.ts";
 
 /** How money comes in and goes out here. */
 export type PaymentSettings = {

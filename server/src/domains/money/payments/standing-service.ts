@@ -1,7 +1,7 @@
 import type { UserId } from "../../../base/ids.ts";
 import type { Reader } from "../../../db/transaction.ts";
-import { findDefaultCard } from "./card-store.ts";
-import { findPayoutMethod } from "./payout-method-store.ts";
+import { findDefaultCard } from "./cards/card-store.ts";
+import { findPayoutMethod } from "./payouts/payout-method-store.ts";
 
 /** What a user's own record says of cards and payouts. */
 export type PaymentStanding = {

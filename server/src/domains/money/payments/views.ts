@@ -1,13 +1,13 @@
 import { epochSeconds } from "../../../base/clock.ts";
 import { toDollars } from "../../../base/money.ts";
-import type { SavedCard } from "./card-store.ts";
-import type { readAutobill } from "./card-service.ts";
+import type { SavedCard } from "./cards/card-store.ts";
+import type { readAutobill } from "./cards/card-service.ts";
 import { nanosOfCents } from "./rules/cents.ts";
-import type { Payment } from "./payment-store.ts";
-import type { StoredPayoutMethod } from "./payout-method-store.ts";
-import type { PayoutHold } from "./payout-hold-store.ts";
-import type { Payout } from "./payout-store.ts";
-import type { Payable } from "./payable.ts";
+import type { Payment } from "./top-ups/payment-store.ts";
+import type { StoredPayoutMethod } from "./payouts/payout-method-store.ts";
+import type { PayoutHold } from "./payouts/payout-hold-store.ts";
+import type { Payout } from "./payouts/payout-store.ts";
+import type { Payable } from "./payouts/rules/payable.ts";
 import type { EarningsRules } from "./rules-store.ts";
 
 const PPM_PER_PERCENT = 10_000;

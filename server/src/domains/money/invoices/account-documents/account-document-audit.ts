@@ -3,7 +3,7 @@ import { canonical } from "../../../../base/facts.ts";
 import { invariant } from "../../../../base/invariant.ts";
 import type { Reader } from "../../../../db/transaction.ts";
 import { listMovementsOf, type PostedMovement } from "../../ledger/index.ts";
-import type { WrongDocument } from "../document-audit.ts";
+import type { WrongDocument } from "../documents/document-audit.ts";
 import { UNNAMED_SELLER } from "../seller.ts";
 import { ppmOf } from "../rules/tax.ts";
 import { listBrokenAccountSequences } from "./account-document-audit-store.ts";

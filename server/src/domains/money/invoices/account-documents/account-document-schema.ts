@@ -1,5 +1,5 @@
 import { Type, type Static } from "typebox";
-import { DocumentResponse } from "../document-schema.ts";
+import { DocumentResponse } from "../documents/document-schema.ts";
 
 const Dollars = Type.Number({ description: "Dollars, in whole cents" });
 const OrNull = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) => Type.Union([schema, Type.Null()]);

@@ -1,9 +1,9 @@
 import { epochSeconds } from "../../../../base/clock.ts";
 import { formatDollars } from "../../../../base/money.ts";
-import type { InvoiceDocument } from "../document-store.ts";
-import { sheetOfInvoice } from "../document-sheet.ts";
-import { viewDocument } from "../document-views.ts";
-import type { Sheet } from "../rules/sheet.ts";
+import type { InvoiceDocument } from "../documents/document-store.ts";
+import { sheetOfInvoice } from "../documents/document-sheet.ts";
+import { viewDocument } from "../documents/document-views.ts";
+import type { Sheet } from "../documents/rules/sheet.ts";
 import { sheetOf } from "./sheets.ts";
 import type { DocumentResponseOfAnyKind, HeadRecord, StatementRecord } from "./account-document-schema.ts";
 import type { CreditNoteContent } from "./rules/credit-note.ts";

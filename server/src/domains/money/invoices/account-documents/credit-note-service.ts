@@ -3,7 +3,7 @@ import type { Reader } from "../../../../db/transaction.ts";
 import type { PostedMovement } from "../../ledger/index.ts";
 import { listContractSums } from "../../charging/index.ts";
 import { monthAfter, monthStart } from "../month.ts";
-import { findDocument, listDocuments, readDocumentClock } from "../document-store.ts";
+import { findDocument, listDocuments, readDocumentClock } from "../documents/document-store.ts";
 import {
   correctedLine,
   CREDIT_NOTE_CODES,

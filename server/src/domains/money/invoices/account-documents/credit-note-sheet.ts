@@ -1,6 +1,6 @@
 import { dayText } from "../../../../base/moment.ts";
-import { minuteText, periodText, taxTotals } from "../document-sheet.ts";
-import { centsText, partyOf, row, type Sheet } from "../rules/sheet.ts";
+import { minuteText, periodText, taxTotals } from "../documents/document-sheet.ts";
+import { centsText, partyOf, row, type Sheet } from "../documents/rules/sheet.ts";
 import type { CreditNote } from "./rules/account-document.ts";
 
 const COLUMNS = [

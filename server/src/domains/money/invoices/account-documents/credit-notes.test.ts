@@ -17,7 +17,7 @@ import {
   postTransfers,
   type TransferRequest,
 } from "../../ledger/index.ts";
-import { issueInvoices } from "../document-service.ts";
+import { issueInvoices } from "../documents/document-service.ts";
 import { billingRoutes, listWrongAccountDocuments, UNNAMED_SELLER, type Seller } from "../index.ts";
 import { issueCreditNotes } from "./credit-note-service.ts";
 import { issueReceipts } from "./receipt-service.ts";

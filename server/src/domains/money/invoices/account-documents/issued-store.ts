@@ -2,7 +2,7 @@
 import { sql } from "kysely";
 import type { UserId } from "../../../../base/ids.ts";
 import type { Reader } from "../../../../db/transaction.ts";
-import type { DocumentContent } from "../rules/document.ts";
+import type { DocumentContent } from "../documents/rules/document.ts";
 import type { HeadPlace } from "./account-document-store.ts";
 import type { CreditNote, Receipt, Statement } from "./rules/account-document.ts";
 

@@ -1,5 +1,5 @@
 import type { Cell } from "../rules/csv.ts";
-import type { DocumentContent } from "../rules/document.ts";
+import type { DocumentContent } from "../documents/rules/document.ts";
 import { viewHead } from "./account-document-views.ts";
 import type { IssuedRecord } from "./issued-schema.ts";
 import type { IssuedDocument } from "./issued-store.ts";

@@ -9,7 +9,7 @@ import {
   type MovementCode,
   type PostedMovement,
 } from "../../ledger/index.ts";
-import type { WrongDocument } from "../document-audit.ts";
+import type { WrongDocument } from "../documents/document-audit.ts";
 import { monthAfter, monthsToAudit } from "../month.ts";
 import { listDocumentedAmong, listStatedAmong, readKindClock } from "./account-document-store.ts";
 import { CREDIT_NOTE_CODES, creditFactsOf } from "./rules/credit-note.ts";

@@ -1,7 +1,7 @@
 import { formatDollars } from "../../../../base/money.ts";
 import { dayText } from "../../../../base/moment.ts";
-import { minuteText } from "../document-sheet.ts";
-import { centsText, partyOf, row, type Sheet } from "../rules/sheet.ts";
+import { minuteText } from "../documents/document-sheet.ts";
+import { centsText, partyOf, row, type Sheet } from "../documents/rules/sheet.ts";
 import type { Receipt } from "./rules/account-document.ts";
 import type { ReceiptContent, ReceiptEvent } from "./rules/receipt.ts";
 

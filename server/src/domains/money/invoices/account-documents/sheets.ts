@@ -1,4 +1,4 @@
-import type { Sheet } from "../rules/sheet.ts";
+import type { Sheet } from "../documents/rules/sheet.ts";
 import type { AccountDocument } from "./rules/account-document.ts";
 import { sheetOfCreditNote } from "./credit-note-sheet.ts";
 import { sheetOfReceipt } from "./receipt-sheet.ts";

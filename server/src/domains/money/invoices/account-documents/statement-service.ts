@@ -11,7 +11,7 @@ import {
   sumEarningsOf,
 } from "../../ledger/index.ts";
 import { readPayable } from "../../payments/index.ts";
-import type { Month } from "../rules/document-usage.ts";
+import type { Month } from "../documents/rules/document-usage.ts";
 import { monthAfter, monthStart } from "../month.ts";
 import type { Seller } from "../seller.ts";
 import {

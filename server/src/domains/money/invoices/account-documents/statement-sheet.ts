@@ -1,7 +1,7 @@
 import { formatDollars } from "../../../../base/money.ts";
 import { dayText } from "../../../../base/moment.ts";
-import { periodText, taxTotals } from "../document-sheet.ts";
-import { amountsTable, centsText, partyOf, row, type Sheet, type SheetTable } from "../rules/sheet.ts";
+import { periodText, taxTotals } from "../documents/document-sheet.ts";
+import { amountsTable, centsText, partyOf, row, type Sheet, type SheetTable } from "../documents/rules/sheet.ts";
 import type { Statement } from "./rules/account-document.ts";
 import type { StatementContent, TaxedAmount } from "./rules/statement.ts";
 

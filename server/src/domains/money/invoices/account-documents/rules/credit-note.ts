@@ -1,8 +1,8 @@
 import type { UserId } from "../../../../../base/ids.ts";
 import { roundHalfUp } from "../../../../../base/money.ts";
 import type { MovementCode, PostedMovement } from "../../../ledger/index.ts";
-import type { DocumentContent } from "../../rules/document.ts";
-import type { AccountParty, Party } from "../../rules/party.ts";
+import type { DocumentContent } from "../../documents/rules/document.ts";
+import type { AccountParty, Party } from "../../documents/rules/party.ts";
 import { ppmOf, taxWithin } from "../../rules/tax.ts";
 
 /** What a credit note says, for ever. Amounts are below zero: they lessen those of the invoice. */

@@ -1,0 +1,87 @@
+import type { Reader } from "../../../../db/transaction.ts";
+import { listHoldOwners, listStands, listUnscheduled } from "../../../rental/instances/index.ts";
+import { listAuditedCaps, listPendingHolds, startOf } from "../../ledger/index.ts";
+import { listHeldDevices } from "../../../supply/market/index.ts";
+import { spentWithin } from "../../charging/index.ts";
+import { listUnscheduledVolumes, listVolumeHolds } from "../../../supply/volumes/index.ts";
+import { reportOf } from "./contract-audit.ts";
+import { compare, type Tally } from "../rules/difference.ts";
+import { mismatchedHolds, mismatchedLeases } from "./mismatches.ts";
+
+/** More than anybody reads. */
+const UNSCHEDULED_MAX = 10_000;
+
+/** Who has devices at this moment, and who should. */
+export async function auditLeases(db: Reader, tally: Tally): Promise<void> {
+  const stands = await listStands(db);
+  tally.examine("leases", stands.size);
+  for (const { instanceId, stand, held, expectedCount } of mismatchedLeases(stands, await listHeldDevices(db))) {
+    reportOf(tally, `instance ${instanceId}`)("leases", {
+      problem: `it is ${stand?.phase ?? "over"} and has not the devices that it should have`,
+      stored: `${held?.deviceCount ?? 0} of machine ${held?.machineIds.join(", ") ?? "-"}`,
+      expected: `${expectedCount} of machine ${stand?.machineId ?? "-"}`,
+    });
+  }
+}
+
+/** Whose hold is whose. */
+export async function auditHolds(db: Reader, tally: Tally): Promise<void> {
+  const holds = await listPendingHolds(db);
+  const pending = new Set(holds.map(({ id }) => id));
+  const ofVolumes = await listVolumeHolds(db);
+  const named = new Set(ofVolumes.map(({ holdId }) => holdId));
+  const mismatches = mismatchedHolds(
+    holds.filter(({ id }) => !named.has(id)),
+    await listHoldOwners(db),
+  );
+  tally.examine("holds", holds.length);
+  const differ = (subject: string, problem: string, stored: string, expected: string) =>
+    tally.differ("holds", { subject, problem, stored, expected });
+  for (const { id, holdId } of ofVolumes) {
+    if (pending.has(holdId)) continue;
+    differ(`volume ${id}`, "it names a hold that is not pending", `hold ${holdId}`, "a pending hold");
+  }
+  for (const { id } of mismatches.withoutInstance) {
+    differ(`hold ${id}`, "no live instance names it", "pending", "closed");
+  }
+  for (const id of mismatches.shared) differ(`hold ${id}`, "several instances name it", "several", "one");
+  for (const { id, holdId, phase } of mismatches.withoutHold) {
+    differ(`instance ${id}`, `it is ${phase} and names a hold that is not pending`, `hold ${holdId}`, "a pending hold");
+  }
+}
+
+/** Whether everything that may still cost something will be settled. */
+export async function auditSchedules(db: Reader, tally: Tally, since: Date | undefined): Promise<void> {
+  const instanceIds = await listUnscheduled(db, since ?? new Date(0), UNSCHEDULED_MAX);
+  const volumeIds = await listUnscheduledVolumes(db, UNSCHEDULED_MAX);
+  const unscheduled = { problem: "it may still cost something", stored: "never due", expected: "due at some time" };
+  for (const id of instanceIds) tally.differ("schedules", { subject: `instance ${id}`, ...unscheduled });
+  for (const id of volumeIds) tally.differ("schedules", { subject: `volume ${id}`, ...unscheduled });
+}
+
+/**
+ * What counts against caps. What was spent is compared for the period of now, since an older one counts no more; for a cap
+ * without a period, which reads all that its account ever paid, only where everything is read anyway.
+ */
+export async function auditCaps(
+  db: Reader,
+  tally: Tally,
+  { now, isFull }: { readonly now: Date; readonly isFull: boolean },
+): Promise<void> {
+  const caps = await listAuditedCaps(db);
+  tally.examine("caps", caps.length);
+  for (const cap of caps) {
+    const { userId, scope, startedAt } = cap;
+    const report = reportOf(tally, `cap ${cap.id}`);
+    compare(report, "caps", "what it counts as set aside is not what is", {
+      stored: cap.heldNanos,
+      expected: cap.pendingNanos,
+    });
+    const isPresent = cap.startedAt >= startOf(cap.period, now);
+    if (!isPresent || (cap.period === "total" && !isFull)) continue;
+    compare(report, "caps", "what it counts as spent is not what was paid in its period", {
+      stored: cap.spentNanos,
+      expected: await spentWithin(db, { userId, scope, from: startedAt }),
+    });
+  }
+}

@@ -1,0 +1,26 @@
+import { inSnapshot } from "../../../../db/transaction.ts";
+import { identityOf, type HttpScope } from "../../../../http/server.ts";
+import { planCharges } from "./rules/charge-plan.ts";
+import { ChargesQuery, ChargesResponse } from "./charge-schema.ts";
+import { readCharges } from "./charge-service.ts";
+
+/** Charges: usage and its cost. */
+export function chargeRoutes({ app, database }: HttpScope): void {
+  app.get(
+    "/api/v0/charges/",
+    {
+      config: { access: { operation: "api.billing.charges", permission: "billing_read" } },
+      schema: {
+        tags: ["Billing"],
+        summary: "List charges by day, or every line of them",
+        querystring: ChargesQuery,
+        response: { 200: ChargesResponse },
+      },
+    },
+    async (request) => {
+      const plan = planCharges(request.query);
+      const { userId } = identityOf(request);
+      return inSnapshot(database, (db) => readCharges(db, userId, plan));
+    },
+  );
+}

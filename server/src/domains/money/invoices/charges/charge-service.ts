@@ -1,0 +1,100 @@
+import { formatDollars } from "../../../../base/money.ts";
+import type { UserId } from "../../../../base/ids.ts";
+import type { Reader } from "../../../../db/transaction.ts";
+import { listInstanceNames } from "../../../rental/instances/index.ts";
+import {
+  listChargedInstances,
+  listChargeKeys,
+  listDaySums,
+  listLines,
+  totalCharged,
+  type ChargeKey,
+  type DaySum,
+} from "../../charging/index.ts";
+import { listWorkplaces } from "../../../serverless/index.ts";
+import type { ChargesPlan } from "./rules/charge-plan.ts";
+import { viewCharge, viewLine } from "./charge-views.ts";
+import { writeToken } from "../rules/page-token.ts";
+
+const DAY_MS = 86_400_000;
+/** Above what any one page can be made of: the sums of one day of all contracts of an endpoint are read whole. */
+const SUMS_MAX = 1_000_000;
+
+/** One page of charges. All of it is read at one moment, if `db` is a snapshot. */
+export async function readCharges(db: Reader, userId: UserId, plan: ChargesPlan) {
+  return plan.format === "lines" ? readLines(db, userId, plan) : readRows(db, userId, plan);
+}
+
+async function readLines(db: Reader, userId: UserId, plan: ChargesPlan & { readonly format: "lines" }) {
+  const { from, until, isNewestFirst, limit, after } = plan;
+  const span = { payerId: userId, from, until };
+  const [found, { amount, lineCount }] = await Promise.all([
+    listLines(db, span, { after, isNewestFirst, limit: limit + 1 }),
+    totalCharged(db, span),
+  ]);
+  const page = found.slice(0, limit);
+  const last = page.at(-1);
+  const hasMore = found.length > limit && last !== undefined;
+  return {
+    success: true as const,
+    count: page.length,
+    total: lineCount,
+    total_amount: formatDollars(amount),
+    next_token: hasMore
+      ? writeToken(`charges:lines:${isNewestFirst}`, [last.chargedAt.getTime(), String(last.id)])
+      : null,
+    results: page.map(viewLine),
+  };
+}
+
+async function readRows(db: Reader, userId: UserId, plan: ChargesPlan & { readonly format: "table" | "tree" }) {
+  const { from, until, kinds, isNewestFirst, limit, after, format } = plan;
+  const span = { payerId: userId, from, until };
+  const isTree = format === "tree";
+  const workplaces = await listWorkplaces(db, await listChargedInstances(db, span));
+  const workers = new Map([...workplaces].map(([id, { endpointId }]) => [id, endpointId]));
+  const query = { span, workers, isTree, kinds, isNewestFirst, after, limit: limit + 1 };
+  const { keys, total, amount } = await listChargeKeys(db, query);
+  const page = keys.slice(0, limit);
+  const last = page.at(-1);
+  const hasMore = keys.length > limit && last !== undefined;
+  return {
+    success: true as const,
+    count: page.length,
+    total,
+    total_amount: formatDollars(amount),
+    next_token: hasMore ? writeToken(`charges:${format}:${isNewestFirst}`, [last.day, last.kind, last.id]) : null,
+    results: await readPage(db, userId, { page, isTree, workplaces }),
+  };
+}
+
+async function readPage(
+  db: Reader,
+  userId: UserId,
+  {
+    page,
+    isTree,
+    workplaces,
+  }: {
+    readonly page: readonly ChargeKey[];
+    readonly isTree: boolean;
+    readonly workplaces: Awaited<ReturnType<typeof listWorkplaces>>;
+  },
+) {
+  if (page.length === 0) return [];
+  const days = page.map((key) => key.day);
+  const from = new Date(Math.min(...days) * DAY_MS);
+  const until = new Date((Math.max(...days) + 1) * DAY_MS);
+  const sums = await listDaySums(db, { payerId: userId, from, until }, { limit: SUMS_MAX });
+  const nameOf = (sum: DaySum): string => {
+    if (sum.instanceId === undefined) return `${sum.day} volume ${sum.volumeId}`;
+    const workplace = workplaces.get(sum.instanceId);
+    if (workplace === undefined) return `${sum.day} instance ${sum.instanceId}`;
+    return isTree ? `${sum.day} endpoint ${workplace.endpointId}` : `${sum.day} serverless ${sum.instanceId}`;
+  };
+  const byName = Map.groupBy(sums, nameOf);
+  const ownOf = ({ day, kind, id }: ChargeKey) => byName.get(`${day} ${kind} ${id}`) ?? [];
+  const ids = page.flatMap((key) => ownOf(key).flatMap(({ instanceId }) => instanceId ?? []));
+  const names = new Map((await listInstanceNames(db, userId, [...new Set(ids)])).map((name) => [name.id, name]));
+  return page.map((key) => viewCharge(key, ownOf(key), { names, workplaces }));
+}

@@ -1,0 +1,130 @@
+import { invalid } from "../../../../../base/errors.ts";
+import { compileFilter } from "../../../../../base/filters/compile-filter.ts";
+import type { Columns } from "../../../../../base/filters/filter.ts";
+import { isPlainObject, readJson } from "../../../../../base/filters/json-input.ts";
+import { parseFilters, STRICT_FILTERS } from "../../../../../base/filters/parse-filters.ts";
+import { parseMoment } from "../../../../../base/moment.ts";
+import type { ChargeKey, ChargeKind, LinePlace } from "../../../charging/index.ts";
+import { readLimit } from "../../movements/rules/movement-plan.ts";
+import { badToken, readToken } from "../../rules/page-token.ts";
+import { parseFlag } from "../../rules/report.ts";
+
+export type ChargesQuery = {
+  readonly select_filters?: string;
+  readonly format?: string;
+  readonly latest_first?: string;
+  readonly limit?: number;
+  readonly after_token?: string;
+};
+
+export type ChargesPlan = {
+  /** Whole days (UTC). */
+  readonly from: Date;
+  readonly until: Date;
+  readonly kinds: readonly ChargeKind[] | undefined;
+  readonly isNewestFirst: boolean;
+  readonly limit: number;
+} & (
+  | { readonly format: "table" | "tree"; readonly after: ChargeKey | undefined }
+  | { readonly format: "lines"; readonly after: LinePlace | undefined }
+);
+
+const SOURCE = "select_filters";
+const LIMIT_DEFAULT = 100;
+const LIMIT_MAX = 500;
+const DAY_MS = 86_400_000;
+const DAYS_MAX = 3_660;
+const TYPES = ["instance", "volume", "serverless"] as const;
+const TYPE: Columns<string> = { type: { type: "text", get: (type) => type } };
+
+/** Reads the query of a page of charges; a refusal names the mistake. */
+export function planCharges(query: ChargesQuery): ChargesPlan {
+  const filters = readJson(query.select_filters, SOURCE);
+  if (filters !== undefined && filters !== null && !isPlainObject(filters)) {
+    throw invalid(SOURCE, `${SOURCE} must be an object {field: {operator: value}}`);
+  }
+  const { day, ...others } = isPlainObject(filters) ? filters : { day: undefined };
+  const days = readDays(day);
+  const format = readFormat(query.format);
+  const isNewestFirst = query.latest_first === undefined || parseFlag("latest_first", query.latest_first);
+  const limit = readLimit(query.limit, { fallback: LIMIT_DEFAULT, max: LIMIT_MAX });
+  const common = { ...days, kinds: readKinds(others, format), isNewestFirst, limit };
+  const list = `charges:${format}:${isNewestFirst}`;
+  if (format === "lines") {
+    const place = readToken(list, query.after_token, ["integer", "string"]);
+    return { ...common, format, after: place && toLinePlace(place) };
+  }
+  const key = readToken(list, query.after_token, ["integer", "string", "integer"]);
+  return { ...common, format, after: key && toKey(key) };
+}
+
+/** The days that both ends lie in and those between them. */
+function readDays(day: unknown): { readonly from: Date; readonly until: Date } {
+  const given = isPlainObject(day) ? day : {};
+  const { gte, lte, ...unknown } = given;
+  const [stray] = Object.keys(unknown);
+  if (stray !== undefined) {
+    throw invalid(`${SOURCE}.day`, `${SOURCE}.day takes gte and lte, not ${stray.slice(0, 20)}`);
+  }
+  if (gte === undefined || gte === null || lte === undefined || lte === null) {
+    throw invalid(`${SOURCE}.day`, "Must provide both 'day' gte and lte in select_filters");
+  }
+  const [first, last] = [readMoment("gte", gte), readMoment("lte", lte)];
+  const from = Math.floor(first.getTime() / DAY_MS) * DAY_MS;
+  const until = (Math.floor(last.getTime() / DAY_MS) + 1) * DAY_MS;
+  if (from >= until) throw invalid(`${SOURCE}.day.gte`, "day gte must not be after day lte");
+  if (until - from > DAYS_MAX * DAY_MS) {
+    throw invalid(`${SOURCE}.day.gte`, `at most ${DAYS_MAX} days can be asked for at once`);
+  }
+  return { from: new Date(from), until: new Date(until) };
+}
+
+function readMoment(end: "gte" | "lte", value: unknown): Date {
+  const isText = typeof value === "string" || typeof value === "number";
+  const moment = isText ? parseMoment(String(value), { isEnd: end === "lte" }) : undefined;
+  if (moment !== undefined) return moment;
+  throw invalid(
+    `${SOURCE}.day.${end}`,
+    `${SOURCE}.day.${end} must be seconds since 1970, an ISO 8601 date or date-time, or MM/DD/YYYY`,
+  );
+}
+
+function readFormat(format: string | undefined): "table" | "tree" | "lines" {
+  if (format === undefined || format === "table") return "table";
+  if (format === "tree" || format === "lines") return format;
+  throw invalid("format", "format must be table, tree or lines");
+}
+
+/** The kinds of rows that are of the types asked for; what works for an endpoint is serverless in both formats. */
+function readKinds(
+  filters: Readonly<Record<string, unknown>>,
+  format: "table" | "tree" | "lines",
+): readonly ChargeKind[] | undefined {
+  const conditions = parseFilters(filters, TYPE, { ...STRICT_FILTERS, source: SOURCE });
+  for (const condition of conditions) {
+    const asked = condition.kind === "compare" ? [condition.value] : condition.values;
+    const unknown = asked.find((value) => !TYPES.some((type) => type === value));
+    if (unknown !== undefined) throw invalid(`${SOURCE}.type`, `${SOURCE}.type must be of ${TYPES.join(", ")}`);
+  }
+  if (conditions.length === 0) return undefined;
+  if (format === "lines") throw invalid(`${SOURCE}.type`, "the format lines has every line: it takes no type");
+  const isWanted = compileFilter(conditions, TYPE);
+  const kinds: ChargeKind[] = TYPES.filter((type) => isWanted(type));
+  return kinds.includes("serverless") ? [...kinds, "endpoint"] : kinds;
+}
+
+const KINDS: readonly ChargeKind[] = ["volume", "instance", "serverless", "endpoint"];
+
+function toKey([day, kind, id]: readonly (string | number)[]): ChargeKey {
+  const known = KINDS.find((candidate) => candidate === kind);
+  const isPlace =
+    typeof day === "number" && typeof id === "number" && day >= 0 && day < 2 ** 31 && id >= 0 && id < 2 ** 31;
+  if (known === undefined || !isPlace) throw badToken();
+  return { day, kind: known, id };
+}
+
+function toLinePlace([at, id]: readonly (string | number)[]): LinePlace {
+  const isPlace = typeof at === "number" && Math.abs(at) < 8.64e15 && typeof id === "string" && /^\d{1,18}$/.test(id);
+  if (!isPlace) throw badToken();
+  return { chargedAt: new Date(at), id: BigInt(id) };
+}

@@ -1,0 +1,44 @@
+import type { Clock } from "../../../../base/clock.ts";
+import type { UserId } from "../../../../base/ids.ts";
+import { MicroBatcher } from "../../../../base/micro-batcher.ts";
+import { nanos, type Nanos } from "../../../../base/money.ts";
+import type { Database } from "../../../../db/connect.ts";
+import type { Tx } from "../../../../db/transaction.ts";
+import { listFrozenIds } from "../../../people/accounts/index.ts";
+import { readFreeCash } from "../../ledger/index.ts";
+import { listAccruing, lockSpendable } from "../../charging/index.ts";
+import { listYoungCredit } from "../../payments/index.ts";
+
+const USERS_BATCH_MAX = 500;
+
+/** Whether a part of the credit of an account, or all of it, may have to stay there. */
+export type IsBound = (userId: UserId) => Promise<boolean>;
+
+/**
+ * Accounts that paid by card of late, that run or store something, or that are frozen: what these can give away is counted
+ * one by one. Questions that arrive together are a few statements.
+ */
+export function createBoundCheck(database: Database, clock: Clock): IsBound {
+  const batcher = new MicroBatcher<UserId, boolean>({
+    maxBatch: USERS_BATCH_MAX,
+    run: async (userIds) => {
+      const young = await listYoungCredit(database.kysely, clock.now(), userIds);
+      const accruing = await listAccruing(database.kysely, userIds);
+      const frozen = new Set(await listFrozenIds(database.kysely, userIds));
+      return userIds.map((id) => young.has(id) || frozen.has(id) || accruing.has(id));
+    },
+  });
+  return (userId) => batcher.submit(userId);
+}
+
+/**
+ * What an account can give away: what it can spend, less what has accrued, and less the card payments that may still be
+ * disputed, as far as they are there. Its credit stays locked until the commit.
+ */
+export async function lockMovable(tx: Tx, userId: UserId): Promise<Nanos> {
+  const availableNanos = await lockSpendable(tx, userId);
+  const young = (await listYoungCredit(tx.db, tx.now, [userId])).get(userId) ?? 0n;
+  const cash = (await readFreeCash(tx.db, [userId], "credit")).get(userId) ?? 0n;
+  const movable = availableNanos - (young < cash ? young : cash);
+  return nanos(movable > 0n ? movable : 0n);
+}

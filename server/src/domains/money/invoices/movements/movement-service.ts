@@ -1,0 +1,107 @@
+import { compileFilter, compileSort } from "../../../../base/filters/compile-filter.ts";
+import type { Columns } from "../../../../base/filters/filter.ts";
+import { parseFilters, STRICT_FILTERS } from "../../../../base/filters/parse-filters.ts";
+import { parseOrderBy, parseSelectCols } from "../../../../base/filters/parse-order.ts";
+import { asId, type PayoutId, type UserId } from "../../../../base/ids.ts";
+import type { Reader } from "../../../../db/transaction.ts";
+import { listMovements, placeOf, type Movement } from "../../ledger/index.ts";
+import { listPayouts, type Payout } from "../../payments/index.ts";
+import { readLimit, type MovementsPlan } from "./rules/movement-plan.ts";
+import type { RawInvoice } from "./movement-schema.ts";
+import { viewMovement, viewRawInvoice } from "./movement-views.ts";
+import { ALL_SIDES } from "./rules/movements.ts";
+import { writeToken } from "../rules/page-token.ts";
+
+/** One page of movements. */
+export async function readMovements(db: Reader, userId: UserId, plan: MovementsPlan) {
+  const { movements, total } = await listMovements(db, userId, { ...plan, limit: plan.limit + 1 });
+  const page = movements.slice(0, plan.limit);
+  const last = page.at(-1);
+  const place = last === undefined || movements.length <= plan.limit ? undefined : placeOf(last, plan.order);
+  const payoutOf = await findPayouts(db, userId, page);
+  return {
+    success: true,
+    count: page.length,
+    total,
+    next_token:
+      place === undefined
+        ? null
+        : writeToken(`movements:${plan.order}:${plan.isDescending}`, [String(place.value), String(place.id)]),
+    results: page.map((movement) => viewMovement(movement, payoutOf(movement))),
+  };
+}
+
+/** What became of the payouts among these movements: a movement says only that one was invoiced. */
+async function findPayouts(
+  db: Reader,
+  userId: UserId,
+  movements: readonly Movement[],
+): Promise<(movement: Movement) => Payout | undefined> {
+  const idOf = ({ code, cause }: Movement): PayoutId | undefined => {
+    const id = cause["payout_id"];
+    return code === "payout" && typeof id === "number" ? asId<PayoutId>(id) : undefined;
+  };
+  const ids = movements.flatMap((movement) => idOf(movement) ?? []);
+  const payouts = ids.length === 0 ? [] : await listPayouts(db, userId, { ids, limit: ids.length });
+  const byId = new Map(payouts.map((payout) => [payout.id, payout]));
+  return (movement) => {
+    const id = idOf(movement);
+    return id === undefined ? undefined : byId.get(id);
+  };
+}
+
+const RAW_COLUMNS: Columns<RawInvoice> = {
+  id: { type: "integer", get: (row) => row.id },
+  user_id: { type: "integer", get: (row) => row.user_id },
+  when: { type: "time", get: (row) => row.when },
+  paid_on: { type: "time", get: (row) => row.paid_on },
+  payment_expected: { type: "time", get: (row) => row.payment_expected },
+  amount_cents: { type: "integer", get: (row) => row.amount_cents },
+  original_amount: { type: "integer", get: (row) => row.original_amount },
+  is_credit: { type: "boolean", get: (row) => row.is_credit },
+  is_delayed: { type: "boolean", get: (row) => row.is_delayed },
+  balance_before: { type: "number", get: (row) => row.balance_before },
+  balance_after: { type: "number", get: (row) => row.balance_after },
+  event_id: { type: "text", get: (row) => row.event_id },
+  cut_amount: { type: "integer", get: (row) => row.cut_amount },
+  cut_percent: { type: "number", get: (row) => row.cut_percent },
+  service: { type: "text", get: (row) => row.service },
+  paypal_email: { type: "text", get: (row) => row.paypal_email },
+  transfer_group: { type: "text", get: (row) => row.transfer_group },
+  failed: { type: "boolean", get: (row) => row.failed },
+  refunded: { type: "boolean", get: (row) => row.refunded },
+  is_check: { type: "boolean", get: (row) => row.is_check },
+};
+
+/** So many of the newest movements are searched: a search in memory has to end. */
+const SEARCHED_MAX = 10_000;
+const LIMIT_DEFAULT = 1_000;
+const [BEGINNING, END] = [new Date(0), new Date("9999-12-31T00:00:00Z")];
+
+type RawQuery = {
+  readonly select_filters?: string;
+  readonly select_cols?: string;
+  readonly order_by?: string;
+  readonly limit?: number;
+};
+
+/** Raw invoices: one row for each of the newest movements that the query asks for. */
+export async function searchInvoices(db: Reader, now: Date, userId: UserId, query: RawQuery) {
+  const filters = parseFilters(query.select_filters, RAW_COLUMNS, { ...STRICT_FILTERS, source: "select_filters" });
+  const order = parseOrderBy(query.order_by, RAW_COLUMNS, { source: "order_by" });
+  const names = [...Object.keys(RAW_COLUMNS), "extra", "stripe_charge", "stripe_refund", "stripe_payout", "error"];
+  const columns = parseSelectCols(query.select_cols, [...names, "description"], "select_cols");
+  const limit = readLimit(query.limit, { fallback: LIMIT_DEFAULT, max: SEARCHED_MAX });
+  const page = { order: "when", isDescending: true, after: undefined, limit: SEARCHED_MAX } as const;
+  const { movements } = await listMovements(db, userId, { from: BEGINNING, until: END, sides: ALL_SIDES, ...page });
+  const payoutOf = await findPayouts(db, userId, movements);
+  const found = movements
+    .map((movement) => viewRawInvoice(movement, { userId, payout: payoutOf(movement), now }))
+    .filter(compileFilter(filters, RAW_COLUMNS));
+  const sorted = order.length === 0 ? found : found.toSorted(compileSort(order, RAW_COLUMNS));
+  return sorted.slice(0, limit).map((row) => (columns === undefined ? row : pick(row, columns)));
+}
+
+function pick(row: RawInvoice, columns: ReadonlySet<string>): Partial<RawInvoice> {
+  return Object.fromEntries(Object.entries(row).filter(([name]) => columns.has(name)));
+}

@@ -1,0 +1,135 @@
+import { AppError, invalid, notFound } from "../../../../base/errors.ts";
+import type { PaymentCardId, UserId } from "../../../../base/ids.ts";
+import { parseDollars } from "../../../../base/money.ts";
+import { withTransaction, type Reader, type Tx } from "../../../../db/transaction.ts";
+import { requireUser, setBalanceThreshold } from "../../../people/accounts/index.ts";
+import {
+  clearStale,
+  findAccount,
+  listStale,
+  lockAccount,
+  storeAutobill,
+  type PaymentAccount,
+} from "../account-store.ts";
+import { chargeCents } from "./rules/autobilling.ts";
+import {
+  findDefaultCard,
+  listCards,
+  listToDetach,
+  noteDetached,
+  removeCard,
+  setDefaultCard,
+  upsertCard,
+} from "./card-store.ts";
+import type { PaymentDependencies } from "../dependencies.ts";
+import { inParallel } from "../provider/in-parallel.ts";
+import { parseTopUp } from "../top-ups/page-service.ts";
+
+const PER_RUN = 20;
+
+/** The card is not charged any more from now on; a loop tells the provider. Not the user's is the same as absent. */
+export async function forgetCard(tx: Tx, userId: UserId, id: PaymentCardId): Promise<void> {
+  await lockAccount(tx, userId);
+  if (!(await removeCard(tx, userId, id))) throw noSuchCard(id);
+}
+
+export async function preferCard(tx: Tx, userId: UserId, id: PaymentCardId): Promise<void> {
+  await lockAccount(tx, userId);
+  if (!(await setDefaultCard(tx, userId, id))) throw noSuchCard(id);
+  // Another card may well succeed where the one before failed.
+  await storeAutobill(tx, userId, { failureCount: 0, notBeforeAt: null });
+}
+
+function noSuchCard(id: PaymentCardId): AppError {
+  return notFound("no_such_payment_method", `You have no saved card ${id}.`);
+}
+
+export type SyncStatus = { readonly refreshed: number; readonly detached: number; readonly unanswered: number };
+
+/** Makes cards here and at the provider the same: asks for those that may have come, and detaches those that were removed. */
+export async function syncCards(dependencies: PaymentDependencies): Promise<SyncStatus> {
+  const { database, clock, provider } = dependencies;
+  if (!provider.describe().takesCards) return { refreshed: 0, detached: 0, unanswered: 0 };
+  const stale = await listStale(database.kysely, PER_RUN);
+  const refreshed = await countAnswered(stale, (account) => refreshCards(dependencies, account));
+  const gone = await listToDetach(database.kysely, PER_RUN);
+  const detached = await countAnswered(gone, async ({ userId, methodId }) => {
+    await provider.detachCard(methodId);
+    await withTransaction(database, clock, async (tx) => {
+      await lockAccount(tx, userId);
+      await noteDetached(tx, methodId);
+    });
+  });
+  return { refreshed, detached, unanswered: stale.length + gone.length - refreshed - detached };
+}
+
+async function refreshCards(
+  { database, clock, provider }: PaymentDependencies,
+  { userId, customerId }: PaymentAccount,
+): Promise<void> {
+  // Read first: a card that is noted while the provider answers is not gone for not being in the answer.
+  const noted = await listCards(database.kysely, userId);
+  const cards = customerId === undefined ? [] : await provider.listCards(customerId);
+  const present = new Set(cards.map(({ methodId }) => methodId));
+  await withTransaction(database, clock, async (tx) => {
+    await lockAccount(tx, userId);
+    for (const card of cards) await upsertCard(tx, userId, card);
+    for (const { methodId } of noted) if (!present.has(methodId)) await noteDetached(tx, methodId);
+    await clearStale(tx, userId);
+  });
+}
+
+/** Does each; what the provider did not answer is left for the next run. */
+async function countAnswered<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<number> {
+  const answers = await inParallel(items, async (item) => {
+    try {
+      await work(item);
+      return true;
+    } catch (error) {
+      if (error instanceof AppError && error.kind === "unavailable") return false;
+      throw error;
+    }
+  });
+  return answers.filter((isAnswered) => isAnswered).length;
+}
+
+export type AutobillChanges = {
+  readonly enabled?: boolean | undefined;
+  readonly threshold?: number | undefined;
+  readonly amount?: number | undefined;
+};
+
+/** Changes when and how much a card is charged by itself; what is left out stays. */
+export async function changeAutobill(tx: Tx, userId: UserId, changes: AutobillChanges): Promise<void> {
+  const threshold = changes.threshold === undefined ? undefined : parseDollars(changes.threshold);
+  if (changes.threshold !== undefined && (threshold === undefined || threshold < 0n)) {
+    throw invalid("threshold", "threshold must be an amount of dollars that is not negative");
+  }
+  const amountCents = changes.amount === undefined ? undefined : parseTopUp("amount", changes.amount);
+  await lockAccount(tx, userId);
+  if (changes.enabled === true && (await findDefaultCard(tx.db, userId)) === undefined) {
+    throw invalid("enabled", "There is no saved card to charge: save one first.", "no_saved_card");
+  }
+  await setBalanceThreshold(tx, userId, { threshold, isEnabled: changes.enabled });
+  if (amountCents !== undefined) await storeAutobill(tx, userId, { amountCents });
+  // Asked for again, it does not wait out the pause after an earlier failure.
+  if (changes.enabled === true) await storeAutobill(tx, userId, { failureCount: 0, notBeforeAt: null });
+}
+
+/** How a user's card is charged by itself now. */
+export async function readAutobill(db: Reader, userId: UserId) {
+  const [user, account, card] = await Promise.all([
+    requireUser(db, userId),
+    findAccount(db, userId),
+    findDefaultCard(db, userId),
+  ]);
+  const threshold = user.balanceThresholdNanos;
+  return {
+    isEnabled: user.isBalanceThresholdEnabled,
+    threshold,
+    amountCents: chargeCents({ chosenCents: account?.autobillCents, threshold }),
+    card,
+    failureCount: account?.failureCount ?? 0,
+    notBeforeAt: account?.notBeforeAt,
+  };
+}

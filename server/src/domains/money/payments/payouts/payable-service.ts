@@ -1,0 +1,134 @@
+import { randomUUID } from "node:crypto";
+import { invalid } from "../../../../base/errors.ts";
+import type { UserId } from "../../../../base/ids.ts";
+import { invariant } from "../../../../base/invariant.ts";
+import { formatDollars, nanos, type Nanos } from "../../../../base/money.ts";
+import type { Reader, Tx } from "../../../../db/transaction.ts";
+import {
+  earningsOf,
+  ISSUANCE,
+  lockAccounts,
+  LOSSES,
+  postTransfers,
+  readEarnings,
+  sumCashEarnedFrom,
+  sumGrantedEarned,
+  type TransferRequest,
+} from "../../ledger/index.ts";
+import { postNotices } from "../../../notifications/index.ts";
+import { ALL_CASH, listFlagged } from "../disputes/dispute-service.ts";
+import { hasOpenPayoutHold } from "./payout-hold-store.ts";
+import { payableOf, youngPart, type Payable } from "./rules/payable.ts";
+import { readEarningsRules, type EarningsRules } from "../rules-store.ts";
+import { listYoungPayments } from "./young-store.ts";
+
+const DAY_MS = 86_400_000;
+
+/** What of a host's earnings is payable now, and why the rest is not. */
+export async function readPayable(db: Reader, now: Date, userId: UserId): Promise<Payable> {
+  const rules = await readEarningsRules(db);
+  const { balanceNanos, grantedNanos } = await readEarnings(db, userId);
+  return payableOf({
+    balanceNanos,
+    grantedNanos,
+    releasableNanos: await releasableOf(db, now, { userId, grantedNanos, rules }),
+    youngNanos: balanceNanos > 0n ? await youngOf(db, now, { userId, rules }) : 0n,
+    isHeld: await hasOpenPayoutHold(db, userId),
+  });
+}
+
+type OfHost = { readonly userId: UserId; readonly rules: EarningsRules };
+
+async function releasableOf(
+  db: Reader,
+  now: Date,
+  { userId, grantedNanos, rules: { grantedAfterDays } }: OfHost & { readonly grantedNanos: bigint },
+): Promise<bigint> {
+  if (grantedAfterDays === undefined || grantedNanos <= 0n) return 0n;
+  if (grantedAfterDays === 0) return grantedNanos;
+  return grantedNanos - (await sumGrantedEarned(db, userId, before(now, grantedAfterDays)));
+}
+
+async function youngOf(db: Reader, now: Date, { userId, rules: { cardHoldDays } }: OfHost): Promise<Nanos> {
+  const since = before(now, cardHoldDays);
+  const young = await listYoungPayments(db, { since });
+  return youngPart(await sumCashEarnedFrom(db, { hostId: userId, payerIds: [...young.keys()], since }), young);
+}
+
+function before(now: Date, days: number): Date {
+  return new Date(now.getTime() - days * DAY_MS);
+}
+
+/**
+ * What each of these users has paid in by card and may still take back; the others are left out. Of those who dispute a
+ * payment it is all that they have.
+ */
+export async function listYoungCredit(
+  db: Reader,
+  now: Date,
+  userIds: readonly UserId[],
+): Promise<ReadonlyMap<UserId, bigint>> {
+  const { cardHoldDays } = await readEarningsRules(db);
+  const young = await listYoungPayments(db, { since: before(now, cardHoldDays), userIds });
+  const flagged = await listFlagged(db, userIds);
+  return new Map([...young, ...[...flagged].map((userId) => [userId, ALL_CASH] as const)]);
+}
+
+/**
+ * Makes cash of granted earnings: what was granted goes back to where grants come from, and the house's losses pay the
+ * same amount. The earnings are the same afterwards; the house has spent it.
+ */
+export function releaseTransfers(
+  name: string,
+  {
+    userId,
+    amount,
+    cause,
+  }: { readonly userId: UserId; readonly amount: Nanos; readonly cause: TransferRequest["cause"] },
+): readonly TransferRequest[] {
+  if (amount === 0n) return [];
+  const common = { amount, code: "grant_released", cause } as const;
+  const earnings = earningsOf(userId);
+  const description = "Earnings of granted credit, released";
+  return [
+    { ...common, key: `grant_released:${name}:granted`, debit: earnings, credit: ISSUANCE, description },
+    { ...common, key: `grant_released:${name}:cash`, debit: LOSSES, credit: earnings, description },
+  ];
+}
+
+export type Release = {
+  readonly userId: UserId;
+  /** All that waits when undefined. */
+  readonly amount: Nanos | undefined;
+  /** A phrase that the host reads. */
+  readonly reason: string;
+  readonly actorId: UserId;
+};
+
+/** An administrator's word that a host is paid for granted credit. Returns what was released; throws naming `amount`. */
+export async function releaseGrantedEarnings(tx: Tx, { userId, amount, reason, actorId }: Release): Promise<Nanos> {
+  await lockAccounts(tx, [earningsOf(userId), ISSUANCE, LOSSES]);
+  const { balanceNanos, grantedNanos } = await readEarnings(tx.db, userId);
+  const most = payableOf({ balanceNanos, grantedNanos, releasableNanos: 0n, youngNanos: 0n, isHeld: false }).granted;
+  const released = amount ?? most;
+  if (released <= 0n || released > most) {
+    throw invalid("amount", `amount may be at most $${formatDollars(most)}: that much of the earnings was granted`);
+  }
+  const cause = { actor_id: actorId, reason };
+  const requests = releaseTransfers(randomUUID(), { userId, amount: nanos(released), cause });
+  const outcomes = await postTransfers(tx, requests);
+  invariant(
+    outcomes.every(({ kind }) => kind === "posted"),
+    "what was counted under the lock can be released",
+  );
+  await postNotices(tx, [
+    {
+      userId,
+      kind: "host:earnings_released",
+      subject: `$${formatDollars(nanos(released))} of your earnings are released`,
+      message: `$${formatDollars(nanos(released))} of what you earned from granted credit can be paid out. Reason: ${reason}`,
+      key: `earnings_released:${requests[0]?.key}`,
+    },
+  ]);
+  return nanos(released);
+}

@@ -1,0 +1,41 @@
+import { invalid } from "../../../../base/errors.ts";
+import type { UserId } from "../../../../base/ids.ts";
+import type { Sealer } from "../../../../base/seal.ts";
+import type { Reader, Tx } from "../../../../db/transaction.ts";
+import type { PayoutTarget } from "./rules/payout-method.ts";
+import { findPayoutMethod, storePayoutMethod } from "./payout-method-store.ts";
+import type { PaymentProvider } from "../provider/provider.ts";
+
+/** Notes where a host wants its money from now on. A payout that is being sent already goes where it went. */
+export async function choosePayoutMethod(
+  tx: Tx,
+  { sealer, provider }: { readonly sealer: Sealer; readonly provider: PaymentProvider },
+  { userId, target }: { readonly userId: UserId; readonly target: PayoutTarget },
+): Promise<void> {
+  const { method, details, shown } = target;
+  if (method === "stripe" && !provider.describe().sendsPayouts) {
+    throw invalid("method", "Nothing can be sent through Stripe here: choose wise, paypal or bank.");
+  }
+  const detailsSealed = sealer.seal(JSON.stringify(details), contextOf(userId));
+  await storePayoutMethod(tx, userId, { method, detailsSealed, shown });
+}
+
+/** For whoever sends the money. Undefined when they were sealed under another secret. */
+export function openDetails(
+  sealer: Sealer,
+  userId: UserId,
+  detailsSealed: string,
+): Readonly<Record<string, string>> | undefined {
+  const text = sealer.open(detailsSealed, contextOf(userId));
+  return text === undefined ? undefined : JSON.parse(text);
+}
+
+/** Where a host's money goes, in full: for administrators who send it. */
+export async function readPayoutDetails(db: Reader, sealer: Sealer, userId: UserId) {
+  const stored = await findPayoutMethod(db, userId);
+  return stored && { ...stored, details: openDetails(sealer, userId, stored.detailsSealed) };
+}
+
+function contextOf(userId: UserId): string {
+  return `payout method ${userId}`;
+}

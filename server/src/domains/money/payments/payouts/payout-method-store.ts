@@ -1,0 +1,33 @@
+import type { UserId } from "../../../../base/ids.ts";
+import type { Reader, Tx } from "../../../../db/transaction.ts";
+import type { PayoutMethod } from "./rules/payout-method.ts";
+
+/** Where a host wants its money. The details lie sealed. */
+export type StoredPayoutMethod = {
+  readonly method: PayoutMethod;
+  readonly detailsSealed: string;
+  readonly shown: string;
+  readonly updatedAt: Date;
+};
+
+export async function storePayoutMethod(
+  tx: Tx,
+  userId: UserId,
+  { method, detailsSealed, shown }: Omit<StoredPayoutMethod, "updatedAt">,
+): Promise<void> {
+  const values = { method, details_sealed: detailsSealed, shown, updated_at: tx.now };
+  await tx.db
+    .insertInto("payout_methods")
+    .values({ user_id: userId, ...values })
+    .onConflict((conflict) => conflict.column("user_id").doUpdateSet(values))
+    .execute();
+}
+
+export async function findPayoutMethod(db: Reader, userId: UserId): Promise<StoredPayoutMethod | undefined> {
+  const row = await db
+    .selectFrom("payout_methods")
+    .select(["method", "details_sealed", "shown", "updated_at"])
+    .where("user_id", "=", userId)
+    .executeTakeFirst();
+  return row && { method: row.method, detailsSealed: row.details_sealed, shown: row.shown, updatedAt: row.updated_at };
+}

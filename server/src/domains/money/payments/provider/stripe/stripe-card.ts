@@ -1,0 +1,14 @@
+import type Stripe from "stripe";
+import type { ProviderCard } from "../provider.ts";
+
+/** Undefined for what is no card. */
+export function cardOf({ id, card }: Stripe.PaymentMethod): ProviderCard | undefined {
+  if (card === undefined || card === null) return undefined;
+  return {
+    methodId: id,
+    brand: card.brand,
+    last4: card.last4,
+    expiryMonth: card.exp_month,
+    expiryYear: card.exp_year,
+  };
+}
