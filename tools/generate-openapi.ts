@@ -38,7 +38,31 @@ export async function describeApi(): Promise<Document> {
 /** JSON whose paths stand in alphabetical order, so that the order of registration changes no line of it. */
 export function renderApi(document: Document): string {
   const byPath = Object.entries(document.paths ?? {}).toSorted(([a], [b]) => (a < b ? -1 : 1));
-  return `${JSON.stringify({ ...document, paths: Object.fromEntries(byPath) }, undefined, 2)}\n`;
+  return `${render({ ...document, paths: Object.fromEntries(byPath) }, "")}\n`;
+}
+
+const LINE_LENGTH = 120;
+
+/** JSON in which a list or an object stands on one line if it fits there. */
+function render(value: unknown, indent: string): string {
+  const short = oneLine(value);
+  if (typeof value !== "object" || value === null || indent.length + short.length <= LINE_LENGTH) return short;
+  const inner = `${indent}  `;
+  const members = Array.isArray(value)
+    ? value.map((one: unknown) => `${inner}${render(one, inner)}`)
+    : Object.entries(value)
+        .filter(([, one]) => one !== undefined)
+        .map(([key, one]) => `${inner}${JSON.stringify(key)}: ${render(one, inner)}`);
+  const [open, close] = Array.isArray(value) ? "[]" : "{}";
+  return `${open}\n${members.join(",\n")}\n${indent}${close}`;
+}
+
+function oneLine(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(oneLine).join(", ")}]`;
+  if (typeof value !== "object" || value === null) return JSON.stringify(value) ?? "null";
+  const members = Object.entries(value).filter(([, one]) => one !== undefined);
+  if (members.length === 0) return "{}";
+  return `{ ${members.map(([key, one]) => `${JSON.stringify(key)}: ${oneLine(one)}`).join(", ")} }`;
 }
 
 if (import.meta.main) {

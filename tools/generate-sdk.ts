@@ -3,40 +3,50 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import { writeOrCheck } from "./generated-file.ts";
-import { isValidIdentifier, typeText, type Schema } from "./schema-type.ts";
+import { isValidIdentifier, modelName, typeText, type Schema } from "./schema-type.ts";
 
 type Parameter = { readonly name: string; readonly in: string; readonly required?: boolean; readonly schema: Schema };
 type Content = Readonly<Partial<Record<string, { readonly schema: Schema }>>>;
 type Operation = {
   readonly operationId: string;
+  /** False for operations that the SDK leaves out: files, certificates, and streams. */
+  readonly "x-sdk"?: boolean;
   readonly summary?: string;
   readonly parameters?: readonly Parameter[];
   readonly requestBody?: { readonly required?: boolean; readonly content: Content };
   readonly responses?: Readonly<Record<string, { readonly content?: Content }>>;
 };
-export type OpenApi = { readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>> };
+type Models = Readonly<Record<string, Schema>>;
+export type OpenApi = {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+  readonly components?: { readonly schemas?: Models };
+};
 
 const HEADER = `// Made by tools/generate-sdk.ts from server/openapi.json. Do not edit: change the schemas and run \`npm run api:generate\`.
 import type { CallOptions, Client } from "./client.ts";
 `;
 
-/** The whole text of operations.ts, operations in the order of the document. An alias of an operation gets none. */
-export function generateSdk({ paths }: OpenApi): string {
+/** The whole text of operations.ts: the models, then operations in the order of the document. An alias gets none. */
+export function generateSdk({ paths, components }: OpenApi): string {
+  const models = components?.schemas ?? {};
+  const types = Object.entries(models).map(([name, schema]) => `export type ${name} = ${typeText(schema, 0)};\n`);
   const routes = new Map<string, string>();
   const parts = Object.entries(paths).flatMap(([route, methods]) =>
     Object.entries(methods).flatMap(([method, operation]) => {
       const name = functionName(operation.operationId);
       const isAlias = routes.get(name) === route || /\.alias\d*$/.test(operation.operationId);
-      if (isAlias) return [];
+      if (isAlias || operation["x-sdk"] === false) return [];
       if (routes.has(name)) throw new Error(`two operations would be called ${name}: ${routes.get(name)} and ${route}`);
       routes.set(name, route);
-      return [operationText(name, method.toUpperCase(), route, operation)];
+      return [operationText({ name, method: method.toUpperCase(), route }, operation, models)];
     }),
   );
-  return [HEADER, ...parts].join("\n");
+  return [HEADER, ...types, ...parts].join("\n");
 }
 
-function operationText(name: string, method: string, route: string, operation: Operation): string {
+type Call = { readonly name: string; readonly method: string; readonly route: string };
+
+function operationText({ name, method, route }: Call, operation: Operation, models: Models): string {
   const parameters = operation.parameters ?? [];
   const pathParameters = parameters.filter((parameter) => parameter.in === "path");
   const queryParameters = parameters.filter((parameter) => parameter.in === "query");
@@ -52,7 +62,7 @@ function operationText(name: string, method: string, route: string, operation: O
     fields.push(`  readonly query${isRequired ? "" : "?"}: ${typeText(objectOf(queryParameters), 1)};`);
   }
   if (body !== undefined) {
-    fields.push(`  readonly body${isOptional(body) ? "?" : ""}: ${typeText(body, 1)};`);
+    fields.push(`  readonly body${isOptional(body, models) ? "?" : ""}: ${typeText(body, 1)};`);
   }
   const typeName = `${name[0]?.toUpperCase()}${name.slice(1)}`;
   const hasInput = fields.length > 0;
@@ -96,7 +106,8 @@ function objectOf(parameters: readonly Parameter[]): Schema {
 }
 
 /** A body without required keys may be left out: the server takes none for an empty object. */
-function isOptional(schema: Schema): boolean {
+function isOptional(reference: Schema, models: Models): boolean {
+  const schema = (reference.$ref === undefined ? reference : models[modelName(reference.$ref)]) ?? {};
   return schema.type === "object" && (schema.required ?? []).length === 0;
 }
 

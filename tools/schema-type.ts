@@ -1,6 +1,7 @@
 // The TypeScript type of a JSON schema, as far as TypeBox writes them. What it does not know is an error, not `any`.
 
 export type Schema = {
+  readonly $ref?: string;
   readonly type?: string | readonly string[];
   readonly const?: string | number | boolean | null;
   readonly enum?: readonly (string | number | boolean | null)[];
@@ -16,6 +17,7 @@ export type Schema = {
 
 /** `depth` is how far the lines of an object type are moved to the right. */
 export function typeText(schema: Schema, depth: number): string {
+  if (schema.$ref !== undefined) return modelName(schema.$ref);
   if (schema.const !== undefined) return JSON.stringify(schema.const);
   if (schema.enum !== undefined) return union(schema.enum.map((value) => JSON.stringify(value)));
   const alternatives = schema.anyOf ?? schema.oneOf;
@@ -39,6 +41,11 @@ export function typeText(schema: Schema, depth: number): string {
     default:
       throw new Error(`no TypeScript type for the schema ${JSON.stringify(schema)}`);
   }
+}
+
+/** The name of the model that `#/components/schemas/Offer` refers to: Offer. */
+export function modelName(reference: string): string {
+  return reference.split("/").at(-1) ?? "";
 }
 
 export function isValidIdentifier(text: string): boolean {

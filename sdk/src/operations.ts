@@ -1,6 +1,3480 @@
 // Made by tools/generate-sdk.ts from server/openapi.json. Do not edit: change the schemas and run `npm run api:generate`.
 import type { CallOptions, Client } from "./client.ts";
 
+export type Account = {
+  readonly id: number;
+  readonly email: string;
+  readonly username: string;
+  readonly user: string;
+  readonly fullname: string;
+  readonly balance: number;
+  readonly credit: number;
+  readonly balance_threshold: number;
+  readonly balance_threshold_enabled: boolean;
+  readonly traffic_limit: number | null;
+  readonly email_verified: boolean;
+  readonly has_billing: boolean;
+  readonly has_payout: boolean;
+  readonly can_pay: boolean;
+  readonly billing_creditonly: boolean;
+  readonly billed_expected: number;
+  readonly billed_verified: number;
+  readonly paid_expected: number;
+  readonly paid_verified: number;
+  readonly got_signup_credit: boolean;
+  readonly last4: string;
+  readonly paypal_email: string;
+  readonly password_resettable: boolean;
+  readonly ssh_key: string;
+  readonly key_id: number;
+  readonly sid: string;
+  readonly tfa_status: "disabled";
+  readonly billaddress_line1: string;
+  readonly billaddress_line2: string;
+  readonly billaddress_city: string;
+  readonly billaddress_zip: string;
+  readonly billaddress_country: string;
+  readonly taxinfo: string;
+  readonly parent_id: number | null;
+  readonly host_only: boolean;
+  readonly created_at: number;
+  readonly freeze: AccountFreeze | null;
+};
+
+export type AccountDocument = {
+  readonly success: true;
+  readonly number: string;
+  readonly kind: string;
+  readonly issued_at: number;
+  readonly period_start: number | null;
+  readonly period_end: number | null;
+  readonly refers_to: string | null;
+  readonly total: number;
+  readonly currency: string;
+  readonly seller: AccountDocumentSeller;
+  readonly buyer: AccountDocumentBuyer;
+  readonly referred_by: readonly DocumentHead[];
+  readonly receipt: Receipt | null;
+  readonly statement: Statement | null;
+  readonly credit_note: CreditNote | null;
+  readonly invoice: Invoice | null;
+  readonly shown: DocumentSheet;
+};
+
+export type AccountDocumentBuyer = {
+  readonly name: string;
+  readonly address: readonly string[];
+  readonly tax_id: string;
+  readonly user_id: number;
+  readonly email: string;
+};
+
+export type AccountDocumentSeller = {
+  readonly name: string;
+  readonly address: readonly string[];
+  readonly tax_id: string;
+};
+
+export type AccountFreeze = {
+  readonly id: number;
+  readonly reason: string;
+  readonly holds_for: "account" | "member";
+};
+
+export type AdminAuditFactsResponse = {
+  readonly success: true;
+  readonly public_key: string;
+  readonly head: FactHead;
+  readonly links: readonly FactLink[];
+};
+
+export type AdminAuditResponse = {
+  readonly success: true;
+  readonly state: "finished" | "running";
+  readonly is_sound: boolean | null;
+  readonly is_full: boolean;
+  readonly audited_at: number | null;
+  readonly sealed_until: number | null;
+  readonly checks: readonly AuditCheck[];
+};
+
+export type AdminBookCorrectionRequest = {
+  readonly user: string;
+  readonly reason: string;
+  readonly reference: string;
+  readonly amount: number;
+  readonly side?: "credit" | "earnings";
+};
+
+export type AdminCreditRequest = {
+  readonly email?: string;
+  readonly user_id?: string | number;
+  readonly amount: number;
+  readonly reason?: string;
+  readonly paid_by?: string;
+};
+
+export type AdminCreditResponse = {
+  readonly success: true;
+  readonly id: number;
+  readonly email: string;
+  readonly credit: number;
+};
+
+export type AdminDiskRequest = {
+  readonly email?: string;
+  readonly user_id?: number;
+  readonly size: number;
+};
+
+export type AdminDiskResponse = {
+  readonly disk_id: number;
+  readonly user_id: number;
+  readonly email: string;
+  readonly size: number;
+};
+
+export type AdminDisputesResponse = {
+  readonly success: true;
+  readonly accounts: readonly DisputedAccount[];
+};
+
+export type AdminFlagClearRequest = {
+  readonly reason: string;
+};
+
+export type AdminFlagClearResponse = {
+  readonly success: true;
+  readonly flag: HostFlag;
+};
+
+export type AdminFreezeAccountRequest = {
+  readonly user: string;
+  readonly reason: string;
+};
+
+export type AdminFreezeAccountResponse = {
+  readonly success: true;
+  readonly id: number;
+  readonly is_new: boolean;
+  readonly user_ids: readonly number[];
+  readonly team_ids: readonly number[];
+};
+
+export type AdminFreezesResponse = {
+  readonly success: true;
+  readonly freezes: readonly Freeze[];
+};
+
+export type AdminHoldPayoutsRequest = {
+  readonly user: string;
+  readonly reason: string;
+};
+
+export type AdminHoldPayoutsResponse = {
+  readonly success: true;
+  readonly id: number;
+  readonly is_new: boolean;
+};
+
+export type AdminKeyCreateRequest = {
+  readonly email: string;
+  readonly permissions?: unknown;
+  readonly name?: string;
+};
+
+export type AdminLiftFreezeRequest = {
+  readonly reason: string;
+};
+
+export type AdminLiftFreezeResponse = {
+  readonly success: true;
+  readonly user_ids: readonly number[];
+};
+
+export type AdminListDocumentsResponse = {
+  readonly success: true;
+  readonly count: number;
+  readonly next_token: string | null;
+  readonly results: readonly IssuedDocument[];
+};
+
+export type AdminMachineVerifyRequest = {
+  readonly verification?: "verified" | "unverified" | "automatic";
+  readonly hosting_type?: number;
+};
+
+export type AdminMachineVerifyResponse = {
+  readonly success: true;
+  readonly machine_id: number;
+  readonly verification: "verified" | "unverified" | "deverified";
+  readonly decided_by: "rule" | "administrator" | "operator";
+  readonly hosting_type: number;
+};
+
+export type AdminPayout = {
+  readonly id: number;
+  readonly state: "pending" | "sending" | "paid" | "failed";
+  readonly invoiced_at: number;
+  readonly due_at: number;
+  readonly earned: number;
+  readonly fee_percent: number;
+  readonly fee: number;
+  readonly amount: number;
+  readonly method: string | null;
+  readonly reference: string | null;
+  readonly failure: string | null;
+  readonly returned: number;
+  readonly settled_at: number | null;
+  readonly user_id: number;
+  readonly email: string | null;
+};
+
+export type AdminPayoutHold = {
+  readonly id: number;
+  readonly kind: string;
+  readonly reason: string;
+  readonly placed_at: number;
+  readonly user_id: number;
+  readonly placed_by: number | null;
+};
+
+export type AdminPayoutHoldsResponse = {
+  readonly success: true;
+  readonly holds: readonly AdminPayoutHold[];
+};
+
+export type AdminPayoutResponse = {
+  readonly success: true;
+  readonly payout: AdminPayout;
+  readonly payout_method: PayoutTarget | null;
+};
+
+export type AdminPayoutsResponse = {
+  readonly success: true;
+  readonly payouts: readonly AdminPayout[];
+};
+
+export type AdminReconciliationResponse = {
+  readonly success: true;
+  readonly last_run_at: number | null;
+  readonly last_found: Readonly<Record<string, number>>;
+  readonly findings: readonly AuditFinding[];
+};
+
+export type AdminRefundPaymentRequest = {
+  readonly amount?: number;
+};
+
+export type AdminRefundPaymentResponse = {
+  readonly success: true;
+  readonly amount: number;
+};
+
+export type AdminReleaseEarningsRequest = {
+  readonly email?: string;
+  readonly user_id?: number;
+  readonly amount?: number;
+  readonly reason: string;
+};
+
+export type AdminReleaseEarningsResponse = {
+  readonly success: true;
+  readonly user_id: number;
+  readonly released: number;
+};
+
+export type AdminReleasePayoutsRequest = {
+  readonly reason: string;
+};
+
+export type AdminSettlePayoutRequest = {
+  readonly state: "paid" | "failed";
+  readonly reference?: string;
+  readonly reason?: string;
+};
+
+export type AdminTakeBackEarningsRequest = {
+  readonly user: string;
+  readonly reason: string;
+  readonly reference: string;
+  readonly amount: number;
+};
+
+export type AdminUserCreateRequest = {
+  readonly email: string;
+  readonly username?: string;
+  readonly credit?: number;
+};
+
+export type AdminUserProveEmailRequest = {
+  readonly email: string;
+};
+
+export type AgentCredential = {
+  readonly id: number;
+  readonly name: string;
+  readonly is_own_agent: boolean;
+  readonly created_at: number;
+  readonly revoked_at: number | null;
+  readonly machines: readonly JoinedMachine[];
+};
+
+export type AgentJoinRequest = {
+  readonly token: string;
+  readonly host_key: string;
+  readonly fingerprint: string;
+  readonly nonce: string;
+  readonly name?: string;
+};
+
+export type AgentJoinResponse = {
+  readonly success: true;
+  readonly credential: string;
+};
+
+export type AllowedAction = {
+  readonly allowed: boolean;
+  readonly reason?: string;
+};
+
+export type ApiKey = {
+  readonly id: number;
+  readonly user_id: number;
+  readonly rights: "full" | "scoped";
+  readonly team_id: number | null;
+  readonly team_name: string | null;
+  readonly name: string;
+  readonly key_prefix: string;
+  readonly permissions: false | Readonly<Record<string, unknown>>;
+  readonly key_params: string;
+  readonly created_at: number;
+};
+
+export type ApikeyCreateRequest = {
+  readonly name: string;
+  readonly permissions?: unknown;
+  readonly key_params?: string | Readonly<Record<string, unknown>>;
+  readonly team_id?: number;
+};
+
+export type ApikeyCreateResponse = {
+  readonly id: number;
+  readonly key: string;
+  readonly permissions: false | Readonly<Record<string, unknown>>;
+};
+
+export type ApikeyListResponse = {
+  readonly apikeys: readonly ApiKey[];
+};
+
+export type ApikeyResetResponse = {
+  readonly success: true;
+  readonly new_api_key: string;
+};
+
+export type Arrears = {
+  readonly began_at: number;
+  readonly delete_at: number;
+  readonly storage_per_hour: number;
+  readonly floor: number;
+};
+
+export type ArrearsShowResponse = {
+  readonly success: true;
+  readonly arrears: Arrears | null;
+  readonly balance_stops_at: number | null;
+  readonly caps: readonly CappedData[];
+};
+
+export type AuditCheck = {
+  readonly name: string;
+  readonly title: string;
+  readonly examined_count: number;
+  readonly difference_count: number;
+  readonly differences: readonly AuditDifference[];
+};
+
+export type AuditDifference = {
+  readonly subject: string;
+  readonly problem: string;
+  readonly stored: string;
+  readonly expected: string;
+};
+
+export type AuditFinding = {
+  readonly kind: string;
+  readonly subject: string;
+  readonly outcome: "repaired" | "told" | "alarmed";
+  readonly details: Readonly<Record<string, unknown>>;
+  readonly first_found_at: number;
+  readonly last_found_at: number;
+  readonly found_count: number;
+};
+
+export type AuditLogEntry = {
+  readonly ip_address: string;
+  readonly api_key_id: number | null;
+  readonly created_at: number;
+  readonly api_route: string;
+  readonly args: Readonly<Record<string, unknown>>;
+};
+
+export type Autobill = {
+  readonly success: true;
+  readonly enabled: boolean;
+  readonly threshold: number;
+  readonly amount: number;
+  readonly last4: string | null;
+  readonly failure_count: number;
+  readonly retry_at: number | null;
+};
+
+export type BillingCardsResponse = {
+  readonly success: true;
+  readonly payment_methods: readonly Card[];
+};
+
+export type BillingChangeAutobillRequest = {
+  readonly enabled?: boolean;
+  readonly threshold?: number;
+  readonly amount?: number;
+};
+
+export type BillingChargesResponse = {
+  readonly success: true;
+  readonly count: number;
+  readonly total: number;
+  readonly total_amount: string;
+  readonly next_token: string | null;
+  readonly results: readonly (ChargeLine | Charge)[];
+};
+
+export type BillingCheckoutRequest = {
+  readonly amount: number;
+  readonly save_card?: boolean;
+};
+
+export type BillingChoosePayoutMethodDetail = {
+  readonly account_id?: string;
+  readonly email?: string;
+  readonly account_holder?: string;
+  readonly country?: string;
+  readonly iban?: string;
+  readonly bic?: string;
+  readonly account_number?: string;
+  readonly routing_number?: string;
+};
+
+export type BillingChoosePayoutMethodRequest = {
+  readonly method: "stripe" | "wise" | "paypal" | "bank";
+  readonly details: BillingChoosePayoutMethodDetail;
+};
+
+export type BillingFetchContractsRequest = {
+  readonly label?: string;
+  readonly contract_ids?: readonly number[];
+};
+
+export type BillingFetchContractsResponse = {
+  readonly contracts: readonly ContractName[];
+};
+
+export type BillingListAllDocumentsResponse = {
+  readonly success: true;
+  readonly count: number;
+  readonly total: number;
+  readonly next_token: string | null;
+  readonly results: readonly DocumentHead[];
+};
+
+export type BillingListDocumentsResponse = {
+  readonly success: true;
+  readonly count: number;
+  readonly total: number;
+  readonly next_token: string | null;
+  readonly results: readonly InvoiceSummary[];
+};
+
+export type BillingListInvoicesResponse = {
+  readonly success: boolean;
+  readonly error?: string;
+  readonly count: number;
+  readonly total: number;
+  readonly next_token: string | null;
+  readonly results: readonly MoneyMovement[];
+};
+
+export type BillingPaymentsResponse = {
+  readonly success: true;
+  readonly payments: readonly Payment[];
+};
+
+export type BillingPayoutsResponse = {
+  readonly success: true;
+  readonly fee_percent: number;
+  readonly holds: readonly PayoutHold[];
+  readonly earnings: Earnings;
+  readonly payouts: readonly Payout[];
+};
+
+export type BillingPreferCardRequest = {
+  readonly is_default: true;
+};
+
+export type BillingTransferCreditRequest = {
+  readonly recipient: string | number;
+  readonly amount: number;
+  readonly client_id?: string | number;
+  readonly sender?: string | number;
+  readonly apikey_id?: string | number;
+};
+
+export type BookedEntry = {
+  readonly success: true;
+  readonly user_id: number;
+  readonly transfer_id: string;
+  readonly is_new: boolean;
+  readonly balance: number;
+};
+
+export type Cap = {
+  readonly id: number;
+  readonly scope: "account" | "key" | "endpoint" | "instance";
+  readonly scope_id: number;
+  readonly period: "day" | "month" | "total";
+  readonly limit: number;
+  readonly spent: number;
+  readonly held: number;
+  readonly left: number;
+  readonly holds_from: number;
+  readonly stops_at: number | null;
+  readonly resets_at: number | null;
+};
+
+export type CapListResponse = {
+  readonly success: true;
+  readonly caps: readonly Cap[];
+};
+
+export type CapSetRequest = {
+  readonly scope: "account" | "key" | "endpoint" | "instance";
+  readonly scope_id?: number;
+  readonly period: "day" | "month" | "total";
+  readonly limit: number;
+};
+
+export type CapSetResponse = {
+  readonly success: true;
+  readonly cap: Cap;
+};
+
+export type CappedData = {
+  readonly cap_id: number;
+  readonly scope: string;
+  readonly scope_id: number;
+  readonly period: string;
+  readonly began_at: number;
+  readonly delete_at: number;
+  readonly storage_per_hour: number;
+  readonly instance_ids: readonly number[];
+  readonly volume_ids: readonly number[];
+};
+
+export type Card = {
+  readonly id: number;
+  readonly brand: string;
+  readonly last4: string;
+  readonly exp_month: number;
+  readonly exp_year: number;
+  readonly is_default: boolean;
+  readonly created_at: number;
+};
+
+export type Charge = {
+  readonly start: number;
+  readonly end: number;
+  readonly type: string;
+  readonly source: string | null;
+  readonly description: string;
+  readonly amount: number;
+  readonly amount_exact: string;
+  readonly metadata: ChargeMetadata;
+  readonly items: readonly unknown[];
+};
+
+export type ChargeLine = {
+  readonly id: number;
+  readonly start: number;
+  readonly end: number;
+  readonly type: string;
+  readonly source: string | null;
+  readonly description: string;
+  readonly amount: number;
+  readonly amount_exact: string;
+  readonly state: string;
+  readonly cause: string;
+  readonly instance_id: number | null;
+  readonly volume_id: number | null;
+  readonly machine_id: number | null;
+  readonly generation: number | null;
+  readonly quantity: number;
+  readonly size_gb: number | null;
+  readonly unit_price: string;
+  readonly discount: number;
+  readonly unpaid: string;
+  readonly paid_from: string;
+  readonly charged_at: number;
+  readonly metadata: Readonly<Record<string, unknown>>;
+  readonly items: readonly unknown[];
+};
+
+export type ChargeMetadata = {
+  readonly template_id?: number | null;
+  readonly label?: string | null;
+  readonly endpoint_id?: number | null;
+  readonly workergroup_id?: number | null;
+  readonly quantity?: number;
+  readonly unit?: string;
+  readonly unpaid?: string;
+};
+
+export type ContractName = {
+  readonly id: number;
+  readonly label: string | null;
+};
+
+export type CopyCancellation = {
+  readonly client_id?: string | number;
+  readonly dst_id?: number | string;
+  readonly [key: string]: unknown;
+};
+
+export type CopyRequest = {
+  readonly client_id?: string | number;
+  readonly src_id?: number | string;
+  readonly dst_id?: number | string;
+  readonly src_path?: string;
+  readonly dst_path?: string;
+  readonly [key: string]: unknown;
+};
+
+export type CreatedInstance = {
+  readonly success: true;
+  readonly new_contract: number;
+  readonly instance_api_key: string;
+  readonly ask_id: number;
+  readonly dph_total?: number;
+  readonly dph_base?: number;
+  readonly storage_total_cost?: number;
+  readonly storage_cost?: number;
+  readonly inet_up_cost?: number;
+  readonly inet_down_cost?: number;
+  readonly end_date?: number;
+  readonly msg?: string;
+};
+
+export type CreditNote = {
+  readonly net: number;
+  readonly tax: DocumentTax;
+  readonly total: number;
+  readonly amount_exact: string;
+  readonly invoice_number: string;
+  readonly invoice_line: number | null;
+  readonly description: string;
+  readonly reason: string;
+  readonly credited_at: number;
+  readonly transfer_id: string;
+};
+
+export type DayEarnings = {
+  readonly day: number;
+  readonly gpu_earn: number;
+  readonly sto_earn: number;
+  readonly bwu_earn: number;
+  readonly bwd_earn: number;
+};
+
+export type DefaultJob = {
+  readonly image: string;
+  readonly args: readonly string[];
+  readonly price_gpu: number;
+  readonly price_inetu: number;
+  readonly price_inetd: number;
+};
+
+export type DefragmentedMachine = {
+  readonly machine_id: number;
+  readonly offers: readonly number[];
+  readonly num_new: number;
+};
+
+export type Delivery = {
+  readonly channel: "email" | "webhook";
+  readonly webhook_id: number | null;
+  readonly state: "due" | "delivered" | "failed";
+  readonly attempt_count: number;
+  readonly outcome: string;
+  readonly next_attempt_at: number | null;
+  readonly ended_at: number | null;
+};
+
+export type Deployment = {
+  readonly id: number;
+  readonly name: string;
+  readonly tag: string;
+  readonly image: string;
+  readonly env: string;
+  readonly file_hash: string;
+  readonly s3_key: string | null;
+  readonly search_params: string;
+  readonly storage: number;
+  readonly ttl: number | null;
+  readonly endpoint_id: number | null;
+  readonly endpoint_state: string | null;
+  readonly workergroup_id: number | null;
+  readonly worker_count: number;
+  readonly current_version_id: number | null;
+  readonly last_healthy_version_id: number | null;
+  readonly last_client_heartbeat: number;
+  readonly created_at: number;
+  readonly updated_at: number;
+};
+
+export type DeploymentDeleteNamedRequest = {
+  readonly name: string;
+  readonly tag?: string;
+};
+
+export type DeploymentDeleteNamedResponse = {
+  readonly success: true;
+  readonly count: number;
+};
+
+export type DeploymentDeployRequest = {
+  readonly endpoint_name?: string;
+  readonly min_load?: number;
+  readonly target_util?: number;
+  readonly cold_mult?: number;
+  readonly cold_workers?: number;
+  readonly min_workers?: number;
+  readonly max_workers?: number;
+  readonly min_cold_load?: number;
+  readonly max_queue_time?: number;
+  readonly target_queue_time?: number;
+  readonly inactivity_timeout?: number;
+  readonly endpoint_state?: string;
+  readonly name: string;
+  readonly tag?: string;
+  readonly image: string;
+  readonly file_hash: string;
+  readonly file_size: number;
+  readonly env?: string;
+  readonly search_params?: string;
+  readonly storage?: number;
+  readonly ttl?: number;
+  readonly version_label?: string;
+  readonly docker_login_user?: string;
+  readonly docker_login_pass?: string;
+  readonly docker_login_repo?: string;
+};
+
+export type DeploymentDeployResponse = {
+  readonly success: true;
+  readonly action: string;
+  readonly deployment_id: number;
+  readonly endpoint_id: number;
+  readonly workergroup_id?: number;
+  readonly upload_url?: string;
+  readonly upload_fields?: Readonly<Record<string, string>>;
+  readonly evicted_versions?: readonly number[];
+};
+
+export type DeploymentDownloadResponse = {
+  readonly success: true;
+  readonly download_url: string;
+};
+
+export type DeploymentListResponse = {
+  readonly success: true;
+  readonly deployments: readonly Deployment[];
+};
+
+export type DeploymentShowResponse = {
+  readonly success: true;
+  readonly deployment: Deployment;
+};
+
+export type DeploymentState = {
+  readonly success: true;
+  readonly endpoint_state: string;
+};
+
+export type DeploymentVersion = {
+  readonly id: number;
+  readonly deployment_id: number;
+  readonly version_label: string;
+  readonly file_hash: string;
+  readonly file_size: number;
+  readonly state: string;
+  readonly is_current: boolean;
+  readonly is_last_healthy: boolean;
+  readonly image: string;
+  readonly env: string;
+  readonly storage: number;
+  readonly created_at: number;
+};
+
+export type DeploymentVersionsResponse = {
+  readonly success: true;
+  readonly versions: readonly DeploymentVersion[];
+};
+
+export type Dispute = {
+  readonly reference: string;
+  readonly payment_id: number;
+  readonly amount: number;
+  readonly state: "open" | "lost" | "won";
+  readonly opened_at: number;
+  readonly closed_at: number | null;
+};
+
+export type DisputedAccount = {
+  readonly user_id: number;
+  readonly open_count: number;
+  readonly lost_count: number;
+  readonly won_count: number;
+  readonly disputed: number;
+  readonly owed: number;
+  readonly payout_hold_id: number | null;
+  readonly disputes: readonly Dispute[];
+};
+
+export type DocumentHead = {
+  readonly number: string;
+  readonly kind: string;
+  readonly issued_at: number;
+  readonly period_start: number | null;
+  readonly period_end: number | null;
+  readonly refers_to: string | null;
+  readonly total: number;
+};
+
+export type DocumentSheet = {
+  readonly title: string;
+  readonly subtitle: string;
+  readonly facts: readonly DocumentSheetFact[];
+  readonly tables: readonly DocumentSheetTable[];
+  readonly notes: readonly string[];
+};
+
+export type DocumentSheetFact = {
+  readonly name: string;
+  readonly value: string;
+};
+
+export type DocumentSheetTable = {
+  readonly caption: string;
+  readonly columns: readonly string[];
+  readonly rows: readonly DocumentSheetTableRow[];
+  readonly totals: readonly DocumentSheetTableTotal[];
+};
+
+export type DocumentSheetTableRow = {
+  readonly cells: readonly string[];
+  readonly note: string;
+};
+
+export type DocumentSheetTableTotal = {
+  readonly label: string;
+  readonly amount: string;
+};
+
+export type DocumentTax = {
+  readonly percent: string;
+  readonly amount: number;
+  readonly note: string;
+  readonly name: string;
+  readonly country: string;
+  readonly is_reverse_charge: boolean;
+};
+
+export type Done = {
+  readonly success: true;
+  readonly msg?: string;
+};
+
+export type Earnings = {
+  readonly balance: number;
+  readonly payable: number;
+  readonly granted: number;
+  readonly young: number;
+  readonly held: number;
+  readonly debt: number;
+  readonly card_hold_days: number;
+  readonly granted_after_days: number | null;
+};
+
+export type EarningsReport = {
+  readonly summary: EarningsReportSummary;
+  readonly username: string;
+  readonly email: string;
+  readonly fullname: string;
+  readonly address1: string;
+  readonly address2: string;
+  readonly city: string;
+  readonly zip: string;
+  readonly country: string;
+  readonly taxinfo: string;
+  readonly current: EarningsReportCurrent;
+  readonly per_machine: readonly MachineEarnings[];
+  readonly per_day: readonly DayEarnings[];
+};
+
+export type EarningsReportCurrent = {
+  readonly balance: number;
+  readonly service_fee: number;
+  readonly total: number;
+  readonly credit: number;
+};
+
+export type EarningsReportSummary = {
+  readonly total_gpu: number;
+  readonly total_stor: number;
+  readonly total_bwu: number;
+  readonly total_bwd: number;
+};
+
+export type Endpoint = {
+  readonly id: number;
+  readonly user_id: number;
+  readonly endpoint_name: string;
+  readonly api_key: string;
+  readonly created_at: number;
+  readonly endpoint_state: string;
+  readonly min_load: number;
+  readonly min_cold_load: number;
+  readonly target_util: number;
+  readonly cold_mult: number;
+  readonly cold_workers: number;
+  readonly max_workers: number;
+  readonly max_queue_time: number | null;
+  readonly target_queue_time: number | null;
+  readonly inactivity_timeout: number | null;
+  readonly auto_delete_in_seconds: number | null;
+  readonly auto_delete_due_24h: boolean;
+};
+
+export type EndpointCreateResponse = {
+  readonly success: true;
+  readonly result: number;
+};
+
+export type EndpointEvent = {
+  readonly id: number;
+  readonly at: number;
+  readonly kind: "decision" | "worker" | "change";
+  readonly level: number;
+  readonly sentence: string;
+  readonly worker_id?: number;
+  readonly workergroup_id?: number;
+  readonly detail: Readonly<Record<string, unknown>>;
+};
+
+export type EndpointEventsResponse = {
+  readonly success: true;
+  readonly events: readonly EndpointEvent[];
+};
+
+export type EndpointListResponse = {
+  readonly success: true;
+  readonly results: readonly Endpoint[];
+};
+
+export type EndpointLogsRequest = {
+  readonly id?: number;
+  readonly endpoint?: string;
+  readonly api_key?: string;
+  readonly tail?: number;
+};
+
+export type EndpointMetricsRequest = {
+  readonly endpoint_id?: number;
+  readonly start?: number;
+  readonly end?: number;
+  readonly step?: number;
+};
+
+export type EndpointMetricsResponse = {
+  readonly success: true;
+  readonly start: number;
+  readonly end: number;
+  readonly step: number;
+  readonly results: readonly EndpointTraffic[];
+};
+
+export type EndpointSettings = {
+  readonly endpoint_name?: string;
+  readonly min_load?: number;
+  readonly target_util?: number;
+  readonly cold_mult?: number;
+  readonly cold_workers?: number;
+  readonly min_workers?: number;
+  readonly max_workers?: number;
+  readonly min_cold_load?: number;
+  readonly max_queue_time?: number;
+  readonly target_queue_time?: number;
+  readonly inactivity_timeout?: number;
+  readonly endpoint_state?: string;
+};
+
+export type EndpointShowResponse = {
+  readonly success: true;
+  readonly result: Endpoint;
+};
+
+export type EndpointSimulateRequest = {
+  readonly endpoint_name?: string;
+  readonly min_load?: number;
+  readonly target_util?: number;
+  readonly cold_mult?: number;
+  readonly cold_workers?: number;
+  readonly min_workers?: number;
+  readonly max_workers?: number;
+  readonly min_cold_load?: number;
+  readonly max_queue_time?: number;
+  readonly target_queue_time?: number;
+  readonly inactivity_timeout?: number;
+  readonly endpoint_state?: string;
+  readonly from?: number;
+  readonly to?: number;
+  readonly trace?: readonly (readonly number[])[];
+  readonly worker?: WorkerModel;
+};
+
+export type EndpointSimulateResponse = {
+  readonly success: true;
+  readonly sentence: string;
+  readonly from?: number;
+  readonly to?: number;
+  readonly decided_every: number;
+  readonly worker: EndpointSimulateWorker;
+  readonly present: SimulatedFigures;
+  readonly proposed: SimulatedFigures;
+};
+
+export type EndpointSimulateWorker = {
+  readonly perf: number;
+  readonly price_per_hour: number;
+  readonly storage_per_hour: number;
+  readonly first_start_s: number;
+  readonly warm_start_s: number;
+  readonly parallel_requests: number;
+};
+
+export type EndpointSpend = {
+  readonly endpoint_id: number;
+  readonly endpoint_name?: string;
+  readonly worker_count: number;
+  readonly amount: number;
+  readonly amount_exact: string;
+  readonly gpu: string;
+  readonly disk: string;
+  readonly bandwidth: string;
+  readonly unpaid: string;
+};
+
+export type EndpointSpendResponse = {
+  readonly success: true;
+  readonly start: number;
+  readonly end: number;
+  readonly total: string;
+  readonly results: readonly EndpointSpend[];
+};
+
+export type EndpointTraffic = {
+  readonly endpoint_id: number;
+  readonly at: number;
+  readonly requests: number;
+  readonly load: number;
+  readonly waited: number;
+  readonly wait_mean: number;
+  readonly wait_max: number;
+};
+
+export type EndpointWorkersRequest = {
+  readonly id: number;
+  readonly api_key?: string;
+};
+
+export type EnvironmentVariable = {
+  readonly key?: string;
+  readonly value?: string;
+};
+
+export type Error = {
+  readonly success: false;
+  readonly error: string;
+  readonly msg: string;
+  readonly request_id?: string;
+  readonly [key: string]: unknown;
+};
+
+export type EvictionNotice = {
+  readonly reason: "outbid" | "on_demand";
+  readonly noticed_at: number;
+  readonly stops_at: number;
+  readonly winning_bid: number | null;
+  readonly bid_to_run_now: number | null;
+};
+
+export type FactHead = {
+  readonly number: number;
+  readonly sha256: string;
+};
+
+export type FactLink = {
+  readonly number: number;
+  readonly made_at: string;
+  readonly facts: readonly string[];
+  readonly sha256: string;
+  readonly signature: string;
+};
+
+export type ForecastCap = {
+  readonly id: number;
+  readonly scope: string;
+  readonly scope_id: number;
+  readonly period: string;
+  readonly limit: number;
+  readonly left: number;
+};
+
+export type Freeze = {
+  readonly id: number;
+  readonly user_id: number;
+  readonly reason: string;
+  readonly frozen_by: number;
+  readonly frozen_at: number;
+  readonly lifted_by: number | null;
+  readonly lifted_at: number | null;
+  readonly lift_reason: string | null;
+};
+
+export type GpuHistory = {
+  readonly supply_demand: GpuHistorySupplyDemand;
+  readonly pricing: GpuHistoryPricing;
+  readonly stats: GpuHistoryStat;
+};
+
+export type GpuHistoryPricing = {
+  readonly timestamps: readonly number[];
+  readonly rented_p10: readonly (number | null)[];
+  readonly rented_median: readonly (number | null)[];
+  readonly rented_p90: readonly (number | null)[];
+  readonly avail_p10: readonly (number | null)[];
+  readonly avail_median: readonly (number | null)[];
+  readonly avail_p90: readonly (number | null)[];
+};
+
+export type GpuHistoryStat = {
+  readonly tflops: number | null;
+  readonly dlperf: number | null;
+  readonly tflops_per_dollar: number | null;
+  readonly dlperf_per_dollar: number | null;
+};
+
+export type GpuHistorySupplyDemand = {
+  readonly timestamps: readonly number[];
+  readonly rented_verified: readonly number[];
+  readonly avail_verified: readonly number[];
+  readonly rented_unverified: readonly number[];
+  readonly avail_unverified: readonly number[];
+  readonly total: readonly number[];
+};
+
+export type GpuLocation = {
+  readonly latitude: number | null;
+  readonly longitude: number | null;
+  readonly city: string;
+  readonly country_code: string;
+  readonly gpu_name: string;
+  readonly rented: boolean;
+  readonly verified: boolean;
+  readonly datacenter: boolean;
+  readonly num_gpus: number;
+};
+
+export type GpuPriceFigures = {
+  readonly available: number;
+  readonly median: number | null;
+  readonly p10: number | null;
+  readonly p90: number | null;
+};
+
+export type GpuPrices = {
+  readonly gpu_name: string;
+  readonly now: GpuPriceFigures;
+  readonly day_ago: GpuPriceFigures;
+};
+
+export type GpuSupply = {
+  readonly gpu_name: string;
+  readonly total: number;
+  readonly available: number;
+  readonly rented_verified: number;
+  readonly avail_verified: number;
+  readonly rented_unverified: number;
+  readonly avail_unverified: number;
+  readonly usage: number;
+  readonly usage_30d: number;
+  readonly dlperf: number;
+  readonly tflops: number;
+  readonly price_p10: number | null;
+  readonly price_p25: number | null;
+  readonly price_median: number | null;
+  readonly price_p75: number | null;
+  readonly price_p90: number | null;
+  readonly tflops_per_dollar: number | null;
+  readonly dlperf_per_dollar: number | null;
+};
+
+export type GpuType = {
+  readonly canonical_name: string;
+  readonly gpu_ram_mb: number;
+};
+
+export type Health = {
+  readonly status: string;
+};
+
+export type HostFlag = {
+  readonly id: number;
+  readonly host_id: number;
+  readonly machine_id: number | null;
+  readonly kind: string;
+  readonly msg: string;
+  readonly facts: Readonly<Record<string, number | string | null>>;
+  readonly since: number;
+  readonly last_at: number;
+  readonly seen_count: number;
+  readonly cleared_at: number | null;
+  readonly cleared_by: number | null;
+  readonly clear_reason: string | null;
+};
+
+export type HostFlags = {
+  readonly success: true;
+  readonly flags: readonly HostFlag[];
+};
+
+export type HostListResponse = {
+  readonly success: true;
+  readonly credentials: readonly AgentCredential[];
+};
+
+export type HostTokenCreateRequest = {
+  readonly name?: string;
+  readonly expires_in_s?: number;
+};
+
+export type HostTokenCreateResponse = {
+  readonly success: true;
+  readonly id: number;
+  readonly token: string;
+  readonly expires_at: number;
+};
+
+export type HostTokenListResponse = {
+  readonly success: true;
+  readonly tokens: readonly JoinToken[];
+};
+
+export type Instance = {
+  readonly id: number;
+  readonly actual_status: string | null;
+  readonly intended_status: "running" | "stopped";
+  readonly cur_state: "running" | "stopped";
+  readonly next_state: "running" | "stopped";
+  readonly status_msg: string | null;
+  readonly label: string | null;
+  readonly machine_id: number;
+  readonly host_id: number;
+  readonly bundle_id: number;
+  readonly hosting_type: number;
+  readonly template_id: number | null;
+  readonly template_hash_id: string | null;
+  readonly template_name: string | null;
+  readonly is_bid: boolean;
+  readonly is_reserved: boolean;
+  readonly is_simulated: boolean;
+  readonly gpu_is_declared: boolean;
+  readonly start_date: number;
+  readonly end_date: number;
+  readonly deletes_at: number;
+  readonly duration: number;
+  readonly uptime_mins: number | null;
+  readonly client_run_time: number;
+  readonly host_run_time: number;
+  readonly time_remaining: string;
+  readonly time_remaining_isbid: string;
+  readonly rentable: boolean;
+  readonly external: boolean;
+  readonly verification: string;
+  readonly static_ip: boolean;
+  readonly image_uuid: string;
+  readonly image_args: readonly string[];
+  readonly image_runtype: string;
+  readonly extra_env: readonly (readonly string[])[];
+  readonly onstart: string | null;
+  readonly jupyter_token: string;
+  readonly ssh_host: string;
+  readonly ssh_port: number;
+  readonly ssh_idx: string;
+  readonly ssh_host_key: string | null;
+  readonly machine_dir_ssh_port: number;
+  readonly public_ipaddr: string;
+  readonly local_ipaddrs: string;
+  readonly ports: Readonly<Record<string, readonly InstancePort[]>>;
+  readonly direct_port_count: number;
+  readonly direct_port_start: number;
+  readonly direct_port_end: number;
+  readonly num_gpus: number;
+  readonly gpu_name: string;
+  readonly gpu_arch: string;
+  readonly gpu_frac: number;
+  readonly gpu_lanes: number;
+  readonly gpu_mem_bw: number;
+  readonly bw_nvlink: number;
+  readonly gpu_ram: number;
+  readonly gpu_totalram: number;
+  readonly gpu_total_ram: number;
+  readonly gpu_util: number | null;
+  readonly gpu_temp: number | null;
+  readonly cpu_cores: number;
+  readonly cpu_cores_effective: number;
+  readonly cpu_name: string;
+  readonly cpu_arch: string;
+  readonly cpu_ram: number;
+  readonly cpu_util: number;
+  readonly mem_limit: number | null;
+  readonly mem_usage: number | null;
+  readonly vmem_usage: number | null;
+  readonly disk_space: number;
+  readonly disk_usage: number;
+  readonly disk_util: number;
+  readonly disk_bw: number;
+  readonly disk_name: string;
+  readonly inet_up: number;
+  readonly inet_down: number;
+  readonly mobo_name: string;
+  readonly os_version: string;
+  readonly pci_gen: number;
+  readonly pcie_bw: number;
+  readonly driver_version: string;
+  readonly cuda_max_good: number;
+  readonly dlperf: number;
+  readonly total_flops: number;
+  readonly score: number;
+  readonly reliability2: number;
+  readonly geolocation: string;
+  readonly country_code: string;
+  readonly logo: string;
+  readonly webpage: string | null;
+  readonly dph_base: number;
+  readonly dph_total: number;
+  readonly min_bid: number;
+  readonly storage_cost: number;
+  readonly storage_total_cost: number;
+  readonly vram_costperhour: number;
+  readonly inet_up_cost: number;
+  readonly inet_down_cost: number;
+  readonly internet_up_cost_per_tb: number;
+  readonly internet_down_cost_per_tb: number;
+  readonly traffic_cost: number;
+  readonly traffic_limit: number;
+  readonly traffic_limit_source: "budget" | "renter";
+  readonly traffic_limit_reached: boolean;
+  readonly credit_balance: number | null;
+  readonly credit_discount: number | null;
+  readonly credit_discount_max: number;
+  readonly dlperf_per_dphtotal: number;
+  readonly flops_per_dphtotal: number;
+  readonly search: PriceBreakdown;
+  readonly instance: PriceBreakdown;
+  readonly interruption: EvictionNotice | null;
+  readonly waiting_for: WaitingInstance | null;
+  readonly maintenance: readonly InstanceMaintenance[];
+  readonly volume_info: readonly InstanceVolumeInfo[];
+  readonly actions: InstanceAction;
+};
+
+export type InstanceAction = {
+  readonly start: AllowedAction;
+  readonly stop: AllowedAction;
+  readonly reboot: AllowedAction;
+  readonly recycle: AllowedAction;
+  readonly destroy: AllowedAction;
+};
+
+export type InstanceAttachSshKeyRequest = {
+  readonly ssh_key?: string | number;
+};
+
+export type InstanceChange = {
+  readonly id: number;
+  readonly success: boolean;
+  readonly error?: string;
+  readonly msg?: string;
+};
+
+export type InstanceChangeBidRequest = {
+  readonly client_id: string | number;
+  readonly price: number | null;
+  readonly [key: string]: unknown;
+};
+
+export type InstanceChanges = {
+  readonly success: true;
+  readonly msg: string;
+  readonly results: readonly InstanceChange[];
+};
+
+export type InstanceCreateBulkRequest = {
+  readonly template_hash_id?: string;
+  readonly image?: string;
+  readonly env?: string | Readonly<Record<string, unknown>>;
+  readonly volume_info?: VolumeMount;
+  readonly price?: number;
+  readonly max_dph?: number;
+  readonly target_state?: "running" | "stopped";
+  readonly cancel_unavail?: boolean;
+  readonly disk?: number | string;
+  readonly label?: string;
+  readonly runtype?: string;
+  readonly onstart?: string;
+  readonly traffic_limit?: number | string | null;
+  readonly ids: readonly number[];
+  readonly [key: string]: unknown;
+};
+
+export type InstanceCreateBulkResponse = {
+  readonly success: true;
+  readonly new_contracts: readonly number[];
+  readonly results: readonly (CreatedInstance | RefusedOffer)[];
+};
+
+export type InstanceCreateRequest = {
+  readonly template_hash_id?: string;
+  readonly image?: string;
+  readonly env?: string | Readonly<Record<string, unknown>>;
+  readonly volume_info?: VolumeMount;
+  readonly price?: number;
+  readonly max_dph?: number;
+  readonly target_state?: "running" | "stopped";
+  readonly cancel_unavail?: boolean;
+  readonly disk?: number | string;
+  readonly label?: string;
+  readonly runtype?: string;
+  readonly onstart?: string;
+  readonly traffic_limit?: number | string | null;
+  readonly dry_run?: boolean;
+  readonly [key: string]: unknown;
+};
+
+export type InstanceDepositResponse = {
+  readonly success: true;
+  readonly refundable_deposit: number;
+  readonly total_discount: number;
+  readonly discount_months: number;
+  readonly deposit: number;
+  readonly discount_rate: number;
+};
+
+export type InstanceDestroyBulkRequest = {
+  readonly instance_ids: readonly number[];
+  readonly [key: string]: unknown;
+};
+
+export type InstanceEvent = {
+  readonly at: number;
+  readonly actor: string;
+  readonly cause: string;
+  readonly from: string | null;
+  readonly to: string;
+  readonly message: string;
+};
+
+export type InstanceEventsResponse = {
+  readonly success: true;
+  readonly events: readonly InstanceEvent[];
+};
+
+export type InstanceExecuteRequest = {
+  readonly command: string;
+  readonly [key: string]: unknown;
+};
+
+export type InstanceExecuteResponse = {
+  readonly success: true;
+  readonly result_url: string;
+  readonly writeable_path: string;
+  readonly msg: string;
+};
+
+export type InstanceFilter = {
+  readonly actual_status: string | null;
+  readonly verification: string;
+  readonly gpu_name: string;
+};
+
+export type InstanceFiltersResponse = {
+  readonly filters: readonly InstanceFilter[];
+};
+
+export type InstanceLaunchRequest = {
+  readonly template_hash_id?: string;
+  readonly image?: string;
+  readonly env?: string | Readonly<Record<string, unknown>>;
+  readonly volume_info?: VolumeMount;
+  readonly price?: number;
+  readonly max_dph?: number;
+  readonly target_state?: "running" | "stopped";
+  readonly cancel_unavail?: boolean;
+  readonly disk?: number | string;
+  readonly label?: string;
+  readonly runtype?: string;
+  readonly onstart?: string;
+  readonly traffic_limit?: number | string | null;
+  readonly q?: string | Readonly<Record<string, unknown>>;
+  readonly gpu_name?: string;
+  readonly num_gpus?: number | string;
+  readonly region?: string;
+  readonly [key: string]: unknown;
+};
+
+export type InstanceListPriceIncreasesResponse = {
+  readonly success: true;
+  readonly count: number;
+  readonly truncated: boolean;
+  readonly pending_price_increases: readonly PriceIncrease[];
+};
+
+export type InstanceListResponse = {
+  readonly instances_found: number;
+  readonly instances: readonly Instance[];
+};
+
+export type InstanceListSshKeysResponse = {
+  readonly success: true;
+  readonly ssh_keys: string;
+};
+
+export type InstanceMaintenance = {
+  readonly start_time: number;
+  readonly end_time: number;
+  readonly maintenance_category: string;
+  readonly maintenance_reason: string;
+};
+
+export type InstancePageResponse = {
+  readonly success: true;
+  readonly instances_found: number;
+  readonly total_instances: number;
+  readonly label_counts: Readonly<Record<string, number>>;
+  readonly next_token: string | null;
+  readonly instances: readonly Readonly<Record<string, unknown>>[];
+};
+
+export type InstancePort = {
+  readonly HostIp: string;
+  readonly HostPort: string;
+};
+
+export type InstancePrepayRequest = {
+  readonly amount: number;
+  readonly [key: string]: unknown;
+};
+
+export type InstancePrepayResponse = {
+  readonly success: true;
+  readonly timescale: number;
+  readonly discount_rate: number;
+  readonly deposit: number;
+};
+
+export type InstanceRequestLogsRequest = {
+  readonly tail?: string | number;
+  readonly filter?: string;
+  readonly daemon_logs?: string | boolean;
+  readonly [key: string]: unknown;
+};
+
+export type InstanceRequestLogsResponse = {
+  readonly success: true;
+  readonly result_url: string;
+  readonly msg: string;
+};
+
+export type InstanceShowResponse = {
+  readonly instances: Instance | null;
+};
+
+export type InstanceStartBulkRequest = {
+  readonly IDs: readonly number[];
+  readonly [key: string]: unknown;
+};
+
+export type InstanceTakeSnapshotRequest = {
+  readonly container_registry?: string;
+  readonly personal_repo?: string;
+  readonly docker_login_user?: string;
+  readonly docker_login_pass?: string;
+  readonly pause?: string | boolean;
+  readonly [key: string]: unknown;
+};
+
+export type InstanceUpdateBulkRequest = {
+  readonly state: "running" | "stopped";
+  readonly ids: readonly number[];
+  readonly [key: string]: unknown;
+};
+
+export type InstanceUpdateRequest = {
+  readonly state?: "running" | "stopped";
+  readonly label?: string;
+  readonly traffic_limit?: number | null;
+  readonly [key: string]: unknown;
+};
+
+export type InstanceUpdateTemplateRequest = {
+  readonly template_id?: number | string;
+  readonly template_hash_id?: string;
+  readonly image?: string;
+  readonly args?: string | readonly string[];
+  readonly env?: string | Readonly<Record<string, unknown>>;
+  readonly onstart?: string;
+  readonly [key: string]: unknown;
+};
+
+export type InstanceUpdateTemplateResponse = {
+  readonly success: true;
+  readonly updated_instance: Instance;
+  readonly msg: string;
+};
+
+export type InstanceVolumeInfo = {
+  readonly id: number;
+  readonly avail_space: number;
+  readonly total_space: number;
+};
+
+export type Invoice = {
+  readonly success: true;
+  readonly number: string;
+  readonly issued_at: number;
+  readonly period_start: number;
+  readonly period_end: number;
+  readonly currency: string;
+  readonly total: number;
+  readonly seller: InvoiceSeller;
+  readonly buyer: InvoiceBuyer;
+  readonly lines: readonly InvoiceLine[];
+  readonly net: number;
+  readonly tax: InvoiceTax;
+  readonly balance: InvoiceBalance;
+};
+
+export type InvoiceBalance = {
+  readonly opening: number;
+  readonly entries: readonly InvoiceBalanceEntry[];
+  readonly usage: number;
+  readonly rounding: number;
+  readonly closing: number;
+};
+
+export type InvoiceBalanceEntry = {
+  readonly label: string;
+  readonly amount: number;
+};
+
+export type InvoiceBuyer = {
+  readonly name: string;
+  readonly address: readonly string[];
+  readonly tax_id: string;
+  readonly user_id: number;
+  readonly email: string;
+};
+
+export type InvoiceLine = {
+  readonly source: string;
+  readonly type: string;
+  readonly description: string;
+  readonly start: number;
+  readonly end: number;
+  readonly quantity: number;
+  readonly unit: string;
+  readonly rate: string;
+  readonly is_rate_average: boolean;
+  readonly amount: number;
+  readonly unpaid: string;
+  readonly machine_id: number | null;
+  readonly hardware: string | null;
+  readonly label: string | null;
+  readonly is_late: boolean;
+};
+
+export type InvoiceReport = {
+  readonly invoices: readonly InvoiceReportItem[];
+  readonly username: string;
+  readonly email: string;
+  readonly fullname: string;
+  readonly address1: string;
+  readonly address2: string;
+  readonly city: string;
+  readonly zip: string;
+  readonly country: string;
+  readonly taxinfo: string;
+  readonly bill_to: string;
+  readonly current: InvoiceReportCurrent;
+};
+
+export type InvoiceReportCurrent = {
+  readonly charges: number;
+  readonly service_fee: number;
+  readonly total: number;
+  readonly credit: number;
+};
+
+export type InvoiceReportItem = {
+  readonly id: number;
+  readonly type: "charge" | "payment";
+  readonly service: string;
+  readonly amount: number;
+  readonly timestamp: number;
+  readonly description: string;
+  readonly quantity: number;
+  readonly rate: number;
+  readonly last4: string;
+  readonly is_credit: boolean;
+  readonly instance_id?: number;
+};
+
+export type InvoiceSeller = {
+  readonly name: string;
+  readonly address: readonly string[];
+  readonly tax_id: string;
+};
+
+export type InvoiceSummary = {
+  readonly number: string;
+  readonly issued_at: number;
+  readonly period_start: number;
+  readonly period_end: number;
+  readonly currency: string;
+  readonly total: number;
+};
+
+export type InvoiceTax = {
+  readonly percent: string;
+  readonly amount: number;
+  readonly note: string;
+  readonly name: string;
+  readonly country: string;
+  readonly is_reverse_charge: boolean;
+};
+
+export type IpAddressUse = {
+  readonly id: number;
+  readonly user_id: number;
+  readonly ip_address: string;
+  readonly timestamp: string;
+  readonly ip: string;
+  readonly first_seen: string;
+  readonly first_location: string;
+};
+
+export type IssuedDocument = {
+  readonly number: string;
+  readonly kind: string;
+  readonly issued_at: number;
+  readonly period_start: number | null;
+  readonly period_end: number | null;
+  readonly refers_to: string | null;
+  readonly total: number;
+  readonly currency: string;
+  readonly user_id: number;
+  readonly name: string;
+  readonly email: string;
+  readonly tax_id: string;
+  readonly event: string | null;
+  readonly method: string | null;
+  readonly taxed: IssuedDocumentTaxed | null;
+  readonly earned: number | null;
+  readonly self_billed: IssuedDocumentSelfBilled | null;
+};
+
+export type IssuedDocumentSelfBilled = {
+  readonly net: number;
+  readonly tax: number;
+  readonly percent: string;
+  readonly country: string;
+  readonly is_reverse_charge: boolean;
+};
+
+export type IssuedDocumentTaxed = {
+  readonly net: number;
+  readonly tax: number;
+  readonly total: number;
+  readonly percent: string;
+  readonly tax_name: string;
+  readonly country: string;
+  readonly is_reverse_charge: boolean;
+};
+
+export type IssuedKey = {
+  readonly id: number;
+  readonly email: string;
+  readonly api_key: string;
+  readonly key_id: number;
+};
+
+export type JoinToken = {
+  readonly id: number;
+  readonly name: string;
+  readonly created_at: number;
+  readonly expires_at: number;
+  readonly used_at: number | null;
+  readonly credential_id: number | null;
+};
+
+export type JoinedMachine = {
+  readonly id: number;
+  readonly host_key: string;
+  readonly hostname: string;
+  readonly is_simulated: boolean;
+  readonly is_connected: boolean;
+  readonly last_seen_at: number;
+  readonly clone_noticed_at: number | null;
+  readonly gpu_problems: readonly string[];
+};
+
+export type Logs = {
+  readonly info0: string;
+  readonly info1: string;
+  readonly trace: string;
+  readonly debug: string;
+  readonly logs: string;
+};
+
+export type Machine = {
+  readonly id: number;
+  readonly machine_id: number;
+  readonly hostname: string | null;
+  readonly is_simulated: boolean;
+  readonly num_gpus: number;
+  readonly gpu_name: string;
+  readonly gpu_ram: number;
+  readonly cpu_cores: number;
+  readonly cpu_name: string;
+  readonly cpu_ram: number;
+  readonly disk_space: number;
+  readonly avail_disk_space: number;
+  readonly driver_version: string;
+  readonly cuda_max_good: number;
+  readonly public_ipaddr: string;
+  readonly geolocation: string;
+  readonly verification: string;
+  readonly hosting_type: number;
+  readonly reliability2: number;
+  readonly listed: boolean;
+  readonly rentable: boolean;
+  readonly listed_gpu_cost: number;
+  readonly min_bid_price: number;
+  readonly listed_storage_cost: number;
+  readonly listed_inet_up_cost: number;
+  readonly listed_inet_down_cost: number;
+  readonly credit_discount_max: number;
+  readonly min_chunk: number;
+  readonly end_date: number;
+  readonly duration: number | null;
+  readonly volume_offer: MachineVolumeListing | null;
+  readonly is_online: boolean;
+  readonly online_since: number | null;
+  readonly last_seen: number;
+  readonly gpu_occupancy: string;
+  readonly num_renters: number;
+  readonly current_rentals_running: number;
+  readonly current_rentals_on_demand: number;
+  readonly current_rentals_resident: number;
+  readonly client_end_date: number | null;
+  readonly earn_day: number;
+  readonly earn_month: number;
+  readonly num_reports: number;
+  readonly gpu_problems: readonly string[];
+  readonly error_description: string | null;
+  readonly rests_until: number | null;
+  readonly default_job: DefaultJob | null;
+  readonly maintenance: readonly Maintenance[];
+};
+
+export type MachineCancelMaintenanceResponse = {
+  readonly success: true;
+  readonly ctime: number;
+  readonly machine_id: number;
+  readonly msg: string;
+};
+
+export type MachineChange = {
+  readonly success: true;
+  readonly machine_id: number;
+  readonly user_id: number;
+};
+
+export type MachineCleanupResponse = {
+  readonly success: true;
+  readonly ctime: number;
+  readonly machine_id: number;
+  readonly user_id: number;
+  readonly num_deleted: number;
+  readonly msg: string;
+};
+
+export type MachineCreateAsksRequest = {
+  readonly machine: number;
+  readonly price_gpu?: number;
+  readonly price_disk?: number;
+  readonly price_inetu?: number;
+  readonly price_inetd?: number;
+  readonly price_min_bid?: number;
+  readonly min_chunk?: number;
+  readonly end_date?: number;
+  readonly credit_discount_max?: number;
+  readonly duration?: number | string;
+  readonly vol_size?: number;
+  readonly vol_price?: number;
+};
+
+export type MachineCreateAsksResponse = {
+  readonly success: true;
+  readonly extended: number;
+  readonly price_increases: number;
+  readonly machine_id: number;
+  readonly end_date: number;
+  readonly msg: string;
+};
+
+export type MachineCreateBidsRequest = {
+  readonly machine: number;
+  readonly price_gpu?: number;
+  readonly price_inetu?: number;
+  readonly price_inetd?: number;
+  readonly image: string;
+  readonly args?: readonly string[];
+};
+
+export type MachineCreateBidsResponse = {
+  readonly success: true;
+  readonly machine_id: number;
+  readonly user_id: number;
+  readonly you_sent: DefaultJob;
+};
+
+export type MachineDefragOffersRequest = {
+  readonly machine_ids: readonly number[];
+};
+
+export type MachineDefragOffersResponse = {
+  readonly success: true;
+  readonly machines: readonly DefragmentedMachine[];
+  readonly msg: string;
+};
+
+export type MachineEarnings = {
+  readonly machine_id: number;
+  readonly gpu_earn: number;
+  readonly sto_earn: number;
+  readonly bwu_earn: number;
+  readonly bwd_earn: number;
+};
+
+export type MachineListResponse = {
+  readonly machines: readonly Machine[];
+};
+
+export type MachineReliability = {
+  readonly success: true;
+  readonly machine_id: number;
+  readonly reliability: number;
+  readonly shown_reliability: number;
+  readonly formula: string;
+  readonly window_days: number;
+  readonly terms: ReliabilityTerms;
+  readonly days: readonly ReliabilityDay[];
+};
+
+export type MachineReport = {
+  readonly problem: string;
+  readonly message: string;
+  readonly created_at: number;
+};
+
+export type MachineReportRequest = {
+  readonly problem: string;
+  readonly message?: string;
+};
+
+export type MachineScheduleMaintenanceRequest = {
+  readonly sdate: number | string;
+  readonly duration: number;
+  readonly maintenance_reason?: string;
+  readonly maintenance_category?: "power" | "internet" | "disk" | "gpu" | "software" | "other" | "not provided";
+};
+
+export type MachineScheduleMaintenanceResponse = {
+  readonly success: true;
+  readonly you_sent: string;
+};
+
+export type MachineSetMinBidRequest = {
+  readonly price: number;
+};
+
+export type MachineSetMinBidResponse = {
+  readonly success: true;
+  readonly you_sent: MachineSetMinBidYouSent;
+};
+
+export type MachineSetMinBidYouSent = {
+  readonly price: number;
+};
+
+export type MachineUplink = {
+  readonly inet_up: number;
+  readonly inet_down: number;
+  readonly measured_inet_up: number | null;
+  readonly measured_inet_down: number | null;
+  readonly measured_at: number | null;
+  readonly measured_count: number;
+};
+
+export type MachineVerification = {
+  readonly success: true;
+  readonly machine_id: number;
+  readonly verification: "verified" | "unverified" | "deverified";
+  readonly decided_by: "rule" | "administrator" | "operator";
+  readonly hosting_type: number;
+  readonly msg: string;
+  readonly checks: readonly VerificationCheck[];
+  readonly line: MachineUplink;
+  readonly rests_until: number | null;
+  readonly rest_reason: string | null;
+};
+
+export type MachineVolumeListing = {
+  readonly id: number;
+  readonly size: number;
+  readonly rented: number;
+  readonly storage_cost: number;
+  readonly end_date: number;
+};
+
+export type Maintenance = {
+  readonly machine_id: number;
+  readonly start_time: number;
+  readonly end_time: number;
+  readonly duration_hours: number;
+  readonly maintenance_category: "power" | "internet" | "disk" | "gpu" | "software" | "other" | "not provided";
+  readonly maintenance_reason: string;
+};
+
+export type MemberRole = {
+  readonly success: true;
+  readonly msg: string;
+  readonly role: string;
+};
+
+export type Message = {
+  readonly success: true;
+  readonly msg: string;
+};
+
+export type MetricsGpuCurrentResponse = {
+  readonly success: true;
+  readonly needs_machine?: boolean;
+  readonly gpus?: readonly GpuSupply[];
+};
+
+export type MetricsGpuHistoryResponse = {
+  readonly success: true;
+  readonly needs_machine?: boolean;
+  readonly gpus?: Readonly<Record<string, GpuHistory>>;
+};
+
+export type MetricsGpuLocationsResponse = {
+  readonly success: true;
+  readonly needs_machine?: boolean;
+  readonly locations?: readonly GpuLocation[];
+};
+
+export type MetricsGpuPricesResponse = {
+  readonly success: true;
+  readonly sampled_at: number | null;
+  readonly gpus: readonly GpuPrices[];
+};
+
+export type MoneyMovement = {
+  readonly start: number;
+  readonly end: number | null;
+  readonly type: "credit" | "transfer" | "payout" | "refund" | "reserved";
+  readonly source: string;
+  readonly description: string;
+  readonly amount: number;
+  readonly metadata: MoneyMovementMetadata;
+  readonly items: readonly unknown[];
+};
+
+export type MoneyMovementMetadata = {
+  readonly invoice_id: number;
+  readonly service: string;
+  readonly direction: string;
+  readonly paid_from?: string;
+  readonly state?: string;
+};
+
+export type MovementRecord = {
+  readonly id?: number;
+  readonly user_id?: number;
+  readonly when?: number;
+  readonly paid_on?: number | null;
+  readonly payment_expected?: number;
+  readonly amount_cents?: number;
+  readonly original_amount?: number;
+  readonly is_credit?: boolean;
+  readonly is_delayed?: boolean;
+  readonly balance_before?: number | null;
+  readonly balance_after?: number | null;
+  readonly event_id?: string;
+  readonly cut_amount?: number;
+  readonly cut_percent?: number;
+  readonly extra?: unknown;
+  readonly service?: string;
+  readonly stripe_charge?: null;
+  readonly stripe_refund?: null;
+  readonly stripe_payout?: null;
+  readonly error?: MovementRecordError | null;
+  readonly paypal_email?: null;
+  readonly transfer_group?: null;
+  readonly failed?: boolean;
+  readonly refunded?: boolean;
+  readonly is_check?: boolean;
+  readonly description?: string;
+};
+
+export type MovementRecordError = {
+  readonly message: string;
+};
+
+export type NetworkDisk = {
+  readonly network_disk_id: number;
+  readonly free_space: number;
+  readonly total_space: number;
+};
+
+export type NetworkDiskListResponse = {
+  readonly data: readonly NetworkDisks[];
+};
+
+export type NetworkDiskMountRequest = {
+  readonly machines: readonly number[];
+  readonly mount_point: string;
+  readonly disk_id?: number;
+  readonly size?: number;
+};
+
+export type NetworkDiskMountResponse = {
+  readonly success: true;
+  readonly disk_id: number;
+};
+
+export type NetworkDisks = {
+  readonly cluster_id: number | null;
+  readonly network_disks: readonly NetworkDisk[];
+  readonly machine_ids: readonly number[];
+  readonly mounts: Readonly<Record<string, string>>;
+};
+
+export type NetworkVolumeListRequest = {
+  readonly disk_id: number;
+  readonly size?: number;
+  readonly price_disk?: number;
+  readonly end_date?: number;
+  readonly credit_discount_max?: number;
+};
+
+export type NetworkVolumeListResponse = {
+  readonly success: true;
+  readonly disk_id: string;
+  readonly msg: string;
+};
+
+export type NetworkVolumeUnlistRequest = {
+  readonly id: number;
+};
+
+export type NewInstance = {
+  readonly success: true;
+  readonly new_contract: number;
+  readonly instance_api_key: string;
+  readonly ask_id: number;
+  readonly dph_total?: number;
+  readonly dph_base?: number;
+  readonly storage_total_cost?: number;
+  readonly storage_cost?: number;
+  readonly inet_up_cost?: number;
+  readonly inet_down_cost?: number;
+  readonly end_date?: number;
+};
+
+export type NewVolume = {
+  readonly success: true;
+  readonly id: number;
+  readonly volume_name: string;
+  readonly storage_cost?: number;
+  readonly storage_total_cost?: number;
+  readonly end_date?: number;
+};
+
+export type NoticeListResponse = {
+  readonly success: true;
+  readonly notices: readonly Notification[];
+  readonly unread_count: number;
+  readonly next_token: string | null;
+};
+
+export type NoticeReadRequest = {
+  readonly ids?: readonly number[];
+  readonly up_to_id?: number;
+};
+
+export type NoticeReadResponse = {
+  readonly success: true;
+  readonly marked: number;
+  readonly unread_count: number;
+};
+
+export type Notification = {
+  readonly id: number;
+  readonly event_id: string;
+  readonly type: string;
+  readonly subject: string;
+  readonly message: string;
+  readonly created_at: number;
+  readonly read_at: number | null;
+  readonly deliveries: readonly Delivery[];
+};
+
+export type NotificationPreferenceUpdateRequest = {
+  readonly notification_preferences: Readonly<Record<string, Readonly<Record<string, Readonly<Record<string, boolean>>>>>>;
+};
+
+export type NotificationPreferences = {
+  readonly success: true;
+  readonly notification_preferences: Readonly<Record<string, Readonly<Record<string, Readonly<Record<string, boolean>>>>>>;
+};
+
+export type NotificationType = {
+  readonly key: string;
+  readonly slug: string;
+  readonly context: "client" | "host";
+  readonly topic: string | null;
+  readonly category: string;
+  readonly display_name: string;
+  readonly default_preferences: NotificationTypeDefaultPreference;
+  readonly mandatory_email: boolean;
+};
+
+export type NotificationTypeDefaultPreference = {
+  readonly email: boolean;
+  readonly webhooks: boolean;
+};
+
+export type NotificationTypeListResponse = {
+  readonly success: true;
+  readonly notification_types: readonly NotificationType[];
+};
+
+export type Offer = {
+  readonly id: number;
+  readonly ask_contract_id: number;
+  readonly bundle_id: number;
+  readonly bundled_results: number | null;
+  readonly rn: number;
+  readonly machine_id: number;
+  readonly host_id: number;
+  readonly hostname: string | null;
+  readonly is_simulated: boolean;
+  readonly gpu_is_declared: boolean;
+  readonly public_ipaddr: string;
+  readonly cluster_id: null;
+  readonly resource_type: string;
+  readonly rentable: boolean;
+  readonly rented: boolean;
+  readonly is_bid: boolean;
+  readonly external: boolean;
+  readonly verification: string;
+  readonly verified: boolean;
+  readonly vericode: number;
+  readonly is_vm_deverified: boolean;
+  readonly hosting_type: number;
+  readonly logo: null;
+  readonly webpage: null;
+  readonly error_description: null;
+  readonly gpu_name: string;
+  readonly num_gpus: number;
+  readonly gpu_frac: number;
+  readonly gpu_ram: number;
+  readonly gpu_total_ram: number;
+  readonly gpu_arch: string;
+  readonly gpu_ids: readonly number[];
+  readonly gpu_lanes: number;
+  readonly gpu_mem_bw: number;
+  readonly gpu_max_power: number;
+  readonly gpu_max_temp: number;
+  readonly gpu_display_active: boolean;
+  readonly compute_cap: number;
+  readonly cuda_max_good: number;
+  readonly driver_version: string;
+  readonly driver_vers: number;
+  readonly bw_nvlink: number;
+  readonly dlperf: number;
+  readonly total_flops: number;
+  readonly vram_costperhour: number;
+  readonly cpu_cores: number;
+  readonly cpu_cores_effective: number;
+  readonly cpu_ram: number;
+  readonly cpu_ghz: number;
+  readonly cpu_name: string;
+  readonly cpu_arch: string;
+  readonly has_avx: number;
+  readonly mobo_name: string;
+  readonly pci_gen: number;
+  readonly pcie_bw: number;
+  readonly os_version: string;
+  readonly vms_enabled: boolean;
+  readonly disk_space: number;
+  readonly disk_bw: number;
+  readonly disk_name: string;
+  readonly inet_up: number;
+  readonly inet_down: number;
+  readonly inet_up_cost: number;
+  readonly inet_down_cost: number;
+  readonly internet_up_cost_per_tb: number;
+  readonly internet_down_cost_per_tb: number;
+  readonly direct_port_count: number;
+  readonly static_ip: boolean;
+  readonly private_registries: boolean;
+  readonly geolocation: string;
+  readonly geolocode: number;
+  readonly avail_vol_ask_id: number | null;
+  readonly avail_vol_size: number | null;
+  readonly avail_vol_dph: number | null;
+  readonly nw_disk_min_bw: number | null;
+  readonly nw_disk_max_bw: number | null;
+  readonly nw_disk_avg_bw: number | null;
+  readonly dph_base: number;
+  readonly dph_total: number;
+  readonly dph_total_adj: number;
+  readonly min_bid: number;
+  readonly discount_rate: number;
+  readonly discounted_hourly: number;
+  readonly discounted_dph_total: number;
+  readonly storage_cost: number;
+  readonly storage_total_cost: number;
+  readonly dlperf_per_dphtotal: number;
+  readonly flops_per_dphtotal: number;
+  readonly search: PriceBreakdown;
+  readonly instance: PriceBreakdown;
+  readonly credit_discount_max: number;
+  readonly platform_fee: number;
+  readonly reliability: number;
+  readonly reliability2: number;
+  readonly expected_reliability: number;
+  readonly reliability_mult: number;
+  readonly score: number;
+  readonly start_date: number;
+  readonly end_date: number;
+  readonly duration: number;
+  readonly time_remaining: string;
+  readonly time_remaining_isbid: string;
+};
+
+export type OfferGpuNamesResponse = {
+  readonly gpu_names: readonly string[];
+};
+
+export type OfferGpuTypesResponse = {
+  readonly gpu_types: readonly GpuType[];
+};
+
+export type OfferSearchAsksRequest = {
+  readonly select_cols?: readonly string[];
+  readonly q?: Readonly<Record<string, unknown>>;
+  readonly [key: string]: unknown;
+};
+
+export type OfferSearchAsksResponse = {
+  readonly offers: readonly Readonly<Record<string, unknown>>[];
+};
+
+export type Offers = {
+  readonly offers: readonly Offer[];
+};
+
+export type Payment = {
+  readonly id: number;
+  readonly kind: "checkout" | "autobill";
+  readonly state: "pending" | "paid" | "failed" | "expired" | "mismatched";
+  readonly amount: number;
+  readonly failure: string | null;
+  readonly created_at: number;
+  readonly settled_at: number | null;
+};
+
+export type PaymentPage = {
+  readonly success: true;
+  readonly url: string;
+  readonly payment_id: number;
+};
+
+export type Payout = {
+  readonly id: number;
+  readonly state: "pending" | "sending" | "paid" | "failed";
+  readonly invoiced_at: number;
+  readonly due_at: number;
+  readonly earned: number;
+  readonly fee_percent: number;
+  readonly fee: number;
+  readonly amount: number;
+  readonly method: string | null;
+  readonly reference: string | null;
+  readonly failure: string | null;
+  readonly returned: number;
+  readonly settled_at: number | null;
+};
+
+export type PayoutHold = {
+  readonly id: number;
+  readonly kind: string;
+  readonly reason: string;
+  readonly placed_at: number;
+};
+
+export type PayoutMethod = {
+  readonly success: true;
+  readonly method: string | null;
+  readonly shown: string | null;
+  readonly updated_at: number | null;
+};
+
+export type PayoutTarget = {
+  readonly method: string;
+  readonly details: Readonly<Record<string, string>>;
+};
+
+export type PriceBreakdown = {
+  readonly gpuCostPerHour: number;
+  readonly diskHour: number;
+  readonly totalHour: number;
+  readonly discountTotalHour: number;
+  readonly discountedTotalPerHour: number;
+};
+
+export type PriceIncrease = {
+  readonly pending_price_increase_id: number;
+  readonly contract_id: number;
+  readonly host_id: number;
+  readonly old_gpu_costpersec: number;
+  readonly new_gpu_costpersec: number | null;
+  readonly old_disk_ram_costpersec: number;
+  readonly new_disk_ram_costpersec: number | null;
+  readonly old_bwu_cost: number;
+  readonly new_bwu_cost: number | null;
+  readonly old_bwd_cost: number;
+  readonly new_bwd_cost: number | null;
+  readonly old_platform_fee: number;
+  readonly new_platform_fee: number | null;
+  readonly contract_end_date: number;
+  readonly ask_end_date: number;
+  readonly created_at: number;
+};
+
+export type PriceIncreaseAnswer = {
+  readonly success: true;
+  readonly pending_price_increase_id: number;
+  readonly contract_id: number;
+};
+
+export type PriceIncreaseChoice = {
+  readonly pending_price_increase_id: number;
+  readonly [key: string]: unknown;
+};
+
+export type RateLimited = {
+  readonly detail: string;
+  readonly msg: string;
+  readonly [key: string]: unknown;
+};
+
+export type Receipt = {
+  readonly event: string;
+  readonly amount: number;
+  readonly amount_exact: string;
+  readonly paid_at: number;
+  readonly method: string;
+  readonly payment_id: number | null;
+  readonly transfer_id: string;
+};
+
+export type RefusedOffer = {
+  readonly success: false;
+  readonly ask_id: number;
+  readonly error: string;
+  readonly msg: string;
+};
+
+export type ReliabilityDay = {
+  readonly day: number;
+  readonly online_ms: number;
+  readonly offline_ms: number;
+  readonly offline_rented_ms: number;
+  readonly maintenance_ms: number;
+  readonly starts_succeeded: number;
+  readonly starts_failed: number;
+};
+
+export type ReliabilityTerms = {
+  readonly prior_ms: number;
+  readonly online_ms: number;
+  readonly offline_ms: number;
+  readonly offline_rented_extra_ms: number;
+  readonly failed_starts_ms: number;
+};
+
+export type RemovedWorkers = {
+  readonly success: true;
+  readonly deleted_workers: readonly number[];
+  readonly failed_workers: readonly number[];
+  readonly msg: string;
+};
+
+export type RentalForecast = {
+  readonly success: true;
+  readonly dry_run: true;
+  readonly ask_id: number;
+  readonly price: RentalForecastPrice;
+  readonly hold: number;
+  readonly balance: number;
+  readonly balance_lasts_hours: RentalForecastBalanceLastsHour;
+  readonly caps: readonly ForecastCap[];
+  readonly would_start: boolean;
+  readonly reason: RentalForecastReason | null;
+};
+
+export type RentalForecastBalanceLastsHour = {
+  readonly now: number | null;
+  readonly after: number | null;
+};
+
+export type RentalForecastPrice = {
+  readonly gpu_per_hour: number;
+  readonly disk_per_hour: number;
+  readonly volume_per_hour: number;
+  readonly total_per_hour: number;
+  readonly inet_up_per_gb: number;
+  readonly inet_down_per_gb: number;
+};
+
+export type RentalForecastReason = {
+  readonly error: string;
+  readonly msg: string;
+};
+
+export type RouteRequestRequest = {
+  readonly endpoint: string;
+  readonly cost: number;
+  readonly api_key?: string;
+  readonly request_idx?: number;
+  readonly replay_timeout?: number;
+};
+
+export type RouteRequestResponse = {
+  readonly endpoint: string;
+  readonly url?: string;
+  readonly cost: number;
+  readonly reqnum?: number;
+  readonly request_idx: number;
+  readonly signature?: string;
+  readonly expires_at?: number;
+  readonly ticket?: string;
+  readonly status?: string;
+  readonly __request_id: string;
+};
+
+export type SecretDeleteRequest = {
+  readonly key?: string;
+};
+
+export type SecretListResponse = {
+  readonly success: true;
+  readonly secrets: Readonly<Record<string, string>>;
+};
+
+export type ShownStandingRequest = {
+  readonly id: number;
+  readonly status: "open" | "claimed" | "cancelled" | "expired" | "failed";
+  readonly reason: string;
+  readonly position: number | null;
+  readonly q: Readonly<Record<string, unknown>>;
+  readonly max_dph: number | null;
+  readonly price: number | null;
+  readonly image: string;
+  readonly template_hash_id: string | null;
+  readonly disk: number;
+  readonly label: string | null;
+  readonly created_at: number;
+  readonly expires_at: number;
+  readonly attempted_at: number | null;
+  readonly closed_at: number | null;
+  readonly instance_id: number | null;
+  readonly offers_matching: number;
+  readonly offers_at_any_price: number;
+  readonly cheapest_dph: number | null;
+};
+
+export type ShownTemplate = {
+  readonly success: true;
+  readonly msg: string;
+  readonly template: Template;
+};
+
+export type SimulatedFigures = {
+  readonly requests: number;
+  readonly unserved: number;
+  readonly late_share: number;
+  readonly wait_p50: number | null;
+  readonly wait_p95: number | null;
+  readonly wait_p99: number | null;
+  readonly hot_hours: number;
+  readonly cold_hours: number;
+  readonly cost: number;
+  readonly cost_per_1000_requests: number | null;
+  readonly workers_max: number;
+  readonly starts: number;
+  readonly stops: number;
+  readonly flaps: number;
+};
+
+export type SshKey = {
+  readonly id: number;
+  readonly user_id: number;
+  readonly key: string;
+  readonly public_key: string;
+  readonly ssh_key: string;
+  readonly created_at: number;
+  readonly deleted_at: null;
+};
+
+export type SshPublicKey = {
+  readonly ssh_key?: string;
+};
+
+export type StandingRequest = {
+  readonly id: number;
+  readonly status: "open" | "claimed" | "cancelled" | "expired" | "failed";
+  readonly reason: string;
+  readonly position: number | null;
+  readonly q: Readonly<Record<string, unknown>>;
+  readonly max_dph: number | null;
+  readonly price: number | null;
+  readonly image: string;
+  readonly template_hash_id: string | null;
+  readonly disk: number;
+  readonly label: string | null;
+  readonly created_at: number;
+  readonly expires_at: number;
+  readonly attempted_at: number | null;
+  readonly closed_at: number | null;
+  readonly instance_id: number | null;
+};
+
+export type StandingRequestCreateRequest = {
+  readonly template_hash_id?: string;
+  readonly image?: string;
+  readonly env?: string | Readonly<Record<string, unknown>>;
+  readonly volume_info?: VolumeMount;
+  readonly price?: number;
+  readonly max_dph?: number;
+  readonly target_state?: "running" | "stopped";
+  readonly cancel_unavail?: boolean;
+  readonly disk?: number | string;
+  readonly label?: string;
+  readonly runtype?: string;
+  readonly onstart?: string;
+  readonly traffic_limit?: number | string | null;
+  readonly q?: string | Readonly<Record<string, unknown>>;
+  readonly expires_in_hours?: number;
+  readonly [key: string]: unknown;
+};
+
+export type StandingRequestCreateResponse = {
+  readonly success: true;
+  readonly id: number;
+  readonly position: number;
+  readonly expires_at: number;
+};
+
+export type StandingRequestListResponse = {
+  readonly success: true;
+  readonly standing_requests: readonly StandingRequest[];
+};
+
+export type StandingRequestShowResponse = {
+  readonly success: true;
+  readonly standing_request: ShownStandingRequest;
+};
+
+export type Statement = {
+  readonly lines: readonly StatementLine[];
+  readonly earned: number;
+  readonly earned_exact: string;
+  readonly fee: StatementFee | null;
+  readonly self_billing: StatementSelfBilling | null;
+  readonly movements: readonly StatementMovement[];
+  readonly opening: number;
+  readonly opening_exact: string;
+  readonly rounding: number;
+  readonly closing: number;
+  readonly closing_exact: string;
+  readonly waiting: StatementWaiting;
+};
+
+export type StatementFee = {
+  readonly net: number;
+  readonly tax: DocumentTax;
+  readonly total: number;
+  readonly total_exact: string;
+};
+
+export type StatementLine = {
+  readonly machine_id: number | null;
+  readonly type: string;
+  readonly description: string;
+  readonly amount: number;
+  readonly amount_exact: string;
+};
+
+export type StatementMovement = {
+  readonly type: string;
+  readonly label: string;
+  readonly amount: number;
+  readonly amount_exact: string;
+};
+
+export type StatementSelfBilling = {
+  readonly net: number;
+  readonly tax: DocumentTax;
+  readonly total: number;
+};
+
+export type StatementWaiting = {
+  readonly as_of: number;
+  readonly payable_exact: string;
+  readonly granted_exact: string;
+  readonly young_exact: string;
+  readonly held_exact: string;
+  readonly debt_exact: string;
+};
+
+export type StatusMessage = {
+  readonly status: "success";
+  readonly message: string;
+};
+
+export type StoredSshKey = {
+  readonly success: true;
+  readonly key: SshKey;
+};
+
+export type Subaccount = {
+  readonly id: number;
+  readonly parent_id: number;
+  readonly key_id: number | null;
+  readonly email: string;
+  readonly username: string;
+  readonly created_at: string;
+  readonly deleted_at: string | null;
+  readonly balance: number;
+  readonly credit: number;
+};
+
+export type SubaccountListResponse = {
+  readonly users: readonly Subaccount[];
+};
+
+export type Success = {
+  readonly success: true;
+};
+
+export type Team = {
+  readonly id: number;
+  readonly team_name: string;
+  readonly role: string;
+  readonly is_owner: boolean;
+};
+
+export type TeamAcceptInviteResponse = {
+  readonly success: true;
+  readonly msg: string;
+  readonly team_id: number;
+  readonly team_name: string;
+  readonly role: string;
+  readonly key_id: number;
+  readonly key: string;
+};
+
+export type TeamApikeysResponse = {
+  readonly apikeys: readonly ApiKey[];
+};
+
+export type TeamBalance = {
+  readonly team_id: number;
+  readonly team_name: string;
+  readonly balance: number;
+  readonly credit: number;
+};
+
+export type TeamBalancesResponse = {
+  readonly balances: readonly TeamBalance[];
+};
+
+export type TeamCreateRequest = {
+  readonly team_name?: string;
+  readonly transfer_credit?: number;
+};
+
+export type TeamCreateResponse = {
+  readonly success: true;
+  readonly msg: string;
+  readonly id: number;
+  readonly team_name: string;
+  readonly key_id: number;
+  readonly new_api_key: string | null;
+};
+
+export type TeamCreateRoleRequest = {
+  readonly name?: string;
+  readonly permissions?: unknown;
+};
+
+export type TeamCreateRoleResponse = {
+  readonly msg: "success";
+  readonly id: number;
+  readonly name: string;
+  readonly identifier: string;
+};
+
+export type TeamDeleteResponse = {
+  readonly success: true;
+  readonly msg: string;
+  readonly pkey_id: number | null;
+};
+
+export type TeamInviteRequest = {
+  readonly email?: string;
+  readonly role?: string;
+};
+
+export type TeamInviteResponse = {
+  readonly success: true;
+  readonly msg: string;
+  readonly token: string;
+  readonly expires_at: number;
+};
+
+export type TeamListResponse = {
+  readonly teams: readonly Team[];
+};
+
+export type TeamMember = {
+  readonly id: number;
+  readonly username: string;
+  readonly email: string;
+  readonly fullname: string;
+  readonly roles: readonly string[];
+  readonly role: string;
+};
+
+export type TeamRole = {
+  readonly id: number;
+  readonly name: string;
+  readonly identifier: string;
+  readonly permissions: Readonly<Record<string, unknown>>;
+};
+
+export type TeamSetMemberRoleRequest = {
+  readonly role?: string;
+  readonly role_id?: number;
+};
+
+export type TeamTransferRequest = {
+  readonly user_id?: number;
+  readonly email?: string;
+};
+
+export type TeamUpdateRequest = {
+  readonly team_name?: string;
+};
+
+export type TeamUpdateResponse = {
+  readonly success: true;
+  readonly msg: string;
+  readonly id: number;
+  readonly team_name: string;
+};
+
+export type TeamUpdateRoleRequest = {
+  readonly name?: string;
+  readonly permissions?: unknown;
+};
+
+export type Template = {
+  readonly id: number;
+  readonly hash_id: string;
+  readonly name: string;
+  readonly image?: string;
+  readonly tag?: string;
+  readonly default_tag?: string;
+  readonly desc?: string;
+  readonly readme?: string;
+  readonly readme_visible?: boolean;
+  readonly env?: string;
+  readonly onstart?: string;
+  readonly runtype?: string;
+  readonly args_str?: string;
+  readonly ssh_direct?: boolean;
+  readonly use_ssh?: boolean;
+  readonly jup_direct?: boolean;
+  readonly jupyter_dir?: string | null;
+  readonly use_jupyter_lab?: boolean;
+  readonly docker_login_repo?: string;
+  readonly docker_login_user?: string;
+  readonly href?: string;
+  readonly repo?: string;
+  readonly extra_filters?: Readonly<Record<string, unknown>>;
+  readonly recommended_disk_space?: number;
+  readonly private?: boolean;
+  readonly recommended?: boolean;
+  readonly volume_info?: unknown;
+  readonly traffic_limit?: number | string | null;
+  readonly creator_id?: number;
+  readonly created_at?: number;
+  readonly count_created?: number;
+  readonly recent_create_date?: number | null;
+};
+
+export type TemplateCreateRequest = {
+  readonly name: string;
+  readonly image: string;
+  readonly tag?: string;
+  readonly desc?: string;
+  readonly readme?: string;
+  readonly readme_visible?: boolean;
+  readonly env?: string;
+  readonly onstart?: string;
+  readonly runtype?: string;
+  readonly args_str?: string;
+  readonly ssh_direct?: boolean;
+  readonly use_ssh?: boolean;
+  readonly jup_direct?: boolean;
+  readonly jupyter_dir?: string;
+  readonly use_jupyter_lab?: boolean;
+  readonly docker_login_repo?: string;
+  readonly docker_login_user?: string;
+  readonly docker_login_pass?: string;
+  readonly href?: string;
+  readonly repo?: string;
+  readonly extra_filters?: unknown;
+  readonly recommended_disk_space?: number | string;
+  readonly private?: boolean;
+  readonly volume_info?: unknown;
+  readonly traffic_limit?: number;
+};
+
+export type TemplateDeleteRequest = {
+  readonly template_id?: number | string;
+  readonly hash_id?: string;
+};
+
+export type TemplateEditRequest = {
+  readonly hash_id: string;
+  readonly name?: string;
+  readonly image?: string;
+  readonly tag?: string;
+  readonly desc?: string;
+  readonly readme?: string;
+  readonly readme_visible?: boolean;
+  readonly env?: string;
+  readonly onstart?: string;
+  readonly runtype?: string;
+  readonly args_str?: string;
+  readonly ssh_direct?: boolean;
+  readonly use_ssh?: boolean;
+  readonly jup_direct?: boolean;
+  readonly jupyter_dir?: string;
+  readonly use_jupyter_lab?: boolean;
+  readonly docker_login_repo?: string;
+  readonly docker_login_user?: string;
+  readonly docker_login_pass?: string;
+  readonly href?: string;
+  readonly repo?: string;
+  readonly extra_filters?: unknown;
+  readonly recommended_disk_space?: number | string;
+  readonly private?: boolean;
+  readonly volume_info?: unknown;
+  readonly traffic_limit?: number;
+};
+
+export type TemplateSearchResponse = {
+  readonly success: true;
+  readonly templates_found: number;
+  readonly templates: readonly Template[];
+};
+
+export type UserConfirmEmailRequest = {
+  readonly token: string;
+};
+
+export type UserCreateRequest = {
+  readonly email?: string;
+  readonly username?: string;
+  readonly password?: string;
+  readonly host_only?: boolean;
+  readonly parent_id?: string | number;
+  readonly ssh_key?: string;
+  readonly captcha?: string;
+};
+
+export type UserCreateResponse = {
+  readonly id: number;
+  readonly username: string;
+  readonly email: string;
+  readonly key_id: number;
+  readonly api_key: string;
+};
+
+export type UserIpaddrsResponse = {
+  readonly success: true;
+  readonly results: readonly IpAddressUse[];
+};
+
+export type UserUpdateRequest = {
+  readonly normalized_email?: string;
+  readonly username?: string;
+  readonly fullname?: string;
+  readonly ssh_key?: string;
+  readonly billaddress_line1?: string;
+  readonly billaddress_line2?: string;
+  readonly billaddress_city?: string;
+  readonly billaddress_zip?: string;
+  readonly billaddress_country?: string;
+  readonly taxinfo?: string;
+  readonly billaddress_taxinfo?: string;
+  readonly balance_threshold?: number | string;
+  readonly balance_threshold_enabled?: boolean | string;
+  readonly traffic_limit?: number | null;
+};
+
+export type VerificationCheck = {
+  readonly name: string;
+  readonly value: number | boolean;
+  readonly needed: number | boolean;
+  readonly passed: boolean;
+  readonly msg: string;
+};
+
+export type Volume = {
+  readonly id: number;
+  readonly machine_id: number | null;
+  readonly host_id: number;
+  readonly cluster_id: number | null;
+  readonly disk_name: string;
+  readonly storage_total_cost: number;
+  readonly inet_up: number;
+  readonly inet_down: number;
+  readonly reliability2: number;
+  readonly verification: string;
+  readonly geolocation: string | null;
+  readonly static_ip: boolean;
+  readonly cuda_max_good: number;
+  readonly cpu_arch: string;
+  readonly cpu_name: string;
+  readonly mobo_name: string;
+  readonly os_version: string;
+  readonly driver_version: string;
+  readonly is_simulated: boolean;
+  readonly label: string;
+  readonly disk_space: number;
+  readonly status: string;
+  readonly start_date: number;
+  readonly end_date: number;
+  readonly deletes_at: number | null;
+  readonly storage_cost: number;
+  readonly instances: readonly number[];
+  readonly used_space: number;
+  readonly status_msg: string;
+  readonly public_ipaddr: string;
+};
+
+export type VolumeCopyRequest = {
+  readonly src_id: number;
+  readonly dst_id: number;
+  readonly size?: number;
+  readonly disable_compression?: boolean;
+};
+
+export type VolumeCopyResponse = {
+  readonly success: true;
+  readonly msg: string;
+  readonly id: number;
+  readonly volume_name: string;
+};
+
+export type VolumeDeleteRequest = {
+  readonly id?: number;
+};
+
+export type VolumeHostListRequest = {
+  readonly machine: number | readonly number[];
+  readonly size?: number;
+  readonly price_disk?: number;
+  readonly end_date?: number;
+};
+
+export type VolumeListResponse = {
+  readonly volumes: readonly Volume[];
+};
+
+export type VolumeMount = {
+  readonly create_new?: boolean;
+  readonly volume_id: number;
+  readonly size?: number;
+  readonly mount_path?: string;
+  readonly name?: string;
+};
+
+export type VolumeOffer = {
+  readonly id: number;
+  readonly ask_contract_id: number;
+  readonly bundle_id: number;
+  readonly machine_id: number | null;
+  readonly host_id: number;
+  readonly cluster_id: number | null;
+  readonly disk_name: string;
+  readonly storage_total_cost: number;
+  readonly inet_up: number;
+  readonly inet_down: number;
+  readonly reliability2: number;
+  readonly verification: string;
+  readonly geolocation: string | null;
+  readonly static_ip: boolean;
+  readonly cuda_max_good: number;
+  readonly cpu_arch: string;
+  readonly cpu_name: string;
+  readonly mobo_name: string;
+  readonly os_version: string;
+  readonly driver_version: string;
+  readonly is_simulated: boolean;
+  readonly disk_space: number;
+  readonly disk_bw: number;
+  readonly storage_cost: number;
+  readonly credit_discount_max: number;
+  readonly reliability: number;
+  readonly reliability_mult: number;
+  readonly duration: number;
+  readonly start_date: number;
+  readonly end_date: number;
+  readonly vericode: number;
+  readonly hosting_type: number;
+  readonly external: boolean;
+  readonly geolocode: number | null;
+  readonly cpu_ghz: number;
+  readonly has_avx: number;
+  readonly pci_gen: number;
+  readonly pcie_bw: number;
+  readonly driver_vers: number;
+  readonly gpu_arch: string;
+  readonly total_flops: number;
+  readonly vms_enabled: boolean;
+  readonly nw_disk_min_bw: number | null;
+  readonly nw_disk_max_bw: number | null;
+  readonly nw_disk_avg_bw: number | null;
+  readonly score: number;
+};
+
+export type VolumeOffers = {
+  readonly offers: readonly VolumeOffer[];
+};
+
+export type VolumeRental = {
+  readonly id: number;
+  readonly size?: number;
+  readonly name?: string;
+};
+
+export type VolumeSearch = {
+  readonly q?: unknown;
+  readonly order?: unknown;
+  readonly limit?: number;
+  readonly disable_bundling?: unknown;
+  readonly allocated_storage?: number;
+  readonly [key: string]: unknown;
+};
+
+export type VolumeUnlistRequest = {
+  readonly id: number;
+};
+
+export type WaitingInstance = {
+  readonly reason: "outbid" | "devices" | "slice" | "host";
+  readonly ahead: number;
+  readonly winning_bid: number | null;
+  readonly bid_to_run_now: number | null;
+  readonly resumes_no_earlier_than: number | null;
+};
+
+export type Webhook = {
+  readonly id: number;
+  readonly user_id: number;
+  readonly name: string | null;
+  readonly webhook_url: string;
+  readonly event_types: readonly string[];
+  readonly created_at: number;
+  readonly updated_at: number;
+};
+
+export type WebhookCreateRequest = {
+  readonly webhook_url: string;
+  readonly event_types: readonly string[];
+  readonly name?: string | null;
+};
+
+export type WebhookCreateResponse = {
+  readonly success: true;
+  readonly webhook: WebhookWithSecret;
+  readonly enabled_notification_preferences: readonly string[];
+};
+
+export type WebhookListResponse = {
+  readonly success: true;
+  readonly webhooks: readonly Webhook[];
+};
+
+export type WebhookRotateSecretResponse = {
+  readonly success: true;
+  readonly webhook: WebhookWithSecret;
+};
+
+export type WebhookTestResponse = {
+  readonly success: boolean;
+  readonly msg: string;
+};
+
+export type WebhookUpdateRequest = {
+  readonly webhook_url?: string;
+  readonly event_types?: readonly string[];
+  readonly name?: string | null;
+};
+
+export type WebhookUpdateResponse = {
+  readonly success: true;
+  readonly webhook: Webhook;
+  readonly enabled_notification_preferences: readonly string[];
+};
+
+export type WebhookWithSecret = {
+  readonly id: number;
+  readonly user_id: number;
+  readonly name: string | null;
+  readonly webhook_url: string;
+  readonly event_types: readonly string[];
+  readonly created_at: number;
+  readonly updated_at: number;
+  readonly webhook_secret: string;
+};
+
+export type Worker = {
+  readonly id: number;
+  readonly status: string;
+  readonly created_at: number;
+  readonly cur_load?: number;
+  readonly reqs_working?: number;
+  readonly perf?: number;
+  readonly measured_perf?: number;
+  readonly cur_perf?: number;
+  readonly dlperf?: number;
+  readonly reliability?: number;
+  readonly gpu_name?: string;
+  readonly dph_total?: number;
+  readonly disk_usage?: number;
+  readonly started_at?: number;
+  readonly loaded_at?: number;
+  readonly url?: string;
+  readonly machine_id?: number;
+  readonly workergroup_id?: number;
+  readonly error_msg?: string;
+};
+
+export type WorkerFinishRequest = {
+  readonly worker_id?: unknown;
+  readonly mtoken?: unknown;
+  readonly requests?: unknown;
+  readonly request_idxs?: unknown;
+  readonly [key: string]: unknown;
+};
+
+export type WorkerGroup = {
+  readonly id: number;
+  readonly endpoint_id: number;
+  readonly endpoint_name: string;
+  readonly user_id: number;
+  readonly template_id?: number;
+  readonly template_hash: string;
+  readonly search_params: string;
+  readonly search_query: Readonly<Record<string, unknown>>;
+  readonly launch_args: string;
+  readonly gpu_ram: number;
+  readonly test_workers: number;
+  readonly cold_workers: number;
+  readonly max_workers: number;
+  readonly max_dph?: number;
+  readonly is_max_dph_by_owner: boolean;
+  readonly waits_for_price_since?: number;
+  readonly min_load: number;
+  readonly min_cold_load: number;
+  readonly target_util: number;
+  readonly cold_mult: number;
+  readonly generation: number;
+  readonly is_updating: boolean;
+  readonly failure_count: number;
+  readonly resumes_at?: number;
+  readonly created_at: number;
+};
+
+export type WorkerGroupSettings = {
+  readonly endpoint_id?: number;
+  readonly endpoint_name?: string;
+  readonly template_hash?: string;
+  readonly template_id?: number;
+  readonly search_params?: string | readonly string[] | Readonly<Record<string, unknown>>;
+  readonly launch_args?: string;
+  readonly gpu_ram?: number;
+  readonly test_workers?: number;
+  readonly cold_workers?: number;
+  readonly max_workers?: number;
+  readonly max_dph?: number;
+  readonly min_load?: number;
+  readonly min_cold_load?: number;
+  readonly target_util?: number;
+  readonly cold_mult?: number;
+  readonly docker_login_user?: string;
+  readonly docker_login_pass?: string;
+  readonly docker_login_repo?: string;
+};
+
+export type WorkerGroupSpend = {
+  readonly workergroup_id?: number;
+  readonly endpoint_id: number;
+  readonly worker_count: number;
+  readonly amount: number;
+  readonly amount_exact: string;
+  readonly gpu: string;
+  readonly disk: string;
+  readonly bandwidth: string;
+  readonly unpaid: string;
+};
+
+export type WorkerModel = {
+  readonly perf?: number;
+  readonly price_per_hour?: number;
+  readonly storage_per_hour?: number;
+  readonly first_start_s?: number;
+  readonly warm_start_s?: number;
+  readonly parallel_requests?: number;
+};
+
+export type WorkerReportRequest = {
+  readonly id?: unknown;
+  readonly mtoken?: unknown;
+  readonly url?: unknown;
+  readonly loadtime?: unknown;
+  readonly max_perf?: unknown;
+  readonly cur_perf?: unknown;
+  readonly new_load?: unknown;
+  readonly cur_load?: unknown;
+  readonly num_requests_working?: unknown;
+  readonly working_request_idxs?: unknown;
+  readonly additional_disk_usage?: unknown;
+  readonly error_msg?: unknown;
+  readonly [key: string]: unknown;
+};
+
+export type WorkergroupCreateResponse = {
+  readonly success: true;
+  readonly id: number;
+  readonly result: number;
+};
+
+export type WorkergroupListResponse = {
+  readonly success: true;
+  readonly results: readonly WorkerGroup[];
+};
+
+export type WorkergroupLogsRequest = {
+  readonly id: number;
+  readonly api_key?: string;
+  readonly tail?: number;
+};
+
+export type WorkergroupSpendResponse = {
+  readonly success: true;
+  readonly start: number;
+  readonly end: number;
+  readonly total: string;
+  readonly results: readonly WorkerGroupSpend[];
+};
+
+export type WorkergroupUpdateWorkersRequest = {
+  readonly workergroup_id: number;
+  readonly api_key?: string;
+  readonly cancel_update?: boolean;
+};
+
+export type WorkergroupUpdateWorkersResponse = {
+  readonly success: true;
+  readonly cancelled: boolean;
+  readonly workers_to_update: number;
+};
+
+export type WorkergroupWorkersRequest = {
+  readonly id: number;
+  readonly api_key?: string;
+};
+
+export type WorkergroupWorkersResponse = {
+  readonly workers: readonly Worker[];
+};
+
 export type AdminAuditInput = {
   readonly query?: {
     readonly full?: string;
@@ -8,26 +3482,7 @@ export type AdminAuditInput = {
   };
 };
 
-export type AdminAuditAnswer = {
-  readonly success: true;
-  readonly state: "finished" | "running";
-  readonly is_sound: boolean | null;
-  readonly is_full: boolean;
-  readonly audited_at: number | null;
-  readonly sealed_until: number | null;
-  readonly checks: readonly {
-    readonly name: string;
-    readonly title: string;
-    readonly examined_count: number;
-    readonly difference_count: number;
-    readonly differences: readonly {
-      readonly subject: string;
-      readonly problem: string;
-      readonly stored: string;
-      readonly expected: string;
-    }[];
-  }[];
-};
+export type AdminAuditAnswer = AdminAuditResponse;
 
 /** Recompute the books from the facts, and show what differs: `GET /api/v0/admin/audit/` */
 export function adminAudit(client: Client, input: AdminAuditInput = {}, options?: CallOptions): Promise<AdminAuditAnswer> {
@@ -41,21 +3496,7 @@ export type AdminAuditFactsInput = {
   };
 };
 
-export type AdminAuditFactsAnswer = {
-  readonly success: true;
-  readonly public_key: string;
-  readonly head: {
-    readonly number: number;
-    readonly sha256: string;
-  };
-  readonly links: readonly {
-    readonly number: number;
-    readonly made_at: string;
-    readonly facts: readonly string[];
-    readonly sha256: string;
-    readonly signature: string;
-  }[];
-};
+export type AdminAuditFactsAnswer = AdminAuditFactsResponse;
 
 /** Export the signed chain of facts about money: `GET /api/v0/admin/audit/facts/` */
 export function adminAuditFacts(client: Client, input: AdminAuditFactsInput = {}, options?: CallOptions): Promise<AdminAuditFactsAnswer> {
@@ -63,22 +3504,10 @@ export function adminAuditFacts(client: Client, input: AdminAuditFactsInput = {}
 }
 
 export type AdminBookCorrectionInput = {
-  readonly body: {
-    readonly user: string;
-    readonly reason: string;
-    readonly reference: string;
-    readonly amount: number;
-    readonly side?: "credit" | "earnings";
-  };
+  readonly body: AdminBookCorrectionRequest;
 };
 
-export type AdminBookCorrectionAnswer = {
-  readonly success: true;
-  readonly user_id: number;
-  readonly transfer_id: string;
-  readonly is_new: boolean;
-  readonly balance: number;
-};
+export type AdminBookCorrectionAnswer = BookedEntry;
 
 /** Correct the credit or the earnings of an account: `POST /api/v0/admin/corrections/` */
 export function adminBookCorrection(client: Client, input: AdminBookCorrectionInput, options?: CallOptions): Promise<AdminBookCorrectionAnswer> {
@@ -86,21 +3515,10 @@ export function adminBookCorrection(client: Client, input: AdminBookCorrectionIn
 }
 
 export type AdminCreditInput = {
-  readonly body: {
-    readonly email?: string;
-    readonly user_id?: string | number;
-    readonly amount: number;
-    readonly reason?: string;
-    readonly paid_by?: string;
-  };
+  readonly body: AdminCreditRequest;
 };
 
-export type AdminCreditAnswer = {
-  readonly success: true;
-  readonly id: number;
-  readonly email: string;
-  readonly credit: number;
-};
+export type AdminCreditAnswer = AdminCreditResponse;
 
 /** Give a user credit: `POST /api/v0/admin/credit/` */
 export function adminCredit(client: Client, input: AdminCreditInput, options?: CallOptions): Promise<AdminCreditAnswer> {
@@ -108,19 +3526,10 @@ export function adminCredit(client: Client, input: AdminCreditInput, options?: C
 }
 
 export type AdminDiskInput = {
-  readonly body: {
-    readonly email?: string;
-    readonly user_id?: number;
-    readonly size: number;
-  };
+  readonly body: AdminDiskRequest;
 };
 
-export type AdminDiskAnswer = {
-  readonly disk_id: number;
-  readonly user_id: number;
-  readonly email: string;
-  readonly size: number;
-};
+export type AdminDiskAnswer = AdminDiskResponse;
 
 /** Give a user a network disk: `POST /api/v0/admin/disks/` */
 export function adminDisk(client: Client, input: AdminDiskInput, options?: CallOptions): Promise<AdminDiskAnswer> {
@@ -133,26 +3542,7 @@ export type AdminDisputesInput = {
   };
 };
 
-export type AdminDisputesAnswer = {
-  readonly success: true;
-  readonly accounts: readonly ({
-    readonly user_id: number;
-    readonly open_count: number;
-    readonly lost_count: number;
-    readonly won_count: number;
-    readonly disputed: number;
-    readonly owed: number;
-    readonly payout_hold_id: number | null;
-    readonly disputes: readonly ({
-      readonly reference: string;
-      readonly payment_id: number;
-      readonly amount: number;
-      readonly state: "open" | "lost" | "won";
-      readonly opened_at: number;
-      readonly closed_at: number | null;
-    })[];
-  })[];
-};
+export type AdminDisputesAnswer = AdminDisputesResponse;
 
 /** Show accounts with disputed card payments: `GET /api/v0/admin/disputes/` */
 export function adminDisputes(client: Client, input: AdminDisputesInput = {}, options?: CallOptions): Promise<AdminDisputesAnswer> {
@@ -168,44 +3558,7 @@ export type AdminListDocumentsInput = {
   };
 };
 
-export type AdminListDocumentsAnswer = {
-  readonly success: true;
-  readonly count: number;
-  readonly next_token: string | null;
-  readonly results: readonly ({
-    readonly number: string;
-    readonly kind: string;
-    readonly issued_at: number;
-    readonly period_start: number | null;
-    readonly period_end: number | null;
-    readonly refers_to: string | null;
-    readonly total: number;
-    readonly currency: string;
-    readonly user_id: number;
-    readonly name: string;
-    readonly email: string;
-    readonly tax_id: string;
-    readonly event: string | null;
-    readonly method: string | null;
-    readonly taxed: {
-      readonly net: number;
-      readonly tax: number;
-      readonly total: number;
-      readonly percent: string;
-      readonly tax_name: string;
-      readonly country: string;
-      readonly is_reverse_charge: boolean;
-    } | null;
-    readonly earned: number | null;
-    readonly self_billed: {
-      readonly net: number;
-      readonly tax: number;
-      readonly percent: string;
-      readonly country: string;
-      readonly is_reverse_charge: boolean;
-    } | null;
-  })[];
-};
+export type AdminListDocumentsAnswer = AdminListDocumentsResponse;
 
 /** List the documents of all accounts that were issued in a month: `GET /api/v0/admin/documents/` */
 export function adminListDocuments(client: Client, input: AdminListDocumentsInput, options?: CallOptions): Promise<AdminListDocumentsAnswer> {
@@ -227,19 +3580,10 @@ export function adminExportDocuments(client: Client, input: AdminExportDocuments
 }
 
 export type AdminReleaseEarningsInput = {
-  readonly body: {
-    readonly email?: string;
-    readonly user_id?: number;
-    readonly amount?: number;
-    readonly reason: string;
-  };
+  readonly body: AdminReleaseEarningsRequest;
 };
 
-export type AdminReleaseEarningsAnswer = {
-  readonly success: true;
-  readonly user_id: number;
-  readonly released: number;
-};
+export type AdminReleaseEarningsAnswer = AdminReleaseEarningsResponse;
 
 /** Release earnings of granted credit: `POST /api/v0/admin/earnings/release/` */
 export function adminReleaseEarnings(client: Client, input: AdminReleaseEarningsInput, options?: CallOptions): Promise<AdminReleaseEarningsAnswer> {
@@ -247,21 +3591,10 @@ export function adminReleaseEarnings(client: Client, input: AdminReleaseEarnings
 }
 
 export type AdminTakeBackEarningsInput = {
-  readonly body: {
-    readonly user: string;
-    readonly reason: string;
-    readonly reference: string;
-    readonly amount: number;
-  };
+  readonly body: AdminTakeBackEarningsRequest;
 };
 
-export type AdminTakeBackEarningsAnswer = {
-  readonly success: true;
-  readonly user_id: number;
-  readonly transfer_id: string;
-  readonly is_new: boolean;
-  readonly balance: number;
-};
+export type AdminTakeBackEarningsAnswer = BookedEntry;
 
 /** Take earnings back from a host: `POST /api/v0/admin/earnings/take_back/` */
 export function adminTakeBackEarnings(client: Client, input: AdminTakeBackEarningsInput, options?: CallOptions): Promise<AdminTakeBackEarningsAnswer> {
@@ -274,23 +3607,7 @@ export type AdminFlagListInput = {
   };
 };
 
-export type AdminFlagListAnswer = {
-  readonly success: true;
-  readonly flags: readonly ({
-    readonly id: number;
-    readonly host_id: number;
-    readonly machine_id: number | null;
-    readonly kind: string;
-    readonly msg: string;
-    readonly facts: Readonly<Record<string, number | string | null>>;
-    readonly since: number;
-    readonly last_at: number;
-    readonly seen_count: number;
-    readonly cleared_at: number | null;
-    readonly cleared_by: number | null;
-    readonly clear_reason: string | null;
-  })[];
-};
+export type AdminFlagListAnswer = HostFlags;
 
 /** Show the flags of all hosts: `GET /api/v0/admin/flags/` */
 export function adminFlagList(client: Client, input: AdminFlagListInput = {}, options?: CallOptions): Promise<AdminFlagListAnswer> {
@@ -299,28 +3616,10 @@ export function adminFlagList(client: Client, input: AdminFlagListInput = {}, op
 
 export type AdminFlagClearInput = {
   readonly id: string;
-  readonly body: {
-    readonly reason: string;
-  };
+  readonly body: AdminFlagClearRequest;
 };
 
-export type AdminFlagClearAnswer = {
-  readonly success: true;
-  readonly flag: {
-    readonly id: number;
-    readonly host_id: number;
-    readonly machine_id: number | null;
-    readonly kind: string;
-    readonly msg: string;
-    readonly facts: Readonly<Record<string, number | string | null>>;
-    readonly since: number;
-    readonly last_at: number;
-    readonly seen_count: number;
-    readonly cleared_at: number | null;
-    readonly cleared_by: number | null;
-    readonly clear_reason: string | null;
-  };
-};
+export type AdminFlagClearAnswer = AdminFlagClearResponse;
 
 /** Clear a flag of a host: `PUT /api/v0/admin/flags/{id}/clear/` */
 export function adminFlagClear(client: Client, input: AdminFlagClearInput, options?: CallOptions): Promise<AdminFlagClearAnswer> {
@@ -333,19 +3632,7 @@ export type AdminFreezesInput = {
   };
 };
 
-export type AdminFreezesAnswer = {
-  readonly success: true;
-  readonly freezes: readonly ({
-    readonly id: number;
-    readonly user_id: number;
-    readonly reason: string;
-    readonly frozen_by: number;
-    readonly frozen_at: number;
-    readonly lifted_by: number | null;
-    readonly lifted_at: number | null;
-    readonly lift_reason: string | null;
-  })[];
-};
+export type AdminFreezesAnswer = AdminFreezesResponse;
 
 /** Show freezes of accounts: `GET /api/v0/admin/freezes/` */
 export function adminFreezes(client: Client, input: AdminFreezesInput = {}, options?: CallOptions): Promise<AdminFreezesAnswer> {
@@ -353,19 +3640,10 @@ export function adminFreezes(client: Client, input: AdminFreezesInput = {}, opti
 }
 
 export type AdminFreezeAccountInput = {
-  readonly body: {
-    readonly user: string;
-    readonly reason: string;
-  };
+  readonly body: AdminFreezeAccountRequest;
 };
 
-export type AdminFreezeAccountAnswer = {
-  readonly success: true;
-  readonly id: number;
-  readonly is_new: boolean;
-  readonly user_ids: readonly number[];
-  readonly team_ids: readonly number[];
-};
+export type AdminFreezeAccountAnswer = AdminFreezeAccountResponse;
 
 /** Freeze an account with its subaccounts: `POST /api/v0/admin/freezes/` */
 export function adminFreezeAccount(client: Client, input: AdminFreezeAccountInput, options?: CallOptions): Promise<AdminFreezeAccountAnswer> {
@@ -374,15 +3652,10 @@ export function adminFreezeAccount(client: Client, input: AdminFreezeAccountInpu
 
 export type AdminLiftFreezeInput = {
   readonly id: number;
-  readonly body: {
-    readonly reason: string;
-  };
+  readonly body: AdminLiftFreezeRequest;
 };
 
-export type AdminLiftFreezeAnswer = {
-  readonly success: true;
-  readonly user_ids: readonly number[];
-};
+export type AdminLiftFreezeAnswer = AdminLiftFreezeResponse;
 
 /** Lift a freeze of an account: `PUT /api/v0/admin/freezes/{id}/` */
 export function adminLiftFreeze(client: Client, input: AdminLiftFreezeInput, options?: CallOptions): Promise<AdminLiftFreezeAnswer> {
@@ -390,19 +3663,10 @@ export function adminLiftFreeze(client: Client, input: AdminLiftFreezeInput, opt
 }
 
 export type AdminKeyCreateInput = {
-  readonly body: {
-    readonly email: string;
-    readonly permissions?: unknown;
-    readonly name?: string;
-  };
+  readonly body: AdminKeyCreateRequest;
 };
 
-export type AdminKeyCreateAnswer = {
-  readonly id: number;
-  readonly email: string;
-  readonly api_key: string;
-  readonly key_id: number;
-};
+export type AdminKeyCreateAnswer = IssuedKey;
 
 /** Create an API key for a user: `POST /api/v0/admin/keys/` */
 export function adminKeyCreate(client: Client, input: AdminKeyCreateInput, options?: CallOptions): Promise<AdminKeyCreateAnswer> {
@@ -411,19 +3675,10 @@ export function adminKeyCreate(client: Client, input: AdminKeyCreateInput, optio
 
 export type AdminMachineVerifyInput = {
   readonly id: string;
-  readonly body?: {
-    readonly verification?: "verified" | "unverified" | "automatic";
-    readonly hosting_type?: number;
-  };
+  readonly body?: AdminMachineVerifyRequest;
 };
 
-export type AdminMachineVerifyAnswer = {
-  readonly success: true;
-  readonly machine_id: number;
-  readonly verification: "verified" | "unverified" | "deverified";
-  readonly decided_by: "rule" | "administrator" | "operator";
-  readonly hosting_type: number;
-};
+export type AdminMachineVerifyAnswer = AdminMachineVerifyResponse;
 
 /** Decide by hand whether a machine is verified, and whether it is in a data centre: `PUT /api/v0/admin/machines/{id}/verification/` */
 export function adminMachineVerify(client: Client, input: AdminMachineVerifyInput, options?: CallOptions): Promise<AdminMachineVerifyAnswer> {
@@ -432,32 +3687,17 @@ export function adminMachineVerify(client: Client, input: AdminMachineVerifyInpu
 
 export type AdminRefundPaymentInput = {
   readonly id: number;
-  readonly body?: {
-    readonly amount?: number;
-  };
+  readonly body?: AdminRefundPaymentRequest;
 };
 
-export type AdminRefundPaymentAnswer = {
-  readonly success: true;
-  readonly amount: number;
-};
+export type AdminRefundPaymentAnswer = AdminRefundPaymentResponse;
 
 /** Give a card payment back: `POST /api/v0/admin/payments/{id}/refund/` */
 export function adminRefundPayment(client: Client, input: AdminRefundPaymentInput, options?: CallOptions): Promise<AdminRefundPaymentAnswer> {
   return client.request({ method: "POST", path: `/api/v0/admin/payments/${encodeURIComponent(input.id)}/refund/`, body: input.body ?? {} }, options);
 }
 
-export type AdminPayoutHoldsAnswer = {
-  readonly success: true;
-  readonly holds: readonly ({
-    readonly id: number;
-    readonly kind: string;
-    readonly reason: string;
-    readonly placed_at: number;
-    readonly user_id: number;
-    readonly placed_by: number | null;
-  })[];
-};
+export type AdminPayoutHoldsAnswer = AdminPayoutHoldsResponse;
 
 /** Show open holds on payouts: `GET /api/v0/admin/payout_holds/` */
 export function adminPayoutHolds(client: Client, options?: CallOptions): Promise<AdminPayoutHoldsAnswer> {
@@ -465,17 +3705,10 @@ export function adminPayoutHolds(client: Client, options?: CallOptions): Promise
 }
 
 export type AdminHoldPayoutsInput = {
-  readonly body: {
-    readonly user: string;
-    readonly reason: string;
-  };
+  readonly body: AdminHoldPayoutsRequest;
 };
 
-export type AdminHoldPayoutsAnswer = {
-  readonly success: true;
-  readonly id: number;
-  readonly is_new: boolean;
-};
+export type AdminHoldPayoutsAnswer = AdminHoldPayoutsResponse;
 
 /** Hold the payouts of a host: `POST /api/v0/admin/payout_holds/` */
 export function adminHoldPayouts(client: Client, input: AdminHoldPayoutsInput, options?: CallOptions): Promise<AdminHoldPayoutsAnswer> {
@@ -484,14 +3717,10 @@ export function adminHoldPayouts(client: Client, input: AdminHoldPayoutsInput, o
 
 export type AdminReleasePayoutsInput = {
   readonly id: number;
-  readonly body: {
-    readonly reason: string;
-  };
+  readonly body: AdminReleasePayoutsRequest;
 };
 
-export type AdminReleasePayoutsAnswer = {
-  readonly success: true;
-};
+export type AdminReleasePayoutsAnswer = Success;
 
 /** Release a hold on payouts: `PUT /api/v0/admin/payout_holds/{id}/` */
 export function adminReleasePayouts(client: Client, input: AdminReleasePayoutsInput, options?: CallOptions): Promise<AdminReleasePayoutsAnswer> {
@@ -506,26 +3735,7 @@ export type AdminPayoutsInput = {
   };
 };
 
-export type AdminPayoutsAnswer = {
-  readonly success: true;
-  readonly payouts: readonly ({
-    readonly id: number;
-    readonly state: "pending" | "sending" | "paid" | "failed";
-    readonly invoiced_at: number;
-    readonly due_at: number;
-    readonly earned: number;
-    readonly fee_percent: number;
-    readonly fee: number;
-    readonly amount: number;
-    readonly method: string | null;
-    readonly reference: string | null;
-    readonly failure: string | null;
-    readonly returned: number;
-    readonly settled_at: number | null;
-    readonly user_id: number;
-    readonly email: string | null;
-  })[];
-};
+export type AdminPayoutsAnswer = AdminPayoutsResponse;
 
 /** Show payouts to hosts: `GET /api/v0/admin/payouts/` */
 export function adminPayouts(client: Client, input: AdminPayoutsInput = {}, options?: CallOptions): Promise<AdminPayoutsAnswer> {
@@ -536,30 +3746,7 @@ export type AdminPayoutInput = {
   readonly id: number;
 };
 
-export type AdminPayoutAnswer = {
-  readonly success: true;
-  readonly payout: {
-    readonly id: number;
-    readonly state: "pending" | "sending" | "paid" | "failed";
-    readonly invoiced_at: number;
-    readonly due_at: number;
-    readonly earned: number;
-    readonly fee_percent: number;
-    readonly fee: number;
-    readonly amount: number;
-    readonly method: string | null;
-    readonly reference: string | null;
-    readonly failure: string | null;
-    readonly returned: number;
-    readonly settled_at: number | null;
-    readonly user_id: number;
-    readonly email: string | null;
-  };
-  readonly payout_method: {
-    readonly method: string;
-    readonly details: Readonly<Record<string, string>>;
-  } | null;
-};
+export type AdminPayoutAnswer = AdminPayoutResponse;
 
 /** Show a payout, and in full where it goes: `GET /api/v0/admin/payouts/{id}/` */
 export function adminPayout(client: Client, input: AdminPayoutInput, options?: CallOptions): Promise<AdminPayoutAnswer> {
@@ -568,36 +3755,17 @@ export function adminPayout(client: Client, input: AdminPayoutInput, options?: C
 
 export type AdminSettlePayoutInput = {
   readonly id: number;
-  readonly body: {
-    readonly state: "paid" | "failed";
-    readonly reference?: string;
-    readonly reason?: string;
-  };
+  readonly body: AdminSettlePayoutRequest;
 };
 
-export type AdminSettlePayoutAnswer = {
-  readonly success: true;
-};
+export type AdminSettlePayoutAnswer = Success;
 
 /** Say that a payout was paid, or came back: `PUT /api/v0/admin/payouts/{id}/` */
 export function adminSettlePayout(client: Client, input: AdminSettlePayoutInput, options?: CallOptions): Promise<AdminSettlePayoutAnswer> {
   return client.request({ method: "PUT", path: `/api/v0/admin/payouts/${encodeURIComponent(input.id)}/`, body: input.body ?? {} }, options);
 }
 
-export type AdminReconciliationAnswer = {
-  readonly success: true;
-  readonly last_run_at: number | null;
-  readonly last_found: Readonly<Record<string, number>>;
-  readonly findings: readonly ({
-    readonly kind: string;
-    readonly subject: string;
-    readonly outcome: "repaired" | "told" | "alarmed";
-    readonly details: Readonly<Record<string, unknown>>;
-    readonly first_found_at: number;
-    readonly last_found_at: number;
-    readonly found_count: number;
-  })[];
-};
+export type AdminReconciliationAnswer = AdminReconciliationResponse;
 
 /** What rules found and repaired by themselves, and what they could only report: `GET /api/v0/admin/reconciliation/` */
 export function adminReconciliation(client: Client, options?: CallOptions): Promise<AdminReconciliationAnswer> {
@@ -605,19 +3773,10 @@ export function adminReconciliation(client: Client, options?: CallOptions): Prom
 }
 
 export type AdminUserCreateInput = {
-  readonly body: {
-    readonly email: string;
-    readonly username?: string;
-    readonly credit?: number;
-  };
+  readonly body: AdminUserCreateRequest;
 };
 
-export type AdminUserCreateAnswer = {
-  readonly id: number;
-  readonly email: string;
-  readonly api_key: string;
-  readonly key_id: number;
-};
+export type AdminUserCreateAnswer = IssuedKey;
 
 /** Create an account for somebody: `POST /api/v0/admin/users/` */
 export function adminUserCreate(client: Client, input: AdminUserCreateInput, options?: CallOptions): Promise<AdminUserCreateAnswer> {
@@ -626,15 +3785,10 @@ export function adminUserCreate(client: Client, input: AdminUserCreateInput, opt
 
 export type AdminUserProveEmailInput = {
   readonly user_id: string;
-  readonly body: {
-    readonly email: string;
-  };
+  readonly body: AdminUserProveEmailRequest;
 };
 
-export type AdminUserProveEmailAnswer = {
-  readonly success: true;
-  readonly msg: string;
-};
+export type AdminUserProveEmailAnswer = Message;
 
 /** Vouch for the address of an account: `POST /api/v0/admin/users/{user_id}/prove_email/` */
 export function adminUserProveEmail(client: Client, input: AdminUserProveEmailInput, options?: CallOptions): Promise<AdminUserProveEmailAnswer> {
@@ -642,46 +3796,17 @@ export function adminUserProveEmail(client: Client, input: AdminUserProveEmailIn
 }
 
 export type AgentJoinInput = {
-  readonly body: {
-    readonly token: string;
-    readonly host_key: string;
-    readonly fingerprint: string;
-    readonly nonce: string;
-    readonly name?: string;
-  };
+  readonly body: AgentJoinRequest;
 };
 
-export type AgentJoinAnswer = {
-  readonly success: true;
-  readonly credential: string;
-};
+export type AgentJoinAnswer = AgentJoinResponse;
 
 /** Exchange a join token for an agent credential: `POST /api/v0/agent/join/` */
 export function agentJoin(client: Client, input: AgentJoinInput, options?: CallOptions): Promise<AgentJoinAnswer> {
   return client.request({ method: "POST", path: "/api/v0/agent/join/", body: input.body ?? {} }, options);
 }
 
-export type ArrearsShowAnswer = {
-  readonly success: true;
-  readonly arrears: {
-    readonly began_at: number;
-    readonly delete_at: number;
-    readonly storage_per_hour: number;
-    readonly floor: number;
-  } | null;
-  readonly balance_stops_at: number | null;
-  readonly caps: readonly {
-    readonly cap_id: number;
-    readonly scope: string;
-    readonly scope_id: number;
-    readonly period: string;
-    readonly began_at: number;
-    readonly delete_at: number;
-    readonly storage_per_hour: number;
-    readonly instance_ids: readonly number[];
-    readonly volume_ids: readonly number[];
-  }[];
-};
+export type ArrearsShowAnswer = ArrearsShowResponse;
 
 /** Show until when data is kept that credit or a cap does not pay for: `GET /api/v0/arrears/` */
 export function arrearsShow(client: Client, options?: CallOptions): Promise<ArrearsShowAnswer> {
@@ -689,54 +3814,10 @@ export function arrearsShow(client: Client, options?: CallOptions): Promise<Arre
 }
 
 export type InstanceCreateBulkInput = {
-  readonly body: {
-    readonly template_hash_id?: string;
-    readonly image?: string;
-    readonly env?: string | Readonly<Record<string, unknown>>;
-    readonly volume_info?: {
-      readonly create_new?: boolean;
-      readonly volume_id: number;
-      readonly size?: number;
-      readonly mount_path?: string;
-      readonly name?: string;
-    };
-    readonly price?: number;
-    readonly max_dph?: number;
-    readonly target_state?: "running" | "stopped";
-    readonly cancel_unavail?: boolean;
-    readonly disk?: number | string;
-    readonly label?: string;
-    readonly runtype?: string;
-    readonly onstart?: string;
-    readonly traffic_limit?: number | string | null;
-    readonly ids: readonly number[];
-    readonly [key: string]: unknown;
-  };
+  readonly body: InstanceCreateBulkRequest;
 };
 
-export type InstanceCreateBulkAnswer = {
-  readonly success: true;
-  readonly new_contracts: readonly number[];
-  readonly results: readonly ({
-    readonly success: true;
-    readonly new_contract: number;
-    readonly instance_api_key: string;
-    readonly ask_id: number;
-    readonly dph_total?: number;
-    readonly dph_base?: number;
-    readonly storage_total_cost?: number;
-    readonly storage_cost?: number;
-    readonly inet_up_cost?: number;
-    readonly inet_down_cost?: number;
-    readonly end_date?: number;
-    readonly msg?: string;
-  } | {
-    readonly success: false;
-    readonly ask_id: number;
-    readonly error: string;
-    readonly msg: string;
-  })[];
-};
+export type InstanceCreateBulkAnswer = InstanceCreateBulkResponse;
 
 /** Create an instance from each of these offers: `POST /api/v0/asks/bulk/` */
 export function instanceCreateBulk(client: Client, input: InstanceCreateBulkInput, options?: CallOptions): Promise<InstanceCreateBulkAnswer> {
@@ -745,108 +3826,24 @@ export function instanceCreateBulk(client: Client, input: InstanceCreateBulkInpu
 
 export type InstanceCreateInput = {
   readonly id: number;
-  readonly body?: {
-    readonly template_hash_id?: string;
-    readonly image?: string;
-    readonly env?: string | Readonly<Record<string, unknown>>;
-    readonly volume_info?: {
-      readonly create_new?: boolean;
-      readonly volume_id: number;
-      readonly size?: number;
-      readonly mount_path?: string;
-      readonly name?: string;
-    };
-    readonly price?: number;
-    readonly max_dph?: number;
-    readonly target_state?: "running" | "stopped";
-    readonly cancel_unavail?: boolean;
-    readonly disk?: number | string;
-    readonly label?: string;
-    readonly runtype?: string;
-    readonly onstart?: string;
-    readonly traffic_limit?: number | string | null;
-    readonly dry_run?: boolean;
-    readonly [key: string]: unknown;
-  };
+  readonly body?: InstanceCreateRequest;
 };
 
-export type InstanceCreateAnswer = {
-  readonly success: true;
-  readonly new_contract: number;
-  readonly instance_api_key: string;
-  readonly ask_id: number;
-  readonly dph_total?: number;
-  readonly dph_base?: number;
-  readonly storage_total_cost?: number;
-  readonly storage_cost?: number;
-  readonly inet_up_cost?: number;
-  readonly inet_down_cost?: number;
-  readonly end_date?: number;
-} | {
-  readonly success: true;
-  readonly dry_run: true;
-  readonly ask_id: number;
-  readonly price: {
-    readonly gpu_per_hour: number;
-    readonly disk_per_hour: number;
-    readonly volume_per_hour: number;
-    readonly total_per_hour: number;
-    readonly inet_up_per_gb: number;
-    readonly inet_down_per_gb: number;
-  };
-  readonly hold: number;
-  readonly balance: number;
-  readonly balance_lasts_hours: {
-    readonly now: number | null;
-    readonly after: number | null;
-  };
-  readonly caps: readonly {
-    readonly id: number;
-    readonly scope: string;
-    readonly scope_id: number;
-    readonly period: string;
-    readonly limit: number;
-    readonly left: number;
-  }[];
-  readonly would_start: boolean;
-  readonly reason: {
-    readonly error: string;
-    readonly msg: string;
-  } | null;
-};
+export type InstanceCreateAnswer = NewInstance | RentalForecast;
 
 /** Create an instance from an offer: `PUT /api/v0/asks/{id}/` */
 export function instanceCreate(client: Client, input: InstanceCreateInput, options?: CallOptions): Promise<InstanceCreateAnswer> {
   return client.request({ method: "PUT", path: `/api/v0/asks/${encodeURIComponent(input.id)}/`, body: input.body ?? {} }, options);
 }
 
-export type AuditLogListAnswer = readonly ({
-  readonly ip_address: string;
-  readonly api_key_id: number | null;
-  readonly created_at: number;
-  readonly api_route: string;
-  readonly args: Readonly<Record<string, unknown>>;
-})[];
+export type AuditLogListAnswer = readonly AuditLogEntry[];
 
 /** Show what was done with own keys: `GET /api/v0/audit_logs/` */
 export function auditLogList(client: Client, options?: CallOptions): Promise<AuditLogListAnswer> {
   return client.request({ method: "GET", path: "/api/v0/audit_logs/" }, options);
 }
 
-export type ApikeyListAnswer = {
-  readonly apikeys: readonly ({
-    readonly id: number;
-    readonly user_id: number;
-    readonly rights: "full" | "scoped";
-    readonly team_id: number | null;
-    readonly team_name: string | null;
-    readonly name: string;
-    readonly key_prefix: string;
-    readonly permissions: false | Readonly<Record<string, unknown>>;
-    readonly key_params: string;
-    readonly created_at: number;
-  })[];
-};
+export type ApikeyListAnswer = ApikeyListResponse;
 
 /** Show own API keys: `GET /api/v0/auth/apikeys/` */
 export function apikeyList(client: Client, options?: CallOptions): Promise<ApikeyListAnswer> {
@@ -854,19 +3851,10 @@ export function apikeyList(client: Client, options?: CallOptions): Promise<Apike
 }
 
 export type ApikeyCreateInput = {
-  readonly body: {
-    readonly name: string;
-    readonly permissions?: unknown;
-    readonly key_params?: string | Readonly<Record<string, unknown>>;
-    readonly team_id?: number;
-  };
+  readonly body: ApikeyCreateRequest;
 };
 
-export type ApikeyCreateAnswer = {
-  readonly id: number;
-  readonly key: string;
-  readonly permissions: false | Readonly<Record<string, unknown>>;
-};
+export type ApikeyCreateAnswer = ApikeyCreateResponse;
 
 /** Create an API key: `POST /api/v0/auth/apikeys/` */
 export function apikeyCreate(client: Client, input: ApikeyCreateInput, options?: CallOptions): Promise<ApikeyCreateAnswer> {
@@ -877,18 +3865,7 @@ export type ApikeyShowInput = {
   readonly id: string;
 };
 
-export type ApikeyShowAnswer = {
-  readonly id: number;
-  readonly user_id: number;
-  readonly rights: "full" | "scoped";
-  readonly team_id: number | null;
-  readonly team_name: string | null;
-  readonly name: string;
-  readonly key_prefix: string;
-  readonly permissions: false | Readonly<Record<string, unknown>>;
-  readonly key_params: string;
-  readonly created_at: number;
-};
+export type ApikeyShowAnswer = ApiKey;
 
 /** Show one API key: `GET /api/v0/auth/apikeys/{id}/` */
 export function apikeyShow(client: Client, input: ApikeyShowInput, options?: CallOptions): Promise<ApikeyShowAnswer> {
@@ -906,15 +3883,7 @@ export function apikeyDelete(client: Client, input: ApikeyDeleteInput, options?:
   return client.request({ method: "DELETE", path: `/api/v0/auth/apikeys/${encodeURIComponent(input.id)}/` }, options);
 }
 
-export type BillingAutobillAnswer = {
-  readonly success: true;
-  readonly enabled: boolean;
-  readonly threshold: number;
-  readonly amount: number;
-  readonly last4: string | null;
-  readonly failure_count: number;
-  readonly retry_at: number | null;
-};
+export type BillingAutobillAnswer = Autobill;
 
 /** Show automatic payments: `GET /api/v0/billing/autobill/` */
 export function billingAutobill(client: Client, options?: CallOptions): Promise<BillingAutobillAnswer> {
@@ -922,22 +3891,10 @@ export function billingAutobill(client: Client, options?: CallOptions): Promise<
 }
 
 export type BillingChangeAutobillInput = {
-  readonly body?: {
-    readonly enabled?: boolean;
-    readonly threshold?: number;
-    readonly amount?: number;
-  };
+  readonly body?: BillingChangeAutobillRequest;
 };
 
-export type BillingChangeAutobillAnswer = {
-  readonly success: true;
-  readonly enabled: boolean;
-  readonly threshold: number;
-  readonly amount: number;
-  readonly last4: string | null;
-  readonly failure_count: number;
-  readonly retry_at: number | null;
-};
+export type BillingChangeAutobillAnswer = Autobill;
 
 /** Change automatic payments: `PUT /api/v0/billing/autobill/` */
 export function billingChangeAutobill(client: Client, input: BillingChangeAutobillInput = {}, options?: CallOptions): Promise<BillingChangeAutobillAnswer> {
@@ -945,17 +3902,10 @@ export function billingChangeAutobill(client: Client, input: BillingChangeAutobi
 }
 
 export type BillingCheckoutInput = {
-  readonly body: {
-    readonly amount: number;
-    readonly save_card?: boolean;
-  };
+  readonly body: BillingCheckoutRequest;
 };
 
-export type BillingCheckoutAnswer = {
-  readonly success: true;
-  readonly url: string;
-  readonly payment_id: number;
-};
+export type BillingCheckoutAnswer = PaymentPage;
 
 /** Add credit by card: `POST /api/v0/billing/checkout/` */
 export function billingCheckout(client: Client, input: BillingCheckoutInput, options?: CallOptions): Promise<BillingCheckoutAnswer> {
@@ -970,21 +3920,7 @@ export type BillingListAllDocumentsInput = {
   };
 };
 
-export type BillingListAllDocumentsAnswer = {
-  readonly success: true;
-  readonly count: number;
-  readonly total: number;
-  readonly next_token: string | null;
-  readonly results: readonly ({
-    readonly number: string;
-    readonly kind: string;
-    readonly issued_at: number;
-    readonly period_start: number | null;
-    readonly period_end: number | null;
-    readonly refers_to: string | null;
-    readonly total: number;
-  })[];
-};
+export type BillingListAllDocumentsAnswer = BillingListAllDocumentsResponse;
 
 /** List documents of all kinds: `GET /api/v0/billing/documents/` */
 export function billingListAllDocuments(client: Client, input: BillingListAllDocumentsInput = {}, options?: CallOptions): Promise<BillingListAllDocumentsAnswer> {
@@ -995,199 +3931,7 @@ export type BillingShowAnyDocumentInput = {
   readonly number: string;
 };
 
-export type BillingShowAnyDocumentAnswer = {
-  readonly success: true;
-  readonly number: string;
-  readonly kind: string;
-  readonly issued_at: number;
-  readonly period_start: number | null;
-  readonly period_end: number | null;
-  readonly refers_to: string | null;
-  readonly total: number;
-  readonly currency: string;
-  readonly seller: {
-    readonly name: string;
-    readonly address: readonly string[];
-    readonly tax_id: string;
-  };
-  readonly buyer: {
-    readonly name: string;
-    readonly address: readonly string[];
-    readonly tax_id: string;
-    readonly user_id: number;
-    readonly email: string;
-  };
-  readonly referred_by: readonly ({
-    readonly number: string;
-    readonly kind: string;
-    readonly issued_at: number;
-    readonly period_start: number | null;
-    readonly period_end: number | null;
-    readonly refers_to: string | null;
-    readonly total: number;
-  })[];
-  readonly receipt: {
-    readonly event: string;
-    readonly amount: number;
-    readonly amount_exact: string;
-    readonly paid_at: number;
-    readonly method: string;
-    readonly payment_id: number | null;
-    readonly transfer_id: string;
-  } | null;
-  readonly statement: {
-    readonly lines: readonly ({
-      readonly machine_id: number | null;
-      readonly type: string;
-      readonly description: string;
-      readonly amount: number;
-      readonly amount_exact: string;
-    })[];
-    readonly earned: number;
-    readonly earned_exact: string;
-    readonly fee: {
-      readonly net: number;
-      readonly tax: {
-        readonly percent: string;
-        readonly amount: number;
-        readonly note: string;
-        readonly name: string;
-        readonly country: string;
-        readonly is_reverse_charge: boolean;
-      };
-      readonly total: number;
-      readonly total_exact: string;
-    } | null;
-    readonly self_billing: {
-      readonly net: number;
-      readonly tax: {
-        readonly percent: string;
-        readonly amount: number;
-        readonly note: string;
-        readonly name: string;
-        readonly country: string;
-        readonly is_reverse_charge: boolean;
-      };
-      readonly total: number;
-    } | null;
-    readonly movements: readonly {
-      readonly type: string;
-      readonly label: string;
-      readonly amount: number;
-      readonly amount_exact: string;
-    }[];
-    readonly opening: number;
-    readonly opening_exact: string;
-    readonly rounding: number;
-    readonly closing: number;
-    readonly closing_exact: string;
-    readonly waiting: {
-      readonly as_of: number;
-      readonly payable_exact: string;
-      readonly granted_exact: string;
-      readonly young_exact: string;
-      readonly held_exact: string;
-      readonly debt_exact: string;
-    };
-  } | null;
-  readonly credit_note: {
-    readonly net: number;
-    readonly tax: {
-      readonly percent: string;
-      readonly amount: number;
-      readonly note: string;
-      readonly name: string;
-      readonly country: string;
-      readonly is_reverse_charge: boolean;
-    };
-    readonly total: number;
-    readonly amount_exact: string;
-    readonly invoice_number: string;
-    readonly invoice_line: number | null;
-    readonly description: string;
-    readonly reason: string;
-    readonly credited_at: number;
-    readonly transfer_id: string;
-  } | null;
-  readonly invoice: {
-    readonly success: true;
-    readonly number: string;
-    readonly issued_at: number;
-    readonly period_start: number;
-    readonly period_end: number;
-    readonly currency: string;
-    readonly total: number;
-    readonly seller: {
-      readonly name: string;
-      readonly address: readonly string[];
-      readonly tax_id: string;
-    };
-    readonly buyer: {
-      readonly name: string;
-      readonly address: readonly string[];
-      readonly tax_id: string;
-      readonly user_id: number;
-      readonly email: string;
-    };
-    readonly lines: readonly ({
-      readonly source: string;
-      readonly type: string;
-      readonly description: string;
-      readonly start: number;
-      readonly end: number;
-      readonly quantity: number;
-      readonly unit: string;
-      readonly rate: string;
-      readonly is_rate_average: boolean;
-      readonly amount: number;
-      readonly unpaid: string;
-      readonly machine_id: number | null;
-      readonly hardware: string | null;
-      readonly label: string | null;
-      readonly is_late: boolean;
-    })[];
-    readonly net: number;
-    readonly tax: {
-      readonly percent: string;
-      readonly amount: number;
-      readonly note: string;
-      readonly name: string;
-      readonly country: string;
-      readonly is_reverse_charge: boolean;
-    };
-    readonly balance: {
-      readonly opening: number;
-      readonly entries: readonly {
-        readonly label: string;
-        readonly amount: number;
-      }[];
-      readonly usage: number;
-      readonly rounding: number;
-      readonly closing: number;
-    };
-  } | null;
-  readonly shown: {
-    readonly title: string;
-    readonly subtitle: string;
-    readonly facts: readonly {
-      readonly name: string;
-      readonly value: string;
-    }[];
-    readonly tables: readonly {
-      readonly caption: string;
-      readonly columns: readonly string[];
-      readonly rows: readonly {
-        readonly cells: readonly string[];
-        readonly note: string;
-      }[];
-      readonly totals: readonly {
-        readonly label: string;
-        readonly amount: string;
-      }[];
-    }[];
-    readonly notes: readonly string[];
-  };
-};
+export type BillingShowAnyDocumentAnswer = AccountDocument;
 
 /** Show a document of any kind: `GET /api/v0/billing/documents/{number}/` */
 export function billingShowAnyDocument(client: Client, input: BillingShowAnyDocumentInput, options?: CallOptions): Promise<BillingShowAnyDocumentAnswer> {
@@ -1216,29 +3960,14 @@ export function billingShowAnyDocumentPdf(client: Client, input: BillingShowAnyD
   return client.download({ method: "GET", path: `/api/v0/billing/documents/${encodeURIComponent(input.number)}/pdf/` }, options);
 }
 
-export type BillingSaveCardAnswer = {
-  readonly success: true;
-  readonly url: string;
-  readonly payment_id: number;
-};
+export type BillingSaveCardAnswer = PaymentPage;
 
 /** Save a card: `POST /api/v0/billing/payment_methods/` */
 export function billingSaveCard(client: Client, options?: CallOptions): Promise<BillingSaveCardAnswer> {
   return client.request({ method: "POST", path: "/api/v0/billing/payment_methods/" }, options);
 }
 
-export type BillingCardsAnswer = {
-  readonly success: true;
-  readonly payment_methods: readonly {
-    readonly id: number;
-    readonly brand: string;
-    readonly last4: string;
-    readonly exp_month: number;
-    readonly exp_year: number;
-    readonly is_default: boolean;
-    readonly created_at: number;
-  }[];
-};
+export type BillingCardsAnswer = BillingCardsResponse;
 
 /** Show saved cards: `GET /api/v0/billing/payment_methods/` */
 export function billingCards(client: Client, options?: CallOptions): Promise<BillingCardsAnswer> {
@@ -1247,14 +3976,10 @@ export function billingCards(client: Client, options?: CallOptions): Promise<Bil
 
 export type BillingPreferCardInput = {
   readonly id: number;
-  readonly body: {
-    readonly is_default: true;
-  };
+  readonly body: BillingPreferCardRequest;
 };
 
-export type BillingPreferCardAnswer = {
-  readonly success: true;
-};
+export type BillingPreferCardAnswer = Success;
 
 /** Choose the card that is charged automatically: `PUT /api/v0/billing/payment_methods/{id}/` */
 export function billingPreferCard(client: Client, input: BillingPreferCardInput, options?: CallOptions): Promise<BillingPreferCardAnswer> {
@@ -1265,9 +3990,7 @@ export type BillingForgetCardInput = {
   readonly id: number;
 };
 
-export type BillingForgetCardAnswer = {
-  readonly success: true;
-};
+export type BillingForgetCardAnswer = Success;
 
 /** Remove a saved card: `DELETE /api/v0/billing/payment_methods/{id}/` */
 export function billingForgetCard(client: Client, input: BillingForgetCardInput, options?: CallOptions): Promise<BillingForgetCardAnswer> {
@@ -1281,30 +4004,14 @@ export type BillingPaymentsInput = {
   };
 };
 
-export type BillingPaymentsAnswer = {
-  readonly success: true;
-  readonly payments: readonly ({
-    readonly id: number;
-    readonly kind: "checkout" | "autobill";
-    readonly state: "pending" | "paid" | "failed" | "expired" | "mismatched";
-    readonly amount: number;
-    readonly failure: string | null;
-    readonly created_at: number;
-    readonly settled_at: number | null;
-  })[];
-};
+export type BillingPaymentsAnswer = BillingPaymentsResponse;
 
 /** Show card payments: `GET /api/v0/billing/payments/` */
 export function billingPayments(client: Client, input: BillingPaymentsInput = {}, options?: CallOptions): Promise<BillingPaymentsAnswer> {
   return client.request({ method: "GET", path: "/api/v0/billing/payments/", query: input.query }, options);
 }
 
-export type BillingPayoutMethodAnswer = {
-  readonly success: true;
-  readonly method: string | null;
-  readonly shown: string | null;
-  readonly updated_at: number | null;
-};
+export type BillingPayoutMethodAnswer = PayoutMethod;
 
 /** Show where payouts go: `GET /api/v0/billing/payout_method/` */
 export function billingPayoutMethod(client: Client, options?: CallOptions): Promise<BillingPayoutMethodAnswer> {
@@ -1312,27 +4019,10 @@ export function billingPayoutMethod(client: Client, options?: CallOptions): Prom
 }
 
 export type BillingChoosePayoutMethodInput = {
-  readonly body: {
-    readonly method: "stripe" | "wise" | "paypal" | "bank";
-    readonly details: {
-      readonly account_id?: string;
-      readonly email?: string;
-      readonly account_holder?: string;
-      readonly country?: string;
-      readonly iban?: string;
-      readonly bic?: string;
-      readonly account_number?: string;
-      readonly routing_number?: string;
-    };
-  };
+  readonly body: BillingChoosePayoutMethodRequest;
 };
 
-export type BillingChoosePayoutMethodAnswer = {
-  readonly success: true;
-  readonly method: string | null;
-  readonly shown: string | null;
-  readonly updated_at: number | null;
-};
+export type BillingChoosePayoutMethodAnswer = PayoutMethod;
 
 /** Say where payouts go: `PUT /api/v0/billing/payout_method/` */
 export function billingChoosePayoutMethod(client: Client, input: BillingChoosePayoutMethodInput, options?: CallOptions): Promise<BillingChoosePayoutMethodAnswer> {
@@ -1346,41 +4036,7 @@ export type BillingPayoutsInput = {
   };
 };
 
-export type BillingPayoutsAnswer = {
-  readonly success: true;
-  readonly fee_percent: number;
-  readonly holds: readonly {
-    readonly id: number;
-    readonly kind: string;
-    readonly reason: string;
-    readonly placed_at: number;
-  }[];
-  readonly earnings: {
-    readonly balance: number;
-    readonly payable: number;
-    readonly granted: number;
-    readonly young: number;
-    readonly held: number;
-    readonly debt: number;
-    readonly card_hold_days: number;
-    readonly granted_after_days: number | null;
-  };
-  readonly payouts: readonly ({
-    readonly id: number;
-    readonly state: "pending" | "sending" | "paid" | "failed";
-    readonly invoiced_at: number;
-    readonly due_at: number;
-    readonly earned: number;
-    readonly fee_percent: number;
-    readonly fee: number;
-    readonly amount: number;
-    readonly method: string | null;
-    readonly reference: string | null;
-    readonly failure: string | null;
-    readonly returned: number;
-    readonly settled_at: number | null;
-  })[];
-};
+export type BillingPayoutsAnswer = BillingPayoutsResponse;
 
 /** Show payouts: `GET /api/v0/billing/payouts/` */
 export function billingPayouts(client: Client, input: BillingPayoutsInput = {}, options?: CallOptions): Promise<BillingPayoutsAnswer> {
@@ -1391,124 +4047,7 @@ export type OfferSearchInput = {
   readonly body?: Readonly<Record<string, unknown>>;
 };
 
-export type OfferSearchAnswer = {
-  readonly offers: readonly ({
-    readonly id: number;
-    readonly ask_contract_id: number;
-    readonly bundle_id: number;
-    readonly bundled_results: number | null;
-    readonly rn: number;
-    readonly machine_id: number;
-    readonly host_id: number;
-    readonly hostname: string | null;
-    readonly is_simulated: boolean;
-    readonly gpu_is_declared: boolean;
-    readonly public_ipaddr: string;
-    readonly cluster_id: null;
-    readonly resource_type: string;
-    readonly rentable: boolean;
-    readonly rented: boolean;
-    readonly is_bid: boolean;
-    readonly external: boolean;
-    readonly verification: string;
-    readonly verified: boolean;
-    readonly vericode: number;
-    readonly is_vm_deverified: boolean;
-    readonly hosting_type: number;
-    readonly logo: null;
-    readonly webpage: null;
-    readonly error_description: null;
-    readonly gpu_name: string;
-    readonly num_gpus: number;
-    readonly gpu_frac: number;
-    readonly gpu_ram: number;
-    readonly gpu_total_ram: number;
-    readonly gpu_arch: string;
-    readonly gpu_ids: readonly number[];
-    readonly gpu_lanes: number;
-    readonly gpu_mem_bw: number;
-    readonly gpu_max_power: number;
-    readonly gpu_max_temp: number;
-    readonly gpu_display_active: boolean;
-    readonly compute_cap: number;
-    readonly cuda_max_good: number;
-    readonly driver_version: string;
-    readonly driver_vers: number;
-    readonly bw_nvlink: number;
-    readonly dlperf: number;
-    readonly total_flops: number;
-    readonly vram_costperhour: number;
-    readonly cpu_cores: number;
-    readonly cpu_cores_effective: number;
-    readonly cpu_ram: number;
-    readonly cpu_ghz: number;
-    readonly cpu_name: string;
-    readonly cpu_arch: string;
-    readonly has_avx: number;
-    readonly mobo_name: string;
-    readonly pci_gen: number;
-    readonly pcie_bw: number;
-    readonly os_version: string;
-    readonly vms_enabled: boolean;
-    readonly disk_space: number;
-    readonly disk_bw: number;
-    readonly disk_name: string;
-    readonly inet_up: number;
-    readonly inet_down: number;
-    readonly inet_up_cost: number;
-    readonly inet_down_cost: number;
-    readonly internet_up_cost_per_tb: number;
-    readonly internet_down_cost_per_tb: number;
-    readonly direct_port_count: number;
-    readonly static_ip: boolean;
-    readonly private_registries: boolean;
-    readonly geolocation: string;
-    readonly geolocode: number;
-    readonly avail_vol_ask_id: number | null;
-    readonly avail_vol_size: number | null;
-    readonly avail_vol_dph: number | null;
-    readonly nw_disk_min_bw: number | null;
-    readonly nw_disk_max_bw: number | null;
-    readonly nw_disk_avg_bw: number | null;
-    readonly dph_base: number;
-    readonly dph_total: number;
-    readonly dph_total_adj: number;
-    readonly min_bid: number;
-    readonly discount_rate: number;
-    readonly discounted_hourly: number;
-    readonly discounted_dph_total: number;
-    readonly storage_cost: number;
-    readonly storage_total_cost: number;
-    readonly dlperf_per_dphtotal: number;
-    readonly flops_per_dphtotal: number;
-    readonly search: {
-      readonly gpuCostPerHour: number;
-      readonly diskHour: number;
-      readonly totalHour: number;
-      readonly discountTotalHour: number;
-      readonly discountedTotalPerHour: number;
-    };
-    readonly instance: {
-      readonly gpuCostPerHour: number;
-      readonly diskHour: number;
-      readonly totalHour: number;
-      readonly discountTotalHour: number;
-      readonly discountedTotalPerHour: number;
-    };
-    readonly credit_discount_max: number;
-    readonly platform_fee: number;
-    readonly reliability: number;
-    readonly reliability2: number;
-    readonly expected_reliability: number;
-    readonly reliability_mult: number;
-    readonly score: number;
-    readonly start_date: number;
-    readonly end_date: number;
-    readonly duration: number;
-    readonly time_remaining: string;
-    readonly time_remaining_isbid: string;
-  })[];
-};
+export type OfferSearchAnswer = Offers;
 
 /** Search offers: `POST /api/v0/bundles/` */
 export function offerSearch(client: Client, input: OfferSearchInput = {}, options?: CallOptions): Promise<OfferSearchAnswer> {
@@ -1521,146 +4060,14 @@ export type OfferQueryInput = {
   };
 };
 
-export type OfferQueryAnswer = {
-  readonly offers: readonly ({
-    readonly id: number;
-    readonly ask_contract_id: number;
-    readonly bundle_id: number;
-    readonly bundled_results: number | null;
-    readonly rn: number;
-    readonly machine_id: number;
-    readonly host_id: number;
-    readonly hostname: string | null;
-    readonly is_simulated: boolean;
-    readonly gpu_is_declared: boolean;
-    readonly public_ipaddr: string;
-    readonly cluster_id: null;
-    readonly resource_type: string;
-    readonly rentable: boolean;
-    readonly rented: boolean;
-    readonly is_bid: boolean;
-    readonly external: boolean;
-    readonly verification: string;
-    readonly verified: boolean;
-    readonly vericode: number;
-    readonly is_vm_deverified: boolean;
-    readonly hosting_type: number;
-    readonly logo: null;
-    readonly webpage: null;
-    readonly error_description: null;
-    readonly gpu_name: string;
-    readonly num_gpus: number;
-    readonly gpu_frac: number;
-    readonly gpu_ram: number;
-    readonly gpu_total_ram: number;
-    readonly gpu_arch: string;
-    readonly gpu_ids: readonly number[];
-    readonly gpu_lanes: number;
-    readonly gpu_mem_bw: number;
-    readonly gpu_max_power: number;
-    readonly gpu_max_temp: number;
-    readonly gpu_display_active: boolean;
-    readonly compute_cap: number;
-    readonly cuda_max_good: number;
-    readonly driver_version: string;
-    readonly driver_vers: number;
-    readonly bw_nvlink: number;
-    readonly dlperf: number;
-    readonly total_flops: number;
-    readonly vram_costperhour: number;
-    readonly cpu_cores: number;
-    readonly cpu_cores_effective: number;
-    readonly cpu_ram: number;
-    readonly cpu_ghz: number;
-    readonly cpu_name: string;
-    readonly cpu_arch: string;
-    readonly has_avx: number;
-    readonly mobo_name: string;
-    readonly pci_gen: number;
-    readonly pcie_bw: number;
-    readonly os_version: string;
-    readonly vms_enabled: boolean;
-    readonly disk_space: number;
-    readonly disk_bw: number;
-    readonly disk_name: string;
-    readonly inet_up: number;
-    readonly inet_down: number;
-    readonly inet_up_cost: number;
-    readonly inet_down_cost: number;
-    readonly internet_up_cost_per_tb: number;
-    readonly internet_down_cost_per_tb: number;
-    readonly direct_port_count: number;
-    readonly static_ip: boolean;
-    readonly private_registries: boolean;
-    readonly geolocation: string;
-    readonly geolocode: number;
-    readonly avail_vol_ask_id: number | null;
-    readonly avail_vol_size: number | null;
-    readonly avail_vol_dph: number | null;
-    readonly nw_disk_min_bw: number | null;
-    readonly nw_disk_max_bw: number | null;
-    readonly nw_disk_avg_bw: number | null;
-    readonly dph_base: number;
-    readonly dph_total: number;
-    readonly dph_total_adj: number;
-    readonly min_bid: number;
-    readonly discount_rate: number;
-    readonly discounted_hourly: number;
-    readonly discounted_dph_total: number;
-    readonly storage_cost: number;
-    readonly storage_total_cost: number;
-    readonly dlperf_per_dphtotal: number;
-    readonly flops_per_dphtotal: number;
-    readonly search: {
-      readonly gpuCostPerHour: number;
-      readonly diskHour: number;
-      readonly totalHour: number;
-      readonly discountTotalHour: number;
-      readonly discountedTotalPerHour: number;
-    };
-    readonly instance: {
-      readonly gpuCostPerHour: number;
-      readonly diskHour: number;
-      readonly totalHour: number;
-      readonly discountTotalHour: number;
-      readonly discountedTotalPerHour: number;
-    };
-    readonly credit_discount_max: number;
-    readonly platform_fee: number;
-    readonly reliability: number;
-    readonly reliability2: number;
-    readonly expected_reliability: number;
-    readonly reliability_mult: number;
-    readonly score: number;
-    readonly start_date: number;
-    readonly end_date: number;
-    readonly duration: number;
-    readonly time_remaining: string;
-    readonly time_remaining_isbid: string;
-  })[];
-};
+export type OfferQueryAnswer = Offers;
 
 /** Search offers by a query text or JSON: `GET /api/v0/bundles/` */
 export function offerQuery(client: Client, input: OfferQueryInput = {}, options?: CallOptions): Promise<OfferQueryAnswer> {
   return client.request({ method: "GET", path: "/api/v0/bundles/", query: input.query }, options);
 }
 
-export type CapListAnswer = {
-  readonly success: true;
-  readonly caps: readonly ({
-    readonly id: number;
-    readonly scope: "account" | "key" | "endpoint" | "instance";
-    readonly scope_id: number;
-    readonly period: "day" | "month" | "total";
-    readonly limit: number;
-    readonly spent: number;
-    readonly held: number;
-    readonly left: number;
-    readonly holds_from: number;
-    readonly stops_at: number | null;
-    readonly resets_at: number | null;
-  })[];
-};
+export type CapListAnswer = CapListResponse;
 
 /** Show the limits on spending: `GET /api/v0/caps/` */
 export function capList(client: Client, options?: CallOptions): Promise<CapListAnswer> {
@@ -1668,30 +4075,10 @@ export function capList(client: Client, options?: CallOptions): Promise<CapListA
 }
 
 export type CapSetInput = {
-  readonly body: {
-    readonly scope: "account" | "key" | "endpoint" | "instance";
-    readonly scope_id?: number;
-    readonly period: "day" | "month" | "total";
-    readonly limit: number;
-  };
+  readonly body: CapSetRequest;
 };
 
-export type CapSetAnswer = {
-  readonly success: true;
-  readonly cap: {
-    readonly id: number;
-    readonly scope: "account" | "key" | "endpoint" | "instance";
-    readonly scope_id: number;
-    readonly period: "day" | "month" | "total";
-    readonly limit: number;
-    readonly spent: number;
-    readonly held: number;
-    readonly left: number;
-    readonly holds_from: number;
-    readonly stops_at: number | null;
-    readonly resets_at: number | null;
-  };
-};
+export type CapSetAnswer = CapSetResponse;
 
 /** Limit what is spent in a period by the account, a key, an endpoint group or an instance: `PUT /api/v0/caps/` */
 export function capSet(client: Client, input: CapSetInput, options?: CallOptions): Promise<CapSetAnswer> {
@@ -1702,10 +4089,7 @@ export type CapRemoveInput = {
   readonly id: number;
 };
 
-export type CapRemoveAnswer = {
-  readonly success: true;
-  readonly msg: string;
-};
+export type CapRemoveAnswer = Message;
 
 /** Remove a limit on spending: `DELETE /api/v0/caps/{id}/` */
 export function capRemove(client: Client, input: CapRemoveInput, options?: CallOptions): Promise<CapRemoveAnswer> {
@@ -1722,56 +4106,7 @@ export type BillingChargesInput = {
   };
 };
 
-export type BillingChargesAnswer = {
-  readonly success: true;
-  readonly count: number;
-  readonly total: number;
-  readonly total_amount: string;
-  readonly next_token: string | null;
-  readonly results: readonly ({
-    readonly id: number;
-    readonly start: number;
-    readonly end: number;
-    readonly type: string;
-    readonly source: string | null;
-    readonly description: string;
-    readonly amount: number;
-    readonly amount_exact: string;
-    readonly state: string;
-    readonly cause: string;
-    readonly instance_id: number | null;
-    readonly volume_id: number | null;
-    readonly machine_id: number | null;
-    readonly generation: number | null;
-    readonly quantity: number;
-    readonly size_gb: number | null;
-    readonly unit_price: string;
-    readonly discount: number;
-    readonly unpaid: string;
-    readonly paid_from: string;
-    readonly charged_at: number;
-    readonly metadata: Readonly<Record<string, unknown>>;
-    readonly items: readonly unknown[];
-  } | {
-    readonly start: number;
-    readonly end: number;
-    readonly type: string;
-    readonly source: string | null;
-    readonly description: string;
-    readonly amount: number;
-    readonly amount_exact: string;
-    readonly metadata: {
-      readonly template_id?: number | null;
-      readonly label?: string | null;
-      readonly endpoint_id?: number | null;
-      readonly workergroup_id?: number | null;
-      readonly quantity?: number;
-      readonly unit?: string;
-      readonly unpaid?: string;
-    };
-    readonly items: readonly unknown[];
-  })[];
-};
+export type BillingChargesAnswer = BillingChargesResponse;
 
 /** List charges by day, or every line of them: `GET /api/v0/charges/` */
 export function billingCharges(client: Client, input: BillingChargesInput = {}, options?: CallOptions): Promise<BillingChargesAnswer> {
@@ -1793,20 +4128,10 @@ export function billingExportCharges(client: Client, input: BillingExportCharges
 }
 
 export type CopyStartInput = {
-  readonly body?: {
-    readonly client_id?: string | number;
-    readonly src_id?: number | string;
-    readonly dst_id?: number | string;
-    readonly src_path?: string;
-    readonly dst_path?: string;
-    readonly [key: string]: unknown;
-  };
+  readonly body?: CopyRequest;
 };
 
-export type CopyStartAnswer = {
-  readonly success: true;
-  readonly msg?: string;
-};
+export type CopyStartAnswer = Done;
 
 /** Copy between instances and volumes of one machine: `PUT /api/v0/commands/copy_direct/` */
 export function copyStart(client: Client, input: CopyStartInput = {}, options?: CallOptions): Promise<CopyStartAnswer> {
@@ -1814,27 +4139,17 @@ export function copyStart(client: Client, input: CopyStartInput = {}, options?: 
 }
 
 export type CopyCancelInput = {
-  readonly body?: {
-    readonly client_id?: string | number;
-    readonly dst_id?: number | string;
-    readonly [key: string]: unknown;
-  };
+  readonly body?: CopyCancellation;
 };
 
-export type CopyCancelAnswer = {
-  readonly success: true;
-  readonly msg?: string;
-};
+export type CopyCancelAnswer = Done;
 
 /** Cancel the copies to an instance or volume: `DELETE /api/v0/commands/copy_direct/` */
 export function copyCancel(client: Client, input: CopyCancelInput = {}, options?: CallOptions): Promise<CopyCancelAnswer> {
   return client.request({ method: "DELETE", path: "/api/v0/commands/copy_direct/", body: input.body ?? {} }, options);
 }
 
-export type ApikeyResetAnswer = {
-  readonly success: true;
-  readonly new_api_key: string;
-};
+export type ApikeyResetAnswer = ApikeyResetResponse;
 
 /** Replace the calling API key: `PUT /api/v0/commands/reset_apikey/` */
 export function apikeyReset(client: Client, options?: CallOptions): Promise<ApikeyResetAnswer> {
@@ -1842,18 +4157,10 @@ export function apikeyReset(client: Client, options?: CallOptions): Promise<Apik
 }
 
 export type BillingTransferCreditInput = {
-  readonly body: {
-    readonly recipient: string | number;
-    readonly amount: number;
-    readonly client_id?: string | number;
-    readonly sender?: string | number;
-    readonly apikey_id?: string | number;
-  };
+  readonly body: BillingTransferCreditRequest;
 };
 
-export type BillingTransferCreditAnswer = {
-  readonly success: true;
-};
+export type BillingTransferCreditAnswer = Success;
 
 /** Transfer credit: `PUT /api/v0/commands/transfer_credit/` */
 export function billingTransferCredit(client: Client, input: BillingTransferCreditInput, options?: CallOptions): Promise<BillingTransferCreditAnswer> {
@@ -1861,18 +4168,10 @@ export function billingTransferCredit(client: Client, input: BillingTransferCred
 }
 
 export type BillingFetchContractsInput = {
-  readonly body?: {
-    readonly label?: string;
-    readonly contract_ids?: readonly number[];
-  };
+  readonly body?: BillingFetchContractsRequest;
 };
 
-export type BillingFetchContractsAnswer = {
-  readonly contracts: readonly ({
-    readonly id: number;
-    readonly label: string | null;
-  })[];
-};
+export type BillingFetchContractsAnswer = BillingFetchContractsResponse;
 
 /** Find contracts by their label: `POST /api/v0/contracts/fetch/` */
 export function billingFetchContracts(client: Client, input: BillingFetchContractsInput = {}, options?: CallOptions): Promise<BillingFetchContractsAnswer> {
@@ -1883,30 +4182,7 @@ export type DeploymentShowInput = {
   readonly id: number;
 };
 
-export type DeploymentShowAnswer = {
-  readonly success: true;
-  readonly deployment: {
-    readonly id: number;
-    readonly name: string;
-    readonly tag: string;
-    readonly image: string;
-    readonly env: string;
-    readonly file_hash: string;
-    readonly s3_key: string | null;
-    readonly search_params: string;
-    readonly storage: number;
-    readonly ttl: number | null;
-    readonly endpoint_id: number | null;
-    readonly endpoint_state: string | null;
-    readonly workergroup_id: number | null;
-    readonly worker_count: number;
-    readonly current_version_id: number | null;
-    readonly last_healthy_version_id: number | null;
-    readonly last_client_heartbeat: number;
-    readonly created_at: number;
-    readonly updated_at: number;
-  };
-};
+export type DeploymentShowAnswer = DeploymentShowResponse;
 
 /** Show a deployment: `GET /api/v0/deployment/{id}/` */
 export function deploymentShow(client: Client, input: DeploymentShowInput, options?: CallOptions): Promise<DeploymentShowAnswer> {
@@ -1917,9 +4193,7 @@ export type DeploymentDeleteInput = {
   readonly id: number;
 };
 
-export type DeploymentDeleteAnswer = {
-  readonly success: true;
-};
+export type DeploymentDeleteAnswer = Success;
 
 /** Delete a deployment with its endpoint and workers: `DELETE /api/v0/deployment/{id}/` */
 export function deploymentDelete(client: Client, input: DeploymentDeleteInput, options?: CallOptions): Promise<DeploymentDeleteAnswer> {
@@ -1930,10 +4204,7 @@ export type DeploymentDownloadInput = {
   readonly id: number;
 };
 
-export type DeploymentDownloadAnswer = {
-  readonly success: true;
-  readonly download_url: string;
-};
+export type DeploymentDownloadAnswer = DeploymentDownloadResponse;
 
 /** Get an address of the code that workers run: `GET /api/v0/deployment/{id}/download_url/` */
 export function deploymentDownload(client: Client, input: DeploymentDownloadInput, options?: CallOptions): Promise<DeploymentDownloadAnswer> {
@@ -1944,9 +4215,7 @@ export type DeploymentHeartbeatInput = {
   readonly id: number;
 };
 
-export type DeploymentHeartbeatAnswer = {
-  readonly success: true;
-};
+export type DeploymentHeartbeatAnswer = Success;
 
 /** Say that the client of a deployment is there: `POST /api/v0/deployment/{id}/heartbeat/` */
 export function deploymentHeartbeat(client: Client, input: DeploymentHeartbeatInput, options?: CallOptions): Promise<DeploymentHeartbeatAnswer> {
@@ -1957,10 +4226,7 @@ export type DeploymentStartInput = {
   readonly id: number;
 };
 
-export type DeploymentStartAnswer = {
-  readonly success: true;
-  readonly endpoint_state: string;
-};
+export type DeploymentStartAnswer = DeploymentState;
 
 /** Start a deployment's endpoint: `POST /api/v0/deployment/{id}/start/` */
 export function deploymentStart(client: Client, input: DeploymentStartInput, options?: CallOptions): Promise<DeploymentStartAnswer> {
@@ -1971,10 +4237,7 @@ export type DeploymentStopInput = {
   readonly id: number;
 };
 
-export type DeploymentStopAnswer = {
-  readonly success: true;
-  readonly endpoint_state: string;
-};
+export type DeploymentStopAnswer = DeploymentState;
 
 /** Stop a deployment's endpoint: `POST /api/v0/deployment/{id}/stop/` */
 export function deploymentStop(client: Client, input: DeploymentStopInput, options?: CallOptions): Promise<DeploymentStopAnswer> {
@@ -1985,53 +4248,14 @@ export type DeploymentVersionsInput = {
   readonly id: number;
 };
 
-export type DeploymentVersionsAnswer = {
-  readonly success: true;
-  readonly versions: readonly {
-    readonly id: number;
-    readonly deployment_id: number;
-    readonly version_label: string;
-    readonly file_hash: string;
-    readonly file_size: number;
-    readonly state: string;
-    readonly is_current: boolean;
-    readonly is_last_healthy: boolean;
-    readonly image: string;
-    readonly env: string;
-    readonly storage: number;
-    readonly created_at: number;
-  }[];
-};
+export type DeploymentVersionsAnswer = DeploymentVersionsResponse;
 
 /** Show the versions of a deployment, newest first: `GET /api/v0/deployment/{id}/versions/` */
 export function deploymentVersions(client: Client, input: DeploymentVersionsInput, options?: CallOptions): Promise<DeploymentVersionsAnswer> {
   return client.request({ method: "GET", path: `/api/v0/deployment/${encodeURIComponent(input.id)}/versions/` }, options);
 }
 
-export type DeploymentListAnswer = {
-  readonly success: true;
-  readonly deployments: readonly ({
-    readonly id: number;
-    readonly name: string;
-    readonly tag: string;
-    readonly image: string;
-    readonly env: string;
-    readonly file_hash: string;
-    readonly s3_key: string | null;
-    readonly search_params: string;
-    readonly storage: number;
-    readonly ttl: number | null;
-    readonly endpoint_id: number | null;
-    readonly endpoint_state: string | null;
-    readonly workergroup_id: number | null;
-    readonly worker_count: number;
-    readonly current_version_id: number | null;
-    readonly last_healthy_version_id: number | null;
-    readonly last_client_heartbeat: number;
-    readonly created_at: number;
-    readonly updated_at: number;
-  })[];
-};
+export type DeploymentListAnswer = DeploymentListResponse;
 
 /** Show own deployments: `GET /api/v0/deployments/` */
 export function deploymentList(client: Client, options?: CallOptions): Promise<DeploymentListAnswer> {
@@ -2039,45 +4263,10 @@ export function deploymentList(client: Client, options?: CallOptions): Promise<D
 }
 
 export type DeploymentDeployInput = {
-  readonly body: {
-    readonly endpoint_name?: string;
-    readonly min_load?: number;
-    readonly target_util?: number;
-    readonly cold_mult?: number;
-    readonly cold_workers?: number;
-    readonly min_workers?: number;
-    readonly max_workers?: number;
-    readonly min_cold_load?: number;
-    readonly max_queue_time?: number;
-    readonly target_queue_time?: number;
-    readonly inactivity_timeout?: number;
-    readonly endpoint_state?: string;
-    readonly name: string;
-    readonly tag?: string;
-    readonly image: string;
-    readonly file_hash: string;
-    readonly file_size: number;
-    readonly env?: string;
-    readonly search_params?: string;
-    readonly storage?: number;
-    readonly ttl?: number;
-    readonly version_label?: string;
-    readonly docker_login_user?: string;
-    readonly docker_login_pass?: string;
-    readonly docker_login_repo?: string;
-  };
+  readonly body: DeploymentDeployRequest;
 };
 
-export type DeploymentDeployAnswer = {
-  readonly success: true;
-  readonly action: string;
-  readonly deployment_id: number;
-  readonly endpoint_id: number;
-  readonly workergroup_id?: number;
-  readonly upload_url?: string;
-  readonly upload_fields?: Readonly<Record<string, string>>;
-  readonly evicted_versions?: readonly number[];
-};
+export type DeploymentDeployAnswer = DeploymentDeployResponse;
 
 /** Make a deployment, or make it what is said here: `PUT /api/v0/deployments/` */
 export function deploymentDeploy(client: Client, input: DeploymentDeployInput, options?: CallOptions): Promise<DeploymentDeployAnswer> {
@@ -2085,16 +4274,10 @@ export function deploymentDeploy(client: Client, input: DeploymentDeployInput, o
 }
 
 export type DeploymentDeleteNamedInput = {
-  readonly body: {
-    readonly name: string;
-    readonly tag?: string;
-  };
+  readonly body: DeploymentDeleteNamedRequest;
 };
 
-export type DeploymentDeleteNamedAnswer = {
-  readonly success: true;
-  readonly count: number;
-};
+export type DeploymentDeleteNamedAnswer = DeploymentDeleteNamedResponse;
 
 /** Delete deployments by name, with their endpoints and workers: `DELETE /api/v0/deployments/` */
 export function deploymentDeleteNamed(client: Client, input: DeploymentDeleteNamedInput, options?: CallOptions): Promise<DeploymentDeleteNamedAnswer> {
@@ -2102,54 +4285,17 @@ export function deploymentDeleteNamed(client: Client, input: DeploymentDeleteNam
 }
 
 export type EndpointCreateInput = {
-  readonly body?: {
-    readonly endpoint_name?: string;
-    readonly min_load?: number;
-    readonly target_util?: number;
-    readonly cold_mult?: number;
-    readonly cold_workers?: number;
-    readonly min_workers?: number;
-    readonly max_workers?: number;
-    readonly min_cold_load?: number;
-    readonly max_queue_time?: number;
-    readonly target_queue_time?: number;
-    readonly inactivity_timeout?: number;
-    readonly endpoint_state?: string;
-  };
+  readonly body?: EndpointSettings;
 };
 
-export type EndpointCreateAnswer = {
-  readonly success: true;
-  readonly result: number;
-};
+export type EndpointCreateAnswer = EndpointCreateResponse;
 
 /** Create an endpoint group: `POST /api/v0/endptjobs/` */
 export function endpointCreate(client: Client, input: EndpointCreateInput = {}, options?: CallOptions): Promise<EndpointCreateAnswer> {
   return client.request({ method: "POST", path: "/api/v0/endptjobs/", body: input.body ?? {} }, options);
 }
 
-export type EndpointListAnswer = {
-  readonly success: true;
-  readonly results: readonly ({
-    readonly id: number;
-    readonly user_id: number;
-    readonly endpoint_name: string;
-    readonly api_key: string;
-    readonly created_at: number;
-    readonly endpoint_state: string;
-    readonly min_load: number;
-    readonly min_cold_load: number;
-    readonly target_util: number;
-    readonly cold_mult: number;
-    readonly cold_workers: number;
-    readonly max_workers: number;
-    readonly max_queue_time: number | null;
-    readonly target_queue_time: number | null;
-    readonly inactivity_timeout: number | null;
-    readonly auto_delete_in_seconds: number | null;
-    readonly auto_delete_due_24h: boolean;
-  })[];
-};
+export type EndpointListAnswer = EndpointListResponse;
 
 /** Show own endpoint groups: `GET /api/v0/endptjobs/` */
 export function endpointList(client: Client, options?: CallOptions): Promise<EndpointListAnswer> {
@@ -2158,25 +4304,10 @@ export function endpointList(client: Client, options?: CallOptions): Promise<End
 
 export type EndpointUpdateInput = {
   readonly id: number;
-  readonly body?: {
-    readonly endpoint_name?: string;
-    readonly min_load?: number;
-    readonly target_util?: number;
-    readonly cold_mult?: number;
-    readonly cold_workers?: number;
-    readonly min_workers?: number;
-    readonly max_workers?: number;
-    readonly min_cold_load?: number;
-    readonly max_queue_time?: number;
-    readonly target_queue_time?: number;
-    readonly inactivity_timeout?: number;
-    readonly endpoint_state?: string;
-  };
+  readonly body?: EndpointSettings;
 };
 
-export type EndpointUpdateAnswer = {
-  readonly success: true;
-};
+export type EndpointUpdateAnswer = Success;
 
 /** Change an endpoint group: `PUT /api/v0/endptjobs/{id}/` */
 export function endpointUpdate(client: Client, input: EndpointUpdateInput, options?: CallOptions): Promise<EndpointUpdateAnswer> {
@@ -2187,12 +4318,7 @@ export type EndpointDeleteInput = {
   readonly id: number;
 };
 
-export type EndpointDeleteAnswer = {
-  readonly success: true;
-  readonly deleted_workers: readonly number[];
-  readonly failed_workers: readonly number[];
-  readonly msg: string;
-};
+export type EndpointDeleteAnswer = RemovedWorkers;
 
 /** Delete an endpoint group with its workers: `DELETE /api/v0/endptjobs/{id}/` */
 export function endpointDelete(client: Client, input: EndpointDeleteInput, options?: CallOptions): Promise<EndpointDeleteAnswer> {
@@ -2203,28 +4329,7 @@ export type EndpointShowInput = {
   readonly id: number;
 };
 
-export type EndpointShowAnswer = {
-  readonly success: true;
-  readonly result: {
-    readonly id: number;
-    readonly user_id: number;
-    readonly endpoint_name: string;
-    readonly api_key: string;
-    readonly created_at: number;
-    readonly endpoint_state: string;
-    readonly min_load: number;
-    readonly min_cold_load: number;
-    readonly target_util: number;
-    readonly cold_mult: number;
-    readonly cold_workers: number;
-    readonly max_workers: number;
-    readonly max_queue_time: number | null;
-    readonly target_queue_time: number | null;
-    readonly inactivity_timeout: number | null;
-    readonly auto_delete_in_seconds: number | null;
-    readonly auto_delete_due_24h: boolean;
-  };
-};
+export type EndpointShowAnswer = EndpointShowResponse;
 
 /** Show an endpoint group: `GET /api/v0/endptjobs/{id}/` */
 export function endpointShow(client: Client, input: EndpointShowInput, options?: CallOptions): Promise<EndpointShowAnswer> {
@@ -2240,19 +4345,7 @@ export type EndpointEventsInput = {
   };
 };
 
-export type EndpointEventsAnswer = {
-  readonly success: true;
-  readonly events: readonly ({
-    readonly id: number;
-    readonly at: number;
-    readonly kind: "decision" | "worker" | "change";
-    readonly level: number;
-    readonly sentence: string;
-    readonly worker_id?: number;
-    readonly workergroup_id?: number;
-    readonly detail: Readonly<Record<string, unknown>>;
-  })[];
-};
+export type EndpointEventsAnswer = EndpointEventsResponse;
 
 /** Show what happened in an endpoint group and why: `GET /api/v0/endptjobs/{id}/events/` */
 export function endpointEvents(client: Client, input: EndpointEventsInput, options?: CallOptions): Promise<EndpointEventsAnswer> {
@@ -2261,152 +4354,38 @@ export function endpointEvents(client: Client, input: EndpointEventsInput, optio
 
 export type EndpointSimulateInput = {
   readonly id: number;
-  readonly body?: {
-    readonly endpoint_name?: string;
-    readonly min_load?: number;
-    readonly target_util?: number;
-    readonly cold_mult?: number;
-    readonly cold_workers?: number;
-    readonly min_workers?: number;
-    readonly max_workers?: number;
-    readonly min_cold_load?: number;
-    readonly max_queue_time?: number;
-    readonly target_queue_time?: number;
-    readonly inactivity_timeout?: number;
-    readonly endpoint_state?: string;
-    readonly from?: number;
-    readonly to?: number;
-    readonly trace?: readonly (readonly number[])[];
-    readonly worker?: {
-      readonly perf?: number;
-      readonly price_per_hour?: number;
-      readonly storage_per_hour?: number;
-      readonly first_start_s?: number;
-      readonly warm_start_s?: number;
-      readonly parallel_requests?: number;
-    };
-  };
+  readonly body?: EndpointSimulateRequest;
 };
 
-export type EndpointSimulateAnswer = {
-  readonly success: true;
-  readonly sentence: string;
-  readonly from?: number;
-  readonly to?: number;
-  readonly decided_every: number;
-  readonly worker: {
-    readonly perf: number;
-    readonly price_per_hour: number;
-    readonly storage_per_hour: number;
-    readonly first_start_s: number;
-    readonly warm_start_s: number;
-    readonly parallel_requests: number;
-  };
-  readonly present: {
-    readonly requests: number;
-    readonly unserved: number;
-    readonly late_share: number;
-    readonly wait_p50: number | null;
-    readonly wait_p95: number | null;
-    readonly wait_p99: number | null;
-    readonly hot_hours: number;
-    readonly cold_hours: number;
-    readonly cost: number;
-    readonly cost_per_1000_requests: number | null;
-    readonly workers_max: number;
-    readonly starts: number;
-    readonly stops: number;
-    readonly flaps: number;
-  };
-  readonly proposed: {
-    readonly requests: number;
-    readonly unserved: number;
-    readonly late_share: number;
-    readonly wait_p50: number | null;
-    readonly wait_p95: number | null;
-    readonly wait_p99: number | null;
-    readonly hot_hours: number;
-    readonly cold_hours: number;
-    readonly cost: number;
-    readonly cost_per_1000_requests: number | null;
-    readonly workers_max: number;
-    readonly starts: number;
-    readonly stops: number;
-    readonly flaps: number;
-  };
-};
+export type EndpointSimulateAnswer = EndpointSimulateResponse;
 
 /** Compare other parameters with the present ones on an endpoint group's own past, or on a trace: `POST /api/v0/endptjobs/{id}/simulate/` */
 export function endpointSimulate(client: Client, input: EndpointSimulateInput, options?: CallOptions): Promise<EndpointSimulateAnswer> {
   return client.request({ method: "POST", path: `/api/v0/endptjobs/${encodeURIComponent(input.id)}/simulate/`, body: input.body ?? {} }, options);
 }
 
-export type OfferGpuNamesAnswer = {
-  readonly gpu_names: readonly string[];
-};
+export type OfferGpuNamesAnswer = OfferGpuNamesResponse;
 
 /** Names of GPUs on the market: `GET /api/v0/gpu_names/unique/` */
 export function offerGpuNames(client: Client, options?: CallOptions): Promise<OfferGpuNamesAnswer> {
   return client.request({ method: "GET", path: "/api/v0/gpu_names/unique/" }, options);
 }
 
-export type MetricsGpuPricesAnswer = {
-  readonly success: true;
-  readonly sampled_at: number | null;
-  readonly gpus: readonly ({
-    readonly gpu_name: string;
-    readonly now: {
-      readonly available: number;
-      readonly median: number | null;
-      readonly p10: number | null;
-      readonly p90: number | null;
-    };
-    readonly day_ago: {
-      readonly available: number;
-      readonly median: number | null;
-      readonly p10: number | null;
-      readonly p90: number | null;
-    };
-  })[];
-};
+export type MetricsGpuPricesAnswer = MetricsGpuPricesResponse;
 
 /** What GPUs cost now and a day ago: `GET /api/v0/gpu_prices/` */
 export function metricsGpuPrices(client: Client, options?: CallOptions): Promise<MetricsGpuPricesAnswer> {
   return client.request({ method: "GET", path: "/api/v0/gpu_prices/" }, options);
 }
 
-export type OfferGpuTypesAnswer = {
-  readonly gpu_types: readonly {
-    readonly canonical_name: string;
-    readonly gpu_ram_mb: number;
-  }[];
-};
+export type OfferGpuTypesAnswer = OfferGpuTypesResponse;
 
 /** GPUs on the market and their memory: `GET /api/v0/gpu_types/` */
 export function offerGpuTypes(client: Client, options?: CallOptions): Promise<OfferGpuTypesAnswer> {
   return client.request({ method: "GET", path: "/api/v0/gpu_types/" }, options);
 }
 
-export type HostListAnswer = {
-  readonly success: true;
-  readonly credentials: readonly ({
-    readonly id: number;
-    readonly name: string;
-    readonly is_own_agent: boolean;
-    readonly created_at: number;
-    readonly revoked_at: number | null;
-    readonly machines: readonly ({
-      readonly id: number;
-      readonly host_key: string;
-      readonly hostname: string;
-      readonly is_simulated: boolean;
-      readonly is_connected: boolean;
-      readonly last_seen_at: number;
-      readonly clone_noticed_at: number | null;
-      readonly gpu_problems: readonly string[];
-    })[];
-  })[];
-};
+export type HostListAnswer = HostListResponse;
 
 /** Show own agents and their machines: `GET /api/v0/hosts/credentials/` */
 export function hostList(client: Client, options?: CallOptions): Promise<HostListAnswer> {
@@ -2417,10 +4396,7 @@ export type HostRevokeInput = {
   readonly id: string;
 };
 
-export type HostRevokeAnswer = {
-  readonly success: true;
-  readonly msg: string;
-};
+export type HostRevokeAnswer = Message;
 
 /** Revoke the credential of a machine that joined: `DELETE /api/v0/hosts/credentials/{id}/` */
 export function hostRevoke(client: Client, input: HostRevokeInput, options?: CallOptions): Promise<HostRevokeAnswer> {
@@ -2433,23 +4409,7 @@ export type HostFlagListInput = {
   };
 };
 
-export type HostFlagListAnswer = {
-  readonly success: true;
-  readonly flags: readonly ({
-    readonly id: number;
-    readonly host_id: number;
-    readonly machine_id: number | null;
-    readonly kind: string;
-    readonly msg: string;
-    readonly facts: Readonly<Record<string, number | string | null>>;
-    readonly since: number;
-    readonly last_at: number;
-    readonly seen_count: number;
-    readonly cleared_at: number | null;
-    readonly cleared_by: number | null;
-    readonly clear_reason: string | null;
-  })[];
-};
+export type HostFlagListAnswer = HostFlags;
 
 /** Show own flags: `GET /api/v0/hosts/flags/` */
 export function hostFlagList(client: Client, input: HostFlagListInput = {}, options?: CallOptions): Promise<HostFlagListAnswer> {
@@ -2457,35 +4417,17 @@ export function hostFlagList(client: Client, input: HostFlagListInput = {}, opti
 }
 
 export type HostTokenCreateInput = {
-  readonly body?: {
-    readonly name?: string;
-    readonly expires_in_s?: number;
-  };
+  readonly body?: HostTokenCreateRequest;
 };
 
-export type HostTokenCreateAnswer = {
-  readonly success: true;
-  readonly id: number;
-  readonly token: string;
-  readonly expires_at: number;
-};
+export type HostTokenCreateAnswer = HostTokenCreateResponse;
 
 /** Create a join token, with which one machine can join: `POST /api/v0/hosts/tokens/` */
 export function hostTokenCreate(client: Client, input: HostTokenCreateInput = {}, options?: CallOptions): Promise<HostTokenCreateAnswer> {
   return client.request({ method: "POST", path: "/api/v0/hosts/tokens/", body: input.body ?? {} }, options);
 }
 
-export type HostTokenListAnswer = {
-  readonly success: true;
-  readonly tokens: readonly ({
-    readonly id: number;
-    readonly name: string;
-    readonly created_at: number;
-    readonly expires_at: number;
-    readonly used_at: number | null;
-    readonly credential_id: number | null;
-  })[];
-};
+export type HostTokenListAnswer = HostTokenListResponse;
 
 /** Show own join tokens: `GET /api/v0/hosts/tokens/` */
 export function hostTokenList(client: Client, options?: CallOptions): Promise<HostTokenListAnswer> {
@@ -2496,194 +4438,14 @@ export type HostTokenDeleteInput = {
   readonly id: string;
 };
 
-export type HostTokenDeleteAnswer = {
-  readonly success: true;
-  readonly msg: string;
-};
+export type HostTokenDeleteAnswer = Message;
 
 /** Delete a join token: `DELETE /api/v0/hosts/tokens/{id}/` */
 export function hostTokenDelete(client: Client, input: HostTokenDeleteInput, options?: CallOptions): Promise<HostTokenDeleteAnswer> {
   return client.request({ method: "DELETE", path: `/api/v0/hosts/tokens/${encodeURIComponent(input.id)}/` }, options);
 }
 
-export type InstanceListAnswer = {
-  readonly instances_found: number;
-  readonly instances: readonly ({
-    readonly id: number;
-    readonly actual_status: string | null;
-    readonly intended_status: "running" | "stopped";
-    readonly cur_state: "running" | "stopped";
-    readonly next_state: "running" | "stopped";
-    readonly status_msg: string | null;
-    readonly label: string | null;
-    readonly machine_id: number;
-    readonly host_id: number;
-    readonly bundle_id: number;
-    readonly hosting_type: number;
-    readonly template_id: number | null;
-    readonly template_hash_id: string | null;
-    readonly template_name: string | null;
-    readonly is_bid: boolean;
-    readonly is_reserved: boolean;
-    readonly is_simulated: boolean;
-    readonly gpu_is_declared: boolean;
-    readonly start_date: number;
-    readonly end_date: number;
-    readonly deletes_at: number;
-    readonly duration: number;
-    readonly uptime_mins: number | null;
-    readonly client_run_time: number;
-    readonly host_run_time: number;
-    readonly time_remaining: string;
-    readonly time_remaining_isbid: string;
-    readonly rentable: boolean;
-    readonly external: boolean;
-    readonly verification: string;
-    readonly static_ip: boolean;
-    readonly image_uuid: string;
-    readonly image_args: readonly string[];
-    readonly image_runtype: string;
-    readonly extra_env: readonly (readonly string[])[];
-    readonly onstart: string | null;
-    readonly jupyter_token: string;
-    readonly ssh_host: string;
-    readonly ssh_port: number;
-    readonly ssh_idx: string;
-    readonly ssh_host_key: string | null;
-    readonly machine_dir_ssh_port: number;
-    readonly public_ipaddr: string;
-    readonly local_ipaddrs: string;
-    readonly ports: Readonly<Record<string, readonly {
-      readonly HostIp: string;
-      readonly HostPort: string;
-    }[]>>;
-    readonly direct_port_count: number;
-    readonly direct_port_start: number;
-    readonly direct_port_end: number;
-    readonly num_gpus: number;
-    readonly gpu_name: string;
-    readonly gpu_arch: string;
-    readonly gpu_frac: number;
-    readonly gpu_lanes: number;
-    readonly gpu_mem_bw: number;
-    readonly bw_nvlink: number;
-    readonly gpu_ram: number;
-    readonly gpu_totalram: number;
-    readonly gpu_total_ram: number;
-    readonly gpu_util: number | null;
-    readonly gpu_temp: number | null;
-    readonly cpu_cores: number;
-    readonly cpu_cores_effective: number;
-    readonly cpu_name: string;
-    readonly cpu_arch: string;
-    readonly cpu_ram: number;
-    readonly cpu_util: number;
-    readonly mem_limit: number | null;
-    readonly mem_usage: number | null;
-    readonly vmem_usage: number | null;
-    readonly disk_space: number;
-    readonly disk_usage: number;
-    readonly disk_util: number;
-    readonly disk_bw: number;
-    readonly disk_name: string;
-    readonly inet_up: number;
-    readonly inet_down: number;
-    readonly mobo_name: string;
-    readonly os_version: string;
-    readonly pci_gen: number;
-    readonly pcie_bw: number;
-    readonly driver_version: string;
-    readonly cuda_max_good: number;
-    readonly dlperf: number;
-    readonly total_flops: number;
-    readonly score: number;
-    readonly reliability2: number;
-    readonly geolocation: string;
-    readonly country_code: string;
-    readonly logo: string;
-    readonly webpage: string | null;
-    readonly dph_base: number;
-    readonly dph_total: number;
-    readonly min_bid: number;
-    readonly storage_cost: number;
-    readonly storage_total_cost: number;
-    readonly vram_costperhour: number;
-    readonly inet_up_cost: number;
-    readonly inet_down_cost: number;
-    readonly internet_up_cost_per_tb: number;
-    readonly internet_down_cost_per_tb: number;
-    readonly traffic_cost: number;
-    readonly traffic_limit: number;
-    readonly traffic_limit_source: "budget" | "renter";
-    readonly traffic_limit_reached: boolean;
-    readonly credit_balance: number | null;
-    readonly credit_discount: number | null;
-    readonly credit_discount_max: number;
-    readonly dlperf_per_dphtotal: number;
-    readonly flops_per_dphtotal: number;
-    readonly search: {
-      readonly gpuCostPerHour: number;
-      readonly diskHour: number;
-      readonly totalHour: number;
-      readonly discountTotalHour: number;
-      readonly discountedTotalPerHour: number;
-    };
-    readonly instance: {
-      readonly gpuCostPerHour: number;
-      readonly diskHour: number;
-      readonly totalHour: number;
-      readonly discountTotalHour: number;
-      readonly discountedTotalPerHour: number;
-    };
-    readonly interruption: {
-      readonly reason: "outbid" | "on_demand";
-      readonly noticed_at: number;
-      readonly stops_at: number;
-      readonly winning_bid: number | null;
-      readonly bid_to_run_now: number | null;
-    } | null;
-    readonly waiting_for: {
-      readonly reason: "outbid" | "devices" | "slice" | "host";
-      readonly ahead: number;
-      readonly winning_bid: number | null;
-      readonly bid_to_run_now: number | null;
-      readonly resumes_no_earlier_than: number | null;
-    } | null;
-    readonly maintenance: readonly {
-      readonly start_time: number;
-      readonly end_time: number;
-      readonly maintenance_category: string;
-      readonly maintenance_reason: string;
-    }[];
-    readonly volume_info: readonly {
-      readonly id: number;
-      readonly avail_space: number;
-      readonly total_space: number;
-    }[];
-    readonly actions: {
-      readonly start: {
-        readonly allowed: boolean;
-        readonly reason?: string;
-      };
-      readonly stop: {
-        readonly allowed: boolean;
-        readonly reason?: string;
-      };
-      readonly reboot: {
-        readonly allowed: boolean;
-        readonly reason?: string;
-      };
-      readonly recycle: {
-        readonly allowed: boolean;
-        readonly reason?: string;
-      };
-      readonly destroy: {
-        readonly allowed: boolean;
-        readonly reason?: string;
-      };
-    };
-  })[];
-};
+export type InstanceListAnswer = InstanceListResponse;
 
 /** List all instances: `GET /api/v0/instances/` */
 export function instanceList(client: Client, options?: CallOptions): Promise<InstanceListAnswer> {
@@ -2691,23 +4453,10 @@ export function instanceList(client: Client, options?: CallOptions): Promise<Ins
 }
 
 export type InstanceUpdateBulkInput = {
-  readonly body: {
-    readonly state: "running" | "stopped";
-    readonly ids: readonly number[];
-    readonly [key: string]: unknown;
-  };
+  readonly body: InstanceUpdateBulkRequest;
 };
 
-export type InstanceUpdateBulkAnswer = {
-  readonly success: true;
-  readonly msg: string;
-  readonly results: readonly {
-    readonly id: number;
-    readonly success: boolean;
-    readonly error?: string;
-    readonly msg?: string;
-  }[];
-};
+export type InstanceUpdateBulkAnswer = InstanceChanges;
 
 /** Start or stop each of these instances: `PUT /api/v0/instances/` */
 export function instanceUpdateBulk(client: Client, input: InstanceUpdateBulkInput, options?: CallOptions): Promise<InstanceUpdateBulkAnswer> {
@@ -2715,22 +4464,10 @@ export function instanceUpdateBulk(client: Client, input: InstanceUpdateBulkInpu
 }
 
 export type InstanceDestroyBulkInput = {
-  readonly body: {
-    readonly instance_ids: readonly number[];
-    readonly [key: string]: unknown;
-  };
+  readonly body: InstanceDestroyBulkRequest;
 };
 
-export type InstanceDestroyBulkAnswer = {
-  readonly success: true;
-  readonly msg: string;
-  readonly results: readonly {
-    readonly id: number;
-    readonly success: boolean;
-    readonly error?: string;
-    readonly msg?: string;
-  }[];
-};
+export type InstanceDestroyBulkAnswer = InstanceChanges;
 
 /** Destroy each of these instances: `DELETE /api/v0/instances/` */
 export function instanceDestroyBulk(client: Client, input: InstanceDestroyBulkInput, options?: CallOptions): Promise<InstanceDestroyBulkAnswer> {
@@ -2738,17 +4475,10 @@ export function instanceDestroyBulk(client: Client, input: InstanceDestroyBulkIn
 }
 
 export type InstanceAcceptPriceIncreaseInput = {
-  readonly body: {
-    readonly pending_price_increase_id: number;
-    readonly [key: string]: unknown;
-  };
+  readonly body: PriceIncreaseChoice;
 };
 
-export type InstanceAcceptPriceIncreaseAnswer = {
-  readonly success: true;
-  readonly pending_price_increase_id: number;
-  readonly contract_id: number;
-};
+export type InstanceAcceptPriceIncreaseAnswer = PriceIncreaseAnswer;
 
 /** Accept a price increase: the rental goes on past its end date: `PUT /api/v0/instances/accept-price-increase/` */
 export function instanceAcceptPriceIncrease(client: Client, input: InstanceAcceptPriceIncreaseInput, options?: CallOptions): Promise<InstanceAcceptPriceIncreaseAnswer> {
@@ -2759,14 +4489,7 @@ export type InstanceDepositInput = {
   readonly id: number;
 };
 
-export type InstanceDepositAnswer = {
-  readonly success: true;
-  readonly refundable_deposit: number;
-  readonly total_discount: number;
-  readonly discount_months: number;
-  readonly deposit: number;
-  readonly discount_rate: number;
-};
+export type InstanceDepositAnswer = InstanceDepositResponse;
 
 /** Show the deposit of an instance: `GET /api/v0/instances/balance/{id}/` */
 export function instanceDeposit(client: Client, input: InstanceDepositInput, options?: CallOptions): Promise<InstanceDepositAnswer> {
@@ -2775,16 +4498,10 @@ export function instanceDeposit(client: Client, input: InstanceDepositInput, opt
 
 export type InstanceChangeBidInput = {
   readonly id: number;
-  readonly body: {
-    readonly client_id: string | number;
-    readonly price: number | null;
-    readonly [key: string]: unknown;
-  };
+  readonly body: InstanceChangeBidRequest;
 };
 
-export type InstanceChangeBidAnswer = {
-  readonly success: true;
-};
+export type InstanceChangeBidAnswer = Success;
 
 /** Change the bid of an interruptible instance: `PUT /api/v0/instances/bid_price/{id}/` */
 export function instanceChangeBid(client: Client, input: InstanceChangeBidInput, options?: CallOptions): Promise<InstanceChangeBidAnswer> {
@@ -2793,60 +4510,24 @@ export function instanceChangeBid(client: Client, input: InstanceChangeBidInput,
 
 export type InstanceExecuteInput = {
   readonly id: number;
-  readonly body: {
-    readonly command: string;
-    readonly [key: string]: unknown;
-  };
+  readonly body: InstanceExecuteRequest;
 };
 
-export type InstanceExecuteAnswer = {
-  readonly success: true;
-  readonly result_url: string;
-  readonly writeable_path: string;
-  readonly msg: string;
-};
+export type InstanceExecuteAnswer = InstanceExecuteResponse;
 
 /** Run ls, rm or du in the files of an instance: `PUT /api/v0/instances/command/{id}/` */
 export function instanceExecute(client: Client, input: InstanceExecuteInput, options?: CallOptions): Promise<InstanceExecuteAnswer> {
   return client.request({ method: "PUT", path: `/api/v0/instances/command/${encodeURIComponent(input.id)}/`, body: input.body ?? {} }, options);
 }
 
-export type InstanceFiltersAnswer = {
-  readonly filters: readonly ({
-    readonly actual_status: string | null;
-    readonly verification: string;
-    readonly gpu_name: string;
-  })[];
-};
+export type InstanceFiltersAnswer = InstanceFiltersResponse;
 
 /** By which values the caller's instances can be filtered: `GET /api/v0/instances/filters/` */
 export function instanceFilters(client: Client, options?: CallOptions): Promise<InstanceFiltersAnswer> {
   return client.request({ method: "GET", path: "/api/v0/instances/filters/" }, options);
 }
 
-export type InstanceListPriceIncreasesAnswer = {
-  readonly success: true;
-  readonly count: number;
-  readonly truncated: boolean;
-  readonly pending_price_increases: readonly ({
-    readonly pending_price_increase_id: number;
-    readonly contract_id: number;
-    readonly host_id: number;
-    readonly old_gpu_costpersec: number;
-    readonly new_gpu_costpersec: number | null;
-    readonly old_disk_ram_costpersec: number;
-    readonly new_disk_ram_costpersec: number | null;
-    readonly old_bwu_cost: number;
-    readonly new_bwu_cost: number | null;
-    readonly old_bwd_cost: number;
-    readonly new_bwd_cost: number | null;
-    readonly old_platform_fee: number;
-    readonly new_platform_fee: number | null;
-    readonly contract_end_date: number;
-    readonly ask_end_date: number;
-    readonly created_at: number;
-  })[];
-};
+export type InstanceListPriceIncreasesAnswer = InstanceListPriceIncreasesResponse;
 
 /** List what hosts ask for staying longer: `GET /api/v0/instances/pending-price-increases/` */
 export function instanceListPriceIncreases(client: Client, options?: CallOptions): Promise<InstanceListPriceIncreasesAnswer> {
@@ -2855,18 +4536,10 @@ export function instanceListPriceIncreases(client: Client, options?: CallOptions
 
 export type InstancePrepayInput = {
   readonly id: number;
-  readonly body: {
-    readonly amount: number;
-    readonly [key: string]: unknown;
-  };
+  readonly body: InstancePrepayRequest;
 };
 
-export type InstancePrepayAnswer = {
-  readonly success: true;
-  readonly timescale: number;
-  readonly discount_rate: number;
-  readonly deposit: number;
-};
+export type InstancePrepayAnswer = InstancePrepayResponse;
 
 /** Reserve an on-demand instance by paying in advance: `PUT /api/v0/instances/prepay/{id}/` */
 export function instancePrepay(client: Client, input: InstancePrepayInput, options?: CallOptions): Promise<InstancePrepayAnswer> {
@@ -2877,10 +4550,7 @@ export type InstanceRebootInput = {
   readonly id: number;
 };
 
-export type InstanceRebootAnswer = {
-  readonly success: true;
-  readonly msg?: string;
-};
+export type InstanceRebootAnswer = Done;
 
 /** Reboot an instance in place: `PUT /api/v0/instances/reboot/{id}/` */
 export function instanceReboot(client: Client, input: InstanceRebootInput, options?: CallOptions): Promise<InstanceRebootAnswer> {
@@ -2891,10 +4561,7 @@ export type InstanceRecycleInput = {
   readonly id: number;
 };
 
-export type InstanceRecycleAnswer = {
-  readonly success: true;
-  readonly msg?: string;
-};
+export type InstanceRecycleAnswer = Done;
 
 /** Make the container of an instance anew from its freshly pulled image: `PUT /api/v0/instances/recycle/{id}/` */
 export function instanceRecycle(client: Client, input: InstanceRecycleInput, options?: CallOptions): Promise<InstanceRecycleAnswer> {
@@ -2902,17 +4569,10 @@ export function instanceRecycle(client: Client, input: InstanceRecycleInput, opt
 }
 
 export type InstanceRejectPriceIncreaseInput = {
-  readonly body: {
-    readonly pending_price_increase_id: number;
-    readonly [key: string]: unknown;
-  };
+  readonly body: PriceIncreaseChoice;
 };
 
-export type InstanceRejectPriceIncreaseAnswer = {
-  readonly success: true;
-  readonly pending_price_increase_id: number;
-  readonly contract_id: number;
-};
+export type InstanceRejectPriceIncreaseAnswer = PriceIncreaseAnswer;
 
 /** Reject a price increase: the rental ends on its end date: `PUT /api/v0/instances/reject-price-increase/` */
 export function instanceRejectPriceIncrease(client: Client, input: InstanceRejectPriceIncreaseInput, options?: CallOptions): Promise<InstanceRejectPriceIncreaseAnswer> {
@@ -2921,19 +4581,10 @@ export function instanceRejectPriceIncrease(client: Client, input: InstanceRejec
 
 export type InstanceRequestLogsInput = {
   readonly id: number;
-  readonly body?: {
-    readonly tail?: string | number;
-    readonly filter?: string;
-    readonly daemon_logs?: string | boolean;
-    readonly [key: string]: unknown;
-  };
+  readonly body?: InstanceRequestLogsRequest;
 };
 
-export type InstanceRequestLogsAnswer = {
-  readonly success: true;
-  readonly result_url: string;
-  readonly msg: string;
-};
+export type InstanceRequestLogsAnswer = InstanceRequestLogsResponse;
 
 /** Fetch the logs of an instance: `PUT /api/v0/instances/request_logs/{id}/` */
 export function instanceRequestLogs(client: Client, input: InstanceRequestLogsInput, options?: CallOptions): Promise<InstanceRequestLogsAnswer> {
@@ -2941,22 +4592,10 @@ export function instanceRequestLogs(client: Client, input: InstanceRequestLogsIn
 }
 
 export type InstanceStartBulkInput = {
-  readonly body: {
-    readonly IDs: readonly number[];
-    readonly [key: string]: unknown;
-  };
+  readonly body: InstanceStartBulkRequest;
 };
 
-export type InstanceStartBulkAnswer = {
-  readonly success: true;
-  readonly msg: string;
-  readonly results: readonly {
-    readonly id: number;
-    readonly success: boolean;
-    readonly error?: string;
-    readonly msg?: string;
-  }[];
-};
+export type InstanceStartBulkAnswer = InstanceChanges;
 
 /** Start each of these instances: `POST /api/v0/instances/start/` */
 export function instanceStartBulk(client: Client, input: InstanceStartBulkInput, options?: CallOptions): Promise<InstanceStartBulkAnswer> {
@@ -2965,20 +4604,10 @@ export function instanceStartBulk(client: Client, input: InstanceStartBulkInput,
 
 export type InstanceTakeSnapshotInput = {
   readonly id: number;
-  readonly body?: {
-    readonly container_registry?: string;
-    readonly personal_repo?: string;
-    readonly docker_login_user?: string;
-    readonly docker_login_pass?: string;
-    readonly pause?: string | boolean;
-    readonly [key: string]: unknown;
-  };
+  readonly body?: InstanceTakeSnapshotRequest;
 };
 
-export type InstanceTakeSnapshotAnswer = {
-  readonly success: true;
-  readonly msg?: string;
-};
+export type InstanceTakeSnapshotAnswer = Done;
 
 /** Make an image of an instance and push it to a registry: `POST /api/v0/instances/take_snapshot/{id}/` */
 export function instanceTakeSnapshot(client: Client, input: InstanceTakeSnapshotInput, options?: CallOptions): Promise<InstanceTakeSnapshotAnswer> {
@@ -2987,196 +4616,10 @@ export function instanceTakeSnapshot(client: Client, input: InstanceTakeSnapshot
 
 export type InstanceUpdateTemplateInput = {
   readonly id: number;
-  readonly body?: {
-    readonly template_id?: number | string;
-    readonly template_hash_id?: string;
-    readonly image?: string;
-    readonly args?: string | readonly string[];
-    readonly env?: string | Readonly<Record<string, unknown>>;
-    readonly onstart?: string;
-    readonly [key: string]: unknown;
-  };
+  readonly body?: InstanceUpdateTemplateRequest;
 };
 
-export type InstanceUpdateTemplateAnswer = {
-  readonly success: true;
-  readonly updated_instance: {
-    readonly id: number;
-    readonly actual_status: string | null;
-    readonly intended_status: "running" | "stopped";
-    readonly cur_state: "running" | "stopped";
-    readonly next_state: "running" | "stopped";
-    readonly status_msg: string | null;
-    readonly label: string | null;
-    readonly machine_id: number;
-    readonly host_id: number;
-    readonly bundle_id: number;
-    readonly hosting_type: number;
-    readonly template_id: number | null;
-    readonly template_hash_id: string | null;
-    readonly template_name: string | null;
-    readonly is_bid: boolean;
-    readonly is_reserved: boolean;
-    readonly is_simulated: boolean;
-    readonly gpu_is_declared: boolean;
-    readonly start_date: number;
-    readonly end_date: number;
-    readonly deletes_at: number;
-    readonly duration: number;
-    readonly uptime_mins: number | null;
-    readonly client_run_time: number;
-    readonly host_run_time: number;
-    readonly time_remaining: string;
-    readonly time_remaining_isbid: string;
-    readonly rentable: boolean;
-    readonly external: boolean;
-    readonly verification: string;
-    readonly static_ip: boolean;
-    readonly image_uuid: string;
-    readonly image_args: readonly string[];
-    readonly image_runtype: string;
-    readonly extra_env: readonly (readonly string[])[];
-    readonly onstart: string | null;
-    readonly jupyter_token: string;
-    readonly ssh_host: string;
-    readonly ssh_port: number;
-    readonly ssh_idx: string;
-    readonly ssh_host_key: string | null;
-    readonly machine_dir_ssh_port: number;
-    readonly public_ipaddr: string;
-    readonly local_ipaddrs: string;
-    readonly ports: Readonly<Record<string, readonly {
-      readonly HostIp: string;
-      readonly HostPort: string;
-    }[]>>;
-    readonly direct_port_count: number;
-    readonly direct_port_start: number;
-    readonly direct_port_end: number;
-    readonly num_gpus: number;
-    readonly gpu_name: string;
-    readonly gpu_arch: string;
-    readonly gpu_frac: number;
-    readonly gpu_lanes: number;
-    readonly gpu_mem_bw: number;
-    readonly bw_nvlink: number;
-    readonly gpu_ram: number;
-    readonly gpu_totalram: number;
-    readonly gpu_total_ram: number;
-    readonly gpu_util: number | null;
-    readonly gpu_temp: number | null;
-    readonly cpu_cores: number;
-    readonly cpu_cores_effective: number;
-    readonly cpu_name: string;
-    readonly cpu_arch: string;
-    readonly cpu_ram: number;
-    readonly cpu_util: number;
-    readonly mem_limit: number | null;
-    readonly mem_usage: number | null;
-    readonly vmem_usage: number | null;
-    readonly disk_space: number;
-    readonly disk_usage: number;
-    readonly disk_util: number;
-    readonly disk_bw: number;
-    readonly disk_name: string;
-    readonly inet_up: number;
-    readonly inet_down: number;
-    readonly mobo_name: string;
-    readonly os_version: string;
-    readonly pci_gen: number;
-    readonly pcie_bw: number;
-    readonly driver_version: string;
-    readonly cuda_max_good: number;
-    readonly dlperf: number;
-    readonly total_flops: number;
-    readonly score: number;
-    readonly reliability2: number;
-    readonly geolocation: string;
-    readonly country_code: string;
-    readonly logo: string;
-    readonly webpage: string | null;
-    readonly dph_base: number;
-    readonly dph_total: number;
-    readonly min_bid: number;
-    readonly storage_cost: number;
-    readonly storage_total_cost: number;
-    readonly vram_costperhour: number;
-    readonly inet_up_cost: number;
-    readonly inet_down_cost: number;
-    readonly internet_up_cost_per_tb: number;
-    readonly internet_down_cost_per_tb: number;
-    readonly traffic_cost: number;
-    readonly traffic_limit: number;
-    readonly traffic_limit_source: "budget" | "renter";
-    readonly traffic_limit_reached: boolean;
-    readonly credit_balance: number | null;
-    readonly credit_discount: number | null;
-    readonly credit_discount_max: number;
-    readonly dlperf_per_dphtotal: number;
-    readonly flops_per_dphtotal: number;
-    readonly search: {
-      readonly gpuCostPerHour: number;
-      readonly diskHour: number;
-      readonly totalHour: number;
-      readonly discountTotalHour: number;
-      readonly discountedTotalPerHour: number;
-    };
-    readonly instance: {
-      readonly gpuCostPerHour: number;
-      readonly diskHour: number;
-      readonly totalHour: number;
-      readonly discountTotalHour: number;
-      readonly discountedTotalPerHour: number;
-    };
-    readonly interruption: {
-      readonly reason: "outbid" | "on_demand";
-      readonly noticed_at: number;
-      readonly stops_at: number;
-      readonly winning_bid: number | null;
-      readonly bid_to_run_now: number | null;
-    } | null;
-    readonly waiting_for: {
-      readonly reason: "outbid" | "devices" | "slice" | "host";
-      readonly ahead: number;
-      readonly winning_bid: number | null;
-      readonly bid_to_run_now: number | null;
-      readonly resumes_no_earlier_than: number | null;
-    } | null;
-    readonly maintenance: readonly {
-      readonly start_time: number;
-      readonly end_time: number;
-      readonly maintenance_category: string;
-      readonly maintenance_reason: string;
-    }[];
-    readonly volume_info: readonly {
-      readonly id: number;
-      readonly avail_space: number;
-      readonly total_space: number;
-    }[];
-    readonly actions: {
-      readonly start: {
-        readonly allowed: boolean;
-        readonly reason?: string;
-      };
-      readonly stop: {
-        readonly allowed: boolean;
-        readonly reason?: string;
-      };
-      readonly reboot: {
-        readonly allowed: boolean;
-        readonly reason?: string;
-      };
-      readonly recycle: {
-        readonly allowed: boolean;
-        readonly reason?: string;
-      };
-      readonly destroy: {
-        readonly allowed: boolean;
-        readonly reason?: string;
-      };
-    };
-  };
-  readonly msg: string;
-};
+export type InstanceUpdateTemplateAnswer = InstanceUpdateTemplateResponse;
 
 /** Change image, environment and commands of an instance: `PUT /api/v0/instances/update_template/{id}/` */
 export function instanceUpdateTemplate(client: Client, input: InstanceUpdateTemplateInput, options?: CallOptions): Promise<InstanceUpdateTemplateAnswer> {
@@ -3187,183 +4630,7 @@ export type InstanceShowInput = {
   readonly id: number;
 };
 
-export type InstanceShowAnswer = {
-  readonly instances: {
-    readonly id: number;
-    readonly actual_status: string | null;
-    readonly intended_status: "running" | "stopped";
-    readonly cur_state: "running" | "stopped";
-    readonly next_state: "running" | "stopped";
-    readonly status_msg: string | null;
-    readonly label: string | null;
-    readonly machine_id: number;
-    readonly host_id: number;
-    readonly bundle_id: number;
-    readonly hosting_type: number;
-    readonly template_id: number | null;
-    readonly template_hash_id: string | null;
-    readonly template_name: string | null;
-    readonly is_bid: boolean;
-    readonly is_reserved: boolean;
-    readonly is_simulated: boolean;
-    readonly gpu_is_declared: boolean;
-    readonly start_date: number;
-    readonly end_date: number;
-    readonly deletes_at: number;
-    readonly duration: number;
-    readonly uptime_mins: number | null;
-    readonly client_run_time: number;
-    readonly host_run_time: number;
-    readonly time_remaining: string;
-    readonly time_remaining_isbid: string;
-    readonly rentable: boolean;
-    readonly external: boolean;
-    readonly verification: string;
-    readonly static_ip: boolean;
-    readonly image_uuid: string;
-    readonly image_args: readonly string[];
-    readonly image_runtype: string;
-    readonly extra_env: readonly (readonly string[])[];
-    readonly onstart: string | null;
-    readonly jupyter_token: string;
-    readonly ssh_host: string;
-    readonly ssh_port: number;
-    readonly ssh_idx: string;
-    readonly ssh_host_key: string | null;
-    readonly machine_dir_ssh_port: number;
-    readonly public_ipaddr: string;
-    readonly local_ipaddrs: string;
-    readonly ports: Readonly<Record<string, readonly {
-      readonly HostIp: string;
-      readonly HostPort: string;
-    }[]>>;
-    readonly direct_port_count: number;
-    readonly direct_port_start: number;
-    readonly direct_port_end: number;
-    readonly num_gpus: number;
-    readonly gpu_name: string;
-    readonly gpu_arch: string;
-    readonly gpu_frac: number;
-    readonly gpu_lanes: number;
-    readonly gpu_mem_bw: number;
-    readonly bw_nvlink: number;
-    readonly gpu_ram: number;
-    readonly gpu_totalram: number;
-    readonly gpu_total_ram: number;
-    readonly gpu_util: number | null;
-    readonly gpu_temp: number | null;
-    readonly cpu_cores: number;
-    readonly cpu_cores_effective: number;
-    readonly cpu_name: string;
-    readonly cpu_arch: string;
-    readonly cpu_ram: number;
-    readonly cpu_util: number;
-    readonly mem_limit: number | null;
-    readonly mem_usage: number | null;
-    readonly vmem_usage: number | null;
-    readonly disk_space: number;
-    readonly disk_usage: number;
-    readonly disk_util: number;
-    readonly disk_bw: number;
-    readonly disk_name: string;
-    readonly inet_up: number;
-    readonly inet_down: number;
-    readonly mobo_name: string;
-    readonly os_version: string;
-    readonly pci_gen: number;
-    readonly pcie_bw: number;
-    readonly driver_version: string;
-    readonly cuda_max_good: number;
-    readonly dlperf: number;
-    readonly total_flops: number;
-    readonly score: number;
-    readonly reliability2: number;
-    readonly geolocation: string;
-    readonly country_code: string;
-    readonly logo: string;
-    readonly webpage: string | null;
-    readonly dph_base: number;
-    readonly dph_total: number;
-    readonly min_bid: number;
-    readonly storage_cost: number;
-    readonly storage_total_cost: number;
-    readonly vram_costperhour: number;
-    readonly inet_up_cost: number;
-    readonly inet_down_cost: number;
-    readonly internet_up_cost_per_tb: number;
-    readonly internet_down_cost_per_tb: number;
-    readonly traffic_cost: number;
-    readonly traffic_limit: number;
-    readonly traffic_limit_source: "budget" | "renter";
-    readonly traffic_limit_reached: boolean;
-    readonly credit_balance: number | null;
-    readonly credit_discount: number | null;
-    readonly credit_discount_max: number;
-    readonly dlperf_per_dphtotal: number;
-    readonly flops_per_dphtotal: number;
-    readonly search: {
-      readonly gpuCostPerHour: number;
-      readonly diskHour: number;
-      readonly totalHour: number;
-      readonly discountTotalHour: number;
-      readonly discountedTotalPerHour: number;
-    };
-    readonly instance: {
-      readonly gpuCostPerHour: number;
-      readonly diskHour: number;
-      readonly totalHour: number;
-      readonly discountTotalHour: number;
-      readonly discountedTotalPerHour: number;
-    };
-    readonly interruption: {
-      readonly reason: "outbid" | "on_demand";
-      readonly noticed_at: number;
-      readonly stops_at: number;
-      readonly winning_bid: number | null;
-      readonly bid_to_run_now: number | null;
-    } | null;
-    readonly waiting_for: {
-      readonly reason: "outbid" | "devices" | "slice" | "host";
-      readonly ahead: number;
-      readonly winning_bid: number | null;
-      readonly bid_to_run_now: number | null;
-      readonly resumes_no_earlier_than: number | null;
-    } | null;
-    readonly maintenance: readonly {
-      readonly start_time: number;
-      readonly end_time: number;
-      readonly maintenance_category: string;
-      readonly maintenance_reason: string;
-    }[];
-    readonly volume_info: readonly {
-      readonly id: number;
-      readonly avail_space: number;
-      readonly total_space: number;
-    }[];
-    readonly actions: {
-      readonly start: {
-        readonly allowed: boolean;
-        readonly reason?: string;
-      };
-      readonly stop: {
-        readonly allowed: boolean;
-        readonly reason?: string;
-      };
-      readonly reboot: {
-        readonly allowed: boolean;
-        readonly reason?: string;
-      };
-      readonly recycle: {
-        readonly allowed: boolean;
-        readonly reason?: string;
-      };
-      readonly destroy: {
-        readonly allowed: boolean;
-        readonly reason?: string;
-      };
-    };
-  } | null;
-};
+export type InstanceShowAnswer = InstanceShowResponse;
 
 /** Show one instance; null when there is none: `GET /api/v0/instances/{id}/` */
 export function instanceShow(client: Client, input: InstanceShowInput, options?: CallOptions): Promise<InstanceShowAnswer> {
@@ -3372,18 +4639,10 @@ export function instanceShow(client: Client, input: InstanceShowInput, options?:
 
 export type InstanceUpdateInput = {
   readonly id: number;
-  readonly body?: {
-    readonly state?: "running" | "stopped";
-    readonly label?: string;
-    readonly traffic_limit?: number | null;
-    readonly [key: string]: unknown;
-  };
+  readonly body?: InstanceUpdateRequest;
 };
 
-export type InstanceUpdateAnswer = {
-  readonly success: true;
-  readonly msg?: string;
-};
+export type InstanceUpdateAnswer = Done;
 
 /** Start, stop or label an instance, or set what its traffic may cost: `PUT /api/v0/instances/{id}/` */
 export function instanceUpdate(client: Client, input: InstanceUpdateInput, options?: CallOptions): Promise<InstanceUpdateAnswer> {
@@ -3394,10 +4653,7 @@ export type InstanceDestroyInput = {
   readonly id: number;
 };
 
-export type InstanceDestroyAnswer = {
-  readonly success: true;
-  readonly msg?: string;
-};
+export type InstanceDestroyAnswer = Done;
 
 /** Destroy an instance: `DELETE /api/v0/instances/{id}/` */
 export function instanceDestroy(client: Client, input: InstanceDestroyInput, options?: CallOptions): Promise<InstanceDestroyAnswer> {
@@ -3411,17 +4667,7 @@ export type InstanceEventsInput = {
   };
 };
 
-export type InstanceEventsAnswer = {
-  readonly success: true;
-  readonly events: readonly ({
-    readonly at: number;
-    readonly actor: string;
-    readonly cause: string;
-    readonly from: string | null;
-    readonly to: string;
-    readonly message: string;
-  })[];
-};
+export type InstanceEventsAnswer = InstanceEventsResponse;
 
 /** What has happened to an instance, newest first: `GET /api/v0/instances/{id}/events/` */
 export function instanceEvents(client: Client, input: InstanceEventsInput, options?: CallOptions): Promise<InstanceEventsAnswer> {
@@ -3430,15 +4676,10 @@ export function instanceEvents(client: Client, input: InstanceEventsInput, optio
 
 export type InstanceAttachSshKeyInput = {
   readonly id: number;
-  readonly body?: {
-    readonly ssh_key?: string | number;
-  };
+  readonly body?: InstanceAttachSshKeyRequest;
 };
 
-export type InstanceAttachSshKeyAnswer = {
-  readonly success: true;
-  readonly msg: string;
-};
+export type InstanceAttachSshKeyAnswer = Message;
 
 /** Let an SSH key into an instance, at once: `POST /api/v0/instances/{id}/ssh/` */
 export function instanceAttachSshKey(client: Client, input: InstanceAttachSshKeyInput, options?: CallOptions): Promise<InstanceAttachSshKeyAnswer> {
@@ -3449,10 +4690,7 @@ export type InstanceListSshKeysInput = {
   readonly id: number;
 };
 
-export type InstanceListSshKeysAnswer = {
-  readonly success: true;
-  readonly ssh_keys: string;
-};
+export type InstanceListSshKeysAnswer = InstanceListSshKeysResponse;
 
 /** Show the SSH keys of an instance: `GET /api/v0/instances/{id}/ssh/` */
 export function instanceListSshKeys(client: Client, input: InstanceListSshKeysInput, options?: CallOptions): Promise<InstanceListSshKeysAnswer> {
@@ -3464,10 +4702,7 @@ export type InstanceDetachSshKeyInput = {
   readonly key_id: number;
 };
 
-export type InstanceDetachSshKeyAnswer = {
-  readonly success: true;
-  readonly msg: string;
-};
+export type InstanceDetachSshKeyAnswer = Message;
 
 /** Shut an SSH key out of an instance, at once: `DELETE /api/v0/instances/{id}/ssh/{key_id}/` */
 export function instanceDetachSshKey(client: Client, input: InstanceDetachSshKeyInput, options?: CallOptions): Promise<InstanceDetachSshKeyAnswer> {
@@ -3481,20 +4716,7 @@ export type BillingListDocumentsInput = {
   };
 };
 
-export type BillingListDocumentsAnswer = {
-  readonly success: true;
-  readonly count: number;
-  readonly total: number;
-  readonly next_token: string | null;
-  readonly results: readonly {
-    readonly number: string;
-    readonly issued_at: number;
-    readonly period_start: number;
-    readonly period_end: number;
-    readonly currency: string;
-    readonly total: number;
-  }[];
-};
+export type BillingListDocumentsAnswer = BillingListDocumentsResponse;
 
 /** List monthly invoices: `GET /api/v0/invoice_documents/` */
 export function billingListDocuments(client: Client, input: BillingListDocumentsInput = {}, options?: CallOptions): Promise<BillingListDocumentsAnswer> {
@@ -3505,63 +4727,7 @@ export type BillingShowDocumentInput = {
   readonly number: string;
 };
 
-export type BillingShowDocumentAnswer = {
-  readonly success: true;
-  readonly number: string;
-  readonly issued_at: number;
-  readonly period_start: number;
-  readonly period_end: number;
-  readonly currency: string;
-  readonly total: number;
-  readonly seller: {
-    readonly name: string;
-    readonly address: readonly string[];
-    readonly tax_id: string;
-  };
-  readonly buyer: {
-    readonly name: string;
-    readonly address: readonly string[];
-    readonly tax_id: string;
-    readonly user_id: number;
-    readonly email: string;
-  };
-  readonly lines: readonly ({
-    readonly source: string;
-    readonly type: string;
-    readonly description: string;
-    readonly start: number;
-    readonly end: number;
-    readonly quantity: number;
-    readonly unit: string;
-    readonly rate: string;
-    readonly is_rate_average: boolean;
-    readonly amount: number;
-    readonly unpaid: string;
-    readonly machine_id: number | null;
-    readonly hardware: string | null;
-    readonly label: string | null;
-    readonly is_late: boolean;
-  })[];
-  readonly net: number;
-  readonly tax: {
-    readonly percent: string;
-    readonly amount: number;
-    readonly note: string;
-    readonly name: string;
-    readonly country: string;
-    readonly is_reverse_charge: boolean;
-  };
-  readonly balance: {
-    readonly opening: number;
-    readonly entries: readonly {
-      readonly label: string;
-      readonly amount: number;
-    }[];
-    readonly usage: number;
-    readonly rounding: number;
-    readonly closing: number;
-  };
-};
+export type BillingShowDocumentAnswer = Invoice;
 
 /** Show a monthly invoice: `GET /api/v0/invoice_documents/{number}/` */
 export function billingShowDocument(client: Client, input: BillingShowDocumentInput, options?: CallOptions): Promise<BillingShowDocumentAnswer> {
@@ -3599,36 +4765,7 @@ export type BillingSearchInvoicesInput = {
   };
 };
 
-export type BillingSearchInvoicesAnswer = readonly ({
-  readonly id?: number;
-  readonly user_id?: number;
-  readonly when?: number;
-  readonly paid_on?: number | null;
-  readonly payment_expected?: number;
-  readonly amount_cents?: number;
-  readonly original_amount?: number;
-  readonly is_credit?: boolean;
-  readonly is_delayed?: boolean;
-  readonly balance_before?: number | null;
-  readonly balance_after?: number | null;
-  readonly event_id?: string;
-  readonly cut_amount?: number;
-  readonly cut_percent?: number;
-  readonly extra?: unknown;
-  readonly service?: string;
-  readonly stripe_charge?: null;
-  readonly stripe_refund?: null;
-  readonly stripe_payout?: null;
-  readonly error?: {
-    readonly message: string;
-  } | null;
-  readonly paypal_email?: null;
-  readonly transfer_group?: null;
-  readonly failed?: boolean;
-  readonly refunded?: boolean;
-  readonly is_check?: boolean;
-  readonly description?: string;
-})[];
+export type BillingSearchInvoicesAnswer = readonly MovementRecord[];
 
 /** Search money movements: `GET /api/v0/invoices/` */
 export function billingSearchInvoices(client: Client, input: BillingSearchInvoicesInput = {}, options?: CallOptions): Promise<BillingSearchInvoicesAnswer> {
@@ -3650,47 +4787,10 @@ export function billingExportInvoices(client: Client, input: BillingExportInvoic
 }
 
 export type InstanceLaunchInput = {
-  readonly body?: {
-    readonly template_hash_id?: string;
-    readonly image?: string;
-    readonly env?: string | Readonly<Record<string, unknown>>;
-    readonly volume_info?: {
-      readonly create_new?: boolean;
-      readonly volume_id: number;
-      readonly size?: number;
-      readonly mount_path?: string;
-      readonly name?: string;
-    };
-    readonly price?: number;
-    readonly max_dph?: number;
-    readonly target_state?: "running" | "stopped";
-    readonly cancel_unavail?: boolean;
-    readonly disk?: number | string;
-    readonly label?: string;
-    readonly runtype?: string;
-    readonly onstart?: string;
-    readonly traffic_limit?: number | string | null;
-    readonly q?: string | Readonly<Record<string, unknown>>;
-    readonly gpu_name?: string;
-    readonly num_gpus?: number | string;
-    readonly region?: string;
-    readonly [key: string]: unknown;
-  };
+  readonly body?: InstanceLaunchRequest;
 };
 
-export type InstanceLaunchAnswer = {
-  readonly success: true;
-  readonly new_contract: number;
-  readonly instance_api_key: string;
-  readonly ask_id: number;
-  readonly dph_total?: number;
-  readonly dph_base?: number;
-  readonly storage_total_cost?: number;
-  readonly storage_cost?: number;
-  readonly inet_up_cost?: number;
-  readonly inet_down_cost?: number;
-  readonly end_date?: number;
-};
+export type InstanceLaunchAnswer = NewInstance;
 
 /** Search offers and create an instance from the first that can be had: `PUT /api/v0/launch_instance/` */
 export function instanceLaunch(client: Client, input: InstanceLaunchInput = {}, options?: CallOptions): Promise<InstanceLaunchAnswer> {
@@ -3703,77 +4803,7 @@ export type MachineListInput = {
   };
 };
 
-export type MachineListAnswer = {
-  readonly machines: readonly ({
-    readonly id: number;
-    readonly machine_id: number;
-    readonly hostname: string | null;
-    readonly is_simulated: boolean;
-    readonly num_gpus: number;
-    readonly gpu_name: string;
-    readonly gpu_ram: number;
-    readonly cpu_cores: number;
-    readonly cpu_name: string;
-    readonly cpu_ram: number;
-    readonly disk_space: number;
-    readonly avail_disk_space: number;
-    readonly driver_version: string;
-    readonly cuda_max_good: number;
-    readonly public_ipaddr: string;
-    readonly geolocation: string;
-    readonly verification: string;
-    readonly hosting_type: number;
-    readonly reliability2: number;
-    readonly listed: boolean;
-    readonly rentable: boolean;
-    readonly listed_gpu_cost: number;
-    readonly min_bid_price: number;
-    readonly listed_storage_cost: number;
-    readonly listed_inet_up_cost: number;
-    readonly listed_inet_down_cost: number;
-    readonly credit_discount_max: number;
-    readonly min_chunk: number;
-    readonly end_date: number;
-    readonly duration: number | null;
-    readonly volume_offer: {
-      readonly id: number;
-      readonly size: number;
-      readonly rented: number;
-      readonly storage_cost: number;
-      readonly end_date: number;
-    } | null;
-    readonly is_online: boolean;
-    readonly online_since: number | null;
-    readonly last_seen: number;
-    readonly gpu_occupancy: string;
-    readonly num_renters: number;
-    readonly current_rentals_running: number;
-    readonly current_rentals_on_demand: number;
-    readonly current_rentals_resident: number;
-    readonly client_end_date: number | null;
-    readonly earn_day: number;
-    readonly earn_month: number;
-    readonly num_reports: number;
-    readonly gpu_problems: readonly string[];
-    readonly error_description: string | null;
-    readonly rests_until: number | null;
-    readonly default_job: {
-      readonly image: string;
-      readonly args: readonly string[];
-      readonly price_gpu: number;
-      readonly price_inetu: number;
-      readonly price_inetd: number;
-    } | null;
-    readonly maintenance: readonly ({
-      readonly machine_id: number;
-      readonly start_time: number;
-      readonly end_time: number;
-      readonly duration_hours: number;
-      readonly maintenance_category: "power" | "internet" | "disk" | "gpu" | "software" | "other" | "not provided";
-      readonly maintenance_reason: string;
-    })[];
-  })[];
-};
+export type MachineListAnswer = MachineListResponse;
 
 /** Show own machines: `GET /api/v0/machines/` */
 export function machineList(client: Client, input: MachineListInput = {}, options?: CallOptions): Promise<MachineListAnswer> {
@@ -3781,30 +4811,10 @@ export function machineList(client: Client, input: MachineListInput = {}, option
 }
 
 export type MachineCreateAsksInput = {
-  readonly body: {
-    readonly machine: number;
-    readonly price_gpu?: number;
-    readonly price_disk?: number;
-    readonly price_inetu?: number;
-    readonly price_inetd?: number;
-    readonly price_min_bid?: number;
-    readonly min_chunk?: number;
-    readonly end_date?: number;
-    readonly credit_discount_max?: number;
-    readonly duration?: number | string;
-    readonly vol_size?: number;
-    readonly vol_price?: number;
-  };
+  readonly body: MachineCreateAsksRequest;
 };
 
-export type MachineCreateAsksAnswer = {
-  readonly success: true;
-  readonly extended: number;
-  readonly price_increases: number;
-  readonly machine_id: number;
-  readonly end_date: number;
-  readonly msg: string;
-};
+export type MachineCreateAsksAnswer = MachineCreateAsksResponse;
 
 /** List an own machine for rent: `PUT /api/v0/machines/create_asks/` */
 export function machineCreateAsks(client: Client, input: MachineCreateAsksInput, options?: CallOptions): Promise<MachineCreateAsksAnswer> {
@@ -3812,28 +4822,10 @@ export function machineCreateAsks(client: Client, input: MachineCreateAsksInput,
 }
 
 export type MachineCreateBidsInput = {
-  readonly body: {
-    readonly machine: number;
-    readonly price_gpu?: number;
-    readonly price_inetu?: number;
-    readonly price_inetd?: number;
-    readonly image: string;
-    readonly args?: readonly string[];
-  };
+  readonly body: MachineCreateBidsRequest;
 };
 
-export type MachineCreateBidsAnswer = {
-  readonly success: true;
-  readonly machine_id: number;
-  readonly user_id: number;
-  readonly you_sent: {
-    readonly image: string;
-    readonly args: readonly string[];
-    readonly price_gpu: number;
-    readonly price_inetu: number;
-    readonly price_inetd: number;
-  };
-};
+export type MachineCreateBidsAnswer = MachineCreateBidsResponse;
 
 /** Set the default job of an own machine, which runs on its idle GPUs: `PUT /api/v0/machines/create_bids/` */
 export function machineCreateBids(client: Client, input: MachineCreateBidsInput, options?: CallOptions): Promise<MachineCreateBidsAnswer> {
@@ -3841,20 +4833,10 @@ export function machineCreateBids(client: Client, input: MachineCreateBidsInput,
 }
 
 export type MachineDefragOffersInput = {
-  readonly body: {
-    readonly machine_ids: readonly number[];
-  };
+  readonly body: MachineDefragOffersRequest;
 };
 
-export type MachineDefragOffersAnswer = {
-  readonly success: true;
-  readonly machines: readonly {
-    readonly machine_id: number;
-    readonly offers: readonly number[];
-    readonly num_new: number;
-  }[];
-  readonly msg: string;
-};
+export type MachineDefragOffersAnswer = MachineDefragOffersResponse;
 
 /** Make the offers of own machines anew: `PUT /api/v0/machines/defrag_offers/` */
 export function machineDefragOffers(client: Client, input: MachineDefragOffersInput, options?: CallOptions): Promise<MachineDefragOffersAnswer> {
@@ -3867,14 +4849,7 @@ export type MachineMaintenancesInput = {
   };
 };
 
-export type MachineMaintenancesAnswer = readonly ({
-  readonly machine_id: number;
-  readonly start_time: number;
-  readonly end_time: number;
-  readonly duration_hours: number;
-  readonly maintenance_category: "power" | "internet" | "disk" | "gpu" | "software" | "other" | "not provided";
-  readonly maintenance_reason: string;
-})[];
+export type MachineMaintenancesAnswer = readonly Maintenance[];
 
 /** Show maintenances of machines that one hosts or rents on: `GET /api/v0/machines/maintenances/` */
 export function machineMaintenances(client: Client, input: MachineMaintenancesInput = {}, options?: CallOptions): Promise<MachineMaintenancesAnswer> {
@@ -3885,75 +4860,7 @@ export type MachineShowInput = {
   readonly id: number;
 };
 
-export type MachineShowAnswer = readonly ({
-  readonly id: number;
-  readonly machine_id: number;
-  readonly hostname: string | null;
-  readonly is_simulated: boolean;
-  readonly num_gpus: number;
-  readonly gpu_name: string;
-  readonly gpu_ram: number;
-  readonly cpu_cores: number;
-  readonly cpu_name: string;
-  readonly cpu_ram: number;
-  readonly disk_space: number;
-  readonly avail_disk_space: number;
-  readonly driver_version: string;
-  readonly cuda_max_good: number;
-  readonly public_ipaddr: string;
-  readonly geolocation: string;
-  readonly verification: string;
-  readonly hosting_type: number;
-  readonly reliability2: number;
-  readonly listed: boolean;
-  readonly rentable: boolean;
-  readonly listed_gpu_cost: number;
-  readonly min_bid_price: number;
-  readonly listed_storage_cost: number;
-  readonly listed_inet_up_cost: number;
-  readonly listed_inet_down_cost: number;
-  readonly credit_discount_max: number;
-  readonly min_chunk: number;
-  readonly end_date: number;
-  readonly duration: number | null;
-  readonly volume_offer: {
-    readonly id: number;
-    readonly size: number;
-    readonly rented: number;
-    readonly storage_cost: number;
-    readonly end_date: number;
-  } | null;
-  readonly is_online: boolean;
-  readonly online_since: number | null;
-  readonly last_seen: number;
-  readonly gpu_occupancy: string;
-  readonly num_renters: number;
-  readonly current_rentals_running: number;
-  readonly current_rentals_on_demand: number;
-  readonly current_rentals_resident: number;
-  readonly client_end_date: number | null;
-  readonly earn_day: number;
-  readonly earn_month: number;
-  readonly num_reports: number;
-  readonly gpu_problems: readonly string[];
-  readonly error_description: string | null;
-  readonly rests_until: number | null;
-  readonly default_job: {
-    readonly image: string;
-    readonly args: readonly string[];
-    readonly price_gpu: number;
-    readonly price_inetu: number;
-    readonly price_inetd: number;
-  } | null;
-  readonly maintenance: readonly ({
-    readonly machine_id: number;
-    readonly start_time: number;
-    readonly end_time: number;
-    readonly duration_hours: number;
-    readonly maintenance_category: "power" | "internet" | "disk" | "gpu" | "software" | "other" | "not provided";
-    readonly maintenance_reason: string;
-  })[];
-})[];
+export type MachineShowAnswer = readonly Machine[];
 
 /** Show one own machine: a list of one, or of none: `GET /api/v0/machines/{id}/` */
 export function machineShow(client: Client, input: MachineShowInput, options?: CallOptions): Promise<MachineShowAnswer> {
@@ -3964,11 +4871,7 @@ export type MachineDeleteAsksInput = {
   readonly id: number;
 };
 
-export type MachineDeleteAsksAnswer = {
-  readonly success: true;
-  readonly machine_id: number;
-  readonly user_id: number;
-};
+export type MachineDeleteAsksAnswer = MachineChange;
 
 /** Unlist an own machine: `DELETE /api/v0/machines/{id}/asks/` */
 export function machineDeleteAsks(client: Client, input: MachineDeleteAsksInput, options?: CallOptions): Promise<MachineDeleteAsksAnswer> {
@@ -3979,12 +4882,7 @@ export type MachineCancelMaintenanceInput = {
   readonly id: number;
 };
 
-export type MachineCancelMaintenanceAnswer = {
-  readonly success: true;
-  readonly ctime: number;
-  readonly machine_id: number;
-  readonly msg: string;
-};
+export type MachineCancelMaintenanceAnswer = MachineCancelMaintenanceResponse;
 
 /** Cancel all maintenances of an own machine: `PUT /api/v0/machines/{id}/cancel_maint/` */
 export function machineCancelMaintenance(client: Client, input: MachineCancelMaintenanceInput, options?: CallOptions): Promise<MachineCancelMaintenanceAnswer> {
@@ -3995,14 +4893,7 @@ export type MachineCleanupInput = {
   readonly id: number;
 };
 
-export type MachineCleanupAnswer = {
-  readonly success: true;
-  readonly ctime: number;
-  readonly machine_id: number;
-  readonly user_id: number;
-  readonly num_deleted: number;
-  readonly msg: string;
-};
+export type MachineCleanupAnswer = MachineCleanupResponse;
 
 /** Remove what expired contracts left on an own machine: `PUT /api/v0/machines/{id}/cleanup/` */
 export function machineCleanup(client: Client, input: MachineCleanupInput, options?: CallOptions): Promise<MachineCleanupAnswer> {
@@ -4013,11 +4904,7 @@ export type MachineDeleteDefaultJobInput = {
   readonly id: number;
 };
 
-export type MachineDeleteDefaultJobAnswer = {
-  readonly success: true;
-  readonly machine_id: number;
-  readonly user_id: number;
-};
+export type MachineDeleteDefaultJobAnswer = MachineChange;
 
 /** Remove the default job of an own machine: `DELETE /api/v0/machines/{id}/defjob/` */
 export function machineDeleteDefaultJob(client: Client, input: MachineDeleteDefaultJobInput, options?: CallOptions): Promise<MachineDeleteDefaultJobAnswer> {
@@ -4026,18 +4913,10 @@ export function machineDeleteDefaultJob(client: Client, input: MachineDeleteDefa
 
 export type MachineScheduleMaintenanceInput = {
   readonly id: number;
-  readonly body: {
-    readonly sdate: number | string;
-    readonly duration: number;
-    readonly maintenance_reason?: string;
-    readonly maintenance_category?: "power" | "internet" | "disk" | "gpu" | "software" | "other" | "not provided";
-  };
+  readonly body: MachineScheduleMaintenanceRequest;
 };
 
-export type MachineScheduleMaintenanceAnswer = {
-  readonly success: true;
-  readonly you_sent: string;
-};
+export type MachineScheduleMaintenanceAnswer = MachineScheduleMaintenanceResponse;
 
 /** Announce a maintenance of an own machine: `PUT /api/v0/machines/{id}/dnotify/` */
 export function machineScheduleMaintenance(client: Client, input: MachineScheduleMaintenanceInput, options?: CallOptions): Promise<MachineScheduleMaintenanceAnswer> {
@@ -4048,10 +4927,7 @@ export type MachineForceDeleteInput = {
   readonly id: number;
 };
 
-export type MachineForceDeleteAnswer = {
-  readonly success: true;
-  readonly msg: string;
-};
+export type MachineForceDeleteAnswer = Message;
 
 /** Delete an own machine: `POST /api/v0/machines/{id}/force_delete/` */
 export function machineForceDelete(client: Client, input: MachineForceDeleteInput, options?: CallOptions): Promise<MachineForceDeleteAnswer> {
@@ -4060,17 +4936,10 @@ export function machineForceDelete(client: Client, input: MachineForceDeleteInpu
 
 export type MachineSetMinBidInput = {
   readonly id: number;
-  readonly body: {
-    readonly price: number;
-  };
+  readonly body: MachineSetMinBidRequest;
 };
 
-export type MachineSetMinBidAnswer = {
-  readonly success: true;
-  readonly you_sent: {
-    readonly price: number;
-  };
-};
+export type MachineSetMinBidAnswer = MachineSetMinBidResponse;
 
 /** Set what bids on an own machine must reach: `PUT /api/v0/machines/{id}/minbid/` */
 export function machineSetMinBid(client: Client, input: MachineSetMinBidInput, options?: CallOptions): Promise<MachineSetMinBidAnswer> {
@@ -4081,30 +4950,7 @@ export type MachineReliabilityInput = {
   readonly id: string;
 };
 
-export type MachineReliabilityAnswer = {
-  readonly success: true;
-  readonly machine_id: number;
-  readonly reliability: number;
-  readonly shown_reliability: number;
-  readonly formula: string;
-  readonly window_days: number;
-  readonly terms: {
-    readonly prior_ms: number;
-    readonly online_ms: number;
-    readonly offline_ms: number;
-    readonly offline_rented_extra_ms: number;
-    readonly failed_starts_ms: number;
-  };
-  readonly days: readonly {
-    readonly day: number;
-    readonly online_ms: number;
-    readonly offline_ms: number;
-    readonly offline_rented_ms: number;
-    readonly maintenance_ms: number;
-    readonly starts_succeeded: number;
-    readonly starts_failed: number;
-  }[];
-};
+export type MachineReliabilityAnswer = MachineReliability;
 
 /** Show how reliable a machine is, with all facts that this is computed from: `GET /api/v0/machines/{id}/reliability/` */
 export function machineReliability(client: Client, input: MachineReliabilityInput, options?: CallOptions): Promise<MachineReliabilityAnswer> {
@@ -4113,16 +4959,10 @@ export function machineReliability(client: Client, input: MachineReliabilityInpu
 
 export type MachineReportInput = {
   readonly id: number;
-  readonly body: {
-    readonly problem: string;
-    readonly message?: string;
-  };
+  readonly body: MachineReportRequest;
 };
 
-export type MachineReportAnswer = {
-  readonly success: true;
-  readonly msg: string;
-};
+export type MachineReportAnswer = Message;
 
 /** Report a problem of a machine on which one rents, or did: `PUT /api/v0/machines/{id}/report/` */
 export function machineReport(client: Client, input: MachineReportInput, options?: CallOptions): Promise<MachineReportAnswer> {
@@ -4133,11 +4973,7 @@ export type MachineReportsInput = {
   readonly id: number;
 };
 
-export type MachineReportsAnswer = readonly {
-  readonly problem: string;
-  readonly message: string;
-  readonly created_at: number;
-}[];
+export type MachineReportsAnswer = readonly MachineReport[];
 
 /** Show what renters reported of an own machine: `GET /api/v0/machines/{id}/reports/` */
 export function machineReports(client: Client, input: MachineReportsInput, options?: CallOptions): Promise<MachineReportsAnswer> {
@@ -4148,31 +4984,7 @@ export type MachineVerificationInput = {
   readonly id: string;
 };
 
-export type MachineVerificationAnswer = {
-  readonly success: true;
-  readonly machine_id: number;
-  readonly verification: "verified" | "unverified" | "deverified";
-  readonly decided_by: "rule" | "administrator" | "operator";
-  readonly hosting_type: number;
-  readonly msg: string;
-  readonly checks: readonly ({
-    readonly name: string;
-    readonly value: number | boolean;
-    readonly needed: number | boolean;
-    readonly passed: boolean;
-    readonly msg: string;
-  })[];
-  readonly line: {
-    readonly inet_up: number;
-    readonly inet_down: number;
-    readonly measured_inet_up: number | null;
-    readonly measured_inet_down: number | null;
-    readonly measured_at: number | null;
-    readonly measured_count: number;
-  };
-  readonly rests_until: number | null;
-  readonly rest_reason: string | null;
-};
+export type MachineVerificationAnswer = MachineVerification;
 
 /** Show whether an own machine is verified, and what is missing: `GET /api/v0/machines/{id}/verification/` */
 export function machineVerification(client: Client, input: MachineVerificationInput, options?: CallOptions): Promise<MachineVerificationAnswer> {
@@ -4187,30 +4999,7 @@ export type MetricsGpuCurrentInput = {
   };
 };
 
-export type MetricsGpuCurrentAnswer = {
-  readonly success: true;
-  readonly needs_machine?: boolean;
-  readonly gpus?: readonly ({
-    readonly gpu_name: string;
-    readonly total: number;
-    readonly available: number;
-    readonly rented_verified: number;
-    readonly avail_verified: number;
-    readonly rented_unverified: number;
-    readonly avail_unverified: number;
-    readonly usage: number;
-    readonly usage_30d: number;
-    readonly dlperf: number;
-    readonly tflops: number;
-    readonly price_p10: number | null;
-    readonly price_p25: number | null;
-    readonly price_median: number | null;
-    readonly price_p75: number | null;
-    readonly price_p90: number | null;
-    readonly tflops_per_dollar: number | null;
-    readonly dlperf_per_dollar: number | null;
-  })[];
-};
+export type MetricsGpuCurrentAnswer = MetricsGpuCurrentResponse;
 
 /** Supply, demand and prices of GPUs now: `GET /api/v0/metrics/gpu/current/` */
 export function metricsGpuCurrent(client: Client, input: MetricsGpuCurrentInput = {}, options?: CallOptions): Promise<MetricsGpuCurrentAnswer> {
@@ -4229,74 +5018,21 @@ export type MetricsGpuHistoryInput = {
   };
 };
 
-export type MetricsGpuHistoryAnswer = {
-  readonly success: true;
-  readonly needs_machine?: boolean;
-  readonly gpus?: Readonly<Record<string, {
-    readonly supply_demand: {
-      readonly timestamps: readonly number[];
-      readonly rented_verified: readonly number[];
-      readonly avail_verified: readonly number[];
-      readonly rented_unverified: readonly number[];
-      readonly avail_unverified: readonly number[];
-      readonly total: readonly number[];
-    };
-    readonly pricing: {
-      readonly timestamps: readonly number[];
-      readonly rented_p10: readonly (number | null)[];
-      readonly rented_median: readonly (number | null)[];
-      readonly rented_p90: readonly (number | null)[];
-      readonly avail_p10: readonly (number | null)[];
-      readonly avail_median: readonly (number | null)[];
-      readonly avail_p90: readonly (number | null)[];
-    };
-    readonly stats: {
-      readonly tflops: number | null;
-      readonly dlperf: number | null;
-      readonly tflops_per_dollar: number | null;
-      readonly dlperf_per_dollar: number | null;
-    };
-  }>>;
-};
+export type MetricsGpuHistoryAnswer = MetricsGpuHistoryResponse;
 
 /** Supply, demand and prices of GPUs over time: `GET /api/v0/metrics/gpu/history/` */
 export function metricsGpuHistory(client: Client, input: MetricsGpuHistoryInput = {}, options?: CallOptions): Promise<MetricsGpuHistoryAnswer> {
   return client.request({ method: "GET", path: "/api/v0/metrics/gpu/history/", query: input.query }, options);
 }
 
-export type MetricsGpuLocationsAnswer = {
-  readonly success: true;
-  readonly needs_machine?: boolean;
-  readonly locations?: readonly ({
-    readonly latitude: number | null;
-    readonly longitude: number | null;
-    readonly city: string;
-    readonly country_code: string;
-    readonly gpu_name: string;
-    readonly rented: boolean;
-    readonly verified: boolean;
-    readonly datacenter: boolean;
-    readonly num_gpus: number;
-  })[];
-};
+export type MetricsGpuLocationsAnswer = MetricsGpuLocationsResponse;
 
 /** Where the GPUs are: `GET /api/v0/metrics/gpu/locations/` */
 export function metricsGpuLocations(client: Client, options?: CallOptions): Promise<MetricsGpuLocationsAnswer> {
   return client.request({ method: "GET", path: "/api/v0/metrics/gpu/locations/" }, options);
 }
 
-export type NetworkDiskListAnswer = {
-  readonly data: readonly ({
-    readonly cluster_id: number | null;
-    readonly network_disks: readonly {
-      readonly network_disk_id: number;
-      readonly free_space: number;
-      readonly total_space: number;
-    }[];
-    readonly machine_ids: readonly number[];
-    readonly mounts: Readonly<Record<string, string>>;
-  })[];
-};
+export type NetworkDiskListAnswer = NetworkDiskListResponse;
 
 /** Show own network disks: `GET /api/v0/network_disk/` */
 export function networkDiskList(client: Client, options?: CallOptions): Promise<NetworkDiskListAnswer> {
@@ -4304,18 +5040,10 @@ export function networkDiskList(client: Client, options?: CallOptions): Promise<
 }
 
 export type NetworkDiskMountInput = {
-  readonly body: {
-    readonly machines: readonly number[];
-    readonly mount_point: string;
-    readonly disk_id?: number;
-    readonly size?: number;
-  };
+  readonly body: NetworkDiskMountRequest;
 };
 
-export type NetworkDiskMountAnswer = {
-  readonly success: true;
-  readonly disk_id: number;
-};
+export type NetworkDiskMountAnswer = NetworkDiskMountResponse;
 
 /** Say which own machines mount a network disk: `POST /api/v0/network_disk/` */
 export function networkDiskMount(client: Client, input: NetworkDiskMountInput, options?: CallOptions): Promise<NetworkDiskMountAnswer> {
@@ -4323,20 +5051,10 @@ export function networkDiskMount(client: Client, input: NetworkDiskMountInput, o
 }
 
 export type NetworkVolumeListInput = {
-  readonly body: {
-    readonly disk_id: number;
-    readonly size?: number;
-    readonly price_disk?: number;
-    readonly end_date?: number;
-    readonly credit_discount_max?: number;
-  };
+  readonly body: NetworkVolumeListRequest;
 };
 
-export type NetworkVolumeListAnswer = {
-  readonly success: true;
-  readonly disk_id: string;
-  readonly msg: string;
-};
+export type NetworkVolumeListAnswer = NetworkVolumeListResponse;
 
 /** List a network disk as a network volume, or update its listing: `POST /api/v0/network_volume/` */
 export function networkVolumeList(client: Client, input: NetworkVolumeListInput, options?: CallOptions): Promise<NetworkVolumeListAnswer> {
@@ -4344,21 +5062,10 @@ export function networkVolumeList(client: Client, input: NetworkVolumeListInput,
 }
 
 export type NetworkVolumeRentInput = {
-  readonly body: {
-    readonly id: number;
-    readonly size?: number;
-    readonly name?: string;
-  };
+  readonly body: VolumeRental;
 };
 
-export type NetworkVolumeRentAnswer = {
-  readonly success: true;
-  readonly id: number;
-  readonly volume_name: string;
-  readonly storage_cost?: number;
-  readonly storage_total_cost?: number;
-  readonly end_date?: number;
-};
+export type NetworkVolumeRentAnswer = NewVolume;
 
 /** Rent a network volume: `PUT /api/v0/network_volumes/` */
 export function networkVolumeRent(client: Client, input: NetworkVolumeRentInput, options?: CallOptions): Promise<NetworkVolumeRentAnswer> {
@@ -4369,66 +5076,10 @@ export type NetworkVolumeSearchInput = {
   readonly query?: {
     readonly q?: string;
   };
-  readonly body?: {
-    readonly q?: unknown;
-    readonly order?: unknown;
-    readonly limit?: number;
-    readonly disable_bundling?: unknown;
-    readonly allocated_storage?: number;
-    readonly [key: string]: unknown;
-  };
+  readonly body?: VolumeSearch;
 };
 
-export type NetworkVolumeSearchAnswer = {
-  readonly offers: readonly ({
-    readonly id: number;
-    readonly ask_contract_id: number;
-    readonly bundle_id: number;
-    readonly machine_id: number | null;
-    readonly host_id: number;
-    readonly cluster_id: number | null;
-    readonly disk_name: string;
-    readonly storage_total_cost: number;
-    readonly inet_up: number;
-    readonly inet_down: number;
-    readonly reliability2: number;
-    readonly verification: string;
-    readonly geolocation: string | null;
-    readonly static_ip: boolean;
-    readonly cuda_max_good: number;
-    readonly cpu_arch: string;
-    readonly cpu_name: string;
-    readonly mobo_name: string;
-    readonly os_version: string;
-    readonly driver_version: string;
-    readonly is_simulated: boolean;
-    readonly disk_space: number;
-    readonly disk_bw: number;
-    readonly storage_cost: number;
-    readonly credit_discount_max: number;
-    readonly reliability: number;
-    readonly reliability_mult: number;
-    readonly duration: number;
-    readonly start_date: number;
-    readonly end_date: number;
-    readonly vericode: number;
-    readonly hosting_type: number;
-    readonly external: boolean;
-    readonly geolocode: number | null;
-    readonly cpu_ghz: number;
-    readonly has_avx: number;
-    readonly pci_gen: number;
-    readonly pcie_bw: number;
-    readonly driver_vers: number;
-    readonly gpu_arch: string;
-    readonly total_flops: number;
-    readonly vms_enabled: boolean;
-    readonly nw_disk_min_bw: number | null;
-    readonly nw_disk_max_bw: number | null;
-    readonly nw_disk_avg_bw: number | null;
-    readonly score: number;
-  })[];
-};
+export type NetworkVolumeSearchAnswer = VolumeOffers;
 
 /** Search network volume offers: `POST /api/v0/network_volumes/search/` */
 export function networkVolumeSearch(client: Client, input: NetworkVolumeSearchInput = {}, options?: CallOptions): Promise<NetworkVolumeSearchAnswer> {
@@ -4436,15 +5087,10 @@ export function networkVolumeSearch(client: Client, input: NetworkVolumeSearchIn
 }
 
 export type NetworkVolumeUnlistInput = {
-  readonly body: {
-    readonly id: number;
-  };
+  readonly body: NetworkVolumeUnlistRequest;
 };
 
-export type NetworkVolumeUnlistAnswer = {
-  readonly success: true;
-  readonly msg: string;
-};
+export type NetworkVolumeUnlistAnswer = Message;
 
 /** Unlist a network volume: `POST /api/v0/network_volumes/unlist/` */
 export function networkVolumeUnlist(client: Client, input: NetworkVolumeUnlistInput, options?: CallOptions): Promise<NetworkVolumeUnlistAnswer> {
@@ -4459,29 +5105,7 @@ export type NoticeListInput = {
   };
 };
 
-export type NoticeListAnswer = {
-  readonly success: true;
-  readonly notices: readonly ({
-    readonly id: number;
-    readonly event_id: string;
-    readonly type: string;
-    readonly subject: string;
-    readonly message: string;
-    readonly created_at: number;
-    readonly read_at: number | null;
-    readonly deliveries: readonly ({
-      readonly channel: "email" | "webhook";
-      readonly webhook_id: number | null;
-      readonly state: "due" | "delivered" | "failed";
-      readonly attempt_count: number;
-      readonly outcome: string;
-      readonly next_attempt_at: number | null;
-      readonly ended_at: number | null;
-    })[];
-  })[];
-  readonly unread_count: number;
-  readonly next_token: string | null;
-};
+export type NoticeListAnswer = NoticeListResponse;
 
 /** Show what the caller was told, newest first: `GET /api/v0/notices/` */
 export function noticeList(client: Client, input: NoticeListInput = {}, options?: CallOptions): Promise<NoticeListAnswer> {
@@ -4489,39 +5113,17 @@ export function noticeList(client: Client, input: NoticeListInput = {}, options?
 }
 
 export type NoticeReadInput = {
-  readonly body?: {
-    readonly ids?: readonly number[];
-    readonly up_to_id?: number;
-  };
+  readonly body?: NoticeReadRequest;
 };
 
-export type NoticeReadAnswer = {
-  readonly success: true;
-  readonly marked: number;
-  readonly unread_count: number;
-};
+export type NoticeReadAnswer = NoticeReadResponse;
 
 /** Mark notices as read: `PUT /api/v0/notices/` */
 export function noticeRead(client: Client, input: NoticeReadInput = {}, options?: CallOptions): Promise<NoticeReadAnswer> {
   return client.request({ method: "PUT", path: "/api/v0/notices/", body: input.body ?? {} }, options);
 }
 
-export type NotificationTypeListAnswer = {
-  readonly success: true;
-  readonly notification_types: readonly ({
-    readonly key: string;
-    readonly slug: string;
-    readonly context: "client" | "host";
-    readonly topic: string | null;
-    readonly category: string;
-    readonly display_name: string;
-    readonly default_preferences: {
-      readonly email: boolean;
-      readonly webhooks: boolean;
-    };
-    readonly mandatory_email: boolean;
-  })[];
-};
+export type NotificationTypeListAnswer = NotificationTypeListResponse;
 
 /** List what can be told: `GET /api/v0/notification-types/` */
 export function notificationTypeList(client: Client, options?: CallOptions): Promise<NotificationTypeListAnswer> {
@@ -4529,26 +5131,17 @@ export function notificationTypeList(client: Client, options?: CallOptions): Pro
 }
 
 export type OfferSearchAsksInput = {
-  readonly body?: {
-    readonly select_cols?: readonly string[];
-    readonly q?: Readonly<Record<string, unknown>>;
-    readonly [key: string]: unknown;
-  };
+  readonly body?: OfferSearchAsksRequest;
 };
 
-export type OfferSearchAsksAnswer = {
-  readonly offers: readonly Readonly<Record<string, unknown>>[];
-};
+export type OfferSearchAsksAnswer = OfferSearchAsksResponse;
 
 /** Search offers, chosen columns: `PUT /api/v0/search/asks/` */
 export function offerSearchAsks(client: Client, input: OfferSearchAsksInput = {}, options?: CallOptions): Promise<OfferSearchAsksAnswer> {
   return client.request({ method: "PUT", path: "/api/v0/search/asks/", body: input.body ?? {} }, options);
 }
 
-export type SecretListAnswer = {
-  readonly success: true;
-  readonly secrets: Readonly<Record<string, string>>;
-};
+export type SecretListAnswer = SecretListResponse;
 
 /** Show own environment variables, masked: `GET /api/v0/secrets/` */
 export function secretList(client: Client, options?: CallOptions): Promise<SecretListAnswer> {
@@ -4556,16 +5149,10 @@ export function secretList(client: Client, options?: CallOptions): Promise<Secre
 }
 
 export type SecretCreateInput = {
-  readonly body?: {
-    readonly key?: string;
-    readonly value?: string;
-  };
+  readonly body?: EnvironmentVariable;
 };
 
-export type SecretCreateAnswer = {
-  readonly success: true;
-  readonly msg: string;
-};
+export type SecretCreateAnswer = Message;
 
 /** Add an environment variable for own containers: `POST /api/v0/secrets/` */
 export function secretCreate(client: Client, input: SecretCreateInput = {}, options?: CallOptions): Promise<SecretCreateAnswer> {
@@ -4573,16 +5160,10 @@ export function secretCreate(client: Client, input: SecretCreateInput = {}, opti
 }
 
 export type SecretUpdateInput = {
-  readonly body?: {
-    readonly key?: string;
-    readonly value?: string;
-  };
+  readonly body?: EnvironmentVariable;
 };
 
-export type SecretUpdateAnswer = {
-  readonly success: true;
-  readonly msg: string;
-};
+export type SecretUpdateAnswer = Message;
 
 /** Change an environment variable for own containers: `PUT /api/v0/secrets/` */
 export function secretUpdate(client: Client, input: SecretUpdateInput = {}, options?: CallOptions): Promise<SecretUpdateAnswer> {
@@ -4590,15 +5171,10 @@ export function secretUpdate(client: Client, input: SecretUpdateInput = {}, opti
 }
 
 export type SecretDeleteInput = {
-  readonly body?: {
-    readonly key?: string;
-  };
+  readonly body?: SecretDeleteRequest;
 };
 
-export type SecretDeleteAnswer = {
-  readonly success: true;
-  readonly msg: string;
-};
+export type SecretDeleteAnswer = Message;
 
 /** Delete an environment variable for own containers: `DELETE /api/v0/secrets/` */
 export function secretDelete(client: Client, input: SecretDeleteInput = {}, options?: CallOptions): Promise<SecretDeleteAnswer> {
@@ -4612,23 +5188,7 @@ export type EndpointSpendInput = {
   };
 };
 
-export type EndpointSpendAnswer = {
-  readonly success: true;
-  readonly start: number;
-  readonly end: number;
-  readonly total: string;
-  readonly results: readonly {
-    readonly endpoint_id: number;
-    readonly endpoint_name?: string;
-    readonly worker_count: number;
-    readonly amount: number;
-    readonly amount_exact: string;
-    readonly gpu: string;
-    readonly disk: string;
-    readonly bandwidth: string;
-    readonly unpaid: string;
-  }[];
-};
+export type EndpointSpendAnswer = EndpointSpendResponse;
 
 /** Show what each endpoint group cost: `GET /api/v0/serverless/endpoints/spend/` */
 export function endpointSpend(client: Client, input: EndpointSpendInput = {}, options?: CallOptions): Promise<EndpointSpendAnswer> {
@@ -4636,29 +5196,10 @@ export function endpointSpend(client: Client, input: EndpointSpendInput = {}, op
 }
 
 export type EndpointMetricsInput = {
-  readonly body?: {
-    readonly endpoint_id?: number;
-    readonly start?: number;
-    readonly end?: number;
-    readonly step?: number;
-  };
+  readonly body?: EndpointMetricsRequest;
 };
 
-export type EndpointMetricsAnswer = {
-  readonly success: true;
-  readonly start: number;
-  readonly end: number;
-  readonly step: number;
-  readonly results: readonly {
-    readonly endpoint_id: number;
-    readonly at: number;
-    readonly requests: number;
-    readonly load: number;
-    readonly waited: number;
-    readonly wait_mean: number;
-    readonly wait_max: number;
-  }[];
-};
+export type EndpointMetricsAnswer = EndpointMetricsResponse;
 
 /** Show requests, load and waiting times by period: `POST /api/v0/serverless/metrics/` */
 export function endpointMetrics(client: Client, input: EndpointMetricsInput = {}, options?: CallOptions): Promise<EndpointMetricsAnswer> {
@@ -4672,23 +5213,7 @@ export type WorkergroupSpendInput = {
   };
 };
 
-export type WorkergroupSpendAnswer = {
-  readonly success: true;
-  readonly start: number;
-  readonly end: number;
-  readonly total: string;
-  readonly results: readonly {
-    readonly workergroup_id?: number;
-    readonly endpoint_id: number;
-    readonly worker_count: number;
-    readonly amount: number;
-    readonly amount_exact: string;
-    readonly gpu: string;
-    readonly disk: string;
-    readonly bandwidth: string;
-    readonly unpaid: string;
-  }[];
-};
+export type WorkergroupSpendAnswer = WorkergroupSpendResponse;
 
 /** Show what each worker group cost: `GET /api/v0/serverless/workergroups/spend/` */
 export function workergroupSpend(client: Client, input: WorkergroupSpendInput = {}, options?: CallOptions): Promise<WorkergroupSpendAnswer> {
@@ -4696,38 +5221,17 @@ export function workergroupSpend(client: Client, input: WorkergroupSpendInput = 
 }
 
 export type SshKeyCreateInput = {
-  readonly body?: {
-    readonly ssh_key?: string;
-  };
+  readonly body?: SshPublicKey;
 };
 
-export type SshKeyCreateAnswer = {
-  readonly success: true;
-  readonly key: {
-    readonly id: number;
-    readonly user_id: number;
-    readonly key: string;
-    readonly public_key: string;
-    readonly ssh_key: string;
-    readonly created_at: number;
-    readonly deleted_at: null;
-  };
-};
+export type SshKeyCreateAnswer = StoredSshKey;
 
 /** Add an SSH key; one that is there already is answered again: `POST /api/v0/ssh/` */
 export function sshKeyCreate(client: Client, input: SshKeyCreateInput = {}, options?: CallOptions): Promise<SshKeyCreateAnswer> {
   return client.request({ method: "POST", path: "/api/v0/ssh/", body: input.body ?? {} }, options);
 }
 
-export type SshKeyListAnswer = readonly {
-  readonly id: number;
-  readonly user_id: number;
-  readonly key: string;
-  readonly public_key: string;
-  readonly ssh_key: string;
-  readonly created_at: number;
-  readonly deleted_at: null;
-}[];
+export type SshKeyListAnswer = readonly SshKey[];
 
 /** Show own SSH keys: `GET /api/v0/ssh/` */
 export function sshKeyList(client: Client, options?: CallOptions): Promise<SshKeyListAnswer> {
@@ -4736,23 +5240,10 @@ export function sshKeyList(client: Client, options?: CallOptions): Promise<SshKe
 
 export type SshKeyUpdateInput = {
   readonly id: string;
-  readonly body?: {
-    readonly ssh_key?: string;
-  };
+  readonly body?: SshPublicKey;
 };
 
-export type SshKeyUpdateAnswer = {
-  readonly success: true;
-  readonly key: {
-    readonly id: number;
-    readonly user_id: number;
-    readonly key: string;
-    readonly public_key: string;
-    readonly ssh_key: string;
-    readonly created_at: number;
-    readonly deleted_at: null;
-  };
-};
+export type SshKeyUpdateAnswer = StoredSshKey;
 
 /** Replace an SSH key; instances keep what they were made with: `PUT /api/v0/ssh/{id}/` */
 export function sshKeyUpdate(client: Client, input: SshKeyUpdateInput, options?: CallOptions): Promise<SshKeyUpdateAnswer> {
@@ -4763,36 +5254,14 @@ export type SshKeyDeleteInput = {
   readonly id: string;
 };
 
-export type SshKeyDeleteAnswer = {
-  readonly success: true;
-};
+export type SshKeyDeleteAnswer = Success;
 
 /** Delete an SSH key; instances keep what they were made with: `DELETE /api/v0/ssh/{id}/` */
 export function sshKeyDelete(client: Client, input: SshKeyDeleteInput, options?: CallOptions): Promise<SshKeyDeleteAnswer> {
   return client.request({ method: "DELETE", path: `/api/v0/ssh/${encodeURIComponent(input.id)}/` }, options);
 }
 
-export type StandingRequestListAnswer = {
-  readonly success: true;
-  readonly standing_requests: readonly ({
-    readonly id: number;
-    readonly status: "open" | "claimed" | "cancelled" | "expired" | "failed";
-    readonly reason: string;
-    readonly position: number | null;
-    readonly q: Readonly<Record<string, unknown>>;
-    readonly max_dph: number | null;
-    readonly price: number | null;
-    readonly image: string;
-    readonly template_hash_id: string | null;
-    readonly disk: number;
-    readonly label: string | null;
-    readonly created_at: number;
-    readonly expires_at: number;
-    readonly attempted_at: number | null;
-    readonly closed_at: number | null;
-    readonly instance_id: number | null;
-  })[];
-};
+export type StandingRequestListAnswer = StandingRequestListResponse;
 
 /** List standing requests, the newest first: `GET /api/v0/standing_requests/` */
 export function standingRequestList(client: Client, options?: CallOptions): Promise<StandingRequestListAnswer> {
@@ -4800,38 +5269,10 @@ export function standingRequestList(client: Client, options?: CallOptions): Prom
 }
 
 export type StandingRequestCreateInput = {
-  readonly body?: {
-    readonly template_hash_id?: string;
-    readonly image?: string;
-    readonly env?: string | Readonly<Record<string, unknown>>;
-    readonly volume_info?: {
-      readonly create_new?: boolean;
-      readonly volume_id: number;
-      readonly size?: number;
-      readonly mount_path?: string;
-      readonly name?: string;
-    };
-    readonly price?: number;
-    readonly max_dph?: number;
-    readonly target_state?: "running" | "stopped";
-    readonly cancel_unavail?: boolean;
-    readonly disk?: number | string;
-    readonly label?: string;
-    readonly runtype?: string;
-    readonly onstart?: string;
-    readonly traffic_limit?: number | string | null;
-    readonly q?: string | Readonly<Record<string, unknown>>;
-    readonly expires_in_hours?: number;
-    readonly [key: string]: unknown;
-  };
+  readonly body?: StandingRequestCreateRequest;
 };
 
-export type StandingRequestCreateAnswer = {
-  readonly success: true;
-  readonly id: number;
-  readonly position: number;
-  readonly expires_at: number;
-};
+export type StandingRequestCreateAnswer = StandingRequestCreateResponse;
 
 /** Create an instance as soon as an offer matches: `POST /api/v0/standing_requests/` */
 export function standingRequestCreate(client: Client, input: StandingRequestCreateInput = {}, options?: CallOptions): Promise<StandingRequestCreateAnswer> {
@@ -4842,30 +5283,7 @@ export type StandingRequestShowInput = {
   readonly id: number;
 };
 
-export type StandingRequestShowAnswer = {
-  readonly success: true;
-  readonly standing_request: {
-    readonly id: number;
-    readonly status: "open" | "claimed" | "cancelled" | "expired" | "failed";
-    readonly reason: string;
-    readonly position: number | null;
-    readonly q: Readonly<Record<string, unknown>>;
-    readonly max_dph: number | null;
-    readonly price: number | null;
-    readonly image: string;
-    readonly template_hash_id: string | null;
-    readonly disk: number;
-    readonly label: string | null;
-    readonly created_at: number;
-    readonly expires_at: number;
-    readonly attempted_at: number | null;
-    readonly closed_at: number | null;
-    readonly instance_id: number | null;
-    readonly offers_matching: number;
-    readonly offers_at_any_price: number;
-    readonly cheapest_dph: number | null;
-  };
-};
+export type StandingRequestShowAnswer = StandingRequestShowResponse;
 
 /** Show a standing request, its place in the line and what there is for it: `GET /api/v0/standing_requests/{id}/` */
 export function standingRequestShow(client: Client, input: StandingRequestShowInput, options?: CallOptions): Promise<StandingRequestShowAnswer> {
@@ -4876,29 +5294,14 @@ export type StandingRequestCancelInput = {
   readonly id: number;
 };
 
-export type StandingRequestCancelAnswer = {
-  readonly success: true;
-  readonly msg: string;
-};
+export type StandingRequestCancelAnswer = Message;
 
 /** Cancel a standing request: `DELETE /api/v0/standing_requests/{id}/` */
 export function standingRequestCancel(client: Client, input: StandingRequestCancelInput, options?: CallOptions): Promise<StandingRequestCancelAnswer> {
   return client.request({ method: "DELETE", path: `/api/v0/standing_requests/${encodeURIComponent(input.id)}/` }, options);
 }
 
-export type SubaccountListAnswer = {
-  readonly users: readonly ({
-    readonly id: number;
-    readonly parent_id: number;
-    readonly key_id: number | null;
-    readonly email: string;
-    readonly username: string;
-    readonly created_at: string;
-    readonly deleted_at: string | null;
-    readonly balance: number;
-    readonly credit: number;
-  })[];
-};
+export type SubaccountListAnswer = SubaccountListResponse;
 
 /** Show own subaccounts: `GET /api/v0/subaccounts/` */
 export function subaccountList(client: Client, options?: CallOptions): Promise<SubaccountListAnswer> {
@@ -4906,31 +5309,17 @@ export function subaccountList(client: Client, options?: CallOptions): Promise<S
 }
 
 export type TeamCreateInput = {
-  readonly body?: {
-    readonly team_name?: string;
-    readonly transfer_credit?: number;
-  };
+  readonly body?: TeamCreateRequest;
 };
 
-export type TeamCreateAnswer = {
-  readonly success: true;
-  readonly msg: string;
-  readonly id: number;
-  readonly team_name: string;
-  readonly key_id: number;
-  readonly new_api_key: string | null;
-};
+export type TeamCreateAnswer = TeamCreateResponse;
 
 /** Create a team; the calling key becomes the team's: `POST /api/v0/team/` */
 export function teamCreate(client: Client, input: TeamCreateInput = {}, options?: CallOptions): Promise<TeamCreateAnswer> {
   return client.request({ method: "POST", path: "/api/v0/team/", body: input.body ?? {} }, options);
 }
 
-export type TeamDeleteAnswer = {
-  readonly success: true;
-  readonly msg: string;
-  readonly pkey_id: number | null;
-};
+export type TeamDeleteAnswer = TeamDeleteResponse;
 
 /** Delete the team of the calling key; its credit goes to the owner: `DELETE /api/v0/team/` */
 export function teamDelete(client: Client, options?: CallOptions): Promise<TeamDeleteAnswer> {
@@ -4938,51 +5327,24 @@ export function teamDelete(client: Client, options?: CallOptions): Promise<TeamD
 }
 
 export type TeamUpdateInput = {
-  readonly body?: {
-    readonly team_name?: string;
-  };
+  readonly body?: TeamUpdateRequest;
 };
 
-export type TeamUpdateAnswer = {
-  readonly success: true;
-  readonly msg: string;
-  readonly id: number;
-  readonly team_name: string;
-};
+export type TeamUpdateAnswer = TeamUpdateResponse;
 
 /** Rename a team: `PUT /api/v0/team/` */
 export function teamUpdate(client: Client, input: TeamUpdateInput = {}, options?: CallOptions): Promise<TeamUpdateAnswer> {
   return client.request({ method: "PUT", path: "/api/v0/team/", body: input.body ?? {} }, options);
 }
 
-export type TeamApikeysAnswer = {
-  readonly apikeys: readonly ({
-    readonly id: number;
-    readonly user_id: number;
-    readonly rights: "full" | "scoped";
-    readonly team_id: number | null;
-    readonly team_name: string | null;
-    readonly name: string;
-    readonly key_prefix: string;
-    readonly permissions: false | Readonly<Record<string, unknown>>;
-    readonly key_params: string;
-    readonly created_at: number;
-  })[];
-};
+export type TeamApikeysAnswer = TeamApikeysResponse;
 
 /** Show the keys of all members: `GET /api/v0/team/apikeys/` */
 export function teamApikeys(client: Client, options?: CallOptions): Promise<TeamApikeysAnswer> {
   return client.request({ method: "GET", path: "/api/v0/team/apikeys/" }, options);
 }
 
-export type TeamBalancesAnswer = {
-  readonly balances: readonly {
-    readonly team_id: number;
-    readonly team_name: string;
-    readonly balance: number;
-    readonly credit: number;
-  }[];
-};
+export type TeamBalancesAnswer = TeamBalancesResponse;
 
 /** Show what teams can spend: `GET /api/v0/team/balances/` */
 export function teamBalances(client: Client, options?: CallOptions): Promise<TeamBalancesAnswer> {
@@ -4994,18 +5356,10 @@ export type TeamInviteInput = {
     readonly email?: string;
     readonly role?: string;
   };
-  readonly body?: {
-    readonly email?: string;
-    readonly role?: string;
-  };
+  readonly body?: TeamInviteRequest;
 };
 
-export type TeamInviteAnswer = {
-  readonly success: true;
-  readonly msg: string;
-  readonly token: string;
-  readonly expires_at: number;
-};
+export type TeamInviteAnswer = TeamInviteResponse;
 
 /** Invite somebody by e-mail address: `POST /api/v0/team/invite/` */
 export function teamInvite(client: Client, input: TeamInviteInput = {}, options?: CallOptions): Promise<TeamInviteAnswer> {
@@ -5016,29 +5370,14 @@ export type TeamAcceptInviteInput = {
   readonly token: string;
 };
 
-export type TeamAcceptInviteAnswer = {
-  readonly success: true;
-  readonly msg: string;
-  readonly team_id: number;
-  readonly team_name: string;
-  readonly role: string;
-  readonly key_id: number;
-  readonly key: string;
-};
+export type TeamAcceptInviteAnswer = TeamAcceptInviteResponse;
 
 /** Accept an invitation, as the one who is invited: `GET /api/v0/team/invite/{token}/` */
 export function teamAcceptInvite(client: Client, input: TeamAcceptInviteInput, options?: CallOptions): Promise<TeamAcceptInviteAnswer> {
   return client.request({ method: "GET", path: `/api/v0/team/invite/${encodeURIComponent(input.token)}/` }, options);
 }
 
-export type TeamMembersAnswer = readonly {
-  readonly id: number;
-  readonly username: string;
-  readonly email: string;
-  readonly fullname: string;
-  readonly roles: readonly string[];
-  readonly role: string;
-}[];
+export type TeamMembersAnswer = readonly TeamMember[];
 
 /** Show the members of a team: `GET /api/v0/team/members/` */
 export function teamMembers(client: Client, options?: CallOptions): Promise<TeamMembersAnswer> {
@@ -5049,10 +5388,7 @@ export type TeamRemoveMemberInput = {
   readonly id: string;
 };
 
-export type TeamRemoveMemberAnswer = {
-  readonly status: "success";
-  readonly message: string;
-};
+export type TeamRemoveMemberAnswer = StatusMessage;
 
 /** Remove a member, and the member's keys of the team: `DELETE /api/v0/team/members/{id}/` */
 export function teamRemoveMember(client: Client, input: TeamRemoveMemberInput, options?: CallOptions): Promise<TeamRemoveMemberAnswer> {
@@ -5061,17 +5397,10 @@ export function teamRemoveMember(client: Client, input: TeamRemoveMemberInput, o
 
 export type TeamSetMemberRoleInput = {
   readonly id: string;
-  readonly body?: {
-    readonly role?: string;
-    readonly role_id?: number;
-  };
+  readonly body?: TeamSetMemberRoleRequest;
 };
 
-export type TeamSetMemberRoleAnswer = {
-  readonly success: true;
-  readonly msg: string;
-  readonly role: string;
-};
+export type TeamSetMemberRoleAnswer = MemberRole;
 
 /** Give a member another role: `POST /api/v0/team/members/{id}/roles/` */
 export function teamSetMemberRole(client: Client, input: TeamSetMemberRoleInput, options?: CallOptions): Promise<TeamSetMemberRoleAnswer> {
@@ -5082,35 +5411,21 @@ export type TeamResetMemberRoleInput = {
   readonly id: string;
 };
 
-export type TeamResetMemberRoleAnswer = {
-  readonly success: true;
-  readonly msg: string;
-  readonly role: string;
-};
+export type TeamResetMemberRoleAnswer = MemberRole;
 
 /** Make somebody an ordinary member again: `DELETE /api/v0/team/members/{id}/roles/` */
 export function teamResetMemberRole(client: Client, input: TeamResetMemberRoleInput, options?: CallOptions): Promise<TeamResetMemberRoleAnswer> {
   return client.request({ method: "DELETE", path: `/api/v0/team/members/${encodeURIComponent(input.id)}/roles/` }, options);
 }
 
-export type TeamRolesFullAnswer = readonly {
-  readonly id: number;
-  readonly name: string;
-  readonly identifier: string;
-  readonly permissions: Readonly<Record<string, unknown>>;
-}[];
+export type TeamRolesFullAnswer = readonly TeamRole[];
 
 /** Show the roles that members can be given: `GET /api/v0/team/roles-full/` */
 export function teamRolesFull(client: Client, options?: CallOptions): Promise<TeamRolesFullAnswer> {
   return client.request({ method: "GET", path: "/api/v0/team/roles-full/" }, options);
 }
 
-export type TeamRolesAnswer = readonly {
-  readonly id: number;
-  readonly name: string;
-  readonly identifier: string;
-  readonly permissions: Readonly<Record<string, unknown>>;
-}[];
+export type TeamRolesAnswer = readonly TeamRole[];
 
 /** Show the roles of a team: `GET /api/v0/team/roles/` */
 export function teamRoles(client: Client, options?: CallOptions): Promise<TeamRolesAnswer> {
@@ -5118,18 +5433,10 @@ export function teamRoles(client: Client, options?: CallOptions): Promise<TeamRo
 }
 
 export type TeamCreateRoleInput = {
-  readonly body?: {
-    readonly name?: string;
-    readonly permissions?: unknown;
-  };
+  readonly body?: TeamCreateRoleRequest;
 };
 
-export type TeamCreateRoleAnswer = {
-  readonly msg: "success";
-  readonly id: number;
-  readonly name: string;
-  readonly identifier: string;
-};
+export type TeamCreateRoleAnswer = TeamCreateRoleResponse;
 
 /** Create a role: `POST /api/v0/team/roles/` */
 export function teamCreateRole(client: Client, input: TeamCreateRoleInput = {}, options?: CallOptions): Promise<TeamCreateRoleAnswer> {
@@ -5140,12 +5447,7 @@ export type TeamShowRoleInput = {
   readonly name: string;
 };
 
-export type TeamShowRoleAnswer = {
-  readonly id: number;
-  readonly name: string;
-  readonly identifier: string;
-  readonly permissions: Readonly<Record<string, unknown>>;
-};
+export type TeamShowRoleAnswer = TeamRole;
 
 /** Show one role: `GET /api/v0/team/roles/{name}/` */
 export function teamShowRole(client: Client, input: TeamShowRoleInput, options?: CallOptions): Promise<TeamShowRoleAnswer> {
@@ -5154,10 +5456,7 @@ export function teamShowRole(client: Client, input: TeamShowRoleInput, options?:
 
 export type TeamUpdateRoleInput = {
   readonly name: string;
-  readonly body?: {
-    readonly name?: string;
-    readonly permissions?: unknown;
-  };
+  readonly body?: TeamUpdateRoleRequest;
 };
 
 export type TeamUpdateRoleAnswer = string;
@@ -5171,10 +5470,7 @@ export type TeamDeleteRoleInput = {
   readonly name: string;
 };
 
-export type TeamDeleteRoleAnswer = {
-  readonly status: "success";
-  readonly message: string;
-};
+export type TeamDeleteRoleAnswer = StatusMessage;
 
 /** Delete a role: `DELETE /api/v0/team/roles/{name}/` */
 export function teamDeleteRole(client: Client, input: TeamDeleteRoleInput, options?: CallOptions): Promise<TeamDeleteRoleAnswer> {
@@ -5182,30 +5478,17 @@ export function teamDeleteRole(client: Client, input: TeamDeleteRoleInput, optio
 }
 
 export type TeamTransferInput = {
-  readonly body?: {
-    readonly user_id?: number;
-    readonly email?: string;
-  };
+  readonly body?: TeamTransferRequest;
 };
 
-export type TeamTransferAnswer = {
-  readonly success: true;
-  readonly msg: string;
-};
+export type TeamTransferAnswer = Message;
 
 /** Hand a team over to another member: `PUT /api/v0/team/transfer/` */
 export function teamTransfer(client: Client, input: TeamTransferInput = {}, options?: CallOptions): Promise<TeamTransferAnswer> {
   return client.request({ method: "PUT", path: "/api/v0/team/transfer/", body: input.body ?? {} }, options);
 }
 
-export type TeamListAnswer = {
-  readonly teams: readonly {
-    readonly id: number;
-    readonly team_name: string;
-    readonly role: string;
-    readonly is_owner: boolean;
-  }[];
-};
+export type TeamListAnswer = TeamListResponse;
 
 /** Show the teams that one is a member of: `GET /api/v0/teams/` */
 export function teamList(client: Client, options?: CallOptions): Promise<TeamListAnswer> {
@@ -5222,44 +5505,7 @@ export type TemplateSearchInput = {
   };
 };
 
-export type TemplateSearchAnswer = {
-  readonly success: true;
-  readonly templates_found: number;
-  readonly templates: readonly ({
-    readonly id: number;
-    readonly hash_id: string;
-    readonly name: string;
-    readonly image?: string;
-    readonly tag?: string;
-    readonly default_tag?: string;
-    readonly desc?: string;
-    readonly readme?: string;
-    readonly readme_visible?: boolean;
-    readonly env?: string;
-    readonly onstart?: string;
-    readonly runtype?: string;
-    readonly args_str?: string;
-    readonly ssh_direct?: boolean;
-    readonly use_ssh?: boolean;
-    readonly jup_direct?: boolean;
-    readonly jupyter_dir?: string | null;
-    readonly use_jupyter_lab?: boolean;
-    readonly docker_login_repo?: string;
-    readonly docker_login_user?: string;
-    readonly href?: string;
-    readonly repo?: string;
-    readonly extra_filters?: Readonly<Record<string, unknown>>;
-    readonly recommended_disk_space?: number;
-    readonly private?: boolean;
-    readonly recommended?: boolean;
-    readonly volume_info?: unknown;
-    readonly traffic_limit?: number | string | null;
-    readonly creator_id?: number;
-    readonly created_at?: number;
-    readonly count_created?: number;
-    readonly recent_create_date?: number | null;
-  })[];
-};
+export type TemplateSearchAnswer = TemplateSearchResponse;
 
 /** Search templates: the caller's own and public ones: `GET /api/v0/template/` */
 export function templateSearch(client: Client, input: TemplateSearchInput = {}, options?: CallOptions): Promise<TemplateSearchAnswer> {
@@ -5267,73 +5513,10 @@ export function templateSearch(client: Client, input: TemplateSearchInput = {}, 
 }
 
 export type TemplateCreateInput = {
-  readonly body: {
-    readonly name: string;
-    readonly image: string;
-    readonly tag?: string;
-    readonly desc?: string;
-    readonly readme?: string;
-    readonly readme_visible?: boolean;
-    readonly env?: string;
-    readonly onstart?: string;
-    readonly runtype?: string;
-    readonly args_str?: string;
-    readonly ssh_direct?: boolean;
-    readonly use_ssh?: boolean;
-    readonly jup_direct?: boolean;
-    readonly jupyter_dir?: string;
-    readonly use_jupyter_lab?: boolean;
-    readonly docker_login_repo?: string;
-    readonly docker_login_user?: string;
-    readonly docker_login_pass?: string;
-    readonly href?: string;
-    readonly repo?: string;
-    readonly extra_filters?: unknown;
-    readonly recommended_disk_space?: number | string;
-    readonly private?: boolean;
-    readonly volume_info?: unknown;
-    readonly traffic_limit?: number;
-  };
+  readonly body: TemplateCreateRequest;
 };
 
-export type TemplateCreateAnswer = {
-  readonly success: true;
-  readonly msg: string;
-  readonly template: {
-    readonly id: number;
-    readonly hash_id: string;
-    readonly name: string;
-    readonly image?: string;
-    readonly tag?: string;
-    readonly default_tag?: string;
-    readonly desc?: string;
-    readonly readme?: string;
-    readonly readme_visible?: boolean;
-    readonly env?: string;
-    readonly onstart?: string;
-    readonly runtype?: string;
-    readonly args_str?: string;
-    readonly ssh_direct?: boolean;
-    readonly use_ssh?: boolean;
-    readonly jup_direct?: boolean;
-    readonly jupyter_dir?: string | null;
-    readonly use_jupyter_lab?: boolean;
-    readonly docker_login_repo?: string;
-    readonly docker_login_user?: string;
-    readonly href?: string;
-    readonly repo?: string;
-    readonly extra_filters?: Readonly<Record<string, unknown>>;
-    readonly recommended_disk_space?: number;
-    readonly private?: boolean;
-    readonly recommended?: boolean;
-    readonly volume_info?: unknown;
-    readonly traffic_limit?: number | string | null;
-    readonly creator_id?: number;
-    readonly created_at?: number;
-    readonly count_created?: number;
-    readonly recent_create_date?: number | null;
-  };
-};
+export type TemplateCreateAnswer = ShownTemplate;
 
 /** Create a template: `POST /api/v0/template/` */
 export function templateCreate(client: Client, input: TemplateCreateInput, options?: CallOptions): Promise<TemplateCreateAnswer> {
@@ -5341,74 +5524,10 @@ export function templateCreate(client: Client, input: TemplateCreateInput, optio
 }
 
 export type TemplateEditInput = {
-  readonly body: {
-    readonly hash_id: string;
-    readonly name?: string;
-    readonly image?: string;
-    readonly tag?: string;
-    readonly desc?: string;
-    readonly readme?: string;
-    readonly readme_visible?: boolean;
-    readonly env?: string;
-    readonly onstart?: string;
-    readonly runtype?: string;
-    readonly args_str?: string;
-    readonly ssh_direct?: boolean;
-    readonly use_ssh?: boolean;
-    readonly jup_direct?: boolean;
-    readonly jupyter_dir?: string;
-    readonly use_jupyter_lab?: boolean;
-    readonly docker_login_repo?: string;
-    readonly docker_login_user?: string;
-    readonly docker_login_pass?: string;
-    readonly href?: string;
-    readonly repo?: string;
-    readonly extra_filters?: unknown;
-    readonly recommended_disk_space?: number | string;
-    readonly private?: boolean;
-    readonly volume_info?: unknown;
-    readonly traffic_limit?: number;
-  };
+  readonly body: TemplateEditRequest;
 };
 
-export type TemplateEditAnswer = {
-  readonly success: true;
-  readonly msg: string;
-  readonly template: {
-    readonly id: number;
-    readonly hash_id: string;
-    readonly name: string;
-    readonly image?: string;
-    readonly tag?: string;
-    readonly default_tag?: string;
-    readonly desc?: string;
-    readonly readme?: string;
-    readonly readme_visible?: boolean;
-    readonly env?: string;
-    readonly onstart?: string;
-    readonly runtype?: string;
-    readonly args_str?: string;
-    readonly ssh_direct?: boolean;
-    readonly use_ssh?: boolean;
-    readonly jup_direct?: boolean;
-    readonly jupyter_dir?: string | null;
-    readonly use_jupyter_lab?: boolean;
-    readonly docker_login_repo?: string;
-    readonly docker_login_user?: string;
-    readonly href?: string;
-    readonly repo?: string;
-    readonly extra_filters?: Readonly<Record<string, unknown>>;
-    readonly recommended_disk_space?: number;
-    readonly private?: boolean;
-    readonly recommended?: boolean;
-    readonly volume_info?: unknown;
-    readonly traffic_limit?: number | string | null;
-    readonly creator_id?: number;
-    readonly created_at?: number;
-    readonly count_created?: number;
-    readonly recent_create_date?: number | null;
-  };
-};
+export type TemplateEditAnswer = ShownTemplate;
 
 /** Edit a template: `PUT /api/v0/template/` */
 export function templateEdit(client: Client, input: TemplateEditInput, options?: CallOptions): Promise<TemplateEditAnswer> {
@@ -5416,16 +5535,10 @@ export function templateEdit(client: Client, input: TemplateEditInput, options?:
 }
 
 export type TemplateDeleteInput = {
-  readonly body?: {
-    readonly template_id?: number | string;
-    readonly hash_id?: string;
-  };
+  readonly body?: TemplateDeleteRequest;
 };
 
-export type TemplateDeleteAnswer = {
-  readonly success: true;
-  readonly msg: string;
-};
+export type TemplateDeleteAnswer = Message;
 
 /** Delete a template: `DELETE /api/v0/template/` */
 export function templateDelete(client: Client, input: TemplateDeleteInput = {}, options?: CallOptions): Promise<TemplateDeleteAnswer> {
@@ -5433,28 +5546,10 @@ export function templateDelete(client: Client, input: TemplateDeleteInput = {}, 
 }
 
 export type UserUpdateInput = {
-  readonly body?: {
-    readonly normalized_email?: string;
-    readonly username?: string;
-    readonly fullname?: string;
-    readonly ssh_key?: string;
-    readonly billaddress_line1?: string;
-    readonly billaddress_line2?: string;
-    readonly billaddress_city?: string;
-    readonly billaddress_zip?: string;
-    readonly billaddress_country?: string;
-    readonly taxinfo?: string;
-    readonly billaddress_taxinfo?: string;
-    readonly balance_threshold?: number | string;
-    readonly balance_threshold_enabled?: boolean | string;
-    readonly traffic_limit?: number | null;
-  };
+  readonly body?: UserUpdateRequest;
 };
 
-export type UserUpdateAnswer = {
-  readonly success: true;
-  readonly msg: string;
-};
+export type UserUpdateAnswer = Message;
 
 /** Change own account: `PUT /api/v0/users/` */
 export function userUpdate(client: Client, input: UserUpdateInput = {}, options?: CallOptions): Promise<UserUpdateAnswer> {
@@ -5462,73 +5557,17 @@ export function userUpdate(client: Client, input: UserUpdateInput = {}, options?
 }
 
 export type UserCreateInput = {
-  readonly body?: {
-    readonly email?: string;
-    readonly username?: string;
-    readonly password?: string;
-    readonly host_only?: boolean;
-    readonly parent_id?: string | number;
-    readonly ssh_key?: string;
-    readonly captcha?: string;
-  };
+  readonly body?: UserCreateRequest;
 };
 
-export type UserCreateAnswer = {
-  readonly id: number;
-  readonly username: string;
-  readonly email: string;
-  readonly key_id: number;
-  readonly api_key: string;
-};
+export type UserCreateAnswer = UserCreateResponse;
 
 /** Create an account, or a subaccount: `POST /api/v0/users/` */
 export function userCreate(client: Client, input: UserCreateInput = {}, options?: CallOptions): Promise<UserCreateAnswer> {
   return client.request({ method: "POST", path: "/api/v0/users/", body: input.body ?? {} }, options);
 }
 
-export type UserShowAnswer = {
-  readonly id: number;
-  readonly email: string;
-  readonly username: string;
-  readonly user: string;
-  readonly fullname: string;
-  readonly balance: number;
-  readonly credit: number;
-  readonly balance_threshold: number;
-  readonly balance_threshold_enabled: boolean;
-  readonly traffic_limit: number | null;
-  readonly email_verified: boolean;
-  readonly has_billing: boolean;
-  readonly has_payout: boolean;
-  readonly can_pay: boolean;
-  readonly billing_creditonly: boolean;
-  readonly billed_expected: number;
-  readonly billed_verified: number;
-  readonly paid_expected: number;
-  readonly paid_verified: number;
-  readonly got_signup_credit: boolean;
-  readonly last4: string;
-  readonly paypal_email: string;
-  readonly password_resettable: boolean;
-  readonly ssh_key: string;
-  readonly key_id: number;
-  readonly sid: string;
-  readonly tfa_status: "disabled";
-  readonly billaddress_line1: string;
-  readonly billaddress_line2: string;
-  readonly billaddress_city: string;
-  readonly billaddress_zip: string;
-  readonly billaddress_country: string;
-  readonly taxinfo: string;
-  readonly parent_id: number | null;
-  readonly host_only: boolean;
-  readonly created_at: number;
-  readonly freeze: {
-    readonly id: number;
-    readonly reason: string;
-    readonly holds_for: "account" | "member";
-  } | null;
-};
+export type UserShowAnswer = Account;
 
 /** Show own account: `GET /api/v0/users/current/` */
 export function userShow(client: Client, options?: CallOptions): Promise<UserShowAnswer> {
@@ -5536,25 +5575,17 @@ export function userShow(client: Client, options?: CallOptions): Promise<UserSho
 }
 
 export type UserConfirmEmailInput = {
-  readonly body: {
-    readonly token: string;
-  };
+  readonly body: UserConfirmEmailRequest;
 };
 
-export type UserConfirmEmailAnswer = {
-  readonly success: true;
-  readonly msg: string;
-};
+export type UserConfirmEmailAnswer = Message;
 
 /** Prove own address with the token that was mailed there: `POST /api/v0/users/me/email/confirm/` */
 export function userConfirmEmail(client: Client, input: UserConfirmEmailInput, options?: CallOptions): Promise<UserConfirmEmailAnswer> {
   return client.request({ method: "POST", path: "/api/v0/users/me/email/confirm/", body: input.body ?? {} }, options);
 }
 
-export type UserRequestEmailProofAnswer = {
-  readonly success: true;
-  readonly msg: string;
-};
+export type UserRequestEmailProofAnswer = Message;
 
 /** Mail a token to own address, to prove it: `POST /api/v0/users/me/email/proof/` */
 export function userRequestEmailProof(client: Client, options?: CallOptions): Promise<UserRequestEmailProofAnswer> {
@@ -5572,37 +5603,7 @@ export type BillingInvoicesInput = {
   };
 };
 
-export type BillingInvoicesAnswer = {
-  readonly invoices: readonly ({
-    readonly id: number;
-    readonly type: "charge" | "payment";
-    readonly service: string;
-    readonly amount: number;
-    readonly timestamp: number;
-    readonly description: string;
-    readonly quantity: number;
-    readonly rate: number;
-    readonly last4: string;
-    readonly is_credit: boolean;
-    readonly instance_id?: number;
-  })[];
-  readonly username: string;
-  readonly email: string;
-  readonly fullname: string;
-  readonly address1: string;
-  readonly address2: string;
-  readonly city: string;
-  readonly zip: string;
-  readonly country: string;
-  readonly taxinfo: string;
-  readonly bill_to: string;
-  readonly current: {
-    readonly charges: number;
-    readonly service_fee: number;
-    readonly total: number;
-    readonly credit: number;
-  };
-};
+export type BillingInvoicesAnswer = InvoiceReport;
 
 /** Show invoices: `GET /api/v0/users/{user_id}/invoices/` */
 export function billingInvoices(client: Client, input: BillingInvoicesInput, options?: CallOptions): Promise<BillingInvoicesAnswer> {
@@ -5613,18 +5614,7 @@ export type UserIpaddrsInput = {
   readonly user_id: string;
 };
 
-export type UserIpaddrsAnswer = {
-  readonly success: true;
-  readonly results: readonly {
-    readonly id: number;
-    readonly user_id: number;
-    readonly ip_address: string;
-    readonly timestamp: string;
-    readonly ip: string;
-    readonly first_seen: string;
-    readonly first_location: string;
-  }[];
-};
+export type UserIpaddrsAnswer = UserIpaddrsResponse;
 
 /** Show from which addresses an account was used: `GET /api/v0/users/{user_id}/ipaddrs/` */
 export function userIpaddrs(client: Client, input: UserIpaddrsInput, options?: CallOptions): Promise<UserIpaddrsAnswer> {
@@ -5641,43 +5631,7 @@ export type MachineEarningsInput = {
   };
 };
 
-export type MachineEarningsAnswer = {
-  readonly summary: {
-    readonly total_gpu: number;
-    readonly total_stor: number;
-    readonly total_bwu: number;
-    readonly total_bwd: number;
-  };
-  readonly username: string;
-  readonly email: string;
-  readonly fullname: string;
-  readonly address1: string;
-  readonly address2: string;
-  readonly city: string;
-  readonly zip: string;
-  readonly country: string;
-  readonly taxinfo: string;
-  readonly current: {
-    readonly balance: number;
-    readonly service_fee: number;
-    readonly total: number;
-    readonly credit: number;
-  };
-  readonly per_machine: readonly {
-    readonly machine_id: number;
-    readonly gpu_earn: number;
-    readonly sto_earn: number;
-    readonly bwu_earn: number;
-    readonly bwd_earn: number;
-  }[];
-  readonly per_day: readonly {
-    readonly day: number;
-    readonly gpu_earn: number;
-    readonly sto_earn: number;
-    readonly bwu_earn: number;
-    readonly bwd_earn: number;
-  }[];
-};
+export type MachineEarningsAnswer = EarningsReport;
 
 /** Show what machines earned, by day and machine: `GET /api/v0/users/{user_id}/machine-earnings/` */
 export function machineEarnings(client: Client, input: MachineEarningsInput, options?: CallOptions): Promise<MachineEarningsAnswer> {
@@ -5688,10 +5642,7 @@ export type NotificationPreferenceShowInput = {
   readonly user_id: string;
 };
 
-export type NotificationPreferenceShowAnswer = {
-  readonly success: true;
-  readonly notification_preferences: Readonly<Record<string, Readonly<Record<string, Readonly<Record<string, boolean>>>>>>;
-};
+export type NotificationPreferenceShowAnswer = NotificationPreferences;
 
 /** Show what is told by which channel: `GET /api/v0/users/{user_id}/notification-prefs/` */
 export function notificationPreferenceShow(client: Client, input: NotificationPreferenceShowInput, options?: CallOptions): Promise<NotificationPreferenceShowAnswer> {
@@ -5700,15 +5651,10 @@ export function notificationPreferenceShow(client: Client, input: NotificationPr
 
 export type NotificationPreferenceUpdateInput = {
   readonly user_id: string;
-  readonly body: {
-    readonly notification_preferences: Readonly<Record<string, Readonly<Record<string, Readonly<Record<string, boolean>>>>>>;
-  };
+  readonly body: NotificationPreferenceUpdateRequest;
 };
 
-export type NotificationPreferenceUpdateAnswer = {
-  readonly success: true;
-  readonly notification_preferences: Readonly<Record<string, Readonly<Record<string, Readonly<Record<string, boolean>>>>>>;
-};
+export type NotificationPreferenceUpdateAnswer = NotificationPreferences;
 
 /** Replace what is told by which channel; what is left out goes back to its default: `PUT /api/v0/users/{user_id}/notification-prefs/` */
 export function notificationPreferenceUpdate(client: Client, input: NotificationPreferenceUpdateInput, options?: CallOptions): Promise<NotificationPreferenceUpdateAnswer> {
@@ -5721,40 +5667,7 @@ export type VolumeListInput = {
   };
 };
 
-export type VolumeListAnswer = {
-  readonly volumes: readonly ({
-    readonly id: number;
-    readonly machine_id: number | null;
-    readonly host_id: number;
-    readonly cluster_id: number | null;
-    readonly disk_name: string;
-    readonly storage_total_cost: number;
-    readonly inet_up: number;
-    readonly inet_down: number;
-    readonly reliability2: number;
-    readonly verification: string;
-    readonly geolocation: string | null;
-    readonly static_ip: boolean;
-    readonly cuda_max_good: number;
-    readonly cpu_arch: string;
-    readonly cpu_name: string;
-    readonly mobo_name: string;
-    readonly os_version: string;
-    readonly driver_version: string;
-    readonly is_simulated: boolean;
-    readonly label: string;
-    readonly disk_space: number;
-    readonly status: string;
-    readonly start_date: number;
-    readonly end_date: number;
-    readonly deletes_at: number | null;
-    readonly storage_cost: number;
-    readonly instances: readonly number[];
-    readonly used_space: number;
-    readonly status_msg: string;
-    readonly public_ipaddr: string;
-  })[];
-};
+export type VolumeListAnswer = VolumeListResponse;
 
 /** Show own volumes: `GET /api/v0/volumes/` */
 export function volumeList(client: Client, input: VolumeListInput = {}, options?: CallOptions): Promise<VolumeListAnswer> {
@@ -5762,21 +5675,10 @@ export function volumeList(client: Client, input: VolumeListInput = {}, options?
 }
 
 export type VolumeRentInput = {
-  readonly body: {
-    readonly id: number;
-    readonly size?: number;
-    readonly name?: string;
-  };
+  readonly body: VolumeRental;
 };
 
-export type VolumeRentAnswer = {
-  readonly success: true;
-  readonly id: number;
-  readonly volume_name: string;
-  readonly storage_cost?: number;
-  readonly storage_total_cost?: number;
-  readonly end_date?: number;
-};
+export type VolumeRentAnswer = NewVolume;
 
 /** Rent a volume: `PUT /api/v0/volumes/` */
 export function volumeRent(client: Client, input: VolumeRentInput, options?: CallOptions): Promise<VolumeRentAnswer> {
@@ -5787,15 +5689,10 @@ export type VolumeDeleteInput = {
   readonly query?: {
     readonly id?: number;
   };
-  readonly body?: {
-    readonly id?: number;
-  };
+  readonly body?: VolumeDeleteRequest;
 };
 
-export type VolumeDeleteAnswer = {
-  readonly success: true;
-  readonly msg: string;
-};
+export type VolumeDeleteAnswer = Message;
 
 /** Delete a volume: `DELETE /api/v0/volumes/` */
 export function volumeDelete(client: Client, input: VolumeDeleteInput = {}, options?: CallOptions): Promise<VolumeDeleteAnswer> {
@@ -5803,18 +5700,10 @@ export function volumeDelete(client: Client, input: VolumeDeleteInput = {}, opti
 }
 
 export type VolumeHostListInput = {
-  readonly body: {
-    readonly machine: number | readonly number[];
-    readonly size?: number;
-    readonly price_disk?: number;
-    readonly end_date?: number;
-  };
+  readonly body: VolumeHostListRequest;
 };
 
-export type VolumeHostListAnswer = {
-  readonly success: true;
-  readonly msg: string;
-};
+export type VolumeHostListAnswer = Message;
 
 /** List space of own machines for rent, or update its listing: `POST /api/v0/volumes/` */
 export function volumeHostList(client: Client, input: VolumeHostListInput, options?: CallOptions): Promise<VolumeHostListAnswer> {
@@ -5822,20 +5711,10 @@ export function volumeHostList(client: Client, input: VolumeHostListInput, optio
 }
 
 export type VolumeCopyInput = {
-  readonly body: {
-    readonly src_id: number;
-    readonly dst_id: number;
-    readonly size?: number;
-    readonly disable_compression?: boolean;
-  };
+  readonly body: VolumeCopyRequest;
 };
 
-export type VolumeCopyAnswer = {
-  readonly success: true;
-  readonly msg: string;
-  readonly id: number;
-  readonly volume_name: string;
-};
+export type VolumeCopyAnswer = VolumeCopyResponse;
 
 /** Clone a volume onto a new one, on the same machine or another: `POST /api/v0/volumes/copy/` */
 export function volumeCopy(client: Client, input: VolumeCopyInput, options?: CallOptions): Promise<VolumeCopyAnswer> {
@@ -5846,66 +5725,10 @@ export type VolumeSearchInput = {
   readonly query?: {
     readonly q?: string;
   };
-  readonly body?: {
-    readonly q?: unknown;
-    readonly order?: unknown;
-    readonly limit?: number;
-    readonly disable_bundling?: unknown;
-    readonly allocated_storage?: number;
-    readonly [key: string]: unknown;
-  };
+  readonly body?: VolumeSearch;
 };
 
-export type VolumeSearchAnswer = {
-  readonly offers: readonly ({
-    readonly id: number;
-    readonly ask_contract_id: number;
-    readonly bundle_id: number;
-    readonly machine_id: number | null;
-    readonly host_id: number;
-    readonly cluster_id: number | null;
-    readonly disk_name: string;
-    readonly storage_total_cost: number;
-    readonly inet_up: number;
-    readonly inet_down: number;
-    readonly reliability2: number;
-    readonly verification: string;
-    readonly geolocation: string | null;
-    readonly static_ip: boolean;
-    readonly cuda_max_good: number;
-    readonly cpu_arch: string;
-    readonly cpu_name: string;
-    readonly mobo_name: string;
-    readonly os_version: string;
-    readonly driver_version: string;
-    readonly is_simulated: boolean;
-    readonly disk_space: number;
-    readonly disk_bw: number;
-    readonly storage_cost: number;
-    readonly credit_discount_max: number;
-    readonly reliability: number;
-    readonly reliability_mult: number;
-    readonly duration: number;
-    readonly start_date: number;
-    readonly end_date: number;
-    readonly vericode: number;
-    readonly hosting_type: number;
-    readonly external: boolean;
-    readonly geolocode: number | null;
-    readonly cpu_ghz: number;
-    readonly has_avx: number;
-    readonly pci_gen: number;
-    readonly pcie_bw: number;
-    readonly driver_vers: number;
-    readonly gpu_arch: string;
-    readonly total_flops: number;
-    readonly vms_enabled: boolean;
-    readonly nw_disk_min_bw: number | null;
-    readonly nw_disk_max_bw: number | null;
-    readonly nw_disk_avg_bw: number | null;
-    readonly score: number;
-  })[];
-};
+export type VolumeSearchAnswer = VolumeOffers;
 
 /** Search volume offers: `POST /api/v0/volumes/search/` */
 export function volumeSearch(client: Client, input: VolumeSearchInput = {}, options?: CallOptions): Promise<VolumeSearchAnswer> {
@@ -5913,33 +5736,17 @@ export function volumeSearch(client: Client, input: VolumeSearchInput = {}, opti
 }
 
 export type VolumeUnlistInput = {
-  readonly body: {
-    readonly id: number;
-  };
+  readonly body: VolumeUnlistRequest;
 };
 
-export type VolumeUnlistAnswer = {
-  readonly success: true;
-  readonly msg: string;
-};
+export type VolumeUnlistAnswer = Message;
 
 /** Unlist space of an own machine: `POST /api/v0/volumes/unlist/` */
 export function volumeUnlist(client: Client, input: VolumeUnlistInput, options?: CallOptions): Promise<VolumeUnlistAnswer> {
   return client.request({ method: "POST", path: "/api/v0/volumes/unlist/", body: input.body ?? {} }, options);
 }
 
-export type WebhookListAnswer = {
-  readonly success: true;
-  readonly webhooks: readonly ({
-    readonly id: number;
-    readonly user_id: number;
-    readonly name: string | null;
-    readonly webhook_url: string;
-    readonly event_types: readonly string[];
-    readonly created_at: number;
-    readonly updated_at: number;
-  })[];
-};
+export type WebhookListAnswer = WebhookListResponse;
 
 /** List own webhooks: `GET /api/v0/webhooks/` */
 export function webhookList(client: Client, options?: CallOptions): Promise<WebhookListAnswer> {
@@ -5947,27 +5754,10 @@ export function webhookList(client: Client, options?: CallOptions): Promise<Webh
 }
 
 export type WebhookCreateInput = {
-  readonly body: {
-    readonly webhook_url: string;
-    readonly event_types: readonly string[];
-    readonly name?: string | null;
-  };
+  readonly body: WebhookCreateRequest;
 };
 
-export type WebhookCreateAnswer = {
-  readonly success: true;
-  readonly webhook: {
-    readonly id: number;
-    readonly user_id: number;
-    readonly name: string | null;
-    readonly webhook_url: string;
-    readonly event_types: readonly string[];
-    readonly created_at: number;
-    readonly updated_at: number;
-    readonly webhook_secret: string;
-  };
-  readonly enabled_notification_preferences: readonly string[];
-};
+export type WebhookCreateAnswer = WebhookCreateResponse;
 
 /** Create a webhook; its secret is shown this once: `POST /api/v0/webhooks/` */
 export function webhookCreate(client: Client, input: WebhookCreateInput, options?: CallOptions): Promise<WebhookCreateAnswer> {
@@ -5976,26 +5766,10 @@ export function webhookCreate(client: Client, input: WebhookCreateInput, options
 
 export type WebhookUpdateInput = {
   readonly id: string;
-  readonly body?: {
-    readonly webhook_url?: string;
-    readonly event_types?: readonly string[];
-    readonly name?: string | null;
-  };
+  readonly body?: WebhookUpdateRequest;
 };
 
-export type WebhookUpdateAnswer = {
-  readonly success: true;
-  readonly webhook: {
-    readonly id: number;
-    readonly user_id: number;
-    readonly name: string | null;
-    readonly webhook_url: string;
-    readonly event_types: readonly string[];
-    readonly created_at: number;
-    readonly updated_at: number;
-  };
-  readonly enabled_notification_preferences: readonly string[];
-};
+export type WebhookUpdateAnswer = WebhookUpdateResponse;
 
 /** Change a webhook: `PUT /api/v0/webhooks/{id}/` */
 export function webhookUpdate(client: Client, input: WebhookUpdateInput, options?: CallOptions): Promise<WebhookUpdateAnswer> {
@@ -6006,9 +5780,7 @@ export type WebhookDeleteInput = {
   readonly id: string;
 };
 
-export type WebhookDeleteAnswer = {
-  readonly success: true;
-};
+export type WebhookDeleteAnswer = Success;
 
 /** Delete a webhook: `DELETE /api/v0/webhooks/{id}/` */
 export function webhookDelete(client: Client, input: WebhookDeleteInput, options?: CallOptions): Promise<WebhookDeleteAnswer> {
@@ -6019,19 +5791,7 @@ export type WebhookRotateSecretInput = {
   readonly id: string;
 };
 
-export type WebhookRotateSecretAnswer = {
-  readonly success: true;
-  readonly webhook: {
-    readonly id: number;
-    readonly user_id: number;
-    readonly name: string | null;
-    readonly webhook_url: string;
-    readonly event_types: readonly string[];
-    readonly created_at: number;
-    readonly updated_at: number;
-    readonly webhook_secret: string;
-  };
-};
+export type WebhookRotateSecretAnswer = WebhookRotateSecretResponse;
 
 /** Replace the secret of a webhook; the new one is shown this once: `POST /api/v0/webhooks/{id}/rotate-secret/` */
 export function webhookRotateSecret(client: Client, input: WebhookRotateSecretInput, options?: CallOptions): Promise<WebhookRotateSecretAnswer> {
@@ -6042,46 +5802,14 @@ export type WebhookTestInput = {
   readonly id: string;
 };
 
-export type WebhookTestAnswer = {
-  readonly success: boolean;
-  readonly msg: string;
-};
+export type WebhookTestAnswer = WebhookTestResponse;
 
 /** Call a webhook once with a test event: `POST /api/v0/webhooks/{id}/test/` */
 export function webhookTest(client: Client, input: WebhookTestInput, options?: CallOptions): Promise<WebhookTestAnswer> {
   return client.request({ method: "POST", path: `/api/v0/webhooks/${encodeURIComponent(input.id)}/test/` }, options);
 }
 
-export type WorkergroupListAnswer = {
-  readonly success: true;
-  readonly results: readonly {
-    readonly id: number;
-    readonly endpoint_id: number;
-    readonly endpoint_name: string;
-    readonly user_id: number;
-    readonly template_id?: number;
-    readonly template_hash: string;
-    readonly search_params: string;
-    readonly search_query: Readonly<Record<string, unknown>>;
-    readonly launch_args: string;
-    readonly gpu_ram: number;
-    readonly test_workers: number;
-    readonly cold_workers: number;
-    readonly max_workers: number;
-    readonly max_dph?: number;
-    readonly is_max_dph_by_owner: boolean;
-    readonly waits_for_price_since?: number;
-    readonly min_load: number;
-    readonly min_cold_load: number;
-    readonly target_util: number;
-    readonly cold_mult: number;
-    readonly generation: number;
-    readonly is_updating: boolean;
-    readonly failure_count: number;
-    readonly resumes_at?: number;
-    readonly created_at: number;
-  }[];
-};
+export type WorkergroupListAnswer = WorkergroupListResponse;
 
 /** Show own worker groups: `GET /api/v0/workergroups/` */
 export function workergroupList(client: Client, options?: CallOptions): Promise<WorkergroupListAnswer> {
@@ -6089,33 +5817,10 @@ export function workergroupList(client: Client, options?: CallOptions): Promise<
 }
 
 export type WorkergroupCreateInput = {
-  readonly body?: {
-    readonly endpoint_id?: number;
-    readonly endpoint_name?: string;
-    readonly template_hash?: string;
-    readonly template_id?: number;
-    readonly search_params?: string | readonly string[] | Readonly<Record<string, unknown>>;
-    readonly launch_args?: string;
-    readonly gpu_ram?: number;
-    readonly test_workers?: number;
-    readonly cold_workers?: number;
-    readonly max_workers?: number;
-    readonly max_dph?: number;
-    readonly min_load?: number;
-    readonly min_cold_load?: number;
-    readonly target_util?: number;
-    readonly cold_mult?: number;
-    readonly docker_login_user?: string;
-    readonly docker_login_pass?: string;
-    readonly docker_login_repo?: string;
-  };
+  readonly body?: WorkerGroupSettings;
 };
 
-export type WorkergroupCreateAnswer = {
-  readonly success: true;
-  readonly id: number;
-  readonly result: number;
-};
+export type WorkergroupCreateAnswer = WorkergroupCreateResponse;
 
 /** Create a worker group: `POST /api/v0/workergroups/` */
 export function workergroupCreate(client: Client, input: WorkergroupCreateInput = {}, options?: CallOptions): Promise<WorkergroupCreateAnswer> {
@@ -6124,31 +5829,10 @@ export function workergroupCreate(client: Client, input: WorkergroupCreateInput 
 
 export type WorkergroupUpdateInput = {
   readonly id: number;
-  readonly body?: {
-    readonly endpoint_id?: number;
-    readonly endpoint_name?: string;
-    readonly template_hash?: string;
-    readonly template_id?: number;
-    readonly search_params?: string | readonly string[] | Readonly<Record<string, unknown>>;
-    readonly launch_args?: string;
-    readonly gpu_ram?: number;
-    readonly test_workers?: number;
-    readonly cold_workers?: number;
-    readonly max_workers?: number;
-    readonly max_dph?: number;
-    readonly min_load?: number;
-    readonly min_cold_load?: number;
-    readonly target_util?: number;
-    readonly cold_mult?: number;
-    readonly docker_login_user?: string;
-    readonly docker_login_pass?: string;
-    readonly docker_login_repo?: string;
-  };
+  readonly body?: WorkerGroupSettings;
 };
 
-export type WorkergroupUpdateAnswer = {
-  readonly success: true;
-};
+export type WorkergroupUpdateAnswer = Success;
 
 /** Change a worker group: `PUT /api/v0/workergroups/{id}/` */
 export function workergroupUpdate(client: Client, input: WorkergroupUpdateInput, options?: CallOptions): Promise<WorkergroupUpdateAnswer> {
@@ -6159,12 +5843,7 @@ export type WorkergroupDeleteInput = {
   readonly id: number;
 };
 
-export type WorkergroupDeleteAnswer = {
-  readonly success: true;
-  readonly deleted_workers: readonly number[];
-  readonly failed_workers: readonly number[];
-  readonly msg: string;
-};
+export type WorkergroupDeleteAnswer = RemovedWorkers;
 
 /** Delete a worker group with its workers: `DELETE /api/v0/workergroups/{id}/` */
 export function workergroupDelete(client: Client, input: WorkergroupDeleteInput, options?: CallOptions): Promise<WorkergroupDeleteAnswer> {
@@ -6181,14 +5860,7 @@ export type InstancePageInput = {
   };
 };
 
-export type InstancePageAnswer = {
-  readonly success: true;
-  readonly instances_found: number;
-  readonly total_instances: number;
-  readonly label_counts: Readonly<Record<string, number>>;
-  readonly next_token: string | null;
-  readonly instances: readonly Readonly<Record<string, unknown>>[];
-};
+export type InstancePageAnswer = InstancePageResponse;
 
 /** List instances, page by page: `GET /api/v1/instances/` */
 export function instancePage(client: Client, input: InstancePageInput = {}, options?: CallOptions): Promise<InstancePageAnswer> {
@@ -6205,29 +5877,7 @@ export type BillingListInvoicesInput = {
   };
 };
 
-export type BillingListInvoicesAnswer = {
-  readonly success: boolean;
-  readonly error?: string;
-  readonly count: number;
-  readonly total: number;
-  readonly next_token: string | null;
-  readonly results: readonly ({
-    readonly start: number;
-    readonly end: number | null;
-    readonly type: "credit" | "transfer" | "payout" | "refund" | "reserved";
-    readonly source: string;
-    readonly description: string;
-    readonly amount: number;
-    readonly metadata: {
-      readonly invoice_id: number;
-      readonly service: string;
-      readonly direction: string;
-      readonly paid_from?: string;
-      readonly state?: string;
-    };
-    readonly items: readonly unknown[];
-  })[];
-};
+export type BillingListInvoicesAnswer = BillingListInvoicesResponse;
 
 /** List money movements: `GET /api/v1/invoices/` */
 export function billingListInvoices(client: Client, input: BillingListInvoicesInput = {}, options?: CallOptions): Promise<BillingListInvoicesAnswer> {
@@ -6235,18 +5885,10 @@ export function billingListInvoices(client: Client, input: BillingListInvoicesIn
 }
 
 export type WorkerFinishInput = {
-  readonly body?: {
-    readonly worker_id?: unknown;
-    readonly mtoken?: unknown;
-    readonly requests?: unknown;
-    readonly request_idxs?: unknown;
-    readonly [key: string]: unknown;
-  };
+  readonly body?: WorkerFinishRequest;
 };
 
-export type WorkerFinishAnswer = {
-  readonly success: true;
-};
+export type WorkerFinishAnswer = Success;
 
 /** Report requests as done: `POST /delete_requests/` */
 export function workerFinish(client: Client, input: WorkerFinishInput = {}, options?: CallOptions): Promise<WorkerFinishAnswer> {
@@ -6254,21 +5896,10 @@ export function workerFinish(client: Client, input: WorkerFinishInput = {}, opti
 }
 
 export type EndpointLogsInput = {
-  readonly body?: {
-    readonly id?: number;
-    readonly endpoint?: string;
-    readonly api_key?: string;
-    readonly tail?: number;
-  };
+  readonly body?: EndpointLogsRequest;
 };
 
-export type EndpointLogsAnswer = {
-  readonly info0: string;
-  readonly info1: string;
-  readonly trace: string;
-  readonly debug: string;
-  readonly logs: string;
-};
+export type EndpointLogsAnswer = Logs;
 
 /** Show what happened in an endpoint group, as text: `POST /get_endpoint_logs/` */
 export function endpointLogs(client: Client, input: EndpointLogsInput = {}, options?: CallOptions): Promise<EndpointLogsAnswer> {
@@ -6276,33 +5907,10 @@ export function endpointLogs(client: Client, input: EndpointLogsInput = {}, opti
 }
 
 export type EndpointWorkersInput = {
-  readonly body: {
-    readonly id: number;
-    readonly api_key?: string;
-  };
+  readonly body: EndpointWorkersRequest;
 };
 
-export type EndpointWorkersAnswer = readonly {
-  readonly id: number;
-  readonly status: string;
-  readonly created_at: number;
-  readonly cur_load?: number;
-  readonly reqs_working?: number;
-  readonly perf?: number;
-  readonly measured_perf?: number;
-  readonly cur_perf?: number;
-  readonly dlperf?: number;
-  readonly reliability?: number;
-  readonly gpu_name?: string;
-  readonly dph_total?: number;
-  readonly disk_usage?: number;
-  readonly started_at?: number;
-  readonly loaded_at?: number;
-  readonly url?: string;
-  readonly machine_id?: number;
-  readonly workergroup_id?: number;
-  readonly error_msg?: string;
-}[];
+export type EndpointWorkersAnswer = readonly Worker[];
 
 /** List the workers of an endpoint group: `POST /get_endpoint_workers/` */
 export function endpointWorkers(client: Client, input: EndpointWorkersInput, options?: CallOptions): Promise<EndpointWorkersAnswer> {
@@ -6310,20 +5918,10 @@ export function endpointWorkers(client: Client, input: EndpointWorkersInput, opt
 }
 
 export type WorkergroupLogsInput = {
-  readonly body: {
-    readonly id: number;
-    readonly api_key?: string;
-    readonly tail?: number;
-  };
+  readonly body: WorkergroupLogsRequest;
 };
 
-export type WorkergroupLogsAnswer = {
-  readonly info0: string;
-  readonly info1: string;
-  readonly trace: string;
-  readonly debug: string;
-  readonly logs: string;
-};
+export type WorkergroupLogsAnswer = Logs;
 
 /** Show what happened in a worker group, as text: `POST /get_workergroup_logs/` */
 export function workergroupLogs(client: Client, input: WorkergroupLogsInput, options?: CallOptions): Promise<WorkergroupLogsAnswer> {
@@ -6331,53 +5929,24 @@ export function workergroupLogs(client: Client, input: WorkergroupLogsInput, opt
 }
 
 export type WorkergroupWorkersInput = {
-  readonly body: {
-    readonly id: number;
-    readonly api_key?: string;
-  };
+  readonly body: WorkergroupWorkersRequest;
 };
 
-export type WorkergroupWorkersAnswer = {
-  readonly workers: readonly {
-    readonly id: number;
-    readonly status: string;
-    readonly created_at: number;
-    readonly cur_load?: number;
-    readonly reqs_working?: number;
-    readonly perf?: number;
-    readonly measured_perf?: number;
-    readonly cur_perf?: number;
-    readonly dlperf?: number;
-    readonly reliability?: number;
-    readonly gpu_name?: string;
-    readonly dph_total?: number;
-    readonly disk_usage?: number;
-    readonly started_at?: number;
-    readonly loaded_at?: number;
-    readonly url?: string;
-    readonly machine_id?: number;
-    readonly workergroup_id?: number;
-    readonly error_msg?: string;
-  }[];
-};
+export type WorkergroupWorkersAnswer = WorkergroupWorkersResponse;
 
 /** List the workers of a worker group: `POST /get_workergroup_workers/` */
 export function workergroupWorkers(client: Client, input: WorkergroupWorkersInput, options?: CallOptions): Promise<WorkergroupWorkersAnswer> {
   return client.request({ method: "POST", path: "/get_workergroup_workers/", body: input.body ?? {} }, options);
 }
 
-export type HealthProcessAnswer = {
-  readonly status: string;
-};
+export type HealthProcessAnswer = Health;
 
 /** Whether the process answers: `GET /healthz` */
 export function healthProcess(client: Client, options?: CallOptions): Promise<HealthProcessAnswer> {
   return client.request({ method: "GET", path: "/healthz" }, options);
 }
 
-export type HealthReadyAnswer = {
-  readonly status: string;
-};
+export type HealthReadyAnswer = Health;
 
 /** Whether database and loops work: `GET /readyz` */
 export function healthReady(client: Client, options?: CallOptions): Promise<HealthReadyAnswer> {
@@ -6388,27 +5957,10 @@ export type RouteRequestInput = {
   readonly query?: {
     readonly api_key?: string;
   };
-  readonly body: {
-    readonly endpoint: string;
-    readonly cost: number;
-    readonly api_key?: string;
-    readonly request_idx?: number;
-    readonly replay_timeout?: number;
-  };
+  readonly body: RouteRequestRequest;
 };
 
-export type RouteRequestAnswer = {
-  readonly endpoint: string;
-  readonly url?: string;
-  readonly cost: number;
-  readonly reqnum?: number;
-  readonly request_idx: number;
-  readonly signature?: string;
-  readonly expires_at?: number;
-  readonly ticket?: string;
-  readonly status?: string;
-  readonly __request_id: string;
-};
+export type RouteRequestAnswer = RouteRequestResponse;
 
 /** Ask for a worker of an endpoint: `POST /route/` */
 export function routeRequest(client: Client, input: RouteRequestInput, options?: CallOptions): Promise<RouteRequestAnswer> {
@@ -6416,18 +5968,10 @@ export function routeRequest(client: Client, input: RouteRequestInput, options?:
 }
 
 export type WorkergroupUpdateWorkersInput = {
-  readonly body: {
-    readonly workergroup_id: number;
-    readonly api_key?: string;
-    readonly cancel_update?: boolean;
-  };
+  readonly body: WorkergroupUpdateWorkersRequest;
 };
 
-export type WorkergroupUpdateWorkersAnswer = {
-  readonly success: true;
-  readonly cancelled: boolean;
-  readonly workers_to_update: number;
-};
+export type WorkergroupUpdateWorkersAnswer = WorkergroupUpdateWorkersResponse;
 
 /** Update the workers of a group to its present recipe, or call that off: `POST /update_workers/` */
 export function workergroupUpdateWorkers(client: Client, input: WorkergroupUpdateWorkersInput, options?: CallOptions): Promise<WorkergroupUpdateWorkersAnswer> {
@@ -6435,26 +5979,10 @@ export function workergroupUpdateWorkers(client: Client, input: WorkergroupUpdat
 }
 
 export type WorkerReportInput = {
-  readonly body?: {
-    readonly id?: unknown;
-    readonly mtoken?: unknown;
-    readonly url?: unknown;
-    readonly loadtime?: unknown;
-    readonly max_perf?: unknown;
-    readonly cur_perf?: unknown;
-    readonly new_load?: unknown;
-    readonly cur_load?: unknown;
-    readonly num_requests_working?: unknown;
-    readonly working_request_idxs?: unknown;
-    readonly additional_disk_usage?: unknown;
-    readonly error_msg?: unknown;
-    readonly [key: string]: unknown;
-  };
+  readonly body?: WorkerReportRequest;
 };
 
-export type WorkerReportAnswer = {
-  readonly success: true;
-};
+export type WorkerReportAnswer = Success;
 
 /** Report how a worker does: `POST /worker_status/` */
 export function workerReport(client: Client, input: WorkerReportInput = {}, options?: CallOptions): Promise<WorkerReportAnswer> {

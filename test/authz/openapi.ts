@@ -1,11 +1,13 @@
 import { Compile } from "typebox/schema";
 import { describeApi } from "../../tools/generate-openapi.ts";
+import { inlineModels } from "../support/openapi-models.ts";
 
 export type JsonSchema = {
   readonly type?: string | readonly string[];
   readonly enum?: readonly unknown[];
   readonly const?: unknown;
   readonly anyOf?: readonly JsonSchema[];
+  readonly oneOf?: readonly JsonSchema[];
   readonly properties?: Readonly<Record<string, JsonSchema>>;
   readonly items?: JsonSchema;
   readonly minimum?: number;
@@ -38,7 +40,7 @@ const METHODS = ["get", "post", "put", "delete", "patch"] as const;
 
 /** Every operation of the document that the server describes itself with now. */
 export async function listOperations(): Promise<readonly ApiOperation[]> {
-  const { paths = {} } = await describeApi();
+  const { paths = {} } = inlineModels(await describeApi());
   return Object.entries(paths).flatMap(([path, item]) => {
     const byMethod: Readonly<Record<string, Described>> = { ...item };
     return METHODS.flatMap((method) => {

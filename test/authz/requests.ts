@@ -143,7 +143,9 @@ function valueOf(schema: JsonSchema, name: string, depth = 0): fc.Arbitrary<unkn
 
 function bySchema(schema: JsonSchema, depth: number): fc.Arbitrary<unknown> {
   if (schema.enum !== undefined && schema.enum.length > 0) return fc.constantFrom(...schema.enum);
-  if (schema.anyOf !== undefined) return fc.oneof(...schema.anyOf.map((one) => valueOf(one, "", depth + 1)));
+  const alternatives = schema.anyOf ?? schema.oneOf;
+  if (alternatives !== undefined) return fc.oneof(...alternatives.map((one) => valueOf(one, "", depth + 1)));
+  if (Array.isArray(schema.type)) return fc.oneof(...schema.type.map((type) => bySchema({ ...schema, type }, depth)));
   switch (schema.type) {
     case "integer":
       return fc.oneof({ weight: 4, arbitrary: smallId() }, { weight: 1, arbitrary: anyNumber });

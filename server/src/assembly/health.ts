@@ -1,5 +1,6 @@
 import { statfs } from "node:fs/promises";
 import { Type } from "typebox";
+import { model } from "../http/model.ts";
 import type { HttpScope } from "../http/server.ts";
 import type { LoopDriver } from "../base/loop-driver.ts";
 
@@ -20,7 +21,7 @@ export type HealthPorts = {
 
 /** Whether the process answers, and whether the database, the disk and the loops that it needs work. */
 export function registerHealth({ app, database }: HttpScope, { loops, freeBytes }: HealthPorts): void {
-  const Answer = Type.Object({ status: Type.String() });
+  const Answer = model("Health", { status: Type.String() });
   app.get(
     "/healthz",
     {

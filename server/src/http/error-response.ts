@@ -1,12 +1,14 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
 import { Type } from "typebox";
 import { AppError, invalid, type ErrorKind } from "../base/errors.ts";
+import { model } from "./model.ts";
 import { unreachable } from "../base/invariant.ts";
 import type { Log } from "../base/log.ts";
 import { isDatabaseTrouble } from "../db/sql-state.ts";
 
 /** The shape of every failure. `error` is a code of `docs/errors.md`, `msg` one sentence for people. */
-export const ErrorBody = Type.Object(
+export const ErrorBody = model(
+  "Error",
   {
     success: Type.Literal(false),
     error: Type.String(),
@@ -16,7 +18,8 @@ export const ErrorBody = Type.Object(
   { additionalProperties: true, description: "Failure" },
 );
 
-export const RateLimitBody = Type.Object(
+export const RateLimitBody = model(
+  "RateLimited",
   { detail: Type.String(), msg: Type.String() },
   { additionalProperties: true, description: "Too many requests" },
 );

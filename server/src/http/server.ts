@@ -19,6 +19,7 @@ import { AnswerWatch } from "./answer-watch.ts";
 import { BodyWatch, type BodyClass } from "./body-watch.ts";
 import { CONNECTIONS_PER_ADDRESS, limitConnections } from "./connection-limit.ts";
 import { answerClientError, answerExpectations } from "./early-errors.ts";
+import { describeDocument } from "./description/document.ts";
 import { ErrorBody, RateLimitBody, rateLimited, sendError } from "./error-response.ts";
 import { once, type Repeatable } from "../db/idempotency.ts";
 import { repeatableOf } from "./idempotency.ts";
@@ -322,6 +323,7 @@ function describe(app: App): void {
       components: { securitySchemes: { bearer: { type: "http", scheme: "bearer" } } },
     },
     hideUntagged: false,
+    transformObject: (made) => ("openapiObject" in made ? describeDocument(made.openapiObject) : {}),
   });
 }
 

@@ -1,4 +1,5 @@
 import { Type, type Static } from "typebox";
+import { model } from "../../http/model.ts";
 
 const Time = Type.Number({ description: "Seconds since 1970" });
 const Nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) => Type.Union([schema, Type.Null()]);
@@ -7,7 +8,7 @@ const Done = Type.Literal(true);
 export const TypesResponse = Type.Object({
   success: Done,
   notification_types: Type.Array(
-    Type.Object({
+    model("NotificationType", {
       key: Type.String({ description: "Such as client:low_credit" }),
       slug: Type.String(),
       context: Type.Union([Type.Literal("client"), Type.Literal("host")]),
@@ -25,7 +26,10 @@ const Preferences = Type.Record(Type.String(), Type.Record(Type.String(), Type.R
 });
 export const UserIdParams = Type.Object({ user_id: Type.String() });
 export const PreferencesBody = Type.Object({ notification_preferences: Preferences });
-export const PreferencesResponse = Type.Object({ success: Done, notification_preferences: Preferences });
+export const PreferencesResponse = model("NotificationPreferences", {
+  success: Done,
+  notification_preferences: Preferences,
+});
 
 const Name = Nullable(Type.String({ description: "At most 120 characters" }));
 const Url = Type.String({ description: "An https address, at most 2048 characters" });
@@ -42,7 +46,7 @@ export const WebhookChanges = Type.Object({
 });
 export const WebhookParams = Type.Object({ id: Type.String() });
 
-const Webhook = Type.Object({
+const Webhook = model("Webhook", {
   id: Type.Integer(),
   user_id: Type.Integer(),
   name: Nullable(Type.String()),
@@ -51,7 +55,7 @@ const Webhook = Type.Object({
   created_at: Time,
   updated_at: Time,
 });
-const WebhookWithSecret = Type.Object({
+const WebhookWithSecret = model("WebhookWithSecret", {
   ...Webhook.properties,
   webhook_secret: Type.String({ description: "What deliveries are signed with; shown this once" }),
 });
@@ -81,7 +85,7 @@ export const NoticesQuery = Type.Object({
 });
 export type NoticesQuery = Static<typeof NoticesQuery>;
 
-const Delivery = Type.Object({
+const Delivery = model("Delivery", {
   channel: Type.Union([Type.Literal("email"), Type.Literal("webhook")]),
   webhook_id: Nullable(Type.Integer()),
   state: Type.Union([Type.Literal("due"), Type.Literal("delivered"), Type.Literal("failed")]),
@@ -93,7 +97,7 @@ const Delivery = Type.Object({
 export const NoticesResponse = Type.Object({
   success: Done,
   notices: Type.Array(
-    Type.Object({
+    model("Notification", {
       id: Type.Integer(),
       event_id: Type.String({ description: "As webhooks are told it" }),
       type: Type.String({ description: "Such as client:low_credit" }),

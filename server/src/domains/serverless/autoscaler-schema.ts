@@ -1,4 +1,5 @@
 import { Type, type Static } from "typebox";
+import { model } from "../../http/model.ts";
 
 const Key = Type.Optional(Type.String({ description: "The key, for callers that send no header." }));
 /** More are not read for one answer: asked for more, and for all with -1, a log ends there. */
@@ -21,7 +22,7 @@ export const WorkerGroupLogsBody = Type.Object({
 });
 
 /** The log in four streams; each stream holds the lines of those before it. */
-export const LogsResponse = Type.Object({
+export const LogsResponse = model("Logs", {
   info0: Type.String({ description: "What matters." }),
   info1: Type.String({ description: "And what was done." }),
   trace: Type.String({ description: "And what was seen." }),
@@ -56,7 +57,7 @@ export const EventsQuery = Type.Object({
   ),
 });
 
-export const EndpointEventRecord = Type.Object({
+export const EndpointEventRecord = model("EndpointEvent", {
   id: Type.Integer(),
   at: Type.Number({ description: "Unix time." }),
   kind: Type.Union([Type.Literal("decision"), Type.Literal("worker"), Type.Literal("change")]),

@@ -1,4 +1,5 @@
 import { Type, type Static } from "typebox";
+import { model } from "../../http/model.ts";
 
 export const MetricsBody = Type.Object({
   endpoint_id: Type.Optional(Type.Integer({ description: "One endpoint; all of the caller's when left out." })),
@@ -10,7 +11,7 @@ export const MetricsBody = Type.Object({
 });
 
 /** Traffic of one endpoint in one period; periods without any have no row. */
-export const MetricsRow = Type.Object({
+export const MetricsRow = model("EndpointTraffic", {
   endpoint_id: Type.Integer(),
   at: Type.Number({ description: "Unix time at which the period begins." }),
   requests: Type.Integer(),

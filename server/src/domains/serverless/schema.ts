@@ -1,10 +1,11 @@
 import { Type, type Static } from "typebox";
+import { model } from "../../http/model.ts";
 import { DEFAULT_PARAMETERS, ENDPOINT_STATES } from "./rules/parameters.ts";
 
 const nullableNumber = (description: string) => Type.Union([Type.Number(), Type.Null()], { description });
 
 /** Parameters of an endpoint group. Ranges are in `parameters.ts`. */
-export const EndpointBody = Type.Object({
+export const EndpointBody = model("EndpointSettings", {
   endpoint_name: Type.Optional(Type.String({ description: "1 to 255 characters.", default: DEFAULT_PARAMETERS.name })),
   min_load: Type.Optional(Type.Number({ description: "Load always ready for.", default: DEFAULT_PARAMETERS.minLoad })),
   target_util: Type.Optional(
@@ -35,7 +36,7 @@ export const CreateEndpointResponse = Type.Object({
   result: Type.Integer({ description: "The new endpoint's id." }),
 });
 
-export const EndpointRecord = Type.Object({
+export const EndpointRecord = model("Endpoint", {
   id: Type.Integer(),
   user_id: Type.Integer(),
   endpoint_name: Type.String(),
@@ -60,7 +61,7 @@ export const ListEndpointsResponse = Type.Object({ success: Type.Literal(true), 
 export const ShowEndpointResponse = Type.Object({ success: Type.Literal(true), result: EndpointRecord });
 export const UpdateEndpointResponse = Type.Object({ success: Type.Literal(true) });
 
-export const DeleteEndpointResponse = Type.Object({
+export const DeleteEndpointResponse = model("RemovedWorkers", {
   success: Type.Literal(true),
   deleted_workers: Type.Array(Type.Integer(), { description: "Instances that were removed." }),
   failed_workers: Type.Array(Type.Integer(), {

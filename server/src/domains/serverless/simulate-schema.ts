@@ -1,4 +1,5 @@
 import { Type, type Static } from "typebox";
+import { model } from "../../http/model.ts";
 import { EndpointBody } from "./schema.ts";
 
 const MAX = 1e12;
@@ -9,7 +10,8 @@ const seconds = (description: string) =>
   Type.Optional(Type.Number({ minimum: 0, maximum: START_MAX_S, description: `Seconds. ${description}` }));
 
 /** What is not said is taken from the workers of the endpoint that were measured: the middle of each. */
-const WorkerModelBody = Type.Object(
+const WorkerModelBody = model(
+  "WorkerModel",
   {
     perf: Type.Optional(Type.Number({ minimum: 1e-6, maximum: MAX, description: "Units a second that it serves." })),
     price_per_hour: Type.Optional(
@@ -43,7 +45,7 @@ export type SimulateBody = Static<typeof SimulateBody>;
 const Wait = (share: string) =>
   Type.Union([Type.Number(), Type.Null()], { description: `Seconds that ${share}; null: it was never served.` });
 
-export const SimulatedFigures = Type.Object({
+export const SimulatedFigures = model("SimulatedFigures", {
   requests: Type.Integer(),
   unserved: Type.Integer({ description: "Requests that nobody had served an hour after the end." }),
   late_share: Type.Number({ description: "Of the requests, those that waited for more than a second; 0 to 1." }),

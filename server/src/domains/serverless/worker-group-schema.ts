@@ -1,8 +1,9 @@
 import { Type, type Static } from "typebox";
+import { model } from "../../http/model.ts";
 import { DEFAULT_WORKER_GROUP } from "./worker-group.ts";
 
 /** A worker group as a request states it. Ranges are in `worker-group.ts`. */
-export const WorkerGroupBody = Type.Object({
+export const WorkerGroupBody = model("WorkerGroupSettings", {
   endpoint_id: Type.Optional(Type.Integer({ description: "The endpoint; or say endpoint_name." })),
   endpoint_name: Type.Optional(Type.String({ maxLength: 255 })),
   template_hash: Type.Optional(Type.String({ maxLength: 64, description: "The template of its workers." })),
@@ -55,7 +56,7 @@ export const CreateWorkerGroupResponse = Type.Object({
   result: Type.Integer({ description: "The same, for older callers." }),
 });
 
-export const WorkerGroupRecord = Type.Object({
+export const WorkerGroupRecord = model("WorkerGroup", {
   id: Type.Integer(),
   endpoint_id: Type.Integer(),
   endpoint_name: Type.String(),

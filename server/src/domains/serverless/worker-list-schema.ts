@@ -1,4 +1,5 @@
 import { Type, type Static } from "typebox";
+import { model } from "../../http/model.ts";
 
 export const EndpointWorkersBody = Type.Object({
   id: Type.Integer({ description: "The endpoint." }),
@@ -13,7 +14,7 @@ export const WorkerGroupWorkersBody = Type.Object({
 const Known = (description: string) => Type.Optional(Type.Number({ description }));
 
 /** A worker. Unknown fields are left out: published clients fail on null. */
-export const WorkerRecord = Type.Object({
+export const WorkerRecord = model("Worker", {
   id: Type.Integer({ description: "Its instance." }),
   status: Type.String({
     description:

@@ -1,4 +1,5 @@
 import { Type, type Static } from "typebox";
+import { model } from "../../../http/model.ts";
 
 const Moment = (description: string) => Type.Union([Type.Number(), Type.Null()], { description });
 
@@ -23,12 +24,12 @@ export const AuditFactsQuery = Type.Object({
 export const AuditFactsResponse = Type.Object({
   success: Type.Literal(true),
   public_key: Type.String({ description: "Ed25519, base64url: what signatures are checked by" }),
-  head: Type.Object({
+  head: model("FactHead", {
     number: Type.Integer({ description: "Of the last link; 0 when there is none" }),
     sha256: Type.String(),
   }),
   links: Type.Array(
-    Type.Object({
+    model("FactLink", {
       number: Type.Integer(),
       made_at: Type.String({ description: "As it was hashed" }),
       facts: Type.Array(Type.String({ description: "One line of JSON, as it was hashed" })),
@@ -39,14 +40,14 @@ export const AuditFactsResponse = Type.Object({
 });
 export type AuditFactsResponse = Static<typeof AuditFactsResponse>;
 
-const Difference = Type.Object({
+const Difference = model("AuditDifference", {
   subject: Type.String({ description: "The row that differs, such as `line 12`" }),
   problem: Type.String(),
   stored: Type.String(),
   expected: Type.String(),
 });
 
-const Check = Type.Object({
+const Check = model("AuditCheck", {
   name: Type.String(),
   title: Type.String({ description: "What has to be so" }),
   examined_count: Type.Integer({ description: "Rows that were looked at" }),
@@ -67,7 +68,7 @@ export const AuditResponse = Type.Object({
 });
 export type AuditResponse = Static<typeof AuditResponse>;
 
-const Finding = Type.Object({
+const Finding = model("AuditFinding", {
   kind: Type.String(),
   subject: Type.String(),
   outcome: Type.Union([Type.Literal("repaired"), Type.Literal("told"), Type.Literal("alarmed")]),

@@ -1,4 +1,5 @@
 import { Type } from "typebox";
+import { model } from "../../../http/model.ts";
 import { MAX_DOLLARS } from "../../../base/money.ts";
 
 const NullableNumber = Type.Union([Type.Number(), Type.Null()]);
@@ -28,7 +29,7 @@ export const DepositBalance = Type.Object({
   discount_rate: Type.Number(),
 });
 
-const PriceIncrease = Type.Object({
+const PriceIncrease = model("PriceIncrease", {
   pending_price_increase_id: Type.Integer(),
   contract_id: Type.Integer(),
   host_id: Type.Integer(),
@@ -55,9 +56,13 @@ export const PriceIncreases = Type.Object({
 });
 
 /** Exactly this key. Others are refused by the route: the framework leaves unknown keys alone. */
-export const IncreaseBody = Type.Object({ pending_price_increase_id: Type.Integer() }, { additionalProperties: true });
+export const IncreaseBody = model(
+  "PriceIncreaseChoice",
+  { pending_price_increase_id: Type.Integer() },
+  { additionalProperties: true },
+);
 
-export const IncreaseAnswer = Type.Object({
+export const IncreaseAnswer = model("PriceIncreaseAnswer", {
   success: Type.Literal(true),
   pending_price_increase_id: Type.Integer(),
   contract_id: Type.Integer(),

@@ -1,4 +1,5 @@
 import { Type, type Static } from "typebox";
+import { model } from "../../../http/model.ts";
 import { MAX_ID } from "../../../base/ids.ts";
 import { MAX_DOLLARS } from "../../../base/money.ts";
 import { REPORT_HEADING } from "../../people/accounts/index.ts";
@@ -49,7 +50,7 @@ export const FetchBody = Type.Object({
   ),
 });
 export const FetchResponse = Type.Object({
-  contracts: Type.Array(Type.Object({ id: Type.Integer(), label: Type.Union([Type.String(), Type.Null()]) })),
+  contracts: Type.Array(model("ContractName", { id: Type.Integer(), label: Type.Union([Type.String(), Type.Null()]) })),
 });
 
 export const InvoicesParams = Type.Object({ user_id: Type.String() });
@@ -62,7 +63,7 @@ export const InvoicesQuery = Type.Object({
 });
 export type InvoicesQuery = Static<typeof InvoicesQuery>;
 
-export const InvoiceItem = Type.Object({
+export const InvoiceItem = model("InvoiceReportItem", {
   id: Type.Integer(),
   type: Type.Union([Type.Literal("charge"), Type.Literal("payment")]),
   service: Type.String({
@@ -79,7 +80,7 @@ export const InvoiceItem = Type.Object({
 });
 export type InvoiceItem = Static<typeof InvoiceItem>;
 
-export const InvoicesResponse = Type.Object({
+export const InvoicesResponse = model("InvoiceReport", {
   invoices: Type.Array(InvoiceItem),
   ...REPORT_HEADING,
   bill_to: Type.String(),

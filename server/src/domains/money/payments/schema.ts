@@ -1,4 +1,5 @@
 import { Type } from "typebox";
+import { model } from "../../../http/model.ts";
 import { MAX_DOLLARS } from "../../../base/money.ts";
 import { MAX_ID } from "../../../base/ids.ts";
 
@@ -20,7 +21,7 @@ export const CheckoutBody = Type.Object({
   amount: Dollars("Dollars to add, in whole cents; at least 5"),
   save_card: Type.Optional(Type.Boolean({ description: "Keep the card for automatic payments" })),
 });
-export const PageResponse = Type.Object({
+export const PageResponse = model("PaymentPage", {
   success: Success,
   url: Type.String({ description: "The provider's page, to be opened in a browser" }),
   payment_id: Type.Integer(),
@@ -36,7 +37,7 @@ const PaymentState = Type.Union(
   ],
   { description: "mismatched: what was paid is not what was asked for; an administrator looks" },
 );
-const PaymentView = Type.Object({
+const PaymentView = model("Payment", {
   id: Type.Integer(),
   kind: Type.Union([Type.Literal("checkout"), Type.Literal("autobill")]),
   state: PaymentState,
@@ -47,7 +48,7 @@ const PaymentView = Type.Object({
 });
 export const PaymentsResponse = Type.Object({ success: Success, payments: Type.Array(PaymentView) });
 
-const CardView = Type.Object({
+const CardView = model("Card", {
   id: Type.Integer(),
   brand: Type.String(),
   last4: Type.String(),
@@ -64,7 +65,7 @@ export const AutobillBody = Type.Object({
   threshold: Type.Optional(Dollars("The card is charged when credit has come down to this")),
   amount: Type.Optional(Dollars("How much is charged each time, in whole cents; at least 5")),
 });
-export const AutobillResponse = Type.Object({
+export const AutobillResponse = model("Autobill", {
   success: Success,
   enabled: Type.Boolean(),
   threshold: Type.Number(),
@@ -95,7 +96,7 @@ export const PayoutMethodBody = Type.Object({
   ),
 });
 
-export const PayoutMethodResponse = Type.Object({
+export const PayoutMethodResponse = model("PayoutMethod", {
   success: Success,
   method: NullableText("stripe, wise, paypal or bank; null when none was chosen"),
   shown: NullableText("What is shown of its details"),
@@ -108,7 +109,7 @@ const PayoutState = Type.Union([
   Type.Literal("paid"),
   Type.Literal("failed"),
 ]);
-const PayoutView = Type.Object({
+const PayoutView = model("Payout", {
   id: Type.Integer(),
   state: PayoutState,
   invoiced_at: Type.Number({ description: "The Friday whose invoice it is" }),
@@ -123,7 +124,7 @@ const PayoutView = Type.Object({
   returned: Type.Number({ description: "Dollars of it that came back, to be paid out anew: all of one that failed" }),
   settled_at: NullableNumber("When it was paid, or came back"),
 });
-const PayoutHoldView = Type.Object({
+const PayoutHoldView = model("PayoutHold", {
   id: Type.Integer(),
   kind: Type.String({
     description: "operator, frozen_account, flagged_host, unverified or disputed_money; more may come",
@@ -131,7 +132,8 @@ const PayoutHoldView = Type.Object({
   reason: Type.String({ description: "Why no payout is made or sent" }),
   placed_at: Type.Number(),
 });
-const EarningsView = Type.Object(
+const EarningsView = model(
+  "Earnings",
   {
     balance: Type.Number({ description: "Earned and in no payout yet; below zero when you owe something" }),
     payable: Type.Number({ description: "What a payout of now would be of, before the fee" }),
@@ -160,7 +162,7 @@ export const PayoutHoldResponse = Type.Object({
 export const AdminPayoutHoldsResponse = Type.Object({
   success: Success,
   holds: Type.Array(
-    Type.Object({
+    model("AdminPayoutHold", {
       ...PayoutHoldView.properties,
       user_id: Type.Integer(),
       placed_by: Type.Union([Type.Integer(), Type.Null()], { description: "The administrator; null for the server" }),
@@ -187,7 +189,7 @@ export const ReleaseEarningsResponse = Type.Object({
   released: Type.Number({ description: "Dollars" }),
 });
 
-const AdminPayoutView = Type.Object({
+const AdminPayoutView = model("AdminPayout", {
   ...PayoutView.properties,
   user_id: Type.Integer(),
   email: NullableText("Of the host, or of a team's owner; null when the account is gone"),
@@ -201,7 +203,7 @@ export const AdminPayoutResponse = Type.Object({
   success: Success,
   payout: AdminPayoutView,
   payout_method: Type.Union([
-    Type.Object({ method: Type.String(), details: Type.Record(Type.String(), Type.String()) }),
+    model("PayoutTarget", { method: Type.String(), details: Type.Record(Type.String(), Type.String()) }),
     Type.Null(),
   ]),
 });

@@ -1,4 +1,5 @@
 import { Type, type Static } from "typebox";
+import { model } from "../../../http/model.ts";
 import { MAX_ID } from "../../../base/ids.ts";
 
 const Text = Type.String();
@@ -20,7 +21,7 @@ export const KeyIdParams = Type.Object({ id: Text });
 export const IpHistoryResponse = Type.Object({
   success: Success,
   results: Type.Array(
-    Type.Object({
+    model("IpAddressUse", {
       id: Type.Integer(),
       user_id: Type.Integer(),
       ip_address: Text,
@@ -32,7 +33,7 @@ export const IpHistoryResponse = Type.Object({
   ),
 });
 
-export const CurrentUserResponse = Type.Object({
+export const CurrentUserResponse = model("Account", {
   id: Type.Integer(),
   email: Text,
   username: Text,
@@ -143,7 +144,7 @@ export const MessageResponse = Type.Object({ success: Success, msg: Text });
 
 export const SubaccountsResponse = Type.Object({
   users: Type.Array(
-    Type.Object({
+    model("Subaccount", {
       id: Type.Integer(),
       parent_id: Type.Integer(),
       key_id: Nullable(Type.Integer()),
@@ -179,7 +180,7 @@ export const CreateKeyResponse = Type.Object({
   permissions: GrantedPermissions,
 });
 
-export const ApiKeyRecord = Type.Object({
+export const ApiKeyRecord = model("ApiKey", {
   id: Type.Integer(),
   user_id: Type.Integer({ description: "The person who holds it" }),
   rights: Type.Union([Type.Literal("full"), Type.Literal("scoped")]),
@@ -197,7 +198,7 @@ export type ApiKeyRecord = Static<typeof ApiKeyRecord>;
 
 export const ApiKeysResponse = Type.Object({ apikeys: Type.Array(ApiKeyRecord) });
 
-const SshKeyRecord = Type.Object({
+const SshKeyRecord = model("SshKey", {
   id: Type.Integer(),
   user_id: Type.Integer(),
   key: Text,
@@ -209,10 +210,10 @@ const SshKeyRecord = Type.Object({
 export type SshKeyRecord = Static<typeof SshKeyRecord>;
 
 /** What it must look like is checked in ssh-public-key.ts, with the contract's codes. */
-export const SshKeyBody = Type.Object({
+export const SshKeyBody = model("SshPublicKey", {
   ssh_key: Type.Optional(Type.String({ description: "A public key: the line of a .pub file" })),
 });
-export const SshKeyResponse = Type.Object({ success: Success, key: SshKeyRecord });
+export const SshKeyResponse = model("StoredSshKey", { success: Success, key: SshKeyRecord });
 export const SshKeysResponse = Type.Array(SshKeyRecord);
 export const DoneResponse = Type.Object({ success: Success });
 
@@ -220,7 +221,7 @@ export const DoneResponse = Type.Object({ success: Success });
 export const SecretNameBody = Type.Object({
   key: Type.Optional(Type.String({ description: "The name of the variable; stored in upper case" })),
 });
-export const SecretBody = Type.Object({ ...SecretNameBody.properties, value: Type.Optional(Text) });
+export const SecretBody = model("EnvironmentVariable", { ...SecretNameBody.properties, value: Type.Optional(Text) });
 export const SecretsResponse = Type.Object({
   success: Success,
   secrets: Type.Record(Text, Text, { description: "Names with masked values" }),
@@ -231,7 +232,7 @@ export const DeleteKeyResponse = Type.Literal("Successfully Deleted API Key");
 export const ResetKeyResponse = Type.Object({ success: Success, new_api_key: Text });
 
 export const AuditLogsResponse = Type.Array(
-  Type.Object({
+  model("AuditLogEntry", {
     ip_address: Text,
     api_key_id: Nullable(Type.Integer()),
     created_at: Type.Number(),
@@ -254,7 +255,7 @@ export const AdminCreateKeyBody = Type.Object({
 });
 export type AdminCreateKeyBody = Static<typeof AdminCreateKeyBody>;
 
-export const AdminKeyResponse = Type.Object({
+export const AdminKeyResponse = model("IssuedKey", {
   id: Type.Integer({ description: "The user" }),
   email: Text,
   api_key: Type.String({ description: "The secret; it cannot be read again" }),

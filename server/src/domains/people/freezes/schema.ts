@@ -1,4 +1,5 @@
 import { Type } from "typebox";
+import { model } from "../../../http/model.ts";
 
 const Success = Type.Literal(true);
 const Reason = Type.String({ minLength: 1, maxLength: 500, description: "Why; the account's owner reads it" });
@@ -33,7 +34,7 @@ export const LiftResponse = Type.Object({
 export const FreezesResponse = Type.Object({
   success: Success,
   freezes: Type.Array(
-    Type.Object({
+    model("Freeze", {
       id: Type.Integer(),
       user_id: Type.Integer({ description: "The account that was named; its subaccounts are frozen with it" }),
       reason: Type.String(),

@@ -1,4 +1,5 @@
 import { Type } from "typebox";
+import { model } from "../../../http/model.ts";
 import { MAX_ID } from "../../../base/ids.ts";
 import { MAX_DOLLARS } from "../../../base/money.ts";
 import { ApiKeyRecord } from "../accounts/index.ts";
@@ -47,12 +48,12 @@ export const TransferTeamBody = Type.Object({
 export const MessageResponse = Type.Object({ success: Success, msg: Text });
 
 export const TeamsResponse = Type.Object({
-  teams: Type.Array(Type.Object({ id: Type.Integer(), team_name: Text, role: Text, is_owner: Type.Boolean() })),
+  teams: Type.Array(model("Team", { id: Type.Integer(), team_name: Text, role: Text, is_owner: Type.Boolean() })),
 });
 
 export const BalancesResponse = Type.Object({
   balances: Type.Array(
-    Type.Object({
+    model("TeamBalance", {
       team_id: Type.Integer(),
       team_name: Text,
       balance: Type.Number({ description: "Dollars, with what is set aside" }),
@@ -64,7 +65,7 @@ export const BalancesResponse = Type.Object({
 export const TeamKeysResponse = Type.Object({ apikeys: Type.Array(ApiKeyRecord) });
 
 export const MembersResponse = Type.Array(
-  Type.Object({
+  model("TeamMember", {
     id: Type.Integer(),
     username: Text,
     email: Text,
@@ -74,13 +75,13 @@ export const MembersResponse = Type.Array(
   }),
 );
 export const MemberParams = Type.Object({ id: Text });
-export const StatusResponse = Type.Object({ status: Type.Literal("success"), message: Text });
+export const StatusResponse = model("StatusMessage", { status: Type.Literal("success"), message: Text });
 
 export const MemberRoleBody = Type.Object({
   role: Type.Optional(Type.String({ description: "Name or identifier of the role" })),
   role_id: Type.Optional(Id),
 });
-export const MemberRoleResponse = Type.Object({ success: Success, msg: Text, role: Text });
+export const MemberRoleResponse = model("MemberRole", { success: Success, msg: Text, role: Text });
 
 /** In the query or in the body: clients differ. */
 export const InviteQuery = Type.Object({ email: Type.Optional(Text), role: Type.Optional(Text) });
@@ -114,6 +115,11 @@ export const CreateRoleResponse = Type.Object({
 export const RoleParams = Type.Object({
   name: Type.String({ description: "Name or identifier of the role; to change one, its number" }),
 });
-export const RoleRecord = Type.Object({ id: Type.Integer(), name: Text, identifier: Text, permissions: Permissions });
+export const RoleRecord = model("TeamRole", {
+  id: Type.Integer(),
+  name: Text,
+  identifier: Text,
+  permissions: Permissions,
+});
 export const RolesResponse = Type.Array(RoleRecord);
 export const ChangeRoleResponse = Text;

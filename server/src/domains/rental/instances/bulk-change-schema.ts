@@ -1,4 +1,5 @@
 import { Type } from "typebox";
+import { model } from "../../../http/model.ts";
 import { State } from "./schema.ts";
 
 /** Instances of one bulk change. Published clients send 64 at most. */
@@ -12,14 +13,14 @@ export const BulkStartBody = Type.Object({ IDs: Ids }, { additionalProperties: t
 
 export const BulkDestroyBody = Type.Object({ instance_ids: Ids }, { additionalProperties: true });
 
-const Result = Type.Object({
+const Result = model("InstanceChange", {
   id: Type.Integer(),
   success: Type.Boolean(),
   error: Type.Optional(Type.String()),
   msg: Type.Optional(Type.String()),
 });
 
-export const BulkChangeAnswer = Type.Object({
+export const BulkChangeAnswer = model("InstanceChanges", {
   success: Type.Literal(true, { description: "It was done to one of them at least." }),
   msg: Type.String(),
   results: Type.Array(Result, { description: "One for each instance, in the order of the ids." }),

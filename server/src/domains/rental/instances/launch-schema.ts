@@ -1,4 +1,5 @@
 import { Type, type Static } from "typebox";
+import { model } from "../../../http/model.ts";
 import type { FoundPrice } from "../../../base/hourly-price.ts";
 import { CreateAnswer, CreateBody } from "./schema.ts";
 
@@ -33,11 +34,11 @@ export const BulkBody = Type.Object(
   { additionalProperties: true },
 );
 
-const Made = Type.Object({
+const Made = model("CreatedInstance", {
   ...CreateAnswer.properties,
   msg: Type.Optional(Type.String({ description: "Why it waits instead of running." })),
 });
-const Refused = Type.Object({
+const Refused = model("RefusedOffer", {
   success: Type.Literal(false),
   ask_id: Type.Integer(),
   error: Type.String(),

@@ -1,11 +1,12 @@
 import { Type, type Static } from "typebox";
+import { model } from "../../../http/model.ts";
 import { VolumeInfo } from "../../supply/volumes/index.ts";
 
 const Nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) => Type.Union([schema, Type.Null()]);
 const NullableText = Nullable(Type.String());
 const NullableNumber = Nullable(Type.Number());
 
-const Price = Type.Object({
+const Price = model("PriceBreakdown", {
   gpuCostPerHour: Type.Number(),
   diskHour: Type.Number(),
   totalHour: Type.Number(),
@@ -13,7 +14,7 @@ const Price = Type.Object({
   discountedTotalPerHour: Type.Number(),
 });
 
-const Allowed = Type.Object({ allowed: Type.Boolean(), reason: Type.Optional(Type.String()) });
+const Allowed = model("AllowedAction", { allowed: Type.Boolean(), reason: Type.Optional(Type.String()) });
 export const State = Type.Union([Type.Literal("running"), Type.Literal("stopped")]);
 
 /** In dollars an hour for the whole rental. */
@@ -23,7 +24,7 @@ const Bids = {
 };
 
 /** The API's record of an instance. */
-export const Instance = Type.Object({
+export const Instance = model("Instance", {
   id: Type.Integer(),
   actual_status: NullableText,
   intended_status: State,
@@ -140,7 +141,8 @@ export const Instance = Type.Object({
   search: Price,
   instance: Price,
   interruption: Nullable(
-    Type.Object(
+    model(
+      "EvictionNotice",
       {
         reason: Type.Union([Type.Literal("outbid"), Type.Literal("on_demand")]),
         noticed_at: Type.Number(),
@@ -151,7 +153,8 @@ export const Instance = Type.Object({
     ),
   ),
   waiting_for: Nullable(
-    Type.Object(
+    model(
+      "WaitingInstance",
       {
         reason: Type.Union([
           Type.Literal("outbid", { description: "Its bid is too low." }),
@@ -230,7 +233,7 @@ export const CreateBody = Type.Object(
   { additionalProperties: true },
 );
 
-export const CreateAnswer = Type.Object({
+export const CreateAnswer = model("NewInstance", {
   success: Type.Literal(true),
   new_contract: Type.Integer({ description: "The id of the new instance." }),
   instance_api_key: Type.String(),
@@ -257,7 +260,7 @@ export const CreateOneBody = Type.Object(
 
 const Hours = Nullable(Type.Number({ description: "Hours; null where nothing is used up." }));
 
-export const ForecastAnswer = Type.Object({
+export const ForecastAnswer = model("RentalForecast", {
   success: Type.Literal(true),
   dry_run: Type.Literal(true),
   ask_id: Type.Integer(),
@@ -276,7 +279,7 @@ export const ForecastAnswer = Type.Object({
     { description: "With all that runs and is stored now, and with this rental besides." },
   ),
   caps: Type.Array(
-    Type.Object({
+    model("ForecastCap", {
       id: Type.Integer(),
       scope: Type.String({ description: "account, key, endpoint or instance" }),
       scope_id: Type.Integer(),
@@ -356,7 +359,7 @@ export const EventQuery = Type.Object(
 export const Events = Type.Object({
   success: Type.Literal(true),
   events: Type.Array(
-    Type.Object({
+    model("InstanceEvent", {
       at: Type.Number(),
       actor: Type.String({
         description: "Who caused it: `user`, `instance_key`, `host`, `market`, `rule` or `system`.",
@@ -375,6 +378,6 @@ export const Shown = Type.Object({ instances: Nullable(Instance) });
 /** Each combination that there is, once. */
 export const FilterValues = Type.Object({
   filters: Type.Array(
-    Type.Object({ actual_status: NullableText, verification: Type.String(), gpu_name: Type.String() }),
+    model("InstanceFilter", { actual_status: NullableText, verification: Type.String(), gpu_name: Type.String() }),
   ),
 });

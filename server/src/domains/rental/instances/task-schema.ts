@@ -1,4 +1,5 @@
 import { Type } from "typebox";
+import { model } from "../../../http/model.ts";
 import { Instance } from "./schema.ts";
 
 const Flag = Type.Union([Type.String(), Type.Boolean()]);
@@ -61,7 +62,8 @@ export const SettingsAnswer = Type.Object({
 
 const PlaceId = Type.Union([Type.Integer(), Type.String()], { description: "C.<instance> or V.<volume>." });
 
-export const CopyBody = Type.Object(
+export const CopyBody = model(
+  "CopyRequest",
   {
     client_id: Type.Optional(Type.Union([Type.String(), Type.Integer()])),
     src_id: Type.Optional(PlaceId),
@@ -72,7 +74,8 @@ export const CopyBody = Type.Object(
   { additionalProperties: true },
 );
 
-export const CancelCopyBody = Type.Object(
+export const CancelCopyBody = model(
+  "CopyCancellation",
   {
     client_id: Type.Optional(Type.Union([Type.String(), Type.Integer()])),
     dst_id: Type.Optional(PlaceId),

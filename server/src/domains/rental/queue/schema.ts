@@ -1,4 +1,5 @@
 import { Type, type Static } from "typebox";
+import { model } from "../../../http/model.ts";
 import { CreateBody as InstanceBody } from "../instances/index.ts";
 
 const Nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) => Type.Union([schema, Type.Null()]);
@@ -37,7 +38,7 @@ const Status = Type.Union([
   Type.Literal("failed"),
 ]);
 
-const StandingRequest = Type.Object({
+const StandingRequest = model("StandingRequest", {
   id: Type.Integer(),
   status: Status,
   reason: Type.String({ description: "Why the last attempt came to nothing, or why it failed; empty otherwise." }),
@@ -60,7 +61,7 @@ export const IdParams = Type.Object({ id: Type.Integer() });
 export const Listing = Type.Object({ success: Type.Literal(true), standing_requests: Type.Array(StandingRequest) });
 export const Shown = Type.Object({
   success: Type.Literal(true),
-  standing_request: Type.Object({
+  standing_request: model("ShownStandingRequest", {
     ...StandingRequest.properties,
     offers_matching: Type.Integer({ description: "Offers that it could have now, 64 at most." }),
     offers_at_any_price: Type.Integer({ description: "Offers that its search finds whatever they cost, 64 at most." }),

@@ -1,4 +1,5 @@
 import { Type } from "typebox";
+import { model } from "../../../http/model.ts";
 import { TEXT_LENGTHS } from "./rules/content.ts";
 
 const text = (field: keyof typeof TEXT_LENGTHS, description: string) =>
@@ -60,7 +61,7 @@ export const SearchTemplatesQuery = Type.Object({
 });
 
 /** A template as it is shown. A search that names columns leaves the others out. */
-export const TemplateRecord = Type.Object({
+export const TemplateRecord = model("Template", {
   id: Type.Integer(),
   hash_id: Type.String(),
   name: Type.String(),
@@ -95,7 +96,7 @@ export const TemplateRecord = Type.Object({
   recent_create_date: Type.Optional(Type.Unsafe<number | null>({ type: ["number", "null"] })),
 });
 
-export const TemplateAnswer = Type.Object({
+export const TemplateAnswer = model("ShownTemplate", {
   success: Type.Literal(true),
   msg: Type.String(),
   template: TemplateRecord,

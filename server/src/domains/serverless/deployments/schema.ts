@@ -1,4 +1,5 @@
 import { Type, type Static } from "typebox";
+import { model } from "../../../http/model.ts";
 import { EndpointBody } from "../schema.ts";
 import { DEFAULT_STORAGE_GB, DEFAULT_TAG, FILE_BYTES_MAX } from "./deployment.ts";
 
@@ -47,7 +48,7 @@ export const DeployResponse = Type.Object({
   evicted_versions: Type.Optional(Type.Array(Type.Integer(), { description: "Versions that were forgotten." })),
 });
 
-export const DeploymentRecord = Type.Object({
+export const DeploymentRecord = model("Deployment", {
   id: Type.Integer(),
   name: Type.String(),
   tag: Type.String(),
@@ -70,7 +71,7 @@ export const DeploymentRecord = Type.Object({
 });
 export type DeploymentRecord = Static<typeof DeploymentRecord>;
 
-export const VersionRecord = Type.Object({
+export const VersionRecord = model("DeploymentVersion", {
   id: Type.Integer(),
   deployment_id: Type.Integer(),
   version_label: Type.String(),
@@ -100,7 +101,7 @@ export const DeleteNamedResponse = Type.Object({
   success: Type.Literal(true),
   count: Type.Integer({ description: "How many were deleted." }),
 });
-export const StateResponse = Type.Object({ success: Type.Literal(true), endpoint_state: Type.String() });
+export const StateResponse = model("DeploymentState", { success: Type.Literal(true), endpoint_state: Type.String() });
 export const DoneResponse = Type.Object({ success: Type.Literal(true) });
 export const DownloadResponse = Type.Object({
   success: Type.Literal(true),

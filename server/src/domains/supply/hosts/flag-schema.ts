@@ -1,4 +1,5 @@
 import { Type, type Static } from "typebox";
+import { model } from "../../../http/model.ts";
 
 const Success = Type.Literal(true);
 
@@ -12,7 +13,7 @@ export const FlagQuery = Type.Object({
   ),
 });
 
-const Flag = Type.Object({
+const Flag = model("HostFlag", {
   id: Type.Integer(),
   host_id: Type.Integer(),
   machine_id: Type.Union([Type.Integer(), Type.Null()], { description: "Null where no known machine is concerned" }),
@@ -30,7 +31,7 @@ const Flag = Type.Object({
 });
 export type Flag = Static<typeof Flag>;
 
-export const FlagsResponse = Type.Object({
+export const FlagsResponse = model("HostFlags", {
   success: Success,
   flags: Type.Array(Flag, { description: "Newest first" }),
 });

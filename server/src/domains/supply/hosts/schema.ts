@@ -1,4 +1,5 @@
 import { Type, type Static } from "typebox";
+import { model } from "../../../http/model.ts";
 
 const DAY_SECONDS = 86_400;
 const EXPIRY_MAX_DAYS = 30;
@@ -28,7 +29,7 @@ export const CreateJoinTokenResponse = Type.Object({
   expires_at: time("When it can no longer be used"),
 });
 
-export const JoinTokenRecord = Type.Object({
+export const JoinTokenRecord = model("JoinToken", {
   id: Type.Integer(),
   name: Type.String(),
   created_at: time("When it was made"),
@@ -39,14 +40,14 @@ export const JoinTokenRecord = Type.Object({
 export type JoinTokenRecord = Static<typeof JoinTokenRecord>;
 export const JoinTokensResponse = Type.Object({ success: Success, tokens: Type.Array(JoinTokenRecord) });
 
-export const CredentialRecord = Type.Object({
+export const CredentialRecord = model("AgentCredential", {
   id: Type.Integer(),
   name: Type.String(),
   is_own_agent: Type.Boolean({ description: "Of the agent that the server starts itself" }),
   created_at: time("When its machine joined"),
   revoked_at: maybeTime("Since when it opens nothing"),
   machines: Type.Array(
-    Type.Object({
+    model("JoinedMachine", {
       id: Type.Integer(),
       host_key: Type.String({ description: "How its agent names it" }),
       hostname: Type.String(),

@@ -1,11 +1,12 @@
 import { Type, type Static } from "typebox";
+import { model } from "../../../http/model.ts";
 
 const Success = Type.Literal(true);
 const ms = (description: string) => Type.Integer({ description: `${description}, in milliseconds` });
 
 export const MachineParams = Type.Object({ id: Type.String() });
 
-const ReliabilityDay = Type.Object({
+const ReliabilityDay = model("ReliabilityDay", {
   day: Type.Integer({ description: "Days since 1970-01-01, UTC" }),
   online_ms: ms("How long it was connected"),
   offline_ms: ms("How long it was away although it was listed or rented, without announced maintenance"),
@@ -17,14 +18,14 @@ const ReliabilityDay = Type.Object({
   }),
 });
 
-export const ReliabilityResponse = Type.Object({
+export const ReliabilityResponse = model("MachineReliability", {
   success: Success,
   machine_id: Type.Integer(),
   reliability: Type.Number({ description: "From 0 to 1, of the days below, cut off after four decimals" }),
   shown_reliability: Type.Number({ description: "What offers show; it follows within ten minutes" }),
   formula: Type.String({ description: "docs/reliability.md says how it is computed" }),
   window_days: Type.Integer(),
-  terms: Type.Object({
+  terms: model("ReliabilityTerms", {
     prior_ms: ms("What it is believed before it has shown anything, at 0.6"),
     online_ms: ms("Time online"),
     offline_ms: ms("Time offline, with maintenance beyond 24 hours"),
@@ -46,12 +47,12 @@ const STANDING = {
   hosting_type: Type.Integer({ description: "1 in a data centre that an operator has seen, else 0" }),
 };
 
-export const VerificationResponse = Type.Object({
+export const VerificationResponse = model("MachineVerification", {
   success: Success,
   ...STANDING,
   msg: Type.String({ description: "One sentence" }),
   checks: Type.Array(
-    Type.Object({
+    model("VerificationCheck", {
       name: Type.String(),
       value: Type.Union([Type.Number(), Type.Boolean()]),
       needed: Type.Union([Type.Number(), Type.Boolean()]),
@@ -59,7 +60,8 @@ export const VerificationResponse = Type.Object({
       msg: Type.String(),
     }),
   ),
-  line: Type.Object(
+  line: model(
+    "MachineUplink",
     {
       inet_up: Type.Number({ description: "Declared, in Mbit/s" }),
       inet_down: Type.Number({ description: "Declared, in Mbit/s" }),

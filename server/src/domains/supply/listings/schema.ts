@@ -1,4 +1,5 @@
 import { Type, type Static } from "typebox";
+import { model } from "../../../http/model.ts";
 import { MAX_ID } from "../../../base/ids.ts";
 import { REPORT_HEADING } from "../../people/accounts/index.ts";
 import { MAINTENANCE_CATEGORIES } from "../hosts/index.ts";
@@ -42,7 +43,11 @@ export const ListResponse = Type.Object({
   msg: Type.String(),
 });
 
-export const MachineDone = Type.Object({ success: Success, machine_id: Type.Integer(), user_id: Type.Integer() });
+export const MachineDone = model("MachineChange", {
+  success: Success,
+  machine_id: Type.Integer(),
+  user_id: Type.Integer(),
+});
 
 export const MinBidBody = Type.Object({ price: Type.Number({ description: "Dollars per GPU and hour" }) });
 export const MinBidResponse = Type.Object({ success: Success, you_sent: Type.Object({ price: Type.Number() }) });
@@ -56,7 +61,7 @@ export const JobBody = Type.Object({
   args: Type.Optional(Type.Array(Type.String(), { maxItems: 256, description: "Arguments of its containers" })),
 });
 export type JobBody = Static<typeof JobBody>;
-const SaidJob = Type.Object({
+const SaidJob = model("DefaultJob", {
   image: Type.String(),
   args: Type.Array(Type.String()),
   price_gpu: Type.Number(),
@@ -81,7 +86,7 @@ export const MaintenanceBody = Type.Object({
   maintenance_category: Type.Optional(Category),
 });
 export const MaintenanceResponse = Type.Object({ success: Success, you_sent: Type.String() });
-export const MaintenanceRecord = Type.Object({
+export const MaintenanceRecord = model("Maintenance", {
   machine_id: Type.Integer(),
   start_time: time("When it begins"),
   end_time: time("When it is over"),
@@ -116,7 +121,7 @@ export const DefragBody = Type.Object({
 export const DefragResponse = Type.Object({
   success: Success,
   machines: Type.Array(
-    Type.Object({
+    model("DefragmentedMachine", {
       machine_id: Type.Integer(),
       offers: Type.Array(Type.Integer(), { description: "How many GPUs each of its offers has" }),
       num_new: Type.Integer({ description: "Offers that were missing" }),
@@ -132,11 +137,15 @@ export const ReportBody = Type.Object({
   message: Type.Optional(Type.String({ maxLength: 2000 })),
 });
 export const ReportsResponse = Type.Array(
-  Type.Object({ problem: Type.String(), message: Type.String(), created_at: time("When it was made, or renewed") }),
+  model("MachineReport", {
+    problem: Type.String(),
+    message: Type.String(),
+    created_at: time("When it was made, or renewed"),
+  }),
 );
 
 /** The API's record of a machine, with further facts for its host. */
-export const MachineRecord = Type.Object({
+export const MachineRecord = model("Machine", {
   id: Type.Integer(),
   machine_id: Type.Integer(),
   hostname: Nullable(Type.String()),
@@ -168,7 +177,7 @@ export const MachineRecord = Type.Object({
   end_date: time("When the listing ends"),
   duration: Nullable(Type.Number({ description: "Seconds by which a moving end is ahead; null for a fixed one" })),
   volume_offer: Nullable(
-    Type.Object({
+    model("MachineVolumeListing", {
       id: Type.Integer(),
       size: Type.Number({ description: "GB in all" }),
       rented: Type.Number({ description: "GB of it" }),
@@ -215,7 +224,7 @@ const earned = {
   bwu_earn: Type.Number(),
   bwd_earn: Type.Number(),
 };
-export const EarningsResponse = Type.Object({
+export const EarningsResponse = model("EarningsReport", {
   summary: Type.Object({
     total_gpu: Type.Number(),
     total_stor: Type.Number(),
@@ -229,7 +238,7 @@ export const EarningsResponse = Type.Object({
     total: Type.Number(),
     credit: Type.Number({ description: "What can be spent" }),
   }),
-  per_machine: Type.Array(Type.Object({ machine_id: Type.Integer(), ...earned })),
-  per_day: Type.Array(Type.Object({ day: Type.Integer({ description: "Days since 1970" }), ...earned })),
+  per_machine: Type.Array(model("MachineEarnings", { machine_id: Type.Integer(), ...earned })),
+  per_day: Type.Array(model("DayEarnings", { day: Type.Integer({ description: "Days since 1970" }), ...earned })),
 });
 export type EarningsResponse = Static<typeof EarningsResponse>;

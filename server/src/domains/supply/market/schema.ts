@@ -1,6 +1,7 @@
 import { Type, type Static } from "typebox";
+import { model } from "../../../http/model.ts";
 
-const Price = Type.Object({
+const Price = model("PriceBreakdown", {
   gpuCostPerHour: Type.Number(),
   diskHour: Type.Number(),
   totalHour: Type.Number(),
@@ -13,7 +14,7 @@ const MaybeNumber = Type.Union([Type.Number(), Nothing]);
 const MaybeInteger = Type.Union([Type.Integer(), Nothing]);
 
 /** The API's record of an offer, in dollars, MB, GB and Mb/s. */
-const Offer = Type.Object({
+const Offer = model("Offer", {
   id: Type.Integer(),
   ask_contract_id: Type.Integer(),
   bundle_id: Type.Integer(),
@@ -120,10 +121,10 @@ const Offer = Type.Object({
 
 export type OfferRecord = Static<typeof Offer>;
 
-export const OffersBody = Type.Object({ offers: Type.Array(Offer) });
+export const OffersBody = model("Offers", { offers: Type.Array(Offer) });
 
 export const GpuTypesBody = Type.Object({
-  gpu_types: Type.Array(Type.Object({ canonical_name: Type.String(), gpu_ram_mb: Type.Integer() })),
+  gpu_types: Type.Array(model("GpuType", { canonical_name: Type.String(), gpu_ram_mb: Type.Integer() })),
 });
 
 /** Conditions on any column, and the settings `type`, `order`, `limit`, `allocated_storage`, `q`. */

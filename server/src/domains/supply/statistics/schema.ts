@@ -1,4 +1,5 @@
 import { Type } from "typebox";
+import { model } from "../../../http/model.ts";
 
 const Nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) => Type.Union([schema, Type.Null()]);
 const Dollars = Nullable(Type.Number({ description: "Dollars per GPU and hour." }));
@@ -37,7 +38,7 @@ const needsMachine = {
   ),
 };
 
-const GpuNow = Type.Object({
+const GpuNow = model("GpuSupply", {
   gpu_name: Type.String(),
   total: Type.Integer({ description: "GPUs, rented or to be had." }),
   available: Type.Integer(),
@@ -63,7 +64,7 @@ export const Current = Type.Object({ ...needsMachine, gpus: Type.Optional(Type.A
 const Times = Type.Array(Type.Number());
 const Counts = Type.Array(Type.Integer());
 const Prices = Type.Array(Dollars);
-const Line = Type.Object({
+const Line = model("GpuHistory", {
   supply_demand: Type.Object({
     timestamps: Times,
     rented_verified: Counts,
@@ -91,7 +92,7 @@ const Line = Type.Object({
 
 export const History = Type.Object({ ...needsMachine, gpus: Type.Optional(Type.Record(Type.String(), Line)) });
 
-const Place = Type.Object({
+const Place = model("GpuLocation", {
   latitude: Nullable(Type.Number({ description: "Of the country's middle." })),
   longitude: Nullable(Type.Number()),
   city: Type.String(),
@@ -105,10 +106,10 @@ const Place = Type.Object({
 
 export const Locations = Type.Object({ ...needsMachine, locations: Type.Optional(Type.Array(Place)) });
 
-const Figures = Type.Object({ available: Type.Integer(), median: Dollars, p10: Dollars, p90: Dollars });
+const Figures = model("GpuPriceFigures", { available: Type.Integer(), median: Dollars, p10: Dollars, p90: Dollars });
 
 export const GpuPrices = Type.Object({
   success: Type.Literal(true),
   sampled_at: Nullable(Type.Number({ description: "Seconds since 1970." })),
-  gpus: Type.Array(Type.Object({ gpu_name: Type.String(), now: Figures, day_ago: Figures })),
+  gpus: Type.Array(model("GpuPrices", { gpu_name: Type.String(), now: Figures, day_ago: Figures })),
 });

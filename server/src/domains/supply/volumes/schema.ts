@@ -1,4 +1,5 @@
 import { Type, type Static } from "typebox";
+import { model } from "../../../http/model.ts";
 import { MAX_ID } from "../../../base/ids.ts";
 
 const id = (description: string) => Type.Integer({ minimum: 1, maximum: MAX_ID, description });
@@ -37,14 +38,14 @@ export type ListVolumeBody = Static<typeof ListVolumeBody>;
 
 export const UnlistBody = Type.Object({ id: id("The listing.") });
 
-export const RentBody = Type.Object({
+export const RentBody = model("VolumeRental", {
   id: id("The volume offer."),
   size: Type.Optional(Type.Number({ description: "GB. Default 15." })),
   name: Type.Optional(Type.String({ description: "1 to 64 letters, digits and _." })),
 });
 export type RentBody = Static<typeof RentBody>;
 
-export const RentResponse = Type.Object({
+export const RentResponse = model("NewVolume", {
   success: Type.Literal(true),
   id: Type.Integer({ description: "The new volume." }),
   volume_name: Type.String({ description: "`V.<id>`, the handle for mounting it." }),
@@ -79,7 +80,7 @@ export const DeleteVolumeQuery = Type.Object({ id: Type.Optional(Type.Integer())
 export const DeleteVolumeBody = Type.Object({ id: Type.Optional(Type.Integer()) });
 
 /** `volume_info` of an instance creation: a volume to make or to link. */
-export const VolumeInfo = Type.Object({
+export const VolumeInfo = model("VolumeMount", {
   create_new: Type.Optional(Type.Boolean({ description: "Rent a new volume. Default false: link an existing one." })),
   volume_id: id("An existing volume, or with create_new a volume offer on the same machine."),
   size: Type.Optional(Type.Number({ description: "GB, with create_new only. Default 15." })),
@@ -110,7 +111,7 @@ const machineFields = {
   is_simulated: Type.Boolean({ description: "The host is invented: nothing rented there is real." }),
 };
 
-export const VolumeOfferRecord = Type.Object({
+export const VolumeOfferRecord = model("VolumeOffer", {
   id: Type.Integer(),
   ask_contract_id: Type.Integer(),
   bundle_id: Type.Integer(),
@@ -143,7 +144,8 @@ export const VolumeOfferRecord = Type.Object({
 });
 export type VolumeOfferRecord = Static<typeof VolumeOfferRecord>;
 
-export const SearchBody = Type.Object(
+export const SearchBody = model(
+  "VolumeSearch",
   {
     q: Type.Optional(Type.Unknown({ description: "The whole search as an object, as its JSON text, or in words." })),
     order: Type.Optional(Type.Unknown({ description: 'Pairs such as [["score", "desc"]], the default.' })),
@@ -157,9 +159,9 @@ export const SearchBody = Type.Object(
 );
 
 export const SearchQuery = Type.Object({ q: Type.Optional(Type.String()) });
-export const SearchResponse = Type.Object({ offers: Type.Array(VolumeOfferRecord) });
+export const SearchResponse = model("VolumeOffers", { offers: Type.Array(VolumeOfferRecord) });
 
-export const VolumeRecord = Type.Object({
+export const VolumeRecord = model("Volume", {
   id: Type.Integer(),
   ...machineFields,
   label: Type.String({ description: "The name that was given, else `V.<id>`." }),
@@ -189,10 +191,10 @@ export type VolumeRecord = Static<typeof VolumeRecord>;
 
 export const ListVolumesResponse = Type.Object({ volumes: Type.Array(VolumeRecord) });
 
-export const NetworkDiskRecord = Type.Object({
+export const NetworkDiskRecord = model("NetworkDisks", {
   cluster_id: nullable(Type.Integer()),
   network_disks: Type.Array(
-    Type.Object({ network_disk_id: Type.Integer(), free_space: Type.Number(), total_space: Type.Number() }),
+    model("NetworkDisk", { network_disk_id: Type.Integer(), free_space: Type.Number(), total_space: Type.Number() }),
   ),
   machine_ids: Type.Array(Type.Integer()),
   mounts: Type.Record(Type.String(), Type.String()),

@@ -1,4 +1,5 @@
 import { Type, type Static } from "typebox";
+import { model } from "../../../../http/model.ts";
 import { DocumentResponse } from "../documents/document-schema.ts";
 
 const Dollars = Type.Number({ description: "Dollars, in whole cents" });
@@ -20,7 +21,7 @@ const head = {
   ),
   total: Type.Number({ description: "Dollars, in whole cents; below zero for what was paid back" }),
 };
-export const HeadRecord = Type.Object(head);
+export const HeadRecord = model("DocumentHead", head);
 export type HeadRecord = Static<typeof HeadRecord>;
 
 export const ListQuery = Type.Object({
@@ -36,7 +37,7 @@ export const ListResponse = Type.Object({
   results: Type.Array(HeadRecord),
 });
 
-const Receipt = Type.Object({
+const Receipt = model("Receipt", {
   event: Type.String({ description: "payment, refund, dispute, or dispute_won: a dispute decided for the seller" }),
   amount: Dollars,
   amount_exact: Type.String({ description: "Dollars with every digit" }),
@@ -46,7 +47,7 @@ const Receipt = Type.Object({
   transfer_id: Type.String(),
 });
 
-const Tax = Type.Object({
+const Tax = model("DocumentTax", {
   percent: Type.String(),
   amount: Dollars,
   note: Type.String(),
@@ -57,7 +58,7 @@ const Tax = Type.Object({
 const Taxed = { net: Dollars, tax: Tax, total: Dollars };
 const exact = Type.String({ description: "Dollars with every digit" });
 
-const Statement = Type.Object({
+const Statement = model("Statement", {
   lines: Type.Array(
     Type.Object({
       machine_id: OrNull(Type.Integer()),
@@ -95,7 +96,7 @@ const Statement = Type.Object({
 });
 export type StatementRecord = Static<typeof Statement>;
 
-const CreditNote = Type.Object({
+const CreditNote = model("CreditNote", {
   ...Taxed,
   amount_exact: exact,
   invoice_number: Type.String(),
@@ -106,7 +107,8 @@ const CreditNote = Type.Object({
   transfer_id: Type.String(),
 });
 
-const Shown = Type.Object(
+const Shown = model(
+  "DocumentSheet",
   {
     title: Type.String(),
     subtitle: Type.String(),
@@ -124,7 +126,7 @@ const Shown = Type.Object(
   { description: "The words and amounts of its page, in order" },
 );
 
-export const DocumentResponseOfAnyKind = Type.Object({
+export const DocumentResponseOfAnyKind = model("AccountDocument", {
   success: Type.Literal(true),
   ...head,
   currency: Type.String(),

@@ -1,4 +1,5 @@
 import { Type, type Static } from "typebox";
+import { model } from "../../../../http/model.ts";
 import { HeadRecord, KINDS } from "./account-document-schema.ts";
 
 const OrNull = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) => Type.Union([schema, Type.Null()]);
@@ -15,7 +16,7 @@ export const IssuedQuery = Type.Object({
   after_token: Type.Optional(Type.String({ description: "The next_token of the page before" })),
 });
 
-export const IssuedRecord = Type.Object({
+export const IssuedRecord = model("IssuedDocument", {
   ...HeadRecord.properties,
   currency: Type.String(),
   user_id: Type.Integer(),

@@ -1,4 +1,5 @@
 import { Type, type Static } from "typebox";
+import { model } from "../../../../http/model.ts";
 
 const Text = (description: string) => Type.Optional(Type.String({ description }));
 const MaybeInteger = Type.Union([Type.Integer(), Type.Null()]);
@@ -23,7 +24,7 @@ const span = {
 };
 
 /** What hangs below it is of the same form: how deep that goes follows from the format. */
-export const ChargeRow = Type.Object({
+export const ChargeRow = model("Charge", {
   ...span,
   type: Type.String({ description: "instance, volume or serverless; of an item: gpu, disk, bwd or bwu" }),
   source: MaybeText,
@@ -42,7 +43,7 @@ export const ChargeRow = Type.Object({
 export type ChargeRow = Omit<Static<typeof ChargeRow>, "items"> & { items: ChargeRow[] };
 
 /** One line of a charge, with all that it follows from. */
-export const ChargeLineRow = Type.Object({
+export const ChargeLineRow = model("ChargeLine", {
   id: Type.Integer(),
   ...span,
   type: Type.String({ description: "gpu, disk, bwu or bwd" }),

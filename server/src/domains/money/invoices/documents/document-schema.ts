@@ -1,4 +1,5 @@
 import { Type, type Static } from "typebox";
+import { model } from "../../../../http/model.ts";
 
 const Dollars = Type.Number({ description: "Dollars, in whole cents" });
 const Party = { name: Type.String(), address: Type.Array(Type.String()), tax_id: Type.String() };
@@ -11,7 +12,7 @@ const summary = {
   currency: Type.String(),
   total: Dollars,
 };
-export const DocumentSummary = Type.Object(summary);
+export const DocumentSummary = model("InvoiceSummary", summary);
 
 export const DocumentsQuery = Type.Object({
   limit: Type.Optional(Type.Number({ description: "100 when left out, at most 500" })),
@@ -26,7 +27,7 @@ export const DocumentsResponse = Type.Object({
 });
 
 export const NumberParams = Type.Object({ number: Type.String() });
-export const DocumentResponse = Type.Object({
+export const DocumentResponse = model("Invoice", {
   success: Type.Literal(true),
   ...summary,
   seller: Type.Object(Party),

@@ -1,4 +1,5 @@
 import { Type, type Static } from "typebox";
+import { model } from "../../../../http/model.ts";
 
 const Text = (description: string) => Type.Optional(Type.String({ description }));
 
@@ -10,7 +11,7 @@ export const MovementsQuery = Type.Object({
   after_token: Text("The next_token of the page before"),
 });
 
-export const MovementRow = Type.Object({
+export const MovementRow = model("MoneyMovement", {
   start: Type.Number({ description: "When it happened" }),
   end: Type.Union([Type.Number({ description: "When a payout was paid or failed" }), Type.Null()]),
   type: Type.Union([
@@ -86,4 +87,4 @@ export const RawInvoice = Type.Object({
 });
 export type RawInvoice = Static<typeof RawInvoice>;
 /** With `select_cols` only some of the columns. */
-export const RawInvoicesResponse = Type.Array(Type.Partial(RawInvoice));
+export const RawInvoicesResponse = Type.Array(Type.Partial(RawInvoice, { title: "MovementRecord" }));

@@ -1,4 +1,5 @@
 import { Type, type Static } from "typebox";
+import { model } from "../../../../http/model.ts";
 
 export const SpendQuery = Type.Object({
   start: Type.Optional(Type.Number({ description: "Unix time; 30 days before the end when left out." })),
@@ -15,14 +16,14 @@ const spent = {
   unpaid: Type.String({ description: "Dollars that were due besides, exactly." }),
 };
 
-export const EndpointSpend = Type.Object({
+export const EndpointSpend = model("EndpointSpend", {
   endpoint_id: Type.Integer(),
   endpoint_name: Type.Optional(Type.String({ description: "Absent when the endpoint is gone without trace." })),
   ...spent,
 });
 export type EndpointSpend = Static<typeof EndpointSpend>;
 
-export const WorkerGroupSpend = Type.Object({
+export const WorkerGroupSpend = model("WorkerGroupSpend", {
   workergroup_id: Type.Optional(Type.Integer({ description: "Absent: workers from before there were groups." })),
   endpoint_id: Type.Integer(),
   ...spent,

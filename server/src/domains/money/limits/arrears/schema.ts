@@ -1,6 +1,7 @@
 import { Type } from "typebox";
+import { model } from "../../../../http/model.ts";
 
-const Arrears = Type.Object({
+const Arrears = model("Arrears", {
   began_at: Type.Number({ description: "Seconds since the epoch." }),
   delete_at: Type.Number({
     description: "When instances and volumes are deleted, unless the balance is zero or above.",
@@ -9,7 +10,7 @@ const Arrears = Type.Object({
   floor: Type.Number({ description: "Dollars: the balance does not go below this meanwhile." }),
 });
 
-const CappedData = Type.Object({
+const CappedData = model("CappedData", {
   cap_id: Type.Integer(),
   scope: Type.String({ description: "account, key, endpoint or instance" }),
   scope_id: Type.Integer(),

@@ -1,4 +1,5 @@
 import { Type, type Static } from "typebox";
+import { model } from "../../../../http/model.ts";
 import { MAX_ID } from "../../../../base/ids.ts";
 import { MAX_DOLLARS } from "../../../../base/money.ts";
 
@@ -13,7 +14,7 @@ const Period = Type.Union([Type.Literal("day"), Type.Literal("month"), Type.Lite
 });
 const Dollars = (description: string) => Type.Number({ description });
 
-const Cap = Type.Object({
+const Cap = model("Cap", {
   id: Type.Integer(),
   scope: Scope,
   scope_id: Type.Integer({ description: "Of the account, API key, endpoint group or instance." }),

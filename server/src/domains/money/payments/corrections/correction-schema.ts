@@ -1,4 +1,5 @@
 import { Type } from "typebox";
+import { model } from "../../../../http/model.ts";
 import { MAX_DOLLARS } from "../../../../base/money.ts";
 
 const About = {
@@ -32,7 +33,7 @@ export const CorrectionBody = Type.Object({
   ),
 });
 
-export const BookedResponse = Type.Object({
+export const BookedResponse = model("BookedEntry", {
   success: Type.Literal(true),
   user_id: Type.Integer(),
   transfer_id: Type.String({ description: "The entry in the ledger" }),

@@ -1,4 +1,5 @@
 import { Type } from "typebox";
+import { model } from "../../../../http/model.ts";
 import { epochSeconds } from "../../../../base/clock.ts";
 import { toDollars, nanos } from "../../../../base/money.ts";
 import type { HttpScope } from "../../../../http/server.ts";
@@ -21,7 +22,7 @@ const DisputesQuery = Type.Object({
 const DisputesResponse = Type.Object({
   success: Type.Literal(true),
   accounts: Type.Array(
-    Type.Object({
+    model("DisputedAccount", {
       user_id: Type.Integer(),
       open_count: Type.Integer({ description: "Disputes that are not decided" }),
       lost_count: Type.Integer({ description: "Disputes that were decided for the account" }),
@@ -32,7 +33,7 @@ const DisputesResponse = Type.Object({
         description: "The account is flagged while this hold is open; null once it was released",
       }),
       disputes: Type.Array(
-        Type.Object({
+        model("Dispute", {
           reference: Type.String({ description: "What the payment provider calls it" }),
           payment_id: Type.Integer(),
           amount: Type.Number(),

@@ -1,0 +1,2 @@
+import type { FieldWords } from "./schemas.ts";
+export const FIELDS: FieldWords = {};
