@@ -121,8 +121,8 @@ async function measureMany(image: string, count: number, restMs: number): Promis
   const agent = await RealAgent.start("bench-start", ["--port-range", "26000-26999"]);
   try {
     const orders = (run: "running" | "absent") =>
-      Array.from({ length: count }, (_, index) => order(index + 1, { image, run, ssh: { authorized_keys: [] } }));
-    agent.server.heartbeat_ms = HEARTBEAT_MS;
+      Array.from({ length: count }, (_, index) => order(index + 1, { image, run, ssh: { authorizedKeys: [] } }));
+    agent.server.heartbeatMs = HEARTBEAT_MS;
     agent.server.desire([]);
     await until("the agent", async () => (agent.server.peers.length > 0 ? true : undefined));
     await delay(HEARTBEAT_MS);

@@ -1,26 +1,26 @@
 /** Published figures of one GPU model: facts of its data sheet, rounded. */
 export type GpuModel = {
   readonly name: string;
-  readonly memory_mb: number;
-  readonly compute_cap: number;
-  readonly memory_gb_per_s: number;
-  readonly max_power_w: number;
+  readonly memoryMb: number;
+  readonly computeCap: number;
+  readonly memoryGbPerS: number;
+  readonly maxPowerW: number;
   /** Single precision, without tensor cores. */
   readonly tflops: number;
   /** 0 when the model has no such link. */
-  readonly nvlink_gb_per_s: number;
-  readonly pci_lanes: number;
+  readonly nvlinkGbPerS: number;
+  readonly pciLanes: number;
 };
 
 function model(
   name: string,
-  memory_mb: number,
-  compute_cap: number,
-  [memory_gb_per_s, max_power_w, tflops]: readonly [number, number, number],
-  nvlink_gb_per_s = 0,
+  memoryMb: number,
+  computeCap: number,
+  [memoryGbPerS, maxPowerW, tflops]: readonly [number, number, number],
+  nvlinkGbPerS = 0,
 ): GpuModel {
-  const pci_lanes = /^RTX (4060|5060|3050)/.test(name) ? 8 : 16;
-  return { name, memory_mb, compute_cap, memory_gb_per_s, max_power_w, tflops, nvlink_gb_per_s, pci_lanes };
+  const pciLanes = /^RTX (4060|5060|3050)/.test(name) ? 8 : 16;
+  return { name, memoryMb, computeCap, memoryGbPerS, maxPowerW, tflops, nvlinkGbPerS, pciLanes };
 }
 
 export const gpuModels: readonly GpuModel[] = [
@@ -98,6 +98,6 @@ export function findGpuModel(name: string): GpuModel | undefined {
  * One number to compare GPUs by when nothing was measured: deep learning is bound by arithmetic and by memory, so it
  * is their geometric mean, scaled so that an RTX 3090 has about 50.
  */
-export function estimateDlperf(tflops: number, memory_gb_per_s: number): number {
-  return Math.round(Math.sqrt(tflops * memory_gb_per_s) * 0.274 * 10) / 10;
+export function estimateDlperf(tflops: number, memoryGbPerS: number): number {
+  return Math.round(Math.sqrt(tflops * memoryGbPerS) * 0.274 * 10) / 10;
 }

@@ -1,9 +1,9 @@
 /** Where the control plane answers. */
 export type ServerUrls = {
   /** For requests, without a slash at the end. */
-  readonly api_url: string;
+  readonly apiUrl: string;
   /** For the agent's WebSocket. */
-  readonly socket_url: string;
+  readonly socketUrl: string;
 };
 
 const SCHEMES: Readonly<Record<string, { readonly http: string; readonly socket: string }>> = {
@@ -20,5 +20,5 @@ export function parseServerUrl(text: string): ServerUrls | undefined {
   const scheme = SCHEMES[protocol];
   if (scheme === undefined || host === "" || `${search}${hash}${username}${password}` !== "") return undefined;
   const path = pathname.replace(/\/+$/, "").replace(/\/agent$/, "");
-  return { api_url: `${scheme.http}//${host}${path}`, socket_url: `${scheme.socket}//${host}${path}/agent` };
+  return { apiUrl: `${scheme.http}//${host}${path}`, socketUrl: `${scheme.socket}//${host}${path}/agent` };
 }

@@ -29,14 +29,14 @@ const PASS = /^berth-pass\.(\d{1,10})\.([A-Za-z0-9_-]{43})$/;
 const CHALLENGE = /^[A-Za-z0-9_-]{16,64}$/;
 
 /** What an agent shows at an address in place of its credential. The seal is an HMAC-SHA256 of `passText` in base64url. */
-export function writePass(credential_id: string, seal: string): string {
-  return `berth-pass.${credential_id}.${seal}`;
+export function writePass(credentialId: string, seal: string): string {
+  return `berth-pass.${credentialId}.${seal}`;
 }
 
 /** The id of the credential that a pass stands for, and its seal; undefined for what is no pass. */
-export function readPass(token: string): { readonly credential_id: number; readonly seal: string } | undefined {
+export function readPass(token: string): { readonly credentialId: number; readonly seal: string } | undefined {
   const [, id, seal] = PASS.exec(token) ?? [];
-  return id === undefined || seal === undefined ? undefined : { credential_id: Number(id), seal };
+  return id === undefined || seal === undefined ? undefined : { credentialId: Number(id), seal };
 }
 
 /** What an agent seals to show that it has the key: good at this address alone. */

@@ -27,39 +27,39 @@ const SIMULATED_SPREAD_MS = 1;
 const tell = (line: string): void => void process.stdout.write(`${line}\n`);
 
 function startSimulated(options: SettledOptions, log: Log): RunningHost[] {
-  const base = options.host_key;
-  const boot_id = randomUUID();
+  const base = options.hostKey;
+  const bootId = randomUUID();
   return Array.from({ length: options.simulate }, (_, index) => {
-    const host_key = `${base}-${index + 1}`;
+    const hostKey = `${base}-${index + 1}`;
     const invented = {
-      host_key,
+      hostKey,
       number: index + 1,
-      public_ipaddr: options.public_ipaddr,
-      port_range: options.port_range,
-      gpu_count: options.simulate_gpus || undefined,
+      publicIpaddr: options.publicIpaddr,
+      portRange: options.portRange,
+      gpuCount: options.simulateGpus || undefined,
     };
     return startHost({
       ...options,
       clock: systemClock,
       random: Math.random,
       log,
-      host_key,
+      hostKey,
       servers: options.servers.choose(Math.random),
       engine: createSimulatedEngine({ clock: systemClock, random: Math.random }),
       disks: simulatedDisks(),
       network: noNetwork,
       ssh: undefined,
-      common_mounts: [],
+      commonMounts: [],
       sandbox: undefined,
       inventory: inventMachine(invented),
-      gpu_access: noGpuAccess,
+      gpuAccess: noGpuAccess,
       isDiskLow: () => Promise.resolve(false),
-      boot_id,
-      notes_store: forgetfulNotes,
-      proof_store: options.proofOf(host_key, (cause) => log.warn({ problem: String(cause) }, PROOF_PROBLEM)),
+      bootId,
+      notesStore: forgetfulNotes,
+      proofStore: options.proofOf(hostKey, (cause) => log.warn({ problem: String(cause) }, PROOF_PROBLEM)),
       isPortFree: () => Promise.resolve(true),
       refuseRegistry: noRegistries,
-      delay_ms: index * SIMULATED_SPREAD_MS,
+      delayMs: index * SIMULATED_SPREAD_MS,
     });
   });
 }
@@ -89,13 +89,13 @@ async function main(): Promise<void> {
     process.exitCode = EXIT_NOT_JOINED;
     return;
   }
-  if (parsed.options.is_join_only) return;
+  if (parsed.options.isJoinOnly) return;
   const given = { ...parsed.options, ...found.membership };
-  const public_ipaddr = given.public_ipaddr || (await ownAddress(given.servers.home.socket_url));
-  const options = { ...given, public_ipaddr, bind_address: given.bind_address || bindAddressFor(public_ipaddr) };
-  const log = createLog(options.log_level);
+  const publicIpaddr = given.publicIpaddr || (await ownAddress(given.servers.home.socketUrl));
+  const options = { ...given, publicIpaddr, bindAddress: given.bindAddress || bindAddressFor(publicIpaddr) };
+  const log = createLog(options.logLevel);
   const hosts = options.simulate > 0 ? startSimulated(options, log) : [await startRealOrEnd(options, log)];
-  log.info({ hosts: hosts.length, server: new URL(options.servers.home.api_url).host }, "agent runs");
+  log.info({ hosts: hosts.length, server: new URL(options.servers.home.apiUrl).host }, "agent runs");
   let isStopping = false;
   const stop = (signal: string) => {
     if (isStopping) return;
@@ -117,7 +117,7 @@ async function main(): Promise<void> {
 /** Becomes root through sudo, in place of this process, where that takes no password; ends it where it cannot be root. */
 async function goOnAsRoot(): Promise<void> {
   const argv = [process.execPath, ...process.execArgv, ...process.argv.slice(1)];
-  const ascent = await becomeRoot({ is_root: process.getuid?.() === 0, env: process.env, argv, run: runSilently });
+  const ascent = await becomeRoot({ isRoot: process.getuid?.() === 0, env: process.env, argv, run: runSilently });
   if (ascent.kind === "root") return;
   if (ascent.kind === "through" && process.execve !== undefined) {
     // The program is looked for where PATH says, as a shell does.

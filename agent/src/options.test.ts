@@ -8,32 +8,32 @@ describe("the agent's options", () => {
   it("have defaults for everything, a token included: the machine may have joined", () => {
     const parsed = parseOptions([], {});
     assert.ok(parsed.ok);
-    assert.equal(parsed.options.urls.socket_url, "ws://127.0.0.1:8080/agent");
-    assert.deepEqual([parsed.options.token, parsed.options.join_token], [undefined, undefined]);
-    assert.deepEqual(parsed.options.port_range, { first: 20_000, last: 29_999 });
-    assert.deepEqual([parsed.options.simulate, parsed.options.may_install], [0, true]);
+    assert.equal(parsed.options.urls.socketUrl, "ws://127.0.0.1:8080/agent");
+    assert.deepEqual([parsed.options.token, parsed.options.joinToken], [undefined, undefined]);
+    assert.deepEqual(parsed.options.portRange, { first: 20_000, last: 29_999 });
+    assert.deepEqual([parsed.options.simulate, parsed.options.mayInstall], [0, true]);
   });
 
   it("the command line wins over the environment, and ports are bound where renters look for them", () => {
     const env = { ...token, BERTH_AGENT_SIMULATE: "5", BERTH_AGENT_PUBLIC_IP: "203.0.113.9" };
     const parsed = parseOptions(["--simulate", "3"], env);
     assert.ok(parsed.ok);
-    assert.deepEqual([parsed.options.simulate, parsed.options.bind_address], [3, ""]);
+    assert.deepEqual([parsed.options.simulate, parsed.options.bindAddress], [3, ""]);
   });
 
   it("leaves addresses and rates open that nobody gave", () => {
     const parsed = parseOptions(["--inet-down", "940"], {});
     assert.ok(parsed.ok);
-    const { public_ipaddr, bind_address, inet_up_mbps, inet_down_mbps } = parsed.options;
-    assert.deepEqual([public_ipaddr, bind_address, inet_up_mbps, inet_down_mbps], ["", "", undefined, 940]);
+    const { publicIpaddr, bindAddress, inetUpMbps, inetDownMbps } = parsed.options;
+    assert.deepEqual([publicIpaddr, bindAddress, inetUpMbps, inetDownMbps], ["", "", undefined, 940]);
   });
 
   it("take several addresses of one installation, of which the first is the one to join", () => {
     const parsed = parseOptions(["--server", "https://one.example, https://two.example/"], token);
     assert.ok(parsed.ok);
-    const { urls, further_urls } = parsed.options;
+    const { urls, furtherUrls } = parsed.options;
     assert.deepEqual(
-      [urls, ...further_urls].map(({ api_url }) => api_url),
+      [urls, ...furtherUrls].map(({ apiUrl }) => apiUrl),
       ["https://one.example", "https://two.example"],
     );
   });
@@ -41,13 +41,13 @@ describe("the agent's options", () => {
   it("opens no registry and no image of the machine's own unless they are listed", () => {
     const closed = parseOptions([], {});
     assert.ok(closed.ok);
-    assert.deepEqual([closed.options.allowed_registries, closed.options.local_images], [[], []]);
+    assert.deepEqual([closed.options.allowedRegistries, closed.options.localImages], [[], []]);
     const open = parseOptions(["--local-images", "tour, berth-test/*"], {
       BERTH_AGENT_ALLOW_REGISTRIES: "127.0.0.1:5000,Registry.lan,[::1]:5000",
     });
     assert.ok(open.ok);
-    assert.deepEqual(open.options.allowed_registries, ["127.0.0.1:5000", "registry.lan", "[::1]:5000"]);
-    assert.deepEqual(open.options.local_images, ["tour", "berth-test/*"]);
+    assert.deepEqual(open.options.allowedRegistries, ["127.0.0.1:5000", "registry.lan", "[::1]:5000"]);
+    assert.deepEqual(open.options.localImages, ["tour", "berth-test/*"]);
     const wrong = parseOptions(["--allow-registries", "not a registry"], {});
     assert.ok(!wrong.ok && /--allow-registries/.test(wrong.problem));
   });
@@ -59,7 +59,7 @@ describe("the agent's options", () => {
     ] as const) {
       const parsed = parseOptions([], { BERTH_AGENT_BOOT_ID: text });
       assert.ok(parsed.ok);
-      assert.equal(parsed.options.boot_id, expected);
+      assert.equal(parsed.options.bootId, expected);
     }
     const parsed = parseOptions([], { BERTH_AGENT_BOOT_ID: "two words" });
     assert.ok(!parsed.ok);

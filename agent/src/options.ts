@@ -7,41 +7,41 @@ export type Options = {
   /** The first address that was given: a machine joins there. */
   readonly urls: ServerUrls;
   /** Further addresses of the same installation. */
-  readonly further_urls: readonly ServerUrls[];
+  readonly furtherUrls: readonly ServerUrls[];
   /** Whether the server was named, rather than left to the default. */
-  readonly has_server: boolean;
+  readonly hasServer: boolean;
   /** Of the agent that a server starts itself; undefined for a machine that joins or has joined. */
   readonly token: string | undefined;
   /** To be exchanged for a credential, once. */
-  readonly join_token: string | undefined;
+  readonly joinToken: string | undefined;
   /** Join and end, without serving. */
-  readonly is_join_only: boolean;
+  readonly isJoinOnly: boolean;
   /** Undefined: derived from the machine and the state folder. */
-  readonly host_key: string | undefined;
+  readonly hostKey: string | undefined;
   /** 0 means the real engine of this machine. */
   readonly simulate: number;
   /** GPUs of each simulated host; 0 for as many as such machines have. */
-  readonly simulate_gpus: number;
+  readonly simulateGpus: number;
   readonly declared: readonly DeclaredModel[];
   /** Empty when the host gives none: it is then that of the interface that leads to the server. */
-  readonly public_ipaddr: string;
+  readonly publicIpaddr: string;
   /** Empty when neither is given: ports are then published where renters look for them. */
-  readonly bind_address: string;
+  readonly bindAddress: string;
   /** What the host says of its line, in megabits per second. */
-  readonly inet_up_mbps: number | undefined;
-  readonly inet_down_mbps: number | undefined;
-  readonly port_range: PortRange;
-  readonly docker_socket: string;
-  readonly state_dir: string;
+  readonly inetUpMbps: number | undefined;
+  readonly inetDownMbps: number | undefined;
+  readonly portRange: PortRange;
+  readonly dockerSocket: string;
+  readonly stateDir: string;
   /** Names this boot of the machine; undefined: the kernel does. */
-  readonly boot_id: string | undefined;
+  readonly bootId: string | undefined;
   /** Registries in this machine's own network that renters' images may come from and go to. */
-  readonly allowed_registries: readonly string[];
+  readonly allowedRegistries: readonly string[];
   /** Images of this machine's owner that renters may use. */
-  readonly local_images: readonly string[];
+  readonly localImages: readonly string[];
   readonly geolocation: string;
-  readonly may_install: boolean;
-  readonly log_level: string;
+  readonly mayInstall: boolean;
+  readonly logLevel: string;
 };
 
 export type ParsedOptions =
@@ -100,58 +100,58 @@ export function parseOptions(
   };
 
   const server = get("server", "");
-  const [urls, ...further_urls] = check(
+  const [urls, ...furtherUrls] = check(
     parseServers(server === "" ? DEFAULT_SERVER : server),
     `--server must be the address of the control plane, such as https://host:8080; up to ${SERVER_ADDRESSES_MAX} by commas`,
-    [{ api_url: "", socket_url: "" }],
+    [{ apiUrl: "", socketUrl: "" }],
   );
   const token = env["BERTH_AGENT_TOKEN"] || undefined;
   if (!TOKEN.test(token ?? "none")) problems.push("BERTH_AGENT_TOKEN must hold the token of this agent");
-  const join_token = read.values.get("token") ?? (env["BERTH_AGENT_JOIN_TOKEN"] || undefined);
-  if (!TOKEN.test(join_token ?? "none")) problems.push("--token must be a join token");
-  const boot_id = env["BERTH_AGENT_BOOT_ID"] || undefined;
-  if (boot_id !== undefined && !BOOT_ID.test(boot_id)) problems.push("BERTH_AGENT_BOOT_ID: 1 to 64 letters, digits, -");
-  const host_key = get("host-key", "");
-  if (!HOST_KEY.test(host_key)) problems.push("--host-key: letters, digits, dot, dash, underscore; at most 100");
+  const joinToken = read.values.get("token") ?? (env["BERTH_AGENT_JOIN_TOKEN"] || undefined);
+  if (!TOKEN.test(joinToken ?? "none")) problems.push("--token must be a join token");
+  const bootId = env["BERTH_AGENT_BOOT_ID"] || undefined;
+  if (bootId !== undefined && !BOOT_ID.test(bootId)) problems.push("BERTH_AGENT_BOOT_ID: 1 to 64 letters, digits, -");
+  const hostKey = get("host-key", "");
+  if (!HOST_KEY.test(hostKey)) problems.push("--host-key: letters, digits, dot, dash, underscore; at most 100");
   const simulate = check(parseCount(get("simulate", "0"), MAX_SIMULATED), `--simulate: 0 to ${MAX_SIMULATED}`, 0);
-  const simulate_gpus = check(parseCount(get("simulate-gpus", "0"), MAX_SIMULATED_GPUS), GPUS_PROBLEM, 0);
+  const simulateGpus = check(parseCount(get("simulate-gpus", "0"), MAX_SIMULATED_GPUS), GPUS_PROBLEM, 0);
   const declared = parseDeclaredGpus(get("declare-gpus", ""));
   if (typeof declared === "string") problems.push(`--declare-gpus: ${declared}`);
-  const given_range = parsePortRange(get("port-range", "20000-29999"));
-  const port_range = check(given_range, "--port-range: two ports such as 20000-29999", { first: 0, last: 0 });
-  const public_ipaddr = get("public-ip", "");
-  if (public_ipaddr.length > 64) problems.push("--public-ip must be an address");
+  const givenRange = parsePortRange(get("port-range", "20000-29999"));
+  const portRange = check(givenRange, "--port-range: two ports such as 20000-29999", { first: 0, last: 0 });
+  const publicIpaddr = get("public-ip", "");
+  if (publicIpaddr.length > 64) problems.push("--public-ip must be an address");
   for (const flag of ["inet-up", "inet-down"]) {
     check(parseMbps(get(flag, "") || "1"), `--${flag}: megabits per second, 1 to ${MAX_MBPS}`, 0);
   }
-  const allowed_registries = check(parseRegistries(get("allow-registries", "")), REGISTRIES_PROBLEM, []);
+  const allowedRegistries = check(parseRegistries(get("allow-registries", "")), REGISTRIES_PROBLEM, []);
   if (problems.length > 0 || typeof declared === "string") return { ok: false, problem: problems.join("; ") };
   return {
     ok: true,
     options: {
       urls,
-      further_urls,
-      has_server: server !== "",
+      furtherUrls,
+      hasServer: server !== "",
       token,
-      join_token,
-      is_join_only: read.is_join_only,
-      host_key: host_key === "" ? undefined : host_key,
+      joinToken,
+      isJoinOnly: read.isJoinOnly,
+      hostKey: hostKey === "" ? undefined : hostKey,
       simulate,
-      simulate_gpus,
+      simulateGpus,
       declared,
-      public_ipaddr,
-      bind_address: get("bind", ""),
-      inet_up_mbps: parseMbps(get("inet-up", "")),
-      inet_down_mbps: parseMbps(get("inet-down", "")),
-      port_range,
-      docker_socket: get("docker-socket", "/var/run/docker.sock"),
-      state_dir: get("state-dir", ".berth/agent"),
-      boot_id,
-      allowed_registries,
-      local_images: parseList(get("local-images", "")),
+      publicIpaddr,
+      bindAddress: get("bind", ""),
+      inetUpMbps: parseMbps(get("inet-up", "")),
+      inetDownMbps: parseMbps(get("inet-down", "")),
+      portRange,
+      dockerSocket: get("docker-socket", "/var/run/docker.sock"),
+      stateDir: get("state-dir", ".berth/agent"),
+      bootId,
+      allowedRegistries,
+      localImages: parseList(get("local-images", "")),
       geolocation: get("geolocation", ", US").slice(0, 128),
-      may_install: !read.no_install && env["BERTH_AGENT_NO_INSTALL"] !== "1",
-      log_level: env["BERTH_LOG_LEVEL"] ?? "info",
+      mayInstall: !read.noInstall && env["BERTH_AGENT_NO_INSTALL"] !== "1",
+      logLevel: env["BERTH_LOG_LEVEL"] ?? "info",
     },
   };
 }
@@ -201,7 +201,7 @@ const FLAGS = [
   "geolocation",
 ] as const;
 
-type Flags = { readonly values: Map<string, string>; readonly no_install: boolean; readonly is_join_only: boolean };
+type Flags = { readonly values: Map<string, string>; readonly noInstall: boolean; readonly isJoinOnly: boolean };
 
 function readFlags(argv: readonly string[]): Flags | string {
   try {
@@ -213,7 +213,7 @@ function readFlags(argv: readonly string[]): Flags | string {
     });
     const given = new Map<string, string>();
     for (const [flag, value] of Object.entries(values)) if (typeof value === "string") given.set(flag, value);
-    return { values: given, no_install: values["no-install"] === true, is_join_only: values["join-only"] === true };
+    return { values: given, noInstall: values["no-install"] === true, isJoinOnly: values["join-only"] === true };
   } catch (cause) {
     return cause instanceof Error ? cause.message : String(cause);
   }

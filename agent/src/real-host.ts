@@ -43,22 +43,22 @@ export async function startReal(
   { log, tell }: { readonly log: Log; readonly tell: (line: string) => void },
 ): Promise<RunningHost | string> {
   const clock = systemClock;
-  const { host_key, bind_address, docker_socket } = options;
-  const state_dir = resolve(options.state_dir);
-  const engine = createDockerEngine({ socket_path: docker_socket, clock });
-  const machine = realMachine({ state_dir, doesAnswer: async () => (await engine.version()).ok });
-  const prepared = await prepareDocker({ machine, clock, may_install: options.may_install, tell });
+  const { hostKey, bindAddress, dockerSocket } = options;
+  const stateDir = resolve(options.stateDir);
+  const engine = createDockerEngine({ socketPath: dockerSocket, clock });
+  const machine = realMachine({ stateDir, doesAnswer: async () => (await engine.version()).ok });
+  const prepared = await prepareDocker({ machine, clock, mayInstall: options.mayInstall, tell });
   if (!prepared.ok) return prepared.problem;
   const problem = await checkDisks({ clock });
   if (problem !== undefined) return problem;
   const storage = await engine.storage();
   if (storage?.driver !== "overlay2") return WRONG_DRIVER;
-  const toolbox = await prepareToolbox({ state_dir });
+  const toolbox = await prepareToolbox({ stateDir });
   if (!toolbox.ok) return toolbox.problem;
   const { directory } = toolbox.toolbox;
   const servers = options.servers.choose(Math.random);
-  const retakeInventory = () => takeInventory({ ...options, host_key, clock });
-  const kernel_boot_id = readFirst("/proc/sys/kernel/random/boot_id") || randomUUID();
+  const retakeInventory = () => takeInventory({ ...options, hostKey, clock });
+  const kernelBootId = readFirst("/proc/sys/kernel/random/boot_id") || randomUUID();
   const certificates = certificateMaker(servers, { ...options, clock, log });
   const onFailure = (text: string) => (cause: unknown) => log.warn({ problem: String(cause) }, text);
   return startHost({
@@ -68,40 +68,40 @@ export async function startReal(
     random: Math.random,
     log,
     engine,
-    disks: createDisks({ state_dir, host_key, clock, log }),
+    disks: createDisks({ stateDir, hostKey, clock, log }),
     network: createNetwork({
       engine,
       run: programRunner(clock),
-      host_key,
-      port_range: options.port_range,
+      hostKey,
+      portRange: options.portRange,
       // Behind a local resolver, Docker gives containers the servers that it asks.
       readResolvConf: () => ["/etc/resolv.conf", "/run/systemd/resolve/resolv.conf"].map(readFirst).join("\n"),
       openRelay: relayOpener(servers, options, log),
     }),
-    ssh: createSshService({ docker_socket, bind_address, state_dir, clock, random: Math.random, log }),
-    common_mounts: [{ source: directory, target: TOOLBOX_PATH, is_read_only: true }],
-    sandbox: createSandbox({ state_dir, toolbox_directory: directory }),
+    ssh: createSshService({ dockerSocket, bindAddress, stateDir, clock, random: Math.random, log }),
+    commonMounts: [{ source: directory, target: TOOLBOX_PATH, isReadOnly: true }],
+    sandbox: createSandbox({ stateDir, toolboxDirectory: directory }),
     inventory: await retakeInventory(),
     retakeInventory,
-    certificateFor: async (instance_id) => (await certificates()).makeCertificate(instance_id),
-    renewCertificate: async (instance_id, key_pem) => (await certificates()).renewCertificate(instance_id, key_pem),
+    certificateFor: async (instanceId) => (await certificates()).makeCertificate(instanceId),
+    renewCertificate: async (instanceId, keyPem) => (await certificates()).renewCertificate(instanceId, keyPem),
     isDiskLow: () => isDiskLow(storage.path),
-    gpu_access: realGpuAccess({ state_dir, clock, log }),
-    boot_id: options.boot_id ?? kernel_boot_id,
-    kernel_boot_id,
-    notes_store: fileNotes(join(state_dir, `notes-${host_key}.json`), onFailure("the notes cannot be written")),
-    proof_store: options.proofOf(host_key, onFailure(PROOF_PROBLEM)),
-    isPortFree: probePortOn(bind_address),
-    refuseRegistry: registryGate({ allowed: options.allowed_registries, resolve: resolveByHost }),
-    delay_ms: 0,
+    gpuAccess: realGpuAccess({ stateDir, clock, log }),
+    bootId: options.bootId ?? kernelBootId,
+    kernelBootId,
+    notesStore: fileNotes(join(stateDir, `notes-${hostKey}.json`), onFailure("the notes cannot be written")),
+    proofStore: options.proofOf(hostKey, onFailure(PROOF_PROBLEM)),
+    isPortFree: probePortOn(bindAddress),
+    refuseRegistry: registryGate({ allowed: options.allowedRegistries, resolve: resolveByHost }),
+    delayMs: 0,
   });
 }
 
-function relayOpener(servers: ServerChoice, { port_range }: SettledOptions, log: Log) {
-  const api_url = () => servers.urls.api_url;
-  const isForRenters = (port: number) => port >= port_range.first && port <= port_range.last;
+function relayOpener(servers: ServerChoice, { portRange }: SettledOptions, log: Log) {
+  const apiUrl = () => servers.urls.apiUrl;
+  const isForRenters = (port: number) => port >= portRange.first && port <= portRange.last;
   return async (place: NetworkAddress): Promise<Relay | undefined> => {
-    const relay = await openRelay({ api_url, place, limits: RELAY_LIMITS, isForRenters, clock: systemClock, log });
+    const relay = await openRelay({ apiUrl, place, limits: RELAY_LIMITS, isForRenters, clock: systemClock, log });
     if (!relay) log.warn({ ...place }, "no port is free for what containers ask the server: they do without");
     return relay;
   };
@@ -110,16 +110,16 @@ function relayOpener(servers: ServerChoice, { port_range }: SettledOptions, log:
 /** Most hosts never make a certificate: what it takes is loaded for the first one. */
 function certificateMaker(
   servers: ServerChoice,
-  { public_ipaddr, clock, log }: Omit<CertificateDependencies, "fetch" | "server_url">,
+  { publicIpaddr, clock, log }: Omit<CertificateDependencies, "fetch" | "serverUrl">,
 ): () => Promise<Certificates> {
   let certificates: Promise<Certificates> | undefined;
   return () =>
     (certificates ??= import("./certificates/certificate.ts").then(
       (loaded) =>
         new loaded.Certificates({
-          ...{ public_ipaddr, clock, log, fetch },
-          get server_url() {
-            return servers.urls.socket_url;
+          ...{ publicIpaddr, clock, log, fetch },
+          get serverUrl() {
+            return servers.urls.socketUrl;
           },
         }),
     ));

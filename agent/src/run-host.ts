@@ -28,40 +28,40 @@ export type HostInput = {
   readonly random: () => number;
   readonly log: Log;
   readonly servers: ServerChoice;
-  readonly host_key: string;
+  readonly hostKey: string;
   /** Of the hardware; what only pretends to be a machine has none. */
   readonly fingerprint?: string;
-  readonly boot_id: string;
+  readonly bootId: string;
   /** Not the same where the machine is a system container: its driver's faults outlive it. */
-  readonly kernel_boot_id?: string;
+  readonly kernelBootId?: string;
   readonly engine: Engine;
   readonly disks: Disks;
   readonly network: Network;
   /** Undefined on hosts whose instances nobody can enter: simulated ones. */
   readonly ssh: SshService | undefined;
-  readonly common_mounts: readonly Mount[];
+  readonly commonMounts: readonly Mount[];
   /** Undefined on simulated hosts, whose instances have no files. */
   readonly sandbox: Sandbox | undefined;
   readonly inventory: Inventory;
   /** Looks at the machine again, when its GPUs have changed. */
   readonly retakeInventory?: () => Promise<Inventory>;
-  readonly gpu_access: GpuAccess;
+  readonly gpuAccess: GpuAccess;
   /** Whether the host is running out of room for images. */
   readonly isDiskLow: () => Promise<boolean>;
-  readonly certificateFor?: (instance_id: number) => Promise<Certificate>;
+  readonly certificateFor?: (instanceId: number) => Promise<Certificate>;
   /** The next certificate for the key that an instance has. */
-  readonly renewCertificate?: (instance_id: number, key_pem: string) => Promise<string>;
-  readonly public_ipaddr: string;
-  readonly bind_address: string;
-  readonly port_range: PortRange;
+  readonly renewCertificate?: (instanceId: number, keyPem: string) => Promise<string>;
+  readonly publicIpaddr: string;
+  readonly bindAddress: string;
+  readonly portRange: PortRange;
   readonly isPortFree: PortProbe;
   readonly refuseRegistry: RefuseRegistry;
   /** Images of the host's owner that renters may use. */
-  readonly local_images: readonly string[];
-  readonly notes_store: NotesStore;
-  readonly proof_store?: ProofStore;
+  readonly localImages: readonly string[];
+  readonly notesStore: NotesStore;
+  readonly proofStore?: ProofStore;
   /** How long to wait before the first connection. */
-  readonly delay_ms: number;
+  readonly delayMs: number;
 };
 
 export type RunningHost = {
@@ -93,7 +93,7 @@ export function startHost(input: HostInput): RunningHost {
     input,
     lines,
     log: lines.listen(input.log),
-    notes: input.notes_store.load(),
+    notes: input.notesStore.load(),
     inventory: input.inventory,
     host: () => host,
     session: () => session,
@@ -114,12 +114,12 @@ export function startHost(input: HostInput): RunningHost {
       openTunnel: (request) => tunnels.open(request),
       ...(input.engine.kind === "docker" ? { openAddressDoor: () => openAddressDoor(input) } : {}),
       onTask: (task) => tasks.run(task),
-      onCancelTask: (task_id) => tasks.cancel(task_id),
+      onCancelTask: (taskId) => tasks.cancel(taskId),
       onConnected: () => tasks.resend(),
     },
     assembly.notes,
   );
-  void host.begin().then(() => session.begin(input.delay_ms));
+  void host.begin().then(() => session.begin(input.delayMs));
   return {
     host,
     session,
@@ -140,28 +140,28 @@ export function startHost(input: HostInput): RunningHost {
 
 function makeHost(assembly: Assembly): Host {
   const { input, log, notes, session, tasks } = assembly;
-  const { clock, engine, disks, network, ssh, boot_id, random, isPortFree, isDiskLow, certificateFor, refuseRegistry } =
+  const { clock, engine, disks, network, ssh, bootId, random, isPortFree, isDiskLow, certificateFor, refuseRegistry } =
     input;
   return new Host({
-    ...{ clock, engine, disks, network, ssh, boot_id, random, log, notes, isPortFree, isDiskLow, refuseRegistry },
+    ...{ clock, engine, disks, network, ssh, bootId, random, log, notes, isPortFree, isDiskLow, refuseRegistry },
     settings: {
       spec: {
-        host_key: input.host_key,
-        public_ipaddr: input.public_ipaddr,
-        bind_address: input.bind_address,
-        cpu_cores: input.inventory.machine.cpu_cores,
-        get real_gpu_uuids() {
-          return new Set(assembly.inventory.gpus.filter((gpu) => !gpu.is_declared).map((gpu) => gpu.uuid));
+        hostKey: input.hostKey,
+        publicIpaddr: input.publicIpaddr,
+        bindAddress: input.bindAddress,
+        cpuCores: input.inventory.machine.cpuCores,
+        get realGpuUuids() {
+          return new Set(assembly.inventory.gpus.filter((gpu) => !gpu.isDeclared).map((gpu) => gpu.uuid));
         },
       },
-      port_range: input.port_range,
-      stop_grace_ms: STOP_GRACE_MS,
-      lease_grace_ms: LEASE_GRACE_MS,
-      common_mounts: input.common_mounts,
-      local_images: input.local_images,
+      portRange: input.portRange,
+      stopGraceMs: STOP_GRACE_MS,
+      leaseGraceMs: LEASE_GRACE_MS,
+      commonMounts: input.commonMounts,
+      localImages: input.localImages,
     },
     onChange: (urgency) => session().changed(urgency),
-    vacate: (instance_id) => tasks().vacate(instance_id),
+    vacate: (instanceId) => tasks().vacate(instanceId),
     ...(certificateFor ? { certificateFor } : {}),
   });
 }
@@ -169,7 +169,7 @@ function makeHost(assembly: Assembly): Host {
 function startRenewing({ input, log, host }: Assembly): () => void {
   const { clock, disks, renewCertificate } = input;
   if (!renewCertificate) return () => {};
-  const isRunning = (instance_id: number) => host().containerOf(instance_id)?.phase === "running";
+  const isRunning = (instanceId: number) => host().containerOf(instanceId)?.phase === "running";
   return keepCertificates({ clock, log, disks, isRunning, renewCertificate });
 }
 
@@ -177,18 +177,18 @@ function makeTasks({ input, log, lines, host, session }: Assembly): TaskRunner {
   const { clock, engine, sandbox, disks, random, servers } = input;
   return new TaskRunner({
     ...{ clock, engine, log, sandbox, random },
-    dialTransfer: (transfer_id, side) =>
-      dialTransfer({ server_url: servers.urls.socket_url, token: servers.bearer, transfer_id, side }),
+    dialTransfer: (transferId, side) =>
+      dialTransfer({ serverUrl: servers.urls.socketUrl, token: servers.bearer, transferId, side }),
     send: (message) => session().send(message),
-    findInstance: (instance_id) => host().find(instance_id),
-    volumeDirectory: (volume_id) => disks.volumeDirectory(volume_id),
+    findInstance: (instanceId) => host().find(instanceId),
+    volumeDirectory: (volumeId) => disks.volumeDirectory(volumeId),
     awaitPlace: async ({ kind, id }, signal) => {
       const isThere = () => disks.volumeDirectory(id) !== undefined;
       if (kind === "volume" && sandbox) await awaitVolume({ clock, isThere }, signal);
     },
-    guardImage: (image_id) => host().guardImage(image_id),
+    guardImage: (imageId) => host().guardImage(imageId),
     refuseRegistry: input.refuseRegistry,
-    agentLines: (instance_id) => lines.of(instance_id),
+    agentLines: (instanceId) => lines.of(instanceId),
   });
 }
 
@@ -196,9 +196,9 @@ function makeTunnels({ input, log, host }: Assembly): Tunnels {
   const { clock, servers, ssh } = input;
   return createTunnels({
     ...{ clock, log, ssh },
-    server_url: () => servers.urls.socket_url,
+    serverUrl: () => servers.urls.socketUrl,
     token: () => servers.bearer,
-    addressOf: (instance_id) => host().containerOf(instance_id)?.network?.ip_address,
+    addressOf: (instanceId) => host().containerOf(instanceId)?.network?.ipAddress,
   });
 }
 
@@ -210,10 +210,10 @@ function makeWatch(assembly: Assembly): GpuWatch {
     session().renew();
   };
   return watchGpus({
-    ...input.gpu_access,
+    ...input.gpuAccess,
     clock: input.clock,
     log,
-    boot_id: input.kernel_boot_id ?? input.boot_id,
+    bootId: input.kernelBootId ?? input.bootId,
     gpus: () => assembly.inventory.gpus,
     onChange: () => session().changed("state"),
     onInventoryChange: () => void retake(),
@@ -221,14 +221,14 @@ function makeWatch(assembly: Assembly): GpuWatch {
 }
 
 async function describe({ input, inventory }: Assembly) {
-  const { engine, host_key } = input;
+  const { engine, hostKey } = input;
   const version = await engine.version();
   return {
-    host_key,
-    fingerprint: input.fingerprint ?? host_key,
+    hostKey,
+    fingerprint: input.fingerprint ?? hostKey,
     engine: { kind: engine.kind, version: version.ok ? version.value.slice(0, 64) : "" },
     machine: inventory.machine,
     gpus: [...inventory.gpus],
-    ...(engine.kind === "docker" ? { measures_line: true } : {}),
+    ...(engine.kind === "docker" ? { measuresLine: true } : {}),
   };
 }

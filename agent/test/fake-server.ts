@@ -3,19 +3,23 @@ import { createServer, type IncomingMessage, type RequestListener } from "node:h
 import { once } from "node:events";
 import { WebSocketServer, type WebSocket } from "ws";
 import {
+  AgentMessage,
   CHALLENGE_HEADER,
   decodeAgentMessage,
   PROOF_HEADER,
   proofText,
-  type DesiredInstance,
-  type Hello,
-  type ObservedInstance,
-  type Report,
-  type ServerList,
-  type ServerMessage,
-  type TaskProgress,
-  type TaskResult,
+  ServerMessage,
 } from "../../protocol/index.ts";
+import { camelFields, snakeFields, type Camel } from "../src/wire/fields.ts";
+import type {
+  DesiredInstance,
+  Hello,
+  ObservedInstance,
+  Report,
+  ServerList,
+  TaskProgress,
+  TaskResult,
+} from "../src/wire/messages.ts";
 
 export type Peer = {
   readonly socket: WebSocket;
@@ -33,15 +37,15 @@ export const TOKEN = "agent-token-for-tests";
 export class FakeServer {
   readonly peers: Peer[] = [];
   /** What the next welcome asks the agent to keep. */
-  session_proof = "";
+  sessionProof = "";
   readonly authorizations: (string | undefined)[] = [];
   readonly problems: string[] = [];
-  heartbeat_ms = 200;
-  lease_ms = 60_000;
+  heartbeatMs = 200;
+  leaseMs = 60_000;
   /** While false, reports are read and never answered. */
   acknowledges = true;
   /** Said in each acknowledgement, when it is set. */
-  asked_heartbeat_ms: number | undefined;
+  askedHeartbeatMs: number | undefined;
   /** While false, nobody is welcomed. */
   welcomes = true;
   /** What the next welcome tells of other servers. */
@@ -102,21 +106,21 @@ export class FakeServer {
     for (const peer of this.peers) this.#pushDesired(peer.socket);
   }
 
-  send(socket: WebSocket, message: ServerMessage): void {
-    if (socket.readyState === socket.OPEN) socket.send(JSON.stringify(message));
+  send(socket: WebSocket, message: Camel<ServerMessage>): void {
+    if (socket.readyState === socket.OPEN) socket.send(JSON.stringify(snakeFields(ServerMessage, message)));
   }
 
   /** What the newest report of the newest connection says of an instance; the last entry is the present one. */
-  observed(instance_id: number): ObservedInstance | undefined {
+  observed(instanceId: number): ObservedInstance | undefined {
     return this.peers
       .at(-1)
       ?.reports.at(-1)
-      ?.instances.findLast((one) => one.instance_id === instance_id);
+      ?.instances.findLast((one) => one.instanceId === instanceId);
   }
 
   /** Waits until `look` finds something, looking again at each message and connection. */
-  async until<T>(what: string, look: () => T | undefined | false, timeout_ms = 180_000): Promise<T> {
-    const deadline = AbortSignal.timeout(timeout_ms);
+  async until<T>(what: string, look: () => T | undefined | false, timeoutMs = 180_000): Promise<T> {
+    const deadline = AbortSignal.timeout(timeoutMs);
     for (;;) {
       const found = look();
       if (found !== undefined && found !== false) return found;
@@ -137,18 +141,18 @@ export class FakeServer {
   }
 
   async untilState(
-    instance_id: number,
+    instanceId: number,
     state: ObservedInstance["state"],
     generation?: number,
   ): Promise<ObservedInstance> {
-    return this.until(`instance ${instance_id} ${state}`, () => {
-      const one = this.observed(instance_id);
+    return this.until(`instance ${instanceId} ${state}`, () => {
+      const one = this.observed(instanceId);
       return one?.state === state && (generation === undefined || one.generation === generation) ? one : undefined;
     });
   }
 
   /** Where it answers requests. */
-  get api_url(): string {
+  get apiUrl(): string {
     return this.url.replace(/^ws/, "http").replace(/\/agent$/, "");
   }
 
@@ -169,25 +173,25 @@ export class FakeServer {
         this.problems.push(decoded.problem);
         return;
       }
-      const { message } = decoded;
+      const message = camelFields(AgentMessage, decoded.message);
       if (message.kind === "hello") {
         peer = { socket, hello: message, reports: [], tasks: [] };
         this.peers.push(peer);
         if (this.welcomes) {
-          const { heartbeat_ms, lease_ms } = this;
+          const { heartbeatMs, leaseMs } = this;
           this.send(socket, {
             kind: "welcome",
-            machine_id: 1,
-            heartbeat_ms,
-            lease_ms,
-            session_proof: this.session_proof,
+            machineId: 1,
+            heartbeatMs,
+            leaseMs,
+            sessionProof: this.sessionProof,
             ...(this.servers === undefined ? {} : { servers: this.servers }),
           });
           this.#pushDesired(socket);
         }
       } else if (message.kind === "report") {
         peer?.reports.push(message);
-        const asked = this.asked_heartbeat_ms === undefined ? {} : { heartbeat_ms: this.asked_heartbeat_ms };
+        const asked = this.askedHeartbeatMs === undefined ? {} : { heartbeatMs: this.askedHeartbeatMs };
         if (this.acknowledges) this.send(socket, { kind: "acknowledge", sequence: message.sequence, ...asked });
       } else peer?.tasks.push(message);
       this.#wake();

@@ -1,24 +1,24 @@
-import type { DesiredInstance } from "../../protocol/index.ts";
+import type { DesiredInstance } from "../src/wire/messages.ts";
 
 /** An order for a container that runs until it is stopped. */
-export function order(instance_id: number, changes: Partial<DesiredInstance> = {}): DesiredInstance {
+export function order(instanceId: number, changes: Partial<DesiredInstance> = {}): DesiredInstance {
   return {
-    instance_id,
+    instanceId,
     generation: 1,
     revision: 0,
     run: "running",
     image: "example/app:latest",
-    registry_auth: null,
-    command: { mode: "entrypoint", entrypoint_shell: null, args: null },
+    registryAuth: null,
+    command: { mode: "entrypoint", entrypointShell: null, args: null },
     env: [],
     ports: [],
     hostname: null,
     user: null,
     ssh: null,
-    gpu_uuids: [],
-    cpu_millis: 0,
-    memory_bytes: 0,
-    disk_bytes: 100_000_000,
+    gpuUuids: [],
+    cpuMillis: 0,
+    memoryBytes: 0,
+    diskBytes: 100_000_000,
     mounts: [],
     ...changes,
   };

@@ -1,12 +1,12 @@
 import { setTimeout as realTime } from "node:timers/promises";
 import type { Clock } from "../src/base/clock.ts";
 
-type Timer = { due_ms: number; readonly every_ms: number | undefined; readonly run: () => void };
+type Timer = { dueMs: number; readonly everyMs: number | undefined; readonly run: () => void };
 
 /** A clock that stands still until a test moves it. */
 export class ManualClock implements Clock {
-  #elapsed_ms = 1_000_000;
-  #start_ms = Date.UTC(2030, 0, 1);
+  #elapsedMs = 1_000_000;
+  #startMs = Date.UTC(2030, 0, 1);
   readonly #timers = new Set<Timer>();
   readonly #settle: () => Promise<void>;
 
@@ -16,16 +16,16 @@ export class ManualClock implements Clock {
   }
 
   now(): Date {
-    return new Date(this.#start_ms + this.#elapsed_ms);
+    return new Date(this.#startMs + this.#elapsedMs);
   }
 
   /** Somebody sets the wall clock; the time that passes is the same. */
   jump(ms: number): void {
-    this.#start_ms += ms;
+    this.#startMs += ms;
   }
 
   monotonicMs(): number {
-    return this.#elapsed_ms;
+    return this.#elapsedMs;
   }
 
   sleep(ms: number, signal?: AbortSignal): Promise<void> {
@@ -36,42 +36,42 @@ export class ManualClock implements Clock {
         signal?.removeEventListener("abort", done);
         resolve();
       };
-      const timer: Timer = { due_ms: this.#elapsed_ms + ms, every_ms: undefined, run: done };
+      const timer: Timer = { dueMs: this.#elapsedMs + ms, everyMs: undefined, run: done };
       this.#timers.add(timer);
       signal?.addEventListener("abort", done, { once: true });
     });
   }
 
   every(ms: number, run: () => void): () => void {
-    const timer: Timer = { due_ms: this.#elapsed_ms + ms, every_ms: ms, run };
+    const timer: Timer = { dueMs: this.#elapsedMs + ms, everyMs: ms, run };
     this.#timers.add(timer);
     return () => this.#timers.delete(timer);
   }
 
   /** Moves time on, running what falls due in order; between two timers everything that is ready gets its turn. */
   async advance(ms: number): Promise<void> {
-    const end_ms = this.#elapsed_ms + ms;
+    const endMs = this.#elapsedMs + ms;
     for (;;) {
       await this.#settle();
       const next = [...this.#timers].reduce<Timer | undefined>(
-        (first, timer) => (first === undefined || timer.due_ms < first.due_ms ? timer : first),
+        (first, timer) => (first === undefined || timer.dueMs < first.dueMs ? timer : first),
         undefined,
       );
-      if (!next || next.due_ms > end_ms) break;
-      this.#elapsed_ms = Math.max(this.#elapsed_ms, next.due_ms);
-      if (next.every_ms === undefined) this.#timers.delete(next);
-      else next.due_ms += next.every_ms;
+      if (!next || next.dueMs > endMs) break;
+      this.#elapsedMs = Math.max(this.#elapsedMs, next.dueMs);
+      if (next.everyMs === undefined) this.#timers.delete(next);
+      else next.dueMs += next.everyMs;
       next.run();
     }
-    this.#elapsed_ms = end_ms;
+    this.#elapsedMs = endMs;
     await this.#settle();
   }
 
   /** Moves time on in small steps until `look` is satisfied. Real input and output gets its turn between the steps. */
-  async until(what: string, look: () => boolean, limit_ms = 120_000, step_ms = 20): Promise<void> {
-    for (let passed = 0; passed < limit_ms; passed += step_ms) {
+  async until(what: string, look: () => boolean, limitMs = 120_000, stepMs = 20): Promise<void> {
+    for (let passed = 0; passed < limitMs; passed += stepMs) {
       if (look()) return;
-      await this.advance(step_ms);
+      await this.advance(stepMs);
     }
     throw new Error(`never came: ${what}`);
   }

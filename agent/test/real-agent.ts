@@ -13,42 +13,42 @@ const MAIN = join(import.meta.dirname, "../src/main.ts");
 /** The agent as it runs on a host, with this machine's Docker Engine, in the hands of a test that plays the server. */
 export class RealAgent {
   readonly server: FakeServer;
-  readonly host_key: string;
-  readonly state_dir: string;
+  readonly hostKey: string;
+  readonly stateDir: string;
   readonly #flags: readonly string[];
   readonly #prefix: readonly string[];
   #child: ChildProcess | undefined;
 
   /** `prefix` are words before the program: a command that runs it elsewhere. */
   static async start(
-    host_key: string,
+    hostKey: string,
     flags: readonly string[],
     { prefix = [], server }: { prefix?: readonly string[]; server?: FakeServer } = {},
   ): Promise<RealAgent> {
-    const state_dir = await mkdtemp(join(tmpdir(), "berth-agent-"));
-    const agent = new RealAgent(server ?? (await FakeServer.listen()), host_key, state_dir, flags, prefix);
-    await removeRemains(host_key, state_dir);
+    const stateDir = await mkdtemp(join(tmpdir(), "berth-agent-"));
+    const agent = new RealAgent(server ?? (await FakeServer.listen()), hostKey, stateDir, flags, prefix);
+    await removeRemains(hostKey, stateDir);
     agent.spawn();
     return agent;
   }
 
   private constructor(
     server: FakeServer,
-    host_key: string,
-    state_dir: string,
+    hostKey: string,
+    stateDir: string,
     flags: readonly string[],
     prefix: readonly string[],
   ) {
     this.#prefix = prefix;
     this.server = server;
-    this.host_key = host_key;
-    this.state_dir = state_dir;
+    this.hostKey = hostKey;
+    this.stateDir = stateDir;
     this.#flags = flags;
   }
 
   spawn(): void {
-    const { server, host_key, state_dir } = this;
-    const args = ["--server", server.url, "--host-key", host_key, "--state-dir", state_dir, "--no-install"];
+    const { server, hostKey, stateDir } = this;
+    const args = ["--server", server.url, "--host-key", hostKey, "--state-dir", stateDir, "--no-install"];
     const env = {
       ...OPEN_HOST,
       MALLOC_ARENA_MAX: "1",
@@ -77,15 +77,15 @@ export class RealAgent {
   }
 
   /** The id of the one container of an instance. */
-  async containerOf(instance_id: number): Promise<string> {
-    const filters = [`label=${LABEL_HOST}=${this.host_key}`, `label=${LABEL_INSTANCE}=${instance_id}`];
+  async containerOf(instanceId: number): Promise<string> {
+    const filters = [`label=${LABEL_HOST}=${this.hostKey}`, `label=${LABEL_INSTANCE}=${instanceId}`];
     return docker("ps", "-aq", "--no-trunc", ...filters.flatMap((filter) => ["--filter", filter]));
   }
 
   async close(): Promise<void> {
     await this.kill("SIGKILL");
     await this.server.close();
-    await removeRemains(this.host_key, this.state_dir);
-    await rm(this.state_dir, { recursive: true, force: true });
+    await removeRemains(this.hostKey, this.stateDir);
+    await rm(this.stateDir, { recursive: true, force: true });
   }
 }

@@ -20,7 +20,7 @@ import { Loopback } from "./loopback.ts";
 import { ManualClock } from "./manual-clock.ts";
 
 export const HOST_KEY = "session-test";
-const port_range = { first: 30_000, last: 30_100 };
+const portRange = { first: 30_000, last: 30_100 };
 
 export type SessionWorld = {
   readonly server: FakeServer;
@@ -30,13 +30,13 @@ export type SessionWorld = {
   readonly notebook: () => NotesStore;
   /** Starts a host, which is closed after the test. */
   readonly start: (changes?: {
-    notes_store?: NotesStore;
+    notesStore?: NotesStore;
     engine?: Engine;
-    proof_store?: ProofStore;
+    proofStore?: ProofStore;
     log?: Log;
   }) => RunningHost;
   /** Whether the newest report shows an instance in this state, to be asked again and again. */
-  readonly isState: (instance_id: number, state: string, generation?: number) => () => boolean;
+  readonly isState: (instanceId: number, state: string, generation?: number) => () => boolean;
   /** How many containers of the host run. */
   readonly running: () => Promise<number>;
 };
@@ -62,41 +62,41 @@ export function useSessionWorld(): SessionWorld {
     return { load: () => kept, save: (notes) => (kept = structuredClone(notes)) };
   };
   const start: SessionWorld["start"] = (changes = {}) => {
-    const public_ipaddr = "127.0.0.1";
-    const inventory = inventMachine({ host_key: HOST_KEY, number: 1, public_ipaddr, port_range });
+    const publicIpaddr = "127.0.0.1";
+    const inventory = inventMachine({ hostKey: HOST_KEY, number: 1, publicIpaddr, portRange });
     const host = startHost({
       clock,
       random: () => 0.5,
       log: silentLog,
       servers: knownOf(server.url).choose(() => 0.5),
-      host_key: HOST_KEY,
-      boot_id: "boot-1",
+      hostKey: HOST_KEY,
+      bootId: "boot-1",
       engine,
       disks: simulatedDisks(),
       network: noNetwork,
       ssh: undefined,
-      common_mounts: [],
+      commonMounts: [],
       sandbox: undefined,
       inventory,
-      gpu_access: noGpuAccess,
+      gpuAccess: noGpuAccess,
       isDiskLow: () => Promise.resolve(false),
-      public_ipaddr,
-      bind_address: public_ipaddr,
-      port_range,
+      publicIpaddr,
+      bindAddress: publicIpaddr,
+      portRange,
       isPortFree: () => Promise.resolve(true),
       refuseRegistry: noRegistries,
-      local_images: [],
-      notes_store: notebook(),
-      delay_ms: 0,
+      localImages: [],
+      notesStore: notebook(),
+      delayMs: 0,
       ...changes,
     });
     hosts.push(host);
     return host;
   };
   const isState: SessionWorld["isState"] =
-    (instance_id, state, generation = 1) =>
+    (instanceId, state, generation = 1) =>
     () => {
-      const one = server.observed(instance_id);
+      const one = server.observed(instanceId);
       return one?.state === state && one.generation === generation;
     };
   const running = async () => {
@@ -107,8 +107,8 @@ export function useSessionWorld(): SessionWorld {
 
   beforeEach(async () => {
     server = await FakeServer.listen();
-    server.heartbeat_ms = 1_000;
-    server.lease_ms = 10_000;
+    server.heartbeatMs = 1_000;
+    server.leaseMs = 10_000;
     loopback = await Loopback.open();
     // No time passes while a message is on its way.
     clock = new ManualClock(() => loopback.pass());

@@ -3,11 +3,11 @@ import { systemClock } from "../src/base/clock.ts";
 import { silentLog } from "../src/base/log.ts";
 import { createSshService } from "../src/ssh/service.ts";
 
-const [state_dir = "", doors = "[]"] = process.argv.slice(2);
+const [stateDir = "", doors = "[]"] = process.argv.slice(2);
 const service = createSshService({
-  docker_socket: "/var/run/docker.sock",
-  bind_address: "127.0.0.1",
-  state_dir,
+  dockerSocket: "/var/run/docker.sock",
+  bindAddress: "127.0.0.1",
+  stateDir,
   clock: systemClock,
   random: Math.random,
   log: silentLog,

@@ -38,7 +38,7 @@ export class SshPlace implements AsyncDisposable {
 
   static async make(): Promise<SshPlace> {
     const folder = await mkdtemp(join(tmpdir(), "berth-ssh-"));
-    const prepared = await prepareToolbox({ state_dir: join(folder, "state") });
+    const prepared = await prepareToolbox({ stateDir: join(folder, "state") });
     if (!prepared.ok) throw new Error(prepared.problem);
     const place = new SshPlace(folder, prepared.toolbox.directory);
     await place.makeKey("id_ed25519");
@@ -50,9 +50,9 @@ export class SshPlace implements AsyncDisposable {
       void this.logged.push({ level, message, fields });
     const log: Log = { ...silentLog, info: note("info"), warn: note("warn") };
     return createSshService({
-      docker_socket: "/var/run/docker.sock",
-      bind_address: "127.0.0.1",
-      state_dir: join(this.folder, "state"),
+      dockerSocket: "/var/run/docker.sock",
+      bindAddress: "127.0.0.1",
+      stateDir: join(this.folder, "state"),
       clock: systemClock,
       random: Math.random,
       log,
@@ -81,7 +81,7 @@ export class SshPlace implements AsyncDisposable {
 
   /** Starts a container as the agent would and describes the way into it. */
   async container(
-    instance_id: number,
+    instanceId: number,
     options: { image?: string; args?: readonly string[]; words?: readonly string[] } = {},
   ): Promise<Door22> {
     const image = options.image ?? (await busyboxImage());
@@ -100,14 +100,14 @@ export class SshPlace implements AsyncDisposable {
       image,
       ...(options.words ?? []),
     );
-    return this.door(instance_id, id);
+    return this.door(instanceId, id);
   }
 
-  async door(instance_id: number, container_id: string): Promise<Door22> {
+  async door(instanceId: number, containerId: string): Promise<Door22> {
     const format = "{{.NetworkSettings.SandboxKey}} {{.NetworkSettings.IPAddress}}";
-    const [namespace_path = ""] = (await docker("inspect", "-f", format, container_id)).split(" ");
-    const authorized_keys = [await this.publicKey()];
-    return { instance_id, container_id, namespace_path, port: await freePort(), authorized_keys };
+    const [namespacePath = ""] = (await docker("inspect", "-f", format, containerId)).split(" ");
+    const authorizedKeys = [await this.publicKey()];
+    return { instanceId, containerId, namespacePath, port: await freePort(), authorizedKeys };
   }
 
   /** Opens exactly these doors and waits until they answer. */
@@ -116,8 +116,8 @@ export class SshPlace implements AsyncDisposable {
     for (const door of doors) await this.untilOpen(door);
   }
 
-  async untilOpen({ instance_id, port }: Door22): Promise<void> {
-    const known = `[127.0.0.1]:${port} ${this.service.hostKey(instance_id)}\n`;
+  async untilOpen({ instanceId, port }: Door22): Promise<void> {
+    const known = `[127.0.0.1]:${port} ${this.service.hostKey(instanceId)}\n`;
     await mkdir(join(this.folder, "known"), { recursive: true });
     await writeFile(join(this.folder, "known", String(port)), known);
     await until("the port answers", async () => (await this.hostKeyAt(port)) !== "");
@@ -183,7 +183,7 @@ export class SshPlace implements AsyncDisposable {
 
   /** Number and words of all processes in a container. */
   async processes(door: Door): Promise<readonly string[]> {
-    return (await docker("top", door.container_id, "-eo", "pid,args")).split("\n").slice(1);
+    return (await docker("top", door.containerId, "-eo", "pid,args")).split("\n").slice(1);
   }
 
   /** Of the SSH process that this service runs. */

@@ -10,12 +10,12 @@ import {
   type Report,
   type ServerMessage,
 } from "../../protocol/index.ts";
-import { inventMachine } from "../../agent/src/simulated/machine.ts";
 import { systemClock } from "../../server/src/base/clock.ts";
 import { asId, type MachineId, type UserId } from "../../server/src/base/ids.ts";
 import { withTransaction } from "../../server/src/db/transaction.ts";
 import { issueAgentToken } from "../../server/src/domains/supply/hosts/index.ts";
 import { refreshOffers } from "../../server/src/domains/supply/market/index.ts";
+import { simulatedFacts } from "../../test/support/simulated-facts.ts";
 import type { BenchServer } from "./berth-server.ts";
 
 export type ObedientHosts = {
@@ -163,14 +163,7 @@ function observe(
 
 function helloOf(number: number, gpuCount: number): Hello {
   const hostKey = `obedient-${number}`;
-  const port_range = { first: 40_000, last: 40_999 };
-  const { machine, gpus } = inventMachine({
-    host_key: hostKey,
-    number,
-    public_ipaddr: "127.0.0.1",
-    port_range,
-    gpu_count: gpuCount,
-  });
+  const { machine, gpus } = simulatedFacts(hostKey, number, gpuCount);
   return {
     kind: "hello",
     protocol_version: PROTOCOL_VERSION,
@@ -181,6 +174,6 @@ function helloOf(number: number, gpuCount: number): Hello {
     session_proof: "",
     engine: { kind: "simulated", version: "1" },
     machine: { ...machine, disk_bytes: DISK_BYTES },
-    gpus: [...gpus],
+    gpus,
   };
 }

@@ -1,12 +1,12 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import type pg from "pg";
 import type { Hello } from "../../protocol/index.ts";
-import { inventMachine } from "../../agent/src/simulated/machine.ts";
 import { systemClock } from "../../server/src/base/clock.ts";
 import { asId, type MachineId, type UserId } from "../../server/src/base/ids.ts";
 import { nanos, NANOS_PER_DOLLAR } from "../../server/src/base/money.ts";
 import type { Database } from "../../server/src/db/connect.ts";
 import { withTransaction } from "../../server/src/db/transaction.ts";
+import { simulatedFacts } from "../../test/support/simulated-facts.ts";
 import type { BenchServer } from "./berth-server.ts";
 import { newKey } from "../../server/src/domains/people/accounts/index.ts";
 import { registerMachine } from "../../server/src/domains/supply/hosts/index.ts";
@@ -129,12 +129,7 @@ async function registerModels(database: Database, gpusPerHost: number, count: nu
 /** What a simulated agent says of itself, with exactly so many GPUs. */
 function helloOf(number: number, gpuCount: number): Hello {
   const hostKey = `bench-model-${number}`;
-  const invented = inventMachine({
-    host_key: hostKey,
-    number,
-    public_ipaddr: "127.0.0.1",
-    port_range: { first: 40_000, last: 40_999 },
-  });
+  const invented = simulatedFacts(hostKey, number);
   const [gpu] = invented.gpus;
   if (gpu === undefined) throw new Error("a simulated machine has a GPU");
   return {

@@ -25,10 +25,10 @@ function verdictsOf(
     facts: "",
   }));
   const run = (index: number) => ({
-    container_id: String(index),
+    containerId: String(index),
     name: `berth-${index + 1}-g1`,
-    started_at_ms: STARTED_MS,
-    finished_at_ms: STARTED_MS + 10_000,
+    startedAtMs: STARTED_MS,
+    finishedAtMs: STARTED_MS + 10_000,
   });
   const sends = reports.map(({ fromMs }) => fromMs);
   const own = { runs: runs.map((_, index) => run(index)), absences: [], pulses: [] };

@@ -57,8 +57,8 @@ export function judgeRuns({ engines, charged }: RunEvidence): readonly RunVerdic
     const runs = ranOf.get(key) ?? [];
     const charge = chargedOf.get(key);
     const { chargedMs = 0, countedMs = 0, chargeableUntilMs = Infinity, facts = "" } = charge ?? {};
-    const ranMs = runs.reduce((sum, run) => sum + endOf(run) - run.started_at_ms, 0);
-    const lost = runs.filter((run) => run.was_lost === true);
+    const ranMs = runs.reduce((sum, run) => sum + endOf(run) - run.startedAtMs, 0);
+    const lost = runs.filter((run) => run.wasLost === true);
     const powerMs = lost.reduce((sum, run) => sum + endOf(run) - reportedAtMs(run), 0);
     const awayMs = runs.reduce((sum, run) => sum + absentMs(run.absences, stretchOf(run)), 0);
     const releasedMs = runs.reduce((sum, run) => sum + releasedOf(run, chargeableUntilMs), 0);
@@ -66,7 +66,7 @@ export function judgeRuns({ engines, charged }: RunEvidence): readonly RunVerdic
     const excusedMs = powerMs + awayMs + releasedMs + delayMs;
     const isTooMany = chargedMs > ranMs + TOLERANCE_MS;
     const isTooFew = chargedMs < ranMs - excusedMs - TOLERANCE_MS;
-    const told = runs.map((run) => `${clock(run.started_at_ms)}–${clock(endOf(run))}`).join(" ");
+    const told = runs.map((run) => `${clock(run.startedAtMs)}–${clock(endOf(run))}`).join(" ");
     const problem =
       isTooMany || isTooFew
         ? `run ${key}: ran ${ranMs} ms (${told}), counted ${countedMs}, charged ${chargedMs}, excused ${excusedMs}; ${facts}`
@@ -111,7 +111,7 @@ function ruleOf(
 
 /** How long a run went on after it cost its renter nothing any more. */
 function releasedOf(run: EngineRun, chargeableUntilMs: number): number {
-  return Math.max(0, endOf(run) - Math.max(run.started_at_ms, chargeableUntilMs));
+  return Math.max(0, endOf(run) - Math.max(run.startedAtMs, chargeableUntilMs));
 }
 
 /**
@@ -120,9 +120,9 @@ function releasedOf(run: EngineRun, chargeableUntilMs: number): number {
  * anybody is in its first report, and excuses nothing.
  */
 function delayOf({ meteredFromMs }: ChargedRun, runs: readonly (EngineRun & Told)[]): number {
-  const [run] = runs.toSorted((a, b) => a.started_at_ms - b.started_at_ms);
+  const [run] = runs.toSorted((a, b) => a.startedAtMs - b.startedAtMs);
   if (run === undefined || !Number.isFinite(meteredFromMs)) return 0;
-  const { started_at_ms: startedMs, sends } = run;
+  const { startedAtMs: startedMs, sends } = run;
   const toldMs = answerTo(run, startedMs);
   // An agent learns of a start a moment after it, and its last word before that is on its way meanwhile.
   const unaware = sends.findLast((atMs) => atMs < startedMs + TOLERANCE_MS);
@@ -148,13 +148,13 @@ function answerTo({ reports }: Told, atMs: number): number {
 }
 
 function stretchOf(run: EngineRun): Stretch {
-  return { fromMs: run.started_at_ms, toMs: endOf(run) };
+  return { fromMs: run.startedAtMs, toMs: endOf(run) };
 }
 
 /** When it was reported or noted last before its end, by an agent that was as slow at it as it may be. */
 function reportedAtMs(run: EngineRun & Pick<EngineEvidence, "pulses">): number {
   const reportedMs = run.pulses.filter((atMs) => atMs <= endOf(run)).at(-REPORT_PULSES) ?? 0;
-  return Math.max(run.started_at_ms, reportedMs);
+  return Math.max(run.startedAtMs, reportedMs);
 }
 
 /** How much of a stretch of time lies in absences. */
@@ -165,8 +165,8 @@ export function absentMs(absences: readonly Stretch[], stretch: Stretch): number
   }, 0);
 }
 
-function endOf({ started_at_ms, finished_at_ms }: EngineRun): number {
-  return finished_at_ms ?? started_at_ms;
+function endOf({ startedAtMs, finishedAtMs }: EngineRun): number {
+  return finishedAtMs ?? startedAtMs;
 }
 
 function keyOf({ instanceId, generation }: ChargedRun): string {

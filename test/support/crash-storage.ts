@@ -78,7 +78,7 @@ function disksOf(world: CrashWorld, clients: CrashClients, charged: ReadonlyMap<
     const runs = runsOf.get(end.id) ?? [];
     const from = {
       surelyFromMs: Math.min(...runs.map((run) => run.toldAtMs)),
-      perhapsFromMs: Math.min(...runs.map((run) => run.started_at_ms)),
+      perhapsFromMs: Math.min(...runs.map((run) => run.startedAtMs)),
     };
     return storedOf(`instance ${end.id}`, charged, {
       end,
@@ -93,9 +93,9 @@ function disksOf(world: CrashWorld, clients: CrashClients, charged: ReadonlyMap<
  * When the server knew of a start at the latest: it has stored a report that was sent after it. A run that went with the
  * power before that may have been seen by nobody.
  */
-function toldAtMs({ started_at_ms, finished_at_ms, was_lost }: EngineRun, reports: readonly Stretch[]): number {
-  const toldMs = reports.find(({ fromMs }) => fromMs > started_at_ms)?.toMs ?? Infinity;
-  return was_lost === true && (finished_at_ms ?? started_at_ms) < toldMs ? Infinity : toldMs;
+function toldAtMs({ startedAtMs, finishedAtMs, wasLost }: EngineRun, reports: readonly Stretch[]): number {
+  const toldMs = reports.find(({ fromMs }) => fromMs > startedAtMs)?.toMs ?? Infinity;
+  return wasLost === true && (finishedAtMs ?? startedAtMs) < toldMs ? Infinity : toldMs;
 }
 
 function volumesOf(clients: CrashClients, charged: ReadonlyMap<string, number>): readonly Stored[] {

@@ -63,7 +63,7 @@ export class CrashWorkers {
   private async begin(key: string, { spec }: RunningContainer): Promise<void> {
     const [binding] = spec.ports;
     if (binding === undefined) return;
-    const port = String(binding.host_port);
+    const port = String(binding.hostPort);
     // There is no network of its own here: it listens where its host would pass on what comes in.
     // By default it would take the next port too, which may be another worker's; sessions, which need it, are not used.
     const taken = new URL(this.backendUrl).port;
@@ -114,6 +114,6 @@ export class CrashWorkers {
   }
 }
 
-function keyOf({ spec, started_at_ms }: RunningContainer): string {
-  return `${spec.name}-${started_at_ms}`;
+function keyOf({ spec, startedAtMs }: RunningContainer): string {
+  return `${spec.name}-${startedAtMs}`;
 }

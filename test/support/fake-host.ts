@@ -81,9 +81,15 @@ export function aGpu(index: number, overrides: Partial<GpuFacts> = {}): GpuFacts
 function publishedFigures(name = "RTX 4090"): Partial<GpuFacts> {
   const model = name === "RTX 4090" ? undefined : findGpuModel(name);
   if (model === undefined) return {};
-  const { memory_mb, compute_cap, memory_gb_per_s, max_power_w, tflops, nvlink_gb_per_s } = model;
-  const dlperf = estimateDlperf(tflops, memory_gb_per_s);
-  return { memory_mb, compute_cap, memory_gb_per_s, max_power_w, tflops, dlperf, nvlink_gb_per_s };
+  return {
+    memory_mb: model.memoryMb,
+    compute_cap: model.computeCap,
+    memory_gb_per_s: model.memoryGbPerS,
+    max_power_w: model.maxPowerW,
+    tflops: model.tflops,
+    dlperf: estimateDlperf(model.tflops, model.memoryGbPerS),
+    nvlink_gb_per_s: model.nvlinkGbPerS,
+  };
 }
 
 /** An agent in the hands of a test: it speaks the real protocol over a real socket and does only what it is told. */

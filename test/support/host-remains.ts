@@ -7,14 +7,14 @@ import { DOCKER_SOCKET, removeLabelled } from "./docker.ts";
 import { unmountBelow } from "./mounts.ts";
 
 /** Removes what an agent that a test has killed could not: containers, mounts below its state folder, network, rules. */
-export async function removeRemains(host_key: string, state_dir: string): Promise<void> {
-  await removeLabelled(LABEL_HOST, host_key);
-  await unmountBelow(state_dir);
+export async function removeRemains(hostKey: string, stateDir: string): Promise<void> {
+  await removeLabelled(LABEL_HOST, hostKey);
+  await unmountBelow(stateDir);
   const network = createNetwork({
-    engine: createDockerEngine({ socket_path: DOCKER_SOCKET, clock: systemClock }),
+    engine: createDockerEngine({ socketPath: DOCKER_SOCKET, clock: systemClock }),
     run: programRunner(systemClock),
-    host_key,
-    port_range: { first: 1, last: 1 },
+    hostKey,
+    portRange: { first: 1, last: 1 },
     readResolvConf: () => "",
   });
   await network.remove();

@@ -11,22 +11,22 @@ export const PULSE_MS = 250;
 
 /** From a start of a container to its end, by the clock of its machine. */
 export type EngineRun = {
-  readonly container_id: string;
+  readonly containerId: string;
   /** The name under which it was started: it says for whom, and in which generation. */
   readonly name: string;
-  readonly started_at_ms: number;
+  readonly startedAtMs: number;
   /** Null while it runs. */
-  finished_at_ms: number | null;
+  finishedAtMs: number | null;
   /** It ended with the power, which nobody saw. */
-  was_lost?: boolean;
+  wasLost?: boolean;
 };
 
-export type RunningContainer = { readonly id: string; readonly started_at_ms: number; readonly spec: ContainerSpec };
+export type RunningContainer = { readonly id: string; readonly startedAtMs: number; readonly spec: ContainerSpec };
 
-type Kept = Pick<Container, "phase" | "exit_code" | "started_at_ms" | "finished_at_ms"> & { spec: ContainerSpec };
+type Kept = Pick<Container, "phase" | "exitCode" | "startedAtMs" | "finishedAtMs"> & { spec: ContainerSpec };
 type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
 type State = {
-  boot_id: string;
+  bootId: string;
   lastId: number;
   readonly containers: Record<string, Mutable<Kept>>;
   readonly images: string[];
@@ -45,7 +45,7 @@ export type LastingInput = {
   readonly random: () => number;
   readonly file: string;
   /** Of the machine: with another one than before, nothing that ran runs any more. */
-  readonly boot_id: string;
+  readonly bootId: string;
 };
 
 /** Every run that the engine of this file ever had. */
@@ -56,8 +56,8 @@ export function readEngineRuns(file: string): readonly EngineRun[] {
 /** What runs there now, with the variables and ports that it was made with. */
 export function readRunning(file: string): readonly RunningContainer[] {
   if (!existsSync(file)) return [];
-  return Object.entries(readState(file).containers).flatMap(([id, { spec, phase, started_at_ms }]) =>
-    phase === "running" ? [{ id, started_at_ms: started_at_ms ?? 0, spec }] : [],
+  return Object.entries(readState(file).containers).flatMap(([id, { spec, phase, startedAtMs }]) =>
+    phase === "running" ? [{ id, startedAtMs: startedAtMs ?? 0, spec }] : [],
   );
 }
 
@@ -71,14 +71,14 @@ export function losePower(file: string, at: Date): void {
   if (!existsSync(file)) return;
   const state = readState(file);
   for (const run of state.runs) {
-    if (run.finished_at_ms === null) Object.assign(run, { finished_at_ms: at.getTime(), was_lost: true });
+    if (run.finishedAtMs === null) Object.assign(run, { finishedAtMs: at.getTime(), wasLost: true });
   }
   writeState(file, state);
 }
 
-export async function createLastingEngine({ clock, random, file, boot_id }: LastingInput): Promise<Engine> {
-  const state = existsSync(file) ? readState(file) : newState(boot_id);
-  if (state.boot_id !== boot_id) awake(state, { boot_id, now_ms: clock.now().getTime() });
+export async function createLastingEngine({ clock, random, file, bootId }: LastingInput): Promise<Engine> {
+  const state = existsSync(file) ? readState(file) : newState(bootId);
+  if (state.bootId !== bootId) awake(state, { bootId, nowMs: clock.now().getTime() });
   const images = createSimulatedEngine({ clock, random });
   const nothing = { auth: null, signal: new AbortController().signal, onProgress: () => undefined };
   for (const image of state.images) await images.pull({ ...nothing, image });
@@ -124,7 +124,7 @@ class LastingEngine implements Engine {
     if (this.#isNameTaken(spec.name)) return fail("conflict", `The container name "/${spec.name}" is already in use`);
     state.lastId += 1;
     const id = `lasting-${state.lastId}`;
-    state.containers[id] = { spec, phase: "created", exit_code: null, started_at_ms: null, finished_at_ms: null };
+    state.containers[id] = { spec, phase: "created", exitCode: null, startedAtMs: null, finishedAtMs: null };
     this.#changed(id);
     return succeed(id);
   };
@@ -135,9 +135,9 @@ class LastingEngine implements Engine {
     const one = state.containers[id];
     if (one === undefined) return noSuchContainer(id);
     if (one.phase === "running") return succeed(undefined);
-    const started_at_ms = Math.max(clock.now().getTime(), (one.started_at_ms ?? 0) + 1);
-    Object.assign(one, { phase: "running", exit_code: null, started_at_ms, finished_at_ms: null });
-    state.runs.push({ container_id: id, name: one.spec.name, started_at_ms, finished_at_ms: null });
+    const startedAtMs = Math.max(clock.now().getTime(), (one.startedAtMs ?? 0) + 1);
+    Object.assign(one, { phase: "running", exitCode: null, startedAtMs, finishedAtMs: null });
+    state.runs.push({ containerId: id, name: one.spec.name, startedAtMs, finishedAtMs: null });
     this.#changed(id);
     return succeed(undefined);
   };
@@ -185,13 +185,13 @@ class LastingEngine implements Engine {
     const { clock, state } = this.#parts;
     const one = state.containers[id];
     if (one?.phase !== "running") return Promise.resolve(noSuchContainer(id));
-    const seconds = (clock.now().getTime() - (one.started_at_ms ?? 0)) / 1000;
+    const seconds = (clock.now().getTime() - (one.startedAtMs ?? 0)) / 1000;
     return Promise.resolve(
       succeed({
-        received_bytes: Math.floor(seconds * RECEIVED_BYTES_PER_S),
-        sent_bytes: Math.floor(seconds * SENT_BYTES_PER_S),
-        cpu_percent: 1,
-        memory_bytes: 2 ** 20,
+        receivedBytes: Math.floor(seconds * RECEIVED_BYTES_PER_S),
+        sentBytes: Math.floor(seconds * SENT_BYTES_PER_S),
+        cpuPercent: 1,
+        memoryBytes: 2 ** 20,
       }),
     );
   };
@@ -225,9 +225,9 @@ class LastingEngine implements Engine {
     const { clock, state } = this.#parts;
     const one = state.containers[id];
     if (one?.phase !== "running") return false;
-    const finished_at_ms = Math.max(clock.now().getTime(), one.started_at_ms ?? 0);
-    Object.assign(one, { phase: "exited", exit_code: TERMINATED_EXIT_CODE, finished_at_ms });
-    for (const run of state.runs) if (run.container_id === id) run.finished_at_ms ??= finished_at_ms;
+    const finishedAtMs = Math.max(clock.now().getTime(), one.startedAtMs ?? 0);
+    Object.assign(one, { phase: "exited", exitCode: TERMINATED_EXIT_CODE, finishedAtMs });
+    for (const run of state.runs) if (run.containerId === id) run.finishedAtMs ??= finishedAtMs;
     return true;
   }
 
@@ -239,16 +239,16 @@ class LastingEngine implements Engine {
 }
 
 /** After a loss of power Docker says that what ran has ended at the moment at which it looked. */
-function awake(state: State, { boot_id, now_ms }: { readonly boot_id: string; readonly now_ms: number }): void {
-  state.boot_id = boot_id;
+function awake(state: State, { bootId, nowMs }: { readonly bootId: string; readonly nowMs: number }): void {
+  state.bootId = bootId;
   for (const one of Object.values(state.containers)) {
     if (one.phase !== "running") continue;
-    Object.assign(one, { phase: "exited", exit_code: LOST_EXIT_CODE, finished_at_ms: now_ms });
+    Object.assign(one, { phase: "exited", exitCode: LOST_EXIT_CODE, finishedAtMs: nowMs });
   }
 }
 
-function newState(boot_id: string): State {
-  return { boot_id, lastId: 0, containers: {}, images: [], runs: [] };
+function newState(bootId: string): State {
+  return { bootId, lastId: 0, containers: {}, images: [], runs: [] };
 }
 
 function readState(file: string): State {
@@ -260,12 +260,12 @@ function writeState(file: string, state: State): void {
   renameSync(`${file}.new`, file);
 }
 
-function describe(id: string, { spec, phase, exit_code, started_at_ms, finished_at_ms }: Kept): Container {
+function describe(id: string, { spec, phase, exitCode, startedAtMs, finishedAtMs }: Kept): Container {
   const { name, labels, ports } = spec;
   return {
-    ...{ id, name, labels, phase, exit_code, started_at_ms, finished_at_ms, ports },
+    ...{ id, name, labels, phase, exitCode, startedAtMs, finishedAtMs, ports },
     network: null,
-    layer_directory: null,
+    layerDirectory: null,
   };
 }
 

@@ -21,11 +21,11 @@ const [STOP_LIMIT_MS, ADDRESS] = [3_000, "127.0.0.1"];
 const parsed = parseOptions(process.argv.slice(2), process.env);
 if (!parsed.ok) throw new Error(parsed.problem);
 const { options } = parsed;
-const log = createLog(options.log_level);
+const log = createLog(options.logLevel);
 const found = await findMembership({ options, clock: systemClock, tell: () => undefined });
 if (!found.ok) throw new Error(found.problem);
 const { membership } = found;
-const boot_id = options.boot_id ?? "boot-1";
+const bootId = options.bootId ?? "boot-1";
 const onFailure = (cause: unknown) => log.warn({ problem: String(cause) }, "not stored");
 
 /** Notes in a file when the host was in touch with its server, as the agent itself saw it. */
@@ -52,19 +52,19 @@ function withProofNotes(store: NotesStore, file: string): NotesStore {
     load: () => store.load(),
     save(notes) {
       store.save(notes);
-      const sentMs = notes.lease.granted_at_ms;
-      const noted_at_ms = systemClock.now().getTime();
-      const sent_at_ms = noted_at_ms - (systemClock.monotonicMs() - sentMs);
+      const sentMs = notes.lease.grantedAtMs;
+      const notedAtMs = systemClock.now().getTime();
+      const sentAtMs = notedAtMs - (systemClock.monotonicMs() - sentMs);
       if (lastMs !== undefined && sentMs > lastMs)
-        appendFileSync(file, `${JSON.stringify({ sent_at_ms, noted_at_ms })}\n`);
+        appendFileSync(file, `${JSON.stringify({ sent_at_ms: sentAtMs, noted_at_ms: notedAtMs })}\n`);
       lastMs = sentMs;
     },
   };
 }
 
 /** All hosts have one address: each gets ports that no other has. */
-function portsOf(index: number): typeof options.port_range {
-  const { first, last } = options.port_range;
+function portsOf(index: number): typeof options.portRange {
+  const { first, last } = options.portRange;
   const count = Math.floor((last - first + 1) / options.simulate);
   return { first: first + index * count, last: first + (index + 1) * count - 1 };
 }
@@ -72,52 +72,52 @@ function portsOf(index: number): typeof options.port_range {
 /** The keys of hosts end in their numbers, and so do the names of their files. */
 noteReports((hostKey) => {
   const number = hostKey.slice(hostKey.lastIndexOf("-") + 1);
-  const fileOf = (name: string) => path.join(options.state_dir, `${name}-${number}.jsonl`);
+  const fileOf = (name: string) => path.join(options.stateDir, `${name}-${number}.jsonl`);
   return { sends: fileOf("sends"), answers: fileOf("answers") };
 });
 
 const hosts = await Promise.all(
   Array.from({ length: options.simulate }, async (_, index) => {
-    const host_key = `${membership.host_key}-${index + 1}`;
-    const file = path.join(options.state_dir, `engine-${index + 1}.json`);
+    const hostKey = `${membership.hostKey}-${index + 1}`;
+    const file = path.join(options.stateDir, `engine-${index + 1}.json`);
     return startHost({
       ...options,
       ...membership,
       servers: membership.servers.choose(Math.random),
-      port_range: portsOf(index),
-      host_key,
+      portRange: portsOf(index),
+      hostKey,
       clock: systemClock,
       random: Math.random,
-      log: withLinkNotes(log, path.join(options.state_dir, `link-${index + 1}.jsonl`)),
-      engine: await createLastingEngine({ clock: systemClock, random: Math.random, file, boot_id }),
+      log: withLinkNotes(log, path.join(options.stateDir, `link-${index + 1}.jsonl`)),
+      engine: await createLastingEngine({ clock: systemClock, random: Math.random, file, bootId }),
       disks: simulatedDisks(),
       network: noNetwork,
       ssh: undefined,
-      common_mounts: [],
+      commonMounts: [],
       sandbox: undefined,
       inventory: inventMachine({
-        ...{ host_key, number: index + 1, public_ipaddr: ADDRESS, port_range: portsOf(index) },
-        gpu_count: options.simulate_gpus || undefined,
+        ...{ hostKey, number: index + 1, publicIpaddr: ADDRESS, portRange: portsOf(index) },
+        gpuCount: options.simulateGpus || undefined,
       }),
-      gpu_access: noGpuAccess,
+      gpuAccess: noGpuAccess,
       isDiskLow: () => Promise.resolve(false),
-      boot_id,
-      public_ipaddr: ADDRESS,
-      bind_address: ADDRESS,
-      notes_store: withProofNotes(
-        fileNotes(path.join(options.state_dir, `notes-${index + 1}.json`), onFailure),
-        path.join(options.state_dir, `proofs-${index + 1}.jsonl`),
+      bootId,
+      publicIpaddr: ADDRESS,
+      bindAddress: ADDRESS,
+      notesStore: withProofNotes(
+        fileNotes(path.join(options.stateDir, `notes-${index + 1}.json`), onFailure),
+        path.join(options.stateDir, `proofs-${index + 1}.jsonl`),
       ),
-      proof_store: membership.proofOf(host_key, onFailure),
+      proofStore: membership.proofOf(hostKey, onFailure),
       isPortFree: () => Promise.resolve(true),
       refuseRegistry: noRegistries,
-      delay_ms: 0,
+      delayMs: 0,
     });
   }),
 );
 
 systemClock.every(PULSE_MS, () =>
-  appendFileSync(path.join(options.state_dir, "pulses.jsonl"), `${systemClock.now().getTime()}\n`),
+  appendFileSync(path.join(options.stateDir, "pulses.jsonl"), `${systemClock.now().getTime()}\n`),
 );
 
 let isStopping = false;

@@ -18,7 +18,7 @@ test("a worker in a container reports through its host, serves a signed request,
     ["MASTER_TOKEN", TOKEN],
     ["TEST_UNITS_PER_SECOND", "50"],
   ];
-  const ports = [{ container_port: 3000, protocol: "tcp" as const }];
+  const ports = [{ containerPort: 3000, protocol: "tcp" as const }];
   agent.server.desire([order(7, { image, env, ports })]);
   const running = await agent.server.untilState(7, "running");
   const url = `http://127.0.0.1:${running.ports["3000/tcp"]}`;

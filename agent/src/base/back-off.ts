@@ -1,7 +1,7 @@
-export type BackOff = { readonly first_ms: number; readonly limit_ms: number };
+export type BackOff = { readonly firstMs: number; readonly limitMs: number };
 
 /** Delay before attempt number `attempt` (from 0): doubled each time up to the limit, then spread over its upper half. */
 export function backOffDelay(backOff: BackOff, attempt: number, random: number): number {
-  const full = Math.min(backOff.limit_ms, backOff.first_ms * 2 ** Math.min(attempt, 30));
+  const full = Math.min(backOff.limitMs, backOff.firstMs * 2 ** Math.min(attempt, 30));
   return full * (0.5 + random * 0.5);
 }

@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { LineTail } from "./line-tail.ts";
 
 const lines = fc.array(fc.string({ unit: fc.constantFrom("a", "b", "ä", " ") }), { maxLength: 30 });
-const WIDE = { tail_lines: 1_000, limit_bytes: 1_000_000, filter: "" };
+const WIDE = { tailLines: 1_000, limitBytes: 1_000_000, filter: "" };
 
 function push(tail: LineTail, text: string, size: number, stream = "one"): void {
   const data = Buffer.from(text);
@@ -19,10 +19,10 @@ describe("the newest lines of a text", () => {
         fc.integer({ min: 1, max: 9 }),
         fc.nat(12),
         fc.constantFrom("", "a", "ab"),
-        (all, size, tail_lines, filter) => {
-          const tail = new LineTail({ ...WIDE, tail_lines, filter });
+        (all, size, tailLines, filter) => {
+          const tail = new LineTail({ ...WIDE, tailLines, filter });
           push(tail, all.map((line) => `${line}\n`).join(""), size);
-          const kept = all.filter((line) => line.includes(filter)).slice(tail_lines === 0 ? all.length : -tail_lines);
+          const kept = all.filter((line) => line.includes(filter)).slice(tailLines === 0 ? all.length : -tailLines);
           assert.equal(tail.text(), kept.map((line) => `${line}\n`).join(""));
         },
       ),
@@ -31,12 +31,12 @@ describe("the newest lines of a text", () => {
 
   it("never take more room than allowed, and are an end of the whole", () => {
     fc.assert(
-      fc.property(lines, fc.integer({ min: 1, max: 40 }), (all, limit_bytes) => {
+      fc.property(lines, fc.integer({ min: 1, max: 40 }), (all, limitBytes) => {
         const whole = all.map((line) => `${line.replaceAll("ä", "c")}\n`).join("");
-        const tail = new LineTail({ ...WIDE, limit_bytes });
+        const tail = new LineTail({ ...WIDE, limitBytes });
         push(tail, whole, 7);
         const kept = tail.text();
-        assert.ok(Buffer.byteLength(kept) <= limit_bytes);
+        assert.ok(Buffer.byteLength(kept) <= limitBytes);
         assert.ok(whole.endsWith(kept));
       }),
     );
@@ -51,7 +51,7 @@ describe("the newest lines of a text", () => {
   });
 
   it("of one endless line are its end", () => {
-    const tail = new LineTail({ ...WIDE, limit_bytes: 10 });
+    const tail = new LineTail({ ...WIDE, limitBytes: 10 });
     for (let i = 0; i < 10_000; i += 1) tail.push("one", Buffer.from("0123456789abcdef"));
     assert.equal(tail.text(), "789abcdef\n");
   });

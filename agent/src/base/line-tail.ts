@@ -5,14 +5,14 @@ const NEWLINE = 10;
  * contain the filter. Several streams that write into it by turns do not tear each other's lines.
  */
 export class LineTail {
-  readonly #limits: { readonly tail_lines: number; readonly limit_bytes: number; readonly filter: string };
+  readonly #limits: { readonly tailLines: number; readonly limitBytes: number; readonly filter: string };
   readonly #open = new Map<string, Buffer[]>();
   #lines: string[] = [];
   /** Where the kept lines begin in `#lines`, so that dropping one does not move all the others. */
   #first = 0;
   #bytes = 0;
 
-  constructor(limits: { readonly tail_lines: number; readonly limit_bytes: number; readonly filter: string }) {
+  constructor(limits: { readonly tailLines: number; readonly limitBytes: number; readonly filter: string }) {
     this.#limits = limits;
   }
 
@@ -38,21 +38,21 @@ export class LineTail {
     parts.push(Buffer.from(data));
     const bytes = parts.reduce((sum, part) => sum + part.length, 0);
     // A line beyond the limit keeps its end, as the whole does.
-    if (bytes > 2 * this.#limits.limit_bytes) {
-      parts.splice(0, parts.length, Buffer.concat(parts).subarray(-this.#limits.limit_bytes));
+    if (bytes > 2 * this.#limits.limitBytes) {
+      parts.splice(0, parts.length, Buffer.concat(parts).subarray(-this.#limits.limitBytes));
     }
     this.#open.set(stream, parts);
   }
 
   #close(stream: string): void {
-    const room = Math.max(0, this.#limits.limit_bytes - 1);
+    const room = Math.max(0, this.#limits.limitBytes - 1);
     const whole = Buffer.concat(this.#open.get(stream) ?? []);
     this.#open.delete(stream);
     const line = `${whole.subarray(Math.max(0, whole.length - room)).toString("utf8")}\n`;
     if (!line.includes(this.#limits.filter)) return;
     this.#lines.push(line);
     this.#bytes += Buffer.byteLength(line);
-    while (this.#lines.length - this.#first > this.#limits.tail_lines || this.#bytes > this.#limits.limit_bytes) {
+    while (this.#lines.length - this.#first > this.#limits.tailLines || this.#bytes > this.#limits.limitBytes) {
       this.#drop();
     }
   }

@@ -4,11 +4,11 @@ import type { Clock } from "./clock.ts";
 /** `code` is 127 when there is no such program, and 124 when it took too long. */
 export type Ran = { readonly code: number; readonly output: string };
 
-/** Runs a program of the system to its end, or gives it up after `timeout_ms`; `output` is what it said on both streams. */
+/** Runs a program of the system to its end, or gives it up after `timeoutMs`; `output` is what it said on both streams. */
 export type RunProgram = (
   program: string,
   args: readonly string[],
-  timeout_ms: number,
+  timeoutMs: number,
   /** What it reads; nothing unless given. */
   input?: string,
 ) => Promise<Ran>;
@@ -18,17 +18,17 @@ const OUTPUT_LIMIT_BYTES = 16_384;
 
 /** One that hangs in the kernel cannot be killed: it is left behind, and its caller goes on. */
 export function programRunner(clock: Clock): RunProgram {
-  return async (program, args, timeout_ms, input) => {
+  return async (program, args, timeoutMs, input) => {
     const child = spawn(program, [...args], { stdio: ["pipe", "pipe", "pipe"], env: { PATH, LC_ALL: "C" } });
     // One that ends without reading says by its code what became of it.
     child.stdin.on("error", () => undefined);
     child.stdin.end(input);
     const parts: Buffer[] = [];
-    let length_bytes = 0;
+    let lengthBytes = 0;
     for (const stream of [child.stdout, child.stderr]) {
       stream.on("data", (data: Buffer) => {
-        if (length_bytes < OUTPUT_LIMIT_BYTES) parts.push(data);
-        length_bytes += data.length;
+        if (lengthBytes < OUTPUT_LIMIT_BYTES) parts.push(data);
+        lengthBytes += data.length;
       });
     }
     const done = new AbortController();
@@ -36,9 +36,9 @@ export function programRunner(clock: Clock): RunProgram {
       child.once("error", (error) => resolve({ code: 127, output: error.message }));
       child.once("close", (code) => resolve({ code: code ?? 1, output: Buffer.concat(parts).toString("utf8").trim() }));
     });
-    const late = clock.sleep(timeout_ms, done.signal).then((): Ran => {
+    const late = clock.sleep(timeoutMs, done.signal).then((): Ran => {
       if (!done.signal.aborted) child.kill("SIGKILL");
-      return { code: 124, output: `${program} took longer than ${Math.round(timeout_ms / 1000)} s` };
+      return { code: 124, output: `${program} took longer than ${Math.round(timeoutMs / 1000)} s` };
     });
     const ran = await Promise.race([ended, late]);
     done.abort();

@@ -10,9 +10,9 @@ export type CertificateKeeperInput = {
   readonly clock: Clock;
   readonly log: Log;
   readonly disks: Pick<Disks, "list" | "readPlatformFile" | "rewritePlatformFile">;
-  readonly isRunning: (instance_id: number) => boolean;
+  readonly isRunning: (instanceId: number) => boolean;
   /** The next certificate for the key; throws when the server signs none. */
-  readonly renewCertificate: (instance_id: number, key_pem: string) => Promise<string>;
+  readonly renewCertificate: (instanceId: number, keyPem: string) => Promise<string>;
 };
 
 /** Certificates last a day longer than their rentals, so one that is prolonged at its last moment is noticed in time. */
@@ -34,34 +34,34 @@ export function keepCertificates(input: CertificateKeeperInput): () => void {
  * stays, so at no moment is there a certificate that does not fit its key.
  */
 export async function renewCertificates(input: CertificateKeeperInput): Promise<void> {
-  for (const instance_id of await input.disks.list()) {
-    if (!input.isRunning(instance_id)) continue;
+  for (const instanceId of await input.disks.list()) {
+    if (!input.isRunning(instanceId)) continue;
     try {
-      await renew(input, instance_id);
+      await renew(input, instanceId);
     } catch (cause) {
-      input.log.info({ instance_id, problem: String(cause) }, "its certificate is not renewed yet");
+      input.log.info({ instance_id: instanceId, problem: String(cause) }, "its certificate is not renewed yet");
     }
   }
 }
 
 async function renew(
   { clock, log, disks, renewCertificate }: CertificateKeeperInput,
-  instance_id: number,
+  instanceId: number,
 ): Promise<void> {
-  const certificate_pem = await disks.readPlatformFile(instance_id, CERTIFICATE_FILE);
-  if (certificate_pem === undefined || !isDue(certificate_pem, instance_id, clock.now())) return;
-  const key_pem = await disks.readPlatformFile(instance_id, KEY_FILE);
-  if (key_pem === undefined) return;
-  const next = await renewCertificate(instance_id, key_pem);
-  await disks.rewritePlatformFile(instance_id, CERTIFICATE_FILE, next);
-  log.info({ instance_id, until: new X509Certificate(next).validTo }, "its certificate is renewed");
+  const certificatePem = await disks.readPlatformFile(instanceId, CERTIFICATE_FILE);
+  if (certificatePem === undefined || !isDue(certificatePem, instanceId, clock.now())) return;
+  const keyPem = await disks.readPlatformFile(instanceId, KEY_FILE);
+  if (keyPem === undefined) return;
+  const next = await renewCertificate(instanceId, keyPem);
+  await disks.rewritePlatformFile(instanceId, CERTIFICATE_FILE, next);
+  log.info({ instance_id: instanceId, until: new X509Certificate(next).validTo }, "its certificate is renewed");
 }
 
 /** A renter may put a certificate from elsewhere into the file; that one is not touched. */
-function isDue(certificate_pem: string, instance_id: number, now: Date): boolean {
-  if (!certificate_pem.includes("BEGIN CERTIFICATE")) return false;
-  const certificate = new X509Certificate(certificate_pem);
-  const isOurs = [`CN=Berth instance ${instance_id}`, "CN=Berth instance"].includes(certificate.subject);
+function isDue(certificatePem: string, instanceId: number, now: Date): boolean {
+  if (!certificatePem.includes("BEGIN CERTIFICATE")) return false;
+  const certificate = new X509Certificate(certificatePem);
+  const isOurs = [`CN=Berth instance ${instanceId}`, "CN=Berth instance"].includes(certificate.subject);
   return isOurs && now.getTime() >= middleOf(certificate);
 }
 

@@ -17,8 +17,8 @@ function certificates(answer: () => Promise<Response>) {
   const made = new Certificates({
     clock,
     log: silentLog,
-    server_url: "wss://berth.example/agent",
-    public_ipaddr: "192.0.2.7",
+    serverUrl: "wss://berth.example/agent",
+    publicIpaddr: "192.0.2.7",
     fetch: (url, init) => {
       asked.push({ url, body: String(init.body) });
       return answer();
@@ -34,13 +34,13 @@ test("when the server does not sign, a certificate signs itself, for the machine
   ];
   for (const answer of answers) {
     const { made, asked } = certificates(answer);
-    const { certificate_pem, key_pem } = await made.makeCertificate(12);
+    const { certificatePem, keyPem } = await made.makeCertificate(12);
     assert.equal(asked[0]?.url, "https://berth.example/api/v0/sign_cert/?instance_id=12");
     assert.match(asked[0]?.body ?? "", /^-----BEGIN CERTIFICATE REQUEST-----/);
-    const certificate = new X509Certificate(certificate_pem);
+    const certificate = new X509Certificate(certificatePem);
     assert.equal(certificate.checkIP("192.0.2.7"), "192.0.2.7");
     assert.equal(certificate.verify(certificate.publicKey), true);
-    const server = createServer({ cert: certificate_pem, key: key_pem }, (_request, response) => response.end("hello"));
+    const server = createServer({ cert: certificatePem, key: keyPem }, (_request, response) => response.end("hello"));
     server.listen(0, "127.0.0.1");
     await once(server, "listening");
     t.after(() => server.close());
@@ -50,11 +50,11 @@ test("when the server does not sign, a certificate signs itself, for the machine
 
 test("what is no certificate for the key is not used", async () => {
   const other = await certificates(() => Promise.reject(new Error("no"))).made.makeCertificate(1);
-  for (const text of ["", "hello", "x".repeat(100_000), other.certificate_pem]) {
+  for (const text of ["", "hello", "x".repeat(100_000), other.certificatePem]) {
     const { made } = certificates(() => Promise.resolve(new Response(text)));
-    const { certificate_pem, key_pem } = await made.makeCertificate(1);
-    assert.notEqual(certificate_pem, text);
-    assert.notEqual(key_pem, other.key_pem);
+    const { certificatePem, keyPem } = await made.makeCertificate(1);
+    assert.notEqual(certificatePem, text);
+    assert.notEqual(keyPem, other.keyPem);
   }
 });
 
@@ -63,8 +63,8 @@ test("a server that does not answer is waited for for five seconds", async () =>
   const slow = new Certificates({
     clock,
     log: silentLog,
-    server_url: "ws://berth.example/agent",
-    public_ipaddr: "not an address",
+    serverUrl: "ws://berth.example/agent",
+    publicIpaddr: "not an address",
     fetch: (url, init) => {
       asked.push({ url, body: "" });
       return new Promise((_resolve, reject) => init.signal?.addEventListener("abort", () => reject(new Error("late"))));
@@ -73,7 +73,7 @@ test("a server that does not answer is waited for for five seconds", async () =>
   const making = slow.makeCertificate(1);
   await clock.until("the question", () => asked.some(({ url }) => url.startsWith("http://")));
   await clock.advance(5_001);
-  assert.match((await making).certificate_pem, /BEGIN CERTIFICATE/);
+  assert.match((await making).certificatePem, /BEGIN CERTIFICATE/);
 });
 
 test("the agent looks every 15 minutes which certificates are due, one look at a time, until it ends", async () => {

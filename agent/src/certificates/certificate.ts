@@ -15,15 +15,15 @@ import { middleOf } from "./certificate-keeper.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
 
-export type Certificate = { readonly certificate_pem: string; readonly key_pem: string };
+export type Certificate = { readonly certificatePem: string; readonly keyPem: string };
 
 export type CertificateDependencies = {
   readonly clock: Clock;
   readonly log: Log;
   /** The control plane's address, as for the session: `wss://…/agent`. */
-  readonly server_url: string;
+  readonly serverUrl: string;
   /** The address that renters reach; it stands in the certificate. */
-  readonly public_ipaddr: string;
+  readonly publicIpaddr: string;
   /** `fetch` outside of tests. */
   readonly fetch: (url: string, init: RequestInit) => Promise<Response>;
 };
@@ -54,36 +54,36 @@ export class Certificates {
   }
 
   /** Several calls for one instance at once get the same. */
-  async makeCertificate(instance_id: number): Promise<Certificate> {
-    const known = this.#signed.get(instance_id);
+  async makeCertificate(instanceId: number): Promise<Certificate> {
+    const known = this.#signed.get(instanceId);
     // Containers get a new one when less than half of its time is left: it is good for no longer than the rental.
-    if (known && this.#deps.clock.now().getTime() < middleOf(new X509Certificate(known.certificate_pem))) return known;
-    const making = this.#making.get(instance_id) ?? this.#make(instance_id);
-    this.#making.set(instance_id, making);
-    return making.finally(() => this.#making.delete(instance_id));
+    if (known && this.#deps.clock.now().getTime() < middleOf(new X509Certificate(known.certificatePem))) return known;
+    const making = this.#making.get(instanceId) ?? this.#make(instanceId);
+    this.#making.set(instanceId, making);
+    return making.finally(() => this.#making.delete(instanceId));
   }
 
   /**
    * The next certificate of an instance for the key that it has: what serves with the key needs the new certificate alone.
    * Throws when the server signs none, and for a key that it would not sign. The key may be the renter's own.
    */
-  async renewCertificate(instance_id: number, key_pem: string): Promise<string> {
-    const key = createPrivateKey(key_pem);
+  async renewCertificate(instanceId: number, keyPem: string): Promise<string> {
+    const key = createPrivateKey(keyPem);
     const bits = key.asymmetricKeyType === "rsa" ? (key.asymmetricKeyDetails?.modulusLength ?? 0) : 0;
     if (bits < KEY_BITS || bits > KEY_BITS_MAX) throw new Error(`its key is no RSA key of ${KEY_BITS} bits or more`);
     const publicKey = createPublicKey(key).export({ type: "spki", format: "pem" }).toString();
-    const answer = await this.#askForSignature(instance_id, signingRequest({ publicKey, key }, this.#addresses()));
-    const certificate_pem = requireFor(answer, key_pem);
-    if (this.#signed.get(instance_id)?.key_pem === key_pem) this.#signed.set(instance_id, { certificate_pem, key_pem });
-    return certificate_pem;
+    const answer = await this.#askForSignature(instanceId, signingRequest({ publicKey, key }, this.#addresses()));
+    const certificatePem = requireFor(answer, keyPem);
+    if (this.#signed.get(instanceId)?.keyPem === keyPem) this.#signed.set(instanceId, { certificatePem, keyPem });
+    return certificatePem;
   }
 
   #addresses(): readonly string[] {
-    const { public_ipaddr } = this.#deps;
-    return ["0.0.0.0", ...(isIP(public_ipaddr) === 0 ? [] : [public_ipaddr])];
+    const { publicIpaddr } = this.#deps;
+    return ["0.0.0.0", ...(isIP(publicIpaddr) === 0 ? [] : [publicIpaddr])];
   }
 
-  async #make(instance_id: number): Promise<Certificate> {
+  async #make(instanceId: number): Promise<Certificate> {
     const { clock, log } = this.#deps;
     const keys = await promisify(generateKeyPair)("rsa", {
       modulusLength: KEY_BITS,
@@ -93,23 +93,26 @@ export class Certificates {
     const addresses = this.#addresses();
     try {
       const request = signingRequest({ publicKey: keys.publicKey, key: createPrivateKey(keys.privateKey) }, addresses);
-      const answer = await this.#askForSignature(instance_id, request);
-      const signed = { certificate_pem: requireFor(answer, keys.privateKey), key_pem: keys.privateKey };
-      this.#signed.set(instance_id, signed);
+      const answer = await this.#askForSignature(instanceId, request);
+      const signed = { certificatePem: requireFor(answer, keys.privateKey), keyPem: keys.privateKey };
+      this.#signed.set(instanceId, signed);
       return signed;
     } catch (cause) {
-      log.info({ instance_id, problem: String(cause) }, "the server signs no certificate, so it signs itself");
+      log.info(
+        { instance_id: instanceId, problem: String(cause) },
+        "the server signs no certificate, so it signs itself",
+      );
       // Not kept: the next container of the instance may get a signed one.
-      return { certificate_pem: selfSigned(keys, addresses, clock.now()), key_pem: keys.privateKey };
+      return { certificatePem: selfSigned(keys, addresses, clock.now()), keyPem: keys.privateKey };
     }
   }
 
-  async #askForSignature(instance_id: number, request: string): Promise<string> {
+  async #askForSignature(instanceId: number, request: string): Promise<string> {
     const deadline = new AbortController();
     const waited = new AbortController();
     void this.#deps.clock.sleep(SIGN_TIMEOUT_MS, waited.signal).then(() => deadline.abort());
     try {
-      const response = await this.#deps.fetch(signUrl(this.#deps.server_url, instance_id), {
+      const response = await this.#deps.fetch(signUrl(this.#deps.serverUrl, instanceId), {
         method: "POST",
         headers: { "content-type": "application/octet-stream" },
         body: request,
@@ -127,11 +130,11 @@ export class Certificates {
 
 type Keys = { readonly publicKey: string; readonly privateKey: string };
 
-function signUrl(server_url: string, instance_id: number): string {
-  const url = new URL(server_url);
+function signUrl(serverUrl: string, instanceId: number): string {
+  const url = new URL(serverUrl);
   url.protocol = url.protocol === "wss:" ? "https:" : "http:";
   url.pathname = `${url.pathname.replace(/\/agent\/?$/, "")}/api/v0/sign_cert/`;
-  url.search = `?instance_id=${instance_id}`;
+  url.search = `?instance_id=${instanceId}`;
   return url.toString();
 }
 
@@ -176,9 +179,9 @@ function selfSigned(keys: Keys, addresses: readonly string[], now: Date): string
 }
 
 /** Throws unless the text is one certificate for exactly this key. */
-function requireFor(certificate_pem: string, key_pem: string): string {
-  if (certificate_pem.length > MAX_CERTIFICATE_LENGTH) throw new Error("the certificate is too long");
-  const certificate = new X509Certificate(certificate_pem);
-  if (!certificate.checkPrivateKey(createPrivateKey(key_pem))) throw new Error("it is for another key");
+function requireFor(certificatePem: string, keyPem: string): string {
+  if (certificatePem.length > MAX_CERTIFICATE_LENGTH) throw new Error("the certificate is too long");
+  const certificate = new X509Certificate(certificatePem);
+  if (!certificate.checkPrivateKey(createPrivateKey(keyPem))) throw new Error("it is for another key");
   return certificate.toString();
 }

@@ -23,13 +23,13 @@ describe("disks of instances, with real containers", () => {
   let scratch: Scratch;
   let disks: Disks;
 
-  const createDisksHere = (run?: RunProgram, reserve_bytes = 0, state_dir = scratch.path) =>
+  const createDisksHere = (run?: RunProgram, reserveBytes = 0, stateDir = scratch.path) =>
     createDisks({
-      state_dir,
-      host_key: "here",
+      stateDir,
+      hostKey: "here",
       clock: systemClock,
       log: silentLog,
-      reserve_bytes,
+      reserveBytes,
       ...(run && { run }),
     });
   const layerOf = async (container: string) =>
@@ -200,15 +200,15 @@ describe("disks of instances, with real containers", () => {
     };
     const calls: string[] = [];
     const real = programRunner(systemClock);
-    await work(createDisksHere((program, args, timeout_ms) => (calls.push(program), real(program, args, timeout_ms))));
+    await work(createDisksHere((program, args, timeoutMs) => (calls.push(program), real(program, args, timeoutMs))));
     assert.ok(calls.length >= 5, calls.join(" "));
     for (const isDone of [false, true]) {
       for (let deadly = 0; deadly < calls.length; deadly += 1) {
         let count = 0;
-        const run: RunProgram = async (program, args, timeout_ms) => {
+        const run: RunProgram = async (program, args, timeoutMs) => {
           const isLast = count === deadly;
           count += 1;
-          if (!isLast || isDone) await real(program, args, timeout_ms);
+          if (!isLast || isDone) await real(program, args, timeoutMs);
           if (isLast) throw new Error("killed");
           return { code: 0, output: "" };
         };

@@ -1,7 +1,7 @@
 import { constants } from "node:fs";
 import { mkdir, open, readdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import type { DesiredVolume, ObservedVolume } from "../../../protocol/index.ts";
+import type { DesiredVolume, ObservedVolume } from "../wire/messages.ts";
 import type { Clock } from "../base/clock.ts";
 import { fail, succeed, type Result } from "../engine/engine.ts";
 import type { Log } from "../base/log.ts";
@@ -32,39 +32,39 @@ export type Disks = {
    * Makes (or finds) and mounts the disk of an instance. `volumeDirectory` makes folders for the image's own volumes;
    * `writeFile` keeps a file of the platform beside the renter's own and tells where it is.
    */
-  open(instance_id: number, size_bytes: number): Promise<Result<OpenDisk>>;
+  open(instanceId: number, sizeBytes: number): Promise<Result<OpenDisk>>;
   /** A file that `writeFile` kept; undefined when there is none, the disk is not open, or the renter made the file too long. */
-  readPlatformFile(instance_id: number, name: string): Promise<string | undefined>;
+  readPlatformFile(instanceId: number, name: string): Promise<string | undefined>;
   /** Replaces its content, also in a container that has it mounted. Throws when there is no such file. */
-  rewritePlatformFile(instance_id: number, name: string, content: string): Promise<void>;
+  rewritePlatformFile(instanceId: number, name: string, content: string): Promise<void>;
   /**
    * Puts the layer of a container that does not run onto the open disk. What an earlier container of the disk wrote is
    * kept. Due before every start: a reboot, and a restart of the engine, take the mount away.
    */
-  attachLayer(instance_id: number, layer_directory: string): Promise<Result<void>>;
+  attachLayer(instanceId: number, layerDirectory: string): Promise<Result<void>>;
   /** Due before the container is removed, or the engine deletes what it wrote. */
-  detachLayer(instance_id: number, layer_directory: string): Promise<Result<void>>;
+  detachLayer(instanceId: number, layerDirectory: string): Promise<Result<void>>;
   /** Unmounts and deletes; succeeds when there is none. */
-  remove(instance_id: number): Promise<Result<void>>;
+  remove(instanceId: number): Promise<Result<void>>;
   /** Undefined when the disk is not open. */
-  usedBytes(instance_id: number): Promise<number | undefined>;
+  usedBytes(instanceId: number): Promise<number | undefined>;
   /** Ids of instances of which anything is left here. */
   list(): Promise<readonly number[]>;
   /** Brings the volumes to what is desired, and lets go of network volumes that it is not told about. */
   reconcileVolumes(volumes: readonly DesiredVolume[]): Promise<readonly ObservedVolume[]>;
   /** Host folder of a present volume, to be mounted into a container. */
-  volumeDirectory(volume_id: number): string | undefined;
+  volumeDirectory(volumeId: number): string | undefined;
   /** Waits for what is under way; everything stays mounted. */
   close(): Promise<void>;
 };
 
 export type DisksInput = {
-  readonly state_dir: string;
-  readonly host_key: string;
+  readonly stateDir: string;
+  readonly hostKey: string;
   readonly clock: Clock;
   readonly log: Log;
   readonly run?: RunProgram;
-  readonly reserve_bytes?: number;
+  readonly reserveBytes?: number;
 };
 
 const RESERVE_BYTES = 1_000_000_000;
@@ -72,27 +72,27 @@ const PLATFORM_FILE_BYTES_MAX = 16_384;
 
 /** Real disks: image files on loop devices. Needs root, `mount`, `mkfs.ext4` and `e2fsck`. */
 export function createDisks(input: DisksInput): Disks {
-  const { state_dir, host_key, clock, log } = input;
+  const { stateDir, hostKey, clock, log } = input;
   const tools: ImageTools = {
     run: input.run ?? programRunner(clock),
     clock,
     log,
-    reserve_bytes: input.reserve_bytes ?? RESERVE_BYTES,
+    reserveBytes: input.reserveBytes ?? RESERVE_BYTES,
   };
-  const [images_dir, mounts_dir] = [join(state_dir, "disks"), join(state_dir, "mounts")];
-  const volumes = new Volumes({ tools, state_dir, mounts_dir, host_key });
+  const [imagesDir, mountsDir] = [join(stateDir, "disks"), join(stateDir, "mounts")];
+  const volumes = new Volumes({ tools, stateDir, mountsDir, hostKey });
   const turns = new Turns();
-  const imageOf = (instance_id: number): Image => ({
-    file: join(images_dir, `${instance_id}.img`),
-    mount_point: join(mounts_dir, `disk-${instance_id}`),
+  const imageOf = (instanceId: number): Image => ({
+    file: join(imagesDir, `${instanceId}.img`),
+    mountPoint: join(mountsDir, `disk-${instanceId}`),
   });
-  const inTurn = <T>(instance_id: number, work: (image: Image) => Promise<Result<T>>) =>
-    turns.take(String(instance_id), () => attempt(() => work(imageOf(instance_id))));
+  const inTurn = <T>(instanceId: number, work: (image: Image) => Promise<Result<T>>) =>
+    turns.take(String(instanceId), () => attempt(() => work(imageOf(instanceId))));
 
   return {
-    open: (instance_id, size_bytes) =>
-      inTurn(instance_id, async (image) => {
-        const made = await makeImage(tools, image.file, size_bytes);
+    open: (instanceId, sizeBytes) =>
+      inTurn(instanceId, async (image) => {
+        const made = await makeImage(tools, image.file, sizeBytes);
         if (!made.ok) return made;
         const mounted = await mountImage(tools, image);
         if (!mounted.ok) return mounted;
@@ -101,24 +101,24 @@ export function createDisks(input: DisksInput): Disks {
           writeFile: (name: string, content: string) => writePlatformFile(image, name, content),
         });
       }),
-    readPlatformFile: (instance_id, name) =>
-      turns.take(String(instance_id), () => readFileAt(platformFile(imageOf(instance_id), name))),
-    rewritePlatformFile: (instance_id, name, content) =>
-      turns.take(String(instance_id), () =>
-        writeInPlace(platformFile(imageOf(instance_id), name), content, constants.O_WRONLY),
+    readPlatformFile: (instanceId, name) =>
+      turns.take(String(instanceId), () => readFileAt(platformFile(imageOf(instanceId), name))),
+    rewritePlatformFile: (instanceId, name, content) =>
+      turns.take(String(instanceId), () =>
+        writeInPlace(platformFile(imageOf(instanceId), name), content, constants.O_WRONLY),
       ),
-    attachLayer: (instance_id, layer_directory) =>
-      inTurn(instance_id, async ({ mount_point }) => {
-        if (await isMounted(mount_point)) return attachLayerTo(tools, mount_point, layer_directory);
+    attachLayer: (instanceId, layerDirectory) =>
+      inTurn(instanceId, async ({ mountPoint }) => {
+        if (await isMounted(mountPoint)) return attachLayerTo(tools, mountPoint, layerDirectory);
         return fail("refused", "the instance's disk is not mounted");
       }),
-    detachLayer: (instance_id, layer_directory) =>
-      inTurn(instance_id, ({ mount_point }) => detachLayerFrom(tools, mount_point, layer_directory)),
-    remove: (instance_id) => inTurn(instance_id, (image) => deleteImage(tools, image)),
-    usedBytes: (instance_id) => usedBytesOf(imageOf(instance_id).mount_point),
+    detachLayer: (instanceId, layerDirectory) =>
+      inTurn(instanceId, ({ mountPoint }) => detachLayerFrom(tools, mountPoint, layerDirectory)),
+    remove: (instanceId) => inTurn(instanceId, (image) => deleteImage(tools, image)),
+    usedBytes: (instanceId) => usedBytesOf(imageOf(instanceId).mountPoint),
     async list() {
-      const files = (await readdir(images_dir).catch(ignoreMissing)) ?? [];
-      const folders = (await readdir(mounts_dir).catch(ignoreMissing)) ?? [];
+      const files = (await readdir(imagesDir).catch(ignoreMissing)) ?? [];
+      const folders = (await readdir(mountsDir).catch(ignoreMissing)) ?? [];
       const ids = [
         ...files.map((name) => /^([1-9]\d*)\.img(\.new)?$/.exec(name)?.[1]),
         ...folders.map((name) => /^disk-([1-9]\d*)$/.exec(name)?.[1]),
@@ -126,15 +126,15 @@ export function createDisks(input: DisksInput): Disks {
       return [...new Set(ids.flatMap((id) => (id === undefined ? [] : Number(id))))].toSorted((a, b) => a - b);
     },
     reconcileVolumes: (desired) => volumes.reconcile(desired),
-    volumeDirectory: (volume_id) => volumes.directory(volume_id),
+    volumeDirectory: (volumeId) => volumes.directory(volumeId),
     async close() {
       await Promise.all([turns.idle(), volumes.idle()]);
     },
   };
 }
 
-async function makeVolumeFolder({ mount_point }: Image, index: number): Promise<string> {
-  const folder = join(mount_point, "volumes", String(index));
+async function makeVolumeFolder({ mountPoint }: Image, index: number): Promise<string> {
+  const folder = join(mountPoint, "volumes", String(index));
   await mkdir(folder, { recursive: true });
   return folder;
 }
@@ -147,8 +147,8 @@ async function writePlatformFile(image: Image, name: string, content: string): P
   return path;
 }
 
-function platformFile({ mount_point }: Image, name: string): string {
-  return join(mount_point, "platform", name);
+function platformFile({ mountPoint }: Image, name: string): string {
+  return join(mountPoint, "platform", name);
 }
 
 /** Containers have the file itself mounted, so it is never replaced by another one; nor is it empty for a moment. */

@@ -12,11 +12,11 @@ export type ImageTools = {
   readonly clock: Clock;
   readonly log: Log;
   /** No image is made on a file system with less room than this: full hosts lose what renters write. */
-  readonly reserve_bytes: number;
+  readonly reserveBytes: number;
 };
 
 /** A file that holds a file system of its own, which cannot grow beyond the size of the file, and where it is shown. */
-export type Image = { readonly file: string; readonly mount_point: string };
+export type Image = { readonly file: string; readonly mountPoint: string };
 
 const MOUNT_TIMEOUT_MS = 60_000;
 /** A check reads at most the metadata, but of a large disk on a slow host. */
@@ -32,17 +32,17 @@ const RELEASE_ATTEMPT_MS = 50;
 const MOUNT_OPTIONS = "loop,nodev,nosuid,discard,noinit_itable,errors=remount-ro";
 
 /** Makes the file unless it is there. It appears under its name only when it is whole. */
-export async function makeImage(tools: ImageTools, file: string, size_bytes: number): Promise<Result<"made" | "kept">> {
+export async function makeImage(tools: ImageTools, file: string, sizeBytes: number): Promise<Result<"made" | "kept">> {
   if (await exists(file)) return succeed("kept");
   await mkdir(dirname(file), { recursive: true, mode: 0o700 });
   const room = await statfs(dirname(file));
-  if (room.bavail * room.bsize < tools.reserve_bytes) {
+  if (room.bavail * room.bsize < tools.reserveBytes) {
     return fail("refused", "the host has no room left for another disk: try another machine", "host");
   }
   const draft = draftOf(file);
   const handle = await open(draft, "w", 0o600);
   // A file of holes: it takes only as much of the host as is written.
-  await handle.truncate(size_bytes);
+  await handle.truncate(sizeBytes);
   await handle.close();
   // The inode tables of a file of holes are zero already.
   const options = ["-E", "lazy_itable_init=1,lazy_journal_init=1,nodiscard"];
@@ -56,22 +56,22 @@ export async function makeImage(tools: ImageTools, file: string, size_bytes: num
 }
 
 /** Shows the image at its mount point, unless it is shown already. One that was left in disorder is repaired first. */
-export async function mountImage(tools: ImageTools, { file, mount_point }: Image): Promise<Result<void>> {
-  const present = (await readMounts()).findLast((entry) => entry.mount_point === mount_point);
-  if (present && !present.is_stopped) return succeed(undefined);
+export async function mountImage(tools: ImageTools, { file, mountPoint }: Image): Promise<Result<void>> {
+  const present = (await readMounts()).findLast((entry) => entry.mountPoint === mountPoint);
+  if (present && !present.isStopped) return succeed(undefined);
   // A full host stops the file systems on it at their next write. They come back as after a power cut: checked, anew.
   if (present) {
-    const released = await unmountImage(tools, { file, mount_point });
+    const released = await unmountImage(tools, { file, mountPoint });
     if (!released.ok) return released;
   }
-  await mkdir(mount_point, { recursive: true, mode: 0o700 });
+  await mkdir(mountPoint, { recursive: true, mode: 0o700 });
   // Somebody may have it mounted still, such as a container that is about to end: then it must not be written to.
   if ((await findLoopDevices(file)).length === 0) {
     const checked = await checkFileSystem(tools, file);
     if (!checked.ok) return checked;
   }
   // Private: what the container engine mounts inside must not appear at a second place.
-  const args = ["--make-private", "-t", "ext4", "-o", MOUNT_OPTIONS, file, mount_point];
+  const args = ["--make-private", "-t", "ext4", "-o", MOUNT_OPTIONS, file, mountPoint];
   const { code, output } = await tools.run("mount", args, MOUNT_TIMEOUT_MS);
   if (code === 0) return succeed(undefined);
   return fail("refused", `the host could not mount the disk: ${lastLine(output)}`, "host");
@@ -89,15 +89,15 @@ async function checkFileSystem({ run, log }: ImageTools, file: string): Promise<
  * Takes the image away from everywhere on this host, and returns when no loop device shows it any more. Succeeds when it
  * was not mounted; fails while a container uses it.
  */
-export async function unmountImage(tools: ImageTools, { file, mount_point }: Image): Promise<Result<void>> {
+export async function unmountImage(tools: ImageTools, { file, mountPoint }: Image): Promise<Result<void>> {
   const devices = new Set((await findLoopDevices(file)).map((loop) => loop.device));
   const mounts = await readMounts();
-  const own = mounts.filter((entry) => entry.mount_point === mount_point || devices.has(entry.device));
+  const own = mounts.filter((entry) => entry.mountPoint === mountPoint || devices.has(entry.device));
   const isInUse = mounts.some((entry) => !own.includes(entry) && own.some((one) => isBelow(entry, one)));
   if (isInUse) return fail("conflict", "a container still uses the disk");
   // Newer mounts may lie on older ones.
   for (const entry of own.toReversed()) {
-    const { code, output } = await tools.run("umount", [entry.mount_point], MOUNT_TIMEOUT_MS);
+    const { code, output } = await tools.run("umount", [entry.mountPoint], MOUNT_TIMEOUT_MS);
     if (code !== 0) return fail("conflict", `the host could not unmount the disk: ${lastLine(output)}`);
   }
   for (let attempt = 0; attempt < RELEASE_ATTEMPTS; attempt += 1) {
@@ -118,21 +118,21 @@ export async function deleteImage(tools: ImageTools, image: Image): Promise<Resu
 }
 
 /** Only an empty folder goes: what else is in it is not ours. */
-export async function removeMountPoint({ mount_point }: Image): Promise<void> {
-  if (await exists(mount_point)) await rmdir(mount_point);
+export async function removeMountPoint({ mountPoint }: Image): Promise<void> {
+  if (await exists(mountPoint)) await rmdir(mountPoint);
 }
 
 /** Bytes in use on a mounted image; undefined when it is not mounted. */
-export async function usedBytesOf(mount_point: string): Promise<number | undefined> {
-  if (!(await isMounted(mount_point))) return undefined;
-  const { blocks, bfree, bsize } = await statfs(mount_point);
+export async function usedBytesOf(mountPoint: string): Promise<number | undefined> {
+  if (!(await isMounted(mountPoint))) return undefined;
+  const { blocks, bfree, bsize } = await statfs(mountPoint);
   return (blocks - bfree) * bsize;
 }
 
 /** A folder on another file system than the one above it. */
-export async function isMounted(mount_point: string): Promise<boolean> {
+export async function isMounted(mountPoint: string): Promise<boolean> {
   const [here, above] = await Promise.all(
-    [mount_point, dirname(mount_point)].map((path) => stat(path).catch(ignoreMissing)),
+    [mountPoint, dirname(mountPoint)].map((path) => stat(path).catch(ignoreMissing)),
   );
   return here !== undefined && here.dev !== above?.dev;
 }
@@ -165,6 +165,6 @@ function draftOf(file: string): string {
   return `${file}.new`;
 }
 
-function isBelow(entry: { readonly mount_point: string }, above: { readonly mount_point: string }): boolean {
-  return entry.mount_point.startsWith(`${above.mount_point}/`);
+function isBelow(entry: { readonly mountPoint: string }, above: { readonly mountPoint: string }): boolean {
+  return entry.mountPoint.startsWith(`${above.mountPoint}/`);
 }

@@ -17,38 +17,38 @@ const COPY_TIMEOUT_MS = 600_000;
 const NOTES = ["link", "lower"] as const;
 
 /** Puts the layer of a container that does not run onto the mounted disk. What an earlier container wrote is kept. */
-export async function attachLayerTo(tools: ImageTools, disk: string, layer_directory: string): Promise<Result<void>> {
+export async function attachLayerTo(tools: ImageTools, disk: string, layerDirectory: string): Promise<Result<void>> {
   const layer = join(disk, "layer");
   const bound = await layerMounts(disk);
-  if (bound.some((entry) => entry.mount_point === layer_directory)) return succeed(undefined);
+  if (bound.some((entry) => entry.mountPoint === layerDirectory)) return succeed(undefined);
   for (const note of NOTES) {
-    if (!(await exists(join(layer_directory, note)))) {
+    if (!(await exists(join(layerDirectory, note)))) {
       return fail("refused", "the container engine does not keep its layers in the way of overlay2");
     }
   }
   // A disk belongs to one container at a time; what is left of an earlier one is in nobody's use, or this fails.
   for (const entry of bound) {
-    const released = await unmountLayer(tools, entry.mount_point);
+    const released = await unmountLayer(tools, entry.mountPoint);
     if (!released.ok) return released;
   }
   const moved = (await exists(layer))
-    ? await moveIntoKept(tools, layer_directory, layer)
-    : await moveIntoFresh(tools, layer_directory, layer);
+    ? await moveIntoKept(tools, layerDirectory, layer)
+    : await moveIntoFresh(tools, layerDirectory, layer);
   if (!moved.ok) return moved;
-  const args = ["--bind", "--make-private", layer, layer_directory];
+  const args = ["--bind", "--make-private", layer, layerDirectory];
   const { code, output } = await tools.run("mount", args, MOUNT_TIMEOUT_MS);
   return code === 0 ? succeed(undefined) : fail("refused", `the host could not mount the disk: ${lastLine(output)}`);
 }
 
 /** The engine deletes whatever it finds in a container's folder, so the renter's files must be away by then. */
-export async function detachLayerFrom(tools: ImageTools, disk: string, layer_directory: string): Promise<Result<void>> {
+export async function detachLayerFrom(tools: ImageTools, disk: string, layerDirectory: string): Promise<Result<void>> {
   const bound = await layerMounts(disk);
-  if (!bound.some((entry) => entry.mount_point === layer_directory)) return succeed(undefined);
-  return unmountLayer(tools, layer_directory);
+  if (!bound.some((entry) => entry.mountPoint === layerDirectory)) return succeed(undefined);
+  return unmountLayer(tools, layerDirectory);
 }
 
-async function unmountLayer(tools: ImageTools, layer_directory: string): Promise<Result<void>> {
-  const { code, output } = await tools.run("umount", [layer_directory], MOUNT_TIMEOUT_MS);
+async function unmountLayer(tools: ImageTools, layerDirectory: string): Promise<Result<void>> {
+  const { code, output } = await tools.run("umount", [layerDirectory], MOUNT_TIMEOUT_MS);
   if (code === 0) return succeed(undefined);
   return fail("conflict", `a container still uses the disk: ${lastLine(output)}`);
 }
@@ -56,7 +56,7 @@ async function unmountLayer(tools: ImageTools, layer_directory: string): Promise
 /** Where the disk's layer is shown in place of a container's own folder. */
 async function layerMounts(disk: string): Promise<readonly MountEntry[]> {
   const mounts = await readMounts();
-  const device = mounts.findLast((entry) => entry.mount_point === disk)?.device;
+  const device = mounts.findLast((entry) => entry.mountPoint === disk)?.device;
   return mounts.filter((entry) => entry.device === device && entry.root === "/layer");
 }
 

@@ -10,14 +10,14 @@ test("mounts are read with their blanks, and whatever optional fields the kernel
     "nonsense",
   ].join("\n");
   assert.deepEqual(parseMountinfo(text), [
-    { device: "0:21", root: "/", mount_point: "/proc", type: "proc", is_stopped: false },
-    { device: "7:0", root: "/layer", mount_point: String.raw`/srv/a b/c\d`, type: "ext4", is_stopped: false },
+    { device: "0:21", root: "/", mountPoint: "/proc", type: "proc", isStopped: false },
+    { device: "7:0", root: "/layer", mountPoint: String.raw`/srv/a b/c\d`, type: "ext4", isStopped: false },
   ]);
 });
 
 test("a file system that an error has stopped is told from one that takes writes", () => {
   const stopped = (options: string) =>
-    parseMountinfo(`43 27 7:0 / /mnt rw - ext4 /dev/loop0 ${options}`).map((entry) => entry.is_stopped);
+    parseMountinfo(`43 27 7:0 / /mnt rw - ext4 /dev/loop0 ${options}`).map((entry) => entry.isStopped);
   assert.deepEqual(["rw,errors=remount-ro", "ro", "rw,emergency_ro", "rw,shutdown"].flatMap(stopped), [
     false,
     true,

@@ -6,10 +6,10 @@ export type MountEntry = {
   readonly device: string;
   /** Which folder of the file system is shown. */
   readonly root: string;
-  readonly mount_point: string;
+  readonly mountPoint: string;
   readonly type: string;
   /** The file system takes no writes: ours are all mounted for writing, so an error has stopped it. */
-  readonly is_stopped: boolean;
+  readonly isStopped: boolean;
 };
 
 export type LoopDevice = { readonly path: string; readonly device: string };
@@ -26,11 +26,11 @@ export async function readMounts(): Promise<readonly MountEntry[]> {
 export function parseMountinfo(text: string): readonly MountEntry[] {
   return text.split("\n").flatMap((line) => {
     const [front = "", back] = line.split(" - ");
-    const [, , device, root, mount_point] = front.split(" ");
+    const [, , device, root, mountPoint] = front.split(" ");
     const [type, , options = ""] = back?.split(" ") ?? [];
-    if (device === undefined || root === undefined || mount_point === undefined || type === undefined) return [];
-    const is_stopped = options.split(",").some((option) => STOPPED.has(option));
-    return [{ device, root: unescapeOctal(root), mount_point: unescapeOctal(mount_point), type, is_stopped }];
+    if (device === undefined || root === undefined || mountPoint === undefined || type === undefined) return [];
+    const isStopped = options.split(",").some((option) => STOPPED.has(option));
+    return [{ device, root: unescapeOctal(root), mountPoint: unescapeOctal(mountPoint), type, isStopped }];
   });
 }
 

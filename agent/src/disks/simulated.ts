@@ -6,9 +6,9 @@ export const simulatedDisks = (): Disks => {
   const disks = new Set<number>();
   const volumes = new Set<number>();
   return {
-    async open(instance_id) {
-      disks.add(instance_id);
-      const place = `/simulated/disk-${instance_id}`;
+    async open(instanceId) {
+      disks.add(instanceId);
+      const place = `/simulated/disk-${instanceId}`;
       return succeed({
         volumeDirectory: async (index) => `${place}/volumes/${index}`,
         writeFile: async (name) => `${place}/platform/${name}`,
@@ -18,19 +18,19 @@ export const simulatedDisks = (): Disks => {
     rewritePlatformFile: async () => undefined,
     attachLayer: async () => succeed(undefined),
     detachLayer: async () => succeed(undefined),
-    async remove(instance_id) {
-      disks.delete(instance_id);
+    async remove(instanceId) {
+      disks.delete(instanceId);
       return succeed(undefined);
     },
-    usedBytes: async (instance_id) => (disks.has(instance_id) ? 0 : undefined),
+    usedBytes: async (instanceId) => (disks.has(instanceId) ? 0 : undefined),
     list: async () => [...disks].toSorted((a, b) => a - b),
     async reconcileVolumes(desired) {
-      const kept = desired.filter((volume) => volume.state === "present").map((volume) => volume.volume_id);
+      const kept = desired.filter((volume) => volume.state === "present").map((volume) => volume.volumeId);
       volumes.clear();
       for (const id of kept) volumes.add(id);
-      return desired.map(({ volume_id, state }) => ({ volume_id, state, used_bytes: 0, message: "" }));
+      return desired.map(({ volumeId, state }) => ({ volumeId, state, usedBytes: 0, message: "" }));
     },
-    volumeDirectory: (volume_id) => (volumes.has(volume_id) ? `/simulated/volume-${volume_id}/data` : undefined),
+    volumeDirectory: (volumeId) => (volumes.has(volumeId) ? `/simulated/volume-${volumeId}/data` : undefined),
     close: async () => undefined,
   };
 };

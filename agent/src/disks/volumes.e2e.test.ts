@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, before, beforeEach, describe, it } from "node:test";
-import type { DesiredVolume } from "../../../protocol/index.ts";
+import type { DesiredVolume } from "../wire/messages.ts";
 import { busyboxImage, docker } from "../../../test/support/docker.ts";
 import { makeScratch, type Scratch } from "../../test/scratch.ts";
 import { systemClock } from "../base/clock.ts";
@@ -21,23 +21,23 @@ describe("volumes", () => {
   let there: Disks;
 
   /** An agent with its own state folder; both reach the same network disk. */
-  const createHost = (host_key: string, run?: RunProgram) =>
+  const createHost = (hostKey: string, run?: RunProgram) =>
     createDisks({
-      state_dir: join(scratch.path, host_key),
-      host_key,
+      stateDir: join(scratch.path, hostKey),
+      hostKey,
       clock: systemClock,
       log: silentLog,
-      reserve_bytes: 0,
+      reserveBytes: 0,
       ...(run && { run }),
     });
   const local = (changes: Partial<DesiredVolume> = {}): DesiredVolume => ({
-    volume_id: 7,
-    size_bytes: SIZE,
-    network_directory: null,
+    volumeId: 7,
+    sizeBytes: SIZE,
+    networkDirectory: null,
     state: "present",
     ...changes,
   });
-  const shared = (changes: Partial<DesiredVolume> = {}) => local({ network_directory: network, ...changes });
+  const shared = (changes: Partial<DesiredVolume> = {}) => local({ networkDirectory: network, ...changes });
   const bring = async (disks: Disks, volume: DesiredVolume) => {
     const [seen, ...others] = await disks.reconcileVolumes([volume]);
     assert.ok(seen && others.length === 0);
@@ -66,15 +66,15 @@ describe("volumes", () => {
   afterEach(() => scratch.remove());
 
   it("one container after the other sees the data, and none can write beyond the size", async () => {
-    const { used_bytes, ...seen } = await bring(here, local());
-    assert.deepEqual(seen, { volume_id: 7, state: "present", message: "" });
-    assert.ok(used_bytes < 100_000);
+    const { usedBytes, ...seen } = await bring(here, local());
+    assert.deepEqual(seen, { volumeId: 7, state: "present", message: "" });
+    assert.ok(usedBytes < 100_000);
     const path = directory(here);
     assert.deepEqual(await readdir(path), [], "nothing of the file system's own is shown");
     await runContainer(path, "echo data > /data/file");
     assert.equal(await runContainer(path, "cat /data/file"), "data");
     await assert.rejects(runContainer(path, "cat /dev/zero > /data/big"), /No space left/);
-    assert.ok((await bring(here, local())).used_bytes > 40_000_000);
+    assert.ok((await bring(here, local())).usedBytes > 40_000_000);
     await rm(join(path, "big"));
     assert.equal(await readFile(join(path, "file"), "utf8"), "data\n");
   });
@@ -184,12 +184,12 @@ describe("volumes", () => {
       assert.equal(seen.state, "failed");
       return seen.message;
     };
-    assert.match(await messageOf(shared({ network_directory: join(network, "none") })), /is not mounted at/);
+    assert.match(await messageOf(shared({ networkDirectory: join(network, "none") })), /is not mounted at/);
     const empty = join(scratch.path, "empty");
     await mkdir(empty);
-    assert.match(await messageOf(shared({ network_directory: empty })), /nothing is mounted at/);
+    assert.match(await messageOf(shared({ networkDirectory: empty })), /nothing is mounted at/);
     assert.deepEqual(await readdir(empty), []);
-    assert.match(await messageOf(shared({ network_directory: "network" })), /not absolute/);
+    assert.match(await messageOf(shared({ networkDirectory: "network" })), /not absolute/);
     here = createHost("here", async () => ({ code: 124, output: "" }));
     assert.match(await messageOf(shared()), /does not answer/);
     assert.deepEqual(await scratch.mounts(), []);
@@ -199,7 +199,7 @@ describe("volumes", () => {
     const disk = join(scratch.path, "mounted");
     await mkdir(disk);
     await real("mount", ["-t", "tmpfs", "none", disk], 60_000);
-    assert.equal(await stateOf(here, shared({ network_directory: disk })), "present");
+    assert.equal(await stateOf(here, shared({ networkDirectory: disk })), "present");
     assert.deepEqual(await filesOn(disk), ["7.img", "7.lock"]);
     await here.reconcileVolumes([]);
     assert.deepEqual(await filesOn(disk), ["7.img"]);

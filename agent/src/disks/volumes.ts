@@ -1,6 +1,6 @@
 import { chmod, mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { isAbsolute, join } from "node:path";
-import type { DesiredVolume, ObservedVolume } from "../../../protocol/index.ts";
+import type { DesiredVolume, ObservedVolume } from "../wire/messages.ts";
 import { fail, succeed, type Result } from "../engine/engine.ts";
 import {
   attempt,
@@ -26,10 +26,10 @@ const MESSAGE_LIMIT = 1024;
 
 export type VolumesInput = {
   readonly tools: ImageTools;
-  readonly state_dir: string;
-  readonly mounts_dir: string;
+  readonly stateDir: string;
+  readonly mountsDir: string;
   /** How locks on network disks name this host. */
-  readonly host_key: string;
+  readonly hostKey: string;
 };
 
 /**
@@ -47,60 +47,60 @@ export class Volumes {
   }
 
   async reconcile(volumes: readonly DesiredVolume[]): Promise<readonly ObservedVolume[]> {
-    const told = new Set(volumes.map((volume) => volume.volume_id));
+    const told = new Set(volumes.map((volume) => volume.volumeId));
     const [observed] = await Promise.all([
-      Promise.all(volumes.map((volume) => this.#inTurn(volume.volume_id, () => this.#bring(volume)))),
+      Promise.all(volumes.map((volume) => this.#inTurn(volume.volumeId, () => this.#bring(volume)))),
       this.#letGoAllBut(told),
     ]);
     return observed;
   }
 
-  directory(volume_id: number): string | undefined {
-    return this.#present.get(volume_id);
+  directory(volumeId: number): string | undefined {
+    return this.#present.get(volumeId);
   }
 
   idle(): Promise<void> {
     return this.#turns.idle();
   }
 
-  #inTurn<T>(volume_id: number, work: () => Promise<T>): Promise<T> {
-    return this.#turns.take(String(volume_id), work);
+  #inTurn<T>(volumeId: number, work: () => Promise<T>): Promise<T> {
+    return this.#turns.take(String(volumeId), work);
   }
 
   async #bring(volume: DesiredVolume): Promise<ObservedVolume> {
-    const { volume_id } = volume;
-    if (volume.state === "absent") this.#present.delete(volume_id);
+    const { volumeId } = volume;
+    if (volume.state === "absent") this.#present.delete(volumeId);
     const result = await attempt(() => (volume.state === "absent" ? this.#destroy(volume) : this.#provide(volume)));
     if (!result.ok) {
-      this.#present.delete(volume_id);
+      this.#present.delete(volumeId);
       const message = result.failure.message.slice(0, MESSAGE_LIMIT);
-      return { volume_id, state: "failed", used_bytes: 0, message };
+      return { volumeId, state: "failed", usedBytes: 0, message };
     }
-    if (volume.state === "absent") return { volume_id, state: "absent", used_bytes: 0, message: "" };
-    this.#present.set(volume_id, join(this.#mountPoint(volume_id), "data"));
-    return { volume_id, state: "present", used_bytes: result.value, message: "" };
+    if (volume.state === "absent") return { volumeId, state: "absent", usedBytes: 0, message: "" };
+    this.#present.set(volumeId, join(this.#mountPoint(volumeId), "data"));
+    return { volumeId, state: "present", usedBytes: result.value, message: "" };
   }
 
   /** Returns how many bytes are in use. */
-  async #provide({ volume_id, size_bytes, network_directory }: DesiredVolume): Promise<Result<number>> {
+  async #provide({ volumeId, sizeBytes, networkDirectory }: DesiredVolume): Promise<Result<number>> {
     const { tools } = this.#input;
-    const mount_point = this.#mountPoint(volume_id);
-    if (!(await isMounted(mount_point))) {
-      const claimed = network_directory === null ? undefined : await this.#claim(volume_id, network_directory);
+    const mountPoint = this.#mountPoint(volumeId);
+    if (!(await isMounted(mountPoint))) {
+      const claimed = networkDirectory === null ? undefined : await this.#claim(volumeId, networkDirectory);
       if (claimed?.ok === false) return claimed;
-      const image = claimed?.value ?? this.#localImage(volume_id);
-      const made = await makeImage(tools, image.file, size_bytes);
+      const image = claimed?.value ?? this.#localImage(volumeId);
+      const made = await makeImage(tools, image.file, sizeBytes);
       if (!made.ok) return made;
       const mounted = await mountImage(tools, image);
       if (!mounted.ok) return mounted;
     }
-    await this.#makeDataFolder(mount_point);
-    return succeed((await usedBytesOf(mount_point)) ?? 0);
+    await this.#makeDataFolder(mountPoint);
+    return succeed((await usedBytesOf(mountPoint)) ?? 0);
   }
 
   /** Images run as many users, and a volume belongs to one renter alone: all of them may write. */
-  async #makeDataFolder(mount_point: string): Promise<void> {
-    const data = join(mount_point, "data");
+  async #makeDataFolder(mountPoint: string): Promise<void> {
+    const data = join(mountPoint, "data");
     if (await exists(data)) return;
     // Complete or not there at all, like everything that is made in two steps.
     await rm(`${data}.new`, { recursive: true, force: true });
@@ -109,34 +109,34 @@ export class Volumes {
     await rename(`${data}.new`, data);
   }
 
-  async #destroy({ volume_id, network_directory }: DesiredVolume): Promise<Result<number>> {
+  async #destroy({ volumeId, networkDirectory }: DesiredVolume): Promise<Result<number>> {
     const { tools } = this.#input;
-    if (network_directory === null) {
-      const deleted = await deleteImage(tools, this.#localImage(volume_id));
+    if (networkDirectory === null) {
+      const deleted = await deleteImage(tools, this.#localImage(volumeId));
       return deleted.ok ? succeed(0) : deleted;
     }
-    const claimed = await this.#claim(volume_id, network_directory);
+    const claimed = await this.#claim(volumeId, networkDirectory);
     if (!claimed.ok) return claimed;
     const deleted = await deleteImage(tools, claimed.value);
     if (!deleted.ok) return deleted;
-    await releaseLock(this.#lockOf(volume_id, network_directory));
-    await rm(this.#noteFile(volume_id), { force: true });
+    await releaseLock(this.#lockOf(volumeId, networkDirectory));
+    await rm(this.#noteFile(volumeId), { force: true });
     return succeed(0);
   }
 
   /** Makes sure that the network disk is there and that no other host has the volume. */
-  async #claim(volume_id: number, directory: string): Promise<Result<Image>> {
+  async #claim(volumeId: number, directory: string): Promise<Result<Image>> {
     const folder = await this.#findFolder(directory);
     if (!folder.ok) return folder;
-    const noted = await this.#readNote(volume_id);
+    const noted = await this.#readNote(volumeId);
     if (noted !== undefined && noted !== directory) {
-      const released = await this.#letGo(volume_id);
+      const released = await this.#letGo(volumeId);
       if (!released.ok) return released;
     }
     // Noted first: whatever happens next, it is known where a lock of this host may be.
-    await this.#writeNote(volume_id, directory);
-    const locked = await takeLock(this.#lockOf(volume_id, directory));
-    return locked.ok ? succeed(this.#networkImage(volume_id, directory)) : locked;
+    await this.#writeNote(volumeId, directory);
+    const locked = await takeLock(this.#lockOf(volumeId, directory));
+    return locked.ok ? succeed(this.#networkImage(volumeId, directory)) : locked;
   }
 
   /**
@@ -167,65 +167,65 @@ export class Volumes {
     await Promise.all(
       ids
         .filter((id) => !told.has(id))
-        .map(async (volume_id) => {
-          const result = await this.#inTurn(volume_id, () => attempt(() => this.#letGo(volume_id)));
+        .map(async (volumeId) => {
+          const result = await this.#inTurn(volumeId, () => attempt(() => this.#letGo(volumeId)));
           if (result.ok) return;
           const { message } = result.failure;
-          this.#input.tools.log.warn({ volume_id, message }, "a network volume could not be let go");
+          this.#input.tools.log.warn({ volume_id: volumeId, message }, "a network volume could not be let go");
         }),
     );
   }
 
   /** Unmounts a network volume and gives its lock back; the data stays. */
-  async #letGo(volume_id: number): Promise<Result<void>> {
-    const directory = await this.#readNote(volume_id);
+  async #letGo(volumeId: number): Promise<Result<void>> {
+    const directory = await this.#readNote(volumeId);
     if (directory === undefined) return succeed(undefined);
-    this.#present.delete(volume_id);
-    const image = this.#networkImage(volume_id, directory);
+    this.#present.delete(volumeId);
+    const image = this.#networkImage(volumeId, directory);
     const unmounted = await unmountImage(this.#input.tools, image);
     if (!unmounted.ok) return unmounted;
     // Its lock can be given back only where it is.
     const found = await this.#findFolder(directory);
     if (!found.ok) return found;
-    await releaseLock(this.#lockOf(volume_id, directory));
+    await releaseLock(this.#lockOf(volumeId, directory));
     await removeMountPoint(image);
-    await rm(this.#noteFile(volume_id), { force: true });
+    await rm(this.#noteFile(volumeId), { force: true });
     return succeed(undefined);
   }
 
-  #mountPoint(volume_id: number): string {
-    return join(this.#input.mounts_dir, `volume-${volume_id}`);
+  #mountPoint(volumeId: number): string {
+    return join(this.#input.mountsDir, `volume-${volumeId}`);
   }
 
-  #localImage(volume_id: number): Image {
-    const file = join(this.#input.state_dir, "volumes", `${volume_id}.img`);
-    return { file, mount_point: this.#mountPoint(volume_id) };
+  #localImage(volumeId: number): Image {
+    const file = join(this.#input.stateDir, "volumes", `${volumeId}.img`);
+    return { file, mountPoint: this.#mountPoint(volumeId) };
   }
 
-  #networkImage(volume_id: number, directory: string): Image {
-    const file = join(directory, NETWORK_FOLDER, `${volume_id}.img`);
-    return { file, mount_point: this.#mountPoint(volume_id) };
+  #networkImage(volumeId: number, directory: string): Image {
+    const file = join(directory, NETWORK_FOLDER, `${volumeId}.img`);
+    return { file, mountPoint: this.#mountPoint(volumeId) };
   }
 
-  #lockOf(volume_id: number, directory: string): Lock {
-    return { path: join(directory, NETWORK_FOLDER, `${volume_id}.lock`), holder: this.#input.host_key };
+  #lockOf(volumeId: number, directory: string): Lock {
+    return { path: join(directory, NETWORK_FOLDER, `${volumeId}.lock`), holder: this.#input.hostKey };
   }
 
   #notesFolder(): string {
-    return join(this.#input.state_dir, "network-volumes");
+    return join(this.#input.stateDir, "network-volumes");
   }
 
-  #noteFile(volume_id: number): string {
-    return join(this.#notesFolder(), String(volume_id));
+  #noteFile(volumeId: number): string {
+    return join(this.#notesFolder(), String(volumeId));
   }
 
-  async #readNote(volume_id: number): Promise<string | undefined> {
-    return readFile(this.#noteFile(volume_id), "utf8").catch(ignoreMissing);
+  async #readNote(volumeId: number): Promise<string | undefined> {
+    return readFile(this.#noteFile(volumeId), "utf8").catch(ignoreMissing);
   }
 
-  async #writeNote(volume_id: number, directory: string): Promise<void> {
+  async #writeNote(volumeId: number, directory: string): Promise<void> {
     await mkdir(this.#notesFolder(), { recursive: true, mode: 0o700 });
-    const file = this.#noteFile(volume_id);
+    const file = this.#noteFile(volumeId);
     await writeFile(`${file}.new`, directory, { mode: 0o600 });
     await rename(`${file}.new`, file);
   }

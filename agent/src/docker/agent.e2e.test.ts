@@ -5,7 +5,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, before, beforeEach, describe, it } from "node:test";
-import type { DesiredInstance, LaunchCommand } from "../../../protocol/index.ts";
+import type { DesiredInstance, LaunchCommand } from "../wire/messages.ts";
 import { busyboxImage, docker, OPEN_HOST, removeLabelled } from "../../../test/support/docker.ts";
 import { removeRemains } from "../../../test/support/host-remains.ts";
 import { until } from "../../../test/support/until.ts";
@@ -20,12 +20,12 @@ const HTTPD = "mkdir -p /www && echo berth-was-here > /www/index.html && httpd -
 
 describe("the agent with a real Docker Engine", () => {
   let image = "";
-  let state_dir = "";
+  let stateDir = "";
   let server: FakeServer;
   const agents = new Set<ChildProcess>();
 
   const startAgent = () => {
-    const args = ["--server", server.url, "--host-key", HOST_KEY, "--state-dir", state_dir, "--no-install"];
+    const args = ["--server", server.url, "--host-key", HOST_KEY, "--state-dir", stateDir, "--no-install"];
     const ports = ["--port-range", "27500-27600", "--declare-gpus", "RTX 4090:2"];
     const env = { ...process.env, ...OPEN_HOST, BERTH_AGENT_TOKEN: TOKEN, BERTH_LOG_LEVEL: "info" };
     const agent = spawn(process.execPath, [MAIN, ...args, ...ports], { env, stdio: ["ignore", "ignore", "pipe"] });
@@ -54,28 +54,28 @@ describe("the agent with a real Docker Engine", () => {
   });
   beforeEach(async () => {
     await removeLabelled(LABEL_HOST, HOST_KEY);
-    state_dir = await mkdtemp(join(tmpdir(), "berth-agent-"));
+    stateDir = await mkdtemp(join(tmpdir(), "berth-agent-"));
     server = await FakeServer.listen();
   });
   afterEach(async () => {
     for (const agent of agents) await kill(agent, "SIGKILL");
     await server.close();
-    await removeRemains(HOST_KEY, state_dir);
-    await rm(state_dir, { recursive: true, force: true });
+    await removeRemains(HOST_KEY, stateDir);
+    await rm(stateDir, { recursive: true, force: true });
   });
   it("creates, publishes a port that answers, stops, starts anew and leaves nothing", async () => {
     startAgent();
-    const command = { mode: "entrypoint", entrypoint_shell: HTTPD, args: null } as const;
-    const ports = [{ container_port: 8080, protocol: "tcp" as const }];
+    const command = { mode: "entrypoint", entrypointShell: HTTPD, args: null } as const;
+    const ports = [{ containerPort: 8080, protocol: "tcp" as const }];
     const env: [string, string][] = [
       ["GREETING", "hello world"],
       ["NVIDIA_VISIBLE_DEVICES", "all"],
     ];
-    const gpu_uuids = [`declared-${HOST_KEY}-0`];
-    const web = (changes: Partial<DesiredInstance>) => order(51_007, { command, ports, env, gpu_uuids, ...changes });
+    const gpuUuids = [`declared-${HOST_KEY}-0`];
+    const web = (changes: Partial<DesiredInstance>) => order(51_007, { command, ports, env, gpuUuids, ...changes });
     server.desire([web({ generation: 1 })]);
     const running = await server.untilState(51_007, "running", 1);
-    assert.equal(running.status_msg, `success, running ${image}/args`);
+    assert.equal(running.statusMsg, `success, running ${image}/args`);
     const port = running.ports["8080/tcp"];
     assert.ok(port !== undefined && port >= 27_500 && port <= 27_600);
     // Its process runs a moment before it listens.
@@ -96,7 +96,7 @@ describe("the agent with a real Docker Engine", () => {
     server.desire([web({ generation: 1, run: "stopped" })]);
     const stopped = await server.untilState(51_007, "stopped", 1);
     assert.deepEqual(stopped.ports, {});
-    assert.ok(stopped.counters.running_ms > 0 && stopped.counters.received_bytes > 0);
+    assert.ok(stopped.counters.runningMs > 0 && stopped.counters.receivedBytes > 0);
 
     server.desire([web({ generation: 2 })]);
     const again = await server.untilState(51_007, "running", 2);
@@ -106,7 +106,7 @@ describe("the agent with a real Docker Engine", () => {
 
     server.desire([web({ generation: 2, run: "absent" })]);
     const absent = await server.untilState(51_007, "absent", 2);
-    assert.ok(absent.counters.running_ms > 0);
+    assert.ok(absent.counters.runningMs > 0);
     assert.deepEqual(await ids(), []);
     assert.deepEqual(server.problems, []);
   });
@@ -121,7 +121,7 @@ describe("the agent with a real Docker Engine", () => {
     await server.until("a second agent", () => server.peers.length === 2);
     const after = await server.untilState(51_008, "running");
     assert.deepEqual(await ids(), [id]);
-    assert.ok(after.counters.running_ms >= before.counters.running_ms);
+    assert.ok(after.counters.runningMs >= before.counters.runningMs);
   });
 
   it("kill -9 between the steps of a restart: the next agent finishes it from names and labels alone", async () => {
@@ -132,10 +132,10 @@ describe("the agent with a real Docker Engine", () => {
     server.desire([order(51_009, { generation: 1, run: "stopped" })]);
     await server.untilState(51_009, "stopped", 1);
     await kill(first, "SIGKILL");
-    const started_at_ms = Date.parse(await docker("inspect", "-f", "{{.State.StartedAt}}", id));
+    const startedAtMs = Date.parse(await docker("inspect", "-f", "{{.State.StartedAt}}", id));
     // The state in which an agent leaves it that dies after renaming for generation 2 and before starting.
-    await docker("rename", id, `berth-51009-g2.after-${started_at_ms}`);
-    await rm(join(state_dir, `notes-${HOST_KEY}.json`));
+    await docker("rename", id, `berth-51009-g2.after-${startedAtMs}`);
+    await rm(join(stateDir, `notes-${HOST_KEY}.json`));
     server.desire([order(51_009, { generation: 2 })]);
     const second = startAgent();
     await server.untilState(51_009, "running", 2);
@@ -143,7 +143,7 @@ describe("the agent with a real Docker Engine", () => {
     // And after starting, before the last rename.
     await kill(second, "SIGKILL");
     const restarted = await docker("inspect", "-f", "{{.State.StartedAt}}", id);
-    await docker("rename", id, `berth-51009-g2.after-${started_at_ms}`);
+    await docker("rename", id, `berth-51009-g2.after-${startedAtMs}`);
     const connections = server.peers.length;
     startAgent();
     await server.until("a third agent", () => server.peers.length > connections);
@@ -177,7 +177,7 @@ describe("the agent with a real Docker Engine", () => {
     server.desire([]);
     await server.until("the orphan gone", () => {
       const last = server.peers.at(-1)?.reports.at(-1);
-      return last !== undefined && last.desired_version > 0 && last.instances.every((one) => one.state === "absent");
+      return last !== undefined && last.desiredVersion > 0 && last.instances.every((one) => one.state === "absent");
     });
     assert.deepEqual(await ids(), []);
     assert.equal(await docker("inspect", "-f", "{{.State.Running}}", stranger), "true");
@@ -186,10 +186,10 @@ describe("the agent with a real Docker Engine", () => {
 
   it("a process that ends by itself is reported with its code and stays ended", async () => {
     startAgent();
-    const command = { mode: "entrypoint", entrypoint_shell: "exit 3", args: null } as const;
+    const command = { mode: "entrypoint", entrypointShell: "exit 3", args: null } as const;
     server.desire([order(51_011, { command })]);
     const exited = await server.untilState(51_011, "exited", 1);
-    assert.equal(exited.exit_code, 3);
+    assert.equal(exited.exitCode, 3);
     const [id = ""] = await ids();
     const started = await docker("inspect", "-f", "{{.State.StartedAt}}", id);
     const reports = server.peer.reports.length;
@@ -217,7 +217,7 @@ describe("the agent with a real Docker Engine", () => {
 
   it("a tenant's container has no privileges and the limits of its order", async () => {
     startAgent();
-    server.desire([order(51_013, { cpu_millis: 500, memory_bytes: 64 * 2 ** 20, hostname: "rented" })]);
+    server.desire([order(51_013, { cpuMillis: 500, memoryBytes: 64 * 2 ** 20, hostname: "rented" })]);
     await server.untilState(51_013, "running");
     const config: unknown = JSON.parse(await docker("inspect", "-f", "{{json .HostConfig}}", "berth-51013-g1"));
     assert.partialDeepStrictEqual(config, {
@@ -236,10 +236,10 @@ describe("the agent with a real Docker Engine", () => {
 
   it("what cannot be started is reported with the engine's own words and tried again", async () => {
     startAgent();
-    const command: LaunchCommand = { mode: "entrypoint", entrypoint_shell: null, args: ["/no/such/program"] };
+    const command: LaunchCommand = { mode: "entrypoint", entrypointShell: null, args: ["/no/such/program"] };
     server.desire([order(51_014, { command })]);
     const failed = await server.untilState(51_014, "failed", 1);
-    assert.match(failed.status_msg, /: OCI runtime create failed: /);
+    assert.match(failed.statusMsg, /: OCI runtime create failed: /);
     await server.until(
       "another attempt",
       () => server.peer.reports.filter((report) => report.instances[0]?.state === "starting").length > 1,
@@ -253,7 +253,7 @@ describe("the agent with a real Docker Engine", () => {
     startAgent();
     server.desire([order(51_015, { image: "127.0.0.1:1/nobody/has-this:latest" })]);
     const failed = await server.untilState(51_015, "failed", 1);
-    assert.notEqual(failed.status_msg, "");
+    assert.notEqual(failed.statusMsg, "");
     server.desire([order(51_015, { image: "127.0.0.1:1/nobody/has-this:latest", run: "absent" })]);
     await server.untilState(51_015, "absent", 1);
   });

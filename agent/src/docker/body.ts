@@ -37,7 +37,7 @@ export function createBody(spec: ContainerSpec): object {
     ...(spec.user === null ? {} : { User: spec.user }),
     ExposedPorts: Object.fromEntries(spec.ports.map((port) => [portName(port), {}])),
     HostConfig: {
-      Init: spec.has_init,
+      Init: spec.hasInit,
       Privileged: false,
       // On hosts with cgroup v1 the default would show the whole host's tree.
       CgroupnsMode: "private",
@@ -46,14 +46,14 @@ export function createBody(spec: ContainerSpec): object {
       CapDrop: ["ALL"],
       CapAdd: CAPABILITIES,
       SecurityOpt: ["no-new-privileges"],
-      PidsLimit: pidsLimit(spec.memory_bytes),
+      PidsLimit: pidsLimit(spec.memoryBytes),
       ...limits(spec),
       RestartPolicy: { Name: "no" },
       LogConfig: { Type: "json-file", Config: { "max-size": "10m", "max-file": "3" } },
       ...(spec.network === null ? {} : { NetworkMode: spec.network }),
       Mounts: mounts(spec),
       PortBindings: portBindings(spec),
-      DeviceRequests: deviceRequests(spec.gpu_uuids),
+      DeviceRequests: deviceRequests(spec.gpuUuids),
     },
   };
 }
@@ -63,14 +63,14 @@ export function createBody(spec: ContainerSpec): object {
  * image when it is new, and forgets it with the container.
  */
 function mounts(spec: ContainerSpec): object[] {
-  const folders = spec.mounts.map(({ source, target, is_read_only }) => ({
+  const folders = spec.mounts.map(({ source, target, isReadOnly }) => ({
     Type: "bind",
     Source: source,
     Target: target,
-    ReadOnly: is_read_only,
+    ReadOnly: isReadOnly,
     BindOptions: { Propagation: "rprivate" },
   }));
-  const volumes = spec.image_volumes.map(({ directory, target }) => ({
+  const volumes = spec.imageVolumes.map(({ directory, target }) => ({
     Type: "volume",
     Target: target,
     VolumeOptions: { DriverConfig: { Name: "local", Options: { type: "none", o: "bind", device: directory } } },
@@ -79,21 +79,21 @@ function mounts(spec: ContainerSpec): object[] {
 }
 
 function portName(port: PortBinding): string {
-  return `${port.container_port}/${port.protocol}`;
+  return `${port.containerPort}/${port.protocol}`;
 }
 
-function pidsLimit(memory_bytes: number): number {
-  if (memory_bytes === 0) return PIDS_LIMIT;
-  return Math.max(PIDS_FLOOR, Math.min(PIDS_LIMIT, Math.floor(memory_bytes / MEMORY_BYTES_PER_PID)));
+function pidsLimit(memoryBytes: number): number {
+  if (memoryBytes === 0) return PIDS_LIMIT;
+  return Math.max(PIDS_FLOOR, Math.min(PIDS_LIMIT, Math.floor(memoryBytes / MEMORY_BYTES_PER_PID)));
 }
 
 function limits(spec: ContainerSpec): object {
-  const { cpu_millis, memory_bytes } = spec;
+  const { cpuMillis, memoryBytes } = spec;
   return {
-    ...(cpu_millis > 0 ? { NanoCpus: cpu_millis * NANO_CPUS_PER_MILLI } : {}),
+    ...(cpuMillis > 0 ? { NanoCpus: cpuMillis * NANO_CPUS_PER_MILLI } : {}),
     // Swap equal to memory means none: a tenant that swaps slows down everybody's disk.
-    ...(memory_bytes > 0
-      ? { Memory: memory_bytes, MemorySwap: memory_bytes, ShmSize: Math.floor(memory_bytes * SHM_SHARE_OF_MEMORY) }
+    ...(memoryBytes > 0
+      ? { Memory: memoryBytes, MemorySwap: memoryBytes, ShmSize: Math.floor(memoryBytes * SHM_SHARE_OF_MEMORY) }
       : {}),
   };
 }
@@ -101,13 +101,13 @@ function limits(spec: ContainerSpec): object {
 function portBindings(spec: ContainerSpec): Record<string, object[]> {
   const bindings: Record<string, object[]> = {};
   for (const port of spec.ports) {
-    (bindings[portName(port)] ??= []).push({ HostIp: spec.bind_address, HostPort: String(port.host_port) });
+    (bindings[portName(port)] ??= []).push({ HostIp: spec.bindAddress, HostPort: String(port.hostPort) });
   }
   return bindings;
 }
 
 /** Devices by name, never a count or "all": which GPUs a container sees is decided by its lease alone. */
-function deviceRequests(gpu_uuids: readonly string[]): object[] {
-  if (gpu_uuids.length === 0) return [];
-  return [{ Driver: "nvidia", DeviceIDs: gpu_uuids, Capabilities: [["gpu"]] }];
+function deviceRequests(gpuUuids: readonly string[]): object[] {
+  if (gpuUuids.length === 0) return [];
+  return [{ Driver: "nvidia", DeviceIDs: gpuUuids, Capabilities: [["gpu"]] }];
 }

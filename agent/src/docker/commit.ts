@@ -35,13 +35,13 @@ export async function commitContainer(
   const committed = await call({
     method: "POST",
     path: "/commit",
-    query: { container: id, repo: request.repository, tag: request.tag, pause: String(request.is_paused) },
+    query: { container: id, repo: request.repository, tag: request.tag, pause: String(request.isPaused) },
     body: imageConfig(launch, Env ?? [], Object.keys(Labels ?? {})),
-    is_slow: true,
+    isSlow: true,
   });
   if (!committed.ok) return committed;
-  const image_id = readCreatedId(committed.value);
-  return image_id === undefined ? unknownForm() : { ok: true, value: image_id };
+  const imageId = readCreatedId(committed.value);
+  return imageId === undefined ? unknownForm() : { ok: true, value: imageId };
 }
 
 /** The engine adds whatever of the container's own settings is missing here, so each is named. */

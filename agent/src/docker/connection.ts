@@ -13,7 +13,7 @@ export type Call = {
   readonly auth?: RegistryAuth | null;
   readonly signal?: AbortSignal;
   /** The answer may take as long as it likes: it writes a disk full of files. */
-  readonly is_slow?: boolean;
+  readonly isSlow?: boolean;
 };
 
 export type DockerConnection = {
@@ -46,7 +46,7 @@ export function connectDocker(socketPath: string, version?: string): DockerConne
   });
   return {
     async call(call) {
-      const timeout = call.is_slow === true ? 0 : CALL_TIMEOUT_MS;
+      const timeout = call.isSlow === true ? 0 : CALL_TIMEOUT_MS;
       const answer = await answerTo(request({ ...optionsOf(call), timeout }), call);
       return answer.ok ? decode(answer.value, call) : answer;
     },

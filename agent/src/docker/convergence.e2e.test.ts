@@ -5,7 +5,7 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
-import type { DesiredInstance } from "../../../protocol/index.ts";
+import type { DesiredInstance } from "../wire/messages.ts";
 import { busyboxImage } from "../../../test/support/docker.ts";
 import { mountsBelow } from "../../../test/support/mounts.ts";
 import { otherHost, type OtherHost } from "../../../test/support/other-host.ts";
@@ -25,8 +25,8 @@ describe("a host to which things happen", () => {
   /** On the host, and of a registry that refuses at once: asking it anew, as a newer revision does, takes no time. */
   const image = "127.0.0.1:1/berth-test/busybox:latest";
 
-  const rented = (instance_id: number, changes: Partial<DesiredInstance> = {}) =>
-    order(instance_id, { image, command: { mode: "shell", onstart: null, jupyter: null }, ...changes });
+  const rented = (instanceId: number, changes: Partial<DesiredInstance> = {}) =>
+    order(instanceId, { image, command: { mode: "shell", onstart: null, jupyter: null }, ...changes });
   const nameOf = (id: number, generation = 1) => `berth-${id}-g${generation}`;
   const isRunning = async (name: string) =>
     (await host.docker("inspect", "-f", "{{.State.Running}}", name).catch(() => "")) === "true";
@@ -36,16 +36,16 @@ describe("a host to which things happen", () => {
     for (const id of ids) await until(`${id} gone`, () => server.observed(id)?.state === "absent");
   };
   /** What the next welcome grants, which comes at once. */
-  const lease = async (lease_ms: number) => {
-    server.lease_ms = lease_ms;
+  const lease = async (leaseMs: number) => {
+    server.leaseMs = leaseMs;
     const known = server.peers.length;
     server.peers.at(-1)?.socket.terminate();
     await until("another welcome", () => server.peers.length > known);
   };
   const nothingIsLeft = async () => {
     assert.equal(await host.docker("ps", "-aq"), "");
-    assert.deepEqual(await mountsBelow(agent.state_dir), []);
-    assert.deepEqual(await readdir(join(agent.state_dir, "disks")), []);
+    assert.deepEqual(await mountsBelow(agent.stateDir), []);
+    assert.deepEqual(await readdir(join(agent.stateDir, "disks")), []);
   };
 
   before(async () => {
@@ -67,14 +67,14 @@ describe("a host to which things happen", () => {
       server.desire([rented(1)]);
       await server.untilState(1, "running");
       await host.docker("exec", nameOf(1), "sh", "-c", "echo precious > /root/kept");
-      await until("seconds that were counted", () => (server.observed(1)?.counters.running_ms ?? 0) > 0);
-      const counted = server.observed(1)?.counters.running_ms ?? 0;
+      await until("seconds that were counted", () => (server.observed(1)?.counters.runningMs ?? 0) > 0);
+      const counted = server.observed(1)?.counters.runningMs ?? 0;
       await host.stopDocker(signal);
-      await until("the agent to notice", () => /silent/.test(server.observed(1)?.status_msg ?? ""));
+      await until("the agent to notice", () => /silent/.test(server.observed(1)?.statusMsg ?? ""));
       await host.startDocker();
       await until("it runs again", () => isRunning(nameOf(1)));
       assert.equal(await host.docker("exec", nameOf(1), "cat", "/root/kept"), "precious");
-      await until("the count goes on", () => (server.observed(1)?.counters.running_ms ?? 0) > counted);
+      await until("the count goes on", () => (server.observed(1)?.counters.runningMs ?? 0) > counted);
       assert.equal(server.observed(1)?.state, "running");
       await remove(1);
       await nothingIsLeft();
@@ -82,7 +82,7 @@ describe("a host to which things happen", () => {
   }
 
   it("its Docker Engine is restarted while somebody has to leave: that run is over and not begun again", async () => {
-    const notice = { reason: "outbid" as const, remaining_ms: 600_000, message: "" };
+    const notice = { reason: "outbid" as const, remainingMs: 600_000, message: "" };
     server.desire([rented(5), rented(6)]);
     for (const id of [5, 6]) await server.untilState(id, "running");
     server.desire([rented(5, { notice }), rented(6)]);

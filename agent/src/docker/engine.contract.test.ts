@@ -11,13 +11,13 @@ testEngineContract("Docker Engine", LABEL, async () => {
     for (const value of [LABEL, `${LABEL}-list`]) await removeLabelled(CONTRACT_LABEL, value);
   };
   await removeAll();
-  const engine = createDockerEngine({ socket_path: DOCKER_SOCKET, clock: systemClock });
+  const engine = createDockerEngine({ socketPath: DOCKER_SOCKET, clock: systemClock });
   return {
     engine,
     image,
-    missing_image: "127.0.0.1:1/nobody/has-this:latest",
+    missingImage: "127.0.0.1:1/nobody/has-this:latest",
     exiting: { command: ["sh", "-c", "exit 3"] },
-    broken: { command: ["/no/such/program"], has_init: false },
+    broken: { command: ["/no/such/program"], hasInit: false },
     programs: {
       speaking: ["sh", "-c", "echo out; echo err >&2; exit 3"],
       endless: ["cat", "/dev/zero"],
@@ -25,7 +25,7 @@ testEngineContract("Docker Engine", LABEL, async () => {
     },
     printing: { command: ["sh", "-c", "echo a word; echo two words >&2; echo end; sleep 86400"] },
     printed: "word",
-    refusing_repository: "127.0.0.1:1/nobody/has-this",
+    refusingRepository: "127.0.0.1:1/nobody/has-this",
     dispose: async () => {
       engine.close();
       await removeAll();

@@ -51,14 +51,14 @@ const NANOSECONDS_PER_MILLISECOND = 1e6;
  * Docker Engine behind its socket. The interface version is negotiated with the first answer and again after the
  * daemon was silent, since it may have been upgraded meanwhile.
  */
-export function createDockerEngine(deps: { readonly socket_path: string; readonly clock: Clock }): DockerEngine {
-  return new DockerEngine(deps.socket_path, deps.clock);
+export function createDockerEngine(deps: { readonly socketPath: string; readonly clock: Clock }): DockerEngine {
+  return new DockerEngine(deps.socketPath, deps.clock);
 }
 
 /** Picks the newest version that both sides know. */
-export function chooseApiVersion(api: string, oldest_api: string): string {
+export function chooseApiVersion(api: string, oldestApi: string): string {
   if (compareVersions(api, NEWEST_KNOWN_API) <= 0) return api;
-  return compareVersions(oldest_api, NEWEST_KNOWN_API) <= 0 ? NEWEST_KNOWN_API : oldest_api;
+  return compareVersions(oldestApi, NEWEST_KNOWN_API) <= 0 ? NEWEST_KNOWN_API : oldestApi;
 }
 
 function compareVersions(a: string, b: string): number {
@@ -117,8 +117,8 @@ export class DockerEngine implements Engine {
     return done(await this.#call({ method: "POST", path: `/containers/${id}/start` }));
   }
 
-  async stop(id: string, grace_ms: number): Promise<Result<void>> {
-    const query = { t: String(Math.max(0, Math.ceil(grace_ms / 1000))) };
+  async stop(id: string, graceMs: number): Promise<Result<void>> {
+    const query = { t: String(Math.max(0, Math.ceil(graceMs / 1000))) };
     return done(await this.#call({ method: "POST", path: `/containers/${id}/stop`, query }));
   }
 
@@ -165,8 +165,8 @@ export class DockerEngine implements Engine {
     else this.#readings.delete(id);
     if (!answer.ok) return answer;
     if (!reading) return fail("not_found", "no counters, the container does not run");
-    const { traffic, memory_bytes } = reading;
-    return succeed({ ...traffic, memory_bytes, cpu_percent: cpuPercent(before, reading) });
+    const { traffic, memoryBytes } = reading;
+    return succeed({ ...traffic, memoryBytes, cpuPercent: cpuPercent(before, reading) });
   }
 
   async exec(id: string, request: ExecRequest): Promise<Result<ExecOutput>> {
@@ -213,7 +213,7 @@ export class DockerEngine implements Engine {
   }
 
   async removeImage(image: string): Promise<Result<void>> {
-    const removed = await this.#call({ method: "DELETE", path: `/images/${encodePath(image)}`, is_slow: true });
+    const removed = await this.#call({ method: "DELETE", path: `/images/${encodePath(image)}`, isSlow: true });
     if (!removed.ok && removed.failure.kind === "not_found") return succeed(undefined);
     return done(removed);
   }
@@ -239,9 +239,9 @@ export class DockerEngine implements Engine {
     const answer = await connectDocker(this.#socketPath).call({ method: "GET", path: "/version" });
     const versions = read(answer, readVersion);
     if (!versions.ok) return versions;
-    const { engine, api, oldest_api } = versions.value;
+    const { engine, api, oldestApi } = versions.value;
     this.#engineVersion = engine;
-    this.#connection = connectDocker(this.#socketPath, `v${chooseApiVersion(api, oldest_api)}`);
+    this.#connection = connectDocker(this.#socketPath, `v${chooseApiVersion(api, oldestApi)}`);
     return succeed(this.#connection);
   }
 }
@@ -258,9 +258,9 @@ function done(answer: Result<unknown>): Result<void> {
 
 /** Between two readings of one run; nothing is known from the first one alone. */
 function cpuPercent(before: Reading | undefined, now: Reading): number {
-  const elapsed_ms = before ? now.read_at_ms - before.read_at_ms : 0;
-  const used_ns = before ? now.cpu_ns - before.cpu_ns : 0;
-  return elapsed_ms <= 0 || used_ns < 0 ? 0 : (used_ns / NANOSECONDS_PER_MILLISECOND / elapsed_ms) * 100;
+  const elapsedMs = before ? now.readAtMs - before.readAtMs : 0;
+  const usedNs = before ? now.cpuNs - before.cpuNs : 0;
+  return elapsedMs <= 0 || usedNs < 0 ? 0 : (usedNs / NANOSECONDS_PER_MILLISECOND / elapsedMs) * 100;
 }
 
 /** Slashes of a repository stay, everything else that would end the path is encoded. */

@@ -24,10 +24,10 @@ const inspectedExec = Compile(
   }),
 );
 type InspectedExec = {
-  readonly is_running: boolean;
-  readonly exit_code: number;
+  readonly isRunning: boolean;
+  readonly exitCode: number;
   readonly pid: number;
-  readonly container_id: string;
+  readonly containerId: string;
 };
 
 /** The engine closes the output a moment before it knows the exit code, and knows the process a moment after its start. */
@@ -52,14 +52,14 @@ export async function openProgram(
   };
   const made = await context.call({ method: "POST", path: `/containers/${id}/exec`, body });
   if (!made.ok) return made;
-  const exec_id = readCreatedId(made.value);
-  if (exec_id === undefined) return fail("refused", "the engine's answer has an unknown form");
-  const start: Call = { method: "POST", path: `/exec/${exec_id}/start`, body: { Detach: false, Tty: false } };
+  const execId = readCreatedId(made.value);
+  if (execId === undefined) return fail("refused", "the engine's answer has an unknown form");
+  const start: Call = { method: "POST", path: `/exec/${execId}/start`, body: { Detach: false, Tty: false } };
   const socket = await context.hijack(start);
-  return socket.ok ? succeed(programOn(context, exec_id, socket.value)) : socket;
+  return socket.ok ? succeed(programOn(context, execId, socket.value)) : socket;
 }
 
-function programOn(context: ExecContext, exec_id: string, socket: Socket): Program {
+function programOn(context: ExecContext, execId: string, socket: Socket): Program {
   const outputs = { stdout: waitingReadable(), stderr: waitingReadable() };
   const stdin = new Writable({
     write: (chunk: Buffer, _encoding, done) => {
@@ -80,13 +80,13 @@ function programOn(context: ExecContext, exec_id: string, socket: Socket): Progr
     try {
       for await (const chunk of socket) {
         if (!Buffer.isBuffer(chunk)) continue;
-        for (const { is_stderr, data } of read(chunk)) await outputs[is_stderr ? "stderr" : "stdout"].give(data);
+        for (const { isStderr, data } of read(chunk)) await outputs[isStderr ? "stderr" : "stdout"].give(data);
       }
     } catch (cause) {
       problem = String(cause);
     }
     for (const output of Object.values(outputs)) output.readable.push(null);
-    const result = await untilEnded(context, exec_id, problem);
+    const result = await untilEnded(context, execId, problem);
     isOver = true;
     socket.destroy();
     stdin.destroy();
@@ -102,7 +102,7 @@ function programOn(context: ExecContext, exec_id: string, socket: Socket): Progr
       if (isOver || isKilled) return;
       isKilled = true;
       for (const output of Object.values(outputs)) output.stop();
-      void killProcess(context, exec_id).then(() => socket.destroy());
+      void killProcess(context, execId).then(() => socket.destroy());
     },
   };
 }
@@ -138,37 +138,37 @@ function waitingReadable(): { readonly readable: Readable; give(data: Buffer): P
   };
 }
 
-async function untilEnded(context: ExecContext, exec_id: string, problem: string | undefined): Promise<Result<number>> {
+async function untilEnded(context: ExecContext, execId: string, problem: string | undefined): Promise<Result<number>> {
   for (let look = 0; look < LOOKS; look += 1) {
-    const one = await inspectExec(context, exec_id);
+    const one = await inspectExec(context, execId);
     if (!one.ok) return one;
-    if (!one.value.is_running) return succeed(one.value.exit_code);
+    if (!one.value.isRunning) return succeed(one.value.exitCode);
     await context.clock.sleep(LOOK_EVERY_MS);
   }
   return fail("unreachable", problem ?? "the engine gave up the output of a program that still runs");
 }
 
-async function inspectExec(context: ExecContext, exec_id: string): Promise<Result<InspectedExec>> {
-  const answer = await context.call({ method: "GET", path: `/exec/${exec_id}/json` });
+async function inspectExec(context: ExecContext, execId: string): Promise<Result<InspectedExec>> {
+  const answer = await context.call({ method: "GET", path: `/exec/${execId}/json` });
   if (!answer.ok) return answer;
   const { value } = answer;
   if (!inspectedExec.Check(value)) return fail("refused", "the engine's answer has an unknown form");
-  const { Running: is_running, ExitCode, Pid: pid, ContainerID: container_id } = value;
-  return succeed({ is_running, exit_code: ExitCode ?? 0, pid, container_id });
+  const { Running: isRunning, ExitCode, Pid: pid, ContainerID: containerId } = value;
+  return succeed({ isRunning, exitCode: ExitCode ?? 0, pid, containerId });
 }
 
 /** The engine has no call for it, but tells the process's number on the host. */
-async function killProcess(context: ExecContext, exec_id: string): Promise<void> {
+async function killProcess(context: ExecContext, execId: string): Promise<void> {
   for (let look = 0; look < LOOKS; look += 1) {
-    const one = await inspectExec(context, exec_id);
+    const one = await inspectExec(context, execId);
     if (!one.ok) return;
-    const { is_running, pid, container_id } = one.value;
-    if (is_running && pid > 0) {
-      if (await isInContainer(pid, container_id)) signalProcess(pid);
+    const { isRunning, pid, containerId } = one.value;
+    if (isRunning && pid > 0) {
+      if (await isInContainer(pid, containerId)) signalProcess(pid);
       return;
     }
     // Over already, unless it is only just being started.
-    if (!is_running && pid > 0) return;
+    if (!isRunning && pid > 0) return;
     await context.clock.sleep(LOOK_EVERY_MS);
   }
 }
@@ -177,9 +177,9 @@ async function killProcess(context: ExecContext, exec_id: string): Promise<void>
  * The number means something else when the agent does not see the engine's processes, and may be somebody else's by
  * now: only what is in the container's own control group is killed.
  */
-async function isInContainer(pid: number, container_id: string): Promise<boolean> {
+async function isInContainer(pid: number, containerId: string): Promise<boolean> {
   const groups = await readFile(`/proc/${pid}/cgroup`, "utf8").catch(() => "");
-  return groups.includes(container_id);
+  return groups.includes(containerId);
 }
 
 function signalProcess(pid: number): void {

@@ -5,7 +5,7 @@ import { createFrameReader } from "../engine/frames.ts";
 
 /** Reads the output of a container's main process line by line, so that memory is used for what is kept alone. */
 export async function readLogs(connection: DockerConnection, id: string, request: LogRequest): Promise<Result<string>> {
-  const tail = request.filter === "" ? String(request.tail_lines) : "all";
+  const tail = request.filter === "" ? String(request.tailLines) : "all";
   const query = { stdout: "true", stderr: "true", tail };
   const opened = await connection.stream({ method: "GET", path: `/containers/${id}/logs`, query });
   if (!opened.ok) return opened;
@@ -14,7 +14,7 @@ export async function readLogs(connection: DockerConnection, id: string, request
   try {
     for await (const chunk of opened.value) {
       if (!Buffer.isBuffer(chunk)) continue;
-      for (const { is_stderr, data } of read(chunk)) lines.push(is_stderr ? "stderr" : "stdout", data);
+      for (const { isStderr, data } of read(chunk)) lines.push(isStderr ? "stderr" : "stdout", data);
     }
   } catch (cause) {
     return fail("unreachable", `the log was cut off: ${String(cause)}`);

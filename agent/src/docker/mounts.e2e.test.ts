@@ -13,7 +13,7 @@ const IMAGE = "berth-test/with-volume:1";
 
 describe("what a container is given of the host", () => {
   let folder = "";
-  const engine = createDockerEngine({ socket_path: DOCKER_SOCKET, clock: systemClock });
+  const engine = createDockerEngine({ socketPath: DOCKER_SOCKET, clock: systemClock });
 
   before(async () => {
     const base = await busyboxImage();
@@ -37,10 +37,10 @@ describe("what a container is given of the host", () => {
     assert.ok(found.ok && found.value);
     assert.deepEqual(found.value.volumes, ["/data"]);
     assert.deepEqual(
-      found.value.exposed_ports.toSorted((a, b) => a.container_port - b.container_port),
+      found.value.exposedPorts.toSorted((a, b) => a.containerPort - b.containerPort),
       [
-        { container_port: 53, protocol: "udp" },
-        { container_port: 8080, protocol: "tcp" },
+        { containerPort: 53, protocol: "udp" },
+        { containerPort: 8080, protocol: "tcp" },
       ],
     );
   });
@@ -56,17 +56,17 @@ describe("what a container is given of the host", () => {
       env: [],
       entrypoint: null,
       command: null,
-      has_init: true,
+      hasInit: true,
       hostname: null,
       user: "7:8",
       network: "none",
-      mounts: [{ source: shared, target: "/shared", is_read_only: true }],
-      image_volumes: [{ directory, target: "/data" }],
-      bind_address: "127.0.0.1",
+      mounts: [{ source: shared, target: "/shared", isReadOnly: true }],
+      imageVolumes: [{ directory, target: "/data" }],
+      bindAddress: "127.0.0.1",
       ports: [],
-      gpu_uuids: [],
-      cpu_millis: 0,
-      memory_bytes: 0,
+      gpuUuids: [],
+      cpuMillis: 0,
+      memoryBytes: 0,
     };
     const created = await engine.create(spec);
     assert.ok(created.ok, JSON.stringify(created));
@@ -80,7 +80,7 @@ describe("what a container is given of the host", () => {
     const inspected = await engine.inspect(id);
     assert.ok(inspected.ok && inspected.value.network === null);
     const usage = await engine.usage(id);
-    assert.deepEqual(usage.ok && [usage.value.received_bytes, usage.value.sent_bytes], [0, 0]);
+    assert.deepEqual(usage.ok && [usage.value.receivedBytes, usage.value.sentBytes], [0, 0]);
     assert.ok((await engine.remove(id)).ok);
     assert.deepEqual((await readdir(directory)).toSorted(), ["file", "own"]);
   });

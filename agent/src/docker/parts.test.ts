@@ -28,10 +28,10 @@ describe("reading Docker's answers", () => {
     const GraphDriver = { Name: "overlay2", Data: { UpperDir: "/var/lib/docker/overlay2/abc/diff" } };
     const whole = { ...base, State, NetworkSettings: { SandboxKey: "/run/netns/x", Networks }, GraphDriver };
     const seen = readContainer(whole);
-    assert.deepEqual(seen?.network, { ip_address: "172.30.0.2", namespace_path: "/run/netns/x" });
-    assert.equal(seen.layer_directory, "/var/lib/docker/overlay2/abc");
+    assert.deepEqual(seen?.network, { ipAddress: "172.30.0.2", namespacePath: "/run/netns/x" });
+    assert.equal(seen.layerDirectory, "/var/lib/docker/overlay2/abc");
     const bare = readContainer({ ...whole, NetworkSettings: {}, GraphDriver: { Name: "btrfs", Data: null } });
-    assert.deepEqual([bare?.network, bare?.layer_directory], [null, null]);
+    assert.deepEqual([bare?.network, bare?.layerDirectory], [null, null]);
     assert.equal(readContainer({ ...whole, State: { ...State, Status: "exited" } })?.network, null);
   });
 
@@ -42,10 +42,10 @@ describe("reading Docker's answers", () => {
         cpu_stats: { cpu_usage: { total_usage: 5 } },
         memory_stats: { usage: 1_000, stats: parts },
       });
-    assert.equal(reading({ total_inactive_file: 400, inactive_file: 1 })?.memory_bytes, 600);
-    assert.equal(reading({ inactive_file: 300 })?.memory_bytes, 700);
-    assert.equal(reading({ inactive_file: 3_000 })?.memory_bytes, 0);
-    assert.deepEqual(reading({})?.traffic, { received_bytes: 0, sent_bytes: 0 });
+    assert.equal(reading({ total_inactive_file: 400, inactive_file: 1 })?.memoryBytes, 600);
+    assert.equal(reading({ inactive_file: 300 })?.memoryBytes, 700);
+    assert.equal(reading({ inactive_file: 3_000 })?.memoryBytes, 0);
+    assert.deepEqual(reading({})?.traffic, { receivedBytes: 0, sentBytes: 0 });
   });
 
   it("unpacking a layer does not count its bytes again, nor take them back", () => {
@@ -54,7 +54,7 @@ describe("reading Docker's answers", () => {
     layers.note("one", 100, 100);
     layers.note("two", 10, 50);
     layers.note("one", 5, 100);
-    assert.deepEqual(layers.sum(), { received_bytes: 110, total_bytes: 150 });
+    assert.deepEqual(layers.sum(), { receivedBytes: 110, totalBytes: 150 });
   });
 
   it("an answer of unknown form is no container", () => {
@@ -72,8 +72,8 @@ describe("reading Docker's answers", () => {
       HostConfig: { PortBindings: { "80/tcp": [{ HostPort: "20001" }], "81/sctp": [{ HostPort: "20002" }] } },
     });
     assert.deepEqual(
-      [container?.name, container?.phase, container?.started_at_ms, container?.exit_code, container?.ports],
-      ["berth-1-g1", "created", null, null, [{ container_port: 80, protocol: "tcp", host_port: 20_001 }]],
+      [container?.name, container?.phase, container?.startedAtMs, container?.exitCode, container?.ports],
+      ["berth-1-g1", "created", null, null, [{ containerPort: 80, protocol: "tcp", hostPort: 20_001 }]],
     );
   });
 });

@@ -39,13 +39,13 @@ export class LayerProgress {
   }
 
   sum(): PullProgress {
-    let received_bytes = 0;
-    let total_bytes = 0;
+    let receivedBytes = 0;
+    let totalBytes = 0;
     for (const { current, total } of this.#layers.values()) {
-      received_bytes += current;
-      total_bytes += total;
+      receivedBytes += current;
+      totalBytes += total;
     }
-    return { received_bytes, total_bytes };
+    return { receivedBytes, totalBytes };
   }
 }
 

@@ -99,20 +99,20 @@ export function readContainer(value: unknown): Container | undefined {
     name: value.Name.replace(/^\//, ""),
     labels: value.Config.Labels ?? {},
     phase,
-    exit_code: phase === "exited" ? value.State.ExitCode : null,
-    started_at_ms: readTime(value.State.StartedAt),
-    finished_at_ms: phase === "exited" ? readTime(value.State.FinishedAt) : null,
+    exitCode: phase === "exited" ? value.State.ExitCode : null,
+    startedAtMs: readTime(value.State.StartedAt),
+    finishedAtMs: phase === "exited" ? readTime(value.State.FinishedAt) : null,
     ports: readPorts(value.HostConfig.PortBindings ?? {}),
     network: phase === "running" ? readNetwork(value.NetworkSettings) : null,
-    layer_directory: readLayerDirectory(value.GraphDriver),
+    layerDirectory: readLayerDirectory(value.GraphDriver),
   };
 }
 
 function readNetwork(settings: Static<typeof Inspected>["NetworkSettings"]): Container["network"] {
-  const namespace_path = settings?.SandboxKey ?? "";
+  const namespacePath = settings?.SandboxKey ?? "";
   const networks = Object.values(settings?.Networks ?? {});
-  const ip_address = networks.find((network) => network.IPAddress !== "")?.IPAddress ?? "";
-  return namespace_path === "" || ip_address === "" ? null : { ip_address, namespace_path };
+  const ipAddress = networks.find((network) => network.IPAddress !== "")?.IPAddress ?? "";
+  return namespacePath === "" || ipAddress === "" ? null : { ipAddress, namespacePath };
 }
 
 /** Null where the engine does not say it, of networks of special drivers. */
@@ -140,7 +140,7 @@ export function readImage(value: unknown): ImageFacts | undefined {
     id: value.Id,
     repositories: (value.RepoDigests ?? []).map((digest) => digest.slice(0, digest.indexOf("@"))),
     volumes: Object.keys(value.Config?.Volumes ?? {}),
-    exposed_ports: Object.keys(value.Config?.ExposedPorts ?? {}).flatMap((name) => readPortName(name) ?? []),
+    exposedPorts: Object.keys(value.Config?.ExposedPorts ?? {}).flatMap((name) => readPortName(name) ?? []),
   };
 }
 
@@ -165,9 +165,9 @@ export function readListedIds(value: unknown): readonly string[] | undefined {
   return listed.Check(value) ? value.map(({ Id }) => Id) : undefined;
 }
 
-export function readVersion(value: unknown): { engine: string; api: string; oldest_api: string } | undefined {
+export function readVersion(value: unknown): { engine: string; api: string; oldestApi: string } | undefined {
   if (!version.Check(value)) return undefined;
-  return { engine: value.Version, api: value.ApiVersion, oldest_api: value.MinAPIVersion ?? value.ApiVersion };
+  return { engine: value.Version, api: value.ApiVersion, oldestApi: value.MinAPIVersion ?? value.ApiVersion };
 }
 
 export type Storage = { readonly path: string; readonly driver: string };
@@ -179,30 +179,30 @@ export function readStorage(value: unknown): Storage | undefined {
 export type Reading = {
   /** Sums all networks of the container. */
   readonly traffic: Traffic;
-  readonly memory_bytes: number;
+  readonly memoryBytes: number;
   /** Processor time used so far, and when that was read. */
-  readonly cpu_ns: number;
-  readonly read_at_ms: number;
+  readonly cpuNs: number;
+  readonly readAtMs: number;
 };
 
 /** Undefined also for a container that does not run. */
 export function readStats(value: unknown): Reading | undefined {
   if (!stats.Check(value)) return undefined;
-  const read_at_ms = readTime(value.read);
-  if (read_at_ms === null) return undefined;
+  const readAtMs = readTime(value.read);
+  if (readAtMs === null) return undefined;
   const networks = Object.values(value.networks ?? {});
   const { usage = 0, stats: parts = {} } = value.memory_stats;
   // Files that nobody uses right now are given back on demand: a disk read once is no memory used. The two names are
   // those of the first and the second version of control groups.
-  const idle_bytes = parts["total_inactive_file"] ?? parts["inactive_file"] ?? 0;
+  const idleBytes = parts["total_inactive_file"] ?? parts["inactive_file"] ?? 0;
   return {
     traffic: {
-      received_bytes: networks.reduce((sum, network) => sum + network.rx_bytes, 0),
-      sent_bytes: networks.reduce((sum, network) => sum + network.tx_bytes, 0),
+      receivedBytes: networks.reduce((sum, network) => sum + network.rx_bytes, 0),
+      sentBytes: networks.reduce((sum, network) => sum + network.tx_bytes, 0),
     },
-    memory_bytes: Math.max(0, usage - idle_bytes),
-    cpu_ns: value.cpu_stats.cpu_usage.total_usage,
-    read_at_ms,
+    memoryBytes: Math.max(0, usage - idleBytes),
+    cpuNs: value.cpu_stats.cpu_usage.total_usage,
+    readAtMs,
   };
 }
 
@@ -226,13 +226,13 @@ function readPorts(bindings: Readonly<Record<string, readonly { HostPort: string
   const ports: PortBinding[] = [];
   for (const [name, targets] of Object.entries(bindings)) {
     const port = readPortName(name);
-    const host_port = Number(targets?.[0]?.HostPort);
-    if (port && Number.isInteger(host_port)) ports.push({ ...port, host_port });
+    const hostPort = Number(targets?.[0]?.HostPort);
+    if (port && Number.isInteger(hostPort)) ports.push({ ...port, hostPort });
   }
   return ports;
 }
 
-function readPortName(name: string): { container_port: number; protocol: Protocol } | undefined {
+function readPortName(name: string): { containerPort: number; protocol: Protocol } | undefined {
   const match = /^(\d+)\/(tcp|udp)$/.exec(name);
-  return match ? { container_port: Number(match[1]), protocol: match[2] === "udp" ? "udp" : "tcp" } : undefined;
+  return match ? { containerPort: Number(match[1]), protocol: match[2] === "udp" ? "udp" : "tcp" } : undefined;
 }

@@ -22,7 +22,7 @@ function digestOf(data: Buffer): string {
 }
 
 describe("a registry that misbehaves", () => {
-  const engine = createDockerEngine({ socket_path: DOCKER_SOCKET, clock: systemClock });
+  const engine = createDockerEngine({ socketPath: DOCKER_SOCKET, clock: systemClock });
   // Two empty blocks are a whole archive; the rest makes each run's layer a new one to the engine.
   const tar = Buffer.concat([Buffer.alloc(2 * TAR_BLOCK), randomBytes(2 * TAR_BLOCK)]);
   const layer = gzipSync(tar);

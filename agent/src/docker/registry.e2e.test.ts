@@ -19,7 +19,7 @@ describe("pulling from a registry", () => {
   let folder = "";
   let registry: ChildProcess | undefined;
   let address = "";
-  const engine = createDockerEngine({ socket_path: DOCKER_SOCKET, clock: systemClock });
+  const engine = createDockerEngine({ socketPath: DOCKER_SOCKET, clock: systemClock });
   const pull = async (image: string): Promise<{ result: Result<void>; progress: PullProgress[] }> => {
     const progress: PullProgress[] = [];
     const signal = new AbortController().signal;
@@ -55,7 +55,7 @@ describe("pulling from a registry", () => {
     assert.deepEqual(result, { ok: true, value: undefined });
     const found = await engine.findImage(`${address}/app:1`);
     assert.ok(found.ok && found.value?.id.startsWith("sha256:"));
-    for (const { received_bytes, total_bytes } of progress) assert.ok(received_bytes <= total_bytes);
+    for (const { receivedBytes, totalBytes } of progress) assert.ok(receivedBytes <= totalBytes);
   });
 
   it("an unknown tag and an unknown repository are not_found, in the registry's words", async () => {
@@ -124,8 +124,8 @@ describe("pulling from a registry", () => {
   it("a snapshot starts like the image it came from, with the files and without the secrets of the run", async () => {
     const run = ["--label", "berth.registry-test=1", "-e", "TOKEN=very-secret", "-e", "PATH=/elsewhere"];
     const script = ["/bin/sh", await busyboxImage(), "-c", "echo kept > /root/kept; exec /bin/sleep 1000"];
-    const container_id = await docker("run", "-d", ...run, "--entrypoint", ...script);
-    await until("the file", () => docker("exec", container_id, "/bin/cat", "/root/kept"));
+    const containerId = await docker("run", "-d", ...run, "--entrypoint", ...script);
+    await until("the file", () => docker("exec", containerId, "/bin/cat", "/root/kept"));
     // A snapshot has the names of its container's labels.
     const images = () => docker("images", "-aq", "--filter", "label=berth.registry-test");
     assert.equal(await images(), "");
@@ -133,16 +133,16 @@ describe("pulling from a registry", () => {
     const repository = `${address}/saved`;
     const action = {
       type: "snapshot",
-      instance_id: 1,
+      instanceId: 1,
       repository,
       tag: "1",
-      registry_auth: null,
-      is_paused: true,
+      registryAuth: null,
+      isPaused: true,
     } as const;
-    const guardImage = (image_id: string) => guarded.push([image_id, true]);
+    const guardImage = (imageId: string) => guarded.push([imageId, true]);
     const signal = new AbortController().signal;
     const seen: string[] = [];
-    const input = { container_id, task_id: "one", signal, show: (text: string) => seen.push(text) };
+    const input = { containerId, taskId: "one", signal, show: (text: string) => seen.push(text) };
     const taken = await takeSnapshot(
       { clock: systemClock, engine, guardImage, refuseRegistry: noRegistries },
       action,
@@ -160,7 +160,7 @@ describe("pulling from a registry", () => {
     assert.deepEqual([Cmd, Entrypoint ?? []], [["sleep", "86400"], []]);
     assert.deepEqual([Env.toSorted(), Labels], [["PATH=/bin", "TOKEN="], { "berth.registry-test": "" }]);
     assert.equal(await docker("run", "--rm", `${repository}:1`, "cat", "/root/kept"), "kept");
-    await docker("rm", "-f", container_id);
+    await docker("rm", "-f", containerId);
     await docker("rmi", `${repository}:1`);
   });
 

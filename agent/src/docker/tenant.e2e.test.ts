@@ -5,7 +5,7 @@ import { readdir, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { promisify } from "node:util";
-import type { DesiredInstance } from "../../../protocol/index.ts";
+import type { DesiredInstance } from "../wire/messages.ts";
 import { busyboxImage, docker } from "../../../test/support/docker.ts";
 import { mountsBelow } from "../../../test/support/mounts.ts";
 import { order } from "../../test/fixtures.ts";
@@ -21,12 +21,12 @@ describe("a hostile renter", () => {
   let id = "";
   let neighbour = "";
 
-  const rented = (instance_id: number, changes: Partial<DesiredInstance> = {}) =>
-    order(instance_id, {
+  const rented = (instanceId: number, changes: Partial<DesiredInstance> = {}) =>
+    order(instanceId, {
       image,
       command: { mode: "shell", onstart: null, jupyter: null },
-      memory_bytes: MEMORY_BYTES,
-      disk_bytes: DISK_BYTES,
+      memoryBytes: MEMORY_BYTES,
+      diskBytes: DISK_BYTES,
       ...changes,
     });
   /** What a shell line inside does: its code, and what it printed on both streams. */
@@ -82,7 +82,7 @@ describe("a hostile renter", () => {
   it("sees neither the host's processes, files and sockets nor its neighbour's", async () => {
     const processes = (await inside("busybox ps -o comm")).text;
     assert.ok(!/dockerd|node|postgres/.test(processes), processes);
-    for (const path of ["/var/run/docker.sock", "/run/docker.sock", agent.state_dir, "/var/lib/docker"]) {
+    for (const path of ["/var/run/docker.sock", "/run/docker.sock", agent.stateDir, "/var/lib/docker"]) {
       assert.notEqual((await inside(`ls ${path}`)).code, 0, path);
     }
     await inside("echo secret-of-two > /root/secret", neighbour);
@@ -106,8 +106,8 @@ describe("a hostile renter", () => {
       await inside(`rm ${target}`);
     }
     assert.equal((await inside("dd if=/dev/zero of=/again bs=1000000 count=10 && rm /again")).code, 0);
-    const [file = ""] = await readdir(join(agent.state_dir, "disks"));
-    assert.ok((await stat(join(agent.state_dir, "disks", file))).size <= DISK_BYTES);
+    const [file = ""] = await readdir(join(agent.stateDir, "disks"));
+    assert.ok((await stat(join(agent.stateDir, "disks", file))).size <= DISK_BYTES);
     await lives();
   });
 
@@ -143,7 +143,7 @@ describe("a hostile renter", () => {
       rented(1, { generation: 2 }),
       rented(2),
       rented(3, {
-        command: { mode: "entrypoint", entrypoint_shell: "head -c 60000000 /dev/zero | tr '\\0' x", args: null },
+        command: { mode: "entrypoint", entrypointShell: "head -c 60000000 /dev/zero | tr '\\0' x", args: null },
       }),
     ]);
     await agent.server.untilState(3, "exited");
@@ -157,9 +157,9 @@ describe("a hostile renter", () => {
     agent.server.desire([1, 2, 3].map((one) => rented(one, { generation: one === 1 ? 2 : 1, run: "absent" })));
     for (const one of [1, 2, 3]) await agent.server.untilState(one, "absent");
     for (const one of [1, 2, 3]) assert.equal(await agent.containerOf(one), "");
-    assert.deepEqual(await mountsBelow(agent.state_dir), []);
-    assert.deepEqual(await readdir(join(agent.state_dir, "disks")), []);
+    assert.deepEqual(await mountsBelow(agent.stateDir), []);
+    assert.deepEqual(await readdir(join(agent.stateDir, "disks")), []);
     const { stdout } = await run("losetup", ["--list", "--noheadings", "--output", "BACK-FILE"]);
-    assert.ok(!stdout.includes(agent.state_dir), stdout);
+    assert.ok(!stdout.includes(agent.stateDir), stdout);
   });
 });

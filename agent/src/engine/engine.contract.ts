@@ -9,7 +9,7 @@ export type EngineFixture = {
   readonly engine: Engine;
   /** An image that runs until it is stopped, and one that nobody has. */
   readonly image: string;
-  readonly missing_image: string;
+  readonly missingImage: string;
   /** Recipes of a process that ends by itself with code 3, and of one that cannot be started. */
   readonly exiting: Partial<ContainerSpec>;
   readonly broken: Partial<ContainerSpec>;
@@ -19,12 +19,12 @@ export type EngineFixture = {
   readonly printing: Partial<ContainerSpec>;
   readonly printed: string;
   /** In a registry that takes nothing. */
-  readonly refusing_repository: string;
+  readonly refusingRepository: string;
   readonly dispose: () => Promise<void>;
 };
 
 const LABEL = "berth.contract";
-const ALL_LINES = { tail_lines: 1_000, filter: "", limit_bytes: 65_536 };
+const ALL_LINES = { tailLines: 1_000, filter: "", limitBytes: 65_536 };
 const KILLED = 137;
 
 /** What every engine does, whether its containers are real or not. */
@@ -53,25 +53,25 @@ export function testEngineContract(name: string, label: string, setUp: () => Pro
       const id = await create();
       const created = await inspect(id);
       assert.equal(created.phase, "created");
-      assert.deepEqual([created.started_at_ms, created.finished_at_ms, created.exit_code], [null, null, null]);
+      assert.deepEqual([created.startedAtMs, created.finishedAtMs, created.exitCode], [null, null, null]);
       value(await fixture.engine.start(id));
       const running = await inspect(id);
       assert.equal(running.phase, "running");
-      assert.ok(running.started_at_ms !== null && running.finished_at_ms === null && running.exit_code === null);
+      assert.ok(running.startedAtMs !== null && running.finishedAtMs === null && running.exitCode === null);
       value(await fixture.engine.stop(id, 1_000));
       const exited = await inspect(id);
       assert.equal(exited.phase, "exited");
-      assert.ok(Number.isInteger(exited.exit_code));
-      assert.ok((exited.finished_at_ms ?? 0) >= running.started_at_ms);
+      assert.ok(Number.isInteger(exited.exitCode));
+      assert.ok((exited.finishedAtMs ?? 0) >= running.startedAtMs);
     });
 
     it("a second start has a start time of its own", async () => {
       const id = await create();
       value(await fixture.engine.start(id));
-      const first = (await inspect(id)).started_at_ms;
+      const first = (await inspect(id)).startedAtMs;
       value(await fixture.engine.stop(id, 1_000));
       value(await fixture.engine.start(id));
-      assert.notEqual((await inspect(id)).started_at_ms, first);
+      assert.notEqual((await inspect(id)).startedAtMs, first);
     });
 
     it("starting twice, stopping twice and removing twice succeed", async () => {
@@ -92,7 +92,7 @@ export function testEngineContract(name: string, label: string, setUp: () => Pro
       assert.equal(kind(await engine.signal("no-such-container", "SIGTERM")), "not_found");
       assert.equal(kind(await engine.open("no-such-container", ["true"])), "not_found");
       assert.equal(kind(await engine.logs("no-such-container", ALL_LINES)), "not_found");
-      const commit = { repository: "berth-contract/nothing", tag: "1", is_paused: false };
+      const commit = { repository: "berth-contract/nothing", tag: "1", isPaused: false };
       assert.equal(kind(await engine.commit("no-such-container", commit)), "not_found");
     });
 
@@ -122,7 +122,7 @@ export function testEngineContract(name: string, label: string, setUp: () => Pro
 
     it("lists containers of the label in every phase, with labels, names and ports", async () => {
       const own = { [LABEL]: `${label}-list` };
-      const ports = [{ container_port: 80, protocol: "tcp" as const, host_port: 30_431 }];
+      const ports = [{ containerPort: 80, protocol: "tcp" as const, hostPort: 30_431 }];
       const created = await create({ labels: own, ports });
       const running = await create({ labels: own });
       value(await fixture.engine.start(running));
@@ -149,7 +149,7 @@ export function testEngineContract(name: string, label: string, setUp: () => Pro
         const one = await inspect(id);
         return one.phase === "exited" && one;
       });
-      assert.equal(ended.exit_code, 3);
+      assert.equal(ended.exitCode, 3);
       await until("an event", () => events.some((event) => event.kind === "container" && event.id === id));
       unsubscribe();
     });
@@ -169,7 +169,7 @@ export function testEngineContract(name: string, label: string, setUp: () => Pro
     });
 
     it("an image that nobody has is refused, and a called-off pull is cancelled", async () => {
-      const { engine, missing_image: image } = fixture;
+      const { engine, missingImage: image } = fixture;
       assert.equal(value(await engine.findImage(image)), undefined);
       const onProgress = () => undefined;
       const missing = await engine.pull({ image, auth: null, signal: new AbortController().signal, onProgress });
@@ -186,7 +186,7 @@ export function testEngineContract(name: string, label: string, setUp: () => Pro
       for (let reading = 0; reading < 2; reading += 1) {
         const usage = value(await fixture.engine.usage(id));
         for (const amount of Object.values(usage)) assert.ok(Number.isFinite(amount) && amount >= 0);
-        assert.ok(usage.memory_bytes > 0);
+        assert.ok(usage.memoryBytes > 0);
       }
       value(await fixture.engine.stop(id, 1_000));
       assert.equal(kind(await fixture.engine.usage(id)), "not_found");
@@ -207,7 +207,7 @@ function testPrograms(name: string, bound: () => Bound): void {
     return id;
   };
   const exec = async (id: string, argv: readonly string[], changes: Partial<ExecRequest> = {}) => {
-    const request = { argv, signal: new AbortController().signal, output_limit_bytes: 65_536, ...changes };
+    const request = { argv, signal: new AbortController().signal, outputLimitBytes: 65_536, ...changes };
     return bound().engine.exec(id, request);
   };
 
@@ -215,14 +215,14 @@ function testPrograms(name: string, bound: () => Bound): void {
     it("both streams and the exit code come back", async () => {
       const output = value(await exec(await start(), bound().programs.speaking));
       assert.deepEqual(
-        [output.exit_code, String(output.stdout).trim(), String(output.stderr).trim()],
+        [output.exitCode, String(output.stdout).trim(), String(output.stderr).trim()],
         [3, "out", "err"],
       );
     });
 
     it("more output than allowed is cut off, and the program with it", async () => {
-      const output = value(await exec(await start(), bound().programs.endless, { output_limit_bytes: 5_000 }));
-      assert.deepEqual([output.exit_code, output.stdout.length + output.stderr.length], [KILLED, 5_000]);
+      const output = value(await exec(await start(), bound().programs.endless, { outputLimitBytes: 5_000 }));
+      assert.deepEqual([output.exitCode, output.stdout.length + output.stderr.length], [KILLED, 5_000]);
     });
 
     it("a program that is called off is over", async () => {
@@ -246,13 +246,13 @@ function testPrograms(name: string, bound: () => Bound): void {
       const whole = value(await engine.logs(id, ALL_LINES));
       const lines = whole.trimEnd().split("\n");
       assert.ok(lines.some((line) => line.includes(printed)));
-      assert.equal(value(await engine.logs(id, { ...ALL_LINES, tail_lines: 1 })), `${lines.at(-1)}\n`);
-      assert.equal(value(await engine.logs(id, { ...ALL_LINES, tail_lines: 0 })), "");
+      assert.equal(value(await engine.logs(id, { ...ALL_LINES, tailLines: 1 })), `${lines.at(-1)}\n`);
+      assert.equal(value(await engine.logs(id, { ...ALL_LINES, tailLines: 0 })), "");
       const found = value(await engine.logs(id, { ...ALL_LINES, filter: printed }))
         .trimEnd()
         .split("\n");
       assert.ok(found.length > 0 && found.every((line) => line.includes(printed)));
-      const cut = value(await engine.logs(id, { ...ALL_LINES, limit_bytes: 10 }));
+      const cut = value(await engine.logs(id, { ...ALL_LINES, limitBytes: 10 }));
       assert.ok(cut.length <= 10 && whole.endsWith(cut));
     });
   });
@@ -266,10 +266,10 @@ function testImages(name: string, bound: () => Bound): void {
   describe(`${name} makes and forgets images`, () => {
     it("a committed container is an image, which is forgotten once and for all", async () => {
       const { engine, create } = bound();
-      const image_id = value(await engine.commit(await create(), { repository, tag: "1", is_paused: false }));
-      assert.equal(value(await engine.findImage(`${repository}:1`))?.id, image_id);
-      value(await engine.tagImage(image_id, `${repository}:2`));
-      assert.equal(value(await engine.findImage(`${repository}:2`))?.id, image_id);
+      const imageId = value(await engine.commit(await create(), { repository, tag: "1", isPaused: false }));
+      assert.equal(value(await engine.findImage(`${repository}:1`))?.id, imageId);
+      value(await engine.tagImage(imageId, `${repository}:2`));
+      assert.equal(value(await engine.findImage(`${repository}:2`))?.id, imageId);
       assert.equal(kind(await engine.tagImage(`${repository}:none`, `${repository}:3`)), "not_found");
       for (const tag of ["1", "2"]) {
         for (let i = 0; i < 2; i += 1) value(await engine.removeImage(`${repository}:${tag}`));
@@ -278,9 +278,9 @@ function testImages(name: string, bound: () => Bound): void {
     });
 
     it("what the registry does not take is told, and a push can be called off", async () => {
-      const { engine, create, refusing_repository } = bound();
-      const commit = { repository: refusing_repository, tag: "1", is_paused: true };
-      const image = `${refusing_repository}:1`;
+      const { engine, create, refusingRepository } = bound();
+      const commit = { repository: refusingRepository, tag: "1", isPaused: true };
+      const image = `${refusingRepository}:1`;
       value(await engine.commit(await create(), commit));
       const refused = await engine.push({ image, auth: null, signal, onProgress });
       assert.ok(!refused.ok);
@@ -301,17 +301,17 @@ export function plainSpec(name: string, image: string, label: string): Container
     env: [],
     entrypoint: null,
     command: null,
-    has_init: true,
+    hasInit: true,
     hostname: null,
     user: null,
     network: null,
     mounts: [],
-    image_volumes: [],
-    bind_address: "127.0.0.1",
+    imageVolumes: [],
+    bindAddress: "127.0.0.1",
     ports: [],
-    gpu_uuids: [],
-    cpu_millis: 0,
-    memory_bytes: 0,
+    gpuUuids: [],
+    cpuMillis: 0,
+    memoryBytes: 0,
   };
 }
 
@@ -324,7 +324,7 @@ async function pull(engine: Engine, image: string): Promise<void> {
   const signal = new AbortController().signal;
   value(await engine.pull({ image, auth: null, signal, onProgress: (progress) => seen.push(progress) }));
   assert.equal(value(await engine.findImage(image)) !== undefined, true);
-  for (const { received_bytes, total_bytes } of seen) assert.ok(received_bytes <= total_bytes);
+  for (const { receivedBytes, totalBytes } of seen) assert.ok(receivedBytes <= totalBytes);
 }
 
 function value<T>(result: Result<T>): T {

@@ -7,7 +7,7 @@ import type { Readable, Writable } from "node:stream";
  */
 
 /**
- * `unreachable`: no answer, the engine may be down. `not_found`: no such container or image. `conflict`: the name is
+ * `unreachable`: no answer, the engine may be down. `notFound`: no such container or image. `conflict`: the name is
  * taken or the container is busy. `denied`: the registry refused the credentials. `refused`: the engine answered no.
  * `cancelled`: the caller's own signal ended it.
  */
@@ -36,14 +36,14 @@ export function fail(kind: EngineFailureKind, message: string, fault?: Fault): F
 
 export type Protocol = "tcp" | "udp";
 export type PortBinding = {
-  readonly container_port: number;
+  readonly containerPort: number;
   readonly protocol: Protocol;
-  readonly host_port: number;
+  readonly hostPort: number;
 };
 
 export type RegistryAuth = { readonly username: string; readonly password: string; readonly serveraddress: string };
 
-export type Mount = { readonly source: string; readonly target: string; readonly is_read_only: boolean };
+export type Mount = { readonly source: string; readonly target: string; readonly isReadOnly: boolean };
 
 /** What a container is made of. Null entrypoint and command keep those of the image. */
 export type ContainerSpec = {
@@ -54,7 +54,7 @@ export type ContainerSpec = {
   readonly entrypoint: readonly string[] | null;
   readonly command: readonly string[] | null;
   /** Puts a small init before the process, which forwards signals and reaps children. */
-  readonly has_init: boolean;
+  readonly hasInit: boolean;
   readonly hostname: string | null;
   /** The user of the main process; null is the image's. */
   readonly user: string | null;
@@ -63,14 +63,14 @@ export type ContainerSpec = {
   /** Folders of the host shown inside. */
   readonly mounts: readonly Mount[];
   /** Paths of the image's own volumes, each kept in the folder of the host and filled from the image at first. */
-  readonly image_volumes: readonly { readonly directory: string; readonly target: string }[];
-  readonly bind_address: string;
+  readonly imageVolumes: readonly { readonly directory: string; readonly target: string }[];
+  readonly bindAddress: string;
   readonly ports: readonly PortBinding[];
   /** Devices to pass, by the vendor's identity; an empty list passes none. */
-  readonly gpu_uuids: readonly string[];
+  readonly gpuUuids: readonly string[];
   /** Zero means no limit, for this and the next. */
-  readonly cpu_millis: number;
-  readonly memory_bytes: number;
+  readonly cpuMillis: number;
+  readonly memoryBytes: number;
 };
 
 export type ContainerPhase = "created" | "running" | "exited";
@@ -80,19 +80,19 @@ export type Container = {
   readonly labels: Readonly<Record<string, string>>;
   readonly phase: ContainerPhase;
   /** Known once a process has ended. */
-  readonly exit_code: number | null;
+  readonly exitCode: number | null;
   /** Epoch milliseconds by the engine's clock: of the last start and the last end; null before the first. */
-  readonly started_at_ms: number | null;
-  readonly finished_at_ms: number | null;
+  readonly startedAtMs: number | null;
+  readonly finishedAtMs: number | null;
   /** The ports it was made with, published only while it runs. */
   readonly ports: readonly PortBinding[];
   /** Where it is in its network, and the host's path of its network namespace; null while it does not run. */
-  readonly network: { readonly ip_address: string; readonly namespace_path: string } | null;
+  readonly network: { readonly ipAddress: string; readonly namespacePath: string } | null;
   /**
    * The folder that holds what the container writes and the engine's notes on it, where the engine keeps each container
    * in a folder of its own (overlay2); null elsewhere.
    */
-  readonly layer_directory: string | null;
+  readonly layerDirectory: string | null;
 };
 
 /** What an image says of itself. Volume paths are absolute; ports are those that it says it listens on. */
@@ -101,20 +101,20 @@ export type ImageFacts = {
   /** Repositories of registries in which the engine has seen it; null of an engine that has no registries. */
   readonly repositories: readonly string[] | null;
   readonly volumes: readonly string[];
-  readonly exposed_ports: readonly { readonly container_port: number; readonly protocol: Protocol }[];
+  readonly exposedPorts: readonly { readonly containerPort: number; readonly protocol: Protocol }[];
 };
 
 /** Bytes since the container's last start. */
-export type Traffic = { readonly received_bytes: number; readonly sent_bytes: number };
+export type Traffic = { readonly receivedBytes: number; readonly sentBytes: number };
 /** What a running container uses: of one processor in percent (two busy ones are 200), and of memory. */
-export type Usage = Traffic & { readonly cpu_percent: number; readonly memory_bytes: number };
+export type Usage = Traffic & { readonly cpuPercent: number; readonly memoryBytes: number };
 export type SignalName = "SIGTERM" | "SIGUSR1";
 export type ProgramUser = "root" | "renter";
 export type ExecRequest = {
   readonly argv: readonly string[];
   readonly signal: AbortSignal;
   /** More output than this is cut off, and the program with it. */
-  readonly output_limit_bytes: number;
+  readonly outputLimitBytes: number;
 };
 /**
  * A program that runs. Output waits until it is read, both streams of it; `ended` comes after the output and settles
@@ -128,21 +128,21 @@ export type Program = {
   readonly ended: Promise<Result<number>>;
   kill(): void;
 };
-export type ExecOutput = { readonly exit_code: number; readonly stdout: Buffer; readonly stderr: Buffer };
+export type ExecOutput = { readonly exitCode: number; readonly stdout: Buffer; readonly stderr: Buffer };
 export type LogRequest = {
-  readonly tail_lines: number;
+  readonly tailLines: number;
   /** Only lines that contain it count; empty for all. */
   readonly filter: string;
   /** The newest bytes are kept. */
-  readonly limit_bytes: number;
+  readonly limitBytes: number;
 };
 /** `bridge` is the name of the interface on the host. */
 export type NetworkSpec = { readonly name: string; readonly bridge: string };
 /** Where the host is on a network, and which addresses are of it, such as `172.18.0.0/16`. */
 export type NetworkAddress = { readonly gateway: string; readonly subnet: string };
-export type CommitRequest = { readonly repository: string; readonly tag: string; readonly is_paused: boolean };
+export type CommitRequest = { readonly repository: string; readonly tag: string; readonly isPaused: boolean };
 /** Bytes of all layers known so far; both grow while the registry is still telling. */
-export type PullProgress = { readonly received_bytes: number; readonly total_bytes: number };
+export type PullProgress = { readonly receivedBytes: number; readonly totalBytes: number };
 export type PullRequest = {
   readonly image: string;
   readonly auth: RegistryAuth | null;
@@ -167,7 +167,7 @@ export type Engine = {
   /** Starting a running container succeeds. */
   start(id: string): Promise<Result<void>>;
   /** Ends the process, by force after the grace; stopping a container that does not run succeeds. */
-  stop(id: string, grace_ms: number): Promise<Result<void>>;
+  stop(id: string, graceMs: number): Promise<Result<void>>;
   /** Sends the main process a signal; a `conflict` when it does not run. */
   signal(id: string, name: SignalName): Promise<Result<void>>;
   /** Kills and deletes with its anonymous volumes; removing what does not exist succeeds. */
@@ -176,7 +176,7 @@ export type Engine = {
   inspect(id: string): Promise<Result<Container>>;
   /** All containers, in any phase, that carry the label. */
   list(label: string, value: string): Promise<Result<readonly Container[]>>;
-  /** Only a running container uses anything, for others it is `not_found`. */
+  /** Only a running container uses anything, for others it is `notFound`. */
   usage(id: string): Promise<Result<Usage>>;
   /** Runs a program beside the main process, as root, and waits for its end. Only in a running container. */
   exec(id: string, request: ExecRequest): Promise<Result<ExecOutput>>;

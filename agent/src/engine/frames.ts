@@ -1,5 +1,5 @@
 /** A piece of what a program without a terminal wrote. */
-export type Frame = { readonly is_stderr: boolean; readonly data: Buffer };
+export type Frame = { readonly isStderr: boolean; readonly data: Buffer };
 
 const HEADER_BYTES = 8;
 const LENGTH_AT = 4;
@@ -13,7 +13,7 @@ export function createFrameReader(): (chunk: Buffer) => Generator<Frame> {
   const header = Buffer.alloc(HEADER_BYTES);
   let headerBytes = 0;
   let left = 0;
-  let is_stderr = false;
+  let isStderr = false;
   return function* read(chunk) {
     let at = 0;
     while (at < chunk.length) {
@@ -24,13 +24,13 @@ export function createFrameReader(): (chunk: Buffer) => Generator<Frame> {
         if (headerBytes < HEADER_BYTES) return;
         headerBytes = 0;
         left = header.readUInt32BE(LENGTH_AT);
-        is_stderr = header[0] === STDERR;
+        isStderr = header[0] === STDERR;
         continue;
       }
       const data = chunk.subarray(at, at + left);
       at += data.length;
       left -= data.length;
-      yield { is_stderr, data };
+      yield { isStderr, data };
     }
   };
 }

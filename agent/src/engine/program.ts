@@ -4,20 +4,20 @@ import { fail, succeed, type ExecOutput, type ExecRequest, type Program, type Re
 /** Waits for the end of a program that needs no input, and keeps its output up to the limit. */
 export async function collectOutput(
   program: Program,
-  request: Pick<ExecRequest, "signal" | "output_limit_bytes">,
+  request: Pick<ExecRequest, "signal" | "outputLimitBytes">,
 ): Promise<Result<ExecOutput>> {
   const kill = () => program.kill();
   if (request.signal.aborted) kill();
   request.signal.addEventListener("abort", kill, { once: true });
   program.stdin.on("error", () => undefined);
   program.stdin.end();
-  const room = { left_bytes: request.output_limit_bytes };
+  const room = { leftBytes: request.outputLimitBytes };
   const read = async (stream: Readable): Promise<Buffer> => {
     const parts: Buffer[] = [];
     stream.on("data", (data: Buffer) => {
-      const part = data.subarray(0, room.left_bytes);
+      const part = data.subarray(0, room.leftBytes);
       if (part.length > 0) parts.push(Buffer.from(part));
-      room.left_bytes -= part.length;
+      room.leftBytes -= part.length;
       if (part.length < data.length) kill();
     });
     await settled(stream);
@@ -26,7 +26,7 @@ export async function collectOutput(
   try {
     const [stdout, stderr, ended] = await Promise.all([read(program.stdout), read(program.stderr), program.ended]);
     if (request.signal.aborted) return fail("cancelled", "the program was called off");
-    return ended.ok ? succeed({ exit_code: ended.value, stdout, stderr }) : ended;
+    return ended.ok ? succeed({ exitCode: ended.value, stdout, stderr }) : ended;
   } finally {
     request.signal.removeEventListener("abort", kill);
   }

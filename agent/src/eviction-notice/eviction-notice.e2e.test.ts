@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { after, before, describe, it } from "node:test";
 import { promisify } from "node:util";
-import type { DesiredInstance, LaunchCommand, Notice } from "../../../protocol/index.ts";
+import type { DesiredInstance, LaunchCommand, Notice } from "../wire/messages.ts";
 import { bareImage, busyboxImage, docker } from "../../../test/support/docker.ts";
 import { until } from "../../../test/support/until.ts";
 import { order } from "../../test/fixtures.ts";
@@ -15,12 +15,12 @@ const [SAVING, WAITING] = [53_001, 53_002];
 const FILE = "/run/berth/interruption.json";
 const ADDRESS = "http://127.0.0.1:7411/interruption";
 const BUSYBOX = "/.berth/busybox";
-const LONG: Notice = { reason: "outbid", remaining_ms: 600_000, message: 'a "higher" bid' };
+const LONG: Notice = { reason: "outbid", remainingMs: 600_000, message: 'a "higher" bid' };
 /** Sooner than that, and not before a test has looked. */
-const NEARER: Notice = { ...LONG, remaining_ms: 300_000, reason: "on_demand" };
-const SHORT: Notice = { ...LONG, remaining_ms: 2_000 };
+const NEARER: Notice = { ...LONG, remainingMs: 300_000, reason: "on_demand" };
+const SHORT: Notice = { ...LONG, remainingMs: 2_000 };
 const shell = (onstart: string | null): LaunchCommand => ({ mode: "shell", onstart, jupyter: null });
-const entrypoint = (line: string): LaunchCommand => ({ mode: "entrypoint", entrypoint_shell: line, args: null });
+const entrypoint = (line: string): LaunchCommand => ({ mode: "entrypoint", entrypointShell: line, args: null });
 /** Written by a script as soon as it is prepared for a signal. */
 const READY = "/ready";
 /** Writes a line for each SIGTERM and goes on. */
@@ -34,7 +34,7 @@ describe("a container that has to leave", { concurrency: true }, () => {
   const orders = new Map<number, DesiredInstance>();
 
   const desire = (wanted: DesiredInstance) => {
-    orders.set(wanted.instance_id, wanted);
+    orders.set(wanted.instanceId, wanted);
     agent.server.desire([...orders.values()]);
   };
   /** Changes the order of one instance, keeping the rest of it. */
@@ -111,18 +111,18 @@ describe("a container that has to leave", { concurrency: true }, () => {
     });
     await appears(id, READY);
     change(id, { notice: LONG });
-    assert.equal((await stopped(id)).exit_code, 0);
+    assert.equal((await stopped(id)).exitCode, 0);
     assert.equal((await read(id, "/saved")).trim(), "saved");
   });
 
   it("runs the checkpoint command as its own user in its own folder, then stops early, and keeps what was printed", async () => {
-    const checkpoint_command = "id -u; pwd; echo $COLOUR; seq 400000; echo end >&2; exit 7";
+    const checkpointCommand = "id -u; pwd; echo $COLOUR; seq 400000; echo end >&2; exit 7";
     const id = await rent({
       command: shell(HEARING),
       user: "1234:1234",
       env: [["COLOUR", "green"]],
     });
-    change(id, { notice: LONG, checkpoint_command });
+    change(id, { notice: LONG, checkpointCommand });
     await stopped(id);
     const log = await read(id, "/run/berth/checkpoint.log");
     assert.deepEqual(log.split("\n").slice(0, 4), ["1234", "/", "green", "1"]);
@@ -133,7 +133,7 @@ describe("a container that has to leave", { concurrency: true }, () => {
     const saving = `trap 'sleep 0.5; echo saved > /saved; exit 0' TERM; echo yes > ${READY}; while :; do sleep 0.1; done`;
     const id = await rent({ command: shell(`(${saving}) & trap '' TERM; wait`) });
     await appears(id, READY);
-    change(id, { notice: LONG, checkpoint_command: "test ! -e /saved && echo done > /checkpoint" });
+    change(id, { notice: LONG, checkpointCommand: "test ! -e /saved && echo done > /checkpoint" });
     await stopped(id);
     assert.deepEqual([(await read(id, "/checkpoint")).trim(), (await read(id, "/saved")).trim()], ["done", "saved"]);
   });
@@ -152,14 +152,14 @@ describe("a container that has to leave", { concurrency: true }, () => {
     );
     assert.equal(await isRunning(id), true);
     // A second notice is as good as the first.
-    change(id, { notice: LONG, checkpoint_command: "echo again > /again" });
+    change(id, { notice: LONG, checkpointCommand: "echo again > /again" });
     await stopped(id);
     assert.equal((await read(id, "/again")).trim(), "again");
   });
 
   it("needs nothing of the image", async () => {
     const bare = await bareImage();
-    const id = await rent({ image: bare, command: { mode: "entrypoint", entrypoint_shell: null, args: null } });
+    const id = await rent({ image: bare, command: { mode: "entrypoint", entrypointShell: null, args: null } });
     change(id, { notice: LONG });
     await answers(id);
     change(id, { notice: SHORT });
@@ -176,7 +176,7 @@ describe("a container that has to leave", { concurrency: true }, () => {
     ];
     await Promise.all(
       traps.map(async (trap) => {
-        const id = await rent({ disk_bytes: 20_000_000 });
+        const id = await rent({ diskBytes: 20_000_000 });
         await docker("exec", nameOf(id), "sh", "-c", trap).catch(() => undefined);
         change(id, { notice: LONG });
         assert.equal((JSON.parse(await answers(id)) as Notice).reason, "outbid", trap);
@@ -190,7 +190,7 @@ describe("a container that has to leave", { concurrency: true }, () => {
     const bomb = "(while :; do sleep 1000 & done); while :; do wait $keep; done";
     const id = await rent({
       command: entrypoint(`trap 'echo heard' TERM; sleep 1000 & keep=$!; ${bomb}`),
-      memory_bytes: 256 * 2 ** 20,
+      memoryBytes: 256 * 2 ** 20,
     });
     const logged = (word: RegExp) =>
       until(String(word), async () => {
@@ -198,7 +198,7 @@ describe("a container that has to leave", { concurrency: true }, () => {
         return word.test(stdout + stderr);
       });
     await logged(/can't fork/);
-    change(id, { notice: LONG, checkpoint_command: "echo never" });
+    change(id, { notice: LONG, checkpointCommand: "echo never" });
     await logged(/heard/);
     assert.equal(await isRunning(id), true);
     change(id, { notice: SHORT });
@@ -207,9 +207,9 @@ describe("a container that has to leave", { concurrency: true }, () => {
 
   it("a fault is the image's when no host could start it", async () => {
     const faults = [
-      { command: { mode: "entrypoint" as const, entrypoint_shell: null, args: ["/no/such/program"] } },
+      { command: { mode: "entrypoint" as const, entrypointShell: null, args: ["/no/such/program"] } },
       { user: "nobody-knows" },
-      { memory_bytes: 1_000_000 },
+      { memoryBytes: 1_000_000 },
       { image: "127.0.0.1:1/UPPER/case" },
     ];
     const ids = faults.map((changes) => {
@@ -218,8 +218,8 @@ describe("a container that has to leave", { concurrency: true }, () => {
       return lastId;
     });
     for (const id of ids) {
-      const { fault, status_msg } = await agent.server.untilState(id, "failed");
-      assert.equal(fault, "image", status_msg);
+      const { fault, statusMsg } = await agent.server.untilState(id, "failed");
+      assert.equal(fault, "image", statusMsg);
     }
   });
 });
@@ -234,13 +234,13 @@ describe("an agent that is killed while somebody has to leave", () => {
   after(() => agent.close());
 
   it("the next one neither sends the signal nor runs the command again, and ends the run when the command has", async () => {
-    const checkpoint_command = "echo begun >> /begun; until [ -e /go ]; do sleep 0.1; done";
+    const checkpointCommand = "echo begun >> /begun; until [ -e /go ]; do sleep 0.1; done";
     const [saving, waiting] = [SAVING, WAITING].map((id) =>
       order(id, {
         image,
         notice: LONG,
         command: shell(HEARING),
-        ...(id === SAVING ? { checkpoint_command, command: shell(null) } : {}),
+        ...(id === SAVING ? { checkpointCommand, command: shell(null) } : {}),
       }),
     ) as [DesiredInstance, DesiredInstance];
     const relieved = [saving, waiting].map(({ notice: _, ...rest }) => rest);

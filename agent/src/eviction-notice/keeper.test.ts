@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { noRegistries } from "../images/registries.ts";
 import { afterEach, beforeEach, describe, it } from "node:test";
-import type { DesiredInstance, Notice } from "../../../protocol/index.ts";
+import type { DesiredInstance, Notice } from "../wire/messages.ts";
 import { order } from "../../test/fixtures.ts";
 import { ManualClock } from "../../test/manual-clock.ts";
 import { simulatedDisks } from "../disks/index.ts";
@@ -13,7 +13,7 @@ import type { Notes } from "../instances/notes.ts";
 import { createSimulatedEngine } from "../simulated/engine.ts";
 
 const NOTICE_MS = 30_000;
-const notice: Notice = { reason: "on_demand", remaining_ms: NOTICE_MS, message: "rented on demand" };
+const notice: Notice = { reason: "on_demand", remainingMs: NOTICE_MS, message: "rented on demand" };
 
 describe("a host that is told that somebody has to leave", () => {
   let clock: ManualClock;
@@ -22,16 +22,16 @@ describe("a host that is told that somebody has to leave", () => {
   let version = 0;
 
   const startHost = async (notes?: Notes) => {
-    const spec = { host_key: "notice", public_ipaddr: "127.0.0.1", bind_address: "127.0.0.1", cpu_cores: 4 };
+    const spec = { hostKey: "notice", publicIpaddr: "127.0.0.1", bindAddress: "127.0.0.1", cpuCores: 4 };
     host = new Host({
-      ...{ clock, engine, notes, disks: simulatedDisks(), network: noNetwork, ssh: undefined, boot_id: "boot" },
+      ...{ clock, engine, notes, disks: simulatedDisks(), network: noNetwork, ssh: undefined, bootId: "boot" },
       settings: {
-        spec: { ...spec, real_gpu_uuids: new Set() },
-        port_range: { first: 30_000, last: 30_100 },
-        stop_grace_ms: 10_000,
-        lease_grace_ms: 2_000,
-        common_mounts: [],
-        local_images: [],
+        spec: { ...spec, realGpuUuids: new Set() },
+        portRange: { first: 30_000, last: 30_100 },
+        stopGraceMs: 10_000,
+        leaseGraceMs: 2_000,
+        commonMounts: [],
+        localImages: [],
       },
       random: () => 0.5,
       isPortFree: () => Promise.resolve(true),
@@ -46,7 +46,7 @@ describe("a host that is told that somebody has to leave", () => {
     version += 1;
     host.setDesired({ kind: "desired", version, instances: [...instances], volumes: [] });
   };
-  const seen = (instance_id = 1) => host.report().instances.findLast((one) => one.instance_id === instance_id);
+  const seen = (instanceId = 1) => host.report().instances.findLast((one) => one.instanceId === instanceId);
   const until = (state: string, generation = 1) =>
     clock.until(state, () => seen()?.state === state && seen()?.generation === generation);
   const runs = async () => {
@@ -81,7 +81,7 @@ describe("a host that is told that somebody has to leave", () => {
 
   it("stops it as soon as the checkpoint command is done, whatever its code", async () => {
     await runs();
-    desire(order(1, { notice, checkpoint_command: "./save" }));
+    desire(order(1, { notice, checkpointCommand: "./save" }));
     await clock.advance(1_000);
     assert.equal(seen()?.state, "stopped");
   });
@@ -98,7 +98,7 @@ describe("a host that is told that somebody has to leave", () => {
   it("a nearer end counts at once, a farther one not at all", async () => {
     await runs();
     desire(order(1, { notice }));
-    desire(order(1, { notice: { ...notice, remaining_ms: 2_000 } }));
+    desire(order(1, { notice: { ...notice, remainingMs: 2_000 } }));
     desire(order(1, { notice }));
     await clock.advance(2_300);
     assert.equal(seen()?.state, "stopped");
@@ -119,7 +119,7 @@ describe("a host that is told that somebody has to leave", () => {
     const noted = (): Notes => {
       const notes = host.notes();
       assert.ok(notes);
-      return { boot_id: "boot", lease: { granted_at_ms: 0, lease_ms: 0 }, ...notes };
+      return { bootId: "boot", lease: { grantedAtMs: 0, leaseMs: 0 }, ...notes };
     };
     let notes = noted();
     // The engine outlives the agent.

@@ -1,4 +1,4 @@
-import type { DesiredInstance, LaunchCommand } from "../../../protocol/index.ts";
+import type { DesiredInstance, LaunchCommand } from "../wire/messages.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Engine, SignalName } from "../engine/engine.ts";
 import { LABEL_NOTICE_SIGNAL, type OwnContainer } from "../instances/identity.ts";
@@ -27,7 +27,7 @@ export type NoticeDependencies = {
 
 /** What goes on inside one container under its notice. */
 type Round = {
-  readonly container_id: string;
+  readonly containerId: string;
   readonly generation: number;
   readonly ended: AbortController;
   standing: Standing;
@@ -70,32 +70,32 @@ export class NoticeKeeper {
     this.#orders = orders;
     const before = this.#standings;
     this.#standings = takeNotices(before, orders.values(), this.#moment());
-    for (const [instance_id, { generation, is_over }] of before) {
-      const order = orders.get(instance_id);
-      const isKept = is_over || this.#standings.has(instance_id);
-      if (!isKept && order?.run === "running" && order.generation === generation) this.#relieved.add(instance_id);
+    for (const [instanceId, { generation, isOver }] of before) {
+      const order = orders.get(instanceId);
+      const isKept = isOver || this.#standings.has(instanceId);
+      if (!isKept && order?.run === "running" && order.generation === generation) this.#relieved.add(instanceId);
     }
   }
 
   /** Looks at what runs, and begins and ends what is due inside. `isBusy` tells where something is being done. */
-  look(containers: readonly OwnContainer[], isBusy: (instance_id: number) => boolean): void {
+  look(containers: readonly OwnContainer[], isBusy: (instanceId: number) => boolean): void {
     if (!this.#orders || (this.#standings.size === 0 && this.#rounds.size === 0 && this.#relieved.size === 0)) return;
-    const { monotonic_ms } = this.#moment();
-    this.#standings = endNotices(this.#standings, { monotonic_ms, containers, isBusy });
+    const { monotonicMs } = this.#moment();
+    this.#standings = endNotices(this.#standings, { monotonicMs, containers, isBusy });
     for (const own of containers) {
       if (own.container.phase !== "running") continue;
-      const standing = this.#standings.get(own.instance_id);
-      if (standing && !standing.is_over && standing.generation === own.generation) this.#keepRound(own, standing);
-      else if (!standing && this.#relieved.has(own.instance_id)) {
-        this.forget(own.container.id, this.#rounds.get(own.instance_id)?.telling);
+      const standing = this.#standings.get(own.instanceId);
+      if (standing && !standing.isOver && standing.generation === own.generation) this.#keepRound(own, standing);
+      else if (!standing && this.#relieved.has(own.instanceId)) {
+        this.forget(own.container.id, this.#rounds.get(own.instanceId)?.telling);
       }
     }
     this.#relieved.clear();
-    for (const [instance_id, round] of this.#rounds) {
-      const standing = this.#standings.get(instance_id);
-      if (standing && !standing.is_over && standing.generation === round.generation) continue;
+    for (const [instanceId, round] of this.#rounds) {
+      const standing = this.#standings.get(instanceId);
+      if (standing && !standing.isOver && standing.generation === round.generation) continue;
       round.ended.abort();
-      this.#rounds.delete(instance_id);
+      this.#rounds.delete(instanceId);
     }
   }
 
@@ -105,19 +105,19 @@ export class NoticeKeeper {
   }
 
   /** What is left of the notice of a run that has to end; undefined where there is none. */
-  remainingMs(instance_id: number): number | undefined {
-    const standing = this.#standings.get(instance_id);
-    return standing && standing.ends_at_ms - this.#deps.clock.monotonicMs();
+  remainingMs(instanceId: number): number | undefined {
+    const standing = this.#standings.get(instanceId);
+    return standing && standing.endsAtMs - this.#deps.clock.monotonicMs();
   }
 
   /** Takes back inside a container whatever an earlier notice left there. */
-  forget(container_id: string, after: Promise<unknown> = Promise.resolve()): void {
+  forget(containerId: string, after: Promise<unknown> = Promise.resolve()): void {
     const forgetting = after
-      .then(() => this.#exec(container_id, hushScript()))
+      .then(() => this.#exec(containerId, hushScript()))
       .then(() => {
-        if (this.#forgetting.get(container_id) === forgetting) this.#forgetting.delete(container_id);
+        if (this.#forgetting.get(containerId) === forgetting) this.#forgetting.delete(containerId);
       });
-    this.#forgetting.set(container_id, forgetting);
+    this.#forgetting.set(containerId, forgetting);
   }
 
   close(): void {
@@ -127,117 +127,120 @@ export class NoticeKeeper {
 
   #moment(): Moment {
     const { clock } = this.#deps;
-    return { monotonic_ms: clock.monotonicMs(), now_ms: clock.now().getTime() };
+    return { monotonicMs: clock.monotonicMs(), nowMs: clock.now().getTime() };
   }
 
   #keepRound(own: OwnContainer, standing: Standing): void {
-    const { instance_id, container, generation } = own;
-    const before = this.#rounds.get(instance_id);
-    if (before && before.container_id === container.id && before.generation === generation) {
+    const { instanceId, container, generation } = own;
+    const before = this.#rounds.get(instanceId);
+    if (before && before.containerId === container.id && before.generation === generation) {
       const last = before.standing;
       before.standing = standing;
       if (isSame(last, standing)) return;
-      before.telling = before.telling.then(() => this.#tell(instance_id, before));
-      if (last.ends_at_ms !== standing.ends_at_ms) void this.#endInTime(before);
+      before.telling = before.telling.then(() => this.#tell(instanceId, before));
+      if (last.endsAtMs !== standing.endsAtMs) void this.#endInTime(before);
       return;
     }
     before?.ended.abort();
     const telling = Promise.resolve(false);
     const ended = new AbortController();
-    const round: Round = { container_id: container.id, generation, ended, standing, telling };
-    this.#rounds.set(instance_id, round);
-    const remaining_ms = Math.round(standing.ends_at_ms - this.#deps.clock.monotonicMs());
-    this.#deps.log.info({ instance_id, generation, reason: standing.reason, remaining_ms }, "has to leave");
+    const round: Round = { containerId: container.id, generation, ended, standing, telling };
+    this.#rounds.set(instanceId, round);
+    const remainingMs = Math.round(standing.endsAtMs - this.#deps.clock.monotonicMs());
+    this.#deps.log.info(
+      { instance_id: instanceId, generation, reason: standing.reason, remaining_ms: remainingMs },
+      "has to leave",
+    );
     void this.#endInTime(round);
-    round.telling = this.#tell(instance_id, round);
+    round.telling = this.#tell(instanceId, round);
     void this.#serve(own, round);
   }
 
   async #endInTime(round: Round): Promise<void> {
     const { clock, onDue } = this.#deps;
-    const { ends_at_ms } = round.standing;
-    const isCurrent = () => !round.ended.signal.aborted && round.standing.ends_at_ms === ends_at_ms;
+    const { endsAtMs } = round.standing;
+    const isCurrent = () => !round.ended.signal.aborted && round.standing.endsAtMs === endsAtMs;
     // Timers may be a little early.
-    for (let left_ms = 1; left_ms > 0 && isCurrent(); left_ms = ends_at_ms - clock.monotonicMs()) {
-      await clock.sleep(Math.max(1, ends_at_ms - clock.monotonicMs()), round.ended.signal);
+    for (let leftMs = 1; leftMs > 0 && isCurrent(); leftMs = endsAtMs - clock.monotonicMs()) {
+      await clock.sleep(Math.max(1, endsAtMs - clock.monotonicMs()), round.ended.signal);
     }
     if (isCurrent()) onDue();
   }
 
   async #serve(own: OwnContainer, round: Round): Promise<void> {
-    const { instance_id } = own;
+    const { instanceId } = own;
     const isFirst = await round.telling;
     if (round.ended.signal.aborted) return;
-    const order = this.#orders?.get(instance_id);
-    const command = order?.checkpoint_command ?? "";
+    const order = this.#orders?.get(instanceId);
+    const command = order?.checkpointCommand ?? "";
     const isDone =
       command !== "" && (isFirst ? await this.#checkpoint(own, command) : await this.#awaitCheckpoint(own));
     if (round.ended.signal.aborted) return;
-    if (isDone) return this.#handOver(instance_id, round);
+    if (isDone) return this.#handOver(instanceId, round);
     if (!isFirst || !order) return;
     const name = signalOf(order.command, own);
     if (name) await this.#deps.engine.signal(own.container.id, name);
   }
 
   /** Whether this generation has not been told before. What could not be written is tried again; nobody waits for that. */
-  async #tell(instance_id: number, round: Round, attempt = 1): Promise<boolean> {
+  async #tell(instanceId: number, round: Round, attempt = 1): Promise<boolean> {
     const { clock, log } = this.#deps;
     const { signal } = round.ended;
-    await this.#forgetting.get(round.container_id);
+    await this.#forgetting.get(round.containerId);
     if (signal.aborted) return true;
     const text = describeInterruption(round.standing, this.#moment());
-    const told = await this.#exec(round.container_id, tellScript(text, round.generation));
-    if (told?.exit_code === 0) return told.stdout.trim() !== "again";
-    if (attempt === TELL_ATTEMPTS) log.info({ instance_id }, "its notice could not be written inside");
-    else void clock.sleep(TELL_AGAIN_MS, signal).then(() => this.#tell(instance_id, round, attempt + 1));
+    const told = await this.#exec(round.containerId, tellScript(text, round.generation));
+    if (told?.exitCode === 0) return told.stdout.trim() !== "again";
+    if (attempt === TELL_ATTEMPTS) log.info({ instance_id: instanceId }, "its notice could not be written inside");
+    else void clock.sleep(TELL_AGAIN_MS, signal).then(() => this.#tell(instanceId, round, attempt + 1));
     return true;
   }
 
   /** Whether the renter's command ran, whatever came of it. */
   async #checkpoint(own: OwnContainer, command: string): Promise<boolean> {
     const { engine, log } = this.#deps;
-    const { instance_id, container } = own;
-    log.info({ instance_id }, "runs its checkpoint command");
+    const { instanceId, container } = own;
+    log.info({ instance_id: instanceId }, "runs its checkpoint command");
     const program = await engine.open(container.id, checkpointScript(command), "renter");
     if (!program.ok) return false;
     const signal = new AbortController().signal;
-    const output = await collectOutput(program.value, { signal, output_limit_bytes: OUTPUT_LIMIT_BYTES });
+    const output = await collectOutput(program.value, { signal, outputLimitBytes: OUTPUT_LIMIT_BYTES });
     if (!output.ok || !output.value.stdout.toString().startsWith(BEGUN)) return false;
-    log.info({ instance_id, exit_code: output.value.exit_code }, "its checkpoint command has ended");
+    log.info({ instance_id: instanceId, exit_code: output.value.exitCode }, "its checkpoint command has ended");
     return true;
   }
 
   /** The same of a command that an earlier agent began. */
   async #awaitCheckpoint(own: OwnContainer): Promise<boolean> {
-    const ended = await this.#exec(own.container.id, waitScript(), this.#rounds.get(own.instance_id)?.ended.signal);
-    return ended?.exit_code === 0;
+    const ended = await this.#exec(own.container.id, waitScript(), this.#rounds.get(own.instanceId)?.ended.signal);
+    return ended?.exitCode === 0;
   }
 
-  #handOver(instance_id: number, { generation }: Round): void {
-    const standing = this.#standings.get(instance_id);
+  #handOver(instanceId: number, { generation }: Round): void {
+    const standing = this.#standings.get(instanceId);
     if (standing?.generation !== generation) return;
-    this.#standings = new Map(this.#standings).set(instance_id, { ...standing, is_over: true });
+    this.#standings = new Map(this.#standings).set(instanceId, { ...standing, isOver: true });
     this.#deps.onDue();
   }
 
   /** Undefined when it could not be run to its end: within its time, or until the signal. */
   async #exec(
-    container_id: string,
+    containerId: string,
     argv: readonly string[],
     until?: AbortSignal,
-  ): Promise<{ readonly exit_code: number; readonly stdout: string } | undefined> {
+  ): Promise<{ readonly exitCode: number; readonly stdout: string } | undefined> {
     const over = new AbortController();
     const signal = until ?? over.signal;
     if (!until) void this.#deps.clock.sleep(EXEC_LIMIT_MS, over.signal).then(() => over.abort());
-    const request = { argv, signal, output_limit_bytes: OUTPUT_LIMIT_BYTES };
-    const output = await this.#deps.engine.exec(container_id, request);
+    const request = { argv, signal, outputLimitBytes: OUTPUT_LIMIT_BYTES };
+    const output = await this.#deps.engine.exec(containerId, request);
     over.abort();
-    return output.ok ? { exit_code: output.value.exit_code, stdout: output.value.stdout.toString() } : undefined;
+    return output.ok ? { exitCode: output.value.exitCode, stdout: output.value.stdout.toString() } : undefined;
   }
 }
 
 function isSame(a: Standing, b: Standing): boolean {
-  return a.reason === b.reason && a.message === b.message && a.ends_at_ms === b.ends_at_ms;
+  return a.reason === b.reason && a.message === b.message && a.endsAtMs === b.endsAtMs;
 }
 
 /** How the renter's own process is told: the platform script ends with the container, so it only passes the word on. */

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
-import type { DesiredInstance, Notice } from "../../../protocol/index.ts";
+import type { DesiredInstance, Notice } from "../wire/messages.ts";
 import { order } from "../../test/fixtures.ts";
 import type { Container } from "../engine/engine.ts";
 import { LABEL_INSTANCE, readIdentity, settledName, type OwnContainer } from "../instances/identity.ts";
@@ -16,13 +16,13 @@ import {
 } from "./standing.ts";
 
 const NONE: Standings = new Map();
-const START: Moment = { monotonic_ms: 5_000, now_ms: 1_900_000_000_400 };
+const START: Moment = { monotonicMs: 5_000, nowMs: 1_900_000_000_400 };
 
-function notice(remaining_ms: number, changes: Partial<Notice> = {}): Notice {
-  return { reason: "outbid", remaining_ms, message: "a higher bid", ...changes };
+function notice(remainingMs: number, changes: Partial<Notice> = {}): Notice {
+  return { reason: "outbid", remainingMs, message: "a higher bid", ...changes };
 }
-function leaving(remaining_ms: number, changes: Partial<DesiredInstance> = {}): DesiredInstance {
-  return order(1, { notice: notice(remaining_ms), ...changes });
+function leaving(remainingMs: number, changes: Partial<DesiredInstance> = {}): DesiredInstance {
+  return order(1, { notice: notice(remainingMs), ...changes });
 }
 function own(phase: Container["phase"], generation = 1): OwnContainer {
   const found = readIdentity({
@@ -30,57 +30,57 @@ function own(phase: Container["phase"], generation = 1): OwnContainer {
     name: settledName(1, generation),
     labels: { [LABEL_INSTANCE]: "1" },
     phase,
-    exit_code: phase === "exited" ? 0 : null,
-    started_at_ms: phase === "created" ? null : 1,
-    finished_at_ms: phase === "exited" ? 2 : null,
+    exitCode: phase === "exited" ? 0 : null,
+    startedAtMs: phase === "created" ? null : 1,
+    finishedAtMs: phase === "exited" ? 2 : null,
     ports: [],
     network: null,
-    layer_directory: null,
+    layerDirectory: null,
   });
   assert.ok(found);
   return found;
 }
-const at = (passed_ms: number): Moment => ({
-  monotonic_ms: START.monotonic_ms + passed_ms,
-  now_ms: START.now_ms + passed_ms,
+const at = (passedMs: number): Moment => ({
+  monotonicMs: START.monotonicMs + passedMs,
+  nowMs: START.nowMs + passedMs,
 });
-const look = (standings: Standings, passed_ms: number, containers: readonly OwnContainer[], busy = false) =>
-  endNotices(standings, { monotonic_ms: at(passed_ms).monotonic_ms, containers, isBusy: () => busy });
+const look = (standings: Standings, passedMs: number, containers: readonly OwnContainer[], busy = false) =>
+  endNotices(standings, { monotonicMs: at(passedMs).monotonicMs, containers, isBusy: () => busy });
 
 describe("the end of a notice", () => {
   it("is fixed when the notice is first seen, and the same order does not move it", () => {
     const first = takeNotices(NONE, [leaving(30_000)], START);
     const again = takeNotices(first, [leaving(30_000)], at(10_000));
     assert.deepEqual(again, first);
-    assert.equal(again.get(1)?.ends_at_ms, 35_000);
+    assert.equal(again.get(1)?.endsAtMs, 35_000);
   });
 
   it("is the earliest of all orders of its generation, and another generation's is its own", () => {
     fc.assert(
       fc.property(fc.array(fc.tuple(fc.nat(50_000), fc.nat(50_000)), { minLength: 1 }), (orders) => {
         let standings = NONE;
-        let passed_ms = 0;
-        let earliest_ms = Infinity;
-        for (const [pause_ms, remaining_ms] of orders) {
-          passed_ms += pause_ms;
-          standings = takeNotices(standings, [leaving(remaining_ms)], at(passed_ms));
-          earliest_ms = Math.min(earliest_ms, at(passed_ms).monotonic_ms + remaining_ms);
+        let passedMs = 0;
+        let earliestMs = Infinity;
+        for (const [pauseMs, remainingMs] of orders) {
+          passedMs += pauseMs;
+          standings = takeNotices(standings, [leaving(remainingMs)], at(passedMs));
+          earliestMs = Math.min(earliestMs, at(passedMs).monotonicMs + remainingMs);
         }
-        assert.equal(standings.get(1)?.ends_at_ms, earliest_ms);
-        const next = takeNotices(standings, [leaving(60_000, { generation: 2 })], at(passed_ms));
-        assert.equal(next.get(1)?.ends_at_ms, at(passed_ms).monotonic_ms + 60_000);
+        assert.equal(standings.get(1)?.endsAtMs, earliestMs);
+        const next = takeNotices(standings, [leaving(60_000, { generation: 2 })], at(passedMs));
+        assert.equal(next.get(1)?.endsAtMs, at(passedMs).monotonicMs + 60_000);
       }),
     );
   });
 
   it("is told with what an earlier process of the same boot knew, and forgotten with the boot", () => {
     const notices = Object.fromEntries(takeNotices(NONE, [leaving(30_000)], START));
-    const [base, boot_id] = [{ lease: { granted_at_ms: 0, lease_ms: 0 }, halted: {}, running: [] }, "boot"];
-    const rest = { images: {}, keys: {}, pulled_images: {}, guarded_images: [], meters: {} };
-    const recalled = recallNotices({ ...base, ...rest, boot_id, notices }, boot_id);
-    assert.equal(takeNotices(recalled, [leaving(30_000)], at(20_000)).get(1)?.ends_at_ms, 35_000);
-    assert.equal(recallNotices({ ...base, ...rest, boot_id, notices }, "another boot").size, 0);
-    assert.equal(recallNotices({ ...base, ...rest, boot_id }, boot_id).size, 0);
+    const [base, bootId] = [{ lease: { grantedAtMs: 0, leaseMs: 0 }, halted: {}, running: [] }, "boot"];
+    const rest = { images: {}, keys: {}, pulledImages: {}, guardedImages: [], meters: {} };
+    const recalled = recallNotices({ ...base, ...rest, bootId, notices }, bootId);
+    assert.equal(takeNotices(recalled, [leaving(30_000)], at(20_000)).get(1)?.endsAtMs, 35_000);
+    assert.equal(recallNotices({ ...base, ...rest, bootId, notices }, "another boot").size, 0);
+    assert.equal(recallNotices({ ...base, ...rest, bootId }, bootId).size, 0);
   });
 });
 
@@ -96,9 +96,9 @@ describe("a run under notice", () => {
   it("is over when its process has ended, and when it has not begun", () => {
     const standings = takeNotices(NONE, [leaving(30_000)], START);
     for (const containers of [[own("exited")], [own("created")], [], [own("running", 0)]]) {
-      assert.equal(look(standings, 1, containers).get(1)?.is_over, true);
+      assert.equal(look(standings, 1, containers).get(1)?.isOver, true);
     }
-    assert.equal(look(standings, 1, [], true).get(1)?.is_over, false, "a start is under way");
+    assert.equal(look(standings, 1, [], true).get(1)?.isOver, false, "a start is under way");
   });
 
   it("stays over when the notice is taken back, until a newer generation is ordered", () => {
@@ -131,7 +131,7 @@ describe("the text inside", () => {
     const standing = takeNotices(NONE, [leaving(30_000)], START).get(1);
     assert.ok(standing);
     const text: unknown = JSON.parse(describeInterruption(standing, at(2_000)));
-    const [noticed_at, stops_at] = [1_900_000_000, 1_900_000_030];
-    assert.deepEqual(text, { reason: "outbid", message, noticed_at, stops_at, seconds: 30 });
+    const times = { noticed_at: 1_900_000_000, stops_at: 1_900_000_030, seconds: 30 };
+    assert.deepEqual(text, { reason: "outbid", message, ...times });
   });
 });

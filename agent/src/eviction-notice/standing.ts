@@ -1,4 +1,4 @@
-import type { DesiredInstance, Notice } from "../../../protocol/index.ts";
+import type { DesiredInstance, Notice } from "../wire/messages.ts";
 import type { OwnContainer } from "../instances/identity.ts";
 import type { Notes } from "../instances/notes.ts";
 
@@ -8,19 +8,19 @@ export type Standing = {
   readonly reason: Notice["reason"];
   readonly message: string;
   /** Epoch milliseconds, for the renter to read. */
-  readonly noticed_at_ms: number;
+  readonly noticedAtMs: number;
   /** Of the monotonic clock of this boot. */
-  readonly ends_at_ms: number;
+  readonly endsAtMs: number;
   /** The run has ended under the notice: it is not begun again, whatever becomes of the notice. */
-  readonly is_over: boolean;
+  readonly isOver: boolean;
 };
 export type Standings = ReadonlyMap<number, Standing>;
-export type Moment = { readonly monotonic_ms: number; readonly now_ms: number };
+export type Moment = { readonly monotonicMs: number; readonly nowMs: number };
 
 /** What an earlier process noted. The end of a notice means nothing in another boot; that a run is over does. */
-export function recallNotices(notes: Notes | undefined, boot_id: string): Standings {
+export function recallNotices(notes: Notes | undefined, bootId: string): Standings {
   const noted = Object.entries(notes?.notices ?? {}).map(([id, standing]) => [Number(id), standing] as const);
-  return new Map(notes?.boot_id === boot_id ? noted : noted.filter(([, standing]) => standing.is_over));
+  return new Map(notes?.bootId === bootId ? noted : noted.filter(([, standing]) => standing.isOver));
 }
 
 /**
@@ -29,21 +29,21 @@ export function recallNotices(notes: Notes | undefined, boot_id: string): Standi
  */
 export function takeNotices(before: Standings, orders: Iterable<DesiredInstance>, at: Moment): Standings {
   const standings = new Map<number, Standing>();
-  for (const { instance_id, generation, run, notice } of orders) {
-    const own = before.get(instance_id);
+  for (const { instanceId, generation, run, notice } of orders) {
+    const own = before.get(instanceId);
     const kept = own?.generation === generation ? own : undefined;
     if (run === "running" && notice) {
-      const ends_at_ms = at.monotonic_ms + notice.remaining_ms;
+      const endsAtMs = at.monotonicMs + notice.remainingMs;
       const { reason, message } = notice;
-      standings.set(instance_id, {
+      standings.set(instanceId, {
         generation,
         reason,
         message,
-        noticed_at_ms: kept?.noticed_at_ms ?? at.now_ms,
-        ends_at_ms: Math.min(ends_at_ms, kept?.ends_at_ms ?? ends_at_ms),
-        is_over: kept?.is_over ?? false,
+        noticedAtMs: kept?.noticedAtMs ?? at.nowMs,
+        endsAtMs: Math.min(endsAtMs, kept?.endsAtMs ?? endsAtMs),
+        isOver: kept?.isOver ?? false,
       });
-    } else if (kept?.is_over) standings.set(instance_id, kept);
+    } else if (kept?.isOver) standings.set(instanceId, kept);
   }
   return standings;
 }
@@ -52,22 +52,22 @@ export function takeNotices(before: Standings, orders: Iterable<DesiredInstance>
 export function endNotices(
   before: Standings,
   input: {
-    readonly monotonic_ms: number;
+    readonly monotonicMs: number;
     readonly containers: Iterable<OwnContainer>;
     /** Instances at which something is being done: what does not run yet may be about to. */
-    readonly isBusy: (instance_id: number) => boolean;
+    readonly isBusy: (instanceId: number) => boolean;
   },
 ): Standings {
   const running = new Set<string>();
-  for (const { container, instance_id, generation } of input.containers) {
-    if (container.phase === "running") running.add(`${instance_id}:${generation}`);
+  for (const { container, instanceId, generation } of input.containers) {
+    if (container.phase === "running") running.add(`${instanceId}:${generation}`);
   }
-  const isOver = (instance_id: number, { generation, ends_at_ms }: Standing) =>
-    input.monotonic_ms >= ends_at_ms || (!running.has(`${instance_id}:${generation}`) && !input.isBusy(instance_id));
+  const hasEnded = (instanceId: number, { generation, endsAtMs }: Standing) =>
+    input.monotonicMs >= endsAtMs || (!running.has(`${instanceId}:${generation}`) && !input.isBusy(instanceId));
   const standings = new Map<number, Standing>();
-  for (const [instance_id, standing] of before) {
-    const is_over = standing.is_over || isOver(instance_id, standing);
-    standings.set(instance_id, is_over === standing.is_over ? standing : { ...standing, is_over });
+  for (const [instanceId, standing] of before) {
+    const isOver = standing.isOver || hasEnded(instanceId, standing);
+    standings.set(instanceId, isOver === standing.isOver ? standing : { ...standing, isOver });
   }
   return standings;
 }
@@ -76,18 +76,18 @@ export function endNotices(
 export function heedNotices(orders: readonly DesiredInstance[], standings: Standings): readonly DesiredInstance[] {
   if (standings.size === 0) return orders;
   return orders.map((order) => {
-    const standing = standings.get(order.instance_id);
-    const isOver = standing?.is_over === true && standing.generation === order.generation;
+    const standing = standings.get(order.instanceId);
+    const isOver = standing?.isOver === true && standing.generation === order.generation;
     return isOver && order.run === "running" ? { ...order, run: "stopped" } : order;
   });
 }
 
 /** The text that renters' programs read: times in seconds since the epoch. */
-export function describeInterruption(standing: Standing, { monotonic_ms, now_ms }: Moment): string {
-  const stops_at_ms = now_ms + standing.ends_at_ms - monotonic_ms;
-  const noticed_at = Math.floor(standing.noticed_at_ms / 1000);
+export function describeInterruption(standing: Standing, { monotonicMs, nowMs }: Moment): string {
+  const stopsAtMs = nowMs + standing.endsAtMs - monotonicMs;
+  const noticedAt = Math.floor(standing.noticedAtMs / 1000);
   // Rounded so that nobody believes to have more time than there is.
-  const stops_at = Math.max(noticed_at, Math.floor(stops_at_ms / 1000));
+  const stopsAt = Math.max(noticedAt, Math.floor(stopsAtMs / 1000));
   const { reason, message } = standing;
-  return JSON.stringify({ reason, message, noticed_at, stops_at, seconds: stops_at - noticed_at });
+  return JSON.stringify({ reason, message, noticed_at: noticedAt, stops_at: stopsAt, seconds: stopsAt - noticedAt });
 }

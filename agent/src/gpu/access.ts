@@ -7,19 +7,19 @@ import { nvidiaSmi } from "./tool.ts";
 import type { GpuAccess } from "./watch.ts";
 
 /** For hosts whose GPUs are invented. */
-export const noGpuAccess: GpuAccess = { tool: null, kernel_log: () => () => undefined, faults: forgetfulFaults };
+export const noGpuAccess: GpuAccess = { tool: null, kernelLog: () => () => undefined, faults: forgetfulFaults };
 
 /** To the GPUs of this machine, whether it has any or not. */
 export function realGpuAccess(input: {
-  readonly state_dir: string;
+  readonly stateDir: string;
   readonly clock: Clock;
   readonly log: Log;
 }): GpuAccess {
   const { clock, log } = input;
   return {
     tool: nvidiaSmi(clock),
-    kernel_log: followKernelLog(clock),
-    faults: fileFaults(join(input.state_dir, "gpu-faults.json"), (cause) =>
+    kernelLog: followKernelLog(clock),
+    faults: fileFaults(join(input.stateDir, "gpu-faults.json"), (cause) =>
       log.warn({ problem: String(cause) }, "faults of GPUs cannot be kept over a restart"),
     ),
   };

@@ -10,8 +10,8 @@ const StoredFaults = Type.Object({ boot_id: Type.String(), faults: Type.Array(Fa
 
 /** Remembers faults over restarts of the agent: the kernel log is a ring, and forgets. */
 export type FaultStore = {
-  load(boot_id: string): readonly Fault[];
-  save(boot_id: string, faults: readonly Fault[]): void;
+  load(bootId: string): readonly Fault[];
+  save(bootId: string, faults: readonly Fault[]): void;
 };
 
 const stored = Compile(StoredFaults);
@@ -21,18 +21,18 @@ export const forgetfulFaults: FaultStore = { load: () => [], save: () => undefin
 /** Keeps the faults of the present boot in one file, replaced as a whole. After a reboot they are over. */
 export function fileFaults(path: string, onFailure: (cause: unknown) => void): FaultStore {
   return {
-    load: (boot_id) => {
+    load: (bootId) => {
       try {
         const value: unknown = JSON.parse(readFileSync(path, "utf8"));
-        return stored.Check(value) && value.boot_id === boot_id ? value.faults : [];
+        return stored.Check(value) && value.boot_id === bootId ? value.faults : [];
       } catch {
         // No file, or half a file: the kernel log, as far as it goes back, says it again.
         return [];
       }
     },
-    save: (boot_id, faults) => {
+    save: (bootId, faults) => {
       try {
-        writeDurably(path, JSON.stringify({ boot_id, faults }));
+        writeDurably(path, JSON.stringify({ boot_id: bootId, faults }));
       } catch (cause) {
         onFailure(cause);
       }

@@ -48,10 +48,10 @@ describe("the health of a GPU", () => {
     const looks = [look(H100_ROW, A100_ROW, RTX_4090_ROW), look(RTX_4090_ROW, H100_ROW, A100_ROW)];
     assert.deepEqual(healthOf(H100, judgeAll(H100, looks), undefined), {
       uuid: H100,
-      is_healthy: true,
+      isHealthy: true,
       reason: "",
-      utilization_percent: 97,
-      temperature_c: 61,
+      utilizationPercent: 97,
+      temperatureC: 61,
     });
     assert.equal(reason(RTX_4090, judgeAll(RTX_4090, looks)), "");
   });
@@ -63,7 +63,7 @@ describe("the health of a GPU", () => {
   it("one that is not in the table any more has fallen off the bus, with or without a word in the kernel log", () => {
     const history = judgeAll(H100, [look(H100_ROW, A100_ROW), look(A100_ROW)]);
     assert.match(reason(H100, history), /missing/);
-    assert.equal(healthOf(H100, history, undefined)?.temperature_c, null);
+    assert.equal(healthOf(H100, history, undefined)?.temperatureC, null);
   });
 
   it("one that the driver cannot open says what the driver said", () => {
@@ -74,12 +74,12 @@ describe("the health of a GPU", () => {
 
   it("telemetry that should be there and cannot be read counts as sick", () => {
     for (const [cell, said] of [
-      [CELL.ecc_since_load, "[Unknown Error]"],
+      [CELL.eccSinceLoad, "[Unknown Error]"],
       [CELL.temperature, "ERR!"],
-      [CELL.remap_pending, "[Unknown Error]"],
-      [CELL.hw_thermal, "0x0000000000000040"],
+      [CELL.remapPending, "[Unknown Error]"],
+      [CELL.hwThermal, "0x0000000000000040"],
       [CELL.memory, ""],
-      [CELL.ecc_since_load, "many"],
+      [CELL.eccSinceLoad, "many"],
     ] as const) {
       const history = judgeAll(H100, [look(H100_ROW), look(withCells(H100_ROW, { [cell]: said }))]);
       assert.match(reason(H100, history), /^nvidia-smi cannot read /, said);
@@ -88,10 +88,10 @@ describe("the health of a GPU", () => {
 
   it("error counters that ECC keeps and the tool does not tell count as sick", () => {
     assert.match(
-      reason(H100, judgeAll(H100, [look(withCells(H100_ROW, { [CELL.ecc_since_load]: "[N/A]" }))])),
+      reason(H100, judgeAll(H100, [look(withCells(H100_ROW, { [CELL.eccSinceLoad]: "[N/A]" }))])),
       /ECC is enabled/,
     );
-    const off = withCells(H100_ROW, { [CELL.ecc_mode]: "Disabled", [CELL.ecc_since_load]: "[N/A]", 10: "[N/A]" });
+    const off = withCells(H100_ROW, { [CELL.eccMode]: "Disabled", [CELL.eccSinceLoad]: "[N/A]", 10: "[N/A]" });
     assert.equal(reason(H100, judgeAll(H100, [look(H100_ROW), look(off)])), "");
   });
 
@@ -105,10 +105,10 @@ describe("the health of a GPU", () => {
 
   it("memory that went wrong, or waits for its repair, counts as sick", () => {
     for (const [cells, expected] of [
-      [{ [CELL.ecc_since_load]: "1" }, /^1 uncorrectable memory error since/],
-      [{ [CELL.remap_pending]: "Yes" }, /waits to be replaced/],
-      [{ [CELL.remap_failure]: "Yes" }, /has to be exchanged/],
-      [{ [CELL.retire_pending]: "Yes" }, /waits to be retired/],
+      [{ [CELL.eccSinceLoad]: "1" }, /^1 uncorrectable memory error since/],
+      [{ [CELL.remapPending]: "Yes" }, /waits to be replaced/],
+      [{ [CELL.remapFailure]: "Yes" }, /has to be exchanged/],
+      [{ [CELL.retirePending]: "Yes" }, /waits to be retired/],
       [{ [CELL.memory]: "61559" }, /only 61559 of 81559 MiB/],
     ] as const) {
       assert.match(reason(H100, judgeAll(H100, [look(H100_ROW), look(withCells(H100_ROW, cells))])), expected);
@@ -141,12 +141,12 @@ describe("the health of a GPU", () => {
   });
 
   it("heat has to last before it counts, and to be over before it does not", () => {
-    const hot = look(withCells(H100_ROW, { [CELL.hw_thermal]: "Active", [CELL.hw_slowdown]: "Active" }));
+    const hot = look(withCells(H100_ROW, { [CELL.hwThermal]: "Active", [CELL.hwSlowdown]: "Active" }));
     let history = judgeAll(H100, times(HOT_LOOKS - 1, hot));
     assert.equal(reason(H100, history), "");
     history = judgeAll(H100, [hot], history);
     assert.equal(reason(H100, history), "the board slows itself down to protect itself from heat (61 °C)");
-    const hotter = withCells(H100_ROW, { [CELL.hw_thermal]: "Active", [CELL.temperature]: "88" });
+    const hotter = withCells(H100_ROW, { [CELL.hwThermal]: "Active", [CELL.temperature]: "88" });
     history = judgeAll(H100, [look(hotter)], history);
     assert.match(reason(H100, history), /61 °C/, "a degree more is no news");
     history = judgeAll(H100, [look(H100_ROW), look(H100_ROW), hot, look(H100_ROW), look(H100_ROW)], history);
@@ -155,20 +155,20 @@ describe("the health of a GPU", () => {
   });
 
   it("the gentle limit of an air-cooled board counts only when it goes on for minutes", () => {
-    const warm = look(withCells(RTX_4090_ROW, { [CELL.sw_thermal]: "Active" }));
+    const warm = look(withCells(RTX_4090_ROW, { [CELL.swThermal]: "Active" }));
     const history = judgeAll(RTX_4090, times(WARM_LOOKS - 1, warm));
     assert.equal(reason(RTX_4090, history), "");
     assert.match(reason(RTX_4090, judgeAll(RTX_4090, [warm], history)), /for minutes/);
   });
 
   it("lack of power is told from heat", () => {
-    const braked = look(withCells(H100_ROW, { [CELL.power_brake]: "Active" }));
+    const braked = look(withCells(H100_ROW, { [CELL.powerBrake]: "Active" }));
     assert.match(reason(H100, judgeAll(H100, times(HOT_LOOKS, braked))), /lack of power/);
   });
 
   it("a link that saves power at rest is well, and one that stays slow under load is not", () => {
-    const resting = look(withCells(H100_ROW, { [CELL.utilization]: "0", [CELL.link_gen]: "1" }));
-    const slow = look(withCells(H100_ROW, { [CELL.link_width]: "4" }));
+    const resting = look(withCells(H100_ROW, { [CELL.utilization]: "0", [CELL.linkGen]: "1" }));
+    const slow = look(withCells(H100_ROW, { [CELL.linkWidth]: "4" }));
     let history = judgeAll(H100, [look(H100_ROW), ...times(LINK_LOOKS * 3, resting)]);
     assert.equal(reason(H100, history), "");
     history = judgeAll(H100, times(LINK_LOOKS, slow), history);
@@ -180,7 +180,7 @@ describe("the health of a GPU", () => {
     const quirk = fc.record({
       at: fc.integer({ min: 0, max: LOOKS_PER_DAY - 1 }),
       length: fc.integer({ min: 1, max: HOT_LOOKS - 1 }),
-      cell: fc.constantFrom(CELL.hw_thermal, CELL.power_brake, CELL.sw_thermal),
+      cell: fc.constantFrom(CELL.hwThermal, CELL.powerBrake, CELL.swThermal),
     });
     const seeds = fc.array(fc.nat(1_000_000), { minLength: 1_000, maxLength: 1_000 });
     fc.assert(
@@ -198,7 +198,7 @@ describe("the health of a GPU", () => {
           const cells: Record<number, string> = {
             [CELL.utilization]: String(busy ? number % 101 : 0),
             [CELL.temperature]: String(28 + (number % 58)),
-            [CELL.link_gen]: busy && number % 101 >= 50 ? "5" : String(1 + (number % 5)),
+            [CELL.linkGen]: busy && number % 101 >= 50 ? "5" : String(1 + (number % 5)),
           };
           const cell = active.get(index);
           if (cell !== undefined) cells[cell] = "Active";
@@ -233,7 +233,7 @@ describe("the tool's words", () => {
     );
     const older = queryOf(new Set(["clocks_event_reasons.hw_slowdown", "gpu_recovery_action"]));
     assert.match(older.args[0] ?? "", /clocks_throttle_reasons\.hw_slowdown/);
-    assert.ok(!older.columns.includes("recovery") && older.columns.includes("hw_slowdown"));
+    assert.ok(!older.columns.includes("recovery") && older.columns.includes("hwSlowdown"));
   });
 
   it("names the place of a GPU as the kernel log does", () => {

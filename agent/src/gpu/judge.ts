@@ -1,4 +1,4 @@
-import type { GpuHealth } from "../../../protocol/index.ts";
+import type { GpuHealth } from "../wire/messages.ts";
 import { printedName, sampleIs, sampleNumber, type ColumnName, type GpuSample, type Look } from "./sample.ts";
 import type { Xid } from "./xid.ts";
 
@@ -20,20 +20,20 @@ const VITAL: readonly ColumnName[] = [
   "uuid",
   "temperature",
   "memory",
-  "ecc_mode",
-  "ecc_since_load",
-  "ecc_ever",
-  "remap_pending",
-  "remap_failure",
-  "retire_pending",
-  "hw_slowdown",
-  "hw_thermal",
-  "power_brake",
-  "sw_thermal",
+  "eccMode",
+  "eccSinceLoad",
+  "eccEver",
+  "remapPending",
+  "remapFailure",
+  "retirePending",
+  "hwSlowdown",
+  "hwThermal",
+  "powerBrake",
+  "swThermal",
   "recovery",
 ];
 /** Counters that come and go with the mode of the memory, which is judged by itself. */
-const BY_ECC_MODE: ReadonlySet<ColumnName> = new Set(["ecc_since_load", "ecc_ever", "retire_pending"]);
+const BY_ECC_MODE: ReadonlySet<ColumnName> = new Set(["eccSinceLoad", "eccEver", "retirePending"]);
 
 type Kind = "tool" | "lost" | "telemetry" | "memory" | "mode" | "heat" | "link";
 type Condition = { readonly kind: Kind; readonly text: string };
@@ -41,38 +41,38 @@ type Condition = { readonly kind: Kind; readonly text: string };
 /** What is remembered of one GPU from look to look. */
 export type GpuHistory = {
   readonly bus: string;
-  readonly driver_version: string;
+  readonly driverVersion: string;
   /** Whether it was ever looked at: before that, nobody knows anything of it. */
-  readonly is_seen: boolean;
+  readonly isSeen: boolean;
   readonly condition: Condition | null;
-  readonly clean_looks: number;
-  readonly hot_looks: number;
-  readonly warm_looks: number;
-  readonly slow_link_looks: number;
+  readonly cleanLooks: number;
+  readonly hotLooks: number;
+  readonly warmLooks: number;
+  readonly slowLinkLooks: number;
   /** Columns that held a value since this driver runs. */
   readonly told: ReadonlySet<ColumnName>;
-  readonly best_gen: number;
-  readonly best_width: number;
-  readonly best_memory: number;
-  readonly utilization_percent: number | null;
-  readonly temperature_c: number | null;
+  readonly bestGen: number;
+  readonly bestWidth: number;
+  readonly bestMemory: number;
+  readonly utilizationPercent: number | null;
+  readonly temperatureC: number | null;
 };
 
 export const NEW_GPU: GpuHistory = {
   bus: "",
-  driver_version: "",
-  is_seen: false,
+  driverVersion: "",
+  isSeen: false,
   condition: null,
-  clean_looks: 0,
-  hot_looks: 0,
-  warm_looks: 0,
-  slow_link_looks: 0,
+  cleanLooks: 0,
+  hotLooks: 0,
+  warmLooks: 0,
+  slowLinkLooks: 0,
   told: new Set(),
-  best_gen: 0,
-  best_width: 0,
-  best_memory: 0,
-  utilization_percent: null,
-  temperature_c: null,
+  bestGen: 0,
+  bestWidth: 0,
+  bestMemory: 0,
+  utilizationPercent: null,
+  temperatureC: null,
 };
 
 /** What one look at the machine's GPUs says about this one. */
@@ -84,12 +84,12 @@ export function judge(history: GpuHistory, uuid: string, look: Look): GpuHistory
     const text = remark ?? "the GPU is missing: it has fallen off the bus or was taken out";
     return withoutSample({ ...history, bus: sample?.bus ?? history.bus }, { kind: "lost", text });
   }
-  return judgeSample(history.driver_version === sample.driver_version ? history : forgetDriver(history), sample);
+  return judgeSample(history.driverVersion === sample.driverVersion ? history : forgetDriver(history), sample);
 }
 
 /** The driver was loaded anew: its old faults are over, and whether the GPU is well is to be seen. */
 export function judgeReload(history: GpuHistory): GpuHistory {
-  if (!history.is_seen) return history;
+  if (!history.isSeen) return history;
   return withoutSample(forgetDriver(history), {
     kind: "tool",
     text: "the driver was just loaded: the GPU is being checked",
@@ -97,13 +97,13 @@ export function judgeReload(history: GpuHistory): GpuHistory {
 }
 
 function withoutSample(history: GpuHistory, condition: Condition): GpuHistory {
-  const streaks = { clean_looks: 0, hot_looks: 0, warm_looks: 0, slow_link_looks: 0 };
-  return { ...history, ...streaks, is_seen: true, condition, utilization_percent: null, temperature_c: null };
+  const streaks = { cleanLooks: 0, hotLooks: 0, warmLooks: 0, slowLinkLooks: 0 };
+  return { ...history, ...streaks, isSeen: true, condition, utilizationPercent: null, temperatureC: null };
 }
 
 /** Another driver tells other things of the same board. */
 function forgetDriver(history: GpuHistory): GpuHistory {
-  return { ...history, told: new Set(), best_gen: 0, best_width: 0, best_memory: 0 };
+  return { ...history, told: new Set(), bestGen: 0, bestWidth: 0, bestMemory: 0 };
 }
 
 function judgeSample(history: GpuHistory, sample: GpuSample): GpuHistory {
@@ -111,40 +111,40 @@ function judgeSample(history: GpuHistory, sample: GpuSample): GpuHistory {
   const condition = findCondition(grown, history.told, sample);
   // Heat is told once, with the temperature of its beginning: each degree would be news to the whole market.
   const isSameHeat = condition?.kind === "heat" && grown.condition?.kind === "heat";
-  if (condition) return { ...grown, condition: isSameHeat ? grown.condition : condition, clean_looks: 0 };
+  if (condition) return { ...grown, condition: isSameHeat ? grown.condition : condition, cleanLooks: 0 };
   if (grown.condition === null) return grown;
-  const isStillWarm = grown.condition.kind === "heat" && grown.hot_looks + grown.warm_looks > 0;
-  const clean_looks = isStillWarm ? 0 : grown.clean_looks + 1;
-  return clean_looks >= CLEAN_LOOKS ? { ...grown, condition: null, clean_looks: 0 } : { ...grown, clean_looks };
+  const isStillWarm = grown.condition.kind === "heat" && grown.hotLooks + grown.warmLooks > 0;
+  const cleanLooks = isStillWarm ? 0 : grown.cleanLooks + 1;
+  return cleanLooks >= CLEAN_LOOKS ? { ...grown, condition: null, cleanLooks: 0 } : { ...grown, cleanLooks };
 }
 
 function grow(history: GpuHistory, sample: GpuSample): GpuHistory {
   const told = new Set(history.told);
   for (const column of VITAL) if (sample.readings[column].kind === "value") told.add(column);
-  const isHot = sampleIs(sample, "hw_thermal") || sampleIs(sample, "power_brake") || sampleIs(sample, "hw_slowdown");
-  const isWarm = isHot || sampleIs(sample, "sw_thermal");
-  const best_gen = Math.max(history.best_gen, sampleNumber(sample, "link_gen") ?? 0);
-  const best_width = Math.max(history.best_width, sampleNumber(sample, "link_width") ?? 0);
+  const isHot = sampleIs(sample, "hwThermal") || sampleIs(sample, "powerBrake") || sampleIs(sample, "hwSlowdown");
+  const isWarm = isHot || sampleIs(sample, "swThermal");
+  const bestGen = Math.max(history.bestGen, sampleNumber(sample, "linkGen") ?? 0);
+  const bestWidth = Math.max(history.bestWidth, sampleNumber(sample, "linkWidth") ?? 0);
   const utilization = sampleNumber(sample, "utilization");
   const isBusy = utilization !== null && utilization >= BUSY_PERCENT;
   const isSlow =
-    (sampleNumber(sample, "link_gen") ?? best_gen) < best_gen ||
-    (sampleNumber(sample, "link_width") ?? best_width) < best_width;
+    (sampleNumber(sample, "linkGen") ?? bestGen) < bestGen ||
+    (sampleNumber(sample, "linkWidth") ?? bestWidth) < bestWidth;
   return {
     ...history,
     bus: sample.bus === "" ? history.bus : sample.bus,
-    driver_version: sample.driver_version,
-    is_seen: true,
+    driverVersion: sample.driverVersion,
+    isSeen: true,
     told,
-    best_gen,
-    best_width,
-    best_memory: Math.max(history.best_memory, sampleNumber(sample, "memory") ?? 0),
-    hot_looks: isHot ? history.hot_looks + 1 : 0,
-    warm_looks: isWarm ? history.warm_looks + 1 : 0,
+    bestGen,
+    bestWidth,
+    bestMemory: Math.max(history.bestMemory, sampleNumber(sample, "memory") ?? 0),
+    hotLooks: isHot ? history.hotLooks + 1 : 0,
+    warmLooks: isWarm ? history.warmLooks + 1 : 0,
     // While it rests nothing is learnt about its link.
-    slow_link_looks: isBusy ? (isSlow ? history.slow_link_looks + 1 : 0) : history.slow_link_looks,
-    utilization_percent: utilization === null ? null : Math.min(100, Math.max(0, utilization)),
-    temperature_c: sampleNumber(sample, "temperature"),
+    slowLinkLooks: isBusy ? (isSlow ? history.slowLinkLooks + 1 : 0) : history.slowLinkLooks,
+    utilizationPercent: utilization === null ? null : Math.min(100, Math.max(0, utilization)),
+    temperatureC: sampleNumber(sample, "temperature"),
   };
 }
 
@@ -173,32 +173,32 @@ function telemetryCondition(told: ReadonlySet<ColumnName>, { readings }: GpuSamp
       return { kind: "telemetry", text: `nvidia-smi does not tell ${name} any more` };
     }
   }
-  const isEcc = readings.ecc_mode.kind === "value" && readings.ecc_mode.text === "Enabled";
-  return isEcc && readings.ecc_since_load.kind === "absent"
+  const isEcc = readings.eccMode.kind === "value" && readings.eccMode.text === "Enabled";
+  return isEcc && readings.eccSinceLoad.kind === "absent"
     ? { kind: "telemetry", text: "ECC is enabled and nvidia-smi does not tell its error counters" }
     : undefined;
 }
 
 function memoryCondition(history: GpuHistory, sample: GpuSample): Condition | undefined {
-  const count = sampleNumber(sample, "ecc_since_load") ?? 0;
-  const text = sampleIs(sample, "remap_failure")
+  const count = sampleNumber(sample, "eccSinceLoad") ?? 0;
+  const text = sampleIs(sample, "remapFailure")
     ? "a bad row of the memory could not be replaced: the board has to be exchanged"
     : count > 0
       ? `${count} uncorrectable memory error${count === 1 ? "" : "s"} since the driver was loaded: reset the GPU`
-      : sampleIs(sample, "remap_pending")
+      : sampleIs(sample, "remapPending")
         ? "a bad row of the memory waits to be replaced: reset the GPU"
-        : sampleIs(sample, "retire_pending")
+        : sampleIs(sample, "retirePending")
           ? "a bad page of the memory waits to be retired: load the driver anew"
           : undefined;
   if (text !== undefined) return { kind: "memory", text };
   const memory = sampleNumber(sample, "memory");
-  return memory !== null && memory < history.best_memory * MEMORY_SHARE
-    ? { kind: "memory", text: `only ${memory} of ${history.best_memory} MiB of memory are left` }
+  return memory !== null && memory < history.bestMemory * MEMORY_SHARE
+    ? { kind: "memory", text: `only ${memory} of ${history.bestMemory} MiB of memory are left` }
     : undefined;
 }
 
 function modeCondition(sample: GpuSample): Condition | undefined {
-  if (sampleIs(sample, "mig_mode")) {
+  if (sampleIs(sample, "migMode")) {
     return {
       kind: "mode",
       text: "MIG is enabled, and only whole GPUs are rented out: turn it off (nvidia-smi -mig 0)",
@@ -211,23 +211,23 @@ function modeCondition(sample: GpuSample): Condition | undefined {
 }
 
 function streakCondition(history: GpuHistory, sample: GpuSample): Condition | undefined {
-  if (history.hot_looks >= HOT_LOOKS) {
-    const cause = sampleIs(sample, "power_brake") ? "for lack of power" : "to protect itself from heat";
+  if (history.hotLooks >= HOT_LOOKS) {
+    const cause = sampleIs(sample, "powerBrake") ? "for lack of power" : "to protect itself from heat";
     return { kind: "heat", text: `the board slows itself down ${cause}${degrees(history)}` };
   }
-  if (history.warm_looks >= WARM_LOOKS) {
+  if (history.warmLooks >= WARM_LOOKS) {
     return { kind: "heat", text: `the driver has slowed the GPU down for heat for minutes${degrees(history)}` };
   }
-  if (history.slow_link_looks >= LINK_LOOKS) {
-    const now = `generation ${sampleNumber(sample, "link_gen") ?? "?"} x${sampleNumber(sample, "link_width") ?? "?"}`;
-    const before = `generation ${history.best_gen} x${history.best_width}`;
+  if (history.slowLinkLooks >= LINK_LOOKS) {
+    const now = `generation ${sampleNumber(sample, "linkGen") ?? "?"} x${sampleNumber(sample, "linkWidth") ?? "?"}`;
+    const before = `generation ${history.bestGen} x${history.bestWidth}`;
     return { kind: "link", text: `the PCI Express link fell back to ${now} from ${before}` };
   }
   return undefined;
 }
 
-function degrees({ temperature_c }: GpuHistory): string {
-  return temperature_c === null ? "" : ` (${temperature_c} °C)`;
+function degrees({ temperatureC }: GpuHistory): string {
+  return temperatureC === null ? "" : ` (${temperatureC} °C)`;
 }
 
 /** The sentence for a fault that only a new start of the driver or of the machine ends. */
@@ -237,13 +237,13 @@ export function faultText({ code }: Xid, meaning: string): string {
 
 /** What is reported of a GPU; undefined before the first look. `fault` is what the kernel log said of it, if anything. */
 export function healthOf(uuid: string, history: GpuHistory, fault: string | undefined): GpuHealth | undefined {
-  if (!history.is_seen && fault === undefined) return undefined;
+  if (!history.isSeen && fault === undefined) return undefined;
   const reason = fault ?? history.condition?.text ?? "";
   return {
     uuid,
-    is_healthy: reason === "",
+    isHealthy: reason === "",
     reason,
-    utilization_percent: history.utilization_percent,
-    temperature_c: history.temperature_c,
+    utilizationPercent: history.utilizationPercent,
+    temperatureC: history.temperatureC,
   };
 }

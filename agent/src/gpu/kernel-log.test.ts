@@ -16,5 +16,5 @@ test("the kernel's lines come in order", async (t) => {
   // Without root, or in a sandbox without a kernel log, there is nothing to follow, and that is said.
   if (failures.length > 0) return assert.match(String(failures[0]), /EPERM|EACCES|ENOENT/);
   assert.ok(lines.every((line, index) => index === 0 || line.sequence > (lines[index - 1]?.sequence ?? 0)));
-  assert.ok(lines[0]?.is_past);
+  assert.ok(lines[0]?.isPast);
 });

@@ -7,7 +7,7 @@ export type KernelLine = {
   readonly sequence: number;
   readonly text: string;
   /** It was there already when the log was opened. */
-  readonly is_past: boolean;
+  readonly isPast: boolean;
 };
 
 /** Gives each line that the kernel itself wrote, the old ones first, until the returned function is called. */
@@ -33,15 +33,15 @@ export function followKernelLog(clock: Clock): KernelLog {
 async function follow(clock: Clock, signal: AbortSignal, onLine: (line: KernelLine) => void): Promise<void> {
   const file = await open(PATH, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
-    let is_past = true;
+    let isPast = true;
     while (!signal.aborted) {
       for (;;) {
         const record = await readRecord(file);
         if (record === undefined) break;
         const line = parseRecord(record);
-        if (line && !signal.aborted) onLine({ ...line, is_past });
+        if (line && !signal.aborted) onLine({ ...line, isPast });
       }
-      is_past = false;
+      isPast = false;
       await clock.sleep(POLL_MS, signal);
     }
   } finally {

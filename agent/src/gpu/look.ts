@@ -10,7 +10,7 @@ export type LookInput = {
   /** Where the GPUs were when they were last seen, by uuid: they are asked one by one when one of them is lost. */
   readonly buses: ReadonlyMap<string, string>;
   /** Names of columns that this driver does not know; grows. */
-  readonly unknown_names: Set<string>;
+  readonly unknownNames: Set<string>;
   readonly signal: AbortSignal;
 };
 /** `gone` is when the last process is gone: before that, no other may be started. */
@@ -19,15 +19,15 @@ export type LookResult = { readonly look: Look | "no tool"; readonly gone: Promi
 /** One look at all GPUs. Runs one process at a time, and no other once one does not answer. */
 export async function lookAtGpus(input: LookInput): Promise<LookResult> {
   let { run, answer } = await ask(input, []);
-  for (let tries = 0; tries < NAMES_LIMIT && answer.kind === "answer" && answer.exit_code !== 0; tries += 1) {
+  for (let tries = 0; tries < NAMES_LIMIT && answer.kind === "answer" && answer.exitCode !== 0; tries += 1) {
     const refused = refusedName(answer.output);
-    if (refused === undefined || input.unknown_names.has(refused)) break;
-    input.unknown_names.add(refused);
+    if (refused === undefined || input.unknownNames.has(refused)) break;
+    input.unknownNames.add(refused);
     ({ run, answer } = await ask(input, []));
   }
   if (answer.kind === "missing") return { look: "no tool", gone: run.gone };
   if (answer.kind === "silence") return { look: HANGS, gone: run.gone };
-  const whole = readAnswer(input, answer.output, answer.exit_code);
+  const whole = readAnswer(input, answer.output, answer.exitCode);
   const remarks = parseRemarks(answer.output);
   if (whole.kind === "sample" && whole.gpus.length > 0) return { look: whole, gone: run.gone };
   // Some drivers say nothing of the others when one GPU cannot be opened.
@@ -48,24 +48,24 @@ async function lookOneByOne(
     const { run, answer } = await ask(input, ["-i", uuid]);
     last = run;
     if (answer.kind !== "answer") return { look: HANGS, gone: run.gone };
-    const one = readAnswer(input, answer.output, answer.exit_code);
+    const one = readAnswer(input, answer.output, answer.exitCode);
     if (one.kind === "sample") gpus.push(...one.gpus);
   }
   return { look: { kind: "sample", gpus, remarks }, gone: last.gone };
 }
 
-async function ask({ tool, unknown_names, signal }: LookInput, more: readonly string[]) {
-  const run = tool([...queryOf(unknown_names).args, ...more], TOOL_LIMIT_MS, signal);
+async function ask({ tool, unknownNames, signal }: LookInput, more: readonly string[]) {
+  const run = tool([...queryOf(unknownNames).args, ...more], TOOL_LIMIT_MS, signal);
   return { run, answer: await run.answer } satisfies { run: ToolRun; answer: ToolAnswer };
 }
 
-function readAnswer({ unknown_names }: LookInput, output: string, exit_code: number): Look {
-  const gpus = parseRows(output, queryOf(unknown_names).columns);
-  if (gpus !== undefined && (gpus.length > 0 || exit_code === 0)) {
+function readAnswer({ unknownNames }: LookInput, output: string, exitCode: number): Look {
+  const gpus = parseRows(output, queryOf(unknownNames).columns);
+  if (gpus !== undefined && (gpus.length > 0 || exitCode === 0)) {
     return { kind: "sample", gpus, remarks: parseRemarks(output) };
   }
   if (/^No devices were found/im.test(output)) return { kind: "sample", gpus: [], remarks: new Map() };
   const said = output.trim().split("\n")[0]?.trim().slice(0, 200) ?? "";
-  if (exit_code === 0) return { kind: "failure", reason: "nvidia-smi prints something that cannot be read" };
-  return { kind: "failure", reason: `nvidia-smi does not work: ${said === "" ? `exit code ${exit_code}` : said}` };
+  if (exitCode === 0) return { kind: "failure", reason: "nvidia-smi prints something that cannot be read" };
+  return { kind: "failure", reason: `nvidia-smi does not work: ${said === "" ? `exit code ${exitCode}` : said}` };
 }

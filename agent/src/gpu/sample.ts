@@ -22,25 +22,25 @@ const throttle = (reason: string): Column =>
 /** Everything that is asked of the tool at each look, in this order. */
 const COLUMNS = {
   uuid: text("uuid"),
-  bus_id: text("pci.bus_id"),
-  driver_version: text("driver_version"),
+  busId: text("pci.bus_id"),
+  driverVersion: text("driver_version"),
   pstate: text("pstate"),
   utilization: number("utilization.gpu"),
   temperature: number("temperature.gpu"),
   memory: number("memory.total"),
-  mig_mode: word(ENABLED, "mig.mode.current"),
-  ecc_mode: word(ENABLED, "ecc.mode.current"),
-  ecc_since_load: number("ecc.errors.uncorrected.volatile.total"),
-  ecc_ever: number("ecc.errors.uncorrected.aggregate.total"),
-  remap_pending: word(YES, "remapped_rows.pending"),
-  remap_failure: word(YES, "remapped_rows.failure"),
-  retire_pending: word(YES, "retired_pages.pending"),
-  hw_slowdown: throttle("hw_slowdown"),
-  hw_thermal: throttle("hw_thermal_slowdown"),
-  power_brake: throttle("hw_power_brake_slowdown"),
-  sw_thermal: throttle("sw_thermal_slowdown"),
-  link_gen: number("pcie.link.gen.current"),
-  link_width: number("pcie.link.width.current"),
+  migMode: word(ENABLED, "mig.mode.current"),
+  eccMode: word(ENABLED, "ecc.mode.current"),
+  eccSinceLoad: number("ecc.errors.uncorrected.volatile.total"),
+  eccEver: number("ecc.errors.uncorrected.aggregate.total"),
+  remapPending: word(YES, "remapped_rows.pending"),
+  remapFailure: word(YES, "remapped_rows.failure"),
+  retirePending: word(YES, "retired_pages.pending"),
+  hwSlowdown: throttle("hw_slowdown"),
+  hwThermal: throttle("hw_thermal_slowdown"),
+  powerBrake: throttle("hw_power_brake_slowdown"),
+  swThermal: throttle("sw_thermal_slowdown"),
+  linkGen: number("pcie.link.gen.current"),
+  linkWidth: number("pcie.link.width.current"),
   recovery: text("gpu_recovery_action"),
 } as const satisfies Record<string, Column>;
 
@@ -52,7 +52,7 @@ export type GpuSample = {
   readonly uuid: string;
   /** `0000:01:00`, as the kernel log names it too; empty when it cannot be read. */
   readonly bus: string;
-  readonly driver_version: string;
+  readonly driverVersion: string;
   readonly readings: Readonly<Record<ColumnName, Reading>>;
 };
 
@@ -70,11 +70,11 @@ export type Look =
 export type Query = { readonly columns: readonly ColumnName[]; readonly args: readonly string[] };
 
 /** The query without the names that this driver does not know. */
-export function queryOf(unknown_names: ReadonlySet<string>): Query {
+export function queryOf(unknownNames: ReadonlySet<string>): Query {
   const columns: ColumnName[] = [];
   const names: string[] = [];
   for (const column of ALL) {
-    const name = COLUMNS[column].names.find((candidate) => !unknown_names.has(candidate));
+    const name = COLUMNS[column].names.find((candidate) => !unknownNames.has(candidate));
     if (name === undefined) continue;
     columns.push(column);
     names.push(name);
@@ -100,8 +100,8 @@ export function parseRows(output: string, columns: readonly ColumnName[]): reado
     for (const [index, column] of columns.entries()) readings[column] = COLUMNS[column].read(cells[index] ?? "");
     gpus.push({
       uuid,
-      bus: busOf(textOf(readings.bus_id)),
-      driver_version: textOf(readings.driver_version),
+      bus: busOf(textOf(readings.busId)),
+      driverVersion: textOf(readings.driverVersion),
       readings,
     });
   }

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import type { Clock } from "../base/clock.ts";
 
 export type ToolAnswer =
-  | { readonly kind: "answer"; readonly exit_code: number; readonly output: string }
+  | { readonly kind: "answer"; readonly exitCode: number; readonly output: string }
   /** It gave no answer in time and was killed. */
   | { readonly kind: "silence" }
   | { readonly kind: "missing" };
@@ -17,13 +17,13 @@ export type ToolRun = {
 };
 
 /** Runs `nvidia-smi` with a hard limit of time; an aborted signal kills it. */
-export type NvidiaSmi = (args: readonly string[], limit_ms: number, signal: AbortSignal) => ToolRun;
+export type NvidiaSmi = (args: readonly string[], limitMs: number, signal: AbortSignal) => ToolRun;
 
 const OUTPUT_LIMIT = 1_048_576;
 
 /** The tool of this machine, or the program at `path` in its place. */
 export function nvidiaSmi(clock: Clock, path = "nvidia-smi"): NvidiaSmi {
-  return (args, limit_ms, signal) => {
+  return (args, limitMs, signal) => {
     const child = spawn(path, [...args], { stdio: ["ignore", "pipe", "pipe"], env: { ...process.env, LC_ALL: "C" } });
     const kill = () => void child.kill("SIGKILL");
     const timer = new AbortController();
@@ -39,10 +39,10 @@ export function nvidiaSmi(clock: Clock, path = "nvidia-smi"): NvidiaSmi {
     const ended = new Promise<ToolAnswer>((resolve) => {
       child.once("error", () => resolve({ kind: "missing" }));
       child.once("close", (code) => {
-        resolve({ kind: "answer", exit_code: code ?? -1, output: `${printed.stdout}\n${printed.stderr}` });
+        resolve({ kind: "answer", exitCode: code ?? -1, output: `${printed.stdout}\n${printed.stderr}` });
       });
     });
-    const expired = clock.sleep(limit_ms, timer.signal).then((): ToolAnswer => {
+    const expired = clock.sleep(limitMs, timer.signal).then((): ToolAnswer => {
       kill();
       return { kind: "silence" };
     });

@@ -3,7 +3,7 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, it, type TestContext } from "node:test";
-import type { GpuFacts } from "../../../protocol/index.ts";
+import type { GpuFacts } from "../wire/messages.ts";
 import { until } from "../../../test/support/until.ts";
 import { ManualClock } from "../../test/manual-clock.ts";
 import { A100, A100_ROW, CELL, H100, H100_ROW, withCells } from "../../test/recorded-gpus.ts";
@@ -19,27 +19,27 @@ const LOOK_MS = 10_000;
 const RELOAD = "NVRM: loading NVIDIA UNIX x86_64 Kernel Module  570.124.06  Thu Oct 19 18:56:32 UTC 2023";
 const XID_79 = "NVRM: Xid (PCI:0000:1B:00): 79, pid='<unknown>', name=<unknown>, GPU has fallen off the bus.";
 
-function gpu(uuid: string, is_declared = false): GpuFacts {
+function gpu(uuid: string, isDeclared = false): GpuFacts {
   return {
     uuid,
     index: 0,
     name: "H100 SXM",
-    memory_mb: 81_559,
-    compute_cap: 900,
-    memory_gb_per_s: 3352,
-    max_power_w: 700,
+    memoryMb: 81_559,
+    computeCap: 900,
+    memoryGbPerS: 3352,
+    maxPowerW: 700,
     tflops: 66.9,
     dlperf: 129,
-    pci_lanes: 16,
-    nvlink_gb_per_s: 900,
-    is_declared,
+    pciLanes: 16,
+    nvlinkGbPerS: 900,
+    isDeclared,
   };
 }
 
 type Options = {
   readonly gpus?: readonly GpuFacts[];
   readonly faults?: FaultStore;
-  readonly boot_id?: string;
+  readonly bootId?: string;
   readonly tool?: NvidiaSmi | null;
   /** What the tool answers from the first look on. */
   readonly answer?: Bench["answer"];
@@ -53,7 +53,7 @@ class Bench {
   changes = 0;
   inventories = 0;
   running = 0;
-  most_running = 0;
+  mostRunning = 0;
   isLogOpen = false;
   gpus: readonly GpuFacts[];
   answer: (args: readonly string[]) => ToolAnswer | "hang";
@@ -66,10 +66,10 @@ class Bench {
     this.watch = watchGpus({
       clock: this.clock,
       log: silentLog,
-      boot_id: options.boot_id ?? "boot",
+      bootId: options.bootId ?? "boot",
       gpus: () => this.gpus,
       tool: options.tool === undefined ? this.#tool : options.tool,
-      kernel_log: (onLine) => {
+      kernelLog: (onLine) => {
         this.#onLine = onLine;
         this.isLogOpen = true;
         return () => (this.isLogOpen = false);
@@ -84,7 +84,7 @@ class Bench {
   readonly #tool: NvidiaSmi = (args) => {
     this.calls.push([...args]);
     this.running += 1;
-    this.most_running = Math.max(this.most_running, this.running);
+    this.mostRunning = Math.max(this.mostRunning, this.running);
     const answer = this.answer(args);
     if (answer === "hang") {
       const silence = this.clock.sleep(TOOL_LIMIT_MS).then((): ToolAnswer => ({ kind: "silence" }));
@@ -94,9 +94,9 @@ class Bench {
     return { answer: Promise.resolve(answer), gone: Promise.resolve() };
   };
 
-  kernelSays(text: string, is_past = false): void {
+  kernelSays(text: string, isPast = false): void {
     this.#sequence += 1;
-    this.#onLine({ sequence: this.#sequence, text, is_past });
+    this.#onLine({ sequence: this.#sequence, text, isPast });
   }
 
   looks(count: number): Promise<void> {
@@ -109,11 +109,11 @@ class Bench {
 }
 
 function output(...rows: readonly string[]): ToolAnswer {
-  return { kind: "answer", exit_code: 0, output: `${rows.join("\n")}\n\n` };
+  return { kind: "answer", exitCode: 0, output: `${rows.join("\n")}\n\n` };
 }
 
-function failure(exit_code: number, text: string): ToolAnswer {
-  return { kind: "answer", exit_code, output: `${text}\n\n` };
+function failure(exitCode: number, text: string): ToolAnswer {
+  return { kind: "answer", exitCode, output: `${text}\n\n` };
 }
 
 describe("the watch over GPUs", () => {
@@ -170,7 +170,7 @@ describe("the watch over GPUs", () => {
     const calls = bench.calls.length;
     await bench.clock.advance(3_600_000);
     assert.equal(bench.calls.length, calls);
-    assert.equal(bench.most_running, 1);
+    assert.equal(bench.mostRunning, 1);
   });
 
   it("a tool that does not work, prints nonsense or went away makes all sick", async (t) => {
@@ -250,7 +250,7 @@ describe("the watch over GPUs", () => {
     const second = new Bench(t, { faults: store() });
     await second.looks(1);
     assert.match(second.reasons()[H100] ?? "", /^Xid 79/);
-    const rebooted = new Bench(t, { faults: store(), boot_id: "another" });
+    const rebooted = new Bench(t, { faults: store(), bootId: "another" });
     await rebooted.looks(1);
     assert.equal(rebooted.reasons()[H100], "");
 
@@ -294,7 +294,7 @@ describe("the watch over GPUs", () => {
 /** The row as a driver prints it that knows neither remapped rows pending nor recovery actions. */
 function withoutColumns(row: string): string {
   const cells = row.split(", ");
-  return cells.filter((_, index) => index !== CELL.remap_pending && index !== CELL.recovery).join(", ");
+  return cells.filter((_, index) => index !== CELL.remapPending && index !== CELL.recovery).join(", ");
 }
 
 describe("the tool's process", () => {
@@ -311,16 +311,16 @@ describe("the tool's process", () => {
   it("gives what it printed and its exit code", async (t) => {
     const path = script(t, 'echo "$1"; echo "WARNING: something" >&2; exit 14');
     const { answer, gone } = nvidiaSmi(systemClock, path)(["-q"], 60_000, never());
-    assert.deepEqual(await answer, { kind: "answer", exit_code: 14, output: "-q\n\nWARNING: something\n" });
+    assert.deepEqual(await answer, { kind: "answer", exitCode: 14, output: "-q\n\nWARNING: something\n" });
     await gone;
   });
 
   it("is killed for certain when it does not answer in time", async (t) => {
     const path = script(t, `trap '' TERM INT HUP; echo $$ > "$1"; while :; do read -r line < /dev/zero; done`);
-    const pid_file = join(path, "..", "pid");
+    const pidFile = join(path, "..", "pid");
     const clock = new ManualClock();
-    const { answer, gone } = nvidiaSmi(clock, path)([pid_file], 300, never());
-    const pid = await until("it hears no signal", () => /^(\d+)\n/.exec(readFileSync(pid_file, "utf8"))?.[1]);
+    const { answer, gone } = nvidiaSmi(clock, path)([pidFile], 300, never());
+    const pid = await until("it hears no signal", () => /^(\d+)\n/.exec(readFileSync(pidFile, "utf8"))?.[1]);
     await clock.advance(300);
     assert.deepEqual(await answer, { kind: "silence" });
     await gone;

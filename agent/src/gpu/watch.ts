@@ -1,4 +1,4 @@
-import type { GpuFacts, GpuHealth } from "../../../protocol/index.ts";
+import type { GpuFacts, GpuHealth } from "../wire/messages.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
 import type { Fault, FaultStore } from "./faults.ts";
@@ -24,14 +24,14 @@ export type GpuWatch = {
 export type GpuAccess = {
   /** Null on a simulated host. */
   readonly tool: NvidiaSmi | null;
-  readonly kernel_log: KernelLog;
+  readonly kernelLog: KernelLog;
   readonly faults: FaultStore;
 };
 
 export type GpuWatchInput = GpuAccess & {
   readonly clock: Clock;
   readonly log: Log;
-  readonly boot_id: string;
+  readonly bootId: string;
   /** The GPUs of the present inventory. Declared and simulated ones count as healthy and are never asked. */
   readonly gpus: () => readonly GpuFacts[];
   /** A GPU became sick or well. */
@@ -51,7 +51,7 @@ export function watchGpus(input: GpuWatchInput): GpuWatch {
 
 /** Whether a GPU is one that the vendor's tool knows, by how it names them. */
 function isReal(gpu: GpuFacts): boolean {
-  return !gpu.is_declared && gpu.uuid.startsWith("GPU-");
+  return !gpu.isDeclared && gpu.uuid.startsWith("GPU-");
 }
 
 class Watch {
@@ -67,11 +67,11 @@ class Watch {
 
   constructor(input: GpuWatchInput) {
     this.#input = input;
-    this.#faults = input.tool === null ? [] : input.faults.load(input.boot_id);
+    this.#faults = input.tool === null ? [] : input.faults.load(input.bootId);
     this.#stopLog =
       input.tool === null
         ? () => undefined
-        : input.kernel_log(
+        : input.kernelLog(
             (line) => this.#read(line),
             (cause) => input.log.warn({ problem: String(cause) }, "the kernel log cannot be read: no Xid is seen"),
           );
@@ -97,15 +97,15 @@ class Watch {
     while (!signal.aborted) {
       const watched = this.#input.gpus().filter(isReal);
       const buses = new Map(watched.map(({ uuid }) => [uuid, this.#histories.get(uuid)?.bus ?? ""]));
-      const { look, gone } = await lookAtGpus({ tool, buses, unknown_names: this.#unknownNames, signal });
+      const { look, gone } = await lookAtGpus({ tool, buses, unknownNames: this.#unknownNames, signal });
       if (signal.aborted) return;
       if (look === "no tool" && watched.length === 0) {
         this.#stopLog();
         return;
       }
       this.#note(look === "no tool" ? { kind: "failure", reason: "nvidia-smi is missing" } : look);
-      const waits_ms = watched.length === 0 ? SEARCH_EVERY_MS : LOOK_EVERY_MS;
-      await clock.sleep(waits_ms, signal);
+      const waitsMs = watched.length === 0 ? SEARCH_EVERY_MS : LOOK_EVERY_MS;
+      await clock.sleep(waitsMs, signal);
       // A process that outlived its kill hangs in the driver: a second one would only hang beside it.
       await Promise.race([gone, aborted(signal)]);
     }
@@ -118,7 +118,7 @@ class Watch {
     }
     this.#tell();
     if (look.kind === "failure" || look.gpus.length === 0) return;
-    const driver = look.gpus[0]?.driver_version ?? "";
+    const driver = look.gpus[0]?.driverVersion ?? "";
     const isOtherDriver = this.#driver !== "" && this.#driver !== driver;
     const uuids = new Set(known.map((gpu) => gpu.uuid));
     const isNew = look.gpus.some((gpu) => !uuids.has(gpu.uuid));
@@ -134,7 +134,7 @@ class Watch {
       this.#keepFaults(this.#faults.filter((fault) => fault.sequence > line.sequence));
       this.#unknownNames.clear();
       // The driver that was there when the agent started is the one that it took its inventory with.
-      if (line.is_past) return;
+      if (line.isPast) return;
       this.#isReloaded = true;
       for (const [uuid, history] of this.#histories) this.#histories.set(uuid, judgeReload(history));
       this.#tell();
@@ -143,7 +143,7 @@ class Watch {
     const xid = parseXid(line.text);
     if (!xid) return;
     const found = classifyXid(xid);
-    if (found.kind !== "application" && !line.is_past) {
+    if (found.kind !== "application" && !line.isPast) {
       this.#input.log.warn({ xid: xid.code, bus: xid.bus, text: xid.text }, "the driver reports a Xid");
     }
     if (found.kind !== "fatal" || this.#faults.some((fault) => fault.bus === xid.bus)) return;
@@ -155,7 +155,7 @@ class Watch {
   #keepFaults(faults: readonly Fault[]): void {
     if (faults.length === this.#faults.length) return;
     this.#faults = faults;
-    this.#input.faults.save(this.#input.boot_id, faults);
+    this.#input.faults.save(this.#input.bootId, faults);
   }
 
   #faultOf({ bus }: GpuHistory): string | undefined {
@@ -164,17 +164,17 @@ class Watch {
 
   #tell(): void {
     const health = this.health();
-    const gist = JSON.stringify(health.map(({ uuid, is_healthy, reason }) => [uuid, is_healthy, reason]));
+    const gist = JSON.stringify(health.map(({ uuid, isHealthy, reason }) => [uuid, isHealthy, reason]));
     if (gist === this.#gist) return;
     this.#gist = gist;
-    const sick = health.filter((gpu) => !gpu.is_healthy).map(({ uuid, reason }) => ({ uuid, reason }));
+    const sick = health.filter((gpu) => !gpu.isHealthy).map(({ uuid, reason }) => ({ uuid, reason }));
     if (sick.length > 0) this.#input.log.warn({ sick }, "not every GPU is well");
     this.#input.onChange();
   }
 }
 
 function healthyGpu(uuid: string): GpuHealth {
-  return { uuid, is_healthy: true, reason: "", utilization_percent: null, temperature_c: null };
+  return { uuid, isHealthy: true, reason: "", utilizationPercent: null, temperatureC: null };
 }
 
 function aborted(signal: AbortSignal): Promise<void> {

@@ -8,7 +8,7 @@ import { isListed } from "./local-images.ts";
 import { noRegistries, registryGate } from "./registries.ts";
 import { takeSnapshot } from "../tasks/snapshot.ts";
 
-const BUILT: ImageFacts = { id: "sha256:built", repositories: [], volumes: [], exposed_ports: [] };
+const BUILT: ImageFacts = { id: "sha256:built", repositories: [], volumes: [], exposedPorts: [] };
 const PULLED: ImageFacts = { ...BUILT, id: "sha256:pulled", repositories: ["app"] };
 
 /** A host with one image and a registry that gives out another one, or nothing. */
@@ -27,9 +27,9 @@ function aHost(image: ImageFacts | undefined, more: Partial<ImageContext> = {}, 
   const context: ImageContext = {
     clock: new ManualClock(),
     engine,
-    guarded_images: new Set(),
-    image_cache: { note: () => undefined, has: () => false },
-    local_images: [],
+    guardedImages: new Set(),
+    imageCache: { note: () => undefined, has: () => false },
+    localImages: [],
     refuseRegistry: noRegistries,
     isDiskLow: async () => false,
     ...more,
@@ -53,7 +53,7 @@ test("an image that the host's owner built there is given to no renter, and keep
 
 test("an image that the host lists is given to renters without a registry", async () => {
   for (const listed of ["app", "app:latest", "a*", "*"]) {
-    const host = aHost(BUILT, { local_images: [listed] });
+    const host = aHost(BUILT, { localImages: [listed] });
     assert.deepEqual(await host.provide("app"), succeed(BUILT), listed);
     assert.deepEqual(host.pulls, []);
   }
@@ -66,7 +66,7 @@ test("an image that the owner pulled, perhaps with a login, is a renter's only w
   assert.equal((await closed.provide("app")).ok, false);
   assert.deepEqual(closed.pulls, ["app"]);
   assert.deepEqual(await aHost(PULLED, {}, PULLED).provide("app"), succeed(PULLED));
-  const known = aHost(PULLED, { image_cache: { note: () => undefined, has: () => true } });
+  const known = aHost(PULLED, { imageCache: { note: () => undefined, has: () => true } });
   assert.deepEqual(await known.provide("app"), succeed(PULLED));
   assert.deepEqual(known.pulls, [], "what was pulled for a renter without a login is everybody's");
 });
@@ -79,11 +79,11 @@ test("nothing is pulled from, or pushed into, a network that the host does not o
     assert.ok(!given.ok && /private network/.test(given.failure.message), name);
     assert.deepEqual(host.pulls, []);
     const slash = name.lastIndexOf("/");
-    const action = { instance_id: 1, repository: name, tag: "1", registry_auth: null, is_paused: true };
+    const action = { instanceId: 1, repository: name, tag: "1", registryAuth: null, isPaused: true };
     const pushed = await takeSnapshot(
       { clock: new ManualClock(), engine: {} as Engine, guardImage: () => undefined, refuseRegistry },
       { type: "snapshot", ...action },
-      { container_id: "c", task_id: "t", signal: new AbortController().signal, show: () => undefined },
+      { containerId: "c", taskId: "t", signal: new AbortController().signal, show: () => undefined },
     );
     assert.ok(!pushed.ok && /cannot be pushed/.test(pushed.failure.message), name.slice(slash));
   }

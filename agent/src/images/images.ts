@@ -1,4 +1,4 @@
-import type { DesiredInstance } from "../../../protocol/index.ts";
+import type { DesiredInstance } from "../wire/messages.ts";
 import type { Clock } from "../base/clock.ts";
 import {
   fail,
@@ -20,10 +20,10 @@ export type ImageContext = {
   readonly clock: Clock;
   readonly engine: Engine;
   /** Ids of images that came with somebody's credentials: for everybody else they are not on this host. */
-  readonly guarded_images: Set<string>;
-  readonly image_cache: Pick<ImageCache, "note" | "has">;
+  readonly guardedImages: Set<string>;
+  readonly imageCache: Pick<ImageCache, "note" | "has">;
   /** Images of the host's owner that renters may use. */
-  readonly local_images: readonly string[];
+  readonly localImages: readonly string[];
   readonly refuseRegistry: RefuseRegistry;
   readonly isDiskLow: () => Promise<boolean>;
 };
@@ -35,20 +35,20 @@ export async function provideImage(
   show: (text: string) => void,
   signal: AbortSignal,
 ): Promise<Result<ImageFacts>> {
-  const { engine, clock, guarded_images } = context;
+  const { engine, clock, guardedImages } = context;
   const cached = await engine.findImage(order.image);
   if (!cached.ok) {
     const { kind, message } = cached.failure;
     return fail(kind, message, await faultOfPull(cached.failure, context.isDiskLow));
   }
-  const isLent = isListed(order.image, context.local_images);
-  const isGuarded = cached.value !== undefined && guarded_images.has(cached.value.id);
+  const isLent = isListed(order.image, context.localImages);
+  const isGuarded = cached.value !== undefined && guardedImages.has(cached.value.id);
   // Its owner's: pulling would take the name away from it.
   if (cached.value && !isGuarded && !isLent && !isFromRegistry(order.image, cached.value)) return ownersImage(order);
   // Only a registry can say whether an image that the owner pulled, perhaps with a login, is for everybody.
-  const isKnown = isLent || cached.value?.repositories === null || context.image_cache.has(order.image);
+  const isKnown = isLent || cached.value?.repositories === null || context.imageCache.has(order.image);
   // With credentials the registry is always asked: a private image in the cache is not for everybody.
-  const isOpen = cached.value !== undefined && order.registry_auth === null && !isGuarded && isKnown;
+  const isOpen = cached.value !== undefined && order.registryAuth === null && !isGuarded && isKnown;
   const isFresh = order.revision === 0;
   if (isOpen && isFresh && cached.value) return succeed(cached.value);
   const problem = await context.refuseRegistry(order.image);
@@ -56,24 +56,24 @@ export async function provideImage(
     if (isOpen && cached.value) return succeed(cached.value);
     return fail("refused", `the image ${order.image} cannot be pulled: ${problem}`, "image");
   }
-  const started_ms = clock.monotonicMs();
+  const startedMs = clock.monotonicMs();
   const onProgress = (progress: PullProgress) =>
-    show(describePull(order.image, progress, clock.monotonicMs() - started_ms));
-  onProgress({ received_bytes: 0, total_bytes: 0 });
-  const pulled = await engine.pull({ image: order.image, auth: order.registry_auth, signal, onProgress });
+    show(describePull(order.image, progress, clock.monotonicMs() - startedMs));
+  onProgress({ receivedBytes: 0, totalBytes: 0 });
+  const pulled = await engine.pull({ image: order.image, auth: order.registryAuth, signal, onProgress });
   if (!pulled.ok) {
     // A newer revision wants the registry's newest; an image that only this host has is the newest there is.
     if (isOpen && cached.value && pulled.failure.kind !== "cancelled") return succeed(cached.value);
     const { kind, message } = explainPull(order, pulled.failure);
     return fail(kind, message, await faultOfPull(pulled.failure, context.isDiskLow));
   }
-  context.image_cache.note(order.image);
+  context.imageCache.note(order.image);
   const found = await engine.findImage(order.image);
   if (!found.ok) return found;
   if (found.value === undefined) return fail("not_found", `${order.image} was pulled but is not on this host`);
-  if (order.registry_auth === null) guarded_images.delete(found.value.id);
-  else if (cached.value?.id !== found.value.id || guarded_images.has(found.value.id)) {
-    guarded_images.add(found.value.id);
+  if (order.registryAuth === null) guardedImages.delete(found.value.id);
+  else if (cached.value?.id !== found.value.id || guardedImages.has(found.value.id)) {
+    guardedImages.add(found.value.id);
   }
   return succeed(found.value);
 }
@@ -88,7 +88,7 @@ function explainPull(order: DesiredInstance, failure: EngineFailure): EngineFail
   const { kind, message } = failure;
   if (kind === "denied" || kind === "not_found") {
     const advice =
-      order.registry_auth === null
+      order.registryAuth === null
         ? "check its name and tag, and pass image_login if it is private"
         : "check its name and tag, and the user and password of image_login";
     return { kind, message: `the image ${order.image} cannot be pulled: ${advice} (${message})` };

@@ -5,25 +5,25 @@ const BYTES_PER_MB = 1e6;
 const ALARMING = /error|fail|exception|traceback|oci runtime|permission denied/i;
 
 /** What a renter reads while an image comes, such as `pulling busybox: 12.3 of 40.1 MB, 8.2 MB/s`. */
-export function describePull(image: string, progress: PullProgress, elapsed_ms: number): string {
-  return describeTransfer(`pulling ${harmless(image)}`, progress, elapsed_ms);
+export function describePull(image: string, progress: PullProgress, elapsedMs: number): string {
+  return describeTransfer(`pulling ${harmless(image)}`, progress, elapsedMs);
 }
 
 /** The same while an image goes to a registry. */
-export function describePush(image: string, progress: PullProgress, elapsed_ms: number): string {
-  return describeTransfer(`pushing ${harmless(image)}`, progress, elapsed_ms);
+export function describePush(image: string, progress: PullProgress, elapsedMs: number): string {
+  return describeTransfer(`pushing ${harmless(image)}`, progress, elapsedMs);
 }
 
 /** Bytes of a copy, whose whole is not known before its end. */
-export function describeCopy(copied_bytes: number, elapsed_ms: number): string {
-  return `copying: ${megabytes(copied_bytes)} MB, ${rate(copied_bytes, elapsed_ms)} MB/s`;
+export function describeCopy(copiedBytes: number, elapsedMs: number): string {
+  return `copying: ${megabytes(copiedBytes)} MB, ${rate(copiedBytes, elapsedMs)} MB/s`;
 }
 
-function describeTransfer(what: string, progress: PullProgress, elapsed_ms: number): string {
-  const { received_bytes, total_bytes } = progress;
-  if (total_bytes === 0) return what;
-  const share = `${megabytes(received_bytes)} of ${megabytes(total_bytes)} MB`;
-  return `${what}: ${share}, ${rate(received_bytes, elapsed_ms)} MB/s`;
+function describeTransfer(what: string, progress: PullProgress, elapsedMs: number): string {
+  const { receivedBytes, totalBytes } = progress;
+  if (totalBytes === 0) return what;
+  const share = `${megabytes(receivedBytes)} of ${megabytes(totalBytes)} MB`;
+  return `${what}: ${share}, ${rate(receivedBytes, elapsedMs)} MB/s`;
 }
 
 /** Nobody shall think a pull over because of what an image is called. */
@@ -35,6 +35,6 @@ function megabytes(bytes: number): string {
   return (bytes / BYTES_PER_MB).toFixed(1);
 }
 
-function rate(bytes: number, elapsed_ms: number): string {
-  return elapsed_ms <= 0 ? "0.0" : (bytes / BYTES_PER_MB / (elapsed_ms / 1000)).toFixed(1);
+function rate(bytes: number, elapsedMs: number): string {
+  return elapsedMs <= 0 ? "0.0" : (bytes / BYTES_PER_MB / (elapsedMs / 1000)).toFixed(1);
 }

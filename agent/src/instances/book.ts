@@ -1,4 +1,4 @@
-import type { ObservedInstance } from "../../../protocol/index.ts";
+import type { ObservedInstance } from "../wire/messages.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Container, Usage } from "../engine/engine.ts";
 import { readIdentity, type OwnContainer } from "./identity.ts";
@@ -31,14 +31,14 @@ export class ContainerBook {
   readonly #seenBeforeBoot: ReadonlySet<string> | undefined;
   #engineLostAtMs: number | undefined;
 
-  constructor(clock: Clock, boot_id: string, notes: Notes | undefined) {
+  constructor(clock: Clock, bootId: string, notes: Notes | undefined) {
     this.#clock = clock;
     this.meters = new Meters(clock, notes);
     this.#halted = new Map(Object.entries(notes?.halted ?? {}));
     this.#images = new Map(Object.entries(notes?.images ?? {}).map(([id, image]) => [Number(id), image]));
-    const earlier = notes?.boot_id === boot_id ? undefined : notes;
+    const earlier = notes?.bootId === bootId ? undefined : notes;
     this.#runningBeforeBoot = new Set(earlier?.running);
-    this.#seenBeforeBoot = earlier && new Set(Object.values(earlier.meters).map(({ run_key }) => run_key));
+    this.#seenBeforeBoot = earlier && new Set(Object.values(earlier.meters).map(({ runKey }) => runKey));
   }
 
   get all(): readonly OwnContainer[] {
@@ -57,13 +57,13 @@ export class ContainerBook {
     return this.#containers.get(id);
   }
 
-  imageBelow(instance_id: number): string | undefined {
-    return this.#images.get(instance_id);
+  imageBelow(instanceId: number): string | undefined {
+    return this.#images.get(instanceId);
   }
 
   /** The disk is gone, so the next one may be on any image. */
-  forgetImage(instance_id: number): void {
-    this.#images.delete(instance_id);
+  forgetImage(instanceId: number): void {
+    this.#images.delete(instanceId);
   }
 
   usageOf(own: OwnContainer): ObservedInstance["usage"] {
@@ -76,11 +76,11 @@ export class ContainerBook {
     const before = this.#containers.get(container.id);
     if (before && before.generation !== own.generation) this.meters.finish(before, "stopped");
     this.#containers.set(container.id, own);
-    if (own.image_id !== "") this.#images.set(own.instance_id, own.image_id);
+    if (own.imageId !== "") this.#images.set(own.instanceId, own.imageId);
     if (before === undefined) this.meters.finishOlder(own);
     if (before === undefined && this.#isUnseen(own)) this.#runningBeforeBoot.add(container.id);
     if (container.phase === "running") this.#runningBeforeBoot.delete(container.id);
-    this.raiseFloor(own.instance_id, own.generation);
+    this.raiseFloor(own.instanceId, own.generation);
     this.#count(own);
   }
 
@@ -119,9 +119,9 @@ export class ContainerBook {
   }
 
   /** Takes a reading of what a running container uses, and its disk. */
-  use(own: OwnContainer, usage: Usage, disk_bytes: number): void {
-    const { cpu_percent, memory_bytes } = usage;
-    this.#usage.set(own.container.id, { cpu_percent, memory_bytes, disk_bytes });
+  use(own: OwnContainer, usage: Usage, diskBytes: number): void {
+    const { cpuPercent, memoryBytes } = usage;
+    this.#usage.set(own.container.id, { cpuPercent, memoryBytes, diskBytes });
     this.meters.count(own, usage);
   }
 
@@ -130,12 +130,12 @@ export class ContainerBook {
     this.#engineLostAtMs ??= this.#clock.now().getTime();
   }
 
-  raiseFloor(instance_id: number, generation: number): void {
-    this.#floors.set(instance_id, Math.max(generation, this.#floors.get(instance_id) ?? 0));
+  raiseFloor(instanceId: number, generation: number): void {
+    this.#floors.set(instanceId, Math.max(generation, this.#floors.get(instanceId) ?? 0));
   }
 
-  keepFloors(instance_ids: ReadonlyMap<number, unknown>): void {
-    for (const id of this.#floors.keys()) if (!instance_ids.has(id)) this.#floors.delete(id);
+  keepFloors(instanceIds: ReadonlyMap<number, unknown>): void {
+    for (const id of this.#floors.keys()) if (!instanceIds.has(id)) this.#floors.delete(id);
   }
 
   countAll(): void {
@@ -145,23 +145,23 @@ export class ContainerBook {
   /** Keeps the meters of runs that a report can still name: those of `generations` beside those of containers. */
   pruneMeters(generations: ReadonlyMap<number, number>): void {
     const kept = new Set<string>();
-    for (const own of this.#containers.values()) kept.add(meterKey(own.instance_id, own.generation));
-    for (const [instance_id, generation] of generations) {
-      kept.add(meterKey(instance_id, Math.max(generation, this.#floors.get(instance_id) ?? 0)));
+    for (const own of this.#containers.values()) kept.add(meterKey(own.instanceId, own.generation));
+    for (const [instanceId, generation] of generations) {
+      kept.add(meterKey(instanceId, Math.max(generation, this.#floors.get(instanceId) ?? 0)));
     }
     this.meters.prune(kept);
   }
 
   isPortTaken(key: string): boolean {
-    for (const { container, ssh_port } of this.#containers.values()) {
-      if (ssh_port !== null && portKey(ssh_port, "tcp") === key) return true;
-      if (container.ports.some((port) => portKey(port.host_port, port.protocol) === key)) return true;
+    for (const { container, sshPort } of this.#containers.values()) {
+      if (sshPort !== null && portKey(sshPort, "tcp") === key) return true;
+      if (container.ports.some((port) => portKey(port.hostPort, port.protocol) === key)) return true;
     }
     return false;
   }
 
-  counters(instance_id: number, generation: number): ObservedInstance["counters"] {
-    return this.meters.counters(instance_id, generation);
+  counters(instanceId: number, generation: number): ObservedInstance["counters"] {
+    return this.meters.counters(instanceId, generation);
   }
 
   notes(): Pick<Notes, "halted" | "meters" | "finals" | "running" | "images"> {
@@ -188,9 +188,9 @@ export class ContainerBook {
    * Whether this run began after the last note that was written before the boot. It ended with the power, as far as
    * anybody knows.
    */
-  #isUnseen({ container, has_begun }: OwnContainer): boolean {
-    if (container.phase !== "exited" || container.started_at_ms === null || !has_begun) return false;
-    const key = runKey(container.id, container.started_at_ms);
+  #isUnseen({ container, hasBegun }: OwnContainer): boolean {
+    if (container.phase !== "exited" || container.startedAtMs === null || !hasBegun) return false;
+    const key = runKey(container.id, container.startedAtMs);
     return this.#seenBeforeBoot !== undefined && !this.#seenBeforeBoot.has(key);
   }
 
@@ -203,10 +203,10 @@ export class ContainerBook {
     // Whatever it was halted for before: of a run that was lost, the next agent too has to know.
     if (this.#runningBeforeBoot.has(container.id)) this.#halted.set(container.id, REBOOTED);
     if (this.#halted.has(container.id)) return;
-    const lost_at_ms = this.#engineLostAtMs;
-    const ended_at_ms = container.finished_at_ms;
-    if (lost_at_ms === undefined || ended_at_ms === null) return;
-    if (ended_at_ms >= lost_at_ms - ENGINE_SHUTDOWN_MS) {
+    const lostAtMs = this.#engineLostAtMs;
+    const endedAtMs = container.finishedAtMs;
+    if (lostAtMs === undefined || endedAtMs === null) return;
+    if (endedAtMs >= lostAtMs - ENGINE_SHUTDOWN_MS) {
       this.#halted.set(container.id, "the container engine was restarted");
     }
   }

@@ -9,16 +9,16 @@ import { choosePorts, portKey, releasePorts } from "./ports.ts";
 import { describePull } from "../images/pull-progress.ts";
 
 const context = {
-  host_key: "here",
-  public_ipaddr: "203.0.113.9",
-  bind_address: "0.0.0.0",
-  cpu_cores: 4,
-  real_gpu_uuids: new Set(["GPU-a"]),
+  hostKey: "here",
+  publicIpaddr: "203.0.113.9",
+  bindAddress: "0.0.0.0",
+  cpuCores: 4,
+  realGpuUuids: new Set(["GPU-a"]),
 };
 
 const provision = {
-  ...{ image: "example/app", image_id: "sha256:1", network: null, relay_url: undefined },
-  ...{ mounts: [], image_volumes: [] },
+  ...{ image: "example/app", imageId: "sha256:1", network: null, relayUrl: undefined },
+  ...{ mounts: [], imageVolumes: [] },
 };
 
 describe("a container's recipe", () => {
@@ -28,8 +28,8 @@ describe("a container's recipe", () => {
       ["GPU_COUNT", "99"],
       ["MINE", "a=b c"],
     ];
-    const given = order(1, { env, gpu_uuids: ["GPU-a", "declared-x-0"] });
-    const built = new Map(buildEnvironment(given, [], { public_ipaddr: "203.0.113.9", relay_url: undefined }));
+    const given = order(1, { env, gpuUuids: ["GPU-a", "declared-x-0"] });
+    const built = new Map(buildEnvironment(given, [], { publicIpaddr: "203.0.113.9", relayUrl: undefined }));
     assert.deepEqual(Object.fromEntries(built), {
       NVIDIA_VISIBLE_DEVICES: "void",
       GPU_COUNT: "2",
@@ -39,20 +39,20 @@ describe("a container's recipe", () => {
   });
 
   it("says where the server is reached, unless the order says it", () => {
-    const host = { public_ipaddr: "203.0.113.9", relay_url: "http://172.18.0.1:18432" };
+    const host = { publicIpaddr: "203.0.113.9", relayUrl: "http://172.18.0.1:18432" };
     const find = (env: [string, string][]) => {
       const built = new Map(buildEnvironment(order(1, { env }), [], host));
       return [built.get("REPORT_ADDR"), built.get("VAST_API_URL")];
     };
-    assert.deepEqual(find([]), [host.relay_url, host.relay_url]);
-    assert.deepEqual(find([["REPORT_ADDR", "https://a.example"]]), ["https://a.example", host.relay_url]);
-    const silent = buildEnvironment(order(1), [], { ...host, relay_url: undefined });
+    assert.deepEqual(find([]), [host.relayUrl, host.relayUrl]);
+    assert.deepEqual(find([["REPORT_ADDR", "https://a.example"]]), ["https://a.example", host.relayUrl]);
+    const silent = buildEnvironment(order(1), [], { ...host, relayUrl: undefined });
     assert.ok(!silent.some(([name]) => name === "REPORT_ADDR" || name === "VAST_API_URL"));
   });
 
   it("an identity port is the same number on both sides, under the variable of the number asked for", () => {
-    const request = { container_port: 70_001, protocol: "udp" as const };
-    const binding = { container_port: 20_007, protocol: "udp" as const, host_port: 20_007 };
+    const request = { containerPort: 70_001, protocol: "udp" as const };
+    const binding = { containerPort: 20_007, protocol: "udp" as const, hostPort: 20_007 };
     const spec = buildContainerSpec(order(1), [{ request, binding }], context, provision);
     assert.deepEqual(spec.ports, [binding]);
     assert.ok(spec.env.some(([name, value]) => name === "VAST_UDP_PORT_70001" && value === "20007"));
@@ -60,23 +60,23 @@ describe("a container's recipe", () => {
 
   it("only devices that exist are passed, and no more processors than there are", () => {
     const spec = buildContainerSpec(
-      order(1, { gpu_uuids: ["GPU-a", "declared-x-0"], cpu_millis: 64_000 }),
+      order(1, { gpuUuids: ["GPU-a", "declared-x-0"], cpuMillis: 64_000 }),
       [],
       context,
       provision,
     );
-    assert.deepEqual([spec.gpu_uuids, spec.cpu_millis], [["GPU-a"], 4_000]);
+    assert.deepEqual([spec.gpuUuids, spec.cpuMillis], [["GPU-a"], 4_000]);
   });
 
   it("entrypoint mode keeps the image's entrypoint unless it is overridden; shell mode replaces it", () => {
-    const kept = launchOf({ mode: "entrypoint", entrypoint_shell: null, args: ["--port", "80"] });
-    assert.deepEqual(kept, { entrypoint: null, command: ["--port", "80"], has_init: false });
-    const overridden = launchOf({ mode: "entrypoint", entrypoint_shell: "exec app", args: null });
+    const kept = launchOf({ mode: "entrypoint", entrypointShell: null, args: ["--port", "80"] });
+    assert.deepEqual(kept, { entrypoint: null, command: ["--port", "80"], hasInit: false });
+    const overridden = launchOf({ mode: "entrypoint", entrypointShell: "exec app", args: null });
     assert.deepEqual(overridden.entrypoint?.slice(0, 3), ["/bin/sh", "-c", "exec app"]);
     const shell = launchOf({
       mode: "shell",
       onstart: "echo $HOME 'x'",
-      jupyter: { token: "", directory: null, is_lab: false },
+      jupyter: { token: "", directory: null, isLab: false },
     });
     assert.deepEqual(shell.entrypoint?.slice(-5), ["shell jupyter", "echo $HOME 'x'", "", "", "notebook"]);
   });
@@ -89,7 +89,7 @@ describe("external ports", () => {
   it("are distinct, in range and outside what is taken, whatever is drawn", async () => {
     const requests = fc.array(
       fc.record({
-        container_port: fc.integer({ min: 1, max: 999_999 }),
+        containerPort: fc.integer({ min: 1, max: 999_999 }),
         protocol: fc.constantFrom("tcp" as const, "udp" as const),
       }),
       { maxLength: 12 },
@@ -103,7 +103,7 @@ describe("external ports", () => {
           ...["tcp", "udp"].map((one) => wanted.filter(({ protocol }) => protocol === one).length),
         );
         assert.equal(chosen === undefined, needed > 9);
-        const keys = (chosen ?? []).map(({ binding }) => portKey(binding.host_port, binding.protocol));
+        const keys = (chosen ?? []).map(({ binding }) => portKey(binding.hostPort, binding.protocol));
         assert.equal(new Set(keys).size, keys.length);
         assert.ok(!keys.some((key) => key.startsWith("20003/")));
         releasePorts(chosen ?? [], reserved);
@@ -114,7 +114,7 @@ describe("external ports", () => {
 
   it("two choices at once never give out the same port", async () => {
     const reserved = new Set<string>();
-    const requests = [{ container_port: 80, protocol: "tcp" as const }];
+    const requests = [{ containerPort: 80, protocol: "tcp" as const }];
     const isFree = async () => {
       await Promise.resolve();
       return true;
@@ -122,7 +122,7 @@ describe("external ports", () => {
     const both = await Promise.all(
       [0, 0].map((drawn) => choosePorts({ ...everything, isFree, requests, reserved, random: () => drawn })),
     );
-    const ports = both.map((chosen) => chosen?.[0]?.binding.host_port);
+    const ports = both.map((chosen) => chosen?.[0]?.binding.hostPort);
     assert.equal(new Set(ports).size, 2);
   });
 });
@@ -139,8 +139,8 @@ describe("names and texts around an image", () => {
   }
 
   it("a pull is told in megabytes and a rate", () => {
-    const progress = { received_bytes: 12_300_000, total_bytes: 40_100_000 };
+    const progress = { receivedBytes: 12_300_000, totalBytes: 40_100_000 };
     assert.equal(describePull("busybox", progress, 1_500), "pulling busybox: 12.3 of 40.1 MB, 8.2 MB/s");
-    assert.equal(describePull("busybox", { received_bytes: 0, total_bytes: 0 }, 0), "pulling busybox");
+    assert.equal(describePull("busybox", { receivedBytes: 0, totalBytes: 0 }, 0), "pulling busybox");
   });
 });

@@ -1,4 +1,4 @@
-import type { DesiredInstance } from "../../../protocol/index.ts";
+import type { DesiredInstance } from "../wire/messages.ts";
 import type { ContainerSpec, Mount } from "../engine/engine.ts";
 import {
   LABEL_GENERATION,
@@ -17,24 +17,24 @@ import type { ChosenPort } from "./ports.ts";
 import { recipeOf } from "./recipe.ts";
 
 export type SpecContext = {
-  readonly host_key: string;
-  readonly public_ipaddr: string;
-  readonly bind_address: string;
-  readonly cpu_cores: number;
+  readonly hostKey: string;
+  readonly publicIpaddr: string;
+  readonly bindAddress: string;
+  readonly cpuCores: number;
   /** Devices that exist; declared and simulated ones are leased but never passed. */
-  readonly real_gpu_uuids: ReadonlySet<string>;
+  readonly realGpuUuids: ReadonlySet<string>;
 };
 
 /** What the host has got ready for one container. */
 export type Provision = {
   /** What to make it from: a name, or an image id where exactly that one has to be below the disk. */
   readonly image: string;
-  readonly image_id: string;
+  readonly imageId: string;
   readonly network: string | null;
   /** Where programs on the network reach the server; undefined where they cannot. */
-  readonly relay_url: string | undefined;
+  readonly relayUrl: string | undefined;
   readonly mounts: readonly Mount[];
-  readonly image_volumes: ContainerSpec["image_volumes"];
+  readonly imageVolumes: ContainerSpec["imageVolumes"];
 };
 
 const MILLIS_PER_CORE = 1000;
@@ -52,40 +52,40 @@ export function buildContainerSpec(
   const launch = launchOf(order.command);
   const ssh = ports.find((port) => isPlatformSsh(order, port.request));
   return {
-    name: settledName(order.instance_id, order.generation),
+    name: settledName(order.instanceId, order.generation),
     image: provision.image,
     labels: {
-      [LABEL_HOST]: context.host_key,
-      [LABEL_INSTANCE]: String(order.instance_id),
+      [LABEL_HOST]: context.hostKey,
+      [LABEL_INSTANCE]: String(order.instanceId),
       [LABEL_GENERATION]: String(order.generation),
-      [LABEL_GPUS]: order.gpu_uuids.join(","),
-      [LABEL_RECIPE]: recipeOf(order, context.real_gpu_uuids),
+      [LABEL_GPUS]: order.gpuUuids.join(","),
+      [LABEL_RECIPE]: recipeOf(order, context.realGpuUuids),
       [LABEL_REVISION]: String(order.revision),
-      [LABEL_IMAGE]: provision.image_id,
+      [LABEL_IMAGE]: provision.imageId,
       ...(order.command.mode === "shell" ? { [LABEL_NOTICE_SIGNAL]: "SIGUSR1" } : {}),
-      ...(ssh ? { [LABEL_SSH_PORT]: String(ssh.binding.host_port) } : {}),
+      ...(ssh ? { [LABEL_SSH_PORT]: String(ssh.binding.hostPort) } : {}),
     },
     env: buildEnvironment(order, ports, { ...context, ...provision }),
     entrypoint: launch.entrypoint,
     command: launch.command,
-    has_init: launch.has_init,
+    hasInit: launch.hasInit,
     hostname: order.hostname,
     user: order.user,
     network: provision.network,
     mounts: provision.mounts,
-    image_volumes: provision.image_volumes,
-    bind_address: context.bind_address,
+    imageVolumes: provision.imageVolumes,
+    bindAddress: context.bindAddress,
     ports: ports.filter((port) => port !== ssh).map((port) => port.binding),
-    gpu_uuids: order.gpu_uuids.filter((uuid) => context.real_gpu_uuids.has(uuid)),
+    gpuUuids: order.gpuUuids.filter((uuid) => context.realGpuUuids.has(uuid)),
     // The engine refuses more processors than the machine has.
-    cpu_millis: Math.min(order.cpu_millis, context.cpu_cores * MILLIS_PER_CORE),
-    memory_bytes: order.memory_bytes,
+    cpuMillis: Math.min(order.cpuMillis, context.cpuCores * MILLIS_PER_CORE),
+    memoryBytes: order.memoryBytes,
   };
 }
 
 /** Whether the agent's own SSH server answers at this port, instead of a program of the image. */
 function isPlatformSsh(order: DesiredInstance, port: DesiredInstance["ports"][number]): boolean {
-  return order.ssh !== null && port.container_port === SSH_PORT && port.protocol === "tcp";
+  return order.ssh !== null && port.containerPort === SSH_PORT && port.protocol === "tcp";
 }
 
 /**
@@ -96,15 +96,15 @@ function isPlatformSsh(order: DesiredInstance, port: DesiredInstance["ports"][nu
 export function buildEnvironment(
   order: DesiredInstance,
   ports: readonly ChosenPort[],
-  { public_ipaddr, relay_url }: Pick<SpecContext, "public_ipaddr"> & Pick<Provision, "relay_url">,
+  { publicIpaddr, relayUrl }: Pick<SpecContext, "publicIpaddr"> & Pick<Provision, "relayUrl">,
 ): readonly (readonly [string, string])[] {
-  const server = relay_url === undefined ? [] : SERVER_VARIABLES.map((name) => [name, relay_url] as const);
+  const server = relayUrl === undefined ? [] : SERVER_VARIABLES.map((name) => [name, relayUrl] as const);
   const env = new Map<string, string>([...server, ...order.env]);
-  env.set("PUBLIC_IPADDR", public_ipaddr);
+  env.set("PUBLIC_IPADDR", publicIpaddr);
   for (const { request, binding } of ports) {
-    env.set(`VAST_${request.protocol.toUpperCase()}_PORT_${request.container_port}`, String(binding.host_port));
+    env.set(`VAST_${request.protocol.toUpperCase()}_PORT_${request.containerPort}`, String(binding.hostPort));
   }
-  env.set("GPU_COUNT", String(order.gpu_uuids.length));
+  env.set("GPU_COUNT", String(order.gpuUuids.length));
   env.set("NVIDIA_VISIBLE_DEVICES", "void");
   return [...env];
 }

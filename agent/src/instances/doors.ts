@@ -1,4 +1,4 @@
-import type { DesiredInstance } from "../../../protocol/index.ts";
+import type { DesiredInstance } from "../wire/messages.ts";
 import type { OwnContainer } from "./identity.ts";
 import type { Door, SshService } from "../ssh/service.ts";
 
@@ -10,19 +10,19 @@ type Keys = ReadonlyMap<number, readonly string[]>;
  */
 function doorsOf(containers: Iterable<OwnContainer>, keys: Keys): readonly Door[] {
   const doors: Door[] = [];
-  for (const { container, instance_id, ssh_port } of containers) {
-    const authorized_keys = keys.get(instance_id);
-    if (authorized_keys === undefined || container.phase !== "running" || container.network === null) continue;
-    const { namespace_path } = container.network;
+  for (const { container, instanceId, sshPort } of containers) {
+    const authorizedKeys = keys.get(instanceId);
+    if (authorizedKeys === undefined || container.phase !== "running" || container.network === null) continue;
+    const { namespacePath } = container.network;
     doors.push({
-      instance_id,
-      container_id: container.id,
-      namespace_path,
-      port: ssh_port,
-      authorized_keys,
+      instanceId,
+      containerId: container.id,
+      namespacePath,
+      port: sshPort,
+      authorizedKeys,
     });
   }
-  return doors.toSorted((a, b) => a.instance_id - b.instance_id);
+  return doors.toSorted((a, b) => a.instanceId - b.instanceId);
 }
 
 /** Keeps the SSH server told; hosts whose instances nobody can enter have none. */
@@ -38,9 +38,9 @@ export class DoorKeeper {
 
   setOrders(orders: Iterable<DesiredInstance>): void {
     const keys = new Map<number, readonly string[]>();
-    for (const { instance_id, ssh, run } of orders) {
+    for (const { instanceId, ssh, run } of orders) {
       if (ssh === null) continue;
-      keys.set(instance_id, ssh.authorized_keys);
+      keys.set(instanceId, ssh.authorizedKeys);
       if (run === "running") this.#ssh?.expectDoor();
     }
     this.#keys = keys;
@@ -56,8 +56,8 @@ export class DoorKeeper {
     this.#ssh.setDoors(doors);
   }
 
-  hostKey(instance_id: number): string | null {
-    return this.#ssh?.hostKey(instance_id) ?? null;
+  hostKey(instanceId: number): string | null {
+    return this.#ssh?.hostKey(instanceId) ?? null;
   }
 
   notes(): Record<string, string[]> {

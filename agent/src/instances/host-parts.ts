@@ -6,21 +6,22 @@ import type { Engine, Mount } from "../engine/engine.ts";
 import type { Log } from "../base/log.ts";
 import type { Network } from "../network/network.ts";
 import type { Notes } from "./notes.ts";
+import type { ObservedInstance, ObservedVolume } from "../wire/messages.ts";
 import type { PortProbe, PortRange } from "./ports.ts";
 import type { RefuseRegistry } from "../images/registries.ts";
 import type { SshService } from "../ssh/service.ts";
 
 export type HostSettings = {
   readonly spec: SpecContext;
-  readonly port_range: PortRange;
+  readonly portRange: PortRange;
   /** How long a process may take to end after a polite signal. */
-  readonly stop_grace_ms: number;
+  readonly stopGraceMs: number;
   /** The same after a lost lease: the machine may be sold again soon. */
-  readonly lease_grace_ms: number;
+  readonly leaseGraceMs: number;
   /** What every container sees beside its own files. */
-  readonly common_mounts: readonly Mount[];
+  readonly commonMounts: readonly Mount[];
   /** Images of the host's owner that renters may use. */
-  readonly local_images: readonly string[];
+  readonly localImages: readonly string[];
 };
 
 /** What one host is made of; `run-host.ts` puts it together. */
@@ -32,7 +33,7 @@ export type HostDependencies = {
   /** Undefined on hosts whose instances nobody can enter: simulated ones. */
   readonly ssh: SshService | undefined;
   readonly settings: HostSettings;
-  readonly boot_id: string;
+  readonly bootId: string;
   readonly random: () => number;
   readonly isPortFree: PortProbe;
   readonly refuseRegistry: RefuseRegistry;
@@ -41,9 +42,18 @@ export type HostDependencies = {
   /** Whether the host is running out of room for images. */
   readonly isDiskLow: () => Promise<boolean>;
   /** Undefined where containers need none: on simulated hosts. */
-  readonly certificateFor?: (instance_id: number) => Promise<Certificate>;
+  readonly certificateFor?: (instanceId: number) => Promise<Certificate>;
   /** Makes everybody let go of the files of an instance that does not run, before it is started or removed. */
-  readonly vacate?: (instance_id: number) => Promise<void>;
+  readonly vacate?: (instanceId: number) => Promise<void>;
   /** `state` should be reported at once, `progress` when convenient. */
   readonly onChange: (urgency: "state" | "progress") => void;
+};
+
+/** The observed set of one host. */
+export type HostReport = {
+  readonly desiredVersion: number;
+  readonly instances: ObservedInstance[];
+  readonly volumes: readonly ObservedVolume[];
+  /** Runs whose last counters are among the instances, for the acknowledgement. */
+  readonly finals: readonly string[];
 };

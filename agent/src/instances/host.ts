@@ -1,8 +1,8 @@
-import type { Desired, DesiredInstance, ObservedInstance, ObservedVolume } from "../../../protocol/index.ts";
+import type { Desired, DesiredInstance } from "../wire/messages.ts";
 import { ContainerBook } from "./book.ts";
 import { DoorKeeper } from "./doors.ts";
 import type { Container, EngineEvent, EngineFailure, Result } from "../engine/engine.ts";
-import type { HostDependencies } from "./host-parts.ts";
+import type { HostDependencies, HostReport } from "./host-parts.ts";
 import { ImageCache } from "../images/image-cache.ts";
 import { LABEL_HOST, type OwnContainer } from "./identity.ts";
 import { attachDisk, type JobContext, type Show } from "./jobs.ts";
@@ -60,12 +60,12 @@ export class Host {
 
   constructor(deps: HostDependencies) {
     this.#deps = deps;
-    this.#book = new ContainerBook(deps.clock, deps.boot_id, deps.notes);
+    this.#book = new ContainerBook(deps.clock, deps.bootId, deps.notes);
     this.#volumes = new VolumeKeeper(deps.disks, () => deps.onChange("state"));
-    this.#guardedImages = new Set(deps.notes?.guarded_images);
+    this.#guardedImages = new Set(deps.notes?.guardedImages);
     const { clock, engine, log, isDiskLow } = deps;
-    this.#images = new ImageCache({ clock, engine, log, isDiskLow, noted: deps.notes?.pulled_images });
-    const noted = recallNotices(deps.notes, deps.boot_id);
+    this.#images = new ImageCache({ clock, engine, log, isDiskLow, noted: deps.notes?.pulledImages });
+    const noted = recallNotices(deps.notes, deps.bootId);
     this.#notices = new NoticeKeeper({ clock, engine, log, noted, onDue: () => this.#lookAround() });
     this.#doors = new DoorKeeper(deps.ssh, deps.notes?.keys);
     this.#setbacks = new Setbacks(deps.clock, deps.random);
@@ -73,19 +73,19 @@ export class Host {
       clock: deps.clock,
       engine: deps.engine,
       disks: deps.disks,
-      common_mounts: deps.settings.common_mounts,
+      commonMounts: deps.settings.commonMounts,
       provideNetwork: () => deps.network.provide(),
       relayUrl: () => deps.network.relayUrl(),
       volumesSettled: () => this.#volumes.settled(),
-      imageBelow: (instance_id) => (this.#disks?.has(instance_id) ? this.#book.imageBelow(instance_id) : undefined),
-      guarded_images: this.#guardedImages,
-      image_cache: this.#images,
-      local_images: deps.settings.local_images,
+      imageBelow: (instanceId) => (this.#disks?.has(instanceId) ? this.#book.imageBelow(instanceId) : undefined),
+      guardedImages: this.#guardedImages,
+      imageCache: this.#images,
+      localImages: deps.settings.localImages,
       refuseRegistry: deps.refuseRegistry,
       isDiskLow,
       certificateFor: deps.certificateFor,
       spec: deps.settings.spec,
-      port_range: deps.settings.port_range,
+      portRange: deps.settings.portRange,
       isPortFree: deps.isPortFree,
       random: deps.random,
       isPortTaken: (key) => this.#book.isPortTaken(key),
@@ -98,21 +98,21 @@ export class Host {
   /** Looks at the engine for the first time. It returns also when the engine is silent; `tick` then asks again. */
   async begin(): Promise<void> {
     const { engine, settings } = this.#deps;
-    this.#unsubscribe = engine.subscribe(LABEL_HOST, settings.spec.host_key, (event) => this.#onEvent(event));
+    this.#unsubscribe = engine.subscribe(LABEL_HOST, settings.spec.hostKey, (event) => this.#onEvent(event));
     this.#disks = new Set(await this.#deps.disks.list());
     await this.#resync();
   }
 
   /** Replaces the whole desired set. Jobs that nobody wants any more are cancelled. */
   setDesired(desired: Desired): void {
-    this.#orders = new Map(desired.instances.map((order) => [order.instance_id, order]));
+    this.#orders = new Map(desired.instances.map((order) => [order.instanceId, order]));
     this.#appliedVersion = desired.version;
-    for (const [instance_id, job] of this.#jobs) {
-      if (job.order && isAbandoned(job.order, this.#orders.get(instance_id))) job.abort.abort();
+    for (const [instanceId, job] of this.#jobs) {
+      if (job.order && isAbandoned(job.order, this.#orders.get(instanceId))) job.abort.abort();
     }
     this.#setbacks.keepOnly(this.#orders);
     this.#book.keepFloors(this.#orders);
-    for (const order of desired.instances) this.#book.raiseFloor(order.instance_id, order.generation);
+    for (const order of desired.instances) this.#book.raiseFloor(order.instanceId, order.generation);
     this.#pruneMeters();
     this.#doors.setOrders(desired.instances);
     this.#notices.setOrders(this.#orders);
@@ -145,12 +145,7 @@ export class Host {
   }
 
   /** The observed set, with last counters of finished runs first. `finals` names those for `acknowledge`. */
-  report(): {
-    desired_version: number;
-    instances: ObservedInstance[];
-    volumes: readonly ObservedVolume[];
-    finals: string[];
-  } {
+  report(): HostReport {
     if (this.#engineProblem === null) this.#book.countAll();
     const observed = observe({
       orders: this.#notices.heed([...(this.#orders?.values() ?? [])]),
@@ -160,16 +155,16 @@ export class Host {
       activities: this.#activities,
       setbacks: this.#setbacks.all,
       halted: this.#book.halted,
-      counters: (instance_id, generation) => this.#book.counters(instance_id, generation),
+      counters: (instanceId, generation) => this.#book.counters(instanceId, generation),
       usage: (own) => this.#book.usageOf(own),
-      sshHostKey: (instance_id) => this.#doors.hostKey(instance_id),
-      engine_problem: this.#isListed ? this.#engineProblem : null,
+      sshHostKey: (instanceId) => this.#doors.hostKey(instanceId),
+      engineProblem: this.#isListed ? this.#engineProblem : null,
     });
     const finals = this.#book.meters.finals();
-    const said = new Set(observed.map((entry) => meterKey(entry.instance_id, entry.generation)));
+    const said = new Set(observed.map((entry) => meterKey(entry.instanceId, entry.generation)));
     const beside = [...finals].filter(([key]) => !said.has(key)).map(([, instance]) => instance);
     return {
-      desired_version: this.#isListed ? this.#appliedVersion : 0,
+      desiredVersion: this.#isListed ? this.#appliedVersion : 0,
       instances: [...beside, ...observed],
       volumes: this.#volumes.observed,
       finals: [...finals.keys()],
@@ -183,35 +178,35 @@ export class Host {
   }
 
   /** Undefined until the host has looked: what was noted before is not replaced by less. */
-  notes(): Omit<Notes, "boot_id" | "lease"> | undefined {
+  notes(): Omit<Notes, "bootId" | "lease"> | undefined {
     if (!this.#isListed) return undefined;
-    const [keys, pulled_images] = [this.#doors.notes(), this.#images.notes()];
+    const [keys, pulledImages] = [this.#doors.notes(), this.#images.notes()];
     const notices = Object.fromEntries(this.#notices.standings);
-    return { ...this.#book.notes(), keys, pulled_images, guarded_images: [...this.#guardedImages], notices };
+    return { ...this.#book.notes(), keys, pulledImages, guardedImages: [...this.#guardedImages], notices };
   }
 
   /** The instance's container, for those who connect to it. */
-  containerOf(instance_id: number): Container | undefined {
-    return newestFirst(this.#book.all.filter((own) => own.instance_id === instance_id))[0]?.container;
+  containerOf(instanceId: number): Container | undefined {
+    return newestFirst(this.#book.all.filter((own) => own.instanceId === instanceId))[0]?.container;
   }
 
   /** The same for those who look at its files; one that does not run gets its disk mounted. */
-  async find(instance_id: number): Promise<FoundInstance> {
-    if (this.#jobs.has(instance_id)) return { kind: "busy" };
-    const container = this.containerOf(instance_id);
+  async find(instanceId: number): Promise<FoundInstance> {
+    if (this.#jobs.has(instanceId)) return { kind: "busy" };
+    const container = this.containerOf(instanceId);
     if (!container) return { kind: "absent" };
-    const order = this.#orders?.get(instance_id);
+    const order = this.#orders?.get(instanceId);
     if (container.phase !== "running" && order) await attachDisk(this.#deps, order, container);
-    const mounts = (order?.mounts ?? []).flatMap(({ volume_id, mount_path }) => {
-      const source = this.#deps.disks.volumeDirectory(volume_id);
-      return source === undefined ? [] : [{ source, target: mount_path }];
+    const mounts = (order?.mounts ?? []).flatMap(({ volumeId, mountPath }) => {
+      const source = this.#deps.disks.volumeDirectory(volumeId);
+      return source === undefined ? [] : [{ source, target: mountPath }];
     });
     return { kind: "present", container, mounts };
   }
 
   /** From now on nobody else's instance is made of this image just because it is on this host. */
-  guardImage(image_id: string): void {
-    this.#guardedImages.add(image_id);
+  guardImage(imageId: string): void {
+    this.#guardedImages.add(imageId);
   }
 
   /** Whether nothing of any renter is on this host. */
@@ -231,47 +226,47 @@ export class Host {
   #reconcile(): void {
     if (this.#isClosed || !this.#isListed || !this.#disks) return;
     this.#doors.open(this.#book.all);
-    this.#notices.look(this.#book.all, (instance_id) => this.#jobs.has(instance_id));
-    const { real_gpu_uuids } = this.#deps.settings.spec;
+    this.#notices.look(this.#book.all, (instanceId) => this.#jobs.has(instanceId));
+    const { realGpuUuids } = this.#deps.settings.spec;
     const actions = plan({
       orders: this.#orders && this.#notices.heed([...this.#orders.values()]),
       containers: this.#book.all,
       disks: this.#disks,
-      recipeOf: (order) => recipeOf(order, real_gpu_uuids),
+      recipeOf: (order) => recipeOf(order, realGpuUuids),
       floors: this.#book.floors,
       halted: new Set(this.#book.halted.keys()),
-      is_lease_live: this.#isLeaseLive,
+      isLeaseLive: this.#isLeaseLive,
     });
     for (const action of actions) {
-      const instance_id = instanceOf(action);
-      if (this.#jobs.has(instance_id) || this.#isWaiting(instance_id, action)) continue;
-      void this.#run(instance_id, action);
+      const instanceId = instanceOf(action);
+      if (this.#jobs.has(instanceId) || this.#isWaiting(instanceId, action)) continue;
+      void this.#run(instanceId, action);
     }
   }
 
-  #isWaiting(instance_id: number, action: Action): boolean {
+  #isWaiting(instanceId: number, action: Action): boolean {
     // What a lost lease demands does not wait for the end of a back-off.
     if (action.kind === "stop" && action.reason === "lease") return false;
-    return this.#setbacks.isWaiting(instance_id);
+    return this.#setbacks.isWaiting(instanceId);
   }
 
-  async #run(instance_id: number, action: Action): Promise<void> {
+  async #run(instanceId: number, action: Action): Promise<void> {
     const abort = new AbortController();
     const order = action.kind === "create" || action.kind === "start" ? action.order : undefined;
     const generation = order?.generation ?? ("own" in action ? action.own.generation : 0);
     const job: Job = { order: action.kind === "create" ? order : undefined, abort, missed: new Set() };
-    this.#jobs.set(instance_id, job);
+    this.#jobs.set(instanceId, job);
     const show: Show = (state, text) => {
-      const before = this.#activities.get(instance_id);
-      this.#activities.set(instance_id, { generation, state, text });
+      const before = this.#activities.get(instanceId);
+      this.#activities.set(instanceId, { generation, state, text });
       this.#deps.onChange(before?.state === state ? "progress" : "state");
     };
-    this.#deps.log.info({ instance_id, generation, action: action.kind }, "begins");
-    if (action.kind !== "stop" && action.kind !== "rename") await this.#deps.vacate?.(instance_id);
+    this.#deps.log.info({ instance_id: instanceId, generation, action: action.kind }, "begins");
+    if (action.kind !== "stop" && action.kind !== "rename") await this.#deps.vacate?.(instanceId);
     const result = await perform(this.#performContext(), action, show, abort.signal);
-    this.#jobs.delete(instance_id);
-    this.#activities.delete(instance_id);
-    this.#conclude(instance_id, generation, action, result);
+    this.#jobs.delete(instanceId);
+    this.#activities.delete(instanceId);
+    this.#conclude(instanceId, generation, action, result);
     for (const id of job.missed) void this.#lookAgain(id);
     this.#lookAround();
   }
@@ -282,7 +277,7 @@ export class Host {
       jobs: this.#jobContext,
       book: this.#book,
       disks: (this.#disks ??= new Set()),
-      graceFor: (reason, own) => graceOf(settings, reason, this.#notices.remainingMs(own.instance_id)),
+      graceFor: (reason, own) => graceOf(settings, reason, this.#notices.remainingMs(own.instanceId)),
       sample: (own) => this.#sample(own),
       look: (id, result) => this.#look(id, result),
       drop: (id) => this.#drop(id),
@@ -290,17 +285,20 @@ export class Host {
     };
   }
 
-  #conclude(instance_id: number, generation: number, action: Action, result: Result<void>): void {
+  #conclude(instanceId: number, generation: number, action: Action, result: Result<void>): void {
     if (result.ok) {
       // Making the container again is half a success: only its start ends a row of setbacks.
       const isHalf = action.kind === "create" && action.order.run === "running";
-      if (!isHalf) this.#setbacks.forget(instance_id);
+      if (!isHalf) this.#setbacks.forget(instanceId);
       return;
     }
     const { failure } = result;
     if (failure.kind === "cancelled") return;
-    this.#setbacks.note(instance_id, { generation, failure }, this.#orders?.get(instance_id)?.run);
-    this.#deps.log.warn({ instance_id, generation, action: action.kind, failure: failure.kind }, "did not succeed");
+    this.#setbacks.note(instanceId, { generation, failure }, this.#orders?.get(instanceId)?.run);
+    this.#deps.log.warn(
+      { instance_id: instanceId, generation, action: action.kind, failure: failure.kind },
+      "did not succeed",
+    );
     this.#noteReachability(failure);
   }
 
@@ -328,7 +326,7 @@ export class Host {
     if (own.container.phase !== "running") return;
     const usage = await engine.usage(own.container.id);
     if (!usage.ok) return this.#noteReachability(usage.failure);
-    this.#book.use(own, usage.value, (await disks.usedBytes(own.instance_id)) ?? 0);
+    this.#book.use(own, usage.value, (await disks.usedBytes(own.instanceId)) ?? 0);
   }
 
   #onEvent(event: EngineEvent): void {
@@ -338,7 +336,7 @@ export class Host {
       return;
     }
     const own = this.#book.get(event.id);
-    const job = own && this.#jobs.get(own.instance_id);
+    const job = own && this.#jobs.get(own.instanceId);
     // A job looks at its container itself, but perhaps a moment too early: it looks again when it is done.
     if (job) job.missed.add(event.id);
     else void this.#lookAgain(event.id);
@@ -359,7 +357,7 @@ export class Host {
     this.#isResyncing = true;
     const { clock, engine, settings } = this.#deps;
     const epoch = this.#epoch;
-    const listed = await engine.list(LABEL_HOST, settings.spec.host_key);
+    const listed = await engine.list(LABEL_HOST, settings.spec.hostKey);
     this.#isResyncing = false;
     if (this.#isClosed) return;
     this.#nextResyncMs = clock.monotonicMs() + (listed.ok ? RESYNC_EVERY_MS : RESYNC_AFTER_SILENCE_MS);
@@ -390,7 +388,7 @@ export class Host {
 
   #pruneMeters(): void {
     const orders = [...(this.#orders?.values() ?? [])];
-    this.#book.pruneMeters(new Map(orders.map((order) => [order.instance_id, order.generation])));
+    this.#book.pruneMeters(new Map(orders.map((order) => [order.instanceId, order.generation])));
   }
 }
 

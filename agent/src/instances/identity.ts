@@ -25,62 +25,62 @@ export const LABEL_NOTICE_SIGNAL = "berth.notice_signal";
 const NAME = /^berth-(\d{1,15})-g(\d{1,15})(?:\.of-[0-9a-f]{8})?(?:\.after-(\d{1,15}))?$/;
 
 /** The name of a container whose present generation has begun, or which was made for it. */
-export function settledName(instance_id: number, generation: number): string {
-  return `berth-${instance_id}-g${generation}`;
+export function settledName(instanceId: number, generation: number): string {
+  return `berth-${instanceId}-g${generation}`;
 }
 
 /**
  * The name of a container meant to start in a generation in which it has not run yet. It carries the time of the last
  * start, so that after a crash between renaming and starting one sees whether the start took place.
  */
-export function pendingName(instance_id: number, generation: number, last_started_at_ms: number): string {
-  return `${settledName(instance_id, generation)}.after-${last_started_at_ms}`;
+export function pendingName(instanceId: number, generation: number, lastStartedAtMs: number): string {
+  return `${settledName(instanceId, generation)}.after-${lastStartedAtMs}`;
 }
 
 /**
  * The same name with a mark of its host, for when another control plane has an instance of the same number on this very
  * engine and its container has the plain name.
  */
-export function markedName(name: string, host_key: string): string {
-  const mark = createHash("sha256").update(host_key).digest("hex").slice(0, 8);
+export function markedName(name: string, hostKey: string): string {
+  const mark = createHash("sha256").update(hostKey).digest("hex").slice(0, 8);
   return name.replace(/^(berth-\d+-g\d+)(?:\.of-[0-9a-f]{8})?/, `$1.of-${mark}`);
 }
 
 /** One of this agent's containers, read through its labels and name. */
 export type OwnContainer = {
   readonly container: Container;
-  readonly instance_id: number;
+  readonly instanceId: number;
   readonly generation: number;
   readonly revision: number;
   readonly recipe: string;
-  readonly image_id: string;
-  readonly ssh_port: number | null;
+  readonly imageId: string;
+  readonly sshPort: number | null;
   /** Whether a process of this generation was ever started. */
-  readonly has_begun: boolean;
+  readonly hasBegun: boolean;
   /** The name still says that the start is to come although it took place. */
-  readonly is_unsettled: boolean;
+  readonly isUnsettled: boolean;
 };
 
 /** Undefined when the labels do not name an instance. */
 export function readIdentity(container: Container): OwnContainer | undefined {
-  const instance_id = Number(container.labels[LABEL_INSTANCE]);
-  if (!Number.isSafeInteger(instance_id) || instance_id < 1) return undefined;
+  const instanceId = Number(container.labels[LABEL_INSTANCE]);
+  if (!Number.isSafeInteger(instanceId) || instanceId < 1) return undefined;
   const match = NAME.exec(container.name);
-  const isNamed = match !== null && Number(match[1]) === instance_id;
+  const isNamed = match !== null && Number(match[1]) === instanceId;
   const labelled = Number(container.labels[LABEL_GENERATION]);
   const generation = isNamed ? Number(match[2]) : Number.isSafeInteger(labelled) ? labelled : 0;
-  const pending_after_ms = isNamed && match[3] !== undefined ? Number(match[3]) : undefined;
-  const has_begun =
-    container.phase === "running" || (container.started_at_ms !== null && container.started_at_ms !== pending_after_ms);
+  const pendingAfterMs = isNamed && match[3] !== undefined ? Number(match[3]) : undefined;
+  const hasBegun =
+    container.phase === "running" || (container.startedAtMs !== null && container.startedAtMs !== pendingAfterMs);
   return {
     container,
-    instance_id,
+    instanceId,
     generation,
     revision: Number(container.labels[LABEL_REVISION] ?? 0) || 0,
     recipe: container.labels[LABEL_RECIPE] ?? "",
-    image_id: container.labels[LABEL_IMAGE] ?? "",
-    ssh_port: Number(container.labels[LABEL_SSH_PORT] ?? 0) || null,
-    has_begun,
-    is_unsettled: has_begun && pending_after_ms !== undefined,
+    imageId: container.labels[LABEL_IMAGE] ?? "",
+    sshPort: Number(container.labels[LABEL_SSH_PORT] ?? 0) || null,
+    hasBegun,
+    isUnsettled: hasBegun && pendingAfterMs !== undefined,
   };
 }

@@ -1,4 +1,4 @@
-import type { DesiredInstance } from "../../../protocol/index.ts";
+import type { DesiredInstance } from "../wire/messages.ts";
 import type { Clock } from "../base/clock.ts";
 import { buildContainerSpec, type Provision, type SpecContext } from "./container-spec.ts";
 import type { Certificate } from "../certificates/certificate.ts";
@@ -27,11 +27,11 @@ export type JobContext = {
   readonly engine: Engine;
   readonly disks: Disks;
   readonly spec: SpecContext;
-  readonly port_range: PortRange;
+  readonly portRange: PortRange;
   readonly isPortFree: PortProbe;
   readonly random: () => number;
   /** What every container sees beside its own files: the toolbox. */
-  readonly common_mounts: readonly Mount[];
+  readonly commonMounts: readonly Mount[];
   /** The network that keeps containers apart, with its rules in place; null is the engine's own. */
   readonly provideNetwork: () => Promise<Result<string | null>>;
   /** Where programs on it reach the server; undefined where they cannot. */
@@ -39,15 +39,15 @@ export type JobContext = {
   /** Waits until the volumes that are desired now were looked at. */
   readonly volumesSettled: () => Promise<void>;
   /** The image below the disk of an instance whose container is gone; undefined for a new disk. */
-  readonly imageBelow: (instance_id: number) => string | undefined;
-  readonly guarded_images: Set<string>;
-  readonly image_cache: Pick<ImageCache, "note" | "has">;
+  readonly imageBelow: (instanceId: number) => string | undefined;
+  readonly guardedImages: Set<string>;
+  readonly imageCache: Pick<ImageCache, "note" | "has">;
   /** Images of the host's owner that renters may use. */
-  readonly local_images: readonly string[];
+  readonly localImages: readonly string[];
   readonly refuseRegistry: RefuseRegistry;
   /** Whether the host is running out of room for images. */
   readonly isDiskLow: () => Promise<boolean>;
-  readonly certificateFor: ((instance_id: number) => Promise<Certificate>) | undefined;
+  readonly certificateFor: ((instanceId: number) => Promise<Certificate>) | undefined;
   /** Whether a container of this host was made with the port. */
   readonly isPortTaken: (key: string) => boolean;
   readonly reservedPorts: Set<string>;
@@ -71,7 +71,7 @@ export async function createContainer(
   signal: AbortSignal,
 ): Promise<Result<void>> {
   // Neither waits for the image, nor the image for them.
-  const opening = context.disks.open(order.instance_id, order.disk_bytes);
+  const opening = context.disks.open(order.instanceId, order.diskBytes);
   const joining = context.provideNetwork();
   const chosen = await chooseImage(context, order, show, signal);
   const [disk, network] = await Promise.all([opening, joining]);
@@ -85,14 +85,14 @@ export async function createContainer(
   if (!provision.ok) return provision;
   const ports = await choosePorts({
     requests: requestedPorts(order, facts),
-    range: context.port_range,
+    range: context.portRange,
     isTaken: context.isPortTaken,
     reserved: context.reservedPorts,
     random: context.random,
     isFree: context.isPortFree,
   });
   if (!ports) {
-    const { first, last } = context.port_range;
+    const { first, last } = context.portRange;
     return fail("refused", `no free external port is left between ${first} and ${last}`, "host");
   }
   try {
@@ -114,7 +114,7 @@ async function chooseImage(
   show: Show,
   signal: AbortSignal,
 ): Promise<Result<Chosen>> {
-  const below = context.imageBelow(order.instance_id);
+  const below = context.imageBelow(order.instanceId);
   if (below !== undefined) {
     const found = await context.engine.findImage(below);
     if (!found.ok) return found;
@@ -133,30 +133,30 @@ async function provide(
   const { image, facts, disk, network } = base;
   const volumes = await mountsOf(context, order);
   if (!volumes.ok) return volumes;
-  const taken = new Set(order.mounts.map((mount) => mount.mount_path));
+  const taken = new Set(order.mounts.map((mount) => mount.mountPath));
   // In order of their paths, so that the same image finds the same folders again.
   const targets = facts.volumes.filter((target) => !taken.has(target)).toSorted();
-  const image_volumes = await Promise.all(
+  const imageVolumes = await Promise.all(
     targets.map(async (target, index) => ({ target, directory: await disk.volumeDirectory(index) })),
   );
-  const mounts = [...context.common_mounts, ...volumes.value, ...(await certificateMounts(context, order, disk))];
-  const relay_url = context.relayUrl();
-  return succeed({ image, image_id: facts.id, network, relay_url, mounts, image_volumes });
+  const mounts = [...context.commonMounts, ...volumes.value, ...(await certificateMounts(context, order, disk))];
+  const relayUrl = context.relayUrl();
+  return succeed({ image, imageId: facts.id, network, relayUrl, mounts, imageVolumes });
 }
 
 /** For what a notebook server says over HTTPS. A disk that is full keeps the certificate of the container before. */
 async function certificateMounts(
   context: JobContext,
-  { instance_id, command }: DesiredInstance,
+  { instanceId, command }: DesiredInstance,
   disk: OpenDisk,
 ): Promise<readonly Mount[]> {
   if (command.mode !== "shell" || command.jupyter === null || !context.certificateFor) return [];
-  const { certificate_pem, key_pem } = await context.certificateFor(instance_id);
-  const certificate = await disk.writeFile(CERTIFICATE_FILE, certificate_pem);
-  const key = await disk.writeFile(KEY_FILE, key_pem);
+  const { certificatePem, keyPem } = await context.certificateFor(instanceId);
+  const certificate = await disk.writeFile(CERTIFICATE_FILE, certificatePem);
+  const key = await disk.writeFile(KEY_FILE, keyPem);
   return [
-    { source: certificate, target: "/etc/instance.crt", is_read_only: false },
-    { source: key, target: "/etc/instance.key", is_read_only: false },
+    { source: certificate, target: "/etc/instance.crt", isReadOnly: false },
+    { source: key, target: "/etc/instance.key", isReadOnly: false },
   ];
 }
 
@@ -164,18 +164,18 @@ async function mountsOf(context: JobContext, order: DesiredInstance): Promise<Re
   if (order.mounts.length === 0) return succeed([]);
   await context.volumesSettled();
   const mounts: Mount[] = [];
-  for (const { volume_id, mount_path } of order.mounts) {
-    const source = context.disks.volumeDirectory(volume_id);
-    if (source === undefined) return fail("refused", `volume ${volume_id} is not ready on this host yet`);
-    mounts.push({ source, target: mount_path, is_read_only: false });
+  for (const { volumeId, mountPath } of order.mounts) {
+    const source = context.disks.volumeDirectory(volumeId);
+    if (source === undefined) return fail("refused", `volume ${volumeId} is not ready on this host yet`);
+    mounts.push({ source, target: mountPath, isReadOnly: false });
   }
   return succeed(mounts);
 }
 
 /** The ports of the order, then those that the image says it listens on. */
 function requestedPorts(order: DesiredInstance, facts: ImageFacts): DesiredInstance["ports"] {
-  const asked = new Set(order.ports.map((port) => `${port.container_port}/${port.protocol}`));
-  const exposed = facts.exposed_ports.filter((port) => !asked.has(`${port.container_port}/${port.protocol}`));
+  const asked = new Set(order.ports.map((port) => `${port.containerPort}/${port.protocol}`));
+  const exposed = facts.exposedPorts.filter((port) => !asked.has(`${port.containerPort}/${port.protocol}`));
   return [...order.ports, ...exposed].slice(0, Math.max(MAX_PORTS, order.ports.length));
 }
 
@@ -199,9 +199,9 @@ export async function attachDisk(
   container: Container,
 ): Promise<Result<void>> {
   const { disks, engine } = context;
-  const disk = await disks.open(order.instance_id, order.disk_bytes);
+  const disk = await disks.open(order.instanceId, order.diskBytes);
   if (!disk.ok) return disk;
-  if (container.layer_directory !== null) return disks.attachLayer(order.instance_id, container.layer_directory);
+  if (container.layerDirectory !== null) return disks.attachLayer(order.instanceId, container.layerDirectory);
   if (engine.kind === "simulated") return succeed(undefined);
   return fail(
     "refused",
@@ -227,33 +227,33 @@ export async function startContainer(
   if (!volumes.ok) return volumes;
   const attached = await attachDisk(context, order, container);
   if (!attached.ok) return attached;
-  const settled = settledName(order.instance_id, order.generation);
-  const last_started_at_ms = container.started_at_ms;
+  const settled = settledName(order.instanceId, order.generation);
+  const lastStartedAtMs = container.startedAtMs;
   if (own.generation !== order.generation) {
     const pending =
-      last_started_at_ms === null ? settled : pendingName(order.instance_id, order.generation, last_started_at_ms);
+      lastStartedAtMs === null ? settled : pendingName(order.instanceId, order.generation, lastStartedAtMs);
     const renamed = await renameContainer(context, container, pending);
     if (!renamed.ok) return renamed;
   }
   const started = await engine.start(container.id);
   if (!started.ok) {
     // Never started, it holds nothing of the renter: the next attempt makes a new one, with other ports.
-    if (last_started_at_ms === null && started.failure.kind !== "unreachable") {
-      await removeContainer(context, own, { keeps_disk: true });
+    if (lastStartedAtMs === null && started.failure.kind !== "unreachable") {
+      await removeContainer(context, own, { keepsDisk: true });
     }
     return blame(started);
   }
-  return last_started_at_ms === null ? started : renameContainer(context, container, settled);
+  return lastStartedAtMs === null ? started : renameContainer(context, container, settled);
 }
 
 /** Removes a container with everything it wrote, or without: then the next one of the instance goes on from there. */
 export async function removeContainer(
   context: Pick<JobContext, "engine" | "disks" | "adopt" | "onChange">,
   own: OwnContainer,
-  { keeps_disk }: { readonly keeps_disk: boolean },
+  { keepsDisk }: { readonly keepsDisk: boolean },
 ): Promise<Result<void>> {
   const { engine, disks } = context;
-  const { container, instance_id } = own;
+  const { container, instanceId } = own;
   // Its process holds the layer, which has to be let go before the engine deletes what it finds there.
   const stopped = await engine.stop(container.id, 0);
   if (!stopped.ok && stopped.failure.kind !== "not_found") return stopped;
@@ -263,13 +263,13 @@ export async function removeContainer(
     context.adopt(ended.value);
     context.onChange("state");
   }
-  if (container.layer_directory !== null) {
-    const detached = await disks.detachLayer(instance_id, container.layer_directory);
+  if (container.layerDirectory !== null) {
+    const detached = await disks.detachLayer(instanceId, container.layerDirectory);
     if (!detached.ok) return detached;
   }
   const removed = await engine.remove(container.id);
-  if (!removed.ok || keeps_disk) return removed;
-  return disks.remove(instance_id);
+  if (!removed.ok || keepsDisk) return removed;
+  return disks.remove(instanceId);
 }
 
 /** Renames, to the name with the host's mark when the plain one is somebody else's. */
@@ -283,12 +283,12 @@ export async function renameContainer(
   if (inspected.value.name === name) return succeed(undefined);
   const renamed = await context.engine.rename(container.id, name);
   if (renamed.ok || renamed.failure.kind !== "conflict") return renamed;
-  const marked = markedName(name, context.spec.host_key);
+  const marked = markedName(name, context.spec.hostKey);
   return inspected.value.name === marked ? succeed(undefined) : context.engine.rename(container.id, marked);
 }
 
 async function createUnderFreeName(context: JobContext, spec: ContainerSpec): Promise<Result<string>> {
   const created = await context.engine.create(spec);
   if (created.ok || created.failure.kind !== "conflict") return created;
-  return context.engine.create({ ...spec, name: markedName(spec.name, context.spec.host_key) });
+  return context.engine.create({ ...spec, name: markedName(spec.name, context.spec.hostKey) });
 }

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { busyboxImage, docker, ensureDocker } from "../../../test/support/docker.ts";
 import { until } from "../../../test/support/until.ts";
-import type { LaunchCommand } from "../../../protocol/index.ts";
+import type { LaunchCommand } from "../wire/messages.ts";
 import { launchOf } from "./launch.ts";
 
 const LABEL = `berth.test.launch=${randomUUID()}`;
@@ -61,7 +61,7 @@ describe("the platform script in a real container", () => {
   const withJupyter = () => ["-v", `${folder}/jupyter:/usr/local/bin/jupyter:ro`];
 
   it("starts the notebook server with its token in its directory, and again when it ends", async () => {
-    const jupyter = { token: "s3cret 'x'", directory: "/srv/deep", is_lab: true };
+    const jupyter = { token: "s3cret 'x'", directory: "/srv/deep", isLab: true };
     const id = await run(shell({ jupyter, onstart: "echo onstart ran" }), withJupyter());
     const text = await untilLogged(id, /token=s3cret/);
     assert.match(
@@ -80,7 +80,7 @@ describe("the platform script in a real container", () => {
       "-v",
       `${folder}/${name}:/etc/${name}:ro`,
     ]);
-    const jupyter = { token: "t", directory: null, is_lab: false };
+    const jupyter = { token: "t", directory: null, isLab: false };
     const id = await run(shell({ jupyter }), [...withJupyter(), ...certificates, "-w", "/srv"]);
     const text = await untilLogged(id, /token=t /);
     assert.match(text, /^jupyter notebook .* --certfile=\/etc\/instance.crt --keyfile=\/etc\/instance.key /m);
@@ -88,7 +88,7 @@ describe("the platform script in a real container", () => {
   });
 
   it("says how to get Jupyter when the image has none, runs on, and ends at once when told to", async () => {
-    const jupyter = { token: "t", directory: null, is_lab: false };
+    const jupyter = { token: "t", directory: null, isLab: false };
     const id = await run(shell({ jupyter, onstart: "echo still here" }));
     // Beside each other, so that either may be the first.
     await untilLogged(id, /still here/);

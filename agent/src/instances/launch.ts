@@ -1,10 +1,10 @@
-import type { LaunchCommand } from "../../../protocol/index.ts";
+import type { LaunchCommand } from "../wire/messages.ts";
 import { PLATFORM_SCRIPT } from "./platform-script.ts";
 
 export type Launch = {
   readonly entrypoint: readonly string[] | null;
   readonly command: readonly string[] | null;
-  readonly has_init: boolean;
+  readonly hasInit: boolean;
 };
 
 /** How a container is launched. In entrypoint mode `/.launch` must not exist, so the image runs as its author meant. */
@@ -13,19 +13,19 @@ export function launchOf(command: LaunchCommand): Launch {
     const { jupyter, onstart } = command;
     const marker = jupyter === null ? "shell" : "shell jupyter";
     const notebook =
-      jupyter === null ? [] : [jupyter.token, jupyter.directory ?? "", jupyter.is_lab ? "lab" : "notebook"];
+      jupyter === null ? [] : [jupyter.token, jupyter.directory ?? "", jupyter.isLab ? "lab" : "notebook"];
     return {
       entrypoint: ["/bin/sh", "-c", PLATFORM_SCRIPT, "berth", marker, onstart ?? "", ...notebook],
       command: [],
-      has_init: true,
+      hasInit: true,
     };
   }
-  if (command.entrypoint_shell === null) {
+  if (command.entrypointShell === null) {
     // An image may bring its own init, which insists on being process 1; only the image's author can know.
-    return { entrypoint: null, command: command.args, has_init: false };
+    return { entrypoint: null, command: command.args, hasInit: false };
   }
-  const entrypoint = ["/bin/sh", "-c", command.entrypoint_shell, "onstart"];
-  return { entrypoint, command: command.args, has_init: true };
+  const entrypoint = ["/bin/sh", "-c", command.entrypointShell, "onstart"];
+  return { entrypoint, command: command.args, hasInit: true };
 }
 
 /** The mode as clients read it behind the image in `success, running <image>/<mode>`. */

@@ -3,6 +3,7 @@ import { dirname } from "node:path";
 import { Type, type Static } from "typebox";
 import { Compile } from "typebox/compile";
 import { Notice, ObservedInstance } from "../../../protocol/index.ts";
+import { camelFields, snakeFields, type Camel } from "../wire/fields.ts";
 
 const Count = Type.Number({ minimum: 0 });
 const Counters = Type.Object({ running_ms: Count, received_bytes: Count, sent_bytes: Count });
@@ -11,7 +12,7 @@ const Counters = Type.Object({ running_ms: Count, received_bytes: Count, sent_by
  * What an agent would like to remember over its own restart. These are notes, not truth: without them it still adopts
  * every container from its labels; it then may undercount traffic, and give a lease its full length once more.
  */
-export const Notes = Type.Object({
+const StoredNotes = Type.Object({
   boot_id: Type.String(),
   lease: Type.Object({ granted_at_ms: Type.Number(), lease_ms: Type.Number() }),
   /** Container id → why the agent stopped it. */
@@ -48,7 +49,7 @@ export const Notes = Type.Object({
   /** `<instance>:<generation>` → the last word about a run that is over, not acknowledged yet. Absent in older notes. */
   finals: Type.Optional(Type.Record(Type.String(), ObservedInstance)),
 });
-export type Notes = Static<typeof Notes>;
+export type Notes = Camel<Static<typeof StoredNotes>>;
 
 export type NotesStore = {
   /** Undefined when there are none, or none that can be read. */
@@ -56,7 +57,7 @@ export type NotesStore = {
   save(notes: Notes): void;
 };
 
-const notesSchema = Compile(Notes);
+const notesSchema = Compile(StoredNotes);
 
 /** For hosts whose containers do not outlive the process anyway. */
 export const forgetfulNotes: NotesStore = { load: () => undefined, save: () => undefined };
@@ -67,7 +68,7 @@ export function fileNotes(path: string, onFailure: (cause: unknown) => void): No
     load: () => {
       try {
         const value: unknown = JSON.parse(readFileSync(path, "utf8"));
-        return notesSchema.Check(value) ? value : undefined;
+        return notesSchema.Check(value) ? camelFields(StoredNotes, value) : undefined;
       } catch {
         // No file, or half a file: both mean that nothing is remembered, which is always safe.
         return undefined;
@@ -76,7 +77,7 @@ export function fileNotes(path: string, onFailure: (cause: unknown) => void): No
     save: (notes) => {
       try {
         mkdirSync(dirname(path), { recursive: true });
-        writeFileSync(`${path}.new`, JSON.stringify(notes), { mode: 0o600 });
+        writeFileSync(`${path}.new`, JSON.stringify(snakeFields(StoredNotes, notes)), { mode: 0o600 });
         renameSync(`${path}.new`, path);
       } catch (cause) {
         onFailure(cause);

@@ -11,10 +11,10 @@ const NOTHING: ObserveInput = {
   activities: new Map(),
   setbacks: new Map(),
   halted: new Map(),
-  counters: () => ({ running_ms: 0, received_bytes: 0, sent_bytes: 0 }),
+  counters: () => ({ runningMs: 0, receivedBytes: 0, sentBytes: 0 }),
   usage: () => null,
   sshHostKey: () => null,
-  engine_problem: null,
+  engineProblem: null,
 };
 
 test("the receipt waits until the disk is gone too", () => {

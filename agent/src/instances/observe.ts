@@ -1,4 +1,4 @@
-import type { DesiredInstance, ObservedInstance } from "../../../protocol/index.ts";
+import type { DesiredInstance, ObservedInstance } from "../wire/messages.ts";
 import type { Fault } from "../engine/engine.ts";
 import type { OwnContainer } from "./identity.ts";
 import { FIRST_IDENTITY_PORT } from "./ports.ts";
@@ -26,27 +26,27 @@ export type ObserveInput = {
   readonly setbacks: ReadonlyMap<number, Setback>;
   /** Container id → why the agent stopped it. */
   readonly halted: ReadonlyMap<string, string>;
-  readonly counters: (instance_id: number, generation: number) => Counters;
+  readonly counters: (instanceId: number, generation: number) => Counters;
   readonly usage: (own: OwnContainer) => ObservedInstance["usage"];
-  readonly sshHostKey: (instance_id: number) => string | null;
+  readonly sshHostKey: (instanceId: number) => string | null;
   /** Why the engine gives no answer now; null when it does. */
-  readonly engine_problem: string | null;
+  readonly engineProblem: string | null;
 };
 
 const MESSAGE_LIMIT = 4096;
 
 /** The observed set: one entry for each instance that is ordered or has a container here. */
 export function observe(input: ObserveInput): ObservedInstance[] {
-  const byInstance = Map.groupBy(input.containers ?? [], (own) => own.instance_id);
+  const byInstance = Map.groupBy(input.containers ?? [], (own) => own.instanceId);
   const observed: ObservedInstance[] = [];
   for (const order of input.orders) {
-    const own = newestFirst(byInstance.get(order.instance_id) ?? [])[0];
-    byInstance.delete(order.instance_id);
-    const entry = observeOne(order.instance_id, order, own, input);
+    const own = newestFirst(byInstance.get(order.instanceId) ?? [])[0];
+    byInstance.delete(order.instanceId);
+    const entry = observeOne(order.instanceId, order, own, input);
     if (entry) observed.push(entry);
   }
-  for (const [instance_id, orphans] of byInstance) {
-    const entry = observeOne(instance_id, undefined, newestFirst(orphans)[0], input);
+  for (const [instanceId, orphans] of byInstance) {
+    const entry = observeOne(instanceId, undefined, newestFirst(orphans)[0], input);
     if (entry) observed.push(entry);
   }
   return observed;
@@ -55,44 +55,44 @@ export function observe(input: ObserveInput): ObservedInstance[] {
 type View = { state: ObservedInstance["state"]; generation: number; text: string; fault?: Fault };
 
 function observeOne(
-  instance_id: number,
+  instanceId: number,
   order: DesiredInstance | undefined,
   own: OwnContainer | undefined,
   input: ObserveInput,
 ): ObservedInstance | undefined {
-  const view = viewOf(instance_id, order, own, input);
+  const view = viewOf(instanceId, order, own, input);
   if (!view) return undefined;
   const isRunning = own?.container.phase === "running";
-  const problem = input.engine_problem;
+  const problem = input.engineProblem;
   const text = problem === null || view.state === "absent" ? view.text : `the container engine is silent: ${problem}`;
   return {
-    instance_id,
+    instanceId,
     generation: view.generation,
     state: view.state,
-    status_msg: text.slice(0, MESSAGE_LIMIT),
+    statusMsg: text.slice(0, MESSAGE_LIMIT),
     ...(view.fault ? { fault: view.fault } : {}),
     ports: isRunning && view.state === "running" ? portsOf(own) : {},
-    exit_code: isRunning || view.state === "absent" ? null : (own?.container.exit_code ?? null),
-    ssh_host_key: order?.ssh ? input.sshHostKey(instance_id) : null,
+    exitCode: isRunning || view.state === "absent" ? null : (own?.container.exitCode ?? null),
+    sshHostKey: order?.ssh ? input.sshHostKey(instanceId) : null,
     usage: isRunning && own ? input.usage(own) : null,
-    counters: input.counters(instance_id, view.generation),
+    counters: input.counters(instanceId, view.generation),
   };
 }
 
 function viewOf(
-  instance_id: number,
+  instanceId: number,
   order: DesiredInstance | undefined,
   own: OwnContainer | undefined,
   input: ObserveInput,
 ): View | undefined {
-  const stale = order !== undefined && isStale(order, own, input.floors.get(instance_id));
-  const activity = input.activities.get(instance_id);
+  const stale = order !== undefined && isStale(order, own, input.floors.get(instanceId));
+  const activity = input.activities.get(instanceId);
   if (order?.run === "stopped" && !stale && !own && input.containers !== undefined) {
     // Making a container starts nothing, so whatever becomes of the image or the container: nothing runs.
     return { state: "stopped", generation: order.generation, text: activity?.text ?? "stopped before it was made" };
   }
   if (activity) return { state: activity.state, generation: activity.generation, text: activity.text };
-  const setback = input.setbacks.get(instance_id);
+  const setback = input.setbacks.get(instanceId);
   // A process that runs is running, whatever else did not work out.
   if (setback && own?.container.phase !== "running") {
     const { generation, message: text, fault } = setback;
@@ -103,9 +103,9 @@ function viewOf(
   if (input.containers === undefined || input.disks === undefined) {
     return { state: "failed", generation: order.generation, text: "the container engine has not answered yet" };
   }
-  const floor = Math.max(order.generation, input.floors.get(instance_id) ?? 0);
+  const floor = Math.max(order.generation, input.floors.get(instanceId) ?? 0);
   if (stale || order.run === "absent") {
-    if (input.disks.has(instance_id)) return { state: "stopping", generation: floor, text: "removing its disk" };
+    if (input.disks.has(instanceId)) return { state: "stopping", generation: floor, text: "removing its disk" };
     return { state: "absent", generation: floor, text: "nothing is left" };
   }
   return { state: "starting", generation: order.generation, text: "waiting to be created" };
@@ -124,15 +124,15 @@ function viewContainer(
     const text = order ? `success, running ${order.image}/${modeWord(order.command)}` : "running";
     return { state: "running", generation, text };
   }
-  if (!own.has_begun) {
+  if (!own.hasBegun) {
     // Made or kept for a run that has not begun; a container that ran in an older generation holds its disk.
-    const isNew = container.started_at_ms === null;
+    const isNew = container.startedAtMs === null;
     return { state: isNew ? "created" : "stopped", generation, text: isNew ? "created" : "stopped" };
   }
   if (halted !== undefined || order?.run === "stopped") {
     return { state: "stopped", generation, text: halted ?? "stopped" };
   }
-  return { state: "exited", generation, text: describeExit(container.exit_code) };
+  return { state: "exited", generation, text: describeExit(container.exitCode) };
 }
 
 /** What codes mean by the shells' convention, and what to do about it. */
@@ -143,17 +143,17 @@ const EXIT_ADVICE: Readonly<Record<number, string>> = {
   137: "it was killed, by a signal or for lack of memory; rent more memory or look at its log",
 };
 
-function describeExit(exit_code: number | null): string {
-  const ended = `the main process ended with code ${exit_code ?? "unknown"}`;
-  const advice = exit_code === null ? undefined : EXIT_ADVICE[exit_code];
+function describeExit(exitCode: number | null): string {
+  const ended = `the main process ended with code ${exitCode ?? "unknown"}`;
+  const advice = exitCode === null ? undefined : EXIT_ADVICE[exitCode];
   return `${ended}: ${advice ?? "its log says why"}`;
 }
 
 /** `"8080/tcp": 33526`. An identity port stands under its own number, the same on both sides. */
 function portsOf(own: OwnContainer): Record<string, number> {
-  const ports: Record<string, number> = own.ssh_port === null ? {} : { "22/tcp": own.ssh_port };
+  const ports: Record<string, number> = own.sshPort === null ? {} : { "22/tcp": own.sshPort };
   for (const port of own.container.ports) {
-    if (port.container_port < FIRST_IDENTITY_PORT) ports[`${port.container_port}/${port.protocol}`] = port.host_port;
+    if (port.containerPort < FIRST_IDENTITY_PORT) ports[`${port.containerPort}/${port.protocol}`] = port.hostPort;
   }
   return ports;
 }

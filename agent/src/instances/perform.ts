@@ -36,12 +36,12 @@ const HALT_TEXT = {
 
 /** Whoever had a notice has had time: what is left of it counts, and never less than when a lease is lost. */
 export function graceOf(
-  { stop_grace_ms, lease_grace_ms }: Pick<HostSettings, "stop_grace_ms" | "lease_grace_ms">,
+  { stopGraceMs, leaseGraceMs }: Pick<HostSettings, "stopGraceMs" | "leaseGraceMs">,
   reason: StopReason,
-  remaining_ms: number | undefined,
+  remainingMs: number | undefined,
 ): number {
-  if (reason === "lease") return lease_grace_ms;
-  return Math.min(stop_grace_ms, Math.max(lease_grace_ms, remaining_ms ?? stop_grace_ms));
+  if (reason === "lease") return leaseGraceMs;
+  return Math.min(stopGraceMs, Math.max(leaseGraceMs, remainingMs ?? stopGraceMs));
 }
 
 /** Does one action of the plan. */
@@ -55,7 +55,7 @@ export async function perform(
   switch (action.kind) {
     case "create":
       // From its first step on there may be a disk, whatever comes of the rest.
-      context.disks.add(action.order.instance_id);
+      context.disks.add(action.order.instanceId);
       return createContainer(jobs, action.order, show, signal);
     case "start": {
       const { id } = action.own.container;
@@ -78,31 +78,31 @@ export async function perform(
     case "rename":
       return context.look(action.own.container.id, await renameContainer(jobs, action.own.container, action.name));
     case "remove":
-      return remove(context, action.own, action.keeps_disk, show);
+      return remove(context, action.own, action.keepsDisk, show);
     case "erase":
       show("stopping", "removing its disk");
-      return noteErased(context, action.instance_id, await jobs.disks.remove(action.instance_id));
+      return noteErased(context, action.instanceId, await jobs.disks.remove(action.instanceId));
   }
 }
 
 async function remove(
   context: PerformContext,
   own: OwnContainer,
-  keeps_disk: boolean,
+  keepsDisk: boolean,
   show: Show,
 ): Promise<Result<void>> {
-  if (keeps_disk) show("starting", "making the container anew on its disk");
+  if (keepsDisk) show("starting", "making the container anew on its disk");
   else show("stopping", "removing");
   await context.sample(own);
   context.book.halt(own.container.id, "removed");
-  const removed = await removeContainer(context.jobs, own, { keeps_disk });
+  const removed = await removeContainer(context.jobs, own, { keepsDisk });
   if (removed.ok) context.drop(own.container.id);
-  return keeps_disk ? removed : noteErased(context, own.instance_id, removed);
+  return keepsDisk ? removed : noteErased(context, own.instanceId, removed);
 }
 
-function noteErased(context: PerformContext, instance_id: number, erased: Result<void>): Result<void> {
+function noteErased(context: PerformContext, instanceId: number, erased: Result<void>): Result<void> {
   if (!erased.ok) return erased;
-  context.disks.delete(instance_id);
-  context.book.forgetImage(instance_id);
+  context.disks.delete(instanceId);
+  context.book.forgetImage(instanceId);
   return erased;
 }

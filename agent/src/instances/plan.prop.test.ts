@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
-import type { DesiredInstance } from "../../../protocol/index.ts";
+import type { DesiredInstance } from "../wire/messages.ts";
 import { order } from "../../test/fixtures.ts";
 import type { Container } from "../engine/engine.ts";
 import {
@@ -19,7 +19,7 @@ type World = {
   readonly containers: Map<string, Container>;
   readonly halted: Set<string>;
   readonly disks: Set<number>;
-  clock_ms: number;
+  clockMs: number;
   created: number;
 };
 
@@ -29,45 +29,45 @@ const run = fc.constantFrom<DesiredInstance["run"]>("running", "stopped", "absen
 const digit = fc.integer({ min: 0, max: 1 });
 const orders = fc.uniqueArray(
   fc
-    .record({ instance_id: instanceId, generation, run, revision: digit, gpus: digit })
-    .map(({ gpus, ...fields }) => order(fields.instance_id, { ...fields, gpu_uuids: gpus === 0 ? [] : ["GPU-1"] })),
-  { selector: (one) => one.instance_id, maxLength: 4 },
+    .record({ instanceId: instanceId, generation, run, revision: digit, gpus: digit })
+    .map(({ gpus, ...fields }) => order(fields.instanceId, { ...fields, gpuUuids: gpus === 0 ? [] : ["GPU-1"] })),
+  { selector: (one) => one.instanceId, maxLength: 4 },
 );
 
 /** A container in any situation in which a crash, an operator or the engine may leave it. */
 const container = fc
   .record({
     id: fc.uuid(),
-    instance_id: instanceId,
+    instanceId: instanceId,
     generation,
-    started_at_ms: fc.option(fc.integer({ min: 1, max: 5 }), { nil: null }),
-    pending_after_ms: fc.option(fc.integer({ min: 1, max: 5 }), { nil: null }),
+    startedAtMs: fc.option(fc.integer({ min: 1, max: 5 }), { nil: null }),
+    pendingAfterMs: fc.option(fc.integer({ min: 1, max: 5 }), { nil: null }),
     isRunning: fc.boolean(),
     revision: digit,
     recipe: digit,
   })
   .map((fields): Container => {
-    const { id, instance_id, started_at_ms, pending_after_ms } = fields;
-    const isRunning = fields.isRunning && started_at_ms !== null;
+    const { id, instanceId, startedAtMs, pendingAfterMs } = fields;
+    const isRunning = fields.isRunning && startedAtMs !== null;
     const name =
-      pending_after_ms === null
-        ? settledName(instance_id, fields.generation)
-        : pendingName(instance_id, fields.generation, pending_after_ms);
+      pendingAfterMs === null
+        ? settledName(instanceId, fields.generation)
+        : pendingName(instanceId, fields.generation, pendingAfterMs);
     return {
       id,
       name,
       labels: {
-        [LABEL_INSTANCE]: String(instance_id),
+        [LABEL_INSTANCE]: String(instanceId),
         [LABEL_RECIPE]: String(fields.recipe),
         [LABEL_REVISION]: String(fields.revision),
       },
-      phase: isRunning ? "running" : started_at_ms === null ? "created" : "exited",
-      exit_code: isRunning || started_at_ms === null ? null : 0,
-      started_at_ms,
-      finished_at_ms: isRunning || started_at_ms === null ? null : started_at_ms,
+      phase: isRunning ? "running" : startedAtMs === null ? "created" : "exited",
+      exitCode: isRunning || startedAtMs === null ? null : 0,
+      startedAtMs,
+      finishedAtMs: isRunning || startedAtMs === null ? null : startedAtMs,
       ports: [],
       network: null,
-      layer_directory: null,
+      layerDirectory: null,
     };
   });
 const containers = fc.uniqueArray(container, { selector: (one) => one.id, maxLength: 6 });
@@ -78,70 +78,70 @@ const situation = fc.record({ orders, containers, halts, disks }).map((fields) =
   const world: World = {
     containers: new Map(fields.containers.map((one) => [one.id, one])),
     halted: new Set(fields.containers.filter((_, index) => fields.halts[index] === true).map((one) => one.id)),
-    disks: new Set([...fields.disks, ...fields.containers.map((one) => readIdentity(one)?.instance_id ?? 0)]),
-    clock_ms: 100,
+    disks: new Set([...fields.disks, ...fields.containers.map((one) => readIdentity(one)?.instanceId ?? 0)]),
+    clockMs: 100,
     created: 0,
   };
   return { orders: fields.orders, world };
 });
 
-function inputOf(world: World, desired: readonly DesiredInstance[], is_lease_live = true): PlanInput {
+function inputOf(world: World, desired: readonly DesiredInstance[], isLeaseLive = true): PlanInput {
   const own = [...world.containers.values()].map(readIdentity).filter((one) => one !== undefined);
-  const recipeOf = (one: DesiredInstance) => String(one.gpu_uuids.length);
+  const recipeOf = (one: DesiredInstance) => String(one.gpuUuids.length);
   const { disks, halted } = world;
-  return { orders: desired, containers: own, disks, recipeOf, floors: new Map(), halted, is_lease_live };
+  return { orders: desired, containers: own, disks, recipeOf, floors: new Map(), halted, isLeaseLive };
 }
 
 /** What the engine and the jobs make of one action, in the smallest possible model. */
 function apply(world: World, action: Action): void {
-  world.clock_ms += 1;
+  world.clockMs += 1;
   if (action.kind === "create") {
     world.created += 1;
-    const { instance_id, generation: made } = action.order;
+    const { instanceId, generation: made } = action.order;
     const id = `made-${world.created}`;
     const labels = {
-      [LABEL_INSTANCE]: String(instance_id),
-      [LABEL_RECIPE]: String(action.order.gpu_uuids.length),
+      [LABEL_INSTANCE]: String(instanceId),
+      [LABEL_RECIPE]: String(action.order.gpuUuids.length),
       [LABEL_REVISION]: String(action.order.revision),
     };
-    world.disks.add(instance_id);
-    const times = { exit_code: null, started_at_ms: null, finished_at_ms: null };
+    world.disks.add(instanceId);
+    const times = { exitCode: null, startedAtMs: null, finishedAtMs: null };
     world.containers.set(id, {
       id,
-      name: settledName(instance_id, made),
+      name: settledName(instanceId, made),
       labels,
       phase: "created",
       ...times,
       ports: [],
       network: null,
-      layer_directory: null,
+      layerDirectory: null,
     });
     return;
   }
   if (action.kind === "erase") {
-    world.disks.delete(action.instance_id);
+    world.disks.delete(action.instanceId);
     return;
   }
   const { container: one } = action.own;
   const change = (fields: Partial<Container>) => world.containers.set(one.id, { ...one, ...fields });
   if (action.kind === "remove") {
     world.containers.delete(one.id);
-    if (!action.keeps_disk) world.disks.delete(action.own.instance_id);
+    if (!action.keepsDisk) world.disks.delete(action.own.instanceId);
   } else if (action.kind === "rename") change({ name: action.name });
   else if (action.kind === "stop") {
     world.halted.add(one.id);
-    change({ phase: "exited", exit_code: 143, finished_at_ms: world.clock_ms });
+    change({ phase: "exited", exitCode: 143, finishedAtMs: world.clockMs });
   } else {
     world.halted.delete(one.id);
-    const name = settledName(action.order.instance_id, action.order.generation);
-    change({ name, phase: "running", exit_code: null, started_at_ms: world.clock_ms, finished_at_ms: null });
+    const name = settledName(action.order.instanceId, action.order.generation);
+    change({ name, phase: "running", exitCode: null, startedAtMs: world.clockMs, finishedAtMs: null });
   }
 }
 
-function converge(world: World, desired: readonly DesiredInstance[], is_lease_live = true): Action[] {
+function converge(world: World, desired: readonly DesiredInstance[], isLeaseLive = true): Action[] {
   const done: Action[] = [];
   for (let round = 0; round < 10; round += 1) {
-    const actions = plan(inputOf(world, desired, is_lease_live));
+    const actions = plan(inputOf(world, desired, isLeaseLive));
     if (actions.length === 0) return done;
     for (const action of actions) apply(world, action);
     done.push(...actions);
@@ -149,10 +149,10 @@ function converge(world: World, desired: readonly DesiredInstance[], is_lease_li
   throw new Error("the plan does not converge");
 }
 
-function ownOf(world: World, instance_id: number): OwnContainer[] {
+function ownOf(world: World, instanceId: number): OwnContainer[] {
   return [...world.containers.values()]
     .flatMap((one) => readIdentity(one) ?? [])
-    .filter((own) => own.instance_id === instance_id);
+    .filter((own) => own.instanceId === instanceId);
 }
 
 describe("the plan, over any situation", () => {
@@ -170,11 +170,11 @@ describe("the plan, over any situation", () => {
       fc.property(situation, ({ orders: desired, world }) => {
         const gone = desired.filter(
           (one) =>
-            one.run === "absent" && ownOf(world, one.instance_id).every((own) => own.generation <= one.generation),
+            one.run === "absent" && ownOf(world, one.instanceId).every((own) => own.generation <= one.generation),
         );
         converge(world, desired);
-        for (const one of gone) assert.ok(!world.disks.has(one.instance_id));
-        for (const id of world.disks) assert.ok(desired.some((one) => one.instance_id === id));
+        for (const one of gone) assert.ok(!world.disks.has(one.instanceId));
+        for (const id of world.disks) assert.ok(desired.some((one) => one.instanceId === id));
       }),
     );
   });
@@ -183,12 +183,12 @@ describe("the plan, over any situation", () => {
     fc.assert(
       fc.property(situation, ({ orders: desired, world }) => {
         const kept = desired.filter(
-          (one) => one.run !== "absent" && ownOf(world, one.instance_id).every((own) => own.revision >= one.revision),
+          (one) => one.run !== "absent" && ownOf(world, one.instanceId).every((own) => own.revision >= one.revision),
         );
         const done = converge(world, desired);
         for (const action of done) {
-          const isGone = action.kind === "erase" || (action.kind === "remove" && !action.keeps_disk);
-          if (isGone) assert.ok(!kept.some((one) => one.instance_id === instanceOf(action)));
+          const isGone = action.kind === "erase" || (action.kind === "remove" && !action.keepsDisk);
+          if (isGone) assert.ok(!kept.some((one) => one.instanceId === instanceOf(action)));
         }
       }),
     );
@@ -199,7 +199,7 @@ describe("the plan, over any situation", () => {
       fc.property(situation, ({ orders: desired, world }) => {
         converge(world, desired);
         for (let id = 1; id <= 4; id += 1) {
-          assert.ok(ownOf(world, id).length <= (desired.some((one) => one.instance_id === id) ? 1 : 0));
+          assert.ok(ownOf(world, id).length <= (desired.some((one) => one.instanceId === id) ? 1 : 0));
         }
       }),
     );
@@ -216,7 +216,7 @@ describe("the plan, over any situation", () => {
           ),
         );
         for (const one of desired) {
-          const all = ownOf(world, one.instance_id);
+          const all = ownOf(world, one.instanceId);
           const newest = Math.max(-1, ...all.map((own) => own.generation));
           if (one.generation >= newest) continue;
           const left = all.filter((own) => !touched.has(own.container.id));
@@ -233,11 +233,11 @@ describe("the plan, over any situation", () => {
     fc.assert(
       fc.property(situation, ({ orders: desired, world }) => {
         const fresh = desired.filter((one) =>
-          ownOf(world, one.instance_id).every((own) => own.generation < one.generation),
+          ownOf(world, one.instanceId).every((own) => own.generation < one.generation),
         );
         converge(world, desired);
         for (const one of fresh) {
-          const [own] = ownOf(world, one.instance_id);
+          const [own] = ownOf(world, one.instanceId);
           if (one.run === "absent") assert.equal(own, undefined);
           else
             assert.deepEqual(
@@ -254,12 +254,12 @@ describe("the plan, over any situation", () => {
       fc.property(situation, ({ orders: desired, world }) => {
         const spent = [...world.containers.values()].filter((one) => {
           const own = readIdentity(one);
-          const one_order = desired.find((candidate) => candidate.instance_id === own?.instance_id);
+          const oneOrder = desired.find((candidate) => candidate.instanceId === own?.instanceId);
           return (
-            own?.has_begun &&
+            own?.hasBegun &&
             one.phase === "exited" &&
             !world.halted.has(one.id) &&
-            one_order?.generation === own.generation
+            oneOrder?.generation === own.generation
           );
         });
         const done = converge(world, desired);
@@ -282,9 +282,9 @@ describe("the plan, over any situation", () => {
 
   it("before the server has said anything it does nothing but stop what has no lease", () => {
     fc.assert(
-      fc.property(situation, fc.boolean(), ({ world }, is_lease_live) => {
-        const input = { ...inputOf(world, []), orders: undefined, is_lease_live };
-        for (const action of plan(input)) assert.deepEqual([is_lease_live, action.kind], [false, "stop"]);
+      fc.property(situation, fc.boolean(), ({ world }, isLeaseLive) => {
+        const input = { ...inputOf(world, []), orders: undefined, isLeaseLive };
+        for (const action of plan(input)) assert.deepEqual([isLeaseLive, action.kind], [false, "stop"]);
       }),
     );
   });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import type { DesiredInstance } from "../../../protocol/index.ts";
+import type { DesiredInstance } from "../wire/messages.ts";
 import { order } from "../../test/fixtures.ts";
 import type { Container } from "../engine/engine.ts";
 import {
@@ -19,12 +19,12 @@ function own(changes: Partial<Container> = {}): OwnContainer {
     name: settledName(1, 1),
     labels: { [LABEL_INSTANCE]: "1", [LABEL_GENERATION]: "1" },
     phase: "running",
-    exit_code: null,
-    started_at_ms: 1_000,
-    finished_at_ms: null,
+    exitCode: null,
+    startedAtMs: 1_000,
+    finishedAtMs: null,
     ports: [],
     network: null,
-    layer_directory: null,
+    layerDirectory: null,
     ...changes,
   };
   const identity = readIdentity(container);
@@ -32,7 +32,7 @@ function own(changes: Partial<Container> = {}): OwnContainer {
   return identity;
 }
 
-const exited = { phase: "exited", exit_code: 0, finished_at_ms: 2_000 } as const;
+const exited = { phase: "exited", exitCode: 0, finishedAtMs: 2_000 } as const;
 
 function kinds(
   orders: PlanInput["orders"],
@@ -46,7 +46,7 @@ function kinds(
     recipeOf: () => "",
     floors: new Map(),
     halted: new Set<string>(),
-    is_lease_live: true,
+    isLeaseLive: true,
     ...changes,
   };
   return plan(input).map((action) => action.kind);
@@ -71,8 +71,8 @@ describe("plan", () => {
         recipeOf: () => recipe,
         floors: new Map(),
         halted: new Set(),
-        is_lease_live: true,
-      }).map((action) => (action.kind === "remove" ? action.keeps_disk : action.kind));
+        isLeaseLive: true,
+      }).map((action) => (action.kind === "remove" ? action.keepsDisk : action.kind));
     assert.deepEqual(keeps(order(1, { generation: 2 }), "other"), [true]);
     assert.deepEqual(keeps(order(1, { generation: 2 }), ""), ["start"]);
     assert.deepEqual(keeps(order(1, { generation: 2, revision: 1 }), "other"), [false]);
@@ -82,13 +82,13 @@ describe("plan", () => {
 
   it("a new instance is created, and then started", () => {
     assert.deepEqual(kinds([order(1)], []), ["create"]);
-    assert.deepEqual(kinds([order(1)], [own({ phase: "created", started_at_ms: null })]), ["start"]);
+    assert.deepEqual(kinds([order(1)], [own({ phase: "created", startedAtMs: null })]), ["start"]);
   });
 
   it("a stopped order of an instance that never existed creates it without starting", () => {
     const stopped = order(1, { run: "stopped" });
     assert.deepEqual(kinds([stopped], []), ["create"]);
-    assert.deepEqual(kinds([stopped], [own({ phase: "created", started_at_ms: null })]), []);
+    assert.deepEqual(kinds([stopped], [own({ phase: "created", startedAtMs: null })]), []);
   });
 
   it("an absent order with nothing there has nothing to do", () => {
@@ -114,9 +114,9 @@ describe("plan", () => {
   it("a crash between renaming and starting is seen by the name", () => {
     const pending = { name: pendingName(1, 2, 1_000) };
     assert.deepEqual(kinds([order(1, { generation: 2 })], [own({ ...exited, ...pending })]), ["start"]);
-    const started = own({ ...exited, ...pending, started_at_ms: 1_500 });
+    const started = own({ ...exited, ...pending, startedAtMs: 1_500 });
     assert.deepEqual(kinds([order(1, { generation: 2 })], [started]), ["rename"]);
-    assert.deepEqual(kinds([order(1, { generation: 2 })], [own({ ...pending, started_at_ms: 1_500 })]), ["rename"]);
+    assert.deepEqual(kinds([order(1, { generation: 2 })], [own({ ...pending, startedAtMs: 1_500 })]), ["rename"]);
   });
 
   it("a container renamed by hand keeps the generation of its label", () => {
@@ -124,7 +124,7 @@ describe("plan", () => {
   });
 
   it("a lost lease stops even what is otherwise right, and removal goes on", () => {
-    assert.deepEqual(kinds([order(1)], [own()], { is_lease_live: false }), ["stop"]);
-    assert.deepEqual(kinds([order(1, { run: "absent" })], [own(exited)], { is_lease_live: false }), ["remove"]);
+    assert.deepEqual(kinds([order(1)], [own()], { isLeaseLive: false }), ["stop"]);
+    assert.deepEqual(kinds([order(1, { run: "absent" })], [own(exited)], { isLeaseLive: false }), ["remove"]);
   });
 });

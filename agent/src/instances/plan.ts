@@ -1,4 +1,4 @@
-import type { DesiredInstance } from "../../../protocol/index.ts";
+import type { DesiredInstance } from "../wire/messages.ts";
 import { pendingName, settledName, type OwnContainer } from "./identity.ts";
 
 /** Why a container is stopped: by order, for a newer run, or since nobody vouches for its lease any more. */
@@ -9,13 +9,13 @@ export type Action =
   | { readonly kind: "start"; readonly order: DesiredInstance; readonly own: OwnContainer }
   | { readonly kind: "stop"; readonly own: OwnContainer; readonly reason: StopReason }
   | { readonly kind: "rename"; readonly own: OwnContainer; readonly name: string }
-  | { readonly kind: "remove"; readonly own: OwnContainer; readonly keeps_disk: boolean }
+  | { readonly kind: "remove"; readonly own: OwnContainer; readonly keepsDisk: boolean }
   /** Deletes the disk of an instance that has no container any more. */
-  | { readonly kind: "erase"; readonly instance_id: number };
+  | { readonly kind: "erase"; readonly instanceId: number };
 
 export function instanceOf(action: Action): number {
-  if (action.kind === "create") return action.order.instance_id;
-  return action.kind === "erase" ? action.instance_id : action.own.instance_id;
+  if (action.kind === "create") return action.order.instanceId;
+  return action.kind === "erase" ? action.instanceId : action.own.instanceId;
 }
 
 export type PlanInput = {
@@ -30,7 +30,7 @@ export type PlanInput = {
   readonly floors: ReadonlyMap<number, number>;
   /** Ids of containers whose last end was the agent's own doing; the others ended by themselves. */
   readonly halted: ReadonlySet<string>;
-  readonly is_lease_live: boolean;
+  readonly isLeaseLive: boolean;
 };
 
 /**
@@ -38,24 +38,24 @@ export type PlanInput = {
  * again and again it converges: over a converged state it returns nothing (`plan.prop.test.ts`).
  */
 export function plan(input: PlanInput): Action[] {
-  if (input.orders === undefined) return input.is_lease_live ? [] : stopRunning(input.containers);
-  const byInstance = Map.groupBy(input.containers, (own) => own.instance_id);
+  if (input.orders === undefined) return input.isLeaseLive ? [] : stopRunning(input.containers);
+  const byInstance = Map.groupBy(input.containers, (own) => own.instanceId);
   const actions: Action[] = [];
   const listed = new Set<number>();
   for (const order of input.orders) {
-    listed.add(order.instance_id);
-    const [own, ...older] = newestFirst(byInstance.get(order.instance_id) ?? []);
+    listed.add(order.instanceId);
+    const [own, ...older] = newestFirst(byInstance.get(order.instanceId) ?? []);
     // Two containers of one instance: a crash between two steps, or somebody's copy. Only the newest can be it.
-    for (const other of older) actions.push({ kind: "remove", own: other, keeps_disk: true });
+    for (const other of older) actions.push({ kind: "remove", own: other, keepsDisk: true });
     const action = own ? planExisting(order, own, input) : planMissing(order, input);
     if (action) actions.push(action);
   }
-  for (const [instance_id, orphans] of byInstance) {
-    if (listed.has(instance_id)) continue;
-    for (const own of orphans) actions.push({ kind: "remove", own, keeps_disk: false });
+  for (const [instanceId, orphans] of byInstance) {
+    if (listed.has(instanceId)) continue;
+    for (const own of orphans) actions.push({ kind: "remove", own, keepsDisk: false });
   }
-  for (const instance_id of input.disks) {
-    if (!listed.has(instance_id) && !byInstance.has(instance_id)) actions.push({ kind: "erase", instance_id });
+  for (const instanceId of input.disks) {
+    if (!listed.has(instanceId) && !byInstance.has(instanceId)) actions.push({ kind: "erase", instanceId });
   }
   return actions;
 }
@@ -79,36 +79,36 @@ function stopRunning(containers: readonly OwnContainer[]): Action[] {
 }
 
 function planMissing(order: DesiredInstance, input: PlanInput): Action | undefined {
-  const { instance_id } = order;
-  if (isStale(order, undefined, input.floors.get(instance_id))) return undefined;
-  if (order.run === "absent") return input.disks.has(instance_id) ? { kind: "erase", instance_id } : undefined;
-  if (!input.is_lease_live) return undefined;
+  const { instanceId } = order;
+  if (isStale(order, undefined, input.floors.get(instanceId))) return undefined;
+  if (order.run === "absent") return input.disks.has(instanceId) ? { kind: "erase", instanceId } : undefined;
+  if (!input.isLeaseLive) return undefined;
   return { kind: "create", order };
 }
 
 function planExisting(order: DesiredInstance, own: OwnContainer, input: PlanInput): Action | undefined {
   const isRunning = own.container.phase === "running";
-  if (!input.is_lease_live && isRunning) return { kind: "stop", own, reason: "lease" };
-  if (own.is_unsettled) return { kind: "rename", own, name: settledName(own.instance_id, own.generation) };
-  if (isStale(order, own, input.floors.get(order.instance_id))) return undefined;
+  if (!input.isLeaseLive && isRunning) return { kind: "stop", own, reason: "lease" };
+  if (own.isUnsettled) return { kind: "rename", own, name: settledName(own.instanceId, own.generation) };
+  if (isStale(order, own, input.floors.get(order.instanceId))) return undefined;
   switch (order.run) {
     case "absent":
-      return { kind: "remove", own, keeps_disk: false };
+      return { kind: "remove", own, keepsDisk: false };
     case "stopped":
       return planStopped(order, own, isRunning);
     case "running":
-      return input.is_lease_live ? planRunning(order, own, input) : undefined;
+      return input.isLeaseLive ? planRunning(order, own, input) : undefined;
   }
 }
 
 function planStopped(order: DesiredInstance, own: OwnContainer, isRunning: boolean): Action | undefined {
   if (isRunning) return { kind: "stop", own, reason: "order" };
   if (own.generation === order.generation) return undefined;
-  const { started_at_ms } = own.container;
+  const { startedAtMs } = own.container;
   const name =
-    started_at_ms === null
-      ? settledName(order.instance_id, order.generation)
-      : pendingName(order.instance_id, order.generation, started_at_ms);
+    startedAtMs === null
+      ? settledName(order.instanceId, order.generation)
+      : pendingName(order.instanceId, order.generation, startedAtMs);
   return { kind: "rename", own, name };
 }
 
@@ -117,10 +117,10 @@ function planRunning(order: DesiredInstance, own: OwnContainer, input: PlanInput
   if (own.generation < order.generation && isRunning) return { kind: "stop", own, reason: "restart" };
   if (isRunning) return undefined;
   // A process that ended by itself has used up its generation; only a newer order starts it again.
-  const isSpent = own.generation === order.generation && own.has_begun && !input.halted.has(own.container.id);
+  const isSpent = own.generation === order.generation && own.hasBegun && !input.halted.has(own.container.id);
   if (isSpent) return undefined;
-  if (own.revision < order.revision) return { kind: "remove", own, keeps_disk: false };
+  if (own.revision < order.revision) return { kind: "remove", own, keepsDisk: false };
   // Devices, variables and mounts are fixed when a container is made; what the renter wrote is on the disk.
-  if (own.recipe !== input.recipeOf(order)) return { kind: "remove", own, keeps_disk: true };
+  if (own.recipe !== input.recipeOf(order)) return { kind: "remove", own, keepsDisk: true };
   return { kind: "start", order, own };
 }

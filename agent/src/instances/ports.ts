@@ -1,6 +1,6 @@
 import { createSocket } from "node:dgram";
 import { createServer } from "node:net";
-import type { PortRequest } from "../../../protocol/index.ts";
+import type { PortRequest } from "../wire/messages.ts";
 import type { PortBinding, Protocol } from "../engine/engine.ts";
 
 /** From here on a requested number is not a container port: it asks for one random number on both sides. */
@@ -32,15 +32,15 @@ export async function choosePorts(input: PortChoice): Promise<readonly ChosenPor
       releasePorts(chosen, input.reserved);
       return undefined;
     }
-    const container_port = request.container_port >= FIRST_IDENTITY_PORT ? port : request.container_port;
-    chosen.push({ request, binding: { container_port, protocol: request.protocol, host_port: port } });
+    const containerPort = request.containerPort >= FIRST_IDENTITY_PORT ? port : request.containerPort;
+    chosen.push({ request, binding: { containerPort, protocol: request.protocol, hostPort: port } });
   }
   return chosen;
 }
 
 /** Ends the reservation that `choosePorts` made. */
 export function releasePorts(chosen: readonly ChosenPort[], reserved: Set<string>): void {
-  for (const { binding } of chosen) reserved.delete(portKey(binding.host_port, binding.protocol));
+  for (const { binding } of chosen) reserved.delete(portKey(binding.hostPort, binding.protocol));
 }
 
 /** One external port of one protocol, as it is named in a set of taken ones. */

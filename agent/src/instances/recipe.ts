@@ -1,13 +1,19 @@
 import { createHash } from "node:crypto";
-import type { DesiredInstance } from "../../../protocol/index.ts";
+import * as wire from "../../../protocol/index.ts";
+import { snakeFields } from "../wire/fields.ts";
+import type { DesiredInstance } from "../wire/messages.ts";
 
 /**
  * A digest of everything that is fixed when a container is made: the same order gives the same recipe. A container of
  * another recipe is made anew before its next start, on the same disk. Of the GPUs only those count that exist.
  */
-export function recipeOf(order: DesiredInstance, real_gpu_uuids: ReadonlySet<string>): string {
-  const { image, command, env, ports, hostname, user, cpu_millis, memory_bytes, mounts } = order;
-  const gpus = order.gpu_uuids.filter((uuid) => real_gpu_uuids.has(uuid)).toSorted();
+export function recipeOf(order: DesiredInstance, realGpuUuids: ReadonlySet<string>): string {
+  // In the spelling of the wire, since containers carry the digest: a newer agent has to come to the same one.
+  const { image, command, env, ports, hostname, user, cpu_millis, memory_bytes, mounts } = snakeFields(
+    wire.DesiredInstance,
+    order,
+  );
+  const gpus = order.gpuUuids.filter((uuid) => realGpuUuids.has(uuid)).toSorted();
   const fixed = [
     image,
     command,

@@ -1,14 +1,14 @@
-import type { DesiredInstance } from "../../../protocol/index.ts";
+import type { DesiredInstance } from "../wire/messages.ts";
 import { backOffDelay, type BackOff } from "../base/back-off.ts";
 import type { Clock } from "../base/clock.ts";
 import type { EngineFailure } from "../engine/engine.ts";
 import type { Setback } from "./observe.ts";
 
-const RETRY: BackOff = { first_ms: 1_000, limit_ms: 60_000 };
+const RETRY: BackOff = { firstMs: 1_000, limitMs: 60_000 };
 
 type Entry = Setback & {
   readonly attempts: number;
-  readonly retry_at_ms: number;
+  readonly retryAtMs: number;
   /** What was ordered when it happened; another order has no part in it. */
   readonly ordered: DesiredInstance["run"] | undefined;
 };
@@ -30,24 +30,24 @@ export class Setbacks {
 
   /** Each setback of the same order in a row doubles the time until the next attempt. */
   note(
-    instance_id: number,
+    instanceId: number,
     { generation, failure }: { readonly generation: number; readonly failure: EngineFailure },
     ordered: DesiredInstance["run"] | undefined,
   ): void {
     const fault = failure.fault ?? (failure.kind === "unreachable" ? "host" : undefined);
     const setback: Setback = { generation, message: failure.message, ...(fault ? { fault } : {}) };
-    const attempts = this.#entries.get(instance_id)?.attempts ?? 0;
-    const retry_at_ms = this.#clock.monotonicMs() + backOffDelay(RETRY, attempts, this.#random());
-    this.#entries.set(instance_id, { ...setback, ordered, attempts: attempts + 1, retry_at_ms });
+    const attempts = this.#entries.get(instanceId)?.attempts ?? 0;
+    const retryAtMs = this.#clock.monotonicMs() + backOffDelay(RETRY, attempts, this.#random());
+    this.#entries.set(instanceId, { ...setback, ordered, attempts: attempts + 1, retryAtMs });
   }
 
-  isWaiting(instance_id: number): boolean {
-    const entry = this.#entries.get(instance_id);
-    return entry !== undefined && this.#clock.monotonicMs() < entry.retry_at_ms;
+  isWaiting(instanceId: number): boolean {
+    const entry = this.#entries.get(instanceId);
+    return entry !== undefined && this.#clock.monotonicMs() < entry.retryAtMs;
   }
 
-  forget(instance_id: number): void {
-    this.#entries.delete(instance_id);
+  forget(instanceId: number): void {
+    this.#entries.delete(instanceId);
   }
 
   forgetAll(): void {
@@ -56,9 +56,9 @@ export class Setbacks {
 
   /** Forgets what belongs to orders that are no longer given. */
   keepOnly(orders: ReadonlyMap<number, DesiredInstance>): void {
-    for (const [instance_id, entry] of this.#entries) {
-      const order = orders.get(instance_id);
-      if (order?.run !== entry.ordered || order?.generation !== entry.generation) this.#entries.delete(instance_id);
+    for (const [instanceId, entry] of this.#entries) {
+      const order = orders.get(instanceId);
+      if (order?.run !== entry.ordered || order?.generation !== entry.generation) this.#entries.delete(instanceId);
     }
   }
 }

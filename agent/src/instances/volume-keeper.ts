@@ -1,4 +1,4 @@
-import type { DesiredVolume, ObservedVolume } from "../../../protocol/index.ts";
+import type { DesiredVolume, ObservedVolume } from "../wire/messages.ts";
 import type { Disks } from "../disks/index.ts";
 
 /** Brings the volumes of one host to what is desired, one look at a time, and remembers what was seen. */
@@ -41,9 +41,9 @@ export class VolumeKeeper {
   async #runWhileDue(): Promise<void> {
     while (this.#isDue && this.#desired) {
       this.#isDue = false;
-      const before = JSON.stringify(this.#observed.map(({ used_bytes: _, ...seen }) => seen));
+      const before = JSON.stringify(this.#observed.map(({ usedBytes: _, ...seen }) => seen));
       this.#observed = await this.#disks.reconcileVolumes(this.#desired);
-      const after = JSON.stringify(this.#observed.map(({ used_bytes: _, ...seen }) => seen));
+      const after = JSON.stringify(this.#observed.map(({ usedBytes: _, ...seen }) => seen));
       if (before !== after) this.#onChange();
     }
   }

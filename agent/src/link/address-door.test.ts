@@ -5,7 +5,7 @@ import { test } from "node:test";
 import { ManualClock } from "../../test/manual-clock.ts";
 import { openAddressDoor } from "./address-door.ts";
 
-const PLACE = { public_ipaddr: "127.0.0.1", bind_address: "127.0.0.1" };
+const PLACE = { publicIpaddr: "127.0.0.1", bindAddress: "127.0.0.1" };
 
 async function read(port: number): Promise<string> {
   let text = "";
@@ -26,7 +26,7 @@ async function aFreePort(): Promise<number> {
 test("callers at the door hear the nonce of this session, also those who came before it, and nobody after a while", async () => {
   const clock = new ManualClock();
   const port = await aFreePort();
-  const door = await openAddressDoor({ ...PLACE, clock, random: () => 0, port_range: { first: port, last: port } });
+  const door = await openAddressDoor({ ...PLACE, clock, random: () => 0, portRange: { first: port, last: port } });
   assert.equal(door?.port, port);
   const early = read(port);
   door?.answer("nonce");
@@ -41,7 +41,7 @@ test("no door is opened where none is free, or for a name", async (t) => {
   await once(taken, "listening");
   t.after(() => taken.close());
   const { port } = taken.address() as AddressInfo;
-  const input = { ...PLACE, clock, random: () => 0.5, port_range: { first: port, last: port } };
+  const input = { ...PLACE, clock, random: () => 0.5, portRange: { first: port, last: port } };
   assert.equal(await openAddressDoor(input), undefined);
-  assert.equal(await openAddressDoor({ ...input, public_ipaddr: "host.example" }), undefined);
+  assert.equal(await openAddressDoor({ ...input, publicIpaddr: "host.example" }), undefined);
 });

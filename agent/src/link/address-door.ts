@@ -13,9 +13,9 @@ export type AddressDoor = {
 export type AddressDoorInput = {
   readonly clock: Clock;
   readonly random: () => number;
-  readonly public_ipaddr: string;
-  readonly bind_address: string;
-  readonly port_range: PortRange;
+  readonly publicIpaddr: string;
+  readonly bindAddress: string;
+  readonly portRange: PortRange;
 };
 
 const OPEN_MS = 20_000;
@@ -27,8 +27,8 @@ const CONNECTIONS_MAX = 16;
  * certificates then name the address that the connection comes from.
  */
 export async function openAddressDoor(input: AddressDoorInput): Promise<AddressDoor | undefined> {
-  const { clock, random, public_ipaddr, bind_address, port_range } = input;
-  if (isIP(public_ipaddr) === 0) return undefined;
+  const { clock, random, publicIpaddr, bindAddress, portRange } = input;
+  if (isIP(publicIpaddr) === 0) return undefined;
   const waiting = new Set<Socket>();
   let said: string | undefined;
   const server = createServer((socket) => {
@@ -39,12 +39,12 @@ export async function openAddressDoor(input: AddressDoorInput): Promise<AddressD
     else socket.end(said);
   });
   server.maxConnections = CONNECTIONS_MAX;
-  const count = port_range.last - port_range.first + 1;
+  const count = portRange.last - portRange.first + 1;
   for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
-    const port = port_range.first + Math.min(Math.floor(random() * count), count - 1);
+    const port = portRange.first + Math.min(Math.floor(random() * count), count - 1);
     const isOpen = await new Promise<boolean>((resolve) => {
       server.once("error", () => resolve(false));
-      server.listen({ host: bind_address, port, exclusive: true }, () => resolve(true));
+      server.listen({ host: bindAddress, port, exclusive: true }, () => resolve(true));
     });
     server.removeAllListeners("error").removeAllListeners("listening");
     if (!isOpen) continue;

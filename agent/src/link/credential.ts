@@ -3,9 +3,10 @@ import { join } from "node:path";
 import { Type, type Static } from "typebox";
 import { Compile } from "typebox/compile";
 import { writeDurably } from "../base/durable-file.ts";
+import { camelFields, snakeFields, type Camel } from "../wire/fields.ts";
 
 /** What a machine that has joined keeps, in one file that only its owner reads. */
-export const StoredCredential = Type.Object({
+const CredentialFile = Type.Object({
   /** The control plane's address. */
   server: Type.String(),
   /** Stays the machine's name there, wherever the folder is moved. */
@@ -13,52 +14,53 @@ export const StoredCredential = Type.Object({
   credential: Type.String({ pattern: "^[\\x21-\\x7e]{1,4096}$" }),
   joined_at: Type.String(),
 });
-export type StoredCredential = Static<typeof StoredCredential>;
+export type StoredCredential = Camel<Static<typeof CredentialFile>>;
 
 /** A join under way: who is killed before the answer is stored asks for the same answer again. */
-export const StartedJoin = Type.Object({
+const JoinFile = Type.Object({
   server: Type.String(),
   token_sha256: Type.String(),
   nonce: Type.String({ pattern: "^[\\x21-\\x7e]{16,128}$" }),
 });
-export type StartedJoin = Static<typeof StartedJoin>;
+export type StartedJoin = Camel<Static<typeof JoinFile>>;
 
-const credentialSchema = Compile(StoredCredential);
-const joinSchema = Compile(StartedJoin);
+const credentialSchema = Compile(CredentialFile);
+const joinSchema = Compile(JoinFile);
 
-export function credentialPath(state_dir: string): string {
-  return join(state_dir, "credential.json");
+export function credentialPath(stateDir: string): string {
+  return join(stateDir, "credential.json");
 }
 
-function joinPath(state_dir: string): string {
-  return join(state_dir, "joining.json");
+function joinPath(stateDir: string): string {
+  return join(stateDir, "joining.json");
 }
 
 /** Undefined when there is none; `problem` when there is a file that is not one. */
-export function loadCredential(state_dir: string): StoredCredential | undefined | { readonly problem: string } {
-  const path = credentialPath(state_dir);
+export function loadCredential(stateDir: string): StoredCredential | undefined | { readonly problem: string } {
+  const path = credentialPath(stateDir);
   const text = readText(path);
   if (text === undefined) return undefined;
   const value = parseJson(text);
-  if (credentialSchema.Check(value)) return value;
+  if (credentialSchema.Check(value)) return camelFields(CredentialFile, value);
   return { problem: `${path} is damaged: remove it and join again with a new token` };
 }
 
 /** Ends the join that was under way, too. */
-export function saveCredential(state_dir: string, credential: StoredCredential): void {
-  writeDurably(credentialPath(state_dir), `${JSON.stringify(credential, undefined, 2)}\n`);
-  rmSync(joinPath(state_dir), { force: true });
+export function saveCredential(stateDir: string, credential: StoredCredential): void {
+  writeDurably(credentialPath(stateDir), `${JSON.stringify(snakeFields(CredentialFile, credential), undefined, 2)}\n`);
+  rmSync(joinPath(stateDir), { force: true });
 }
 
 /** The join that was under way with this token, if one was. */
-export function loadStartedJoin(state_dir: string, asked: Omit<StartedJoin, "nonce">): StartedJoin | undefined {
-  const value = parseJson(readText(joinPath(state_dir)) ?? "");
+export function loadStartedJoin(stateDir: string, asked: Omit<StartedJoin, "nonce">): StartedJoin | undefined {
+  const value = parseJson(readText(joinPath(stateDir)) ?? "");
   if (!joinSchema.Check(value)) return undefined;
-  return value.server === asked.server && value.token_sha256 === asked.token_sha256 ? value : undefined;
+  const started = camelFields(JoinFile, value);
+  return started.server === asked.server && started.tokenSha256 === asked.tokenSha256 ? started : undefined;
 }
 
-export function saveStartedJoin(state_dir: string, started: StartedJoin): void {
-  writeDurably(joinPath(state_dir), `${JSON.stringify(started)}\n`);
+export function saveStartedJoin(stateDir: string, started: StartedJoin): void {
+  writeDurably(joinPath(stateDir), `${JSON.stringify(snakeFields(JoinFile, started))}\n`);
 }
 
 function readText(path: string): string | undefined {

@@ -51,12 +51,12 @@ describe("joining", () => {
     let joined: Joined | undefined;
     void join({
       clock,
-      urls: { api_url: url, socket_url: "" },
+      urls: { apiUrl: url, socketUrl: "" },
       token,
-      host_key: "machine-1",
+      hostKey: "machine-1",
       fingerprint: "print",
       hostname: "rig",
-      state_dir: folder,
+      stateDir: folder,
       newNonce: () => `nonce-of-sixteen-${(nonces += 1)}`,
       fetch,
     }).then((result) => (joined = result));
@@ -79,8 +79,8 @@ describe("joining", () => {
     const joined = await run();
     assert.ok(joined.ok);
     const path = credentialPath(folder);
-    const { server: stored, host_key, credential } = JSON.parse(readFileSync(path, "utf8"));
-    assert.deepEqual([stored, host_key, credential], [url, "machine-1", joined.credential.credential]);
+    const { server: stored, host_key: hostKey, credential } = JSON.parse(readFileSync(path, "utf8"));
+    assert.deepEqual([stored, hostKey, credential], [url, "machine-1", joined.credential.credential]);
     assert.equal(statSync(path).mode & 0o777, 0o600);
     const { nonce: _, ...sent } = requests[0] ?? {};
     assert.deepEqual(sent, { token: "token", host_key: "machine-1", fingerprint: "print", name: "rig" });
@@ -141,10 +141,10 @@ describe("joining", () => {
     for (const argv of [[], ["--server", url], ["--server", `${url.replace("http", "ws")}/agent`]]) {
       const later = await membership(argv);
       assert.ok(later.result.ok);
-      const { host_key, servers } = later.result.membership;
+      const { hostKey, servers } = later.result.membership;
       assert.deepEqual(
-        [host_key, servers.home, tokenOf(servers)],
-        [before.host_key, { api_url: url, socket_url: `${url.replace("http", "ws")}/agent` }, tokenOf(before.servers)],
+        [hostKey, servers.home, tokenOf(servers)],
+        [before.hostKey, { apiUrl: url, socketUrl: `${url.replace("http", "ws")}/agent` }, tokenOf(before.servers)],
       );
       assert.deepEqual(later.said, []);
     }
@@ -184,7 +184,7 @@ describe("joining", () => {
 
 /** What is shown to the server at which the machine joined. */
 function tokenOf(servers: KnownServers): string {
-  return servers.bearer(servers.home.api_url);
+  return servers.bearer(servers.home.apiUrl);
 }
 
 function answer(response: ServerResponse, status: number, body: object): void {

@@ -7,11 +7,11 @@ export type JoinInput = {
   readonly clock: Clock;
   readonly urls: ServerUrls;
   readonly token: string;
-  readonly host_key: string;
+  readonly hostKey: string;
   readonly fingerprint: string;
   /** For the lists of whoever owns the machine. */
   readonly hostname: string;
-  readonly state_dir: string;
+  readonly stateDir: string;
   /** Unpredictable text, made once for each join. */
   readonly newNonce: () => string;
   readonly fetch: typeof fetch;
@@ -35,35 +35,35 @@ type Answer =
  * is asked for again under the same nonce, and is then the same.
  */
 export async function join(input: JoinInput): Promise<Joined> {
-  const { clock, urls, state_dir, host_key } = input;
-  const token_sha256 = createHash("sha256").update(input.token).digest("hex");
-  const asked = { server: urls.api_url, token_sha256 };
-  let started = loadStartedJoin(state_dir, asked);
+  const { clock, urls, stateDir, hostKey } = input;
+  const tokenSha256 = createHash("sha256").update(input.token).digest("hex");
+  const asked = { server: urls.apiUrl, tokenSha256 };
+  let started = loadStartedJoin(stateDir, asked);
   if (started === undefined) {
     started = { ...asked, nonce: input.newNonce() };
-    saveStartedJoin(state_dir, started);
+    saveStartedJoin(stateDir, started);
   }
   let problem = "";
   for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
     if (attempt > 0) await clock.sleep(FIRST_DELAY_MS * 2 ** (attempt - 1));
     const answer = await ask(input, started.nonce);
     if (answer.kind === "credential") {
-      const joined_at = clock.now().toISOString();
-      const credential = { server: urls.api_url, host_key, credential: answer.credential, joined_at };
-      saveCredential(state_dir, credential);
+      const joinedAt = clock.now().toISOString();
+      const credential = { server: urls.apiUrl, hostKey, credential: answer.credential, joinedAt };
+      saveCredential(stateDir, credential);
       return { ok: true, credential };
     }
     problem = answer.problem;
     if (answer.kind === "refused") break;
   }
-  return { ok: false, problem: `could not join ${urls.api_url}: ${problem}` };
+  return { ok: false, problem: `could not join ${urls.apiUrl}: ${problem}` };
 }
 
 async function ask(input: JoinInput, nonce: string): Promise<Answer> {
-  const { token, host_key, fingerprint, hostname } = input;
-  const body = JSON.stringify({ token, host_key, fingerprint, nonce, name: hostname.slice(0, 255) });
+  const { token, hostKey, fingerprint, hostname } = input;
+  const body = JSON.stringify({ token, host_key: hostKey, fingerprint, nonce, name: hostname.slice(0, 255) });
   try {
-    const response = await input.fetch(`${input.urls.api_url}/api/v0/agent/join/`, {
+    const response = await input.fetch(`${input.urls.apiUrl}/api/v0/agent/join/`, {
       method: "POST",
       headers: { "content-type": "application/json" },
       body,

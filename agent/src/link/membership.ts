@@ -17,9 +17,9 @@ export type Membership = {
   /** The servers it connects to, and what it shows them. */
   readonly servers: KnownServers;
   /** Of the one host, or what the names of simulated ones begin with. */
-  readonly host_key: string;
+  readonly hostKey: string;
   readonly fingerprint: string;
-  readonly proofOf: (host_key: string, onFailure: (cause: unknown) => void) => ProofStore;
+  readonly proofOf: (hostKey: string, onFailure: (cause: unknown) => void) => ProofStore;
 };
 
 export type Found =
@@ -38,70 +38,70 @@ export type MembershipInput = {
  * start has stored, or by joining now.
  */
 export async function findMembership({ options, clock, tell }: MembershipInput): Promise<Found> {
-  const { state_dir, urls, join_token } = options;
-  const facts = readFingerprintFacts({ root: "/", is_root: options.simulate === 0 });
+  const { stateDir, urls, joinToken } = options;
+  const facts = readFingerprintFacts({ root: "/", isRoot: options.simulate === 0 });
   const fingerprint = fingerprintOf(facts);
-  const default_key = defaultHostKey(options, facts.machine_id || facts.hostname);
+  const defaultKey = defaultHostKey(options, facts.machineId || facts.hostname);
   if (options.token !== undefined) {
-    const host_key = options.host_key ?? default_key;
+    const hostKey = options.hostKey ?? defaultKey;
     // It ends with the server that started it, so no other one is of use to it.
     const servers = new KnownServers({ home: urls, token: options.token });
-    return { ok: true, membership: { servers, host_key, fingerprint, proofOf: () => noProof } };
+    return { ok: true, membership: { servers, hostKey, fingerprint, proofOf: () => noProof } };
   }
   const serversFrom = (home: ServerUrls, token: string) => {
-    const given = [urls, ...options.further_urls].filter(({ api_url }) => api_url !== home.api_url);
+    const given = [urls, ...options.furtherUrls].filter(({ apiUrl }) => apiUrl !== home.apiUrl);
     const onFailure = (cause: unknown) => tell(`the addresses of the servers cannot be stored: ${String(cause)}`);
-    const store = fileServers(joinPath(state_dir, "servers.json"), onFailure);
-    return new KnownServers({ home, token, given: options.has_server ? given : [], store });
+    const store = fileServers(joinPath(stateDir, "servers.json"), onFailure);
+    return new KnownServers({ home, token, given: options.hasServer ? given : [], store });
   };
-  const proofOf = (host_key: string, onFailure: (cause: unknown) => void) =>
-    fileProof(joinPath(state_dir, `proof-${host_key}`), onFailure);
-  const stored = loadCredential(state_dir);
+  const proofOf = (hostKey: string, onFailure: (cause: unknown) => void) =>
+    fileProof(joinPath(stateDir, `proof-${hostKey}`), onFailure);
+  const stored = loadCredential(stateDir);
   if (stored !== undefined && "problem" in stored) return { ok: false, problem: stored.problem };
-  const path = credentialPath(state_dir);
+  const path = credentialPath(stateDir);
   const isOfServer = stored !== undefined && isAsked(options, stored.server);
-  if (stored !== undefined && (isOfServer || join_token === undefined)) {
+  if (stored !== undefined && (isOfServer || joinToken === undefined)) {
     const mismatch = mismatchOf(options, stored);
     if (mismatch !== undefined) return { ok: false, problem: `${mismatch} (${path})` };
-    if (join_token !== undefined) {
+    if (joinToken !== undefined) {
       tell(`this machine has joined ${stored.server} already; the token is not used (to join anew, remove ${path})`);
     }
-    const { credential: token, host_key } = stored;
+    const { credential: token, hostKey } = stored;
     const servers = serversFrom(parseServerUrl(stored.server) ?? urls, token);
-    return { ok: true, membership: { servers, host_key, fingerprint, proofOf } };
+    return { ok: true, membership: { servers, hostKey, fingerprint, proofOf } };
   }
-  if (join_token === undefined) {
+  if (joinToken === undefined) {
     const how = "give --token with a join token, which `berth host token create` makes on the server";
-    return { ok: false, problem: `this machine has not joined ${urls.api_url}: ${how}` };
+    return { ok: false, problem: `this machine has not joined ${urls.apiUrl}: ${how}` };
   }
   if (isOpenLine(urls))
-    tell(`${urls.api_url} is not encrypted: use it on a network that you trust, or put TLS before it`);
+    tell(`${urls.apiUrl} is not encrypted: use it on a network that you trust, or put TLS before it`);
   const newNonce = () => randomBytes(32).toString("base64url");
-  const host_key = options.host_key ?? default_key;
-  const parts = { clock, urls, state_dir, host_key, fingerprint, hostname: hostname(), newNonce, fetch };
-  const joined = await join({ ...parts, token: join_token });
+  const hostKey = options.hostKey ?? defaultKey;
+  const parts = { clock, urls, stateDir, hostKey, fingerprint, hostname: hostname(), newNonce, fetch };
+  const joined = await join({ ...parts, token: joinToken });
   if (!joined.ok) return joined;
-  tell(`this machine has joined ${urls.api_url}; its credential is in ${path}`);
+  tell(`this machine has joined ${urls.apiUrl}; its credential is in ${path}`);
   const servers = serversFrom(urls, joined.credential.credential);
-  return { ok: true, membership: { servers, host_key, fingerprint, proofOf } };
+  return { ok: true, membership: { servers, hostKey, fingerprint, proofOf } };
 }
 
 /** Whether a server is one of those that were named, where any was. */
-function isAsked({ has_server, urls, further_urls }: Options, server: string): boolean {
-  return !has_server || [urls, ...further_urls].some(({ api_url }) => api_url === server);
+function isAsked({ hasServer, urls, furtherUrls }: Options, server: string): boolean {
+  return !hasServer || [urls, ...furtherUrls].some(({ apiUrl }) => apiUrl === server);
 }
 
 /** What was asked for and is not what this machine joined as. */
 function mismatchOf(
   options: Options,
-  stored: { readonly server: string; readonly host_key: string },
+  stored: { readonly server: string; readonly hostKey: string },
 ): string | undefined {
-  const { urls, host_key } = options;
+  const { urls, hostKey } = options;
   if (!isAsked(options, stored.server)) {
-    return `this machine has joined ${stored.server}: give --token to join ${urls.api_url} instead`;
+    return `this machine has joined ${stored.server}: give --token to join ${urls.apiUrl} instead`;
   }
-  if (host_key !== undefined && host_key !== stored.host_key) {
-    return `this machine has joined as ${stored.host_key}: leave --host-key out`;
+  if (hostKey !== undefined && hostKey !== stored.hostKey) {
+    return `this machine has joined as ${stored.hostKey}: leave --host-key out`;
   }
   return undefined;
 }
@@ -109,7 +109,7 @@ function mismatchOf(
 /** The same for one machine and one state folder; two folders on one machine are two hosts, never each other's. */
 function defaultHostKey(options: Options, machine: string): string {
   const digest = createHash("sha256")
-    .update(`${machine}\n${resolve(options.state_dir)}`)
+    .update(`${machine}\n${resolve(options.stateDir)}`)
     .digest("hex");
   return `${options.simulate > 0 ? "simulated" : "machine"}-${digest.slice(0, 16)}`;
 }

@@ -1,18 +1,18 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { passText, proofText, writePass } from "../../../protocol/index.ts";
 
-/** What is shown at an address in place of the credential. `pass_key` is what a server told with its welcome. */
-export function makePass(pass_key: string, address: string): string {
-  const [id = "", key = ""] = pass_key.split(".");
+/** What is shown at an address in place of the credential. `passKey` is what a server told with its welcome. */
+export function makePass(passKey: string, address: string): string {
+  const [id = "", key = ""] = passKey.split(".");
   return writePass(id, sealOf(key, passText(address)));
 }
 
 /** Whether what answers at an address has the same key, and publishes that address. */
 export function isServerProof(
-  pass_key: string,
+  passKey: string,
   { address, challenge, proof }: { readonly address: string; readonly challenge: string; readonly proof: string },
 ): boolean {
-  const [, key = ""] = pass_key.split(".");
+  const [, key = ""] = passKey.split(".");
   const text = proofText(address, challenge);
   if (text === undefined) return false;
   const [shown, expected] = [Buffer.from(proof), Buffer.from(sealOf(key, text))];

@@ -4,14 +4,14 @@ import { parseServerUrl } from "../../../protocol/index.ts";
 import { isOpenLine } from "./server-url.ts";
 
 describe("the address of the control plane", () => {
-  for (const [text, api_url, socket_url] of [
+  for (const [text, apiUrl, socketUrl] of [
     ["http://a:8080", "http://a:8080", "ws://a:8080/agent"],
     ["https://a.example/", "https://a.example", "wss://a.example/agent"],
     ["ws://127.0.0.1:8080/agent", "http://127.0.0.1:8080", "ws://127.0.0.1:8080/agent"],
     ["wss://a.example/berth/agent/", "https://a.example/berth", "wss://a.example/berth/agent"],
     ["http://[::1]:80/", "http://[::1]", "ws://[::1]/agent"],
   ] as const) {
-    it(`may be written as ${text}`, () => assert.deepEqual(parseServerUrl(text), { api_url, socket_url }));
+    it(`may be written as ${text}`, () => assert.deepEqual(parseServerUrl(text), { apiUrl, socketUrl }));
   }
 
   it("is refused where it is no address, or says more than that", () => {

@@ -3,14 +3,15 @@ import { Type, type Static } from "typebox";
 import { Compile } from "typebox/compile";
 import { ServerList } from "../../../protocol/index.ts";
 import { writeDurably } from "../base/durable-file.ts";
+import { camelFields, snakeFields, type Camel } from "../wire/fields.ts";
 
 /** What a machine keeps of what servers told it, so that it finds one at its next start although home is down. */
-const KeptServers = Type.Object({
+const StoredServers = Type.Object({
   /** The server at which the machine had joined. */
   home: Type.String(),
   ...ServerList.properties,
 });
-export type KeptServers = Static<typeof KeptServers>;
+export type KeptServers = Camel<Static<typeof StoredServers>>;
 
 export type ServersStore = {
   /** Undefined when nothing is kept, or nothing that can be read: the agent then begins at home. */
@@ -18,7 +19,7 @@ export type ServersStore = {
   save(servers: KeptServers): void;
 };
 
-const schema = Compile(KeptServers);
+const schema = Compile(StoredServers);
 
 /** In a file that only its owner reads. A failure to write is told to `onFailure` and otherwise ignored. */
 export function fileServers(path: string, onFailure: (cause: unknown) => void): ServersStore {
@@ -26,7 +27,7 @@ export function fileServers(path: string, onFailure: (cause: unknown) => void): 
     load: () => {
       try {
         const value: unknown = JSON.parse(readFileSync(path, "utf8"));
-        return schema.Check(value) ? value : undefined;
+        return schema.Check(value) ? camelFields(StoredServers, value) : undefined;
       } catch {
         // No file, or half of one: home says everything once more.
         return undefined;
@@ -34,7 +35,7 @@ export function fileServers(path: string, onFailure: (cause: unknown) => void): 
     },
     save: (servers) => {
       try {
-        writeDurably(path, `${JSON.stringify(servers, undefined, 2)}\n`);
+        writeDurably(path, `${JSON.stringify(snakeFields(StoredServers, servers), undefined, 2)}\n`);
       } catch (cause) {
         onFailure(cause);
       }

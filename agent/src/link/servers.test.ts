@@ -12,7 +12,7 @@ import { fileServers, type KeptServers, type ServersStore } from "./servers-stor
 const HOME = "https://one.example";
 const [TWO, THREE] = ["https://two.example", "https://three.example"];
 const KEY = createHmac("sha256", "secret").update("7").digest("base64url");
-const TOLD = { addresses: [HOME, TWO, THREE], pass_key: `7.${KEY}` };
+const TOLD = { addresses: [HOME, TWO, THREE], passKey: `7.${KEY}` };
 
 function urlsOf(text: string): ServerUrls {
   return parseServerUrl(text) ?? assert.fail(text);
@@ -47,7 +47,7 @@ test("an agent tries each server once before it tries any again", () => {
   for (let round = 0; round < 3; round += 1) {
     const tried = new Set<string>();
     for (let count = 0; count < 3; count += 1) {
-      tried.add(choice.dial().socket_url);
+      tried.add(choice.dial().socketUrl);
       choice.next();
     }
     assert.ok(tried.size >= 2 && (round > 0 || tried.size === 3), [...tried].join(" "));
@@ -107,7 +107,7 @@ test("what answers at a mistyped address is told nothing: it has no proof, and a
   const servers = known();
   servers.learn(TOLD);
   const choice = servers.choose(() => 0.5);
-  while (choice.dial().socket_url !== "wss://two.example/agent") choice.next();
+  while (choice.dial().socketUrl !== "wss://two.example/agent") choice.next();
   const { headers, isAnsweredBy } = choice.dial();
   const challenge = headers["berth-challenge"] ?? "";
   const proofOf = (address: string, key = KEY) =>

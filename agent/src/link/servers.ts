@@ -1,11 +1,6 @@
 import { randomBytes } from "node:crypto";
-import {
-  CHALLENGE_HEADER,
-  parseServerUrl,
-  SERVER_ADDRESSES_MAX,
-  type ServerList,
-  type ServerUrls,
-} from "../../../protocol/index.ts";
+import { CHALLENGE_HEADER, parseServerUrl, SERVER_ADDRESSES_MAX, type ServerUrls } from "../../../protocol/index.ts";
+import type { ServerList } from "../wire/messages.ts";
 import { isServerProof, makePass } from "./server-pass.ts";
 import type { ServersStore } from "./servers-store.ts";
 import { isOpenLine } from "./server-url.ts";
@@ -28,7 +23,7 @@ export class KnownServers {
   readonly #token: string;
   readonly #given: readonly string[];
   readonly #store: ServersStore | undefined;
-  #pass_key: string | undefined;
+  #passKey: string | undefined;
   /** Addresses of the servers that live, as the last one said. */
   #live: readonly string[] = [];
   /** Addresses that servers told earlier: one that was away may be back while those of now are gone. */
@@ -37,11 +32,11 @@ export class KnownServers {
   constructor({ home, token, given = [], store }: KnownServersInput) {
     this.home = home;
     this.#token = token;
-    this.#given = given.map(({ api_url }) => api_url);
+    this.#given = given.map(({ apiUrl }) => apiUrl);
     this.#store = store;
     const kept = store?.load();
-    if (kept?.home !== home.api_url) return;
-    this.#pass_key = kept.pass_key;
+    if (kept?.home !== home.apiUrl) return;
+    this.#passKey = kept.passKey;
     this.#live = this.#usable(kept.addresses);
   }
 
@@ -52,55 +47,55 @@ export class KnownServers {
 
   /** All addresses that may be tried: those that live in random order, then home, then the rest. */
   candidates(random: () => number): readonly string[] {
-    const { api_url } = this.home;
-    if (this.#pass_key === undefined) return [api_url];
+    const { apiUrl } = this.home;
+    if (this.#passKey === undefined) return [apiUrl];
     const rest = shuffle([...this.#given, ...this.#former], random);
-    return [...new Set([...shuffle(this.#live, random), api_url, ...rest])];
+    return [...new Set([...shuffle(this.#live, random), apiUrl, ...rest])];
   }
 
   /** What the agent shows at an address: its credential at home, elsewhere a pass that is good there alone. */
   bearer(address: string): string {
-    if (address === this.home.api_url) return this.#token;
-    return this.#pass_key === undefined ? "" : makePass(this.#pass_key, address);
+    if (address === this.home.apiUrl) return this.#token;
+    return this.#passKey === undefined ? "" : makePass(this.#passKey, address);
   }
 
   /** Whether what answers at an address is a server of this installation. Home need not prove it: the machine joined there. */
   isServer(address: string, { challenge, proof }: { readonly challenge: string; readonly proof: string }): boolean {
-    if (address === this.home.api_url) return true;
-    return this.#pass_key !== undefined && isServerProof(this.#pass_key, { address, challenge, proof });
+    if (address === this.home.apiUrl) return true;
+    return this.#passKey !== undefined && isServerProof(this.#passKey, { address, challenge, proof });
   }
 
-  learn({ addresses, pass_key }: ServerList): void {
+  learn({ addresses, passKey }: ServerList): void {
     if (this.#store === undefined) return;
-    const isNewKey = pass_key !== this.#pass_key;
-    this.#pass_key = pass_key;
+    const isNewKey = passKey !== this.#passKey;
+    this.#passKey = passKey;
     this.hear(addresses, isNewKey);
   }
 
   /** Notes which servers live now. */
   hear(addresses: readonly string[], isNewKey = false): void {
-    if (this.#store === undefined || this.#pass_key === undefined) return;
+    if (this.#store === undefined || this.#passKey === undefined) return;
     const live = this.#usable(addresses);
     const isSame = live.length === this.#live.length && live.every((address) => this.#live.includes(address));
     if (isSame && !isNewKey) return;
     this.#former = [...new Set([...this.#live, ...this.#former])].slice(0, SERVER_ADDRESSES_MAX);
     this.#live = live;
     const kept = [...new Set([...live, ...this.#former])].slice(0, SERVER_ADDRESSES_MAX);
-    this.#store.save({ home: this.home.api_url, pass_key: this.#pass_key, addresses: kept });
+    this.#store.save({ home: this.home.apiUrl, passKey: this.#passKey, addresses: kept });
   }
 
   /** On an open line others read what hosts are told, so one is used only where home is reached on an open line, too. */
   #usable(addresses: readonly string[]): readonly string[] {
     return addresses.filter((address) => {
       const urls = parseServerUrl(address);
-      return urls?.api_url === address && (!isOpenLine(urls) || isOpenLine(this.home));
+      return urls?.apiUrl === address && (!isOpenLine(urls) || isOpenLine(this.home));
     });
   }
 }
 
 /** One attempt to connect. */
 export type Dial = {
-  readonly socket_url: string;
+  readonly socketUrl: string;
   readonly headers: Readonly<Record<string, string>>;
   /** Whether the answer to the handshake comes from a server of this installation. */
   readonly isAnsweredBy: (proof: string | undefined) => boolean;
@@ -117,10 +112,10 @@ export class ServerChoice {
   constructor(known: KnownServers, random: () => number) {
     this.#known = known;
     this.#random = random;
-    const [first = known.home.api_url, ...rest] = known.candidates(random);
+    const [first = known.home.apiUrl, ...rest] = known.candidates(random);
     this.#dialled = first;
     this.#queue = rest;
-    this.#settled = known.home.api_url;
+    this.#settled = known.home.apiUrl;
   }
 
   /** How many addresses there are to try. */
@@ -140,11 +135,11 @@ export class ServerChoice {
 
   dial(): Dial {
     const address = this.#dialled;
-    const { socket_url } = parseServerUrl(address) ?? this.#known.home;
+    const { socketUrl } = parseServerUrl(address) ?? this.#known.home;
     const challenge = randomBytes(CHALLENGE_BYTES).toString("base64url");
     const authorization = `Bearer ${this.#known.bearer(address)}`;
     return {
-      socket_url,
+      socketUrl,
       headers: { authorization, [CHALLENGE_HEADER]: challenge },
       isAnsweredBy: (proof = "") => this.#known.isServer(address, { challenge, proof }),
     };

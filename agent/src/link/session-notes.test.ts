@@ -9,8 +9,8 @@ describe("a session and the notes it keeps", () => {
   const { notebook, start, isState, running } = world;
 
   it("restarting the agent does not prolong a lease", async () => {
-    const notes_store = notebook();
-    const first = start({ notes_store });
+    const notesStore = notebook();
+    const first = start({ notesStore });
     world.server.desire([order(1)]);
     await world.clock.until("running", isState(1, "running"));
     await world.clock.advance(3_000);
@@ -18,7 +18,7 @@ describe("a session and the notes it keeps", () => {
     world.server.welcomes = false;
     await world.clock.advance(6_000);
     await first.close();
-    start({ notes_store, engine: world.engine });
+    start({ notesStore, engine: world.engine });
     await world.clock.advance(6_000);
     assert.equal(await running(), 0);
   });
@@ -28,26 +28,26 @@ describe("a session and the notes it keeps", () => {
     world.server.desire([order(1)]);
     await world.clock.until("running", isState(1, "running"));
     await world.clock.advance(5_000);
-    const before = world.server.observed(1)?.counters.running_ms ?? 0;
+    const before = world.server.observed(1)?.counters.runningMs ?? 0;
     await first.close();
     await world.clock.advance(1_000);
     start();
     await world.clock.until("a second hello", () => world.server.peers.length >= 2);
     await world.clock.until("running", isState(1, "running"));
-    assert.ok((world.server.observed(1)?.counters.running_ms ?? 0) >= before + 1_000);
+    assert.ok((world.server.observed(1)?.counters.runningMs ?? 0) >= before + 1_000);
     assert.equal(await running(), 1);
   });
 
   it("what begins while no server is there is noted at once, and how long it runs every few seconds", async () => {
-    const notes_store = notebook();
-    start({ notes_store });
+    const notesStore = notebook();
+    start({ notesStore });
     world.server.desire([order(1)]);
     await world.clock.until("the order", () => world.server.observed(1) !== undefined);
     world.server.welcomes = false;
     world.server.peer.socket.terminate();
-    await world.clock.until("running", () => notes_store.load()?.running.length === 1);
+    await world.clock.until("running", () => notesStore.load()?.running.length === 1);
     await world.clock.advance(9_000);
-    const counted = notes_store.load()?.meters["1:1"]?.run.running_ms ?? 0;
+    const counted = notesStore.load()?.meters["1:1"]?.run.runningMs ?? 0;
     assert.ok(counted >= 4_000 && counted <= 9_000, String(counted));
     assert.ok(!isState(1, "running")(), "nobody was told");
   });
@@ -64,9 +64,9 @@ describe("a session and the notes it keeps", () => {
       });
     const stop = engine.stop.bind(engine);
     const remove = engine.remove.bind(engine);
-    engine.stop = async (id, grace_ms) => {
+    engine.stop = async (id, graceMs) => {
       await later();
-      return stop(id, grace_ms);
+      return stop(id, graceMs);
     };
     engine.remove = async (id) => {
       const found = await engine.inspect(id);
@@ -74,19 +74,19 @@ describe("a session and the notes it keeps", () => {
       await later();
       return remove(id);
     };
-    const notes_store = notebook();
-    start({ notes_store });
+    const notesStore = notebook();
+    start({ notesStore });
     world.server.desire([order(1)]);
     await clock.until("running", isState(1, "running"));
     await clock.advance(2_000);
     world.server.desire([order(1, { run: "absent" })]);
     await clock.until("its end", () => ended.length === 1);
-    const ranMs = (ended[0]?.finished_at_ms ?? 0) - (ended[0]?.started_at_ms ?? 0);
+    const ranMs = (ended[0]?.finishedAtMs ?? 0) - (ended[0]?.startedAtMs ?? 0);
     assert.ok(ranMs >= 5_000);
-    await clock.until("a note of it", () => notes_store.load()?.meters["1:1"]?.run.running_ms === ranMs);
+    await clock.until("a note of it", () => notesStore.load()?.meters["1:1"]?.run.runningMs === ranMs);
     assert.ok(!isState(1, "absent")(), "the engine still has it");
     await clock.until("gone", isState(1, "absent"));
-    assert.equal(world.server.observed(1)?.counters.running_ms, ranMs);
+    assert.equal(world.server.observed(1)?.counters.runningMs, ranMs);
   });
 
   it("notes of what nobody can be told are written every few seconds, and not at each look at the clock", async () => {
@@ -97,7 +97,7 @@ describe("a session and the notes it keeps", () => {
       store.save(notes);
     };
     world.server.welcomes = false;
-    start({ notes_store: { ...store, save } });
+    start({ notesStore: { ...store, save } });
     await world.clock.until("a hello", () => world.server.peers.length > 0);
     await world.clock.until("first notes", () => count > 0);
     const before = count;
@@ -106,17 +106,17 @@ describe("a session and the notes it keeps", () => {
   });
 
   it("an agent that has not seen its engine yet leaves the notes of the one before as they are", async () => {
-    const notes_store = notebook();
-    const first = start({ notes_store });
+    const notesStore = notebook();
+    const first = start({ notesStore });
     world.server.desire([order(1)]);
     await world.clock.until("running", isState(1, "running"));
     await first.close();
-    const kept = notes_store.load();
+    const kept = notesStore.load();
     world.engine.list = () => Promise.resolve(fail("unreachable", "not up yet"));
-    const next = start({ notes_store });
+    const next = start({ notesStore });
     await world.clock.until("a second hello", () => world.server.peers.length >= 2);
     await world.clock.advance(6_000);
     await next.close();
-    assert.deepEqual(notes_store.load(), kept);
+    assert.deepEqual(notesStore.load(), kept);
   });
 });

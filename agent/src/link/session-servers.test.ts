@@ -13,8 +13,8 @@ describe("a session with several servers", () => {
 
   it("goes on at another server when its own dies: what runs is not touched, and the old credential stays at home", async () => {
     const two = await FakeServer.listen();
-    Object.assign(two, { heartbeat_ms: 1_000, lease_ms: 10_000, identity: { key: KEY, address: two.api_url } });
-    world.server.servers = { addresses: [world.server.api_url, two.api_url], pass_key: `7.${KEY}` };
+    Object.assign(two, { heartbeatMs: 1_000, leaseMs: 10_000, identity: { key: KEY, address: two.apiUrl } });
+    world.server.servers = { addresses: [world.server.apiUrl, two.apiUrl], passKey: `7.${KEY}` };
     const { host } = start();
     world.server.desire([order(1)]);
     two.desire([order(1)]);
@@ -41,10 +41,10 @@ describe("a session with several servers", () => {
 
   it("says nothing at an address where no server of its installation answers, and goes on to one that is", async () => {
     const [lure, two] = [await FakeServer.listen(), await FakeServer.listen()];
-    Object.assign(two, { heartbeat_ms: 1_000, lease_ms: 10_000, identity: { key: KEY, address: two.api_url } });
+    Object.assign(two, { heartbeatMs: 1_000, leaseMs: 10_000, identity: { key: KEY, address: two.apiUrl } });
     // It passes on what a real server of another address proves.
-    Object.assign(lure, { identity: { key: KEY, address: two.api_url } });
-    world.server.servers = { addresses: [lure.api_url, two.api_url], pass_key: `7.${KEY}` };
+    Object.assign(lure, { identity: { key: KEY, address: two.apiUrl } });
+    world.server.servers = { addresses: [lure.apiUrl, two.apiUrl], passKey: `7.${KEY}` };
     start();
     await world.clock.until("a report", () => (world.server.peers[0]?.reports.length ?? 0) > 0);
     world.server.welcomes = false;

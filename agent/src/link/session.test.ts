@@ -16,20 +16,20 @@ describe("a session", () => {
     start();
     await world.clock.until("a report", () => (world.server.peers[0]?.reports.length ?? 0) > 0);
     assert.deepEqual(world.server.authorizations, [`Bearer ${TOKEN}`]);
-    assert.equal(world.server.peer.hello.machine.is_simulated, true);
+    assert.equal(world.server.peer.hello.machine.isSimulated, true);
     assert.equal(world.server.peer.hello.machine.hostname, "simulated-1");
     assert.deepEqual(world.server.peer.reports[0]?.instances, []);
-    assert.equal(world.server.peer.reports[0]?.desired_version, 0);
+    assert.equal(world.server.peer.reports[0]?.desiredVersion, 0);
   });
 
   it("reports as seldom as the server asks it to, without a new connection", async () => {
-    world.server.asked_heartbeat_ms = 8_000;
+    world.server.askedHeartbeatMs = 8_000;
     start();
     const reports = () => world.server.peers[0]?.reports.length ?? 0;
     await world.clock.until("the first reports", () => reports() > 1);
-    const [count, began_ms] = [reports(), world.clock.monotonicMs()];
+    const [count, beganMs] = [reports(), world.clock.monotonicMs()];
     await world.clock.until("three more", () => reports() >= count + 3);
-    assert.ok(world.clock.monotonicMs() - began_ms > 2 * 0.7 * 8_000);
+    assert.ok(world.clock.monotonicMs() - beganMs > 2 * 0.7 * 8_000);
     assert.equal(world.server.peers.length, 1);
   });
 
@@ -41,26 +41,26 @@ describe("a session", () => {
       kept = proof;
       return true;
     };
-    world.server.session_proof = "first";
-    start({ proof_store: { load: () => kept, keep } });
+    world.server.sessionProof = "first";
+    start({ proofStore: { load: () => kept, keep } });
     await world.clock.until("a report", () => (world.server.peers[0]?.reports.length ?? 0) > 0);
-    assert.deepEqual([world.server.peer.hello.session_proof, events], ["earlier", ["first after 0 reports"]]);
-    assert.equal(world.server.peer.reports[0]?.is_proof_lost, undefined);
-    world.server.session_proof = "second";
+    assert.deepEqual([world.server.peer.hello.sessionProof, events], ["earlier", ["first after 0 reports"]]);
+    assert.equal(world.server.peer.reports[0]?.isProofLost, undefined);
+    world.server.sessionProof = "second";
     world.server.peer.socket.terminate();
     await world.clock.until("another connection", () => (world.server.peers[1]?.reports.length ?? 0) > 0);
-    assert.deepEqual([world.server.peer.hello.session_proof, kept], ["first", "second"]);
+    assert.deepEqual([world.server.peer.hello.sessionProof, kept], ["first", "second"]);
   });
 
   it("says in its reports that it could not keep what the welcome gave, and goes on serving", async () => {
-    world.server.session_proof = "first";
-    start({ proof_store: { load: () => "earlier", keep: () => false } });
+    world.server.sessionProof = "first";
+    start({ proofStore: { load: () => "earlier", keep: () => false } });
     world.server.desire([order(1)]);
     await world.clock.until("running", isState(1, "running"));
-    assert.ok(world.server.peer.reports.every((report) => report.is_proof_lost === true));
+    assert.ok(world.server.peer.reports.every((report) => report.isProofLost === true));
     world.server.peer.socket.terminate();
     await world.clock.until("another connection", () => world.server.peers.length > 1);
-    assert.equal(world.server.peer.hello.session_proof, "earlier", "what is on the disk is what counts");
+    assert.equal(world.server.peer.hello.sessionProof, "earlier", "what is on the disk is what counts");
   });
 
   it("a refusal is told once and asked about again and again, and what runs goes on until its lease ends", async () => {
@@ -88,12 +88,12 @@ describe("a session", () => {
 
   it("brings an order to running, showing the pull in bytes and no word that clients take for a failure", async () => {
     start();
-    world.server.desire([order(1, { ports: [{ container_port: 70_000, protocol: "tcp" }] })]);
+    world.server.desire([order(1, { ports: [{ containerPort: 70_000, protocol: "tcp" }] })]);
     await world.clock.until("running", isState(1, "running"));
     const seen = world.server.peer.reports.flatMap((report) => report.instances);
     assert.ok(seen.some((one) => one.state === "pulling"));
-    for (const { status_msg } of seen) {
-      assert.doesNotMatch(status_msg, /error|failed|failure|exception|traceback|oci runtime|permission denied/i);
+    for (const { statusMsg } of seen) {
+      assert.doesNotMatch(statusMsg, /error|failed|failure|exception|traceback|oci runtime|permission denied/i);
     }
     const [[name, port] = ["", 0]] = Object.entries(world.server.observed(1)?.ports ?? {});
     assert.equal(name, `${port}/tcp`);
@@ -104,9 +104,9 @@ describe("a session", () => {
     world.server.desire([order(1)]);
     await world.clock.until(
       "applied",
-      () => world.server.peers[0]?.reports.some((report) => report.desired_version === 1) === true,
+      () => world.server.peers[0]?.reports.some((report) => report.desiredVersion === 1) === true,
     );
-    const first = world.server.peer.reports.find((report) => report.desired_version === 1);
+    const first = world.server.peer.reports.find((report) => report.desiredVersion === 1);
     assert.equal(first?.instances.length, 1);
   });
 
@@ -157,7 +157,7 @@ describe("a session", () => {
       both?.instances.map((one) => one.generation),
       [1, 2],
     );
-    assert.ok((both?.instances[0]?.counters.running_ms ?? 0) >= 20_000);
+    assert.ok((both?.instances[0]?.counters.runningMs ?? 0) >= 20_000);
     await world.clock.until("one entry again", () => world.server.peer.reports.at(-1)?.instances.length === 1);
   });
 
@@ -167,22 +167,22 @@ describe("a session", () => {
     await world.clock.until("running", isState(1, "running"));
     world.server.acknowledges = false;
     world.server.welcomes = false;
-    const cut_ms = world.clock.monotonicMs();
+    const cutMs = world.clock.monotonicMs();
     await world.clock.advance(8_000);
     assert.equal(await running(), 1);
     await world.clock.advance(4_000);
     assert.equal(await running(), 0);
-    assert.ok(world.clock.monotonicMs() - cut_ms < 15_000);
+    assert.ok(world.clock.monotonicMs() - cutMs < 15_000);
     world.server.acknowledges = true;
     world.server.welcomes = true;
     await world.clock.until("news of it", () =>
       world.server.peers.some((peer) =>
-        peer.reports.some((report) => report.instances[0]?.status_msg === "lease expired"),
+        peer.reports.some((report) => report.instances[0]?.statusMsg === "lease expired"),
       ),
     );
     await world.clock.until("running again", isState(1, "running", 1));
     const counters = world.server.observed(1)?.counters;
-    assert.ok(counters !== undefined && counters.running_ms >= 8_000 && counters.running_ms < 15_000);
+    assert.ok(counters !== undefined && counters.runningMs >= 8_000 && counters.runningMs < 15_000);
   });
 
   it("what was stopped at the end of the lease waits for the orders of now, however often a report is answered", async () => {
@@ -204,7 +204,7 @@ describe("a session", () => {
     await world.clock.until("running again", isState(1, "running"));
     assert.equal(world.server.observed(2)?.state, "stopped");
     const since = world.server.peer.reports.flatMap((report) => report.instances);
-    assert.ok(since.every((one) => one.instance_id !== 2 || one.state === "stopped"));
+    assert.ok(since.every((one) => one.instanceId !== 2 || one.state === "stopped"));
     await world.clock.advance(15_000);
     assert.equal(await running(), 1, "from then on answers renew the lease");
   });
@@ -226,15 +226,15 @@ describe("a session", () => {
       world.server.desire([order(1)]);
       await world.clock.until("running", isState(1, "running"));
       await world.clock.advance(5_000);
-      const before = world.server.observed(1)?.counters.running_ms ?? 0;
+      const before = world.server.observed(1)?.counters.runningMs ?? 0;
       world.clock.jump(hours * 3_600_000);
       await world.clock.advance(5_000);
-      const after = world.server.observed(1)?.counters.running_ms ?? 0;
+      const after = world.server.observed(1)?.counters.runningMs ?? 0;
       assert.ok(after - before >= 3_000 && after - before <= 7_000, `${before} → ${after}`);
       assert.equal(await running(), 1);
       world.server.desire([order(1, { run: "stopped" })]);
       await world.clock.until("stopped", isState(1, "stopped"));
-      const total = world.server.observed(1)?.counters.running_ms ?? 0;
+      const total = world.server.observed(1)?.counters.runningMs ?? 0;
       assert.ok(total >= after && total <= after + 7_000, `${after} → ${total}`);
     });
   }
@@ -243,7 +243,7 @@ describe("a session", () => {
     start();
     world.server.desire([order(1, { image: "example/app:broken" })]);
     await world.clock.until("a setback", isState(1, "failed"));
-    assert.match(world.server.observed(1)?.status_msg ?? "", /OCI runtime create failed/);
+    assert.match(world.server.observed(1)?.statusMsg ?? "", /OCI runtime create failed/);
     await world.clock.advance(60_000);
     const states = world.server.peers
       .flatMap((peer) => peer.reports)
@@ -276,21 +276,21 @@ describe("a session", () => {
     world.server.desire([order(1)]);
     await world.clock.until("running", isState(1, "running"));
     const results = () => world.server.peers.flatMap((peer) => peer.tasks.filter((one) => one.kind === "task_result"));
-    const logs = { type: "logs", instance_id: 1, tail_lines: 5, filter: "", is_agent_log: false } as const;
-    world.server.send(world.server.peer.socket, { kind: "task", task_id: "logs", action: logs });
+    const logs = { type: "logs", instanceId: 1, tailLines: 5, filter: "", isAgentLog: false } as const;
+    world.server.send(world.server.peer.socket, { kind: "task", taskId: "logs", action: logs });
     await world.clock.until("the log", () => results().length === 1);
     assert.match(results()[0]?.text ?? "", /^simulated: /);
-    const saved = { repository: "example/saved", tag: "1", registry_auth: null, is_paused: false };
-    const action = { type: "snapshot", instance_id: 1, ...saved } as const;
-    world.server.send(world.server.peer.socket, { kind: "task", task_id: "lost", action });
-    await world.clock.until("its begin", () => world.server.peer.tasks.some((one) => one.task_id === "lost"));
+    const saved = { repository: "example/saved", tag: "1", registryAuth: null, isPaused: false };
+    const action = { type: "snapshot", instanceId: 1, ...saved } as const;
+    world.server.send(world.server.peer.socket, { kind: "task", taskId: "lost", action });
+    await world.clock.until("its begin", () => world.server.peer.tasks.some((one) => one.taskId === "lost"));
     world.server.peer.socket.terminate();
-    await world.clock.until("the result", () => results().some((one) => one.task_id === "lost" && one.is_success));
+    await world.clock.until("the result", () => results().some((one) => one.taskId === "lost" && one.isSuccess));
     assert.ok(world.server.peers.length >= 2);
-    world.server.send(world.server.peer.socket, { kind: "task", task_id: "cancelled", action });
-    await world.clock.until("its begin", () => world.server.peer.tasks.some((one) => one.task_id === "cancelled"));
-    world.server.send(world.server.peer.socket, { kind: "cancel_task", task_id: "cancelled" });
-    await world.clock.until("its end", () => results().some((one) => one.task_id === "cancelled" && !one.is_success));
+    world.server.send(world.server.peer.socket, { kind: "task", taskId: "cancelled", action });
+    await world.clock.until("its begin", () => world.server.peer.tasks.some((one) => one.taskId === "cancelled"));
+    world.server.send(world.server.peer.socket, { kind: "cancel_task", taskId: "cancelled" });
+    await world.clock.until("its end", () => results().some((one) => one.taskId === "cancelled" && !one.isSuccess));
   });
 
   it("a silent engine is reported as such, with the last known state and frozen counters", async () => {
@@ -320,15 +320,15 @@ describe("a session", () => {
     world.server.desire([order(1)]);
     await world.clock.until("running", isState(1, "running"));
     isDown = true;
-    await world.clock.until("news", () => world.server.observed(1)?.status_msg.includes("nobody listens") === true);
+    await world.clock.until("news", () => world.server.observed(1)?.statusMsg.includes("nobody listens") === true);
     const frozen = world.server.observed(1);
     assert.equal(frozen?.state, "running");
     const reports = world.server.peer.reports.length;
     await world.clock.advance(5_000);
     assert.ok(world.server.peer.reports.length > reports);
-    assert.equal(world.server.observed(1)?.counters.running_ms, frozen.counters.running_ms);
+    assert.equal(world.server.observed(1)?.counters.runningMs, frozen.counters.runningMs);
     isDown = false;
-    await world.clock.until("an answer", () => world.server.observed(1)?.status_msg.startsWith("success") === true);
+    await world.clock.until("an answer", () => world.server.observed(1)?.statusMsg.startsWith("success") === true);
   });
 
   for (const [what, data] of [

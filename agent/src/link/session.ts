@@ -1,8 +1,8 @@
 import { WebSocket, type RawData } from "ws";
+import { PROOF_HEADER, PROTOCOL_VERSION } from "../../../protocol/index.ts";
 import {
-  decodeServerMessage,
-  PROOF_HEADER,
-  PROTOCOL_VERSION,
+  readServerMessage,
+  writeAgentMessage,
   type AgentMessage,
   type Desired,
   type GpuHealth,
@@ -13,7 +13,7 @@ import {
   type TaskProgress,
   type TaskResult,
   type Welcome,
-} from "../../../protocol/index.ts";
+} from "../wire/messages.ts";
 import type { AddressDoor } from "./address-door.ts";
 import { backOffDelay, type BackOff } from "../base/back-off.ts";
 import type { Clock } from "../base/clock.ts";
@@ -29,12 +29,12 @@ export type SessionDependencies = {
   readonly random: () => number;
   readonly log: Log;
   readonly servers: ServerChoice;
-  readonly boot_id: string;
-  readonly notes_store: NotesStore;
+  readonly bootId: string;
+  readonly notesStore: NotesStore;
   /** What the control plane asks to see again at the next connection; an agent it starts itself is asked for nothing. */
-  readonly proof_store?: ProofStore | undefined;
+  readonly proofStore?: ProofStore | undefined;
   readonly describe: () => Promise<
-    Omit<Hello, "kind" | "protocol_version" | "agent_version" | "boot_id" | "session_proof" | "address_port">
+    Omit<Hello, "kind" | "protocolVersion" | "agentVersion" | "bootId" | "sessionProof" | "addressPort">
   >;
   readonly health: () => GpuHealth[];
   readonly host: Host;
@@ -42,7 +42,7 @@ export type SessionDependencies = {
   readonly openTunnel?: (request: OpenTunnel) => void;
   /** What is asked once, beside the desired set. */
   readonly onTask?: (task: Task) => void;
-  readonly onCancelTask?: (task_id: string) => void;
+  readonly onCancelTask?: (taskId: string) => void;
   /** Opens a port at which the server can call this host's public address. */
   readonly openAddressDoor?: () => Promise<AddressDoor | undefined>;
   /** The server has welcomed this agent: what could not be sent before can be sent now. */
@@ -50,7 +50,7 @@ export type SessionDependencies = {
 };
 
 const AGENT_VERSION = "0.1.0";
-const RECONNECT: BackOff = { first_ms: 200, limit_ms: 10_000 };
+const RECONNECT: BackOff = { firstMs: 200, limitMs: 10_000 };
 /** A refusal is not mended by asking often: its next attempt takes the longest delay. */
 const ATTEMPT_AFTER_REFUSAL = 10;
 const HANDSHAKE_TIMEOUT_MS = 10_000;
@@ -68,16 +68,16 @@ const MIN_TICK_MS = 5;
 const NOTE_EVERY_MS = 5_000;
 const [NORMAL_CLOSURE, VIOLATION] = [1000, 1008];
 
-type Outstanding = { readonly sequence: number; readonly sent_at_ms: number; readonly finals: readonly string[] };
+type Outstanding = { readonly sequence: number; readonly sentAtMs: number; readonly finals: readonly string[] };
 type Connection = {
   readonly socket: WebSocket;
-  readonly opened_at_ms: number;
-  readonly address_door: AddressDoor | undefined;
-  hello_at_ms: number;
+  readonly openedAtMs: number;
+  readonly addressDoor: AddressDoor | undefined;
+  helloAtMs: number;
   welcome: Welcome | undefined;
   /** What the welcome gave is not on the disk. */
-  is_proof_lost: boolean;
-  desired_version: number;
+  isProofLost: boolean;
+  desiredVersion: number;
   sequence: number;
   outstanding: readonly Outstanding[];
 };
@@ -104,14 +104,14 @@ export class Session {
 
   constructor(deps: SessionDependencies, notes: Notes | undefined) {
     this.#deps = deps;
-    this.#proofs = deps.proof_store ?? noProof;
-    this.#lease = firstLease(notes, deps.boot_id, deps.clock.monotonicMs());
+    this.#proofs = deps.proofStore ?? noProof;
+    this.#lease = firstLease(notes, deps.bootId, deps.clock.monotonicMs());
     this.#stopTicking = deps.clock.every(this.#tickMs, () => this.#tick());
   }
 
-  /** Connects after `delay_ms`, which spreads many hosts of one process. */
-  async begin(delay_ms: number): Promise<void> {
-    await this.#deps.clock.sleep(delay_ms, this.#closing.signal);
+  /** Connects after `delayMs`, which spreads many hosts of one process. */
+  async begin(delayMs: number): Promise<void> {
+    await this.#deps.clock.sleep(delayMs, this.#closing.signal);
     await this.#connect();
   }
 
@@ -152,10 +152,10 @@ export class Session {
   async #connect(): Promise<void> {
     if (this.#closing.signal.aborted) return;
     const description = await this.#deps.describe();
-    const address_door = await this.#deps.openAddressDoor?.();
-    if (this.#closing.signal.aborted) return address_door?.close();
-    const { socket_url, headers, isAnsweredBy } = this.#deps.servers.dial();
-    const socket = new WebSocket(socket_url, {
+    const addressDoor = await this.#deps.openAddressDoor?.();
+    if (this.#closing.signal.aborted) return addressDoor?.close();
+    const { socketUrl, headers, isAnsweredBy } = this.#deps.servers.dial();
+    const socket = new WebSocket(socketUrl, {
       headers,
       perMessageDeflate: false,
       maxPayload: MAX_MESSAGE_BYTES,
@@ -163,12 +163,12 @@ export class Session {
     });
     const connection: Connection = {
       socket,
-      opened_at_ms: this.#deps.clock.monotonicMs(),
-      address_door,
-      hello_at_ms: 0,
+      openedAtMs: this.#deps.clock.monotonicMs(),
+      addressDoor,
+      helloAtMs: 0,
       welcome: undefined,
-      is_proof_lost: false,
-      desired_version: 0,
+      isProofLost: false,
+      desiredVersion: 0,
       sequence: 0,
       outstanding: [],
     };
@@ -177,29 +177,29 @@ export class Session {
       const proof = answered[PROOF_HEADER];
       if (isAnsweredBy(Array.isArray(proof) ? proof[0] : proof)) return;
       this.#deps.log.warn(
-        { address: socket_url },
+        { address: socketUrl },
         "no server of this installation answers there: nothing is said to it",
       );
       socket.terminate();
     });
     socket.on("open", () => {
-      connection.hello_at_ms = this.#deps.clock.monotonicMs();
-      const { boot_id } = this.#deps;
-      const versions = { protocol_version: PROTOCOL_VERSION, agent_version: AGENT_VERSION };
-      const door = address_door === undefined ? {} : { address_port: address_door.port };
+      connection.helloAtMs = this.#deps.clock.monotonicMs();
+      const { bootId } = this.#deps;
+      const versions = { protocolVersion: PROTOCOL_VERSION, agentVersion: AGENT_VERSION };
+      const door = addressDoor === undefined ? {} : { addressPort: addressDoor.port };
       send(socket, {
         kind: "hello",
         ...versions,
-        boot_id,
+        bootId,
         ...description,
         ...door,
-        session_proof: this.#proofs.load(),
+        sessionProof: this.#proofs.load(),
       });
     });
     socket.on("message", (data, isBinary) => this.#onData(connection, data, isBinary));
     socket.on("error", (error) => this.#deps.log.warn({ problem: error.message }, "connection problem"));
     socket.on("close", (code, reason) => {
-      address_door?.close();
+      addressDoor?.close();
       this.#onClose(connection, code, reason.toString());
     });
   }
@@ -210,16 +210,16 @@ export class Session {
     const { servers, random } = this.#deps;
     // Its own goodbye sends it nowhere else; whatever else ends a connection may have ended its server.
     if (code !== NORMAL_CLOSURE || this.#attempts > 0) servers.next();
-    const delay_ms = backOffDelay(RECONNECT, Math.floor(this.#attempts / servers.count), random());
+    const delayMs = backOffDelay(RECONNECT, Math.floor(this.#attempts / servers.count), random());
     this.#attempts += 1;
-    this.#deps.log.info({ code, reason, delay_ms: Math.round(delay_ms) }, "disconnected, connecting again");
-    void this.begin(delay_ms);
+    this.#deps.log.info({ code, reason, delay_ms: Math.round(delayMs) }, "disconnected, connecting again");
+    void this.begin(delayMs);
   }
 
   #onData(connection: Connection, data: RawData, isBinary: boolean): void {
     if (this.#connection !== connection) return;
     if (isBinary || !Buffer.isBuffer(data)) return this.#violation(connection, "a binary message");
-    const decoded = decodeServerMessage(data.toString("utf8"));
+    const decoded = readServerMessage(data.toString("utf8"));
     if (!decoded.ok) return this.#violation(connection, decoded.problem);
     this.#onMessage(connection, decoded.message);
   }
@@ -232,7 +232,7 @@ export class Session {
     else if (message.kind === "acknowledge") this.#onAcknowledge(connection, message);
     else if (message.kind === "open_tunnel") this.#deps.openTunnel?.(message);
     else if (message.kind === "task") this.#deps.onTask?.(message);
-    else this.#deps.onCancelTask?.(message.task_id);
+    else this.#deps.onCancelTask?.(message.taskId);
   }
 
   #onRefusal(connection: Connection, { code, message }: Extract<ServerMessage, { kind: "refuse" }>): void {
@@ -246,51 +246,51 @@ export class Session {
 
   #onWelcome(connection: Connection, welcome: Welcome): void {
     connection.welcome = welcome;
-    if (welcome.address_nonce === undefined) connection.address_door?.close();
-    else connection.address_door?.answer(welcome.address_nonce);
+    if (welcome.addressNonce === undefined) connection.addressDoor?.close();
+    else connection.addressDoor?.answer(welcome.addressNonce);
     this.#refusedFor = undefined;
     this.#deps.servers.welcomed(welcome.servers);
-    connection.is_proof_lost = welcome.session_proof !== "" && !this.#proofs.keep(welcome.session_proof);
-    this.#lease = { ...this.#lease, lease_ms: welcome.lease_ms };
-    this.#deps.log.info({ machine_id: welcome.machine_id, heartbeat_ms: welcome.heartbeat_ms }, "connected");
-    const tick_ms = Math.min(welcome.heartbeat_ms / 4, welcome.lease_ms / 8);
-    this.#retick(Math.max(MIN_TICK_MS, Math.min(MAX_TICK_MS, Math.floor(tick_ms))));
+    connection.isProofLost = welcome.sessionProof !== "" && !this.#proofs.keep(welcome.sessionProof);
+    this.#lease = { ...this.#lease, leaseMs: welcome.leaseMs };
+    this.#deps.log.info({ machine_id: welcome.machineId, heartbeat_ms: welcome.heartbeatMs }, "connected");
+    const tickMs = Math.min(welcome.heartbeatMs / 4, welcome.leaseMs / 8);
+    this.#retick(Math.max(MIN_TICK_MS, Math.min(MAX_TICK_MS, Math.floor(tickMs))));
     this.#sendReport();
     this.#deps.onConnected?.();
   }
 
   #onDesired(connection: Connection, desired: Desired): void {
-    if (desired.version < connection.desired_version) {
+    if (desired.version < connection.desiredVersion) {
       this.#deps.log.debug({ version: desired.version }, "an older desired set came late and is ignored");
       return;
     }
-    connection.desired_version = desired.version;
+    connection.desiredVersion = desired.version;
     // First, so that a lease that was over gives life to what is wanted now and to nothing that was wanted before.
     this.#deps.host.setDesired(desired);
     // It was sent in answer to this connection's hello, so the server was there after that.
-    this.#renewLease(connection.hello_at_ms);
+    this.#renewLease(connection.helloAtMs);
   }
 
   #onAcknowledge(
     connection: Connection,
-    { sequence, heartbeat_ms, server_addresses }: Extract<ServerMessage, { kind: "acknowledge" }>,
+    { sequence, heartbeatMs, serverAddresses }: Extract<ServerMessage, { kind: "acknowledge" }>,
   ): void {
-    this.#deps.servers.hear(server_addresses);
+    this.#deps.servers.hear(serverAddresses);
     if (sequence > connection.sequence) return this.#violation(connection, "acknowledges what was never sent");
     const found = connection.outstanding.find((report) => report.sequence === sequence);
     if (!found) return;
-    if (heartbeat_ms !== undefined && connection.welcome) connection.welcome = { ...connection.welcome, heartbeat_ms };
+    if (heartbeatMs !== undefined && connection.welcome) connection.welcome = { ...connection.welcome, heartbeatMs };
     this.#attempts = 0;
     connection.outstanding = connection.outstanding.filter((report) => report.sequence > sequence);
     this.#deps.host.acknowledge(found.finals);
     // Orders of an earlier connection may have been withdrawn since: nothing is run by them once the lease was over.
-    const isHeld = connection.desired_version > 0 || isLive(this.#lease, this.#deps.clock.monotonicMs());
-    if (isHeld) this.#renewLease(found.sent_at_ms);
+    const isHeld = connection.desiredVersion > 0 || isLive(this.#lease, this.#deps.clock.monotonicMs());
+    if (isHeld) this.#renewLease(found.sentAtMs);
     if (this.#isReportDue) this.changed("state");
   }
 
-  #renewLease(sent_at_ms: number): void {
-    this.#lease = renew(this.#lease, sent_at_ms);
+  #renewLease(sentAtMs: number): void {
+    this.#lease = renew(this.#lease, sentAtMs);
     this.#deps.host.setLease(isLive(this.#lease, this.#deps.clock.monotonicMs()));
   }
 
@@ -325,7 +325,7 @@ export class Session {
   #sendReport(): void {
     const connection = this.#connection;
     this.#isReportDue = true;
-    const { desired_version, instances, volumes, finals } = this.#deps.host.report();
+    const { desiredVersion, instances, volumes, finals } = this.#deps.host.report();
     // What nobody can be told now is noted all the same: the power may go before somebody can.
     this.#saveNotes();
     if (!connection?.welcome || !mayReport(connection)) return;
@@ -333,27 +333,27 @@ export class Session {
     const sequence = connection.sequence + 1;
     connection.sequence = sequence;
     const now = this.#deps.clock.monotonicMs();
-    connection.outstanding = [...connection.outstanding, { sequence, sent_at_ms: now, finals }];
+    connection.outstanding = [...connection.outstanding, { sequence, sentAtMs: now, finals }];
     // Early by a random part, so that hosts which connected together drift apart, and never late.
-    this.#nextHeartbeatMs = now + connection.welcome.heartbeat_ms * (0.75 + this.#deps.random() * 0.25) - this.#tickMs;
+    this.#nextHeartbeatMs = now + connection.welcome.heartbeatMs * (0.75 + this.#deps.random() * 0.25) - this.#tickMs;
     // A version of an earlier connection means nothing to this one.
-    const version = connection.desired_version === 0 ? 0 : desired_version;
+    const version = connection.desiredVersion === 0 ? 0 : desiredVersion;
     send(connection.socket, {
       kind: "report",
       sequence,
-      desired_version: version,
+      desiredVersion: version,
       instances,
       volumes: [...volumes],
       gpus: this.#deps.health(),
-      ...(connection.is_proof_lost ? { is_proof_lost: true } : {}),
+      ...(connection.isProofLost ? { isProofLost: true } : {}),
     });
   }
 
   #saveNotes(): void {
-    const { clock, notes_store, boot_id, host } = this.#deps;
+    const { clock, notesStore, bootId, host } = this.#deps;
     this.#nextNotesMs = clock.monotonicMs() + NOTE_EVERY_MS;
     const notes = host.notes();
-    if (notes) notes_store.save({ boot_id, lease: this.#lease, ...notes });
+    if (notes) notesStore.save({ bootId, lease: this.#lease, ...notes });
   }
 
   #retick(ms: number): void {
@@ -371,13 +371,13 @@ function mayReport({ welcome, socket, outstanding }: Connection): boolean {
 
 /** Whether the server owes an answer for so long that the connection is dead although nobody closed it. */
 function isSilent(connection: Connection, now: number): boolean {
-  if (!connection.welcome) return now - connection.opened_at_ms > 2 * HANDSHAKE_TIMEOUT_MS;
+  if (!connection.welcome) return now - connection.openedAtMs > 2 * HANDSHAKE_TIMEOUT_MS;
   const oldest = connection.outstanding[0];
-  return oldest !== undefined && now - oldest.sent_at_ms > PATIENCE_HEARTBEATS * connection.welcome.heartbeat_ms;
+  return oldest !== undefined && now - oldest.sentAtMs > PATIENCE_HEARTBEATS * connection.welcome.heartbeatMs;
 }
 
 function send(socket: WebSocket, message: AgentMessage): void {
-  socket.send(JSON.stringify(message), (error) => {
+  socket.send(writeAgentMessage(message), (error) => {
     // A broken connection closes by itself, and the close is what is acted upon.
     if (error) socket.terminate();
   });

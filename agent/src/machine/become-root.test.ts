@@ -7,7 +7,7 @@ const argv = ["/opt/node", "main.ts", "--server", "http://a"];
 describe("becoming root", () => {
   it("root asks nobody", async () => {
     const run = () => assert.fail("nothing is to be run");
-    assert.deepEqual(await becomeRoot({ is_root: true, env: {}, argv, run }), { kind: "root" });
+    assert.deepEqual(await becomeRoot({ isRoot: true, env: {}, argv, run }), { kind: "root" });
   });
 
   it("a user with sudo becomes root with the same command and the agent's variables, and no other", async () => {
@@ -18,7 +18,7 @@ describe("becoming root", () => {
     };
     const env = { BERTH_AGENT_TOKEN: "secret", BERTH_LOG_LEVEL: "info", LD_PRELOAD: "evil.so", PATH: "/bin" };
     const keep = "--preserve-env=BERTH_AGENT_TOKEN,BERTH_LOG_LEVEL";
-    assert.deepEqual(await becomeRoot({ is_root: false, env, argv, run }), {
+    assert.deepEqual(await becomeRoot({ isRoot: false, env, argv, run }), {
       kind: "through",
       program: "sudo",
       args: ["-n", keep, "--", ...argv],
@@ -27,7 +27,7 @@ describe("becoming root", () => {
   });
 
   it("a user without is told in one sentence what is missing", async () => {
-    const ascent = await becomeRoot({ is_root: false, env: {}, argv, run: () => Promise.resolve(1) });
+    const ascent = await becomeRoot({ isRoot: false, env: {}, argv, run: () => Promise.resolve(1) });
     assert.ok(ascent.kind === "impossible" && /root/.test(ascent.problem) && !ascent.problem.includes("\n"));
   });
 });

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 
 /** What this process has to do to be root; a test answers in place of the system. */
 export type Footing = {
-  readonly is_root: boolean;
+  readonly isRoot: boolean;
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Program and arguments of this process. */
   readonly argv: readonly string[];
@@ -20,8 +20,8 @@ export type Ascent =
  * A real host mounts disks, makes network namespaces and writes firewall rules: that takes root. A user who may become
  * root without a password does so with exactly this command and exactly the variables that are meant for it.
  */
-export async function becomeRoot({ is_root, env, argv, run }: Footing): Promise<Ascent> {
-  if (is_root) return { kind: "root" };
+export async function becomeRoot({ isRoot, env, argv, run }: Footing): Promise<Ascent> {
+  if (isRoot) return { kind: "root" };
   const kept = Object.keys(env).filter((name) => /^BERTH_[A-Z0-9_]+$/.test(name));
   const flags = ["-n", ...(kept.length === 0 ? [] : [`--preserve-env=${kept.toSorted().join(",")}`]), "--"];
   if ((await run("sudo", [...flags, "true"])) === 0)

@@ -1,4 +1,5 @@
-import { estimateDlperf, findGpuModel, type GpuFacts } from "../../../protocol/index.ts";
+import { estimateDlperf, findGpuModel } from "../../../protocol/index.ts";
+import type { GpuFacts } from "../wire/messages.ts";
 
 export type DeclaredModel = { readonly name: string; readonly count: number };
 const MAX_GPUS = 64;
@@ -22,25 +23,25 @@ export function parseDeclaredGpus(text: string): readonly DeclaredModel[] | stri
 }
 
 /** Facts of GPUs that an operator declares for development. They are leased like others and passed to no container. */
-export function declaredGpus(host_key: string, declared: readonly DeclaredModel[], first_index: number): GpuFacts[] {
+export function declaredGpus(hostKey: string, declared: readonly DeclaredModel[], firstIndex: number): GpuFacts[] {
   const names = declared.flatMap(({ name, count }) => Array.from({ length: count }, () => name));
   return names.flatMap((name, position) => {
     const model = findGpuModel(name);
     if (!model) return [];
-    const { memory_mb, compute_cap, memory_gb_per_s, max_power_w, tflops, pci_lanes, nvlink_gb_per_s } = model;
+    const { memoryMb, computeCap, memoryGbPerS, maxPowerW, tflops, pciLanes, nvlinkGbPerS } = model;
     return {
-      uuid: `declared-${host_key}-${position}`,
-      index: first_index + position,
+      uuid: `declared-${hostKey}-${position}`,
+      index: firstIndex + position,
       name,
-      memory_mb,
-      compute_cap,
-      memory_gb_per_s,
-      max_power_w,
+      memoryMb,
+      computeCap,
+      memoryGbPerS,
+      maxPowerW,
       tflops,
-      dlperf: estimateDlperf(tflops, memory_gb_per_s),
-      pci_lanes,
-      nvlink_gb_per_s,
-      is_declared: true,
+      dlperf: estimateDlperf(tflops, memoryGbPerS),
+      pciLanes,
+      nvlinkGbPerS,
+      isDeclared: true,
     };
   });
 }

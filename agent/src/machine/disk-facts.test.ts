@@ -26,33 +26,33 @@ function folder(t: TestContext): string {
 
 describe("the disk of a machine", () => {
   it("is measured once a day, and leaves nothing but the figure", async (t) => {
-    const state_dir = join(folder(t), "state");
+    const stateDir = join(folder(t), "state");
     const noon = { ...systemClock, now: () => new Date("2026-03-01T12:00:00Z") };
-    const first = await readDisk(state_dir, noon);
-    assert.ok(first.bytes > 0 && first.mb_per_s >= 1);
-    const kept = join(state_dir, "disk-speed.json");
+    const first = await readDisk(stateDir, noon);
+    assert.ok(first.bytes > 0 && first.mbPerS >= 1);
+    const kept = join(stateDir, "disk-speed.json");
     // A file system without direct access is not measured, and nothing is kept of it.
-    if (!readdirSync(state_dir).includes("disk-speed.json")) return assert.equal(first.mb_per_s, 100);
-    assert.deepEqual(readdirSync(state_dir), ["disk-speed.json"]);
+    if (!readdirSync(stateDir).includes("disk-speed.json")) return assert.equal(first.mbPerS, 100);
+    assert.deepEqual(readdirSync(stateDir), ["disk-speed.json"]);
     // A measurement has no fraction, so that none is taken for this figure.
     writeFileSync(kept, JSON.stringify({ ...JSON.parse(readFileSync(kept, "utf8")), mb_per_s: 7.5 }));
-    assert.equal((await readDisk(state_dir, noon)).mb_per_s, 7.5);
+    assert.equal((await readDisk(stateDir, noon)).mbPerS, 7.5);
     const tomorrow = { ...systemClock, now: () => new Date("2026-03-02T12:00:00Z") };
-    assert.notEqual((await readDisk(state_dir, tomorrow)).mb_per_s, 7.5);
+    assert.notEqual((await readDisk(stateDir, tomorrow)).mbPerS, 7.5);
   });
 
   it("what renters hold already stays in the offer", async (t) => {
-    const state_dir = folder(t);
-    assert.equal(await tenantBytes(state_dir), 0);
+    const stateDir = folder(t);
+    assert.equal(await tenantBytes(stateDir), 0);
     for (const name of ["disks", "volumes", "mounts"]) {
-      mkdirSync(join(state_dir, name));
-      const file = openSync(join(state_dir, name, "1.img"), "w");
+      mkdirSync(join(stateDir, name));
+      const file = openSync(join(stateDir, name, "1.img"), "w");
       ftruncateSync(file, 1_000_000_000);
       writeSync(file, Buffer.alloc(4 * 1024 * 1024, 1));
       fsyncSync(file);
       closeSync(file);
     }
-    const bytes = await tenantBytes(state_dir);
+    const bytes = await tenantBytes(stateDir);
     assert.ok(bytes >= 2 * 4 * 1024 * 1024 && bytes < 20_000_000, `${bytes} bytes of two sparse files`);
   });
 

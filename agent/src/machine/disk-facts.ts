@@ -8,7 +8,7 @@ export type DiskFacts = {
   /** What renters can be promised: free space and what they hold already, less what the machine needs itself. */
   readonly bytes: number;
   readonly name: string;
-  readonly mb_per_s: number;
+  readonly mbPerS: number;
 };
 
 /** Kept for images, logs and the system: a full disk stops everybody. */
@@ -19,20 +19,20 @@ const TENANT_FOLDERS = ["disks", "volumes"] as const;
 const BLOCK_BYTES = 512;
 
 /** Of the file system that holds the state folder: the disks of instances lie there. */
-export async function readDisk(state_dir: string, clock: Clock): Promise<DiskFacts> {
-  await mkdir(state_dir, { recursive: true });
-  const [{ bavail, bsize }, { dev }, kept_bytes] = await Promise.all([
-    statfs(state_dir),
-    stat(state_dir),
-    tenantBytes(state_dir),
+export async function readDisk(stateDir: string, clock: Clock): Promise<DiskFacts> {
+  await mkdir(stateDir, { recursive: true });
+  const [{ bavail, bsize }, { dev }, keptBytes] = await Promise.all([
+    statfs(stateDir),
+    stat(stateDir),
+    tenantBytes(stateDir),
   ]);
-  const free_bytes = bavail * bsize;
-  const [name, mb_per_s] = await Promise.all([deviceName(dev), diskSpeed(state_dir, dev, clock)]);
-  return { bytes: offerableBytes(free_bytes, kept_bytes), name, mb_per_s };
+  const freeBytes = bavail * bsize;
+  const [name, mbPerS] = await Promise.all([deviceName(dev), diskSpeed(stateDir, dev, clock)]);
+  return { bytes: offerableBytes(freeBytes, keptBytes), name, mbPerS };
 }
 
-export function offerableBytes(free_bytes: number, kept_bytes: number): number {
-  const whole = free_bytes + kept_bytes;
+export function offerableBytes(freeBytes: number, keptBytes: number): number {
+  const whole = freeBytes + keptBytes;
   return Math.floor(whole - Math.min(whole * RESERVE_SHARE, RESERVE_LIMIT_BYTES));
 }
 
@@ -43,10 +43,10 @@ export async function isDiskLow(folder: string): Promise<boolean> {
 }
 
 /** What renters' files take at present: it is theirs already, and must not vanish from the offer with each restart. */
-export async function tenantBytes(state_dir: string): Promise<number> {
+export async function tenantBytes(stateDir: string): Promise<number> {
   let blocks = 0;
   for (const folder of TENANT_FOLDERS) {
-    const path = join(state_dir, folder);
+    const path = join(stateDir, folder);
     for (const name of await readdir(path).catch(() => [])) {
       const found = await stat(join(path, name)).catch(() => undefined);
       if (found?.isFile()) blocks += found.blocks;
@@ -90,30 +90,30 @@ const UNKNOWN_MB_PER_S = 100;
  * Megabytes per second that are read from the disk in a row, past the system's memory. Measured within a second, and once
  * a day at most: a trial at each start would wear and slow the disk under running tenants.
  */
-async function diskSpeed(state_dir: string, dev: number, clock: Clock): Promise<number> {
+async function diskSpeed(stateDir: string, dev: number, clock: Clock): Promise<number> {
   const day = Math.floor(clock.now().getTime() / MS_PER_DAY);
-  const path = join(state_dir, SPEED_FILE);
+  const path = join(stateDir, SPEED_FILE);
   const known = parseSpeed(await readFile(path, "utf8").catch(() => ""));
-  if (known?.dev === dev && known.day === day) return known.mb_per_s;
+  if (known?.dev === dev && known.day === day) return known.mbPerS;
   try {
-    const mb_per_s = await measureDisk(join(state_dir, TRIAL_FILE), clock);
-    writeDurably(path, JSON.stringify({ dev, day, mb_per_s }));
-    return mb_per_s;
+    const mbPerS = await measureDisk(join(stateDir, TRIAL_FILE), clock);
+    writeDurably(path, JSON.stringify({ dev, day, mb_per_s: mbPerS }));
+    return mbPerS;
   } catch {
     // A file system that cannot pass the system's memory by, or is full: what was known before is the best there is.
-    return known?.dev === dev ? known.mb_per_s : UNKNOWN_MB_PER_S;
+    return known?.dev === dev ? known.mbPerS : UNKNOWN_MB_PER_S;
   }
 }
 
-type Speed = { readonly dev: number; readonly day: number; readonly mb_per_s: number };
+type Speed = { readonly dev: number; readonly day: number; readonly mbPerS: number };
 
 export function parseSpeed(text: string): Speed | undefined {
   try {
     const value: unknown = JSON.parse(text);
     if (typeof value !== "object" || value === null) return undefined;
-    const { dev, day, mb_per_s } = value as Record<string, unknown>;
-    const isWhole = typeof dev === "number" && typeof day === "number" && typeof mb_per_s === "number" && mb_per_s > 0;
-    return isWhole ? { dev, day, mb_per_s } : undefined;
+    const { dev, day, mb_per_s: mbPerS } = value as Record<string, unknown>;
+    const isWhole = typeof dev === "number" && typeof day === "number" && typeof mbPerS === "number" && mbPerS > 0;
+    return isWhole ? { dev, day, mbPerS } : undefined;
   } catch {
     // No file, or half a file: it is measured anew.
     return undefined;
@@ -153,18 +153,18 @@ function alignedChunk(): Buffer {
 
 async function transfer(
   clock: Clock,
-  limit_ms: number,
+  limitMs: number,
   count: number,
   move: (at: number) => Promise<void>,
 ): Promise<{ readonly chunks: number; readonly ms: number }> {
-  const start_ms = clock.monotonicMs();
+  const startMs = clock.monotonicMs();
   let chunks = 0;
   // One is always moved, however slow the disk is.
-  while (chunks < count && (chunks === 0 || clock.monotonicMs() - start_ms < limit_ms)) {
+  while (chunks < count && (chunks === 0 || clock.monotonicMs() - startMs < limitMs)) {
     await move(chunks * CHUNK_BYTES);
     chunks += 1;
   }
-  return { chunks, ms: clock.monotonicMs() - start_ms };
+  return { chunks, ms: clock.monotonicMs() - startMs };
 }
 
 async function writeChunk(file: FileHandle, chunk: Buffer, at: number): Promise<void> {

@@ -6,37 +6,37 @@ import { describe, it } from "node:test";
 import { fingerprintOf, readFingerprintFacts, type FingerprintFacts } from "./fingerprint.ts";
 
 const facts: FingerprintFacts = {
-  machine_id: "0123456789abcdef0123456789abcdef",
-  product_uuid: "4C4C4544-0038-3510-8052-B4C04F595931",
-  board_serial: "CN7475163F0123",
+  machineId: "0123456789abcdef0123456789abcdef",
+  productUuid: "4C4C4544-0038-3510-8052-B4C04F595931",
+  boardSerial: "CN7475163F0123",
   hostname: "rig-1",
 };
 
 describe("the fingerprint of a machine", () => {
   it("is the same whatever the machine is called and however its numbers are written, and fits the protocol", () => {
-    const same = { ...facts, hostname: "rig-2", product_uuid: `${facts.product_uuid.toLowerCase()}\n` };
+    const same = { ...facts, hostname: "rig-2", productUuid: `${facts.productUuid.toLowerCase()}\n` };
     assert.equal(fingerprintOf(same), fingerprintOf(facts));
     assert.match(fingerprintOf(facts), /^[0-9a-f]{64}$/);
   });
 
-  for (const name of ["machine_id", "product_uuid", "board_serial"] as const) {
+  for (const name of ["machineId", "productUuid", "boardSerial"] as const) {
     it(`is another one with another ${name}`, () => {
       assert.notEqual(fingerprintOf({ ...facts, [name]: "another" }), fingerprintOf(facts));
     });
   }
 
   it("takes a number that a maker has left blank for none", () => {
-    const without = { ...facts, product_uuid: "", board_serial: "" };
+    const without = { ...facts, productUuid: "", boardSerial: "" };
     const blank = {
       ...facts,
-      product_uuid: "00000000-0000-0000-0000-000000000000",
-      board_serial: "To Be Filled By O.E.M.",
+      productUuid: "00000000-0000-0000-0000-000000000000",
+      boardSerial: "To Be Filled By O.E.M.",
     };
     assert.equal(fingerprintOf(blank), fingerprintOf(without));
   });
 
   it("goes by the host name only where there is nothing else", () => {
-    const nothing = { machine_id: "", product_uuid: "", board_serial: "" };
+    const nothing = { machineId: "", productUuid: "", boardSerial: "" };
     assert.notEqual(fingerprintOf({ ...nothing, hostname: "rig-1" }), fingerprintOf({ ...nothing, hostname: "rig-2" }));
   });
 
@@ -47,9 +47,9 @@ describe("the fingerprint of a machine", () => {
       mkdirSync(join(root, "sys/class/dmi/id"), { recursive: true });
       writeFileSync(join(root, "etc/machine-id"), "abc\n");
       writeFileSync(join(root, "sys/class/dmi/id/product_uuid"), "def\n");
-      const read = readFingerprintFacts({ root, is_root: true });
-      assert.deepEqual([read.machine_id, read.product_uuid, read.board_serial], ["abc", "def", ""]);
-      assert.equal(readFingerprintFacts({ root, is_root: false }).product_uuid, "");
+      const read = readFingerprintFacts({ root, isRoot: true });
+      assert.deepEqual([read.machineId, read.productUuid, read.boardSerial], ["abc", "def", ""]);
+      assert.equal(readFingerprintFacts({ root, isRoot: false }).productUuid, "");
     } finally {
       rmSync(root, { recursive: true });
     }

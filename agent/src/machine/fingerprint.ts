@@ -6,10 +6,10 @@ import { join } from "node:path";
 /** What stays the same on one machine over boots, new disks and moved folders, and differs on another. */
 export type FingerprintFacts = {
   /** Of the installed system. */
-  readonly machine_id: string;
+  readonly machineId: string;
   /** Of the board or the virtual machine; only root may read them. */
-  readonly product_uuid: string;
-  readonly board_serial: string;
+  readonly productUuid: string;
+  readonly boardSerial: string;
   /** Goes in only where nothing better is known. */
   readonly hostname: string;
 };
@@ -19,8 +19,8 @@ const MEANS_NOTHING = /^(|0+|f+|none|default string|not specified|to be filled b
 
 /** The same for the same machine. Facts that say nothing are left out, so that many boards do not share one. */
 export function fingerprintOf(facts: FingerprintFacts): string {
-  const { machine_id, product_uuid, board_serial } = facts;
-  const telling = Object.entries({ machine_id, product_uuid, board_serial })
+  const { machineId, productUuid, boardSerial } = facts;
+  const telling = Object.entries({ machine_id: machineId, product_uuid: productUuid, board_serial: boardSerial })
     .map(([name, value]) => [name, value.trim().toLowerCase()] as const)
     .filter(([, value]) => !MEANS_NOTHING.test(value.replaceAll("-", "")));
   const named = telling.length > 0 ? telling : [["hostname", facts.hostname]];
@@ -29,15 +29,15 @@ export function fingerprintOf(facts: FingerprintFacts): string {
 }
 
 /**
- * Reads the facts below `root`. `is_root` says whether to look at what only root may read: an agent that sometimes runs
+ * Reads the facts below `root`. `isRoot` says whether to look at what only root may read: an agent that sometimes runs
  * as root and sometimes not would otherwise be two machines.
  */
-export function readFingerprintFacts({ root, is_root }: { root: string; is_root: boolean }): FingerprintFacts {
-  const dmi = (name: string) => (is_root ? readFirst(join(root, "sys/class/dmi/id", name)) : "");
+export function readFingerprintFacts({ root, isRoot }: { root: string; isRoot: boolean }): FingerprintFacts {
+  const dmi = (name: string) => (isRoot ? readFirst(join(root, "sys/class/dmi/id", name)) : "");
   return {
-    machine_id: readFirst(join(root, "etc/machine-id")),
-    product_uuid: dmi("product_uuid"),
-    board_serial: dmi("board_serial"),
+    machineId: readFirst(join(root, "etc/machine-id")),
+    productUuid: dmi("product_uuid"),
+    boardSerial: dmi("board_serial"),
     hostname: hostname(),
   };
 }

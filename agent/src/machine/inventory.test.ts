@@ -14,16 +14,16 @@ GPU-66666666-7777-8888-9999-000000000000, 1, NVIDIA GeForce RTX 4090, 24564, 8.9
 
 describe("the inventory", () => {
   it("reads GPUs as the vendor's tool prints them, with rates from the table of models", () => {
-    const { gpus, driver_version, pci_gen } = parseGpuQuery(TWO_GPUS);
-    assert.deepEqual([driver_version, pci_gen], ["570.124.06", 5]);
+    const { gpus, driverVersion, pciGen } = parseGpuQuery(TWO_GPUS);
+    assert.deepEqual([driverVersion, pciGen], ["570.124.06", 5]);
     assert.deepEqual(
-      gpus.map((gpu) => [gpu.index, gpu.name, gpu.memory_mb, gpu.compute_cap, gpu.max_power_w, gpu.is_declared]),
+      gpus.map((gpu) => [gpu.index, gpu.name, gpu.memoryMb, gpu.computeCap, gpu.maxPowerW, gpu.isDeclared]),
       [
         [0, "H200", 143_771, 900, 700, false],
         [1, "RTX 4090", 24_564, 890, 450, false],
       ],
     );
-    assert.equal(gpus[0]?.memory_gb_per_s, 4800);
+    assert.equal(gpus[0]?.memoryGbPerS, 4800);
   });
 
   it("text without GPUs gives none", () => {
@@ -41,8 +41,8 @@ describe("the inventory", () => {
 
   it("reads processor and system", () => {
     const text = "model name\t: AMD EPYC 7543\ncpu MHz\t\t: 2794.750\nflags\t\t: fpu sse avx avx2\n";
-    assert.deepEqual(parseCpuInfo(text, 0), { name: "AMD EPYC 7543", ghz: 2.79, has_avx: true });
-    assert.deepEqual(parseCpuInfo("", 3_700_000), { name: "", ghz: 3.7, has_avx: false });
+    assert.deepEqual(parseCpuInfo(text, 0), { name: "AMD EPYC 7543", ghz: 2.79, hasAvx: true });
+    assert.deepEqual(parseCpuInfo("", 3_700_000), { name: "", ghz: 3.7, hasAvx: false });
     assert.equal(parseOsVersion('NAME="Debian"\nVERSION_ID="12"\n'), "12");
     assert.equal(parseOsVersion(""), "");
   });
@@ -52,7 +52,7 @@ describe("the inventory", () => {
     assert.ok(typeof declared !== "string");
     const gpus = declaredGpus("here", declared, 1);
     assert.deepEqual(
-      gpus.map((gpu) => [gpu.uuid, gpu.index, gpu.name, gpu.is_declared]),
+      gpus.map((gpu) => [gpu.uuid, gpu.index, gpu.name, gpu.isDeclared]),
       [
         ["declared-here-0", 1, "RTX 4090", true],
         ["declared-here-1", 2, "RTX 4090", true],
@@ -68,23 +68,23 @@ describe("the inventory", () => {
   });
 
   it("this machine has processors, memory, a disk and a line", async (t) => {
-    const state_dir = mkdtempSync(join(tmpdir(), "berth-inventory-"));
-    t.after(() => rmSync(state_dir, { recursive: true }));
-    const port_range = { first: 20_000, last: 29_999 };
-    const input = { host_key: "here", clock: systemClock, state_dir, public_ipaddr: "127.0.0.1", port_range };
+    const stateDir = mkdtempSync(join(tmpdir(), "berth-inventory-"));
+    t.after(() => rmSync(stateDir, { recursive: true }));
+    const portRange = { first: 20_000, last: 29_999 };
+    const input = { hostKey: "here", clock: systemClock, stateDir, publicIpaddr: "127.0.0.1", portRange };
     const rest = {
       ...input,
       geolocation: ", US",
       declared: [],
-      inet_up_mbps: 40,
-      inet_down_mbps: undefined,
-      allowed_registries: [],
+      inetUpMbps: 40,
+      inetDownMbps: undefined,
+      allowedRegistries: [],
     };
     const { machine } = await takeInventory(rest);
-    assert.ok(machine.cpu_cores >= 1 && machine.memory_bytes > 0 && machine.disk_bytes > 0);
-    assert.ok(machine.disk_mb_per_s > 0 && machine.inet_down_mbps > 0);
-    assert.equal(machine.inet_up_mbps, 40, "the host knows its line best");
-    assert.equal(machine.is_simulated, false);
+    assert.ok(machine.cpuCores >= 1 && machine.memoryBytes > 0 && machine.diskBytes > 0);
+    assert.ok(machine.diskMbPerS > 0 && machine.inetDownMbps > 0);
+    assert.equal(machine.inetUpMbps, 40, "the host knows its line best");
+    assert.equal(machine.isSimulated, false);
   });
 
   it("a limit of the agent's control group is a limit of the machine", () => {

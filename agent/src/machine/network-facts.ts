@@ -24,17 +24,17 @@ export function outerAddress(routes: string, interfaces: Interfaces): string | u
 }
 
 /** The address that renters are told when the host gives none: a server on this very machine is for this machine. */
-export async function ownAddress(server_url: string): Promise<string> {
-  const { hostname } = new URL(server_url);
+export async function ownAddress(serverUrl: string): Promise<string> {
+  const { hostname } = new URL(serverUrl);
   if (/^(localhost|127\.[\d.]+|\[::1\])$/.test(hostname)) return LOOPBACK;
   return outerAddress(await readText("/proc/net/route"), networkInterfaces()) ?? LOOPBACK;
 }
 
 /** Where ports are published: on the address that renters are told, or on all when that is a router's in front. */
-export function bindAddressFor(public_ipaddr: string, interfaces: Interfaces = networkInterfaces()): string {
+export function bindAddressFor(publicIpaddr: string, interfaces: Interfaces = networkInterfaces()): string {
   const own = Object.values(interfaces).flatMap((list) => list ?? []);
-  const isOwn = own.some(({ address }) => address === public_ipaddr) || public_ipaddr.startsWith("127.");
-  return isOwn ? public_ipaddr : "0.0.0.0";
+  const isOwn = own.some(({ address }) => address === publicIpaddr) || publicIpaddr.startsWith("127.");
+  return isOwn ? publicIpaddr : "0.0.0.0";
 }
 
 /** Megabits per second of the interface that leads out. The line behind it may be slower: only its host knows. */

@@ -1,4 +1,5 @@
-import { estimateDlperf, findGpuModel, type GpuFacts } from "../../../protocol/index.ts";
+import { estimateDlperf, findGpuModel } from "../../../protocol/index.ts";
+import type { GpuFacts } from "../wire/messages.ts";
 import { canonicalGpuName } from "./gpu-names.ts";
 
 /** Fields in the order in which `parseGpuQuery` reads them. */
@@ -7,8 +8,8 @@ export const GPU_QUERY =
 
 export type NvidiaGpus = {
   readonly gpus: readonly GpuFacts[];
-  readonly driver_version: string;
-  readonly pci_gen: number;
+  readonly driverVersion: string;
+  readonly pciGen: number;
 };
 
 /**
@@ -17,34 +18,34 @@ export type NvidiaGpus = {
  */
 export function parseGpuQuery(text: string): NvidiaGpus {
   const gpus: GpuFacts[] = [];
-  let driver_version = "";
-  let pci_gen = 0;
+  let driverVersion = "";
+  let pciGen = 0;
   for (const line of text.split("\n")) {
     const fields = line.split(",").map((field) => field.trim());
     const [uuid, index, printed, memory, capability, power, lanes, gen, driver] = fields;
     if (!uuid?.startsWith("GPU-") || printed === undefined) continue;
     const name = canonicalGpuName(printed);
     const model = findGpuModel(name);
-    const memory_gb_per_s = model?.memory_gb_per_s ?? 0;
+    const memoryGbPerS = model?.memoryGbPerS ?? 0;
     const tflops = model?.tflops ?? 0;
     gpus.push({
       uuid,
       index: wholeNumber(index),
       name,
-      memory_mb: wholeNumber(memory) || (model?.memory_mb ?? 0),
-      compute_cap: Math.round(number(capability) * 100) || (model?.compute_cap ?? 0),
-      memory_gb_per_s,
-      max_power_w: number(power) || (model?.max_power_w ?? 0),
+      memoryMb: wholeNumber(memory) || (model?.memoryMb ?? 0),
+      computeCap: Math.round(number(capability) * 100) || (model?.computeCap ?? 0),
+      memoryGbPerS,
+      maxPowerW: number(power) || (model?.maxPowerW ?? 0),
       tflops,
-      dlperf: estimateDlperf(tflops, memory_gb_per_s),
-      pci_lanes: wholeNumber(lanes),
-      nvlink_gb_per_s: model?.nvlink_gb_per_s ?? 0,
-      is_declared: false,
+      dlperf: estimateDlperf(tflops, memoryGbPerS),
+      pciLanes: wholeNumber(lanes),
+      nvlinkGbPerS: model?.nvlinkGbPerS ?? 0,
+      isDeclared: false,
     });
-    driver_version = driver ?? driver_version;
-    pci_gen = Math.max(pci_gen, number(gen));
+    driverVersion = driver ?? driverVersion;
+    pciGen = Math.max(pciGen, number(gen));
   }
-  return { gpus, driver_version, pci_gen };
+  return { gpus, driverVersion, pciGen };
 }
 
 /**

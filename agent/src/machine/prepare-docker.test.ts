@@ -40,12 +40,12 @@ function pretend(state: {
 
 const usual = { docker: false, root: true, sudo: false, apt: true, systemd: false };
 
-async function prepare(machine: Machine, may_install = true) {
+async function prepare(machine: Machine, mayInstall = true) {
   const lines: string[] = [];
   const preparation = await prepareDocker({
     machine,
     clock: new ManualClock(),
-    may_install,
+    mayInstall,
     tell: (line) => lines.push(line),
   });
   return { preparation, lines };
@@ -82,14 +82,14 @@ describe("preparing Docker", () => {
     assert.ok(commands.some((one) => one.includes("apt-get install")) && commands.includes("dockerd"));
   });
 
-  for (const [what, state, may_install] of [
+  for (const [what, state, mayInstall] of [
     ["without root and sudo", { ...bare, root: false }, true],
     ["without apt-get", { ...bare, apt: false }, true],
     ["when told not to", bare, false],
   ] as const) {
     it(`${what} missing tools are named, nothing is changed, and the host serves with what it has`, async () => {
       const { machine, commands } = pretend(state);
-      const { preparation, lines } = await prepare(machine, may_install);
+      const { preparation, lines } = await prepare(machine, mayInstall);
       assert.ok(preparation.ok);
       assert.deepEqual(commands, []);
       assert.match(lines.join("\n"), /^missing beside Docker Engine: busybox-static rsync;.*$/);
@@ -101,14 +101,14 @@ describe("preparing Docker", () => {
     assert.ok(!isStatic(import.meta.filename), "a text is no program");
   });
 
-  for (const [what, state, may_install] of [
+  for (const [what, state, mayInstall] of [
     ["without root and sudo", { ...usual, root: false }, true],
     ["without apt-get", { ...usual, apt: false }, true],
     ["when told not to", usual, false],
   ] as const) {
     it(`${what} it changes nothing and says in one line what is missing`, async () => {
       const { machine, commands } = pretend(state);
-      const { preparation } = await prepare(machine, may_install);
+      const { preparation } = await prepare(machine, mayInstall);
       assert.ok(!preparation.ok && preparation.problem.includes("Docker Engine is not installed"));
       assert.ok(!preparation.problem.includes("\n"));
       assert.deepEqual(commands, []);

@@ -30,7 +30,7 @@ export type Tool = {
   /** Where it lies; a name without a slash is looked for where programs are. */
   readonly program: string;
   /** It has to run inside of containers, where the host's libraries are not. */
-  readonly is_static?: true;
+  readonly mustBeStatic?: true;
 };
 const TOOLS: readonly Tool[] = [
   // The small init that shell containers run under.
@@ -39,7 +39,7 @@ const TOOLS: readonly Tool[] = [
   // Disks of instances, and volumes.
   { package: "e2fsprogs", program: "mkfs.ext4" },
   // What a renter finds in a container whatever its image has: a shell, sftp, rsync.
-  { package: "busybox-static", program: "busybox", is_static: true },
+  { package: "busybox-static", program: "busybox", mustBeStatic: true },
   { package: "openssh-sftp-server", program: "/usr/lib/openssh/sftp-server" },
   { package: "rsync", program: "rsync" },
 ];
@@ -53,7 +53,7 @@ const TOOLS: readonly Tool[] = [
 export async function prepareDocker(input: {
   readonly machine: Machine;
   readonly clock: Clock;
-  readonly may_install: boolean;
+  readonly mayInstall: boolean;
   readonly tell: (line: string) => void;
 }): Promise<Preparation> {
   const { machine, tell } = input;
@@ -63,7 +63,7 @@ export async function prepareDocker(input: {
   }
   const isInstalled = machine.isFound("dockerd");
   const missing = isInstalled ? "Docker Engine is installed but does not answer" : "Docker Engine is not installed";
-  if (!input.may_install) return { ok: false, problem: `${missing}, and this agent was told to leave that to you` };
+  if (!input.mayInstall) return { ok: false, problem: `${missing}, and this agent was told to leave that to you` };
   const prefix = await becomeRoot(machine);
   if (!prefix)
     return { ok: false, problem: `${missing}, and this user is neither root nor has sudo without a password` };
@@ -90,11 +90,11 @@ async function becomeRoot(machine: Machine): Promise<readonly string[] | undefin
   return (await machine.run("sudo", ["-n", "true"])) === 0 ? ["sudo", "-n"] : undefined;
 }
 
-async function installTools({ machine, may_install, tell }: Parameters<typeof prepareDocker>[0]): Promise<void> {
+async function installTools({ machine, mayInstall, tell }: Parameters<typeof prepareDocker>[0]): Promise<void> {
   const packages = missingPackages(machine);
   if (packages.length === 0) return;
   const missing = `missing beside Docker Engine: ${packages.join(" ")}`;
-  const prefix = may_install && machine.isFound("apt-get") ? await becomeRoot(machine) : undefined;
+  const prefix = mayInstall && machine.isFound("apt-get") ? await becomeRoot(machine) : undefined;
   if (!prefix) return tell(`${missing}; install them, or some of what renters ask for will not work`);
   tell(`${missing}; installing them`);
   const { code } = await aptInstall(machine, prefix, packages);
@@ -153,19 +153,19 @@ const PROGRAM_FOLDERS = ["/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr
 
 /** The machine that this process runs on. */
 export function realMachine(input: {
-  readonly state_dir: string;
+  readonly stateDir: string;
   readonly doesAnswer: () => Promise<boolean>;
 }): Machine {
   const openLog = () => {
-    mkdirSync(input.state_dir, { recursive: true });
-    return openSync(join(input.state_dir, "docker.log"), "a", 0o600);
+    mkdirSync(input.stateDir, { recursive: true });
+    return openSync(join(input.stateDir, "docker.log"), "a", 0o600);
   };
   return {
     doesAnswer: input.doesAnswer,
     isFound: (program) => PROGRAM_FOLDERS.some((folder) => existsSync(join(folder, program))),
-    hasTool: ({ program, is_static }) => {
+    hasTool: ({ program, mustBeStatic }) => {
       const paths = program.includes("/") ? [program] : PROGRAM_FOLDERS.map((folder) => join(folder, program));
-      return paths.some((path) => existsSync(path) && (is_static !== true || isStatic(path)));
+      return paths.some((path) => existsSync(path) && (mustBeStatic !== true || isStatic(path)));
     },
     isRoot: () => process.getuid?.() === 0,
     hasSystemd: () => existsSync("/run/systemd/system"),

@@ -10,19 +10,19 @@ import { DEBIAN_SOURCES, prepareToolbox, type ToolboxSources } from "./toolbox.t
 const run = promisify(execFile);
 
 describe("the toolbox", () => {
-  let state_dir = "";
+  let stateDir = "";
 
   beforeEach(async () => {
-    state_dir = await mkdtemp(join(tmpdir(), "berth-toolbox-"));
+    stateDir = await mkdtemp(join(tmpdir(), "berth-toolbox-"));
   });
-  afterEach(() => rm(state_dir, { recursive: true, force: true }));
+  afterEach(() => rm(stateDir, { recursive: true, force: true }));
 
   const prepare = async (sources?: ToolboxSources) => {
-    const prepared = await prepareToolbox({ state_dir, ...(sources === undefined ? {} : { sources }) });
+    const prepared = await prepareToolbox({ stateDir, ...(sources === undefined ? {} : { sources }) });
     assert.ok(prepared.ok, prepared.ok ? "" : prepared.problem);
     return prepared.toolbox.directory;
   };
-  const folders = () => readdir(join(state_dir, "toolbox"));
+  const folders = () => readdir(join(stateDir, "toolbox"));
 
   it("holds programs that run with nothing but itself, for everybody to read and root to write", async () => {
     const directory = await prepare();
@@ -53,7 +53,7 @@ describe("the toolbox", () => {
 
   it("gets another folder when a program changes, and the old one stays for those who use it", async () => {
     const first = await prepare();
-    const path = join(state_dir, "rsync");
+    const path = join(stateDir, "rsync");
     await writeFile(path, await readFile("/usr/bin/rsync"));
     await run("truncate", ["-s", "+1", path]);
     await chmod(path, 0o755);
@@ -65,8 +65,8 @@ describe("the toolbox", () => {
   it("names the packages that are missing, and goes without rsync", async () => {
     const nowhere = { places: ["/no/such/program"], packageName: "nothing" };
     const bare = await prepareToolbox({
-      state_dir,
-      sources: { ...DEBIAN_SOURCES, busybox: { ...DEBIAN_SOURCES.busybox, places: [] }, sftp_server: nowhere },
+      stateDir,
+      sources: { ...DEBIAN_SOURCES, busybox: { ...DEBIAN_SOURCES.busybox, places: [] }, sftpServer: nowhere },
     });
     assert.deepEqual(bare, {
       ok: false,
@@ -78,7 +78,7 @@ describe("the toolbox", () => {
 
   it("refuses a busybox that needs libraries, which images do not have", async () => {
     const dynamic = { places: ["/usr/bin/rsync"], packageName: "busybox-static" };
-    const prepared = await prepareToolbox({ state_dir, sources: { ...DEBIAN_SOURCES, busybox: dynamic } });
+    const prepared = await prepareToolbox({ stateDir, sources: { ...DEBIAN_SOURCES, busybox: dynamic } });
     assert.ok(!prepared.ok && prepared.problem.includes("apt-get install busybox-static"));
   });
 });

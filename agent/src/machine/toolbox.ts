@@ -22,13 +22,13 @@ type Source = { readonly places: readonly string[]; readonly packageName: string
 
 export type ToolboxSources = {
   readonly busybox: Source;
-  readonly sftp_server: Source;
+  readonly sftpServer: Source;
   readonly rsync: Source;
 };
 
 export const DEBIAN_SOURCES: ToolboxSources = {
   busybox: { places: ["/bin/busybox", "/usr/bin/busybox"], packageName: "busybox-static" },
-  sftp_server: {
+  sftpServer: {
     places: [
       "/usr/lib/openssh/sftp-server",
       "/usr/libexec/openssh/sftp-server",
@@ -60,17 +60,17 @@ const execute = promisify(execFile);
 
 /** Safe to repeat and cheap the second time; what is missing is said with the packages that would bring it. */
 export async function prepareToolbox(input: {
-  readonly state_dir: string;
+  readonly stateDir: string;
   readonly sources?: ToolboxSources;
   readonly listLibraries?: ListLibraries;
 }): Promise<PreparedToolbox> {
   const sources = input.sources ?? DEBIAN_SOURCES;
   const listLibraries = input.listLibraries ?? ldd;
   const busybox = await findProgram(sources.busybox);
-  const sftpServer = await findProgram(sources.sftp_server);
+  const sftpServer = await findProgram(sources.sftpServer);
   const missing = [
     ...(busybox === undefined ? [sources.busybox.packageName] : []),
-    ...(sftpServer === undefined ? [sources.sftp_server.packageName] : []),
+    ...(sftpServer === undefined ? [sources.sftpServer.packageName] : []),
   ];
   if (busybox === undefined || sftpServer === undefined) {
     return { ok: false, problem: `programs for containers are missing: apt-get install ${missing.join(" ")}` };
@@ -84,7 +84,7 @@ export async function prepareToolbox(input: {
     const programs: Program[] = [await describe("sftp-server", sftpServer, listLibraries)];
     const rsync = await findProgram(sources.rsync);
     if (rsync !== undefined) programs.push(await describe("rsync", rsync, listLibraries));
-    const directory = await place(input.state_dir, await collect(busybox, programs));
+    const directory = await place(input.stateDir, await collect(busybox, programs));
     return { ok: true, toolbox: { directory } };
   } catch (cause) {
     return { ok: false, problem: `the programs for containers cannot be put together: ${String(cause)}` };

@@ -1,4 +1,4 @@
-import type { ObservedInstance } from "../../../protocol/index.ts";
+import type { ObservedInstance } from "../wire/messages.ts";
 import type { Traffic } from "../engine/engine.ts";
 
 export type Counters = ObservedInstance["counters"];
@@ -11,30 +11,30 @@ export type Counters = ObservedInstance["counters"];
 export type Meter = {
   readonly carried: Counters;
   /** Names the present run: the container and the time of its start. */
-  readonly run_key: string;
-  readonly started_at_ms: number;
+  readonly runKey: string;
+  readonly startedAtMs: number;
   readonly run: Counters;
   /** Elapsed time of the run at one instant of the monotonic clock, from which it is counted on. */
-  readonly anchor: { readonly running_ms: number; readonly monotonic_ms: number } | null;
+  readonly anchor: { readonly runningMs: number; readonly monotonicMs: number } | null;
 };
 
 export type RunningSample = {
-  readonly run_key: string;
-  readonly started_at_ms: number;
-  readonly now_ms: number;
-  readonly monotonic_ms: number;
+  readonly runKey: string;
+  readonly startedAtMs: number;
+  readonly nowMs: number;
+  readonly monotonicMs: number;
   /** Null when it is not known at this moment. */
   readonly traffic: Traffic | null;
 };
 
 export type EndedSample = {
-  readonly run_key: string;
-  readonly started_at_ms: number;
-  readonly finished_at_ms: number;
-  readonly monotonic_ms: number;
+  readonly runKey: string;
+  readonly startedAtMs: number;
+  readonly finishedAtMs: number;
+  readonly monotonicMs: number;
 };
 
-const ZERO: Counters = { running_ms: 0, received_bytes: 0, sent_bytes: 0 };
+const ZERO: Counters = { runningMs: 0, receivedBytes: 0, sentBytes: 0 };
 
 /**
  * Counts a process that runs. The wall clock is asked once, when the run is first seen (an adopted container started
@@ -44,11 +44,11 @@ export function meterRunning(meter: Meter | undefined, sample: RunningSample): M
   const same = runOf(meter, sample);
   if (!same) return meter;
   const anchor = same.anchor ?? {
-    running_ms: Math.max(0, sample.now_ms - sample.started_at_ms, same.run.running_ms),
-    monotonic_ms: sample.monotonic_ms,
+    runningMs: Math.max(0, sample.nowMs - sample.startedAtMs, same.run.runningMs),
+    monotonicMs: sample.monotonicMs,
   };
-  const running_ms = anchor.running_ms + Math.max(0, sample.monotonic_ms - anchor.monotonic_ms);
-  return { ...same, anchor, run: raise(same.run, { running_ms, ...(sample.traffic ?? NO_TRAFFIC) }) };
+  const runningMs = anchor.runningMs + Math.max(0, sample.monotonicMs - anchor.monotonicMs);
+  return { ...same, anchor, run: raise(same.run, { runningMs, ...(sample.traffic ?? NO_TRAFFIC) }) };
 }
 
 /**
@@ -58,44 +58,42 @@ export function meterRunning(meter: Meter | undefined, sample: RunningSample): M
 export function meterEnded(meter: Meter | undefined, sample: EndedSample): Meter | undefined {
   const same = runOf(meter, sample);
   if (!same) return meter;
-  const exact_ms = Math.max(0, sample.finished_at_ms - sample.started_at_ms);
-  const limit_ms =
-    same.anchor === null
-      ? Infinity
-      : same.anchor.running_ms + Math.max(0, sample.monotonic_ms - same.anchor.monotonic_ms);
-  const run = raise(same.run, { running_ms: Math.min(exact_ms, limit_ms), ...NO_TRAFFIC });
+  const exactMs = Math.max(0, sample.finishedAtMs - sample.startedAtMs);
+  const limitMs =
+    same.anchor === null ? Infinity : same.anchor.runningMs + Math.max(0, sample.monotonicMs - same.anchor.monotonicMs);
+  const run = raise(same.run, { runningMs: Math.min(exactMs, limitMs), ...NO_TRAFFIC });
   // Asked again, it is still what was counted now: the wall clock may have been set meanwhile.
-  return { ...same, anchor: { running_ms: run.running_ms, monotonic_ms: Infinity }, run };
+  return { ...same, anchor: { runningMs: run.runningMs, monotonicMs: Infinity }, run };
 }
 
 /** What a report carries: whole numbers that never go back as long as the meter is kept. */
 export function totalOf(meter: Meter | undefined): Counters {
   if (!meter) return ZERO;
   return {
-    running_ms: Math.floor(meter.carried.running_ms + meter.run.running_ms),
-    received_bytes: meter.carried.received_bytes + meter.run.received_bytes,
-    sent_bytes: meter.carried.sent_bytes + meter.run.sent_bytes,
+    runningMs: Math.floor(meter.carried.runningMs + meter.run.runningMs),
+    receivedBytes: meter.carried.receivedBytes + meter.run.receivedBytes,
+    sentBytes: meter.carried.sentBytes + meter.run.sentBytes,
   };
 }
 
-const NO_TRAFFIC: Traffic = { received_bytes: 0, sent_bytes: 0 };
+const NO_TRAFFIC: Traffic = { receivedBytes: 0, sentBytes: 0 };
 
 /** The meter made ready for the sample's run; undefined for a run older than the one already counted. */
 function runOf(
   meter: Meter | undefined,
-  sample: { readonly run_key: string; readonly started_at_ms: number },
+  sample: { readonly runKey: string; readonly startedAtMs: number },
 ): Meter | undefined {
-  const { run_key, started_at_ms } = sample;
-  if (!meter) return { carried: ZERO, run_key, started_at_ms, run: ZERO, anchor: null };
-  if (meter.run_key === run_key) return meter;
-  if (started_at_ms <= meter.started_at_ms) return undefined;
-  return { carried: totalOf(meter), run_key, started_at_ms, run: ZERO, anchor: null };
+  const { runKey, startedAtMs } = sample;
+  if (!meter) return { carried: ZERO, runKey, startedAtMs, run: ZERO, anchor: null };
+  if (meter.runKey === runKey) return meter;
+  if (startedAtMs <= meter.startedAtMs) return undefined;
+  return { carried: totalOf(meter), runKey, startedAtMs, run: ZERO, anchor: null };
 }
 
 function raise(before: Counters, now: Counters): Counters {
   return {
-    running_ms: Math.max(before.running_ms, now.running_ms),
-    received_bytes: Math.max(before.received_bytes, now.received_bytes),
-    sent_bytes: Math.max(before.sent_bytes, now.sent_bytes),
+    runningMs: Math.max(before.runningMs, now.runningMs),
+    receivedBytes: Math.max(before.receivedBytes, now.receivedBytes),
+    sentBytes: Math.max(before.sentBytes, now.sentBytes),
   };
 }

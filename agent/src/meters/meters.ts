@@ -1,4 +1,4 @@
-import type { ObservedInstance } from "../../../protocol/index.ts";
+import type { ObservedInstance } from "../wire/messages.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Traffic } from "../engine/engine.ts";
 import type { OwnContainer } from "../instances/identity.ts";
@@ -6,13 +6,13 @@ import { meterEnded, meterRunning, totalOf, type Counters, type Meter } from "./
 import type { Notes } from "../instances/notes.ts";
 
 /** Names one generation of one instance. */
-export function meterKey(instance_id: number, generation: number): string {
-  return `${instance_id}:${generation}`;
+export function meterKey(instanceId: number, generation: number): string {
+  return `${instanceId}:${generation}`;
 }
 
 /** Names one run of one container: from a start to its end. */
-export function runKey(container_id: string, started_at_ms: number): string {
-  return `${container_id}@${started_at_ms}`;
+export function runKey(containerId: string, startedAtMs: number): string {
+  return `${containerId}@${startedAtMs}`;
 }
 
 /**
@@ -32,50 +32,50 @@ export class Meters {
 
   /** Counts up to this moment. A container that has not run in its present generation counts nothing. */
   count(own: OwnContainer, traffic: Traffic | null = null): void {
-    const { id, phase, started_at_ms, finished_at_ms } = own.container;
-    if (!own.has_begun || started_at_ms === null) return;
-    const key = meterKey(own.instance_id, own.generation);
-    const run = { run_key: runKey(id, started_at_ms), started_at_ms, monotonic_ms: this.#clock.monotonicMs() };
+    const { id, phase, startedAtMs, finishedAtMs } = own.container;
+    if (!own.hasBegun || startedAtMs === null) return;
+    const key = meterKey(own.instanceId, own.generation);
+    const run = { runKey: runKey(id, startedAtMs), startedAtMs, monotonicMs: this.#clock.monotonicMs() };
     const before = this.#meters.get(key);
     const meter =
       phase === "running"
-        ? meterRunning(before, { ...run, now_ms: this.#clock.now().getTime(), traffic })
-        : meterEnded(before, { ...run, finished_at_ms: finished_at_ms ?? started_at_ms });
+        ? meterRunning(before, { ...run, nowMs: this.#clock.now().getTime(), traffic })
+        : meterEnded(before, { ...run, finishedAtMs: finishedAtMs ?? startedAtMs });
     if (meter) this.#meters.set(key, meter);
   }
 
-  counters(instance_id: number, generation: number): Counters {
-    return totalOf(this.#meters.get(meterKey(instance_id, generation)));
+  counters(instanceId: number, generation: number): Counters {
+    return totalOf(this.#meters.get(meterKey(instanceId, generation)));
   }
 
   /** The generation of this container is over: `absent` when the container is gone, `stopped` when it goes on in a newer one. */
   finish(own: OwnContainer, state: "absent" | "stopped"): void {
-    this.#finish(own, state, state === "absent" ? null : own.container.exit_code);
+    this.#finish(own, state, state === "absent" ? null : own.container.exitCode);
   }
 
   /** This container goes on from generations that an earlier agent counted, and may not have told to their end. */
-  finishOlder({ instance_id, generation }: OwnContainer): void {
+  finishOlder({ instanceId, generation }: OwnContainer): void {
     for (const key of this.#meters.keys()) {
       const [instance, counted] = key.split(":").map(Number);
-      const isOlder = instance === instance_id && counted !== undefined && counted < generation;
-      if (isOlder && !this.#finals.has(key)) this.#finish({ instance_id, generation: counted }, "stopped", null);
+      const isOlder = instance === instanceId && counted !== undefined && counted < generation;
+      if (isOlder && !this.#finals.has(key)) this.#finish({ instanceId, generation: counted }, "stopped", null);
     }
   }
 
   #finish(
-    { instance_id, generation }: Pick<OwnContainer, "instance_id" | "generation">,
+    { instanceId, generation }: Pick<OwnContainer, "instanceId" | "generation">,
     state: "absent" | "stopped",
-    exit_code: number | null,
+    exitCode: number | null,
   ): void {
-    const key = meterKey(instance_id, generation);
+    const key = meterKey(instanceId, generation);
     if (!this.#meters.has(key)) return;
     this.#finals.set(key, {
-      ...{ instance_id, generation, state, exit_code },
-      status_msg: state === "absent" ? "nothing is left" : "stopped",
+      ...{ instanceId, generation, state, exitCode },
+      statusMsg: state === "absent" ? "nothing is left" : "stopped",
       ports: {},
-      ssh_host_key: null,
+      sshHostKey: null,
       usage: null,
-      counters: this.counters(instance_id, generation),
+      counters: this.counters(instanceId, generation),
     });
   }
 
@@ -96,8 +96,8 @@ export class Meters {
 
   notes(): Pick<Notes, "meters" | "finals"> {
     const meters: Notes["meters"] = {};
-    for (const [key, { carried, run_key, started_at_ms, run }] of this.#meters) {
-      meters[key] = { carried, run_key, started_at_ms, run };
+    for (const [key, { carried, runKey, startedAtMs, run }] of this.#meters) {
+      meters[key] = { carried, runKey, startedAtMs, run };
     }
     return { meters, finals: Object.fromEntries(this.#finals) };
   }

@@ -30,7 +30,7 @@ const PATIENCE_S = 60;
 const WAIT = ["-w", "60"] as const;
 
 describe("the network of renters' containers", () => {
-  const engine = createDockerEngine({ socket_path: DOCKER_SOCKET, clock: systemClock });
+  const engine = createDockerEngine({ socketPath: DOCKER_SOCKET, clock: systemClock });
   const names = networkNames(HOST_KEY);
   const containers: string[] = [];
   let outside: OtherMachine;
@@ -65,16 +65,16 @@ describe("the network of renters' containers", () => {
     assert.deepEqual(await engine.start(made.value), { ok: true, value: undefined });
     const seen = await engine.inspect(made.value);
     assert.ok(seen.ok && seen.value.network);
-    return { id: made.value, address: seen.value.network.ip_address };
+    return { id: made.value, address: seen.value.network.ipAddress };
   };
   /** What a web server answers, tried from inside. */
-  const ask = async (id: string, url: string, wait_s = PATIENCE_S): Promise<string> => {
+  const ask = async (id: string, url: string, waitS = PATIENCE_S): Promise<string> => {
     const { hostname, port, pathname } = new URL(url);
-    const command = `printf 'GET ${pathname} HTTP/1.0\\r\\n\\r\\n' | nc -w ${wait_s} ${hostname} ${port || "80"}`;
+    const command = `printf 'GET ${pathname} HTTP/1.0\\r\\n\\r\\n' | nc -w ${waitS} ${hostname} ${port || "80"}`;
     const asked = await engine.exec(id, {
       argv: ["/bin/sh", "-c", command],
       signal: new AbortController().signal,
-      output_limit_bytes: 10_000,
+      outputLimitBytes: 10_000,
     });
     assert.ok(asked.ok, JSON.stringify(asked));
     return asked.value.stdout.toString();
@@ -96,13 +96,13 @@ describe("the network of renters' containers", () => {
     network = createNetwork({
       engine,
       run: programRunner(systemClock),
-      host_key: HOST_KEY,
-      port_range: { first: portOf(inRange), last: portOf(inRange) },
+      hostKey: HOST_KEY,
+      portRange: { first: portOf(inRange), last: portOf(inRange) },
       readResolvConf: () => "nameserver 198.51.100.53\n",
       openRelay: (place) =>
         openRelay({
           ...{ place, limits: RELAY_LIMITS, isForRenters: () => false, clock: systemClock, log: silentLog },
-          api_url: () => `http://127.0.0.1:${portOf(server)}`,
+          apiUrl: () => `http://127.0.0.1:${portOf(server)}`,
         }),
     });
   });

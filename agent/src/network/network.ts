@@ -35,14 +35,14 @@ export const noNetwork: Network = {
 export function createNetwork(input: {
   readonly engine: Pick<Engine, "provideNetwork" | "removeNetwork">;
   readonly run: RunProgram;
-  readonly host_key: string;
-  readonly port_range: PortRange;
+  readonly hostKey: string;
+  readonly portRange: PortRange;
   /** The text of the host's `resolv.conf`. */
   readonly readResolvConf: () => string;
   /** Undefined when it could not be opened: containers do without it, and the next look tries again. */
   readonly openRelay?: (place: NetworkAddress) => Promise<Relay | undefined>;
 }): Network {
-  const names = networkNames(input.host_key);
+  const names = networkNames(input.hostKey);
   let looking: Promise<Result<string | null>> | undefined;
   let newest: Promise<unknown> | undefined;
   const relay = createRelayPlace(input.openRelay);
@@ -60,7 +60,7 @@ export function createNetwork(input: {
     if (!made.ok) return fail(made.failure.kind, `the network of this host cannot be made: ${made.failure.message}`);
     if (made.value && !isClosed) await relay.provideAt(made.value);
     const resolvers = readResolvers(input.readResolvConf());
-    const rules = { names, port_range: input.port_range, resolvers, relay: relay.current() };
+    const rules = { names, portRange: input.portRange, resolvers, relay: relay.current() };
     const installed = await installRules(input.run, rules);
     return installed.ok ? succeed(names.network) : installed;
   }

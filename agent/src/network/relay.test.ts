@@ -30,7 +30,7 @@ async function aRelay(
   });
   const address = `http://127.0.0.1:${await listen(server)}/base`;
   const relay = createRelayServer({
-    api_url: () => address,
+    apiUrl: () => address,
     place: { ...HERE, subnet: given.subnet ?? HERE.subnet },
     limits: { ...RELAY_LIMITS, ...given.limits },
     isForRenters: () => false,
@@ -100,7 +100,7 @@ test("whatever is not meant for containers is not found, and the server does not
 });
 
 test("a body of more than the limit is refused, announced or not", async (t) => {
-  const { seen, url } = await aRelay(t, { limits: { body_bytes: 1_000 } });
+  const { seen, url } = await aRelay(t, { limits: { bodyBytes: 1_000 } });
   const send = (body: string | ReadableStream) =>
     fetch(`${url}/worker_status/`, { method: "POST", body, duplex: "half" } as RequestInit);
   assert.equal((await send("x".repeat(1_001))).status, 413);
@@ -155,7 +155,7 @@ test("requests that come before the answer to the one before end the connection"
 });
 
 test("a request that never comes whole is ended", async (t) => {
-  const { seen, port } = await aRelay(t, { limits: { request_ms: 100 } });
+  const { seen, port } = await aRelay(t, { limits: { requestMs: 100 } });
   const slow = await raw(port, "POST /worker_status/ HTTP/1.1\r\nhost: x\r\ncontent-length: 100\r\n\r\nabc");
   assert.match(slow, /^HTTP\/1\.1 408 /);
   assert.match(await raw(port, "POST /worker_st"), /^(HTTP\/1\.1 408 |$)/);
@@ -163,7 +163,7 @@ test("a request that never comes whole is ended", async (t) => {
 });
 
 test("one container holds no more than its share of connections, and gets it back", async (t) => {
-  const { port, url } = await aRelay(t, { limits: { connections_per_container: 3 } });
+  const { port, url } = await aRelay(t, { limits: { connectionsPerContainer: 3 } });
   const held = Array.from({ length: 3 }, () => connect(port, "127.0.0.1"));
   await Promise.all(held.map((socket) => once(socket, "connect")));
   assert.equal(await raw(port, "GET /pubkey/ HTTP/1.1\r\nhost: x\r\n\r\n"), "", "a fourth gets nothing");
@@ -175,7 +175,7 @@ test("one container holds no more than its share of connections, and gets it bac
 });
 
 test("a container that asks without end is slowed, and goes on later", async (t) => {
-  const { url, clock, seen } = await aRelay(t, { limits: { requests_per_second: 2 } });
+  const { url, clock, seen } = await aRelay(t, { limits: { requestsPerSecond: 2 } });
   const statuses: number[] = [];
   for (let asked = 0; asked < 8; asked += 1) statuses.push((await fetch(`${url}/pubkey/`)).status);
   assert.deepEqual(statuses, [200, 200, 200, 200, 200, 200, 429, 429]);
@@ -191,7 +191,7 @@ test("whoever is not on the containers' network is not served", async (t) => {
 });
 
 test("a server that is away, or silent, is said to be", async (t) => {
-  const silent = await aRelay(t, { limits: { idle_ms: 100 }, answer: () => undefined });
+  const silent = await aRelay(t, { limits: { idleMs: 100 }, answer: () => undefined });
   const unanswered = await fetch(`${silent.url}/pubkey/`).then(
     (response) => response.status,
     () => "ended",

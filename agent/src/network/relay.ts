@@ -23,29 +23,29 @@ export type Relay = {
 };
 
 export type RelayLimits = {
-  readonly connections_per_container: number;
+  readonly connectionsPerContainer: number;
   readonly connections: number;
   /** On average; as many as come in a few seconds may come at once. */
-  readonly requests_per_second: number;
-  readonly body_bytes: number;
-  readonly header_bytes: number;
+  readonly requestsPerSecond: number;
+  readonly bodyBytes: number;
+  readonly headerBytes: number;
   /** For a request to have come whole. */
-  readonly request_ms: number;
+  readonly requestMs: number;
   /** Without a byte from or to the server, or to the container. */
-  readonly idle_ms: number;
+  readonly idleMs: number;
   /** For an answer to have gone whole, whoever is slow. */
-  readonly answer_ms: number;
+  readonly answerMs: number;
 };
 
 export const RELAY_LIMITS: RelayLimits = {
-  connections_per_container: 16,
+  connectionsPerContainer: 16,
   connections: 1_024,
-  requests_per_second: 200,
-  body_bytes: 1024 * 1024,
-  header_bytes: 8 * 1024,
-  request_ms: 15_000,
-  idle_ms: 30_000,
-  answer_ms: 600_000,
+  requestsPerSecond: 200,
+  bodyBytes: 1024 * 1024,
+  headerBytes: 8 * 1024,
+  requestMs: 15_000,
+  idleMs: 30_000,
+  answerMs: 600_000,
 };
 
 /**
@@ -60,7 +60,7 @@ const ANSWER_HEADERS = ["content-type", "content-disposition", "content-length",
 
 export type RelayInput = {
   /** Of the server that has the agent's session now, for requests. */
-  readonly api_url: () => string;
+  readonly apiUrl: () => string;
   readonly place: NetworkAddress;
   readonly limits: RelayLimits;
   /** Ports that are not to be taken, since they are renters'. */
@@ -111,11 +111,11 @@ export function createRelayServer(input: RelayInput): { readonly server: Server;
   const isInTime = createPace(input);
   const server = createServer(
     {
-      maxHeaderSize: limits.header_bytes,
-      headersTimeout: limits.request_ms,
-      requestTimeout: limits.request_ms,
-      connectionsCheckingInterval: Math.ceil(limits.request_ms / 5),
-      keepAliveTimeout: limits.request_ms,
+      maxHeaderSize: limits.headerBytes,
+      headersTimeout: limits.requestMs,
+      requestTimeout: limits.requestMs,
+      connectionsCheckingInterval: Math.ceil(limits.requestMs / 5),
+      keepAliveTimeout: limits.requestMs,
       insecureHTTPParser: false,
     },
     (request, response) => {
@@ -136,7 +136,7 @@ export function createRelayServer(input: RelayInput): { readonly server: Server;
   // Small clients such as busybox's wget say at once that they send no more, and then wait for the answer.
   Object.assign(server, { httpAllowHalfOpen: true });
   server.maxConnections = limits.connections;
-  server.setTimeout(limits.idle_ms);
+  server.setTimeout(limits.idleMs);
   guardConnections(server, place, limits);
   return {
     server,
@@ -158,7 +158,7 @@ function guardConnections(server: Server, { subnet }: NetworkAddress, limits: Re
   server.on("connection", (socket) => {
     const { remoteAddress = "" } = socket;
     const count = counts.get(remoteAddress) ?? 0;
-    if (isIP(remoteAddress) !== 4 || !containers.check(remoteAddress) || count >= limits.connections_per_container) {
+    if (isIP(remoteAddress) !== 4 || !containers.check(remoteAddress) || count >= limits.connectionsPerContainer) {
       socket.destroy();
       return;
     }
@@ -176,15 +176,15 @@ const PACES_MAX = 10_000;
 
 /** Whether a container asks no faster than it may: no container is to use up what the server allows this host. */
 function createPace({ clock, limits }: RelayInput): (container: string) => boolean {
-  const interval_ms = 1_000 / limits.requests_per_second;
+  const intervalMs = 1_000 / limits.requestsPerSecond;
   /** Until when what a container has asked takes, at the pace allowed. */
-  const untilMs = new Map<string, number>();
+  const busyUntilMs = new Map<string, number>();
   return (container) => {
-    const now_ms = clock.monotonicMs();
-    const until_ms = Math.max(untilMs.get(container) ?? 0, now_ms) + interval_ms;
-    if (until_ms - now_ms > BURST_MS) return false;
-    if (untilMs.size >= PACES_MAX) untilMs.clear();
-    untilMs.set(container, until_ms);
+    const nowMs = clock.monotonicMs();
+    const untilMs = Math.max(busyUntilMs.get(container) ?? 0, nowMs) + intervalMs;
+    if (untilMs - nowMs > BURST_MS) return false;
+    if (busyUntilMs.size >= PACES_MAX) busyUntilMs.clear();
+    busyUntilMs.set(container, untilMs);
     return true;
   };
 }
@@ -194,11 +194,11 @@ type Way = RelayInput & { readonly agents: { readonly plain: HttpAgent; readonly
 async function carry(request: IncomingMessage, response: ServerResponse, way: Way): Promise<void> {
   const { method = "", url: target = "" } = request;
   if (!isErrand(method, target)) return refuse(response, 404, "not_found", "Nothing is here.");
-  const body = await readBody(request, way.limits.body_bytes);
+  const body = await readBody(request, way.limits.bodyBytes);
   if (body === undefined) return refuse(response, 413, "too_large", "The request is too large.");
   const ended = new AbortController();
   response.once("close", () => ended.abort());
-  const signal = AbortSignal.any([ended.signal, AbortSignal.timeout(way.limits.answer_ms)]);
+  const signal = AbortSignal.any([ended.signal, AbortSignal.timeout(way.limits.answerMs)]);
   const asked = askServer(way, { request, body, signal });
   const [answer]: IncomingMessage[] = await once(asked, "response", { signal });
   if (answer === undefined) throw new Error("the server gave no answer");
@@ -207,18 +207,18 @@ async function carry(request: IncomingMessage, response: ServerResponse, way: Wa
 }
 
 function askServer(
-  { api_url, agents, limits }: Way,
+  { apiUrl, agents, limits }: Way,
   { request, body, signal }: { readonly request: IncomingMessage; readonly body: Buffer; readonly signal: AbortSignal },
 ): ClientRequest {
   const { method = "", url: target = "" } = request;
-  const base = new URL(api_url());
+  const base = new URL(apiUrl());
   const isSecure = base.protocol === "https:";
   const ask = isSecure ? requestHttps : requestHttp;
   const asked = ask(`${base.origin}${base.pathname.replace(/\/+$/, "")}${target}`, {
     method,
     agent: isSecure ? agents.secure : agents.plain,
     signal,
-    timeout: limits.idle_ms,
+    timeout: limits.idleMs,
     headers: {
       ...pick(request.headers, REQUEST_HEADERS),
       ...hostHeader(base, request),
@@ -241,14 +241,14 @@ function hostHeader({ hostname }: URL, request: IncomingMessage): { readonly hos
 }
 
 /** The whole body, or undefined when it is larger than allowed. */
-async function readBody(request: IncomingMessage, limit_bytes: number): Promise<Buffer | undefined> {
-  if (Number(request.headers["content-length"] ?? 0) > limit_bytes) return undefined;
+async function readBody(request: IncomingMessage, limitBytes: number): Promise<Buffer | undefined> {
+  if (Number(request.headers["content-length"] ?? 0) > limitBytes) return undefined;
   const parts: Buffer[] = [];
   let size = 0;
   for await (const part of request.iterator({ destroyOnReturn: false })) {
     if (!Buffer.isBuffer(part)) continue;
     size += part.length;
-    if (size > limit_bytes) return undefined;
+    if (size > limitBytes) return undefined;
     parts.push(part);
   }
   return Buffer.concat(parts);

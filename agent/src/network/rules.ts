@@ -10,8 +10,8 @@ export type NetworkNames = {
 };
 
 /** Names made from the host key, so that two agents on one engine never touch each other's network or rules. */
-export function networkNames(host_key: string): NetworkNames {
-  const mark = createHash("sha256").update(host_key).digest("hex").slice(0, 8);
+export function networkNames(hostKey: string): NetworkNames {
+  const mark = createHash("sha256").update(hostKey).digest("hex").slice(0, 8);
   return {
     network: `berth-${mark}`,
     bridge: `berth-${mark}`,
@@ -23,7 +23,7 @@ export function networkNames(host_key: string): NetworkNames {
 export type RuleInput = {
   readonly names: NetworkNames;
   /** External ports of renters: open to everybody, so to renters of this host too. */
-  readonly port_range: PortRange;
+  readonly portRange: PortRange;
   /** Addresses of the host's name servers, which may lie in a private network. */
   readonly resolvers: readonly string[];
   /** Where the agent carries requests of containers to the server, the one service of the host that is theirs. */
@@ -53,9 +53,9 @@ const CONNECTION = "-m conntrack --ctstate";
  * once: the internet; the host's own addresses only at renters' ports and at the relay; other containers, the host's
  * local networks and metadata addresses not at all. Answers to connections from outside pass.
  */
-export function ipv4Rules({ names, port_range, resolvers, relay }: RuleInput): string {
+export function ipv4Rules({ names, portRange, resolvers, relay }: RuleInput): string {
   const { bridge, input, forward } = names;
-  const ports = `${port_range.first}:${port_range.last}`;
+  const ports = `${portRange.first}:${portRange.last}`;
   const dns = resolvers.filter((address) => /^\d+(\.\d+){3}$/.test(address) && !address.startsWith("127."));
   const lines = [
     "*filter",

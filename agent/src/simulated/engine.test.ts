@@ -13,13 +13,13 @@ testEngineContract("the simulated engine", "simulated", () => {
   return Promise.all(pulls).then(() => ({
     engine,
     image: "example/app:latest",
-    missing_image: "example/does-not-exist:latest",
+    missingImage: "example/does-not-exist:latest",
     exiting: { image: "example/app:exit-3" },
     broken: { image: "example/app:broken" },
     programs: { speaking: ["exit-3"], endless: ["endless"], waiting: ["forever"] },
     printing: {},
     printed: "simulated",
-    refusing_repository: "example/does-not-exist",
+    refusingRepository: "example/does-not-exist",
     dispose: () => Promise.resolve(engine.close()),
   }));
 });

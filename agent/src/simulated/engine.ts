@@ -37,10 +37,10 @@ const LOG_LINES = 100;
 type Simulated = {
   spec: ContainerSpec;
   phase: Container["phase"];
-  exit_code: number | null;
-  started_at_ms: number | null;
-  finished_at_ms: number | null;
-  started_monotonic_ms: number;
+  exitCode: number | null;
+  startedAtMs: number | null;
+  finishedAtMs: number | null;
+  startedMonotonicMs: number;
   /** Grows with each start, so that an end planned for one run does not meet the next. */
   run: number;
   /** What its process printed, as far as one can say that of a process that is none. */
@@ -114,10 +114,10 @@ class SimulatedEngine implements Engine {
     this.#containers.set(id, {
       spec,
       phase: "created",
-      exit_code: null,
-      started_at_ms: null,
-      finished_at_ms: null,
-      started_monotonic_ms: 0,
+      exitCode: null,
+      startedAtMs: null,
+      finishedAtMs: null,
+      startedMonotonicMs: 0,
       run: 0,
       log: [],
     });
@@ -138,11 +138,11 @@ class SimulatedEngine implements Engine {
       );
     }
     one.phase = "running";
-    one.exit_code = null;
+    one.exitCode = null;
     // Two runs never share a start, whatever the resolution of the clock.
-    one.started_at_ms = Math.max(this.#clock.now().getTime(), (one.started_at_ms ?? 0) + 1);
-    one.finished_at_ms = null;
-    one.started_monotonic_ms = this.#clock.monotonicMs();
+    one.startedAtMs = Math.max(this.#clock.now().getTime(), (one.startedAtMs ?? 0) + 1);
+    one.finishedAtMs = null;
+    one.startedMonotonicMs = this.#clock.monotonicMs();
     one.run += 1;
     note(one, `simulated: ${one.spec.image} begins, run ${one.run}`);
     this.#tell(id);
@@ -151,7 +151,7 @@ class SimulatedEngine implements Engine {
     return succeed(undefined);
   }
 
-  async stop(id: string, _grace_ms: number): Promise<Result<void>> {
+  async stop(id: string, _graceMs: number): Promise<Result<void>> {
     const one = this.#containers.get(id);
     if (!one) return noSuchContainer(id);
     if (one.phase !== "running") return succeed(undefined);
@@ -196,13 +196,13 @@ class SimulatedEngine implements Engine {
   usage(id: string): Promise<Result<Usage>> {
     const one = this.#containers.get(id);
     if (one?.phase !== "running") return Promise.resolve(noSuchContainer(id));
-    const seconds = (this.#clock.monotonicMs() - one.started_monotonic_ms) / 1000;
+    const seconds = (this.#clock.monotonicMs() - one.startedMonotonicMs) / 1000;
     return Promise.resolve(
       succeed({
-        received_bytes: Math.floor(seconds * RECEIVED_BYTES_PER_S),
-        sent_bytes: Math.floor(seconds * SENT_BYTES_PER_S),
-        cpu_percent: CPU_PERCENT,
-        memory_bytes: MEMORY_BYTES,
+        receivedBytes: Math.floor(seconds * RECEIVED_BYTES_PER_S),
+        sentBytes: Math.floor(seconds * SENT_BYTES_PER_S),
+        cpuPercent: CPU_PERCENT,
+        memoryBytes: MEMORY_BYTES,
       }),
     );
   }
@@ -247,16 +247,16 @@ class SimulatedEngine implements Engine {
     this.#listeners.clear();
   }
 
-  async #endLater(id: string, one: Simulated, run: number, exit_code: number): Promise<void> {
+  async #endLater(id: string, one: Simulated, run: number, exitCode: number): Promise<void> {
     await this.#clock.sleep(START_MS);
-    if (one.run === run && one.phase === "running" && this.#containers.has(id)) this.#end(id, one, exit_code);
+    if (one.run === run && one.phase === "running" && this.#containers.has(id)) this.#end(id, one, exitCode);
   }
 
-  #end(id: string, one: Simulated, exit_code: number): void {
+  #end(id: string, one: Simulated, exitCode: number): void {
     one.phase = "exited";
-    note(one, `simulated: the process ends with code ${exit_code}`);
-    one.exit_code = exit_code;
-    one.finished_at_ms = Math.max(this.#clock.now().getTime(), one.started_at_ms ?? 0);
+    note(one, `simulated: the process ends with code ${exitCode}`);
+    one.exitCode = exitCode;
+    one.finishedAtMs = Math.max(this.#clock.now().getTime(), one.startedAtMs ?? 0);
     this.#tell(id);
   }
 
@@ -271,18 +271,18 @@ class SimulatedEngine implements Engine {
 }
 
 function describe(id: string, one: Simulated): Container {
-  const { phase, exit_code, started_at_ms, finished_at_ms, spec } = one;
+  const { phase, exitCode, startedAtMs, finishedAtMs, spec } = one;
   return {
     id,
     name: spec.name,
     labels: spec.labels,
     phase,
-    exit_code,
-    started_at_ms,
-    finished_at_ms,
+    exitCode,
+    startedAtMs,
+    finishedAtMs,
     ports: spec.ports,
     network: null,
-    layer_directory: null,
+    layerDirectory: null,
   };
 }
 

@@ -23,7 +23,7 @@ export class SimulatedImages {
 
   find(image: string): ImageFacts | undefined {
     const id = this.#ids.get(canonical(image));
-    return id === undefined ? undefined : { id, repositories: null, volumes: [], exposed_ports: [] };
+    return id === undefined ? undefined : { id, repositories: null, volumes: [], exposedPorts: [] };
   }
 
   add(image: string): string {
@@ -80,11 +80,11 @@ export class SimulatedImages {
   }
 
   async #move(request: PullRequest, what: string): Promise<Result<void>> {
-    const total_bytes = Math.round((20 + this.#random() * 400) * BYTES_PER_MB);
+    const totalBytes = Math.round((20 + this.#random() * 400) * BYTES_PER_MB);
     for (let step = 1; step <= STEPS; step += 1) {
       await this.#clock.sleep(STEP_MS, request.signal);
       if (request.signal.aborted) return fail("cancelled", `the ${what} was called off`);
-      request.onProgress({ received_bytes: Math.round((total_bytes * step) / STEPS), total_bytes });
+      request.onProgress({ receivedBytes: Math.round((totalBytes * step) / STEPS), totalBytes });
     }
     return succeed(undefined);
   }

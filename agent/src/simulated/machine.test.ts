@@ -4,10 +4,10 @@ import { inventMachine } from "./machine.ts";
 
 const invent = (number: number) =>
   inventMachine({
-    host_key: `key-${number}`,
+    hostKey: `key-${number}`,
     number,
-    public_ipaddr: "127.0.0.1",
-    port_range: { first: 20_000, last: 29_999 },
+    publicIpaddr: "127.0.0.1",
+    portRange: { first: 20_000, last: 29_999 },
   });
 const many = Array.from({ length: 500 }, (_, index) => invent(index + 1));
 
@@ -15,9 +15,7 @@ describe("simulated machines", () => {
   it("are the same again after a restart", () => assert.deepEqual(invent(7), invent(7)));
 
   it("say that they are simulated", () => {
-    assert.ok(
-      many.every(({ machine }, index) => machine.is_simulated && machine.hostname === `simulated-${index + 1}`),
-    );
+    assert.ok(many.every(({ machine }, index) => machine.isSimulated && machine.hostname === `simulated-${index + 1}`));
   });
 
   it("are varied, and no two share a GPU", () => {
@@ -41,14 +39,14 @@ describe("simulated machines", () => {
     for (const { machine, gpus } of many) {
       const [gpu] = gpus;
       assert.ok(gpu !== undefined);
-      assert.ok(machine.cpu_cores >= gpus.length && machine.memory_bytes >= gpus.length * 2 ** 30, machine.hostname);
-      assert.ok(gpu.compute_cap < 1000 || machine.cuda_max_good >= 12.8, `${gpu.name} ${machine.cuda_max_good}`);
+      assert.ok(machine.cpuCores >= gpus.length && machine.memoryBytes >= gpus.length * 2 ** 30, machine.hostname);
+      assert.ok(gpu.computeCap < 1000 || machine.cudaMaxGood >= 12.8, `${gpu.name} ${machine.cudaMaxGood}`);
       assert.match(machine.geolocation, /^[A-Z][A-Za-z ]+, [A-Z]{2}$/);
     }
   });
 
   it("have the number of GPUs that is asked for", () => {
-    const base = { host_key: "key", number: 1, public_ipaddr: "127.0.0.1", port_range: { first: 1, last: 2 } };
-    assert.equal(inventMachine({ ...base, gpu_count: 8 }).gpus.length, 8);
+    const base = { hostKey: "key", number: 1, publicIpaddr: "127.0.0.1", portRange: { first: 1, last: 2 } };
+    assert.equal(inventMachine({ ...base, gpuCount: 8 }).gpus.length, 8);
   });
 });

@@ -8,48 +8,48 @@ export type Weighted<T> = readonly [weight: number, value: T];
 
 /** What carries the GPUs: enough slots, and the rest of the machine in proportion to them. */
 export type Board = {
-  readonly cpu_name: string;
+  readonly cpuName: string;
   /** Hardware threads. */
-  readonly cpu_cores: number;
-  readonly cpu_ghz: number;
-  readonly mobo_name: string;
-  readonly pci_gen: number;
-  readonly gpus_max: number;
-  readonly memory_gib: readonly number[];
-  readonly disk_gb: readonly number[];
+  readonly cpuCores: number;
+  readonly cpuGhz: number;
+  readonly moboName: string;
+  readonly pciGen: number;
+  readonly gpusMax: number;
+  readonly memoryGib: readonly number[];
+  readonly diskGb: readonly number[];
 };
 
 /** Who runs such machines decides the line, the disk and the address. */
 export type Kind = {
   readonly boards: readonly Board[];
   readonly places: readonly Weighted<string>[];
-  readonly inet_mbps: { readonly least: number; readonly most: number };
+  readonly inetMbps: { readonly least: number; readonly most: number };
   /** What comes up of what comes down. */
-  readonly upload_share: number;
-  readonly static_ip_share: number;
-  readonly disks: readonly { readonly name: string; readonly mb_per_s: number }[];
+  readonly uploadShare: number;
+  readonly staticIpShare: number;
+  readonly disks: readonly { readonly name: string; readonly mbPerS: number }[];
 };
 
 export type Shape = {
   readonly gpu: string;
   readonly kind: Kind;
-  readonly gpu_counts: readonly Weighted<number>[];
+  readonly gpuCounts: readonly Weighted<number>[];
 };
 
 function board(
-  cpu_name: string,
-  [cpu_cores, cpu_ghz]: readonly [number, number],
-  mobo_name: string,
-  rest: Pick<Board, "pci_gen" | "gpus_max" | "memory_gib" | "disk_gb">,
+  cpuName: string,
+  [cpuCores, cpuGhz]: readonly [number, number],
+  moboName: string,
+  rest: Pick<Board, "pciGen" | "gpusMax" | "memoryGib" | "diskGb">,
 ): Board {
-  return { cpu_name, cpu_cores, cpu_ghz, mobo_name, ...rest };
+  return { cpuName, cpuCores, cpuGhz, moboName, ...rest };
 }
 
-const desk = { gpus_max: 2, memory_gib: [32, 64, 64, 96, 128], disk_gb: [450, 900, 900, 1800, 3700] };
-const rig = { gpus_max: 12, memory_gib: [64, 128, 128, 256], disk_gb: [900, 1800, 1800, 3700] };
-const rack = { gpus_max: 10, memory_gib: [256, 256, 512, 512, 1024], disk_gb: [1800, 3700, 7400] };
-const hall = { gpus_max: 10, memory_gib: [512, 512, 1024, 1536], disk_gb: [3700, 7400, 15_000] };
-const pod = { gpus_max: 8, memory_gib: [1024, 2048, 2048], disk_gb: [15_000, 28_000, 30_000] };
+const desk = { gpusMax: 2, memoryGib: [32, 64, 64, 96, 128], diskGb: [450, 900, 900, 1800, 3700] };
+const rig = { gpusMax: 12, memoryGib: [64, 128, 128, 256], diskGb: [900, 1800, 1800, 3700] };
+const rack = { gpusMax: 10, memoryGib: [256, 256, 512, 512, 1024], diskGb: [1800, 3700, 7400] };
+const hall = { gpusMax: 10, memoryGib: [512, 512, 1024, 1536], diskGb: [3700, 7400, 15_000] };
+const pod = { gpusMax: 8, memoryGib: [1024, 2048, 2048], diskGb: [15_000, 28_000, 30_000] };
 
 const homePlaces: readonly Weighted<string>[] = [
   [9, "California, US"],
@@ -107,34 +107,34 @@ const centrePlaces: readonly Weighted<string>[] = [
 ];
 
 const flash = [
-  { name: "Samsung SSD 980 PRO", mb_per_s: 3200 },
-  { name: "WD_BLACK SN850X", mb_per_s: 4100 },
-  { name: "Crucial P3 Plus", mb_per_s: 2300 },
-  { name: "Kingston SA400", mb_per_s: 420 },
+  { name: "Samsung SSD 980 PRO", mbPerS: 3200 },
+  { name: "WD_BLACK SN850X", mbPerS: 4100 },
+  { name: "Crucial P3 Plus", mbPerS: 2300 },
+  { name: "Kingston SA400", mbPerS: 420 },
 ];
 const serverFlash = [
-  { name: "Micron 7450", mb_per_s: 4900 },
-  { name: "Samsung PM9A3", mb_per_s: 5200 },
-  { name: "KIOXIA CM7", mb_per_s: 9800 },
+  { name: "Micron 7450", mbPerS: 4900 },
+  { name: "Samsung PM9A3", mbPerS: 5200 },
+  { name: "KIOXIA CM7", mbPerS: 9800 },
 ];
 
 /** One or two cards in somebody's room. */
 const home: Kind = {
   boards: [
-    board("Core i5-12400F", [12, 4.4], "PRO B660M-A", { ...desk, pci_gen: 4, gpus_max: 1 }),
-    board("Ryzen 5 5600X", [12, 4.6], "B550 AORUS ELITE", { ...desk, pci_gen: 4, gpus_max: 1 }),
-    board("Ryzen 9 5950X", [32, 4.9], "X570 Creator", { ...desk, pci_gen: 4 }),
-    board("Core i7-13700K", [24, 5.4], "Z790 AORUS ELITE", { ...desk, pci_gen: 5 }),
-    board("Ryzen 9 7950X", [32, 5.7], "X670E Taichi", { ...desk, pci_gen: 5 }),
-    board("Xeon E5-2680 v4", [56, 3.3], "X99 dual", { ...rig, pci_gen: 3 }),
-    board("EPYC 7402", [48, 3.3], "ROMED8-2T", { ...rig, pci_gen: 4 }),
-    board("EPYC 7542", [64, 3.4], "H12SSL-i", { ...rig, pci_gen: 4 }),
-    board("EPYC 7642", [96, 3.3], "MZ32-AR0", { ...rack, pci_gen: 4 }),
+    board("Core i5-12400F", [12, 4.4], "PRO B660M-A", { ...desk, pciGen: 4, gpusMax: 1 }),
+    board("Ryzen 5 5600X", [12, 4.6], "B550 AORUS ELITE", { ...desk, pciGen: 4, gpusMax: 1 }),
+    board("Ryzen 9 5950X", [32, 4.9], "X570 Creator", { ...desk, pciGen: 4 }),
+    board("Core i7-13700K", [24, 5.4], "Z790 AORUS ELITE", { ...desk, pciGen: 5 }),
+    board("Ryzen 9 7950X", [32, 5.7], "X670E Taichi", { ...desk, pciGen: 5 }),
+    board("Xeon E5-2680 v4", [56, 3.3], "X99 dual", { ...rig, pciGen: 3 }),
+    board("EPYC 7402", [48, 3.3], "ROMED8-2T", { ...rig, pciGen: 4 }),
+    board("EPYC 7542", [64, 3.4], "H12SSL-i", { ...rig, pciGen: 4 }),
+    board("EPYC 7642", [96, 3.3], "MZ32-AR0", { ...rack, pciGen: 4 }),
   ],
   places: homePlaces,
-  inet_mbps: { least: 80, most: 2_400 },
-  upload_share: 0.6,
-  static_ip_share: 0.35,
+  inetMbps: { least: 80, most: 2_400 },
+  uploadShare: 0.6,
+  staticIpShare: 0.35,
   disks: flash,
 };
 
@@ -142,37 +142,37 @@ const home: Kind = {
 const workshop: Kind = {
   ...home,
   boards: [
-    board("Ryzen Threadripper PRO 5965WX", [48, 4.5], "WRX80E-SAGE", { ...rig, pci_gen: 4, gpus_max: 4 }),
-    board("EPYC 7543", [64, 3.7], "H12DSi-N6", { ...rack, pci_gen: 4 }),
-    board("EPYC 9354", [128, 3.8], "H13DSG-O", { ...rack, pci_gen: 5 }),
+    board("Ryzen Threadripper PRO 5965WX", [48, 4.5], "WRX80E-SAGE", { ...rig, pciGen: 4, gpusMax: 4 }),
+    board("EPYC 7543", [64, 3.7], "H12DSi-N6", { ...rack, pciGen: 4 }),
+    board("EPYC 9354", [128, 3.8], "H13DSG-O", { ...rack, pciGen: 5 }),
   ],
-  inet_mbps: { least: 400, most: 5_000 },
-  static_ip_share: 0.7,
+  inetMbps: { least: 400, most: 5_000 },
+  staticIpShare: 0.7,
   disks: [...flash, ...serverFlash],
 };
 
 /** Cards of servers in a hall with a line to match. */
 const centre: Kind = {
   boards: [
-    board("Xeon Gold 6330", [112, 3.1], "R282-Z93", { ...hall, pci_gen: 4 }),
-    board("EPYC 7713", [128, 3.6], "G292-Z40", { ...hall, pci_gen: 4 }),
-    board("EPYC 9454", [192, 3.8], "G493-ZB0", { ...hall, pci_gen: 5 }),
+    board("Xeon Gold 6330", [112, 3.1], "R282-Z93", { ...hall, pciGen: 4 }),
+    board("EPYC 7713", [128, 3.6], "G292-Z40", { ...hall, pciGen: 4 }),
+    board("EPYC 9454", [192, 3.8], "G493-ZB0", { ...hall, pciGen: 5 }),
   ],
   places: centrePlaces,
-  inet_mbps: { least: 2_000, most: 10_000 },
-  upload_share: 0.95,
-  static_ip_share: 1,
+  inetMbps: { least: 2_000, most: 10_000 },
+  uploadShare: 0.95,
+  staticIpShare: 1,
   disks: serverFlash,
 };
 
 /** Boards that come with their GPUs. */
 const olderPods: Kind = {
   ...centre,
-  boards: [board("EPYC 7742", [256, 3.4], "A100 baseboard", { ...pod, pci_gen: 4 })],
+  boards: [board("EPYC 7742", [256, 3.4], "A100 baseboard", { ...pod, pciGen: 4 })],
 };
 const pods: Kind = {
   ...centre,
-  boards: [board("Xeon Platinum 8480C", [224, 3.8], "HGX baseboard", { ...pod, pci_gen: 5 })],
+  boards: [board("Xeon Platinum 8480C", [224, 3.8], "HGX baseboard", { ...pod, pciGen: 5 })],
 };
 
 // How many GPUs share a machine. Odd numbers are real: slots break, and cards are sold one by one.
@@ -219,8 +219,8 @@ const boarded: readonly Weighted<number>[] = [
   [80, 8],
 ];
 
-function shape(gpu: string, kind: Kind, gpu_counts: readonly Weighted<number>[]): Shape {
-  return { gpu, kind, gpu_counts };
+function shape(gpu: string, kind: Kind, gpuCounts: readonly Weighted<number>[]): Shape {
+  return { gpu, kind, gpuCounts };
 }
 
 /** A few models make most of the market; the others are what somebody still has, or has already. */

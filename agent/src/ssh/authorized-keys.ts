@@ -6,7 +6,7 @@ export type AuthorizedKey = {
   /** Of the key itself, as `ssh-keygen -l` prints it: what logs name it by. */
   readonly fingerprint: string;
   readonly digest: Buffer;
-  verifies(blob: Buffer, signature: Buffer, hash_algorithm: string | undefined): boolean;
+  verifies(blob: Buffer, signature: Buffer, hashAlgorithm: string | undefined): boolean;
 };
 
 const KEY_TYPES: ReadonlySet<string> = new Set([
@@ -45,10 +45,10 @@ function parseLine(line: string): AuthorizedKey | undefined {
   return {
     fingerprint: `SHA256:${digest.toString("base64").replace(/=+$/, "")}`,
     digest,
-    verifies: (blob, signature, hash_algorithm) => {
+    verifies: (blob, signature, hashAlgorithm) => {
       // Without a name of its own the hash of RSA is SHA-1.
-      if (isRsa && hash_algorithm === undefined) return false;
-      return parsed.verify(blob, signature, hash_algorithm) === true;
+      if (isRsa && hashAlgorithm === undefined) return false;
+      return parsed.verify(blob, signature, hashAlgorithm) === true;
     },
   };
 }
@@ -63,8 +63,8 @@ function rsaBits(pem: string): number {
 }
 
 /** Compares with every key, in the same time whichever it is. */
-export function findAuthorizedKey(keys: readonly AuthorizedKey[], public_blob: Buffer): AuthorizedKey | undefined {
-  const digest = createHash("sha256").update(public_blob).digest();
+export function findAuthorizedKey(keys: readonly AuthorizedKey[], publicBlob: Buffer): AuthorizedKey | undefined {
+  const digest = createHash("sha256").update(publicBlob).digest();
   let found: AuthorizedKey | undefined;
   for (const key of keys) if (timingSafeEqual(key.digest, digest)) found = key;
   return found;

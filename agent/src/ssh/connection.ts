@@ -11,8 +11,8 @@ import { attempt, createTransport, type Transport } from "./transport.ts";
 
 /** What a connection needs of the door it came through. */
 export type ConnectionPlace = {
-  readonly instance_id: number;
-  readonly container_id: string;
+  readonly instanceId: number;
+  readonly containerId: string;
   readonly docker: DockerExec;
   readonly namespace: Namespace;
   readonly clock: Clock;
@@ -25,8 +25,8 @@ export type ConnectionPlace = {
 export type Ends = {
   readonly address: string;
   readonly port: number;
-  readonly own_address: string;
-  readonly own_port: number;
+  readonly ownAddress: string;
+  readonly ownPort: number;
 };
 
 export type SshConnection = {
@@ -67,15 +67,15 @@ export function serveConnection(
   const forwards = createForwards({ ...place, transport });
 
   client.on("error", (cause) =>
-    place.log.debug({ instance_id: place.instance_id, problem: cause.message }, "ssh error"),
+    place.log.debug({ instance_id: place.instanceId, problem: cause.message }, "ssh error"),
   );
   client.on(
     "authentication",
     authenticator(place, client, (accepted) => (key = accepted)),
   );
   client.on("ready", () => {
-    const { instance_id } = place;
-    place.log.info({ instance_id, source: ends.address, fingerprint: key?.fingerprint }, "ssh login");
+    const { instanceId } = place;
+    place.log.info({ instance_id: instanceId, source: ends.address, fingerprint: key?.fingerprint }, "ssh login");
     events.onReady();
   });
   const keep = <T extends ServerChannel>(channel: T) => {
@@ -86,8 +86,8 @@ export function serveConnection(
   client.on("session", (accept, reject) => {
     if (sessions >= MAX_SESSIONS) return reject();
     sessions += 1;
-    const ssh_connection = [ends.address, ends.port, ends.own_address, ends.own_port] as const;
-    serveSession({ ...place, transport, ssh_connection, keep }, accept(), () => (sessions -= 1));
+    const sshConnection = [ends.address, ends.port, ends.ownAddress, ends.ownPort] as const;
+    serveSession({ ...place, transport, sshConnection, keep }, accept(), () => (sessions -= 1));
   });
   client.on("tcpip", (accept, reject, { destIP, destPort }) =>
     forwards.connectOut(() => keep(accept()), reject, destIP, destPort),
@@ -132,7 +132,7 @@ function authenticator(
       // Clients begin by asking what there is, which is no attempt.
       if (context.method !== "none") failures += 1;
       if (failures < MAX_ATTEMPTS) return context.reject(["publickey"]);
-      place.log.debug({ instance_id: place.instance_id }, "ssh connection ended after too many attempts");
+      place.log.debug({ instance_id: place.instanceId }, "ssh connection ended after too many attempts");
       client.end();
     };
     if (context.method !== "publickey" || context.username !== USER) return refuse();

@@ -5,11 +5,11 @@ import { json as readJson } from "node:stream/consumers";
 export type ExecSpec = {
   readonly argv: readonly string[];
   readonly env: readonly string[];
-  readonly has_tty: boolean;
+  readonly hasTty: boolean;
 };
 
 /** The process id is the host's; 0 as long as there is no process. The exit code is null until it has ended. */
-export type ExecState = { readonly is_running: boolean; readonly exit_code: number | null; readonly pid: number };
+export type ExecState = { readonly isRunning: boolean; readonly exitCode: number | null; readonly pid: number };
 export type WindowSize = { readonly rows: number; readonly columns: number };
 
 /**
@@ -17,13 +17,13 @@ export type WindowSize = { readonly rows: number; readonly columns: number };
  * cannot give. Everything rejects with the engine's own words.
  */
 export type DockerExec = {
-  create(container_id: string, spec: ExecSpec): Promise<string>;
+  create(containerId: string, spec: ExecSpec): Promise<string>;
   /** The stream: as the terminal writes it, or in frames without one; ending it ends the program's input. */
-  start(exec_id: string, has_tty: boolean): Promise<Socket>;
-  resize(exec_id: string, size: WindowSize): Promise<void>;
-  inspect(exec_id: string): Promise<ExecState>;
+  start(execId: string, hasTty: boolean): Promise<Socket>;
+  resize(execId: string, size: WindowSize): Promise<void>;
+  inspect(execId: string): Promise<ExecState>;
   /** Those of the container whose first words are these and that still run. */
-  listRunning(container_id: string, argv_start: readonly string[]): Promise<readonly string[]>;
+  listRunning(containerId: string, argvStart: readonly string[]): Promise<readonly string[]>;
   close(): void;
 };
 
@@ -47,29 +47,29 @@ export function connectDockerExec(socketPath: string): DockerExec {
           readAnswer(response).then(resolve, reject);
         });
     });
-  const find = (exec_id: string) => call({ method: "GET", path: `/exec/${exec_id}/json` });
+  const find = (execId: string) => call({ method: "GET", path: `/exec/${execId}/json` });
 
   return {
-    create: async (container_id, spec) => {
-      const streams = { AttachStdin: true, AttachStdout: true, AttachStderr: true, Tty: spec.has_tty };
+    create: async (containerId, spec) => {
+      const streams = { AttachStdin: true, AttachStdout: true, AttachStderr: true, Tty: spec.hasTty };
       const body = { ...streams, Cmd: spec.argv, Env: spec.env, User: "0:0" };
-      const id = field(await call({ method: "POST", path: `/containers/${container_id}/exec`, body }), "Id");
+      const id = field(await call({ method: "POST", path: `/containers/${containerId}/exec`, body }), "Id");
       if (typeof id !== "string") throw new Error("the engine gave no id");
       return id;
     },
-    start: (exec_id, has_tty) => startExec(send, exec_id, has_tty),
-    resize: async (exec_id, { rows, columns }) => {
-      await call({ method: "POST", path: `/exec/${exec_id}/resize?h=${rows}&w=${columns}` });
+    start: (execId, hasTty) => startExec(send, execId, hasTty),
+    resize: async (execId, { rows, columns }) => {
+      await call({ method: "POST", path: `/exec/${execId}/resize?h=${rows}&w=${columns}` });
     },
-    inspect: async (exec_id) => readState(await find(exec_id)),
-    listRunning: async (container_id, argv_start) => {
-      const ids = field(await call({ method: "GET", path: `/containers/${container_id}/json` }), "ExecIDs");
+    inspect: async (execId) => readState(await find(execId)),
+    listRunning: async (containerId, argvStart) => {
+      const ids = field(await call({ method: "GET", path: `/containers/${containerId}/json` }), "ExecIDs");
       const found: string[] = [];
       for (const id of Array.isArray(ids) ? ids : []) {
         if (typeof id !== "string") continue;
         const exec = await find(id);
         const words = argvOf(exec);
-        if (readState(exec).is_running && argv_start.every((word, index) => words[index] === word)) found.push(id);
+        if (readState(exec).isRunning && argvStart.every((word, index) => words[index] === word)) found.push(id);
       }
       return found;
     },
@@ -77,11 +77,11 @@ export function connectDockerExec(socketPath: string): DockerExec {
   };
 }
 
-function startExec(send: Send, exec_id: string, has_tty: boolean): Promise<Socket> {
-  const body = { Detach: false, Tty: has_tty };
+function startExec(send: Send, execId: string, hasTty: boolean): Promise<Socket> {
+  const body = { Detach: false, Tty: hasTty };
   const upgrade = { Connection: "Upgrade", Upgrade: "tcp" };
   return new Promise((resolve, reject) => {
-    send({ method: "POST", path: `/exec/${exec_id}/start`, body }, upgrade)
+    send({ method: "POST", path: `/exec/${execId}/start`, body }, upgrade)
       .once("error", reject)
       .once("upgrade", (_response: IncomingMessage, socket: Socket, head: Buffer) => {
         if (head.length > 0) socket.unshift(head);
@@ -97,8 +97,8 @@ function readState(exec: unknown): ExecState {
   const code = field(exec, "ExitCode");
   const pid = field(exec, "Pid");
   return {
-    is_running: field(exec, "Running") === true,
-    exit_code: typeof code === "number" ? code : null,
+    isRunning: field(exec, "Running") === true,
+    exitCode: typeof code === "number" ? code : null,
     pid: typeof pid === "number" ? pid : 0,
   };
 }

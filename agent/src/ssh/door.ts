@@ -18,7 +18,7 @@ export type DoorsPlace = {
   readonly clock: Clock;
   readonly log: Log;
   readonly random: () => number;
-  readonly bind_address: string;
+  readonly bindAddress: string;
 };
 
 const LOGIN_GRACE_MS = 30_000;
@@ -30,7 +30,7 @@ const WATCH_MS = 1_000;
 const KEEPALIVE_MS = 15_000;
 const KEEPALIVE_MISSES = 3;
 const SOCKET_BUFFER_BYTES = 256 * 1024;
-const LISTEN_AGAIN = { first_ms: 100, limit_ms: 10_000 };
+const LISTEN_AGAIN = { firstMs: 100, limitMs: 10_000 };
 const INSIDE_PORT = 22;
 /** The source of those that come through the control plane, which looks after its own clients. */
 const TUNNEL = "tunnel";
@@ -66,10 +66,10 @@ export class Door {
   constructor(place: DoorsPlace, order: DoorOrder) {
     this.#place = place;
     this.#order = order;
-    this.#keys = parseAuthorizedKeys(order.authorized_keys);
-    this.#namespace = openNamespace(order.namespace_path, place.clock);
+    this.#keys = parseAuthorizedKeys(order.authorizedKeys);
+    this.#namespace = openNamespace(order.namespacePath, place.clock);
     this.#server = new ssh2.Server({
-      hostKeys: [order.host_key],
+      hostKeys: [order.hostKey],
       ident: "berth",
       algorithms: ALGORITHMS,
       keepaliveInterval: KEEPALIVE_MS,
@@ -83,18 +83,16 @@ export class Door {
 
   /** Whether the order is for this very run of the container; otherwise a new door is needed. */
   isFor(order: DoorOrder): boolean {
-    const { container_id, namespace_path, host_key } = this.#order;
-    return (
-      container_id === order.container_id && namespace_path === order.namespace_path && host_key === order.host_key
-    );
+    const { containerId, namespacePath, hostKey } = this.#order;
+    return containerId === order.containerId && namespacePath === order.namespacePath && hostKey === order.hostKey;
   }
 
   update(order: DoorOrder): void {
     const before = this.#order;
     this.#order = order;
     if (before.port !== order.port) this.#listen();
-    if (before.authorized_keys.join("\n") === order.authorized_keys.join("\n")) return;
-    this.#keys = parseAuthorizedKeys(order.authorized_keys);
+    if (before.authorizedKeys.join("\n") === order.authorizedKeys.join("\n")) return;
+    this.#keys = parseAuthorizedKeys(order.authorizedKeys);
     const allowed = new Set(this.#keys.map(({ fingerprint }) => fingerprint));
     for (const connection of this.#connections) {
       const key = connection.key();
@@ -131,7 +129,7 @@ export class Door {
 
   /** Through the control plane. */
   admitTunnel(stream: Duplex): boolean {
-    const ends = { address: "127.0.0.1", port: 0, own_address: "127.0.0.1", own_port: INSIDE_PORT };
+    const ends = { address: "127.0.0.1", port: 0, ownAddress: "127.0.0.1", ownPort: INSIDE_PORT };
     return this.admit(stream, TUNNEL, ends);
   }
 
@@ -152,11 +150,11 @@ export class Door {
     const ends = this.#ends.get(socket);
     // Its turn to log in may have ended just now.
     if (ends === undefined || !this.#loggingIn.has(socket)) return void client.end();
-    const { instance_id, container_id } = this.#order;
+    const { instanceId, containerId } = this.#order;
     const place: ConnectionPlace = {
       ...this.#place,
-      instance_id,
-      container_id,
+      instanceId,
+      containerId,
       namespace: this.#namespace,
       keys: () => this.#keys,
     };
@@ -192,16 +190,20 @@ export class Door {
 
   /** The port may be somebody else's for a while, such as the previous container's. */
   async #keepListening(port: number, over: AbortSignal): Promise<void> {
-    const { bind_address, clock, log, random } = this.#place;
-    const { instance_id } = this.#order;
+    const { bindAddress, clock, log, random } = this.#place;
+    const { instanceId } = this.#order;
     for (let attempt = 0; !over.aborted; attempt += 1) {
       const problem = await this.#tryListening(port, over);
       if (problem === undefined) {
-        if (attempt > 0) log.info({ instance_id, port }, "ssh port taken after all");
+        if (attempt > 0) log.info({ instance_id: instanceId, port }, "ssh port taken after all");
         return;
       }
       // The first time is usual after a restart.
-      if (attempt === 1) log.warn({ instance_id, bind_address, port, problem }, "ssh port cannot be had, trying again");
+      if (attempt === 1)
+        log.warn(
+          { instance_id: instanceId, bind_address: bindAddress, port, problem },
+          "ssh port cannot be had, trying again",
+        );
       await clock.sleep(backOffDelay(LISTEN_AGAIN, attempt, random()), over);
     }
   }
@@ -211,7 +213,7 @@ export class Door {
       const options = { noDelay: true, highWaterMark: SOCKET_BUFFER_BYTES };
       const listener = createServer(options, (socket) => this.#accept(socket));
       listener.once("error", (cause) => resolve(cause.message));
-      listener.listen({ port, host: this.#place.bind_address }, () => {
+      listener.listen({ port, host: this.#place.bindAddress }, () => {
         if (over.aborted) listener.close();
         else this.#listener = listener;
         resolve(undefined);
@@ -221,17 +223,17 @@ export class Door {
 
   #accept(socket: Socket): void {
     const { remoteAddress: address = "", remotePort: port = 0, localAddress = "", localPort = 0 } = socket;
-    this.admit(socket, address, { address, port, own_address: localAddress, own_port: localPort });
+    this.admit(socket, address, { address, port, ownAddress: localAddress, ownPort: localPort });
   }
 
   /** Programs of sessions whose process was killed before it could tell them. */
   async #hangUpStrays(): Promise<void> {
     const { docker } = this.#place;
-    const { container_id, instance_id } = this.#order;
-    const strays = await docker.listRunning(container_id, SESSION_ARGV_START).catch(() => []);
-    for (const exec_id of strays) {
-      this.#place.log.info({ instance_id }, "ended a session that an earlier process left");
-      await hangUp({ ...this.#place, container_id, exec_id }).catch(() => undefined);
+    const { containerId, instanceId } = this.#order;
+    const strays = await docker.listRunning(containerId, SESSION_ARGV_START).catch(() => []);
+    for (const execId of strays) {
+      this.#place.log.info({ instance_id: instanceId }, "ended a session that an earlier process left");
+      await hangUp({ ...this.#place, containerId, execId }).catch(() => undefined);
     }
   }
 }

@@ -34,7 +34,7 @@ describe("the doors of a host", () => {
     ] as const;
     const keys = await Promise.all(kinds.map((options, index) => place.makeKey(`kind-${index}`, ...options)));
     await place.makeKey("stranger");
-    await place.open({ ...door, authorized_keys: [await place.publicKey(), `# a comment\n${keys.join("")}`] }, other);
+    await place.open({ ...door, authorizedKeys: [await place.publicKey(), `# a comment\n${keys.join("")}`] }, other);
     for (const [index] of kinds.entries()) {
       const { code, stderr } = await loginWith(`kind-${index}`);
       assert.deepEqual([code, stderr], [0, ""]);
@@ -60,8 +60,8 @@ describe("the doors of a host", () => {
     assert.match(String(refused), /authentication methods failed/);
     const restricted = await place.makeKey("restricted");
     await place.makeKey("old", "-t", "rsa", "-b", "2048");
-    const authorized_keys = [await place.publicKey(), `command="id" ${restricted}`, await place.publicKey("old")];
-    await place.open({ ...door, authorized_keys }, other);
+    const authorizedKeys = [await place.publicKey(), `command="id" ${restricted}`, await place.publicKey("old")];
+    await place.open({ ...door, authorizedKeys }, other);
     assert.match((await loginWith("restricted")).stderr, /Permission denied/);
     const weak = await loginWith("old", "-o", "PubkeyAcceptedAlgorithms=ssh-rsa");
     assert.equal(weak.code, 255);
@@ -84,14 +84,14 @@ describe("the doors of a host", () => {
   it("a key that is removed ends its open sessions and no others", async () => {
     const removed = await place.makeKey("removed");
     const kept = await place.publicKey();
-    await place.open({ ...door, authorized_keys: [kept, removed] }, other);
+    await place.open({ ...door, authorizedKeys: [kept, removed] }, other);
     const args = ["-i", join(place.folder, "removed"), ...without(place.options(door), place.key)];
     const losing = place.start("ssh", [...args, "-p", String(door.port), "root@127.0.0.1", "echo in; sleep 4801"]);
     const staying = place.startSsh(door, [], ["echo in; cat"]);
     let said = "";
     losing.stderr.on("data", (data: Buffer) => (said += data.toString()));
     await Promise.all([once(losing.stdout, "data"), once(staying.stdout, "data")]);
-    place.service.setDoors([{ ...door, authorized_keys: [kept] }, other]);
+    place.service.setDoors([{ ...door, authorizedKeys: [kept] }, other]);
     const [code] = await once(losing, "close");
     assert.equal(code, 255);
     assert.match(said, /the key of this login was removed/);
@@ -186,8 +186,8 @@ describe("the doors of a host", () => {
 
   it("the process ends with the agent, a kill -9 included", async () => {
     const alone = { ...door, port: await freePort() };
-    const state_dir = join(place.folder, "parent");
-    const parent = place.start(process.execPath, [PARENT, state_dir, JSON.stringify([alone])]);
+    const stateDir = join(place.folder, "parent");
+    const parent = place.start(process.execPath, [PARENT, stateDir, JSON.stringify([alone])]);
     await until("it listens", async () => !(await isFree(alone.port)));
     parent.kill("SIGKILL");
     await until("it listens no more", () => isFree(alone.port));

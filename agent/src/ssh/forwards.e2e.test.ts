@@ -88,7 +88,7 @@ describe("files and forwards with OpenSSH's clients", () => {
   it("-L reaches a service that only the container itself can reach, by address and by name", async () => {
     const local = await freePort();
     const named = await freePort();
-    const hostname = (await docker("inspect", "-f", "{{.Config.Hostname}}", door.container_id)).trim();
+    const hostname = (await docker("inspect", "-f", "{{.Config.Hostname}}", door.containerId)).trim();
     const forwards = ["-L", `${local}:localhost:8000`, "-L", `${named}:${hostname}:8001`];
     const client = forwarding("-N", ...forwards);
     await until("it listens", () => answers(local));
@@ -161,7 +161,7 @@ describe("files and forwards with OpenSSH's clients", () => {
 
   it("megabytes go through a forward unchanged, and each direction ends by itself", async () => {
     const data = randomBytes(5_000_000);
-    const service = await docker("exec", "-d", door.container_id, BOX, "nc", "-l", "-p", "8100", "-e", "/bin/cat");
+    const service = await docker("exec", "-d", door.containerId, BOX, "nc", "-l", "-p", "8100", "-e", "/bin/cat");
     assert.equal(service, "");
     // It takes one connection only, so that nobody may try whether it is there.
     await until("the service inside", async () => isListening(await inside("cat /proc/net/tcp /proc/net/tcp6"), 8100));

@@ -106,7 +106,7 @@ async function connectByName(place: ProgramPlace, channel: ServerChannel, host: 
   const over = follow(place.transport.gone);
   channel.once("close", () => over.abort());
   try {
-    const spec = { argv: connectArgv(host, port), env: [], has_tty: false };
+    const spec = { argv: connectArgv(host, port), env: [], hasTty: false };
     await runProgram(place, channel, spec, { over: over.signal });
     channel.close();
   } finally {
@@ -171,7 +171,7 @@ async function join(transport: Transport, channel: ServerChannel, socket: Socket
   channel.pipe(socket);
   try {
     for await (const data of socket.iterator({ destroyOnReturn: false })) {
-      if (!(await deliver(transport, channel, { data, is_stderr: false }, over.signal))) break;
+      if (!(await deliver(transport, channel, { data, isStderr: false }, over.signal))) break;
     }
     channel.eof();
     await hasEnded;

@@ -6,8 +6,8 @@ import type { DockerExec } from "./docker-exec.ts";
 export type ExecPlace = {
   readonly docker: DockerExec;
   readonly clock: Clock;
-  readonly container_id: string;
-  readonly exec_id: string;
+  readonly containerId: string;
+  readonly execId: string;
 };
 
 /** How long a program may take from the engine's "started" to its process. */
@@ -38,20 +38,20 @@ export async function hangUp(place: ExecPlace): Promise<void> {
 }
 
 /** The process on this host; undefined when it has ended, or is not the container's. */
-async function findPid({ docker, clock, container_id, exec_id }: ExecPlace): Promise<number | undefined> {
+async function findPid({ docker, clock, containerId, execId }: ExecPlace): Promise<number | undefined> {
   for (let attempt = 0; attempt < PID_ATTEMPTS; attempt += 1) {
-    const { exit_code, pid } = await docker.inspect(exec_id);
-    if (exit_code !== null) return undefined;
-    if (pid > 1) return (await isInside(pid, container_id)) ? pid : undefined;
+    const { exitCode, pid } = await docker.inspect(execId);
+    if (exitCode !== null) return undefined;
+    if (pid > 1) return (await isInside(pid, containerId)) ? pid : undefined;
     await clock.sleep(PID_WAIT_MS);
   }
   return undefined;
 }
 
 /** Numbers of processes are used again: what is killed must be in the container still. */
-async function isInside(pid: number, container_id: string): Promise<boolean> {
+async function isInside(pid: number, containerId: string): Promise<boolean> {
   const groups = await readFile(`/proc/${pid}/cgroup`, "utf8").catch(() => "");
-  return groups.includes(container_id);
+  return groups.includes(containerId);
 }
 
 async function foregroundGroup(pid: number): Promise<number | undefined> {

@@ -3,7 +3,7 @@ import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:f
 import { join } from "node:path";
 
 /** The host key of one instance: the private half as PEM, the public half as it stands in known_hosts. */
-export type HostKey = { readonly private_pem: string; readonly public_text: string };
+export type HostKey = { readonly privatePem: string; readonly publicText: string };
 
 const SECRET_BYTES = 32;
 const KEY_TYPE = "ssh-ed25519";
@@ -49,15 +49,15 @@ function isTaken(cause: unknown): boolean {
   return cause instanceof Error && "code" in cause && cause.code === "EEXIST";
 }
 
-export function deriveHostKey(secret: Buffer, instance_id: number): HostKey {
-  const seed = createHmac("sha256", secret).update(`ssh host key of instance ${instance_id}`).digest();
+export function deriveHostKey(secret: Buffer, instanceId: number): HostKey {
+  const seed = createHmac("sha256", secret).update(`ssh host key of instance ${instanceId}`).digest();
   const der = Buffer.concat([PKCS8_PREFIX, seed]);
   const key = createPrivateKey({ key: der, format: "der", type: "pkcs8" });
   const { x = "" } = createPublicKey(key).export({ format: "jwk" });
   const point = Buffer.from(x, "base64url");
   return {
-    private_pem: opensshPem(seed, point),
-    public_text: `${KEY_TYPE} ${publicBlob(point).toString("base64")}`,
+    privatePem: opensshPem(seed, point),
+    publicText: `${KEY_TYPE} ${publicBlob(point).toString("base64")}`,
   };
 }
 

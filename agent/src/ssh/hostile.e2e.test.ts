@@ -79,7 +79,7 @@ describe("clients and images that do not behave", () => {
 
   it("an image whose programs are all gone can be entered, and files can be fetched from it", async () => {
     const bare = await place.container(8);
-    await docker("exec", bare.container_id, BOX, "rm", "-r", "/bin", "/root");
+    await docker("exec", bare.containerId, BOX, "rm", "-r", "/bin", "/root");
     await place.open(door, bare);
     const { code, stdout } = await place.ssh(bare, ["pwd; echo $SHELL; exit 4"]);
     assert.deepEqual([code, stdout.toString()], [4, `/\n${BOX}\n`]);
@@ -113,7 +113,7 @@ describe("clients and images that do not behave", () => {
   it("a container that has ended says so", async () => {
     const ended = await place.container(9);
     await place.open(door, ended);
-    await docker("kill", ended.container_id);
+    await docker("kill", ended.containerId);
     const { code, stderr } = await place.ssh(ended, ["true"]);
     assert.equal(code, 255);
     assert.match(stderr, /berth: .*is not running/);

@@ -25,43 +25,43 @@ let place: DoorsPlace | undefined;
 
 function setDoors(orders: readonly DoorOrder[]): void {
   if (place === undefined) return;
-  const wanted = new Map(orders.map((order) => [order.instance_id, order]));
-  for (const [instance_id, door] of doors) {
-    const order = wanted.get(instance_id);
+  const wanted = new Map(orders.map((order) => [order.instanceId, order]));
+  for (const [instanceId, door] of doors) {
+    const order = wanted.get(instanceId);
     if (order !== undefined && door.isFor(order)) continue;
-    doors.delete(instance_id);
+    doors.delete(instanceId);
     door.close(order === undefined ? "the instance was stopped" : "the instance was restarted");
   }
   for (const order of orders) {
-    const door = doors.get(order.instance_id);
-    if (door === undefined) doors.set(order.instance_id, new Door(place, order));
+    const door = doors.get(order.instanceId);
+    if (door === undefined) doors.set(order.instanceId, new Door(place, order));
     else door.update(order);
   }
 }
 
-async function connectTunnel(instance_id: number, url: string, token: string): Promise<void> {
-  if (!doors.has(instance_id)) return log.warn({ instance_id }, "a tunnel to an instance that has no door");
+async function connectTunnel(instanceId: number, url: string, token: string): Promise<void> {
+  if (!doors.has(instanceId)) return log.warn({ instance_id: instanceId }, "a tunnel to an instance that has no door");
   try {
     const stream = await openTunnel(url, token);
-    const door = doors.get(instance_id);
+    const door = doors.get(instanceId);
     if (door === undefined) stream.destroy();
     else door.admitTunnel(stream);
   } catch (cause) {
-    log.warn({ instance_id, problem: String(cause) }, "a tunnel could not be opened");
+    log.warn({ instance_id: instanceId, problem: String(cause) }, "a tunnel could not be opened");
   }
 }
 
 function receive(message: AgentMessage): void {
   switch (message.kind) {
     case "begin": {
-      const docker = connectDockerExec(message.docker_socket);
-      place = { docker, clock: systemClock, log, random: Math.random, bind_address: message.bind_address };
+      const docker = connectDockerExec(message.dockerSocket);
+      place = { docker, clock: systemClock, log, random: Math.random, bindAddress: message.bindAddress };
       return;
     }
     case "doors":
       return setDoors(message.doors);
     case "tunnel":
-      void connectTunnel(message.instance_id, message.url, message.token);
+      void connectTunnel(message.instanceId, message.url, message.token);
   }
 }
 

@@ -2,22 +2,22 @@
 
 /** A container to be reached and how. */
 export type DoorOrder = {
-  readonly instance_id: number;
-  readonly container_id: string;
-  readonly namespace_path: string;
+  readonly instanceId: number;
+  readonly containerId: string;
+  readonly namespacePath: string;
   /** On the bind address; null when only tunnels lead to it. */
   readonly port: number | null;
-  readonly authorized_keys: readonly string[];
+  readonly authorizedKeys: readonly string[];
   /** The private host key as PEM. */
-  readonly host_key: string;
+  readonly hostKey: string;
 };
 
 export type AgentMessage =
   /** The first one, once. */
-  | { readonly kind: "begin"; readonly docker_socket: string; readonly bind_address: string }
+  | { readonly kind: "begin"; readonly dockerSocket: string; readonly bindAddress: string }
   /** All there are; those not named are closed. */
   | { readonly kind: "doors"; readonly doors: readonly DoorOrder[] }
-  | { readonly kind: "tunnel"; readonly instance_id: number; readonly url: string; readonly token: string };
+  | { readonly kind: "tunnel"; readonly instanceId: number; readonly url: string; readonly token: string };
 
 export type SshMessage = {
   readonly kind: "log";

@@ -9,14 +9,14 @@ import { deliver, type Transport } from "./transport.ts";
 export type ProgramPlace = {
   readonly docker: DockerExec;
   readonly clock: Clock;
-  readonly container_id: string;
+  readonly containerId: string;
   readonly transport: Transport;
 };
 
 export type RunOptions = {
   /** Aborts when the client no longer wants it. */
   readonly over: AbortSignal;
-  readonly onStart?: (exec_id: string) => void;
+  readonly onStart?: (execId: string) => void;
   /** Gets to know, before the end, why the engine did not run it. */
   readonly onFailure?: (reason: string) => Promise<unknown>;
 };
@@ -37,13 +37,13 @@ export async function runProgram(
   spec: ExecSpec,
   { over, onStart, onFailure }: RunOptions,
 ): Promise<number | undefined> {
-  const { docker, container_id } = place;
-  let exec_id: string;
+  const { docker, containerId } = place;
+  let execId: string;
   let stream: Socket;
   try {
-    exec_id = await docker.create(container_id, spec);
+    execId = await docker.create(containerId, spec);
     if (over.aborted) return undefined;
-    stream = await docker.start(exec_id, spec.has_tty);
+    stream = await docker.start(execId, spec.hasTty);
   } catch (cause) {
     await onFailure?.(textOf(cause));
     return FAILED;
@@ -52,11 +52,11 @@ export async function runProgram(
   try {
     if (over.aborted) throw new Error("the client has left");
     over.addEventListener("abort", leave, { once: true });
-    onStart?.(exec_id);
+    onStart?.(execId);
     // The end of the client's input would end a terminal with all that is still to be printed.
-    channel.pipe(stream, { end: !spec.has_tty });
-    await pump(place.transport, channel, stream, spec.has_tty, over);
-    return await exitCode(place, exec_id, over);
+    channel.pipe(stream, { end: !spec.hasTty });
+    await pump(place.transport, channel, stream, spec.hasTty, over);
+    return await exitCode(place, execId, over);
   } catch (cause) {
     if (!over.aborted) await onFailure?.(textOf(cause));
     return FAILED;
@@ -66,7 +66,7 @@ export async function runProgram(
     stream.destroy();
     // Input that nobody wants any more must not hold up the end of the channel.
     channel.resume();
-    if (over.aborted) await hangUp({ ...place, exec_id }).catch(() => undefined);
+    if (over.aborted) await hangUp({ ...place, execId }).catch(() => undefined);
   }
 }
 
@@ -75,12 +75,12 @@ async function pump(
   transport: Transport,
   channel: ServerChannel,
   stream: Socket,
-  has_tty: boolean,
+  hasTty: boolean,
   over: AbortSignal,
 ): Promise<void> {
   // Its end is also the end of the loop; that the program did not want its input is its own affair.
   stream.on("error", () => undefined);
-  const read = has_tty ? plain : createFrameReader();
+  const read = hasTty ? plain : createFrameReader();
   try {
     for await (const chunk of stream) {
       for (const piece of read(chunk)) if (!(await deliver(transport, channel, piece, over))) return;
@@ -91,14 +91,14 @@ async function pump(
 }
 
 function* plain(data: Buffer): Generator<Frame> {
-  yield { is_stderr: false, data };
+  yield { isStderr: false, data };
 }
 
-async function exitCode(place: ProgramPlace, exec_id: string, over: AbortSignal): Promise<number | undefined> {
-  for (let wait_ms = FIRST_LOOK_MS; !over.aborted; wait_ms = Math.min(wait_ms * 2, LAST_LOOK_MS)) {
-    const state = await place.docker.inspect(exec_id);
-    if (!state.is_running) return state.exit_code ?? FAILED;
-    await place.clock.sleep(wait_ms, over);
+async function exitCode(place: ProgramPlace, execId: string, over: AbortSignal): Promise<number | undefined> {
+  for (let waitMs = FIRST_LOOK_MS; !over.aborted; waitMs = Math.min(waitMs * 2, LAST_LOOK_MS)) {
+    const state = await place.docker.inspect(execId);
+    if (!state.isRunning) return state.exitCode ?? FAILED;
+    await place.clock.sleep(waitMs, over);
   }
   return undefined;
 }

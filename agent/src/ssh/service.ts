@@ -8,13 +8,13 @@ import type { AgentMessage, DoorOrder, SshMessage } from "./messages.ts";
 
 /** A running container that its owner may enter. */
 export type Door = {
-  readonly instance_id: number;
-  readonly container_id: string;
+  readonly instanceId: number;
+  readonly containerId: string;
   /** The host's path of the container's network namespace. */
-  readonly namespace_path: string;
+  readonly namespacePath: string;
   /** External port of 22/tcp on the bind address; null when only the control plane's proxy leads to it. */
   readonly port: number | null;
-  readonly authorized_keys: readonly string[];
+  readonly authorizedKeys: readonly string[];
 };
 
 export type SshService = {
@@ -23,23 +23,23 @@ export type SshService = {
   /** All doors there are. A container that runs anew is a new door: its connections are closed. */
   setDoors(doors: readonly Door[]): void;
   /** The public host key as it stands in known_hosts: `ssh-ed25519 AAAA…`. */
-  hostKey(instance_id: number): string;
+  hostKey(instanceId: number): string;
   /** Serves the client at the other end of a WebSocket as if it had connected to the door. */
-  connectTunnel(instance_id: number, url: string, token: string): void;
+  connectTunnel(instanceId: number, url: string, token: string): void;
   close(): void;
 };
 
 export type SshServiceInput = {
-  readonly docker_socket: string;
-  readonly bind_address: string;
-  readonly state_dir: string;
+  readonly dockerSocket: string;
+  readonly bindAddress: string;
+  readonly stateDir: string;
   readonly clock: Clock;
   readonly random: () => number;
   readonly log: Log;
 };
 
 const MAIN = join(import.meta.dirname, "main.ts");
-const START_AGAIN = { first_ms: 100, limit_ms: 10_000 };
+const START_AGAIN = { firstMs: 100, limitMs: 10_000 };
 /** A process that ran this long has not failed at its start. */
 const STEADY_MS = 60_000;
 
@@ -49,18 +49,18 @@ const STEADY_MS = 60_000;
  */
 export function createSshService(input: SshServiceInput): SshService {
   const { clock, log } = input;
-  const secret = loadSecret(input.state_dir);
-  const host_keys = new Map<number, HostKey>();
+  const secret = loadSecret(input.stateDir);
+  const hostKeys = new Map<number, HostKey>();
   const closing = new AbortController();
   let doors: readonly DoorOrder[] = [];
   let child: ChildProcess | undefined;
   let isWanted = false;
 
-  const hostKeyOf = (instance_id: number) => {
-    const known = host_keys.get(instance_id);
+  const hostKeyOf = (instanceId: number) => {
+    const known = hostKeys.get(instanceId);
     if (known !== undefined) return known;
-    const key = deriveHostKey(secret, instance_id);
-    host_keys.set(instance_id, key);
+    const key = deriveHostKey(secret, instanceId);
+    hostKeys.set(instanceId, key);
     return key;
   };
   const send = (message: AgentMessage) => {
@@ -69,23 +69,23 @@ export function createSshService(input: SshServiceInput): SshService {
   };
   const runOnce = () =>
     new Promise<string>((resolve) => {
-      const started = startProcess(input.state_dir);
+      const started = startProcess(input.stateDir);
       child = started;
       started.on("message", ({ level, fields, message }: SshMessage) =>
         log[level]({ ...fields, part: "ssh" }, message),
       );
       started.once("error", (cause) => resolve(cause.message));
       started.once("exit", (code, signal) => resolve(String(signal ?? code)));
-      send({ kind: "begin", docker_socket: input.docker_socket, bind_address: input.bind_address });
+      send({ kind: "begin", dockerSocket: input.dockerSocket, bindAddress: input.bindAddress });
       send({ kind: "doors", doors });
     });
   const keepRunning = async () => {
     for (let attempt = 0; !closing.signal.aborted; attempt += 1) {
-      const started_ms = clock.monotonicMs();
+      const startedMs = clock.monotonicMs();
       const ending = await runOnce();
       child = undefined;
       if (closing.signal.aborted) return;
-      if (clock.monotonicMs() - started_ms > STEADY_MS) attempt = 0;
+      if (clock.monotonicMs() - startedMs > STEADY_MS) attempt = 0;
       log.warn({ ending, attempt }, "the ssh process has ended and is started again");
       await clock.sleep(backOffDelay(START_AGAIN, attempt, input.random()), closing.signal);
     }
@@ -100,17 +100,17 @@ export function createSshService(input: SshServiceInput): SshService {
   return {
     expectDoor: begin,
     setDoors: (wanted) => {
-      doors = wanted.map(({ instance_id, container_id, namespace_path, port, authorized_keys }) => {
-        const host_key = hostKeyOf(instance_id).private_pem;
-        return { instance_id, container_id, namespace_path, port, authorized_keys, host_key };
+      doors = wanted.map(({ instanceId, containerId, namespacePath, port, authorizedKeys }) => {
+        const hostKey = hostKeyOf(instanceId).privatePem;
+        return { instanceId, containerId, namespacePath, port, authorizedKeys, hostKey };
       });
-      const ids = new Set(doors.map(({ instance_id }) => instance_id));
-      for (const instance_id of host_keys.keys()) if (!ids.has(instance_id)) host_keys.delete(instance_id);
+      const ids = new Set(doors.map(({ instanceId }) => instanceId));
+      for (const instanceId of hostKeys.keys()) if (!ids.has(instanceId)) hostKeys.delete(instanceId);
       if (isWanted) send({ kind: "doors", doors });
       else if (doors.length > 0) begin();
     },
-    hostKey: (instance_id) => hostKeyOf(instance_id).public_text,
-    connectTunnel: (instance_id, url, token) => send({ kind: "tunnel", instance_id, url, token }),
+    hostKey: (instanceId) => hostKeyOf(instanceId).publicText,
+    connectTunnel: (instanceId, url, token) => send({ kind: "tunnel", instanceId, url, token }),
     close: () => {
       closing.abort();
       child?.kill("SIGTERM");

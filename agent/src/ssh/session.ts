@@ -7,7 +7,7 @@ import { attempt, deliver, follow } from "./transport.ts";
 
 export type SessionPlace = ProgramPlace & {
   /** `SSH_CONNECTION` as programs inside see it: both ends' address and port. */
-  readonly ssh_connection: readonly [string, number, string, number];
+  readonly sshConnection: readonly [string, number, string, number];
   /** Lets the connection know of a channel that it opens. */
   keep(channel: ServerChannel): ServerChannel;
 };
@@ -33,7 +33,7 @@ export function serveSession(place: SessionPlace, session: Session, onEnd: () =>
   const ended = follow(place.transport.gone);
   const variables = new Map<string, string>();
   let terminal: { readonly term: string; size: WindowSize } | undefined;
-  let exec_id: string | undefined;
+  let execId: string | undefined;
 
   session.once("close", () => ended.abort());
   ended.signal.addEventListener(
@@ -49,33 +49,33 @@ export function serveSession(place: SessionPlace, session: Session, onEnd: () =>
     terminal = { term: /^[\w.+-]{1,64}$/.test(info.term) ? info.term : "xterm", size: sizeOf(info) };
     accept?.();
   });
-  const resize = latestOnly(() => applySize(place, exec_id, terminal?.size, ended.signal));
+  const resize = latestOnly(() => applySize(place, execId, terminal?.size, ended.signal));
   session.on("window-change", (accept, _reject, info) => {
     if (terminal !== undefined) {
       terminal.size = sizeOf(info);
-      if (exec_id !== undefined) resize();
+      if (execId !== undefined) resize();
     }
     accept?.();
   });
-  serveSignals(place, session, () => exec_id);
+  serveSignals(place, session, () => execId);
 
   const run = async (opened: ServerChannel, program: SessionProgram) => {
     const channel = place.keep(opened);
     // The library lets nobody know of a write that failed but by this event.
     channel.on("error", () => undefined);
     channel.stderr.on("error", () => undefined);
-    const has_tty = terminal !== undefined && program.kind !== "sftp";
+    const hasTty = terminal !== undefined && program.kind !== "sftp";
     const first = terminal?.size;
-    const argv = sessionArgv(program, has_tty ? first : undefined);
-    const env = [...environment(place, has_tty ? terminal?.term : undefined), ...[...variables].map(joined)];
+    const argv = sessionArgv(program, hasTty ? first : undefined);
+    const env = [...environment(place, hasTty ? terminal?.term : undefined), ...[...variables].map(joined)];
     const code = await runProgram(
       place,
       channel,
-      { argv, env, has_tty },
+      { argv, env, hasTty },
       {
         over: ended.signal,
         onStart: (id) => {
-          exec_id = id;
+          execId = id;
           if (terminal !== undefined && terminal.size !== first) resize();
         },
         onFailure: (reason) => tell(place, channel, reason, ended.signal),
@@ -105,14 +105,14 @@ function serveVariables(session: Session, variables: Map<string, string>): void 
   });
 }
 
-function serveSignals(place: SessionPlace, session: Session, execId: () => string | undefined): void {
+function serveSignals(place: SessionPlace, session: Session, execIdOf: () => string | undefined): void {
   let waiting = 0;
   session.on("signal", (accept, reject, { name }) => {
     const signal = SIGNALS.get(name);
-    const exec_id = execId();
-    if (signal === undefined || exec_id === undefined || waiting >= MAX_SIGNALS_WAITING) return reject?.();
+    const execId = execIdOf();
+    if (signal === undefined || execId === undefined || waiting >= MAX_SIGNALS_WAITING) return reject?.();
     waiting += 1;
-    void signalProgram({ ...place, exec_id }, signal)
+    void signalProgram({ ...place, execId }, signal)
       .catch(() => undefined)
       .then(() => (waiting -= 1));
     accept?.();
@@ -120,14 +120,14 @@ function serveSignals(place: SessionPlace, session: Session, execId: () => strin
 }
 
 function tell(place: SessionPlace, channel: ServerChannel, text: string, over: AbortSignal): Promise<boolean> {
-  return deliver(place.transport, channel, { is_stderr: true, data: Buffer.from(`berth: ${text}\r\n`) }, over);
+  return deliver(place.transport, channel, { isStderr: true, data: Buffer.from(`berth: ${text}\r\n`) }, over);
 }
 
-function environment({ ssh_connection }: SessionPlace, term: string | undefined): readonly string[] {
-  const [address, port, , own_port] = ssh_connection;
+function environment({ sshConnection }: SessionPlace, term: string | undefined): readonly string[] {
+  const [address, port, , ownPort] = sshConnection;
   return [
-    `SSH_CONNECTION=${ssh_connection.join(" ")}`,
-    `SSH_CLIENT=${address} ${port} ${own_port}`,
+    `SSH_CONNECTION=${sshConnection.join(" ")}`,
+    `SSH_CLIENT=${address} ${port} ${ownPort}`,
     ...(term === undefined ? [] : [`TERM=${term}`]),
   ];
 }
@@ -145,13 +145,13 @@ function sizeOf(info: { readonly rows: number; readonly cols: number }): WindowS
 /** The engine takes no size for a process that it is still starting. */
 async function applySize(
   { docker, clock }: SessionPlace,
-  exec_id: string | undefined,
+  execId: string | undefined,
   size: WindowSize | undefined,
   over: AbortSignal,
 ): Promise<void> {
-  if (exec_id === undefined || size === undefined) return;
+  if (execId === undefined || size === undefined) return;
   for (let attempt = 0; attempt < RESIZE_ATTEMPTS && !over.aborted; attempt += 1) {
-    const isDone = await docker.resize(exec_id, size).then(
+    const isDone = await docker.resize(execId, size).then(
       () => true,
       () => false,
     );

@@ -69,23 +69,23 @@ describe("sessions with OpenSSH's client", () => {
     const script = "pwd; echo $HOME $USER $SHELL; echo $LANG-$SECRET; echo ${SSH_CONNECTION##* }";
     const send = ["-o", "SendEnv=LANG", "-o", "SetEnv=SECRET=1"];
     const { stdout } = await place.sshWith(door, send, [script]);
-    const own_port = String(door.port);
-    assert.deepEqual(stdout.toString().split("\n"), ["/root", "/root root /bin/sh", "C.UTF-8-", own_port, ""]);
+    const ownPort = String(door.port);
+    assert.deepEqual(stdout.toString().split("\n"), ["/root", "/root root /bin/sh", "C.UTF-8-", ownPort, ""]);
   });
 
   it("variables of /etc/environment are there, a login shell of the user table is taken", async () => {
     await docker(
       "exec",
-      door.container_id,
+      door.containerId,
       "sh",
       "-c",
       `printf 'A=plain\\nexport B="two words"\\n#C=1\\nnonsense\\n' > /etc/environment`,
     );
     const { stdout } = await place.ssh(door, ['echo "$A|$B|$C"']);
     assert.equal(stdout.toString(), "plain|two words|\n");
-    await docker("exec", door.container_id, "sh", "-c", "echo 'root:x:0:0::/tmp:/bin/ash' > /etc/passwd");
+    await docker("exec", door.containerId, "sh", "-c", "echo 'root:x:0:0::/tmp:/bin/ash' > /etc/passwd");
     assert.equal((await place.ssh(door, ["echo $HOME $SHELL; pwd"])).stdout.toString(), "/tmp /bin/ash\n/tmp\n");
-    await docker("exec", door.container_id, "rm", "/etc/passwd", "/etc/environment");
+    await docker("exec", door.containerId, "rm", "/etc/passwd", "/etc/environment");
   });
 
   it("a session has no more rights than the container", async () => {
@@ -212,7 +212,7 @@ describe("sessions with OpenSSH's client", () => {
       const status = await readFile(`/proc/${await place.pid()}/status`, "utf8");
       return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) * 1024;
     };
-    const before_bytes = await rss();
+    const beforeBytes = await rss();
     const client = place.startSsh(
       door,
       [],
@@ -234,7 +234,7 @@ describe("sessions with OpenSSH's client", () => {
       return isSame;
     });
     assert.ok(Number(last) < 64 * 1024 * 1024, `${last} bytes were taken from the program`);
-    assert.ok((await rss()) - before_bytes < 96 * 1024 * 1024, "the process grew by what nobody reads");
+    assert.ok((await rss()) - beforeBytes < 96 * 1024 * 1024, "the process grew by what nobody reads");
     client.kill("SIGKILL");
     await until("the program ends", async () => (await running("dd if=/dev/zero")).length === 0);
   });

@@ -28,11 +28,11 @@ export function createTransport(client: Connection, socket: Duplex, gone: AbortS
 export async function deliver(
   transport: Transport,
   channel: ServerChannel,
-  piece: { readonly data: Buffer; readonly is_stderr: boolean },
+  piece: { readonly data: Buffer; readonly isStderr: boolean },
   over: AbortSignal,
 ): Promise<boolean> {
   await untilRoom(transport, over);
-  const stream = piece.is_stderr ? channel.stderr : channel;
+  const stream = piece.isStderr ? channel.stderr : channel;
   if (over.aborted || !stream.writable) return false;
   gather(transport.socket);
   return new Promise((resolve) => {

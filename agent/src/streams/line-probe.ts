@@ -14,17 +14,17 @@ const CHUNKS_UNDER_WAY = 16;
 /** Lets the server measure the line: throws away what comes until the mark, repeats the mark, and sends until it is closed. */
 export function answerLineProbe(tunnel: WebSocket, clock: Clock): void {
   const ended = new AbortController();
-  let received_bytes = 0;
-  let sent_bytes = 0;
+  let receivedBytes = 0;
+  let sentBytes = 0;
   const sendMore = () => {
-    if (tunnel.readyState !== tunnel.OPEN || sent_bytes >= SENT_BYTES_MAX) return;
-    sent_bytes += CHUNK.length;
+    if (tunnel.readyState !== tunnel.OPEN || sentBytes >= SENT_BYTES_MAX) return;
+    sentBytes += CHUNK.length;
     tunnel.send(CHUNK, (error) => error ?? sendMore());
   };
-  tunnel.on("message", (data, is_binary) => {
+  tunnel.on("message", (data, isBinary) => {
     const length = lengthOf(data);
-    received_bytes += length;
-    if (!is_binary || received_bytes > RECEIVED_BYTES_MAX || sent_bytes > 0) return tunnel.terminate();
+    receivedBytes += length;
+    if (!isBinary || receivedBytes > RECEIVED_BYTES_MAX || sentBytes > 0) return tunnel.terminate();
     if (length !== LINE_MARK_BYTES) return;
     tunnel.send(data);
     for (let chunk = 0; chunk < CHUNKS_UNDER_WAY; chunk += 1) sendMore();

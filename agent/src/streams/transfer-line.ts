@@ -1,13 +1,14 @@
 import type { IncomingMessage } from "node:http";
 import { Readable, Writable } from "node:stream";
 import { WebSocket, type RawData } from "ws";
-import { decodeTransferMessage, type TransferMessage, type TransferSide } from "../../../protocol/index.ts";
+import type { TransferSide } from "../../../protocol/index.ts";
+import { readTransferMessage, writeTransferMessage, type TransferMessage } from "../wire/messages.ts";
 
 export type TransferDial = {
   /** The control plane's address, as for the session: `wss://…/agent`. */
-  readonly server_url: string;
+  readonly serverUrl: string;
   readonly token: string;
-  readonly transfer_id: string;
+  readonly transferId: string;
   readonly side: TransferSide;
 };
 
@@ -25,10 +26,10 @@ export type TransferLine = {
   cut(): void;
 };
 
-/** `is_final`: the server knows of no such transfer any more. Otherwise it is worth trying again. */
+/** `isFinal`: the server knows of no such transfer any more. Otherwise it is worth trying again. */
 export type Dialled =
   | { readonly ok: true; readonly line: TransferLine }
-  | { readonly ok: false; readonly is_final: boolean };
+  | { readonly ok: false; readonly isFinal: boolean };
 
 const HANDSHAKE_TIMEOUT_MS = 10_000;
 const KEEP_ALIVE_MS = 30_000;
@@ -36,9 +37,9 @@ const MAX_MESSAGE_BYTES = 4 * 1024 * 1024;
 const FINAL: ReadonlySet<number> = new Set([401, 403, 404]);
 const END = Buffer.alloc(0);
 
-export function dialTransfer({ server_url, token, transfer_id, side }: TransferDial): Promise<Dialled> {
-  const url = new URL(server_url);
-  url.pathname = `${url.pathname.replace(/\/$/, "")}/transfer/${encodeURIComponent(transfer_id)}/${side}`;
+export function dialTransfer({ serverUrl, token, transferId, side }: TransferDial): Promise<Dialled> {
+  const url = new URL(serverUrl);
+  url.pathname = `${url.pathname.replace(/\/$/, "")}/transfer/${encodeURIComponent(transferId)}/${side}`;
   const socket = new WebSocket(url, {
     headers: { authorization: `Bearer ${token}` },
     perMessageDeflate: false,
@@ -55,16 +56,16 @@ export function dialTransfer({ server_url, token, transfer_id, side }: TransferD
     socket.once("open", () => resolve({ ok: true, line }));
     socket.once("unexpected-response", (_request, response: IncomingMessage) => {
       response.destroy();
-      resolve({ ok: false, is_final: FINAL.has(response.statusCode ?? 0) });
+      resolve({ ok: false, isFinal: FINAL.has(response.statusCode ?? 0) });
     });
-    socket.once("close", () => resolve({ ok: false, is_final: false }));
+    socket.once("close", () => resolve({ ok: false, isFinal: false }));
   });
 }
 
 function lineOf(socket: WebSocket): TransferLine {
   const heard: TransferMessage[] = [];
   const waiting: ((message: TransferMessage | undefined) => void)[] = [];
-  let is_closed = false;
+  let isClosed = false;
 
   const input = new Readable({ read: () => socket.resume() });
   const output = new Writable({
@@ -83,7 +84,7 @@ function lineOf(socket: WebSocket): TransferLine {
       if (!input.push(bytes.length === 0 ? null : bytes) && bytes.length > 0) socket.pause();
       return;
     }
-    const message = decodeTransferMessage(bytesOf(data).toString("utf8"));
+    const message = readTransferMessage(bytesOf(data).toString("utf8"));
     if (message === undefined) return socket.terminate();
     const next = waiting.shift();
     if (next) next(message);
@@ -92,7 +93,7 @@ function lineOf(socket: WebSocket): TransferLine {
   // The close that follows is what is acted upon.
   socket.on("error", () => undefined);
   socket.once("close", () => {
-    is_closed = true;
+    isClosed = true;
     if (!input.readableEnded) input.destroy(new Error("the line is closed"));
     output.destroy();
     for (const next of waiting.splice(0)) next(undefined);
@@ -103,11 +104,11 @@ function lineOf(socket: WebSocket): TransferLine {
     output,
     hear() {
       const message = heard.shift();
-      if (message !== undefined || is_closed) return Promise.resolve(message);
+      if (message !== undefined || isClosed) return Promise.resolve(message);
       return new Promise((resolve) => waiting.push(resolve));
     },
     say(message) {
-      socket.send(JSON.stringify(message), () => undefined);
+      socket.send(writeTransferMessage(message), () => undefined);
     },
     close() {
       // A socket that is paused would not see the other side's answer to the close.

@@ -1,6 +1,6 @@
 import { connect, type Socket } from "node:net";
 import { WebSocket } from "ws";
-import type { OpenTunnel } from "../../../protocol/index.ts";
+import type { OpenTunnel } from "../wire/messages.ts";
 import { bridge } from "../../../tunnel/bridge.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
@@ -10,13 +10,13 @@ export type TunnelDependencies = {
   readonly clock: Clock;
   readonly log: Log;
   /** Where the server is that has the session now, as for the session: `wss://…/agent`. */
-  readonly server_url: () => string;
+  readonly serverUrl: () => string;
   /** What is shown there. */
   readonly token: () => string;
   /** The SSH server of this host; undefined where there is none. It opens its tunnels itself. */
-  readonly ssh: { connectTunnel(instance_id: number, url: string, token: string): void } | undefined;
+  readonly ssh: { connectTunnel(instanceId: number, url: string, token: string): void } | undefined;
   /** Where the container of an instance is in its network; undefined while it does not run. */
-  readonly addressOf: (instance_id: number) => string | undefined;
+  readonly addressOf: (instanceId: number) => string | undefined;
 };
 
 export type Tunnels = {
@@ -36,29 +36,29 @@ const NOWHERE = 4404;
 
 /** Opens byte streams between the control plane and services of instances, whenever the control plane asks for one. */
 export function createTunnels(deps: TunnelDependencies): Tunnels {
-  const open_tunnels = new Set<WebSocket>();
+  const openTunnels = new Set<WebSocket>();
 
-  const dial = (tunnel_id: string): WebSocket => {
-    const tunnel = new WebSocket(tunnelUrl(deps.server_url(), tunnel_id), {
+  const dial = (tunnelId: string): WebSocket => {
+    const tunnel = new WebSocket(tunnelUrl(deps.serverUrl(), tunnelId), {
       headers: { authorization: `Bearer ${deps.token()}` },
       perMessageDeflate: false,
       maxPayload: MAX_MESSAGE_BYTES,
       handshakeTimeout: HANDSHAKE_TIMEOUT_MS,
     });
-    open_tunnels.add(tunnel);
+    openTunnels.add(tunnel);
     tunnel.once("upgrade", (response) => {
       response.socket.setNoDelay(true);
       response.socket.setKeepAlive(true, KEEP_ALIVE_MS);
     });
-    tunnel.on("error", (error) => deps.log.debug({ problem: error.message, tunnel_id }, "a tunnel broke"));
-    tunnel.once("close", () => open_tunnels.delete(tunnel));
+    tunnel.on("error", (error) => deps.log.debug({ problem: error.message, tunnel_id: tunnelId }, "a tunnel broke"));
+    tunnel.once("close", () => openTunnels.delete(tunnel));
     return tunnel;
   };
 
-  const toJupyter = ({ instance_id, tunnel_id }: OpenTunnel) => {
-    const address = deps.addressOf(instance_id);
-    const tunnel = dial(tunnel_id);
-    if (address === undefined || open_tunnels.size > MAX_TUNNELS) {
+  const toJupyter = ({ instanceId, tunnelId }: OpenTunnel) => {
+    const address = deps.addressOf(instanceId);
+    const tunnel = dial(tunnelId);
+    if (address === undefined || openTunnels.size > MAX_TUNNELS) {
       tunnel.once("open", () => tunnel.close(NOWHERE, "nothing to connect to"));
       return;
     }
@@ -69,16 +69,16 @@ export function createTunnels(deps: TunnelDependencies): Tunnels {
 
   return {
     open(request) {
-      const { instance_id, tunnel_id, service } = request;
+      const { instanceId, tunnelId, service } = request;
       if (service === "jupyter") return toJupyter(request);
-      if (service === "line") return answerLineProbe(dial(tunnel_id), deps.clock);
-      if (deps.ssh) return deps.ssh.connectTunnel(instance_id, tunnelUrl(deps.server_url(), tunnel_id), deps.token());
+      if (service === "line") return answerLineProbe(dial(tunnelId), deps.clock);
+      if (deps.ssh) return deps.ssh.connectTunnel(instanceId, tunnelUrl(deps.serverUrl(), tunnelId), deps.token());
       // The server need not wait in vain for what is not here.
-      const tunnel = dial(tunnel_id);
+      const tunnel = dial(tunnelId);
       tunnel.once("open", () => tunnel.close(NOWHERE, "no SSH server"));
     },
     close() {
-      for (const tunnel of open_tunnels) tunnel.terminate();
+      for (const tunnel of openTunnels) tunnel.terminate();
     },
   };
 }
@@ -86,10 +86,10 @@ export function createTunnels(deps: TunnelDependencies): Tunnels {
 /** Bridges the two once both are connected; when one fails or takes too long, both are closed. */
 function joinWhenReady(socket: Socket, tunnel: WebSocket, clock: Clock): void {
   const ready = new AbortController();
-  let pending_count = 2;
+  let pendingCount = 2;
   const onReady = () => {
-    pending_count -= 1;
-    if (pending_count > 0) {
+    pendingCount -= 1;
+    if (pendingCount > 0) {
       // Whatever comes for the other one waits in the system's buffers.
       if (tunnel.readyState === WebSocket.OPEN) tunnel.pause();
       return;
@@ -111,8 +111,8 @@ function joinWhenReady(socket: Socket, tunnel: WebSocket, clock: Clock): void {
   void clock.sleep(CONNECT_TIMEOUT_MS, ready.signal).then(fail);
 }
 
-function tunnelUrl(server_url: string, tunnel_id: string): string {
-  const url = new URL(server_url);
-  url.pathname = `${url.pathname.replace(/\/$/, "")}/tunnel/${encodeURIComponent(tunnel_id)}`;
+function tunnelUrl(serverUrl: string, tunnelId: string): string {
+  const url = new URL(serverUrl);
+  url.pathname = `${url.pathname.replace(/\/$/, "")}/tunnel/${encodeURIComponent(tunnelId)}`;
   return url.toString();
 }

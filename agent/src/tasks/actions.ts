@@ -1,4 +1,5 @@
-import type { Place, TaskAction, TransferSide } from "../../../protocol/index.ts";
+import type { TransferSide } from "../../../protocol/index.ts";
+import type { Place, TaskAction } from "../wire/messages.ts";
 import type { Clock } from "../base/clock.ts";
 import { fail, succeed, type LogRequest, type Result } from "../engine/engine.ts";
 import { LineTail } from "../base/line-tail.ts";
@@ -20,16 +21,16 @@ export type ActionContext = FilesContext &
     /** Resolves when a volume is there, or is not going to be; at once for an instance. */
     awaitPlace(place: Place, signal: AbortSignal): Promise<void>;
     /** Opens a line to the other host of a transfer. */
-    dialTransfer(transfer_id: string, side: TransferSide): Promise<Dialled>;
-    agentLines(instance_id: number): readonly string[];
+    dialTransfer(transferId: string, side: TransferSide): Promise<Dialled>;
+    agentLines(instanceId: number): readonly string[];
   };
 
 export type ActionInput = {
-  readonly task_id: string;
+  readonly taskId: string;
   readonly signal: AbortSignal;
-  readonly show: (text: string, copied_bytes?: number) => void;
+  readonly show: (text: string, copiedBytes?: number) => void;
   /** Called before files of an instance that does not run are opened, so that its start can end the task. */
-  readonly occupies: (instance_ids: readonly number[]) => void;
+  readonly occupies: (instanceIds: readonly number[]) => void;
 };
 
 /** The server takes messages of 4 MiB, and a byte may become six characters of JSON. */
@@ -56,10 +57,10 @@ export async function performAction(
     case "receive":
       return transfer(context, action, input);
     case "snapshot": {
-      await forgetInterrupted(context, action, input.task_id);
-      const found = await context.findInstance(action.instance_id);
+      await forgetInterrupted(context, action, input.taskId);
+      const found = await context.findInstance(action.instanceId);
       if (found.kind !== "present") return notPresent(found.kind);
-      return takeSnapshot(context, action, { ...input, container_id: found.container.id });
+      return takeSnapshot(context, action, { ...input, containerId: found.container.id });
     }
   }
 }
@@ -68,14 +69,14 @@ async function readLogs(
   context: ActionContext,
   action: Extract<TaskAction, { type: "logs" }>,
 ): Promise<Result<string>> {
-  const { tail_lines, filter, instance_id } = action;
-  const request: LogRequest = { tail_lines, filter, limit_bytes: OUTPUT_LIMIT_BYTES };
-  if (action.is_agent_log) {
+  const { tailLines, filter, instanceId } = action;
+  const request: LogRequest = { tailLines, filter, limitBytes: OUTPUT_LIMIT_BYTES };
+  if (action.isAgentLog) {
     const lines = new LineTail(request);
-    for (const line of context.agentLines(instance_id)) lines.push("agent", Buffer.from(`${line}\n`));
+    for (const line of context.agentLines(instanceId)) lines.push("agent", Buffer.from(`${line}\n`));
     return succeed(lines.text());
   }
-  const found = await context.findInstance(instance_id);
+  const found = await context.findInstance(instanceId);
   if (found.kind === "present") return context.engine.logs(found.container.id, request);
   return notPresent(found.kind);
 }
@@ -94,20 +95,20 @@ async function execute(
   if (!PROGRAMS.has(argv[0] ?? "")) return fail("refused", "only ls, rm and du can be run");
   if (argv.some((word) => word.includes("\0"))) return fail("refused", "an argument holds a zero character");
   const find = async () => {
-    const site = await siteOfInstance(context, action.instance_id);
+    const site = await siteOfInstance(context, action.instanceId);
     return site.ok ? succeed([site.value] as const) : site;
   };
   return withSites(context, input, find, async ([site]) => {
     const opened = await site.open(argv);
     if (!opened.ok) return opened;
-    const limits = { signal: input.signal, output_limit_bytes: OUTPUT_LIMIT_BYTES };
+    const limits = { signal: input.signal, outputLimitBytes: OUTPUT_LIMIT_BYTES };
     const ended = await collectOutput(opened.value, limits);
     if (!ended.ok) return ended;
-    const { stdout, stderr, exit_code } = ended.value;
-    if (site.stopped_instance_id !== undefined && exit_code === SANDBOX_PROBLEM) {
+    const { stdout, stderr, exitCode } = ended.value;
+    if (site.stoppedInstanceId !== undefined && exitCode === SANDBOX_PROBLEM) {
       return fail("refused", `the instance's files cannot be reached: ${stderr.toString("utf8").trim()}`);
     }
-    if (site.stopped_instance_id === undefined && CANNOT_RUN.has(exit_code)) {
+    if (site.stoppedInstanceId === undefined && CANNOT_RUN.has(exitCode)) {
       return fail("refused", "the platform's own programs are missing in the instance; restart it");
     }
     const isCut = stdout.length + stderr.length >= OUTPUT_LIMIT_BYTES;
@@ -122,7 +123,7 @@ async function copy(
 ): Promise<Result<string>> {
   const { source, destination } = action;
   if (`${source.path}${destination.path}`.includes("\0")) return fail("refused", "a path holds a zero character");
-  if (action.is_fresh && context.engine.kind === "simulated") return succeed(NOTHING_SIMULATED);
+  if (action.isFresh && context.engine.kind === "simulated") return succeed(NOTHING_SIMULATED);
   for (const place of [source, destination]) await context.awaitPlace(place, input.signal);
   const find = async () => {
     const from = await siteOf(context, source, source.id !== destination.id || source.kind !== destination.kind);
@@ -131,22 +132,20 @@ async function copy(
     return to.ok ? succeed([from.value, to.value] as const) : to;
   };
   return withSites(context, input, find, async ([from, to]) => {
-    const started_ms = context.clock.monotonicMs();
+    const startedMs = context.clock.monotonicMs();
     input.show("copying");
     const copied = await copyFiles({
       source: from,
-      source_path: source.path,
+      sourcePath: source.path,
       destination: to,
-      destination_path: destination.path,
-      is_fresh: action.is_fresh === true,
+      destinationPath: destination.path,
+      isFresh: action.isFresh === true,
       signal: input.signal,
-      onProgress: (bytes) => input.show(describeCopy(bytes, context.clock.monotonicMs() - started_ms), bytes),
+      onProgress: (bytes) => input.show(describeCopy(bytes, context.clock.monotonicMs() - startedMs), bytes),
     });
     if (!copied.ok) return copied;
-    const { copied_bytes } = copied.value;
-    return succeed(
-      copied_bytes === 0 ? "copied" : describeCopy(copied_bytes, context.clock.monotonicMs() - started_ms),
-    );
+    const { copiedBytes } = copied.value;
+    return succeed(copiedBytes === 0 ? "copied" : describeCopy(copiedBytes, context.clock.monotonicMs() - startedMs));
   });
 }
 
@@ -155,7 +154,7 @@ type TransferAction = Extract<TaskAction, { readonly type: "send" | "receive" }>
 /** One half of a copy from one host to another. */
 async function transfer(context: ActionContext, action: TransferAction, input: ActionInput): Promise<Result<string>> {
   const { clock, random } = context;
-  const { transfer_id, is_compressed } = action;
+  const { transferId, isCompressed } = action;
   const place = action.type === "send" ? action.source : action.destination;
   if (place.path.includes("\0")) return fail("refused", "a path holds a zero character");
   if (context.engine.kind === "simulated") return succeed(NOTHING_SIMULATED);
@@ -165,20 +164,20 @@ async function transfer(context: ActionContext, action: TransferAction, input: A
     return site.ok ? succeed([site.value] as const) : site;
   };
   return withSites(context, input, find, async ([site]) => {
-    let began_ms = clock.monotonicMs();
+    let beganMs = clock.monotonicMs();
     const common = {
-      ...{ clock, random, site, is_compressed, signal: input.signal },
+      ...{ clock, random, site, isCompressed, signal: input.signal },
       path: place.path,
-      dial: () => context.dialTransfer(transfer_id, action.type),
+      dial: () => context.dialTransfer(transferId, action.type),
       onWait: () => {
-        began_ms = clock.monotonicMs();
+        beganMs = clock.monotonicMs();
         input.show("waiting for the other host");
       },
-      onProgress: (bytes: number) => input.show(describeCopy(bytes, clock.monotonicMs() - began_ms), bytes),
+      onProgress: (bytes: number) => input.show(describeCopy(bytes, clock.monotonicMs() - beganMs), bytes),
     };
-    const { is_fresh } = { is_fresh: false, ...action };
-    const copied = await (action.type === "send" ? sendFiles(common) : receiveFiles({ ...common, is_fresh }));
-    return copied.ok ? succeed(describeCopy(copied.value.copied_bytes, clock.monotonicMs() - began_ms)) : copied;
+    const { isFresh } = { isFresh: false, ...action };
+    const copied = await (action.type === "send" ? sendFiles(common) : receiveFiles({ ...common, isFresh }));
+    return copied.ok ? succeed(describeCopy(copied.value.copiedBytes, clock.monotonicMs() - beganMs)) : copied;
   });
 }
 
@@ -197,7 +196,7 @@ async function withSites<S extends readonly Site[], T>(
     if (input.signal.aborted) return fail("cancelled", "called off");
     const sites = await find();
     if (!sites.ok) return sites;
-    if (stoppedIn(sites.value).some((instance_id) => !stopped.includes(instance_id))) {
+    if (stoppedIn(sites.value).some((instanceId) => !stopped.includes(instanceId))) {
       return fail("conflict", "the instance was just stopped; ask again");
     }
     return work(sites.value);
@@ -205,5 +204,5 @@ async function withSites<S extends readonly Site[], T>(
 }
 
 function stoppedIn(sites: readonly Site[]): number[] {
-  return [...new Set(sites.flatMap((site) => site.stopped_instance_id ?? []))];
+  return [...new Set(sites.flatMap((site) => site.stoppedInstanceId ?? []))];
 }

@@ -14,8 +14,8 @@ export class AgentLines {
     this.#clock = clock;
   }
 
-  of(instance_id: number): readonly string[] {
-    return this.#lines.get(instance_id) ?? [];
+  of(instanceId: number): readonly string[] {
+    return this.#lines.get(instanceId) ?? [];
   }
 
   /** A log that passes everything on and remembers what names an instance. */
@@ -30,13 +30,13 @@ export class AgentLines {
   }
 
   #note(level: string, fields: object, message: string): void {
-    const instance_id = "instance_id" in fields ? fields.instance_id : undefined;
-    if (typeof instance_id !== "number") return;
-    const lines = this.#lines.get(instance_id) ?? [];
+    const instanceId = "instance_id" in fields ? fields.instance_id : undefined;
+    if (typeof instanceId !== "number") return;
+    const lines = this.#lines.get(instanceId) ?? [];
     lines.push(`${this.#clock.now().toISOString()} ${level} ${message} ${JSON.stringify(fields)}`);
     if (lines.length > LINES_PER_INSTANCE) lines.shift();
-    this.#lines.delete(instance_id);
-    this.#lines.set(instance_id, lines);
+    this.#lines.delete(instanceId);
+    this.#lines.set(instanceId, lines);
     if (this.#lines.size <= INSTANCES) return;
     for (const oldest of this.#lines.keys()) {
       this.#lines.delete(oldest);

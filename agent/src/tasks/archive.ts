@@ -62,8 +62,8 @@ export function openReader(site: Site, shape: Shape, path: string): Promise<Resu
 /** The folder to go to, and what to pack there. */
 function whatToRead(shape: Shape, from: string): string[] {
   if (shape !== "contents") return [posix.dirname(from), `./${posix.basename(from)}`];
-  const left_out = from === "/" ? SYSTEM_FOLDERS.map((folder) => `--exclude=./${folder}`) : [];
-  return [from, ...left_out, "."];
+  const leftOut = from === "/" ? SYSTEM_FOLDERS.map((folder) => `--exclude=./${folder}`) : [];
+  return [from, ...leftOut, "."];
 }
 
 /** Begins to unpack at a path; the archive is what the program is given. `name` is what a single file has in it. */
@@ -90,12 +90,10 @@ export async function script(
 ): Promise<Result<string>> {
   const program = await site.open(["sh", "-c", text, "berth-copy", ...args]);
   if (!program.ok) return program;
-  const output = await collectOutput(program.value, { signal, output_limit_bytes: SHORT_OUTPUT_BYTES });
+  const output = await collectOutput(program.value, { signal, outputLimitBytes: SHORT_OUTPUT_BYTES });
   if (!output.ok) return output;
-  const { exit_code, stdout, stderr } = output.value;
-  return exit_code === 0
-    ? succeed(String(stdout))
-    : fail("refused", String(stderr).trim() || `ended with ${exit_code}`);
+  const { exitCode, stdout, stderr } = output.value;
+  return exitCode === 0 ? succeed(String(stdout)) : fail("refused", String(stderr).trim() || `ended with ${exitCode}`);
 }
 
 /** The beginning of what a program has to complain about. */

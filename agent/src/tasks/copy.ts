@@ -8,13 +8,13 @@ import { pathIn, type Site } from "./files.ts";
 
 export type CopyInput = {
   readonly source: Site;
-  readonly source_path: string;
+  readonly sourcePath: string;
   readonly destination: Site;
-  readonly destination_path: string;
+  readonly destinationPath: string;
   /** Whatever is at the destination already is removed first. */
-  readonly is_fresh: boolean;
+  readonly isFresh: boolean;
   readonly signal: AbortSignal;
-  readonly onProgress: (copied_bytes: number) => void;
+  readonly onProgress: (copiedBytes: number) => void;
 };
 
 const BUSYBOX = `${TOOLBOX_PATH}/busybox`;
@@ -35,18 +35,18 @@ esac`;
  * Copies files with owners and modes between two places of this host, as `rsync -a` would name them: a trailing slash
  * on the source means its contents. The bytes stream from one program to the other and wait for the slower one.
  */
-export async function copyFiles(input: CopyInput): Promise<Result<{ readonly copied_bytes: number }>> {
-  const from = pathIn(input.source, input.source_path);
-  const to = pathIn(input.destination, input.destination_path);
+export async function copyFiles(input: CopyInput): Promise<Result<{ readonly copiedBytes: number }>> {
+  const from = pathIn(input.source, input.sourcePath);
+  const to = pathIn(input.destination, input.destinationPath);
   const looked = await lookAt(input.source, from, input.signal);
   if (!looked.ok) return looked;
   const shape = looked.value;
-  if (shape === undefined) return fail("not_found", `there is nothing to copy at ${input.source_path}`);
+  if (shape === undefined) return fail("not_found", `there is nothing to copy at ${input.sourcePath}`);
   if (input.source.key === input.destination.key) {
     const copied = await script(input.source, COPY_WITHIN, [shape, from, to], input.signal);
-    return copied.ok ? succeed({ copied_bytes: 0 }) : copied;
+    return copied.ok ? succeed({ copiedBytes: 0 }) : copied;
   }
-  if (input.is_fresh) {
+  if (input.isFresh) {
     const emptied = await emptyFolder(input.destination, to, input.signal);
     if (!emptied.ok) return emptied;
   }
@@ -64,12 +64,12 @@ async function stream(
   reader: Program,
   writer: Program,
   input: CopyInput,
-): Promise<Result<{ readonly copied_bytes: number }>> {
-  let copied_bytes = 0;
+): Promise<Result<{ readonly copiedBytes: number }>> {
+  let copiedBytes = 0;
   const count = new Transform({
     transform: (chunk: Buffer, _encoding, done) => {
-      copied_bytes += chunk.length;
-      input.onProgress(copied_bytes);
+      copiedBytes += chunk.length;
+      input.onProgress(copiedBytes);
       done(null, chunk);
     },
   });
@@ -90,7 +90,7 @@ async function stream(
     if (input.signal.aborted) return fail("cancelled", "the copy was called off");
     if (!written.ok) return written;
     if (!read.ok) return read;
-    if (written.value === 0 && read.value === 0) return succeed({ copied_bytes });
+    if (written.value === 0 && read.value === 0) return succeed({ copiedBytes });
     const [fromReader = "", fromWriter = ""] = said.map((text) => text());
     const reason = written.value === 0 ? fromReader : fromWriter || fromReader;
     return fail("refused", reason || `the two sides ended with ${read.value} and ${written.value}`);

@@ -1,5 +1,5 @@
 import { posix } from "node:path";
-import type { Place } from "../../../protocol/index.ts";
+import type { Place } from "../wire/messages.ts";
 import { fail, succeed, type Container, type Engine, type Program, type Result } from "../engine/engine.ts";
 import { TOOLBOX_PATH } from "../machine/toolbox.ts";
 import { FOLDER_PATH, type Sandbox } from "./sandbox.ts";
@@ -19,23 +19,23 @@ export type FilesContext = {
   readonly engine: Engine;
   /** Undefined on a simulated host, which has no files. */
   readonly sandbox: Sandbox | undefined;
-  findInstance(instance_id: number): Promise<FoundInstance>;
-  volumeDirectory(volume_id: number): string | undefined;
+  findInstance(instanceId: number): Promise<FoundInstance>;
+  volumeDirectory(volumeId: number): string | undefined;
 };
 
 /** Somewhere with files on this host, in which busybox can be run. */
 export type Site = {
   readonly key: string;
   /** The instance whose files may be open to one program at a time, since its container does not run. */
-  readonly stopped_instance_id: number | undefined;
+  readonly stoppedInstanceId: number | undefined;
   /** Where the place's own root is for a program that runs there. */
   readonly prefix: string;
   open(argv: readonly string[]): Promise<Result<Program>>;
 };
 
 /** The files of one instance: of its running container, or of the layer of one that does not run. */
-export async function siteOfInstance(context: FilesContext, instance_id: number): Promise<Result<Site>> {
-  const found = await context.findInstance(instance_id);
+export async function siteOfInstance(context: FilesContext, instanceId: number): Promise<Result<Site>> {
+  const found = await context.findInstance(instanceId);
   if (found.kind === "absent") return fail("not_found", "the instance has no container on this host");
   if (found.kind === "busy") {
     return fail("conflict", "the instance is just being started, stopped or removed; ask again in a moment");
@@ -43,20 +43,20 @@ export async function siteOfInstance(context: FilesContext, instance_id: number)
   const { container, mounts } = found;
   const { engine, sandbox } = context;
   if (!sandbox) return fail("refused", "this is a simulated instance, it has no files");
-  const common = { key: `instance-${instance_id}`, prefix: "" };
+  const common = { key: `instance-${instanceId}`, prefix: "" };
   if (container.phase === "running") {
     const open = (argv: readonly string[]) => engine.open(container.id, [`${TOOLBOX_PATH}/busybox`, ...argv]);
-    return succeed({ ...common, stopped_instance_id: undefined, open });
+    return succeed({ ...common, stoppedInstanceId: undefined, open });
   }
-  const { layer_directory } = container;
-  if (layer_directory === null) {
+  const { layerDirectory } = container;
+  if (layerDirectory === null) {
     return fail("refused", "this host can reach the files of running instances only; start it first");
   }
   const plain = mounts.map(({ source, target }) => ({ source, target: posix.normalize(`/${target}`) }));
   return succeed({
     ...common,
-    stopped_instance_id: instance_id,
-    open: (argv) => sandbox.open({ kind: "layer", layer_directory, mounts: plain }, argv),
+    stoppedInstanceId: instanceId,
+    open: (argv) => sandbox.open({ kind: "layer", layerDirectory, mounts: plain }, argv),
   });
 }
 
@@ -69,9 +69,9 @@ export async function siteOf(context: FilesContext, place: Place, isSource: bool
   if (directory === undefined) return fail("not_found", "the volume is not on this host");
   return succeed({
     key: `volume-${place.id}`,
-    stopped_instance_id: undefined,
+    stoppedInstanceId: undefined,
     prefix: FOLDER_PATH,
-    open: (argv) => sandbox.open({ kind: "folder", directory, is_read_only: isSource }, argv),
+    open: (argv) => sandbox.open({ kind: "folder", directory, isReadOnly: isSource }, argv),
   });
 }
 

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { promisify } from "node:util";
-import type { TaskAction, TaskProgress, TaskResult } from "../../../protocol/index.ts";
+import type { TaskAction, TaskProgress, TaskResult } from "../wire/messages.ts";
 import { busyboxImage, docker, DOCKER_SOCKET, removeLabelled } from "../../../test/support/docker.ts";
 import { until } from "../../../test/support/until.ts";
 import { systemClock } from "../base/clock.ts";
@@ -20,12 +20,12 @@ const LABEL = "berth.task-test";
 const RUN_ON = "while :; do sleep 1; done";
 
 describe("tasks on real containers", () => {
-  let state_dir = "";
+  let stateDir = "";
   let toolbox = "";
   let image = "";
   let runner: TaskRunner;
   let count = 0;
-  const engine = createDockerEngine({ socket_path: DOCKER_SOCKET, clock: systemClock });
+  const engine = createDockerEngine({ socketPath: DOCKER_SOCKET, clock: systemClock });
   const containers = new Map<number, string>();
   const volumes = new Map<number, string>();
   const sent: (TaskProgress | TaskResult)[] = [];
@@ -33,23 +33,23 @@ describe("tasks on real containers", () => {
   before(async () => {
     image = await busyboxImage();
     await removeLabelled(LABEL, "1");
-    state_dir = await mkdtemp(join(tmpdir(), "berth-tasks-"));
-    toolbox = join(state_dir, "toolbox");
+    stateDir = await mkdtemp(join(tmpdir(), "berth-tasks-"));
+    toolbox = join(stateDir, "toolbox");
     await mkdir(toolbox);
     await writeFile(join(toolbox, "busybox"), await readFile("/bin/busybox"), { mode: 0o755 });
     runner = new TaskRunner({
       clock: systemClock,
       engine,
       log: silentLog,
-      sandbox: createSandbox({ state_dir, toolbox_directory: toolbox }),
-      findInstance: async (instance_id) => {
-        const found = await engine.inspect(containers.get(instance_id) ?? "none");
+      sandbox: createSandbox({ stateDir, toolboxDirectory: toolbox }),
+      findInstance: async (instanceId) => {
+        const found = await engine.inspect(containers.get(instanceId) ?? "none");
         return found.ok ? { kind: "present", container: found.value, mounts: [] } : { kind: "absent" };
       },
       awaitPlace: () => Promise.resolve(),
-      dialTransfer: () => Promise.resolve({ ok: false, is_final: true }),
+      dialTransfer: () => Promise.resolve({ ok: false, isFinal: true }),
       random: () => 0.5,
-      volumeDirectory: (volume_id) => volumes.get(volume_id),
+      volumeDirectory: (volumeId) => volumes.get(volumeId),
       agentLines: () => [],
       guardImage: () => undefined,
       refuseRegistry: noRegistries,
@@ -60,7 +60,7 @@ describe("tasks on real containers", () => {
     runner.close();
     engine.close();
     await removeLabelled(LABEL, "1");
-    await rm(state_dir, { recursive: true, force: true });
+    await rm(stateDir, { recursive: true, force: true });
   });
 
   const begin = async (script: string): Promise<number> => {
@@ -82,21 +82,19 @@ describe("tasks on real containers", () => {
     return stopped;
   };
   const volume = async (): Promise<{ readonly id: number; readonly directory: string }> => {
-    const directory = await mkdtemp(join(state_dir, "volume-"));
+    const directory = await mkdtemp(join(stateDir, "volume-"));
     volumes.set(volumes.size + 1, directory);
     return { id: volumes.size, directory };
   };
   const submit = (action: TaskAction): string => {
-    const task_id = `task-${sent.length}-${Math.floor(systemClock.monotonicMs())}`;
-    runner.run({ kind: "task", task_id, action });
-    return task_id;
+    const taskId = `task-${sent.length}-${Math.floor(systemClock.monotonicMs())}`;
+    runner.run({ kind: "task", taskId, action });
+    return taskId;
   };
-  const result = (task_id: string): Promise<TaskResult> =>
-    until(task_id, () =>
-      sent.find((one) => one.kind === "task_result" && one.task_id === task_id),
-    ) as Promise<TaskResult>;
+  const result = (taskId: string): Promise<TaskResult> =>
+    until(taskId, () => sent.find((one) => one.kind === "task_result" && one.taskId === taskId)) as Promise<TaskResult>;
   const done = (action: TaskAction) => result(submit(action));
-  const execute = async (instance_id: number, ...argv: string[]) => done({ type: "execute", instance_id, argv });
+  const execute = async (instanceId: number, ...argv: string[]) => done({ type: "execute", instanceId, argv });
   const place = (kind: "instance" | "volume", id: number, path: string) => ({ kind, id, path });
   const copy = async (source: ReturnType<typeof place>, destination: ReturnType<typeof place>) =>
     done({ type: "copy", source, destination });
@@ -109,7 +107,7 @@ describe("tasks on real containers", () => {
         assert.match((await execute(id, "du", "-s", "/made")).text, /^\d+\s+\/made\n$/);
         assert.equal((await execute(id, "rm", "/made/two words")).text, "");
         const seen = await execute(id, "ls", "/made", "/missing");
-        assert.ok(seen.is_success);
+        assert.ok(seen.isSuccess);
         assert.match(seen.text, /one\n/);
         assert.match(seen.text, /\/missing: No such file or directory/);
       });
@@ -117,7 +115,7 @@ describe("tasks on real containers", () => {
       it("there is no shell, no other program and no way around either", async () => {
         const id = await instance("true", state);
         for (const argv of [["sh", "-c", "ls"], ["/bin/ls"], ["ls;sh"], [""], ["cat", "/etc/passwd"]]) {
-          assert.deepEqual(await execute(id, ...argv).then((one) => [one.is_success, one.text]), [
+          assert.deepEqual(await execute(id, ...argv).then((one) => [one.isSuccess, one.text]), [
             false,
             "only ls, rm and du can be run",
           ]);
@@ -132,8 +130,8 @@ describe("tasks on real containers", () => {
           "mkdir /many; cd /many; for a in $(seq 3000); do echo > $a-$(printf %0200d 1); done",
           state,
         );
-        const { text, is_success } = await execute(id, "ls", "-l", "/many");
-        assert.ok(is_success);
+        const { text, isSuccess } = await execute(id, "ls", "-l", "/many");
+        assert.ok(isSuccess);
         assert.match(text, /cut off\)$/);
         assert.ok(text.length < 600_000);
       });
@@ -145,11 +143,11 @@ describe("tasks on real containers", () => {
         const target = await volume();
         const there = await copy(place("instance", id, "/data"), place("volume", target.id, "/backup"));
         assert.match(there.text, /^copying: /);
-        assert.ok(there.is_success);
+        assert.ok(there.isSuccess);
         const file = await stat(join(target.directory, "backup/data/sub/file"));
         assert.deepEqual([file.uid, file.gid, file.mode & 0o7777, file.nlink], [12, 34, 0o640, 2]);
         const back = await copy(place("volume", target.id, "/backup/data/"), place("instance", id, "/again"));
-        assert.ok(back.is_success, back.text);
+        assert.ok(back.isSuccess, back.text);
         const listed = (await execute(id, "ls", "-ln", "/again", "/again/sub")).text;
         assert.match(listed, /link -> sub\/file/);
         assert.match(listed, /-rw-r----- +2 12 +34 +5 .* file/);
@@ -162,7 +160,7 @@ describe("tasks on real containers", () => {
         const source = place("volume", from.id, "/one");
         for (const path of ["/renamed", "/folder", "/new/folder/"]) {
           const copied = await copy(source, place("instance", id, path));
-          assert.ok(copied.is_success, copied.text);
+          assert.ok(copied.isSuccess, copied.text);
         }
         for (const path of ["/renamed", "/folder/one", "/new/folder/one"]) {
           assert.equal((await execute(id, "ls", path)).text, `${path}\n`);
@@ -177,7 +175,7 @@ describe("tasks on real containers", () => {
           ["/a", "/folder"],
           ["/a/b/c", "/file"],
         ] as const) {
-          assert.ok((await copy(place("instance", id, from), place("instance", id, to))).is_success);
+          assert.ok((await copy(place("instance", id, from), place("instance", id, to))).isSuccess);
         }
         for (const path of ["/contents/b/c", "/folder/a/b/c", "/file"]) {
           assert.equal((await execute(id, "ls", path)).text, `${path}\n`);
@@ -185,21 +183,21 @@ describe("tasks on real containers", () => {
       });
 
       it("links in a hostile tree take a copy nowhere else, and no file of the host comes along", async () => {
-        const host_dir = await mkdtemp(join(state_dir, "host-"));
-        await writeFile(join(host_dir, "secret"), "host");
-        const id = await instance(`ln -s ${host_dir} /link; ln -s / /top`, state);
+        const hostDir = await mkdtemp(join(stateDir, "host-"));
+        await writeFile(join(hostDir, "secret"), "host");
+        const id = await instance(`ln -s ${hostDir} /link; ln -s / /top`, state);
         const target = await volume();
-        await symlink(host_dir, join(target.directory, "link"));
+        await symlink(hostDir, join(target.directory, "link"));
         await writeFile(join(target.directory, "one"), "1");
         await copy(place("volume", target.id, "/one"), place("instance", id, "/link/"));
         await copy(place("instance", id, "/bin/busybox"), place("volume", target.id, "/link/"));
-        await copy(place("instance", id, "/bin/busybox"), place("volume", target.id, `../../../../${host_dir}/`));
-        assert.deepEqual(await readdir(host_dir), ["secret"]);
+        await copy(place("instance", id, "/bin/busybox"), place("volume", target.id, `../../../../${hostDir}/`));
+        assert.deepEqual(await readdir(hostDir), ["secret"]);
         const stolen = await copy(
-          place("instance", id, `/top${host_dir}/secret`),
+          place("instance", id, `/top${hostDir}/secret`),
           place("volume", target.id, "/stolen"),
         );
-        assert.ok(!stolen.is_success);
+        assert.ok(!stolen.isSuccess);
         assert.match(stolen.text, /there is nothing to copy at/);
       });
 
@@ -207,11 +205,11 @@ describe("tasks on real containers", () => {
         const id = await instance("true", state);
         const target = await volume();
         const nothing = await copy(place("instance", id, "/nothing"), place("volume", target.id, "/"));
-        assert.deepEqual([nothing.is_success, nothing.text], [false, "there is nothing to copy at /nothing"]);
+        assert.deepEqual([nothing.isSuccess, nothing.text], [false, "there is nothing to copy at /nothing"]);
         const gone = await copy(place("instance", 999_999, "/"), place("volume", target.id, "/"));
-        assert.deepEqual([gone.is_success, gone.text], [false, "the instance has no container on this host"]);
+        assert.deepEqual([gone.isSuccess, gone.text], [false, "the instance has no container on this host"]);
         const lost = await copy(place("instance", id, "/"), place("volume", 999_999, "/"));
-        assert.deepEqual([lost.is_success, lost.text], [false, "the volume is not on this host"]);
+        assert.deepEqual([lost.isSuccess, lost.text], [false, "the volume is not on this host"]);
       });
 
       it("a full disk ends the copy with its reason", async () => {
@@ -221,7 +219,7 @@ describe("tasks on real containers", () => {
         try {
           for (const path of ["/", "/renamed"]) {
             const full = await copy(place("instance", id, "/big"), place("volume", target.id, path));
-            assert.ok(!full.is_success);
+            assert.ok(!full.isSuccess);
             assert.match(full.text, /No space left on device/);
           }
         } finally {
@@ -240,11 +238,11 @@ describe("tasks on real containers", () => {
       destination: place("instance", to, "/data"),
     };
     const cancelled = submit(action);
-    await until("progress", () => sent.some((one) => one.kind === "task_progress" && one.task_id === cancelled));
+    await until("progress", () => sent.some((one) => one.kind === "task_progress" && one.taskId === cancelled));
     runner.cancel(cancelled);
-    assert.deepEqual(await result(cancelled).then((one) => [one.is_success, one.text]), [false, "it was cancelled"]);
+    assert.deepEqual(await result(cancelled).then((one) => [one.isSuccess, one.text]), [false, "it was cancelled"]);
     assert.doesNotMatch(await docker("top", containers.get(from) ?? ""), /tar/);
-    assert.ok((await done(action)).is_success);
+    assert.ok((await done(action)).isSuccess);
     assert.match((await execute(to, "ls", "-l", "/data")).text, /314572800 .* big/);
   });
 
@@ -252,14 +250,14 @@ describe("tasks on real containers", () => {
     const from = await volume();
     await writeFile(join(from.directory, "endless"), "");
     const id = await instance("mkdir /data; dd if=/dev/zero of=/data/big bs=1048576 count=300", "stopped");
-    const under_way = submit({
+    const underWay = submit({
       type: "copy",
       source: place("instance", id, "/data"),
       destination: place("volume", from.id, "/"),
     });
-    await until("progress", () => sent.some((one) => one.kind === "task_progress" && one.task_id === under_way));
+    await until("progress", () => sent.some((one) => one.kind === "task_progress" && one.taskId === underWay));
     await runner.vacate(id);
-    assert.deepEqual(await result(under_way).then((one) => [one.is_success, one.text]), [
+    assert.deepEqual(await result(underWay).then((one) => [one.isSuccess, one.text]), [
       false,
       "the instance is being started or removed",
     ]);
@@ -268,16 +266,13 @@ describe("tasks on real containers", () => {
   it("without the platform's programs in a running instance nothing is run", async () => {
     count += 1;
     containers.set(count, await docker("run", "-d", "--label", `${LABEL}=1`, image, "sleep", "1000"));
-    const { text, is_success } = await execute(count, "ls", "/");
-    assert.deepEqual(
-      [is_success, text],
-      [false, "the platform's own programs are missing in the instance; restart it"],
-    );
+    const { text, isSuccess } = await execute(count, "ls", "/");
+    assert.deepEqual([isSuccess, text], [false, "the platform's own programs are missing in the instance; restart it"]);
   });
 
   it("logs are those of the container, by words and by number, also after its end", async () => {
-    const instance_id = await instance("for a in 1 2 3; do echo line $a; done; echo other >&2", "stopped");
-    const logs = { type: "logs", instance_id, tail_lines: 2, filter: "line", is_agent_log: false } as const;
+    const instanceId = await instance("for a in 1 2 3; do echo line $a; done; echo other >&2", "stopped");
+    const logs = { type: "logs", instanceId, tailLines: 2, filter: "line", isAgentLog: false } as const;
     assert.equal((await done(logs)).text, "line 2\nline 3\n");
   });
 });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { beforeEach, describe, it } from "node:test";
-import type { Task, TaskAction, TaskProgress, TaskResult } from "../../../protocol/index.ts";
+import type { Task, TaskAction, TaskProgress, TaskResult } from "../wire/messages.ts";
 import { ManualClock } from "../../test/manual-clock.ts";
 import type { Engine } from "../engine/engine.ts";
 import { silentLog } from "../base/log.ts";
@@ -35,13 +35,13 @@ describe("tasks", () => {
       engine,
       log: lines.listen(silentLog),
       sandbox: undefined,
-      findInstance: (instance_id) => Promise.resolve(instance_id === INSTANCE ? found : { kind: "absent" }),
+      findInstance: (instanceId) => Promise.resolve(instanceId === INSTANCE ? found : { kind: "absent" }),
       awaitPlace: () => Promise.resolve(),
-      dialTransfer: () => Promise.resolve({ ok: false, is_final: true }),
+      dialTransfer: () => Promise.resolve({ ok: false, isFinal: true }),
       random: () => 0.5,
       volumeDirectory: () => undefined,
-      agentLines: (instance_id) => lines.of(instance_id),
-      guardImage: (image_id) => guarded.push(image_id),
+      agentLines: (instanceId) => lines.of(instanceId),
+      guardImage: (imageId) => guarded.push(imageId),
       refuseRegistry: noRegistries,
       send: (message) => {
         if (isConnected) sent.push(message);
@@ -53,17 +53,17 @@ describe("tasks", () => {
   const startContainer = async () => {
     const image = "example/app:latest";
     const signal = new AbortController().signal;
-    const spec = { name: "one", image, labels: {}, env: [], entrypoint: null, command: null, has_init: false };
-    const place = { hostname: null, user: null, network: null, mounts: [], image_volumes: [], bind_address: "" };
+    const spec = { name: "one", image, labels: {}, env: [], entrypoint: null, command: null, hasInit: false };
+    const place = { hostname: null, user: null, network: null, mounts: [], imageVolumes: [], bindAddress: "" };
     const work = (async () => {
       await engine.pull({ image, auth: null, signal, onProgress: () => undefined });
       const created = await engine.create({
         ...spec,
         ...place,
         ports: [],
-        gpu_uuids: [],
-        cpu_millis: 0,
-        memory_bytes: 0,
+        gpuUuids: [],
+        cpuMillis: 0,
+        memoryBytes: 0,
       });
       assert.ok(created.ok);
       await engine.start(created.value);
@@ -74,17 +74,17 @@ describe("tasks", () => {
     assert.ok(inspected.ok);
     return inspected.value;
   };
-  const task = (action: TaskAction, task_id = "one"): Task => ({ kind: "task", task_id, action });
+  const task = (action: TaskAction, taskId = "one"): Task => ({ kind: "task", taskId, action });
   const logs = (changes: Partial<Extract<TaskAction, { type: "logs" }>> = {}) =>
-    task({ type: "logs", instance_id: INSTANCE, tail_lines: 10, filter: "", is_agent_log: false, ...changes });
+    task({ type: "logs", instanceId: INSTANCE, tailLines: 10, filter: "", isAgentLog: false, ...changes });
   const snapshot = (changes: Partial<Extract<TaskAction, { type: "snapshot" }>> = {}) =>
     task({
       type: "snapshot",
-      instance_id: INSTANCE,
+      instanceId: INSTANCE,
       repository: "example/saved",
       tag: "1",
-      registry_auth: null,
-      is_paused: true,
+      registryAuth: null,
+      isPaused: true,
       ...changes,
     });
   const results = () => sent.filter((one) => one.kind === "task_result");
@@ -95,8 +95,8 @@ describe("tasks", () => {
 
   it("logs of a simulated instance say that they are simulated", async () => {
     runner.run(logs());
-    const { text = "", is_success } = (await result()) ?? {};
-    assert.ok(is_success);
+    const { text = "", isSuccess } = (await result()) ?? {};
+    assert.ok(isSuccess);
     assert.match(text, /^simulated: example\/app:latest begins, run 1\n$/);
   });
 
@@ -105,7 +105,7 @@ describe("tasks", () => {
     log.info({ instance_id: INSTANCE, action: "create" }, "begins");
     log.warn({ instance_id: INSTANCE, action: "create" }, "did not succeed");
     log.warn({ instance_id: INSTANCE + 1 }, "not for you");
-    runner.run(logs({ is_agent_log: true, filter: "create" }));
+    runner.run(logs({ isAgentLog: true, filter: "create" }));
     const text = (await result())?.text ?? "";
     assert.equal(text.split("\n").length, 3);
     assert.match(text, /info begins .*\n.* warn did not succeed/);
@@ -113,19 +113,19 @@ describe("tasks", () => {
 
   it("a simulated instance has no files, and says so", async () => {
     const place = { kind: "instance", id: INSTANCE, path: "/" } as const;
-    runner.run(task({ type: "execute", instance_id: INSTANCE, argv: ["ls"] }));
+    runner.run(task({ type: "execute", instanceId: INSTANCE, argv: ["ls"] }));
     runner.run(task({ type: "copy", source: place, destination: place }, "two"));
     await clock.until("both", () => results().length === 2);
-    for (const { text, is_success } of results()) {
-      assert.equal(is_success, false);
+    for (const { text, isSuccess } of results()) {
+      assert.equal(isSuccess, false);
       assert.match(text, /simulated instance/);
     }
   });
 
   it("a snapshot is guarded before it gets its name, and leaves nothing behind", async () => {
     runner.run(snapshot());
-    const { text = "", is_success } = (await result()) ?? {};
-    assert.deepEqual([is_success, text], [true, "simulated: nothing went to example/saved:1"]);
+    const { text = "", isSuccess } = (await result()) ?? {};
+    assert.deepEqual([isSuccess, text], [true, "simulated: nothing went to example/saved:1"]);
     assert.equal(guarded.length, 1);
     assert.ok(
       sent.some((one) => one.kind === "task_progress" && one.text === "making an image of the instance's files"),
@@ -136,7 +136,7 @@ describe("tasks", () => {
   it("a snapshot under the name of an image of the host leaves that image its name", async () => {
     const before = await engine.findImage("example/app:latest");
     runner.run(snapshot({ repository: "example/app", tag: "latest" }));
-    assert.ok((await result())?.is_success);
+    assert.ok((await result())?.isSuccess);
     assert.deepEqual(await engine.findImage("example/app:latest"), before);
   });
 
@@ -144,7 +144,7 @@ describe("tasks", () => {
     const own = { repository: `berth-snapshot/${INSTANCE}`, tag: `task-${Buffer.from("one").toString("hex")}` };
     const leaveHalfDone = async () => {
       assert.ok(found.kind === "present");
-      const committed = await engine.commit(found.container.id, { ...own, is_paused: false });
+      const committed = await engine.commit(found.container.id, { ...own, isPaused: false });
       assert.ok(committed.ok);
       await engine.tagImage(committed.value, "example/saved:1");
     };
@@ -153,7 +153,7 @@ describe("tasks", () => {
     await half;
     found = { kind: "absent" };
     runner.run(snapshot());
-    assert.equal((await result())?.is_success, false);
+    assert.equal((await result())?.isSuccess, false);
     for (const image of ["example/saved:1", `${own.repository}:${own.tag}`]) {
       assert.deepEqual(await engine.findImage(image), { ok: true, value: undefined });
     }
@@ -162,11 +162,11 @@ describe("tasks", () => {
   it("a snapshot that the registry does not take is told, and can be cancelled", async () => {
     runner.run(snapshot({ repository: "example/private" }));
     assert.match((await result())?.text ?? "", /access denied/);
-    runner.run({ ...snapshot(), task_id: "two" });
-    await clock.until("progress", () => sent.some((one) => one.kind === "task_progress" && one.task_id === "two"));
+    runner.run({ ...snapshot(), taskId: "two" });
+    await clock.until("progress", () => sent.some((one) => one.kind === "task_progress" && one.taskId === "two"));
     runner.cancel("two");
     await clock.until("the end", () => results().length === 2);
-    assert.deepEqual([results()[1]?.is_success, results()[1]?.text], [false, "it was cancelled"]);
+    assert.deepEqual([results()[1]?.isSuccess, results()[1]?.text], [false, "it was cancelled"]);
     assert.deepEqual(await engine.findImage("example/saved:1"), { ok: true, value: undefined });
   });
 
@@ -194,20 +194,20 @@ describe("tasks", () => {
   });
 
   it("of an instance that is not here or just changing it is said which", async () => {
-    runner.run({ ...logs({ instance_id: 99 }), task_id: "absent" });
+    runner.run({ ...logs({ instanceId: 99 }), taskId: "absent" });
     found = { kind: "busy" };
-    runner.run({ ...snapshot(), task_id: "busy" });
+    runner.run({ ...snapshot(), taskId: "busy" });
     await clock.until("both", () => results().length === 2);
-    assert.match(results().find((one) => one.task_id === "absent")?.text ?? "", /no container on this host/);
-    assert.match(results().find((one) => one.task_id === "busy")?.text ?? "", /just being started, stopped or removed/);
+    assert.match(results().find((one) => one.taskId === "absent")?.text ?? "", /no container on this host/);
+    assert.match(results().find((one) => one.taskId === "busy")?.text ?? "", /just being started, stopped or removed/);
   });
 
   it("more tasks than the host takes are refused, those that run are not", async () => {
-    for (let i = 0; i < 70; i += 1) runner.run({ ...snapshot(), task_id: `task-${i}` });
+    for (let i = 0; i < 70; i += 1) runner.run({ ...snapshot(), taskId: `task-${i}` });
     assert.equal(results().length, 6);
     for (const { text } of results()) assert.match(text, /busy/);
     await clock.until("all", () => results().length === 70);
-    assert.equal(results().filter((one) => one.is_success).length, 64);
+    assert.equal(results().filter((one) => one.isSuccess).length, 64);
   });
 
   it("cancelling what is unknown does nothing", () => {

@@ -1,4 +1,4 @@
-import type { Task, TaskProgress, TaskResult } from "../../../protocol/index.ts";
+import type { Task, TaskProgress, TaskResult } from "../wire/messages.ts";
 import type { EngineFailure, Result } from "../engine/engine.ts";
 import type { Log } from "../base/log.ts";
 import { performAction, type ActionContext } from "./actions.ts";
@@ -43,25 +43,25 @@ export class TaskRunner {
   }
 
   run(task: Task): void {
-    const { task_id } = task;
-    if (this.#running.has(task_id)) return;
-    const done = this.#done.get(task_id);
+    const { taskId } = task;
+    if (this.#running.has(taskId)) return;
+    const done = this.#done.get(taskId);
     if (done) {
       done.isSent = this.#deps.send(done.result);
       return;
     }
     if (this.#running.size >= RUNNING_LIMIT) {
       const text = "the host is busy with as many tasks as it takes; ask again later";
-      this.#conclude({ kind: "task_result", task_id, is_success: false, text });
+      this.#conclude({ kind: "task_result", taskId, isSuccess: false, text });
       return;
     }
     const running: Running = { abort: new AbortController(), occupied: [] };
-    this.#running.set(task_id, running);
+    this.#running.set(taskId, running);
     void this.#perform(task, running);
   }
 
-  cancel(task_id: string): void {
-    this.#running.get(task_id)?.abort.abort("it was cancelled");
+  cancel(taskId: string): void {
+    this.#running.get(taskId)?.abort.abort("it was cancelled");
   }
 
   /** After a reconnect: results that no connection has carried yet. */
@@ -73,11 +73,11 @@ export class TaskRunner {
    * Ends what uses the files of an instance that does not run, and resolves when they are let go of. To be awaited
    * before its container is started or removed; from then on `findInstance` has to say that it is busy.
    */
-  async vacate(instance_id: number): Promise<void> {
+  async vacate(instanceId: number): Promise<void> {
     for (const { abort, occupied } of this.#running.values()) {
-      if (occupied.includes(instance_id)) abort.abort("the instance is being started or removed");
+      if (occupied.includes(instanceId)) abort.abort("the instance is being started or removed");
     }
-    await this.#turns.take([instance_id], () => Promise.resolve());
+    await this.#turns.take([instanceId], () => Promise.resolve());
   }
 
   close(): void {
@@ -85,53 +85,53 @@ export class TaskRunner {
   }
 
   async #perform(task: Task, running: Running): Promise<void> {
-    const { task_id, action } = task;
+    const { taskId, action } = task;
     const { log } = this.#deps;
     const about = {
-      task_id,
+      task_id: taskId,
       type: action.type,
-      ...("instance_id" in action ? { instance_id: action.instance_id } : {}),
+      ...("instanceId" in action ? { instance_id: action.instanceId } : {}),
     };
     log.info(about, "task begins");
     const { signal } = running.abort;
     let result: Result<string>;
     try {
-      const occupies = (instance_ids: readonly number[]) => {
-        running.occupied = instance_ids;
+      const occupies = (instanceIds: readonly number[]) => {
+        running.occupied = instanceIds;
       };
-      result = await performAction(this.#context, action, { task_id, signal, occupies, show: this.#shower(task_id) });
+      result = await performAction(this.#context, action, { taskId, signal, occupies, show: this.#shower(taskId) });
     } catch (cause) {
       // Nothing of the kind is expected; whoever waits for the result is still to get one.
       result = { ok: false, failure: { kind: "refused", message: String(cause) } };
     }
-    this.#running.delete(task_id);
-    const is_success = result.ok;
+    this.#running.delete(taskId);
+    const isSuccess = result.ok;
     const text = result.ok ? result.value : explain(result.failure, signal);
-    log.info({ ...about, is_success }, "task ends");
-    this.#conclude({ kind: "task_result", task_id, is_success, text: plain(text).slice(0, TEXT_LIMIT) });
+    log.info({ ...about, is_success: isSuccess }, "task ends");
+    this.#conclude({ kind: "task_result", taskId, isSuccess, text: plain(text).slice(0, TEXT_LIMIT) });
   }
 
   /** Progress is for somebody who looks right now: what cannot be sent is forgotten, and it does not come too often. */
-  #shower(task_id: string): (text: string, copied_bytes?: number) => void {
+  #shower(taskId: string): (text: string, copiedBytes?: number) => void {
     const { clock } = this.#deps;
-    let next_ms = -Infinity;
-    return (text, copied_bytes) => {
+    let nextMs = -Infinity;
+    return (text, copiedBytes) => {
       const now = clock.monotonicMs();
-      if (now < next_ms) return;
-      next_ms = now + PROGRESS_EVERY_MS;
-      const amount = copied_bytes === undefined ? {} : { copied_bytes };
-      this.#deps.send({ kind: "task_progress", task_id, text: plain(text).slice(0, PROGRESS_LIMIT), ...amount });
+      if (now < nextMs) return;
+      nextMs = now + PROGRESS_EVERY_MS;
+      const amount = copiedBytes === undefined ? {} : { copiedBytes };
+      this.#deps.send({ kind: "task_progress", taskId, text: plain(text).slice(0, PROGRESS_LIMIT), ...amount });
     };
   }
 
   #conclude(result: TaskResult): void {
-    this.#done.set(result.task_id, { result, isSent: this.#deps.send(result) });
+    this.#done.set(result.taskId, { result, isSent: this.#deps.send(result) });
     let characters = 0;
     for (const done of this.#done.values()) characters += done.result.text.length;
-    for (const [task_id, done] of this.#done) {
+    for (const [taskId, done] of this.#done) {
       if (this.#done.size <= DONE_KEPT && characters <= DONE_CHARACTERS_KEPT) return;
       characters -= done.result.text.length;
-      this.#done.delete(task_id);
+      this.#done.delete(taskId);
     }
   }
 }

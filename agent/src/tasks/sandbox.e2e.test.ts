@@ -13,27 +13,27 @@ const LABEL = "berth.sandbox-test";
 const SECRET = "the host's own";
 
 describe("the sandbox for files that nobody trusts", () => {
-  let state_dir = "";
-  let host_dir = "";
+  let stateDir = "";
+  let hostDir = "";
   let sandbox: Sandbox;
   let image = "";
 
   before(async () => {
     image = await busyboxImage();
     await removeLabelled(LABEL, "1");
-    state_dir = await mkdtemp(join(tmpdir(), "berth-sandbox-"));
-    host_dir = join(state_dir, "host");
-    const toolbox_directory = join(state_dir, "toolbox");
-    await mkdir(host_dir);
-    await mkdir(toolbox_directory);
-    await writeFile(join(host_dir, "secret"), SECRET);
+    stateDir = await mkdtemp(join(tmpdir(), "berth-sandbox-"));
+    hostDir = join(stateDir, "host");
+    const toolboxDirectory = join(stateDir, "toolbox");
+    await mkdir(hostDir);
+    await mkdir(toolboxDirectory);
+    await writeFile(join(hostDir, "secret"), SECRET);
     const busybox = await readFile("/bin/busybox");
-    await writeFile(join(toolbox_directory, "busybox"), busybox, { mode: 0o755 });
-    sandbox = createSandbox({ state_dir, toolbox_directory });
+    await writeFile(join(toolboxDirectory, "busybox"), busybox, { mode: 0o755 });
+    sandbox = createSandbox({ stateDir, toolboxDirectory });
   });
   after(async () => {
     await removeLabelled(LABEL, "1");
-    await rm(state_dir, { recursive: true, force: true });
+    await rm(stateDir, { recursive: true, force: true });
   });
 
   /** The layer of a container that has run the script and ended. */
@@ -46,26 +46,26 @@ describe("the sandbox for files that nobody trusts", () => {
     const opened = await sandbox.open(root, argv);
     assert.ok(opened.ok);
     const signal = AbortSignal.timeout(900_000);
-    const ended = await collectOutput(opened.value, { signal, output_limit_bytes: 65_536 });
+    const ended = await collectOutput(opened.value, { signal, outputLimitBytes: 65_536 });
     assert.ok(ended.ok);
-    const { exit_code, stdout, stderr } = ended.value;
-    return { exit_code, stdout: String(stdout), stderr: String(stderr) };
+    const { exitCode, stdout, stderr } = ended.value;
+    return { exitCode, stdout: String(stdout), stderr: String(stderr) };
   };
-  const rootOf = (layer_directory: string, mounts: { source: string; target: string }[] = []): SandboxRoot => ({
+  const rootOf = (layerDirectory: string, mounts: { source: string; target: string }[] = []): SandboxRoot => ({
     kind: "layer",
-    layer_directory,
+    layerDirectory,
     mounts,
   });
   const hostIsUntouched = async () => {
-    assert.deepEqual(await readdir(host_dir), ["secret"]);
-    assert.equal(await readFile(join(host_dir, "secret"), "utf8"), SECRET);
+    assert.deepEqual(await readdir(hostDir), ["secret"]);
+    assert.equal(await readFile(join(hostDir, "secret"), "utf8"), SECRET);
   };
 
   it("shows and changes the files of a container that has ended, those of the image below too", async () => {
     const root = rootOf(await layer("mkdir /made && echo word > /made/file && chown 12:34 /made/file"));
     assert.match((await run(root, "ls", "-ln", "/made")).stdout, /12 +34 .* file/);
     assert.match((await run(root, "ls", "/bin")).stdout, /busybox/);
-    assert.equal((await run(root, "rm", "-r", "/made", "/bin/wget", "/tmp")).exit_code, 0);
+    assert.equal((await run(root, "rm", "-r", "/made", "/bin/wget", "/tmp")).exitCode, 0);
     const left = (await run(root, "ls", "/", "/bin")).stdout.split("\n");
     assert.ok(!left.includes("made") && !left.includes("wget") && !left.includes("tmp"));
   });
@@ -83,7 +83,7 @@ describe("the sandbox for files that nobody trusts", () => {
     );
     await docker("wait", id);
     const root = rootOf(dirname(await docker("inspect", "-f", "{{.GraphDriver.Data.UpperDir}}", id)));
-    assert.equal((await run(root, "rm", "/bin/wget")).exit_code, 0);
+    assert.equal((await run(root, "rm", "/bin/wget")).exitCode, 0);
     await docker("start", id);
     await docker("wait", id);
     const log = (await docker("logs", id)).split("\n").filter((line) => line.startsWith("/"));
@@ -91,9 +91,9 @@ describe("the sandbox for files that nobody trusts", () => {
   });
 
   it("links to the host's folders lead nowhere, whether read, listed or written through", async () => {
-    const links = [`ln -s ${host_dir} /absolute`, `ln -s ../../../../../../../..${host_dir} /relative`, "ln -s / /top"];
+    const links = [`ln -s ${hostDir} /absolute`, `ln -s ../../../../../../../..${hostDir} /relative`, "ln -s / /top"];
     const root = rootOf(await layer(links.join(" && ")));
-    for (const link of ["/absolute", "/relative", `/top${host_dir}`]) {
+    for (const link of ["/absolute", "/relative", `/top${hostDir}`]) {
       assert.doesNotMatch((await run(root, "ls", `${link}/`)).stdout, /secret/);
       assert.doesNotMatch((await run(root, "cat", `${link}/secret`)).stdout, /host/);
       await run(root, "rm", "-rf", `${link}/secret`);
@@ -103,10 +103,10 @@ describe("the sandbox for files that nobody trusts", () => {
   });
 
   it("a hostile thing at the toolbox's place is refused, and nothing of it is run", async () => {
-    const links = [`ln -s ${host_dir} /.berth`, "ln -s / /.berth", "ln -s /proc/1/root /.berth", "echo > /.berth"];
+    const links = [`ln -s ${hostDir} /.berth`, "ln -s / /.berth", "ln -s /proc/1/root /.berth", "echo > /.berth"];
     for (const planted of links) {
-      const { exit_code, stderr } = await run(rootOf(await layer(planted)), "ls", "/");
-      assert.equal(exit_code, 125, planted);
+      const { exitCode, stderr } = await run(rootOf(await layer(planted)), "ls", "/");
+      assert.equal(exitCode, 125, planted);
       assert.match(stderr, /\.berth is not the folder/);
     }
     const own = "mkdir /.berth && echo '#!/bin/sh' > /.berth/busybox && chmod 755 /.berth/busybox";
@@ -115,14 +115,14 @@ describe("the sandbox for files that nobody trusts", () => {
   });
 
   it("a volume at a linked place is left out, at its own place it is there", async () => {
-    const volume = await mkdtemp(join(state_dir, "volume-"));
+    const volume = await mkdtemp(join(stateDir, "volume-"));
     await writeFile(join(volume, "kept"), "1");
-    const layer_directory = await layer("mkdir /real && ln -s /tools /link && ln -s .. /real/up");
+    const layerDirectory = await layer("mkdir /real && ln -s /tools /link && ln -s .. /real/up");
     const mounts = ["/link", "/real/up/tools", "/missing", "/real"].map((target) => ({ source: volume, target }));
-    const root = rootOf(layer_directory, mounts);
+    const root = rootOf(layerDirectory, mounts);
     assert.equal((await run(root, "ls", "/real")).stdout, "kept\n");
     assert.equal((await run(root, "ls", "/.berth")).stdout, "busybox\n");
-    assert.equal((await run(root, "rm", "/real/kept")).exit_code, 0);
+    assert.equal((await run(root, "rm", "/real/kept")).exitCode, 0);
     assert.deepEqual(await readdir(volume), []);
   });
 
@@ -152,19 +152,19 @@ describe("the sandbox for files that nobody trusts", () => {
     await docker("wait", made);
     const root = rootOf(dirname(await docker("inspect", "-f", "{{.GraphDriver.Data.UpperDir}}", made)));
     assert.match((await run(root, "ls", "-l", "/zero")).stdout, /^c/);
-    const { exit_code, stdout } = await run(root, "head", "-c", "1", "/zero");
-    assert.deepEqual([exit_code, stdout], [1, ""]);
+    const { exitCode, stdout } = await run(root, "head", "-c", "1", "/zero");
+    assert.deepEqual([exitCode, stdout], [1, ""]);
   });
 
   it("a folder is all there is of the host, links in it lead nowhere, and a source cannot be written", async () => {
-    const directory = await mkdtemp(join(state_dir, "volume-"));
+    const directory = await mkdtemp(join(stateDir, "volume-"));
     await writeFile(join(directory, "own"), "1");
-    await symlink(host_dir, join(directory, "link"));
-    const root = { kind: "folder", directory, is_read_only: true } as const;
+    await symlink(hostDir, join(directory, "link"));
+    const root = { kind: "folder", directory, isReadOnly: true } as const;
     assert.equal((await run(root, "ls", FOLDER_PATH)).stdout, "link\nown\n");
     assert.doesNotMatch((await run(root, "ls", `${FOLDER_PATH}/link/`)).stdout, /secret/);
-    assert.equal((await run(root, "rm", "-f", `${FOLDER_PATH}/own`)).exit_code, 1);
-    assert.equal((await run({ ...root, is_read_only: false }, "rm", `${FOLDER_PATH}/own`)).exit_code, 0);
+    assert.equal((await run(root, "rm", "-f", `${FOLDER_PATH}/own`)).exitCode, 1);
+    assert.equal((await run({ ...root, isReadOnly: false }, "rm", `${FOLDER_PATH}/own`)).exitCode, 0);
     assert.deepEqual(await readdir(directory), ["link"]);
     await hostIsUntouched();
   });
@@ -175,15 +175,15 @@ describe("the sandbox for files that nobody trusts", () => {
     const inside = await readFile("/proc/self/mounts", "utf8");
     opened.value.kill();
     assert.deepEqual(await opened.value.ended, { ok: true, value: 137 });
-    assert.ok(!inside.includes(state_dir));
-    assert.ok((await stat(join(state_dir, "sandbox"))).isDirectory());
-    assert.deepEqual(await readdir(join(state_dir, "sandbox")), []);
+    assert.ok(!inside.includes(stateDir));
+    assert.ok((await stat(join(stateDir, "sandbox"))).isDirectory());
+    assert.deepEqual(await readdir(join(stateDir, "sandbox")), []);
   });
 
   it("a program killed at any moment of its start is over, and its streams with it", async () => {
-    const directory = await mkdtemp(join(state_dir, "volume-"));
+    const directory = await mkdtemp(join(stateDir, "volume-"));
     for (let attempt = 0; attempt < 96; attempt += 1) {
-      const opened = await sandbox.open({ kind: "folder", directory, is_read_only: true }, ["sleep", "86400"]);
+      const opened = await sandbox.open({ kind: "folder", directory, isReadOnly: true }, ["sleep", "86400"]);
       assert.ok(opened.ok);
       // Not to wait for anything: this is the moment at which it dies.
       await delay(attempt % 12);
@@ -193,8 +193,8 @@ describe("the sandbox for files that nobody trusts", () => {
   });
 
   it("a layer that is not there says so with the sandbox's own exit code", async () => {
-    const { exit_code, stderr } = await run(rootOf(join(state_dir, "no-such-layer")), "ls", "/");
-    assert.equal(exit_code, 125);
+    const { exitCode, stderr } = await run(rootOf(join(stateDir, "no-such-layer")), "ls", "/");
+    assert.equal(exitCode, 125);
     assert.notEqual(stderr, "");
   });
 });

@@ -10,11 +10,11 @@ export type SandboxRoot =
   /** The files of a container that does not run, and folders of the host shown in them where they exist. */
   | {
       readonly kind: "layer";
-      readonly layer_directory: string;
+      readonly layerDirectory: string;
       readonly mounts: readonly { readonly source: string; readonly target: string }[];
     }
   /** Nothing but one folder of the host, at `FOLDER_PATH`. */
-  | { readonly kind: "folder"; readonly directory: string; readonly is_read_only: boolean };
+  | { readonly kind: "folder"; readonly directory: string; readonly isReadOnly: boolean };
 
 export const FOLDER_PATH = "/volume";
 /** The sandbox itself could not be made; stderr says why. */
@@ -95,14 +95,14 @@ export type Sandbox = {
   open(root: SandboxRoot, argv: readonly string[]): Promise<Result<Program>>;
 };
 
-/** Needs root. `state_dir` gets one empty folder; everything is mounted where no other process sees it. */
-export function createSandbox(input: { readonly state_dir: string; readonly toolbox_directory: string }): Sandbox {
-  const base = join(input.state_dir, "sandbox");
+/** Needs root. `stateDir` gets one empty folder; everything is mounted where no other process sees it. */
+export function createSandbox(input: { readonly stateDir: string; readonly toolboxDirectory: string }): Sandbox {
+  const base = join(input.stateDir, "sandbox");
   return {
     open: async (root, argv) => {
       try {
         await mkdir(base, { recursive: true, mode: 0o700 });
-        const child = spawn("unshare", [...isolation(), ...command(base, input.toolbox_directory, root), ...argv], {
+        const child = spawn("unshare", [...isolation(), ...command(base, input.toolboxDirectory, root), ...argv], {
           env: { PATH: "/usr/sbin:/usr/bin:/sbin:/bin", DROPPED: DROPPED.map((one) => `-${one}`).join(",") },
           stdio: ["pipe", "pipe", "pipe"],
           // Leads a group of processes, so that all of it is killed at once.
@@ -125,9 +125,9 @@ function isolation(): string[] {
 
 function command(base: string, tools: string, root: SandboxRoot): string[] {
   const shell = ["--", "/bin/sh", "-c", SCRIPT, "berth-sandbox", base, tools, root.kind];
-  if (root.kind === "folder") return [...shell, root.directory, root.is_read_only ? "ro" : "rw", "0"];
+  if (root.kind === "folder") return [...shell, root.directory, root.isReadOnly ? "ro" : "rw", "0"];
   const mounts = root.mounts.flatMap(({ source, target }) => [source, target]);
-  return [...shell, root.layer_directory, "rw", String(root.mounts.length), ...mounts];
+  return [...shell, root.layerDirectory, "rw", String(root.mounts.length), ...mounts];
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { TaskAction } from "../../../protocol/index.ts";
+import type { TaskAction } from "../wire/messages.ts";
 import type { Clock } from "../base/clock.ts";
 import { fail, succeed, type Engine, type PullProgress, type Result } from "../engine/engine.ts";
 import type { RefuseRegistry } from "../images/registries.ts";
@@ -8,7 +8,7 @@ export type SnapshotContext = {
   readonly clock: Clock;
   readonly engine: Engine;
   /** From now on nobody else's instance is made of this image just because it is on this host. */
-  guardImage(image_id: string): void;
+  guardImage(imageId: string): void;
   readonly refuseRegistry: RefuseRegistry;
 };
 
@@ -22,35 +22,35 @@ export async function takeSnapshot(
   context: SnapshotContext,
   action: SnapshotAction,
   input: {
-    readonly container_id: string;
-    readonly task_id: string;
+    readonly containerId: string;
+    readonly taskId: string;
     readonly signal: AbortSignal;
     readonly show: (text: string) => void;
   },
 ): Promise<Result<string>> {
   const { clock, engine } = context;
-  const own = ownName(action, input.task_id);
+  const own = ownName(action, input.taskId);
   const image = nameOf(action);
   const problem = await context.refuseRegistry(image);
   if (problem !== undefined) return fail("refused", `${image} cannot be pushed: ${problem}`);
   input.show(`making an image of the instance's files`);
-  const committed = await engine.commit(input.container_id, { ...own, is_paused: action.is_paused });
+  const committed = await engine.commit(input.containerId, { ...own, isPaused: action.isPaused });
   if (!committed.ok) return committed;
   context.guardImage(committed.value);
   const before = await engine.findImage(image);
-  const before_id = before.ok ? before.value?.id : undefined;
+  const beforeId = before.ok ? before.value?.id : undefined;
   try {
     const tagged = await engine.tagImage(committed.value, image);
     if (!tagged.ok) return tagged;
-    const started_ms = clock.monotonicMs();
+    const startedMs = clock.monotonicMs();
     const onProgress = (progress: PullProgress) =>
-      input.show(describePush(image, progress, clock.monotonicMs() - started_ms));
-    const pushed = await engine.push({ image, auth: action.registry_auth, signal: input.signal, onProgress });
+      input.show(describePush(image, progress, clock.monotonicMs() - startedMs));
+    const pushed = await engine.push({ image, auth: action.registryAuth, signal: input.signal, onProgress });
     if (!pushed.ok) return pushed;
     return succeed(engine.kind === "simulated" ? `simulated: nothing went to ${image}` : `${image} is in the registry`);
   } finally {
-    if (before_id === undefined) await engine.removeImage(image);
-    else await engine.tagImage(before_id, image);
+    if (beforeId === undefined) await engine.removeImage(image);
+    else await engine.tagImage(beforeId, image);
     await engine.removeImage(nameOf(own));
   }
 }
@@ -59,9 +59,9 @@ export async function takeSnapshot(
 export async function forgetInterrupted(
   { engine }: Pick<SnapshotContext, "engine">,
   action: SnapshotAction,
-  task_id: string,
+  taskId: string,
 ): Promise<void> {
-  const own = nameOf(ownName(action, task_id));
+  const own = nameOf(ownName(action, taskId));
   const [left, named] = [await engine.findImage(own), await engine.findImage(nameOf(action))];
   if (!left.ok || left.value === undefined) return;
   if (named.ok && named.value?.id === left.value.id) await engine.removeImage(nameOf(action));
@@ -71,9 +71,9 @@ export async function forgetInterrupted(
 type Name = { readonly repository: string; readonly tag: string };
 
 /** Task ids are the server's and need not be good tags. */
-function ownName({ instance_id }: SnapshotAction, task_id: string): Name {
-  const tag = `task-${Buffer.from(task_id).toString("hex").slice(0, 100)}`;
-  return { repository: `berth-snapshot/${instance_id}`, tag };
+function ownName({ instanceId }: SnapshotAction, taskId: string): Name {
+  const tag = `task-${Buffer.from(taskId).toString("hex").slice(0, 100)}`;
+  return { repository: `berth-snapshot/${instanceId}`, tag };
 }
 
 function nameOf({ repository, tag }: Name): string {

@@ -21,7 +21,7 @@ import { receiveFiles, sendFiles } from "./transfer.ts";
 const MB = 1_000_000;
 
 describe("files that go from one host to another", () => {
-  let state_dir = "";
+  let stateDir = "";
   let sandbox: Sandbox;
   let server: Server;
   let url = "";
@@ -33,11 +33,11 @@ describe("files that go from one host to another", () => {
   let to = "";
 
   before(async () => {
-    state_dir = await mkdtemp(join(tmpdir(), "berth-transfer-"));
-    const toolbox_directory = join(state_dir, "toolbox");
-    await mkdir(toolbox_directory);
-    await writeFile(join(toolbox_directory, "busybox"), await readFile("/bin/busybox"), { mode: 0o755 });
-    sandbox = createSandbox({ state_dir, toolbox_directory });
+    stateDir = await mkdtemp(join(tmpdir(), "berth-transfer-"));
+    const toolboxDirectory = join(stateDir, "toolbox");
+    await mkdir(toolboxDirectory);
+    await writeFile(join(toolboxDirectory, "busybox"), await readFile("/bin/busybox"), { mode: 0o755 });
+    sandbox = createSandbox({ stateDir, toolboxDirectory });
     const transfers = new Transfers(serverClock);
     const sockets = new WebSocketServer({ noServer: true });
     server = createServer();
@@ -61,40 +61,40 @@ describe("files that go from one host to another", () => {
     refusal = undefined;
     refusedCount = 0;
     lines = [];
-    from = await mkdtemp(join(state_dir, "from-"));
-    to = await mkdtemp(join(state_dir, "to-"));
+    from = await mkdtemp(join(stateDir, "from-"));
+    to = await mkdtemp(join(stateDir, "to-"));
   });
   after(async () => {
     server.closeAllConnections();
     server.close();
-    await rm(state_dir, { recursive: true, force: true });
+    await rm(stateDir, { recursive: true, force: true });
   });
 
-  const siteAt = (directory: string, is_read_only: boolean): Site => ({
+  const siteAt = (directory: string, isReadOnly: boolean): Site => ({
     key: directory,
-    stopped_instance_id: undefined,
+    stoppedInstanceId: undefined,
     prefix: FOLDER_PATH,
-    open: (argv) => sandbox.open({ kind: "folder", directory, is_read_only }, argv),
+    open: (argv) => sandbox.open({ kind: "folder", directory, isReadOnly }, argv),
   });
   type Choice = {
     path?: string;
     target?: string;
-    is_compressed?: boolean;
-    is_fresh?: boolean;
+    isCompressed?: boolean;
+    isFresh?: boolean;
     signal?: AbortSignal;
     /** Called once, in the midst of it: when more than a megabyte has arrived. */
     onFlow?: () => void;
   };
   /** Both halves, each as its own host does it. */
   const transfer = (choice: Choice = {}) => {
-    const { path = "/", target = "/", is_compressed = true, is_fresh = true } = choice;
-    const transfer_id = randomBytes(8).toString("hex");
+    const { path = "/", target = "/", isCompressed = true, isFresh = true } = choice;
+    const transferId = randomBytes(8).toString("hex");
     let onFlow = choice.onFlow;
     const common = (side: TransferSide) => ({
       clock: systemClock,
       random: () => 0,
-      dial: () => dialTransfer({ server_url: url, token: "token", transfer_id, side }),
-      is_compressed,
+      dial: () => dialTransfer({ serverUrl: url, token: "token", transferId, side }),
+      isCompressed,
       signal: choice.signal ?? new AbortController().signal,
       onWait: () => undefined,
       onProgress: () => undefined,
@@ -102,7 +102,7 @@ describe("files that go from one host to another", () => {
     const sent = sendFiles({ ...common("send"), site: siteAt(from, true), path });
     const received = receiveFiles({
       ...common("receive"),
-      ...{ site: siteAt(to, false), path: target, is_fresh },
+      ...{ site: siteAt(to, false), path: target, isFresh },
       onProgress: (bytes) => {
         if (bytes <= MB) return;
         onFlow?.();
@@ -122,8 +122,8 @@ describe("files that go from one host to another", () => {
     }
   };
 
-  for (const is_compressed of [true, false]) {
-    it(`keep owners, modes, times, links and bytes${is_compressed ? ", compressed" : ""}`, async () => {
+  for (const isCompressed of [true, false]) {
+    it(`keep owners, modes, times, links and bytes${isCompressed ? ", compressed" : ""}`, async () => {
       const bytes = randomBytes(5 * MB);
       await writeFile(join(from, "large"), bytes);
       await writeFile(join(from, "zeros"), Buffer.alloc(5 * MB));
@@ -132,7 +132,7 @@ describe("files that go from one host to another", () => {
       await symlink("/etc/passwd", join(from, "link"));
       await writeFile(join(to, "left over"), "of an earlier attempt");
       await writeFile(join(to, ".left"), "");
-      await succeeds(transfer({ is_compressed }));
+      await succeeds(transfer({ isCompressed }));
       assert.deepEqual((await readdir(to)).toSorted(), [".hidden", "large", "link", "zeros"]);
       assert.equal(hashOf(await readFile(join(to, "large"))), hashOf(bytes));
       assert.equal((await readFile(join(to, "zeros"))).length, 5 * MB);
@@ -144,7 +144,7 @@ describe("files that go from one host to another", () => {
   it("may be one file under another name, beside what is there", async () => {
     await writeFile(join(from, "one"), "1");
     await writeFile(join(to, "kept"), "2");
-    await succeeds(transfer({ path: "/one", target: "/sub/other", is_fresh: false }));
+    await succeeds(transfer({ path: "/one", target: "/sub/other", isFresh: false }));
     assert.deepEqual((await readdir(to)).toSorted(), ["kept", "sub"]);
     assert.equal(await readFile(join(to, "sub/other"), "utf8"), "1");
   });
@@ -155,7 +155,7 @@ describe("files that go from one host to another", () => {
     for (const side of ["send", "receive"] as const) {
       lines.length = 0;
       const onFlow = () => lines.find((line) => line.side === side)?.socket.terminate();
-      await succeeds(transfer({ is_compressed: false, onFlow }));
+      await succeeds(transfer({ isCompressed: false, onFlow }));
       assert.ok(lines.length > 2);
       assert.equal(hashOf(await readFile(join(to, "large"))), hashOf(bytes));
     }
@@ -165,7 +165,7 @@ describe("files that go from one host to another", () => {
     await failsWith(transfer({ path: "/nothing" }), /there is nothing to copy at \/nothing/);
     await writeFile(join(from, "file"), randomBytes(5 * MB));
     await writeFile(join(to, "plain"), "");
-    await failsWith(transfer({ target: "/plain/below", is_fresh: false }), /[Nn]ot a directory|File exists/);
+    await failsWith(transfer({ target: "/plain/below", isFresh: false }), /[Nn]ot a directory|File exists/);
   });
 
   it("are left off at once when they are called off, or when the server knows nothing of them", async () => {

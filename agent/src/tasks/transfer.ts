@@ -2,7 +2,7 @@ import { posix } from "node:path";
 import { Transform, type TransformCallback } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createGunzip, createGzip } from "node:zlib";
-import type { TransferMessage } from "../../../protocol/index.ts";
+import type { TransferMessage } from "../wire/messages.ts";
 import { backOffDelay, type BackOff } from "../base/back-off.ts";
 import type { Clock } from "../base/clock.ts";
 import { fail, succeed, type Program, type Result } from "../engine/engine.ts";
@@ -16,17 +16,17 @@ export type TransferInput = {
   readonly dial: () => ReturnType<typeof dialTransfer>;
   readonly site: Site;
   readonly path: string;
-  readonly is_compressed: boolean;
+  readonly isCompressed: boolean;
   readonly signal: AbortSignal;
   readonly onWait: () => void;
-  readonly onProgress: (copied_bytes: number) => void;
+  readonly onProgress: (copiedBytes: number) => void;
 };
 
-type Copied = { readonly copied_bytes: number };
+type Copied = { readonly copiedBytes: number };
 /** Undefined when the line broke: nothing is decided, and both sides begin anew. */
 type Attempt = Result<Copied> | undefined;
 
-const AGAIN: BackOff = { first_ms: 500, limit_ms: 15_000 };
+const AGAIN: BackOff = { firstMs: 500, limitMs: 15_000 };
 /** Files of random bytes gain nothing and cost little; text shrinks to a third all the same. */
 const GZIP_LEVEL = 1;
 const OVER = "the other host is done with it, or it was called off";
@@ -37,8 +37,8 @@ export function sendFiles(input: TransferInput): Promise<Result<Copied>> {
   return untilDecided(input, (line) => sendOver(input, line));
 }
 
-/** Unpacks at a path what the other host sends. With `is_fresh` whatever is there already is removed first. */
-export function receiveFiles(input: TransferInput & { readonly is_fresh: boolean }): Promise<Result<Copied>> {
+/** Unpacks at a path what the other host sends. With `isFresh` whatever is there already is removed first. */
+export function receiveFiles(input: TransferInput & { readonly isFresh: boolean }): Promise<Result<Copied>> {
   return untilDecided(input, (line) => receiveOver(input, line));
 }
 
@@ -48,7 +48,7 @@ async function untilDecided(
   work: (line: TransferLine) => Promise<Attempt>,
 ): Promise<Result<Copied>> {
   const { clock, signal } = input;
-  let failed_count = 0;
+  let failedCount = 0;
   while (!signal.aborted) {
     input.onWait();
     const dialled = await input.dial();
@@ -62,10 +62,10 @@ async function untilDecided(
       if (result !== undefined && !signal.aborted) return conclude(dialled.line, result);
       dialled.line.close();
       // Whoever was waited for in vain is waited for again at once.
-      failed_count = joined === undefined ? 0 : failed_count + 1;
-    } else if (dialled.is_final) return fail("refused", OVER);
-    else failed_count += 1;
-    await clock.sleep(backOffDelay(AGAIN, failed_count, input.random()), signal);
+      failedCount = joined === undefined ? 0 : failedCount + 1;
+    } else if (dialled.isFinal) return fail("refused", OVER);
+    else failedCount += 1;
+    await clock.sleep(backOffDelay(AGAIN, failedCount, input.random()), signal);
   }
   return fail("cancelled", "called off");
 }
@@ -73,7 +73,7 @@ async function untilDecided(
 /** Tells the other side what it cannot know: why it ended here. */
 function conclude(line: TransferLine, result: Result<Copied>): Result<Copied> {
   if (!result.ok)
-    line.say({ kind: "transfer_end", is_success: false, text: result.failure.message.slice(0, TEXT_LIMIT) });
+    line.say({ kind: "transfer_end", isSuccess: false, text: result.failure.message.slice(0, TEXT_LIMIT) });
   line.close();
   return result;
 }
@@ -93,7 +93,7 @@ async function sendOver(input: TransferInput, line: TransferLine): Promise<Attem
   reader.stdin.end();
   line.say({ kind: "transfer_start", shape, name: shape === "file" ? posix.basename(path) : "" });
   const count = new Counter(input.onProgress, reader.ended);
-  const packing = input.is_compressed ? [count, createGzip({ level: GZIP_LEVEL })] : [count];
+  const packing = input.isCompressed ? [count, createGzip({ level: GZIP_LEVEL })] : [count];
   let hasEnded = false;
   void reader.ended.then(() => (hasEnded = true));
   let isLineBroken = false;
@@ -111,16 +111,13 @@ async function sendOver(input: TransferInput, line: TransferLine): Promise<Attem
   return readVerdict(await verdict.message, count.bytes);
 }
 
-async function receiveOver(
-  input: TransferInput & { readonly is_fresh: boolean },
-  line: TransferLine,
-): Promise<Attempt> {
+async function receiveOver(input: TransferInput & { readonly isFresh: boolean }, line: TransferLine): Promise<Attempt> {
   const { site, signal } = input;
   const start = await line.hear();
   if (start?.kind !== "transfer_start") return readVerdict(start, 0);
   if (!isPlainName(start)) return fail("refused", "the other host names no file");
   const path = pathIn(site, input.path);
-  if (input.is_fresh) {
+  if (input.isFresh) {
     const emptied = await emptyFolder(site, path, signal);
     if (!emptied.ok) return emptied;
   }
@@ -134,7 +131,7 @@ async function unpack(input: TransferInput, line: TransferLine, writer: Program)
   const verdict = heedVerdict(line, writer, input.signal);
   writer.stdout.resume();
   const count = new Counter(input.onProgress);
-  const unpacking = input.is_compressed ? [createGunzip(), count] : [count];
+  const unpacking = input.isCompressed ? [createGunzip(), count] : [count];
   let isDamaged = false;
   await pipeline([line.input, ...unpacking, writer.stdin]).catch((cause: unknown) => {
     isDamaged = cause instanceof Error && "code" in cause && String(cause.code).startsWith("Z_");
@@ -145,8 +142,8 @@ async function unpack(input: TransferInput, line: TransferLine, writer: Program)
   verdict.release();
   const isWritten = written.ok && written.value === 0;
   if (isAllHere && isWritten) {
-    line.say({ kind: "transfer_end", is_success: true, text: "" });
-    return succeed({ copied_bytes: count.bytes });
+    line.say({ kind: "transfer_end", isSuccess: true, text: "" });
+    return succeed({ copiedBytes: count.bytes });
   }
   // What broke because the other side did is not this side's to explain.
   if (verdict.isHeard) return readVerdict(await verdict.message, count.bytes);
@@ -172,9 +169,9 @@ function heedVerdict(line: TransferLine, program: Program, signal: AbortSignal) 
   return heard;
 }
 
-function readVerdict(message: TransferMessage | undefined, copied_bytes: number): Attempt {
+function readVerdict(message: TransferMessage | undefined, copiedBytes: number): Attempt {
   if (message?.kind !== "transfer_end") return undefined;
-  return message.is_success ? succeed({ copied_bytes }) : fail("refused", message.text);
+  return message.isSuccess ? succeed({ copiedBytes }) : fail("refused", message.text);
 }
 
 /** A single file is moved by its name: it must not lead anywhere else. */

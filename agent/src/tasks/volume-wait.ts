@@ -8,6 +8,6 @@ export async function awaitVolume(
   { clock, isThere }: { readonly clock: Clock; readonly isThere: () => boolean },
   signal: AbortSignal,
 ): Promise<void> {
-  const until_ms = clock.monotonicMs() + WAIT_MS;
-  while (!isThere() && !signal.aborted && clock.monotonicMs() < until_ms) await clock.sleep(LOOK_MS, signal);
+  const untilMs = clock.monotonicMs() + WAIT_MS;
+  while (!isThere() && !signal.aborted && clock.monotonicMs() < untilMs) await clock.sleep(LOOK_MS, signal);
 }

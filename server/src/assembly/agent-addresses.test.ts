@@ -7,7 +7,8 @@ import { test, type TestContext } from "node:test";
 import { WebSocket } from "ws";
 import { KnownServers } from "../../../agent/src/link/servers.ts";
 import type { KeptServers } from "../../../agent/src/link/servers-store.ts";
-import { parseServerUrl, type ServerList } from "../../../protocol/index.ts";
+import { camelFields } from "../../../agent/src/wire/fields.ts";
+import { parseServerUrl, ServerList } from "../../../protocol/index.ts";
 import { testApp, type TestApp } from "../../../test/support/app.ts";
 import type { FakeHost } from "../../../test/support/fake-host.ts";
 import { aJoinedHost, aJoiner, join } from "../../../test/support/joins.ts";
@@ -48,7 +49,7 @@ function known(home: TestApp, credential: string, told: ServerList): KnownServer
     given: [],
     store,
   });
-  servers.learn(told);
+  servers.learn(camelFields(ServerList, told));
   return servers;
 }
 

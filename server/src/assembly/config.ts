@@ -274,7 +274,7 @@ function readUrl(name: string, text: string | undefined): string | undefined {
 function readAgentAddresses(text: string | undefined): readonly string[] {
   if (!text) return [];
   const parts = text.split(",").map((part) => part.trim());
-  const found = parts.flatMap((part) => (/^https?:/.test(part) ? (parseServerUrl(part)?.api_url ?? []) : []));
+  const found = parts.flatMap((part) => (/^https?:/.test(part) ? (parseServerUrl(part)?.apiUrl ?? []) : []));
   if (found.length === parts.length && found.length <= AGENT_ADDRESSES_MAX) return [...new Set(found)];
   throw new ConfigError(
     `BERTH_AGENT_URLS must be up to ${AGENT_ADDRESSES_MAX} addresses such as https://one.example.com, apart by commas, not "${text}"`,

@@ -7,6 +7,8 @@ import { WebSocket, WebSocketServer } from "ws";
 import { answerLineProbe } from "../../../agent/src/streams/line-probe.ts";
 import { silentLog } from "../../../agent/src/base/log.ts";
 import { createTunnels } from "../../../agent/src/streams/tunnel.ts";
+import { camelFields } from "../../../agent/src/wire/fields.ts";
+import { OpenTunnel } from "../../../protocol/index.ts";
 import { testApp } from "../../../test/support/app.ts";
 import type { FakeHost } from "../../../test/support/fake-host.ts";
 import { aJoinedHost, aJoiner, join } from "../../../test/support/joins.ts";
@@ -70,7 +72,7 @@ function answerAsAgent(
   const agent = createTunnels({
     clock: systemClock,
     log: silentLog,
-    server_url: () => `ws://${origin}/agent`,
+    serverUrl: () => `ws://${origin}/agent`,
     token: () => credential,
     ssh: undefined,
     addressOf: () => undefined,
@@ -78,7 +80,7 @@ function answerAsAgent(
   let answered = 0;
   const timer = setInterval(() => {
     const asked = host.received.flatMap((message) => (message.kind === "open_tunnel" ? [message] : []));
-    for (const request of asked.slice(answered)) agent.open(request);
+    for (const request of asked.slice(answered)) agent.open(camelFields(OpenTunnel, request));
     answered = asked.length;
   }, 2);
   t.after(() => {

@@ -7,7 +7,8 @@ import { test, type TestContext } from "node:test";
 import { createWebSocketStream, WebSocket } from "ws";
 import { silentLog } from "../../../agent/src/base/log.ts";
 import { createTunnels } from "../../../agent/src/streams/tunnel.ts";
-import type { OpenTunnel } from "../../../protocol/index.ts";
+import { camelFields } from "../../../agent/src/wire/fields.ts";
+import { OpenTunnel } from "../../../protocol/index.ts";
 import { soon, testApp, type TestApp } from "../../../test/support/app.ts";
 import type { FakeHost } from "../../../test/support/fake-host.ts";
 import { aUser, inTransaction } from "../../../test/support/fixtures.ts";
@@ -95,10 +96,10 @@ function answerTunnels(t: TestContext, host: FakeHost, input: { app: TestApp; to
     // It stands still: however slow this machine is, what is being connected does not take too long.
     clock: app.clock,
     log: silentLog,
-    server_url: () => `ws://${app.origin}/agent`,
+    serverUrl: () => `ws://${app.origin}/agent`,
     token: () => token,
     ssh: {
-      connectTunnel(_instance_id, url, credential) {
+      connectTunnel(_instanceId, url, credential) {
         const tunnel = new WebSocket(url, { headers: { authorization: `Bearer ${credential}` } });
         const stream = createWebSocketStream(tunnel);
         stream.on("error", () => {});
@@ -111,7 +112,7 @@ function answerTunnels(t: TestContext, host: FakeHost, input: { app: TestApp; to
   let answered = 0;
   const timer = setInterval(() => {
     const asked = host.received.filter((message) => message.kind === "open_tunnel");
-    for (const request of asked.slice(answered)) tunnels.open(request);
+    for (const request of asked.slice(answered)) tunnels.open(camelFields(OpenTunnel, request));
     answered = asked.length;
   }, 1);
   t.after(() => {

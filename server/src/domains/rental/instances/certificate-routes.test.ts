@@ -93,15 +93,15 @@ test("what the agent asks for is signed", async (t) => {
   const certificates = new Certificates({
     clock: app.clock,
     log: silentLog,
-    server_url: `ws://${app.origin}/agent`,
-    public_ipaddr: "192.0.2.1",
+    serverUrl: `ws://${app.origin}/agent`,
+    publicIpaddr: "192.0.2.1",
     fetch,
   });
   const [one, same] = await Promise.all([certificates.makeCertificate(id), certificates.makeCertificate(id)]);
-  assert.equal(one.certificate_pem, same.certificate_pem);
+  assert.equal(one.certificatePem, same.certificatePem);
   assert.deepEqual(await certificates.makeCertificate(id), one);
   const root = new X509Certificate(await rootOf(app));
-  assert.ok(new X509Certificate(one.certificate_pem).verify(root.publicKey));
+  assert.ok(new X509Certificate(one.certificatePem).verify(root.publicKey));
 });
 
 /** A host that has joined, connected from the loopback, which names another public address. */
@@ -292,14 +292,14 @@ test("a prolonged rental gets its next certificate before the old one ends, whil
   const certificates = new Certificates({
     clock,
     log: silentLog,
-    server_url: `ws://${app.origin}/agent`,
-    public_ipaddr: "192.0.2.1",
+    serverUrl: `ws://${app.origin}/agent`,
+    publicIpaddr: "192.0.2.1",
     fetch,
   });
   const made = await certificates.makeCertificate(id);
   const files = new Map([
-    ["instance.crt", made.certificate_pem],
-    ["instance.key", made.key_pem],
+    ["instance.crt", made.certificatePem],
+    ["instance.key", made.keyPem],
   ]);
   let writes = 0;
   let isRunning = true;
@@ -308,7 +308,7 @@ test("a prolonged rental gets its next certificate before the old one ends, whil
       clock,
       log: silentLog,
       isRunning: () => isRunning,
-      renewCertificate: (instance_id, key_pem) => certificates.renewCertificate(instance_id, key_pem),
+      renewCertificate: (instanceId, keyPem) => certificates.renewCertificate(instanceId, keyPem),
       disks: {
         list: async () => [id],
         readPlatformFile: async (_id, name) => files.get(name),
@@ -337,9 +337,9 @@ test("a prolonged rental gets its next certificate before the old one ends, whil
   await look();
   assert.equal(writes, 1);
   assert.ok(Math.abs(daysLeft() - 31) < 0.01, String(daysLeft()));
-  assert.ok(present().checkPrivateKey(createPrivateKey(made.key_pem)));
+  assert.ok(present().checkPrivateKey(createPrivateKey(made.keyPem)));
   assert.ok(present().verify(new X509Certificate(await rootOf(app)).publicKey));
-  assert.deepEqual(await certificates.makeCertificate(id), { ...made, certificate_pem: files.get("instance.crt") });
+  assert.deepEqual(await certificates.makeCertificate(id), { ...made, certificatePem: files.get("instance.crt") });
 
   // What the renter put there instead is not touched, and its key is not worked with.
   const own = aSelfSignedCertificate("renter.example");

@@ -37,7 +37,7 @@ export class AgentPasses {
   async authenticate(token: string, challenge: string | undefined): Promise<Admitted | undefined> {
     const pass = readPass(token);
     if (pass === undefined) return this.deps.findByToken(token);
-    const credential = await this.deps.findById(asId<AgentCredentialId>(pass.credential_id));
+    const credential = await this.deps.findById(asId<AgentCredentialId>(pass.credentialId));
     if (credential === undefined) return undefined;
     const key = this.keyOf(credential);
     const address = this.deps.addresses.own().find((own) => isSame(pass.seal, sealOf(key, passText(own))));

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { gpuModels, type GpuFacts, type MachineFacts } from "../../../../../protocol/index.ts";
-import { inventMachine } from "../../../../../agent/src/simulated/machine.ts";
 import { aGpu } from "../../../../../test/support/fake-host.ts";
 import { FACTS } from "../../../../../test/support/machines.ts";
+import { simulatedFacts } from "../../../../../test/support/simulated-facts.ts";
 import { findNonsense } from "./fact-sense.ts";
 
 const fieldOf = (facts: Partial<MachineFacts>, gpus: readonly GpuFacts[] = [aGpu(0)]) =>
@@ -67,12 +67,6 @@ test("cards that are sold with half or twice the memory of their model, and mode
 test("every model of the table and every machine that the simulator invents makes sense", () => {
   for (const { name } of gpuModels) assert.equal(fieldOf({}, [aGpu(0, { name })]), undefined, name);
   for (let number = 1; number <= 500; number += 1) {
-    const asked = {
-      host_key: "simulated",
-      number,
-      public_ipaddr: "192.0.2.1",
-      port_range: { first: 40_000, last: 40_099 },
-    };
-    assert.equal(findNonsense(inventMachine(asked)), undefined, String(number));
+    assert.equal(findNonsense(simulatedFacts("simulated", number)), undefined, String(number));
   }
 });

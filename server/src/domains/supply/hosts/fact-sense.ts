@@ -105,15 +105,15 @@ function againstModel(name: string, gpu: GpuFacts): Nonsense | undefined {
     const field = `${name}.${key}`;
     return { field, sentence: `${field} is ${gpu[key]}, which contradicts the name ${gpu.name}: it has ${expected}.` };
   };
-  const share = gpu.memory_mb / model.memory_mb;
-  if (share < MEMORY_SHARE_MIN || share > MEMORY_SHARE_MAX) return contradicts("memory_mb", `${model.memory_mb} MB`);
-  if (gpu.compute_cap !== 0 && gpu.compute_cap !== model.compute_cap) {
-    return contradicts("compute_cap", String(model.compute_cap));
+  const share = gpu.memory_mb / model.memoryMb;
+  if (share < MEMORY_SHARE_MIN || share > MEMORY_SHARE_MAX) return contradicts("memory_mb", `${model.memoryMb} MB`);
+  if (gpu.compute_cap !== 0 && gpu.compute_cap !== model.computeCap) {
+    return contradicts("compute_cap", String(model.computeCap));
   }
   if (gpu.tflops > model.tflops * SPEED_SHARE_MAX) return contradicts("tflops", `${model.tflops}`);
-  if (gpu.memory_gb_per_s > model.memory_gb_per_s * SPEED_SHARE_MAX) {
-    return contradicts("memory_gb_per_s", `${model.memory_gb_per_s} GB/s`);
+  if (gpu.memory_gb_per_s > model.memoryGbPerS * SPEED_SHARE_MAX) {
+    return contradicts("memory_gb_per_s", `${model.memoryGbPerS} GB/s`);
   }
-  const dlperf = estimateDlperf(model.tflops, model.memory_gb_per_s);
+  const dlperf = estimateDlperf(model.tflops, model.memoryGbPerS);
   return gpu.dlperf > dlperf * SPEED_SHARE_MAX ? contradicts("dlperf", `about ${dlperf}`) : undefined;
 }

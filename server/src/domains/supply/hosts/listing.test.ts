@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { inventMachine } from "../../../../../agent/src/simulated/machine.ts";
 import { gpuModels } from "../../../../../protocol/index.ts";
+import { simulatedFacts } from "../../../../../test/support/simulated-facts.ts";
 import { usualNanosPerHour } from "./rules/gpu-prices.ts";
 import { defaultListing } from "./rules/listing.ts";
 
@@ -11,9 +11,7 @@ const DOLLAR = 1e9;
 
 function simulated(number: number) {
   const host_key = `market-${number}`;
-  const port_range = { first: 20_000, last: 29_999 };
-  const { machine, gpus } = inventMachine({ host_key, number, public_ipaddr: "127.0.0.1", port_range });
-  return { host_key, machine, gpus: [...gpus] };
+  return { host_key, ...simulatedFacts(host_key, number) };
 }
 
 const machines = Array.from({ length: 800 }, (_, index) => simulated(index + 1));
