@@ -9,7 +9,7 @@ import { planReport } from "../server/src/domains/money/invoices/rules/report.ts
 import { readReport } from "../server/src/domains/money/invoices/service.ts";
 import { addUpEarnings, sumEarningsOf } from "../server/src/domains/money/ledger/earnings-store.ts";
 import { addUpCharges } from "../server/src/domains/money/charging/charge-day-store.ts";
-import { accruedOf, readBalance } from "../server/src/domains/money/charging/index.ts";
+import { readBalance } from "../server/src/domains/money/charging/index.ts";
 import { audit, auditAndSeal } from "../server/src/domains/money/audit/audit-service.ts";
 import { ManualClock } from "../test/support/manual-clock.ts";
 import { readNumbers } from "./support/arguments.ts";
@@ -124,10 +124,7 @@ function readsOf(now: Date, renterIds: readonly number[], hostIds: readonly numb
   const days = { first: last - MONTH_DAYS, last };
   return new Map<string, Read>([
     ["balance of a user", (db, index) => readBalance(db, now, of(renterIds, index))],
-    [
-      "invoice report of a month",
-      (db, index) => readReport(db, now, { userId: of(renterIds, index), plan, accruedOf }),
-    ],
+    ["invoice report of a month", (db, index) => readReport(db, now, { userId: of(renterIds, index), plan })],
     ["charges of a month, by day", (db, index) => readCharges(db, of(renterIds, index), tablePlan)],
     ["charges of a month, lines", (db, index) => readCharges(db, of(renterIds, index), linesPlan)],
     ["earnings of a host in a month", (db, index) => sumEarningsOf(db, of(hostIds, index), days)],

@@ -13,7 +13,6 @@ import {
   hostLoops,
   issueAgentToken,
   LEASE_MS,
-  notifyMarket,
   setPriceCeilings,
 } from "../../server/src/domains/supply/hosts/index.ts";
 import { withTransaction } from "../../server/src/db/transaction.ts";
@@ -204,7 +203,7 @@ export async function testApp(t: Pick<TestContext, "after">, options: TestAppOpt
   };
   const loops = [
     ...serverLoops,
-    ...hostLoops({ database, clock, notifyMarket, refreshOffers }),
+    ...hostLoops({ database, clock, refreshOffers }),
     ...instanceLoops({ database, clock }),
     ...meteringLoops({ database, clock }),
     chargeDayLoop({ database, clock }),

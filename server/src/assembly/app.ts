@@ -10,7 +10,6 @@ import {
   accountRoutes,
   createIdentities,
   createIpHistory,
-  findUserByEmailOrId,
   type IpHistory,
   type RandomBytes,
 } from "../domains/people/accounts/index.ts";
@@ -256,7 +255,7 @@ function registerRoutes(http: HttpScope, parts: Parts): void {
     grantCredit: (tx, { userId, amount, actor }) =>
       grantCredit(tx, { userId, amount: nanos(amount), reason: "credit granted", actor }),
   });
-  billingRoutes(http, { poster, accruedOf });
+  billingRoutes(http, { poster });
   paymentRoutes(http, { provider: parts.provider, sealer, log, publicUrl: parts.payments?.publicUrl });
   const wakeEnforcer = () => loops.wake(ENFORCE_LOOP);
   const freezeAbandoned = async (tx: Tx, teamId: UserId) => {
@@ -331,11 +330,11 @@ function endpointSideRoutes(http: HttpScope, parts: Parts): void {
 function hostSideRoutes(http: HttpScope, { sealer, random, secret, space }: Parts): void {
   certificateRoutes(http, { sealer });
   hostRoutes(http, { random, secret });
-  trustRoutes(http, { notifyMarket: refreshOffers });
+  trustRoutes(http, { refreshOffers });
   flagRoutes(http);
   hostingRoutes(http, { sealer });
   volumeRoutes(http, { space, means: { random, sealer } });
-  networkVolumeRoutes(http, { findUser: (db, text) => findUserByEmailOrId(db, text) });
+  networkVolumeRoutes(http);
 }
 
 function createLoops(

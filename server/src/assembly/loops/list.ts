@@ -16,7 +16,7 @@ import {
   rollListingsLoop,
 } from "../../domains/supply/listings/index.ts";
 import { freezeLoops } from "../../domains/people/freezes/index.ts";
-import { hostLoops, notifyMarket, type AgentGateway, type OpenConnections } from "../../domains/supply/hosts/index.ts";
+import { hostLoops, type AgentGateway, type OpenConnections } from "../../domains/supply/hosts/index.ts";
 import { refreshOffers } from "../../domains/supply/market/index.ts";
 import { destroyIfPresent, instanceLoops } from "../../domains/rental/instances/index.ts";
 import { ledgerLoops } from "../../domains/money/ledger/index.ts";
@@ -88,7 +88,7 @@ export function listLoops(
   return [
     ipHistoryLoop(ipHistory),
     ...endpointLoops({ database, clock }, { routers, autoscaler }),
-    ...hostLoops({ database, clock, notifyMarket, refreshOffers }),
+    ...hostLoops({ database, clock, refreshOffers }),
     ...instanceLoops({ database, clock }),
     ...meteringLoops({ database, clock }),
     chargeDayLoop({ database, clock }),

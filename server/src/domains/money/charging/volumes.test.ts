@@ -174,8 +174,7 @@ test("a volume that costs nothing is never due, and an audit finds nothing in th
 test("a network volume is charged while one of the machines that mount it is there, and an audit agrees", async (t) => {
   const { world, owner, user, here, there } = await aWorld(t);
   const volumeId = await withTransaction(world.env.database, world.clock, async (tx) => {
-    const findUser = async () => ({ id: owner.id, email: "" });
-    const { diskId } = await createNetworkDisk(tx, { user_id: owner.id, size: 100 }, findUser);
+    const { diskId } = await createNetworkDisk(tx, { user_id: owner.id, size: 100 });
     const machines = [here.machineId, there.machineId];
     await mountNetworkDisk(tx, owner.id, { machines, mount_point: "/mnt/nfs", disk_id: diskId });
     const { offerId } = await listNetworkDisk(tx, owner.id, { disk_id: diskId });
@@ -208,8 +207,7 @@ test("a machine that mounts a network disk later proves nothing of the time befo
       mountNetworkDisk(tx, owner.id, { machines: [machine], mount_point: "/mnt/nfs", disk_id: diskId }),
     );
   const { diskId, volumeId } = await withTransaction(world.env.database, world.clock, async (tx) => {
-    const findUser = async () => ({ id: owner.id, email: "" });
-    const made = await createNetworkDisk(tx, { user_id: owner.id, size: 100 }, findUser);
+    const made = await createNetworkDisk(tx, { user_id: owner.id, size: 100 });
     const machines = [here.machineId];
     await mountNetworkDisk(tx, owner.id, { machines, mount_point: "/mnt/nfs", disk_id: made.diskId });
     const { offerId } = await listNetworkDisk(tx, owner.id, { disk_id: made.diskId });

@@ -131,3 +131,11 @@ test("what has accrued is not given back to a card", async (t) => {
   assert.deepEqual([answer.status, answer.body.error], [400, "insufficient_balance"], answer.text);
   assert.equal((await refund(19.75)).status, 200);
 });
+
+test("the current part of the invoice report includes what has accrued since the last settlement", async (t) => {
+  const { world, user, pass } = await anUnheldVolume(t);
+  const current = async () => (await ask(world, user.secret, "GET", "/users/me/invoices/")).body.current;
+  assert.deepEqual(await current(), { charges: 6, service_fee: 0, total: 6, credit: 20.5 });
+  await pass(15 * MINUTE_MS);
+  assert.deepEqual(await current(), { charges: 6.25, service_fee: 0, total: 6.25, credit: 20.5 });
+});

@@ -6,7 +6,7 @@ import { grantOf, transferOf } from "../../../../../test/support/ledger.ts";
 import { testDatabase } from "../../../../../test/support/postgres.ts";
 import { serveRoutes } from "../../../../../test/support/serve.ts";
 import { systemClock, type Clock } from "../../../base/clock.ts";
-import { nanos, NANOS_PER_DOLLAR } from "../../../base/money.ts";
+import { NANOS_PER_DOLLAR } from "../../../base/money.ts";
 import { withTransaction } from "../../../db/transaction.ts";
 import { createTransferPoster, creditOf, earningsOf, FEES, PAYOUTS, postTransfers } from "../ledger/index.ts";
 import type { TransferRequest } from "../ledger/index.ts";
@@ -17,13 +17,7 @@ const { database, pool } = await testDatabase();
 const NOON = new Date("2026-03-10T12:00:00Z");
 const clock: Clock = { ...systemClock, now: () => NOON };
 const poster = createTransferPoster(database, clock);
-/** What has accrued and is not posted, of whomever it is. */
-const accrued = new Map<number, bigint>();
-const { call, close } = await serveRoutes(
-  database,
-  (scope) => billingRoutes(scope, { poster, accruedOf: async (_db, _now, userId) => nanos(accrued.get(userId) ?? 0n) }),
-  clock,
-);
+const { call, close } = await serveRoutes(database, (scope) => billingRoutes(scope, { poster }), clock);
 after(close);
 
 const DOLLAR = NANOS_PER_DOLLAR;
@@ -176,12 +170,6 @@ test("current has the fee that is due of what a host earned, by the fee that hol
   const { current } = await reportOf(host);
   // Of $7.35 that the renter paid it, $6.00 were paid out.
   assert.deepEqual([current.service_fee, current.total], [0.27, 0.27]);
-});
-
-test("current includes what runs up at this moment", async () => {
-  const { renter } = await aPast();
-  accrued.set(renter.id, DOLLAR / 8n);
-  assert.deepEqual((await reportOf(renter)).current, { charges: 5.475, service_fee: 0.5, total: 5.975, credit: 88.15 });
 });
 
 test("payouts can be left out or left alone, charges or not", async () => {

@@ -34,19 +34,18 @@ import { documentRoutes } from "./documents/document-routes.ts";
 import { exportRoutes } from "./export-routes.ts";
 import { movementRoutes } from "./movements/movement-routes.ts";
 import { spendRoutes } from "./spend/spend-routes.ts";
-import { readReport, type AccruedOf } from "./service.ts";
+import { readReport } from "./service.ts";
 
 const TAGS = ["Billing"];
 
 export type BillingPorts = {
   /** Made and drained by the process, since its commits outlive the request that asked for them. */
   readonly poster: TransferPoster;
-  readonly accruedOf: AccruedOf;
 };
 
-export function billingRoutes(scope: HttpScope, { poster, accruedOf }: BillingPorts): void {
+export function billingRoutes(scope: HttpScope, { poster }: BillingPorts): void {
   transferRoute(scope, poster);
-  invoicesRoute(scope, accruedOf);
+  invoicesRoute(scope);
   movementRoutes(scope);
   chargeRoutes(scope);
   spendRoutes(scope);
@@ -94,7 +93,7 @@ function transferRoute({ app, database, clock, repeatable }: HttpScope, poster: 
   );
 }
 
-function invoicesRoute({ app, database, clock }: HttpScope, accruedOf: AccruedOf): void {
+function invoicesRoute({ app, database, clock }: HttpScope): void {
   app.get(
     "/api/v0/users/:user_id/invoices/",
     {
@@ -110,7 +109,7 @@ function invoicesRoute({ app, database, clock }: HttpScope, accruedOf: AccruedOf
     async (request) => {
       const userId = await resolveUserId(database.kysely, identityOf(request), request.params.user_id);
       const plan = planReport(request.query);
-      return readReport(database.kysely, clock.now(), { userId, plan, accruedOf });
+      return readReport(database.kysely, clock.now(), { userId, plan });
     },
   );
 }

@@ -1,10 +1,10 @@
 import type { UserId } from "../../../base/ids.ts";
-import { nanos, ZERO, type Nanos } from "../../../base/money.ts";
+import { nanos, ZERO } from "../../../base/money.ts";
 import type { Reader } from "../../../db/transaction.ts";
 import { requireUser } from "../../people/accounts/index.ts";
 import { balanceOf, listMovements, sumPrepaidMovements, type MovementSide } from "../ledger/index.ts";
 import { readFeeDue } from "../payments/index.ts";
-import { listDaySums, listMonthPortions, totalCharged } from "../charging/index.ts";
+import { accruedOf, listDaySums, listMonthPortions, totalCharged } from "../charging/index.ts";
 import { findLastDocument, readDocumentClock } from "./documents/document-store.ts";
 import { cutOff } from "./documents/rules/document-usage.ts";
 import { bothWays, CREDIT_CODES, FEE_SIDES, PAYOUT_SIDES } from "./movements/rules/movements.ts";
@@ -17,14 +17,11 @@ import { viewFee, viewPayment, viewReport, viewUsage } from "./views.ts";
 const ITEMS_MAX = 10_000;
 const BEGINNING = new Date(0);
 
-/** What has accrued since the last charge, by what is proven, and is not posted yet. */
-export type AccruedOf = (db: Reader, now: Date, userId: UserId) => Promise<Nanos>;
-
 /** The invoice report of a user, newest first, as `plan` limits it. */
 export async function readReport(
   db: Reader,
   now: Date,
-  { userId, plan, accruedOf }: { readonly userId: UserId; readonly plan: ReportPlan; readonly accruedOf: AccruedOf },
+  { userId, plan }: { readonly userId: UserId; readonly plan: ReportPlan },
 ): Promise<InvoicesResponse> {
   const from = plan.from ?? BEGINNING;
   // Reports name the last instant that is in them; moments have no more than milliseconds.
@@ -36,7 +33,7 @@ export async function readReport(
     plan.hasCharges && from < until
       ? listDaySums(db, { payerId: userId, from, until }, { limit: ITEMS_MAX, paidFrom: "credit" })
       : [],
-    readCurrent(db, now, { userId, accruedOf }),
+    readCurrent(db, now, userId),
   ]);
   const items = [
     ...movements.map((movement) => (movement.code === "fee" ? viewFee(movement) : viewPayment(movement))),
@@ -59,11 +56,7 @@ function sidesOf({ hasPayments, hasPayouts, hasCharges }: ReportPlan): readonly 
  * What is on no monthly invoice yet, what runs up at this moment included; the fees taken since, with the one that is due
  * of what a host has earned (docs/payouts.md); and what can be spent.
  */
-async function readCurrent(
-  db: Reader,
-  now: Date,
-  { userId, accruedOf }: { readonly userId: UserId; readonly accruedOf: AccruedOf },
-) {
+async function readCurrent(db: Reader, now: Date, userId: UserId) {
   const [{ nextFrom = now }, last] = await Promise.all([readDocumentClock(db), findLastDocument(db, userId, now)]);
   const openMs = Math.min(nextFrom.getTime(), monthStart(now).getTime());
   const from = new Date(Math.max(openMs, last?.until.getTime() ?? 0));

@@ -1,7 +1,6 @@
 import type { ObservedInstance } from "../../../../../protocol/index.ts";
 import type { Tx } from "../../../db/transaction.ts";
 import {
-  notifyMarket,
   recordBegunStarts,
   recordFailedStarts,
   recordUnansweredStarts,
@@ -26,7 +25,6 @@ export async function recordStarts(
   await recordFailedStarts(
     tx,
     failed.map(({ instance, seen }) => startOf(instance, seen.status_msg)),
-    notifyMarket,
   );
 }
 
@@ -36,7 +34,6 @@ export async function recordOverdueStarts(tx: Tx, instances: readonly Instance[]
   await recordUnansweredStarts(
     tx,
     unanswered.map((instance) => startOf(instance, "it did not start in time, and its host gives no reason")),
-    notifyMarket,
   );
 }
 

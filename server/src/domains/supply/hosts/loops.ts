@@ -4,10 +4,10 @@ import { withTransaction, type Tx } from "../../../db/transaction.ts";
 import type { Loop, LoopStatus } from "../../../base/loop-driver.ts";
 import { endListings, listEndedListings } from "./listing-end-store.ts";
 import { COUNT_EVERY_MS } from "./rules/presence.ts";
-import type { NotifyMarket } from "./start-service.ts";
 import { clearRests, deleteOldFacts, listRested } from "./start-store.ts";
+import { notifyMarket } from "./market-channel-store.ts";
 import { lockMachines } from "./store.ts";
-import { accruePresence, rateMachines, verifyMachines, type Page } from "./trust-service.ts";
+import { accruePresence, rateMachines, verifyMachines, type Page, type RefreshOffers } from "./trust-service.ts";
 
 /** Machines that one transaction locks: rentals on them wait for it. */
 const MACHINES_PER_PAGE = 1_000;
@@ -20,14 +20,12 @@ const DAY_MS = 86_400_000;
 type Deps = {
   readonly database: Database;
   readonly clock: Clock;
-  readonly notifyMarket: NotifyMarket;
-  /** The same, and replaces offers whose terms became worse: a verification that is lost is one. */
-  readonly refreshOffers: NotifyMarket;
+  readonly refreshOffers: RefreshOffers;
 };
 
 /** What is known of machines without anybody asking: who was there, who can be trusted, whose listing is over. */
 export function hostLoops(deps: Deps): readonly Loop[] {
-  const { database, clock, notifyMarket, refreshOffers } = deps;
+  const { database, clock, refreshOffers } = deps;
   return [
     {
       name: "count-presence",
@@ -45,7 +43,7 @@ export function hostLoops(deps: Deps): readonly Loop[] {
       name: "verify-machines",
       description: "Verifies machines that have what it takes, and takes it back from those that lost it.",
       everyMs: 600_000,
-      run: () => eachPage({ ...deps, notifyMarket: refreshOffers }, verifyMachines),
+      run: () => eachPage(deps, (tx, page) => verifyMachines(tx, page, refreshOffers)),
     },
     {
       name: "forget-old-presence",
@@ -88,21 +86,14 @@ export function hostLoops(deps: Deps): readonly Loop[] {
   ];
 }
 
-type Work = (
-  tx: Tx,
-  page: { readonly afterId: number; readonly limit: number },
-  notifyMarket: NotifyMarket,
-) => Promise<Page>;
+type Work = (tx: Tx, page: { readonly afterId: number; readonly limit: number }) => Promise<Page>;
 
 /** All machines, in transactions of a bounded number of them. */
-async function eachPage(
-  { database, clock, notifyMarket }: Omit<Deps, "refreshOffers">,
-  work: Work,
-): Promise<LoopStatus> {
+async function eachPage({ database, clock }: Omit<Deps, "refreshOffers">, work: Work): Promise<LoopStatus> {
   let changed = 0;
   for (let afterId: number | undefined = 0; afterId !== undefined;) {
     const at = { afterId, limit: MACHINES_PER_PAGE };
-    const page: Page = await withTransaction(database, clock, (tx) => work(tx, at, notifyMarket));
+    const page: Page = await withTransaction(database, clock, (tx) => work(tx, at));
     changed += page.changed;
     afterId = page.lastId;
   }

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { aUser } from "../../../../../test/support/fixtures.ts";
 import { aMachine, anInstanceRow } from "../../../../../test/support/machines.ts";
+import { followMarketNews } from "../../../../../test/support/market-news.ts";
 import { ManualClock } from "../../../../../test/support/manual-clock.ts";
 import { testDatabase, type TestDatabase } from "../../../../../test/support/postgres.ts";
 import type { MachineId } from "../../../base/ids.ts";
@@ -149,13 +150,12 @@ test("what is shown follows the facts, and the market hears of what it would sho
   // A hundred hours more of the same.
   await env.pool.query("update machine_days set online_ms = 360000000 where machine_id = $1", [there]);
   await env.pool.query("update machine_days set offline_ms = 36000000 where machine_id = $1", [away]);
-  const told: MachineId[] = [];
-  const rate = (limit: number, afterId = 0) =>
-    run((tx) => rateMachines(tx, { afterId, limit }, async (_tx, ids) => void told.push(...ids)));
+  const told = await followMarketNews(t, env);
+  const rate = (limit: number, afterId = 0) => run((tx) => rateMachines(tx, { afterId, limit }));
   const first = await rate(2);
   assert.deepEqual(first, { changed: 2, lastId: away });
   assert.deepEqual(await rate(2, away), { changed: 0, lastId: undefined });
-  assert.deepEqual(told, [there, away]);
+  assert.deepEqual(await told(), [there, away]);
   const shown = async (id: MachineId) => {
     const { terms, shownPpm } = await report(id);
     assert.equal(shownPpm, terms.reliabilityPpm, "what is shown is what the public facts come to");
@@ -165,7 +165,7 @@ test("what is shown follows the facts, and the market hears of what it would sho
   assert.ok((await shown(away)) < 500_000);
   assert.equal(await shown(never), 600_000);
   assert.deepEqual(await rate(10), { changed: 0, lastId: undefined });
-  assert.equal(told.length, 2);
+  assert.equal((await told()).length, 2);
 });
 
 test("facts older than thirty days are forgotten, and nobody reports a machine that is not there", async (t) => {

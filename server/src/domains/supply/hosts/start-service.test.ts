@@ -2,18 +2,14 @@ import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { aUser } from "../../../../../test/support/fixtures.ts";
 import { aMachine, anInstanceRow } from "../../../../../test/support/machines.ts";
+import { followMarketNews } from "../../../../../test/support/market-news.ts";
 import { ManualClock } from "../../../../../test/support/manual-clock.ts";
 import { testDatabase } from "../../../../../test/support/postgres.ts";
-import type { InstanceId, MachineId, UserId } from "../../../base/ids.ts";
+import type { InstanceId, UserId } from "../../../base/ids.ts";
 import { withTransaction, type Tx } from "../../../db/transaction.ts";
+import { refreshOffers } from "../market/index.ts";
 import { hostLoops } from "./loops.ts";
-import {
-  recordBegunStarts,
-  recordFailedStarts,
-  recordUnansweredStarts,
-  type FailedStart,
-  type NotifyMarket,
-} from "./start-service.ts";
+import { recordBegunStarts, recordFailedStarts, recordUnansweredStarts, type FailedStart } from "./start-service.ts";
 import { listRestReasons } from "./start-store.ts";
 import { lockMachines } from "./store.ts";
 import { reportReliability } from "./trust-service.ts";
@@ -24,8 +20,6 @@ const MINUTE_MS = 60_000;
 async function machineOnTrial(t: TestContext) {
   const env = await testDatabase(t);
   const clock = new ManualClock();
-  const told: MachineId[] = [];
-  const notifyMarket: NotifyMarket = async (_tx, ids) => void told.push(...ids);
   const run = <T>(work: (tx: Tx) => Promise<T>) => withTransaction(env.database, clock, work);
   const { machineId, hostId } = await run(async (tx) => {
     const { id } = await aUser(tx);
@@ -46,6 +40,7 @@ async function machineOnTrial(t: TestContext) {
     const { rows } = await env.pool.query("select * from machines where id = $1", [machineId]);
     return rows[0] as { rests_until_at: Date | null; rest_count: number; first_start_succeeded_at: Date | null };
   };
+  const told = await followMarketNews(t, env);
   return {
     env,
     clock,
@@ -56,13 +51,11 @@ async function machineOnTrial(t: TestContext) {
     renter,
     start,
     machine,
-    fail: (...starts: FailedStart[]) => within((tx) => recordFailedStarts(tx, starts, notifyMarket)),
-    timeOut: (...starts: FailedStart[]) => within((tx) => recordUnansweredStarts(tx, starts, notifyMarket)),
+    fail: (...starts: FailedStart[]) => within((tx) => recordFailedStarts(tx, starts)),
+    timeOut: (...starts: FailedStart[]) => within((tx) => recordUnansweredStarts(tx, starts)),
     begin: (...starts: FailedStart[]) => within((tx) => recordBegunStarts(tx, starts)),
     endRests: async () => {
-      const loop = hostLoops({ database: env.database, clock, notifyMarket, refreshOffers: notifyMarket }).find(
-        ({ name }) => name === "end-rests",
-      );
+      const loop = hostLoops({ database: env.database, clock, refreshOffers }).find(({ name }) => name === "end-rests");
       assert.ok(loop);
       return loop.run();
     },
@@ -79,7 +72,7 @@ test("three failed starts bring a rest that ends by itself; the next one is long
   for (const renter of renters) await trial.fail(await trial.start(renter));
   const at = trial.clock.now().getTime();
   assert.equal((await trial.machine()).rests_until_at?.getTime(), at + 10 * MINUTE_MS);
-  assert.deepEqual(trial.told, [trial.machineId]);
+  assert.deepEqual(await trial.told(), [trial.machineId]);
   const { kysely } = trial.env.database;
   const reasons = await listRestReasons(kysely, [trial.machineId], trial.clock.now());
   assert.match(reasons.get(trial.machineId) ?? "", /last starts failed.*the engine is silent/);

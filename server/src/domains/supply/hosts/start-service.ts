@@ -1,6 +1,7 @@
 import type { MachineId, UserId } from "../../../base/ids.ts";
 import type { Tx } from "../../../db/transaction.ts";
 import { postNotices, type Notice } from "../../notifications/index.ts";
+import { notifyMarket } from "./market-channel-store.ts";
 import { noteFailure, RENTER_COUNTS_EVERY_MS, type Breaker } from "./rules/breaker.ts";
 import {
   countBegunStarts,
@@ -13,9 +14,6 @@ import {
   type SuspectMachine,
   type TriedStart,
 } from "./start-store.ts";
-
-/** Announces that offers of machines changed; hosts know nothing of the market, so they are told how. */
-export type NotifyMarket = (tx: Tx, machineIds: readonly MachineId[]) => Promise<void>;
 
 export type FailedStart = TriedStart & {
   /** What the host gave as its reason. */
@@ -35,21 +33,13 @@ export async function recordBegunStarts(tx: Tx, starts: readonly TriedStart[]): 
  * Notes runs that did not begin by their machines' own fault, each once however often it is told, and lets a machine rest
  * when that is enough. What hosts start for themselves is their own affair. The caller holds the machines' locks.
  */
-export async function recordFailedStarts(
-  tx: Tx,
-  starts: readonly FailedStart[],
-  notifyMarket: NotifyMarket,
-): Promise<void> {
-  await note(tx, starts, notifyMarket, () => true);
+export async function recordFailedStarts(tx: Tx, starts: readonly FailedStart[]): Promise<void> {
+  await note(tx, starts, () => true);
 }
 
 /** The same for runs whose time is over although nothing was heard of them: no fault of a machine that was away. */
-export async function recordUnansweredStarts(
-  tx: Tx,
-  starts: readonly FailedStart[],
-  notifyMarket: NotifyMarket,
-): Promise<void> {
-  await note(tx, starts, notifyMarket, ({ connectedSince }) => {
+export async function recordUnansweredStarts(tx: Tx, starts: readonly FailedStart[]): Promise<void> {
+  await note(tx, starts, ({ connectedSince }) => {
     return connectedSince !== undefined && tx.now.getTime() - connectedSince.getTime() >= ANSWER_MS;
   });
 }
@@ -57,7 +47,6 @@ export async function recordUnansweredStarts(
 async function note(
   tx: Tx,
   starts: readonly FailedStart[],
-  notifyMarket: NotifyMarket,
   isItsFault: (machine: SuspectMachine) => boolean,
 ): Promise<void> {
   if (starts.length === 0) return;

@@ -1,7 +1,6 @@
 import { parseId, type MachineId } from "../../../base/ids.ts";
 import { identityOf, type HttpScope } from "../../../http/server.ts";
-import type { NotifyMarket } from "./start-service.ts";
-import { decideStanding, reportReliability, reportVerification } from "./trust-service.ts";
+import { decideStanding, reportReliability, reportVerification, type RefreshOffers } from "./trust-service.ts";
 import {
   DecideBody,
   DecideResponse,
@@ -16,7 +15,7 @@ const TAGS = ["Hosts"];
 /** How far a machine can be trusted, and why. */
 export function trustRoutes(
   { app, database, clock, mutate }: HttpScope,
-  { notifyMarket }: { readonly notifyMarket: NotifyMarket },
+  { refreshOffers }: { readonly refreshOffers: RefreshOffers },
 ): void {
   app.get(
     "/api/v0/machines/:id/reliability/",
@@ -69,7 +68,7 @@ export function trustRoutes(
       mutate(request, async (tx) => {
         const caller = { identity: identityOf(request), ipAddress: request.ip };
         const decision = { id: parseId<MachineId>(request.params.id), request: request.body };
-        return viewStanding(await decideStanding(tx, caller, decision, notifyMarket));
+        return viewStanding(await decideStanding(tx, caller, decision, refreshOffers));
       }),
   );
 }

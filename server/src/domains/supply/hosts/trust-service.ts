@@ -1,3 +1,4 @@
+import { notifyMarket } from "./market-channel-store.ts";
 import { invalid, notFound } from "../../../base/errors.ts";
 import type { MachineId } from "../../../base/ids.ts";
 import { isUnscopedAdmin } from "../../../base/access.ts";
@@ -20,7 +21,6 @@ import { findMeasuredLine } from "./line-probe-store.ts";
 import { planPresence } from "./rules/presence.ts";
 import { computeReliability, type ReliabilityTerms } from "./rules/reliability.ts";
 import type { MeasuredLine } from "./slow-line.ts";
-import type { NotifyMarket } from "./start-service.ts";
 import { listRestReasons } from "./start-store.ts";
 import { lockMachines } from "./store.ts";
 import { findCandidate, listCandidates, setStanding, setVerifications, type Candidate } from "./trust-store.ts";
@@ -35,12 +35,18 @@ export async function accruePresence(tx: Tx): Promise<number> {
   return counted;
 }
 
+/**
+ * Replaces offers whose terms became worse and announces the change. The market, which knows hosts, provides it: a machine
+ * that loses its verification keeps no offer that promises it.
+ */
+export type RefreshOffers = (tx: Tx, machineIds: readonly MachineId[]) => Promise<void>;
+
 /** What one page of machines came to; `lastId` is undefined behind the last one. */
 export type Page = { readonly changed: number; readonly lastId: MachineId | undefined };
 type PageOf = { readonly afterId: number; readonly limit: number };
 
 /** Computes the reliability of machines anew and writes what offers would show differently. */
-export async function rateMachines(tx: Tx, page: PageOf, notifyMarket: NotifyMarket): Promise<Page> {
+export async function rateMachines(tx: Tx, page: PageOf): Promise<Page> {
   const rated = await listReliabilityFacts(tx.db, { ...page, now: tx.now });
   const changed = rated.flatMap(({ id, reliabilityPpm: before, ...facts }) => {
     const { reliabilityPpm } = computeReliability(facts);
@@ -56,7 +62,7 @@ export async function rateMachines(tx: Tx, page: PageOf, notifyMarket: NotifyMar
 }
 
 /** Lets the rule decide which machines are verified, but for those of which somebody else has decided. */
-export async function verifyMachines(tx: Tx, page: PageOf, notifyMarket: NotifyMarket): Promise<Page> {
+export async function verifyMachines(tx: Tx, page: PageOf, refreshOffers: RefreshOffers): Promise<Page> {
   const candidates = await listCandidates(tx.db, page);
   const decided = candidates.flatMap(({ id, verification: before, facts }) => {
     const verification = decideVerification(before, checkMachine(facts));
@@ -70,7 +76,7 @@ export async function verifyMachines(tx: Tx, page: PageOf, notifyMarket: NotifyM
     );
     changedIds = await setVerifications(tx, decided);
     await tellDeverified(tx, candidates, changedIds);
-    await notifyMarket(tx, changedIds);
+    await refreshOffers(tx, changedIds);
   }
   return { changed: changedIds.length, lastId: candidates.length < page.limit ? undefined : candidates.at(-1)?.id };
 }
@@ -157,7 +163,7 @@ export async function decideStanding(
   tx: Tx,
   { identity, ipAddress }: Caller,
   { id, request }: { readonly id: MachineId | undefined; readonly request: StandingRequest },
-  notifyMarket: NotifyMarket,
+  refreshOffers: RefreshOffers,
 ): Promise<Candidate> {
   if (request.verification === undefined && request.hosting_type === undefined) {
     throw invalid("verification", "Say verification, hosting_type, or both.", "missing_input");
@@ -175,7 +181,7 @@ export async function decideStanding(
     action: "api.admin.machine.verify",
     args: { machine_id: machine.id, verification: request.verification, hosting_type: request.hosting_type },
   });
-  await notifyMarket(tx, [machine.id]);
+  await refreshOffers(tx, [machine.id]);
   return { ...machine, ...standing };
 }
 

@@ -151,8 +151,7 @@ test("two volumes at one path, or one volume at two, are refused", async () => {
 
 test("a network volume is reachable where its disk is mounted, and nowhere else", async () => {
   const id = await run(async (tx) => {
-    const findUser = async () => ({ id: hostId, email: "" });
-    const { diskId } = await createNetworkDisk(tx, { user_id: hostId, size: 100 }, findUser);
+    const { diskId } = await createNetworkDisk(tx, { user_id: hostId, size: 100 });
     await mountNetworkDisk(tx, hostId, { machines: [here], mount_point: "/mnt/nfs", disk_id: diskId });
     const { offerId } = await listNetworkDisk(tx, hostId, { disk_id: diskId });
     return (await rentNetworkVolume(tx, { userId, capScopes: [] }, { id: offerId, size: 5 })).id;

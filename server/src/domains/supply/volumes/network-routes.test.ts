@@ -7,7 +7,6 @@ import { testDatabase, type TestDatabase } from "../../../../../test/support/pos
 import { aRequestKey, serveRoutes, type Served } from "../../../../../test/support/serve.ts";
 import { systemClock } from "../../../base/clock.ts";
 import { nanos } from "../../../base/money.ts";
-import { findUserByEmailOrId } from "../../people/accounts/index.ts";
 import { creditOf, postTransfers } from "../../money/ledger/index.ts";
 import { networkVolumeRoutes } from "./index.ts";
 
@@ -28,7 +27,7 @@ before(async () => {
   renter = await aCaller(database);
   pauper = await aCaller(database);
   await giveCredit(renter);
-  served = await serveRoutes(database, (scope) => networkVolumeRoutes(scope, { findUser: findUserByEmailOrId }));
+  served = await serveRoutes(database, (scope) => networkVolumeRoutes(scope));
 });
 after(() => served.close());
 

@@ -13,7 +13,6 @@ import {
   rentNetworkVolume,
   showNetworkDisks,
   unlistNetworkDisk,
-  type FindUser,
 } from "./network-service.ts";
 import {
   CreateDiskBody,
@@ -37,9 +36,9 @@ import { agreedPrice, volumeHandle } from "./views.ts";
 const TAG = ["Network volumes"];
 
 /** Network disks, their listings and what is rented of them. */
-export function networkVolumeRoutes(scope: HttpScope, { findUser }: { readonly findUser: FindUser }): void {
+export function networkVolumeRoutes(scope: HttpScope): void {
   listingRoutes(scope);
-  diskRoutes(scope, findUser);
+  diskRoutes(scope);
   const { app, clock, database } = scope;
 
   app.post(
@@ -120,7 +119,7 @@ function diskIdFirst(errors: FastifySchemaValidationError[]): Error {
   return new AppError("invalid", "invalid_args", `${field} ${first?.message ?? "is not valid"}`, { extra: { field } });
 }
 
-function diskRoutes(scope: HttpScope, findUser: FindUser): void {
+function diskRoutes(scope: HttpScope): void {
   const { app, database } = scope;
   app.get(
     "/api/v0/network_disk/",
@@ -162,7 +161,7 @@ function diskRoutes(scope: HttpScope, findUser: FindUser): void {
     },
     (request) =>
       scope.mutate(request, async (tx) => {
-        const { diskId, owner, sizeBytes } = await createNetworkDisk(tx, request.body, findUser);
+        const { diskId, owner, sizeBytes } = await createNetworkDisk(tx, request.body);
         return { disk_id: diskId, user_id: owner.id, email: owner.email, size: toGb(sizeBytes) };
       }),
   );

@@ -1,7 +1,7 @@
 import { type AppError, forbidden, invalid, notFound } from "../../../base/errors.ts";
 import { asId, type MachineId, type NetworkDiskId, type NetworkVolumeOfferId, type UserId } from "../../../base/ids.ts";
 import type { Reader, Tx } from "../../../db/transaction.ts";
-import { keepAccounts, requireRoom } from "../../people/accounts/index.ts";
+import { findUserByEmailOrId, keepAccounts, requireRoom } from "../../people/accounts/index.ts";
 import { describeMachines, listMachines, readPriceCeilings } from "../hosts/index.ts";
 import { holdForVolume, type Payer } from "./credit.ts";
 import {
@@ -170,16 +170,12 @@ function requireRoomForDisk(tx: Tx, userId: UserId): Promise<void> {
   return requireRoom(tx, userId, { count, max: NETWORK_DISKS_MAX, field: "size", what: "network disks", advice });
 }
 
-type DiskOwner = { readonly id: UserId; readonly email: string };
-/** Finds a live user by e-mail address or by id, as a person types them; the accounts domain provides it. */
-export type FindUser = (db: Reader, emailOrId: string) => Promise<DiskOwner | undefined>;
-
 /** Gives a user a network disk (administrators). */
-export async function createNetworkDisk(tx: Tx, request: CreateDiskBody, findUser: FindUser) {
+export async function createNetworkDisk(tx: Tx, request: CreateDiskBody) {
   const { email, user_id: userId } = request;
   if ((email === undefined) === (userId === undefined)) throw invalid("email", "email or user_id is required");
   const sizeBytes = readSize(request.size, "size");
-  const owner = await findUser(tx.db, email ?? String(userId));
+  const owner = await findUserByEmailOrId(tx.db, email ?? String(userId));
   if (owner === undefined || !(await keepAccounts(tx, [owner.id])).has(owner.id)) {
     throw notFound("no_such_user", `There is no user ${email ?? userId}.`);
   }

@@ -7,7 +7,7 @@ import { readPdf } from "../../../../../../test/support/pdf-text.ts";
 import { testDatabase } from "../../../../../../test/support/postgres.ts";
 import { serveRoutes } from "../../../../../../test/support/serve.ts";
 import { systemClock, type Clock } from "../../../../base/clock.ts";
-import { NANOS_PER_DOLLAR, ZERO } from "../../../../base/money.ts";
+import { NANOS_PER_DOLLAR } from "../../../../base/money.ts";
 import { withTransaction } from "../../../../db/transaction.ts";
 import {
   createTransferPoster,
@@ -28,11 +28,7 @@ const { database, pool } = await testDatabase();
 let now = new Date("2026-01-01T00:00:00Z");
 const clock: Clock = { ...systemClock, now: () => now };
 const poster = createTransferPoster(database, clock);
-const { call, close } = await serveRoutes(
-  database,
-  (scope) => billingRoutes(scope, { poster, accruedOf: async () => ZERO }),
-  clock,
-);
+const { call, close } = await serveRoutes(database, (scope) => billingRoutes(scope, { poster }), clock);
 after(close);
 
 const DOLLAR = NANOS_PER_DOLLAR;

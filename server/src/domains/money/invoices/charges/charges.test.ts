@@ -6,7 +6,7 @@ import { grantOf } from "../../../../../../test/support/ledger.ts";
 import { testDatabase } from "../../../../../../test/support/postgres.ts";
 import { serveRoutes } from "../../../../../../test/support/serve.ts";
 import { systemClock, type Clock } from "../../../../base/clock.ts";
-import { NANOS_PER_DOLLAR, parseDollars, ZERO } from "../../../../base/money.ts";
+import { NANOS_PER_DOLLAR, parseDollars } from "../../../../base/money.ts";
 import { withTransaction } from "../../../../db/transaction.ts";
 import { createTransferPoster, postTransfers } from "../../ledger/index.ts";
 import { chargeDayLoop } from "../../charging/index.ts";
@@ -16,11 +16,7 @@ import { billingRoutes } from "../index.ts";
 const { database, pool } = await testDatabase();
 const clock: Clock = { ...systemClock, now: () => new Date("2026-03-10T12:00:00Z") };
 const poster = createTransferPoster(database, clock);
-const { call, close } = await serveRoutes(
-  database,
-  (scope) => billingRoutes(scope, { poster, accruedOf: async () => ZERO }),
-  clock,
-);
+const { call, close } = await serveRoutes(database, (scope) => billingRoutes(scope, { poster }), clock);
 after(close);
 
 const DOLLAR = NANOS_PER_DOLLAR;

@@ -11,9 +11,7 @@ import { billingRoutes } from "../index.ts";
 
 const { database, pool } = await testDatabase();
 const poster = createTransferPoster(database, systemClock);
-const { call, close } = await serveRoutes(database, (scope) =>
-  billingRoutes(scope, { poster, accruedOf: async () => ZERO }),
-);
+const { call, close } = await serveRoutes(database, (scope) => billingRoutes(scope, { poster }));
 after(close);
 
 const CENT = NANOS_PER_DOLLAR / 100n;

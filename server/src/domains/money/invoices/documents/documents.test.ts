@@ -8,7 +8,7 @@ import { testDatabase } from "../../../../../../test/support/postgres.ts";
 import { serveRoutes } from "../../../../../../test/support/serve.ts";
 import { systemClock, type Clock } from "../../../../base/clock.ts";
 import { asId, type InstanceId } from "../../../../base/ids.ts";
-import { NANOS_PER_DOLLAR, parseDollars, roundHalfUp, ZERO } from "../../../../base/money.ts";
+import { NANOS_PER_DOLLAR, parseDollars, roundHalfUp } from "../../../../base/money.ts";
 import { withTransaction } from "../../../../db/transaction.ts";
 import { createTransferPoster, creditOf, depositOf, postTransfers, type TransferRequest } from "../../ledger/index.ts";
 import { chargeDayLoop } from "../../charging/index.ts";
@@ -19,11 +19,7 @@ const { database, pool } = await testDatabase();
 let now = new Date("2026-01-15T12:00:00Z");
 const clock: Clock = { ...systemClock, now: () => now };
 const poster = createTransferPoster(database, clock);
-const { call, close } = await serveRoutes(
-  database,
-  (scope) => billingRoutes(scope, { poster, accruedOf: async () => ZERO }),
-  clock,
-);
+const { call, close } = await serveRoutes(database, (scope) => billingRoutes(scope, { poster }), clock);
 after(close);
 
 const DOLLAR = NANOS_PER_DOLLAR;

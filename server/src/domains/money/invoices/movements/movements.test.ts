@@ -7,7 +7,7 @@ import { testDatabase } from "../../../../../../test/support/postgres.ts";
 import { serveRoutes } from "../../../../../../test/support/serve.ts";
 import { systemClock, type Clock } from "../../../../base/clock.ts";
 import { asId, type InstanceId } from "../../../../base/ids.ts";
-import { NANOS_PER_DOLLAR, ZERO } from "../../../../base/money.ts";
+import { NANOS_PER_DOLLAR } from "../../../../base/money.ts";
 import { withTransaction } from "../../../../db/transaction.ts";
 import {
   createTransferPoster,
@@ -25,11 +25,7 @@ import { billingRoutes } from "../index.ts";
 const { database, pool } = await testDatabase();
 const clock: Clock = { ...systemClock, now: () => new Date("2026-03-10T12:00:00Z") };
 const poster = createTransferPoster(database, clock);
-const { call, close } = await serveRoutes(
-  database,
-  (scope) => billingRoutes(scope, { poster, accruedOf: async () => ZERO }),
-  clock,
-);
+const { call, close } = await serveRoutes(database, (scope) => billingRoutes(scope, { poster }), clock);
 after(close);
 
 const DOLLAR = NANOS_PER_DOLLAR;
