@@ -8,7 +8,7 @@ import type { Database } from "../server/src/db/connect.ts";
 import { withTransaction } from "../server/src/db/transaction.ts";
 import { MARKET_CHANNEL, notifyMachines } from "../server/src/domains/supply/hosts/index.ts";
 import { OfferTable, searchOffers } from "../server/src/domains/supply/market/index.ts";
-import { searchText } from "../server/src/domains/supply/market/rules/search.ts";
+import { searchText } from "../server/src/domains/supply/market/search/rules/search.ts";
 import { readNumbers } from "./support/arguments.ts";
 import { startBenchServer, type BenchServer } from "./support/berth-server.ts";
 import { describeEnvironment } from "./support/environment.ts";

@@ -82,7 +82,7 @@ const leftAlone: readonly Example[] = [
   { path: "server/src/db/migrate.ts", text: "await sql`select 1`.execute(db)" },
   { path: "server/src/domains/supply/hosts/service.ts", text: '// Selects from "update of" what may be shown.' },
   { path: "server/src/base/clock.ts", text: "now: () => new Date()," },
-  { path: "server/src/domains/supply/hosts/views.ts", text: "return new Date(seconds * 1000);" },
+  { path: "server/src/domains/supply/hosts/join/views.ts", text: "return new Date(seconds * 1000);" },
   { path: "server/src/domains/supply/hosts/views.test.ts", text: 'test("a date is shown in UTC", () => new Date());' },
   { path: "agent/src/instances/launch.ts", text: 'const home = "/root/.ssh";' },
   {

@@ -5,7 +5,7 @@ import { systemClock, type Clock } from "../../server/src/base/clock.ts";
 import { createLog } from "../../server/src/base/log.ts";
 import type { MachineId } from "../../server/src/base/ids.ts";
 import type { Database } from "../../server/src/db/connect.ts";
-import { AgentSession } from "../../server/src/domains/supply/hosts/agent-session.ts";
+import { AgentSession } from "../../server/src/domains/supply/hosts/sessions/agent-session.ts";
 import { heartbeatMs, LEASE_MS } from "../../server/src/domains/supply/hosts/service.ts";
 import { GATHER_MS, ReportRecorder } from "../../server/src/domains/rental/instances/index.ts";
 import type { ManualClock } from "../../test/support/manual-clock.ts";

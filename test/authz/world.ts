@@ -8,7 +8,7 @@ import type { MachineId } from "../../server/src/base/ids.ts";
 import { createLog } from "../../server/src/base/log.ts";
 import type { Database, DatabaseConfig } from "../../server/src/db/connect.ts";
 import { listen } from "../../server/src/db/listener.ts";
-import { deleteApiKeysNamed } from "../../server/src/domains/people/accounts/key-store.ts";
+import { deleteApiKeysNamed } from "../../server/src/domains/people/accounts/keys/store.ts";
 import { NO_PAYMENTS } from "../../server/src/domains/money/payments/index.ts";
 import { refreshOffers } from "../../server/src/domains/supply/market/index.ts";
 import { aCaller, aKey, inTransaction, type TestCaller } from "../support/fixtures.ts";

@@ -4,9 +4,9 @@ import type { Identity, PermissionDocument } from "../../server/src/base/identit
 import type { ApiKeyId, UserId } from "../../server/src/base/ids.ts";
 import type { Database } from "../../server/src/db/connect.ts";
 import { withTransaction, type Tx } from "../../server/src/db/transaction.ts";
-import { insertApiKey } from "../../server/src/domains/people/accounts/key-store.ts";
-import { newKey } from "../../server/src/domains/people/accounts/rules/keys.ts";
-import { insertUser, type UserInsert } from "../../server/src/domains/people/accounts/user-store.ts";
+import { insertApiKey } from "../../server/src/domains/people/accounts/keys/store.ts";
+import { newKey } from "../../server/src/domains/people/accounts/keys/rules/keys.ts";
+import { insertUser, type UserInsert } from "../../server/src/domains/people/accounts/users/store.ts";
 
 /** Runs `work` in a transaction of its own, for the fixtures below and for stores under test. */
 export function inTransaction<T>(database: Database, work: (tx: Tx) => Promise<T>): Promise<T> {

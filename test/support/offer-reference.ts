@@ -12,9 +12,9 @@ import {
   type SearchCaller,
 } from "../../server/src/domains/supply/market/index.ts";
 import { discountPpm } from "../../server/src/domains/supply/market/rules/discount.ts";
-import { OFFER_COLUMNS } from "../../server/src/domains/supply/market/rules/offer-columns.ts";
-import { driverNumber, type OfferedMachine } from "../../server/src/domains/supply/market/rules/offer-fields.ts";
-import { readSearch, type SearchRequest } from "../../server/src/domains/supply/market/rules/search-request.ts";
+import { OFFER_COLUMNS } from "../../server/src/domains/supply/market/search/rules/offer-columns.ts";
+import { driverNumber, type OfferedMachine } from "../../server/src/domains/supply/market/search/rules/offer-fields.ts";
+import { readSearch, type SearchRequest } from "../../server/src/domains/supply/market/search/rules/search-request.ts";
 import type { LiveOffer } from "../../server/src/domains/supply/market/store.ts";
 
 type Part = Partial<OfferRecord>;

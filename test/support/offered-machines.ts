@@ -9,7 +9,7 @@ import {
 } from "../../server/src/base/ids.ts";
 import { nanos } from "../../server/src/base/money.ts";
 import type { Machine } from "../../server/src/domains/supply/hosts/index.ts";
-import type { OfferedMachine } from "../../server/src/domains/supply/market/rules/offer-fields.ts";
+import type { OfferedMachine } from "../../server/src/domains/supply/market/search/rules/offer-fields.ts";
 import { FACTS } from "./machines.ts";
 
 /** More than any machine here has devices, so that ids made from two numbers never meet. */

@@ -10,7 +10,7 @@ import { after, before, beforeEach, describe, it } from "node:test";
 import { WebSocketServer, type WebSocket } from "ws";
 import type { TransferSide } from "../../../protocol/index.ts";
 import { systemClock as serverClock } from "../../../server/src/base/clock.ts";
-import { Transfers } from "../../../server/src/domains/supply/hosts/transfers.ts";
+import { Transfers } from "../../../server/src/domains/supply/hosts/tunnels/copies.ts";
 import { until } from "../../../test/support/until.ts";
 import { systemClock } from "../base/clock.ts";
 import { dialTransfer } from "../streams/transfer-line.ts";

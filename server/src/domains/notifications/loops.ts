@@ -2,9 +2,9 @@ import type { Clock } from "../../base/clock.ts";
 import type { Database } from "../../db/connect.ts";
 import { withTransaction } from "../../db/transaction.ts";
 import type { Loop } from "../../base/loop-driver.ts";
-import type { Deliverer } from "./deliverer.ts";
-import { sendDirectMails } from "./direct-mail.ts";
-import { deleteOldNotices } from "./inbox-store.ts";
+import type { Deliverer } from "./delivery/deliverer.ts";
+import { sendDirectMails } from "./delivery/direct-mail.ts";
+import { deleteOldNotices } from "./inbox/store.ts";
 
 export const DELIVER_LOOP = "deliver-notices";
 

@@ -3,8 +3,8 @@ import { test } from "node:test";
 import { aCaller, inTransaction } from "../../../../test/support/fixtures.ts";
 import { noticesHttp } from "../../../../test/support/notices.ts";
 import { testDatabase } from "../../../../test/support/postgres.ts";
-import { NOTICE_TYPES } from "./rules/notice-types.ts";
-import { postNotices, postWantedNotices } from "./notice-store.ts";
+import { NOTICE_TYPES } from "./rules/notification-types.ts";
+import { postNotices, postWantedNotices } from "./notification-store.ts";
 
 const WEBHOOKS = "/api/v0/webhooks/";
 const PREFERENCES = "/api/v0/users/me/notification-prefs/";

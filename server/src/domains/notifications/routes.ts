@@ -5,8 +5,8 @@ import { findAnswers } from "../../db/idempotency-store.ts";
 import { once, openAnswer } from "../../db/idempotency.ts";
 import { identityOf, type HttpScope } from "../../http/server.ts";
 import { withTransaction, type Reader } from "../../db/transaction.ts";
-import { readNotices, showNotices } from "./inbox-service.ts";
-import { NOTICE_TYPES } from "./rules/notice-types.ts";
+import { readNotices, showNotices } from "./inbox/service.ts";
+import { NOTICE_TYPES } from "./rules/notification-types.ts";
 import { listPreferences, lockChannels, replacePreferences } from "./preference-store.ts";
 import { describePreferences, parsePreferences } from "./rules/preferences.ts";
 import {
@@ -28,9 +28,9 @@ import {
   WebhookParams,
   WebhooksResponse,
 } from "./schema.ts";
-import { testWebhook } from "./test-service.ts";
+import { testWebhook } from "./webhooks/test-service.ts";
 import { viewType, viewWebhook } from "./views.ts";
-import type { WebhookClient } from "./webhook-client.ts";
+import type { WebhookClient } from "./webhooks/client.ts";
 import {
   changeWebhook,
   createWebhook,
@@ -38,8 +38,8 @@ import {
   rotateSecret,
   type Caller,
   type WebhookPorts,
-} from "./webhook-service.ts";
-import { listWebhooks } from "./webhook-store.ts";
+} from "./webhooks/service.ts";
+import { listWebhooks } from "./webhooks/store.ts";
 
 const TAGS = ["Notifications"];
 const PREFERENCES = "/api/v0/users/:user_id/notification-prefs/";

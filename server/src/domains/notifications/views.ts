@@ -1,8 +1,8 @@
 import { epochSeconds } from "../../base/clock.ts";
-import { eventIdOf } from "./rules/event.ts";
-import type { StoredDelivery, StoredNotice } from "./inbox-store.ts";
-import type { NoticeType } from "./rules/notice-types.ts";
-import type { Webhook } from "./rules/webhook.ts";
+import { eventIdOf } from "./delivery/rules/event.ts";
+import type { StoredDelivery, StoredNotice } from "./inbox/store.ts";
+import type { NoticeType } from "./rules/notification-types.ts";
+import type { Webhook } from "./webhooks/rules/webhook.ts";
 
 const seconds = (at: Date | undefined) => (at === undefined ? null : epochSeconds(at));
 

@@ -13,7 +13,7 @@ import { systemClock } from "../../../base/clock.ts";
 import { migrate } from "../../../db/migrate.ts";
 import { withTransaction } from "../../../db/transaction.ts";
 import { touchMachines } from "../../supply/hosts/index.ts";
-import { openSpans } from "../../supply/hosts/span-store.ts";
+import { openSpans } from "../../supply/hosts/presence/span-store.ts";
 import { raiseCounters } from "../../rental/instances/counting-service.ts";
 import { postTransfers } from "../ledger/index.ts";
 import { audit } from "../audit/audit-service.ts";

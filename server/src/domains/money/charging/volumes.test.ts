@@ -8,7 +8,7 @@ import {
   listNetworkDisk,
   mountNetworkDisk,
   rentNetworkVolume,
-} from "../../supply/volumes/network-service.ts";
+} from "../../supply/volumes/network/service.ts";
 
 const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;

@@ -1,5 +1,5 @@
 import { invalid } from "../../../base/errors.ts";
-import { findNoticeType, NOTICE_TYPES, type Channels, type NoticeType } from "./notice-types.ts";
+import { findNoticeType, NOTICE_TYPES, type Channels, type NoticeType } from "./notification-types.ts";
 
 /** What a user has said of a kind; of what is not said, the kind's own way holds. */
 export type StoredPreference = Channels & { readonly kind: string };

@@ -1,6 +1,6 @@
-export { tellAdministrators } from "./administrators.ts";
-export { listAddresses, listMailboxes } from "./address-store.ts";
-export { recordAudit, type AuditActor } from "./audit-store.ts";
+export { tellAdministrators } from "./admin/administrators.ts";
+export { listAddresses, listMailboxes } from "./users/address-store.ts";
+export { recordAudit, type AuditActor } from "./audit-log/store.ts";
 export {
   findNextEventId,
   listEventBuckets,
@@ -9,13 +9,13 @@ export {
   listToldTransferBuckets,
   listToldTransferIds,
   listToldTransfers,
-} from "./event-audit-store.ts";
-export { listAutobilled, listBalanceThresholds, setBalanceThreshold } from "./balance-threshold-store.ts";
-export { bootstrapAdmin, hasAdministrator } from "./bootstrap.ts";
-export { requireProven } from "./email-service.ts";
-export { findProvenUser, findUserByEmailOrId, requireUser, resolveUserId } from "./find-user.ts";
-export { API_KEYS_CHANNEL, createIdentities, type Identities } from "./identities.ts";
-export { createIpHistory, IP_HISTORY_FLUSH_MS, type IpHistory } from "./ip-history.ts";
+} from "./audit-log/audit-store.ts";
+export { listAutobilled, listBalanceThresholds, setBalanceThreshold } from "./users/balance-threshold-store.ts";
+export { bootstrapAdmin, hasAdministrator } from "./admin/bootstrap.ts";
+export { requireProven } from "./emails/service.ts";
+export { findProvenUser, findUserByEmailOrId, requireUser, resolveUserId } from "./users/find-user.ts";
+export { API_KEYS_CHANNEL, createIdentities, type Identities } from "./keys/identities.ts";
+export { createIpHistory, IP_HISTORY_FLUSH_MS, type IpHistory } from "./ip-history/ip-history.ts";
 export {
   deleteInstanceKeys,
   deleteTeamKeys,
@@ -24,8 +24,8 @@ export {
   insertApiKey,
   insertInstanceKeys,
   listTeamKeys,
-} from "./key-store.ts";
-export { newKey, type NewKey, type RandomBytes } from "./rules/keys.ts";
+} from "./keys/store.ts";
+export { newKey, type NewKey, type RandomBytes } from "./keys/rules/keys.ts";
 export {
   deleteMember,
   deleteRole,
@@ -41,10 +41,10 @@ export {
   type Membership,
   type TeamMember,
   type TeamRole,
-} from "./member-store.ts";
-export { isWithin, parsePermissions, type Permissions } from "./rules/permissions.ts";
-export { parseEmail, UNFIT } from "./profile.ts";
-export { findRecipients, type Recipient } from "./recipient-store.ts";
+} from "./team-accounts/member-store.ts";
+export { isWithin, parsePermissions, type Permissions } from "./keys/rules/permissions.ts";
+export { parseEmail, UNFIT } from "./users/profile.ts";
+export { findRecipients, type Recipient } from "./users/recipient-store.ts";
 export { REPORT_HEADING, viewReportHeading } from "./report-heading.ts";
 export {
   findOpenFreeze,
@@ -59,23 +59,23 @@ export {
   storeLift,
   type AccountFreeze,
 } from "./freeze-store.ts";
-export { accountGone, requireAccount } from "./require-account.ts";
-export { EVERYTHING, identifierOf, isDefaultRole } from "./rules/roles.ts";
+export { accountGone, requireAccount } from "./users/require-account.ts";
+export { EVERYTHING, identifierOf, isDefaultRole } from "./team-accounts/rules/roles.ts";
 export { ApiKeyRecord } from "./schema.ts";
 export {
   copySshKeys,
   deleteInstanceSshKeys,
   listInstanceSshKeys,
   type InstanceSshKey,
-} from "./instance-ssh-key-store.ts";
-export { listSecrets } from "./secret-store.ts";
-export { attachSshKey, detachSshKey } from "./ssh-key-service.ts";
-export { closeTeamAccount, openTeamAccount } from "./team-account.ts";
-export { notForTeams, type User } from "./rules/user.ts";
-export type { Caller } from "./user-service.ts";
-export { readAccountLimits, setAccountLimits, type AccountLimits } from "./limit-store.ts";
+} from "./ssh-keys/instance-store.ts";
+export { listSecrets } from "./secrets/store.ts";
+export { attachSshKey, detachSshKey } from "./ssh-keys/service.ts";
+export { closeTeamAccount, openTeamAccount } from "./team-accounts/team-account.ts";
+export { notForTeams, type User } from "./users/rules/user.ts";
+export type { Caller } from "./users/service.ts";
+export { readAccountLimits, setAccountLimits, type AccountLimits } from "./users/limit-store.ts";
 export { requireRoom } from "./room.ts";
-export { keepAccounts, lockBelongings, lockUser, updateUser } from "./user-store.ts";
+export { keepAccounts, lockBelongings, lockUser, updateUser } from "./users/store.ts";
 export { viewApiKey, viewBalance, type BalanceView } from "./views.ts";
 export { accountRoutes } from "./routes.ts";
-export { findUser } from "./user-store.ts";
+export { findUser } from "./users/store.ts";

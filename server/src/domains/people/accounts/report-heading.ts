@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import type { User } from "./rules/user.ts";
+import type { User } from "./users/rules/user.ts";
 
 /** Fields of the account in reports about money, under the names that each report publishes. */
 export const REPORT_HEADING = {

@@ -1,7 +1,7 @@
 import { invalid } from "../../../base/errors.ts";
 import type { UserId } from "../../../base/ids.ts";
 import type { Tx } from "../../../db/transaction.ts";
-import { lockUser } from "./user-store.ts";
+import { lockUser } from "./users/store.ts";
 
 /**
  * Refuses one more of what an account has `max` of already (`too_many`, 400). Requests of one account are counted one after

@@ -5,10 +5,10 @@ import type { Sealer } from "../../../base/seal.ts";
 import type { Tx } from "../../../db/transaction.ts";
 import { identityOf } from "../../../http/server.ts";
 import type { QueueMail } from "../../notifications/index.ts";
-import type { Identities } from "./identities.ts";
-import type { IpHistory } from "./ip-history.ts";
-import type { RandomBytes } from "./rules/keys.ts";
-import type { Caller, GrantCredit } from "./user-service.ts";
+import type { Identities } from "./keys/identities.ts";
+import type { IpHistory } from "./ip-history/ip-history.ts";
+import type { RandomBytes } from "./keys/rules/keys.ts";
+import type { Caller, GrantCredit } from "./users/service.ts";
 import type { BalanceView, PaymentStandingView } from "./views.ts";
 
 /** What the routes need and do not own; `balanceOf` and `grantCredit` come from the ledger through `app.ts`. */

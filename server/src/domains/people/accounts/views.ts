@@ -1,14 +1,14 @@
 import { epochSeconds } from "../../../base/clock.ts";
 import type { Identity } from "../../../base/identity.ts";
 import { toDollars, type Nanos } from "../../../base/money.ts";
-import type { AuditRecord } from "./audit-store.ts";
-import type { IpRecord } from "./ip-store.ts";
-import type { ApiKey } from "./key-store.ts";
-import type { Permissions } from "./rules/permissions.ts";
+import type { AuditRecord } from "./audit-log/store.ts";
+import type { IpRecord } from "./ip-history/store.ts";
+import type { ApiKey } from "./keys/store.ts";
+import type { Permissions } from "./keys/rules/permissions.ts";
 import type { ApiKeyRecord, CurrentUserResponse, SshKeyRecord } from "./schema.ts";
-import type { SshKey } from "./ssh-key-store.ts";
-import type { Subaccount } from "./user-store.ts";
-import type { User } from "./rules/user.ts";
+import type { SshKey } from "./ssh-keys/store.ts";
+import type { Subaccount } from "./users/store.ts";
+import type { User } from "./users/rules/user.ts";
 
 const NANOS_PER_CENT = 10_000_000n;
 

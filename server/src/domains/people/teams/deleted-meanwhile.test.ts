@@ -5,7 +5,7 @@ import { listedHost } from "../../../../../test/support/contracts.ts";
 import { aCaller, inTransaction } from "../../../../../test/support/fixtures.ts";
 import { aTeam, ask, done } from "../../../../../test/support/teams.ts";
 import { until } from "../../../../../test/support/until.ts";
-import { lockBelongings, markUserDeleted } from "../accounts/user-store.ts";
+import { lockBelongings, markUserDeleted } from "../accounts/users/store.ts";
 
 type Landing = {
   readonly what: string;

@@ -8,7 +8,7 @@ import { aTeam, ask, done, join } from "../../../../../test/support/teams.ts";
 import { until } from "../../../../../test/support/until.ts";
 import { NANOS_PER_DOLLAR } from "../../../base/money.ts";
 import { listAddresses } from "../accounts/index.ts";
-import { lockBelongings, markUserDeleted } from "../accounts/user-store.ts";
+import { lockBelongings, markUserDeleted } from "../accounts/users/store.ts";
 
 describe("teams", () => {
   let app: TestApp;

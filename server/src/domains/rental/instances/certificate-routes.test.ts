@@ -16,7 +16,7 @@ import { aJoinedHost, aJoiner, join } from "../../../../../test/support/joins.ts
 import type { FakeHost } from "../../../../../test/support/fake-host.ts";
 import { until } from "../../../../../test/support/until.ts";
 import { withTransaction } from "../../../db/transaction.ts";
-import { countAddressCall } from "../../supply/hosts/address-proof-store.ts";
+import { countAddressCall } from "../../supply/hosts/addresses/address-proof-store.ts";
 import { aSelfSignedCertificate } from "../../../../../test/support/self-signed.ts";
 import { rentAndRun } from "../../../../../test/support/rentals.ts";
 

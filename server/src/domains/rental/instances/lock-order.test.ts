@@ -8,7 +8,7 @@ import type { TestAnswer } from "../../../../../test/support/http.ts";
 import { meet } from "../../../../../test/support/lock-order.ts";
 import { askFor, changeBid, rentAndRun, setState, stored } from "../../../../../test/support/rentals.ts";
 import { asId, type UserId } from "../../../base/ids.ts";
-import { listLocalSpace } from "../../supply/volumes/local-service.ts";
+import { listLocalSpace } from "../../supply/volumes/local/service.ts";
 
 async function aWorld(t: TestContext, gpus: number) {
   const world = await testApp(t);

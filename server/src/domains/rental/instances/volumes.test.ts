@@ -6,9 +6,9 @@ import type { TestCaller } from "../../../../../test/support/fixtures.ts";
 import { askFor, destroy, rent, rentAndRun, setState, show, stored } from "../../../../../test/support/rentals.ts";
 import type { UserId } from "../../../base/ids.ts";
 import { withTransaction } from "../../../db/transaction.ts";
-import { listLocalSpace } from "../../supply/volumes/local-service.ts";
-import { listNetworkDisk } from "../../supply/volumes/network-service.ts";
-import { insertNetworkDisk, upsertNetworkDiskMount } from "../../supply/volumes/network-store.ts";
+import { listLocalSpace } from "../../supply/volumes/local/service.ts";
+import { listNetworkDisk } from "../../supply/volumes/network/service.ts";
+import { insertNetworkDisk, upsertNetworkDiskMount } from "../../supply/volumes/network/store.ts";
 
 const GB = 1_000_000_000;
 

@@ -1,6 +1,6 @@
-export { addressChallenger } from "./address-proof-service.ts";
-export { admitAll, noticeClone } from "./admission.ts";
-export { AgentGateway, type AgentPorts, type LastWord } from "./agent-gateway.ts";
+export { addressChallenger } from "./addresses/address-proof-service.ts";
+export { admitAll, noticeClone } from "./sessions/admission.ts";
+export { AgentGateway, type AgentPorts, type LastWord } from "./sessions/agent-gateway.ts";
 export {
   countConnectedGpus,
   countGpuFailures,
@@ -8,14 +8,21 @@ export {
   listDeviceProblems,
   updateHealth,
   type ReportedHealth,
-} from "./device-store.ts";
-export { AgentPasses, type PublishedAddresses } from "./agent-passes.ts";
-export type { Inventory, ReceivedReport, UnstoredCounters } from "./agent-session.ts";
-export type { GpuUse } from "./rules/gpu-report.ts";
-export { certainUntil, coveredParts, joinIntervals, lengthMs, type Interval, type Span } from "./rules/coverage.ts";
-export { listFreeDiskBytes } from "./disk-store.ts";
-export { isWithdrawn, listRevoked, REVOKED_CHANNEL } from "./join-store.ts";
-export { listRollingMachines, rollListingEnds } from "./listing-end-store.ts";
+} from "./machines/device-store.ts";
+export { AgentPasses, type PublishedAddresses } from "./sessions/agent-passes.ts";
+export type { Inventory, ReceivedReport, UnstoredCounters } from "./sessions/agent-session.ts";
+export type { GpuUse } from "./sessions/rules/gpu-report.ts";
+export {
+  certainUntil,
+  coveredParts,
+  joinIntervals,
+  lengthMs,
+  type Interval,
+  type Span,
+} from "./presence/rules/coverage.ts";
+export { listFreeDiskBytes } from "./machines/disk-store.ts";
+export { isWithdrawn, listRevoked, REVOKED_CHANNEL } from "./join/store.ts";
+export { listRollingMachines, rollListingEnds } from "./terms/listing-end-store.ts";
 export { hostLoops } from "./loops.ts";
 export {
   cancelMaintenances,
@@ -24,8 +31,8 @@ export {
   MAINTENANCE_CATEGORIES,
   type Maintenance,
   type MaintenanceCategory,
-} from "./maintenance-store.ts";
-export type { Machine, MachineDescription, ScheduledMachine } from "./rules/machine.ts";
+} from "./trust/maintenance-store.ts";
+export type { Machine, MachineDescription, ScheduledMachine } from "./machines/rules/machine.ts";
 export {
   announceTunnel,
   findConnection,
@@ -33,11 +40,11 @@ export {
   findProvenPlace,
   listConnectedFrom,
   TUNNELS_CHANNEL,
-} from "./connection-store.ts";
-export { findSharedAddresses } from "./shared-addresses.ts";
-export { confirmProof } from "./proof-store.ts";
-export { restartPresence } from "./presence-store.ts";
-export { SESSIONS_CHANNEL } from "./session-channel-store.ts";
+} from "./sessions/connection-store.ts";
+export { findSharedAddresses } from "./addresses/shared-addresses.ts";
+export { confirmProof } from "./sessions/proof-store.ts";
+export { restartPresence } from "./presence/presence-store.ts";
+export { SESSIONS_CHANNEL } from "./sessions/session-channel-store.ts";
 export {
   disconnectServers,
   disconnectUnowned,
@@ -45,19 +52,19 @@ export {
   reclaimConnections,
   takeBackConnections,
   type OpenConnections,
-} from "./server-end-store.ts";
-export { registerMachine } from "./registration.ts";
-export type { Arrival } from "./registration-store.ts";
+} from "./sessions/server-end-store.ts";
+export { registerMachine } from "./join/registration.ts";
+export type { Arrival } from "./join/registration-store.ts";
 export {
   findAllowedMachines,
   findBarredImages,
   requireReachableRegistry,
   requireRegistryOn,
   type AllowedMachines,
-} from "./registry-service.ts";
-export { hostRoutes } from "./routes.ts";
-export { usualNanosPerHour } from "./rules/gpu-prices.ts";
-export { USUAL_CORE_NANOS_PER_HOUR, USUAL_DISK_NANOS_PER_GB_MONTH } from "./rules/listing.ts";
+} from "./registries/service.ts";
+export { hostRoutes } from "./join/routes.ts";
+export { usualNanosPerHour } from "./terms/rules/gpu-prices.ts";
+export { USUAL_CORE_NANOS_PER_HOUR, USUAL_DISK_NANOS_PER_GB_MONTH } from "./terms/rules/listing.ts";
 export { MARKET_CHANNEL, notifyMachines, notifyMarket } from "./market-channel-store.ts";
 export { hashToken, issueAgentToken, LEASE_MS, leaseEnd } from "./service.ts";
 export {
@@ -75,16 +82,26 @@ export {
   type HeardMachine,
   type Registration,
 } from "./store.ts";
-export { recordBegunStarts, recordFailedStarts, recordUnansweredStarts, type FailedStart } from "./start-service.ts";
-export { listGpuModels } from "./hardware-store.ts";
-export { listHostIds } from "./owner-store.ts";
-export { listLines, listSpans, type Line, type MachineSpans } from "./span-store.ts";
-export { listRestReasons } from "./start-store.ts";
-export { findHostStanding, listGpuMachines, type GpuMachine } from "./supply-store.ts";
-export { takeEndingListings, takeLostMachines, takeReturnedMachines, type ToldMachine } from "./told-store.ts";
-export { trustRoutes } from "./trust-routes.ts";
-export { listOperated } from "./trust-store.ts";
-export { proofMaker, type ProofMaker } from "./rules/session-proof.ts";
+export {
+  recordBegunStarts,
+  recordFailedStarts,
+  recordUnansweredStarts,
+  type FailedStart,
+} from "./starts/start-service.ts";
+export { listGpuModels } from "./machines/hardware-store.ts";
+export { listHostIds } from "./machines/owner-store.ts";
+export { listLines, listSpans, type Line, type MachineSpans } from "./presence/span-store.ts";
+export { listRestReasons } from "./starts/start-store.ts";
+export { findHostStanding, listGpuMachines, type GpuMachine } from "./machines/supply-store.ts";
+export {
+  takeEndingListings,
+  takeLostMachines,
+  takeReturnedMachines,
+  type ToldMachine,
+} from "./presence/change-store.ts";
+export { trustRoutes } from "./trust/routes.ts";
+export { listOperated } from "./trust/store.ts";
+export { proofMaker, type ProofMaker } from "./sessions/rules/session-proof.ts";
 export {
   DELETED_CHANNEL,
   listHosted,
@@ -94,13 +111,18 @@ export {
   unlistMachine,
   type HostedMachine,
   type Terms,
-} from "./terms-store.ts";
+} from "./terms/terms-store.ts";
 export { listAuditedMachines, type AuditedMachine } from "./audit-store.ts";
-export { findNonsense, senselessFacts } from "./fact-sense.ts";
-export { listHostDoubts } from "./doubt-store.ts";
-export { flagRoutes } from "./flag-routes.ts";
-export { listLinesToMeasure } from "./line-probe-store.ts";
-export { storeLineProbe } from "./line-probe-service.ts";
-export { flagHost, flagSenseless } from "./flag-service.ts";
-export { listDearMachines, lowerMachinePrices, readPriceCeilings, setPriceCeilings } from "./price-ceiling-store.ts";
-export { countMachinesOf, listListedMachinesOf } from "./belongings-store.ts";
+export { findNonsense, senselessFacts } from "./flags/fact-sense.ts";
+export { listHostDoubts } from "./flags/doubt-store.ts";
+export { flagRoutes } from "./flags/routes.ts";
+export { listLinesToMeasure } from "./uplinks/probe-store.ts";
+export { storeLineProbe } from "./uplinks/probe-service.ts";
+export { flagHost, flagSenseless } from "./flags/service.ts";
+export {
+  listDearMachines,
+  lowerMachinePrices,
+  readPriceCeilings,
+  setPriceCeilings,
+} from "./terms/price-ceiling-store.ts";
+export { countMachinesOf, listListedMachinesOf } from "./machines/belongings-store.ts";

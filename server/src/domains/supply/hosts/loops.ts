@@ -2,12 +2,12 @@ import type { Clock } from "../../../base/clock.ts";
 import type { Database } from "../../../db/connect.ts";
 import { withTransaction, type Tx } from "../../../db/transaction.ts";
 import type { Loop, LoopStatus } from "../../../base/loop-driver.ts";
-import { endListings, listEndedListings } from "./listing-end-store.ts";
-import { COUNT_EVERY_MS } from "./rules/presence.ts";
-import { clearRests, deleteOldFacts, listRested } from "./start-store.ts";
+import { endListings, listEndedListings } from "./terms/listing-end-store.ts";
+import { COUNT_EVERY_MS } from "./presence/rules/presence.ts";
+import { clearRests, deleteOldFacts, listRested } from "./starts/start-store.ts";
 import { notifyMarket } from "./market-channel-store.ts";
 import { lockMachines } from "./store.ts";
-import { accruePresence, rateMachines, verifyMachines, type Page, type RefreshOffers } from "./trust-service.ts";
+import { accruePresence, rateMachines, verifyMachines, type Page, type RefreshOffers } from "./trust/service.ts";
 
 /** Machines that one transaction locks: rentals on them wait for it. */
 const MACHINES_PER_PAGE = 1_000;

@@ -3,7 +3,7 @@ import { forbidden, type AppError } from "../../../base/errors.ts";
 import type { UserId } from "../../../base/ids.ts";
 import type { Tx } from "../../../db/transaction.ts";
 import { adoptCredential, insertCredential, replaceCredentialToken, type Registration } from "./store.ts";
-import { restoreMachines } from "./terms-store.ts";
+import { restoreMachines } from "./terms/terms-store.ts";
 
 export type { Registration };
 

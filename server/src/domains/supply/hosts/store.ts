@@ -3,7 +3,7 @@ import type { AgentCredentialId, DeviceId, MachineId, UserId } from "../../../ba
 import { nanos } from "../../../base/money.ts";
 import type { AgentCredentialsTable, MachinesTable } from "../../../db/tables.ts";
 import type { Reader, Tx } from "../../../db/transaction.ts";
-import type { Joiner } from "./join-store.ts";
+import type { Joiner } from "./join/store.ts";
 import {
   readGpuFacts,
   readMachineFacts,
@@ -11,8 +11,8 @@ import {
   type Machine,
   type MachineDescription,
   type ScheduledMachine,
-} from "./rules/machine.ts";
-import { closeSpans } from "./span-store.ts";
+} from "./machines/rules/machine.ts";
+import { closeSpans } from "./presence/span-store.ts";
 
 export type Credential = {
   readonly id: AgentCredentialId;

@@ -3,13 +3,13 @@ export { listRentedDevices, type RentedDevices } from "./demand-store.ts";
 export { discountPpm } from "./rules/discount.ts";
 export { minBidNanos } from "./rules/min-bid.ts";
 export { OfferTable } from "./offer-table.ts";
-export { BID_MAX_NANOS, standingOf, type Standing } from "./rules/standing.ts";
+export { BID_MAX_NANOS, standingOf, type Standing } from "./rules/rank.ts";
 export { readMarketRules, setMarketRules, type MarketRules } from "./rules-store.ts";
 export { marketRoutes } from "./routes.ts";
 export { termsOf, worsenings } from "./offer-terms.ts";
 export type { OfferRecord } from "./schema.ts";
-export { searchOffers, type SearchCaller } from "./rules/search.ts";
-export { readQuery, refuseUnknownFields } from "./rules/search-request.ts";
+export { searchOffers, type SearchCaller } from "./search/rules/search.ts";
+export { readQuery, refuseUnknownFields } from "./search/rules/search-request.ts";
 export {
   availableCount,
   diskBytesOf,

@@ -6,8 +6,8 @@ import type { ChannelHandler } from "../../../db/listener.ts";
 import { Mirror } from "../../../db/mirror.ts";
 import type { Reader } from "../../../db/transaction.ts";
 import { listMachines } from "../hosts/index.ts";
-import type { VolumeSpace } from "./rules/offer-fields.ts";
-import { OfferIndex } from "./rules/offer-index.ts";
+import type { VolumeSpace } from "./search/rules/offer-fields.ts";
+import { OfferIndex } from "./search/rules/offer-index.ts";
 import { listLiveLeases, listLiveOffers, listOfferedMachines } from "./store.ts";
 
 export type OfferTableDependencies = {

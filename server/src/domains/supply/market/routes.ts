@@ -2,10 +2,10 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import { Type } from "typebox";
 import type { MachineId, UserId } from "../../../base/ids.ts";
 import type { HttpScope } from "../../../http/server.ts";
-import { listGpuNames, listGpuTypes } from "./rules/gpu-types.ts";
+import { listGpuNames, listGpuTypes } from "./search/rules/gpu-types.ts";
 import type { OfferTable } from "./offer-table.ts";
 import { GpuTypesBody, NestedSearchBody, OffersBody, SearchBody, SearchQuery } from "./schema.ts";
-import { searchText } from "./rules/search.ts";
+import { searchText } from "./search/rules/search.ts";
 
 export type MarketPorts = {
   readonly offers: OfferTable;

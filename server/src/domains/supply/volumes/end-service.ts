@@ -1,6 +1,6 @@
 import type { InstanceId, UserId, VolumeId } from "../../../base/ids.ts";
 import type { Tx } from "../../../db/transaction.ts";
-import { findOpenClone } from "./clone-service.ts";
+import { findOpenClone } from "./clones/service.ts";
 import { endVolume } from "./service.ts";
 import { deletionAt, RETENTION_MS } from "./rules/volume-end.ts";
 import { findVolumeForUpdate, listAttachmentsOfVolumes, listVolumes, lockEndedVolumes } from "./volume-store.ts";

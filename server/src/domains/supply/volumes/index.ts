@@ -1,4 +1,4 @@
-export { BYTES_PER_GB } from "./rules/listing.ts";
+export { BYTES_PER_GB } from "./offers/rules/listing.ts";
 export {
   extendLocalVolumes,
   hasLocalVolumes,
@@ -7,18 +7,18 @@ export {
   moveSpaceEnd,
   unlistSpaceOf,
   type SpaceOf,
-} from "./companion-service.ts";
-export { listDearSpace, lowerNetworkSpacePrices, lowerSpacePrices } from "./ceiling-store.ts";
-export { concludeClones, refuseIncomplete } from "./clone-service.ts";
+} from "./local/companion-service.ts";
+export { listDearSpace, lowerNetworkSpacePrices, lowerSpacePrices } from "./offers/ceiling-store.ts";
+export { concludeClones, refuseIncomplete } from "./clones/service.ts";
 export {
   listStoredVolumes,
   listVolumeCosts,
   listVolumeIdsOfScope,
   listVolumeOwners,
   type StoredVolume,
-} from "./rate-store.ts";
-export { lockLinkedVolumes, newVolumeNanosPerHour, planVolumeLink, requireVolumes } from "./link-service.ts";
-export { placeVolumes, type BillableVolume } from "./metering-service.ts";
+} from "./metering/rate-store.ts";
+export { lockLinkedVolumes, newVolumeNanosPerHour, planVolumeLink, requireVolumes } from "./links/service.ts";
+export { placeVolumes, type BillableVolume } from "./metering/service.ts";
 export {
   isVolumeHold,
   listChargeableVolumes,
@@ -29,18 +29,18 @@ export {
   markVolumesSettled,
   postponeFirstDueVolume,
   type ChargeableVolume,
-} from "./metering-store.ts";
-export { HOLD_PERIODS, volumeHoldAmount } from "./volume-hold.ts";
-export { networkVolumeRoutes } from "./network-routes.ts";
+} from "./metering/store.ts";
+export { HOLD_PERIODS, volumeHoldAmount } from "./metering/volume-hold.ts";
+export { networkVolumeRoutes } from "./network/routes.ts";
 export { endUnusedVolumes, endVolumesOf } from "./end-service.ts";
 export { volumeLoops } from "./loops.ts";
-export { listMachinesOfVolume } from "./place-service.ts";
+export { listMachinesOfVolume } from "./machines/place-service.ts";
 export { volumeRoutes } from "./routes.ts";
-export { SpaceTable } from "./space-table.ts";
-export { listRentableSpace } from "./local-service.ts";
+export { SpaceTable } from "./offers/space-table.ts";
+export { listRentableSpace } from "./local/service.ts";
 export { VolumeInfo } from "./schema.ts";
-export { listDesiredVolumes, recordVolumes } from "./host-service.ts";
-export { VOLUMES_CHANNEL } from "./host-store.ts";
+export { listDesiredVolumes, recordVolumes } from "./machines/service.ts";
+export { VOLUMES_CHANNEL } from "./machines/store.ts";
 export {
   attachVolumes,
   detachVolumes,
@@ -61,5 +61,5 @@ export {
 } from "./audit-store.ts";
 export { listVolumeNames, type VolumeName } from "./name-store.ts";
 export { countStorageOf } from "./belongings-store.ts";
-export { unlistLocalSpaceOf } from "./local-store.ts";
-export { unlistNetworkSpaceOf } from "./network-store.ts";
+export { unlistLocalSpaceOf } from "./local/store.ts";
+export { unlistNetworkSpaceOf } from "./network/store.ts";

@@ -4,7 +4,7 @@ import { withTransaction } from "../../../db/transaction.ts";
 import type { Loop } from "../../../base/loop-driver.ts";
 import { notifyMarket } from "../hosts/index.ts";
 import { deleteEndedVolumes } from "./end-service.ts";
-import { listEndedSpace } from "./local-store.ts";
+import { listEndedSpace } from "./local/store.ts";
 
 const EVERY_MS = 60_000;
 /** Each of them makes its host delete data. */

@@ -2,9 +2,9 @@ import { invalid, notFound } from "../../../base/errors.ts";
 import { asId, MAX_ID, type VolumeId, type VolumeOfferId } from "../../../base/ids.ts";
 import { identityOf, type HttpScope } from "../../../http/server.ts";
 import type { TaskMeans } from "../../rental/tasks/index.ts";
-import { cloneVolume } from "./clone-service.ts";
-import { payerOf } from "./credit.ts";
-import { listLocalSpace, rentLocalVolume, requireVolumeOffer, unlistLocalSpace } from "./local-service.ts";
+import { cloneVolume } from "./clones/service.ts";
+import { payerOf } from "./metering/credit.ts";
+import { listLocalSpace, rentLocalVolume, requireVolumeOffer, unlistLocalSpace } from "./local/service.ts";
 import {
   CloneBody,
   CloneResponse,
@@ -21,8 +21,8 @@ import {
   Success,
   UnlistBody,
 } from "./schema.ts";
-import { searchVolumeOffers } from "./search.ts";
-import type { SpaceTable } from "./space-table.ts";
+import { searchVolumeOffers } from "./offers/search.ts";
+import type { SpaceTable } from "./offers/space-table.ts";
 import { deleteVolume, showVolumes, type VolumeKind } from "./service.ts";
 import { agreedPrice, volumeHandle } from "./views.ts";
 

@@ -11,13 +11,13 @@ import type { Reader, Tx } from "../../../db/transaction.ts";
 import { describeMachines } from "../hosts/index.ts";
 import { releaseHold } from "../../money/ledger/index.ts";
 import { listProgress } from "../../rental/tasks/index.ts";
-import { abandonClone, findOpenClone } from "./clone-service.ts";
-import { describeClone } from "./rules/clone.ts";
-import { listClones } from "./clone-store.ts";
-import { notifyVolumes } from "./host-store.ts";
-import { listNetworkDiskMounts, listNetworkDiskOwners } from "./network-store.ts";
+import { abandonClone, findOpenClone } from "./clones/service.ts";
+import { describeClone } from "./clones/rules/clone.ts";
+import { listClones } from "./clones/store.ts";
+import { notifyVolumes } from "./machines/store.ts";
+import { listNetworkDiskMounts, listNetworkDiskOwners } from "./network/store.ts";
 import type { VolumeRecord } from "./schema.ts";
-import { takeUnusedHold } from "./metering-store.ts";
+import { takeUnusedHold } from "./metering/store.ts";
 import { volumeRecord } from "./views.ts";
 import {
   deleteAttachments,

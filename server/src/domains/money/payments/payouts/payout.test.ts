@@ -5,7 +5,7 @@ import { inTransaction, type TestCaller } from "../../../../../../test/support/f
 import { transferOf } from "../../../../../../test/support/ledger.ts";
 import { ManualClock } from "../../../../../../test/support/manual-clock.ts";
 import { aPaymentShop, type PaymentShop } from "../../../../../../test/support/payments.ts";
-import { markUserDeleted } from "../../../people/accounts/user-store.ts";
+import { markUserDeleted } from "../../../people/accounts/users/store.ts";
 import {
   balanceOf,
   creditOf,

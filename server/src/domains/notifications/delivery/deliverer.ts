@@ -1,0 +1,204 @@
+import type { Clock } from "../../../base/clock.ts";
+import type { UserId } from "../../../base/ids.ts";
+import type { Log } from "../../../base/log.ts";
+import type { Sealer } from "../../../base/seal.ts";
+import type { Database } from "../../../db/connect.ts";
+import { withTransaction, type Reader } from "../../../db/transaction.ts";
+import type { LoopStatus } from "../../../base/loop-driver.ts";
+import { claimDue, lockUnplanned, storePlan, storeResult, type Channel, type ClaimedDelivery } from "./store.ts";
+import { eventIdOf, signedRequest, type NoticeEvent } from "./rules/event.ts";
+import { mailOf } from "./rules/mail.ts";
+import type { Mailer } from "./mailer.ts";
+import { planDeliveries } from "./rules/plan.ts";
+import { listPreferences } from "../preference-store.ts";
+import { nextAttemptAt, type Outcome } from "./rules/retry.ts";
+import { unlessAborted } from "./unless-aborted.ts";
+import type { WebhookClient } from "../webhooks/client.ts";
+import { listTargets, listWebhooks, sealContextOf } from "../webhooks/store.ts";
+
+/** Attempts under way at once in this process. Receivers are many, and mostly waited for; the mail server is one. */
+const ATTEMPTS_AT_ONCE = { webhook: 128, email: 8 } as const satisfies Record<Channel, number>;
+const CHANNELS = ["webhook", "email"] as const;
+/** Of them, those of one user. */
+const ATTEMPTS_PER_USER = 4;
+/** Longer than any attempt: who has not said what came of one by then is gone. */
+const LEASE_MS = 120_000;
+const PLANNED_PER_ROUND = 500;
+const ROUNDS_PER_RUN = 20;
+
+export type DelivererPorts = {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly random: (byteCount: number) => Buffer;
+  readonly sealer: Sealer;
+  readonly callWebhook: WebhookClient;
+  /** Undefined where no mail server is set up: nothing is mailed then. */
+  readonly mailer: Mailer | undefined;
+  /** Those of these users who have an account still, with the address that may be mailed to; undefined for none. */
+  readonly mailboxesOf: (db: Reader, userIds: readonly UserId[]) => Promise<ReadonlyMap<UserId, string | undefined>>;
+};
+
+const INTERRUPTED: Outcome = { kind: "retry", text: "interrupted by a stop of the server" };
+
+type Targets = {
+  readonly webhooks: Awaited<ReturnType<typeof listTargets>>;
+  readonly mailboxes: ReadonlyMap<UserId, string | undefined>;
+};
+
+/**
+ * Brings notices to those who want them. A run decides, claims and begins; it does not wait for receivers, so that the
+ * next run finds the others. Any number of processes do this side by side: what one has claimed is its own for a while.
+ */
+export class Deliverer {
+  private readonly ports: DelivererPorts;
+  private readonly underWay = new Map<Promise<void>, { readonly userId: UserId; readonly channel: Channel }>();
+  private readonly stopping = new AbortController();
+  /** Whose turn was last: the next claim goes on behind that user, so that many who wait take turns. */
+  private readonly lastUserIds = { webhook: 0, email: 0 } satisfies Record<Channel, number>;
+  /** Told when a place came free, so that what waits for it is looked for. */
+  private onFree: () => void = () => {};
+
+  constructor(ports: DelivererPorts) {
+    this.ports = ports;
+  }
+
+  whenFree(listener: () => void): void {
+    this.onFree = listener;
+  }
+
+  async run(): Promise<LoopStatus> {
+    const planned = await this.plan();
+    let begun = 0;
+    for (const channel of CHANNELS) begun += await this.begin(channel);
+    return { planned, begun, under_way: this.underWay.size };
+  }
+
+  /** Resolves when nothing is under way any more. */
+  async idle(): Promise<void> {
+    while (this.underWay.size > 0) await Promise.all(this.underWay.keys());
+  }
+
+  /** Ends what is under way; it is tried again by whoever serves next. */
+  async stop(): Promise<void> {
+    this.stopping.abort();
+    await this.idle();
+    this.ports.mailer?.close();
+  }
+
+  private async plan(): Promise<number> {
+    const { database, clock, mailer } = this.ports;
+    let total = 0;
+    for (let round = 1; round <= ROUNDS_PER_RUN; round += 1) {
+      const count = await withTransaction(database, clock, async (tx) => {
+        const notices = await lockUnplanned(tx, PLANNED_PER_ROUND);
+        if (notices.length === 0) return 0;
+        const userIds = [...new Set(notices.map(({ userId }) => userId))];
+        const [preferences, webhooks] = [await listPreferences(tx.db, userIds), await listWebhooks(tx.db, userIds)];
+        const canMail = mailer !== undefined;
+        await storePlan(tx, notices, planDeliveries(notices, { preferences, webhooks, canMail }));
+        return notices.length;
+      });
+      total += count;
+      if (count < PLANNED_PER_ROUND) break;
+    }
+    return total;
+  }
+
+  private async begin(channel: Channel): Promise<number> {
+    const { database, clock, mailboxesOf } = this.ports;
+    let begun = 0;
+    while (!this.stopping.signal.aborted) {
+      const busy = [...this.underWay.values()].filter((one) => one.channel === channel).map(({ userId }) => userId);
+      const total = ATTEMPTS_AT_ONCE[channel] - busy.length;
+      if (total <= 0) break;
+      const claimed = await withTransaction(database, clock, (tx) =>
+        claimDue(tx, {
+          channel,
+          total,
+          perUser: ATTEMPTS_PER_USER,
+          except: repeatedIn(busy, ATTEMPTS_PER_USER),
+          afterUserId: this.lastUserIds[channel],
+          leaseUntil: new Date(tx.now.getTime() + LEASE_MS),
+        }),
+      );
+      const isFromStart = this.lastUserIds[channel] === 0;
+      this.lastUserIds[channel] = Math.max(0, ...claimed.map(userOf));
+      if (claimed.length === 0 && isFromStart) break;
+      if (claimed.length === 0) continue;
+      const targets = {
+        webhooks: await listTargets(
+          database.kysely,
+          claimed.flatMap(({ webhookId }) => webhookId ?? []),
+        ),
+        mailboxes: await mailboxesOf(database.kysely, claimed.map(userOf)),
+      };
+      for (const delivery of claimed) this.start(delivery, targets);
+      begun += claimed.length;
+    }
+    return begun;
+  }
+
+  private start(delivery: ClaimedDelivery, targets: Targets): void {
+    const done = this.deliver(delivery, targets)
+      // What cannot be written down now is tried again when its lease is over.
+      .catch((error: unknown) => this.ports.log.error({ err: error }, "a delivery could not be completed"))
+      .finally(() => {
+        this.underWay.delete(done);
+        if (!this.stopping.signal.aborted) this.onFree();
+      });
+    const channel = delivery.webhookId === undefined ? "email" : "webhook";
+    this.underWay.set(done, { userId: delivery.userId, channel });
+  }
+
+  private async deliver(delivery: ClaimedDelivery, targets: Targets): Promise<void> {
+    const { database, clock } = this.ports;
+    const outcome = await this.attempt(delivery, targets);
+    await withTransaction(database, clock, async (tx) => {
+      const { id, attempt, createdAt } = delivery;
+      const chance = this.chance();
+      const dueAt = outcome.kind === "retry" ? nextAttemptAt({ attempt, createdAt, now: tx.now, chance }) : undefined;
+      const isGivenUp = outcome.kind === "retry" && dueAt === undefined;
+      await storeResult(tx, {
+        id,
+        attempt,
+        outcome: isGivenUp ? `${outcome.text}; given up` : outcome.text,
+        dueAt,
+        isDelivered: outcome.kind === "delivered",
+      });
+    });
+  }
+
+  private async attempt({ userId, webhookId, attempt, notice }: ClaimedDelivery, targets: Targets): Promise<Outcome> {
+    const { clock, sealer, callWebhook, mailer } = this.ports;
+    const event: NoticeEvent = { ...notice, userId, eventId: eventIdOf(notice.id) };
+    if (!targets.mailboxes.has(userId)) return { kind: "refused", text: "the account is gone" };
+    if (webhookId === undefined) {
+      const to = targets.mailboxes.get(userId);
+      if (to === undefined) return { kind: "refused", text: "the account has proven no address" };
+      if (mailer === undefined) return { kind: "retry", text: "no mail server is set up" };
+      const sending = mailer.send(mailOf(event, { to, from: mailer.from }));
+      return unlessAborted(sending, this.stopping.signal).catch(() => INTERRUPTED);
+    }
+    const target = targets.webhooks.get(webhookId);
+    const secret = target && sealer.open(target.sealedSecret, sealContextOf(webhookId));
+    if (target === undefined || secret === undefined) return { kind: "refused", text: "its secret cannot be read" };
+    return callWebhook(target.url, signedRequest(event, { secret, attempt, now: clock.now() }), this.stopping.signal);
+  }
+
+  /** From 0 up to 1. */
+  private chance(): number {
+    return this.ports.random(4).readUInt32BE() / 2 ** 32;
+  }
+}
+
+/** Those that stand in the list so often, or more. */
+function repeatedIn(userIds: readonly UserId[], times: number): readonly UserId[] {
+  return [...Map.groupBy(userIds, (userId) => userId)]
+    .filter(([, own]) => own.length >= times)
+    .map(([userId]) => userId);
+}
+
+function userOf({ userId }: ClaimedDelivery): UserId {
+  return userId;
+}

@@ -1,0 +1,72 @@
+import type { Clock } from "../../../base/clock.ts";
+import type { Log } from "../../../base/log.ts";
+import type { Sealer } from "../../../base/seal.ts";
+import type { Database } from "../../../db/connect.ts";
+import { withTransaction, type Tx } from "../../../db/transaction.ts";
+import type { LoopStatus } from "../../../base/loop-driver.ts";
+import { claimDirectMails, finishDirectMail, insertDirectMail, type ClaimedMail } from "./direct-mail-store.ts";
+import { mailTo } from "./rules/mail.ts";
+import type { Mailer } from "./mailer.ts";
+import { nextAttemptAt, type Outcome } from "./rules/retry.ts";
+
+/** A mail to an address, not to an account: its text may carry a token, which no notice does. */
+export type DirectMail = {
+  readonly to: string;
+  readonly subject: string;
+  readonly text: string;
+  /** The mail is not sent after this moment: what it says is over then. */
+  readonly expiresAt: Date;
+};
+
+/** Stores a mail in the caller's transaction; it is sent after the commit. */
+export type QueueMail = (tx: Tx, mail: DirectMail) => Promise<void>;
+
+const SEAL_CONTEXT = "direct mail";
+const LEASE_MS = 120_000;
+const MAILS_AT_ONCE = 8;
+const ROUNDS_PER_RUN = 20;
+
+export function mailQueue(sealer: Sealer): QueueMail {
+  return async (tx, { to, subject, text, expiresAt }) =>
+    insertDirectMail(tx, { to, subject, expiresAt, sealedText: sealer.seal(text, SEAL_CONTEXT) });
+}
+
+type Ports = {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly random: (byteCount: number) => Buffer;
+  readonly sealer: Sealer;
+  /** Undefined where no mail server is set up: nothing is queued then, and nothing is sent. */
+  readonly mailer: Mailer | undefined;
+};
+
+/** Sends the mails that are due. Any number of processes do this side by side. */
+export async function sendDirectMails(ports: Ports): Promise<LoopStatus> {
+  const { database, clock, mailer } = ports;
+  let tried = 0;
+  for (let round = 1; mailer !== undefined && round <= ROUNDS_PER_RUN; round += 1) {
+    const claimed = await withTransaction(database, clock, (tx) =>
+      claimDirectMails(tx, MAILS_AT_ONCE, new Date(tx.now.getTime() + LEASE_MS)),
+    );
+    await Promise.all(claimed.map((mail) => send(ports, mailer, mail)));
+    tried += claimed.length;
+    if (claimed.length < MAILS_AT_ONCE) break;
+  }
+  return { tried };
+}
+
+async function send({ database, clock, log, random, sealer }: Ports, mailer: Mailer, mail: ClaimedMail): Promise<void> {
+  const { id, to, subject, attempt, createdAt } = mail;
+  const text = sealer.open(mail.sealedText, SEAL_CONTEXT);
+  const outcome: Outcome =
+    text === undefined
+      ? { kind: "refused", text: "was sealed under another secret" }
+      : await mailer.send(mailTo({ to, subject, text, eventId: `mail_${id}` }, mailer.from));
+  const chance = random(4).readUInt32BE() / 2 ** 32;
+  await withTransaction(database, clock, (tx) => {
+    const dueAt = outcome.kind === "retry" ? nextAttemptAt({ attempt, createdAt, now: tx.now, chance }) : undefined;
+    return finishDirectMail(tx, mail, dueAt);
+  });
+  if (outcome.kind === "refused") log.warn({ mail_id: String(id), outcome: outcome.text }, "a mail was not sent");
+}

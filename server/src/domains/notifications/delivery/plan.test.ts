@@ -1,0 +1,103 @@
+import assert from "node:assert/strict";
+import { readdirSync, readFileSync } from "node:fs";
+import path from "node:path";
+import { test } from "node:test";
+import { asId, type UserId, type WebhookId } from "../../../base/ids.ts";
+import { mailOf } from "./rules/mail.ts";
+import { findNoticeType, NOTICE_TYPES } from "../rules/notification-types.ts";
+import { planDeliveries } from "./rules/plan.ts";
+
+const [ANN, BOB] = [asId<UserId>(1), asId<UserId>(2)];
+const AT = new Date(0);
+const hook = (id: number, userId: UserId, ...eventTypes: readonly string[]) => ({
+  id: asId<WebhookId>(id),
+  userId,
+  name: undefined,
+  url: "https://example.com/",
+  eventTypes,
+  createdAt: AT,
+  updatedAt: AT,
+});
+
+test("a notice goes by the channels that its user wants for its kind, to the webhooks that subscribed to it", () => {
+  const notice = (id: bigint, userId: UserId, kind: string) => ({ id, userId, kind });
+  const plan = planDeliveries(
+    [
+      notice(1n, ANN, "client:low_credit"),
+      notice(2n, ANN, "client:outbid"),
+      notice(3n, BOB, "client:low_credit"),
+      notice(4n, BOB, "client:instance_started"),
+      notice(5n, BOB, "client:team_invite"),
+      notice(6n, BOB, "client:of_a_later_version"),
+    ],
+    {
+      preferences: [
+        { userId: ANN, kind: "client:low_credit", email: false, webhooks: true },
+        { userId: ANN, kind: "client:outbid", email: true, webhooks: false },
+        { userId: BOB, kind: "client:team_invite", email: false, webhooks: false },
+      ],
+      webhooks: [
+        hook(7, ANN, "client:low_credit", "client:outbid"),
+        hook(8, ANN, "client:low_credit"),
+        hook(9, BOB, "client:low_credit"),
+      ],
+      canMail: true,
+    },
+  );
+  assert.deepEqual(
+    plan.map(({ noticeId, webhookId }) => [noticeId, webhookId]),
+    [
+      [1n, 7],
+      [1n, 8],
+      [2n, undefined],
+      [3n, undefined],
+      [5n, undefined],
+    ],
+  );
+});
+
+test("where no mail can be sent, nothing waits for it", () => {
+  const notices = [{ id: 1n, userId: ANN, kind: "client:low_credit" }];
+  assert.deepEqual(planDeliveries(notices, { preferences: [], webhooks: [], canMail: false }), []);
+});
+
+test("every kind that the server tells is in the list of types, and every type is told somewhere", () => {
+  const root = path.join(import.meta.dirname, "../../..");
+  const files = readdirSync(root, { recursive: true, encoding: "utf8" }).filter(
+    (file) => file.endsWith(".ts") && !file.endsWith(".test.ts") && !file.endsWith("notice-types.ts"),
+  );
+  const kinds = files.flatMap((file) =>
+    [...readFileSync(path.join(root, file), "utf8").matchAll(/["`]((?:client|host):[a-z][a-z0-9_]+)["`]/g)].map(
+      ([, kind = ""]) => kind,
+    ),
+  );
+  const untold = NOTICE_TYPES.filter(({ key }) => !kinds.includes(key));
+  assert.deepEqual(untold, []);
+  const unknown = kinds.filter((kind) => kind !== "client:webhook_test" && findNoticeType(kind) === undefined);
+  assert.deepEqual(unknown, []);
+});
+
+test("each notice that can be told is documented, with whether it is mailed, and no other one is", () => {
+  const text = readFileSync(path.join(import.meta.dirname, "../../../../../docs/notifications.md"), "utf8");
+  const rows = [...text.matchAll(/^\| `((?:client|host):\w+)` +\| (\w+) +\|/gm)];
+  const told = NOTICE_TYPES.map(({ key, defaults, isEmailMandatory }) => {
+    const mailed = defaults.email ? "yes" : "no";
+    return `${key} ${isEmailMandatory ? "always" : mailed}`;
+  });
+  assert.deepEqual(rows.map(([, key, mailed]) => `${key} ${mailed}`).toSorted(), told.toSorted());
+});
+
+test("a subject cannot become another header, and a repeated mail has the same id", () => {
+  const event = {
+    eventId: "evt_5",
+    userId: ANN,
+    kind: "client:outbid",
+    subject: "Hello\r\nBcc: everybody@example.com\u2028\u0000!",
+    message: "one\r\ntwo",
+    createdAt: AT,
+  };
+  const mail = mailOf(event, { to: "ann@example.com", from: "Berth <berth@market.example>" });
+  assert.equal(mail.subject, "Hello Bcc: everybody@example.com !");
+  assert.equal(mail.messageId, "<evt_5@market.example>");
+  assert.ok(mail.text.startsWith("one\ntwo\n\n-- \n"));
+});

@@ -1,0 +1,38 @@
+import type { UserId, WebhookId } from "../../../../base/ids.ts";
+import { findNoticeType, type Channels } from "../../rules/notification-types.ts";
+import { effectiveChannels, type StoredPreference } from "../../rules/preferences.ts";
+import type { Webhook } from "../../webhooks/rules/webhook.ts";
+
+export type Unplanned = { readonly id: bigint; readonly userId: UserId; readonly kind: string };
+export type PlannedDelivery = {
+  readonly noticeId: bigint;
+  readonly userId: UserId;
+  /** Undefined for an e-mail. */
+  readonly webhookId: WebhookId | undefined;
+};
+
+type Wishes = {
+  readonly preferences: readonly (StoredPreference & { readonly userId: UserId })[];
+  readonly webhooks: readonly Webhook[];
+  /** Without a way to send mail, nothing waits for one. */
+  readonly canMail: boolean;
+};
+
+/** Which channels carry which notices. What is of no known kind can only be read. */
+export function planDeliveries(
+  notices: readonly Unplanned[],
+  { preferences, webhooks, canMail }: Wishes,
+): readonly PlannedDelivery[] {
+  const said = new Map<string, Channels>(preferences.map((one) => [`${one.userId} ${one.kind}`, one]));
+  const byUser = Map.groupBy(webhooks, (webhook) => webhook.userId);
+  return notices.flatMap(({ id: noticeId, userId, kind }) => {
+    const type = findNoticeType(kind);
+    if (type === undefined) return [];
+    const wanted = effectiveChannels(type, said.get(`${userId} ${kind}`));
+    const called = wanted.webhooks
+      ? (byUser.get(userId) ?? []).filter(({ eventTypes }) => eventTypes.includes(kind))
+      : [];
+    const mailed = wanted.email && canMail ? [{ noticeId, userId, webhookId: undefined }] : [];
+    return [...mailed, ...called.map(({ id: webhookId }) => ({ noticeId, userId, webhookId }))];
+  });
+}

@@ -1,0 +1,159 @@
+import { sql } from "kysely";
+import type { UserId, WebhookId } from "../../../base/ids.ts";
+import { insertRows } from "../../../db/insert-rows.ts";
+import type { Tx } from "../../../db/transaction.ts";
+import type { PlannedDelivery, Unplanned } from "./rules/plan.ts";
+
+/** The oldest notices of which it is not decided yet who carries them; others that ask meanwhile get other ones. */
+export async function lockUnplanned(tx: Tx, limit: number): Promise<readonly Unplanned[]> {
+  return tx.db
+    .selectFrom("notices")
+    .select(["id", "user_id as userId", "kind"])
+    .where("planned_at", "is", null)
+    .orderBy("id")
+    .limit(limit)
+    .forUpdate()
+    .skipLocked()
+    .execute();
+}
+
+/** Writes what was decided of these notices. The caller holds their locks. */
+export async function storePlan(
+  tx: Tx,
+  notices: readonly Unplanned[],
+  deliveries: readonly PlannedDelivery[],
+): Promise<void> {
+  await tx.db
+    .updateTable("notices")
+    .set({ planned_at: tx.now })
+    .where("id", "=", sql<bigint>`any(${notices.map(({ id }) => id)}::bigint[])`)
+    .execute();
+  await insertRows(
+    tx,
+    "notice_deliveries",
+    deliveries.map(({ noticeId, userId, webhookId }) => ({
+      notice_id: noticeId,
+      user_id: userId,
+      channel: webhookId === undefined ? "email" : "webhook",
+      webhook_id: webhookId ?? null,
+      state: "due",
+      attempt_count: 0,
+      outcome: "",
+      due_at: tx.now,
+      created_at: tx.now,
+    })),
+  );
+}
+
+export type Channel = "email" | "webhook";
+
+/** A delivery that this process is to try now. */
+export type ClaimedDelivery = {
+  readonly id: bigint;
+  readonly userId: UserId;
+  /** Undefined for an e-mail. */
+  readonly webhookId: WebhookId | undefined;
+  /** Counted from 1; it names the claim as well. */
+  readonly attempt: number;
+  readonly createdAt: Date;
+  readonly notice: {
+    readonly id: bigint;
+    readonly kind: string;
+    readonly subject: string;
+    readonly message: string;
+    readonly createdAt: Date;
+  };
+};
+
+export type ClaimLimits = {
+  readonly channel: Channel;
+  readonly total: number;
+  readonly perUser: number;
+  /** Users who have enough under way already. */
+  readonly except: readonly UserId[];
+  /** Users are gone through by their ids, from behind this one on. */
+  readonly afterUserId: number;
+  /** Until then nobody else tries the same. */
+  readonly leaseUntil: Date;
+};
+
+/** Takes deliveries that are due, of each user only so many: who does not answer holds up nobody else. */
+export async function claimDue(tx: Tx, limits: ClaimLimits): Promise<readonly ClaimedDelivery[]> {
+  const { channel, total, perUser, except, afterUserId, leaseUntil } = limits;
+  const { rows } = await sql<ClaimRow>`
+    update notice_deliveries d set attempt_count = d.attempt_count + 1, due_at = ${leaseUntil}::timestamptz
+    from (
+      select due.id
+      from (
+        select distinct user_id from notice_deliveries
+        where due_at <= ${tx.now}::timestamptz and channel = ${channel} and user_id <> all (${except}::integer[])
+          and user_id > ${afterUserId}::integer
+        order by user_id
+        limit ${total}::integer
+      ) who
+      cross join lateral (
+        select own.id from notice_deliveries own
+        where own.user_id = who.user_id and own.due_at <= ${tx.now}::timestamptz and own.channel = ${channel}
+        order by own.due_at, own.id limit ${perUser}::integer
+        for update skip locked
+      ) due
+      limit ${total}::integer
+    ) claimed, notices n
+    where d.id = claimed.id and n.id = d.notice_id
+    returning d.id, d.user_id, d.webhook_id, d.attempt_count, d.created_at,
+      n.id as notice_id, n.kind, n.subject, n.message, n.created_at as noticed_at
+  `.execute(tx.db);
+  return rows.map((row) => ({
+    id: row.id,
+    userId: row.user_id,
+    webhookId: row.webhook_id ?? undefined,
+    attempt: row.attempt_count,
+    createdAt: row.created_at,
+    notice: {
+      id: row.notice_id,
+      kind: row.kind,
+      subject: row.subject,
+      message: row.message,
+      createdAt: row.noticed_at,
+    },
+  }));
+}
+
+type ClaimRow = {
+  readonly id: bigint;
+  readonly user_id: UserId;
+  readonly webhook_id: WebhookId | null;
+  readonly attempt_count: number;
+  readonly created_at: Date;
+  readonly notice_id: bigint;
+  readonly kind: string;
+  readonly subject: string;
+  readonly message: string;
+  readonly noticed_at: Date;
+};
+
+export type DeliveryResult = Pick<ClaimedDelivery, "id" | "attempt"> & {
+  readonly outcome: string;
+  /** When to try again; undefined where nothing more is to be tried. */
+  readonly dueAt: Date | undefined;
+  readonly isDelivered: boolean;
+};
+
+/** Writes what came of an attempt; of one that somebody else has taken over since, nothing, and false is returned. */
+export async function storeResult(tx: Tx, result: DeliveryResult): Promise<boolean> {
+  const { id, attempt, outcome, dueAt, isDelivered } = result;
+  const isOver = dueAt === undefined;
+  const updated = await tx.db
+    .updateTable("notice_deliveries")
+    .set({
+      state: isDelivered ? "delivered" : isOver ? "failed" : "due",
+      outcome,
+      due_at: dueAt ?? null,
+      ended_at: isOver ? tx.now : null,
+    })
+    .where("id", "=", id)
+    .where("attempt_count", "=", attempt)
+    .where("state", "=", "due")
+    .executeTakeFirst();
+  return updated.numUpdatedRows === 1n;
+}

@@ -1,0 +1,45 @@
+import type { Clock } from "../../../base/clock.ts";
+import type { Identity } from "../../../base/identity.ts";
+import type { Sealer } from "../../../base/seal.ts";
+import type { Reader } from "../../../db/transaction.ts";
+import { signedRequest } from "../delivery/rules/event.ts";
+import type { WebhookClient } from "./client.ts";
+import { noSuchWebhook, toWebhookId } from "./service.ts";
+import { listTargets, sealContextOf } from "./store.ts";
+
+export type TestPorts = {
+  readonly clock: Clock;
+  readonly random: (byteCount: number) => Buffer;
+  readonly sealer: Sealer;
+  readonly callWebhook: WebhookClient;
+};
+
+/** Calls a webhook once with the event `webhook_test`, and says what came of it. It is stored nowhere and never repeated. */
+export async function testWebhook(
+  db: Reader,
+  { userId }: Identity,
+  text: string,
+  { clock, random, sealer, callWebhook }: TestPorts,
+): Promise<{ readonly success: boolean; readonly msg: string }> {
+  const id = toWebhookId(text);
+  const target = id && (await listTargets(db, [id])).get(id);
+  if (id === undefined || target?.userId !== userId) throw noSuchWebhook(text);
+  const secret = sealer.open(target.sealedSecret, sealContextOf(id));
+  if (secret === undefined) {
+    return { success: false, msg: `The secret of webhook ${id} cannot be read any more. Rotate it, and try again.` };
+  }
+  const now = clock.now();
+  const event = {
+    eventId: `evt_test_${random(12).toString("hex")}`,
+    userId,
+    kind: "client:webhook_test",
+    subject: "A test of your webhook",
+    message: `Webhook ${id} was asked to be tested. There is nothing to do.`,
+    createdAt: now,
+  };
+  const request = signedRequest(event, { secret, attempt: 1, now });
+  const outcome = await callWebhook(target.url, request, new AbortController().signal);
+  return outcome.kind === "delivered"
+    ? { success: true, msg: `The test event was delivered: the receiver ${outcome.text}.` }
+    : { success: false, msg: `The test event was not delivered: the receiver ${outcome.text}.` };
+}

@@ -1,0 +1,95 @@
+import { sql } from "kysely";
+import type { UserId } from "../../../../base/ids.ts";
+import type { Reader, Tx } from "../../../../db/transaction.ts";
+import { CLAIM_EMAIL_DOMAIN } from "../users/rules/user.ts";
+
+/** Why an address counts: a token mailed there came back, the operator says so, or the server gave it. */
+export type ProvenBy = "mail" | "operator" | "server";
+
+/** A live account that names an address as its own. */
+export type Claim = { readonly userId: UserId; readonly isProven: boolean };
+
+/** Lets one transaction at a time decide whose an address is. Taken before any lock on a row. */
+export async function lockAddress(tx: Tx, email: string): Promise<void> {
+  await sql`select pg_advisory_xact_lock(hashtextextended(${`user address ${email}`}, 0))`.execute(tx.db);
+}
+
+export async function listClaims(db: Reader, email: string): Promise<readonly Claim[]> {
+  const rows = await db
+    .selectFrom("users")
+    .select(["id", "email_proven_at"])
+    .where("email", "=", email)
+    .where("deleted_at", "is", null)
+    .orderBy("id")
+    .execute();
+  return rows.map((row) => ({ userId: row.id, isProven: row.email_proven_at !== null }));
+}
+
+/** Takes an address from the other accounts that claim it, which it returns. They keep their ids and all they have. */
+export async function displaceClaims(tx: Tx, email: string, exceptId: UserId | undefined): Promise<readonly UserId[]> {
+  const { rows } = await sql<{ id: UserId }>`
+    update users set email = 'account-' || id || ${`@${CLAIM_EMAIL_DOMAIN}`}::text
+    where email = ${email} and deleted_at is null and email_proven_at is null and id <> ${exceptId ?? 0}::integer
+    returning id
+  `.execute(tx.db);
+  return rows.map(({ id }) => id);
+}
+
+export async function setProven(tx: Tx, userId: UserId, provenBy: ProvenBy): Promise<void> {
+  await tx.db
+    .updateTable("users")
+    .set({ email_proven_at: tx.now, email_proven_by: provenBy })
+    .where("id", "=", userId)
+    .execute();
+}
+
+/** Gives an account another address, which nobody has proven. */
+export async function setClaim(tx: Tx, userId: UserId, email: string): Promise<void> {
+  await tx.db
+    .updateTable("users")
+    .set({ email, email_proven_at: null, email_proven_by: null })
+    .where("id", "=", userId)
+    .execute();
+}
+
+export type Proof = { readonly email: string; readonly sentAt: Date; readonly expiresAt: Date };
+
+/** Stores the token's hash in place of an earlier one, which opens nothing any more. */
+export async function putProof(
+  tx: Tx,
+  { userId, email, tokenSha256, expiresAt }: Pick<Proof, "email" | "expiresAt"> & ProofKey,
+): Promise<void> {
+  const content = { email, token_sha256: tokenSha256, sent_at: tx.now, expires_at: expiresAt };
+  await tx.db
+    .insertInto("email_proofs")
+    .values({ user_id: userId, ...content })
+    .onConflict((conflict) => conflict.column("user_id").doUpdateSet(content))
+    .execute();
+  await tx.db.insertInto("email_proof_mails").values({ email, sent_at: tx.now }).execute();
+}
+
+type ProofKey = { readonly userId: UserId; readonly tokenSha256: Buffer };
+
+/** Uses an account's token up, and returns the address that it was sent to; undefined when it opens nothing. */
+export async function takeProof(tx: Tx, { userId, tokenSha256 }: ProofKey): Promise<string | undefined> {
+  const row = await tx.db
+    .deleteFrom("email_proofs")
+    .where("user_id", "=", userId)
+    .where("token_sha256", "=", tokenSha256)
+    .where("expires_at", ">", tx.now)
+    .returning("email")
+    .executeTakeFirst();
+  return row?.email;
+}
+
+/** When tokens were mailed to an address since a moment, oldest first; older rows are deleted. */
+export async function listProofMails(tx: Tx, email: string, since: Date): Promise<readonly Date[]> {
+  await tx.db.deleteFrom("email_proof_mails").where("email", "=", email).where("sent_at", "<=", since).execute();
+  const rows = await tx.db
+    .selectFrom("email_proof_mails")
+    .select("sent_at")
+    .where("email", "=", email)
+    .orderBy("sent_at")
+    .execute();
+  return rows.map((row) => row.sent_at);
+}

@@ -1,0 +1,90 @@
+import type { Clock } from "../../../../base/clock.ts";
+import type { Identity } from "../../../../base/identity.ts";
+import type { Log } from "../../../../base/log.ts";
+import type { Database } from "../../../../db/connect.ts";
+import { upsertIpAccesses, type IpAccesses } from "./store.ts";
+
+/** How often the loop writes. */
+export const IP_HISTORY_FLUSH_MS = 1_000;
+
+/** Different pairs of user and address that may wait. More in one second is no ordinary traffic. */
+const WAITING_MAX = 50_000;
+const BATCH_MAX = 5_000;
+
+export type IpHistory = {
+  /** Notes a request. Never waits: requests from one address are counted in memory until the next flush. */
+  record(identity: Identity, ipAddress: string): void;
+  /**
+   * Writes what waits, including what was noted just before the call, and returns how many rows that was. When the
+   * database refuses, what was not written waits for the next flush. For the loop, for shutdown, and before reading.
+   */
+  flush(): Promise<{ readonly written: number; readonly dropped: number }>;
+};
+
+/** The history of addresses of each user, written outside of the requests that it records. */
+export function createIpHistory({
+  database,
+  clock,
+  log,
+  waitingMax = WAITING_MAX,
+}: {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly waitingMax?: number;
+}): IpHistory {
+  const waiting = new Map<string, IpAccesses>();
+  let dropped = 0;
+  let lastFlush: Promise<unknown> = Promise.resolve();
+
+  const add = (accesses: IpAccesses) => {
+    const key = `${accesses.userId} ${accesses.ipAddress}`;
+    const known = waiting.get(key);
+    if (known === undefined && waiting.size >= waitingMax) {
+      dropped += accesses.requestCount;
+      return;
+    }
+    waiting.set(key, known === undefined ? accesses : combine(known, accesses));
+  };
+
+  const writeAll = async () => {
+    const pending = [...waiting.values()];
+    waiting.clear();
+    for (let start = 0; start < pending.length; start += BATCH_MAX) {
+      try {
+        await upsertIpAccesses(database.kysely, pending.slice(start, start + BATCH_MAX));
+      } catch (error) {
+        pending.slice(start).forEach(add);
+        throw error;
+      }
+    }
+    const droppedNow = dropped;
+    dropped = 0;
+    if (droppedNow > 0)
+      log.warn({ dropped: droppedNow }, "too many addresses at once: some requests are not in the history");
+    return { written: pending.length, dropped: droppedNow };
+  };
+
+  return {
+    record({ userId }, ipAddress) {
+      const now = clock.now();
+      add({ userId, ipAddress, firstSeenAt: now, lastSeenAt: now, requestCount: 1 });
+    },
+    flush() {
+      // One after the other: a batch that fails comes back before the next flush looks.
+      const mine = lastFlush.then(writeAll, writeAll);
+      lastFlush = mine.catch(() => undefined);
+      return mine;
+    },
+  };
+}
+
+function combine(a: IpAccesses, b: IpAccesses): IpAccesses {
+  return {
+    userId: a.userId,
+    ipAddress: a.ipAddress,
+    firstSeenAt: a.firstSeenAt < b.firstSeenAt ? a.firstSeenAt : b.firstSeenAt,
+    lastSeenAt: a.lastSeenAt > b.lastSeenAt ? a.lastSeenAt : b.lastSeenAt,
+    requestCount: a.requestCount + b.requestCount,
+  };
+}

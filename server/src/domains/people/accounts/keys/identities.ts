@@ -1,0 +1,96 @@
+import type { Clock } from "../../../../base/clock.ts";
+import type { Identity } from "../../../../base/identity.ts";
+import { parseId, type ApiKeyId, type UserId } from "../../../../base/ids.ts";
+import type { Database } from "../../../../db/connect.ts";
+import type { ChannelHandler } from "../../../../db/listener.ts";
+import { IdentityMemory } from "./identity-memory.ts";
+import { findIdentity } from "./store.ts";
+import { hashSecret, isWellFormed } from "./rules/keys.ts";
+
+/** Channel on which the database says which keys changed (migration 0010): `key:<id>` or `user:<id>`. */
+export const API_KEYS_CHANNEL = "api_keys_changed";
+
+const REMEMBERED_MAX = 50_000;
+/** How long a key may outlive its deletion in a process that the notification did not reach. */
+const REMEMBERED_MS = 60_000;
+
+export type Identities = {
+  /**
+   * The identity behind the secret; undefined when it is wrong, deleted, or its user is gone. Most keys are remembered;
+   * `pause` is awaited before the database is asked.
+   */
+  authenticate(secret: string, pause?: () => Promise<void>): Promise<Identity | undefined>;
+  /** Makes this process ask again for the key. Call it after the commit that changes the key, before answering. */
+  forget(keyId: ApiKeyId): void;
+  /** Makes this process ask again for all keys of an account, as after a change of what members of a team may do. */
+  forgetUser(userId: UserId): void;
+  /** Makes this process ask again for every key, as after a freeze, which holds for subaccounts and in teams as well. */
+  forgetAll(): void;
+  /** Does the same for changes made elsewhere; to be put at `API_KEYS_CHANNEL` of the listener. */
+  readonly channelHandler: ChannelHandler;
+};
+
+type Options = { readonly database: Database; readonly clock: Clock; readonly rememberedMax?: number };
+
+/** Resolves keys to callers with a bounded memory. Only keys that exist are remembered, so guessing cannot fill it. */
+export function createIdentities({ database, clock, rememberedMax = REMEMBERED_MAX }: Options): Identities {
+  const memory = new IdentityMemory({ entriesMax: rememberedMax, rememberedMs: REMEMBERED_MS });
+  const underWay = new Map<string, Promise<Identity | undefined>>();
+  let changeCount = 0;
+
+  /** Identities that were read before a change must not be remembered, or waited for, after it. */
+  const noteChange = () => {
+    changeCount += 1;
+    underWay.clear();
+  };
+  const read = async (sha256: Buffer, hash: string, pause: (() => Promise<void>) | undefined) => {
+    if (pause !== undefined) await pause();
+    const changeCountBefore = changeCount;
+    const identity = await findIdentity(database.kysely, sha256);
+    if (identity !== undefined && changeCountBefore === changeCount) {
+      memory.remember(hash, identity, clock.monotonicMs());
+    }
+    return identity;
+  };
+  const forget = (keyId: ApiKeyId) => {
+    noteChange();
+    memory.forgetKey(keyId);
+  };
+  const forgetUser = (userId: UserId) => {
+    noteChange();
+    memory.forgetUser(userId);
+  };
+  const forgetAll = () => {
+    noteChange();
+    memory.forgetAll();
+  };
+
+  return {
+    async authenticate(secret, pause) {
+      if (!isWellFormed(secret)) return undefined;
+      const sha256 = hashSecret(secret);
+      const hash = sha256.toString("base64");
+      const known = memory.find(hash, clock.monotonicMs()) ?? underWay.get(hash);
+      if (known !== undefined) return known;
+      const asked = read(sha256, hash, pause).finally(() => {
+        if (underWay.get(hash) === asked) underWay.delete(hash);
+      });
+      underWay.set(hash, asked);
+      return asked;
+    },
+    forget,
+    forgetUser,
+    forgetAll,
+    channelHandler: {
+      onMessage(payload) {
+        const [kind, text = ""] = payload.split(":");
+        const keyId = kind === "key" ? parseId<ApiKeyId>(text) : undefined;
+        const userId = kind === "user" ? parseId<UserId>(text) : undefined;
+        if (keyId !== undefined) return forget(keyId);
+        if (userId === undefined) return forgetAll();
+        forgetUser(userId);
+      },
+      onGap: forgetAll,
+    },
+  };
+}

@@ -1,0 +1,53 @@
+import type { Identity } from "../../../../base/identity.ts";
+import type { ApiKeyId, UserId } from "../../../../base/ids.ts";
+
+type Remembered = { readonly identity: Identity; readonly untilMs: number };
+
+/** Whom the hashes of keys stand for, as many as fit and each for a while. The oldest make room for new ones. */
+export class IdentityMemory {
+  private readonly byHash = new Map<string, Remembered>();
+  private readonly hashByKeyId = new Map<ApiKeyId, string>();
+  private readonly entriesMax: number;
+  private readonly rememberedMs: number;
+
+  constructor({ entriesMax, rememberedMs }: { readonly entriesMax: number; readonly rememberedMs: number }) {
+    this.entriesMax = entriesMax;
+    this.rememberedMs = rememberedMs;
+  }
+
+  find(hash: string, nowMs: number): Identity | undefined {
+    const known = this.byHash.get(hash);
+    return known !== undefined && nowMs < known.untilMs ? known.identity : undefined;
+  }
+
+  remember(hash: string, identity: Identity, nowMs: number): void {
+    this.drop(hash);
+    for (const oldest of this.byHash.keys()) {
+      if (this.byHash.size < this.entriesMax) break;
+      this.drop(oldest);
+    }
+    this.byHash.set(hash, { identity, untilMs: nowMs + this.rememberedMs });
+    this.hashByKeyId.set(identity.apiKeyId, hash);
+  }
+
+  forgetKey(keyId: ApiKeyId): void {
+    const hash = this.hashByKeyId.get(keyId);
+    if (hash !== undefined) this.drop(hash);
+  }
+
+  forgetUser(userId: UserId): void {
+    for (const [hash, { identity }] of this.byHash) if (identity.userId === userId) this.drop(hash);
+  }
+
+  forgetAll(): void {
+    this.byHash.clear();
+    this.hashByKeyId.clear();
+  }
+
+  private drop(hash: string): void {
+    const known = this.byHash.get(hash);
+    if (known === undefined) return;
+    this.byHash.delete(hash);
+    this.hashByKeyId.delete(known.identity.apiKeyId);
+  }
+}

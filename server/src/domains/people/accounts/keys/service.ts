@@ -1,0 +1,122 @@
+import { forbidden, invalid, notFound, type AppError } from "../../../../base/errors.ts";
+import type { Identity } from "../../../../base/identity.ts";
+import { asId, type ApiKeyId, type UserId } from "../../../../base/ids.ts";
+import type { Tx } from "../../../../db/transaction.ts";
+import { recordAudit } from "../audit-log/store.ts";
+import { findUserByEmailOrId, noSuchUser } from "../users/find-user.ts";
+import type { Identities } from "./identities.ts";
+import { countApiKeys, deleteApiKey, insertApiKey, replaceSecret, type KeyHolder } from "./store.ts";
+import { newKey, type RandomBytes } from "./rules/keys.ts";
+import { lockMembership } from "../team-accounts/member-store.ts";
+import { isWithin, parsePermissions, type Permissions } from "./rules/permissions.ts";
+import { requireRoom } from "../room.ts";
+import type { AdminCreateKeyBody, CreateKeyBody } from "../schema.ts";
+import type { Caller } from "../users/service.ts";
+import { notForTeams } from "../users/rules/user.ts";
+
+/** More than the people and programs of any account need. */
+const API_KEYS_MAX = 1_000;
+
+type IssuedKey = { readonly id: ApiKeyId; readonly secret: string; readonly permissions: Permissions };
+
+/**
+ * Makes another key of the caller, or one by which the caller acts for a team. Without permissions it may do what the
+ * calling key may; with them it may not do more, or the answer is `missing_permissions`. What it may do for a team ends
+ * at its holder's role besides.
+ */
+export async function createKey(
+  tx: Tx,
+  { identity, ipAddress }: Caller,
+  body: CreateKeyBody,
+  random: RandomBytes,
+): Promise<IssuedKey> {
+  const permissions = body.permissions === undefined ? identity.permissions : parsePermissions(body.permissions);
+  if (!isWithin(permissions, identity.permissions)) {
+    throw forbidden("A key cannot grant more than the key that makes it.", "missing_permissions");
+  }
+  const { name, key_params: keyParams = "" } = body;
+  const holder = await holderOf(tx, identity, body.team_id === undefined ? undefined : asId<UserId>(body.team_id));
+  await requireRoomForKey(tx, holder.userId);
+  const key = newKey(random);
+  const id = await insertApiKey(tx, {
+    ...holder,
+    name,
+    key,
+    permissions,
+    keyParams: typeof keyParams === "string" ? keyParams : JSON.stringify(keyParams),
+  });
+  const team = holder.userId === identity.userId ? {} : { team_id: holder.userId };
+  const args = { id, name, key_prefix: key.prefix, permissions: permissions ?? false, ...team };
+  await recordAudit(tx, identity, { ipAddress, action: "api.apikey.create", args });
+  return { id, secret: key.secret, permissions };
+}
+
+function requireRoomForKey(tx: Tx, userId: UserId): Promise<void> {
+  const count = () => countApiKeys(tx.db, userId);
+  return requireRoom(tx, userId, { count, max: API_KEYS_MAX, field: "name", what: "API keys" });
+}
+
+/** Whose the new key is. A team's needs a member, who is kept one until the commit. */
+async function holderOf(tx: Tx, identity: Identity, asked: UserId | undefined): Promise<KeyHolder> {
+  const { userId, memberId } = identity;
+  const teamId = asked ?? (memberId === undefined ? undefined : userId);
+  if (teamId === undefined) return { userId, memberId };
+  if (memberId !== undefined && teamId !== userId) throw notForTeams("A team's key makes keys of its own team only.");
+  const person = memberId ?? userId;
+  if (!(await lockMembership(tx, teamId, person))) {
+    throw notFound("no_such_team", `You are a member of no team ${teamId}.`);
+  }
+  return { userId: teamId, memberId: person };
+}
+
+/** Makes a key for another user, named by e-mail address or id. */
+export async function createKeyAsAdmin(
+  tx: Tx,
+  { identity, ipAddress }: Caller,
+  body: AdminCreateKeyBody,
+  random: RandomBytes,
+): Promise<{ readonly userId: UserId; readonly email: string; readonly keyId: ApiKeyId; readonly secret: string }> {
+  const user = await findUserByEmailOrId(tx.db, body.email);
+  if (user === undefined) throw noSuchUser(body.email);
+  if (user.isTeam) throw invalid("email", "Keys of a team are made by its members, who answer for what they do.");
+  const permissions = body.permissions === undefined ? undefined : parsePermissions(body.permissions);
+  await requireRoomForKey(tx, user.id);
+  const key = newKey(random);
+  const name = body.name ?? "admin-issued";
+  const keyId = await insertApiKey(tx, { userId: user.id, name, key, permissions });
+  const args = { user_id: user.id, id: keyId, name, key_prefix: key.prefix, permissions: permissions ?? false };
+  await recordAudit(tx, identity, { ipAddress, action: "api.admin.key.create", args });
+  return { userId: user.id, email: user.email, keyId, secret: key.secret };
+}
+
+/** Deletes a key of the caller, the calling one included. It opens nothing any more when this request is answered. */
+export async function deleteKey(
+  tx: Tx,
+  { identity, ipAddress }: Caller,
+  id: ApiKeyId | undefined,
+  identities: Identities,
+): Promise<void> {
+  if (id === undefined || !(await deleteApiKey(tx, identity, id))) throw noSuchKey();
+  tx.afterCommit(() => identities.forget(id));
+  await recordAudit(tx, identity, { ipAddress, action: "api.apikey.delete", args: { id } });
+}
+
+/** Gives the calling key another secret, with the same permissions. The old one dies with the commit. */
+export async function resetKey(
+  tx: Tx,
+  { identity, ipAddress }: Caller,
+  { identities, random }: { readonly identities: Identities; readonly random: RandomBytes },
+): Promise<string> {
+  const key = newKey(random);
+  const id = identity.apiKeyId;
+  if (!(await replaceSecret(tx, id, key))) throw noSuchKey();
+  tx.afterCommit(() => identities.forget(id));
+  const args = { id, key_prefix: key.prefix };
+  await recordAudit(tx, identity, { ipAddress, action: "api.apikey.reset", args });
+  return key.secret;
+}
+
+/** Absent, deleted, an instance's or somebody else's: all the same to the caller. */
+export function noSuchKey(): AppError {
+  return notFound("no_such_api_key", "API Key not found.");
+}

@@ -1,0 +1,335 @@
+import type { Freeze } from "../../../../base/freeze.ts";
+import type { Identity, PermissionDocument } from "../../../../base/identity.ts";
+import type { ApiKeyId, InstanceId, UserId } from "../../../../base/ids.ts";
+import { insertRows } from "../../../../db/insert-rows.ts";
+import type { Reader, Tx } from "../../../../db/transaction.ts";
+import type { NewKey } from "./rules/keys.ts";
+import { intersect, type Permissions } from "./rules/permissions.ts";
+import { permissionsOfRole } from "../team-accounts/rules/roles.ts";
+
+/** Whose key it is: of an account, and in a team of one of its members. An identity says it for its own key. */
+export type KeyHolder = Pick<Identity, "userId" | "memberId">;
+
+/** A key as its owner sees it; the secret cannot be had again. */
+export type ApiKey = KeyHolder & {
+  readonly id: ApiKeyId;
+  /** Undefined for a person's own key. */
+  readonly teamName: string | undefined;
+  readonly name: string;
+  readonly prefix: string;
+  readonly permissions: Permissions;
+  readonly keyParams: string;
+  readonly createdAt: Date;
+};
+
+type ApiKeyInsert = {
+  readonly userId: UserId;
+  /** Who acts by it, when the user is a team. */
+  readonly memberId?: UserId | undefined;
+  readonly name: string;
+  readonly key: NewKey;
+  readonly permissions: Permissions;
+  readonly keyParams?: string;
+};
+
+type InstanceKeyInsert = Pick<NewKey, "sha256" | "prefix"> & {
+  readonly userId: UserId;
+  readonly instanceId: InstanceId;
+};
+
+const INSTANCE_KEY_NAME = "instance";
+
+const COLUMNS = [
+  "api_keys.id",
+  "api_keys.user_id",
+  "api_keys.member_id",
+  "api_keys.name",
+  "api_keys.key_prefix",
+  "api_keys.permissions",
+  "api_keys.key_params",
+  "api_keys.created_at",
+  "users.username",
+] as const;
+
+/**
+ * Whom a secret stands for; undefined when it was never issued, was deleted, its user is gone, or its holder is no member
+ * of the team any more.
+ */
+export async function findIdentity(db: Reader, sha256: Buffer): Promise<Identity | undefined> {
+  const row = await db
+    .selectFrom("api_keys")
+    .innerJoin("users", "users.id", "api_keys.user_id")
+    .leftJoin("team_members", (join) =>
+      join
+        .onRef("team_members.team_id", "=", "api_keys.user_id")
+        .onRef("team_members.member_id", "=", "api_keys.member_id"),
+    )
+    .leftJoin("users as members", (join) =>
+      join.onRef("members.id", "=", "team_members.member_id").on("members.deleted_at", "is", null),
+    )
+    .leftJoin("team_roles", "team_roles.id", "team_members.role_id")
+    .leftJoin("account_freezes", "account_freezes.id", "users.freeze_id")
+    .leftJoin("account_freezes as member_freezes", "member_freezes.id", "members.freeze_id")
+    .select([
+      "api_keys.id",
+      "api_keys.user_id",
+      "api_keys.member_id",
+      "api_keys.permissions",
+      "api_keys.instance_id",
+      "users.is_admin",
+      "members.id as live_member_id",
+      "team_roles.identifier as role_identifier",
+      "team_roles.permissions as role_permissions",
+      "account_freezes.id as freeze_id",
+      "account_freezes.reason as freeze_reason",
+      "member_freezes.id as member_freeze_id",
+      "member_freezes.reason as member_freeze_reason",
+    ])
+    .where("api_keys.key_sha256", "=", sha256)
+    .where("api_keys.deleted_at", "is", null)
+    .where("users.deleted_at", "is", null)
+    .executeTakeFirst();
+  if (row === undefined || row.live_member_id !== row.member_id) return undefined;
+  const own = readPermissions(row.permissions);
+  return {
+    userId: row.user_id,
+    apiKeyId: row.id,
+    memberId: row.member_id ?? undefined,
+    isAdmin: row.is_admin,
+    permissions:
+      row.role_identifier === null
+        ? own
+        : intersect(own, permissionsOfRole(row.role_identifier, readDocument(row.role_permissions))),
+    instanceId: row.instance_id ?? undefined,
+    ...freezesOf(row),
+  };
+}
+
+type FrozenRow = {
+  readonly freeze_id: Freeze["id"] | null;
+  readonly freeze_reason: string | null;
+  readonly member_freeze_id: Freeze["id"] | null;
+  readonly member_freeze_reason: string | null;
+};
+
+function freezesOf(row: FrozenRow): Pick<Identity, "freeze" | "memberFreeze"> {
+  const { freeze_id: id, freeze_reason: reason, member_freeze_id: memberId, member_freeze_reason: memberReason } = row;
+  return {
+    ...(id === null || reason === null ? {} : { freeze: { id, reason } }),
+    ...(memberId === null || memberReason === null ? {} : { memberFreeze: { id: memberId, reason: memberReason } }),
+  };
+}
+
+export async function insertApiKey(
+  tx: Tx,
+  { userId, memberId, name, key, permissions, keyParams }: ApiKeyInsert,
+): Promise<ApiKeyId> {
+  const row = await tx.db
+    .insertInto("api_keys")
+    .values({
+      user_id: userId,
+      member_id: memberId ?? null,
+      name,
+      key_sha256: key.sha256,
+      key_prefix: key.prefix,
+      permissions: permissions === undefined ? null : JSON.stringify(permissions),
+      key_params: keyParams ?? "",
+      created_at: tx.now,
+    })
+    .returning("id")
+    .executeTakeFirstOrThrow();
+  return row.id;
+}
+
+/** The live keys of a holder, oldest first, without those of instances. */
+export async function listApiKeys(db: Reader, holder: KeyHolder): Promise<readonly ApiKey[]> {
+  const rows = await keysHeldBy(db, holder).orderBy("api_keys.id").execute();
+  return rows.map(toApiKey);
+}
+
+/** The live keys of all members of a team, oldest first. */
+export async function listTeamKeys(db: Reader, teamId: UserId): Promise<readonly ApiKey[]> {
+  const rows = await keysOf(db, teamId).where("api_keys.member_id", "is not", null).orderBy("api_keys.id").execute();
+  return rows.map(toApiKey);
+}
+
+/** How many live keys open an account, those of a team's members included, and those of instances not. */
+export async function countApiKeys(db: Reader, userId: UserId): Promise<number> {
+  const { count } = await db
+    .selectFrom("api_keys")
+    .select((eb) => eb.fn.countAll().as("count"))
+    .where("user_id", "=", userId)
+    .where("instance_id", "is", null)
+    .where("deleted_at", "is", null)
+    .executeTakeFirstOrThrow();
+  return Number(count);
+}
+
+/** The keys by which a person has ever acted for a team, those included that were deleted since. */
+export async function listKeyIdsEver(
+  db: Reader,
+  { teamId, memberId }: { readonly teamId: UserId; readonly memberId: UserId },
+): Promise<readonly ApiKeyId[]> {
+  const rows = await db
+    .selectFrom("api_keys")
+    .select("id")
+    .where("user_id", "=", teamId)
+    .where("member_id", "=", memberId)
+    .execute();
+  return rows.map((row) => row.id);
+}
+
+export async function findApiKey(db: Reader, holder: KeyHolder, id: ApiKeyId): Promise<ApiKey | undefined> {
+  const row = await keysHeldBy(db, holder).where("api_keys.id", "=", id).executeTakeFirst();
+  return row && toApiKey(row);
+}
+
+/** Whether the account has this key, alive, whoever holds it; those of instances are nobody's to name. */
+export async function hasApiKey(db: Reader, userId: UserId, id: ApiKeyId): Promise<boolean> {
+  const row = await db
+    .selectFrom("api_keys")
+    .select("id")
+    .where("id", "=", id)
+    .where("user_id", "=", userId)
+    .where("instance_id", "is", null)
+    .where("deleted_at", "is", null)
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+/** Deletes a live key of the holder, but not an instance's. False when there is none. */
+export async function deleteApiKey(tx: Tx, { userId, memberId }: KeyHolder, id: ApiKeyId): Promise<boolean> {
+  const result = await tx.db
+    .updateTable("api_keys")
+    .set({ deleted_at: tx.now })
+    .where("id", "=", id)
+    .where("user_id", "=", userId)
+    .where("member_id", "is not distinct from", memberId ?? null)
+    .where("instance_id", "is", null)
+    .where("deleted_at", "is", null)
+    .executeTakeFirst();
+  return result.numUpdatedRows === 1n;
+}
+
+/** Gives a live key to another holder; its secret stays. False when it is not a live key of the first one. */
+export async function moveApiKey(
+  tx: Tx,
+  id: ApiKeyId,
+  { from, to }: { readonly from: KeyHolder; readonly to: KeyHolder },
+): Promise<boolean> {
+  const result = await tx.db
+    .updateTable("api_keys")
+    .set({ user_id: to.userId, member_id: to.memberId ?? null })
+    .where("id", "=", id)
+    .where("user_id", "=", from.userId)
+    .where("member_id", "is not distinct from", from.memberId ?? null)
+    .where("instance_id", "is", null)
+    .where("deleted_at", "is", null)
+    .executeTakeFirst();
+  return result.numUpdatedRows === 1n;
+}
+
+/** Deletes the live keys of a team, or those of one of its members, and returns them. */
+export async function deleteTeamKeys(tx: Tx, teamId: UserId, memberId?: UserId): Promise<readonly ApiKeyId[]> {
+  const rows = await tx.db
+    .updateTable("api_keys")
+    .set({ deleted_at: tx.now })
+    .where("user_id", "=", teamId)
+    .$if(memberId !== undefined, (query) => query.where("member_id", "=", memberId ?? null))
+    .where("deleted_at", "is", null)
+    .returning("id")
+    .execute();
+  return rows.map(({ id }) => id);
+}
+
+/** Deletes the user's live keys of this name and returns them. */
+export async function deleteApiKeysNamed(tx: Tx, userId: UserId, name: string): Promise<readonly ApiKeyId[]> {
+  const rows = await tx.db
+    .updateTable("api_keys")
+    .set({ deleted_at: tx.now })
+    .where("user_id", "=", userId)
+    .where("name", "=", name)
+    .where("instance_id", "is", null)
+    .where("deleted_at", "is", null)
+    .returning("id")
+    .execute();
+  return rows.map(({ id }) => id);
+}
+
+/** Gives a live key another secret; the old one is worth nothing after the commit. False when there is no such key. */
+export async function replaceSecret(tx: Tx, id: ApiKeyId, key: NewKey): Promise<boolean> {
+  const result = await tx.db
+    .updateTable("api_keys")
+    .set({ key_sha256: key.sha256, key_prefix: key.prefix })
+    .where("id", "=", id)
+    .where("deleted_at", "is", null)
+    .executeTakeFirst();
+  return result.numUpdatedRows === 1n;
+}
+
+/** Stores the keys of new instances, which may show, change, reboot and destroy their own instance only. */
+export async function insertInstanceKeys(tx: Tx, rows: readonly InstanceKeyInsert[]): Promise<void> {
+  if (rows.length === 0) return;
+  const values = rows.map(({ userId, instanceId, sha256, prefix }) => ({
+    user_id: userId,
+    name: INSTANCE_KEY_NAME,
+    key_sha256: sha256,
+    key_prefix: prefix,
+    permissions: null,
+    instance_id: instanceId,
+    created_at: tx.now,
+  }));
+  await insertRows(tx, "api_keys", values);
+}
+
+/** Deletes the keys of instances that are gone and returns them. Safe to repeat. */
+export async function deleteInstanceKeys(tx: Tx, instanceIds: readonly InstanceId[]): Promise<readonly ApiKeyId[]> {
+  if (instanceIds.length === 0) return [];
+  const rows = await tx.db
+    .updateTable("api_keys")
+    .set({ deleted_at: tx.now })
+    .where("instance_id", "in", instanceIds)
+    .where("deleted_at", "is", null)
+    .returning("id")
+    .execute();
+  return rows.map(({ id }) => id);
+}
+
+function keysOf(db: Reader, userId: UserId) {
+  return db
+    .selectFrom("api_keys")
+    .innerJoin("users", "users.id", "api_keys.user_id")
+    .select(COLUMNS)
+    .where("api_keys.user_id", "=", userId)
+    .where("api_keys.instance_id", "is", null)
+    .where("api_keys.deleted_at", "is", null);
+}
+
+function keysHeldBy(db: Reader, { userId, memberId }: KeyHolder) {
+  return keysOf(db, userId).where("api_keys.member_id", "is not distinct from", memberId ?? null);
+}
+
+type ApiKeyRow = Awaited<ReturnType<ReturnType<typeof keysOf>["executeTakeFirstOrThrow"]>>;
+
+function toApiKey(row: ApiKeyRow): ApiKey {
+  return {
+    id: row.id,
+    userId: row.user_id,
+    memberId: row.member_id ?? undefined,
+    teamName: row.member_id === null ? undefined : row.username,
+    name: row.name,
+    prefix: row.key_prefix,
+    permissions: readPermissions(row.permissions),
+    keyParams: row.key_params,
+    createdAt: row.created_at,
+  };
+}
+
+function readPermissions(stored: unknown): Permissions {
+  return readDocument(stored) ?? undefined;
+}
+
+/** Only documents that `parsePermissions` returned are ever stored. */
+function readDocument(stored: unknown): PermissionDocument | null {
+  return stored as PermissionDocument | null;
+}

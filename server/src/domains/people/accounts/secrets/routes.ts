@@ -1,0 +1,96 @@
+import type { Sealer } from "../../../../base/seal.ts";
+import { identityOf, type HttpScope } from "../../../../http/server.ts";
+import { ACCOUNT_TAGS, callerOf, type AccountPorts } from "../route-ports.ts";
+import { MessageResponse, SecretBody, SecretNameBody, SecretsResponse } from "../schema.ts";
+import { changeSecret, createSecret, removeSecret } from "./service.ts";
+import { listSecretNames } from "./store.ts";
+
+const PATH = "/api/v0/secrets/";
+/** Of the same length whatever the value's is. */
+const MASK = "*****";
+
+/** Environment variables of all of a user's containers; their values are never shown again. */
+export function secretRoutes(scope: HttpScope, { sealer }: Pick<AccountPorts, "sealer">): void {
+  listRoute(scope);
+  storeRoutes(scope, sealer);
+  deleteRoute(scope);
+}
+
+function listRoute({ app, database }: HttpScope): void {
+  app.get(
+    PATH,
+    {
+      config: { access: { operation: "api.secret.list", permission: "user_read" } },
+      schema: {
+        tags: ACCOUNT_TAGS,
+        summary: "Show own environment variables, masked",
+        response: { 200: SecretsResponse },
+      },
+    },
+    async (request) => {
+      const names = await listSecretNames(database.kysely, identityOf(request).userId);
+      return { success: true as const, secrets: Object.fromEntries(names.map((name) => [name, MASK])) };
+    },
+  );
+}
+
+function storeRoutes({ app, mutate }: HttpScope, sealer: Sealer): void {
+  app.post(
+    PATH,
+    {
+      config: { access: { operation: "api.secret.create", permission: "user_write", limit: "keys" } },
+      schema: {
+        tags: ACCOUNT_TAGS,
+        summary: "Add an environment variable for own containers",
+        body: SecretBody,
+        response: { 200: MessageResponse },
+      },
+    },
+    (request) =>
+      mutate(request, async (tx) => {
+        const name = await createSecret(tx, callerOf(request), request.body, sealer);
+        return { success: true as const, msg: `${name} is set in every container that starts from now on.` };
+      }),
+  );
+
+  app.put(
+    PATH,
+    {
+      config: { access: { operation: "api.secret.update", permission: "user_write", limit: "keys" } },
+      schema: {
+        tags: ACCOUNT_TAGS,
+        summary: "Change an environment variable for own containers",
+        body: SecretBody,
+        response: { 200: MessageResponse },
+      },
+    },
+    (request) =>
+      mutate(request, async (tx) => {
+        const name = await changeSecret(tx, callerOf(request), request.body, sealer);
+        return { success: true as const, msg: `${name} is changed in every container that starts from now on.` };
+      }),
+  );
+}
+
+function deleteRoute({ app, mutate }: HttpScope): void {
+  app.delete(
+    PATH,
+    {
+      config: { access: { operation: "api.secret.delete", permission: "user_write", limit: "keys" } },
+      schema: {
+        tags: ACCOUNT_TAGS,
+        summary: "Delete an environment variable for own containers",
+        body: SecretNameBody,
+        response: { 200: MessageResponse },
+      },
+    },
+    (request) =>
+      mutate(request, async (tx) => {
+        const name = await removeSecret(tx, callerOf(request), request.body.key);
+        return {
+          success: true as const,
+          msg: `${name} is deleted; running containers keep it until they start again.`,
+        };
+      }),
+  );
+}

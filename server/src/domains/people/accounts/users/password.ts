@@ -1,0 +1,50 @@
+import { scrypt } from "node:crypto";
+import { AppError } from "../../../../base/errors.ts";
+import type { RandomBytes } from "../keys/rules/keys.ts";
+
+/** OWASP's setting for scrypt with 32 MiB: about a tenth of a second of one core. */
+const COST = { N: 2 ** 15, r: 8, p: 3 } as const;
+const SALT_BYTES = 16;
+const HASH_BYTES = 32;
+
+/** Hashes that are computed at once: strangers may ask for them, and they share their threads with files and names. */
+const AT_ONCE_MAX = 2;
+const WAITING_MAX = 16;
+let underWayCount = 0;
+const waiting: (() => void)[] = [];
+
+/**
+ * `scrypt$N$r$p$salt$hash`: to check a password later, the text alone is needed. Throws `busy` when too many others wait for
+ * theirs.
+ */
+export async function hashPassword(password: string, random: RandomBytes): Promise<string> {
+  if (underWayCount >= AT_ONCE_MAX) {
+    if (waiting.length >= WAITING_MAX) throw tooManyPasswords();
+    await new Promise<void>((resolve) => void waiting.push(resolve));
+  } else underWayCount += 1;
+  try {
+    return await hashNow(password, random);
+  } finally {
+    const next = waiting.shift();
+    // The place goes to the one that waits longest.
+    if (next === undefined) underWayCount -= 1;
+    else next();
+  }
+}
+
+function tooManyPasswords(): AppError {
+  return new AppError("unavailable", "busy", "Too many accounts are being made. Repeat the request in a second.");
+}
+
+async function hashNow(password: string, random: RandomBytes): Promise<string> {
+  const salt = random(SALT_BYTES);
+  const hash = await derive(password.normalize("NFKC"), salt);
+  return ["scrypt", COST.N, COST.r, COST.p, salt.toString("base64url"), hash.toString("base64url")].join("$");
+}
+
+function derive(password: string, salt: Buffer): Promise<Buffer> {
+  const options = { ...COST, maxmem: 256 * COST.N * COST.r };
+  return new Promise((resolve, reject) => {
+    scrypt(password, salt, HASH_BYTES, options, (error, hash) => (error === null ? resolve(hash) : reject(error)));
+  });
+}

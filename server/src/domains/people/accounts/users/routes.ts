@@ -1,0 +1,146 @@
+import { ZERO } from "../../../../base/money.ts";
+import { identityOf, type HttpScope } from "../../../../http/server.ts";
+import { listAuditEvents } from "../audit-log/store.ts";
+import { requireUser, resolveUserId } from "./find-user.ts";
+import { IP_ADDRESSES_MAX, listIpAccesses } from "../ip-history/store.ts";
+import { hashPassword } from "./password.ts";
+import { parseNewProfile } from "./profile.ts";
+import { ACCOUNT_TAGS, callerOf, type AccountPorts } from "../route-ports.ts";
+import {
+  AuditLogsResponse,
+  CreateUserBody,
+  CreateUserResponse,
+  CurrentUserResponse,
+  IpHistoryResponse,
+  MessageResponse,
+  SubaccountsResponse,
+  UpdateUserBody,
+  UserIdParams,
+} from "../schema.ts";
+import { createAccount, resolveParent, signupClosed, updateOwnUser } from "./service.ts";
+import { listSubaccounts } from "./store.ts";
+import { viewAuditRecord, viewIpRecord, viewSubaccount, viewUser, type BalanceView } from "../views.ts";
+
+/** Events that one answer shows; the contract has no paging for it. */
+const AUDIT_EVENTS_MAX = 1_000;
+const NOTHING: BalanceView = { balanceNanos: ZERO, availableNanos: ZERO };
+
+export function userRoutes(scope: HttpScope, ports: AccountPorts): void {
+  historyRoutes(scope, ports);
+  ownUserRoutes(scope, ports);
+  const { app, database, mutate } = scope;
+
+  app.post(
+    "/api/v0/users/",
+    {
+      config: {
+        access: { operation: "api.user.create", permission: "optional", keyPermission: "user_write", limit: "keys" },
+      },
+      schema: {
+        tags: ACCOUNT_TAGS,
+        summary: "Create an account, or a subaccount",
+        body: CreateUserBody,
+        response: { 200: CreateUserResponse },
+      },
+    },
+    async (request) => {
+      const { identity, body, ip: ipAddress } = request;
+      const parentId = resolveParent(identity, body.parent_id);
+      if (!ports.isSignupOpen && parentId === undefined) throw signupClosed();
+      const profile = parseNewProfile(body);
+      const passwordHash = await hashPassword(profile.password, ports.random);
+      return mutate(request, async (tx) => {
+        const input = { profile, passwordHash, parentId, identity, ipAddress, means: ports };
+        const { userId, email, username, keyId, secret } = await createAccount(tx, input);
+        return { id: userId, username, email, key_id: keyId, api_key: secret };
+      });
+    },
+  );
+
+  app.get(
+    "/api/v0/subaccounts/",
+    {
+      config: { access: { operation: "api.subaccount.list", permission: "user_read" } },
+      schema: { tags: ACCOUNT_TAGS, summary: "Show own subaccounts", response: { 200: SubaccountsResponse } },
+    },
+    async (request) => {
+      const subaccounts = await listSubaccounts(database.kysely, identityOf(request).userId);
+      const balances = await ports.balancesOf(subaccounts.map(({ id }) => id));
+      return { users: subaccounts.map((one) => viewSubaccount(one, balances.get(one.id) ?? NOTHING)) };
+    },
+  );
+}
+
+function ownUserRoutes({ app, database, mutate }: HttpScope, ports: AccountPorts): void {
+  const { balanceOf, paymentStandingOf } = ports;
+  for (const name of ["current", "me"]) {
+    app.get(
+      `/api/v0/users/${name}/`,
+      {
+        config: { access: { operation: "api.user.show", permission: "user_read", isAlias: name !== "current" } },
+        schema: { tags: ACCOUNT_TAGS, summary: "Show own account", response: { 200: CurrentUserResponse } },
+      },
+      async (request) => {
+        const identity = identityOf(request);
+        const { userId } = identity;
+        const user = await requireUser(database.kysely, userId);
+        const [balance, payments] = await Promise.all([balanceOf(userId), paymentStandingOf(userId)]);
+        return viewUser(user, { balance, payments, identity });
+      },
+    );
+  }
+
+  app.put(
+    "/api/v0/users/",
+    {
+      config: {
+        access: { operation: "api.user.update", permission: "user_write" },
+        nullMembers: ["traffic_limit"],
+      },
+      schema: {
+        tags: ACCOUNT_TAGS,
+        summary: "Change own account",
+        body: UpdateUserBody,
+        response: { 200: MessageResponse },
+      },
+    },
+    (request) =>
+      mutate(request, async (tx) => {
+        await updateOwnUser(tx, callerOf(request), request.body, ports);
+        return { success: true as const, msg: "The account was updated." };
+      }),
+  );
+}
+
+function historyRoutes({ app, database }: HttpScope, { ipHistory }: AccountPorts): void {
+  app.get(
+    "/api/v0/users/:user_id/ipaddrs/",
+    {
+      config: { access: { operation: "api.user.ipaddrs", permission: "user_read" } },
+      schema: {
+        tags: ACCOUNT_TAGS,
+        summary: "Show from which addresses an account was used",
+        params: UserIdParams,
+        response: { 200: IpHistoryResponse },
+      },
+    },
+    async (request) => {
+      const userId = await resolveUserId(database.kysely, identityOf(request), request.params.user_id);
+      await ipHistory.flush();
+      const records = await listIpAccesses(database.kysely, userId, IP_ADDRESSES_MAX);
+      return { success: true as const, results: records.map(viewIpRecord) };
+    },
+  );
+
+  app.get(
+    "/api/v0/audit_logs/",
+    {
+      config: { access: { operation: "api.audit_log.list", permission: "misc" } },
+      schema: { tags: ACCOUNT_TAGS, summary: "Show what was done with own keys", response: { 200: AuditLogsResponse } },
+    },
+    async (request) => {
+      const records = await listAuditEvents(database.kysely, identityOf(request).userId, AUDIT_EVENTS_MAX);
+      return records.map(viewAuditRecord);
+    },
+  );
+}

@@ -1,0 +1,161 @@
+import { type AppError, conflict, forbidden, invalid, unauthenticated } from "../../../../base/errors.ts";
+import { PERMISSION_CATEGORIES, type Identity, type PermissionDocument } from "../../../../base/identity.ts";
+import type { ApiKeyId, UserId } from "../../../../base/ids.ts";
+import { parseDollars, type Nanos } from "../../../../base/money.ts";
+import type { Tx } from "../../../../db/transaction.ts";
+import { recordAudit } from "../audit-log/store.ts";
+import { changeAddress, claimAddress, mailToken, type ProofMeans } from "../emails/service.ts";
+import { noSuchUser, requireUser } from "./find-user.ts";
+import { insertApiKey } from "../keys/store.ts";
+import { newKey, type RandomBytes } from "../keys/rules/keys.ts";
+import { parseEmail, parseUserChanges, USERNAME_LENGTH_MAX, type NewProfile } from "./profile.ts";
+import { requireAccount } from "./require-account.ts";
+import { requireRoom } from "../room.ts";
+import type { AdminCreateUserBody, UpdateUserBody } from "../schema.ts";
+import { addSshKey } from "../ssh-keys/service.ts";
+import { parseSshPublicKey } from "../ssh-keys/rules/ssh-public-key.ts";
+import { countSubaccounts, findTopAccount, insertUser, updateUser, type UserInsert } from "./store.ts";
+import { notForTeams } from "./rules/user.ts";
+
+/** Who asks, and from where. */
+export type Caller = { readonly identity: Identity; readonly ipAddress: string };
+
+/** The answer to a stranger who wants an account of a server whose operator makes them. */
+export function signupClosed(): AppError {
+  return forbidden("This server's operator makes its accounts. Ask there for one.", "signup_closed");
+}
+
+type NewAccount = {
+  readonly userId: UserId;
+  readonly email: string;
+  readonly username: string;
+  readonly keyId: ApiKeyId;
+  /** The secret of its first key: shown in the answer to this request and never again. */
+  readonly secret: string;
+};
+
+/** Puts credit on a new account, in the transaction that makes it; given by the ledger through `app.ts`. */
+export type GrantCredit = (
+  tx: Tx,
+  grant: { readonly userId: UserId; readonly amount: Nanos; readonly actor: Identity },
+) => Promise<unknown>;
+
+const FIRST_KEY_NAME = "default";
+
+/** What the first key of a host-only account may do: everything but renting. */
+const HOST_ONLY_PERMISSIONS: PermissionDocument = {
+  api: Object.fromEntries(
+    PERMISSION_CATEGORIES.filter((category) => !category.startsWith("instance_")).map((category) => [category, {}]),
+  ),
+};
+
+const SUBACCOUNTS_MAX = 500;
+
+/** Whose subaccount is asked for: the caller's, or nobody's when no parent is named. */
+export function resolveParent(
+  identity: Identity | undefined,
+  parentId: string | number | undefined,
+): UserId | undefined {
+  if (parentId === undefined) return undefined;
+  if (identity === undefined) throw unauthenticated("This action requires login.");
+  if (identity.memberId !== undefined) throw notForTeams("A team has members, and no subaccounts.");
+  if (parentId === "me" || String(parentId) === String(identity.userId)) return identity.userId;
+  throw forbidden("Only your own account can be the parent of a subaccount.");
+}
+
+/** Makes a standalone account or a subaccount, each with a first key. `user_exists` when the address is taken. */
+export async function createAccount(
+  tx: Tx,
+  input: {
+    readonly profile: NewProfile;
+    readonly passwordHash: string;
+    readonly parentId: UserId | undefined;
+    readonly identity: Identity | undefined;
+    readonly ipAddress: string;
+    readonly means: ProofMeans;
+  },
+): Promise<NewAccount> {
+  const { means } = input;
+  const { email, username, isHostOnly, sshKey } = input.profile;
+  const { passwordHash, parentId } = input;
+  if (parentId !== undefined) {
+    // Counted for the account at the top: a subaccount that makes subaccounts gains no room.
+    const topId = await findTopAccount(tx.db, parentId);
+    const count = () => countSubaccounts(tx.db, topId);
+    await requireRoom(tx, topId, { count, max: SUBACCOUNTS_MAX, field: "parent_id", what: "subaccounts" });
+    // Whoever freezes the parent waits for this account, or this account is refused. The top comes first, as in a freeze.
+    await requireAccount(tx, parentId);
+  }
+  const user = { email, username, passwordHash, parentId, isHostOnly, sshKey: sshKey?.line ?? "" };
+  const account = await insertAccount(tx, user, { random: means.random, canMail: means.queueMail !== undefined });
+  await mailToken(tx, { id: account.userId, email }, means);
+  if (sshKey !== undefined) await addSshKey(tx, account.userId, sshKey);
+  const actor = input.identity ?? { userId: account.userId };
+  const args = { user_id: account.userId, email, key_id: account.keyId };
+  await recordAudit(tx, actor, { ipAddress: input.ipAddress, action: "api.user.create", args });
+  return account;
+}
+
+/** Makes an account without a password for somebody else, with credit if some is named. The operator vouches for its address. */
+export async function createAccountAsAdmin(
+  tx: Tx,
+  { identity, ipAddress }: Caller,
+  body: AdminCreateUserBody,
+  { random, grantCredit }: { readonly random: RandomBytes; readonly grantCredit: GrantCredit },
+): Promise<NewAccount> {
+  const email = parseEmail(body.email);
+  const username = body.username?.trim() ?? email.slice(0, email.indexOf("@"));
+  if (username === "" || username.length > USERNAME_LENGTH_MAX) {
+    throw invalid("username", `username must have 1 to ${USERNAME_LENGTH_MAX} characters`);
+  }
+  const credit = parseDollars(body.credit ?? 0);
+  if (credit === undefined || credit < 0n) throw invalid("credit", "credit must be an amount of dollars");
+  const account = await insertAccount(tx, { email, username, provenBy: "operator" }, { random, canMail: false });
+  if (credit > 0n) await grantCredit(tx, { userId: account.userId, amount: credit, actor: identity });
+  const args = { user_id: account.userId, email, key_id: account.keyId, credit: body.credit ?? 0 };
+  await recordAudit(tx, identity, { ipAddress, action: "api.admin.user.create", args });
+  return account;
+}
+
+/** Stores what of the request a user may set; the audit names the fields and not what is in them. */
+export async function updateOwnUser(
+  tx: Tx,
+  { identity, ipAddress }: Caller,
+  body: UpdateUserBody,
+  means: ProofMeans,
+): Promise<void> {
+  const changes = parseUserChanges(body);
+  if (identity.memberId !== undefined && (changes.email !== undefined || changes.username !== undefined)) {
+    throw notForTeams("A team has no address of its own, and is renamed by PUT /api/v0/team/.");
+  }
+  const { email, ...others } = changes;
+  if (email !== undefined) {
+    const user = await requireUser(tx.db, identity.userId);
+    if ((await changeAddress(tx, user, email, means)) === "taken") throw userExists();
+  }
+  const isThere = Object.keys(others).length === 0 || (await updateUser(tx, identity.userId, others));
+  if (!isThere) throw noSuchUser(String(identity.userId));
+  // The key in the profile is one of the account's: it opens what the user rents from now on.
+  if (changes.ssh_key) await addSshKey(tx, identity.userId, parseSshPublicKey(changes.ssh_key));
+  const args = { fields: Object.keys(changes) };
+  await recordAudit(tx, identity, { ipAddress, action: "api.user.update", args });
+}
+
+async function insertAccount(
+  tx: Tx,
+  user: UserInsert,
+  { random, canMail }: { readonly random: RandomBytes; readonly canMail: boolean },
+): Promise<NewAccount> {
+  const isProven = user.provenBy !== undefined;
+  if ((await claimAddress(tx, user.email, { isProven, canMail })) === "taken") throw userExists();
+  const userId = await insertUser(tx, user);
+  if (userId === undefined) throw userExists();
+  const key = newKey(random);
+  const permissions = user.isHostOnly === true ? HOST_ONLY_PERMISSIONS : undefined;
+  const keyId = await insertApiKey(tx, { userId, name: FIRST_KEY_NAME, key, permissions });
+  return { userId, email: user.email, username: user.username, keyId, secret: key.secret };
+}
+
+function userExists(): AppError {
+  return conflict("user_exists", "user already exists.");
+}

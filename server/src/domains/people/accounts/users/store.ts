@@ -1,0 +1,256 @@
+import { sql } from "kysely";
+import type { Freeze } from "../../../../base/freeze.ts";
+import type { ApiKeyId, UserId } from "../../../../base/ids.ts";
+import { nanos } from "../../../../base/money.ts";
+import type { Reader, Tx } from "../../../../db/transaction.ts";
+import type { ProvenBy } from "../emails/store.ts";
+import { findFreezes } from "../freeze-store.ts";
+import type { User } from "./rules/user.ts";
+
+export type UserInsert = {
+  readonly email: string;
+  /** Who says that the address is the user's; nobody when absent. */
+  readonly provenBy?: ProvenBy | undefined;
+  readonly username: string;
+  readonly passwordHash?: string | undefined;
+  readonly parentId?: UserId | undefined;
+  readonly isAdmin?: boolean;
+  readonly isHostOnly?: boolean;
+  readonly isTeam?: boolean;
+  readonly sshKey?: string;
+};
+
+/** The columns that a user may set, by the names of the contract. */
+export type UserChanges = {
+  readonly username?: string;
+  readonly fullname?: string;
+  readonly ssh_key?: string;
+  readonly billaddress_line1?: string;
+  readonly billaddress_line2?: string;
+  readonly billaddress_city?: string;
+  readonly billaddress_zip?: string;
+  readonly billaddress_country?: string;
+  readonly taxinfo?: string;
+  readonly balance_threshold_nanos?: bigint;
+  readonly balance_threshold_enabled?: boolean;
+  readonly traffic_limit_nanos?: bigint | null;
+};
+
+export type Subaccount = {
+  readonly id: UserId;
+  readonly parentId: UserId;
+  readonly keyId: ApiKeyId | undefined;
+  readonly email: string;
+  readonly username: string;
+  readonly createdAt: Date;
+  readonly deletedAt: Date | undefined;
+};
+
+const COLUMNS = [
+  "id",
+  "email",
+  "email_proven_at",
+  "username",
+  "fullname",
+  "parent_id",
+  "is_admin",
+  "is_host_only",
+  "is_team",
+  "ssh_key",
+  "billaddress_line1",
+  "billaddress_line2",
+  "billaddress_city",
+  "billaddress_zip",
+  "billaddress_country",
+  "taxinfo",
+  "balance_threshold_nanos",
+  "traffic_limit_nanos",
+  "balance_threshold_enabled",
+  "created_at",
+] as const;
+
+/** The account at the top of the accounts that this one is below; itself when it has no parent. */
+export async function findTopAccount(db: Reader, id: UserId): Promise<UserId> {
+  const { rows } = await sql<{ readonly id: UserId }>`
+    with recursive line as (
+      select id, parent_id from users where id = ${id}
+      union select users.id, users.parent_id from users join line on users.id = line.parent_id
+    )
+    select id from line where parent_id is null
+  `.execute(db);
+  return rows[0]?.id ?? id;
+}
+
+/** How many live accounts are below this one, at any depth. */
+export async function countSubaccounts(db: Reader, topId: UserId): Promise<number> {
+  const { rows } = await sql<{ readonly count: number }>`
+    with recursive below as (
+      select id, deleted_at from users where parent_id = ${topId}
+      union select users.id, users.deleted_at from users join below on users.parent_id = below.id
+    )
+    select count(*) filter (where deleted_at is null)::integer as count from below
+  `.execute(db);
+  return rows[0]?.count ?? 0;
+}
+
+/** Undefined when a live account has proven the address already. Who else may claim it is the caller's to decide. */
+export async function insertUser(tx: Tx, user: UserInsert): Promise<UserId | undefined> {
+  const row = await tx.db
+    .insertInto("users")
+    .values({
+      email: user.email,
+      email_proven_at: user.provenBy === undefined ? null : tx.now,
+      email_proven_by: user.provenBy ?? null,
+      username: user.username,
+      password_hash: user.passwordHash ?? null,
+      parent_id: user.parentId ?? null,
+      is_admin: user.isAdmin ?? false,
+      is_host_only: user.isHostOnly ?? false,
+      is_team: user.isTeam ?? false,
+      ssh_key: user.sshKey ?? "",
+      created_at: tx.now,
+    })
+    .onConflict((conflict) =>
+      conflict.column("email").where("deleted_at", "is", null).where("email_proven_at", "is not", null).doNothing(),
+    )
+    .returning("id")
+    .executeTakeFirst();
+  return row?.id;
+}
+
+export async function findUser(db: Reader, id: UserId): Promise<User | undefined> {
+  const row = await liveUsers(db).where("id", "=", id).executeTakeFirst();
+  return row && toUser(row);
+}
+
+/** The live users who claim an address, in lower case as all of them are stored; the one who has proven it first. */
+export async function listUsersByEmail(db: Reader, email: string): Promise<readonly User[]> {
+  const rows = await liveUsers(db).where("email", "=", email).orderBy("email_proven_at").orderBy("id").execute();
+  return rows.map(toUser);
+}
+
+/** The live accounts of administrators, in id order. */
+export async function listAdministratorIds(db: Reader): Promise<readonly UserId[]> {
+  const rows = await liveUsers(db).where("is_admin", "=", true).orderBy("id").execute();
+  return rows.map((row) => row.id);
+}
+
+/** The first administrator that there was. */
+export async function findFirstAdmin(db: Reader): Promise<User | undefined> {
+  const row = await liveUsers(db).where("is_admin", "=", true).orderBy("id").limit(1).executeTakeFirst();
+  return row && toUser(row);
+}
+
+/** Keeps other changes of what the user has waiting until the commit, so that counts and names can be relied on. */
+export async function lockUser(tx: Tx, id: UserId): Promise<void> {
+  await tx.db.selectFrom("users").select("id").where("id", "=", id).forNoKeyUpdate().execute();
+}
+
+/** False when the user is gone. */
+export async function updateUser(tx: Tx, id: UserId, changes: UserChanges): Promise<boolean> {
+  const result = await tx.db
+    .updateTable("users")
+    .set(changes)
+    .where("id", "=", id)
+    .where("deleted_at", "is", null)
+    .executeTakeFirst();
+  return result.numUpdatedRows === 1n;
+}
+
+/** Ends an account. Its keys open nothing from then on, and its address may be used again. */
+export async function markUserDeleted(tx: Tx, id: UserId): Promise<void> {
+  await tx.db.updateTable("users").set({ deleted_at: tx.now }).where("id", "=", id).execute();
+}
+
+/**
+ * Waits for everybody who is storing something of this user's, and keeps others from it until the commit: what is
+ * looked for afterwards is all there is.
+ */
+export async function lockBelongings(tx: Tx, id: UserId): Promise<void> {
+  await tx.db.selectFrom("users").select("id").where("id", "=", id).forUpdate().execute();
+}
+
+/**
+ * Those of these accounts that are live, each with the freeze that holds for it, if one does; both stay so until the commit:
+ * for whoever stores something that must belong to somebody. Taken before the locks of money, since whoever deletes an
+ * account takes those next.
+ */
+export async function keepAccounts(tx: Tx, ids: readonly UserId[]): Promise<ReadonlyMap<UserId, Freeze | undefined>> {
+  const { rows } = await sql<{ id: UserId; freeze_id: Freeze["id"] | null }>`
+    select id, freeze_id from users where id = any(${ids}::integer[]) and deleted_at is null order by id for key share
+  `.execute(tx.db);
+  // Read after the lock: a freeze that this transaction waited for is not in the statement before.
+  const freezes = await findFreezes(
+    tx.db,
+    rows.flatMap(({ freeze_id: id }) => id ?? []),
+  );
+  return new Map(rows.map((row) => [row.id, row.freeze_id === null ? undefined : freezes.get(row.freeze_id)]));
+}
+
+/** All subaccounts there ever were, each with its oldest live key. */
+export async function listSubaccounts(db: Reader, parentId: UserId): Promise<readonly Subaccount[]> {
+  const rows = await db
+    .selectFrom("users")
+    .select((eb) => [
+      "id",
+      "email",
+      "email_proven_at",
+      "username",
+      "created_at",
+      "deleted_at",
+      eb
+        .selectFrom("api_keys")
+        .select("api_keys.id")
+        .whereRef("api_keys.user_id", "=", "users.id")
+        .where("api_keys.deleted_at", "is", null)
+        .where("api_keys.instance_id", "is", null)
+        .orderBy("api_keys.id")
+        .limit(1)
+        .as("key_id"),
+    ])
+    .where("parent_id", "=", parentId)
+    .orderBy("id")
+    .execute();
+  return rows.map((row) => ({
+    id: row.id,
+    parentId,
+    keyId: row.key_id ?? undefined,
+    email: row.email,
+    username: row.username,
+    createdAt: row.created_at,
+    deletedAt: row.deleted_at ?? undefined,
+  }));
+}
+
+function liveUsers(db: Reader) {
+  return db.selectFrom("users").select(COLUMNS).where("deleted_at", "is", null);
+}
+
+type UserRow = Awaited<ReturnType<ReturnType<typeof liveUsers>["executeTakeFirstOrThrow"]>>;
+
+function toUser(row: UserRow): User {
+  return {
+    id: row.id,
+    email: row.email,
+    isEmailProven: row.email_proven_at !== null,
+    username: row.username,
+    fullname: row.fullname,
+    parentId: row.parent_id ?? undefined,
+    isAdmin: row.is_admin,
+    isHostOnly: row.is_host_only,
+    isTeam: row.is_team,
+    sshKey: row.ssh_key,
+    billing: {
+      line1: row.billaddress_line1,
+      line2: row.billaddress_line2,
+      city: row.billaddress_city,
+      zip: row.billaddress_zip,
+      country: row.billaddress_country,
+      taxinfo: row.taxinfo,
+    },
+    balanceThresholdNanos: nanos(row.balance_threshold_nanos),
+    trafficLimitNanos: row.traffic_limit_nanos === null ? undefined : nanos(row.traffic_limit_nanos),
+    isBalanceThresholdEnabled: row.balance_threshold_enabled,
+    createdAt: row.created_at,
+  };
+}

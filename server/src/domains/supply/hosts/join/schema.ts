@@ -1,0 +1,92 @@
+import { Type, type Static } from "typebox";
+import { model } from "../../../../http/model.ts";
+
+const DAY_SECONDS = 86_400;
+const EXPIRY_MAX_DAYS = 30;
+const time = (description: string) => Type.Number({ description: `${description}, as Unix time` });
+const maybeTime = (description: string) => Type.Union([time(description), Type.Null()]);
+const Success = Type.Literal(true);
+
+export const IdParams = Type.Object({ id: Type.String() });
+export const Done = Type.Object({ success: Success, msg: Type.String() });
+
+export const CreateJoinTokenBody = Type.Object({
+  name: Type.Optional(Type.String({ maxLength: 255, description: "What to call the machine that joins with it" })),
+  expires_in_s: Type.Optional(
+    Type.Integer({
+      minimum: 60,
+      maximum: EXPIRY_MAX_DAYS * DAY_SECONDS,
+      default: DAY_SECONDS,
+      description: "How many seconds it can be used",
+    }),
+  ),
+});
+
+export const CreateJoinTokenResponse = Type.Object({
+  success: Success,
+  id: Type.Integer(),
+  token: Type.String({ description: "Shown this once" }),
+  expires_at: time("When it can no longer be used"),
+});
+
+export const JoinTokenRecord = model("JoinToken", {
+  id: Type.Integer(),
+  name: Type.String(),
+  created_at: time("When it was made"),
+  expires_at: time("When it can no longer be used"),
+  used_at: maybeTime("When a machine joined with it"),
+  credential_id: Type.Union([Type.Integer(), Type.Null()], { description: "The agent credential that came of it" }),
+});
+export type JoinTokenRecord = Static<typeof JoinTokenRecord>;
+export const JoinTokensResponse = Type.Object({ success: Success, tokens: Type.Array(JoinTokenRecord) });
+
+export const CredentialRecord = model("AgentCredential", {
+  id: Type.Integer(),
+  name: Type.String(),
+  is_own_agent: Type.Boolean({ description: "Of the agent that the server starts itself" }),
+  created_at: time("When its machine joined"),
+  revoked_at: maybeTime("Since when it opens nothing"),
+  machines: Type.Array(
+    model("JoinedMachine", {
+      id: Type.Integer(),
+      host_key: Type.String({ description: "How its agent names it" }),
+      hostname: Type.String(),
+      is_simulated: Type.Boolean(),
+      is_connected: Type.Boolean(),
+      last_seen_at: time("When its agent last reported"),
+      clone_noticed_at: maybeTime("When a copy of its credential was last refused"),
+      gpu_problems: Type.Array(Type.String(), { description: "GPUs that are out of the market now, and why" }),
+    }),
+  ),
+});
+export type CredentialRecord = Static<typeof CredentialRecord>;
+export const CredentialsResponse = Type.Object({ success: Success, credentials: Type.Array(CredentialRecord) });
+
+const PRINTABLE = "^[\\x21-\\x7e]+$";
+export const JoinBody = Type.Object({
+  token: Type.String({ minLength: 1, maxLength: 256, description: "A join token" }),
+  host_key: Type.String({
+    minLength: 1,
+    maxLength: 100,
+    pattern: "^[A-Za-z0-9._-]+$",
+    description: "Names the machine",
+  }),
+  fingerprint: Type.String({
+    minLength: 1,
+    maxLength: 128,
+    pattern: PRINTABLE,
+    description: "Made from hardware and installed system; the credential is good with it only",
+  }),
+  nonce: Type.String({
+    minLength: 16,
+    maxLength: 128,
+    pattern: PRINTABLE,
+    description: "Random; a repetition with it, within ten minutes, is answered like the first request",
+  }),
+  name: Type.Optional(Type.String({ maxLength: 255, description: "Host name, for lists" })),
+});
+
+export const JoinResponse = Type.Object({
+  success: Success,
+  credential: Type.String({ description: "What the agent connects with from now on" }),
+});

@@ -1,0 +1,21 @@
+import { sql } from "kysely";
+import type { MachineId } from "../../../../base/ids.ts";
+import type { Reader } from "../../../../db/transaction.ts";
+
+/** The GPU model of each of these machines; machines that rent out their cores are left out. */
+export async function listGpuModels(
+  db: Reader,
+  machineIds: readonly MachineId[],
+): Promise<ReadonlyMap<MachineId, string>> {
+  if (machineIds.length === 0) return new Map();
+  const { rows } = await sql<{ id: MachineId; model: string | null }>`
+    select m.id, (
+      select d.facts ->> 'name' from devices d
+      where d.machine_id = m.id and d.kind = 'gpu'
+      order by d.is_present desc, d.position limit 1
+    ) as model
+    from machines m
+    where m.id = any(${[...machineIds]}::integer[]) and m.resource_type = 'gpu'
+  `.execute(db);
+  return new Map(rows.flatMap(({ id, model }) => (model === null ? [] : [[id, model] as const])));
+}

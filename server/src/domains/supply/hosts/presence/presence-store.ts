@@ -1,0 +1,168 @@
+import { sql } from "kysely";
+import type { MachineId } from "../../../../base/ids.ts";
+import type { Reader, Tx } from "../../../../db/transaction.ts";
+import { SETTLE_MS, type DayPart } from "./rules/presence.ts";
+import { firstDayOf, startOfDay, type ReliabilityFacts } from "./rules/reliability.ts";
+
+/** A maintenance that was announced later than this before its start is an outage like any other. */
+const NOTICE_SECONDS_MIN = 3_600;
+
+/** Begins counting anew after a start of the server: until agents had time to connect, nobody is charged for anything. */
+export async function restartPresence(tx: Tx): Promise<void> {
+  const settled = new Date(tx.now.getTime() + SETTLE_MS);
+  await tx.db
+    .insertInto("presence_clock")
+    .values({ counted_until_at: settled })
+    .onConflict((oc) => oc.column("is_only").doUpdateSet({ counted_until_at: settled }))
+    .execute();
+}
+
+/** Up to when presence is counted. Whoever asks holds it until its transaction ends: nothing is counted twice. */
+export async function lockPresenceClock(tx: Tx): Promise<Date> {
+  await tx.db
+    .insertInto("presence_clock")
+    .values({ counted_until_at: tx.now })
+    .onConflict((oc) => oc.doNothing())
+    .execute();
+  const row = await tx.db.selectFrom("presence_clock").select("counted_until_at").forUpdate().executeTakeFirstOrThrow();
+  return row.counted_until_at;
+}
+
+export async function setPresenceClock(tx: Tx, countedUntil: Date): Promise<void> {
+  await tx.db.updateTable("presence_clock").set({ counted_until_at: countedUntil }).execute();
+}
+
+/**
+ * Adds these stretches of time to the days of every machine that is listed, or rented by somebody, and returns of how
+ * many. Who is connected was there, since its agent connected; who is not, until it was last heard of. The rest of the
+ * time it was away, but for the time that agents have to connect again when their server ended. What was before a new
+ * connection nobody knows: it counts neither way.
+ */
+export async function countPresence(tx: Tx, parts: readonly DayPart[]): Promise<number> {
+  const { rows } = await sql<{ machines: number }>`
+    with part as (
+      select * from unnest(
+        ${parts.map((part) => part.day)}::integer[], ${parts.map((part) => part.from)}::timestamptz[],
+        ${parts.map((part) => part.until)}::timestamptz[]
+      ) as part (day, from_at, until_at)
+    ), seen as (
+      select m.id, part.day,
+        case when m.is_connected
+          then greatest(interval '0', part.until_at - greatest(part.from_at, m.created_at, m.connected_at))
+          else greatest(interval '0', least(m.last_seen_at, part.until_at) - greatest(part.from_at, m.created_at))
+        end as online,
+        case when m.is_connected then interval '0'
+          else greatest(
+            interval '0', part.until_at - greatest(part.from_at, m.created_at, m.last_seen_at, m.excused_until_at)
+          )
+        end as offline,
+        case when m.is_connected then 0 else least(1, (
+          select count(*) from leases join instances on instances.id = leases.instance_id
+          where leases.machine_id = m.id and leases.released_at is null and instances.user_id <> m.host_id
+        )::numeric / greatest(1, (
+          select count(*) from devices where devices.machine_id = m.id and devices.is_present
+        ))) end as rented_share,
+        exists (
+          select from machine_maintenances as planned
+          where planned.machine_id = m.id and planned.cancelled_at is null
+            and planned.start_at < part.until_at and planned.end_at > part.from_at
+            and planned.created_at <= planned.start_at - make_interval(secs => ${NOTICE_SECONDS_MIN}::double precision)
+        ) as is_in_maintenance
+      from machines as m cross join part
+      where (m.is_listed and m.offer_end_at > part.from_at) or exists (
+        select from instances where machine_id = m.id and ended_at is null and user_id <> m.host_id
+      )
+    ), measured as (
+      select id, day, is_in_maintenance, rented_share,
+        (extract(epoch from online) * 1000)::bigint as online_ms,
+        (extract(epoch from offline) * 1000)::bigint as offline_ms
+      from seen
+    ), counted as (
+      insert into machine_days (machine_id, day, online_ms, offline_ms, offline_rented_ms, maintenance_ms)
+      select id, day, online_ms, case when is_in_maintenance then 0 else offline_ms end,
+        case when is_in_maintenance then 0 else floor(offline_ms * rented_share)::bigint end,
+        case when is_in_maintenance then offline_ms else 0 end
+      from measured where online_ms > 0 or offline_ms > 0 order by id, day
+      on conflict (machine_id, day) do update set
+        online_ms = machine_days.online_ms + excluded.online_ms,
+        offline_ms = machine_days.offline_ms + excluded.offline_ms,
+        offline_rented_ms = machine_days.offline_rented_ms + excluded.offline_rented_ms,
+        maintenance_ms = machine_days.maintenance_ms + excluded.maintenance_ms
+      returning machine_id
+    )
+    select count(distinct machine_id)::integer as machines from counted
+  `.execute(tx.db);
+  return rows[0]?.machines ?? 0;
+}
+
+/** One day of a machine, as anybody may read it. */
+export type MachineDay = Omit<ReliabilityFacts, "failedStarts"> & {
+  readonly day: number;
+  readonly startsSucceeded: number;
+  readonly startsFailed: number;
+};
+
+/** The days of the window that ends now, the newest first; days without any fact are left out. */
+export async function listMachineDays(db: Reader, machineId: MachineId, now: Date): Promise<readonly MachineDay[]> {
+  const firstDay = firstDayOf(now);
+  const { rows } = await sql<MachineDay>`
+    with presence as (
+      select day, online_ms, offline_ms, offline_rented_ms, maintenance_ms from machine_days
+      where machine_id = ${machineId} and day >= ${firstDay}
+    ), begun as (
+      select day, succeeded_count from machine_start_days where machine_id = ${machineId} and day >= ${firstDay}
+    ), failed as (
+      select floor(extract(epoch from at) / 86400)::integer as day, count(*)::integer as failed_count from failed_starts
+      where machine_id = ${machineId} and at >= ${startOfDay(firstDay)}::timestamptz and is_counted
+      group by 1
+    )
+    select day, coalesce(online_ms, 0) as "onlineMs", coalesce(offline_ms, 0) as "offlineMs",
+      coalesce(offline_rented_ms, 0) as "offlineRentedMs", coalesce(maintenance_ms, 0) as "maintenanceMs",
+      coalesce(succeeded_count, 0) as "startsSucceeded", coalesce(failed_count, 0) as "startsFailed"
+    from presence full join begun using (day) full join failed using (day)
+    order by day desc
+  `.execute(db);
+  return rows;
+}
+
+export type RatedMachine = ReliabilityFacts & { readonly id: MachineId; readonly reliabilityPpm: number };
+
+/** What the reliability of machines is computed from, in id order behind `afterId`. */
+export async function listReliabilityFacts(
+  db: Reader,
+  { afterId, limit, now }: { readonly afterId: number; readonly limit: number; readonly now: Date },
+): Promise<readonly RatedMachine[]> {
+  const firstDay = firstDayOf(now);
+  const { rows } = await sql<RatedMachine>`
+    select m.id, m.reliability_ppm as "reliabilityPpm",
+      coalesce(sum(days.online_ms), 0)::bigint as "onlineMs", coalesce(sum(days.offline_ms), 0)::bigint as "offlineMs",
+      coalesce(sum(days.offline_rented_ms), 0)::bigint as "offlineRentedMs",
+      coalesce(sum(days.maintenance_ms), 0)::bigint as "maintenanceMs",
+      (select count(*) from failed_starts where machine_id = m.id and at >= ${startOfDay(firstDay)}::timestamptz
+        and is_counted) as "failedStarts"
+    from (select id, reliability_ppm from machines where id > ${afterId} order by id limit ${limit}) as m
+    left join machine_days as days on days.machine_id = m.id and days.day >= ${firstDay}
+    group by m.id, m.reliability_ppm
+    order by m.id
+  `.execute(db);
+  return rows;
+}
+
+/** Writes what was computed. The caller holds the row locks. */
+export async function setReliability(
+  tx: Tx,
+  rated: readonly { readonly id: MachineId; readonly reliabilityPpm: number }[],
+): Promise<void> {
+  await sql`
+    update machines set reliability_ppm = rated.ppm
+    from unnest(${rated.map((one) => one.id)}::integer[], ${rated.map((one) => one.reliabilityPpm)}::integer[])
+      as rated (id, ppm)
+    where machines.id = rated.id
+  `.execute(tx.db);
+}
+
+/** The reliability that offers of this machine show now; undefined when there is no such machine. */
+export async function findShownReliability(db: Reader, id: MachineId): Promise<number | undefined> {
+  const row = await db.selectFrom("machines").select("reliability_ppm").where("id", "=", id).executeTakeFirst();
+  return row?.reliability_ppm;
+}

@@ -1,0 +1,94 @@
+import { Type, type Static } from "typebox";
+import { model } from "../../../../http/model.ts";
+
+const Success = Type.Literal(true);
+const ms = (description: string) => Type.Integer({ description: `${description}, in milliseconds` });
+
+export const MachineParams = Type.Object({ id: Type.String() });
+
+const ReliabilityDay = model("ReliabilityDay", {
+  day: Type.Integer({ description: "Days since 1970-01-01, UTC" }),
+  online_ms: ms("How long it was connected"),
+  offline_ms: ms("How long it was away although it was listed or rented, without announced maintenance"),
+  offline_rented_ms: ms("Of that, in proportion to the share of its devices that renters held"),
+  maintenance_ms: ms("How long it was away in a maintenance that was announced an hour ahead"),
+  starts_succeeded: Type.Integer({ description: "Runs of instances that began" }),
+  starts_failed: Type.Integer({
+    description: "Runs that did not, by its own fault; of each renter at most one in an hour",
+  }),
+});
+
+export const ReliabilityResponse = model("MachineReliability", {
+  success: Success,
+  machine_id: Type.Integer(),
+  reliability: Type.Number({ description: "From 0 to 1, of the days below, cut off after four decimals" }),
+  shown_reliability: Type.Number({ description: "What offers show; it follows within ten minutes" }),
+  formula: Type.String({ description: "docs/reliability.md says how it is computed" }),
+  window_days: Type.Integer(),
+  terms: model("ReliabilityTerms", {
+    prior_ms: ms("What it is believed before it has shown anything, at 0.6"),
+    online_ms: ms("Time online"),
+    offline_ms: ms("Time offline, with maintenance beyond 24 hours"),
+    offline_rented_extra_ms: ms("Three times the rented part of it"),
+    failed_starts_ms: ms("Two hours for each start that failed"),
+  }),
+  days: Type.Array(ReliabilityDay, { description: "The newest first; days without any fact are left out" }),
+});
+export type ReliabilityResponse = Static<typeof ReliabilityResponse>;
+
+const Verification = Type.Union([Type.Literal("verified"), Type.Literal("unverified"), Type.Literal("deverified")]);
+
+const STANDING = {
+  machine_id: Type.Integer(),
+  verification: Verification,
+  decided_by: Type.Union([Type.Literal("rule"), Type.Literal("administrator"), Type.Literal("operator")], {
+    description: "The rule of the checks, an administrator by hand, or the operator whose own machine it is",
+  }),
+  hosting_type: Type.Integer({ description: "1 in a data centre that an operator has seen, else 0" }),
+};
+
+export const VerificationResponse = model("MachineVerification", {
+  success: Success,
+  ...STANDING,
+  msg: Type.String({ description: "One sentence" }),
+  checks: Type.Array(
+    model("VerificationCheck", {
+      name: Type.String(),
+      value: Type.Union([Type.Number(), Type.Boolean()]),
+      needed: Type.Union([Type.Number(), Type.Boolean()]),
+      passed: Type.Boolean(),
+      msg: Type.String(),
+    }),
+  ),
+  line: model(
+    "MachineUplink",
+    {
+      inet_up: Type.Number({ description: "Declared, in Mbit/s" }),
+      inet_down: Type.Number({ description: "Declared, in Mbit/s" }),
+      measured_inet_up: Type.Union([Type.Number(), Type.Null()], {
+        description: "The best that a server measured within a week, in Mbit/s: the line carries at least that",
+      }),
+      measured_inet_down: Type.Union([Type.Number(), Type.Null()]),
+      measured_at: Type.Union([Type.Number(), Type.Null()], { description: "When it was measured last, as Unix time" }),
+      measured_count: Type.Integer({ description: "How often it was measured within a week" }),
+    },
+    { description: "The line as it is declared and as it was measured; simulated machines are not measured" },
+  ),
+  rests_until: Type.Union([Type.Number(), Type.Null()], {
+    description: "Until when it is not rented out since its last starts failed, as Unix time",
+  }),
+  rest_reason: Type.Union([Type.String(), Type.Null()]),
+});
+export type VerificationResponse = Static<typeof VerificationResponse>;
+
+export const DecideBody = Type.Object({
+  verification: Type.Optional(
+    Type.Union([Type.Literal("verified"), Type.Literal("unverified"), Type.Literal("automatic")], {
+      description: "`automatic` gives it back to the rule",
+    }),
+  ),
+  hosting_type: Type.Optional(Type.Integer({ minimum: 0, maximum: 1, description: "1 in a data centre" })),
+});
+
+export const DecideResponse = Type.Object({ success: Success, ...STANDING });
+export type DecideResponse = Static<typeof DecideResponse>;

@@ -1,0 +1,196 @@
+import { notifyMarket } from "../market-channel-store.ts";
+import { invalid, notFound } from "../../../../base/errors.ts";
+import type { MachineId } from "../../../../base/ids.ts";
+import { isUnscopedAdmin } from "../../../../base/access.ts";
+import type { Identity } from "../../../../base/identity.ts";
+import type { Reader, Tx } from "../../../../db/transaction.ts";
+import { recordAudit } from "../../../people/accounts/index.ts";
+import { postNotices } from "../../../notifications/index.ts";
+import type { Caller } from "../join/service.ts";
+import {
+  countPresence,
+  findShownReliability,
+  listMachineDays,
+  listReliabilityFacts,
+  lockPresenceClock,
+  setPresenceClock,
+  setReliability,
+  type MachineDay,
+} from "../presence/presence-store.ts";
+import { findMeasuredLine } from "../uplinks/probe-store.ts";
+import { planPresence } from "../presence/rules/presence.ts";
+import { computeReliability, type ReliabilityTerms } from "../presence/rules/reliability.ts";
+import type { MeasuredLine } from "../uplinks/slow-uplink.ts";
+import { listRestReasons } from "../starts/start-store.ts";
+import { lockMachines } from "../store.ts";
+import { findCandidate, listCandidates, setStanding, setVerifications, type Candidate } from "./store.ts";
+import { checkMachine, decideVerification, type Check, type Verification } from "./rules/verification.ts";
+
+/** Counts who was there since the last time anybody counted; returns of how many machines. */
+export async function accruePresence(tx: Tx): Promise<number> {
+  const plan = planPresence(await lockPresenceClock(tx), tx.now);
+  if (plan.kind === "wait") return 0;
+  const counted = plan.kind === "count" ? await countPresence(tx, plan.parts) : 0;
+  await setPresenceClock(tx, plan.until);
+  return counted;
+}
+
+/**
+ * Replaces offers whose terms became worse and announces the change. The market, which knows hosts, provides it: a machine
+ * that loses its verification keeps no offer that promises it.
+ */
+export type RefreshOffers = (tx: Tx, machineIds: readonly MachineId[]) => Promise<void>;
+
+/** What one page of machines came to; `lastId` is undefined behind the last one. */
+export type Page = { readonly changed: number; readonly lastId: MachineId | undefined };
+type PageOf = { readonly afterId: number; readonly limit: number };
+
+/** Computes the reliability of machines anew and writes what offers would show differently. */
+export async function rateMachines(tx: Tx, page: PageOf): Promise<Page> {
+  const rated = await listReliabilityFacts(tx.db, { ...page, now: tx.now });
+  const changed = rated.flatMap(({ id, reliabilityPpm: before, ...facts }) => {
+    const { reliabilityPpm } = computeReliability(facts);
+    return reliabilityPpm === before ? [] : [{ id, reliabilityPpm }];
+  });
+  if (changed.length > 0) {
+    const ids = changed.map(({ id }) => id);
+    await lockMachines(tx, ids);
+    await setReliability(tx, changed);
+    await notifyMarket(tx, ids);
+  }
+  return { changed: changed.length, lastId: rated.length < page.limit ? undefined : rated.at(-1)?.id };
+}
+
+/** Lets the rule decide which machines are verified, but for those of which somebody else has decided. */
+export async function verifyMachines(tx: Tx, page: PageOf, refreshOffers: RefreshOffers): Promise<Page> {
+  const candidates = await listCandidates(tx.db, page);
+  const decided = candidates.flatMap(({ id, verification: before, facts }) => {
+    const verification = decideVerification(before, checkMachine(facts));
+    return verification === before ? [] : [{ id, verification }];
+  });
+  let changedIds: readonly MachineId[] = [];
+  if (decided.length > 0) {
+    await lockMachines(
+      tx,
+      decided.map(({ id }) => id),
+    );
+    changedIds = await setVerifications(tx, decided);
+    await tellDeverified(tx, candidates, changedIds);
+    await refreshOffers(tx, changedIds);
+  }
+  return { changed: changedIds.length, lastId: candidates.length < page.limit ? undefined : candidates.at(-1)?.id };
+}
+
+/** The rule takes a verification away or gives one; the hosts of those that had one are told why. */
+async function tellDeverified(
+  tx: Tx,
+  candidates: readonly Candidate[],
+  changedIds: readonly MachineId[],
+): Promise<void> {
+  const changed = new Set(changedIds);
+  const lost = candidates.filter(({ id, verification }) => verification === "verified" && changed.has(id));
+  await postNotices(
+    tx,
+    lost.map(({ id, hostId, facts }) => {
+      const failed = checkMachine(facts).filter((check) => !check.isKept);
+      return {
+        userId: hostId,
+        kind: "host:verification_failed",
+        subject: `Machine ${id} lost its verification`,
+        message: `Machine ${id} is not verified any more. ${failed.map((check) => check.text).join(" ")}`,
+        key: `host:verification_failed:${id}:${tx.now.getTime()}`,
+      };
+    }),
+  );
+}
+
+export type ReliabilityReport = {
+  readonly machineId: MachineId;
+  readonly days: readonly MachineDay[];
+  readonly terms: ReliabilityTerms;
+  /** What offers show until the next time that it is computed. */
+  readonly shownPpm: number;
+};
+
+/** What anybody may know of a machine's reliability, computed now. */
+export async function reportReliability(db: Reader, id: MachineId | undefined, now: Date): Promise<ReliabilityReport> {
+  const shownPpm = id === undefined ? undefined : await findShownReliability(db, id);
+  if (id === undefined || shownPpm === undefined) throw notFound("no_such_machine", "There is no such machine.");
+  const days = await listMachineDays(db, id, now);
+  const sum = (read: (day: MachineDay) => bigint) => days.reduce((total, day) => total + read(day), 0n);
+  const terms = computeReliability({
+    onlineMs: sum((day) => day.onlineMs),
+    offlineMs: sum((day) => day.offlineMs),
+    offlineRentedMs: sum((day) => day.offlineRentedMs),
+    maintenanceMs: sum((day) => day.maintenanceMs),
+    failedStarts: sum((day) => BigInt(day.startsFailed)),
+  });
+  return { machineId: id, days, terms, shownPpm };
+}
+
+export type VerificationReport = {
+  readonly machine: Candidate;
+  readonly checks: readonly Check[];
+  /** What servers measured of its line within a week; undefined when nothing. */
+  readonly measuredLine: MeasuredLine | undefined;
+  /** Why it rests; undefined when it does not. */
+  readonly restReason: string | undefined;
+};
+
+/** What a host may know of its own machine's verification; administrators see everybody's. */
+export async function reportVerification(
+  db: Reader,
+  { identity, now }: { readonly identity: Identity; readonly now: Date },
+  id: MachineId | undefined,
+): Promise<VerificationReport> {
+  const machine = id === undefined ? undefined : await findCandidate(db, id);
+  if (machine === undefined || (machine.hostId !== identity.userId && !isUnscopedAdmin(identity))) {
+    throw notFound("no_such_machine", "There is no such machine of yours.");
+  }
+  const reasons = await listRestReasons(db, [machine.id], now);
+  const measuredLine = await findMeasuredLine(db, machine.id, { now, measuredFrom: undefined });
+  return { machine, checks: checkMachine(machine.facts), measuredLine, restReason: reasons.get(machine.id) };
+}
+
+export type StandingRequest = {
+  /** `automatic` gives it back to the rule. */
+  readonly verification?: "verified" | "unverified" | "automatic";
+  readonly hosting_type?: number;
+};
+
+/** What an administrator decides about a machine. The rule leaves it alone until it is given back. */
+export async function decideStanding(
+  tx: Tx,
+  { identity, ipAddress }: Caller,
+  { id, request }: { readonly id: MachineId | undefined; readonly request: StandingRequest },
+  refreshOffers: RefreshOffers,
+): Promise<Candidate> {
+  if (request.verification === undefined && request.hosting_type === undefined) {
+    throw invalid("verification", "Say verification, hosting_type, or both.", "missing_input");
+  }
+  if (id !== undefined) await lockMachines(tx, [id]);
+  const machine = id === undefined ? undefined : await findCandidate(tx.db, id);
+  if (machine === undefined) throw notFound("no_such_machine", "There is no such machine.");
+  const standing = {
+    ...standingOf(machine, request.verification),
+    hostingType: request.hosting_type ?? machine.hostingType,
+  };
+  await setStanding(tx, machine.id, standing);
+  await recordAudit(tx, identity, {
+    ipAddress,
+    action: "api.admin.machine.verify",
+    args: { machine_id: machine.id, verification: request.verification, hosting_type: request.hosting_type },
+  });
+  await refreshOffers(tx, [machine.id]);
+  return { ...machine, ...standing };
+}
+
+function standingOf(
+  { verification, isFixed, isTrusted, facts }: Candidate,
+  wanted: StandingRequest["verification"],
+): { readonly verification: Verification; readonly isFixed: boolean } {
+  if (wanted === undefined) return { verification, isFixed };
+  if (wanted !== "automatic") return { verification: wanted, isFixed: true };
+  const byRule = isTrusted ? "verified" : decideVerification(verification, checkMachine(facts));
+  return { verification: byRule, isFixed: false };
+}

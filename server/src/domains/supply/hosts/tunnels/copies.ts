@@ -1,0 +1,105 @@
+import type { WebSocket } from "ws";
+import type { TransferMessage, TransferSide } from "../../../../../../protocol/index.ts";
+import type { Clock } from "../../../../base/clock.ts";
+
+/** How long one side waits for the other. It comes again after that, and so on until its task is over. */
+const WAIT_MS = 30_000;
+/** Two sides of whom neither says anything for so long have lost each other. */
+const SILENCE_MS = 120_000;
+/** What may wait for a slow reader before the writer is held up, and how little may be left when it goes on. */
+const BUFFERED_BYTES_MAX = 1_048_576;
+const BUFFERED_BYTES_LOW = 262_144;
+const TRANSFERS_MAX = 256;
+
+/** Close codes: the other one did not come, the other one is gone. */
+const ALONE = 4408;
+const BROKEN = 4410;
+
+type Pair = { readonly sockets: Map<TransferSide, WebSocket>; end: (() => void) | undefined };
+
+/**
+ * Joins the two hosts of a copy: what one says goes to the other, unread and never faster than it is taken. A line that is
+ * over decides nothing; the hosts come again with the same id for as long as their tasks are open.
+ */
+export class Transfers {
+  private readonly pairs = new Map<string, Pair>();
+  private readonly clock: Clock;
+
+  constructor(clock: Clock) {
+    this.clock = clock;
+  }
+
+  /** False when there are as many as the server takes. */
+  hasRoomFor(id: string): boolean {
+    return this.pairs.has(id) || this.pairs.size < TRANSFERS_MAX;
+  }
+
+  /** A side came; that it may is known already. A newer one takes the place of an older one, whose line must be dead. */
+  arrive(id: string, side: TransferSide, socket: WebSocket): void {
+    const earlier = this.pairs.get(id);
+    if (earlier !== undefined && (earlier.end !== undefined || earlier.sockets.has(side))) this.break(id, earlier);
+    const pair = this.pairs.get(id) ?? { sockets: new Map<TransferSide, WebSocket>(), end: undefined };
+    this.pairs.set(id, pair);
+    pair.sockets.set(side, socket);
+    socket.once("close", () => this.break(id, pair));
+    const [send, receive] = [pair.sockets.get("send"), pair.sockets.get("receive")];
+    if (send !== undefined && receive !== undefined) {
+      pair.end = join(send, receive, this.clock);
+      return;
+    }
+    const over = new AbortController();
+    socket.once("close", () => over.abort());
+    void this.clock.sleep(WAIT_MS, over.signal).then(() => {
+      if (pair.end === undefined) socket.close(ALONE, "the other host did not come");
+    });
+    // Whoever speaks before it was told that somebody listens is not one of our agents.
+    socket.once("message", () => {
+      if (pair.end === undefined) socket.terminate();
+    });
+  }
+
+  close(): void {
+    for (const [id, pair] of this.pairs) this.break(id, pair);
+  }
+
+  /** Ends both lines; what one of them said before reaches the other first. */
+  private break(id: string, pair: Pair): void {
+    if (this.pairs.get(id) === pair) this.pairs.delete(id);
+    pair.end?.();
+    for (const socket of pair.sockets.values()) socket.close(BROKEN, "the other host is gone");
+  }
+}
+
+/** Passes on what they say, until the returned function is called. */
+function join(send: WebSocket, receive: WebSocket, clock: Clock): () => void {
+  let hasMoved = true;
+  const onMove = () => {
+    hasMoved = true;
+  };
+  pass(send, receive, onMove);
+  pass(receive, send, onMove);
+  const stopWatching = clock.every(SILENCE_MS, () => {
+    if (!hasMoved) for (const socket of [send, receive]) socket.terminate();
+    hasMoved = false;
+  });
+  const joined: TransferMessage = { kind: "transfer_joined" };
+  for (const socket of [send, receive]) socket.send(JSON.stringify(joined), () => {});
+  return () => {
+    stopWatching();
+    // One that is held up would not notice that it is over.
+    for (const socket of [send, receive]) socket.resume();
+  };
+}
+
+/** Passes on what one says to the other, and holds it up while the other is slow. */
+export function pass(from: WebSocket, to: WebSocket, onMove: () => void): void {
+  const resumeWhenDrained = () => {
+    if (from.isPaused && to.bufferedAmount <= BUFFERED_BYTES_LOW) from.resume();
+  };
+  from.on("message", (data, isBinary) => {
+    onMove();
+    if (to.readyState !== to.OPEN) return;
+    to.send(data, { binary: isBinary }, resumeWhenDrained);
+    if (to.bufferedAmount > BUFFERED_BYTES_MAX) from.pause();
+  });
+}

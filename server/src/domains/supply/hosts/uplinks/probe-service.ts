@@ -1,0 +1,34 @@
+import type { Tx } from "../../../../db/transaction.ts";
+import { flagHost } from "../flags/service.ts";
+import { findCarried, findMeasuredLine, insertLineProbe, type LineProbe } from "./probe-store.ts";
+import { listHostIds } from "../machines/owner-store.ts";
+import { slowDirections } from "./slow-uplink.ts";
+import { listLines } from "../presence/span-store.ts";
+
+/** Stores a measurement of a machine's line, and flags its host when the declared line is contradicted by far. */
+export async function storeLineProbe(tx: Tx, probe: LineProbe): Promise<{ readonly isSlow: boolean }> {
+  const { machineId, measuredFrom, speed } = probe;
+  await insertLineProbe(tx, probe);
+  const hostId = (await listHostIds(tx.db, [machineId])).get(machineId);
+  const declared = (await listLines(tx.db, [machineId])).get(machineId);
+  if (speed === undefined || hostId === undefined || declared === undefined) return { isSlow: false };
+  const measured = await findMeasuredLine(tx.db, machineId, { now: tx.now, measuredFrom });
+  const carried = await findCarried(tx.db, { now: tx.now, measuredFrom, otherThan: hostId });
+  const [slow] = slowDirections(declared, measured, carried);
+  if (slow === undefined) return { isSlow: false };
+  const { direction, declaredMbps, measuredMbps, carriedMbps } = slow;
+  await flagHost(tx, {
+    hostId,
+    machineId,
+    kind: "slow_line",
+    detail: `Machine ${machineId} declares ${Math.round(declaredMbps)} Mbit/s ${direction}; the server measured ${measuredMbps.toFixed(1)} Mbit/s at best within a week, and carried ${Math.round(carriedMbps)} with other hosts. Declare what the line carries.`,
+    facts: {
+      direction,
+      declared_mbps: declaredMbps,
+      measured_mbps: measuredMbps,
+      carried_mbps: carriedMbps,
+      probes: measured?.probeCount ?? 0,
+    },
+  });
+  return { isSlow: true };
+}

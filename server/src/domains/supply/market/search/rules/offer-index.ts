@@ -1,0 +1,133 @@
+import { asId, type MachineId, type OfferId } from "../../../../../base/ids.ts";
+import {
+  MACHINE_FIELDS,
+  MACHINE_MARKS,
+  OFFER_FIELDS,
+  OFFER_MARKS,
+  singleOffers,
+  type OfferedMachine,
+  type SingleOffer,
+} from "./offer-fields.ts";
+import { Scratch } from "./scratch.ts";
+import { SlotTable } from "./slot-table.ts";
+
+type MachineColumn = keyof typeof MACHINE_FIELDS | keyof typeof MACHINE_MARKS;
+type OfferColumn = keyof typeof OFFER_FIELDS | keyof typeof OFFER_MARKS;
+
+const NONE = -1;
+const FIRST_CAPACITY = 64;
+
+/**
+ * All live offers in columns. What the offers of a machine share is held once, in a row for the machine, to which the
+ * machine's offers are chained: a condition on machines is decided before any of their offers is looked at.
+ */
+export class OfferIndex {
+  readonly machines = new SlotTable<OfferedMachine, MachineColumn>({ ...MACHINE_FIELDS, ...MACHINE_MARKS });
+  readonly offers = new SlotTable<SingleOffer, OfferColumn>({ ...OFFER_FIELDS, ...OFFER_MARKS });
+  /** The machine's slot of each offer's slot. */
+  machineOf = new Int32Array(FIRST_CAPACITY).fill(NONE);
+  /** What one search at a time works in. */
+  readonly scratch = new Scratch();
+  /** What was written of machines for answers, by slot, for as long as they stay the same. */
+  readonly machineTexts = new Map<number, string>();
+  private firstOffer = new Int32Array(FIRST_CAPACITY).fill(NONE);
+  private nextOffer = new Int32Array(FIRST_CAPACITY).fill(NONE);
+  private readonly slots = new Map<MachineId, number>();
+  private readonly offerSlots = new Map<OfferId, number>();
+
+  get machineIds(): Iterable<MachineId> {
+    return this.slots.keys();
+  }
+
+  slotOf(id: MachineId): number | undefined {
+    return this.slots.get(id);
+  }
+
+  /** Takes in what a machine is like now; without offers it is forgotten. */
+  replace(offered: OfferedMachine): void {
+    const { id } = offered.machine;
+    this.remove(id);
+    if (offered.offers.length === 0) return;
+    const machine = this.machines.insert(offered);
+    this.firstOffer = fitted(this.firstOffer, machine);
+    this.slots.set(id, machine);
+    let next = NONE;
+    // From behind, so that the chain has the order in which they came.
+    for (const single of singleOffers(offered).toReversed()) {
+      const offer = this.offers.insert(single);
+      this.machineOf = fitted(this.machineOf, offer);
+      this.nextOffer = fitted(this.nextOffer, offer);
+      this.machineOf[offer] = machine;
+      this.offerSlots.set(single.offer.id, offer);
+      this.nextOffer[offer] = next;
+      next = offer;
+    }
+    this.firstOffer[machine] = next;
+  }
+
+  remove(id: MachineId): void {
+    const machine = this.slots.get(id);
+    if (machine === undefined) return;
+    this.slots.delete(id);
+    for (let offer = this.firstOffer[machine] ?? NONE; offer !== NONE; offer = this.nextOffer[offer] ?? NONE) {
+      this.forget(offer);
+    }
+    this.firstOffer[machine] = NONE;
+    this.machineTexts.delete(machine);
+    this.machines.remove(machine);
+  }
+
+  /** Takes out one offer alone, before its machine is read anew. */
+  removeOffer(id: OfferId): void {
+    const offer = this.offerSlots.get(id);
+    if (offer === undefined) return;
+    const machine = this.machineOf[offer] ?? NONE;
+    const next = this.nextOffer[offer] ?? NONE;
+    if (this.firstOffer[machine] === offer) this.firstOffer[machine] = next;
+    else {
+      let before = this.firstOffer[machine] ?? NONE;
+      while (this.nextOffer[before] !== offer) before = this.nextOffer[before] ?? NONE;
+      this.nextOffer[before] = next;
+    }
+    this.forget(offer);
+  }
+
+  private forget(offer: number): void {
+    this.offerSlots.delete(asId<OfferId>(this.offers.numbers("id")[offer] ?? 0));
+    this.machineOf[offer] = NONE;
+    this.offers.remove(offer);
+  }
+
+  /** Writes the slots of all machines to `into` and returns how many there are. */
+  listMachines(into: Int32Array): number {
+    const { firstOffer, machines } = this;
+    const { end } = machines;
+    let count = 0;
+    for (let machine = 0; machine < end; machine += 1) {
+      if (firstOffer[machine] !== NONE) into[count++] = machine;
+    }
+    return count;
+  }
+
+  /** Writes the slots of the offers of these machines to `into` and returns how many there are. */
+  listOffers(machines: Int32Array, machineCount: number, into: Int32Array): number {
+    const { firstOffer, nextOffer } = this;
+    let count = 0;
+    for (let index = 0; index < machineCount; index += 1) {
+      let offer = firstOffer[machines[index] ?? 0] ?? NONE;
+      while (offer !== NONE) {
+        into[count++] = offer;
+        offer = nextOffer[offer] ?? NONE;
+      }
+    }
+    return count;
+  }
+}
+
+/** The same array, or one of twice the size when this slot is beyond it. */
+function fitted(values: Int32Array<ArrayBuffer>, slot: number): Int32Array<ArrayBuffer> {
+  if (slot < values.length) return values;
+  const grown = new Int32Array(Math.max(values.length * 2, slot + 1)).fill(NONE);
+  grown.set(values);
+  return grown;
+}

@@ -1,0 +1,54 @@
+import { bindColumns, type OfferContext } from "./offer-columns.ts";
+import type { OfferIndex } from "./offer-index.ts";
+import { writeOffers } from "./offer-text.ts";
+import { rankOffers, type Bundling } from "./ranking.ts";
+import type { OfferRecord } from "../../schema.ts";
+import { readSearch } from "./search-request.ts";
+import { selectOffers } from "./selection.ts";
+
+/** Who searches, and when. */
+export type SearchCaller = Pick<OfferContext, "now" | "rentedMachines">;
+
+/**
+ * Answers a search with the JSON of its list of offers. `query` is the flat object of the contract; mistakes are
+ * `invalid`. `chosen` names the only members of the records that are wanted, all when undefined.
+ */
+export function searchText(
+  index: OfferIndex,
+  query: Readonly<Record<string, unknown>>,
+  caller: SearchCaller,
+  chosen?: ReadonlySet<string>,
+): string {
+  const { ranked, context, isBundled } = find(index, query, caller);
+  return writeOffers(index, ranked, { context, isBundled, chosen });
+}
+
+/** The same as records, for use inside the server. */
+export function searchOffers(
+  index: OfferIndex,
+  query: Readonly<Record<string, unknown>>,
+  caller: SearchCaller,
+): readonly OfferRecord[] {
+  return JSON.parse(searchText(index, query, caller)) as readonly OfferRecord[];
+}
+
+function find(index: OfferIndex, query: Readonly<Record<string, unknown>>, caller: SearchCaller) {
+  const { filters, order, limit, isBundled, type, storageGb } = readSearch(query);
+  const context: OfferContext = { now: caller.now, rentedMachines: caller.rentedMachines, type, storageGb };
+  const columnOf = bindColumns(index, context);
+  const selection = selectOffers(index, filters, columnOf);
+  const bundling = isBundled ? bindBundles(index, columnOf) : undefined;
+  const ranked = rankOffers(index, selection, { order, limit, columnOf, bundling });
+  return { ranked, context, isBundled };
+}
+
+/** Equal offers are one to a caller for whom they differ in nothing: neither in being free nor in being rented by it. */
+function bindBundles(index: OfferIndex, columnOf: ReturnType<typeof bindColumns>): Bundling {
+  const { machineOf } = index;
+  const [rentable, rented] = [columnOf("rentable"), columnOf("rented")];
+  if (rentable.kind !== "computed" || rented.kind !== "computed") throw new TypeError("both depend on the search");
+  return {
+    bundles: index.offers.numbers("bundle_id"),
+    flagsOf: (slot) => rentable.at(slot) + 2 * rented.at(machineOf[slot] ?? 0),
+  };
+}

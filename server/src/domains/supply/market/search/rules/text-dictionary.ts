@@ -1,0 +1,72 @@
+import { compareScalars } from "../../../../../base/filters/compile-filter.ts";
+
+/** What stands for the absence of a text. */
+export const NO_TEXT = 0;
+
+/**
+ * Texts as small integers. Each is kept once, however many rows have it, and makes room when the last of them is gone.
+ */
+export class TextDictionary {
+  private readonly codes = new Map<string, number>();
+  private readonly texts: (string | null)[] = [null];
+  private readonly counts: number[] = [0];
+  private readonly unused: number[] = [];
+  private ranksByCode: Float64Array | undefined;
+
+  /** Codes lie below it. */
+  get end(): number {
+    return this.texts.length;
+  }
+
+  /** Counts one more row with this text; null is `NO_TEXT`. */
+  take(text: string | null): number {
+    if (text === null) return NO_TEXT;
+    const known = this.codes.get(text);
+    if (known !== undefined) {
+      this.counts[known] = (this.counts[known] ?? 0) + 1;
+      return known;
+    }
+    const code = this.unused.pop() ?? this.texts.length;
+    this.texts[code] = text;
+    this.counts[code] = 1;
+    this.codes.set(text, code);
+    this.ranksByCode = undefined;
+    return code;
+  }
+
+  /** Counts one row less. */
+  release(code: number): void {
+    const text = this.texts[code] ?? null;
+    if (text === null) return;
+    const left = (this.counts[code] ?? 1) - 1;
+    this.counts[code] = left;
+    if (left > 0) return;
+    this.codes.delete(text);
+    this.texts[code] = null;
+    this.unused.push(code);
+    this.ranksByCode = undefined;
+  }
+
+  find(text: string): number | undefined {
+    return this.codes.get(text);
+  }
+
+  textOf(code: number): string | null {
+    return this.texts[code] ?? null;
+  }
+
+  /** Every text that some row has. */
+  values(): Iterable<string> {
+    return this.codes.keys();
+  }
+
+  /** The place of each code's text in their order; infinite where there is no text. */
+  ranks(): Float64Array {
+    if (this.ranksByCode !== undefined) return this.ranksByCode;
+    const ranks = new Float64Array(this.end).fill(Infinity);
+    const sorted = [...this.codes].toSorted(([a], [b]) => compareScalars(a, b));
+    for (const [rank, [, code]] of sorted.entries()) ranks[code] = rank;
+    this.ranksByCode = ranks;
+    return ranks;
+  }
+}

@@ -1,0 +1,44 @@
+import { gone, type AppError } from "../../../../base/errors.ts";
+import { formatDollars } from "../../../../base/money.ts";
+import type { Listing } from "./rules/listing.ts";
+
+/** What renters agree to when they rent of a listing, whichever size they take. */
+type Terms = Pick<Listing, "priceNanosPerGbMonth" | "creditDiscountMaxPermille" | "endAt">;
+
+/**
+ * What became worse for a renter from the one listing to the other, each as a clause for people; empty when the listing
+ * may keep its id. The size is no part of it: what does not fit is refused.
+ */
+export function worsenings(before: Terms, after: Terms): readonly string[] {
+  const worse: string[] = [];
+  if (after.priceNanosPerGbMonth > before.priceNanosPerGbMonth) {
+    const [from, to] = [formatDollars(before.priceNanosPerGbMonth), formatDollars(after.priceNanosPerGbMonth)];
+    worse.push(`its price rose from $${from} to $${to} per GB and month`);
+  }
+  if (after.endAt < before.endAt) worse.push(`its end moved to ${textOf(after.endAt)} UTC`);
+  if (after.creditDiscountMaxPermille < before.creditDiscountMaxPermille) {
+    worse.push(`its largest discount fell to ${after.creditDiscountMaxPermille / 10} %`);
+  }
+  return worse;
+}
+
+/** Refuses to rent of a listing whose terms became worse; names the listing that took its place, when there is one. */
+export function listingIsReplaced(
+  before: Terms & { readonly id: number },
+  after: (Terms & { readonly id: number }) | undefined,
+): AppError {
+  const changes = after === undefined ? [] : worsenings(before, after);
+  const changed = changes.length === 0 ? "its terms changed" : changes.join(", and ");
+  const price = after && `$${formatDollars(after.priceNanosPerGbMonth)} per GB and month`;
+  const instead =
+    after === undefined
+      ? "Nothing is offered in its place."
+      : `Volume offer ${after.id} took its place and costs ${price}.`;
+  return gone("no_such_volume_offer", `Volume offer ${before.id} is no longer available: ${changed}. ${instead}`, {
+    extra: { ask_id: before.id, ...(after && { new_ask_id: after.id }) },
+  });
+}
+
+function textOf(at: Date): string {
+  return at.toISOString().slice(0, 16).replace("T", " ");
+}
