@@ -3,7 +3,6 @@ import { setTimeout } from "node:timers/promises";
 import { systemClock } from "../server/src/base/clock.ts";
 import { asId, type InstanceId } from "../server/src/base/ids.ts";
 import { withTransaction } from "../server/src/db/transaction.ts";
-import { makeDue } from "../server/src/domains/rental/instances/charging-store.ts";
 import { settleDue } from "../server/src/domains/money/charging/index.ts";
 import { audit } from "../server/src/domains/money/audit/audit-service.ts";
 import { ManualClock } from "../test/support/manual-clock.ts";
@@ -15,6 +14,7 @@ import { seedInstances, TRAFFIC_EVERY, type SeededInstance } from "./support/see
 import { seedMachines, seedUsers } from "./support/seed.ts";
 import { prepareSettleControl, settleOneByOne } from "./support/settle-control.ts";
 import { SpeakingMachines } from "./support/speaking-machines.ts";
+import { makeDue } from "../server/src/domains/rental/instances/settle-store.ts";
 
 const DEFAULTS = {
   machines: 10_000,

@@ -4,7 +4,6 @@ import type { Database } from "../../../db/connect.ts";
 import { inSnapshot, withTransaction, type Reader } from "../../../db/transaction.ts";
 import { listInstancesSince } from "../../rental/instances/index.ts";
 import type { AuditedUpTo } from "../ledger/index.ts";
-import { listChargedContracts } from "../charging/index.ts";
 import { listVolumesSince } from "../../supply/volumes/index.ts";
 import { auditInstances, auditVolumes, type ContractAudit } from "./checks/contract-audit.ts";
 import { auditDays, auditInvoices } from "./checks/day-audit.ts";
@@ -18,6 +17,7 @@ import { auditReturns } from "./checks/return-audit.ts";
 import { planSeal, sealableUntil, storeSeal, verifySeals, type SealPlan } from "./checkpoints/checkpoint-service.ts";
 import { findLastSeal, listSealedSums, type AuditMark, type AuditSeal } from "./checkpoints/checkpoint-store.ts";
 import { auditCaps, auditHolds, auditLeases, auditSchedules } from "./checks/mismatch-audit.ts";
+import { listChargedContracts } from "../charging/for-audit.ts";
 
 const DIFFERENCES_KEPT_MAX = 50;
 

@@ -12,10 +12,10 @@ import { refreshOffersOf } from "../../../../../test/support/refresh-offers.ts";
 import { askFor, changeBid, destroy, reboot, setState } from "../../../../../test/support/rentals.ts";
 import type { Clock } from "../../../base/clock.ts";
 import { withTransaction } from "../../../db/transaction.ts";
-import { lockDueInstances } from "../../rental/instances/index.ts";
 import { settleDue } from "../charging/index.ts";
 import { settleInstances } from "../charging/settlement.ts";
 import { audit } from "./audit-service.ts";
+import { lockDueInstances } from "../charging/billable-store.ts";
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;

@@ -1,21 +1,14 @@
 import type { InstanceId, UserId } from "../../../base/ids.ts";
 import { nanos, ZERO, type Nanos } from "../../../base/money.ts";
 import type { Reader } from "../../../db/transaction.ts";
-import {
-  countableMs,
-  findBillable,
-  listBillablesOf,
-  listInstancePayers,
-  listOpenRuns,
-  scopesOf,
-  type BillableRun,
-} from "../../rental/instances/index.ts";
+import { countableMs, scopesOf } from "../../rental/instances/index.ts";
 import { listCaps, listPendingAmounts, type CapRoom, type CapScope, type HoldId } from "../ledger/index.ts";
 import { listVolumePayers } from "../../supply/volumes/index.ts";
 import { billOf, loadFacts, type InstanceFacts } from "./facts.ts";
 import { lineAmount } from "./lines.ts";
 import { payLines, roomsOf, type Rooms } from "./payment.ts";
 import { listVolumeAccruals } from "./volume-settlement.ts";
+import { findBillable, listBillablesOf, listInstancePayers, listOpenRuns, type BillableRun } from "./billable-store.ts";
 
 /**
  * What a user's credit would be charged if everything of the user's were settled now: for what hosts have counted, and for

@@ -1,7 +1,7 @@
 import type { InstanceId, UserId } from "../../../base/ids.ts";
 import { formatDollars, nanos, type Nanos } from "../../../base/money.ts";
 import type { Reader, Tx } from "../../../db/transaction.ts";
-import { closeFaults, type BillableRun, type OpenFault } from "../../rental/instances/index.ts";
+import { closeFaults, type OpenFault } from "../../rental/instances/index.ts";
 import {
   creditOf,
   depositOf,
@@ -15,6 +15,7 @@ import { postNotices } from "../../notifications/index.ts";
 import { creditedSince, creditOfStretches, mostGivenBack } from "./rules/host-credit.ts";
 import { listPaidStretches, sumPaidTo } from "./line-store.ts";
 import type { Item } from "./settlement.ts";
+import type { BillableRun } from "./billable-store.ts";
 
 /**
  * Gives renters back what the last ten minutes of runs cost that their hosts failed, once they are charged to the end. The

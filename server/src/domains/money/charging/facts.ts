@@ -3,16 +3,10 @@ import type { InstanceId, MachineId, UserId } from "../../../base/ids.ts";
 import type { Reader } from "../../../db/transaction.ts";
 import { listDeposits, type Deposit } from "../deposits/index.ts";
 import { certainUntil, coveredParts, listHostIds, listSpans, type MachineSpans } from "../../supply/hosts/index.ts";
-import {
-  listPastTerms,
-  listPhaseChanges,
-  type Billable,
-  type BillableRun,
-  type PhaseChange,
-  type TermsHistory,
-} from "../../rental/instances/index.ts";
+import { listPastTerms, type TermsHistory } from "../../rental/instances/index.ts";
 import { gpuLines, trafficLines, type DueLine, type LineState, type Prepaid } from "./lines.ts";
 import { storageLines, type StateChange } from "./storage-lines.ts";
+import { listPhaseChanges, type Billable, type BillableRun, type PhaseChange } from "./billable-store.ts";
 
 export type InstanceFacts = {
   readonly instance: Billable;

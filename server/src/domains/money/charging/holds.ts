@@ -3,7 +3,7 @@ import type { InstanceId } from "../../../base/ids.ts";
 import { nanos, type Nanos } from "../../../base/money.ts";
 import { HOLD_SECONDS, STOP_SECONDS } from "../../../base/stop-times.ts";
 import type { Tx } from "../../../db/transaction.ts";
-import { holdAmount, trafficAllowance, type Billable } from "../../rental/instances/index.ts";
+import { holdAmount, trafficAllowance } from "../../rental/instances/index.ts";
 import {
   placeHolds,
   UNTIL_STOPPED,
@@ -15,6 +15,7 @@ import {
 import type { Rooms } from "./payment.ts";
 import { passingPeriods, periodsFor, type Lasting, type Period } from "./rules/period.ts";
 import type { Item } from "./settlement.ts";
+import type { Billable } from "./billable-store.ts";
 
 /** What an instance needs: the best period is tried first, and the next one if that cannot be set aside. */
 export type HoldNeed = {

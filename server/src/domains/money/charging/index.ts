@@ -6,20 +6,6 @@ import { settleDueVolumes } from "./volume-settlement.ts";
 
 export { accruedOf, depositAccrualOf, listAccruing } from "./accrued.ts";
 export { lockSpendable, readBalance, readBalances } from "./balance.ts";
-export {
-  findNextLineId,
-  listAuditedLines,
-  listChargedContracts,
-  listLineChecksums,
-  listMispricedLines,
-  listPaidBuckets,
-  listPaidIds,
-  sumPaidFromDeposits,
-  type AuditedLine,
-  type LineRange,
-} from "./audit-store.ts";
-export { sumPaidForRuns } from "./run-cost-store.ts";
-export { listWrongDays, type WrongDay } from "./charge-day-audit-store.ts";
 export { sumDiscounts } from "./discount-store.ts";
 export { chargeDayLoop } from "./charge-day-loop.ts";
 export {

@@ -15,10 +15,10 @@ import {
 } from "../../../../../test/support/rentals.ts";
 import { asId, type InstanceId } from "../../../base/ids.ts";
 import { withTransaction } from "../../../db/transaction.ts";
-import { lockBillable } from "../../rental/instances/index.ts";
 import { lineAmount } from "./lines.ts";
 import { settleDue } from "./service.ts";
 import { settleInstances } from "./settlement.ts";
+import { lockBillable } from "./billable-store.ts";
 
 const SECOND = 1000;
 const HOUR = 3_600 * SECOND;

@@ -3,21 +3,18 @@ import type { InstanceId, UserId } from "../../../base/ids.ts";
 import type { Database } from "../../../db/connect.ts";
 import { withTransaction, type Reader, type Tx } from "../../../db/transaction.ts";
 import { listHostIds } from "../../supply/hosts/index.ts";
+import { lockMachinesOf, makeDue, stopFlooded, stopUnpaid } from "../../rental/instances/index.ts";
+import { lockCredit, noteCapsReached, type CapScope } from "../ledger/index.ts";
+import { settleInBatches } from "./batches.ts";
+import { settleInstances, type Rates, type Stalled } from "./settlement.ts";
 import {
   listBillablesOf,
   listOpenWithin,
   lockBillable,
   lockBillables,
   lockDueInstances,
-  lockMachinesOf,
-  makeDue,
   postponeFirstDue,
-  stopFlooded,
-  stopUnpaid,
-} from "../../rental/instances/index.ts";
-import { lockCredit, noteCapsReached, type CapScope } from "../ledger/index.ts";
-import { settleInBatches } from "./batches.ts";
-import { settleInstances, type Rates, type Stalled } from "./settlement.ts";
+} from "./billable-store.ts";
 
 /** In instances and charge lines; `stopped` are those whose owner could not set aside what they may cost. */
 export type Settlement = { readonly settled: number; readonly lines: number; readonly stopped: number };

@@ -7,12 +7,7 @@ import {
   listOpenFaults,
   listScopeCosts,
   listInstanceCosts,
-  listLastCounts,
-  lockUnchargedRuns,
-  markCharged,
-  markSettled,
   scopesOf,
-  type Billable,
   type OpenFault,
 } from "../../rental/instances/index.ts";
 import {
@@ -47,6 +42,7 @@ import {
   type Lasting,
 } from "./rules/period.ts";
 import { transferOf, type Charge } from "./transfers.ts";
+import { listLastCounts, lockUnchargedRuns, markCharged, markSettled, type Billable } from "./billable-store.ts";
 
 /** One instance in a batch. */
 export type Item = {

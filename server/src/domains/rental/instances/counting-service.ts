@@ -13,14 +13,13 @@ import {
   type MachineSpans,
   type UnstoredCounters,
 } from "../../supply/hosts/index.ts";
-import { makeDue } from "./charging-store.ts";
 import { contradictionsOf, type Contradiction } from "./contradictions.ts";
 import { countRun, type Allowance, type Said } from "./rules/counting.ts";
 import { countableMs } from "./start-evidence.ts";
 import type { MovedBytes } from "./machine-traffic-store.ts";
 import { watchMachineTraffic, type LineRate } from "./machine-traffic.ts";
 import { listSpokenRuns, storeCounters, type SpokenRun, type RaisedRun, type Usage } from "./run-store.ts";
-import { startMetering } from "./settle-store.ts";
+import { startMetering, makeDue } from "./settle-store.ts";
 
 /** What a host says of one run. */
 export type Counted = {

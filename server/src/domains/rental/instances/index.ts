@@ -27,7 +27,8 @@ export {
 } from "./proxy-port-store.ts";
 export { watchProxiedTraffic } from "./proxied-traffic-service.ts";
 export { listUnreachedRuns, storeEvidence, type UnreachedRun } from "./evidence-store.ts";
-export { countableMs } from "./start-evidence.ts";
+export { countableMs, type StartEvidence } from "./start-evidence.ts";
+export type { RunKey } from "./run-store.ts";
 export { instanceRoutes } from "./routes.ts";
 export { instanceTaskRoutes } from "./task-routes.ts";
 export { CreateBody } from "./schema.ts";
@@ -73,49 +74,21 @@ export {
   setTrafficRules,
   type TrafficUse,
 } from "./traffic-store.ts";
-export {
-  makeDue,
-  findBillable,
-  listBillablesOf,
-  listInstancePayers,
-  listLastCounts,
-  listOpenWithin,
-  listOpenRuns,
-  listPhaseChanges,
-  lockBillable,
-  lockBillables,
-  lockDueInstances,
-  lockUnchargedRuns,
-  markCharged,
-  markSettled,
-  postponeFirstDue,
-  type Billable,
-  type BillableRun,
-  type PhaseChange,
-} from "./charging-store.ts";
+export { makeDue } from "./settle-store.ts";
 export { closeFaults, listOpenFaults, type OpenFault } from "./host-fault-store.ts";
 export { holdAmount, trafficAllowance } from "./rules/pricing.ts";
 export {
-  listAuditedInstances,
   listAuditedPhases,
   listAuditedRuns,
   listAuditedTerms,
   listCounted,
-  listHoldOwners,
   listInstancesSince,
-  listLateEnded,
-  listStands,
-  listUnscheduled,
-  type AuditedInstance,
   type AuditedPhase,
   type AuditedRun,
   type AuditedTerms,
-  type HoldOwner,
-  type Stand,
   type CountedRun,
 } from "./audit-store.ts";
 export { listAuditedFaults } from "./fault-audit-store.ts";
-export { forgetHold, isHoldNamed, scheduleSettlement, settleUnheld } from "./repair-store.ts";
 export { HOLDING_PHASES } from "./rules/lifecycle.ts";
 export { countInstancesOf } from "./belongings-store.ts";
 export { sealEarlierInstances } from "./seal-store.ts";

@@ -15,7 +15,6 @@ import {
 import { listNotes } from "../tasks/index.ts";
 import { listFilling } from "../../supply/volumes/index.ts";
 import { scopesOf } from "./cap-scopes.ts";
-import { makeDue } from "./charging-store.ts";
 import { renewClaim } from "./claim-store.ts";
 import type { Actor, Instance } from "./instance.ts";
 import type { InstanceKeySecret } from "./desired.ts";
@@ -44,6 +43,7 @@ import { listStandings } from "./standing-service.ts";
 import { requireTrafficRoom } from "./traffic-limit.ts";
 import { instanceRecord, type InstanceRecord } from "./views.ts";
 import { requireSoleWriter } from "./writers.ts";
+import { makeDue } from "./settle-store.ts";
 
 export type InstanceRequest = {
   readonly userId: UserId;

@@ -24,3 +24,13 @@ export async function startMetering(tx: Tx, proven: readonly FirstProof[]): Prom
     where instances.id = proven.instance_id
   `.execute(tx.db);
 }
+
+/** Makes instances due to be settled now: those that have cost anything, have something set aside, or are due anyway. */
+export async function makeDue(tx: Tx, ids: readonly InstanceId[]): Promise<void> {
+  if (ids.length === 0) return;
+  await sql`
+    update instances set settle_at = ${tx.now}::timestamptz
+    where id = any(${[...ids]}::integer[]) and not is_background
+      and (metered_from_at is not null or hold_id is not null or settle_at is not null)
+  `.execute(tx.db);
+}

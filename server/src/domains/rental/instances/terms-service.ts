@@ -2,11 +2,11 @@ import type { InstanceId } from "../../../base/ids.ts";
 import type { Tx } from "../../../db/transaction.ts";
 import { LEASE_MS, listSpans, lockMachines } from "../../supply/hosts/index.ts";
 import { setLeasePrice } from "../../supply/market/index.ts";
-import { makeDue } from "./charging-store.ts";
 import type { Instance } from "./instance.ts";
 import { findRunMark, type RunMark } from "./run-store.ts";
 import { findMachineIdOfAny, listMachineIdsOfInstances, lockInstances } from "./store.ts";
 import { insertPastTerms, setDiscount, setPrices, type Prices } from "./terms-store.ts";
+import { makeDue } from "./settle-store.ts";
 
 /** Locks an instance with its machine, whoever owns it; undefined when there never was one. */
 export async function lockAnyInstance(tx: Tx, id: InstanceId): Promise<Instance | undefined> {

@@ -15,7 +15,6 @@ import {
   type NewLease,
 } from "../../supply/market/index.ts";
 import { detachVolumes } from "../../supply/volumes/index.ts";
-import { makeDue } from "./charging-store.ts";
 import { chargeEndOf } from "./chargeable.ts";
 import { listClaims, setReviews } from "./claim-store.ts";
 import { isUnsettled, machineClaims } from "./claims.ts";
@@ -35,6 +34,7 @@ import { tellMoves } from "./lifecycle-notices.ts";
 import { clearUnmeteredHolds, setDesired, updatePhases, type PhaseChange } from "./phase-store.ts";
 import { insertEvents, lockInstances, notifyDesired } from "./store.ts";
 import { insertRuns, sealRuns, setChargeEnds, type RunEnd } from "./run-store.ts";
+import { makeDue } from "./settle-store.ts";
 
 /** One thing that happened to one instance. The caller holds the row locks of the machine and the instance. */
 export type Happening = {

@@ -3,7 +3,6 @@ import type { LedgerAccountId } from "../../../../base/ids.ts";
 import type { Reader, Tx } from "../../../../db/transaction.ts";
 import { findNextEventId } from "../../../people/accounts/index.ts";
 import { findNextTransferId, listTransferChecksums, sumPosted, type ChecksumPart } from "../../ledger/index.ts";
-import { findNextLineId, listLineChecksums } from "../../charging/index.ts";
 import { reportOf } from "../checks/contract-audit.ts";
 import { compare, instant, type Tally } from "../rules/difference.ts";
 import { findLinkHash, findNextLink } from "../facts/fact-store.ts";
@@ -16,6 +15,7 @@ import {
   type AuditMark,
   type AuditSeal,
 } from "./checkpoint-store.ts";
+import { findNextLineId, listLineChecksums } from "../../charging/for-audit.ts";
 
 const DAY_MS = 86_400_000;
 /** Long after the last transaction that began on a day has ended. */

@@ -2,18 +2,15 @@ import type { InstanceId, MachineId, VolumeId } from "../../../../base/ids.ts";
 import type { Reader } from "../../../../db/transaction.ts";
 import { listAuditedMachines, type AuditedMachine } from "../../../supply/hosts/index.ts";
 import {
-  listAuditedInstances,
   listAuditedPhases,
   listAuditedRuns,
   listAuditedTerms,
   listAuditedTraffic,
-  type AuditedInstance,
   type AuditedPhase,
   type AuditedRun,
   type AuditedTerms,
 } from "../../../rental/instances/index.ts";
 import { listAuditedTransfers } from "../../ledger/index.ts";
-import { listAuditedLines, type AuditedLine, type LineRange } from "../../charging/index.ts";
 import { listAuditedVolumes, type AuditedVolume } from "../../../supply/volumes/index.ts";
 import { COUNTED, endWalk, partsOf, timesOf, walkLine, type CounterPlace, type RunTime } from "./rules/counter-walk.ts";
 import { compare, type Report, type Tally } from "../rules/difference.ts";
@@ -22,6 +19,13 @@ import { checkRunEnd, endsOf } from "./rules/run-ends.ts";
 import { checkRunStart, ordersOf } from "./run-starts.ts";
 import { listMarks, type AuditMark, type StoredMark } from "../checkpoints/checkpoint-store.ts";
 import { endStorageWalk, piecesOf, walkStorageLine, type Storage, type StoragePlace } from "./rules/storage-walk.ts";
+import {
+  listAuditedInstances,
+  type AuditedInstance,
+  listAuditedLines,
+  type AuditedLine,
+  type LineRange,
+} from "../../charging/for-audit.ts";
 
 const CONTRACTS_PER_PAGE = 200;
 const LINES_PER_PAGE = 5_000;

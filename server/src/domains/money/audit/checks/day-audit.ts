@@ -1,9 +1,9 @@
 import type { Reader } from "../../../../db/transaction.ts";
 import { listWrongAccountDocuments, listWrongDocuments } from "../../invoices/index.ts";
 import { listWrongEarnings } from "../../ledger/index.ts";
-import { listWrongDays, type LineRange, type WrongDay } from "../../charging/index.ts";
 import { reportOf } from "./contract-audit.ts";
 import { compare, type Tally } from "../rules/difference.ts";
+import { listWrongDays, type LineRange, type WrongDay } from "../../charging/for-audit.ts";
 
 const DAY_MS = 86_400_000;
 

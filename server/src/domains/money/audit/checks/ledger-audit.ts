@@ -10,17 +10,17 @@ import {
   type LedgerDifference,
   type TransferRange,
 } from "../../ledger/index.ts";
+import { reportOf } from "./contract-audit.ts";
+import { compare, type CheckName, type Tally } from "../rules/difference.ts";
+import { findOriginTransferId } from "../checkpoints/checkpoint-store.ts";
+import { differingBuckets, pairIds } from "./mismatches.ts";
 import {
   listMispricedLines,
   listPaidBuckets,
   listPaidIds,
   sumPaidFromDeposits,
   type LineRange,
-} from "../../charging/index.ts";
-import { reportOf } from "./contract-audit.ts";
-import { compare, type CheckName, type Tally } from "../rules/difference.ts";
-import { findOriginTransferId } from "../checkpoints/checkpoint-store.ts";
-import { differingBuckets, pairIds } from "./mismatches.ts";
+} from "../../charging/for-audit.ts";
 
 export type Ranges = { readonly transfers: TransferRange; readonly lines: LineRange };
 

@@ -1,5 +1,4 @@
 import type { Reader } from "../../../../db/transaction.ts";
-import { listHoldOwners, listStands, listUnscheduled } from "../../../rental/instances/index.ts";
 import { listAuditedCaps, listPendingHolds, startOf } from "../../ledger/index.ts";
 import { listHeldDevices } from "../../../supply/market/index.ts";
 import { spentWithin } from "../../charging/index.ts";
@@ -7,6 +6,7 @@ import { listUnscheduledVolumes, listVolumeHolds } from "../../../supply/volumes
 import { reportOf } from "./contract-audit.ts";
 import { compare, type Tally } from "../rules/difference.ts";
 import { mismatchedHolds, mismatchedLeases } from "./mismatches.ts";
+import { listHoldOwners, listStands, listUnscheduled } from "../../charging/for-audit.ts";
 
 /** More than anybody reads. */
 const UNSCHEDULED_MAX = 10_000;

@@ -1,7 +1,8 @@
 import type { InstanceId } from "../../../../base/ids.ts";
-import { HOLDING_PHASES, type HoldOwner, type Stand } from "../../../rental/instances/index.ts";
+import { HOLDING_PHASES } from "../../../rental/instances/index.ts";
 import type { HoldId, PendingHold } from "../../ledger/index.ts";
 import type { HeldDevices } from "../../../supply/market/index.ts";
+import type { HoldOwner, Stand } from "../../charging/for-audit.ts";
 
 /** An instance whose devices are not those that its phase has. */
 export type LeaseMismatch = {

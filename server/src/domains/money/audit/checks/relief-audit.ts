@@ -5,10 +5,10 @@ import type { Reader } from "../../../../db/transaction.ts";
 import { listAuditedArrears } from "../../limits/index.ts";
 import { listAuditedFaults } from "../../../rental/instances/index.ts";
 import { listCreditFloors, listNamedTransfers, type NamedTransfer } from "../../ledger/index.ts";
-import { sumPaidForRuns } from "../../charging/index.ts";
 import { reportOf } from "./contract-audit.ts";
 import { compare, type Tally } from "../rules/difference.ts";
 import type { Ranges } from "./ledger-audit.ts";
+import { sumPaidForRuns } from "../../charging/for-audit.ts";
 
 type Run = { readonly instanceId: InstanceId; readonly generation: number };
 

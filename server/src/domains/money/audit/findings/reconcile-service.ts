@@ -11,17 +11,7 @@ import {
   type OpenConnections,
   type Registration,
 } from "../../../supply/hosts/index.ts";
-import {
-  forgetHold,
-  isHoldNamed,
-  listCounted,
-  listHoldOwners,
-  listLateEnded,
-  listStands,
-  listUnscheduled,
-  scheduleSettlement,
-  settleUnheld,
-} from "../../../rental/instances/index.ts";
+import { listCounted } from "../../../rental/instances/index.ts";
 import { listPendingHolds, releaseHold, type HoldId } from "../../ledger/index.ts";
 import { listHeldDevices } from "../../../supply/market/index.ts";
 import {
@@ -46,6 +36,16 @@ import {
   type Repair,
 } from "./rules/findings.ts";
 import { mismatchedHolds, mismatchedLeases } from "../checks/mismatches.ts";
+import {
+  forgetHold,
+  isHoldNamed,
+  listHoldOwners,
+  listLateEnded,
+  listStands,
+  listUnscheduled,
+  scheduleSettlement,
+  settleUnheld,
+} from "../../charging/for-audit.ts";
 
 export const RECONCILE_EVERY_MS = 60_000;
 /** Less than a period, so that clocks that differ a little leave no minute out. */

@@ -1,7 +1,7 @@
-import type { AuditedInstance, AuditedRun, AuditedTerms } from "../../../../rental/instances/index.ts";
-import type { AuditedLine } from "../../../charging/index.ts";
+import type { AuditedRun, AuditedTerms } from "../../../../rental/instances/index.ts";
 import { checkChargeable } from "./run-ends.ts";
 import { compare, instant, type Report } from "../../rules/difference.ts";
+import type { AuditedInstance, AuditedLine } from "../../../charging/for-audit.ts";
 
 /** What a run counts and is charged for. */
 export type CountedComponent = "gpu" | "bwu" | "bwd";

@@ -1,6 +1,6 @@
 import type { AuditedTransfer } from "../../../ledger/index.ts";
-import type { AuditedLine } from "../../../charging/index.ts";
 import { compare, instant, type Report } from "../../rules/difference.ts";
+import type { AuditedLine } from "../../../charging/for-audit.ts";
 
 const CODES = {
   gpu: "usage_gpu",

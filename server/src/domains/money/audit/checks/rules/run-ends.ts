@@ -1,7 +1,7 @@
 import { STOP_SECONDS } from "../../../../../base/stop-times.ts";
 import type { AuditedPhase, AuditedRun } from "../../../../rental/instances/index.ts";
-import type { AuditedLine } from "../../../charging/index.ts";
 import { instant, type Report } from "../../rules/difference.ts";
+import type { AuditedLine } from "../../../charging/for-audit.ts";
 
 const UP: ReadonlySet<string> = new Set(["starting", "running", "yielding"]);
 const LEAVING: ReadonlySet<string> = new Set(["stopping", "ending"]);

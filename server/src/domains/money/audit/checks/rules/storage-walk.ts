@@ -1,6 +1,6 @@
 import type { AuditedMachine } from "../../../../supply/hosts/index.ts";
-import type { AuditedLine } from "../../../charging/index.ts";
 import { compare, instant, type Report } from "../../rules/difference.ts";
+import type { AuditedLine } from "../../../charging/for-audit.ts";
 
 type State = AuditedLine["state"];
 

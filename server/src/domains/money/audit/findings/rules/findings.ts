@@ -1,8 +1,9 @@
 import type { InstanceId, MachineId, VolumeId } from "../../../../../base/ids.ts";
 import type { Inventory, Registration } from "../../../../supply/hosts/index.ts";
-import type { CountedRun, HoldOwner, Stand } from "../../../../rental/instances/index.ts";
+import type { CountedRun } from "../../../../rental/instances/index.ts";
 import type { HoldId, PendingHold } from "../../../ledger/index.ts";
 import type { HoldMismatches, LeaseMismatch } from "../../checks/mismatches.ts";
+import type { HoldOwner, Stand } from "../../../charging/for-audit.ts";
 
 /** What a rule does about something; `alarm` leaves it to a person. */
 export type Repair =

@@ -2,7 +2,7 @@
 import { sql } from "kysely";
 import type { InstanceId } from "../../../base/ids.ts";
 import type { Tx } from "../../../db/transaction.ts";
-import type { HoldId } from "../../money/ledger/index.ts";
+import type { HoldId } from "../ledger/index.ts";
 
 /** Has an instance settled soon that is due at no time. */
 export async function scheduleSettlement(tx: Tx, id: InstanceId): Promise<boolean> {

@@ -3,11 +3,8 @@ import type { InstanceId, MachineId, UserId } from "../../../base/ids.ts";
 import { nanos } from "../../../base/money.ts";
 import { bigints, integers, timestamps } from "../../../db/arrays.ts";
 import type { Reader, Tx } from "../../../db/transaction.ts";
-import { asHoldId, parseCapScope, type CapScope, type HoldId } from "../../money/ledger/index.ts";
-import type { DesiredState, Phase } from "./rules/lifecycle.ts";
-import type { RunKey } from "./run-store.ts";
-import type { StartEvidence } from "./start-evidence.ts";
-import type { Terms } from "./rules/terms-history.ts";
+import { asHoldId, parseCapScope, type CapScope, type HoldId } from "../ledger/index.ts";
+import type { DesiredState, Phase, RunKey, StartEvidence, Terms } from "../../rental/instances/index.ts";
 
 /** What a settlement has to know of an instance, whoever owns it. */
 export type Billable = {
@@ -324,16 +321,6 @@ export async function markSettled(tx: Tx, settled: readonly Settled[]): Promise<
       ${bigints(settled.map(({ holdId }) => holdId))}::bigint[]
     ) as settled (id, storage_until, settle_at, hold_id)
     where instances.id = settled.id
-  `.execute(tx.db);
-}
-
-/** Makes instances due to be settled now: those that have cost anything, have something set aside, or are due anyway. */
-export async function makeDue(tx: Tx, ids: readonly InstanceId[]): Promise<void> {
-  if (ids.length === 0) return;
-  await sql`
-    update instances set settle_at = ${tx.now}::timestamptz
-    where id = any(${[...ids]}::integer[]) and not is_background
-      and (metered_from_at is not null or hold_id is not null or settle_at is not null)
   `.execute(tx.db);
 }
 

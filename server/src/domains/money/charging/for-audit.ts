@@ -1,0 +1,26 @@
+/** What the audit and the reconciliation of the books read and repair of charges. */
+export {
+  findNextLineId,
+  listAuditedLines,
+  listChargedContracts,
+  listLineChecksums,
+  listMispricedLines,
+  listPaidBuckets,
+  listPaidIds,
+  sumPaidFromDeposits,
+  type AuditedLine,
+  type LineRange,
+} from "./audit-store.ts";
+export { listWrongDays, type WrongDay } from "./charge-day-audit-store.ts";
+export { forgetHold, isHoldNamed, scheduleSettlement, settleUnheld } from "./repair-store.ts";
+export { sumPaidForRuns } from "./run-cost-store.ts";
+export {
+  listAuditedInstances,
+  listHoldOwners,
+  listLateEnded,
+  listStands,
+  listUnscheduled,
+  type AuditedInstance,
+  type HoldOwner,
+  type Stand,
+} from "./standing-store.ts";

@@ -1,0 +1,182 @@
+// What an audit and the reconciliation read of how far instances are charged.
+import { sql } from "kysely";
+import type { InstanceId, MachineId, UserId } from "../../../base/ids.ts";
+import type { Reader } from "../../../db/transaction.ts";
+import type { DesiredState, Phase } from "../../rental/instances/index.ts";
+import { asHoldId, type HoldId } from "../ledger/index.ts";
+
+export type AuditedInstance = {
+  readonly id: InstanceId;
+  readonly userId: UserId;
+  readonly machineId: MachineId;
+  readonly isBackground: boolean;
+  readonly desired: DesiredState;
+  readonly phase: Phase;
+  readonly phaseSinceAt: Date;
+  readonly generation: number;
+  readonly deviceCount: number;
+  readonly diskBytes: bigint;
+  readonly priceNanosPerHour: bigint;
+  readonly storageNanosPerGbMonth: bigint;
+  readonly inetUpNanosPerGb: bigint;
+  readonly inetDownNanosPerGb: bigint;
+  readonly discountPpm: number;
+  readonly meteredFromAt: Date | undefined;
+  readonly storageChargedUntilAt: Date | undefined;
+  readonly settleAt: Date | undefined;
+  readonly endedAt: Date | undefined;
+};
+
+export async function listAuditedInstances(
+  db: Reader,
+  ids: readonly InstanceId[],
+): Promise<ReadonlyMap<InstanceId, AuditedInstance>> {
+  const rows = await db
+    .selectFrom("instances")
+    .select(["id", "user_id", "machine_id", "is_background", "desired", "phase", "phase_since_at", "generation"])
+    .select(["device_count", "disk_bytes", "price_nanos_per_hour", "storage_nanos_per_gb_month"])
+    .select(["inet_up_nanos_per_gb", "inet_down_nanos_per_gb", "discount_ppm", "metered_from_at"])
+    .select(["storage_charged_until_at", "settle_at", "ended_at"])
+    .where("id", "=", sql<InstanceId>`any(${ids}::integer[])`)
+    .orderBy("id")
+    .execute();
+  return new Map(
+    rows.map((row) => [
+      row.id,
+      {
+        id: row.id,
+        userId: row.user_id,
+        machineId: row.machine_id,
+        isBackground: row.is_background,
+        desired: row.desired,
+        phase: row.phase,
+        phaseSinceAt: row.phase_since_at,
+        generation: row.generation,
+        deviceCount: row.device_count,
+        diskBytes: row.disk_bytes,
+        priceNanosPerHour: row.price_nanos_per_hour,
+        storageNanosPerGbMonth: row.storage_nanos_per_gb_month,
+        inetUpNanosPerGb: row.inet_up_nanos_per_gb,
+        inetDownNanosPerGb: row.inet_down_nanos_per_gb,
+        discountPpm: row.discount_ppm,
+        meteredFromAt: row.metered_from_at ?? undefined,
+        storageChargedUntilAt: row.storage_charged_until_at ?? undefined,
+        settleAt: row.settle_at ?? undefined,
+        endedAt: row.ended_at ?? undefined,
+      },
+    ]),
+  );
+}
+
+export type HoldOwner = {
+  readonly id: InstanceId;
+  readonly holdId: HoldId;
+  readonly phase: Phase;
+  /** Whether something may still be charged for it: one that is over keeps its hold until that is done. */
+  readonly isOpen: boolean;
+};
+
+/** Which instance each hold is named by. */
+export async function listHoldOwners(db: Reader): Promise<readonly HoldOwner[]> {
+  const rows = await db
+    .selectFrom("instances")
+    .select(["id", "hold_id", "phase", "settle_at"])
+    .where("hold_id", "is not", null)
+    .orderBy("id")
+    .execute();
+  return rows.flatMap(({ id, hold_id: holdId, phase, settle_at: settleAt }) =>
+    holdId === null ? [] : [{ id, holdId: asHoldId(holdId), phase, isOpen: phase !== "ended" || settleAt !== null }],
+  );
+}
+
+/** How an instance stands that is not over, for comparing it with leases, holds and what its host has. */
+export type Stand = {
+  readonly id: InstanceId;
+  readonly machineId: MachineId;
+  readonly desired: DesiredState;
+  readonly phase: Phase;
+  readonly phaseSinceAt: Date;
+  readonly deadlineAt: Date | undefined;
+  readonly deviceCount: number;
+  readonly generation: number;
+  readonly isBackground: boolean;
+  readonly isMetered: boolean;
+  readonly isReserved: boolean;
+  readonly holdId: HoldId | undefined;
+  readonly settleAt: Date | undefined;
+  /** Since when it should have been settled, if that was tried in vain and put off. */
+  readonly unsettledSinceAt: Date | undefined;
+};
+
+export async function listStands(db: Reader): Promise<ReadonlyMap<InstanceId, Stand>> {
+  const rows = await db
+    .selectFrom("instances")
+    .select(["id", "machine_id", "desired", "phase", "phase_since_at", "deadline_at", "device_count", "generation"])
+    .select(["is_background", "metered_from_at", "discount_ppm", "hold_id", "settle_at", "unsettled_since_at"])
+    .where("ended_at", "is", null)
+    .execute();
+  return new Map(
+    rows.map((row) => [
+      row.id,
+      {
+        id: row.id,
+        machineId: row.machine_id,
+        desired: row.desired,
+        phase: row.phase,
+        phaseSinceAt: row.phase_since_at,
+        deadlineAt: row.deadline_at ?? undefined,
+        deviceCount: row.device_count,
+        generation: row.generation,
+        isBackground: row.is_background,
+        isMetered: row.metered_from_at !== null,
+        isReserved: row.discount_ppm > 0,
+        holdId: row.hold_id === null ? undefined : asHoldId(row.hold_id),
+        settleAt: row.settle_at ?? undefined,
+        unsettledSinceAt: row.unsettled_since_at ?? undefined,
+      },
+    ]),
+  );
+}
+
+/**
+ * Instances of which something may still become due, and which are due at no time. Of those that are over, the ones that
+ * ended since then and had counted more than was charged.
+ */
+export async function listUnscheduled(
+  db: Reader,
+  since: Date | undefined,
+  limit: number,
+): Promise<readonly InstanceId[]> {
+  const { rows } = await sql<{ id: InstanceId }>`
+    select i.id from instances i
+    where i.settle_at is null and i.metered_from_at is not null and not i.is_background and (
+      i.ended_at is null
+      or i.ended_at >= ${since ?? null}::timestamptz and exists (
+        select from instance_runs r
+        where r.instance_id = i.id and r.metered_from_at is not null and (
+          r.charged_running_ms < r.running_ms or r.charged_received_bytes < r.received_bytes
+          or r.charged_sent_bytes < r.sent_bytes
+        )
+      )
+    )
+    order by i.id
+    limit ${limit}::integer
+  `.execute(db);
+  return rows.map(({ id }) => id);
+}
+
+/** Rentals that are over and should have been settled before a moment, with when; attempts in vain move that no further. */
+export async function listLateEnded(
+  db: Reader,
+  before: Date,
+  limit: number,
+): Promise<readonly { readonly id: InstanceId; readonly dueAt: Date }[]> {
+  const { rows } = await sql<{ id: InstanceId; dueAt: Date }>`
+    select id, coalesce(unsettled_since_at, settle_at) as "dueAt" from instances
+    where ended_at is not null and settle_at is not null
+      and coalesce(unsettled_since_at, settle_at) < ${before}::timestamptz
+    order by id
+    limit ${limit}::integer
+  `.execute(db);
+  return rows;
+}
