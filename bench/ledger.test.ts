@@ -12,7 +12,7 @@ const SMALL = {
   "full-max": 800,
 };
 
-test("a small ledger benchmark runs, with an audited seal and with one that was put there, and nothing differs", async () => {
+test("a small ledger benchmark runs, with an audited checkpoint and with one that was put there, and nothing differs", async () => {
   assert.deepEqual(await measureLedger(SMALL), []);
 });
 
@@ -25,5 +25,5 @@ test("the audit voids the figures when a charge was changed or a balance does no
   const text = problems.join("\n");
   assert.match(text, /amounts: 1 differ/);
   assert.match(text, /balances: \d+ differ/);
-  assert.match(text, /nothing was sealed/);
+  assert.match(text, /no checkpoint was stored/);
 });

@@ -10,13 +10,13 @@ import { readReport } from "../server/src/domains/money/invoices/service.ts";
 import { addUpEarnings, sumEarningsOf } from "../server/src/domains/money/ledger/earnings-store.ts";
 import { addUpCharges } from "../server/src/domains/money/charging/charge-day-store.ts";
 import { readBalance } from "../server/src/domains/money/charging/index.ts";
-import { audit, auditAndSeal } from "../server/src/domains/money/audit/audit-service.ts";
+import { audit, auditAndCheckpoint } from "../server/src/domains/money/audit/audit-service.ts";
 import { ManualClock } from "../test/support/manual-clock.ts";
 import { readNumbers } from "./support/arguments.ts";
 import { startBenchDatabase, type BenchDatabase } from "./support/bench-database.ts";
 import { describeEnvironment } from "./support/environment.ts";
 import { median, quantile, rounded, table } from "./support/figures.ts";
-import { sealUnread, seedLedger } from "./support/seed-ledger.ts";
+import { checkpointUnread, seedLedger } from "./support/seed-ledger.ts";
 
 const DEFAULTS = {
   small: 1_000_000,
@@ -156,21 +156,23 @@ async function measureAudits(
     note(name, [performance.now() - startMs]);
     return result;
   };
-  const sealing = isFullRead
-    ? await timed("audit and seal all of it", async () => {
-        const done = await auditAndSeal({ database, clock });
-        return { isSealed: done?.isSealed === true, checks: done?.report.checks ?? [] };
+  const checkpoint = isFullRead
+    ? await timed("audit all of it and store a checkpoint", async () => {
+        const done = await auditAndCheckpoint({ database, clock });
+        return { isStored: done?.isStored === true, checks: done?.report.checks ?? [] };
       })
-    : await sealUnread(database, clock.now());
+    : await checkpointUnread(database, clock.now());
   await database.pool.query("analyze audit_marks, audit_sums");
-  const ordinary = await timed("ordinary audit, after a seal", () => audit({ database, clock }, { isFull: false }));
-  // It reads what the first one read, and the seals.
+  const ordinary = await timed("ordinary audit, after a checkpoint", () =>
+    audit({ database, clock }, { isFull: false }),
+  );
+  // The full audit reads what the first one read, and the checkpoints.
   const full = isFullRead ? await timed("full audit", () => audit({ database, clock }, { isFull: true })) : undefined;
-  const checks = [...sealing.checks, ...ordinary.checks, ...(full?.checks ?? [])];
+  const checks = [...checkpoint.checks, ...ordinary.checks, ...(full?.checks ?? [])];
   const problems = checks.flatMap(({ name, differenceCount, differences }) =>
     differenceCount === 0 ? [] : [`${name}: ${differenceCount} differ, such as ${JSON.stringify(differences[0])}`],
   );
-  return sealing.isSealed ? problems : [...problems, "nothing was sealed"];
+  return checkpoint.isStored ? problems : [...problems, "no checkpoint was stored"];
 }
 
 function report(small: Outcome, large: Outcome, { small: few, large: many, reads }: Options): void {
@@ -179,7 +181,7 @@ function report(small: Outcome, large: Outcome, { small: few, large: many, reads
       `${rounded(small.bytes / 2 ** 20)} and ${rounded(large.bytes / 2 ** 20)} MiB; milliseconds, of ${reads} reads the median ` +
       `(the worst).\n`,
   );
-  const grows = new Set(["audit and seal all of it", "full audit"]);
+  const grows = new Set(["audit all of it and store a checkpoint", "full audit"]);
   const rows = [...large.measured].map(([name, { middleMs, worstMs }]) => {
     const before = small.measured.get(name) ?? { middleMs: 0, worstMs: 0 };
     const shown = (one: { readonly middleMs: number; readonly worstMs: number }) =>

@@ -5,7 +5,10 @@ import { nanos } from "../../server/src/base/money.ts";
 import { withTransaction } from "../../server/src/db/transaction.ts";
 import { creditOf, ISSUANCE, postTransfer } from "../../server/src/domains/money/ledger/index.ts";
 import { findLinkHash, findNextLink } from "../../server/src/domains/money/audit/facts/fact-store.ts";
-import { insertSeal, type AuditSeal } from "../../server/src/domains/money/audit/checkpoints/checkpoint-store.ts";
+import {
+  insertCheckpoint,
+  type Checkpoint,
+} from "../../server/src/domains/money/audit/checkpoints/checkpoint-store.ts";
 import { ManualClock } from "../../test/support/manual-clock.ts";
 import { seedInstances } from "./seed-instances.ts";
 import { seedMachines } from "./seed.ts";
@@ -163,17 +166,17 @@ async function concludeFacts(pool: pg.Pool, endAt: Date): Promise<void> {
   ]);
 }
 
-type ReadUpTo = Pick<AuditSeal, "nextTransferId" | "nextLineId" | "transferCount" | "lineCount">;
+type ReadUpTo = Pick<Checkpoint, "nextTransferId" | "nextLineId" | "transferCount" | "lineCount">;
 
 /**
  * What an audit of everything before this day (UTC) would have left, without the audit, which takes minutes for each million
  * lines: where each contract is charged up to, and what was moved. The checksums, which an ordinary audit does not read, are
  * left out. Only for instances that have one run and were charged for every hour.
  */
-export async function sealUnread(
+export async function checkpointUnread(
   database: Database,
   now: Date,
-): Promise<{ readonly isSealed: boolean; readonly checks: readonly never[] }> {
+): Promise<{ readonly isStored: boolean; readonly checks: readonly never[] }> {
   const { pool } = database;
   const untilAt = new Date(Math.floor(now.getTime() / DAY_MS) * DAY_MS);
   const { rows } = await pool.query<ReadUpTo>(
@@ -184,12 +187,12 @@ export async function sealUnread(
     [untilAt],
   );
   const [readUpTo] = rows;
-  if (readUpTo === undefined) throw new Error("there is nothing to seal");
+  if (readUpTo === undefined) throw new Error("there is nothing for a checkpoint");
   const nextFactLink = await findNextLink(database.kysely, untilAt, 1n);
   const factsSha256 = (await findLinkHash(database.kysely, nextFactLink - 1n)) ?? "";
   const unread = { transfersSha256: "0".repeat(64), linesSha256: "0".repeat(64) };
-  const seal = { untilAt, ...readUpTo, ...unread, nextFactLink, factsSha256, nextEventId: 1n };
-  await withTransaction(database, new ManualClock(now.getTime()), (tx) => insertSeal(tx, seal));
+  const checkpoint = { untilAt, ...readUpTo, ...unread, nextFactLink, factsSha256, nextEventId: 1n };
+  await withTransaction(database, new ManualClock(now.getTime()), (tx) => insertCheckpoint(tx, checkpoint));
   await pool.query(
     `insert into audit_sums (account_id, posted_nanos)
      select account_id, sum(amount) from (
@@ -205,5 +208,5 @@ export async function sealUnread(
      from charge_lines where charged_at < $1 group by instance_id, component`,
     [untilAt],
   );
-  return { isSealed: true, checks: [] };
+  return { isStored: true, checks: [] };
 }

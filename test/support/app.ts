@@ -17,7 +17,7 @@ import {
 } from "../../server/src/domains/supply/hosts/index.ts";
 import { withTransaction } from "../../server/src/db/transaction.ts";
 import { arrearsLoops, capLoops } from "../../server/src/domains/money/limits/index.ts";
-import { billingLoops, moveCredit, UNNAMED_SELLER } from "../../server/src/domains/money/invoices/index.ts";
+import { invoiceLoops, moveCredit, UNNAMED_SELLER } from "../../server/src/domains/money/invoices/index.ts";
 import { freezeLoops } from "../../server/src/domains/people/freezes/index.ts";
 import { contractLoops } from "../../server/src/domains/money/deposits/index.ts";
 import { creditNoticeLoop } from "../../server/src/domains/money/invoices/index.ts";
@@ -34,7 +34,7 @@ import type { NoticeSettings } from "../../server/src/assembly/notice-parts.ts";
 import { nanos } from "../../server/src/base/money.ts";
 import type { PriceCeilings } from "../../server/src/base/price-ceilings.ts";
 import { refreshOffers, setMarketRules, type MarketRules } from "../../server/src/domains/supply/market/index.ts";
-import { chargeDayLoop, meteringLoops } from "../../server/src/domains/money/charging/index.ts";
+import { chargeDayLoop, chargingLoops } from "../../server/src/domains/money/charging/index.ts";
 import {
   createPaymentProvider,
   NO_PAYMENTS,
@@ -46,7 +46,7 @@ import { proxiedTrafficLoop } from "../../server/src/assembly/loops/proxied-traf
 import { sharedAddressLoop } from "../../server/src/assembly/loops/shared-address.ts";
 import { startEvidenceLoop } from "../../server/src/assembly/loops/start-evidence.ts";
 import { serverPorts } from "../../server/src/assembly/server-ports.ts";
-import { reconciliationLoops } from "../../server/src/domains/money/audit/index.ts";
+import { auditLoops } from "../../server/src/domains/money/audit/index.ts";
 import { deploymentLoops, routerLoops } from "../../server/src/domains/serverless/index.ts";
 import { statisticsLoops } from "../../server/src/domains/supply/statistics/index.ts";
 import { taskLoops } from "../../server/src/domains/rental/tasks/index.ts";
@@ -205,9 +205,9 @@ export async function testApp(t: Pick<TestContext, "after">, options: TestAppOpt
     ...serverLoops,
     ...hostLoops({ database, clock, refreshOffers }),
     ...instanceLoops({ database, clock }),
-    ...meteringLoops({ database, clock }),
+    ...chargingLoops({ database, clock }),
     chargeDayLoop({ database, clock }),
-    ...billingLoops({ database, clock, seller: UNNAMED_SELLER }),
+    ...invoiceLoops({ database, clock, seller: UNNAMED_SELLER }),
     ...contractLoops({ database, clock }),
     ...ledgerLoops({ database, clock }),
     ...arrearsLoops({ database, clock }),
@@ -241,7 +241,7 @@ export async function testApp(t: Pick<TestContext, "after">, options: TestAppOpt
     ...teamLoops({ database, clock, moveCredit }),
     ...waitlistLoops({ database, clock }),
     ...statisticsLoops({ database, clock }),
-    ...reconciliationLoops({
+    ...auditLoops({
       database,
       clock,
       log,

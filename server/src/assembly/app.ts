@@ -16,7 +16,7 @@ import {
 import { ENFORCE_LOOP, freezeAbandonedTeam, freezeRoutes } from "../domains/people/freezes/index.ts";
 import { arrearsRoutes, capRoutes, refuseNewKeys } from "../domains/money/limits/index.ts";
 import {
-  billingRoutes,
+  invoiceRoutes,
   grantCredit,
   moveCredit,
   UNNAMED_SELLER,
@@ -65,7 +65,7 @@ import {
   type PaymentProvider,
   type PaymentSettings,
 } from "../domains/money/payments/index.ts";
-import { reconciliationRoutes } from "../domains/money/audit/index.ts";
+import { auditRoutes } from "../domains/money/audit/index.ts";
 import {
   autoscalerRoutes,
   deploymentRoutes,
@@ -255,7 +255,7 @@ function registerRoutes(http: HttpScope, parts: Parts): void {
     grantCredit: (tx, { userId, amount, actor }) =>
       grantCredit(tx, { userId, amount: nanos(amount), reason: "credit granted", actor }),
   });
-  billingRoutes(http, { poster });
+  invoiceRoutes(http, { poster });
   paymentRoutes(http, { provider: parts.provider, sealer, log, publicUrl: parts.payments?.publicUrl });
   const wakeEnforcer = () => loops.wake(ENFORCE_LOOP);
   const freezeAbandoned = async (tx: Tx, teamId: UserId) => {
@@ -293,7 +293,7 @@ function registerRoutes(http: HttpScope, parts: Parts): void {
   hostSideRoutes(http, parts);
   endpointSideRoutes(http, parts);
   noticeRoutes(http, parts.noticeParts.ports);
-  reconciliationRoutes(http, { log });
+  auditRoutes(http, { log });
   registerHealth(http, { loops, freeBytes: parts.freeBytes ?? (async () => undefined) });
   registerMetrics(http, { loops, gateway, offers });
   registerDocs(http);

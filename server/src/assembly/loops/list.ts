@@ -5,7 +5,7 @@ import type { Log } from "../../base/log.ts";
 import type { Sealer } from "../../base/seal.ts";
 import type { Database } from "../../db/connect.ts";
 import { IP_HISTORY_FLUSH_MS, type IpHistory } from "../../domains/people/accounts/index.ts";
-import { billingLoops, moveCredit, type Seller } from "../../domains/money/invoices/index.ts";
+import { invoiceLoops, moveCredit, type Seller } from "../../domains/money/invoices/index.ts";
 import { arrearsLoops, capLoops } from "../../domains/money/limits/index.ts";
 import { contractLoops } from "../../domains/money/deposits/index.ts";
 import { creditNoticeLoop } from "../../domains/money/invoices/index.ts";
@@ -20,10 +20,10 @@ import { hostLoops, type AgentGateway, type OpenConnections } from "../../domain
 import { refreshOffers } from "../../domains/supply/market/index.ts";
 import { destroyIfPresent, instanceLoops } from "../../domains/rental/instances/index.ts";
 import { ledgerLoops } from "../../domains/money/ledger/index.ts";
-import { chargeDayLoop, meteringLoops } from "../../domains/money/charging/index.ts";
+import { chargeDayLoop, chargingLoops } from "../../domains/money/charging/index.ts";
 import { noticeLoops } from "../../domains/notifications/index.ts";
 import { paymentLoops, type PaymentProvider } from "../../domains/money/payments/index.ts";
-import { reconciliationLoops } from "../../domains/money/audit/index.ts";
+import { auditLoops } from "../../domains/money/audit/index.ts";
 import {
   autoscaleLoops,
   deploymentLoops,
@@ -90,9 +90,9 @@ export function listLoops(
     ...endpointLoops({ database, clock }, { routers, autoscaler }),
     ...hostLoops({ database, clock, refreshOffers }),
     ...instanceLoops({ database, clock }),
-    ...meteringLoops({ database, clock }),
+    ...chargingLoops({ database, clock }),
     chargeDayLoop({ database, clock }),
-    ...billingLoops({ database, clock, seller }),
+    ...invoiceLoops({ database, clock, seller }),
     ...limitLoops({ database, clock }),
     ...ledgerLoops({ database, clock }),
     defaultJobLoop({ database, clock, sealer }),
@@ -118,7 +118,7 @@ export function listLoops(
     ...deliveryLoops,
     ...noticeLoops({ database, clock }),
     ...paymentLoops({ database, clock, log, provider, sealer }),
-    ...reconciliationLoops({ database, clock, log, connections, ...whatHostsSay(gateway) }),
+    ...auditLoops({ database, clock, log, connections, ...whatHostsSay(gateway) }),
   ];
 }
 

@@ -14,8 +14,19 @@ import { auditCapLimits } from "./checks/cap-audit.ts";
 import { auditPayments } from "./checks/payment-audit.ts";
 import { auditArrears, auditFaults } from "./checks/relief-audit.ts";
 import { auditReturns } from "./checks/return-audit.ts";
-import { planSeal, sealableUntil, storeSeal, verifySeals, type SealPlan } from "./checkpoints/checkpoint-service.ts";
-import { findLastSeal, listSealedSums, type AuditMark, type AuditSeal } from "./checkpoints/checkpoint-store.ts";
+import {
+  planCheckpoint,
+  nextCheckpointEnd,
+  storeCheckpoint,
+  verifyCheckpoints,
+  type CheckpointPlan,
+} from "./checkpoints/checkpoint-service.ts";
+import {
+  findLastCheckpoint,
+  listCheckpointSums,
+  type AuditMark,
+  type Checkpoint,
+} from "./checkpoints/checkpoint-store.ts";
 import { auditCaps, auditHolds, auditLeases, auditSchedules } from "./checks/mismatch-audit.ts";
 import { listChargedContracts } from "../charging/for-audit.ts";
 
@@ -25,8 +36,8 @@ export type AuditReport = {
   readonly isSound: boolean;
   readonly isFull: boolean;
   readonly at: Date;
-  /** What came before was read by earlier audits, and is bound by their seals. */
-  readonly sealedUntil: Date | undefined;
+  /** What came before was read by earlier audits, and is bound by their checkpoints. */
+  readonly checkpointUntil: Date | undefined;
   readonly checks: readonly CheckResult[];
 };
 
@@ -34,13 +45,13 @@ type Deps = { readonly database: Database; readonly clock: Clock };
 
 /**
  * Recomputes from the facts what is stored and compares: in one snapshot, while money goes on moving. An ordinary audit
- * reads what came after the last seal; a full one reads everything there ever was, and the seals.
+ * reads what came after the last checkpoint; a full one reads everything there ever was, and the checkpoints.
  */
 export async function audit(
   { database, clock }: Deps,
   { isFull, against }: { readonly isFull: boolean; readonly against?: FactHead | undefined },
 ): Promise<AuditReport> {
-  const mode = { isFull, sealUntil: undefined, against, ...witnessOf(database) };
+  const mode = { isFull, checkpointEnd: undefined, against, ...witnessOf(database) };
   return inSnapshot(database, async (db) => (await auditIn(db, clock.now(), mode)).report);
 }
 
@@ -49,24 +60,24 @@ function witnessOf({ facts: { signer, witness } }: Database) {
   return { signer, witnessed: witness.head };
 }
 
-export type Sealing = { readonly report: AuditReport; readonly isSealed: boolean };
+export type CheckpointRun = { readonly report: AuditReport; readonly isStored: boolean };
 
-/** The audit of finished days: what it finds right is sealed. Nothing is sealed while anything differs. */
-export async function auditAndSeal({ database, clock }: Deps): Promise<Sealing | undefined> {
+/** Audits all finished days and stores a checkpoint; none while anything differs, nor when a checkpoint covers these days. */
+export async function auditAndCheckpoint({ database, clock }: Deps): Promise<CheckpointRun | undefined> {
   const now = clock.now();
-  const sealUntil = sealableUntil(now, await findLastSeal(database.kysely));
-  if (sealUntil === undefined) return undefined;
+  const checkpointEnd = nextCheckpointEnd(now, await findLastCheckpoint(database.kysely));
+  if (checkpointEnd === undefined) return undefined;
   const witness = witnessOf(database);
   const { report, plan } = await inSnapshot(database, (db) =>
-    auditIn(db, now, { isFull: false, sealUntil, against: undefined, ...witness }),
+    auditIn(db, now, { isFull: false, checkpointEnd, against: undefined, ...witness }),
   );
-  if (!report.isSound || plan === undefined) return { report, isSealed: false };
-  return { report, isSealed: await withTransaction(database, clock, (tx) => storeSeal(tx, plan)) };
+  if (!report.isSound || plan === undefined) return { report, isStored: false };
+  return { report, isStored: await withTransaction(database, clock, (tx) => storeCheckpoint(tx, plan)) };
 }
 
 type Mode = {
   readonly isFull: boolean;
-  readonly sealUntil: Date | undefined;
+  readonly checkpointEnd: Date | undefined;
   /** A head of the chain of facts that was exported earlier. */
   readonly against: FactHead | undefined;
   readonly signer: FactSigner;
@@ -76,16 +87,16 @@ type Mode = {
 async function auditIn(
   db: Reader,
   now: Date,
-  { isFull, sealUntil, against, signer, witnessed }: Mode,
-): Promise<{ readonly report: AuditReport; readonly plan: SealPlan | undefined }> {
+  { isFull, checkpointEnd, against, signer, witnessed }: Mode,
+): Promise<{ readonly report: AuditReport; readonly plan: CheckpointPlan | undefined }> {
   const tally = createTally(DIFFERENCES_KEPT_MAX);
-  const lastSeal = await findLastSeal(db);
-  const trusted = isFull ? undefined : lastSeal;
+  const lastCheckpoint = await findLastCheckpoint(db);
+  const trusted = isFull ? undefined : lastCheckpoint;
   const ranges = rangesAfter(trusted);
   const last: AuditedUpTo | undefined = trusted && {
     at: trusted.untilAt,
     nextId: trusted.nextTransferId,
-    posted: await listSealedSums(db),
+    posted: await listCheckpointSums(db),
   };
   const marks: AuditMark[] = [];
   await auditAccounts(db, tally, last);
@@ -104,7 +115,7 @@ async function auditIn(
       tally,
       isFull,
       range: ranges.lines,
-      marksBefore: isFull ? lastSeal?.untilAt : sealUntil,
+      marksBefore: isFull ? lastCheckpoint?.untilAt : checkpointEnd,
       marked: (mark) => marks.push(mark),
     },
     trusted,
@@ -115,24 +126,24 @@ async function auditIn(
   await auditCaps(db, tally, { now, isFull });
   await auditCapLimits(db, tally);
   await auditFacts({ db, tally, signer, witnessed, against, trusted });
-  if (isFull) await verifySeals(db, tally);
+  if (isFull) await verifyCheckpoints(db, tally);
   const checks = tally.results();
   const isSound = checks.every(({ differenceCount }) => differenceCount === 0);
-  const report = { isSound, isFull, at: now, sealedUntil: lastSeal?.untilAt, checks };
-  if (!isSound || sealUntil === undefined) return { report, plan: undefined };
-  return { report, plan: { ...(await planSeal(db, lastSeal, sealUntil)), marks } };
+  const report = { isSound, isFull, at: now, checkpointUntil: lastCheckpoint?.untilAt, checks };
+  if (!isSound || checkpointEnd === undefined) return { report, plan: undefined };
+  return { report, plan: { ...(await planCheckpoint(db, lastCheckpoint, checkpointEnd)), marks } };
 }
 
-function rangesAfter(seal: AuditSeal | undefined): Ranges {
-  const from = seal?.untilAt;
+function rangesAfter(checkpoint: Checkpoint | undefined): Ranges {
+  const from = checkpoint?.untilAt;
   return {
-    transfers: { nextId: seal?.nextTransferId ?? 0n, from, to: undefined },
-    lines: { nextId: seal?.nextLineId ?? 0n, from, to: undefined },
+    transfers: { nextId: checkpoint?.nextTransferId ?? 0n, from, to: undefined },
+    lines: { nextId: checkpoint?.nextLineId ?? 0n, from, to: undefined },
   };
 }
 
 /** Whatever was charged since, and whatever is not over: of the others nothing has changed. */
-async function auditContracts(contracts: ContractAudit, trusted: AuditSeal | undefined): Promise<void> {
+async function auditContracts(contracts: ContractAudit, trusted: Checkpoint | undefined): Promise<void> {
   const { db, range } = contracts;
   const charged = await listChargedContracts(db, range);
   const instanceIds = new Set([...charged.instanceIds, ...(await listInstancesSince(db, trusted?.untilAt))]);

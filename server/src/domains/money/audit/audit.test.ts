@@ -37,7 +37,7 @@ test("each check has looked at something", async (t) => {
   assert.deepEqual(
     idle.map(({ name }) => name),
     ["faults", "arrears", "invoices", "seals"],
-    "nothing is sealed yet, and relief-audit.test.ts has the others",
+    "there is no checkpoint yet, and relief-audit.test.ts has the others",
   );
 });
 

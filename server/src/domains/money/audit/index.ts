@@ -1,3 +1,3 @@
 export { countFindings } from "./findings/finding-store.ts";
-export { reconciliationLoops } from "./loops.ts";
-export { reconciliationRoutes } from "./routes.ts";
+export { auditLoops } from "./loops.ts";
+export { auditRoutes } from "./routes.ts";

@@ -5,7 +5,7 @@ import { testApp, type TestApp } from "../../../../../test/support/app.ts";
 import { listedHost, pass, prepay } from "../../../../../test/support/contracts.ts";
 import { refreshOffersOf } from "../../../../../test/support/refresh-offers.ts";
 import { destroy, rentAndRun, setState } from "../../../../../test/support/rentals.ts";
-import { audit, auditAndSeal } from "./audit-service.ts";
+import { audit, auditAndCheckpoint } from "./audit-service.ts";
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
@@ -46,7 +46,7 @@ async function linesIn({ env }: TestApp): Promise<ReadonlyMap<string, number>> {
   return new Map(rows.map(({ kind, count }) => [kind, count]));
 }
 
-test("rents, a stop, a deposit, an outage, a sealed day and an end leave no difference", async (t) => {
+test("rents, a stop, a deposit, an outage, a checkpoint and an end leave no difference", async (t) => {
   const world = await testApp(t);
   const renter = await world.caller({ dollars: 500 });
   const host = await aHost(world, 4);
@@ -75,7 +75,7 @@ test("rents, a stop, a deposit, an outage, a sealed day and an end leave no diff
   world.clock.jump(26 * HOUR_MS);
   await host.obey();
   await settle(world);
-  assert.equal((await auditAndSeal({ database: world.env.database, clock: world.clock }))?.isSealed, true);
+  assert.equal((await auditAndCheckpoint({ database: world.env.database, clock: world.clock }))?.isStored, true);
   await destroy(world, renter, reserved);
   await host.obey();
   await pass(world, host, HOUR_MS);

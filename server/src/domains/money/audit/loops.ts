@@ -1,15 +1,15 @@
 import type { Loop } from "../../../base/loop-driver.ts";
 import { withTransaction } from "../../../db/transaction.ts";
-import { auditAndSeal, type Sealing } from "./audit-service.ts";
+import { auditAndCheckpoint, type CheckpointRun } from "./audit-service.ts";
 import { findFactHead, listLinks } from "./facts/fact-store.ts";
 import { recordFinding } from "./findings/finding-store.ts";
 import { reconcile, RECONCILE_EVERY_MS, type ReconcilePorts } from "./findings/reconcile-service.ts";
 
-const SEAL_EVERY_MS = 3_600_000;
+const CHECKPOINT_EVERY_MS = 3_600_000;
 const KEEP_HEAD_EVERY_MS = 60_000;
 
 /** What finds by itself that something is not as it should be. */
-export function reconciliationLoops(ports: ReconcilePorts): readonly Loop[] {
+export function auditLoops(ports: ReconcilePorts): readonly Loop[] {
   return [
     {
       name: "reconcile",
@@ -19,13 +19,13 @@ export function reconciliationLoops(ports: ReconcilePorts): readonly Loop[] {
     },
     {
       name: "seal-audits",
-      description: "Audits finished days, seals what is right, and alarms when something is not.",
-      everyMs: SEAL_EVERY_MS,
+      description: "Audits finished days, stores a checkpoint when nothing differs, and alarms when something does.",
+      everyMs: CHECKPOINT_EVERY_MS,
       run: async () => {
-        const sealing = await auditAndSeal(ports);
-        if (sealing === undefined) return { sealed: 0, differences: 0 };
-        if (sealing.isSealed) await logHead(ports);
-        return { sealed: sealing.isSealed ? 1 : 0, differences: await alarm(ports, sealing) };
+        const run = await auditAndCheckpoint(ports);
+        if (run === undefined) return { sealed: 0, differences: 0 };
+        if (run.isStored) await logHead(ports);
+        return { sealed: run.isStored ? 1 : 0, differences: await alarm(ports, run) };
       },
     },
     {
@@ -50,10 +50,13 @@ export function reconciliationLoops(ports: ReconcilePorts): readonly Loop[] {
 /** Logs outlive a database that is set back: what they say the chain was, it must still begin with. */
 async function logHead({ database, log }: ReconcilePorts): Promise<void> {
   const { number, sha256 } = await findFactHead(database.kysely);
-  log.info({ fact_link: String(number), sha256, key: database.facts.signer.publicKey }, "the facts are sealed");
+  log.info(
+    { fact_link: String(number), sha256, key: database.facts.signer.publicKey },
+    "the checkpoint covers the facts up to this link",
+  );
 }
 
-async function alarm({ database, clock, log }: ReconcilePorts, { report }: Sealing): Promise<number> {
+async function alarm({ database, clock, log }: ReconcilePorts, { report }: CheckpointRun): Promise<number> {
   const broken = report.checks.filter(({ differenceCount }) => differenceCount > 0);
   for (const { name, differenceCount, differences } of broken) {
     const details = { differences: differenceCount, first: differences[0]?.subject ?? "" };

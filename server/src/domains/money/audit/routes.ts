@@ -13,7 +13,7 @@ const FINDINGS_SHOWN_MAX = 100;
 const LINKS_PER_PAGE = 100;
 
 /** Whether the books are right, and what was found that was not. */
-export function reconciliationRoutes({ app, database, clock }: HttpScope, { log }: { readonly log: Log }): void {
+export function auditRoutes({ app, database, clock }: HttpScope, { log }: { readonly log: Log }): void {
   const desk = new AuditDesk({ database, clock }, log);
   app.get(
     "/api/v0/admin/audit/",

@@ -17,14 +17,14 @@ export function viewAudit(answer: AuditAnswer, isFull: boolean): AuditResponse {
       checks: [],
     };
   }
-  const { isSound, at, sealedUntil, checks } = answer.report;
+  const { isSound, at, checkpointUntil, checks } = answer.report;
   return {
     success: true,
     state: "finished",
     is_sound: isSound,
     is_full: isFull,
     audited_at: epochSeconds(at),
-    sealed_until: sealedUntil === undefined ? null : epochSeconds(sealedUntil),
+    sealed_until: checkpointUntil === undefined ? null : epochSeconds(checkpointUntil),
     checks: checks.map(viewCheck),
   };
 }

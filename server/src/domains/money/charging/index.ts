@@ -33,7 +33,7 @@ export { spentWithin } from "./spent-service.ts";
 export { sumCharged } from "./spent-store.ts";
 
 /** Charges follow changes at once, and what goes on as it is by its period (docs/billing.md). */
-export function meteringLoops({ database, clock }: { readonly database: Database; readonly clock: Clock }): Loop[] {
+export function chargingLoops({ database, clock }: { readonly database: Database; readonly clock: Clock }): Loop[] {
   return [
     {
       name: "settle-runs",

@@ -1,8 +1,8 @@
 export { creditNoticeLoop } from "./credit-notification-loop.ts";
 export { moveCredit } from "./credit-transfers/credit-transfer-service.ts";
 export { grantCredit } from "./grants.ts";
-export { billingLoops } from "./loops.ts";
-export { billingRoutes } from "./routes.ts";
+export { invoiceLoops } from "./loops.ts";
+export { invoiceRoutes } from "./routes.ts";
 export { UNNAMED_SELLER, type Seller } from "./seller.ts";
 export { listIssuedTexts } from "./documents/document-audit.ts";
 export type { TaxRule, TaxTable } from "./rules/tax.ts";

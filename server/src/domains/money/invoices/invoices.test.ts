@@ -10,14 +10,14 @@ import { NANOS_PER_DOLLAR } from "../../../base/money.ts";
 import { withTransaction } from "../../../db/transaction.ts";
 import { createTransferPoster, creditOf, earningsOf, FEES, PAYOUTS, postTransfers } from "../ledger/index.ts";
 import type { TransferRequest } from "../ledger/index.ts";
-import { billingRoutes } from "./index.ts";
+import { invoiceRoutes } from "./index.ts";
 import type { InvoiceItem } from "./schema.ts";
 
 const { database, pool } = await testDatabase();
 const NOON = new Date("2026-03-10T12:00:00Z");
 const clock: Clock = { ...systemClock, now: () => NOON };
 const poster = createTransferPoster(database, clock);
-const { call, close } = await serveRoutes(database, (scope) => billingRoutes(scope, { poster }), clock);
+const { call, close } = await serveRoutes(database, (scope) => invoiceRoutes(scope, { poster }), clock);
 after(close);
 
 const DOLLAR = NANOS_PER_DOLLAR;

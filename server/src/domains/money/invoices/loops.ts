@@ -4,7 +4,7 @@ import { issueStatements } from "./account-documents/statement-service.ts";
 import { issueReceipts } from "./account-documents/receipt-service.ts";
 import { issueInvoices, type IssueMeans } from "./documents/document-service.ts";
 
-export function billingLoops(means: IssueMeans): readonly Loop[] {
+export function invoiceLoops(means: IssueMeans): readonly Loop[] {
   return [
     {
       name: "issue-invoices",

@@ -38,12 +38,12 @@ import { readReport } from "./service.ts";
 
 const TAGS = ["Billing"];
 
-export type BillingPorts = {
+export type InvoicePorts = {
   /** Made and drained by the process, since its commits outlive the request that asked for them. */
   readonly poster: TransferPoster;
 };
 
-export function billingRoutes(scope: HttpScope, { poster }: BillingPorts): void {
+export function invoiceRoutes(scope: HttpScope, { poster }: InvoicePorts): void {
   transferRoute(scope, poster);
   invoicesRoute(scope);
   movementRoutes(scope);

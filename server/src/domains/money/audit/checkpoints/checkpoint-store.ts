@@ -3,8 +3,8 @@ import type { LedgerAccountId } from "../../../../base/ids.ts";
 import { toJsonRows } from "../../../../db/insert-rows.ts";
 import type { Reader, Tx } from "../../../../db/transaction.ts";
 
-/** What an audit found right: everything that was moved and charged before `untilAt`. */
-export type AuditSeal = {
+/** The signed state of the books that a sound audit leaves: everything that was moved and charged before `untilAt`. */
+export type Checkpoint = {
   readonly untilAt: Date;
   readonly nextTransferId: bigint;
   readonly nextLineId: bigint;
@@ -18,44 +18,44 @@ export type AuditSeal = {
   readonly nextEventId: bigint;
 };
 
-/** What a seal says, as its fact repeats it: a seal that is changed no longer decides what is not read. */
-export function sealFact(seal: AuditSeal) {
+/** The fact that repeats a checkpoint in the signed chain: audits trust no checkpoint that differs from its fact. */
+export function checkpointFact(checkpoint: Checkpoint) {
   return {
-    next_transfer_id: String(seal.nextTransferId),
-    next_line_id: String(seal.nextLineId),
-    transfer_count: String(seal.transferCount),
-    line_count: String(seal.lineCount),
-    transfers_sha256: seal.transfersSha256,
-    lines_sha256: seal.linesSha256,
-    next_fact_link: String(seal.nextFactLink),
-    facts_sha256: seal.factsSha256,
-    next_audit_event_id: String(seal.nextEventId),
+    next_transfer_id: String(checkpoint.nextTransferId),
+    next_line_id: String(checkpoint.nextLineId),
+    transfer_count: String(checkpoint.transferCount),
+    line_count: String(checkpoint.lineCount),
+    transfers_sha256: checkpoint.transfersSha256,
+    lines_sha256: checkpoint.linesSha256,
+    next_fact_link: String(checkpoint.nextFactLink),
+    facts_sha256: checkpoint.factsSha256,
+    next_audit_event_id: String(checkpoint.nextEventId),
   };
 }
 
-/** All seals, in order. */
-export async function listSeals(db: Reader): Promise<readonly AuditSeal[]> {
+/** All checkpoints, in order. */
+export async function listCheckpoints(db: Reader): Promise<readonly Checkpoint[]> {
   const rows = await db.selectFrom("audit_seals").selectAll().orderBy("until_at").execute();
-  return rows.map(toSeal);
+  return rows.map(toCheckpoint);
 }
 
-/** The seals of these moments, as far as there are any. */
-export async function listSealsOf(db: Reader, untils: readonly Date[]): Promise<readonly AuditSeal[]> {
+/** The checkpoints that end at these moments; moments without one are left out. */
+export async function listCheckpointsEndingAt(db: Reader, untils: readonly Date[]): Promise<readonly Checkpoint[]> {
   const rows = await db
     .selectFrom("audit_seals")
     .selectAll()
     .where("until_at", "=", sql<Date>`any(${untils}::timestamptz[])`)
     .orderBy("until_at")
     .execute();
-  return rows.map(toSeal);
+  return rows.map(toCheckpoint);
 }
 
-export async function findLastSeal(db: Reader): Promise<AuditSeal | undefined> {
+export async function findLastCheckpoint(db: Reader): Promise<Checkpoint | undefined> {
   const row = await db.selectFrom("audit_seals").selectAll().orderBy("until_at", "desc").limit(1).executeTakeFirst();
-  return row && toSeal(row);
+  return row && toCheckpoint(row);
 }
 
-type SealRow = {
+type CheckpointRow = {
   readonly until_at: Date;
   readonly next_transfer_id: bigint;
   readonly next_line_id: bigint;
@@ -68,7 +68,7 @@ type SealRow = {
   readonly next_audit_event_id: bigint;
 };
 
-function toSeal(row: SealRow): AuditSeal {
+function toCheckpoint(row: CheckpointRow): Checkpoint {
   return {
     untilAt: row.until_at,
     nextTransferId: row.next_transfer_id,
@@ -83,35 +83,35 @@ function toSeal(row: SealRow): AuditSeal {
   };
 }
 
-/** False when somebody sealed this day before. */
-export async function insertSeal(tx: Tx, seal: AuditSeal): Promise<boolean> {
+/** Inserts a checkpoint and notes its fact; false when one for the same day exists. */
+export async function insertCheckpoint(tx: Tx, checkpoint: Checkpoint): Promise<boolean> {
   const result = await sql`
     insert into audit_seals (
       until_at, next_transfer_id, next_line_id, transfer_count, line_count, transfers_sha256, lines_sha256, sealed_at,
       next_fact_link, facts_sha256, next_audit_event_id
     ) values (
-      ${seal.untilAt}::timestamptz, ${seal.nextTransferId}::bigint, ${seal.nextLineId}::bigint,
-      ${seal.transferCount}::bigint, ${seal.lineCount}::bigint, ${seal.transfersSha256}::text,
-      ${seal.linesSha256}::text, ${tx.now}::timestamptz,
-      ${seal.nextFactLink}::bigint, ${seal.factsSha256}::text, ${seal.nextEventId}::bigint
+      ${checkpoint.untilAt}::timestamptz, ${checkpoint.nextTransferId}::bigint, ${checkpoint.nextLineId}::bigint,
+      ${checkpoint.transferCount}::bigint, ${checkpoint.lineCount}::bigint, ${checkpoint.transfersSha256}::text,
+      ${checkpoint.linesSha256}::text, ${tx.now}::timestamptz,
+      ${checkpoint.nextFactLink}::bigint, ${checkpoint.factsSha256}::text, ${checkpoint.nextEventId}::bigint
     )
     on conflict (until_at) do nothing
   `.execute(tx.db);
   if (result.numAffectedRows !== 1n) return false;
-  tx.noteFact({ kind: "seal", subject: seal.untilAt.toISOString(), content: sealFact(seal) });
+  tx.noteFact({ kind: "seal", subject: checkpoint.untilAt.toISOString(), content: checkpointFact(checkpoint) });
   return true;
 }
 
-/** What sealed transfers made of each account. */
-export async function listSealedSums(db: Reader): Promise<ReadonlyMap<LedgerAccountId, bigint>> {
+/** The sum of each account over all transfers that checkpoints cover, in nano-dollars. */
+export async function listCheckpointSums(db: Reader): Promise<ReadonlyMap<LedgerAccountId, bigint>> {
   const { rows } = await sql<{ account_id: LedgerAccountId; posted: string }>`
     select account_id, posted_nanos::text as posted from audit_sums
   `.execute(db);
   return new Map(rows.map((row) => [row.account_id, BigInt(row.posted)]));
 }
 
-/** Adds what was sealed just now to what each account was before. */
-export async function addSealedSums(tx: Tx, sums: ReadonlyMap<LedgerAccountId, bigint>): Promise<void> {
+/** Adds the sums of a new checkpoint to those of the earlier ones. */
+export async function addCheckpointSums(tx: Tx, sums: ReadonlyMap<LedgerAccountId, bigint>): Promise<void> {
   if (sums.size === 0) return;
   await sql`
     insert into audit_sums as known (account_id, posted_nanos)
@@ -121,20 +121,20 @@ export async function addSealedSums(tx: Tx, sums: ReadonlyMap<LedgerAccountId, b
   `.execute(tx.db);
 }
 
-/** Up to where the sealed lines charge one component of a contract. */
+/** The place up to which charge lines in checkpoints charge one component of a run or of a disk. */
 export type AuditMark = {
   readonly contract: "instance" | "volume";
   readonly contractId: number;
   /** 0 for disks. */
   readonly generation: number;
   readonly component: "gpu" | "disk" | "bwu" | "bwd";
-  /** Of a counter; for disks milliseconds since 1970. */
+  /** The value of the counter; for disks milliseconds since 1970. */
   readonly position: bigint;
   readonly reachedAt: Date;
 };
 
 export type StoredMark = AuditMark & {
-  /** Where charging by lines began. */
+  /** The position at which charging by charge lines began. */
   readonly originPosition: bigint;
 };
 
@@ -182,7 +182,7 @@ export async function putMarks(tx: Tx, marks: readonly AuditMark[]): Promise<voi
   }
 }
 
-/** Usage before this transfer was charged when there were no lines yet. */
+/** The first transfer that was made with charge lines: usage charged by earlier transfers has none. */
 export async function findOriginTransferId(db: Reader): Promise<bigint> {
   const row = await db.selectFrom("audit_origin").select("next_transfer_id").executeTakeFirst();
   return row?.next_transfer_id ?? 1n;

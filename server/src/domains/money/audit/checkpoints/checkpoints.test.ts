@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { auditWorld, HOUR_MS, passHour, type AuditWorld } from "../../../../../../test/support/audit-world.ts";
-import { audit, auditAndSeal } from "../audit-service.ts";
-import { sealableUntil } from "./checkpoint-service.ts";
-import { listSeals } from "./checkpoint-store.ts";
+import { audit, auditAndCheckpoint } from "../audit-service.ts";
+import { nextCheckpointEnd } from "./checkpoint-service.ts";
+import { listCheckpoints } from "./checkpoint-store.ts";
 
 const DAY_MS = 24 * HOUR_MS;
 const deps = ({ env, clock }: AuditWorld) => ({ database: env.database, clock });
@@ -15,36 +15,36 @@ async function differencesIn(world: AuditWorld, isFull: boolean): Promise<readon
   );
 }
 
-/** How many rows an ordinary audit looked at. */
+/** The number of rows that an ordinary audit examined in one check. */
 async function examinedIn(world: AuditWorld, name: string): Promise<number> {
   const { checks } = await audit(deps(world), { isFull: false });
   return checks.find((check) => check.name === name)?.examinedCount ?? -1;
 }
 
-/** The world at noon, with the day before sealed. */
-async function sealedWorld(t: Parameters<typeof auditWorld>[0]): Promise<AuditWorld> {
+/** The world at noon, with a checkpoint for the day before. */
+async function worldWithCheckpoint(t: Parameters<typeof auditWorld>[0]): Promise<AuditWorld> {
   const world = await auditWorld(t);
   world.clock.jump(DAY_MS);
-  // Nobody heard the machine meanwhile: the first day ends here.
+  // The machine was not in touch meanwhile: the span of its first day ends here.
   await world.sql("update machine_spans set until_at = $1", [new Date("2026-03-01T12:00:00Z")]);
   await world.sql("insert into machine_spans (machine_id, from_at) values ($1, $2)", [
     world.machineId,
     world.clock.now(),
   ]);
-  const sealing = await auditAndSeal(deps(world));
+  const run = await auditAndCheckpoint(deps(world));
   assert.deepEqual(
-    sealing?.report.checks.flatMap(({ differences }) => differences),
+    run?.report.checks.flatMap(({ differences }) => differences),
     [],
   );
-  assert.equal(sealing?.isSealed, true);
+  assert.equal(run?.isStored, true);
   return world;
 }
 
-test("a day is sealed when it is over by an hour, and once", () => {
+test("a day gets one checkpoint, an hour after it ends", () => {
   const at = (text: string) => new Date(`2026-03-${text}Z`);
-  assert.deepEqual(sealableUntil(at("02T00:59:59"), undefined), at("01T00:00:00"));
-  assert.deepEqual(sealableUntil(at("02T01:00:00"), undefined), at("02T00:00:00"));
-  const seal = {
+  assert.deepEqual(nextCheckpointEnd(at("02T00:59:59"), undefined), at("01T00:00:00"));
+  assert.deepEqual(nextCheckpointEnd(at("02T01:00:00"), undefined), at("02T00:00:00"));
+  const checkpoint = {
     untilAt: at("02T00:00:00"),
     nextTransferId: 1n,
     nextLineId: 1n,
@@ -56,31 +56,38 @@ test("a day is sealed when it is over by an hour, and once", () => {
     factsSha256: "",
     nextEventId: 1n,
   };
-  assert.equal(sealableUntil(at("02T23:00:00"), seal), undefined);
-  assert.deepEqual(sealableUntil(at("05T03:00:00"), seal), at("05T00:00:00"), "days that were missed go together");
+  assert.equal(nextCheckpointEnd(at("02T23:00:00"), checkpoint), undefined);
+  assert.deepEqual(
+    nextCheckpointEnd(at("05T03:00:00"), checkpoint),
+    at("05T00:00:00"),
+    "days that were missed go together",
+  );
 });
 
-test("a seal that was made when the next day had begun differs in no audit after the next seal", async (t) => {
+test("a checkpoint that was stored a day late differs in no audit after the next checkpoint", async (t) => {
   const world = await auditWorld(t);
   const { clock, sql, machineId } = world;
   await sql("update machine_spans set until_at = $1", [new Date("2026-03-01T12:00:00Z")]);
   clock.jump(Date.parse("2026-03-03T00:30:00Z") - clock.now().getTime());
   await sql("insert into machine_spans (machine_id, from_at) values ($1, $2)", [machineId, clock.now()]);
-  assert.equal((await auditAndSeal(deps(world)))?.isSealed, true);
+  assert.equal((await auditAndCheckpoint(deps(world)))?.isStored, true);
   clock.jump(HOUR_MS);
-  assert.equal((await auditAndSeal(deps(world)))?.isSealed, true);
-  const sealed = (await listSeals(world.env.database.kysely)).map(({ untilAt }) => untilAt.toISOString());
-  assert.deepEqual(sealed, ["2026-03-02T00:00:00.000Z", "2026-03-03T00:00:00.000Z"]);
+  assert.equal((await auditAndCheckpoint(deps(world)))?.isStored, true);
+  const ends = (await listCheckpoints(world.env.database.kysely)).map(({ untilAt }) => untilAt.toISOString());
+  assert.deepEqual(ends, ["2026-03-02T00:00:00.000Z", "2026-03-03T00:00:00.000Z"]);
   assert.deepEqual(await differencesIn(world, false), []);
   assert.deepEqual(await differencesIn(world, true), []);
   clock.jump(DAY_MS);
-  assert.equal((await auditAndSeal(deps(world)))?.isSealed, true, "the next day is sealed as well");
+  assert.equal((await auditAndCheckpoint(deps(world)))?.isStored, true, "the next day has a checkpoint as well");
   await world.plant("audit_seals", "delete from audit_seals where until_at = '2026-03-03T00:00:00Z'");
-  assert.match((await differencesIn(world, true)).join("\n"), /facts: seal 2026-03-03T00:00:00\.000Z: it is gone/);
+  assert.match(
+    (await differencesIn(world, true)).join("\n"),
+    /facts: checkpoint 2026-03-03T00:00:00\.000Z: it is gone/,
+  );
 });
 
-test("an ordinary audit reads what came after the last seal, and finds what is wrong there", async (t) => {
-  const world = await sealedWorld(t);
+test("an ordinary audit reads what came after the last checkpoint, and finds what is wrong there", async (t) => {
+  const world = await worldWithCheckpoint(t);
   assert.equal(await examinedIn(world, "amounts"), 0);
   assert.equal(await examinedIn(world, "pairs"), 0);
   assert.deepEqual(await differencesIn(world, false), []);
@@ -98,8 +105,8 @@ async function passHourAgain(world: AuditWorld): Promise<void> {
   await passHour(world, 2_000_000_000n);
 }
 
-test("a run that is charged for sealed time of an earlier one is found without reading that again", async (t) => {
-  const world = await sealedWorld(t);
+test("a run that is charged for time of an earlier run before the checkpoint is found without reading that run", async (t) => {
+  const world = await worldWithCheckpoint(t);
   const { sql, instanceId, charge, plant } = world;
   await sql(
     `insert into instance_runs
@@ -116,14 +123,14 @@ test("a run that is charged for sealed time of an earlier one is found without r
   assert.deepEqual(await differencesIn(world, false), [found]);
 });
 
-test("a balance that changed by what is sealed is found without reading it", async (t) => {
-  const world = await sealedWorld(t);
+test("a balance that changed by transfers before the checkpoint is found without reading them", async (t) => {
+  const world = await worldWithCheckpoint(t);
   await world.plant("ledger_transfers", "delete from ledger_transfers where code = 'prepay'");
   const found = await differencesIn(world, false);
   assert.deepEqual(
     found.filter((difference) => !difference.startsWith("granted: ")),
     [],
-    "of what is sealed only the parts that were granted are read",
+    "before the checkpoint only the granted parts are read",
   );
   await world.sql("update ledger_accounts set balance_nanos = balance_nanos - 5 where kind = 'earnings'");
   await world.sql("update ledger_accounts set balance_nanos = balance_nanos + 5 where kind = 'issuance'");
@@ -132,73 +139,73 @@ test("a balance that changed by what is sealed is found without reading it", asy
 
 for (const { what, table, statement, problem } of [
   {
-    what: "a sealed transfer that was changed",
+    what: "a transfer before the checkpoint that was changed",
     table: "ledger_transfers",
     statement: "update ledger_transfers set description = 'something else' where code = 'prepay'",
-    problem: /seals: seal of 2026-03-02T00:00:00.000Z: transfers were changed/,
+    problem: /seals: checkpoint of 2026-03-02T00:00:00.000Z: transfers were changed/,
   },
   {
-    what: "a sealed transfer that is gone",
+    what: "a transfer before the checkpoint that is gone",
     table: "ledger_transfers",
     statement: "delete from ledger_transfers where code = 'prepay'",
-    problem: /seals: seal of 2026-03-02T00:00:00.000Z: transfers were added or are gone/,
+    problem: /seals: checkpoint of 2026-03-02T00:00:00.000Z: transfers were added or are gone/,
   },
   {
-    what: "a sealed line that was changed",
+    what: "a charge line before the checkpoint that was changed",
     table: "charge_lines",
     statement: "update charge_lines set cause = 'something_else' where component = 'bwu'",
-    problem: /seals: seal of 2026-03-02T00:00:00.000Z: lines were changed/,
+    problem: /seals: checkpoint of 2026-03-02T00:00:00.000Z: lines were changed/,
   },
   {
-    what: "a sealed sum that was changed",
+    what: "a sum in the checkpoints that was changed",
     table: "audit_sums",
     statement: "update audit_sums set posted_nanos = posted_nanos + 1",
-    problem: /seals: account \d+: its sealed sum/,
+    problem: /seals: account \d+: its sum in the checkpoints/,
   },
   {
     what: "a mark that was moved",
     table: "audit_marks",
     statement: "update audit_marks set position = position + 1 where component = 'gpu'",
-    problem: /seals: run 1 of instance \d+: its sealed lines do not lead/,
+    problem: /seals: run 1 of instance \d+: its lines before the checkpoint do not lead/,
   },
 ]) {
   test(`a full audit finds ${what}`, async (t) => {
-    const world = await sealedWorld(t);
+    const world = await worldWithCheckpoint(t);
     assert.deepEqual(await differencesIn(world, true), []);
     await world.plant(table, statement);
     assert.match((await differencesIn(world, true)).join("\n"), problem);
   });
 }
 
-test("nothing is sealed while anything differs, and a sealed day is left alone", async (t) => {
+test("no checkpoint is stored while anything differs, and a day with a checkpoint gets no other", async (t) => {
   const world = await auditWorld(t);
   world.clock.jump(DAY_MS);
   await world.plant("charge_lines", "update charge_lines set unpaid_nanos = 1 where component = 'gpu'");
-  const sealing = await auditAndSeal(deps(world));
-  assert.equal(sealing?.isSealed, false);
-  assert.equal(sealing?.report.isSound, false);
-  assert.deepEqual(await listSeals(world.env.database.kysely), []);
+  const run = await auditAndCheckpoint(deps(world));
+  assert.equal(run?.isStored, false);
+  assert.equal(run?.report.isSound, false);
+  assert.deepEqual(await listCheckpoints(world.env.database.kysely), []);
   await world.plant("charge_lines", "update charge_lines set unpaid_nanos = 0");
-  assert.equal((await auditAndSeal(deps(world)))?.isSealed, true);
-  assert.equal(await auditAndSeal(deps(world)), undefined);
-  assert.equal((await listSeals(world.env.database.kysely)).length, 1);
+  assert.equal((await auditAndCheckpoint(deps(world)))?.isStored, true);
+  assert.equal(await auditAndCheckpoint(deps(world)), undefined);
+  assert.equal((await listCheckpoints(world.env.database.kysely)).length, 1);
 });
 
-test("two processes that seal the same day make one seal", async (t) => {
+test("two processes that audit the same day store one checkpoint", async (t) => {
   const world = await auditWorld(t);
   world.clock.jump(DAY_MS);
-  const sealings = await Promise.all([auditAndSeal(deps(world)), auditAndSeal(deps(world))]);
-  assert.equal(sealings.filter((sealing) => sealing?.isSealed === true).length, 1);
+  const runs = await Promise.all([auditAndCheckpoint(deps(world)), auditAndCheckpoint(deps(world))]);
+  assert.equal(runs.filter((run) => run?.isStored === true).length, 1);
   assert.deepEqual(await differencesIn(world, true), []);
 });
 
-test("each seal goes on from the one before", async (t) => {
-  const world = await sealedWorld(t);
+test("each checkpoint continues the one before it", async (t) => {
+  const world = await worldWithCheckpoint(t);
   await passHourAgain(world);
   await world.sql("update machine_spans set until_at = $1 where until_at is null", [world.clock.now()]);
   world.clock.jump(DAY_MS);
-  assert.equal((await auditAndSeal(deps(world)))?.isSealed, true);
-  const [first, second] = await listSeals(world.env.database.kysely);
+  assert.equal((await auditAndCheckpoint(deps(world)))?.isStored, true);
+  const [first, second] = await listCheckpoints(world.env.database.kysely);
   assert.deepEqual([first?.lineCount, second?.lineCount], [18n, 9n]);
   assert.notEqual(first?.linesSha256, second?.linesSha256);
   assert.equal(await examinedIn(world, "amounts"), 0);

@@ -34,10 +34,10 @@ const LINES_PER_PAGE = 5_000;
 export type ContractAudit = {
   readonly db: Reader;
   readonly range: LineRange;
-  /** Whether it begins where charging began, rather than where the last seal ended. */
+  /** Whether it begins where charging began, rather than at the last checkpoint. */
   readonly isFull: boolean;
   readonly tally: Tally;
-  /** Lines charged before this moment lead to marks: those that the next seal makes, or in a full audit the last one made. */
+  /** Lines charged before this moment lead to marks: those of the next checkpoint, or in a full audit those of the last one. */
   readonly marksBefore: Date | undefined;
   readonly marked: (mark: AuditMark) => void;
 };
@@ -285,7 +285,7 @@ function isMarked({ marksBefore }: ContractAudit, line: AuditedLine): boolean {
   return marksBefore !== undefined && line.chargedAt < marksBefore;
 }
 
-/** Hands over what the next seal will say; a full audit compares it with what the last one said. */
+/** Hands over the mark for the next checkpoint; a full audit compares it with the mark of the last one. */
 function endMark(
   audit: ContractAudit,
   report: Report,
@@ -293,7 +293,7 @@ function endMark(
   marked: AuditMark | undefined,
 ): void {
   if (audit.isFull) {
-    compare(report, "seals", "its sealed lines do not lead to where its mark is", {
+    compare(report, "seals", "its lines before the checkpoint do not lead to where its mark is", {
       stored: stored?.position ?? 0n,
       expected: marked?.position ?? stored?.originPosition ?? 0n,
     });

@@ -150,7 +150,7 @@ export async function auditDeposits(
       expected: "$0",
     });
     const deposit = deposits.get(flow.instanceId);
-    // Of what came before a seal only its sum is known.
+    // Only the sum of an account is known from before a checkpoint.
     if (last === undefined && deposit !== undefined) {
       const { prepayCount, savedNanos } = deposit;
       compare(report, "deposits", "it was not paid into so often", { stored: prepayCount, expected: flow.prepayCount });

@@ -22,7 +22,7 @@ import {
   type ReadLink,
 } from "./fact-store.ts";
 import { differenceOf, readFact, saysOf, transferText, whoAndWhen, type ReadFact } from "./rules/fact-rules.ts";
-import type { AuditSeal } from "../checkpoints/checkpoint-store.ts";
+import type { Checkpoint } from "../checkpoints/checkpoint-store.ts";
 import { differingBuckets, pairIds } from "../checks/mismatches.ts";
 
 const EVENTS_PER_PAGE = 5_000;
@@ -33,8 +33,8 @@ export type FactAudit = {
   readonly signer: FactSigner;
   readonly witnessed: FactHead;
   readonly against: FactHead | undefined;
-  /** What came before is bound by this seal; undefined in a full audit. */
-  readonly trusted: AuditSeal | undefined;
+  /** What came before is bound by this checkpoint; undefined in a full audit. */
+  readonly trusted: Checkpoint | undefined;
 };
 
 /** From where on rows must have facts: what is older than the chain has none. */
@@ -45,7 +45,7 @@ export type FactOrigin = {
   readonly nextPayoutHoldId: number;
   readonly nextEventId: bigint;
   readonly invoiceCount: number;
-  readonly sealedUntil: string | undefined;
+  readonly checkpointUntil: string | undefined;
 };
 
 export async function auditFacts(audit: FactAudit): Promise<void> {
@@ -62,12 +62,12 @@ export async function auditFacts(audit: FactAudit): Promise<void> {
   await auditStates(audit, { range, origin });
 }
 
-/** The link that the seal names must still be there. */
+/** The link that the checkpoint names must still be there. */
 async function checkBefore({ db, tally }: FactAudit, { number, sha256 }: FactHead): Promise<void> {
   if (number === 0n) return;
   const stored = (await findLinkHash(db, number)) ?? "none";
   if (stored === sha256) return;
-  const problem = "it is another one: the last seal names it otherwise";
+  const problem = "it is another one: the last checkpoint names it otherwise";
   tally.differ("facts", { subject: `link ${number}`, problem, stored, expected: sha256 });
 }
 
@@ -75,7 +75,7 @@ async function readOrigin(db: Reader): Promise<FactOrigin> {
   const text = (await listLastFacts(db, "origin")).get("1");
   const fact = (text === undefined ? undefined : readFact(text)) ?? {};
   const numberOf = (name: string) => Number(Reflect.get(fact, name) ?? 0);
-  const sealedUntil: unknown = Reflect.get(fact, "sealed_until");
+  const checkpointUntil: unknown = Reflect.get(fact, "sealed_until");
   return {
     nextTransferId: BigInt(numberOf("next_transfer_id")),
     nextCapId: numberOf("next_cap_id"),
@@ -83,7 +83,7 @@ async function readOrigin(db: Reader): Promise<FactOrigin> {
     nextPayoutHoldId: numberOf("next_payout_hold_id"),
     nextEventId: BigInt(numberOf("next_audit_event_id")),
     invoiceCount: numberOf("invoice_count"),
-    sealedUntil: typeof sealedUntil === "string" ? new Date(sealedUntil).toISOString() : undefined,
+    checkpointUntil: typeof checkpointUntil === "string" ? new Date(checkpointUntil).toISOString() : undefined,
   };
 }
 

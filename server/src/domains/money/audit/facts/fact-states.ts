@@ -1,5 +1,5 @@
 // What persons set, beside the last fact of each: caps, payouts, holds on payouts, freezes, invoices and other documents,
-// seals.
+// checkpoints.
 import { listStatedFreezes } from "../../../people/accounts/index.ts";
 import { ACCOUNT_DOCUMENT_KINDS, listAccountDocumentTexts, listIssuedTexts } from "../../invoices/index.ts";
 import { listStatedCaps } from "../../ledger/index.ts";
@@ -7,7 +7,12 @@ import { listStatedPayoutHolds, listStatedPayouts, payoutsOf } from "../../payme
 import type { FactAudit, FactOrigin } from "./fact-audit.ts";
 import { differenceOf, dollarsText, readFact, valueText, whoAndWhen, type ReadFact } from "./rules/fact-rules.ts";
 import { listFactsSince, listLastFacts, type LinkRange } from "./fact-store.ts";
-import { findLastSeal, listSeals, listSealsOf, sealFact } from "../checkpoints/checkpoint-store.ts";
+import {
+  findLastCheckpoint,
+  listCheckpoints,
+  listCheckpointsEndingAt,
+  checkpointFact,
+} from "../checkpoints/checkpoint-store.ts";
 
 type Says = Readonly<Record<string, unknown>>;
 
@@ -21,7 +26,7 @@ export async function auditStates(
   await auditFreezes(audit);
   await auditIssued(audit, range, origin);
   await auditAccountDocuments(audit, range);
-  await auditSealRows(audit, range, origin);
+  await auditCheckpointRows(audit, range, origin);
 }
 
 /** Rows of one kind beside the last facts of their ids, both ways. */
@@ -164,15 +169,16 @@ async function auditAccountDocuments(audit: FactAudit, range: LinkRange): Promis
   }
 }
 
-/** A seal decides what an audit does not read: it is a fact itself. */
-async function auditSealRows(audit: FactAudit, range: LinkRange, { sealedUntil }: FactOrigin): Promise<void> {
+/** A checkpoint decides what an audit does not read: it is a fact itself. */
+async function auditCheckpointRows(audit: FactAudit, range: LinkRange, { checkpointUntil }: FactOrigin): Promise<void> {
   const { db, trusted } = audit;
   const facts = await listFactsSince(db, "seal", range);
-  const last = await findLastSeal(db);
-  // Of the seals that were made since: one that was made a day late is older than the last one.
-  const recent = await listSealsOf(db, momentsOf([...facts.keys()]));
-  const seals = trusted === undefined ? await listSeals(db) : last === undefined ? recent : [...recent, last];
-  const rows = seals.map((seal) => [seal.untilAt.toISOString(), sealFact(seal)] as const);
+  const last = await findLastCheckpoint(db);
+  // Of the checkpoints that were made since: one that was made a day late is older than the last one.
+  const recent = await listCheckpointsEndingAt(db, momentsOf([...facts.keys()]));
+  const checkpoints =
+    trusted === undefined ? await listCheckpoints(db) : last === undefined ? recent : [...recent, last];
+  const rows = checkpoints.map((checkpoint) => [checkpoint.untilAt.toISOString(), checkpointFact(checkpoint)] as const);
   const wanted = new Map(
     trusted === undefined
       ? facts
@@ -184,12 +190,12 @@ async function auditSealRows(audit: FactAudit, range: LinkRange, { sealedUntil }
   );
   if (trusted !== undefined) for (const [id, text] of facts) wanted.set(id, text);
   holdAgainst(audit, {
-    noun: "seal",
+    noun: "checkpoint",
     rows: new Map(rows),
     facts: wanted,
     isRemoved: never,
-    mayLack: (id) => sealedUntil !== undefined && id <= sealedUntil,
-    describe: ({ transfer_count: count }) => `a seal over ${String(count)} transfers`,
+    mayLack: (id) => checkpointUntil !== undefined && id <= checkpointUntil,
+    describe: ({ transfer_count: count }) => `a checkpoint over ${String(count)} transfers`,
   });
 }
 

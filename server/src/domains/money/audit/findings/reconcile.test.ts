@@ -378,7 +378,7 @@ test("what was found is counted for administrators", async (t) => {
   assert.match(text, /berth_reconciliation_findings\{kind="unscheduled",outcome="repaired"\} 1/);
 });
 
-test("the audit of a finished day seals what is right, and alarms when something is not", async (t) => {
+test("the audit of a finished day stores a checkpoint when nothing differs, and alarms when something does", async (t) => {
   const scene = await aScene(t);
   const { world, sql } = scene;
   world.clock.jump(24 * 60 * MINUTE_MS);

@@ -22,7 +22,7 @@ export const CHECKS = {
   holds: "Each pending hold belongs to one instance that is not settled to its end, and which names it",
   schedules: "Whatever may still come to cost something is due to be settled at some time",
   facts: "Who moved money and set limits is what the signed chain of facts says",
-  seals: "What was sealed is still what it was",
+  seals: "Transfers and charge lines before a checkpoint are what they were when it was stored",
 } as const;
 
 export type CheckName = keyof typeof CHECKS;

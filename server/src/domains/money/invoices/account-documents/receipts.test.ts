@@ -9,7 +9,7 @@ import { systemClock, type Clock } from "../../../../base/clock.ts";
 import { NANOS_PER_DOLLAR, nanos } from "../../../../base/money.ts";
 import { withTransaction } from "../../../../db/transaction.ts";
 import { createTransferPoster, creditOf, postTransfers, STRIPE, type TransferRequest } from "../../ledger/index.ts";
-import { billingRoutes, listWrongAccountDocuments, UNNAMED_SELLER } from "../index.ts";
+import { invoiceRoutes, listWrongAccountDocuments, UNNAMED_SELLER } from "../index.ts";
 import { grantCredit } from "../grants.ts";
 import { issueReceipts } from "./receipt-service.ts";
 
@@ -17,7 +17,7 @@ const { database, pool } = await testDatabase();
 let now = new Date("2026-03-10T12:00:00Z");
 const clock: Clock = { ...systemClock, now: () => now };
 const poster = createTransferPoster(database, clock);
-const { call, close } = await serveRoutes(database, (scope) => billingRoutes(scope, { poster }), clock);
+const { call, close } = await serveRoutes(database, (scope) => invoiceRoutes(scope, { poster }), clock);
 after(close);
 
 const DOLLAR = NANOS_PER_DOLLAR;

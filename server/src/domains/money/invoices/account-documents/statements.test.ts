@@ -19,7 +19,7 @@ import {
   type AccountRef,
   type TransferRequest,
 } from "../../ledger/index.ts";
-import { billingRoutes, listWrongAccountDocuments, UNNAMED_SELLER, type Seller } from "../index.ts";
+import { invoiceRoutes, listWrongAccountDocuments, UNNAMED_SELLER, type Seller } from "../index.ts";
 import { listAccountDocumentsSince } from "./account-document-store.ts";
 import type { Statement } from "./rules/account-document.ts";
 import { issueStatements } from "./statement-service.ts";
@@ -28,7 +28,7 @@ const { database, pool } = await testDatabase();
 let now = new Date("2026-01-01T00:00:00Z");
 const clock: Clock = { ...systemClock, now: () => now };
 const poster = createTransferPoster(database, clock);
-const { call, close } = await serveRoutes(database, (scope) => billingRoutes(scope, { poster }), clock);
+const { call, close } = await serveRoutes(database, (scope) => invoiceRoutes(scope, { poster }), clock);
 after(close);
 
 const DOLLAR = NANOS_PER_DOLLAR;

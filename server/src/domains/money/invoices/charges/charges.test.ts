@@ -11,12 +11,12 @@ import { withTransaction } from "../../../../db/transaction.ts";
 import { createTransferPoster, postTransfers } from "../../ledger/index.ts";
 import { chargeDayLoop } from "../../charging/index.ts";
 import type { ChargeRow } from "./charge-schema.ts";
-import { billingRoutes } from "../index.ts";
+import { invoiceRoutes } from "../index.ts";
 
 const { database, pool } = await testDatabase();
 const clock: Clock = { ...systemClock, now: () => new Date("2026-03-10T12:00:00Z") };
 const poster = createTransferPoster(database, clock);
-const { call, close } = await serveRoutes(database, (scope) => billingRoutes(scope, { poster }), clock);
+const { call, close } = await serveRoutes(database, (scope) => invoiceRoutes(scope, { poster }), clock);
 after(close);
 
 const DOLLAR = NANOS_PER_DOLLAR;

@@ -7,11 +7,11 @@ import { aRequestKey, serveRoutes } from "../../../../../../test/support/serve.t
 import { systemClock } from "../../../../base/clock.ts";
 import { nanos, NANOS_PER_DOLLAR, ZERO } from "../../../../base/money.ts";
 import { auditLedger, balanceOf, createTransferPoster, postTransfer, putCap } from "../../ledger/index.ts";
-import { billingRoutes } from "../index.ts";
+import { invoiceRoutes } from "../index.ts";
 
 const { database, pool } = await testDatabase();
 const poster = createTransferPoster(database, systemClock);
-const { call, close } = await serveRoutes(database, (scope) => billingRoutes(scope, { poster }));
+const { call, close } = await serveRoutes(database, (scope) => invoiceRoutes(scope, { poster }));
 after(close);
 
 const CENT = NANOS_PER_DOLLAR / 100n;

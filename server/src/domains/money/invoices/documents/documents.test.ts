@@ -13,13 +13,13 @@ import { withTransaction } from "../../../../db/transaction.ts";
 import { createTransferPoster, creditOf, depositOf, postTransfers, type TransferRequest } from "../../ledger/index.ts";
 import { chargeDayLoop } from "../../charging/index.ts";
 import { issueInvoices } from "./document-service.ts";
-import { billingRoutes, listWrongDocuments, UNNAMED_SELLER, type Seller } from "../index.ts";
+import { invoiceRoutes, listWrongDocuments, UNNAMED_SELLER, type Seller } from "../index.ts";
 
 const { database, pool } = await testDatabase();
 let now = new Date("2026-01-15T12:00:00Z");
 const clock: Clock = { ...systemClock, now: () => now };
 const poster = createTransferPoster(database, clock);
-const { call, close } = await serveRoutes(database, (scope) => billingRoutes(scope, { poster }), clock);
+const { call, close } = await serveRoutes(database, (scope) => invoiceRoutes(scope, { poster }), clock);
 after(close);
 
 const DOLLAR = NANOS_PER_DOLLAR;
