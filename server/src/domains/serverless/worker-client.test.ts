@@ -9,7 +9,12 @@ import { recordingWorker, type Behaviour } from "../../../../test/support/record
 import { systemClock } from "../../base/clock.ts";
 import { updateTeller } from "./worker-call.ts";
 import { asId, type InstanceId } from "../../base/ids.ts";
-import { createAuthority, issueCertificate, subjectOf, type Authority } from "../rental/instances/certificates.ts";
+import {
+  createAuthority,
+  issueCertificate,
+  subjectOf,
+  type Authority,
+} from "../rental/instances/access/certificates.ts";
 import { WorkerClient } from "./worker-client.ts";
 
 const never = new AbortController().signal;

@@ -2,7 +2,7 @@
 import { sql } from "kysely";
 import type { InstanceId } from "../../../base/ids.ts";
 import type { Reader } from "../../../db/transaction.ts";
-import type { Phase } from "./rules/lifecycle.ts";
+import type { Phase } from "./lifecycle/rules/lifecycle.ts";
 import type { RunKey } from "./run-store.ts";
 import type { StartEvidence } from "./start-evidence.ts";
 

@@ -1,5 +1,5 @@
 import { STOP_SECONDS } from "../../../base/stop-times.ts";
-import type { LifecycleEvent, Phase } from "./rules/lifecycle.ts";
+import type { LifecycleEvent, Phase } from "./lifecycle/rules/lifecycle.ts";
 
 /** A change of phase, as far as it decides until when the run that it found may cost anything. */
 export type RunChange = {

@@ -1,8 +1,8 @@
 import type { InstanceId } from "../../../base/ids.ts";
 import type { Tx } from "../../../db/transaction.ts";
 import { isHeldUntilStopped } from "../../money/ledger/index.ts";
-import { lockAnyInstance } from "./terms-service.ts";
-import { applyHappenings } from "./transitions.ts";
+import { lockAnyInstance } from "./rentals/terms-service.ts";
+import { applyHappenings } from "./lifecycle/transitions.ts";
 
 /**
  * Stops an instance that is wanted to run and has nothing set aside for it, or only what it costs until it is stopped. Its

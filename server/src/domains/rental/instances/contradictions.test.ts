@@ -5,7 +5,7 @@ import type { TestCaller } from "../../../../../test/support/fixtures.ts";
 import { reboot, rent } from "../../../../../test/support/rentals.ts";
 import { asId, type InstanceId } from "../../../base/ids.ts";
 import { withTransaction } from "../../../db/transaction.ts";
-import { watchProxiedTraffic } from "./proxied-traffic-service.ts";
+import { watchProxiedTraffic } from "./traffic/proxied-traffic-service.ts";
 
 const SECOND_MS = 1_000;
 

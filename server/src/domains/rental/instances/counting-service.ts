@@ -16,8 +16,8 @@ import {
 import { contradictionsOf, type Contradiction } from "./contradictions.ts";
 import { countRun, type Allowance, type Said } from "./rules/counting.ts";
 import { countableMs } from "./start-evidence.ts";
-import type { MovedBytes } from "./machine-traffic-store.ts";
-import { watchMachineTraffic, type LineRate } from "./machine-traffic.ts";
+import type { MovedBytes } from "./traffic/machine-traffic-store.ts";
+import { watchMachineTraffic, type LineRate } from "./traffic/machine-traffic.ts";
 import { listSpokenRuns, storeCounters, type SpokenRun, type RaisedRun, type Usage } from "./run-store.ts";
 import { startMetering, makeDue } from "./settle-store.ts";
 

@@ -3,7 +3,7 @@ import { storageNanosPerHour } from "../../../base/hourly-price.ts";
 import type { InstanceId, MachineId } from "../../../base/ids.ts";
 import { nanos, type Nanos } from "../../../base/money.ts";
 import type { Reader } from "../../../db/transaction.ts";
-import type { DesiredState, Phase } from "./rules/lifecycle.ts";
+import type { DesiredState, Phase } from "./lifecycle/rules/lifecycle.ts";
 
 /** What those who run instances on somebody's behalf look at again and again: the little that changes. */
 export type InstanceFacts = {

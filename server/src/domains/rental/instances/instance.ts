@@ -2,7 +2,7 @@ import type { InstanceId, MachineId, OfferId, TemplateId, UserId } from "../../.
 import type { Nanos } from "../../../base/money.ts";
 import type { CapScope, HoldId } from "../../money/ledger/index.ts";
 import type { SealedLaunch } from "../templates/index.ts";
-import type { DesiredState, Phase } from "./rules/lifecycle.ts";
+import type { DesiredState, Phase } from "./lifecycle/rules/lifecycle.ts";
 
 /** An instance as it is stored: intent, commitment and observation are separate facts with one writer each. */
 export type Instance = {

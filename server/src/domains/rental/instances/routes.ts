@@ -5,11 +5,11 @@ import { MicroBatcher } from "../../../base/micro-batcher.ts";
 import { parseDollars } from "../../../base/money.ts";
 import type { Tx } from "../../../db/transaction.ts";
 import { identityOf, type HttpScope } from "../../../http/server.ts";
-import { changeBid } from "./bid-service.ts";
-import { bulkChangeRoutes } from "./bulk-change-routes.ts";
-import type { AccruedOf } from "./forecast-service.ts";
-import { viewForecast } from "./forecast-views.ts";
-import type { OrderDesk } from "./orders.ts";
+import { changeBid } from "./bids/bid-service.ts";
+import { bulkChangeRoutes } from "./bulk/bulk-change-routes.ts";
+import type { AccruedOf } from "./orders/forecast-service.ts";
+import { viewForecast } from "./orders/forecast-views.ts";
+import type { OrderDesk } from "./orders/order-desk.ts";
 import { filterValuesOf, pageOf } from "./rules/page.ts";
 import {
   BidBody,
@@ -41,10 +41,10 @@ import {
   type Viewpoint,
 } from "./service.ts";
 import type { Identity } from "../../../base/identity.ts";
-import { actorOf } from "./instance-key.ts";
-import { instanceSshRoutes } from "./ssh-routes.ts";
-import { readTrafficLimit } from "./traffic-limit.ts";
-import { changeTrafficLimit, type SettleInstance } from "./traffic-service.ts";
+import { actorOf } from "./access/instance-key.ts";
+import { instanceSshRoutes } from "./access/ssh-routes.ts";
+import { readTrafficLimit } from "./traffic/traffic-limit.ts";
+import { changeTrafficLimit, type SettleInstance } from "./traffic/traffic-service.ts";
 import type { InstanceRecord } from "./views.ts";
 
 /** Characters of a label at a rename; a creation takes 256. */

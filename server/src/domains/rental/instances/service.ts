@@ -15,20 +15,20 @@ import {
 import { listNotes } from "../tasks/index.ts";
 import { listFilling } from "../../supply/volumes/index.ts";
 import { scopesOf } from "./cap-scopes.ts";
-import { renewClaim } from "./claim-store.ts";
+import { renewClaim } from "./bids/claim-store.ts";
 import type { Actor, Instance } from "./instance.ts";
-import type { InstanceKeySecret } from "./desired.ts";
-import { noteFurtherStop, requireEnder, requireStarter } from "./instance-key.ts";
-import { listEvents } from "./event-store.ts";
-import { viewEvent } from "./events-view.ts";
-import { jupyterTokenOf } from "./rules/jupyter.ts";
-import type { LifecycleEvent } from "./rules/lifecycle.ts";
-import { refuseHold } from "./hold-refusal.ts";
+import type { InstanceKeySecret } from "./lifecycle/desired.ts";
+import { noteFurtherStop, requireEnder, requireStarter } from "./access/instance-key.ts";
+import { listEvents } from "./lifecycle/event-store.ts";
+import { viewEvent } from "./lifecycle/events-view.ts";
+import { jupyterTokenOf } from "./access/rules/jupyter.ts";
+import type { LifecycleEvent } from "./lifecycle/rules/lifecycle.ts";
+import { refuseHold } from "./orders/hold-refusal.ts";
 import { holdAmount } from "./rules/pricing.ts";
-import { listProxyPorts } from "./proxy-port-store.ts";
+import { listProxyPorts } from "./access/proxy-port-store.ts";
 import { listUsage } from "./run-store.ts";
 import { requireOwnInstance } from "./own-spending.ts";
-import { openInstance } from "./sealed-settings.ts";
+import { openInstance } from "./settings/encrypted-settings.ts";
 import {
   findMachineOf,
   listInstancesById,
@@ -38,11 +38,11 @@ import {
   setHold,
   setLabel as storeLabel,
 } from "./store.ts";
-import { applyHappenings, noSuchInstance } from "./transitions.ts";
-import { listStandings } from "./standing-service.ts";
-import { requireTrafficRoom } from "./traffic-limit.ts";
+import { applyHappenings, noSuchInstance } from "./lifecycle/transitions.ts";
+import { listStandings } from "./bids/rank-service.ts";
+import { requireTrafficRoom } from "./traffic/traffic-limit.ts";
 import { instanceRecord, type InstanceRecord } from "./views.ts";
-import { requireSoleWriter } from "./writers.ts";
+import { requireSoleWriter } from "./lifecycle/writers.ts";
 import { makeDue } from "./settle-store.ts";
 
 export type InstanceRequest = {

@@ -10,7 +10,7 @@ import { asHoldId, parseCapScope, type HoldId } from "../../money/ledger/index.t
 import { notifyMachines } from "../../supply/hosts/index.ts";
 import type { SealedLaunch } from "../templates/index.ts";
 import type { Actor, Instance, InstanceTraffic, Observation } from "./instance.ts";
-import { deadlineOf, type Phase } from "./rules/lifecycle.ts";
+import { deadlineOf, type Phase } from "./lifecycle/rules/lifecycle.ts";
 
 /** Told to every process whenever the desired set of these machines changed. */
 export const DESIRED_CHANNEL = "desired_changed";

@@ -6,11 +6,11 @@ import type { Maintenance, MachineDescription } from "../../supply/hosts/index.t
 import { shareOf, type Standing } from "../../supply/market/index.ts";
 import type { Filling } from "../../supply/volumes/index.ts";
 import type { Instance } from "./instance.ts";
-import { viewInterruption, viewWaiting } from "./rules/interruption-view.ts";
-import { TRANSITIONS } from "./rules/lifecycle.ts";
-import { deletesAt, endNote, timeRemaining } from "./rules/rental-end.ts";
+import { viewInterruption, viewWaiting } from "./bids/rules/interruption-view.ts";
+import { TRANSITIONS } from "./lifecycle/rules/lifecycle.ts";
+import { deletesAt, endNote, timeRemaining } from "./rentals/rules/rental-end.ts";
 import type { Usage } from "./run-store.ts";
-import type { OpenedInstance } from "./sealed-settings.ts";
+import type { OpenedInstance } from "./settings/encrypted-settings.ts";
 import { isReachable, statusOf } from "./rules/status.ts";
 
 const BYTES_PER_MB = 1_000_000;

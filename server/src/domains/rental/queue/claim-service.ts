@@ -5,7 +5,7 @@ import type { Sealer } from "../../../base/seal.ts";
 import type { Reader, Tx } from "../../../db/transaction.ts";
 import { createInstances, type CreateOrder, type Wish } from "../instances/index.ts";
 import { openLaunch, resolveTemplateByHash, type LaunchSettings, type SealedLaunch } from "../templates/index.ts";
-import type { StandingRequest } from "./rules/standing-request.ts";
+import type { StandingRequest } from "./rules/queued-request.ts";
 import { closeStandingRequest, findLaunch, lockOpen, noteAttempt } from "./store.ts";
 
 export type ClaimOutcome =

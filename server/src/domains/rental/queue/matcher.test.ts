@@ -8,7 +8,7 @@ import { OrderDesk } from "../instances/index.ts";
 import { searchOffers } from "../../supply/market/index.ts";
 import { resolveLaunch } from "../templates/index.ts";
 import { Matcher, SEARCHES_PER_RUN } from "./matcher.ts";
-import type { Query } from "./rules/standing-request.ts";
+import type { Query } from "./rules/queued-request.ts";
 
 /** A server of which nothing looks for matches: its own matcher would serve what those of the test are to serve. */
 async function aWorld(t: TestContext): Promise<TestApp> {

@@ -16,7 +16,7 @@ import {
   type FoundOffer,
   type Query,
   type StandingRequest,
-} from "./rules/standing-request.ts";
+} from "./rules/queued-request.ts";
 import { noteAttempt } from "./store.ts";
 
 export type MatcherPorts = {

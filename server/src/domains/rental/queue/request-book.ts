@@ -1,7 +1,7 @@
 import { asId, type StandingRequestId } from "../../../base/ids.ts";
 import type { Clock } from "../../../base/clock.ts";
 import type { Database } from "../../../db/connect.ts";
-import { glanceOf, mayConcern, type Glance, type Kind, type StandingRequest } from "./rules/standing-request.ts";
+import { glanceOf, mayConcern, type Glance, type Kind, type StandingRequest } from "./rules/queued-request.ts";
 import { listOpen } from "./store.ts";
 
 export type WaitingRequest = { readonly request: StandingRequest; readonly glance: Glance };

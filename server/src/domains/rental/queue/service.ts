@@ -21,7 +21,7 @@ import {
   type FoundOffer,
   type Query,
   type StandingRequest,
-} from "./rules/standing-request.ts";
+} from "./rules/queued-request.ts";
 import {
   closeStandingRequest,
   countOpenOf,

@@ -6,7 +6,7 @@ import type { Reader, Tx } from "../../../db/transaction.ts";
 import type { Wish } from "../instances/index.ts";
 import { parseCapScope } from "../../money/ledger/index.ts";
 import type { SealedLaunch } from "../templates/index.ts";
-import type { Query, StandingRequest, Status } from "./rules/standing-request.ts";
+import type { Query, StandingRequest, Status } from "./rules/queued-request.ts";
 
 /** Told to every process when requests were made or closed; the payload is an id, or empty for many. */
 export const STANDING_REQUESTS_CHANNEL = "standing_requests_changed";

@@ -1,6 +1,6 @@
 import { epochSeconds } from "../../../base/clock.ts";
 import { toDollars } from "../../../base/money.ts";
-import type { StandingRequest } from "./rules/standing-request.ts";
+import type { StandingRequest } from "./rules/queued-request.ts";
 
 type Viewpoint = { readonly now: Date; readonly position: number | undefined };
 

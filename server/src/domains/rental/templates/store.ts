@@ -7,7 +7,7 @@ import { isUniqueViolation } from "../../../db/sql-state.ts";
 import type { Reader, Tx } from "../../../db/transaction.ts";
 import { TEMPLATE_COLUMNS, isTemplateColumn, type Template, type TemplateColumn } from "./columns.ts";
 import type { TemplateContent } from "./rules/content.ts";
-import { openContent, openContentIfPossible, sealContent, type VersionPlace } from "./sealed-content.ts";
+import { openContent, openContentIfPossible, sealContent, type VersionPlace } from "./encrypted-content.ts";
 
 const COLUMNS = [
   "id",

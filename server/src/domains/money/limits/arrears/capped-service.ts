@@ -8,7 +8,7 @@ import { averageDailySpend } from "./daily-spend-service.ts";
 import { postNotices } from "../../../notifications/index.ts";
 import { endUnusedVolumes, listStoredVolumes, type StoredVolume } from "../../../supply/volumes/index.ts";
 import { isLifted, REPEATED_DAYS, stateDeletion, type CapStanding } from "./rules/capped.ts";
-import { cappedDeletedNotice, cappedEntryNotice, cappedReminderNotice } from "./capped-notices.ts";
+import { cappedDeletedNotice, cappedEntryNotice, cappedReminderNotice } from "./capped-notifications.ts";
 import {
   endCapArrears,
   findStated,

@@ -27,7 +27,7 @@ import { endVolumesOf, listVolumeCosts } from "../../../supply/volumes/index.ts"
 import { averageDailySpend } from "./daily-spend-service.ts";
 import { followDrop } from "./rules/drops.ts";
 import { bearsStorage, keptUntil, remindersDue } from "./rules/grace.ts";
-import { deletedNotice, entryNotices, lowCreditNotice, reminderNotice } from "./rules/notices.ts";
+import { deletedNotice, entryNotices, lowCreditNotice, reminderNotice } from "./rules/notifications.ts";
 import {
   endArrears,
   findEarlierDeleteAt,

@@ -4,7 +4,7 @@ import { withTransaction, type Tx } from "../../../../db/transaction.ts";
 import type { Loop } from "../../../../base/loop-driver.ts";
 import { listCapsToTellOf } from "../../ledger/index.ts";
 import { postNotices } from "../../../notifications/index.ts";
-import { NEARLY_PERMILLE, noticeOf } from "./notices.ts";
+import { NEARLY_PERMILLE, noticeOf } from "./notifications.ts";
 
 const CAPS_PER_TRANSACTION = 500;
 

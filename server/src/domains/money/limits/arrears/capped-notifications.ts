@@ -1,0 +1,55 @@
+import { describeScope } from "../../ledger/index.ts";
+import type { Notice } from "../../../notifications/index.ts";
+import type { CapArrears } from "./capped-store.ts";
+import type { Reminder } from "./rules/grace.ts";
+import { DELETION_KIND, timeText } from "./rules/notifications.ts";
+
+const PER = { day: "per day", month: "per month", total: "in total" } as const;
+
+/** That a cap leaves nothing for what is stored within its scope, and until when that is kept. */
+export function cappedEntryNotice(arrears: CapArrears): Notice {
+  const { id, userId } = arrears;
+  return {
+    userId,
+    kind: DELETION_KIND,
+    subject: "A cap leaves nothing for what you have stored",
+    message: `${nameOf(arrears)} leaves nothing for what is stored within it. ${stateOf(arrears)}`,
+    key: `cap_arrears:${id}:entry`,
+  };
+}
+
+export function cappedReminderNotice(arrears: CapArrears, reminder: Reminder): Notice {
+  const { id, userId } = arrears;
+  return {
+    userId,
+    kind: DELETION_KIND,
+    subject: reminder === "last" ? "Data beyond a cap is deleted within a day" : "Data beyond a cap will be deleted",
+    message: `${nameOf(arrears)} still leaves nothing for what is stored within it. ${stateOf(arrears)}`,
+    key: `cap_arrears:${id}:${reminder}`,
+  };
+}
+
+export function cappedDeletedNotice(arrears: CapArrears): Notice {
+  const { id, userId } = arrears;
+  return {
+    userId,
+    kind: "client:data_deleted",
+    subject: "Data beyond a cap was deleted",
+    message:
+      `${nameOf(arrears)} left nothing for what was stored within it, so its instances and volumes were deleted as ` +
+      "announced.",
+    key: `cap_arrears:${id}:deleted`,
+  };
+}
+
+function nameOf({ scope, period }: CapArrears): string {
+  return `The cap of ${describeScope(scope)} ${PER[period]}`;
+}
+
+function stateOf({ deleteAt, period }: CapArrears): string {
+  const anew = period === "total" ? "" : ", or has begun anew";
+  return (
+    `These instances and volumes are kept until ${timeText(deleteAt)} and are deleted then, unless the cap is removed, ` +
+    `raised${anew}, and leaves enough for at least a day of them before. Raise it, or save what you need.`
+  );
+}

@@ -1,0 +1,43 @@
+import type { InstanceId } from "../../../../base/ids.ts";
+import type { Reader } from "../../../../db/transaction.ts";
+import { describeMachines, listOperated } from "../../../supply/hosts/index.ts";
+import { listInstancesById } from "../store.ts";
+
+/** Where an instance is reached, and what its machine is like. */
+export type Site = {
+  readonly ipAddress: string;
+  /** The operator answers for its host: what that says of its address is believed. */
+  readonly isOperated: boolean;
+  /** Of its present container, as its host said; undefined until it did. */
+  readonly hostPorts: ReadonlySet<number> | undefined;
+  /** Of all its devices together; 0 without any known. */
+  readonly dlperf: number;
+  readonly gpuName: string | undefined;
+  /** From 0 to 1. */
+  readonly reliability: number;
+};
+
+const PPM = 1_000_000;
+
+export async function listSites(db: Reader, ids: readonly InstanceId[]): Promise<ReadonlyMap<InstanceId, Site>> {
+  const instances = await listInstancesById(db, ids);
+  const machineIds = [...new Set(instances.map((instance) => instance.machineId))];
+  const machines = await describeMachines(db, machineIds);
+  const operated = await listOperated(db, machineIds);
+  return new Map(
+    instances.flatMap(({ id, machineId, generation, observed, deviceCount }) => {
+      const machine = machines.get(machineId);
+      if (machine === undefined) return [];
+      const isUp = observed?.generation === generation && observed.state === "running";
+      const site = {
+        ipAddress: machine.facts.public_ipaddr,
+        isOperated: operated.has(machineId),
+        hostPorts: isUp ? new Set(Object.values(observed.ports)) : undefined,
+        dlperf: (machine.gpu?.dlperf ?? 0) * deviceCount,
+        gpuName: machine.gpu?.name,
+        reliability: machine.reliabilityPpm / PPM,
+      };
+      return [[id, site]];
+    }),
+  );
+}

@@ -1,0 +1,56 @@
+import type { SshKeyId, UserId } from "../../../../base/ids.ts";
+import type { Reader, Tx } from "../../../../db/transaction.ts";
+import {
+  attachSshKey,
+  detachSshKey,
+  listInstanceSshKeys,
+  type InstanceSshKey,
+} from "../../../people/accounts/index.ts";
+import type { Instance } from "../instance.ts";
+import { requireInstance, toId } from "../service.ts";
+import { listInstancesById, notifyDesired } from "../store.ts";
+import { noSuchInstance } from "../lifecycle/transitions.ts";
+
+export type KeyRequest = { readonly caller: Parameters<typeof attachSshKey>[1]; readonly instanceId: number };
+
+/** Lets a key in, named by its text or by the id of one of the account; its host hears of it at the commit. */
+export async function attachInstanceKey(
+  tx: Tx,
+  request: KeyRequest,
+  key: string | number | undefined,
+): Promise<{ readonly id: SshKeyId; readonly isNew: boolean }> {
+  const instance = await requireOpen(tx, request);
+  const attached = await attachSshKey(tx, request.caller, instance.id, key);
+  if (attached.isNew) await notifyDesired(tx, [instance.machineId]);
+  return attached;
+}
+
+/** Shuts a key out; its host hears of it at the commit. */
+export async function detachInstanceKey(tx: Tx, request: KeyRequest, keyId: number): Promise<void> {
+  const instance = await requireOpen(tx, request);
+  await detachSshKey(tx, request.caller, instance.id, keyId);
+  await notifyDesired(tx, [instance.machineId]);
+}
+
+export async function listInstanceKeys(
+  db: Reader,
+  userId: UserId,
+  instanceId: number,
+): Promise<readonly InstanceSshKey[]> {
+  const id = toId(instanceId);
+  const [instance] = id === undefined ? [] : await listInstancesById(db, [id]);
+  if (instance === undefined || instance.userId !== userId || isOver(instance)) throw noSuchInstance(instanceId);
+  return (await listInstanceSshKeys(db, [instance.id])).get(instance.id) ?? [];
+}
+
+async function requireOpen(tx: Tx, { caller, instanceId }: KeyRequest): Promise<Instance> {
+  const { userId } = caller.identity;
+  const instance = await requireInstance(tx, { userId, instanceId, actor: `user:${userId}` });
+  if (isOver(instance)) throw noSuchInstance(instanceId);
+  return instance;
+}
+
+/** Nobody logs in to it any more, even where its container is still being removed. */
+function isOver({ phase }: Instance): boolean {
+  return phase === "ending" || phase === "ended";
+}

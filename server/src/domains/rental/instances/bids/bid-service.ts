@@ -1,0 +1,49 @@
+import { invalid } from "../../../../base/errors.ts";
+import { formatDollars, nanos, type Nanos } from "../../../../base/money.ts";
+import type { Tx } from "../../../../db/transaction.ts";
+import { BID_MAX_NANOS, readMachineStates, refreshOffers, setLeasePrice } from "../../../supply/market/index.ts";
+import { renewClaim } from "./claim-store.ts";
+import { belowFloor, floorOf } from "./claims.ts";
+import type { Instance } from "../instance.ts";
+import { requireOwnInstance } from "../own-spending.ts";
+import { requireInstance, setCreditAsideAnew, type InstanceRequest } from "../service.ts";
+import { listStandings } from "./rank-service.ts";
+import { setPrice } from "../store.ts";
+import { endTerms } from "../rentals/terms-service.ts";
+import { noSuchInstance, reschedule } from "../lifecycle/transitions.ts";
+
+/**
+ * Changes the bid of an interruptible instance; the schedule follows at once. Null asks for
+ * the lowest bid that runs now. Below what the host asks at least nobody runs, so nobody can bid that.
+ */
+export async function changeBid(tx: Tx, request: InstanceRequest, asked: Nanos | null): Promise<void> {
+  const instance = await requireInstance(tx, request);
+  const { id, machineId, deviceCount } = instance;
+  await requireOwnInstance(tx.db, request.apiKeyId, instance);
+  if (instance.phase === "ending" || instance.phase === "ended") throw noSuchInstance(id);
+  if (!instance.isBid) throw invalid("id", `Instance ${id} is not interruptible: it has a fixed price and no bid.`);
+  if (instance.isBackground) {
+    throw invalid("id", `Instance ${id} runs on idle devices for their own host, for nothing: it has no bid.`);
+  }
+  const machine = (await readMachineStates(tx, [machineId])).get(machineId);
+  const floorNanos = machine === undefined ? 0n : floorOf(machine, deviceCount);
+  const bid = asked ?? (await bidToRun(tx, instance));
+  if (bid < floorNanos) throw belowFloor(floorNanos, deviceCount);
+  await endTerms(tx, instance);
+  await setPrice(tx, id, bid);
+  await setLeasePrice(tx, id, bid / BigInt(deviceCount));
+  if (bid > instance.priceNanosPerHour) await renewClaim(tx, id, { isFresh: false });
+  await reschedule(tx, [machineId]);
+  await refreshOffers(tx, [machineId]);
+  // Ledger rows are locked last of all, in every use case.
+  await setCreditAsideAnew(tx, { ...instance, priceNanosPerHour: bid }, "this bid on");
+}
+
+async function bidToRun(tx: Tx, instance: Instance): Promise<Nanos> {
+  const standing = (await listStandings(tx.db, [instance], tx.now)).get(instance.id);
+  if (standing?.bidToRunNanos !== undefined) return nanos(standing.bidToRunNanos);
+  throw invalid(
+    "price",
+    `No bid up to $${formatDollars(BID_MAX_NANOS)} an hour would make instance ${instance.id} run now.`,
+  );
+}

@@ -1,0 +1,89 @@
+import { sql } from "kysely";
+import type { InstanceId, MachineId } from "../../../../base/ids.ts";
+import type { Reader, Tx } from "../../../../db/transaction.ts";
+import type { Claim } from "../../../supply/market/index.ts";
+import type { Phase } from "../lifecycle/rules/lifecycle.ts";
+
+export type StoredClaim = Claim & {
+  readonly machineId: MachineId;
+  readonly phase: Phase;
+  /** When it was given the devices that it has; known only of those that have resumed, where it matters. */
+  readonly grantedAtMs: number | undefined;
+};
+
+/** What wants or holds devices on these machines. Whoever decides by it holds their row locks. */
+export async function listClaims(db: Reader, machineIds: readonly MachineId[]): Promise<readonly StoredClaim[]> {
+  const rows = await db
+    .selectFrom("instances")
+    .select([
+      "id",
+      "machine_id",
+      "is_bid",
+      "is_background",
+      "price_nanos_per_hour",
+      "created_at",
+      "claimed_at",
+      "displaced_at",
+      "device_count",
+      "phase",
+      sql<Date | null>`case when displaced_at is not null and phase <> 'scheduled' then (
+        select min(granted_at) from leases where instance_id = instances.id and released_at is null
+      ) end`.as("granted_at"),
+    ])
+    .where("machine_id", "=", sql<MachineId>`any(${machineIds}::integer[])`)
+    .where("ended_at", "is", null)
+    .where("phase", "!=", "stopped")
+    .execute();
+  return rows.map((row) => ({
+    instanceId: row.id,
+    machineId: row.machine_id,
+    isBid: row.is_bid,
+    isBackground: row.is_background,
+    priceNanosPerHour: row.price_nanos_per_hour,
+    claimedAtMs: (row.claimed_at ?? row.created_at).getTime(),
+    deviceCount: row.device_count,
+    displacedAtMs: row.displaced_at?.getTime(),
+    phase: row.phase,
+    grantedAtMs: row.granted_at?.getTime(),
+  }));
+}
+
+/** Notes that it claims its devices anew: its bid was raised, or it was started again. */
+export async function renewClaim(
+  tx: Tx,
+  id: InstanceId,
+  { isFresh }: { /** Whether it begins as if it had never been displaced. */ readonly isFresh: boolean },
+): Promise<void> {
+  await tx.db
+    .updateTable("instances")
+    .set({ claimed_at: tx.now, ...(isFresh ? { displaced_at: null } : {}) })
+    .where("id", "=", id)
+    .execute();
+}
+
+export type Review = { readonly machineId: MachineId; readonly atMs: number | undefined };
+
+/** Notes when the schedules of these machines have to be looked at again although nothing happens. */
+export async function setReviews(tx: Tx, reviews: readonly Review[]): Promise<void> {
+  if (reviews.length === 0) return;
+  await sql`
+    update machines set review_at = review.at
+    from unnest(
+      ${reviews.map((review) => review.machineId)}::integer[],
+      ${reviews.map(({ atMs }) => (atMs === undefined ? null : new Date(atMs)))}::timestamptz[]
+    ) as review (machine_id, at)
+    where machines.id = review.machine_id and machines.review_at is distinct from review.at
+  `.execute(tx.db);
+}
+
+/** Machines whose schedules are to be looked at again by now. */
+export async function listDueReviews(db: Reader, now: Date, limit: number): Promise<readonly MachineId[]> {
+  const rows = await db
+    .selectFrom("machines")
+    .select("id")
+    .where("review_at", "<=", now)
+    .orderBy("review_at")
+    .limit(limit)
+    .execute();
+  return rows.map((row) => row.id);
+}

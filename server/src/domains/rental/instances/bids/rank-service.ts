@@ -1,0 +1,60 @@
+import type { MachineId } from "../../../../base/ids.ts";
+import type { Reader } from "../../../../db/transaction.ts";
+import {
+  readMachineStates,
+  readMarketRules,
+  standingOf,
+  type Claim,
+  type Standing,
+} from "../../../supply/market/index.ts";
+import { listClaims, type StoredClaim } from "./claim-store.ts";
+import { floorOf, machineClaims } from "./claims.ts";
+import type { Instance } from "../instance.ts";
+
+/** How bids, and whatever else waits, stand in the schedules of their machines. */
+export async function listStandings(
+  db: Reader,
+  instances: readonly Instance[],
+  now: Date,
+): Promise<ReadonlyMap<Instance["id"], Standing>> {
+  const asked = instances.filter(hasStanding);
+  const machineIds = [...new Set(asked.map((instance) => instance.machineId))];
+  if (machineIds.length === 0) return new Map();
+  const [rules, allClaims, states] = await Promise.all([
+    readMarketRules(db),
+    listClaims(db, machineIds),
+    readMachineStates({ db }, machineIds),
+  ]);
+  const claims = Map.groupBy(allClaims, (claim) => claim.machineId);
+  const machines = new Map<MachineId, ReturnType<typeof machineClaims>>();
+  for (const [id, state] of states) machines.set(id, machineClaims(state, claims.get(id) ?? [], rules, now));
+  const standings = new Map<Instance["id"], Standing>();
+  for (const instance of asked) {
+    const [machine, state] = [machines.get(instance.machineId), states.get(instance.machineId)];
+    if (machine === undefined || state === undefined) continue;
+    const own = ownClaim(instance, claims.get(instance.machineId) ?? [], now);
+    standings.set(instance.id, standingOf(machine, own, floorOf(state, instance.deviceCount)));
+  }
+  return standings;
+}
+
+function hasStanding({ isBid, phase }: Instance): boolean {
+  return phase === "scheduled" || (isBid && phase !== "ending" && phase !== "ended");
+}
+
+/** One that is stopped has no claim: this is the one that it would have if it were started. */
+function ownClaim(instance: Instance, claims: readonly StoredClaim[], now: Date): Claim {
+  const found = claims.find((claim) => claim.instanceId === instance.id);
+  if (found !== undefined) return found;
+  const { id: instanceId, isBid, priceNanosPerHour, deviceCount } = instance;
+  const claimedAtMs = now.getTime();
+  return {
+    instanceId,
+    isBid,
+    isBackground: false,
+    priceNanosPerHour,
+    deviceCount,
+    claimedAtMs,
+    displacedAtMs: undefined,
+  };
+}

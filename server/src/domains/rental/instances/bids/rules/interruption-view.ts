@@ -1,0 +1,45 @@
+import { epochSeconds } from "../../../../../base/clock.ts";
+import { toDollars } from "../../../../../base/money.ts";
+import type { Standing } from "../../../../supply/market/index.ts";
+import type { Instance } from "../../instance.ts";
+
+/** The notice that an instance is under; null for any other. */
+export function viewInterruption({ phase, phaseCause, phaseSinceAt, deadlineAt }: Instance, standing?: Standing) {
+  if (phase !== "yielding" || deadlineAt === undefined) return null;
+  return {
+    reason: phaseCause === "on_demand" ? ("on_demand" as const) : ("outbid" as const),
+    noticed_at: epochSeconds(phaseSinceAt),
+    stops_at: epochSeconds(deadlineAt),
+    ...bidsIn(standing),
+  };
+}
+
+/** What an instance waits for that is wanted and does not run; null for any other. */
+export function viewWaiting({ phase, desired, isBid }: Instance, isHostThere: boolean, standing?: Standing) {
+  const isWaiting = phase === "scheduled" || (phase === "stopping" && desired === "running" && isBid);
+  if (!isWaiting || standing === undefined) return null;
+  const { restsUntilMs, aheadCount } = standing;
+  return {
+    reason: isHostThere ? reasonOf(standing) : ("host" as const),
+    ahead: aheadCount,
+    ...bidsIn(standing),
+    resumes_no_earlier_than: restsUntilMs === undefined ? null : epochSeconds(new Date(restsUntilMs)),
+  };
+}
+
+function reasonOf({ isServed, isResting, bidToRunNanos, winningBidNanos }: Standing) {
+  if (isResting) return "slice" as const;
+  const isBeyondBids = bidToRunNanos === undefined && winningBidNanos === undefined;
+  return isServed || isBeyondBids ? ("devices" as const) : ("outbid" as const);
+}
+
+function bidsIn(standing: Standing | undefined) {
+  return {
+    winning_bid: inDollars(standing?.winningBidNanos),
+    bid_to_run_now: inDollars(standing?.bidToRunNanos),
+  };
+}
+
+function inDollars(amount: bigint | undefined): number | null {
+  return amount === undefined ? null : toDollars(amount);
+}

@@ -1,0 +1,27 @@
+import { Type } from "typebox";
+import { model } from "../../../../http/model.ts";
+import { State } from "../schema.ts";
+
+/** Instances of one bulk change. Published clients send 64 at most. */
+const INSTANCES_MAX = 100;
+
+const Ids = Type.Array(Type.Integer(), { minItems: 1, maxItems: INSTANCES_MAX, description: "Ids of instances." });
+
+export const BulkUpdateBody = Type.Object({ state: State, ids: Ids }, { additionalProperties: true });
+
+export const BulkStartBody = Type.Object({ IDs: Ids }, { additionalProperties: true });
+
+export const BulkDestroyBody = Type.Object({ instance_ids: Ids }, { additionalProperties: true });
+
+const Result = model("InstanceChange", {
+  id: Type.Integer(),
+  success: Type.Boolean(),
+  error: Type.Optional(Type.String()),
+  msg: Type.Optional(Type.String()),
+});
+
+export const BulkChangeAnswer = model("InstanceChanges", {
+  success: Type.Literal(true, { description: "It was done to one of them at least." }),
+  msg: Type.String(),
+  results: Type.Array(Result, { description: "One for each instance, in the order of the ids." }),
+});

@@ -1,0 +1,58 @@
+import type { InstanceId, MachineId } from "../../../../base/ids.ts";
+import type { Tx } from "../../../../db/transaction.ts";
+import { listDeviceProblems, updateHealth, type ReportedHealth } from "../../../supply/hosts/index.ts";
+import { listLiveLeases, refreshOffers } from "../../../supply/market/index.ts";
+import { setDeviceProblems } from "./device-problem-store.ts";
+import { insertEvents } from "../store.ts";
+import { reschedule } from "./transitions.ts";
+
+/**
+ * Stores what hosts say of their GPUs, and everything that follows, in the same transaction: a sick GPU is out of the
+ * offers and given to nobody, its renter is told, and what came back is given to whoever waits for it. The caller holds
+ * the locks of the machines.
+ */
+export async function recordHealth(tx: Tx, reported: readonly ReportedHealth[]): Promise<void> {
+  const changedIds = await updateHealth(tx, reported);
+  if (changedIds.length > 0) await followDevices(tx, changedIds);
+}
+
+/**
+ * What follows when devices of these machines became sick or well, went or came back: events and messages for those who
+ * rent them, then the schedule and the offers. The caller holds the locks of the machines.
+ */
+export async function followDevices(tx: Tx, machineIds: readonly MachineId[]): Promise<void> {
+  const leases = await listLiveLeases(tx.db, machineIds);
+  if (leases.length > 0) await tellRenters(tx, machineIds, leases);
+  await reschedule(tx, machineIds);
+  await refreshOffers(tx, machineIds);
+}
+
+async function tellRenters(
+  tx: Tx,
+  machineIds: readonly MachineId[],
+  leases: Awaited<ReturnType<typeof listLiveLeases>>,
+): Promise<void> {
+  const problems = await listDeviceProblems(tx.db, machineIds);
+  const byInstance = new Map<InstanceId, string[]>();
+  for (const { instanceId, deviceId } of leases) {
+    const found = problems.get(deviceId);
+    const known = byInstance.get(instanceId) ?? [];
+    byInstance.set(instanceId, found === undefined ? known : [...known, found]);
+  }
+  const changed = await setDeviceProblems(
+    tx,
+    [...byInstance].map(([instanceId, found]) => ({ instanceId, problem: found.toSorted().join("; ") })),
+  );
+  const events = changed.filter(({ problem, hadProblem }) => hadProblem === (problem === ""));
+  await insertEvents(
+    tx,
+    events.map(({ instanceId, machineId, phase, generation, problem }) => ({
+      instanceId,
+      actor: `host:${machineId}`,
+      cause: problem === "" ? "gpu_healthy" : "gpu_unhealthy",
+      from: phase,
+      to: phase,
+      generation,
+    })),
+  );
+}

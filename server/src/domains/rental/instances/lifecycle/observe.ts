@@ -1,0 +1,176 @@
+import type { ObservedInstance, ObservedVolume } from "../../../../../../protocol/index.ts";
+import { asId, type InstanceId, type MachineId, type ServerId } from "../../../../base/ids.ts";
+import type { Clock } from "../../../../base/clock.ts";
+import { MicroBatcher } from "../../../../base/micro-batcher.ts";
+import type { Database } from "../../../../db/connect.ts";
+import { withTransaction, type Tx } from "../../../../db/transaction.ts";
+import { leaseEnd, lockHeardMachines, reclaimConnections, touchMachines } from "../../../supply/hosts/index.ts";
+import type { GpuUse, HeardMachine, ReceivedReport } from "../../../supply/hosts/index.ts";
+import { recordVolumes } from "../../../supply/volumes/index.ts";
+import { raiseCounters } from "../counting-service.ts";
+import { recordHealth } from "./device-health.ts";
+import type { LifecycleEvent } from "./rules/lifecycle.ts";
+import { noteNotRunning } from "../evidence-store.ts";
+import { eventOf } from "./rules/observation.ts";
+import { recordStarts } from "./start-record-service.ts";
+import { lockInstances, updateObservations } from "../store.ts";
+import { applyHappenings } from "./transitions.ts";
+
+const REPORTS_PER_BATCH = 200;
+/** How long a server gathers reports that say nothing new: little beside the seconds between two of one machine. */
+export const GATHER_MS = 100;
+
+type Arrived = { readonly machineId: MachineId; readonly received: ReceivedReport };
+type Sighting = {
+  readonly machineId: MachineId;
+  readonly seen: ObservedInstance;
+  readonly isObeyed: boolean;
+  readonly gpuUse: GpuUse | undefined;
+  readonly at: Date;
+};
+
+/** How reports are stored: the lease that each renews, and how long one that repeats the last waits for others. */
+export type Recording = {
+  readonly leaseMs: number;
+  readonly gatherMs: number;
+  /** The server that has the connections on which the reports come. */
+  readonly serverId: () => ServerId | undefined;
+};
+
+/**
+ * Stores what hosts report, many hosts in one transaction when they report at once. What is news goes at once. Of
+ * thousands of machines hundreds each second say what they said before: these are gathered, since a transaction of its
+ * own for each would cost several times as much as all that is stored.
+ */
+export class ReportRecorder {
+  private readonly news: MicroBatcher<Arrived, boolean>;
+  private readonly repeats: MicroBatcher<Arrived, boolean>;
+
+  constructor(database: Database, clock: Clock, recording: Recording) {
+    const { gatherMs } = recording;
+    const options = {
+      maxBatch: REPORTS_PER_BATCH,
+      run: async (batch: readonly Arrived[]) => {
+        const stored = await withTransaction(database, clock, (tx) => record(tx, batch, recording));
+        return batch.map((arrived) => stored.has(arrived));
+      },
+    };
+    this.news = new MicroBatcher(options);
+    this.repeats = new MicroBatcher(gatherMs === 0 ? options : { ...options, gather: () => clock.sleep(gatherMs) });
+  }
+
+  /**
+   * The reports of one machine are submitted one after the other, each when the one before it is stored. False when the
+   * machine has a newer connection than the one that the report came on: it is not stored.
+   */
+  async submit(machineId: MachineId, received: ReceivedReport): Promise<boolean> {
+    const isNews = !received.isRepeat || received.isHealthNews;
+    return (isNews ? this.news : this.repeats).submit({ machineId, received });
+  }
+
+  async idle(): Promise<void> {
+    await Promise.all([this.news.idle(), this.repeats.idle()]);
+  }
+}
+
+/** Stores reports, but for those of connections that are not their machines' newest; returns the stored ones. */
+async function record(
+  tx: Tx,
+  all: readonly Arrived[],
+  { leaseMs, serverId }: Recording,
+): Promise<ReadonlySet<Arrived>> {
+  const known = await lockHeardMachines(tx, [...new Set(all.map(({ machineId }) => machineId))]);
+  const batch = all.filter(({ machineId, received }) => known.get(machineId)?.sessionNumber === received.sessionNumber);
+  const heard = heardIn(batch);
+  const machineIds = heard.map(({ machineId }) => machineId).toSorted((a, b) => a - b);
+  // It was taken for away, by a server that took this one for dead; whoever reports is there, and is billed for.
+  const isAway = ({ machineId }: Arrived) => known.get(machineId)?.isConnected === false;
+  const away = batch.filter(isAway).map(({ machineId, received: { sessionNumber } }) => ({ machineId, sessionNumber }));
+  await reclaimConnections(tx, away, { serverId: serverId(), leaseMs });
+  await touchMachines(tx, heard, leaseEnd(tx.now, leaseMs));
+  // The last count of a run that is over may come along with the present one: each generation has its own.
+  const counted = newestBy(
+    batch.filter(({ received }) => received.isCountNews),
+    ({ machineId, seen }) => `${machineId} ${seen.instance_id} ${seen.generation}`,
+  );
+  await raiseCounters(tx, counted);
+  // Before anything comes free: what is sick now must not be given to the next one.
+  const health = batch.filter(({ received }) => received.isHealthNews);
+  await recordHealth(
+    tx,
+    health.map(({ machineId, received }) => ({ machineId, gpus: received.report.gpus })),
+  );
+  await recordVolumes(tx, volumesIn(batch));
+  // A heartbeat that repeats the last word needs no look at any instance.
+  await recordNews(tx, sightingsIn(batch.filter(({ received }) => !received.isRepeat)), machineIds);
+  return new Set(batch);
+}
+
+async function recordNews(tx: Tx, sightings: readonly Sighting[], machineIds: readonly MachineId[]): Promise<void> {
+  const ids = new Set(sightings.map(({ seen }) => asId<InstanceId>(seen.instance_id)));
+  const locked = new Map((await lockInstances(tx, [...ids], { on: machineIds })).map((one) => [one.id, one]));
+  // A host may speak only of what runs on it.
+  const own = sightings.flatMap((sighting) => {
+    const instance = locked.get(asId<InstanceId>(sighting.seen.instance_id));
+    return instance?.machineId === sighting.machineId ? [{ ...sighting, instance }] : [];
+  });
+  await updateObservations(
+    tx,
+    own.map(({ seen }) => seen),
+  );
+  await noteNotRunning(
+    tx,
+    own
+      .filter(({ seen }) => NOT_RUNNING.has(seen.state))
+      .map(({ instance: { id }, seen, at }) => ({ instanceId: id, generation: seen.generation, at })),
+  );
+  await recordStarts(tx, own);
+  const happenings = own.flatMap(({ instance, seen, isObeyed, machineId }) => {
+    const event = eventOf(seen, instance, isObeyed);
+    if (event === undefined) return [];
+    return [{ instance, event, actor: `host:${machineId}`, cause: CAUSES[event] ?? event }];
+  });
+  await applyHappenings(tx, happenings);
+}
+
+/** States in which a host says that a run has not begun. */
+const NOT_RUNNING: ReadonlySet<string> = new Set(["absent", "pulling", "created"]);
+
+const CAUSES: Partial<Record<LifecycleEvent, string>> = {
+  containerRunning: "container_running",
+  containerStopped: "container_stopped",
+  containerAbsent: "container_removed",
+};
+
+/** When each host was heard last: reports of one machine arrive in order. */
+function heardIn(arrived: readonly Arrived[]): readonly HeardMachine[] {
+  const heardAt = new Map(arrived.map(({ machineId, received }) => [machineId, received.receivedAt]));
+  return [...heardAt].map(([machineId, at]) => ({ machineId, heardAt: at }));
+}
+
+/** The newest word of each host on each volume. */
+function volumesIn(arrived: readonly Arrived[]) {
+  const newest = new Map<string, { readonly machineId: MachineId; readonly seen: ObservedVolume }>();
+  for (const { machineId, received } of arrived) {
+    for (const seen of received.report.volumes) newest.set(`${machineId} ${seen.volume_id}`, { machineId, seen });
+  }
+  return [...newest.values()];
+}
+
+/** The newest word of each host on each instance: reports of one machine arrive in order. */
+function sightingsIn(arrived: readonly Arrived[]): readonly Sighting[] {
+  return newestBy(arrived, ({ machineId, seen }) => `${machineId} ${seen.instance_id}`);
+}
+
+function newestBy(arrived: readonly Arrived[], keyOf: (sighting: Sighting) => string): readonly Sighting[] {
+  const newest = new Map<string, Sighting>();
+  for (const { machineId, received } of arrived) {
+    for (const seen of received.report.instances) {
+      const { instance_id: id } = seen;
+      const [isObeyed, gpuUse] = [received.obeyed.has(id), received.gpuUse.get(id)];
+      const sighting = { machineId, seen, isObeyed, gpuUse, at: received.receivedAt };
+      newest.set(keyOf(sighting), sighting);
+    }
+  }
+  return [...newest.values()];
+}

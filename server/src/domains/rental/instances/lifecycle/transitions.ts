@@ -1,0 +1,330 @@
+import { conflict, notFound, type AppError } from "../../../../base/errors.ts";
+import type { DeviceId, InstanceId, MachineId } from "../../../../base/ids.ts";
+import { invariant } from "../../../../base/invariant.ts";
+import type { Tx } from "../../../../db/transaction.ts";
+import { listSpans } from "../../../supply/hosts/index.ts";
+import { releaseHolds, type HoldId } from "../../../money/ledger/index.ts";
+import {
+  allocate,
+  insertLeases,
+  readMachineStates,
+  readMarketRules,
+  refreshOffers,
+  releaseLeases,
+  setLeaseGenerations,
+  type NewLease,
+} from "../../../supply/market/index.ts";
+import { detachVolumes } from "../../../supply/volumes/index.ts";
+import { chargeEndOf } from "../chargeable.ts";
+import { listClaims, setReviews } from "../bids/claim-store.ts";
+import { isUnsettled, machineClaims } from "../bids/claims.ts";
+import { faultOf } from "./rules/host-fault.ts";
+import { insertHostFaults, type HostFault } from "./host-fault-store.ts";
+import type { Actor, Instance } from "../instance.ts";
+import {
+  decide,
+  deadlineOf,
+  type DesiredState,
+  type Effect,
+  type LifecycleEvent,
+  type Phase,
+  type Rejection,
+} from "./rules/lifecycle.ts";
+import { tellMoves } from "./notifications.ts";
+import { clearUnmeteredHolds, setDesired, updatePhases, type PhaseChange } from "./phase-store.ts";
+import { insertEvents, lockInstances, notifyDesired } from "../store.ts";
+import { insertRuns, sealRuns, setChargeEnds, type RunEnd } from "../run-store.ts";
+import { makeDue } from "../settle-store.ts";
+
+/** One thing that happened to one instance. The caller holds the row locks of the machine and the instance. */
+export type Happening = {
+  readonly instance: Instance;
+  readonly event: LifecycleEvent;
+  readonly actor: Actor;
+  readonly cause: string;
+  /** The new intent, when the event changes it. */
+  readonly desired?: DesiredState;
+  /** How long a notice lasts that the event leads to. */
+  readonly noticeMs?: number;
+};
+
+/** What a set of happenings leads to beyond the rows they touch, gathered so that each is done once. */
+type Consequences = {
+  readonly told: Set<MachineId>;
+  readonly scheduled: Set<MachineId>;
+  readonly changed: Set<MachineId>;
+  readonly released: InstanceId[];
+  readonly ended: InstanceId[];
+  readonly due: InstanceId[];
+  readonly faults: HostFault[];
+  readonly holds: { readonly instanceId: InstanceId; readonly holdId: HoldId }[];
+};
+
+/**
+ * The one way in which instances change their phases: decides each happening, writes phases and events of all of them,
+ * and then does what follows in order: free devices, give back holds, let the schedule use what came free, tell the
+ * hosts. An instance is named once.
+ */
+export async function applyHappenings(tx: Tx, happenings: readonly Happening[]): Promise<void> {
+  const after = noConsequences();
+  await applyAll(tx, happenings, after);
+  await settle(tx, after);
+}
+
+/** Looks at these machines anew: who waits gets what is free, and takes what it outbids. The caller holds their locks. */
+export async function reschedule(tx: Tx, machineIds: readonly MachineId[]): Promise<void> {
+  const after = noConsequences();
+  for (const id of machineIds) after.scheduled.add(id);
+  await settle(tx, after);
+}
+
+/** Tells these to leave, whatever the schedule says of them. The caller holds the locks of their machines. */
+export async function displace(tx: Tx, instances: readonly Instance[], cause: string): Promise<void> {
+  if (instances.length === 0) return;
+  const { noticeMs } = await readMarketRules(tx.db);
+  const event = noticeMs === 0 ? "displacedAtOnce" : "displaced";
+  await applyHappenings(
+    tx,
+    instances.map((instance): Happening => ({ instance, event, actor: "market", cause, noticeMs })),
+  );
+}
+
+function noConsequences(): Consequences {
+  const sets = { told: new Set<MachineId>(), scheduled: new Set<MachineId>(), changed: new Set<MachineId>() };
+  return { ...sets, released: [], ended: [], due: [], faults: [], holds: [] };
+}
+
+type Move = PhaseChange & { readonly happening: Happening; readonly effects: readonly Effect[] };
+
+async function applyAll(tx: Tx, happenings: readonly Happening[], after: Consequences): Promise<void> {
+  const moves = happenings.flatMap((happening) => moveOf(tx.now, happening) ?? []);
+  await setDesired(
+    tx,
+    happenings.flatMap(({ instance: { id, desired: before }, desired = before }) =>
+      desired === before ? [] : [{ id, desired }],
+    ),
+  );
+  const movedCount = await updatePhases(tx, moves);
+  invariant(movedCount === moves.length, `of ${moves.length} locked instances ${movedCount} could be moved`);
+  const movedAt = await insertEvents(
+    tx,
+    moves.map(({ happening: { instance, actor }, cause, to, generation }) => ({
+      instanceId: instance.id,
+      actor,
+      cause,
+      from: instance.phase,
+      to,
+      generation,
+    })),
+  );
+  const runs = moves
+    .filter(({ effects }) => effects.includes("newGeneration"))
+    .map(({ happening: { event }, from, generation }) => ({ instanceId: from.id, generation, event }));
+  await setChargeEnds(tx, chargeEndsOf(movedAt, moves));
+  await insertRuns(tx, runs);
+  await sealEnded(tx, moves);
+  // Devices that were granted just now were granted to this run.
+  await setLeaseGenerations(
+    tx,
+    runs.filter(({ event }) => event !== "devicesGranted"),
+  );
+  await tellMoves(
+    tx,
+    moves.map(({ happening: { event }, from, to, cause, generation }) => ({ event, from, to, cause, generation })),
+  );
+  for (const move of moves) noteConsequences(move, after);
+}
+
+function chargeEndsOf(movedAt: ReadonlyMap<InstanceId, Date>, moves: readonly Move[]): readonly RunEnd[] {
+  return moves.flatMap(({ happening: { event, noticeMs = 0 }, from, to, effects }): readonly RunEnd[] => {
+    const change = { from: from.phase, to, event, isNewRun: effects.includes("newGeneration"), noticeMs };
+    const at = movedAt.get(from.id);
+    invariant(at !== undefined, `the change of instance ${from.id} was not noted`);
+    const end = chargeEndOf(at, change);
+    if (end.kind === "none") return [];
+    return [{ instanceId: from.id, generation: from.generation, at: end.kind === "end" ? end.at : undefined }];
+  });
+}
+
+/** What its host has to say before a run is over, or cannot say any more. */
+const LAST_EVENTS: ReadonlySet<LifecycleEvent> = new Set(["containerStopped", "containerAbsent", "hostLost"]);
+
+/**
+ * Runs that are over count nothing more. Of a lost host, nobody saw what it did since it was heard of last. A run that
+ * its host stopped against its orders is not over for certain: the host may start it again before it hears of the next,
+ * up to whose beginning it is counted.
+ */
+async function sealEnded(tx: Tx, moves: readonly Move[]): Promise<void> {
+  const over = moves.filter(
+    ({ happening, effects }) => LAST_EVENTS.has(happening.event) && !effects.includes("newGeneration"),
+  );
+  const lost = over.filter(({ happening }) => happening.event === "hostLost");
+  const lostOn = [...new Set(lost.map(({ from }) => from.machineId))];
+  const spans = await listSpans(tx.db, lostOn, tx.now);
+  await sealRuns(
+    tx,
+    over.map(({ from: { id, generation, machineId }, happening }) => {
+      const lastSeenAt = happening.event === "hostLost" ? spans.get(machineId)?.lastSeenAt : undefined;
+      return { instanceId: id, generation, at: lastSeenAt ?? tx.now };
+    }),
+  );
+}
+
+/** Where a happening leads its instance; undefined when it stays where it is. */
+function moveOf(now: Date, happening: Happening): Move | undefined {
+  const { instance, event, cause, noticeMs = 0 } = happening;
+  const decision = decide(instance.phase, event, happening.desired ?? instance.desired);
+  if (decision.kind === "reject") throw rejection(decision.code, instance.id);
+  if (decision.kind === "stay") return undefined;
+  const { to, effects } = decision;
+  const isDisplaced = (event === "displaced" || event === "displacedAtOnce") && to === "stopping";
+  const hasYielded = instance.phase === "yielding" && to !== "running";
+  const displacedAt = hasYielded ? instance.phaseSinceAt : isDisplaced ? now : undefined;
+  return {
+    happening,
+    effects,
+    from: instance,
+    to,
+    cause,
+    generation: instance.generation + (effects.includes("newGeneration") ? 1 : 0),
+    deadlineAt: deadlineOf(to, now, noticeMs),
+    displacedAt,
+    isRelease: effects.includes("releaseDevices"),
+  };
+}
+
+function noteConsequences({ from, to, effects, happening }: Move, after: Consequences): void {
+  const { id, machineId, holdId, generation } = from;
+  if (to === "ended") after.ended.push(id);
+  const reason = faultOf({ ...from, event: happening.event, to });
+  if (reason !== undefined) after.faults.push({ instanceId: id, generation, reason });
+  // What its host reports of it now is the last of a run, or the first; what is set aside follows what it does.
+  if (reason !== undefined || SETTLED_PHASES.has(to)) after.due.push(id);
+  for (const effect of effects) {
+    switch (effect) {
+      case "newGeneration":
+        break;
+      case "tellAgent":
+        after.told.add(machineId);
+        break;
+      case "releaseDevices":
+        after.released.push(id);
+        after.changed.add(machineId);
+        break;
+      case "releaseHold":
+        if (holdId !== undefined) after.holds.push({ instanceId: id, holdId });
+        break;
+      case "schedule":
+        after.scheduled.add(machineId);
+        break;
+    }
+  }
+}
+
+/** Whoever comes to one of these is settled at once, up to here. */
+const SETTLED_PHASES: ReadonlySet<Phase> = new Set(["running", "scheduled", "stopped", "ending", "ended"]);
+
+async function settle(tx: Tx, after: Consequences): Promise<void> {
+  if (after.released.length > 0) await releaseLeases(tx, after.released);
+  // Not before nothing is left of it: until then its container may write to its volumes.
+  if (after.ended.length > 0) await detachVolumes(tx, after.ended);
+  if (after.scheduled.size > 0) await grantAndDisplace(tx, [...after.scheduled], after);
+  await insertHostFaults(tx, after.faults);
+  await makeDue(tx, after.due);
+  await releaseUnused(tx, after.holds);
+  if (after.changed.size > 0) await refreshOffers(tx, [...after.changed]);
+  if (after.told.size > 0) await notifyDesired(tx, [...after.told]);
+}
+
+/**
+ * Gives back what was set aside for runs that never were. What has run is charged once more before: until then what was
+ * set aside for that stays, so that it cannot be spent otherwise meanwhile.
+ */
+async function releaseUnused(tx: Tx, holds: Consequences["holds"]): Promise<void> {
+  if (holds.length === 0) return;
+  const unmetered = new Set(
+    await clearUnmeteredHolds(
+      tx,
+      holds.map((hold) => hold.instanceId),
+    ),
+  );
+  // Ledger rows are locked last of all, in every use case.
+  await releaseHolds(
+    tx,
+    holds.filter((hold) => unmetered.has(hold.instanceId)).map((hold) => hold.holdId),
+  );
+}
+
+async function grantAndDisplace(tx: Tx, machineIds: readonly MachineId[], after: Consequences): Promise<void> {
+  const claims = Map.groupBy(await listClaims(tx.db, machineIds), (claim) => claim.machineId);
+  const unsettledIds = machineIds.filter((id) => claims.get(id)?.some(isUnsettled));
+  const reviews = new Map<MachineId, number | undefined>(machineIds.map((id) => [id, undefined]));
+  const events = new Map<InstanceId, Pick<Happening, "event" | "cause">>();
+  const granted = new Map<InstanceId, readonly DeviceId[]>();
+  const rules = unsettledIds.length === 0 ? NO_NOTICE : await readMarketRules(tx.db);
+  const states = unsettledIds.length === 0 ? [] : await readMachineStates(tx, unsettledIds);
+  for (const [id, state] of states) {
+    const plan = allocate(machineClaims(state, claims.get(id) ?? [], rules, tx.now));
+    reviews.set(id, plan.reviewAtMs);
+    for (const { instanceId, deviceIds } of plan.grants) {
+      granted.set(instanceId, deviceIds);
+      events.set(instanceId, { event: "devicesGranted", cause: "devices_granted" });
+    }
+    for (const { instanceId, reason } of plan.displaced) {
+      const isAtOnce = rules.noticeMs === 0 || reason === "background";
+      events.set(instanceId, { event: isAtOnce ? "displacedAtOnce" : "displaced", cause: reason });
+    }
+    for (const instanceId of plan.reprieved) events.set(instanceId, { event: "reprieved", cause: "notice_withdrawn" });
+  }
+  await setReviews(
+    tx,
+    [...reviews].map(([machineId, atMs]) => ({ machineId, atMs })),
+  );
+  const happenings: Happening[] = [];
+  const leases: NewLease[] = [];
+  for (const instance of await lockInstances(tx, [...events.keys()])) {
+    const { event = "devicesGranted", cause = "" } = events.get(instance.id) ?? {};
+    happenings.push({ instance, event, cause, actor: "market", noticeMs: rules.noticeMs });
+    const deviceIds = granted.get(instance.id);
+    if (deviceIds === undefined) continue;
+    leases.push(...leasesOf({ ...instance, generation: instance.generation + 1 }, deviceIds));
+    after.changed.add(instance.machineId);
+  }
+  await insertLeases(tx, leases);
+  await applyAll(tx, happenings, after);
+}
+
+const NO_NOTICE = { noticeMs: 0, minSliceMs: 0 } as const;
+
+/** The rows that give these devices to an instance for its generation. */
+export function leasesOf(
+  instance: Pick<Instance, "id" | "machineId" | "isBid" | "priceNanosPerHour" | "deviceCount" | "generation">,
+  deviceIds: readonly NewLease["deviceId"][],
+): readonly NewLease[] {
+  return deviceIds.map((deviceId) => ({
+    deviceId,
+    machineId: instance.machineId,
+    instanceId: instance.id,
+    generation: instance.generation,
+    isBid: instance.isBid,
+    priceNanosPerDeviceHour: instance.priceNanosPerHour / BigInt(instance.deviceCount),
+  }));
+}
+
+function rejection(code: Rejection, id: InstanceId): AppError {
+  switch (code) {
+    case "no_such_instance":
+      return noSuchInstance(id);
+    case "not_running":
+      return conflict("not_running", `Instance ${id} is not running.`);
+    case "under_notice":
+      return conflict(
+        "under_notice",
+        `Instance ${id} has to leave for a higher claim and cannot be restarted meanwhile.`,
+      );
+  }
+}
+
+export function noSuchInstance(id: number): AppError {
+  return notFound("no_such_instance", `There is no instance ${id}.`);
+}

@@ -1,0 +1,30 @@
+import { conflict } from "../../../../base/errors.ts";
+import type { InstanceId } from "../../../../base/ids.ts";
+import type { Tx } from "../../../../db/transaction.ts";
+import { lockSharedVolumes } from "../../../supply/volumes/index.ts";
+import type { Phase } from "./rules/lifecycle.ts";
+import { listInstancesById } from "../store.ts";
+
+/** Whether the instance's container writes to its volumes, or is about to without being asked again. */
+export function mayWrite(phase: Phase): boolean {
+  return phase !== "stopped" && phase !== "ended";
+}
+
+/**
+ * A volume has one writer: many instances may list it, and of these at most one is anything but stopped. Throws when
+ * another one has a volume of this instance. Due whenever an instance begins to be more than stopped; it keeps its right
+ * through every restart and every wait for devices, until it is stopped for certain.
+ */
+export async function requireSoleWriter(tx: Tx, instanceId: InstanceId): Promise<void> {
+  const shared = await lockSharedVolumes(tx, instanceId);
+  if (shared.length === 0) return;
+  const others = await listInstancesById(
+    tx.db,
+    shared.map(({ otherId }) => otherId),
+  );
+  const writer = others.find((other) => mayWrite(other.phase));
+  const volume = shared.find(({ otherId }) => otherId === writer?.id);
+  if (writer === undefined || volume === undefined) return;
+  const message = `Volume ${volume.volumeId} is in use by instance ${writer.id}: stop that instance first.`;
+  throw conflict("volume_in_use", message, { extra: { volume_id: volume.volumeId, instance_id: writer.id } });
+}

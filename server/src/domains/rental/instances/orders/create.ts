@@ -1,0 +1,375 @@
+import { AppError, invalid } from "../../../../base/errors.ts";
+import { accountFrozen } from "../../../../base/freeze.ts";
+import { asId, type InstanceId, type MachineId, type OfferId } from "../../../../base/ids.ts";
+import { nanos } from "../../../../base/money.ts";
+import { bytesOf, storageNanosPerHour } from "../../../../base/hourly-price.ts";
+import type { Tx } from "../../../../db/transaction.ts";
+import { onceEach } from "../../../../db/idempotency.ts";
+import { accountGone, copySshKeys, insertInstanceKeys, keepAccounts } from "../../../people/accounts/index.ts";
+import { lockMachines } from "../../../supply/hosts/index.ts";
+import { placeHolds, releaseHolds, type HoldId } from "../../../money/ledger/index.ts";
+import {
+  alignOffers,
+  diskBytesOf,
+  findOffers,
+  insertLeases,
+  isOpen,
+  readMachineStates,
+  refreshOffers,
+  termsOf,
+  worsenings,
+  type KnownOffer,
+  type MachineState,
+  type NewLease,
+} from "../../../supply/market/index.ts";
+import { recordTemplateUse } from "../../templates/index.ts";
+import { attachVolumes, lockLinkedVolumes, planVolumeLink } from "../../../supply/volumes/index.ts";
+import { scopesOf } from "../cap-scopes.ts";
+import { listClaims, type StoredClaim } from "../bids/claim-store.ts";
+import { belowFloor, floorOf } from "../bids/claims.ts";
+import { agreedPrice, type CreateAnswer } from "./create-answer.ts";
+import { findBarred } from "./barred-images.ts";
+import type { CreateOrder } from "./create-order.ts";
+import { askIsGone, askIsReplaced, askIsUsedUp, costsTooMuch, noSuchAsk, unpayable } from "./create-refusals.ts";
+import { DeviceBook, type Place } from "./device-book.ts";
+import { tellCreated } from "../lifecycle/notifications.ts";
+import { holdAmount } from "../rules/pricing.ts";
+import { takeProxyPorts } from "../access/proxy-port-store.ts";
+import { InstanceRoom } from "./instance-quota.ts";
+import { insertRuns } from "../run-store.ts";
+import { insertInstances, lockInstances, notifyDesired, type NewInstance } from "../store.ts";
+import { readTrafficDefaults, trafficOf } from "../traffic/traffic-defaults.ts";
+import { leasesOf, reschedule } from "../lifecycle/transitions.ts";
+import { requireSoleWriter } from "../lifecycle/writers.ts";
+
+export type CreateOutcome = CreateAnswer | AppError;
+
+const BYTES_PER_GB = 1_000_000_000;
+
+/** What an order would make of its offer. */
+export type Candidate = {
+  readonly order: CreateOrder;
+  readonly instance: NewInstance;
+  readonly state: MachineState;
+};
+
+/**
+ * Rents a batch of offers in one transaction: one durable write for all of them. An order that cannot be served is
+ * answered with its error and leaves nothing behind; the others go through.
+ */
+export async function createInstances(tx: Tx, orders: readonly CreateOrder[]): Promise<readonly CreateOutcome[]> {
+  const outcomes = await onceEach(tx, orders, (fresh) => rentAll(tx, fresh));
+  return orders.map(
+    (order) => outcomes.get(order) ?? new AppError("internal", "internal_error", "The order was lost."),
+  );
+}
+
+async function rentAll(tx: Tx, orders: readonly CreateOrder[]): Promise<ReadonlyMap<CreateOrder, CreateOutcome>> {
+  const outcomes = new Map<CreateOrder, CreateOutcome>();
+  if (orders.length === 0) return outcomes;
+  const accounts = await keepAccounts(
+    tx,
+    orders.map(({ userId }) => userId),
+  );
+  const offers = await readOffers(tx, orders);
+  const barred = await findBarred(tx, offers);
+  const candidates: Candidate[] = [];
+  for (const order of orders) {
+    const known = offers.get(order);
+    const freeze = accounts.get(order.userId);
+    const candidate =
+      known === undefined ? noSuchAsk(order.offerId) : (barred.get(order) ?? assess(tx.now, order, known));
+    if (!accounts.has(order.userId)) outcomes.set(order, accountGone());
+    else if (freeze !== undefined) outcomes.set(order, accountFrozen(freeze));
+    else if (candidate instanceof AppError) outcomes.set(order, candidate);
+    else candidates.push(candidate);
+  }
+  await rent(tx, candidates, outcomes);
+  return outcomes;
+}
+
+/** What an order would make of its offer, or throws why it cannot. Locks the machine, as the creation does. */
+export async function assessOrder(tx: Tx, order: CreateOrder): Promise<Candidate> {
+  const offers = await readOffers(tx, [order]);
+  const known = offers.get(order);
+  const barred = (await findBarred(tx, offers)).get(order);
+  const candidate = known === undefined ? noSuchAsk(order.offerId) : (barred ?? assess(tx.now, order, known));
+  if (candidate instanceof AppError) throw candidate;
+  return candidate;
+}
+
+/** The offer that an order names, and its machine as it is under its lock. */
+type Named = { readonly offer: KnownOffer; readonly state: MachineState };
+
+/** Locks the machines of these orders and reads what they name; orders for offers that never were are missing. */
+async function readOffers(tx: Tx, orders: readonly CreateOrder[]): Promise<ReadonlyMap<CreateOrder, Named>> {
+  const ids = [...new Set(orders.map(({ offerId }) => asId<OfferId>(lookupId(offerId))))];
+  const found = await findOffers(tx.db, ids);
+  const machineIds = [...new Set([...found.values()].map((offer) => offer.machineId))].toSorted((a, b) => a - b);
+  await lockMachines(tx, machineIds);
+  const states = await readCurrentStates(tx, machineIds);
+  const liveIds = new Set([...states.values()].flatMap(({ offers }) => offers.map(({ id }) => id)));
+  // One that was retired while its machine's lock was waited for is looked at again: why, decides what is answered.
+  const retired = await findOffers(
+    tx.db,
+    ids.filter((id) => found.has(id) && !liveIds.has(id)),
+  );
+  return new Map(
+    orders.flatMap((order) => {
+      const id = asId<OfferId>(lookupId(order.offerId));
+      const offer = retired.get(id) ?? found.get(id);
+      const state = offer && states.get(offer.machineId);
+      return offer === undefined || state === undefined ? [] : [[order, { offer, state }] as const];
+    }),
+  );
+}
+
+/**
+ * The machines with offers that promise no more than the machine gives. Whoever changes terms refreshes the offers, so this
+ * replaces none; a change that did not is caught here, before anybody pays more than was promised.
+ */
+async function readCurrentStates(tx: Tx, machineIds: readonly MachineId[]) {
+  const states = await readMachineStates(tx, machineIds);
+  const stale = [...states.values()].filter(({ machine, offers }) =>
+    offers.some(({ terms }) => worsenings(terms, termsOf(machine)).length > 0),
+  );
+  if (stale.length === 0) return states;
+  await alignOffers(tx, stale);
+  return readMachineStates(tx, machineIds);
+}
+
+/** Ids beyond what a row can have name nothing. */
+function lookupId(id: number): number {
+  return Number.isInteger(id) && id > 0 && id <= 2_147_483_647 ? id : 0;
+}
+
+/** What an order would make of its offer, or why it cannot. */
+function assess(now: Date, order: CreateOrder, { offer: known, state }: Named): Candidate | AppError {
+  const { machine } = state;
+  const offer = state.offers.find((live) => live.id === order.offerId);
+  if (offer === undefined) return known.isReplaced ? askIsReplaced(known, state) : askIsUsedUp(order.offerId);
+  if (!isOpen(machine, now)) return askIsGone(order.offerId);
+  const { bidNanosPerHour, launch } = order;
+  const diskGbMax = Number(diskBytesOf(state, offer.deviceCount)) / BYTES_PER_GB;
+  if (launch.disk_gb > diskGbMax) {
+    const most = Math.floor(diskGbMax);
+    return invalid("disk", `disk is ${launch.disk_gb} GB, but this offer has ${most} GB`, "invalid_args", {
+      extra: { ask_id: order.offerId },
+    });
+  }
+  const floorNanos = floorOf(state, offer.deviceCount);
+  if (bidNanosPerHour !== undefined && bidNanosPerHour < floorNanos) {
+    return belowFloor(floorNanos, offer.deviceCount, { ask_id: order.offerId });
+  }
+  const priceNanosPerHour = bidNanosPerHour ?? nanos(machine.priceDeviceNanosPerHour * BigInt(offer.deviceCount));
+  const diskBytes = bytesOf(launch.disk_gb);
+  const storageNanosPerGbMonth = machine.priceDiskNanosPerGbMonth;
+  const total = priceNanosPerHour + storageNanosPerHour({ storageNanosPerGbMonth, diskBytes });
+  if (order.totalMaxNanosPerHour !== undefined && total > order.totalMaxNanosPerHour) {
+    return costsTooMuch(order.offerId, { total, most: order.totalMaxNanosPerHour });
+  }
+  return {
+    order,
+    state,
+    instance: {
+      id: order.instanceId,
+      userId: order.userId,
+      machineId: machine.id,
+      offerId: offer.id,
+      templateId: order.template?.id,
+      templateHashId: order.template?.hashId,
+      label: launch.label ?? undefined,
+      isBid: bidNanosPerHour !== undefined,
+      priceNanosPerHour,
+      storageNanosPerGbMonth,
+      inetUpNanosPerGb: machine.priceInetUpNanosPerGb,
+      inetDownNanosPerGb: machine.priceInetDownNanosPerGb,
+      deviceCount: offer.deviceCount,
+      diskBytes,
+      launch,
+      desired: order.target,
+      phase: order.target === "running" ? "scheduled" : "stopped",
+      phaseCause: "created",
+      generation: 0,
+      revision: 0,
+      holdId: undefined,
+      capScopes: order.capScopes,
+      endAt: machine.offerEndAt,
+    },
+  };
+}
+
+async function rent(
+  tx: Tx,
+  candidates: readonly Candidate[],
+  outcomes: Map<CreateOrder, CreateOutcome>,
+): Promise<void> {
+  if (candidates.length === 0) return;
+  const machineIds = [...new Set(candidates.map(({ instance }) => instance.machineId))];
+  const claims = Map.groupBy(await listClaims(tx.db, machineIds), (claim) => claim.machineId);
+  const book = new DeviceBook(claims);
+  const room = new InstanceRoom();
+  const accepted: Accepted[] = [];
+  let undecided = candidates;
+  while (undecided.length > 0) {
+    const { placed, refused } = placeAll(book, undecided);
+    // Once: who comes too late for now may be placed the next time, and has to have its locks by then.
+    if (undecided === candidates) {
+      await lockTouched(tx, candidates, { claims, contested: [...book.contested, ...machinesOf(refused)] });
+    }
+    const holds = await placeHolds(
+      tx,
+      placed.map(({ candidate: { order, instance } }) => ({
+        userId: order.userId,
+        amount: holdAmount(instance),
+        cause: { instance_id: instance.id },
+        scopes: scopesOf(instance),
+      })),
+    );
+    await room.count(
+      tx,
+      placed.map(({ candidate }) => candidate.order.userId),
+    );
+    const [short, needless]: [Placed[], HoldId[]] = [[], []];
+    placed.forEach((one, index) => {
+      const hold = holds[index];
+      const { order } = one.candidate;
+      const error = hold?.kind === "placed" ? room.take(order.userId) : unpayable(one.candidate, hold);
+      if (hold?.kind === "placed" && error === undefined) accepted.push({ ...one, holdId: hold.holdId });
+      if (hold?.kind === "placed" && error !== undefined) needless.push(hold.holdId);
+      if (error === undefined) return;
+      short.push(one);
+      outcomes.set(order, error);
+    });
+    await releaseHolds(tx, needless);
+    for (const { candidate } of short) book.giveBack(candidate);
+    for (const [{ order }, error] of refused) outcomes.set(order, error);
+    // What was kept for somebody who could not pay, or has no room, is there for those who came too late for it.
+    undecided = short.length > 0 ? [...refused.keys()] : [];
+  }
+  await write(tx, accepted, book);
+  for (const { candidate, waiting } of accepted) {
+    const { order, instance } = candidate;
+    outcomes.set(order, {
+      success: true,
+      new_contract: instance.id,
+      instance_api_key: order.instanceKey.secret,
+      ask_id: instance.offerId,
+      ...agreedPrice(instance),
+      ...(waiting === undefined ? {} : { waiting }),
+    });
+  }
+}
+
+function machinesOf(refused: ReadonlyMap<Candidate, AppError>): readonly MachineId[] {
+  return [...refused.keys()].map(({ instance }) => instance.machineId);
+}
+
+/** Locks what the ledger comes after: the instances that the schedules of these machines may move, and what is mounted. */
+async function lockTouched(
+  tx: Tx,
+  candidates: readonly Candidate[],
+  {
+    claims,
+    contested,
+  }: {
+    readonly claims: ReadonlyMap<MachineId, readonly StoredClaim[]>;
+    readonly contested: readonly MachineId[];
+  },
+): Promise<void> {
+  await lockInstances(
+    tx,
+    contested.flatMap((id) => claims.get(id) ?? []).map(({ instanceId }) => instanceId),
+  );
+  await lockLinkedVolumes(
+    tx,
+    candidates.map(({ order }) => ({ ...order, links: order.launch.volume_links })),
+  );
+}
+
+type Placed = Place & { readonly candidate: Candidate };
+type Accepted = Placed & { readonly holdId: HoldId };
+
+function placeAll(book: DeviceBook, candidates: readonly Candidate[]) {
+  const placed: Placed[] = [];
+  const refused = new Map<Candidate, AppError>();
+  for (const candidate of candidates) {
+    const place = book.place(candidate);
+    if (place instanceof AppError) refused.set(candidate, place);
+    else placed.push({ ...place, candidate });
+  }
+  return { placed, refused };
+}
+
+async function write(tx: Tx, allAccepted: readonly Accepted[], book: DeviceBook): Promise<void> {
+  if (allAccepted.length === 0) return;
+  const traffic = await readTrafficDefaults(
+    tx.db,
+    allAccepted.map(({ candidate }) => candidate.order.userId),
+  );
+  const accepted = allAccepted.map(({ candidate: { order, instance }, start, holdId }) => {
+    // One that starts out stopped showed that it could pay; nothing is set aside until it is started.
+    const keptId = order.target === "running" ? holdId : undefined;
+    return { order, instance: { ...instance, ...start, holdId: keptId, traffic: trafficOf(order, instance, traffic) } };
+  });
+  const instances = accepted.map(({ instance }) => instance);
+  const machineIds = [...new Set(instances.map((instance) => instance.machineId))];
+  await insertInstances(tx, instances, (instance) => `user:${instance.userId}`);
+  await insertInstanceKeys(
+    tx,
+    accepted.map(({ instance, order }) => ({
+      userId: order.userId,
+      instanceId: instance.id,
+      sha256: order.instanceKey.sha256,
+      prefix: order.instanceKey.prefix,
+    })),
+  );
+  await copySshKeys(
+    tx,
+    instances.map(({ id, userId }) => ({ instanceId: id, userId })),
+  );
+  await tellCreated(tx, instances);
+  await takeProxyPorts(tx, reachableByProxy(allAccepted));
+  const started = instances.filter((instance) => instance.phase === "starting");
+  await insertRuns(
+    tx,
+    started.map(({ id, generation }) => ({ instanceId: id, generation })),
+  );
+  const leases = started.flatMap((instance) => leasesOf(instance, book.given.get(instance.id) ?? []));
+  await insertLeases(tx, leases);
+  for (const { instance, order } of accepted) {
+    if (order.template !== undefined) await recordTemplateUse(tx, order.template.id);
+    const { volumeInfo, launch, userId, capScopes } = order;
+    if (volumeInfo === undefined && launch.volume_links.length === 0) continue;
+    const { machineId } = instance;
+    const mounts = await planVolumeLink(tx, { userId, capScopes, machineId, volumeInfo, links: launch.volume_links });
+    await attachVolumes(tx, instance.id, mounts);
+    if (instance.phase !== "stopped") await requireSoleWriter(tx, instance.id);
+  }
+  await alignOffers(tx, statesAfter(allAccepted, leases), book.retired);
+  if (book.contested.size > 0) {
+    await reschedule(tx, [...book.contested]);
+    await refreshOffers(tx, [...book.contested]);
+  }
+  const stopped = allAccepted.filter(({ candidate }) => candidate.order.target === "stopped");
+  await releaseHolds(
+    tx,
+    stopped.map(({ holdId }) => holdId),
+  );
+  await notifyDesired(tx, machineIds);
+}
+
+/** Instances that the platform's own shell is started in, on hosts with real containers. */
+function reachableByProxy(accepted: readonly Accepted[]): readonly InstanceId[] {
+  return accepted
+    .filter(({ candidate }) => candidate.instance.launch.runtype.mode !== "args")
+    .filter(({ candidate }) => candidate.state.machine.engineKind !== "simulated")
+    .map(({ candidate }) => candidate.instance.id);
+}
+
+/** The machines of these rentals as they are once all of them have their devices. */
+function statesAfter(accepted: readonly Accepted[], given: readonly NewLease[]): readonly MachineState[] {
+  const leases = Map.groupBy(given, (lease) => lease.machineId);
+  const states = new Map(accepted.map(({ candidate: { state } }) => [state.machine.id, state]));
+  return [...states].map(([id, state]) => ({ ...state, leases: [...state.leases, ...(leases.get(id) ?? [])] }));
+}

@@ -1,0 +1,94 @@
+import { AppError } from "../../../../base/errors.ts";
+import { storageNanosPerHour } from "../../../../base/hourly-price.ts";
+import type { UserId } from "../../../../base/ids.ts";
+import { invariant } from "../../../../base/invariant.ts";
+import { nanos, type Nanos } from "../../../../base/money.ts";
+import type { Reader, Tx } from "../../../../db/transaction.ts";
+import { balanceOf, listCapsOfScopes, type Cap } from "../../../money/ledger/index.ts";
+import { listVolumeCosts, newVolumeNanosPerHour } from "../../../supply/volumes/index.ts";
+import { scopesOf } from "../cap-scopes.ts";
+import type { CreateOrder } from "./create-order.ts";
+import { assessOrder, createInstances } from "./create.ts";
+import { holdAmount } from "../rules/pricing.ts";
+import { listInstanceCosts, NO_COST } from "../rate-store.ts";
+import { listInstancesById } from "../store.ts";
+
+/** What a user has used already and is not posted yet. */
+export type AccruedOf = (db: Reader, now: Date, userId: UserId) => Promise<Nanos>;
+
+/** What a rental would cost, and what would come of it. */
+export type Forecast = {
+  readonly offerId: number;
+  readonly gpuNanosPerHour: Nanos;
+  readonly diskNanosPerHour: Nanos;
+  /** Of a volume that is rented with it. */
+  readonly volumeNanosPerHour: Nanos;
+  readonly inetUpNanosPerGb: Nanos;
+  readonly inetDownNanosPerGb: Nanos;
+  readonly hold: Nanos;
+  readonly balance: Nanos;
+  /** What all of the account costs in an hour, without this rental and with it. */
+  readonly costNow: Nanos;
+  readonly costAfter: Nanos;
+  /** Those that it would count against, as they stand without it. */
+  readonly caps: readonly Cap[];
+  /** Why it would not start at once; undefined when it would. */
+  readonly obstacle: Obstacle | undefined;
+};
+
+export type Obstacle = { readonly code: string; readonly message: string };
+
+/**
+ * Rents as it would be rented, and says what came of it: for a transaction that is taken back. Throws whatever is wrong
+ * with the order itself; only a lack of credit, or of what a cap leaves, is part of the answer.
+ */
+export async function forecastOrder(tx: Tx, order: CreateOrder, accruedOf: AccruedOf): Promise<Forecast> {
+  const { userId } = order;
+  const { instance } = await assessOrder(tx, order);
+  const caps = await listCapsOfScopes(tx.db, scopesOf(instance), tx.now);
+  const { balance } = await balanceOf(tx.db, userId);
+  const accrued = await accruedOf(tx.db, tx.now, userId);
+  const costNow = await costOf(tx.db, userId);
+  const diskNanosPerHour = nanos(storageNanosPerHour(instance));
+  const volumeNanosPerHour = await newVolumeNanosPerHour(tx.db, order.volumeInfo);
+  const obstacle = await attempt(tx, order);
+  // Refused or waiting, it is counted all the same: it is asked for to run.
+  const running = order.target === "running" ? instance.priceNanosPerHour : 0n;
+  return {
+    offerId: order.offerId,
+    gpuNanosPerHour: instance.priceNanosPerHour,
+    diskNanosPerHour,
+    volumeNanosPerHour,
+    inetUpNanosPerGb: instance.inetUpNanosPerGb,
+    inetDownNanosPerGb: instance.inetDownNanosPerGb,
+    hold: order.target === "running" ? holdAmount(instance) : nanos(0n),
+    balance: nanos(balance - accrued),
+    costNow,
+    costAfter: nanos(costNow + running + diskNanosPerHour + volumeNanosPerHour),
+    caps,
+    obstacle,
+  };
+}
+
+/** Does it, and says why it does not start at once if it does not. */
+async function attempt(tx: Tx, order: CreateOrder): Promise<Obstacle | undefined> {
+  const [outcome] = await createInstances(tx, [order]);
+  invariant(outcome !== undefined, "each order has its outcome");
+  if (outcome instanceof AppError) {
+    if (outcome.kind !== "insufficient_funds") throw outcome;
+    return { code: outcome.code, message: outcome.publicMessage };
+  }
+  if (outcome.waiting !== undefined) return { code: "bid_too_low", message: outcome.waiting };
+  if (order.target === "stopped") return { code: "made_stopped", message: "It is made stopped, as you asked." };
+  const [made] = await listInstancesById(tx.db, [order.instanceId]);
+  if (made?.phase === "starting") return undefined;
+  return { code: "waits_for_devices", message: "It waits until its GPUs are free." };
+}
+
+/** What all that runs and is stored costs in an hour. */
+async function costOf(db: Reader, userId: UserId): Promise<Nanos> {
+  const { runningNanosPerHour, storageNanosPerHour: storage } =
+    (await listInstanceCosts(db, [userId])).get(userId) ?? NO_COST;
+  const volumes = (await listVolumeCosts(db, [userId])).get(userId) ?? 0n;
+  return nanos(runningNanosPerHour + storage + volumes);
+}

@@ -1,0 +1,55 @@
+import { Type, type Static } from "typebox";
+import { model } from "../../../../http/model.ts";
+import type { FoundPrice } from "../../../../base/hourly-price.ts";
+import { CreateAnswer, CreateBody } from "../schema.ts";
+
+/** What a search found, as far as those who rent care. */
+type FoundOffer = FoundPrice & { readonly id: number };
+
+/** Searches the offers as `POST /api/v0/bundles/` does; mistakes in the query are `invalid`. */
+export type SearchOffers = (query: Readonly<Record<string, unknown>>) => readonly FoundOffer[];
+
+const OFFERS_MAX = 64;
+
+export const LaunchBody = Type.Object(
+  {
+    ...CreateBody.properties,
+    q: Type.Optional(
+      Type.Union([Type.String(), Type.Object({}, { additionalProperties: true })], {
+        description: "A search of offers, as the body of POST /api/v0/bundles/ or as a query text.",
+      }),
+    ),
+    gpu_name: Type.Optional(Type.String({ maxLength: 256 })),
+    num_gpus: Type.Optional(Type.Union([Type.Integer(), Type.String({ maxLength: 16 })])),
+    region: Type.Optional(Type.String({ maxLength: 256, description: "Two-letter country codes, with commas." })),
+  },
+  { additionalProperties: true },
+);
+
+export const BulkBody = Type.Object(
+  {
+    ...CreateBody.properties,
+    ids: Type.Array(Type.Integer(), { minItems: 1, maxItems: OFFERS_MAX, description: "Ids of offers." }),
+  },
+  { additionalProperties: true },
+);
+
+const Made = model("CreatedInstance", {
+  ...CreateAnswer.properties,
+  msg: Type.Optional(Type.String({ description: "Why it waits instead of running." })),
+});
+const Refused = model("RefusedOffer", {
+  success: Type.Literal(false),
+  ask_id: Type.Integer(),
+  error: Type.String(),
+  msg: Type.String(),
+});
+
+export type LaunchBody = Static<typeof LaunchBody>;
+export type BulkBody = Static<typeof BulkBody>;
+
+export const BulkAnswer = Type.Object({
+  success: Type.Literal(true),
+  new_contracts: Type.Array(Type.Integer(), { description: "The instances that were made." }),
+  results: Type.Array(Type.Union([Made, Refused]), { description: "One for each id, in the order of ids." }),
+});

@@ -1,0 +1,115 @@
+import { AppError, invalid, notFound } from "../../../../base/errors.ts";
+import { isPlainObject } from "../../../../base/filters/json-input.ts";
+import { priceFound } from "../../../../base/hourly-price.ts";
+import type { Identity } from "../../../../base/identity.ts";
+import type { Reader, Tx } from "../../../../db/transaction.ts";
+import type { Repeatable } from "../../../../db/idempotency.ts";
+import { refuseUnknownFields } from "../../../supply/market/index.ts";
+import type { CreateAnswer } from "./create-answer.ts";
+import type { CreateOrder } from "./create-order.ts";
+import { createInstances } from "./create.ts";
+import type { BulkBody, LaunchBody, SearchOffers } from "./launch-schema.ts";
+import type { OrderDesk, Wish } from "./order-desk.ts";
+
+/** How many offers are tried, one after the other, before the search counts as in vain. */
+const ATTEMPTS_MAX = 16;
+
+type Launch = {
+  readonly identity: Identity;
+  readonly body: LaunchBody;
+  readonly repeatable: Repeatable | undefined;
+};
+
+/** Searches, and rents the first offer of the result that can still be had. */
+export async function launchInstance(
+  db: Reader,
+  { identity, body, repeatable }: Launch,
+  { desk, searchOffers }: { readonly desk: OrderDesk; readonly searchOffers: SearchOffers },
+): Promise<CreateAnswer> {
+  // What the first attempt rented is not found again: its answer is looked for before anything is searched.
+  const earlier = await desk.findAnswer(repeatable);
+  if (earlier !== undefined) return earlier as CreateAnswer;
+  const wish = await desk.wishOf(db, identity, body);
+  let refusal: AppError | undefined;
+  for (const offer of searchOffers(queryOf(body, wish))) {
+    const isBid = wish.bidNanosPerHour !== undefined;
+    const totalMaxNanosPerHour = isBid ? undefined : priceFound(offer, wish.launch.disk_gb);
+    try {
+      return await desk.rent(await desk.orderFor(wish, offer.id, { repeatable, totalMaxNanosPerHour }));
+    } catch (error) {
+      if (!(error instanceof AppError) || !mayAnotherOfferDo(error)) throw error;
+      refusal = error;
+    }
+  }
+  throw refusal ?? notFound("no_such_ask", "No offer matches this search now.");
+}
+
+/** Whether the offer was to blame: it is gone, costs more than it did, or has too little disk. */
+function mayAnotherOfferDo({ kind, code, extra }: AppError): boolean {
+  if (code === "no_such_volume_offer") return false;
+  return kind === "gone" || kind === "not_found" || (kind === "invalid" && extra["field"] === "disk");
+}
+
+/** The search in `q`, with what older clients say beside it. A bid is compared with what bids cost. */
+function queryOf(body: LaunchBody, wish: Wish): Readonly<Record<string, unknown>> {
+  const given = body.q ?? {};
+  const query: Readonly<Record<string, unknown>> = isPlainObject(given) ? given : { q: given };
+  refuseUnknownFields(query);
+  const type = wish.bidNanosPerHour === undefined ? (query["type"] ?? "ondemand") : "bid";
+  const beside = {
+    ...(body.gpu_name === undefined ? {} : { gpu_name: { eq: body.gpu_name } }),
+    ...(body.num_gpus === undefined ? {} : { num_gpus: { eq: body.num_gpus } }),
+    ...(body.region === undefined || "geolocation" in query ? {} : { geolocation: { in: countriesOf(body.region) } }),
+  };
+  const limit = typeof query["limit"] === "number" ? Math.min(query["limit"], ATTEMPTS_MAX) : ATTEMPTS_MAX;
+  // Equal offers are one row otherwise, and when it is gone the next one is not known.
+  return { rentable: { eq: true }, ...beside, ...query, type, limit, disable_bundling: true };
+}
+
+/** A region that is taken for nothing would rent in the wrong place. */
+function countriesOf(region: string): readonly string[] {
+  const codes = region
+    .replace(/^\[|\]$/g, "")
+    .split(",")
+    .map((code) => code.trim().toUpperCase());
+  if (codes.every((code) => /^[A-Z]{2}$/.test(code))) return codes;
+  throw invalid("region", "region must be country codes such as US,CA; q.geolocation takes them too");
+}
+
+/** The orders of a bulk request. Made before its transaction: taking ids needs another connection. */
+export async function planBulk(
+  db: Reader,
+  { identity, body, repeatable }: { identity: Identity; body: BulkBody; repeatable: Repeatable | undefined },
+  desk: OrderDesk,
+): Promise<readonly CreateOrder[]> {
+  // A repetition is answered from what was stored, whatever has become of its template.
+  if ((await desk.findAnswer(repeatable)) !== undefined) return [];
+  const wish = await desk.wishOf(db, identity, body);
+  const orders: CreateOrder[] = [];
+  for (const id of body.ids) orders.push(await desk.orderFor(wish, id));
+  return orders;
+}
+
+/** Rents each offer that can be had. When none can, throws the refusal of the first one. */
+export async function rentInBulk(tx: Tx, orders: readonly CreateOrder[]) {
+  const outcomes = await createInstances(tx, orders);
+  const results = outcomes.map((outcome, index) =>
+    outcome instanceof AppError ? refused(outcome, orders[index]?.offerId ?? 0) : answered(outcome),
+  );
+  const made = outcomes.flatMap((outcome) => (outcome instanceof AppError ? [] : [outcome.new_contract]));
+  const [first] = outcomes;
+  if (made.length === 0 && first instanceof AppError) {
+    const { kind, code, publicMessage, extra } = first;
+    throw new AppError(kind, code, publicMessage, { extra: { ...extra, results } });
+  }
+  return { success: true as const, new_contracts: made, results };
+}
+
+function refused({ code, publicMessage }: AppError, offerId: number) {
+  return { success: false as const, ask_id: offerId, error: code, msg: publicMessage };
+}
+
+/** Without what the contract does not name; a bid that waits is told in words. */
+function answered({ waiting, ...answer }: CreateAnswer) {
+  return waiting === undefined ? answer : { ...answer, msg: waiting };
+}

@@ -1,0 +1,35 @@
+import { sql } from "kysely";
+import type { InstanceId, MachineId, TemplateId, UserId } from "../../../../base/ids.ts";
+import type { Reader } from "../../../../db/transaction.ts";
+
+/** What a user calls an instance, and what it was made of. It outlives the instance. */
+export type InstanceName = {
+  readonly id: InstanceId;
+  readonly label: string | undefined;
+  readonly templateId: TemplateId | undefined;
+  readonly machineId: MachineId;
+  /** GPUs, or cores of a machine without GPUs. */
+  readonly deviceCount: number;
+};
+
+/** Those of these instances that are, or were, this user's, in the order of their ids. */
+export async function listInstanceNames(
+  db: Reader,
+  userId: UserId,
+  instanceIds: readonly InstanceId[],
+): Promise<readonly InstanceName[]> {
+  const rows = await db
+    .selectFrom("instances")
+    .select(["id", "label", "template_id", "machine_id", "device_count"])
+    .where("id", "=", sql<InstanceId>`any(${[...instanceIds]}::integer[])`)
+    .where("user_id", "=", userId)
+    .orderBy("id")
+    .execute();
+  return rows.map((row) => ({
+    id: row.id,
+    label: row.label ?? undefined,
+    templateId: row.template_id ?? undefined,
+    machineId: row.machine_id,
+    deviceCount: row.device_count,
+  }));
+}

@@ -1,0 +1,84 @@
+import { sql } from "kysely";
+import type { InstanceId, MachineId, UserId } from "../../../../base/ids.ts";
+import { nanos, type Nanos } from "../../../../base/money.ts";
+import type { Reader, Tx } from "../../../../db/transaction.ts";
+import type { Phase } from "../lifecycle/rules/lifecycle.ts";
+
+/** What somebody rents of a machine, in the eyes of its host. A host's own background instances are none. */
+export type Rental = {
+  readonly id: InstanceId;
+  readonly machineId: MachineId;
+  readonly userId: UserId;
+  readonly isBid: boolean;
+  readonly phase: Phase;
+  readonly deviceCount: number;
+  /** The agreed price, or the bid. */
+  readonly priceNanosPerHour: Nanos;
+  readonly storageNanosPerGbMonth: Nanos;
+  readonly inetUpNanosPerGb: Nanos;
+  readonly inetDownNanosPerGb: Nanos;
+  readonly endAt: Date;
+};
+
+/** What is rented on these machines and not being destroyed, in id order. */
+export async function listRentals(db: Reader, machineIds: readonly MachineId[]): Promise<readonly Rental[]> {
+  const rows = await db
+    .selectFrom("instances")
+    .select([
+      "id",
+      "machine_id",
+      "user_id",
+      "is_bid",
+      "phase",
+      "device_count",
+      "price_nanos_per_hour",
+      "storage_nanos_per_gb_month",
+      "inet_up_nanos_per_gb",
+      "inet_down_nanos_per_gb",
+      "end_at",
+    ])
+    .where("machine_id", "=", sql<MachineId>`any(${machineIds}::integer[])`)
+    .where("ended_at", "is", null)
+    .where("phase", "!=", "ending")
+    .where("is_background", "=", false)
+    .orderBy("id")
+    .execute();
+  return rows.map((row) => ({
+    id: row.id,
+    machineId: row.machine_id,
+    userId: row.user_id,
+    isBid: row.is_bid,
+    phase: row.phase,
+    deviceCount: row.device_count,
+    priceNanosPerHour: nanos(row.price_nanos_per_hour),
+    storageNanosPerGbMonth: nanos(row.storage_nanos_per_gb_month),
+    inetUpNanosPerGb: nanos(row.inet_up_nanos_per_gb),
+    inetDownNanosPerGb: nanos(row.inet_down_nanos_per_gb),
+    endAt: row.end_at,
+  }));
+}
+
+/** Whether this user rents on the machine, or did once. */
+export async function hasRentedOn(db: Reader, userId: UserId, machineId: MachineId): Promise<boolean> {
+  const rented = (isOver: boolean) =>
+    db
+      .selectFrom("instances")
+      .select("id")
+      .where("user_id", "=", userId)
+      .where("machine_id", "=", machineId)
+      .where("ended_at", isOver ? "is not" : "is", null)
+      .where("is_background", "=", false)
+      .limit(1)
+      .executeTakeFirst();
+  // Two looks, since each has an index of its own.
+  return (await rented(false)) !== undefined || (await rented(true)) !== undefined;
+}
+
+/** Moves the end of these contracts; never to an earlier time. */
+export async function setEnd(tx: Tx, ids: readonly InstanceId[], endAt: Date): Promise<void> {
+  await tx.db
+    .updateTable("instances")
+    .set({ end_at: sql<Date>`greatest(end_at, ${endAt}::timestamptz)` })
+    .where("id", "=", sql<InstanceId>`any(${ids}::integer[])`)
+    .execute();
+}

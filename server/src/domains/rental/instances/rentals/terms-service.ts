@@ -1,0 +1,73 @@
+import type { InstanceId } from "../../../../base/ids.ts";
+import type { Tx } from "../../../../db/transaction.ts";
+import { LEASE_MS, listSpans, lockMachines } from "../../../supply/hosts/index.ts";
+import { setLeasePrice } from "../../../supply/market/index.ts";
+import type { Instance } from "../instance.ts";
+import { findRunMark, type RunMark } from "../run-store.ts";
+import { findMachineIdOfAny, listMachineIdsOfInstances, lockInstances } from "../store.ts";
+import { insertPastTerms, setDiscount, setPrices, type Prices } from "./terms-store.ts";
+import { makeDue } from "../settle-store.ts";
+
+/** Locks an instance with its machine, whoever owns it; undefined when there never was one. */
+export async function lockAnyInstance(tx: Tx, id: InstanceId): Promise<Instance | undefined> {
+  const machineId = await findMachineIdOfAny(tx.db, id);
+  if (machineId === undefined) return undefined;
+  await lockMachines(tx, [machineId]);
+  const [instance] = await lockInstances(tx, [id]);
+  return instance;
+}
+
+/** Locks instances with their machines, whoever owns them: all machines before all instances, each in the order of ids. */
+export async function lockAnyInstances(tx: Tx, ids: readonly InstanceId[]): Promise<readonly Instance[]> {
+  await lockMachines(tx, await listMachineIdsOfInstances(tx.db, ids));
+  return lockInstances(tx, ids);
+}
+
+/** Other prices from now on: what was counted before costs what it did. */
+export async function changePrices(tx: Tx, instance: Instance, prices: Prices): Promise<void> {
+  await endTerms(tx, instance);
+  await setPrices(tx, instance.id, prices);
+  await setLeasePrice(tx, instance.id, prices.priceNanosPerHour / BigInt(instance.deviceCount));
+  // What is set aside has to follow.
+  await makeDue(tx, [instance.id]);
+}
+
+/** Another discount from now on. */
+export async function changeDiscount(tx: Tx, instance: Instance, discountPpm: number): Promise<void> {
+  await endTerms(tx, instance);
+  await setDiscount(tx, instance.id, discountPpm);
+}
+
+/**
+ * Notes that the terms of an instance hold up to here, and no further. Its host has not told yet what it counted up to
+ * this moment; of a run that goes on, that is the last count and the time since. The caller holds the lock of its machine.
+ */
+export async function endTerms(tx: Tx, instance: Instance): Promise<void> {
+  const { id, generation } = instance;
+  const run = await findRunMark(tx, { instanceId: id, generation });
+  const unseenMs = run === undefined ? 0 : await sinceLastCount(tx, instance, run);
+  await insertPastTerms(tx, {
+    instanceId: id,
+    untilAt: tx.now,
+    generation,
+    untilRunningMs: (run?.runningMs ?? 0n) + BigInt(unseenMs),
+    untilReceivedBytes: run?.receivedBytes ?? 0n,
+    untilSentBytes: run?.sentBytes ?? 0n,
+    priceNanosPerHour: instance.priceNanosPerHour,
+    storageNanosPerGbMonth: instance.storageNanosPerGbMonth,
+    inetUpNanosPerGb: instance.inetUpNanosPerGb,
+    inetDownNanosPerGb: instance.inetDownNanosPerGb,
+    discountPpm: instance.discountPpm,
+  });
+}
+
+async function sinceLastCount(tx: Tx, instance: Instance, run: RunMark): Promise<number> {
+  const { machineId, generation, observed, endAt } = instance;
+  if (observed?.generation !== generation || observed.state !== "running") return 0;
+  const machine = (await listSpans(tx.db, [machineId], tx.now)).get(machineId);
+  if (machine === undefined) return 0;
+  // One that is away runs on for a lease; if it is not back by then, it had stopped, and its next run has its own mark.
+  const isAlive = tx.now.getTime() - machine.lastSeenAt.getTime() <= LEASE_MS;
+  const ends = [isAlive ? tx.now : machine.lastSeenAt, endAt, run.sealedAt ?? tx.now].map((at) => at.getTime());
+  return Math.max(0, Math.min(...ends) - run.lastCountedAt.getTime());
+}

@@ -1,0 +1,156 @@
+import { sql } from "kysely";
+import type { InstanceId } from "../../../../base/ids.ts";
+import type { Reader, Tx } from "../../../../db/transaction.ts";
+import type { Actor, Instance } from "../instance.ts";
+import type { PastTerms } from "../rules/terms-history.ts";
+
+/** What a renter pays: prices for the whole rental, storage by GB and month, traffic by GB. */
+export type Prices = Pick<
+  Instance,
+  "priceNanosPerHour" | "storageNanosPerGbMonth" | "inetUpNanosPerGb" | "inetDownNanosPerGb"
+>;
+
+export async function setPrices(tx: Tx, id: InstanceId, prices: Prices): Promise<void> {
+  await tx.db
+    .updateTable("instances")
+    .set({
+      price_nanos_per_hour: prices.priceNanosPerHour,
+      storage_nanos_per_gb_month: prices.storageNanosPerGbMonth,
+      inet_up_nanos_per_gb: prices.inetUpNanosPerGb,
+      inet_down_nanos_per_gb: prices.inetDownNanosPerGb,
+    })
+    .where("id", "=", id)
+    .execute();
+}
+
+export async function setDiscount(tx: Tx, id: InstanceId, discountPpm: number): Promise<void> {
+  await tx.db.updateTable("instances").set({ discount_ppm: discountPpm }).where("id", "=", id).execute();
+}
+
+/**
+ * Notes terms that do not hold any more. Marks of one generation never go back, whatever was thought to be counted; nor
+ * does the end of terms come before what is charged by them. The caller holds the lock of the instance.
+ */
+export async function insertPastTerms(tx: Tx, past: PastTerms): Promise<void> {
+  await sql`
+    insert into past_terms (
+      instance_id, until_at, generation, until_running_ms, until_received_bytes, until_sent_bytes,
+      price_nanos_per_hour, storage_nanos_per_gb_month, inet_up_nanos_per_gb, inet_down_nanos_per_gb, discount_ppm
+    )
+    select ${past.instanceId}::integer,
+      greatest(${past.untilAt}::timestamptz, max(until_at), (
+        select storage_charged_until_at from instances where id = ${past.instanceId}
+      )),
+      ${past.generation}::integer,
+      greatest(${past.untilRunningMs}::bigint, max(until_running_ms) filter (where generation = ${past.generation})),
+      greatest(${past.untilReceivedBytes}::bigint, max(until_received_bytes) filter (where generation = ${past.generation})),
+      greatest(${past.untilSentBytes}::bigint, max(until_sent_bytes) filter (where generation = ${past.generation})),
+      ${past.priceNanosPerHour}::bigint, ${past.storageNanosPerGbMonth}::bigint, ${past.inetUpNanosPerGb}::bigint,
+      ${past.inetDownNanosPerGb}::bigint, ${past.discountPpm}::integer
+    from past_terms where instance_id = ${past.instanceId}
+  `.execute(tx.db);
+}
+
+/** The terms that these instances had before, in the order in which they ended; those that never changed are missing. */
+export async function listPastTerms(
+  db: Reader,
+  instanceIds: readonly InstanceId[],
+): Promise<ReadonlyMap<InstanceId, readonly PastTerms[]>> {
+  if (instanceIds.length === 0) return new Map();
+  const { rows } = await sql<PastTerms>`
+    select instance_id as "instanceId", until_at as "untilAt", generation, until_running_ms as "untilRunningMs",
+      until_received_bytes as "untilReceivedBytes", until_sent_bytes as "untilSentBytes",
+      price_nanos_per_hour as "priceNanosPerHour", storage_nanos_per_gb_month as "storageNanosPerGbMonth",
+      inet_up_nanos_per_gb as "inetUpNanosPerGb", inet_down_nanos_per_gb as "inetDownNanosPerGb",
+      discount_ppm as "discountPpm"
+    from past_terms where instance_id = any(${instanceIds}::integer[])
+    order by instance_id, id
+  `.execute(db);
+  return Map.groupBy(rows, (row) => row.instanceId);
+}
+
+/**
+ * These have no discount any more: what their present runs have counted up to here had it, as far as a deposit paid it.
+ * The caller holds their locks.
+ */
+export async function endDiscounts(tx: Tx, ids: readonly InstanceId[]): Promise<void> {
+  if (ids.length === 0) return;
+  await sql`
+    insert into past_terms (
+      instance_id, until_at, generation, until_running_ms, until_received_bytes, until_sent_bytes,
+      price_nanos_per_hour, storage_nanos_per_gb_month, inet_up_nanos_per_gb, inet_down_nanos_per_gb, discount_ppm
+    )
+    select i.id, greatest(${tx.now}::timestamptz, i.storage_charged_until_at, marked.at), i.generation,
+      greatest(run.running_ms, marked.running_ms, 0), greatest(run.received_bytes, marked.received_bytes, 0),
+      greatest(run.sent_bytes, marked.sent_bytes, 0), i.price_nanos_per_hour, i.storage_nanos_per_gb_month,
+      i.inet_up_nanos_per_gb, i.inet_down_nanos_per_gb, i.discount_ppm
+    from instances i
+    left join instance_runs run on run.instance_id = i.id and run.generation = i.generation
+    cross join lateral (
+      select max(until_at) as at, max(until_running_ms) filter (where past.generation = i.generation) as running_ms,
+        max(until_received_bytes) filter (where past.generation = i.generation) as received_bytes,
+        max(until_sent_bytes) filter (where past.generation = i.generation) as sent_bytes
+      from past_terms past where past.instance_id = i.id
+    ) as marked
+    where i.id = any(${[...ids]}::integer[]) and i.discount_ppm > 0
+    order by i.id
+  `.execute(tx.db);
+  await tx.db
+    .updateTable("instances")
+    .set({ discount_ppm: 0 })
+    .where("id", "=", sql<InstanceId>`any(${[...ids]}::integer[])`)
+    .execute();
+}
+
+/** What was left standing although its rental ended before this time. */
+export async function listEndedBefore(db: Reader, before: Date, limit: number): Promise<readonly InstanceId[]> {
+  const rows = await db
+    .selectFrom("instances")
+    .select("id")
+    .where("end_at", "<=", before)
+    .where("ended_at", "is", null)
+    .where("desired", "!=", "destroyed")
+    .orderBy("end_at")
+    .limit(limit)
+    .execute();
+  return rows.map((row) => row.id);
+}
+
+/** Who ended a rental before its time, and whether it was still wanted when its end date came. */
+export type Ending = {
+  /** `user:7`, `rule`, …; undefined for one that goes on, or that came to its end. */
+  readonly endedEarlyBy: Actor | undefined;
+  readonly wasWantedToTheEnd: boolean;
+};
+
+export async function readEnding(db: Reader, { id, endAt }: Pick<Instance, "id" | "endAt">): Promise<Ending> {
+  const { rows } = await sql<{ actor: Actor | null; was_wanted: boolean }>`
+    select
+      (
+        select actor from instance_events
+        where instance_id = ${id} and to_phase = 'ending' and from_phase <> 'ending' and at < ${endAt}::timestamptz
+        order by id limit 1
+      ) as actor,
+      exists (
+        select from instance_events
+        where instance_id = ${id} and at >= ${endAt}::timestamptz and from_phase not in ('stopped', 'ending')
+      ) as was_wanted
+  `.execute(db);
+  return { endedEarlyBy: rows[0]?.actor ?? undefined, wasWantedToTheEnd: rows[0]?.was_wanted ?? false };
+}
+
+/** Whether everything that its hosts have counted is charged, and nothing waits to be settled. */
+export async function isCharged(db: Reader, id: InstanceId): Promise<boolean> {
+  const row = await db
+    .selectFrom("instances")
+    .select("id")
+    .where("id", "=", id)
+    .where("settle_at", "is", null)
+    .where(
+      sql<boolean>`not exists (
+        select from instance_runs run where run.instance_id = instances.id and run.charged_running_ms < run.running_ms
+      )`,
+    )
+    .executeTakeFirst();
+  return row !== undefined;
+}

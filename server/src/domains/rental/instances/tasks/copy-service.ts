@@ -1,0 +1,75 @@
+import type { Place } from "../../../../../../protocol/index.ts";
+import { asId, type MachineId, type UserId, type VolumeId } from "../../../../base/ids.ts";
+import { invalid, notFound } from "../../../../base/errors.ts";
+import type { Tx } from "../../../../db/transaction.ts";
+import { cancelCopies, nameOf, startCopyTask, type TaskMeans } from "../../tasks/index.ts";
+import { listMachinesOfVolume, refuseIncomplete } from "../../../supply/volumes/index.ts";
+import { readPath, readPlaceId, refuseOverlap, type PlaceId } from "./rules/copy-place.ts";
+import { findOwn, requireOnHost, requireReachable } from "./task-service.ts";
+import { noSuchInstance } from "../lifecycle/transitions.ts";
+
+export type CopyWish = {
+  readonly src_id?: unknown;
+  readonly dst_id?: unknown;
+  readonly src_path?: unknown;
+  readonly dst_path?: unknown;
+};
+
+/** Has one host, or two, copy from one of the caller's instances and volumes to another; returns a sentence on it. */
+export async function startCopy(tx: Tx, means: TaskMeans, userId: UserId, wish: CopyWish): Promise<string> {
+  const [from, to] = [readPlaceId(wish.src_id, "src_id"), readPlaceId(wish.dst_id, "dst_id")];
+  const source: Place = { ...from, path: readPath(wish.src_path, "src_path") };
+  const destination: Place = { ...to, path: readPath(wish.dst_path, "dst_path") };
+  refuseOverlap(source, destination);
+  const machines = await chooseMachines(tx, userId, source, destination);
+  await requireReachable(tx, machines.sourceMachineId, nameOf(source));
+  await requireReachable(tx, machines.destinationMachineId, nameOf(destination));
+  await startCopyTask(tx, means, { userId, source, destination, ...machines, isFresh: false, isCompressed: true });
+  const shown = [destination, source].find(({ kind }) => kind === "instance");
+  const route = `from ${nameOf(source)} to ${nameOf(destination)}`;
+  return shown === undefined
+    ? `Copying ${route}.`
+    : `Copying ${route}: check instance status bar of ${nameOf(shown)} (status_msg) for its progress.`;
+}
+
+/** Ends the caller's copies to this place early; asking twice is no error. Returns a sentence on it. */
+export async function cancelCopy(tx: Tx, userId: UserId, dstId: unknown): Promise<string> {
+  const place = readPlaceId(dstId, "dst_id");
+  if (place.kind === "volume") await requireVolume(tx, userId, place);
+  else if ((await findOwn(tx, { userId, instanceId: place.id })) === undefined) throw noSuchInstance(place.id);
+  const count = await cancelCopies(tx, userId, place);
+  return count === 0 ? `Nothing is being copied to ${nameOf(place)}.` : `The copy to ${nameOf(place)} is cancelled.`;
+}
+
+/** One machine for both where there is one: what goes from one to another takes the way through the control plane. */
+async function chooseMachines(tx: Tx, userId: UserId, source: PlaceId, destination: PlaceId) {
+  const to = await machinesOf(tx, userId, destination, "dst_id");
+  const from = await machinesOf(tx, userId, source, "src_id");
+  const common = from.find((id) => to.includes(id));
+  const [sourceMachineId, destinationMachineId] = [common ?? from[0], common ?? to[0]];
+  if (sourceMachineId !== undefined && destinationMachineId !== undefined) {
+    return { sourceMachineId, destinationMachineId };
+  }
+  const [nowhere, field] = sourceMachineId === undefined ? [source, "src_id"] : [destination, "dst_id"];
+  throw invalid(field, `${nameOf(nowhere)} is on no machine: nothing can be copied from or to it now.`);
+}
+
+async function machinesOf(
+  tx: Tx,
+  userId: UserId,
+  place: PlaceId,
+  field: "src_id" | "dst_id",
+): Promise<readonly MachineId[]> {
+  if (place.kind === "volume") {
+    const machineIds = await requireVolume(tx, userId, place);
+    await refuseIncomplete(tx, asId<VolumeId>(place.id), field);
+    return machineIds;
+  }
+  return [(await requireOnHost(tx, { userId, instanceId: place.id }, noSuchInstance)).machineId];
+}
+
+async function requireVolume(tx: Tx, userId: UserId, { id }: PlaceId): Promise<readonly MachineId[]> {
+  const machineIds = await listMachinesOfVolume(tx.db, userId, asId<VolumeId>(id));
+  if (machineIds === undefined) throw notFound("no_such_volume", `Volume ${id} does not exist.`);
+  return machineIds;
+}

@@ -1,0 +1,103 @@
+import { invalid } from "../../../../base/errors.ts";
+import type { Sealer } from "../../../../base/seal.ts";
+import type { Tx } from "../../../../db/transaction.ts";
+import { describeMachines, requireRegistryOn } from "../../../supply/hosts/index.ts";
+import { resolveRelaunch, resolveTemplateByHash, resolveTemplateById } from "../../templates/index.ts";
+import type { Instance } from "../instance.ts";
+import type { Wish } from "../orders/order-desk.ts";
+import { listProxyPorts, takeProxyPorts } from "../access/proxy-port-store.ts";
+import { renewContainer } from "./renewal-store.ts";
+import { openSettings, sealSettings } from "../settings/encrypted-settings.ts";
+import { requireInstance, type InstanceRequest } from "../service.ts";
+import { applyHappenings, noSuchInstance } from "../lifecycle/transitions.ts";
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** Makes the container anew from its freshly pulled image, in place; it keeps its devices and loses what it wrote. */
+export async function recycleInstance(tx: Tx, request: InstanceRequest): Promise<void> {
+  const instance = await requireInstance(tx, request);
+  refuseGone(instance);
+  if (!isUp(instance)) {
+    throw invalid("id", `Instance ${instance.id} is not running: there is nothing to recycle. Start it first.`);
+  }
+  await renewContainer(tx, instance.id);
+  await renew(tx, instance, request, "recycle");
+}
+
+const SETTINGS = ["template_id", "template_hash_id", "image", "args", "env", "onstart"] as const;
+
+/**
+ * Gives an instance other settings. A running one is made anew from them at once, in place, and any other at its next
+ * start; disk and label stay.
+ */
+export async function updateSettings(tx: Tx, request: InstanceRequest, fields: Fields, sealer: Sealer): Promise<void> {
+  if (!SETTINGS.some((field) => isGiven(fields, field))) {
+    throw invalid("image", `One of ${SETTINGS.join(", ")} is required.`, "missing_input");
+  }
+  const instance = await requireInstance(tx, request);
+  refuseGone(instance);
+  const template = await findTemplate(tx, request, fields, sealer);
+  const current = openSettings(instance, sealer);
+  const launch = sealSettings(resolveRelaunch(current, template, fields), instance.id, sealer);
+  await requireRegistryOn(tx.db, instance.machineId, { image: launch.image, field: "image" });
+  await renewContainer(tx, instance.id, {
+    launch,
+    templateId: template?.id ?? instance.templateId,
+    templateHashId: template?.hashId ?? instance.templateHashId,
+  });
+  await offerProxy(tx, { ...instance, launch });
+  if (isUp(instance)) await renew(tx, instance, request, "update_template");
+}
+
+/** The same from all of what would be ordered now. A stopped one has it at its next start. */
+export async function renewFromWish(
+  tx: Tx,
+  request: InstanceRequest,
+  { launch: wanted, template }: Pick<Wish, "launch" | "template">,
+  sealer: Sealer,
+): Promise<void> {
+  const instance = await requireInstance(tx, request);
+  refuseGone(instance);
+  await requireRegistryOn(tx.db, instance.machineId, { image: wanted.image, field: "image" });
+  const { disk_gb, label, volume_links } = instance.launch;
+  const launch = sealSettings({ ...wanted, disk_gb, label, volume_links }, instance.id, sealer);
+  await renewContainer(tx, instance.id, {
+    launch,
+    templateId: template?.id,
+    templateHashId: template?.hashId,
+  });
+  await offerProxy(tx, { ...instance, launch });
+  if (isUp(instance)) await renew(tx, instance, request, "update_template");
+}
+
+async function findTemplate(tx: Tx, { userId }: InstanceRequest, fields: Fields, sealer: Sealer) {
+  const { template_hash_id: hash, template_id: id } = fields;
+  if (isGiven(fields, "template_hash_id")) return resolveTemplateByHash(tx.db, userId, hash, sealer);
+  if (isGiven(fields, "template_id")) return resolveTemplateById(tx.db, userId, id, sealer);
+  return undefined;
+}
+
+/** One that had no door through the proxy may have one now. */
+async function offerProxy(tx: Tx, { id, machineId, launch }: Instance): Promise<void> {
+  if (launch.runtype.mode === "args" || (await listProxyPorts(tx.db, [id])).has(id)) return;
+  const machine = (await describeMachines(tx.db, [machineId])).get(machineId);
+  if (machine !== undefined && machine.engineKind !== "simulated") await takeProxyPorts(tx, [id]);
+}
+
+async function renew(tx: Tx, instance: Instance, { actor }: InstanceRequest, cause: string): Promise<void> {
+  await applyHappenings(tx, [{ instance, event: "renewalRequested", actor, cause, desired: "running" }]);
+}
+
+function isUp({ phase }: Instance): boolean {
+  return phase === "starting" || phase === "running";
+}
+
+function refuseGone({ id, phase }: Instance): void {
+  if (phase === "ending" || phase === "ended") throw noSuchInstance(id);
+}
+
+/** Clients send null, and an empty hash, for what is not meant. */
+function isGiven(fields: Fields, name: string): boolean {
+  const value = fields[name];
+  return value !== undefined && value !== null && !(name === "template_hash_id" && value === "");
+}

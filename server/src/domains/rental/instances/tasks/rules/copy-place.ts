@@ -1,0 +1,53 @@
+import type { Place } from "../../../../../../../protocol/index.ts";
+import { invalid } from "../../../../../base/errors.ts";
+import { MAX_ID } from "../../../../../base/ids.ts";
+
+const PATH_LENGTH_MAX = 4096;
+
+/** A thing that can be copied from and to, as a request names it: `12` and `C.12` are instances, `V.7` is a volume. */
+export type PlaceId = Pick<Place, "kind" | "id">;
+
+/** Reads `src_id` or `dst_id`. What clients know and this server cannot copy yet is said in so many words. */
+export function readPlaceId(value: unknown, field: "src_id" | "dst_id"): PlaceId {
+  if (typeof value === "number") return { kind: "instance", id: checkId(value, field) };
+  const text = typeof value === "string" ? value.trim() : "";
+  const match = /^(?:([CV])\.)?([1-9]\d{0,9})$/.exec(text);
+  if (match !== null) {
+    return { kind: match[1] === "V" ? "volume" : "instance", id: checkId(Number(match[2]), field) };
+  }
+  throw invalid(field, `Invalid ${field}. It must be C.<instance> or V.<volume>: ${reasonFor(text)}`);
+}
+
+function checkId(id: number, field: string): number {
+  if (Number.isInteger(id) && id >= 1 && id <= MAX_ID) return id;
+  throw invalid(field, `Invalid ${field}.`);
+}
+
+function reasonFor(text: string): string {
+  if (text === "" || text === "local")
+    return "copying from or to your own computer goes by scp, sftp or rsync over SSH.";
+  if (/^([CV])\./.test(text)) return "an id is a number from 1 on.";
+  return "copying from or to clouds is not supported yet.";
+}
+
+/**
+ * Reads `src_path` or `dst_path`: absolute within an instance, from the root of a volume. One that begins without a slash
+ * begins at the root too. A slash at the end stays: of a source it means what is inside.
+ */
+export function readPath(value: unknown, field: "src_path" | "dst_path"): string {
+  const isPath = typeof value === "string" && value !== "" && value.length < PATH_LENGTH_MAX;
+  if (!isPath) throw invalid(field, `Invalid ${field}.`);
+  const parts = value.split("/").filter((part) => part !== "" && part !== ".");
+  if (parts.includes("..") || /\p{Cc}/u.test(value)) throw invalid(field, `Invalid ${field}. It may not contain ..`);
+  const path = `/${parts.join("/")}`;
+  return /\/\.?$/.test(value) && path !== "/" ? `${path}/` : path;
+}
+
+/** A copy into itself has no end, and one onto itself has no sense. */
+export function refuseOverlap(source: Place, destination: Place): void {
+  if (source.kind !== destination.kind || source.id !== destination.id) return;
+  const [from, to] = [source.path.replace(/\/$/, ""), destination.path.replace(/\/$/, "")];
+  if (to === from || to.startsWith(`${from}/`)) {
+    throw invalid("dst_path", "Invalid dst_path. It lies in what is copied.");
+  }
+}

@@ -1,0 +1,84 @@
+import { Type } from "typebox";
+import { model } from "../../../../http/model.ts";
+import { Instance } from "../schema.ts";
+
+const Flag = Type.Union([Type.String(), Type.Boolean()]);
+const ResultUrl = Type.String({
+  description: "Answers 404 until the text is there, then 200 for ten minutes; no key.",
+});
+
+export const LogsBody = Type.Object(
+  {
+    tail: Type.Optional(Type.Union([Type.String(), Type.Integer()], { description: "Lines from the end; 1000." })),
+    filter: Type.Optional(Type.String({ description: "Only lines that contain it." })),
+    daemon_logs: Type.Optional(Flag),
+  },
+  { additionalProperties: true },
+);
+
+export const LogsAnswer = Type.Object({ success: Type.Literal(true), result_url: ResultUrl, msg: Type.String() });
+
+export const CommandBody = Type.Object(
+  { command: Type.String({ description: "ls, rm or du with arguments; at most 512 characters." }) },
+  { additionalProperties: true },
+);
+
+export const CommandAnswer = Type.Object({
+  success: Type.Literal(true),
+  result_url: ResultUrl,
+  writeable_path: Type.String({ description: "What of the host's own paths stands in the text: nothing." }),
+  msg: Type.String(),
+});
+
+export const SnapshotBody = Type.Object(
+  {
+    container_registry: Type.Optional(Type.String({ maxLength: 1024 })),
+    personal_repo: Type.Optional(Type.String({ maxLength: 1024, description: "With a tag, or it gets a new one." })),
+    docker_login_user: Type.Optional(Type.String()),
+    docker_login_pass: Type.Optional(Type.String()),
+    pause: Type.Optional(Flag),
+  },
+  { additionalProperties: true },
+);
+
+/** Settings are checked field by field by the templates domain. */
+export const SettingsBody = Type.Object(
+  {
+    template_id: Type.Optional(Type.Union([Type.Integer(), Type.String()])),
+    template_hash_id: Type.Optional(Type.String({ maxLength: 64 })),
+    image: Type.Optional(Type.String({ maxLength: 1024 })),
+    args: Type.Optional(Type.Union([Type.String(), Type.Array(Type.String())])),
+    env: Type.Optional(Type.Union([Type.String(), Type.Record(Type.String(), Type.Unknown())])),
+    onstart: Type.Optional(Type.String()),
+  },
+  { additionalProperties: true },
+);
+
+export const SettingsAnswer = Type.Object({
+  success: Type.Literal(true),
+  updated_instance: Instance,
+  msg: Type.String(),
+});
+
+const PlaceId = Type.Union([Type.Integer(), Type.String()], { description: "C.<instance> or V.<volume>." });
+
+export const CopyBody = model(
+  "CopyRequest",
+  {
+    client_id: Type.Optional(Type.Union([Type.String(), Type.Integer()])),
+    src_id: Type.Optional(PlaceId),
+    dst_id: Type.Optional(PlaceId),
+    src_path: Type.Optional(Type.String()),
+    dst_path: Type.Optional(Type.String()),
+  },
+  { additionalProperties: true },
+);
+
+export const CancelCopyBody = model(
+  "CopyCancellation",
+  {
+    client_id: Type.Optional(Type.Union([Type.String(), Type.Integer()])),
+    dst_id: Type.Optional(PlaceId),
+  },
+  { additionalProperties: true },
+);

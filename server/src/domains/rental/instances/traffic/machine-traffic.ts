@@ -1,0 +1,57 @@
+import type { MachineId } from "../../../../base/ids.ts";
+import type { Tx } from "../../../../db/transaction.ts";
+import { LINE_SLACK_BYTES, type Contradiction } from "../contradictions.ts";
+import {
+  addMachineTraffic,
+  restartMachineTraffic,
+  type MachineTraffic,
+  type MovedBytes,
+} from "./machine-traffic-store.ts";
+
+/** Over shorter times, what is reported late weighs too much. */
+const WINDOW_MS = 600_000;
+
+/** What the line of a machine is believed to carry in a millisecond. */
+export type LineRate = { readonly receivedBytesPerMs: number; readonly sentBytesPerMs: number };
+
+/**
+ * Adds up what all containers of each machine are newly said to have moved, and returns the machines whose containers moved
+ * more together than their line carries. The caller holds the machines' locks.
+ */
+export async function watchMachineTraffic(
+  tx: Tx,
+  moved: ReadonlyMap<MachineId, MovedBytes>,
+  lineOf: (id: MachineId) => LineRate,
+): Promise<readonly Contradiction[]> {
+  const sums = await addMachineTraffic(tx, moved);
+  const full = sums.filter(({ sinceAt }) => tx.now.getTime() - sinceAt.getTime() >= WINDOW_MS);
+  await restartMachineTraffic(
+    tx,
+    full.map(({ machineId }) => machineId),
+  );
+  return full.flatMap((sum) => beyondLineTogether(sum, lineOf(sum.machineId), tx.now) ?? []);
+}
+
+/** A contradiction when the containers of a machine moved more together than its line carries; undefined when it can be. */
+function beyondLineTogether(
+  { machineId, sinceAt, receivedBytes, sentBytes }: MachineTraffic,
+  { receivedBytesPerMs, sentBytesPerMs }: LineRate,
+  now: Date,
+): Contradiction | undefined {
+  const windowMs = Math.max(0, now.getTime() - sinceAt.getTime());
+  const carried = (bytesPerMs: number) => BigInt(Math.ceil(bytesPerMs)) * BigInt(windowMs) + LINE_SLACK_BYTES;
+  const [received, sent] = [carried(receivedBytesPerMs), carried(sentBytesPerMs)];
+  if (receivedBytes <= received && sentBytes <= sent) return undefined;
+  return {
+    machineId,
+    kind: "traffic_beyond_line",
+    detail: `The containers of machine ${machineId} are said to have moved more bytes together than its line carries.`,
+    facts: {
+      window_ms: windowMs,
+      received_bytes: Number(receivedBytes),
+      sent_bytes: Number(sentBytes),
+      carried_received_bytes: Number(received),
+      carried_sent_bytes: Number(sent),
+    },
+  };
+}

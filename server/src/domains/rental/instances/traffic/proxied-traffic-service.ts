@@ -1,0 +1,33 @@
+import type { Tx } from "../../../../db/transaction.ts";
+import { listLines } from "../../../supply/hosts/index.ts";
+import { flagContradictions, rateOf } from "../counting-service.ts";
+import {
+  addProxiedTraffic,
+  forgetProxiedTraffic,
+  lockComparableRuns,
+  noteProxiedTraffic,
+  type SentBytes,
+} from "./proxied-traffic-store.ts";
+import { belowProxied } from "./proxied-traffic.ts";
+
+const RUNS_PER_ROUND = 1_000;
+
+/**
+ * Adds what this server carried out of containers, holds what all servers carried against what hosts count, and flags
+ * hosts that count fewer bytes. Safe on several servers at once: each run is compared by one of them.
+ */
+export async function watchProxiedTraffic(
+  tx: Tx,
+  sent: readonly SentBytes[],
+): Promise<{ readonly compared: number; readonly flagged: number }> {
+  await forgetProxiedTraffic(tx);
+  await addProxiedTraffic(tx, sent);
+  const runs = await lockComparableRuns(tx, RUNS_PER_ROUND);
+  const lines = await listLines(tx.db, [...new Set(runs.map(({ machineId }) => machineId))]);
+  const contradictions = runs.flatMap(
+    (run) => belowProxied(run, rateOf(lines.get(run.machineId)).sentBytesPerMs) ?? [],
+  );
+  await flagContradictions(tx, contradictions);
+  await noteProxiedTraffic(tx, runs);
+  return { compared: runs.length, flagged: contradictions.length };
+}

@@ -1,0 +1,26 @@
+import type { UserId } from "../../../../base/ids.ts";
+import type { Nanos } from "../../../../base/money.ts";
+import type { Reader } from "../../../../db/transaction.ts";
+import type { InstanceTraffic } from "../instance.ts";
+import type { NewInstance } from "../store.ts";
+import { trafficLeft, type TrafficRules } from "./rules/traffic-budget.ts";
+import { listAccountTrafficLimits, readTrafficRules } from "./traffic-store.ts";
+
+type TrafficDefaults = { readonly rules: TrafficRules; readonly limits: ReadonlyMap<UserId, Nanos> };
+
+/** What the traffic of new instances of these users may cost where their orders do not say. */
+export async function readTrafficDefaults(db: Reader, userIds: readonly UserId[]): Promise<TrafficDefaults> {
+  return { rules: await readTrafficRules(db), limits: await listAccountTrafficLimits(db, userIds) };
+}
+
+/** What the traffic of a new instance may cost: what its order says, else its account, else the budget. */
+export function trafficOf(
+  { trafficLimitNanos, userId }: { readonly trafficLimitNanos?: Nanos | undefined; readonly userId: UserId },
+  { priceNanosPerHour }: Pick<NewInstance, "priceNanosPerHour">,
+  { rules, limits }: TrafficDefaults,
+): Required<Pick<InstanceTraffic, "limitNanos" | "leftNanos">> {
+  const limitNanos = trafficLimitNanos ?? limits.get(userId);
+  if (limitNanos !== undefined) return { limitNanos, leftNanos: undefined };
+  const fresh = { limitNanos, spentNanos: 0n, leftNanos: undefined, leftAtMs: 0n };
+  return { limitNanos, leftNanos: trafficLeft(fresh, { priceNanosPerHour, ranMs: 0n, rules }) };
+}

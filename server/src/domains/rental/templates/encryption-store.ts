@@ -1,0 +1,45 @@
+import { sql } from "kysely";
+import type { TemplateId, UserId } from "../../../base/ids.ts";
+import type { Sealer } from "../../../base/seal.ts";
+import type { Tx } from "../../../db/transaction.ts";
+import { readStoredContent } from "./rules/content.ts";
+import { sealContent } from "./encrypted-content.ts";
+
+type ClearRow = {
+  readonly id: TemplateId;
+  readonly creator_id: UserId;
+  readonly hash_id: string;
+  readonly content: unknown;
+};
+
+/** Seals a few private templates and versions from before they were sealed; returns how many. Their hashes stay. */
+export async function sealEarlierTemplates(tx: Tx, sealer: Sealer, limit: number): Promise<number> {
+  const { rows: templates } = await sql<ClearRow>`
+    select id, creator_id, hash_id, content from templates
+    where content ? 'env' and content @> '{"private": true}'
+    order by id limit ${limit} for no key update skip locked
+  `.execute(tx.db);
+  for (const row of templates) {
+    const stored = sealedTextOf(row, sealer);
+    await tx.db.updateTable("templates").set({ content: stored }).where("id", "=", row.id).execute();
+  }
+  const { rows: versions } = await sql<ClearRow>`
+    select version.template_id as id, template.creator_id, version.hash_id, version.content
+    from template_versions as version join templates as template on template.id = version.template_id
+    where version.content ? 'env' and version.content @> '{"private": true}'
+    order by version.template_id limit ${limit} for no key update of version skip locked
+  `.execute(tx.db);
+  for (const row of versions) {
+    await tx.db
+      .updateTable("template_versions")
+      .set({ content: sealedTextOf(row, sealer) })
+      .where("template_id", "=", row.id)
+      .where("hash_id", "=", row.hash_id)
+      .execute();
+  }
+  return templates.length + versions.length;
+}
+
+function sealedTextOf(row: ClearRow, sealer: Sealer): string {
+  return JSON.stringify(sealContent(readStoredContent(row.content), row, sealer));
+}
