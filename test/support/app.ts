@@ -8,52 +8,16 @@ import type { PermissionDocument } from "../../server/src/base/identity.ts";
 import { createLog, type Log } from "../../server/src/base/log.ts";
 import { createSealer, type Sealer } from "../../server/src/base/seal.ts";
 import { listen } from "../../server/src/db/listener.ts";
-import {
-  disconnectServers,
-  hostLoops,
-  issueAgentToken,
-  LEASE_MS,
-  setPriceCeilings,
-} from "../../server/src/domains/supply/hosts/index.ts";
+import { disconnectServers, issueAgentToken, setPriceCeilings } from "../../server/src/domains/supply/hosts/index.ts";
 import { withTransaction } from "../../server/src/db/transaction.ts";
-import { arrearsLoops, capLoops } from "../../server/src/domains/money/limits/index.ts";
-import { invoiceLoops, moveCredit, UNNAMED_SELLER } from "../../server/src/domains/money/invoices/index.ts";
-import { freezeLoops } from "../../server/src/domains/people/freezes/index.ts";
-import { contractLoops } from "../../server/src/domains/money/deposits/index.ts";
-import { creditNoticeLoop } from "../../server/src/domains/money/invoices/index.ts";
-import { createMailer, mailLoop, noticeLoops } from "../../server/src/domains/notifications/index.ts";
-import {
-  defaultJobLoop,
-  hostingNoticeLoops,
-  lowerPricesLoop,
-  rollListingsLoop,
-} from "../../server/src/domains/supply/listings/index.ts";
-import { destroyIfPresent, instanceLoops, setTrafficRules } from "../../server/src/domains/rental/instances/index.ts";
-import { auditLedger, balanceOf, ledgerLoops, postTransfers } from "../../server/src/domains/money/ledger/index.ts";
+import { setTrafficRules } from "../../server/src/domains/rental/instances/index.ts";
+import { auditLedger, balanceOf, postTransfers } from "../../server/src/domains/money/ledger/index.ts";
 import type { NoticeSettings } from "../../server/src/assembly/notice-parts.ts";
 import { nanos } from "../../server/src/base/money.ts";
 import type { PriceCeilings } from "../../server/src/base/price-ceilings.ts";
-import { refreshOffers, setMarketRules, type MarketRules } from "../../server/src/domains/supply/market/index.ts";
-import { chargeDayLoop, chargingLoops } from "../../server/src/domains/money/charging/index.ts";
-import {
-  createPaymentProvider,
-  NO_PAYMENTS,
-  paymentLoops,
-  type PaymentSettings,
-} from "../../server/src/domains/money/payments/index.ts";
-import { admitStart, enterServer, ThisServer } from "../../server/src/domains/servers/index.ts";
-import { proxiedTrafficLoop } from "../../server/src/assembly/loops/proxied-traffic.ts";
-import { sharedAddressLoop } from "../../server/src/assembly/loops/shared-address.ts";
-import { startEvidenceLoop } from "../../server/src/assembly/loops/start-evidence.ts";
-import { serverPorts } from "../../server/src/assembly/server-ports.ts";
-import { auditLoops } from "../../server/src/domains/money/audit/index.ts";
-import { deploymentLoops, routerLoops } from "../../server/src/domains/serverless/index.ts";
-import { statisticsLoops } from "../../server/src/domains/supply/statistics/index.ts";
-import { taskLoops } from "../../server/src/domains/rental/tasks/index.ts";
-import { teamLoops } from "../../server/src/domains/people/teams/index.ts";
-import { volumeLoops } from "../../server/src/domains/supply/volumes/index.ts";
-import { waitlistLoops } from "../../server/src/domains/rental/queue/index.ts";
-import { sealLoop } from "../../server/src/assembly/loops/seal.ts";
+import { setMarketRules, type MarketRules } from "../../server/src/domains/supply/market/index.ts";
+import { NO_PAYMENTS, type PaymentSettings } from "../../server/src/domains/money/payments/index.ts";
+import { admitStart, enterServer, SAY_ALIVE_LOOP, ThisServer } from "../../server/src/domains/servers/index.ts";
 import { FakeHost, type FakeHostOptions } from "./fake-host.ts";
 import { aCaller, aUser, inTransaction, type TestCaller } from "./fixtures.ts";
 import { inject, NO_LIMITS, type TestAnswer, type TestCall } from "./http.ts";
@@ -174,9 +138,7 @@ export async function testApp(t: Pick<TestContext, "after">, options: TestAppOpt
   const address = app.http.app.server.address();
   const origin = `127.0.0.1:${typeof address === "object" && address !== null ? address.port : 0}`;
   server?.listensAt(`http://${origin}`, [`http://${origin}`]);
-  const ports = serverPorts({ gateway: app.gateway, leaseMs: LEASE_MS, ...(server === undefined ? {} : { server }) });
-  const serverLoops = server?.loops(ports, () => {}) ?? [];
-  const beat = () => serverLoops.find(({ name }) => name === "say-alive")?.run();
+  const beat = () => app.loops.find(SAY_ALIVE_LOOP)?.run();
   await beat();
   const hosts: FakeHost[] = [];
   let isClosed = false;
@@ -201,55 +163,6 @@ export async function testApp(t: Pick<TestContext, "after">, options: TestAppOpt
     barriers.delete(name);
     await Promise.all([app.offers.settled(), app.space.settled(), app.routers.settled()]);
   };
-  const loops = [
-    ...serverLoops,
-    ...hostLoops({ database, clock, refreshOffers }),
-    ...instanceLoops({ database, clock }),
-    ...chargingLoops({ database, clock }),
-    chargeDayLoop({ database, clock }),
-    ...invoiceLoops({ database, clock, seller: UNNAMED_SELLER }),
-    ...contractLoops({ database, clock }),
-    ...ledgerLoops({ database, clock }),
-    ...arrearsLoops({ database, clock }),
-    ...capLoops({ database, clock }),
-    ...freezeLoops({ database, clock }),
-    ...paymentLoops({
-      database,
-      clock,
-      log,
-      sealer,
-      provider: createPaymentProvider(options.payments ?? NO_PAYMENTS),
-    }),
-    defaultJobLoop({ database, clock, sealer }),
-    rollListingsLoop({ database, clock }),
-    lowerPricesLoop({ database, clock }),
-    proxiedTrafficLoop({ database, clock, proxy: app.proxy }),
-    startEvidenceLoop({ database, clock, gateway: app.gateway, serverId: () => server?.id }),
-    sharedAddressLoop({ database, clock, log }),
-    ...hostingNoticeLoops({ database, clock }),
-    creditNoticeLoop({ database, clock }),
-    mailLoop({
-      ...{ database, clock, log, random: randomBytes, sealer },
-      mailer: options.notices?.mail === undefined ? undefined : createMailer(options.notices.mail),
-    }),
-    ...noticeLoops({ database, clock }),
-    ...routerLoops({ database, clock, routers: app.routers }),
-    ...deploymentLoops({ database, clock, destroyInstance: destroyIfPresent }),
-    sealLoop({ database, clock, sealer }),
-    ...taskLoops({ database, clock }),
-    ...volumeLoops({ database, clock }),
-    ...teamLoops({ database, clock, moveCredit }),
-    ...waitlistLoops({ database, clock }),
-    ...statisticsLoops({ database, clock }),
-    ...auditLoops({
-      database,
-      clock,
-      log,
-      inventories: () => app.gateway.inventories(),
-      connections: () => ({ open: app.gateway.registrations(), serverId: server?.id, leaseMs: LEASE_MS }),
-      tellAgain: (machineIds) => app.gateway.push(machineIds),
-    }),
-  ];
   return {
     app,
     env,
@@ -278,7 +191,7 @@ export async function testApp(t: Pick<TestContext, "after">, options: TestAppOpt
       return host;
     },
     async runLoop(name) {
-      const loop = loops.find((candidate) => candidate.name === name);
+      const loop = app.loops.find(name);
       assert.ok(loop, `there is no loop ${name}`);
       return loop.run();
     },
@@ -288,7 +201,9 @@ export async function testApp(t: Pick<TestContext, "after">, options: TestAppOpt
         clock.jump(2_000);
         await beat();
       }
-      await serverLoops.find(({ name }) => name === "remove-dead-servers")?.run();
+      // A beat that found a dead server has begun to remove it.
+      await app.loops.idle();
+      await app.loops.find("remove-dead-servers")?.run();
     },
     async offersOf(host) {
       const { rows } = await env.pool.query<{ device_count: number; id: number }>(

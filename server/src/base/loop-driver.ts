@@ -28,44 +28,54 @@ export type LoopReport = {
 
 /** Runs loops by period and by `wake`, never one of them twice at once in this process. A failed run is not retried: the next is. */
 export class LoopDriver {
-  private readonly workers = new Map<string, Worker>();
+  private readonly runners = new Map<string, LoopRunner>();
   private readonly clock: Clock;
   private readonly log: Log;
 
   constructor(loops: readonly Loop[], { clock, log }: { readonly clock: Clock; readonly log: Log }) {
     this.clock = clock;
     this.log = log;
-    for (const loop of loops) this.workers.set(loop.name, new Worker(loop, clock, log));
+    for (const loop of loops) this.runners.set(loop.name, new LoopRunner(loop, clock, log));
   }
 
   start(): void {
-    for (const worker of this.workers.values()) worker.start();
-    this.log.debug({ loops: [...this.workers.keys()] }, "background loops started");
+    for (const runner of this.runners.values()) runner.start();
+    this.log.debug({ loops: [...this.runners.keys()] }, "background loops started");
   }
 
   /** Asks for a run soon; a run that is already under way is followed by another. */
   wake(name: string): void {
-    this.workers.get(name)?.wake();
+    this.runners.get(name)?.wake();
+  }
+
+  /** The loop of this name, for a caller that runs it at a moment of its own choice. */
+  find(name: string): Loop | undefined {
+    return this.runners.get(name)?.loop;
   }
 
   report(): readonly LoopReport[] {
-    return [...this.workers.values()].map((worker) => worker.report());
+    return [...this.runners.values()].map((runner) => runner.report());
   }
 
   /** Whether each loop ran without failure within three of its periods. */
   isHealthy(): boolean {
     const nowMs = this.clock.monotonicMs();
-    return [...this.workers.values()].every((worker) => worker.isHealthy(nowMs));
+    return [...this.runners.values()].every((runner) => runner.isHealthy(nowMs));
+  }
+
+  /** Resolves when no run is under way, those that followed included. */
+  async idle(): Promise<void> {
+    await Promise.all([...this.runners.values()].map((runner) => runner.idle()));
   }
 
   /** Starts no further runs and waits for those under way. */
   async stop(): Promise<void> {
-    await Promise.all([...this.workers.values()].map((worker) => worker.stop()));
+    await Promise.all([...this.runners.values()].map((runner) => runner.stop()));
   }
 }
 
-class Worker {
-  private readonly loop: Loop;
+class LoopRunner {
+  readonly loop: Loop;
   private readonly clock: Clock;
   private readonly log: Log;
   private cancelTimer: (() => void) | undefined;
@@ -119,6 +129,10 @@ class Worker {
 
   isHealthy(nowMs: number): boolean {
     return nowMs - this.lastSuccessMs <= 3 * this.loop.everyMs + 10_000;
+  }
+
+  async idle(): Promise<void> {
+    while (this.current !== undefined) await this.current;
   }
 
   async stop(): Promise<void> {
