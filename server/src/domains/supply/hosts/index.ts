@@ -10,7 +10,8 @@ export {
   type ReportedHealth,
 } from "./machines/device-store.ts";
 export { AgentPasses, type PublishedAddresses } from "./sessions/agent-passes.ts";
-export type { Inventory, ReceivedReport, UnstoredCounters } from "./sessions/agent-session.ts";
+export type { ReceivedReport } from "./sessions/agent-session.ts";
+export type { Inventory, UnstoredCounters } from "./sessions/session-news.ts";
 export type { GpuUse } from "./sessions/rules/gpu-report.ts";
 export {
   certainUntil,

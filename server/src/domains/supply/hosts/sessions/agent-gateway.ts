@@ -14,19 +14,13 @@ import { AppError } from "../../../../base/errors.ts";
 import type { Clock } from "../../../../base/clock.ts";
 import type { AgentCredentialId, MachineId } from "../../../../base/ids.ts";
 import type { Log } from "../../../../base/log.ts";
-import {
-  AgentSession,
-  refuse,
-  textOf,
-  type Inventory,
-  type SessionPorts,
-  type UnstoredCounters,
-} from "./agent-session.ts";
+import { AgentSession, refuse, textOf, type SessionPorts } from "./agent-session.ts";
 import { revoked, type Admission } from "./admission.ts";
 import type { Admitted } from "./agent-passes.ts";
 import { AgentStreams, isStreamPath, refuseUpgrade, type Knock, type StreamPorts } from "../tunnels/agent-streams.ts";
 import type { AddressChallenge } from "../addresses/address-proof-service.ts";
 import type { Connection } from "./connection-store.ts";
+import type { Inventory, UnstoredCounters } from "./session-news.ts";
 import { deleted, HEARTBEAT_MS, heartbeatMs, type Registration } from "../service.ts";
 import { refuseImpossibleGpus } from "../join/registration.ts";
 import type { Arrival } from "../join/registration-store.ts";

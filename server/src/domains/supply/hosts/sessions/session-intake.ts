@@ -1,0 +1,46 @@
+import type { WebSocket } from "ws";
+import type { Clock } from "../../../../base/clock.ts";
+
+/** Messages that wait to be stored; with more, the connection is not read until some are. */
+const WAITING_MAX = 4;
+
+/** Takes the messages of one connection one after the other, so that an older report never overwrites a newer one. */
+export class SessionIntake {
+  /** The time of the last sign of life. Time in which a message waited to be stored, and none was read, counts as one. */
+  lastHeardMs: number;
+  /** The time of the last message. */
+  lastWordMs: number;
+  private readonly socket: WebSocket;
+  private readonly clock: Clock;
+  private waitingCount = 0;
+  private recording: Promise<void> = Promise.resolve();
+
+  constructor(socket: WebSocket, clock: Clock) {
+    this.socket = socket;
+    this.clock = clock;
+    this.lastHeardMs = clock.monotonicMs();
+    this.lastWordMs = this.lastHeardMs;
+  }
+
+  /** A message has come. */
+  hear(): void {
+    this.lastHeardMs = this.clock.monotonicMs();
+    this.lastWordMs = this.lastHeardMs;
+  }
+
+  /** Stores a message after all before it. */
+  take(record: () => Promise<void>): void {
+    this.waitingCount += 1;
+    if (this.waitingCount >= WAITING_MAX) this.socket.pause();
+    this.recording = this.recording.then(record).finally(() => {
+      this.lastHeardMs = this.clock.monotonicMs();
+      this.waitingCount -= 1;
+      if (this.waitingCount < WAITING_MAX && this.socket.isPaused) this.socket.resume();
+    });
+  }
+
+  /** Resolves when all messages so far are stored. */
+  async stored(): Promise<void> {
+    await this.recording;
+  }
+}
