@@ -2,8 +2,8 @@
 import { parseArgs } from "node:util";
 import { invariant } from "../server/src/base/invariant.ts";
 import { nanos, NANOS_PER_DOLLAR } from "../server/src/base/money.ts";
-import { decide } from "../server/src/domains/serverless/autoscaler/decide.ts";
-import { DEFAULT_PARAMETERS } from "../server/src/domains/serverless/rules/parameters.ts";
+import { decide } from "../server/src/domains/serverless/autoscaling/rules/decide.ts";
+import { DEFAULT_PARAMETERS } from "../server/src/domains/serverless/endpoints/rules/parameters.ts";
 import { simulateTraffic } from "../server/src/domains/serverless/simulation/simulate-traffic.ts";
 import type { Policy, TrafficResult, WorkerModel } from "../server/src/domains/serverless/simulation/types.ts";
 import { planClairvoyantly, type Clairvoyant } from "./support/autoscale/clairvoyant.ts";

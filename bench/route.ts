@@ -2,8 +2,8 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { systemClock } from "../server/src/base/clock.ts";
 import { asId, type InstanceId } from "../server/src/base/ids.ts";
-import { EndpointRouter } from "../server/src/domains/serverless/router/endpoint-router.ts";
-import { RequestNumbers } from "../server/src/domains/serverless/router/request-numbers.ts";
+import { EndpointRouter } from "../server/src/domains/serverless/routing/endpoint-router.ts";
+import { RequestNumbers } from "../server/src/domains/serverless/routing/request-numbers.ts";
 import { until } from "../test/support/until.ts";
 import { readNumbers } from "./support/arguments.ts";
 import { callApi, startBenchServer, type BenchServer } from "./support/berth-server.ts";

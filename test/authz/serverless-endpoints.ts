@@ -1,7 +1,7 @@
 // The rows of endpoint groups and their worker groups.
 import { createHash, randomUUID } from "node:crypto";
 import { asId, type EndpointGroupId, type WorkerGroupId } from "../../server/src/base/ids.ts";
-import { insertHires } from "../../server/src/domains/serverless/worker-store.ts";
+import { insertHires } from "../../server/src/domains/serverless/workers/store.ts";
 import { inTransaction, type TestCaller } from "../support/fixtures.ts";
 import { aMachine, anInstanceRow } from "../support/machines.ts";
 import { aDeployment, anUpload, deploymentBody } from "./deployments.ts";

@@ -13,8 +13,8 @@ import type {
   OfferView,
   Situation,
   WorkerView,
-} from "../../server/src/domains/serverless/autoscaler/types.ts";
-import { DEFAULT_PARAMETERS } from "../../server/src/domains/serverless/rules/parameters.ts";
+} from "../../server/src/domains/serverless/autoscaling/rules/types.ts";
+import { DEFAULT_PARAMETERS } from "../../server/src/domains/serverless/endpoints/rules/parameters.ts";
 
 export const NOW_MS = 1_800_000_000_000;
 export const DOLLAR = nanos(1_000_000_000n);

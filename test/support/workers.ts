@@ -7,8 +7,8 @@ import {
   workerTokenOf,
 } from "../../server/src/domains/rental/instances/index.ts";
 import { searchOffers } from "../../server/src/domains/supply/market/index.ts";
-import { Autoscaler, type AutoscalerPorts } from "../../server/src/domains/serverless/autoscale-service.ts";
-import type { Action, Decision, Situation } from "../../server/src/domains/serverless/autoscaler/types.ts";
+import { Autoscaler, type AutoscalerPorts } from "../../server/src/domains/serverless/autoscaling/autoscale-service.ts";
+import type { Action, Decision, Situation } from "../../server/src/domains/serverless/autoscaling/rules/types.ts";
 import type { TestApp } from "./app.ts";
 import type { FakeHost } from "./fake-host.ts";
 import type { TestCaller } from "./fixtures.ts";

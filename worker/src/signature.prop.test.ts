@@ -7,7 +7,7 @@ import {
   createSigningKey,
   signedText as signedByServer,
   UrlSigner,
-} from "../../server/src/domains/serverless/router/signed-url.ts";
+} from "../../server/src/domains/serverless/routing/signed-url.ts";
 import { SigningKey, signedText } from "./signature.ts";
 
 const makeKey = () => generateKeyPairSync("rsa", { modulusLength: 1024 });

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { ManualClock } from "../../test/support/manual-clock.ts";
 import { asId, type InstanceId } from "../../server/src/base/ids.ts";
-import { Tickets, ticketText } from "../../server/src/domains/serverless/router/tickets.ts";
+import { Tickets, ticketText } from "../../server/src/domains/serverless/routing/tickets.ts";
 import { aReadyWorker, authFor } from "../test/place.ts";
 import { isTicketGood } from "./ticket.ts";
 

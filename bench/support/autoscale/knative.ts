@@ -1,5 +1,5 @@
-import { planDuties } from "../../../server/src/domains/serverless/autoscaler/releases.ts";
-import type { Action, Situation, WorkerView } from "../../../server/src/domains/serverless/autoscaler/types.ts";
+import { planDuties } from "../../../server/src/domains/serverless/autoscaling/rules/releases.ts";
+import type { Action, Situation, WorkerView } from "../../../server/src/domains/serverless/autoscaling/rules/types.ts";
 import type { Policy } from "../../../server/src/domains/serverless/simulation/types.ts";
 
 const TICK_MS = 2_000;

@@ -1,4 +1,4 @@
-import { planDuties } from "../../../server/src/domains/serverless/autoscaler/releases.ts";
+import { planDuties } from "../../../server/src/domains/serverless/autoscaling/rules/releases.ts";
 import type { Policy } from "../../../server/src/domains/serverless/simulation/types.ts";
 import { scaleTo } from "./knative.ts";
 

@@ -13,11 +13,11 @@ import {
   workersOf,
 } from "../../../../test/support/workers.ts";
 import { withTransaction } from "../../db/transaction.ts";
-import { recordEvents } from "./event-store.ts";
-import { failWorker } from "./failure-service.ts";
-import { claimEndpointGroup, lockEndpointGroup } from "./store.ts";
-import { findWorkerGroupForUpdate } from "./worker-group-store.ts";
-import { listWorkers } from "./worker-store.ts";
+import { recordEvents } from "./autoscaling/event-store.ts";
+import { failWorker } from "./autoscaling/failure-service.ts";
+import { claimEndpointGroup, lockEndpointGroup } from "./endpoints/store.ts";
+import { findWorkerGroupForUpdate } from "./worker-groups/store.ts";
+import { listWorkers } from "./workers/store.ts";
 
 const secret = randomBytes(32);
 

@@ -13,11 +13,16 @@ import { invariant } from "../../../base/invariant.ts";
 import type { Tx } from "../../../db/transaction.ts";
 import { requireRoom } from "../../people/accounts/index.ts";
 import { requireOwnSpending } from "../../rental/instances/index.ts";
-import { changeParameters } from "../rules/parameters.ts";
-import type { DestroyInstance } from "../removal-service.ts";
-import { changeEndpointGroup, createEndpointGroup, deleteEndpointGroup, type RandomBytes } from "../service.ts";
-import { findEndpointGroup, findEndpointGroupForUpdate } from "../store.ts";
-import { rehearseWorkerGroup, type WorkerGroupPorts } from "../worker-group-service.ts";
+import { changeParameters } from "../endpoints/rules/parameters.ts";
+import type { DestroyInstance } from "../workers/removal-service.ts";
+import {
+  changeEndpointGroup,
+  createEndpointGroup,
+  deleteEndpointGroup,
+  type RandomBytes,
+} from "../endpoints/service.ts";
+import { findEndpointGroup, findEndpointGroupForUpdate } from "../endpoints/store.ts";
+import { rehearseWorkerGroup, type WorkerGroupPorts } from "../worker-groups/service.ts";
 import {
   claimDeployment,
   countDeployments,

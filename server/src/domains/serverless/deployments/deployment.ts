@@ -7,7 +7,7 @@ import type {
   UserId,
   WorkerGroupId,
 } from "../../../base/ids.ts";
-import { POSITIVE, readCount, readNumber, type ParameterRequest } from "../rules/parameters.ts";
+import { POSITIVE, readCount, readNumber, type ParameterRequest } from "../endpoints/rules/parameters.ts";
 
 /** Of a private registry. */
 export type Login = { readonly user: string; readonly password: string; readonly registry: string };

@@ -23,9 +23,9 @@ import {
 } from "../../../../../test/support/workers.ts";
 import { withTransaction } from "../../../db/transaction.ts";
 import { destroyIfPresent } from "../../rental/instances/index.ts";
-import { retryWorkerRemoval } from "../loops/retry-worker-removal.ts";
+import { retryWorkerRemoval } from "../workers/retry-removal-loop.ts";
 import { removeOwnDeployment } from "./deployment-service.ts";
-import type { Action } from "../autoscaler/types.ts";
+import type { Action } from "../autoscaling/rules/types.ts";
 import { asId, type EndpointGroupId, type WorkerGroupId } from "../../../base/ids.ts";
 
 const secret = randomBytes(32);

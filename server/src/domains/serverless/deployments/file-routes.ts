@@ -4,7 +4,7 @@ import type { Static } from "typebox";
 import { AppError, invalid } from "../../../base/errors.ts";
 import type { DeploymentVersionId } from "../../../base/ids.ts";
 import type { HttpScope } from "../../../http/server.ts";
-import type { WorkerGroupPorts } from "../worker-group-service.ts";
+import type { WorkerGroupPorts } from "../worker-groups/service.ts";
 import type { FileAddresses, FileUse } from "./file-address.ts";
 import { FilePath } from "./schema.ts";
 import { noSuchFile, openFile, storeUpload } from "./upload-service.ts";

@@ -2,7 +2,7 @@ import type { Clock } from "../../../base/clock.ts";
 import type { Database } from "../../../db/connect.ts";
 import { withTransaction } from "../../../db/transaction.ts";
 import type { Loop } from "../../../base/loop-driver.ts";
-import type { DestroyInstance } from "../removal-service.ts";
+import type { DestroyInstance } from "../workers/removal-service.ts";
 import { removeDeployment } from "./deployment-service.ts";
 import { listSilentDeployments, lockDeployment, markHealthyVersions } from "./deployment-store.ts";
 import { UPLOAD_MS } from "./file-address.ts";

@@ -1,16 +1,16 @@
 import type { DeploymentVersionId, WorkerGroupId } from "../../../base/ids.ts";
 import { invariant } from "../../../base/invariant.ts";
 import type { Tx } from "../../../db/transaction.ts";
-import { recordEvents } from "../event-store.ts";
-import { findEndpointGroupForUpdate, notifyEndpoints, type EndpointGroup } from "../store.ts";
+import { recordEvents } from "../autoscaling/event-store.ts";
+import { findEndpointGroupForUpdate, notifyEndpoints, type EndpointGroup } from "../endpoints/store.ts";
 import {
   createWorkerGroup,
   updateOwnWorkerGroup,
   type WorkerGroupBody,
   type WorkerGroupPorts,
-} from "../worker-group-service.ts";
-import { findWorkerGroup, findWorkerGroupForUpdate, raiseGeneration } from "../worker-group-store.ts";
-import { DEFAULT_WORKER_GROUP, type WorkerGroup } from "../worker-group.ts";
+} from "../worker-groups/service.ts";
+import { findWorkerGroup, findWorkerGroupForUpdate, raiseGeneration } from "../worker-groups/store.ts";
+import { DEFAULT_WORKER_GROUP, type WorkerGroup } from "../worker-groups/worker-group.ts";
 import { setRunning } from "./deployment-store.ts";
 import { launchArgsOf, type Container, type Deployment } from "./deployment.ts";
 import { openContainer } from "./sealed-container.ts";

@@ -1,6 +1,6 @@
 import { Type, type Static } from "typebox";
 import { model } from "../../../http/model.ts";
-import { EndpointBody } from "../schema.ts";
+import { EndpointBody } from "../endpoints/schema.ts";
 import { DEFAULT_STORAGE_GB, DEFAULT_TAG, FILE_BYTES_MAX } from "./deployment.ts";
 
 const nullable = <T extends ReturnType<typeof Type.Integer> | ReturnType<typeof Type.Number>>(of: T) =>

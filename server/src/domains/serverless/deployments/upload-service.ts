@@ -3,7 +3,7 @@ import type { Clock } from "../../../base/clock.ts";
 import type { DeploymentFileId, DeploymentVersionId } from "../../../base/ids.ts";
 import type { Database } from "../../../db/connect.ts";
 import { withTransaction, type Tx } from "../../../db/transaction.ts";
-import type { WorkerGroupPorts } from "../worker-group-service.ts";
+import type { WorkerGroupPorts } from "../worker-groups/service.ts";
 import { CODE_BYTES_MAX, noRoomForCode } from "./deployment.ts";
 import { lockDeployment, markUpdated } from "./deployment-store.ts";
 import { runVersion } from "./run-service.ts";

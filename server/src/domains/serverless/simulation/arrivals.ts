@@ -1,4 +1,4 @@
-import type { LoadSample } from "../autoscaler/types.ts";
+import type { LoadSample } from "../autoscaling/rules/types.ts";
 import type { Arrival } from "./types.ts";
 
 const SECOND_MS = 1_000;

@@ -3,9 +3,9 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { seededRandom } from "../../../../../agent/src/base/random.ts";
 import { nanos } from "../../../base/money.ts";
-import { decide } from "../autoscaler/decide.ts";
-import type { Situation } from "../autoscaler/types.ts";
-import { DEFAULT_PARAMETERS } from "../rules/parameters.ts";
+import { decide } from "../autoscaling/rules/decide.ts";
+import type { Situation } from "../autoscaling/rules/types.ts";
+import { DEFAULT_PARAMETERS } from "../endpoints/rules/parameters.ts";
 import { simulateTraffic } from "./simulate-traffic.ts";
 import type { Arrival, TrafficSimulation, WorkerModel } from "./types.ts";
 

@@ -1,10 +1,10 @@
 import { asId, type EndpointGroupId, type MachineId, type OfferId } from "../../../base/ids.ts";
 import { invariant } from "../../../base/invariant.ts";
 import { mulDivFloor, nanos } from "../../../base/money.ts";
-import { median } from "../autoscaler/worker-perf.ts";
-import type { Action, LoadSample, OfferView, Situation } from "../autoscaler/types.ts";
-import { EndpointRouter, type Assignment } from "../router/endpoint-router.ts";
-import { RequestNumbers } from "../router/request-numbers.ts";
+import { median } from "../autoscaling/rules/worker-perf.ts";
+import type { Action, LoadSample, OfferView, Situation } from "../autoscaling/rules/types.ts";
+import { EndpointRouter, type Assignment } from "../routing/endpoint-router.ts";
+import { RequestNumbers } from "../routing/request-numbers.ts";
 import { EventQueue } from "./event-queue.ts";
 import { GROUP_ID, MS_PER_HOUR, SimulatedWorkers, type SimulatedWorker } from "./simulated-workers.ts";
 import type { TrafficResult, TrafficSimulation } from "./types.ts";

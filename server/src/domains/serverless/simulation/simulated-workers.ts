@@ -1,6 +1,6 @@
 import { asId, type InstanceId, type MachineId, type WorkerGroupId } from "../../../base/ids.ts";
 import { invariant } from "../../../base/invariant.ts";
-import type { DrainTo, WorkerPhase, WorkerView } from "../autoscaler/types.ts";
+import type { DrainTo, WorkerPhase, WorkerView } from "../autoscaling/rules/types.ts";
 import type { WorkerModel } from "./types.ts";
 
 export const GROUP_ID = asId<WorkerGroupId>(1);

@@ -4,7 +4,7 @@ import { ManualClock } from "../../../../../test/support/manual-clock.ts";
 import { AppError } from "../../../base/errors.ts";
 import { asId, type UserId } from "../../../base/ids.ts";
 import { nanos } from "../../../base/money.ts";
-import { DEFAULT_PARAMETERS } from "../rules/parameters.ts";
+import { DEFAULT_PARAMETERS } from "../endpoints/rules/parameters.ts";
 import { Simulations } from "./simulations.ts";
 import type { Trial } from "./trial.ts";
 

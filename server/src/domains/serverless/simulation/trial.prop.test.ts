@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { nanos } from "../../../base/money.ts";
-import { DEFAULT_PARAMETERS } from "../rules/parameters.ts";
+import { DEFAULT_PARAMETERS } from "../endpoints/rules/parameters.ts";
 import { runTrial, startOf, type Trial, type TrialParameters } from "./trial.ts";
 
 const PERF = 100;

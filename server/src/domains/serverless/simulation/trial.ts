@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Nanos } from "../../../base/money.ts";
-import { decide } from "../autoscaler/decide.ts";
-import type { Parameters } from "../rules/parameters.ts";
+import { decide } from "../autoscaling/rules/decide.ts";
+import type { Parameters } from "../endpoints/rules/parameters.ts";
 import { arrivalsOf } from "./arrivals.ts";
 import { simulateTraffic } from "./simulate-traffic.ts";
 import type { Arrival, TrafficResult, WorkerModel } from "./types.ts";

@@ -1,5 +1,5 @@
 import type { Nanos } from "../../../base/money.ts";
-import type { Action, Situation } from "../autoscaler/types.ts";
+import type { Action, Situation } from "../autoscaling/rules/types.ts";
 
 /** A request: when it comes, in milliseconds of the simulation, and its cost in units. */
 export type Arrival = { readonly atMs: number; readonly load: number };

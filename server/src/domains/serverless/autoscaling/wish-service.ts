@@ -1,0 +1,97 @@
+import { AppError } from "../../../base/errors.ts";
+import { priceFound } from "../../../base/hourly-price.ts";
+import { asId, type MachineId, type OfferId, type WorkerGroupId } from "../../../base/ids.ts";
+import { nanos } from "../../../base/money.ts";
+import type { Sealer } from "../../../base/seal.ts";
+import type { Reader } from "../../../db/transaction.ts";
+import { findMachinesFor, type OrderDesk, type Wish } from "../../rental/instances/index.ts";
+import type { PricedOffer } from "../../supply/market/index.ts";
+import type { OfferView } from "./rules/types.ts";
+import { findDeploymentOfGroup } from "../deployments/deployment-store.ts";
+import type { GroupWish } from "../routing/endpoint-memory.ts";
+import { launchBodyOf, searchQueryOf, type SearchQuery, type WorkerGroup } from "../worker-groups/worker-group.ts";
+import { openRecipe } from "../worker-groups/sealed-recipe.ts";
+import { workerLaunch } from "../workers/worker-launch.ts";
+
+/** What a search says of an offer, as far as it decides here. Dollars, GB. */
+export type FoundOffer = PricedOffer & {
+  readonly id: number;
+  readonly machine_id: number;
+  readonly reliability: number;
+};
+
+export type WishPorts = {
+  readonly desk: Pick<OrderDesk, "wishOf">;
+  readonly sealer: Sealer;
+  /** Where workers report to; undefined where their hosts' agents say so. */
+  readonly reportAddress: string | undefined;
+};
+
+/** What a worker of the group is rented with now, in its owner's name, or why it cannot be. */
+export async function readWish(
+  db: Reader,
+  group: WorkerGroup,
+  { desk, sealer, reportAddress }: WishPorts,
+  nowMs: number,
+): Promise<GroupWish | AppError> {
+  try {
+    const opened = openRecipe(group, sealer);
+    const made = await desk.wishOf(db, group, launchBodyOf(group, opened));
+    const { id: groupId, endpointGroupId: endpointId } = group;
+    const deploymentId = await findDeploymentOfGroup(db, groupId);
+    const wish: Wish = {
+      ...made,
+      capScopes: [...made.capScopes, `endpoint:${endpointId}`],
+      launch: workerLaunch(made.launch, { endpointId, groupId, deploymentId, reportAddress }),
+      target: "running",
+      // One that would wait serves nobody.
+      isRefusedUnlessRunning: true,
+    };
+    const query = searchQueryOf({ group, launchArgs: opened.launchArgs }, made.launch.extra_filters);
+    const machinesFor = await findMachinesFor(db, wish.launch.image);
+    return {
+      generation: group.generation,
+      searchParams: group.searchParams,
+      wish,
+      // Of the many that match few may allow any: without this the best hundred could all be refused.
+      query: machinesFor === undefined ? query : { private_registries: { eq: true }, ...query },
+      machinesFor,
+      readAtMs: nowMs,
+    };
+  } catch (error) {
+    if (error instanceof AppError) return error;
+    throw error;
+  }
+}
+
+/** How many of the best offers a decision chooses from. */
+const OFFERS_MAX = 100;
+
+/** The search for machines of a group: those that serve most for their price come first, unless its owner says otherwise. */
+export function offerSearch({ query, wish }: Pick<GroupWish, "query" | "wish">): SearchQuery {
+  return {
+    ...query,
+    order: query["order"] ?? [["dlperf_per_dphtotal", "desc"]],
+    allocated_storage: wish.launch.disk_gb,
+    limit: OFFERS_MAX,
+  };
+}
+
+/** What is found, as the rules see it. A bid pays what it offers. */
+export function offerView(groupId: WorkerGroupId, { wish }: Pick<GroupWish, "wish">, found: FoundOffer): OfferView[] {
+  const total = priceFound(found, wish.launch.disk_gb);
+  const disk = priceFound({ ...found, dph_base: 0 }, wish.launch.disk_gb);
+  if (total === undefined || disk === undefined) return [];
+  const { bidNanosPerHour: bid } = wish;
+  return [
+    {
+      offerId: asId<OfferId>(found.id),
+      groupId,
+      machineId: asId<MachineId>(found.machine_id),
+      dlperf: found.dlperf,
+      priceNanosPerHour: bid === undefined ? total : nanos(bid + disk),
+      coldPriceNanosPerHour: disk,
+      reliability: found.reliability,
+    },
+  ];
+}

@@ -1,0 +1,67 @@
+import type { LoadSample } from "../autoscaling/rules/types.ts";
+
+/** Traffic of one second, with how long those waited together that got a worker in it. */
+export type RoutedSecond = LoadSample & { readonly waitMs: number };
+
+type Count = { requestCount: number; load: number; waitedCount: number; waitMs: number; waitMsMax: number };
+
+/** Counts traffic by the second until it is taken. */
+export class LoadCounter {
+  private seconds = new Map<number, Count>();
+  private latest = { secondMs: -Infinity, load: 0 };
+
+  noteArrival(cost: number, nowMs: number): void {
+    const count = this.countOf(nowMs);
+    count.requestCount += 1;
+    count.load += cost;
+    const secondMs = startOfSecond(nowMs);
+    if (this.latest.secondMs !== secondMs) this.latest = { secondMs, load: 0 };
+    this.latest.load += cost;
+  }
+
+  noteWait(waitMs: number, nowMs: number): void {
+    const count = this.countOf(nowMs);
+    const whole = Math.max(0, Math.round(waitMs));
+    count.waitedCount += 1;
+    count.waitMs += whole;
+    count.waitMsMax = Math.max(count.waitMsMax, whole);
+  }
+
+  /** What has come within the second that is not over yet. */
+  loadOfSecond(nowMs: number): number {
+    return this.latest.secondMs === startOfSecond(nowMs) ? this.latest.load : 0;
+  }
+
+  /** What was counted since the last call, by second. */
+  take(): readonly RoutedSecond[] {
+    const taken = [...this.seconds].map(([secondMs, count]) => ({ secondMs, ...count }));
+    this.seconds = new Map();
+    return taken;
+  }
+
+  /** Puts back what was taken and could not be kept. */
+  putBack(samples: readonly RoutedSecond[]): void {
+    for (const { secondMs, requestCount, load, waitedCount, waitMs, waitMsMax } of samples) {
+      const count = this.countOf(secondMs);
+      count.requestCount += requestCount;
+      count.load += load;
+      count.waitedCount += waitedCount;
+      count.waitMs += waitMs;
+      count.waitMsMax = Math.max(count.waitMsMax, waitMsMax);
+    }
+  }
+
+  private countOf(nowMs: number): Count {
+    const secondMs = startOfSecond(nowMs);
+    let count = this.seconds.get(secondMs);
+    if (count === undefined) {
+      count = { requestCount: 0, load: 0, waitedCount: 0, waitMs: 0, waitMsMax: 0 };
+      this.seconds.set(secondMs, count);
+    }
+    return count;
+  }
+}
+
+function startOfSecond(nowMs: number): number {
+  return Math.floor(nowMs / 1000) * 1000;
+}

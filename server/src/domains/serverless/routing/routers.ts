@@ -1,0 +1,364 @@
+import type { Clock } from "../../../base/clock.ts";
+import { asId, type EndpointGroupId, type InstanceId } from "../../../base/ids.ts";
+import type { Log } from "../../../base/log.ts";
+import { MicroBatcher } from "../../../base/micro-batcher.ts";
+import type { Database } from "../../../db/connect.ts";
+import type { ChannelHandler } from "../../../db/listener.ts";
+import { inSnapshot, withTransaction, type Tx } from "../../../db/transaction.ts";
+import type { LoopStatus } from "../../../base/loop-driver.ts";
+import { notifyFinished } from "../endpoints/store.ts";
+import type { EndpointRouter, RouteRequest } from "./endpoint-router.ts";
+import { finishedPayloads, readFinished, type Finished } from "./finished-elsewhere.ts";
+import {
+  addLoad,
+  findRoutedEndpointByKey,
+  listRoutedFleets,
+  readNextRequestIdx,
+  takeRequestNumbers,
+  type RoutedFleet,
+} from "./route-store.ts";
+import { NUMBERS_PER_BLOCK } from "./request-numbers.ts";
+import { RoutedGroup, type RouteOutcome } from "./routed-group.ts";
+
+export type RoutersPorts = {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Tells this process from the others. */
+  readonly processName: string;
+};
+
+/** Published clients allow ten seconds for a call. */
+export const HOLD_MS = 5_000;
+/** What a key may look like; the database is not asked for anything else. */
+const KEY_FORM = /^[\w-]{1,128}$/;
+/** Reports come each ten seconds and may come to any server; each server looks so often what others heard. */
+const REFRESH_MS = 5_000;
+const TOLD_AT_ONCE = 500;
+const READ_AT_ONCE = 100;
+const FORGET_AFTER_MS = 600_000;
+/** The autoscaler is woken by requests at most so often for one endpoint. */
+const PRESSURE_EVERY_MS = 100;
+
+/**
+ * The routers of this process: each endpoint that is asked for is read from the database once, follows its notifications,
+ * and answers from memory from then on.
+ */
+export class Routers {
+  private readonly ports: RoutersPorts;
+  private readonly groups = new Map<EndpointGroupId, RoutedGroup>();
+  private readonly byKey = new Map<string, RoutedGroup>();
+  private readonly lookups = new Map<string, Promise<RoutedGroup | undefined>>();
+  /** What is being read; `isStale`: it changed meanwhile, and is read again. */
+  private readonly loads = new Map<
+    EndpointGroupId,
+    { isStale: boolean; readonly done: Promise<RoutedGroup | undefined> }
+  >();
+  private readonly listeners: ((id: EndpointGroupId) => void)[] = [];
+  private readonly working = new Set<Promise<unknown>>();
+  private writing: Promise<LoopStatus> | undefined;
+
+  private readonly telling: MicroBatcher<Finished, undefined>;
+  /** Endpoints that are to be read while others are being read are read together. */
+  private readonly reads: MicroBatcher<EndpointGroupId, RoutedFleet | undefined>;
+
+  constructor(ports: RoutersPorts) {
+    this.ports = ports;
+    const { database, clock, processName } = ports;
+    this.telling = new MicroBatcher({
+      maxBatch: TOLD_AT_ONCE,
+      run: async (batch) => {
+        await withTransaction(database, clock, (tx) => notifyFinished(tx, finishedPayloads(processName, batch)));
+        return batch.map(() => undefined);
+      },
+    });
+    this.reads = new MicroBatcher({
+      maxBatch: READ_AT_ONCE,
+      run: async (ids) => {
+        const fleets = await inSnapshot(database, (db) => listRoutedFleets(db, ids));
+        return ids.map((id) => fleets.get(id));
+      },
+    });
+  }
+
+  readonly channel: ChannelHandler = {
+    onMessage: (payload) => {
+      for (const id of payload.split(",")) this.reloadKnown(asId<EndpointGroupId>(Number(id)));
+    },
+    onGap: () => {
+      for (const id of this.groups.keys()) this.reloadKnown(id);
+    },
+  };
+
+  /** What other servers heard of requests that this one may have given away, and which of them moved there. */
+  readonly finishedChannel: ChannelHandler = {
+    onMessage: (payload) => {
+      for (const { endpointId, workerId, requestIdxs } of readFinished(payload, this.ports.processName)) {
+        const router = this.of(endpointId);
+        if (workerId !== undefined) router?.finish(workerId, requestIdxs, this.nowMs());
+        else for (const idx of requestIdxs) router?.forget(idx, this.nowMs());
+      }
+    },
+    // Reports of the workers correct it.
+    onGap: () => {},
+  };
+
+  /** A worker is done with these requests. Those that another server may have given to it are passed on. */
+  finish(endpointId: EndpointGroupId, workerId: InstanceId, requestIdxs: readonly number[]): void {
+    const elsewhere = this.of(endpointId)?.finish(workerId, requestIdxs, this.nowMs()) ?? requestIdxs;
+    if (elsewhere.length > 0) this.tell({ endpointId, workerId, requestIdxs: elsewhere });
+  }
+
+  /** The router of an endpoint; undefined when nobody asked this server for it, so that it gave nothing away. */
+  of(id: EndpointGroupId): EndpointRouter | undefined {
+    return this.groups.get(id)?.router;
+  }
+
+  /** The endpoint with this name and key, if it was asked for before: found without the database. */
+  known(name: string, apiKey: string): RoutedGroup | undefined {
+    const group = this.byKey.get(apiKey);
+    return group?.endpoint.name === name ? group : undefined;
+  }
+
+  /** Whether the database is being asked for this key: to wait with those who asked first costs nothing. */
+  isLookedUp(apiKey: string): boolean {
+    return this.lookups.has(apiKey);
+  }
+
+  /** The endpoint with this name and key; undefined when either is wrong. */
+  async findByKey(name: string, apiKey: string): Promise<RoutedGroup | undefined> {
+    const known = this.known(name, apiKey);
+    if (known !== undefined || this.byKey.has(apiKey) || !KEY_FORM.test(apiKey)) return known;
+    let lookup = this.lookups.get(apiKey);
+    if (lookup === undefined) {
+      lookup = this.lookUp(apiKey).finally(() => this.lookups.delete(apiKey));
+      this.lookups.set(apiKey, lookup);
+    }
+    const group = await lookup;
+    return group?.endpoint.name === name ? group : undefined;
+  }
+
+  /** An endpoint by its id, read from the database unless it is here. */
+  async open(id: EndpointGroupId): Promise<RoutedGroup | undefined> {
+    return this.groups.get(id) ?? this.load(id);
+  }
+
+  /** Routes a request: at once, or within the time for which it may be held. `hungUp` is asked for only when it is held. */
+  async route(
+    group: RoutedGroup,
+    request: RouteRequest,
+    { holdMs, hungUp }: { readonly holdMs: number; readonly hungUp: () => AbortSignal },
+  ): Promise<RouteOutcome> {
+    if (group.endpoint.state === "stopped") return { kind: "stopped" };
+    await this.supplyNumbers(group);
+    if (group.isGone) return { kind: "gone" };
+    const nowMs = this.nowMs();
+    group.usedAtMs = nowMs;
+    const isMoved = request.requestIdx !== 0 && !group.router.knows(request.requestIdx);
+    let answer = group.router.route(request, nowMs);
+    if (answer.kind === "unknown") {
+      await this.learnNumbers(group);
+      answer = group.router.route(request, this.nowMs());
+    }
+    this.notePressure(group, nowMs);
+    if (isMoved && (answer.kind === "given" || answer.kind === "held")) {
+      this.tell({ endpointId: group.endpoint.id, workerId: undefined, requestIdxs: [request.requestIdx] });
+    }
+    if (answer.kind !== "held") return answer;
+    return group.hold(answer.requestIdx, { clock: this.ports.clock, holdMs, hungUp: hungUp() });
+  }
+
+  /** Called when more is asked of an endpoint than its workers take, a few times a second at most. */
+  onPressure(listener: (id: EndpointGroupId) => void): void {
+    this.listeners.push(listener);
+  }
+
+  /** Stores the traffic that was counted, so that whoever decides sees all of it. */
+  writeLoad(): Promise<LoopStatus> {
+    const next = (this.writing ?? Promise.resolve()).then(() => this.writeOnce());
+    const settled = next.catch(() => ({}));
+    this.writing = settled;
+    return next;
+  }
+
+  /** Gives up what nobody came back for, looks what other servers heard, and forgets endpoints that nobody asks for. */
+  tend(): LoopStatus {
+    const nowMs = this.nowMs();
+    let heldCount = 0;
+    for (const group of this.groups.values()) {
+      group.router.expire(nowMs);
+      heldCount += group.router.queue().requestCount;
+      if (group.router.queue().requestCount > 0) this.notePressure(group, nowMs);
+      if (group.router.isIdle() && group.usedAtMs + FORGET_AFTER_MS <= nowMs) this.forget(group);
+      else if (group.loadedAtMs + REFRESH_MS <= nowMs) this.reloadKnown(group.endpoint.id);
+    }
+    return { endpoints: this.groups.size, held: heldCount };
+  }
+
+  /** Tells everybody who holds on to come again, as this process ends. */
+  release(): void {
+    for (const group of this.groups.values()) group.release();
+  }
+
+  /** Finishes what is under way and stores what was counted, as the last thing that it does. */
+  async stop(): Promise<void> {
+    await this.settled();
+    await this.writeLoad();
+  }
+
+  /** Resolves when everything that was notified so far is in place. */
+  async settled(): Promise<void> {
+    while (this.working.size > 0) await Promise.allSettled(this.working);
+    await this.telling.idle();
+  }
+
+  private tell(finished: Finished): void {
+    this.telling.submit(finished).catch((error: unknown) => {
+      // Then reports that do not list a request say the same to whoever believes that its worker has it.
+      const { endpointId } = finished;
+      this.ports.log.warn({ err: error, endpoint_id: endpointId }, "other servers could not be told of requests");
+    });
+  }
+
+  private async lookUp(apiKey: string): Promise<RoutedGroup | undefined> {
+    const endpoint = await findRoutedEndpointByKey(this.ports.database.kysely, apiKey);
+    return endpoint && this.open(endpoint.id);
+  }
+
+  private nowMs(): number {
+    return this.ports.clock.now().getTime();
+  }
+
+  private reloadKnown(id: EndpointGroupId): void {
+    const under = this.loads.get(id);
+    if (under !== undefined) under.isStale = true;
+    // A failure is in the log, and the next round of `tend` reads it again.
+    else if (this.groups.has(id)) this.load(id).catch(() => undefined);
+  }
+
+  private load(id: EndpointGroupId): Promise<RoutedGroup | undefined> {
+    const under = this.loads.get(id);
+    if (under !== undefined) return under.done;
+    const load = { isStale: false, done: this.readUntilFresh(id) };
+    this.loads.set(id, load);
+    void this.track(load.done);
+    return load.done;
+  }
+
+  private async readUntilFresh(id: EndpointGroupId): Promise<RoutedGroup | undefined> {
+    try {
+      let group = await this.read(id);
+      while (this.takeStale(id)) group = await this.read(id);
+      return group;
+    } catch (error) {
+      this.ports.log.warn({ err: error, endpoint_id: id }, "an endpoint could not be read");
+      throw error;
+    } finally {
+      this.loads.delete(id);
+    }
+  }
+
+  /** Whether it changed while it was read. */
+  private takeStale(id: EndpointGroupId): boolean {
+    const load = this.loads.get(id);
+    if (load?.isStale !== true) return false;
+    load.isStale = false;
+    return true;
+  }
+
+  private async read(id: EndpointGroupId): Promise<RoutedGroup | undefined> {
+    const { database, clock } = this.ports;
+    const fleet = await this.reads.submit(id);
+    const known = this.groups.get(id);
+    if (fleet === undefined) {
+      if (known !== undefined) this.forget(known);
+      return undefined;
+    }
+    const { endpoint, workers } = fleet;
+    const start = known === undefined ? await withTransaction(database, clock, (tx) => takeBlock(tx, id)) : 0;
+    if (start === undefined) return undefined;
+    const nowMs = this.nowMs();
+    const group = known ?? this.remember(new RoutedGroup(endpoint, nowMs));
+    if (known === undefined) group.numbers.add(start, start + NUMBERS_PER_BLOCK);
+    if (group.endpoint.apiKey !== endpoint.apiKey) this.byKey.delete(group.endpoint.apiKey);
+    this.byKey.set(endpoint.apiKey, group);
+    group.learn(endpoint, workers, nowMs);
+    return group;
+  }
+
+  private remember(group: RoutedGroup): RoutedGroup {
+    this.groups.set(group.endpoint.id, group);
+    return group;
+  }
+
+  private forget(group: RoutedGroup): void {
+    this.groups.delete(group.endpoint.id);
+    this.byKey.delete(group.endpoint.apiKey);
+    group.end();
+  }
+
+  /** Takes numbers when less than half a block is left of them; waits for them only when none is. */
+  private async supplyNumbers(group: RoutedGroup): Promise<void> {
+    const { left } = group.numbers;
+    if (left > NUMBERS_PER_BLOCK / 2) return;
+    if (group.supplying === undefined) {
+      group.supplying = this.fetchNumbers(group).finally(() => {
+        group.supplying = undefined;
+      });
+      void this.track(group.supplying);
+    }
+    if (left > 0) return;
+    await group.supplying;
+    // Others may have used them up while this one waited.
+    if (group.numbers.left === 0 && !group.isGone) await this.supplyNumbers(group);
+  }
+
+  private async fetchNumbers(group: RoutedGroup): Promise<void> {
+    const { database, clock } = this.ports;
+    const start = await withTransaction(database, clock, (tx) => takeBlock(tx, group.endpoint.id));
+    if (start === undefined) this.forget(group);
+    else group.numbers.add(start, start + NUMBERS_PER_BLOCK);
+  }
+
+  /** A number that this server does not know may be news from another one. All who come meanwhile wait for one look. */
+  private learnNumbers(group: RoutedGroup): Promise<void> {
+    group.learning ??= readNextRequestIdx(this.ports.database.kysely, group.endpoint.id)
+      .then((end) => group.numbers.learnEnd(end))
+      .finally(() => {
+        group.learning = undefined;
+      });
+    return group.learning;
+  }
+
+  private notePressure(group: RoutedGroup, nowMs: number): void {
+    if (nowMs < group.pressedAtMs + PRESSURE_EVERY_MS || !group.router.isPressed(nowMs)) return;
+    group.pressedAtMs = nowMs;
+    for (const listener of this.listeners) listener(group.endpoint.id);
+  }
+
+  private async writeOnce(): Promise<LoopStatus> {
+    const counted = [...this.groups.values()]
+      .map((group) => ({ group, endpointGroupId: group.endpoint.id, samples: group.router.takeSamples() }))
+      .filter(({ samples }) => samples.length > 0);
+    if (counted.length === 0) return { written: 0 };
+    try {
+      await withTransaction(this.ports.database, this.ports.clock, (tx) => addLoad(tx, counted));
+    } catch (error) {
+      for (const { group, samples } of counted) group.router.putBackSamples(samples);
+      throw error;
+    }
+    return { written: counted.length };
+  }
+
+  private async track(work: Promise<unknown>): Promise<void> {
+    const tracked = work.then(
+      () => undefined,
+      () => undefined,
+    );
+    this.working.add(tracked);
+    await tracked;
+    this.working.delete(tracked);
+  }
+}
+
+const takeBlock = (tx: Tx, id: EndpointGroupId) => takeRequestNumbers(tx, id, NUMBERS_PER_BLOCK);

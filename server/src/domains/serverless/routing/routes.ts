@@ -1,0 +1,131 @@
+import type { FastifyReply, FastifyRequest } from "fastify";
+import { AppError, invalid } from "../../../base/errors.ts";
+import { networkOf } from "../../../base/public-address.ts";
+import type { Sealer } from "../../../base/seal.ts";
+import { rateLimited } from "../../../http/error-response.ts";
+import { RateLimiter, WRONG_KEY_LIMIT } from "../../../http/rate-limit.ts";
+import type { HttpScope } from "../../../http/server.ts";
+import { REPLAY_TIMEOUT_S, RouteBody, RouteQuery, RouteResponse } from "./schema.ts";
+import type { RoutedGroup, RouteOutcome } from "./routed-group.ts";
+import { HOLD_MS, type Routers } from "./routers.ts";
+import { signerLoader } from "./signing-service.ts";
+import type { Tickets } from "./tickets.ts";
+
+const ALLOWED = { allowed: true } as const;
+
+/** Published clients read what was wrong from `error_msg`. */
+export async function addErrorMessage(_request: FastifyRequest, _reply: FastifyReply, payload: unknown) {
+  if (typeof payload !== "object" || payload === null || !("msg" in payload) || "error_msg" in payload) return payload;
+  return { ...payload, error_msg: payload.msg };
+}
+
+/** The routes by which clients ask for a worker, and workers fetch the public key of its signature. */
+export function routeRoutes(
+  { app, database, clock }: HttpScope,
+  { routers, sealer, tickets }: { readonly routers: Routers; readonly sealer: Sealer; readonly tickets: Tickets },
+): void {
+  const loadSigner = signerLoader({ database, clock, sealer });
+  const wrongKeys = new RateLimiter();
+  app.addHook("preClose", async () => routers.release());
+
+  app.get(
+    "/pubkey/",
+    { config: { access: { operation: "api.route.public_key", permission: "public" } }, schema: { hide: true } },
+    async (_request, reply) => reply.type("text/plain").send((await loadSigner()).publicKeyPem),
+  );
+
+  app.post(
+    "/route/",
+    {
+      // The key is the endpoint's and no account's, so it is looked at here.
+      config: { access: { operation: "api.route.request", permission: "public" } },
+      preSerialization: addErrorMessage,
+      schema: {
+        tags: ["Serverless"],
+        summary: "Ask for a worker of an endpoint",
+        querystring: RouteQuery,
+        body: RouteBody,
+        response: { 200: RouteResponse },
+      },
+    },
+    async (request, reply): Promise<RouteResponse> => {
+      const { body } = request;
+      const keys = presentedKeys(request, body);
+      let group = keys.map((key) => routers.known(body.endpoint, key)).find((known) => known !== undefined);
+      if (group === undefined) {
+        // Before the database is asked: guessing is slow, and costs little.
+        const isGuess = !keys.some((key) => routers.isLookedUp(key));
+        const decision = isGuess
+          ? wrongKeys.take(networkOf(request.ip), WRONG_KEY_LIMIT, clock.monotonicMs())
+          : ALLOWED;
+        if (!decision.allowed) throw rateLimited(1 / WRONG_KEY_LIMIT.perSecond, decision.retryAfterMs);
+        group = await findGroup(routers, body.endpoint, keys);
+      }
+      if (group === undefined) throw wrongKey(body.endpoint);
+      const asked = {
+        requestIdx: body.request_idx ?? 0,
+        cost: body.cost,
+        replayTimeoutMs: (body.replay_timeout ?? REPLAY_TIMEOUT_S) * 1000,
+      };
+      // First of all: a route that cannot be signed must not be given away.
+      const signer = await loadSigner();
+      const outcome = await routers.route(group, asked, { holdMs: HOLD_MS, hungUp: () => hangUpOf(reply) });
+      const said = { endpoint: body.endpoint, cost: body.cost, __request_id: request.id };
+      if (outcome.kind === "held") return { ...said, request_idx: outcome.requestIdx, status: outcome.status };
+      if (outcome.kind !== "given") throw refusalOf(outcome.kind, body.endpoint);
+      const { url, reqnum, requestIdx } = outcome.assignment;
+      const ticket = tickets.issue(said, outcome.assignment);
+      return { ...said, url, reqnum, request_idx: requestIdx, signature: signer.sign(url), ...ticket };
+    },
+  );
+}
+
+/** In the order in which they count; clients that send an account's key as bearer name the endpoint's in the body. */
+function presentedKeys(request: FastifyRequest, body: RouteBody): readonly string[] {
+  const bearer = /^bearer\s+(\S+)\s*$/i.exec(request.headers.authorization ?? "")?.[1];
+  const { api_key: fromQuery } = request.query as RouteQueryType;
+  return [body.api_key, bearer, fromQuery].filter((key) => key !== undefined);
+}
+
+type RouteQueryType = { readonly api_key?: string };
+
+async function findGroup(routers: Routers, name: string, keys: readonly string[]): Promise<RoutedGroup | undefined> {
+  for (const key of new Set(keys)) {
+    const group = await routers.findByKey(name, key);
+    if (group !== undefined) return group;
+  }
+  return undefined;
+}
+
+/** The same for an endpoint that does not exist: who has no key learns nothing. */
+function wrongKey(endpoint: string): AppError {
+  const message = `authenticate_endpoint_apikey: invalid api_key or endpoint ${endpoint} not found`;
+  return new AppError("unauthenticated", "auth_error", message);
+}
+
+function refusalOf(kind: Exclude<RouteOutcome["kind"], "given" | "held">, endpoint: string): AppError {
+  switch (kind) {
+    case "unknown":
+      return invalid("request_idx", "request_idx is not a number that this endpoint gave to a request");
+    case "stopped":
+      return invalid(
+        "endpoint",
+        `The endpoint ${endpoint} is stopped: set it to active to use it.`,
+        "endpoint_stopped",
+      );
+    case "full":
+      return new AppError("unavailable", "too_many_waiting", "Too many requests wait for a worker of this endpoint.");
+    case "gone":
+      return wrongKey(endpoint);
+  }
+}
+
+/** Aborts when the client closes the connection before it has its answer. */
+export function hangUpOf(reply: FastifyReply): AbortSignal {
+  const hungUp = new AbortController();
+  reply.raw.on("close", () => {
+    if (!reply.raw.writableEnded) hungUp.abort();
+  });
+  if (reply.raw.destroyed) hungUp.abort();
+  return hungUp.signal;
+}

@@ -1,0 +1,86 @@
+import { Type, type Static } from "typebox";
+import { model } from "../../../http/model.ts";
+import { EndpointBody } from "../endpoints/schema.ts";
+
+const MAX = 1e12;
+const START_MAX_S = 86_400;
+const TRACE_LENGTH_MAX = 50_000;
+
+const seconds = (description: string) =>
+  Type.Optional(Type.Number({ minimum: 0, maximum: START_MAX_S, description: `Seconds. ${description}` }));
+
+/** What is not said is taken from the workers of the endpoint that were measured: the middle of each. */
+const WorkerModelBody = model(
+  "WorkerModel",
+  {
+    perf: Type.Optional(Type.Number({ minimum: 1e-6, maximum: MAX, description: "Units a second that it serves." })),
+    price_per_hour: Type.Optional(
+      Type.Number({ minimum: 0, maximum: 1e6, description: "Dollars while it runs, its disk included." }),
+    ),
+    storage_per_hour: Type.Optional(Type.Number({ minimum: 0, maximum: 1e6, description: "Dollars while stopped." })),
+    first_start_s: seconds("From the order until it is ready, for the first time."),
+    warm_start_s: seconds("The same from stopped; like a first start where nobody was started from stopped yet."),
+    parallel_requests: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: 10_000, default: 1, description: "Requests that it works on at a time." }),
+    ),
+  },
+  { description: "A worker of this endpoint." },
+);
+
+export const SimulateBody = Type.Object({
+  ...EndpointBody.properties,
+  from: Type.Optional(Type.Number({ description: "Unix time; 24 hours before the end when left out." })),
+  to: Type.Optional(Type.Number({ description: "Unix time; now when left out." })),
+  trace: Type.Optional(
+    Type.Array(Type.Array(Type.Number(), { minItems: 2, maxItems: 2 }), {
+      minItems: 1,
+      maxItems: TRACE_LENGTH_MAX,
+      description: "Instead of the endpoint's own past: [seconds, cost] of each request, in order.",
+    }),
+  ),
+  worker: Type.Optional(WorkerModelBody),
+});
+export type SimulateBody = Static<typeof SimulateBody>;
+
+const Wait = (share: string) =>
+  Type.Union([Type.Number(), Type.Null()], { description: `Seconds that ${share}; null: it was never served.` });
+
+export const SimulatedFigures = model("SimulatedFigures", {
+  requests: Type.Integer(),
+  unserved: Type.Integer({ description: "Requests that nobody had served an hour after the end." }),
+  late_share: Type.Number({ description: "Of the requests, those that waited for more than a second; 0 to 1." }),
+  wait_p50: Wait("half of the requests did not wait longer than"),
+  wait_p95: Wait("95 of 100 did not wait longer than"),
+  wait_p99: Wait("99 of 100 did not wait longer than"),
+  hot_hours: Type.Number({ description: "Hours that workers ran, starts included." }),
+  cold_hours: Type.Number({ description: "Hours that workers were stopped." }),
+  cost: Type.Number({ description: "Dollars." }),
+  cost_per_1000_requests: Type.Union([Type.Number(), Type.Null()], { description: "Dollars; null without requests." }),
+  workers_max: Type.Integer({ description: "The most workers that there were, running or stopped." }),
+  starts: Type.Integer({ description: "Workers rented or started." }),
+  stops: Type.Integer({ description: "Workers stopped or destroyed." }),
+  flaps: Type.Integer({ description: "Changes that were taken back within a minute." }),
+});
+export type SimulatedFigures = Static<typeof SimulatedFigures>;
+
+export const SimulateResponse = Type.Object({
+  success: Type.Literal(true),
+  sentence: Type.String({ description: "Compares the two." }),
+  from: Type.Optional(Type.Number({ description: "Unix time; absent for a trace." })),
+  to: Type.Optional(Type.Number({ description: "Unix time; absent for a trace." })),
+  decided_every: Type.Number({ description: "Seconds between two decisions; more are made when requests wait." }),
+  worker: Type.Object(
+    {
+      perf: Type.Number(),
+      price_per_hour: Type.Number(),
+      storage_per_hour: Type.Number(),
+      first_start_s: Type.Number(),
+      warm_start_s: Type.Number(),
+      parallel_requests: Type.Integer(),
+    },
+    { description: "What a worker was taken to be." },
+  ),
+  present: SimulatedFigures,
+  proposed: SimulatedFigures,
+});
+export type SimulateResponse = Static<typeof SimulateResponse>;

@@ -1,0 +1,124 @@
+import type { Sealer } from "../../../base/seal.ts";
+import { identityOf, type HttpScope } from "../../../http/server.ts";
+import type { DestroyInstance } from "../workers/removal-service.ts";
+import { describeRemoval } from "../workers/rules/removal.ts";
+import { DeleteEndpointResponse } from "../endpoints/schema.ts";
+import { openArgs } from "./sealed-recipe.ts";
+import { workerGroupRecord } from "../endpoints/views.ts";
+import {
+  CreateWorkerGroupResponse,
+  ListWorkerGroupsResponse,
+  UpdateWorkerGroupResponse,
+  WorkerGroupBody,
+  WorkerGroupPath,
+} from "./schema.ts";
+import { createWorkerGroup, deleteWorkerGroup, updateOwnWorkerGroup, type WorkerGroupPorts } from "./service.ts";
+import { listWorkerGroupsOf } from "./store.ts";
+
+const TAG = ["Serverless"];
+/** Two published names of one collection: the serverless SDK calls the first, the command line the second. */
+const PATHS = ["/api/v0/workergroups/", "/api/v0/autojobs/"] as const;
+
+/** Worker groups. */
+export function workerGroupRoutes(
+  scope: HttpScope,
+  ports: WorkerGroupPorts & { readonly destroyInstance: DestroyInstance },
+): void {
+  for (const path of PATHS) {
+    readRoute(scope, path, ports.sealer);
+    writeRoutes(scope, path, ports);
+    deleteRoute(scope, path, ports.destroyInstance);
+  }
+}
+
+const access = (operation: string, path: string) => ({
+  access: { operation: `api.workergroup.${operation}`, permission: "misc" as const, isAlias: path !== PATHS[0] },
+});
+
+/**
+ * A worker group rents machines, runs any image on them and hands it the account's variables: whoever changes one needs
+ * what it takes to rent. What has a body may have the key in it, as published examples do.
+ */
+const writeAccess = (operation: string, path: string) => ({
+  access: { ...access(operation, path).access, alsoNeeds: "instance_write" as const, isKeyInBody: true as const },
+});
+
+function readRoute({ app, database }: HttpScope, path: string, sealer: Sealer): void {
+  app.get(
+    path,
+    {
+      config: access("list", path),
+      schema: { tags: TAG, summary: "Show own worker groups", response: { 200: ListWorkerGroupsResponse } },
+    },
+    async (request) => {
+      const groups = await listWorkerGroupsOf(database.kysely, identityOf(request).userId);
+      return {
+        success: true as const,
+        results: groups.map((group) => workerGroupRecord(group, openArgs(group, sealer) ?? "")),
+      };
+    },
+  );
+}
+
+function writeRoutes(scope: HttpScope, path: string, ports: WorkerGroupPorts): void {
+  const { app } = scope;
+  app.post(
+    path,
+    {
+      config: writeAccess("create", path),
+      schema: {
+        tags: TAG,
+        summary: "Create a worker group",
+        body: WorkerGroupBody,
+        response: { 200: CreateWorkerGroupResponse },
+      },
+    },
+    (request) =>
+      scope.mutate(request, async (tx) => {
+        const id = await createWorkerGroup(tx, { identity: identityOf(request), body: request.body }, ports);
+        return { success: true as const, id, result: id };
+      }),
+  );
+
+  app.put(
+    `${path}:id/`,
+    {
+      config: writeAccess("update", path),
+      schema: {
+        tags: TAG,
+        summary: "Change a worker group",
+        params: WorkerGroupPath,
+        body: WorkerGroupBody,
+        response: { 200: UpdateWorkerGroupResponse },
+      },
+    },
+    (request) =>
+      scope.mutate(request, async (tx) => {
+        const { id } = request.params;
+        await updateOwnWorkerGroup(tx, { identity: identityOf(request), body: request.body, id }, ports);
+        return { success: true as const };
+      }),
+  );
+}
+
+function deleteRoute(scope: HttpScope, path: string, destroyInstance: DestroyInstance): void {
+  scope.app.delete(
+    `${path}:id/`,
+    {
+      config: writeAccess("delete", path),
+      schema: {
+        tags: TAG,
+        summary: "Delete a worker group with its workers",
+        params: WorkerGroupPath,
+        response: { 200: DeleteEndpointResponse },
+      },
+    },
+    (request) =>
+      scope.mutate(request, async (tx) => {
+        const { userId } = identityOf(request);
+        const { deleted, failed } = await deleteWorkerGroup(tx, { userId, id: request.params.id }, destroyInstance);
+        const msg = describeRemoval("workergroup", { deletedCount: deleted.length, failedCount: failed.length });
+        return { success: true as const, deleted_workers: [...deleted], failed_workers: [...failed], msg };
+      }),
+  );
+}

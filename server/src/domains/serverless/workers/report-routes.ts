@@ -1,0 +1,85 @@
+import { Type } from "typebox";
+import { rateLimited } from "../../../http/error-response.ts";
+import { RateLimiter, type Limit } from "../../../http/rate-limit.ts";
+import type { HttpScope } from "../../../http/server.ts";
+import { asParameters } from "../../../base/access.ts";
+import type { WorkerReports } from "./reports-service.ts";
+import { readFinished, readReport, readSpeaker } from "./rules/worker-report.ts";
+
+const TAG = ["Serverless"];
+
+/** Whatever else a worker sends is let pass: other releases say more, and early failures say less. */
+const ReportBody = Type.Object(
+  {
+    id: Type.Optional(Type.Unknown({ description: "The worker: its instance, as a number or a text." })),
+    mtoken: Type.Optional(Type.Unknown({ description: "The worker's `MASTER_TOKEN`." })),
+    url: Type.Optional(Type.Unknown({ description: "Where it takes requests: its own address." })),
+    loadtime: Type.Optional(Type.Unknown({ description: "Seconds that its start took; above 0 once it is ready." })),
+    max_perf: Type.Optional(Type.Unknown({ description: "Units a second by its benchmark." })),
+    cur_perf: Type.Optional(Type.Unknown({ description: "Units served since its last report." })),
+    new_load: Type.Optional(Type.Unknown({ description: "Units received since its last report." })),
+    cur_load: Type.Optional(Type.Unknown({ description: "Units in progress." })),
+    num_requests_working: Type.Optional(Type.Unknown()),
+    working_request_idxs: Type.Optional(Type.Unknown({ description: "Requests in progress." })),
+    additional_disk_usage: Type.Optional(Type.Unknown({ description: "GB since its last report." })),
+    error_msg: Type.Optional(Type.Unknown({ description: "Why it failed; empty while it did not." })),
+  },
+  { additionalProperties: true },
+);
+
+const FinishedBody = Type.Object(
+  {
+    worker_id: Type.Optional(Type.Unknown({ description: "The worker: its instance, as a number or a text." })),
+    mtoken: Type.Optional(Type.Unknown({ description: "The worker's `MASTER_TOKEN`." })),
+    requests: Type.Optional(Type.Unknown({ description: "Each with its `request_idx`." })),
+    request_idxs: Type.Optional(Type.Unknown({ description: "The same, as older workers say it." })),
+  },
+  { additionalProperties: true },
+);
+
+/** Workers report once a second at most: one that says something new without end would fill the log and keep deciders busy. */
+const REPORT_LIMIT: Limit = { perSecond: 2, burst: 60 };
+
+/**
+ * Published workers send all that was not taken yet in one piece, again and again until it is, and more of it each time:
+ * what is refused as too long would never be told.
+ */
+const FINISHED_BYTES_MAX = 4 * 1_048_576;
+
+const Taken = Type.Object({ success: Type.Literal(true) });
+
+/** Reports of workers about themselves, with the worker's token in the body. */
+export function reportRoutes({ app, clock }: HttpScope, reports: WorkerReports): void {
+  const limiter = new RateLimiter();
+  app.post(
+    "/worker_status/",
+    {
+      config: { access: { operation: "api.worker.report", permission: "public" } },
+      schema: { tags: TAG, summary: "Report how a worker does", body: ReportBody, response: { 200: Taken } },
+    },
+    async (request) => {
+      const body = asParameters(request.body);
+      const speaker = readSpeaker(body, "id");
+      // Known first: nobody is slowed down by what strangers say in its name.
+      await reports.requireWorker(speaker);
+      const decision = limiter.take(String(speaker.instanceId), REPORT_LIMIT, clock.monotonicMs());
+      if (!decision.allowed) throw rateLimited(1 / REPORT_LIMIT.perSecond, decision.retryAfterMs);
+      await reports.report(speaker, readReport(body));
+      return { success: true as const };
+    },
+  );
+
+  app.post(
+    "/delete_requests/",
+    {
+      config: { access: { operation: "api.worker.finish", permission: "public" } },
+      bodyLimit: FINISHED_BYTES_MAX,
+      schema: { tags: TAG, summary: "Report requests as done", body: FinishedBody, response: { 200: Taken } },
+    },
+    async (request) => {
+      const body = asParameters(request.body);
+      await reports.finish(readSpeaker(body, "worker_id"), readFinished(body));
+      return { success: true as const };
+    },
+  );
+}

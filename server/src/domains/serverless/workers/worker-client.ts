@@ -1,0 +1,127 @@
+import http, { type IncomingMessage } from "node:http";
+import https from "node:https";
+import { Readable } from "node:stream";
+import { checkServerIdentity, type PeerCertificate } from "node:tls";
+import type { InstanceId } from "../../../base/ids.ts";
+import { subjectOf } from "../../rental/instances/index.ts";
+import type { Assignment } from "../routing/endpoint-router.ts";
+
+/** Published timeout of a request to a worker. */
+const TIMEOUT_MS = 600_000;
+const REFUSAL_BYTES_MAX = 65_536;
+
+export type WorkerRequest = {
+  readonly url: Assignment["url"];
+  readonly workerId: Assignment["workerId"];
+  /** Such as `/v1/completions`. */
+  readonly path: string;
+  readonly body: unknown;
+  /** Aborts when nobody waits for the answer any more. */
+  readonly gone: AbortSignal;
+};
+
+export type WorkerAnswer =
+  /** It has begun to answer: what it says follows as fast as it is read. */
+  | { readonly kind: "answer"; readonly contentType: string; readonly body: Readable }
+  | { readonly kind: "refusal"; readonly status: number; readonly contentType: string; readonly text: string }
+  /** It could not be reached, or the connection broke before it said anything. */
+  | { readonly kind: "lost"; readonly reason: string };
+
+/** Sends requests to workers. Their addresses were found to be their own, and no answer leads anywhere else. */
+export class WorkerClient {
+  private readonly plainAgent = new http.Agent({ keepAlive: true });
+  private readonly rootCertificate: () => Promise<string>;
+  private secureAgent: Promise<https.Agent> | undefined;
+
+  /** `rootCertificate`: of the authority that signs the certificates of workers. */
+  constructor(rootCertificate: () => Promise<string>) {
+    this.rootCertificate = rootCertificate;
+  }
+
+  async send(request: WorkerRequest): Promise<WorkerAnswer> {
+    let message: IncomingMessage | undefined;
+    try {
+      message = await this.open(request);
+      const { statusCode = 502, headers } = message;
+      const contentType = headers["content-type"] ?? "application/json";
+      if (statusCode < 200 || statusCode > 299) {
+        return { kind: "refusal", status: statusCode, contentType, text: await readStart(message) };
+      }
+      return { kind: "answer", contentType, body: await begun(message) };
+    } catch (error) {
+      message?.destroy();
+      const code = error instanceof Error && "code" in error ? String(error.code) : undefined;
+      return { kind: "lost", reason: code ?? (error instanceof Error ? error.message : String(error)) };
+    }
+  }
+
+  close(): void {
+    this.plainAgent.destroy();
+    void this.secureAgent?.then((agent) => agent.destroy());
+  }
+
+  private async open({ url, workerId, path, body, gone }: WorkerRequest): Promise<IncomingMessage> {
+    const text = Buffer.from(JSON.stringify(body));
+    const isSecure = url.startsWith("https:");
+    const options: https.RequestOptions = {
+      method: "POST",
+      ...(isSecure ? { checkServerIdentity: identityOf(workerId) } : {}),
+      agent: isSecure ? await this.trustingAgent() : this.plainAgent,
+      headers: { "content-type": "application/json", "content-length": text.length },
+      signal: gone,
+      timeout: TIMEOUT_MS,
+    };
+    return new Promise((resolve, reject) => {
+      const request = (isSecure ? https : http).request(new URL(path, url), options, resolve);
+      request.on("timeout", () => request.destroy(new Error("it did not answer in time")));
+      request.on("error", reject);
+      request.end(text);
+    });
+  }
+
+  private trustingAgent(): Promise<https.Agent> {
+    this.secureAgent ??= this.rootCertificate().then(
+      (ca) => new https.Agent({ keepAlive: true, ca }),
+      (error: unknown) => {
+        this.secureAgent = undefined;
+        throw error;
+      },
+    );
+    return this.secureAgent;
+  }
+}
+
+/**
+ * Besides the address, the certificate has to name the worker's own instance: what was signed for an instance that was at
+ * this address before is not believed, although it has not expired.
+ */
+export function identityOf(workerId: InstanceId): (host: string, certificate: PeerCertificate) => Error | undefined {
+  return (host, certificate) => {
+    const isOwn = certificate.subject.CN === subjectOf(workerId);
+    return checkServerIdentity(host, certificate) ?? (isOwn ? undefined : new Error("its certificate is another's"));
+  };
+}
+
+/** Waits for the first bytes: until then another worker can be asked without anybody noticing. */
+async function begun(message: IncomingMessage): Promise<Readable> {
+  const chunks = message[Symbol.asyncIterator]();
+  const first = await chunks.next();
+  async function* all() {
+    if (first.done === true) return;
+    yield first.value;
+    for await (const chunk of { [Symbol.asyncIterator]: () => chunks }) yield chunk;
+  }
+  const body = Readable.from(all(), { objectMode: false });
+  // Whoever stops reading stops the worker.
+  body.once("close", () => message.destroy());
+  return body;
+}
+
+async function readStart(message: IncomingMessage): Promise<string> {
+  let text = "";
+  for await (const chunk of message.setEncoding("utf8")) {
+    text += String(chunk);
+    if (text.length > REFUSAL_BYTES_MAX) break;
+  }
+  return text.slice(0, REFUSAL_BYTES_MAX);
+}

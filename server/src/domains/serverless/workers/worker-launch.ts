@@ -1,0 +1,69 @@
+import type { DeploymentId, EndpointGroupId, WorkerGroupId } from "../../../base/ids.ts";
+import { WORKER_GROUP_VARIABLE } from "../../rental/instances/index.ts";
+import type { LaunchSettings } from "../../rental/templates/index.ts";
+
+const WORKER_PORT = "WORKER_PORT";
+const WORKER_PORT_DEFAULT = 3000;
+const USE_SSL = "USE_SSL";
+/** By which workers find the server. */
+const SERVER_VARIABLES = ["REPORT_ADDR", "VAST_API_URL"] as const;
+/** Host names as an address that was parsed has them. */
+const LOOPBACK = /^(?:localhost|.+\.localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
+
+export type WorkerIdentity = {
+  readonly endpointId: EndpointGroupId;
+  readonly groupId: WorkerGroupId;
+  /** Whose code it runs; undefined when that is its image's own. */
+  readonly deploymentId: DeploymentId | undefined;
+  /** Where it reports to, and fetches code; undefined where its host's agent says so. */
+  readonly reportAddress: string | undefined;
+};
+
+/**
+ * The settings of an instance as those of a worker: it learns whom it works for, where it reports to, and by which port
+ * requests come. Its token is added when its host is told.
+ */
+export function workerLaunch(launch: LaunchSettings, identity: WorkerIdentity): LaunchSettings {
+  const { reportAddress, deploymentId } = identity;
+  const env = deploymentId === undefined ? launch.env : launch.env.filter((variable) => !namesCaller(variable));
+  const given = new Map(env);
+  const port = readPort(given.get(WORKER_PORT)) ?? WORKER_PORT_DEFAULT;
+  const own = new Map([
+    ["SERVERLESS", "true"],
+    ["ENDPOINT_ID", String(identity.endpointId)],
+    [WORKER_GROUP_VARIABLE, String(identity.groupId)],
+    [WORKER_PORT, String(port)],
+    // The published start script would encrypt unless it is told otherwise, with a certificate of its maker's server.
+    ...(given.has(USE_SSL) ? [] : ([[USE_SSL, "false"]] as const)),
+    ...(deploymentId === undefined
+      ? []
+      : ([
+          ["IS_DEPLOYMENT", "true"],
+          ["DEPLOYMENT_ID", String(deploymentId)],
+        ] as const)),
+    ...SERVER_VARIABLES.flatMap((name) =>
+      reportAddress === undefined || given.has(name) ? [] : [[name, reportAddress] as const],
+    ),
+  ]);
+  const isMapped = launch.ports.some((mapped) => mapped.container_port === port && mapped.protocol === "tcp");
+  return {
+    ...launch,
+    env: [...env.filter(([name]) => !own.has(name)), ...own],
+    ports: isMapped ? launch.ports : [...launch.ports, { container_port: port, protocol: "tcp" }],
+    extra_env: isMapped ? launch.extra_env : [...launch.extra_env, [`-p ${port}:${port}`, "1"]],
+  };
+}
+
+/**
+ * Clients of deployments tell their workers the address by which they reach the server themselves. Where that is a
+ * loopback, it is the client's machine: inside a container it leads nowhere.
+ */
+function namesCaller([name, value]: readonly [string, string]): boolean {
+  if (!SERVER_VARIABLES.some((known) => known === name)) return false;
+  return URL.canParse(value) && LOOPBACK.test(new URL(value).hostname);
+}
+
+function readPort(text: string | undefined): number | undefined {
+  const port = text !== undefined && /^\d{1,5}$/.test(text) ? Number(text) : 0;
+  return port >= 1 && port <= 65_535 ? port : undefined;
+}
