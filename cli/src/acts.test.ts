@@ -11,7 +11,7 @@ const TAKE_BACK = "/api/v0/admin/earnings/take_back/";
 const WHY = ["--reason", "It cheats.", "--reference", "case-7"];
 const about = { user: "host@example.com", reason: "It cheats.", reference: "case-7" };
 
-test("what an administrator does to an account names it, the reason and the case", async (t) => {
+test("acts of an administrator send the account, the reason and the case", async (t) => {
   const booked = { success: true, user_id: 7, transfer_id: "12", is_new: true, balance: -15 };
   const { received, berth } = await answer(t, {
     "GET /api/v0/admin/disputes/": { body: { success: true, accounts: [] } },

@@ -27,11 +27,11 @@ test("an audit that finds nothing says so, check by check, and ends well", async
   assert.equal(code, 0);
   assert.equal(
     stdout,
-    `CHECK     ROWS  DIFFER  WHAT HAS TO BE SO
+    `CHECK     ROWS  DIFFER  RULE
 balances  1204       0  What balances have to be
 amounts   1204       0  What amounts have to be
 
-Nothing differs, as of 2026-03-01 12:00 UTC. What came before 2026-03-01 00:00 UTC is sealed: --full reads it, too.
+Nothing differs, as of 2026-03-01 12:00 UTC. The checkpoint of 2026-03-01 00:00 UTC was trusted: --full reads what is before it, too.
 `,
   );
 });

@@ -7,7 +7,7 @@ export async function become(argv: readonly string[], environment: NodeJS.Proces
   process.exitCode = await runAsChild(whole, environment);
 }
 
-/** For systems on which a process cannot replace itself. */
+/** Starts a child process, for systems on which a process cannot replace itself. */
 function runAsChild(argv: readonly string[], environment: NodeJS.ProcessEnv): Promise<number> {
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, [...argv], { env: environment, stdio: "inherit" });

@@ -16,7 +16,7 @@ const cap = {
 
 const CAPS = "/api/v0/caps/";
 
-test("a cap is set for what is named, and told back", async (t) => {
+test("a cap is set for the named scope, and printed", async (t) => {
   const { received, berth } = await answer(t, { [`PUT ${CAPS}`]: { body: { success: true, cap } } });
   const { stdout } = await berth("cap", "set", "key:7", "20", "--per", "month");
   assert.equal(stdout, "Cap 3: $6.75 left of $20.00. See: berth cap list\n");
@@ -27,7 +27,7 @@ test("a cap is set for what is named, and told back", async (t) => {
   ]);
 });
 
-test("what cannot be a cap is refused before anything is asked", async (t) => {
+test("a wrong cap is refused before any request", async (t) => {
   const { received, berth } = await answer(t, {});
   const wrong = [
     ["planet:1", "1", "--per", "day"],
@@ -42,7 +42,7 @@ test("what cannot be a cap is refused before anything is asked", async (t) => {
   assert.deepEqual(received, []);
 });
 
-test("caps are listed with what they leave and when they begin anew, and removed", async (t) => {
+test("caps are listed with their room and next period, and removed", async (t) => {
   const kept = {
     ...{ cap_id: 4, scope: "account", scope_id: 1, period: "total", began_at: 1_900_000_000, delete_at: 1_900_172_800 },
     ...{ storage_per_hour: 1, instance_ids: [8, 9], volume_ids: [2] },
@@ -70,7 +70,7 @@ test("caps are listed with what they leave and when they begin anew, and removed
   assert.equal((await berth("cap", "remove", "3")).stdout, "Cap 3 is removed.\n");
 });
 
-test("a rental that is only asked about says its price, what it sets aside and how long the balance lasts", async (t) => {
+test("a dry run shows price, hold and how long the balance lasts", async (t) => {
   const forecast = {
     success: true,
     dry_run: true,
@@ -96,7 +96,7 @@ test("a rental that is only asked about says its price, what it sets aside and h
   assert.match(stdout, /set aside +\$0\.17\n/);
   assert.match(stdout, /balance lasts +for good now, 2 days with this\n/);
   assert.match(stdout, /cap of key 7, month +\$0\.10 left of \$20\.00\n/);
-  assert.match(stdout, /It would not start now\. A cap is reached\. Nothing was made\.\n$/);
+  assert.match(stdout, /It would not start now\. A cap is reached\. Nothing was created\.\n$/);
   assert.deepEqual(received, [["PUT /api/v0/asks/9/", { image: "busybox", dry_run: true }]]);
 });
 
@@ -121,7 +121,7 @@ test("a balance says until when data is kept that credit or a cap does not pay f
   [balance, arrears] = [3, { body: { arrears: null, caps: [kept] } }];
   assert.match(
     (await berth("balance")).stdout,
-    /\nCap 4 does not pay for instance 8, volume 2: kept until 2030-03-19 17:46 UTC \(.*\), and deleted then unless it/,
+    /\nCap 4 does not pay for instance 8, volume 2: kept until 2030-03-19 17:46 UTC \(.*\), and deleted then unless the cap/,
   );
   assert.deepEqual(JSON.parse((await berth("balance", "--json")).stdout).caps, [kept]);
   // A key that may not read billing still shows what is there.

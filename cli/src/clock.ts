@@ -1,4 +1,4 @@
-/** The only clock of this room. Commands read it once and pass the time on, so that what they say can be tested. */
+/** The only clock of the CLI. Commands read it once and pass the time on, so that tests can fix their output. */
 export function readClock(): Date {
   return new Date();
 }

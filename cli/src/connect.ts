@@ -3,7 +3,7 @@ import path from "node:path";
 import { createClient, type Client } from "../../sdk/src/client.ts";
 import { UserError } from "./failure.ts";
 
-/** What every command that speaks to a server accepts. */
+/** Options of every command that speaks to a server. */
 export type ConnectionOptions = {
   readonly url?: string;
   readonly key?: string;
@@ -26,7 +26,7 @@ export function connect(options: ConnectionOptions): Client {
   return createClient({ baseUrl, apiKey: key });
 }
 
-/** Where these servers answer; more than one only where they were named. */
+/** Addresses of the servers; more than one only when the caller named several. */
 export function addressesOf(options: ConnectionOptions): readonly string[] {
   const url = options.url ?? readServerFile(options.dataDir, "server.url");
   if (url === undefined) {
@@ -42,7 +42,7 @@ export function addressesOf(options: ConnectionOptions): readonly string[] {
     throw new UserError(`${address || "''"} is not an address.`, "Write it like http://127.0.0.1:8080.", 2);
   }
   if (new Set(addresses.map((address) => new URL(address).protocol)).size > 1) {
-    const reason = "The key would be readable at the others whenever the first one is away.";
+    const reason = "The key would travel unencrypted to the http addresses.";
     throw new UserError("Either all addresses of servers begin with https, or none of them.", reason, 2);
   }
   return addresses;
@@ -55,7 +55,8 @@ function readServerFile(dataDir: string, name: string): string | undefined {
   } catch (error) {
     const code = error instanceof Error && "code" in error ? error.code : undefined;
     if (code === "ENOENT" || code === "ENOTDIR") return undefined;
-    if (code === "EACCES") throw new UserError(`${file} may not be read by you.`, "Run this as the server's user.");
+    if (code === "EACCES")
+      throw new UserError(`${file} cannot be read with your permissions.`, "Run this as the server's user.");
     throw error;
   }
 }

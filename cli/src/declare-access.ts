@@ -5,7 +5,7 @@ import { parseId } from "./parse.ts";
 const collect = (value: string, earlier: readonly string[]) => [...earlier, value];
 
 export function declareAccessCommands(program: Command): void {
-  // What follows the id belongs to the command that is run there.
+  // Words after the id belong to the command that runs in the instance.
   program.enablePositionalOptions();
   clientCommand(program, "ssh", "open a shell in an instance, or run a command there")
     .argument("<id>", "id of the instance", parseId)

@@ -2,15 +2,14 @@ import type { Command } from "commander";
 import { adminCommand, CONNECTION } from "./declare-connection.ts";
 import { parseNumber } from "./parse.ts";
 
-/** Whether the books are right. */
 export function declareAuditCommands(program: Command): void {
-  const audit = adminCommand(program, "audit", "recompute the books from facts, show what differs")
-    .option("--full", "read everything there ever was, and verify what earlier audits sealed")
+  const audit = adminCommand(program, "audit", "check the books: recompute them, show differences")
+    .option("--full", "read everything, and verify the checkpoints of earlier audits")
     .option("--against <file>", "an earlier export of the facts, which today's must go on from")
     .addHelpText("after", HELP)
     .addOption(jsonOption(program))
     .action(async (options) => (await import("./commands/audit/run.ts")).runAudit(options));
-  // Options behind a subcommand are its own, also those that `audit` has by the same name.
+  // Options after a subcommand belong to it, also where `audit` has one of the same name.
   audit.enablePositionalOptions();
   adminCommand(audit, "export", "write the signed facts of who moved money, a line of JSON for each link")
     .option("--after <link>", "only links after this number", parseNumber)
@@ -25,7 +24,7 @@ export function declareAuditCommands(program: Command): void {
 
 const HELP = `
 Each check is a line: how many rows were looked at, and how many of them differ. The rows that differ follow, the first
-fifty of each check, and the exit code is 1. Without --full, what came before the last seal is trusted. See docs/audit.md.`;
+fifty of each check, and the exit code is 1. Without --full the audit trusts the last checkpoint. See docs/audit.md.`;
 
 function jsonOption(program: Command) {
   return program.createOption("--json", "print the answer as JSON").helpGroup(CONNECTION);

@@ -3,7 +3,7 @@ import { billingGroup } from "./billing-group.ts";
 import { serverCommand } from "./declare-connection.ts";
 import { parseCount, parseCountry, parseId, parseTime } from "./parse.ts";
 
-/** What was used, what it cost, and the invoices for it. */
+/** Charges, invoices and other documents. */
 export function declareBillingCommands(program: Command): void {
   const billing = billingGroup(program);
   declareCharges(billing);

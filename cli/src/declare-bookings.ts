@@ -3,7 +3,7 @@ import { groupOf } from "./billing-group.ts";
 import { adminCommand } from "./declare-connection.ts";
 import { parseAmount } from "./parse.ts";
 
-/** What administrators book by hand. */
+/** Entries that administrators book by hand. */
 export function declareBookingCommands(program: Command): void {
   const admin = groupOf(program, "admin", "manage users, credit, keys, disks and machines");
   adminCommand(admin, "take-back", "take earnings back from a host, below zero where they were paid out")

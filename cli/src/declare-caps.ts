@@ -9,7 +9,7 @@ export function declareCapCommands(program: Command): void {
     .argument("<scope>", "account, key:ID, endpoint:ID or instance:ID", parseScope)
     .argument("<dollars>", "how much; 0 stops what it limits", parseNumber)
     .addOption(
-      new Option("--per <period>", "when it begins anew, at midnight UTC; total never does")
+      new Option("--per <period>", "day and month begin at midnight UTC; total never ends")
         .choices(["day", "month", "total"])
         .makeOptionMandatory(),
     )

@@ -1,16 +1,16 @@
 import { Option, type Command } from "commander";
 
-/** Stands apart in the help of each command, behind what is its own. */
+/** Heading of the common options, which the help of each command shows after its own. */
 export const CONNECTION = "Server and answer:";
 
-/** A command that speaks to a server: where it is, who calls, and whether people or programs read the answer. */
+/** Adds a command that speaks to a server, with options for its address, the key and JSON output. */
 export function serverCommand(parent: Command, name: string, summary: string): Command {
   return clientCommand(parent, name, summary).addOption(
     new Option("--json", "print the answer as JSON").helpGroup(CONNECTION),
   );
 }
 
-/** The same for one that prints no answer. */
+/** Adds a command that speaks to a server and prints no answer. */
 export function clientCommand(parent: Command, name: string, summary: string): Command {
   return connected(parent, name, summary).addOption(
     new Option("--key <api key>", "API key; the administrator's when left out")
@@ -19,7 +19,10 @@ export function clientCommand(parent: Command, name: string, summary: string): C
   );
 }
 
-/** Prints JSON always. BERTH_API_KEY is not heeded: it is mostly the key of the user that one is trying things out as. */
+/**
+ * Adds a command of administrators, which always prints JSON. It ignores BERTH_API_KEY, which is usually a test user's
+ * key.
+ */
 export function adminCommand(parent: Command, name: string, summary: string): Command {
   return connected(parent, name, summary).addOption(
     new Option("--key <api key>", "an administrator's API key, in place of the server's").helpGroup(CONNECTION),
@@ -31,7 +34,7 @@ function connected(parent: Command, name: string, summary: string): Command {
     .command(name)
     .description(summary)
     .addOption(
-      new Option("--url <address>", "address of the server, or of several, apart by commas")
+      new Option("--url <address>", "address of the server, or several separated by commas")
         .env("BERTH_URL")
         .helpGroup(CONNECTION),
     )

@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import { serverCommand } from "./declare-connection.ts";
 import { parseAmount, parseId } from "./parse.ts";
 
-/** What is agreed about the price and the end of a rental. */
+/** Agreements about the price and the end of a rental. */
 export function declareContractCommands(program: Command): void {
   serverCommand(program, "prepay", "reserve an on-demand instance: pay in advance for less")
     .argument("<id>", "id of the instance", parseId)

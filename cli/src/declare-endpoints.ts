@@ -58,7 +58,7 @@ function withParameters(command: Command): Command {
   return withScaling(command.option("--name <text>", "what to call it"));
 }
 
-/** How many workers an endpoint has. */
+/** Adds the options that decide the number of workers of an endpoint. */
 export function withScaling(command: Command): Command {
   return command
     .option("--min-load <number>", "units a second to be ready for at any time", parseNumber)

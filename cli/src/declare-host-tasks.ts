@@ -2,7 +2,7 @@ import { Option, type Command } from "commander";
 import { serverCommand } from "./declare-connection.ts";
 import { parseId, parseLineCount, parsePlace, parsePlaceId } from "./parse.ts";
 
-/** What a host is asked to do once with an instance. */
+/** Tasks of a host for an instance. */
 export function declareHostTaskCommands(program: Command): void {
   instanceCommand(program, "logs", "print the last lines of an instance")
     .option("--tail <lines>", "how many lines", parseLineCount, 1000)
@@ -16,11 +16,11 @@ export function declareHostTaskCommands(program: Command): void {
       (await import("./commands/instance/execute.ts")).executeCommand(id, command, options),
     );
 
-  instanceCommand(program, "recycle", "pull an instance's image and make its container anew").action(
-    async (id, options) => (await import("./commands/instance/recycle.ts")).recycleInstance(id, options),
+  instanceCommand(program, "recycle", "pull an instance's image and make a new container").action(async (id, options) =>
+    (await import("./commands/instance/recycle.ts")).recycleInstance(id, options),
   );
 
-  instanceCommand(program, "update-template", "give an instance other settings and make its container anew")
+  instanceCommand(program, "update-template", "give an instance other settings and a new container")
     .option("--template-id <id>", "template to take instead, by its number", parseId)
     .option("--template <hash>", "template to take instead, by its hash")
     .option("--image <image>", "container image")
@@ -39,7 +39,7 @@ export function declareHostTaskCommands(program: Command): void {
     .option("--no-pause", "let the instance go on meanwhile")
     .action(async (id, options) => (await import("./commands/instance/snapshot.ts")).takeSnapshot(id, options));
 
-  serverCommand(program, "copy", "copy between instances and volumes of one machine")
+  serverCommand(program, "copy", "copy files between your instances and volumes")
     .argument("<source>", "such as 12:/data/ or V.7:/; a slash at the end copies the contents", parsePlace)
     .argument("<destination>", "such as 13:/work", parsePlace)
     .action(async (source, destination, options) =>

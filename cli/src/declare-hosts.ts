@@ -4,7 +4,7 @@ import { parseHours, parseId } from "./parse.ts";
 
 const SERVICE_STATE_DIR = "/var/lib/berth-agent";
 
-/** Machines that join: what their owner does at the server, and what is done on the machine itself. */
+/** Joined machines: commands for their owner at the server, and for the machine itself. */
 export function declareHostCommands(program: Command): void {
   const host = program.command("host").description("your machines that joined, and how others join");
   serverCommand(host, "list", "list your agents and their machines").action(async (options) =>
@@ -33,7 +33,7 @@ export function declareHostCommands(program: Command): void {
 }
 
 function declareAgentCommands(program: Command): void {
-  // Its flags are the agent's own affair, --help included: they are passed on as they are.
+  // All options, --help included, are passed on to the agent unchanged.
   const agent = program
     .command("agent")
     .summary("offer this machine to a server, here or as a service")

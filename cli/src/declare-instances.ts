@@ -43,7 +43,7 @@ export function declareInstanceCommands(program: Command): void {
     );
 }
 
-/** `default` stands for no limit of its own. */
+/** Reads a traffic limit in dollars; `default` removes the instance's own limit. */
 function parseTrafficLimit(text: string): number | null {
   return text === "default" ? null : parseAmount(text);
 }

@@ -4,7 +4,7 @@ import { parseAmount, parseCount, parseId, parseNumber, parseTime } from "./pars
 
 const CATEGORIES = ["power", "internet", "disk", "gpu", "software", "other"];
 
-/** The market seen from the side of those who have machines. */
+/** Commands for hosts: listings, maintenance, earnings. */
 export function declareMachineCommands(program: Command): void {
   const machine = program.command("machine").description("your machines on the market: prices, maintenance, earnings");
   serverCommand(machine, "list", "list your machines, what they cost and earn").action(async (options) =>

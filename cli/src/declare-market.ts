@@ -4,7 +4,7 @@ import { parseAmount, parseCount, parseId } from "./parse.ts";
 
 const QUERY = "conditions, such as 'num_gpus>=2' gpu_name=RTX_4090";
 
-/** Finding what there is, and renting it: at once or as soon as there is something. */
+/** Search, and renting at once or from the queue. */
 export function declareMarketCommands(program: Command): void {
   serverCommand(program, "search", "find offers to rent")
     .argument("[query...]", QUERY)
@@ -65,7 +65,7 @@ function whatToRun(command: Command): Command {
     .option("--onstart <commands>", "shell commands to run at each start");
 }
 
-/** What has no sense for those who wait in line. */
+/** Adds options that only rentals at once have; a standing request cannot use them. */
 function atOnce(command: Command): Command {
   return command
     .option("--max-price <dollars>", "refuse when it costs more per hour, with its disk", parseAmount)

@@ -2,7 +2,7 @@ import { Option, type Command } from "commander";
 import { serverCommand } from "./declare-connection.ts";
 import { parseCount, parseId } from "./parse.ts";
 
-/** What users are told, by which channels, and the webhooks that it goes to. */
+/** Notifications, their channels, and webhooks. */
 export function declareNoticeCommands(program: Command): void {
   serverCommand(program, "notices", "read what you were told, newest first")
     .option("--unread", "only what you have not read")

@@ -6,7 +6,7 @@ import { parseAmount, parseId, parseNumber } from "./parse.ts";
 const PAYOUT_METHODS = ["stripe", "wise", "paypal", "bank"];
 const PAYOUT_STATES = ["pending", "sending", "paid", "failed"];
 
-/** Paying by card. */
+/** Card payments. */
 export function declarePaymentCommands(program: Command): void {
   const billing = billingGroup(program);
   serverCommand(billing, "top-up", "add credit by card: prints the page to pay on")
@@ -36,7 +36,7 @@ export function declarePaymentCommands(program: Command): void {
     .action(async (options) => (await import("./commands/payment/autobill.ts")).autobill(options));
 }
 
-/** What hosts are paid. */
+/** Payouts to hosts. */
 export function declarePayoutCommands(program: Command): void {
   const host = groupOf(program, "host", "your machines that joined, and how others join");
   serverCommand(host, "payouts", "list what you were paid, and what you will be").action(async (options) =>

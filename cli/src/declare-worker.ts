@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 
 export function declareWorkerCommands(program: Command): void {
-  // Its flags are the worker's own affair, --help included: they are passed on as they are.
+  // All options, --help included, are passed on to the worker unchanged.
   program
     .command("worker")
     .summary("make a program a worker of an endpoint")

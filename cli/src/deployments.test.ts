@@ -47,7 +47,7 @@ test("a directory is packed as it will lie, sent with what it should run in, and
   const run = () =>
     berth("deployment", "deploy", directory, "--image", "busybox", "--ttl", "60", "--max-workers", "2", "--disk", "16");
   const { stdout, stderr } = await run();
-  assert.match(stdout, /^Deployment 5 is made, with endpoint group 7\./, stderr);
+  assert.match(stdout, /^Deployment 5 is created, with endpoint group 7\./, stderr);
   utimesSync(path.join(directory, "srv/app/main.py"), 1, 1);
   await run();
   const [[, first], [, second]] = [received[0] ?? [], received[1] ?? []];
@@ -129,7 +129,7 @@ test("versions say which one runs, and which ran well last", async (t) => {
     "DELETE /api/v0/deployment/5/": { body: { success: true } },
   });
   const [, now, before] = (await berth("deployment", "versions", "5")).stdout.split("\n");
-  assert.match(now ?? "", /^ 9 .*is being brought out/);
+  assert.match(now ?? "", /^ 9 .*is being rolled out/);
   assert.match(before ?? "", /^ 8 .*ran well last/);
   assert.match((await berth("deployment", "stop", "5")).stdout, /is stopped\.\n$/);
   assert.match((await berth("deployment", "delete", "5")).stdout, /^Deployment 5 is deleted/);

@@ -48,7 +48,7 @@ test("an endpoint and its worker group are made of what is given and nothing els
   ]);
 });
 
-test("what happened is told oldest first, with the worker it happened to, and obeys no control character", async (t) => {
+test("events are printed oldest first with their worker, and control characters are replaced", async (t) => {
   const events = [
     {
       id: 2,
@@ -77,7 +77,7 @@ test("what happened is told oldest first, with the worker it happened to, and ob
   assert.deepEqual(received[0]?.[0], "GET /api/v0/endptjobs/7/events/?level=1&limit=2");
 });
 
-test("worker groups say what is the matter with them, and roll their workers on demand", async (t) => {
+test("worker groups show their problems, and roll their workers on demand", async (t) => {
   const { received, berth } = await answer(t, {
     "GET /api/v0/workergroups/": { body: { success: true, results: [group, { ...group, id: 5, failure_count: 0 }] } },
     "POST /update_workers/": { body: { success: true, cancelled: false, workers_to_update: 1 } },
@@ -120,7 +120,7 @@ test("workers are shown with their state in words, their load and speeds, and wh
   assert.match(second ?? "", /failed: no\uFFFD\[31m memory/);
 });
 
-test("an answer that breaks off is shown as far as it came, and said to be broken", async (t) => {
+test("an answer that breaks off is printed as far as it came, and reported as broken", async (t) => {
   const worker = createServer((request, response) => {
     request.resume().once("end", () => {
       response.writeHead(200, { "content-type": "text/event-stream" });
@@ -147,7 +147,7 @@ test("an answer that breaks off is shown as far as it came, and said to be broke
     "{}",
   );
   assert.deepEqual([code, stdout], [1, "data: 1\n\ndata\n"]);
-  assert.match(stderr, /^error: the answer broke off: [^\n]+\nIt may have been worked on: [^\n]+\n$/);
+  assert.match(stderr, /^error: the answer broke off: [^\n]+\nThe worker may have done the request; [^\n]+\n$/);
 });
 
 test("a request is routed with the endpoint's own key, and the worker's answer is printed", async (t) => {

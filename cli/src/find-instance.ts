@@ -4,7 +4,7 @@ import { UserError } from "./failure.ts";
 
 export type Instance = NonNullable<InstanceShowAnswer["instances"]>;
 
-/** The instance of this id; without one, the only one that runs. */
+/** The instance of this id; without an id, the only running one. */
 export async function findInstance(client: Client, id: number | undefined): Promise<Instance> {
   if (id !== undefined) {
     const { instances: instance } = await instanceShow(client, { id });

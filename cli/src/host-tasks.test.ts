@@ -64,7 +64,7 @@ test("logs and execute wait for the result, fetch it without a key, and print it
   ]);
 });
 
-test("recycle, update-template, snapshot, copy and cancel-copy send what was given and nothing else", async (t) => {
+test("recycle, update-template, snapshot, copy and cancel-copy send their options and nothing else", async (t) => {
   const { received, berth } = await serve(t, "");
   for (const line of [
     "recycle 7",
@@ -91,7 +91,7 @@ test("recycle, update-template, snapshot, copy and cancel-copy send what was giv
   ]);
 });
 
-test("a copy from nowhere and a change of nothing make no sense", async (t) => {
+test("a copy without a source and an update without a change are refused", async (t) => {
   const { received, berth } = await serve(t, "");
   for (const [line, reason] of [
     ["copy 7 8:/x", /ID:PATH/],

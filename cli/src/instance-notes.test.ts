@@ -21,7 +21,7 @@ test("an instance that runs undisturbed has nothing to note", () => {
   assert.deepEqual(texts, [undefined, undefined, undefined, ""]);
 });
 
-test("a notice says why, until when, and which bid averts it", () => {
+test("an eviction notice shows its reason, its end, and the bid that averts it", () => {
   const interruption = {
     reason: "outbid",
     noticed_at: 0,
@@ -35,7 +35,7 @@ test("a notice says why, until when, and which bid averts it", () => {
   assert.equal(noticeText({ ...plain, interruption: taken }, NOW), "rented on demand; stops in 12 s");
 });
 
-test("who waits is told for what, how many are ahead, and which bid ends the wait", () => {
+test("a waiting instance shows the reason, its rank, and the bid that ends the wait", () => {
   const outbid = { reason: "outbid", ahead: 2, winning_bid: 0.3, bid_to_run_now: 0.301 } as const;
   const waiting = { ...plain, waiting_for: { ...outbid, resumes_no_earlier_than: 60 } };
   const said = waitingText(waiting, NOW);
@@ -57,7 +57,7 @@ test("a reservation says how long its deposit lasts at the reduced price", () =>
   assert.equal(briefNote(reserved, NOW), "reserved, 20 % off");
 });
 
-test("maintenance is told with its time, and with what is known of it", () => {
+test("a maintenance is shown with its time, category and reason", () => {
   const window = { start_time: 0, end_time: 3600, maintenance_category: "not provided", maintenance_reason: "" };
   const power = { ...window, maintenance_category: "power", maintenance_reason: "new supply" };
   assert.equal(

@@ -3,7 +3,7 @@ import { dollars } from "./output.ts";
 import { dateText, spanText, whenText } from "./time-text.ts";
 
 type Instance = InstanceListAnswer["instances"][number];
-/** What decides whether an instance runs, and for how much. */
+/** The fields of an instance that say why it runs or waits, and at what price. */
 export type Terms = Pick<
   Instance,
   | "id"
@@ -19,12 +19,12 @@ export type Terms = Pick<
 
 type Status = Pick<Instance, "actual_status" | "waiting_for">;
 
-/** What its host says of it; before that, whether it waits for its devices or for its host's first word. */
+/** The status that the host reported; before its first report `ordered`, or `scheduling` while it waits for devices. */
 export function statusText({ actual_status: status, waiting_for: waiting }: Status): string {
   return status ?? (waiting === null ? "ordered" : "scheduling");
 }
 
-/** In few words, for a line of a list: why it waits or will stop, and what is special about its price. */
+/** A few words for a row of a list: why an instance waits or will stop, or its discount. */
 export function briefNote(instance: Terms, now: Date): string {
   const { interruption, waiting_for: waiting, is_reserved: isReserved } = instance;
   if (interruption !== null)
@@ -33,14 +33,14 @@ export function briefNote(instance: Terms, now: Date): string {
   return isReserved ? `reserved, ${percent(instance.credit_discount)} off` : "";
 }
 
-/** The notice under which it runs, with what would avert it. */
+/** The eviction notice of an instance, with the bid that would avert it. */
 export function noticeText({ id, interruption }: Terms, now: Date): string | undefined {
   if (interruption === null) return undefined;
   const { reason, stops_at: stopsAt, bid_to_run_now: bid } = interruption;
   return `${TAKEN[reason]}; stops in ${secondsUntil(stopsAt, now)}${bid === null ? "" : `, stays with: ${bidCommand(id, bid)}`}`;
 }
 
-/** What it waits for although it is wanted to run, with what would end the wait. */
+/** The reason why an instance waits although its owner started it, with the bid that would end the wait. */
 export function waitingText(instance: Terms, now: Date): string | undefined {
   const { id, dph_base: own, waiting_for: waiting } = instance;
   if (waiting === null) return undefined;
@@ -55,7 +55,7 @@ export function waitingText(instance: Terms, now: Date): string | undefined {
     .join("; ");
 }
 
-/** How long the deposit lasts, of time in which it runs. */
+/** The discount, and the running time for which the deposit lasts. */
 export function reservedText(instance: Terms): string | undefined {
   const { is_reserved: isReserved, credit_balance: deposit, credit_discount: discount, dph_base: perHour } = instance;
   if (!isReserved || deposit === null) return undefined;
@@ -83,7 +83,9 @@ function waitingReason({ reason, winning_bid: winning, bid_to_run_now: bid }: Wa
       if (winning !== null) return `outbid by ${dollars(winning)} per hour`;
       return bid === null ? "outbid" : `its bid is below ${dollars(bid)} per hour`;
     case "devices":
-      return isBid && bid === null ? "what it could run on is rented on demand" : "its devices are not free yet";
+      return isBid && bid === null
+        ? "all devices that it could use are rented on demand"
+        : "its devices are not free yet";
     case "slice":
       return "the minimum slice of running time has to end first";
     case "host":
@@ -92,8 +94,8 @@ function waitingReason({ reason, winning_bid: winning, bid_to_run_now: bid }: Wa
 }
 
 function aheadText(count: number): string {
-  if (count === 0) return "next in line";
-  return `${count} ahead of it in line`;
+  if (count === 0) return "next to run";
+  return `${count} ${count === 1 ? "ranks" : "rank"} before it`;
 }
 
 function bidCommand(id: number, bid: number): string {

@@ -114,7 +114,7 @@ test("prices, minimum bids and default jobs are sent as given, and nothing else"
   );
 });
 
-test("a maintenance is announced at a time of UTC, listed and called off", async (t) => {
+test("a maintenance is announced at a time of UTC, listed and cancelled", async (t) => {
   const { received, berth } = await answer(t, {
     "PUT /api/v0/machines/7/dnotify/": { body: { success: true, you_sent: "1 notification sent" } },
     "GET /api/v0/machines/maintenances/": { body: [window] },
@@ -122,7 +122,7 @@ test("a maintenance is announced at a time of UTC, listed and called off", async
   });
   const words = ["--at", "2026-12-01T12:30", "--hours", "1.5", "--category", "power", "--reason", "new supply"];
   const said = await berth("machine", "maintenance", "schedule", "7", ...words);
-  assert.equal(said.stdout, "Machine 7: 1 notification sent. Call it off: berth machine maintenance cancel 7\n");
+  assert.equal(said.stdout, "Machine 7: 1 notification sent. Cancel it: berth machine maintenance cancel 7\n");
   assert.match(
     (await berth("machine", "maintenance", "list")).stdout,
     / 7 +1970-01-02 00:00 +1970-01-02 03:00 +3 +power /,
@@ -164,7 +164,7 @@ test("earnings are shown by machine and by day, reports and checks in tables", a
   });
   assert.match(
     (await berth("machine", "earnings")).stdout,
-    /\n +7 +\$1\.00 +\$0\.50 +\$0\.25 +\$0\.00 +\$1\.75\n\nOn no payout yet: \$1\.75, less a fee of \$0\.25: \$1\.50\./,
+    /\n +7 +\$1\.00 +\$0\.50 +\$0\.25 +\$0\.00 +\$1\.75\n\nIn no payout yet: \$1\.75, less a fee of \$0\.25: \$1\.50\./,
   );
   const days = await berth("machine", "earnings", "7", "--by-day", "--from", "1970-01-02", "--days", "3");
   assert.match(days.stdout, /\n1970-01-02 +\$1\.00 /);
@@ -172,7 +172,7 @@ test("earnings are shown by machine and by day, reports and checks in tables", a
   const verification = await berth("machine", "verification", "7");
   assert.match(
     verification.stdout,
-    /^Not verified\.\n.*\nreliability +no .*\ndeclared line +1000 Mbit\/s up, 900 down\nmeasured line +812 Mbit\/s up, 790 down, the best of 3 within a week\nrests until +1970-01-01 00:00 UTC\nreason +no disk\n$/,
+    /^Not verified\.\n.*\nreliability +no .*\ndeclared uplink +1000 Mbit\/s up, 900 down\nmeasured uplink +812 Mbit\/s up, 790 down, the best of 3 within a week\nrests until +1970-01-01 00:00 UTC\nreason +no disk\n$/,
   );
   assert.match((await berth("machine", "reliability", "7")).stdout, /^reliability +60\.00 %.*\nprior +24\.00 h\n/s);
   assert.match((await berth("machine", "reports", "7")).stdout, /\n1970-01-01 00:00 +slow disk +-\n$/);
@@ -250,11 +250,11 @@ test("volumes are found, rented, cloned, listed, offered and deleted", async (t)
   );
 });
 
-test("what makes no sense of a machine ends with code 2 before anything is sent", async (t) => {
+test("a wrong command about a machine ends with code 2 before any request", async (t) => {
   const { received, berth } = await answer(t, {});
   const mistakes: readonly (readonly [string, RegExp])[] = [
     ["machine price 7 --until 2026-02-31", /2026-01-31T12:30/],
-    ["machine price 7 --until 2026-12-31 --for month", /exclude each other/],
+    ["machine price 7 --until 2026-12-31 --for month", /cannot be combined/],
     ["machine price 7 --gpu -1", /must be a number/],
     ["machine maintenance schedule 7 --at tomorrow --hours 1", /2026-01-31T12:30/],
     ["machine maintenance schedule 7 --hours 1", /--at/],

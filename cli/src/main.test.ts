@@ -89,7 +89,7 @@ test("each command has one line in the help, within 80 columns, below a title", 
   }
 });
 
-test("admin user create prints exactly one JSON object and uses the server's own key, whatever the shell has set", async (t) => {
+test("admin user create prints exactly one JSON object and uses the server's own key, not the key of the shell", async (t) => {
   const answer = { id: 7, email: "a@b.c", api_key: "k", key_id: 9 };
   const { received, env } = await serve(t, 200, answer);
   const result = await berth(["admin", "user", "create", "a@b.c", "--credit", "2.5"], {
@@ -169,7 +169,7 @@ test("the keys of an instance are listed from the text that the answer holds, at
   );
 });
 
-test("a refusal is told with its sentence, its code and what may help, and the exit code is 1", async (t) => {
+test("a refusal is printed with its sentence, code and suggestion, and the exit code is 1", async (t) => {
   const { env } = await serve(t, 404, {
     success: false,
     error: "no_such_ask",
@@ -184,13 +184,13 @@ test("a refusal is told with its sentence, its code and what may help, and the e
   );
 });
 
-test("without a running server one is told how to start it", async () => {
+test("without a running server the error says how to start one", async () => {
   const result = await berth(["instances", "--data-dir", "/nonexistent"]);
   assert.equal(result.code, 1);
   assert.match(result.stderr, /No server is running here.*\n.*berth up/);
 });
 
-test("a command that makes no sense ends with code 2 and says why", async () => {
+test("a wrong command line ends with code 2 and says why", async () => {
   const mistakes: readonly (readonly [readonly string[], RegExp])[] = [
     [["up", "--port", "abc"], /'--port <number>' argument 'abc' is invalid. It must be a whole number/],
     [["up", "--simulate", "0"], /'--simulate <hosts>' argument '0' is invalid/],

@@ -6,7 +6,7 @@ for (const [name, value] of Object.entries(process.env)) {
   if (name.startsWith("BERTH_") && value === "") delete process.env[name];
 }
 
-// Whoever reads the first lines only, such as `head`, has read enough.
+// A reader that closes early, such as `head`, is no failure.
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {
   if (error.code !== "EPIPE") throw error;
   process.exit(0);
@@ -16,7 +16,7 @@ try {
   await createProgram().parseAsync();
 } catch (error) {
   if (error instanceof CommanderError) {
-    // It has printed its message. Help and version are no mistakes; everything else is one of usage.
+    // Commander has printed its message. Help and version exit with 0, all other cases are mistakes of usage.
     process.exitCode = error.exitCode === 0 ? 0 : 2;
   } else {
     const { reportFailure } = await import("./report-failure.ts");

@@ -80,7 +80,7 @@ test("a search in vain names the condition without which there is something", as
   assert.deepEqual(JSON.parse((await berth("search", "--json", "num_gpus>=9")).stdout), { offers: [] });
 });
 
-test("a search for what is taken now names the line to wait in", async (t) => {
+test("a search for offers that are taken now names the queue", async (t) => {
   const taken = (body: unknown) => ({
     body: { offers: (body as { readonly q: string }).q.includes("rentable=any") ? [offer] : [] },
   });
@@ -88,7 +88,7 @@ test("a search for what is taken now names the line to wait in", async (t) => {
   assert.match((await berth("search", "num_gpus=2")).stdout, /^No offer matches: 1 that do are taken now\..*queue add/);
 });
 
-test("launch searches with the words and the order, and names the line to wait in when there is nothing", async (t) => {
+test("launch searches with the words and the order, and names the queue when there is no offer", async (t) => {
   const path = "PUT /api/v0/launch_instance/";
   const made = { success: true, new_contract: 42, instance_api_key: "k", ask_id: 7 };
   const { received, berth } = await answer(t, { [path]: { body: made } });
@@ -111,7 +111,7 @@ test("launch searches with the words and the order, and names the line to wait i
   const nothing = { status: 404, body: { success: false, error: "no_such_ask", msg: "No offer matches." } };
   const vain = await answer(t, { [path]: nothing });
   const { code, stderr } = await vain.berth("launch", "--image", "x");
-  assert.deepEqual([code, stderr], [1, "error: No offer matches.\nWait in line for one with: berth queue add\n"]);
+  assert.deepEqual([code, stderr], [1, "error: No offer matches.\nWait in the queue for one with: berth queue add\n"]);
 });
 
 test("a rental that has to wait for its turn names the instance that was made", async (t) => {
@@ -147,7 +147,7 @@ test("a bid without a price asks for the lowest that runs now, and says what has
   ]);
 });
 
-test("events are told as a log: the newest last", async (t) => {
+test("events are printed as a log: the newest last", async (t) => {
   const event = (at: number, to: string) => ({ at, actor: "market", cause: "c", from: "running", to, message: "M." });
   const body = { success: true, events: [event(60, "yielding"), event(0, "starting")] };
   const { received, berth } = await answer(t, { "GET /api/v0/instances/3/events/": { body } });
@@ -191,7 +191,10 @@ test("requests are added, listed, shown with what there is for them, and cancell
     [`DELETE ${path}5/`]: { body: { success: true, msg: "Request 5 waits no more." } },
   });
   const added = await berth("queue", "add", "num_gpus=8", "--image", "busybox", "--max-price", "3", "--hours", "0.5");
-  assert.equal(added.stdout, "Request 5 is number 2 in line until 1970-01-02 00:00 UTC. See: berth queue show 5\n");
+  assert.equal(
+    added.stdout,
+    "Request 5 is number 2 in the queue until 1970-01-02 00:00 UTC. See: berth queue show 5\n",
+  );
   assert.match((await berth("queue", "list")).stdout, /\n +5 +open +2 +num_gpus=8 +at most \$3\.00 +busybox /);
   assert.match(
     (await berth("queue", "show", "5")).stdout,
@@ -203,7 +206,7 @@ test("requests are added, listed, shown with what there is for them, and cancell
   assert.deepEqual(received[0], [`POST ${path}`, body]);
 });
 
-test("what was paid in advance, and what hosts ask for, is shown in dollars an hour", async (t) => {
+test("deposits and price increases are shown in dollars an hour", async (t) => {
   const asked = {
     pending_price_increase_id: 4,
     contract_id: 3,
@@ -246,7 +249,7 @@ test("what was paid in advance, and what hosts ask for, is shown in dollars an h
   );
 });
 
-test("gpus tells what the market has and asks", async (t) => {
+test("gpus shows supply and prices of the market", async (t) => {
   const figures = (available: number, median: number | null) => ({ available, median, p10: median, p90: median });
   const gpus = [{ gpu_name: "RTX 4090", now: figures(12, 0.35), day_ago: figures(0, null) }];
   const { berth } = await answer(t, {
@@ -262,10 +265,10 @@ test("gpus tells what the market has and asks", async (t) => {
   assert.deepEqual([supply.code, supply.stdout], [1, ""]);
 });
 
-test("what makes no sense ends with code 2 before anything is sent", async (t) => {
+test("a wrong command about the market ends with code 2 before any request", async (t) => {
   const { received, berth } = await answer(t, {});
   const mistakes: readonly (readonly [string, RegExp])[] = [
-    ["search --interruptible --reserved", /exclude each other/],
+    ["search --interruptible --reserved", /cannot be combined/],
     ["search --storage -1", /number above 0/],
     ["launch num_gpus=1", /--image or --template/],
     ["queue add --image x", /--max-price/],

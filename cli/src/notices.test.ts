@@ -12,7 +12,7 @@ const WEBHOOK = {
   updated_at: 0,
 };
 
-test("notices are shown newest first with what became of them, and marked as read when asked", async (t) => {
+test("notifications are shown newest first with their deliveries, and marked as read when asked", async (t) => {
   const notice = {
     id: 9,
     event_id: "evt_9",
@@ -63,7 +63,7 @@ test("a new webhook's secret is shown with how to try it, and a test that fails 
   const made = await berth("webhook", "create", WEBHOOK.webhook_url, ...WEBHOOK.event_types, "--name", "Ops");
   assert.match(
     made.stdout,
-    /^Webhook 3 is told of client:low_credit, client:outbid\.\n.*: whsec_x\n.*webhook test 3\n$/,
+    /^Webhook 3 gets notifications of client:low_credit, client:outbid\.\n.*: whsec_x\n.*webhook test 3\n$/,
   );
   assert.deepEqual(received, [
     ["POST /api/v0/webhooks/", { webhook_url: WEBHOOK.webhook_url, event_types: WEBHOOK.event_types, name: "Ops" }],

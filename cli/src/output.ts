@@ -49,18 +49,18 @@ export function dollars(value: number | undefined | null): string {
   return `${value < 0 ? "-" : ""}$${magnitude.toFixed(isInCents ? 2 : 4)}`;
 }
 
-/** Where a machine is. What the API says begins with an empty city where none is known. */
+/** The place of a machine, without the empty city with which the API begins an unknown one. */
 export function placeText(geolocation: string): string {
   return geolocation.replace(/^, /, "");
 }
 
-/** Control characters of an answer would move the terminal's cursor or colours; they are shown, not obeyed. */
+/** The text of a cell. Control characters are replaced: they would move the terminal's cursor or change its colours. */
 function cellText(value: string | number | undefined | null): string {
   if (value === undefined || value === null || value === "") return "-";
   return String(value).replace(/\p{Cc}/gu, "\u{FFFD}");
 }
 
-/** One thing, a field per line; fields without a value are left out. */
+/** The fields of one thing, one on each line; fields without a value are left out. */
 export function renderFields(fields: Readonly<Record<string, string | number | undefined | null>>): string {
   const present = Object.entries(fields).filter(([, value]) => value !== undefined && value !== null && value !== "");
   const width = Math.max(0, ...present.map(([name]) => name.length));

@@ -29,12 +29,12 @@ const refused: readonly (readonly [(text: string) => unknown, readonly string[]]
 ];
 
 for (const [parse, texts] of refused) {
-  test(`${parse.name} refuses what does not make sense`, () => {
+  test(`${parse.name} refuses wrong values`, () => {
     for (const text of texts) assert.throws(() => parse(text), { code: "commander.invalidArgument" }, text);
   });
 }
 
-test("what makes sense is read", () => {
+test("valid values are read", () => {
   assert.equal(parseId("2147483647"), 2_147_483_647);
   assert.equal(parsePort("0"), 0);
   assert.equal(parseLineCount("0"), 0);

@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from "commander";
 
-/** Readers of arguments and options. What they throw is shown behind the option's name; the exit code is 2. */
+/** Readers of arguments and options. Their errors are shown after the option's name; the exit code is 2. */
 
 export function parseId(text: string): number {
   return parseInteger(text, 1, 2_147_483_647);
@@ -14,12 +14,12 @@ export function parseCount(text: string): number {
   return parseInteger(text, 1, 100_000);
 }
 
-/** How long something may be used, 30 days at most. */
+/** Hours of validity, 30 days at most. */
 export function parseHours(text: string): number {
   return parseInteger(text, 1, 720);
 }
 
-/** Traffic is kept for seven days. */
+/** Hours of past traffic, which is kept for seven days. */
 export function parsePastHours(text: string): number {
   return parseInteger(text, 1, 168);
 }
@@ -51,18 +51,18 @@ export function parseAmount(text: string): number {
   return value;
 }
 
-/** A plain decimal from zero on; what it may be is for the server to say. */
+/** A plain decimal from zero on; the server checks its range. */
 export function parseNumber(text: string): number {
   if (!/^\d+(\.\d+)?$/.test(text)) throw new InvalidArgumentError("It must be a number, such as 0.9.");
   return Number(text);
 }
 
-/** The same, below zero too. */
+/** A plain decimal with or without a minus sign. */
 export function parseSigned(text: string): number {
   return text.startsWith("-") ? -parseNumber(text.slice(1)) : parseNumber(text);
 }
 
-/** A time from then on in seconds since 1970: written so, or as a date, which is one of UTC unless it says otherwise. */
+/** A time in seconds since 1970: given as a number, or as a date in UTC unless it names a zone. */
 export function parseTime(text: string): number {
   if (/^\d{9,11}$/.test(text)) return Number(text);
   const [, day = "", time = "00:00", zone = "Z"] = TIME.exec(text) ?? [];
@@ -73,7 +73,7 @@ export function parseTime(text: string): number {
 
 const TIME = /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2})?))?(Z|[+-]\d{2}:\d{2})?$/;
 
-/** The 31st of February would be taken for the 3rd of March. */
+/** True for a day of the calendar: `Date.parse` takes the 31st of February for the 3rd of March. */
 function isDay(day: string): boolean {
   const ms = Date.parse(day);
   return !Number.isNaN(ms) && new Date(ms).toISOString().startsWith(day);
@@ -90,7 +90,7 @@ export function parseJsonObject(text: string): object {
   throw new InvalidArgumentError('It must be a JSON object, such as {"api":{"user_read":{}}}.');
 }
 
-/** `RTX 4090:2,H100:1`, written the way the server reads it. */
+/** A list of GPUs such as `RTX 4090:2,H100:1`, in the form that the server reads. */
 export function parseGpus(text: string): string {
   const entries = text.split(",").map((entry) => entry.trim());
   if (entries.every((entry) => /^[^:,]*[^:,\s][^:,]*:[1-9]\d?$/.test(entry))) return entries.join(",");
@@ -111,7 +111,7 @@ function readJson(text: string): unknown {
   }
 }
 
-/** Two letters of ISO 3166, in capitals; empty to forget the country. */
+/** A country as two letters of ISO 3166, in capitals; an empty text removes the country. */
 export function parseCountry(text: string): string {
   const code = text.trim().toUpperCase();
   if (!/^([A-Z]{2})?$/.test(code)) throw new InvalidArgumentError("It must be two letters of ISO 3166, such as DE.");

@@ -29,13 +29,13 @@ const AFTER_HELP = `
 Of the project itself:
   test             prove that everything works, from format to end-to-end
   bench [name]     run a benchmark, or list them
-  month            play a month of a small market, and tell what it cost whom
+  month            play a month of a small market, and show what each paid
 
 Start with \`berth up\`, or \`berth up --simulate 3\` to try a market without hardware.
 Commands speak to the server of --data-dir, or to --url (BERTH_URL): one address, or those of several servers of one
-database apart by commas. When one of them is away the next one is asked.`;
+database separated by commas. When one of them is away the next one is asked.`;
 
-/** What stands together in the help, in its order. */
+/** Groups of commands in the order of the help. */
 const GROUPS: readonly (readonly [string, readonly ((program: Command) => void)[]])[] = [
   ["The service", [declareServerCommands, declareAdminCommands, declareAuditCommands]],
   ["The market", [declareMarketCommands]],
@@ -51,13 +51,13 @@ const GROUPS: readonly (readonly [string, readonly ((program: Command) => void)[
       declareCapCommands,
     ],
   ],
-  ["What you are told", [declareNoticeCommands]],
+  ["Notifications", [declareNoticeCommands]],
   ["Templates, volumes", [declareTemplateCommands, declareVolumeCommands, declareServiceCommands]],
   ["Endpoints that scale by themselves", [declareEndpointCommands, declareDeploymentCommands, declareWorkerCommands]],
   ["Your machines", [declareMachineCommands, declareHostCommands, declarePayoutCommands, declareBookingCommands]],
 ];
 
-/** Every command with its options. What a command does is loaded when it runs, so that help is there at once. */
+/** Every command with its options. The code of a command is loaded when it runs, so that help is quick. */
 export function createProgram(): Command {
   const program = new Command("berth")
     .description("An open, self-hosted GPU rental service.")
@@ -79,7 +79,7 @@ function allCommands(command: Command): readonly Command[] {
   return command.commands.flatMap((child) => [child, ...allCommands(child)]);
 }
 
-/** What all commands have in common stands behind what is a command's own. */
+/** Groups of the help in order: a command's own options before the common ones. */
 function groupsInOrder<T extends Command | Option>(
   all: T[],
   visible: T[],
@@ -92,7 +92,10 @@ function groupsInOrder<T extends Command | Option>(
   return groups.set(CONNECTION, common);
 }
 
-/** In the list of all commands their names alone, so that each has one line; in that of a group what it is about, too. */
+/**
+ * The term of a command in a list: its name in the list of all commands, so that each has one line; with arguments in a
+ * group.
+ */
 function termOf(command: Command): string {
   if (command.parent?.parent === null) return command.name();
   const words = command.registeredArguments.map((argument) => {

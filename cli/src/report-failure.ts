@@ -1,7 +1,7 @@
 import { ApiError, ConnectionError } from "../../sdk/src/client.ts";
 import { UserError } from "./failure.ts";
 
-/** Says on stderr what went wrong and what may help; returns the exit code. Defects keep their stack. */
+/** Prints an error and a suggestion on stderr; returns the exit code. Unexpected errors keep their stack. */
 export function reportFailure(error: unknown): number {
   const { lines, exitCode } = describeFailure(error);
   process.stderr.write(`${lines.join("\n")}\n`);
@@ -24,7 +24,7 @@ function describeFailure(error: unknown): { readonly lines: readonly string[]; r
   return { lines: [error instanceof Error ? (error.stack ?? error.message) : String(error)], exitCode: 1 };
 }
 
-/** Where to look for what was meant. */
+/** Suggestions by error code. */
 const ADVICE: Readonly<Record<string, string>> = {
   machine_in_use: "See who rents there with `berth machine list`; `berth machine unlist` lets nobody new in.",
   no_such_machine: "See your machines with `berth machine list`.",
@@ -33,7 +33,7 @@ const ADVICE: Readonly<Record<string, string>> = {
   no_such_volume: "See your volumes with `berth volume list`.",
   no_such_volume_offer: "See what there is with `berth volume search`.",
   no_such_template: "See what there is with `berth template search`.",
-  no_such_standing_request: "See what you wait for with `berth queue list`.",
+  no_such_standing_request: "See your requests with `berth queue list`.",
   no_such_invoice: "See your invoices with `berth billing invoices`.",
   no_such_cap: "See your caps with `berth cap list`.",
   no_such_payment: "See what you paid with `berth billing payments`.",

@@ -53,7 +53,7 @@ test("a simulation shows both sides of each figure and the sentence that compare
     "worker-hours stopped     60.00    60.00",
     "most workers             5        5",
     "starts and stops         7 and 8  7 and 8",
-    "taken back in a minute   1        1",
+    "reversed in a minute     1        1",
     "",
     "It would have been cheaper.",
   ]);

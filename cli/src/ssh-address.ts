@@ -1,4 +1,4 @@
-/** What a record says of how its instance is reached. */
+/** The fields of a record that say how its instance is reached. */
 export type Reachable = {
   readonly image_runtype: string;
   readonly public_ipaddr: string;
@@ -7,13 +7,13 @@ export type Reachable = {
   readonly ssh_port: number;
 };
 
-/** An address comes from a host; anything that `ssh` or a shell could take for something else is none. */
+/** The address if it is safe: it comes from a host, and `ssh` or a shell must not take it for an option or command. */
 const HOST = /^[A-Za-z0-9:][A-Za-z0-9.:_-]*$/;
 
 export type SshAddress = { readonly host: string; readonly port: number };
 
 /**
- * Where SSH answers: at the instance's own port 22 when its host maps one, else through the proxy of the control plane,
+ * Where SSH answers: at the instance's own port 22 when its host maps one, else through the proxy of the server,
  * where Jupyter has the first port of a pair and SSH the second. Undefined while there is neither.
  */
 export function sshAddressOf(instance: Reachable): SshAddress | undefined {

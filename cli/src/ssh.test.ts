@@ -95,7 +95,7 @@ test("without a known key the first one seen is kept, as ssh does it", async (t)
   assert.doesNotMatch(read("arguments"), /UserKnownHostsFile|HostKeyAlias/);
 });
 
-test("one that is still starting is waited for, with a line that says so", async (t) => {
+test("ssh waits for an instance that is still starting, and says so", async (t) => {
   const loading = { ...RUNNING, actual_status: "loading", status_msg: "pulling 10 MB" };
   const { berth } = await world(t, [{ ...loading, actual_status: null, status_msg: null }, loading, RUNNING]);
   const result = await berth("ssh", "5");
@@ -106,7 +106,7 @@ test("one that is still starting is waited for, with a line that says so", async
   );
 });
 
-test("what cannot be entered is said at once, with what to do", async (t) => {
+test("an instance without a way in is reported at once, with a suggestion", async (t) => {
   const cases: readonly (readonly [object | null, RegExp])[] = [
     [null, /There is no instance 5/],
     [

@@ -18,7 +18,7 @@ test("a team is created with a key of its own, which is shown, and the caller's 
     "POST /api/v0/team/": { body: made },
   });
   const { stdout } = await berth("team", "create", "lab", "--credit", "5");
-  assert.match(stdout, /^The team lab is there, with the id 9\. Its key is shown only now:\n\n {2}berth_secret\n/);
+  assert.match(stdout, /^The team lab is created, with the id 9\. Its key is shown only now:\n\n {2}berth_secret\n/);
   assert.deepEqual(received, [
     [`POST ${KEYS}`, { name: "team lab" }],
     ["POST /api/v0/team/", { team_name: "lab", transfer_credit: 5 }],
@@ -65,7 +65,7 @@ test("teams, members, roles and subaccounts are listed", async (t) => {
   assert.match((await berth("subaccounts")).stdout, /\n 5 +kid +kid@example\.com +\$2\.00 +\$1\.50/);
 });
 
-test("each command sends what it is asked to, and prints a key where there is one", async (t) => {
+test("each command sends its options, and prints a key where there is one", async (t) => {
   const done = { success: true, msg: "It is done." };
   const { received, berth } = await answer(t, {
     "POST /api/v0/team/invite/": { body: { ...done, token: "tok", expires_at: 0 } },

@@ -2,7 +2,7 @@ const MINUTE = 60;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-/** Such as `2026-01-31 12:30` UTC. */
+/** A time as `2026-01-31 12:30`, in UTC. */
 export function dateText(unixSeconds: number): string {
   return new Date(unixSeconds * 1000).toISOString().slice(0, 16).replace("T", " ");
 }
@@ -16,7 +16,7 @@ export function spanText(seconds: number): string {
   return `${Math.round(span / DAY)} days`;
 }
 
-/** When, and how far that is from now: `2026-01-31 12:30 UTC (in 12 days)`. */
+/** A time and its distance from now: `2026-01-31 12:30 UTC (in 12 days)`. */
 export function whenText(unixSeconds: number, now: Date): string {
   const left = unixSeconds - now.getTime() / 1000;
   return `${dateText(unixSeconds)} UTC (${left < 0 ? `${spanText(-left)} ago` : `in ${spanText(left)}`})`;

@@ -10,7 +10,7 @@ import type { TestContext } from "node:test";
 const main = path.resolve(import.meta.dirname, "../src/main.ts");
 
 type Answer = { readonly status?: number; readonly body: unknown };
-/** What is answered, by method and path such as `GET /api/v0/machines/`; a function sees what was sent. */
+/** Answers by method and path, such as `GET /api/v0/machines/`; a function gets the request body. */
 export type Answers = Readonly<Record<string, Answer | ((body: unknown) => Answer)>>;
 
 /** A server with fixed answers, and `berth` run against it as a script would: 404 for what it has no answer to. */

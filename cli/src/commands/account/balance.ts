@@ -14,7 +14,7 @@ export async function showBalance(options: ConnectionOptions & { readonly json?:
   if (options.json === true)
     return printJson({ email, balance, credit, arrears, caps, balance_stops_at: stopsAt ?? null });
   printLine(renderFields({ email, balance: dollars(wholeCents(balance)), credit: dollars(credit) }));
-  // Servers of before answer without it.
+  // Older servers answer without it.
   if (freeze) printLine(`\nThis account is frozen (freeze ${freeze.id}): ${freeze.reason}`);
   if (typeof stopsAt === "number") printLine(`\nYour credit ${stopsText(stopsAt)}.`);
   if (arrears !== null) {
@@ -26,7 +26,7 @@ export async function showBalance(options: ConnectionOptions & { readonly json?:
   for (const kept of caps) printLine(`\n${keptText(kept)}`);
 }
 
-/** Data that is kept though nobody pays for it. A key that may not read billing still shows a balance. */
+/** Data that is kept unpaid. A key that may not read billing still shows a balance. */
 async function findUnpaid(
   client: ReturnType<typeof connect>,
   balance: number,
@@ -40,7 +40,7 @@ async function findUnpaid(
   }
 }
 
-/** What you have is shown rounded down, as the API rounds `credit`. */
+/** The balance rounded down, as the API rounds `credit`. */
 function wholeCents(amount: number): number {
   return Math.floor(amount * 100 + 1e-6) / 100;
 }

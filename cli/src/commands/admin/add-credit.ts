@@ -2,7 +2,7 @@ import { adminCredit } from "../../../../sdk/src/operations.ts";
 import { connect, type ConnectionOptions } from "../../connect.ts";
 import { printJsonLine } from "../../output.ts";
 
-/** Prints what the user has after the credit was added. */
+/** Grants credit and prints the user's balance afterwards. */
 export async function addCredit(
   email: string,
   amount: number,

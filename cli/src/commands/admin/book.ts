@@ -4,12 +4,12 @@ import { printJsonLine } from "../../output.ts";
 
 type About = ConnectionOptions & { readonly reason: string; readonly reference: string };
 
-/** Prints the entry and what the host's earnings are afterwards. */
+/** Takes earnings back and prints the entry and the host's earnings afterwards. */
 export async function takeBack(user: string, amount: number, { reason, reference, ...options }: About): Promise<void> {
   printJsonLine(await adminTakeBackEarnings(connect(options), { body: { user, amount, reason, reference } }));
 }
 
-/** Prints the entry and what the account has afterwards. */
+/** Books a correction and prints the entry and the balance afterwards. */
 export async function correct(
   user: string,
   dollars: number,

@@ -6,7 +6,7 @@ import { printJsonLine } from "../../output.ts";
 
 export type Verdict = "verified" | "unverified" | "automatic";
 
-/** Prints what holds for the machine afterwards. */
+/** Decides on a machine by hand and prints its verification afterwards. */
 export async function verifyMachine(
   id: number,
   verdict: Verdict | undefined,
@@ -14,7 +14,7 @@ export async function verifyMachine(
 ): Promise<void> {
   const { dataCenter } = options;
   if (verdict === undefined && dataCenter === undefined) {
-    throw new UserError("Nothing says what to decide.", "Give verified, unverified or automatic, or --data-center.", 2);
+    throw new UserError("No decision is given.", "Give verified, unverified or automatic, or --data-center.", 2);
   }
   const hostingType = dataCenter === undefined ? undefined : Number(dataCenter);
   const body = given({ verification: verdict, hosting_type: hostingType });

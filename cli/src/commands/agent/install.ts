@@ -19,14 +19,14 @@ import {
 type Options = ServiceOptions & { readonly server?: string; readonly token?: string };
 
 const CHECKOUT = path.resolve(import.meta.dirname, "../../../..");
-/** They would end the service at once, or run two agents where one is to be. */
+/** Options of the agent that would end the service at once, or run a second agent. */
 const NOT_FOR_A_SERVICE = new Set(["--join-only", "--help"]);
 
-/** Lets this machine join, then makes the agent a service of it. The token is used here and written down nowhere. */
+/** Lets this machine join, then makes the agent a service of it. The token is stored nowhere. */
 export async function installAgent(options: Options, agentArgs: readonly string[]): Promise<void> {
   requireSystem(options);
   const wrong = agentArgs.find((arg) => NOT_FOR_A_SERVICE.has(arg));
-  if (wrong !== undefined) throw new UserError(`${wrong} makes no sense for a service.`, "Leave it out.", 2);
+  if (wrong !== undefined) throw new UserError(`${wrong} cannot be used with a service.`, "Leave it out.", 2);
   const server = options.server === undefined ? [] : ["--server", options.server];
   if (options.token !== undefined || isRunningSystem(options)) await joinNow(options, [...server, ...agentArgs]);
   const command = [path.join(CHECKOUT, "berth"), "agent", ...server, "--state-dir", options.stateDir, ...agentArgs];
@@ -44,12 +44,12 @@ export async function installAgent(options: Options, agentArgs: readonly string[
   }
   await requireSystemctl(options, "daemon-reload");
   await requireSystemctl(options, "enable", UNIT);
-  // Not `enable --now`: a service that runs already is to run with the options of now.
+  // Not `enable --now`: a running service must restart with the new options.
   await requireSystemctl(options, "restart", UNIT);
   printLine(`Started ${UNIT}, now and at each start of this machine. Its log: journalctl -u berth-agent`);
 }
 
-/** Runs the agent only for as long as joining takes; it also says what is wrong with its options. */
+/** Runs the agent until it has joined; it reports mistakes in its options itself. */
 async function joinNow(options: Options, args: readonly string[]): Promise<void> {
   const folder = stateFolder(options);
   mkdirSync(folder, { recursive: true, mode: 0o700 });

@@ -36,7 +36,7 @@ function isEnabled(root: string): string {
   return stdout.trim() || stderr.trim();
 }
 
-/** What an agent that joined has left in the state folder below the root. */
+/** Writes the state folder of a joined agent below the root. */
 function joinedAs(root: string, hostKey: string): string {
   const folder = path.join(root, "var/lib/berth-agent");
   mkdirSync(folder, { recursive: true });
@@ -143,7 +143,7 @@ test("purge deletes what the agent keeps, but not the disks of stopped rentals",
   assert.ok(!existsSync(folder));
 });
 
-test("a word of the command line reaches the program as it is", () => {
+test("each word of the command line reaches the program unchanged", () => {
   for (const [word, expected] of [
     ["--server", "--server"],
     ["https://a/b?c", '"https://a/b?c"'],
@@ -157,7 +157,7 @@ test("a word of the command line reaches the program as it is", () => {
   }
 });
 
-test("nothing in the unit gives the agent a view of mounts of its own", () => {
+test("the unit leaves the agent in the mount namespace of the system", () => {
   const unit = unitText({ command: ["/berth"], documentation: "/docs" });
   assert.doesNotMatch(
     unit,

@@ -4,7 +4,7 @@ import { request } from "node:http";
 import path from "node:path";
 import { UserError } from "../../failure.ts";
 
-/** What the commands about the service share: which system, and where the agent keeps what it knows. */
+/** Options of all commands about the service: the root of the system, and the state folder of the agent. */
 export type ServiceOptions = { readonly root: string; readonly stateDir: string };
 
 export const UNIT = "berth-agent.service";
@@ -25,7 +25,7 @@ export function stateFolder({ root, stateDir }: ServiceOptions): string {
   return path.join(path.resolve(root), stateDir);
 }
 
-/** Whoever changes the running system must be root, and must find a systemd that runs it. */
+/** Refuses to change the running system without root or without a running systemd. */
 export function requireSystem(options: ServiceOptions): void {
   if (!path.isAbsolute(options.stateDir)) {
     throw new UserError("--state-dir must be an absolute path.", "Leave it out for /var/lib/berth-agent.", 2);
@@ -35,13 +35,13 @@ export function requireSystem(options: ServiceOptions): void {
     throw new UserError("A service belongs to the system, and you are not root.", "Run this with sudo.");
   }
   if (!existsSync("/run/systemd/system")) {
-    const suggestion = "Run `./berth agent` in the foreground, under whatever keeps services running here.";
+    const suggestion = "Run `./berth agent` in the foreground, under the service manager of this system.";
     throw new UserError("systemd does not run this system.", suggestion);
   }
 }
 
 export type UnitInput = {
-  /** Absolute, with what is to be run and its arguments. */
+  /** Program and arguments, with absolute paths. */
   readonly command: readonly string[];
   readonly documentation: string;
 };
@@ -49,7 +49,7 @@ export type UnitInput = {
 /**
  * The unit of the service. Each of systemd's Protect…, Private… and …Paths settings would give the agent a mount
  * namespace of its own, and the disks that it mounts for containers would be invisible to Docker; filters of system
- * calls for namespaces, devices and modes would break what it is for.
+ * calls for namespaces, devices and modes would break its own work.
  */
 export function unitText({ command, documentation }: UnitInput): string {
   return `[Unit]
@@ -111,14 +111,14 @@ export function systemctl(options: ServiceOptions, ...args: readonly string[]): 
   });
 }
 
-/** The same, and it must succeed. */
+/** Runs systemctl and throws unless it succeeds. */
 export async function requireSystemctl(options: ServiceOptions, ...args: readonly string[]): Promise<void> {
   const { code, output } = await systemctl(options, ...args);
   if (code !== 0)
     throw new UserError(`systemctl ${args.join(" ")} failed: ${output}`, "See `journalctl -u berth-agent`.");
 }
 
-/** What a machine that has joined knows of it; undefined when it has not. */
+/** The stored credential of a machine that has joined; undefined when it has not. */
 export type Joined = { readonly server: string; readonly host_key: string; readonly joined_at: string };
 
 export function readJoined(options: ServiceOptions): Joined | undefined {
@@ -129,7 +129,7 @@ export function readJoined(options: ServiceOptions): Joined | undefined {
   } catch (error) {
     const code = error instanceof Error && "code" in error ? error.code : undefined;
     if (code === "ENOENT" || code === "ENOTDIR") return undefined;
-    if (code === "EACCES") throw new UserError(`${file} may not be read by you.`, "Run this with sudo.");
+    if (code === "EACCES") throw new UserError(`${file} cannot be read with your permissions.`, "Run this with sudo.");
     throw error;
   }
   const value: unknown = JSON.parse(text);

@@ -10,7 +10,7 @@ import {
   type ServiceOptions,
 } from "./service.ts";
 
-/** As systemctl has it for a service that does not run. */
+/** Exit code of systemctl for a service that does not run. */
 const NOT_RUNNING = 3;
 
 /** Shows the service and what this machine joined. */

@@ -15,7 +15,7 @@ import {
 
 type Options = ServiceOptions & { readonly purge?: boolean; readonly force?: boolean };
 
-/** Takes the service away; with `purge` also what the agent keeps, which holds the disks of rentals. */
+/** Removes the service; with `purge` also the state of the agent, which holds the disks of rentals. */
 export async function uninstallAgent(options: Options): Promise<void> {
   requireSystem(options);
   const left = await requireNoRentals(options);
@@ -30,17 +30,17 @@ export async function uninstallAgent(options: Options): Promise<void> {
     printLine(`Stopped and removed ${UNIT}.`);
   } else printLine(`There is no ${file}.`);
   if (options.purge === true) {
-    // Again: what the agent had mounted may have been mounted since.
+    // A second look: a mount may have come back since the first.
     refuseMounted(folder);
     rmSync(folder, { recursive: true, force: true });
     printLine(`Deleted ${folder}. End the machine's credential on the server with \`berth host revoke\`.`);
   } else if (existsSync(folder)) {
     printLine(`Kept ${folder}: an agent that is installed again goes on as the same machine.`);
   }
-  if (left > 0) printLine(`${left} containers of rentals are still here; nobody looks after them now.`);
+  if (left > 0) printLine(`${left} containers of rentals are still here, and no agent manages them now.`);
 }
 
-/** How many containers of rentals stay behind, by force. Without it there may be none that matters. */
+/** The number of rentals' containers. Throws, unless --force is given, when rentals run, or with --purge when any exist. */
 async function requireNoRentals(options: Options): Promise<number> {
   const joined = readJoined(options);
   if (joined === undefined) return 0;
@@ -51,7 +51,7 @@ async function requireNoRentals(options: Options): Promise<number> {
   const suggestion = "Wait until they have ended, or add --force: their renters lose them.";
   if (rentals === undefined && options.purge === true && isRunningSystem(options)) {
     throw new UserError(
-      "Docker does not answer, so nobody knows whether rentals are here.",
+      "Docker does not answer, so rentals on this machine cannot be counted.",
       "Start it, or add --force.",
     );
   }

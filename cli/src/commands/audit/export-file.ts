@@ -3,7 +3,7 @@ import { createReadStream } from "node:fs";
 import { createInterface } from "node:readline";
 import { UserError } from "../../failure.ts";
 
-/** What to do about an export that is not whole. */
+/** The advice for an export that is not whole. */
 export const EXPORT_ADVICE = "Take another copy of that export: this one proves nothing. See docs/audit.md.";
 
 /** One line of an export. */
@@ -25,7 +25,7 @@ export type ExportHead = {
 
 /**
  * Reads an export and checks that it is whole: each hash follows from the facts and the hash before, and the server
- * signed the last one, which binds all. Throws with the line that is not what was exported.
+ * signed the last one, which binds all. Throws with the first line that differs from the export.
  */
 export async function readExport(file: string): Promise<ExportHead> {
   let head: Link | undefined;
@@ -63,7 +63,7 @@ function readLink(text: string, place: string): Link {
     const read = JSON.parse(text) as Link;
     if (Array.isArray(read.facts) && typeof read.sha256 === "string" && Number.isInteger(read.number)) return read;
   } catch {
-    // Told below: it is no line of an export.
+    // Reported below as a line that belongs to no export.
   }
   throw new UserError(`${place} is no line of an export of facts.`, EXPORT_ADVICE);
 }

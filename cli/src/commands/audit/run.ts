@@ -11,7 +11,7 @@ const CHECKS: readonly Column<Check>[] = [
   { title: "CHECK", cell: ({ name }) => name },
   { title: "ROWS", cell: ({ examined_count: count }) => count },
   { title: "DIFFER", cell: ({ difference_count: count }) => count },
-  { title: "WHAT HAS TO BE SO", cell: ({ title }) => title },
+  { title: "RULE", cell: ({ title }) => title },
 ];
 const DIFFERENCES: readonly Column<Difference>[] = [
   { title: "ROW", cell: ({ subject }) => subject },
@@ -20,7 +20,7 @@ const DIFFERENCES: readonly Column<Difference>[] = [
   { title: "PROBLEM", cell: ({ problem }) => problem },
 ];
 
-/** Asks until the audit is done: the server answers after some seconds, and goes on meanwhile. */
+/** Runs an audit and waits for its end: the server answers after some seconds, and the audit continues in between. */
 export async function runAudit(
   options: ConnectionOptions & { readonly json?: boolean; readonly full?: boolean; readonly against?: string },
 ): Promise<void> {
@@ -57,6 +57,6 @@ function renderBroken({ name, title, difference_count: count, differences }: Che
 
 function scopeText({ is_full: isFull, sealed_until: sealedUntil }: AdminAuditAnswer): string {
   if (isFull) return "Everything was read.";
-  if (sealedUntil === null) return "Everything was read: nothing is sealed yet.";
-  return `What came before ${dateText(sealedUntil)} UTC is sealed: --full reads it, too.`;
+  if (sealedUntil === null) return "Everything was read: there is no checkpoint yet.";
+  return `The checkpoint of ${dateText(sealedUntil)} UTC was trusted: --full reads what is before it, too.`;
 }

@@ -44,7 +44,7 @@ const LINES: readonly Column<Line>[] = [
   { title: "UNPAID", cell: (line) => (line.unpaid === "0" ? undefined : `$${line.unpaid}`) },
 ];
 
-/** What was used in some days, of each contract and day, or line by line. */
+/** Shows the usage of some days by contract and day, or every charge line. */
 export async function listCharges(options: Options): Promise<void> {
   const client = connect(options);
   const day = daysOf(options, { now: readClock(), defaultDays: DEFAULT_DAYS });
@@ -67,7 +67,7 @@ export async function listCharges(options: Options): Promise<void> {
   });
 }
 
-/** Shown amounts add up as they are shown; what is rounded away is not nothing, all the same. */
+/** Amounts as the answer rounds them, so that they add up; an amount that rounds to zero shows as `<$0.001`. */
 function amountText({ amount, amount_exact: exact }: Shown["row"]): string {
   return amount === 0 && exact !== "0" ? "<$0.001" : `$${amount.toFixed(3)}`;
 }
@@ -76,7 +76,7 @@ function isLine(row: Row): row is Line {
   return "cause" in row;
 }
 
-/** A row and what it consists of, one step to the right. */
+/** A row followed by its items, one step to the right. */
 function shownRows(row: Shown["row"] & { readonly items: readonly unknown[] }, depth: number): readonly Shown[] {
   const items = row.items.filter(isShown);
   return [{ row, depth }, ...items.flatMap((item) => shownRows(item, depth + 1))];

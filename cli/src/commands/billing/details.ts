@@ -13,7 +13,7 @@ type Options = ConnectionOptions & {
   readonly json?: boolean;
 };
 
-/** Changes what is given, and shows what documents from now on are made out to. */
+/** Changes the given billing details, and shows those of later documents. */
 export async function billingDetails(options: Options): Promise<void> {
   const client = connect(options);
   const { name, address, address2, zip, city, country, taxId } = options;

@@ -65,12 +65,12 @@ function taxTitle({ name, percent, is_reverse_charge: isReverseCharge }: Invoice
   return isReverseCharge ? `${name} (reverse charge)` : `${name} (${percent} %)`;
 }
 
-/** 2026-01-31 12:00, in UTC. */
+/** A time in UTC: `2026-01-31 12:00`. */
 function minute(seconds: number): string {
   return new Date(seconds * 1000).toISOString().slice(0, 16).replace("T", " ");
 }
 
-/** Invoices are in whole cents. */
+/** Dollars in whole cents, as invoices have them. */
 function cents(amount: number): string {
   return `${amount < 0 ? "-" : ""}$${Math.abs(amount).toFixed(2)}`;
 }

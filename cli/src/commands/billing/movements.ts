@@ -24,7 +24,7 @@ const COLUMNS: readonly Column<Movement>[] = [
   },
 ];
 
-/** What came to your account and left it, other than for usage; below zero is what left it. */
+/** Lists the money that came to the account or left it (below zero), except charges for usage. */
 export async function listMovements(
   options: ConnectionOptions & DayOptions & { readonly json?: boolean },
 ): Promise<void> {

@@ -1,7 +1,7 @@
 /** The part of an answer that is a page of a list. */
 type Page<Row> = { readonly results: readonly Row[]; readonly next_token: string | null };
 
-/** So many pages of one list are fetched at most: beyond that an export is the better way. */
+/** Pages of one list that a command fetches at most; an export is better for longer lists. */
 const PAGES_MAX = 200;
 
 /** All pages as one answer: the first, with the rows of all of them. */
@@ -23,7 +23,7 @@ export type DayOptions = { readonly from?: number; readonly to?: number };
 
 const SECONDS_PER_DAY = 86_400;
 
-/** The days that are asked for, in seconds: up to today, and so many, unless it is said. */
+/** The range of days in seconds since 1970: up to today, and `dayCount` days, unless the options say otherwise. */
 export function daysOf(
   { from, to }: DayOptions,
   { now, defaultDays }: { readonly now: Date; readonly defaultDays: number },
@@ -32,7 +32,7 @@ export function daysOf(
   return { gte: from ?? last - (defaultDays - 1) * SECONDS_PER_DAY, lte: last };
 }
 
-/** The end of the day that a moment lies in. */
+/** The end of the day (UTC) of a moment. */
 export function endOfDay(unixSeconds: number): number {
   return (Math.floor(unixSeconds / SECONDS_PER_DAY) + 1) * SECONDS_PER_DAY - 0.001;
 }

@@ -13,14 +13,14 @@ const COLUMNS: readonly Column<CapListAnswer["caps"][number]>[] = [
   { title: "SPENT", cell: (cap) => dollars(cap.spent) },
   { title: "SET ASIDE", cell: (cap) => dollars(cap.held) },
   { title: "LEFT", cell: (cap) => dollars(cap.left) },
-  { title: "BEGINS ANEW", cell: (cap) => (cap.resets_at === null ? "never" : dateText(cap.resets_at)) },
+  { title: "NEXT PERIOD", cell: (cap) => (cap.resets_at === null ? "never" : dateText(cap.resets_at)) },
 ];
 
 export async function listCaps(options: ConnectionOptions & { readonly json?: boolean }): Promise<void> {
   const client = connect(options);
   const answer = await capList(client);
   printAnswer(answer, options, ({ caps }) =>
-    renderTable(caps, COLUMNS, "Nothing limits your spending. Set a cap: berth cap set account DOLLARS --per day"),
+    renderTable(caps, COLUMNS, "No cap limits your spending. Set one: berth cap set account DOLLARS --per day"),
   );
   if (options.json === true || answer.caps.length === 0) return;
   for (const cap of answer.caps) {

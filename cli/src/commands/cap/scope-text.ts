@@ -3,7 +3,7 @@ import { InvalidArgumentError } from "commander";
 const KINDS = ["account", "key", "endpoint", "instance"] as const;
 type Kind = (typeof KINDS)[number];
 
-/** What a cap limits; without an id it is the own account. */
+/** The scope of a cap in words; without an id it is the caller's account. */
 export type Scope = { readonly kind: Kind; readonly id: number | undefined };
 
 /** Reads `account`, `key:7`, `endpoint:3` or `instance:12`. */

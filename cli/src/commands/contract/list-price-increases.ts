@@ -31,7 +31,7 @@ export async function listPriceIncreases(options: ConnectionOptions & { readonly
   );
 }
 
-/** `$0.30 -> $0.35`; one price where it stays. */
+/** The old and the new price: `$0.30 -> $0.35`; one price where it stays. */
 function change(before: number, after: number | null, factor = 1): string {
   const old = dollars(before * factor);
   return after === null || after === before ? old : `${old} -> ${dollars(after * factor)}`;

@@ -19,7 +19,7 @@ type Options = ConnectionOptions &
     readonly json?: boolean;
   };
 
-/** Packs a directory and has it run by the workers of an endpoint of its own; the same code is not sent twice. */
+/** Packs a directory and makes or changes a deployment of it; code that the server has is not sent again. */
 export async function deployDirectory(directory: string, options: Options): Promise<void> {
   const { name = path.basename(path.resolve(directory)), ...scaling } = options;
   const answer = await withPacked(directory, name, async (packed) => {
@@ -48,15 +48,15 @@ export async function deployDirectory(directory: string, options: Options): Prom
 }
 
 function wordsOf({ action, deployment_id: id, endpoint_id: endpointId }: DeploymentDeployAnswer): string {
-  const next = `What follows: berth endpoint explain ${endpointId}`;
+  const next = `See what follows with: berth endpoint explain ${endpointId}`;
   switch (action) {
     case "created":
-      return `Deployment ${id} is made, with endpoint group ${endpointId}. ${next}`;
+      return `Deployment ${id} is created, with endpoint group ${endpointId}. ${next}`;
     case "soft_update":
-      return `Deployment ${id} is changed: its workers are brought to it one after the other. ${next}`;
+      return `Deployment ${id} is changed: its workers are updated one after the other. ${next}`;
     case "autoscale_update":
       return `Deployment ${id} is changed; its workers stay as they are. ${next}`;
     default:
-      return `Deployment ${id} is like that already.`;
+      return `Deployment ${id} has no changes.`;
   }
 }

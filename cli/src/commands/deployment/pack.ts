@@ -12,7 +12,7 @@ export type Packed = { readonly sha256: string; readonly sizeBytes: number; read
 
 /**
  * Packs a directory, as it will lie below the root of each worker, into a .tar.gz file and gives it to `use`. The same
- * content makes the same file, whenever and by whomever it is packed. Without a config.json it gets one that asks for nothing.
+ * content always makes the same file. A directory without a config.json gets one without requirements.
  */
 export async function withPacked<T>(directory: string, name: string, use: (packed: Packed) => Promise<T>): Promise<T> {
   if (!(await stat(directory).catch(() => undefined))?.isDirectory()) {

@@ -25,5 +25,5 @@ export async function listDeploymentVersions(
 
 function stateText({ state, is_current: isCurrent, is_last_healthy: isHealthy }: Version): string {
   if (!isCurrent) return isHealthy ? "ran well last" : state;
-  return isHealthy ? "runs well" : "is being brought out";
+  return isHealthy ? "runs well" : "is being rolled out";
 }

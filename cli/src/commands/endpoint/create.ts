@@ -3,7 +3,7 @@ import { connect, type ConnectionOptions } from "../../connect.ts";
 import { printAnswer } from "../../output.ts";
 import { parametersOf, type ParameterOptions } from "./parameters.ts";
 
-/** Creates an endpoint group; what is not given has the server's default. */
+/** Creates an endpoint group; parameters that are not given have the server's defaults. */
 export async function createEndpoint(
   options: ConnectionOptions & ParameterOptions & { readonly json?: boolean },
 ): Promise<void> {

@@ -5,7 +5,7 @@ import { printAnswer } from "../../output.ts";
 type Options = ConnectionOptions & { readonly level: string; readonly last: number; readonly json?: boolean };
 type Event = EndpointEventsAnswer["events"][number];
 
-/** Tells the story of an endpoint group, oldest event first. */
+/** Prints the events of an endpoint group, oldest first. */
 export async function explainEndpoint(id: number, options: Options): Promise<void> {
   const query = { level: Number(options.level), limit: Math.min(options.last, 1000) };
   const answer = await endpointEvents(connect(options), { id, query });

@@ -13,7 +13,7 @@ export type ParameterOptions = {
   readonly inactivityTimeout?: number;
 };
 
-/** The body of a creation or change; what is not given has the server's default, or stays. */
+/** The body of a creation or change. Parameters that are not given have the server's defaults, or stay. */
 export function parametersOf(options: ParameterOptions) {
   return given({
     endpoint_name: options.name,

@@ -45,14 +45,20 @@ async function print(body: ReadableStream<Uint8Array>): Promise<void> {
     endLine();
     const cause = error instanceof Error ? (error.cause ?? error) : error;
     const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new UserError(`the answer broke off: ${reason}`, "It may have been worked on: send it again if that may be.");
+    throw new UserError(
+      `the answer broke off: ${reason}`,
+      "The worker may have done the request; send it again only if that is harmless.",
+    );
   }
   endLine();
 }
 
 const CERTIFICATE_TIMEOUT_MS = 10_000;
 
-/** Workers that encrypt have certificates of the servers' own authority; any of the servers tells it. */
+/**
+ * Workers that encrypt have certificates of the servers' own authority; any of the servers hands out its root
+ * certificate.
+ */
 async function trustWorkers(servers: readonly string[]): Promise<void> {
   for (const server of servers) {
     const signal = AbortSignal.timeout(CERTIFICATE_TIMEOUT_MS);

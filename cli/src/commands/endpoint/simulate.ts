@@ -32,7 +32,7 @@ const COLUMNS: readonly Column<Row>[] = [
   { title: "PROPOSED", cell: ({ proposed }) => proposed },
 ];
 
-/** What is shown of a side, line by line. */
+/** Figures of one side of the comparison, a row each. */
 const LINES: readonly (readonly [what: string, cell: (figures: Figures) => string])[] = [
   ["cost", ({ cost }) => dollars(cost)],
   ["cost per 1,000 requests", (figures) => dollars(figures.cost_per_1000_requests)],
@@ -46,10 +46,10 @@ const LINES: readonly (readonly [what: string, cell: (figures: Figures) => strin
   ["worker-hours stopped", (figures) => figures.cold_hours.toFixed(2)],
   ["most workers", (figures) => String(figures.workers_max)],
   ["starts and stops", ({ starts, stops }) => `${starts} and ${stops}`],
-  ["taken back in a minute", ({ flaps }) => String(flaps)],
+  ["reversed in a minute", ({ flaps }) => String(flaps)],
 ];
 
-/** Shows what other parameters would have done, before anything is changed. */
+/** Compares other parameters with the present ones on past traffic; changes nothing. */
 export async function simulateEndpoint(id: number, options: Options): Promise<void> {
   const { state, trace, hours, worker } = options;
   const body = {
@@ -67,14 +67,21 @@ export async function simulateEndpoint(id: number, options: Options): Promise<vo
   });
 }
 
-/** A line per request; a first line of titles is passed over. What the numbers may be is for the server to say. */
+/**
+ * Reads a trace: one line for each request, after an optional line of titles. The server checks the ranges of the
+ * numbers.
+ */
 function readTrace(file: string): readonly (readonly number[])[] {
   const lines = readText(file).split(/\r?\n/);
   return lines.flatMap((line, index) => {
     const match = /^\s*(\d+(?:\.\d+)?)\s*,\s*(\d+(?:\.\d+)?)\s*$/.exec(line);
     if (match !== null) return [[Number(match[1]), Number(match[2])]];
     if (line.trim() === "" || index === 0) return [];
-    throw new UserError(`Line ${index + 1} of ${file} is not seconds,cost.`, "Write a line per request: 12.5,100", 2);
+    throw new UserError(
+      `Line ${index + 1} of ${file} is not seconds,cost.`,
+      "Write one line for each request, such as 12.5,100",
+      2,
+    );
   });
 }
 

@@ -12,6 +12,6 @@ export async function updateEndpoint(id: number, options: Options): Promise<void
   printAnswer(
     answer,
     options,
-    () => `Endpoint group ${id} is changed. What follows from it: berth endpoint explain ${id}`,
+    () => `Endpoint group ${id} is changed. See what follows with: berth endpoint explain ${id}`,
   );
 }

@@ -25,7 +25,7 @@ export async function listEndpointWorkers(
 ): Promise<void> {
   const answer = await endpointWorkers(connect(options), { body: { id } });
   printAnswer(answer, options, (workers) =>
-    renderTable(workers, COLUMNS, `It has no workers. What the autoscaler thinks: berth endpoint explain ${id}`),
+    renderTable(workers, COLUMNS, `It has no workers. See why with: berth endpoint explain ${id}`),
   );
 }
 
@@ -39,11 +39,11 @@ const STATES: Readonly<Record<string, string>> = {
   stopping: "stops",
   stopped: "cold",
   unavail: "silent",
-  destroying: "goes",
+  destroying: "is destroyed",
 };
 
 function stateText({ status, error_msg: reason, reqs_working: count = 0 }: Worker): string {
-  if (status === "error") return `failed: ${reason ?? "it does not say why"}`;
+  if (status === "error") return `failed: ${reason ?? "without a reason"}`;
   if (status === "idle" && count > 0) return "busy";
   return STATES[status] ?? status;
 }

@@ -5,7 +5,7 @@ import { UserError } from "../../failure.ts";
 export function readValue(given: string | undefined): string {
   if (given !== undefined) return given;
   if (process.stdin.isTTY) {
-    throw new UserError("The value is missing.", "Write it behind the name, or pipe it in: berth env-var … < file", 2);
+    throw new UserError("The value is missing.", "Give it after the name, or pipe it in: berth env-var … < file", 2);
   }
   return readFileSync(0, "utf8").replace(/\r?\n$/, "");
 }

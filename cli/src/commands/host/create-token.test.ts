@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { reachableUrl } from "./create-token.ts";
 
-test("the address in the command is one that another machine can use, or the operator is told that there is none", () => {
+test("the command names an address that another machine can use, or says that there is none", () => {
   const outer = "192.0.2.7";
   for (const [text, url, isHinted] of [
     ["http://0.0.0.0:8080", "http://192.0.2.7:8080", false],

@@ -13,7 +13,7 @@ export async function createToken(options: Options): Promise<void> {
   const body = { ...given({ name: options.name }), expires_in_s: options.hours * HOUR_SECONDS };
   const answer = await hostTokenCreate(connect(options), { body });
   const reachable = addressesOf(options).map((address) => reachableUrl(address, outerAddress()));
-  // As the agent takes several: the first one is where it joins.
+  // The agent takes several addresses and joins at the first one.
   const url = reachable.map((server) => server.url).join(",");
   const hint = reachable.find((server) => server.hint.length > 0)?.hint ?? [];
   const whole = { ...answer, server: url, command: `./berth agent --server ${url} --token ${answer.token}` };
@@ -46,7 +46,7 @@ export function reachableUrl(
   const hint = isLocal
     ? [
         "",
-        `Only this machine reaches ${url.origin}. For others, start the server with --host 0.0.0.0, or put TLS before it,`,
+        `Only this machine reaches ${url.origin}. For others, start the server with --host 0.0.0.0, or put TLS in front of it,`,
         "and give --server the address under which they reach it.",
       ]
     : [];

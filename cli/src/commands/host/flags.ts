@@ -6,7 +6,7 @@ import { dateText } from "../../time-text.ts";
 
 type Options = ConnectionOptions & { readonly json?: boolean; readonly all?: boolean };
 
-/** Flags of the caller and its machines. Cleared ones only with `--all`. */
+/** Lists flags of the caller and their machines; cleared ones only with `--all`. */
 export async function showFlags(options: Options): Promise<void> {
   const query = given({ open: options.all === true ? undefined : ("true" as const) });
   printAnswer(await hostFlagList(connect(options), { query }), options, renderFlags);

@@ -1,6 +1,6 @@
 import { dollars } from "../../output.ts";
 
-/** What a rental was agreed at; an answer of an older server does not say it. */
+/** The agreed prices of a rental; answers of older servers lack them. */
 export type Agreed = {
   readonly dph_total?: number;
   readonly dph_base?: number;
@@ -9,7 +9,7 @@ export type Agreed = {
   readonly inet_down_cost?: number;
 };
 
-/** One sentence: the price an hour with its parts, and what traffic costs. Empty when the answer does not say it. */
+/** One sentence with the price per hour, its parts, and the price of traffic; empty when the answer lacks them. */
 export function agreedPriceText({
   dph_total: total,
   dph_base: base,

@@ -3,7 +3,7 @@ import { connect, type ConnectionOptions } from "../../connect.ts";
 import { printAnswer } from "../../output.ts";
 import { readPublicKey } from "../ssh-key/public-key.ts";
 
-/** `key` is the number of one of the account's keys, a file, or the text of a key. */
+/** Lets an SSH key into an instance: `key` is the number of one of the account's keys, a file, or the text of a key. */
 export async function attachSshKey(
   id: number,
   key: string,

@@ -5,7 +5,7 @@ import { findInstance } from "../../find-instance.ts";
 import { waitingText } from "../../instance-notes.ts";
 import { dollars, printAnswer } from "../../output.ts";
 
-/** Changes a bid; without a price to the lowest that makes the instance run now. Says what has come of it. */
+/** Changes a bid; without a price to the lowest that makes the instance run now. Prints the outcome. */
 export async function changeBid(
   id: number,
   price: number | undefined,

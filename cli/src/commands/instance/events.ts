@@ -12,7 +12,7 @@ const COLUMNS: readonly Column<Event>[] = [
   { title: "WHAT", cell: (event) => event.message },
 ];
 
-/** What has happened, the oldest first as in a log: the newest stands above the prompt. */
+/** Lists the events of an instance, the oldest first as in a log, so that the newest stands above the prompt. */
 export async function listEvents(
   id: number,
   options: ConnectionOptions & { readonly limit: number; readonly json?: boolean },

@@ -3,7 +3,7 @@ import { connect, type ConnectionOptions } from "../../connect.ts";
 import { printAnswer } from "../../output.ts";
 import { pollResult } from "../../poll-result.ts";
 
-/** Runs `ls`, `rm` or `du` in the files of an instance and prints what it says. */
+/** Runs `ls`, `rm` or `du` in the files of an instance and prints their output. */
 export async function executeCommand(
   id: number,
   command: string,

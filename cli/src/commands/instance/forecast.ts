@@ -4,7 +4,7 @@ import { spanText } from "../../time-text.ts";
 
 export type Forecast = Extract<InstanceCreateAnswer, { readonly dry_run: true }>;
 
-/** What a rental would cost, and whether it would start. */
+/** The forecast of a rental: its cost, and the reason why it would not start now. */
 export function renderForecast({ price, caps, reason, balance_lasts_hours: lasts, ...forecast }: Forecast): string {
   const capFields = caps.map(({ scope, scope_id: id, period, limit, left }) => {
     const name = scope === "account" ? "cap" : `cap of ${scope} ${id}`;
@@ -22,7 +22,7 @@ export function renderForecast({ price, caps, reason, balance_lasts_hours: lasts
     "balance lasts": `${lastsText(lasts.now)} now, ${lastsText(lasts.after)} with this`,
     ...Object.fromEntries(capFields),
   });
-  return `${fields}\n\n${reason === null ? "It would start now." : `It would not start now. ${reason.msg}`} Nothing was made.`;
+  return `${fields}\n\n${reason === null ? "It would start now." : `It would not start now. ${reason.msg}`} Nothing was created.`;
 }
 
 function lastsText(hours: number | null): string {

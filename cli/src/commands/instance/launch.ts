@@ -14,7 +14,7 @@ export async function launchInstance(words: readonly string[], options: Options)
   const body = { ...fieldsToRun(options), q: { q: words.join(" "), order: parseOrder(options.order) } };
   const answer = await instanceLaunch(connect(options), { body }).catch((error: unknown) => {
     const isInVain = error instanceof ApiError && error.code === "no_such_ask";
-    throw isInVain ? new UserError(`${error.msg}`, "Wait in line for one with: berth queue add") : error;
+    throw isInVain ? new UserError(`${error.msg}`, "Wait in the queue for one with: berth queue add") : error;
   });
   printAnswer(
     answer,

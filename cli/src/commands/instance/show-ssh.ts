@@ -14,8 +14,8 @@ const COLUMNS: readonly Column<Key>[] = [
 
 export async function showSshKeys(id: number, options: ConnectionOptions & { readonly json?: boolean }): Promise<void> {
   const answer = await instanceListSshKeys(connect(options), { id });
-  // The contract has a list here that is text.
+  // The API answers this list as a JSON text.
   const keys: readonly Key[] = JSON.parse(answer.ssh_keys);
-  const emptyText = `Nobody can log in to instance ${id}. Let a key in with: berth attach-ssh ${id} <key>`;
+  const emptyText = `No SSH key opens instance ${id}. Add one with: berth attach-ssh ${id} <key>`;
   printAnswer(keys, options, (rows) => renderTable(rows, COLUMNS, emptyText));
 }

@@ -49,7 +49,7 @@ function priceText({ dph_total: total, is_bid: isBid, is_reserved: isReserved, s
   return `${dollars(total)} per hour${isBid ? " (interruptible)" : ""}`;
 }
 
-/** What it bids, without its disk, and what a bid must be to run now, where any bid would do. */
+/** The bid without the disk, and the bid that would run now, if there is one. */
 function bidText(instance: Instance): string | undefined {
   const { is_bid: isBid, dph_base: bid, min_bid: enough, interruption, waiting_for: waiting } = instance;
   if (!isBid) return undefined;

@@ -12,16 +12,16 @@ import { sshAddressOf, type SshAddress } from "../../ssh-address.ts";
 export type SshOptions = ConnectionOptions & { readonly identity?: string; readonly forward?: readonly string[] };
 
 const POLL_MS = 1_000;
-/** Long enough for an image of some gigabytes. */
+/** Waiting time for an instance that starts; long enough for an image of some gigabytes. */
 const WAIT_POLLS_MAX = 600;
-/** What a shell reports of a program that a signal ended. */
+/** Exit codes of a shell for a program that a signal ended. */
 const SIGNAL_BASE = 128;
-/** Nothing begins to run by itself out of these. */
+/** States that an instance does not leave for `running` by itself. */
 const AT_REST: ReadonlySet<string> = new Set(["stopped", "exited", "destroyed"]);
 
 /**
  * Becomes a session in an instance, or runs a command there: the system's `ssh`, at the right address, with the host key
- * that the server knows. Its exit code is the exit code.
+ * that the server knows. Ends with the exit code of `ssh`.
  */
 export async function ssh(id: number, command: readonly string[], options: SshOptions): Promise<void> {
   const { instance, address } = await waitUntilReachable(connect(options), id);
@@ -75,7 +75,7 @@ function refuseUnreachable({ id, ...instance }: Instance): void {
   }
 }
 
-/** The key that the server knows is the only one that will do; where it knows none, the first one seen is kept. */
+/** Options of ssh that accept only the host key that the server knows; without one, ssh keeps the first key it sees. */
 async function trustOptions({ id, ssh_host_key: key }: Instance, folder: string): Promise<readonly string[]> {
   if (key === null) return ["-o", "StrictHostKeyChecking=accept-new"];
   const name = `berth-instance-${id}`;

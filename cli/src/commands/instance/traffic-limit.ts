@@ -10,7 +10,7 @@ export async function setTrafficLimit(
   const answer = await instanceUpdate(connect(options), { id, body: { traffic_limit: dollars } });
   printAnswer(answer, options, () =>
     dollars === null
-      ? `The traffic of instance ${id} may cost what that of a new instance may, from now on.`
-      : `The traffic of instance ${id} may cost $${dollars} in all.`,
+      ? `Instance ${id} has the traffic limit of a new instance from now on.`
+      : `The traffic of instance ${id} may cost at most $${dollars} in all.`,
   );
 }

@@ -14,12 +14,12 @@ type Options = ConnectionOptions & {
   readonly json?: boolean;
 };
 
-/** Changes what an instance starts from. One that runs is made anew at once, any other at its next start. */
+/** Changes the settings of an instance. A running one gets a new container at once, a stopped one at its next start. */
 export async function updateTemplate(id: number, options: Options): Promise<void> {
   const { templateId, template, image, args, env, onstart } = options;
   const body = given({ template_id: templateId, template_hash_id: template, image, args, env, onstart });
   if (Object.keys(body).length === 0) {
-    throw new UserError("Nothing says what to change.", "Give --template, --image, --args, --env or --onstart.", 2);
+    throw new UserError("No change is given.", "Give --template, --image, --args, --env or --onstart.", 2);
   }
   const answer = await instanceUpdateTemplate(connect(options), { id, body });
   printAnswer(answer, options, ({ msg }) => msg);

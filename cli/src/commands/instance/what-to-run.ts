@@ -1,7 +1,7 @@
 import { UserError } from "../../failure.ts";
 import { given } from "../../given.ts";
 
-/** What `rent`, `launch` and `queue add` take in common. */
+/** Common options of `rent`, `launch` and `queue add`. */
 export type WhatToRun = {
   readonly image?: string;
   readonly template?: string;
@@ -18,11 +18,11 @@ export type WhatToRun = {
   readonly cancelUnavailable?: boolean;
 };
 
-/** The given ones under the names of the API. A price makes the rental interruptible: it is then the bid. */
+/** The given options under the names of the API. A price makes the rental interruptible and is its bid. */
 export function fieldsToRun(options: WhatToRun) {
   const { image, template, env, args, disk, price, maxPrice, label, onstart, runtype, stopped } = options;
   if (image === undefined && template === undefined) {
-    throw new UserError("Nothing says what to run.", "Give --image or --template.", 2);
+    throw new UserError("No image or template is given.", "Give --image or --template.", 2);
   }
   return given({
     image,

@@ -9,7 +9,7 @@ export async function cleanUpMachine(
   const answer = await machineCleanup(connect(options), { id });
   printAnswer(answer, options, ({ num_deleted: count }) =>
     count === 0
-      ? `Nothing is left behind on machine ${id}.`
-      : `Deleted on machine ${id} what ${count} ended ${count === 1 ? "contract" : "contracts"} left behind.`,
+      ? `Machine ${id} has no data of ended contracts.`
+      : `Deleted the data of ${count} ended ${count === 1 ? "contract" : "contracts"} on machine ${id}.`,
   );
 }

@@ -2,7 +2,7 @@ import { machineForceDelete } from "../../../../sdk/src/operations.ts";
 import { connect, type ConnectionOptions } from "../../connect.ts";
 import { printAnswer } from "../../output.ts";
 
-/** Refused while others rent there. */
+/** Removes a machine; the server refuses while others rent there. */
 export async function deleteMachine(
   id: number,
   options: ConnectionOptions & { readonly json?: boolean },

@@ -3,7 +3,7 @@ import { dateText } from "../../time-text.ts";
 
 type Machine = MachineListAnswer["machines"][number];
 
-/** Whether it can be rented now, or why not. */
+/** The word for a machine that can be rented now, or the reason why it cannot. */
 export function stateText(machine: Pick<Machine, "is_online" | "listed" | "rests_until" | "rentable">): string {
   if (!machine.is_online) return "away";
   if (!machine.listed) return "unlisted";
@@ -11,7 +11,7 @@ export function stateText(machine: Pick<Machine, "is_online" | "listed" | "rests
   return machine.rentable ? "on offer" : "full";
 }
 
-/** Such as `2026-01-31 12:00, 3 h, power: new supply`. */
+/** A maintenance in words: `2026-01-31 12:00, 3 h, power: new supply`. */
 export function maintenanceText(maintenance: MachineMaintenancesAnswer[number]): string {
   const { start_time: start, duration_hours: hours } = maintenance;
   const { maintenance_category: category, maintenance_reason: reason } = maintenance;

@@ -22,7 +22,7 @@ const AMOUNTS: readonly Column<Earned>[] = [
   { title: "TOTAL", cell: (row) => dollars(row.gpu_earn + row.sto_earn + row.bwu_earn + row.bwd_earn) },
 ];
 
-/** What renters paid, by machine or by day; of the last 30 days unless it is said. */
+/** Shows payments of renters by machine or by day; of the last 30 days unless the options say otherwise. */
 export async function showEarnings(machine: number | undefined, options: Options): Promise<void> {
   const { from, to, days, byDay } = options;
   const query = given({ sday: dayOf(from), eday: dayOf(to), last_days: days, machid: machine });
@@ -39,10 +39,10 @@ export async function showEarnings(machine: number | undefined, options: Options
   });
 }
 
-/** What no payout has yet, before and after the fee that is due of it. */
+/** Earnings that are in no payout yet, before and after the fee. */
 function restText({ balance, service_fee: fee, total }: MachineEarningsAnswer["current"]): string {
   const less = fee > 0 ? `, less a fee of ${dollars(fee)}: ${dollars(total)}` : "";
-  return `On no payout yet: ${dollars(balance)}${less}. See: berth host payouts`;
+  return `In no payout yet: ${dollars(balance)}${less}. See: berth host payouts`;
 }
 
 function dayOf(unixSeconds: number | undefined): number | undefined {

@@ -34,7 +34,7 @@ export async function scheduleMaintenance(id: number, options: Options & Window)
   printAnswer(
     answer,
     options,
-    ({ you_sent: told }) => `Machine ${id}: ${told}. Call it off: berth machine maintenance cancel ${id}`,
+    ({ you_sent: told }) => `Machine ${id}: ${told}. Cancel it: berth machine maintenance cancel ${id}`,
   );
 }
 
@@ -43,7 +43,7 @@ export async function cancelMaintenance(id: number, options: Options): Promise<v
   printAnswer(answer, options, ({ msg }) => msg);
 }
 
-/** Of own machines, and of those that one rents on. */
+/** Lists maintenances of the caller's machines, and of machines that they rent on. */
 export async function listMaintenances(options: Options): Promise<void> {
   const answer = await machineMaintenances(connect(options));
   printAnswer(answer, options, (windows) => renderTable(windows, COLUMNS, "No maintenance is announced."));

@@ -11,6 +11,6 @@ export async function setMinBid(
   printAnswer(
     answer,
     options,
-    () => `Bids on machine ${id} must reach ${dollars(price)} per GPU and hour; those below it leave with notice.`,
+    () => `Bids on machine ${id} must reach ${dollars(price)} per GPU and hour; lower bids get an eviction notice.`,
   );
 }

@@ -20,10 +20,10 @@ type Options = ConnectionOptions & {
   readonly json?: boolean;
 };
 
-/** Lists a machine, or changes its listing. What is not given stays as it is. */
+/** Lists a machine, or changes its listing. Terms that are not given stay. */
 export async function priceMachine(machine: number, options: Options): Promise<void> {
   if (options.until !== undefined && options.for !== undefined) {
-    throw new UserError("--until and --for exclude each other.", "Say when it ends, or for how long it goes on.", 2);
+    throw new UserError("--until and --for cannot be combined.", "Give the end of the listing, or its length.", 2);
   }
   const terms = given({
     price_gpu: options.gpu,
@@ -42,8 +42,8 @@ export async function priceMachine(machine: number, options: Options): Promise<v
   printAnswer(answer, options, ({ end_date: end, extended, price_increases: asked }) =>
     [
       `Machine ${machine} is listed until ${dateText(end)} UTC.`,
-      extended === 0 ? "" : `Going on until then at their own price: ${contracts(extended)}.`,
-      asked === 0 ? "" : `Asked whether to stay longer at the new price: ${contracts(asked)}.`,
+      extended === 0 ? "" : `Extended until then at their own price: ${contracts(extended)}.`,
+      asked === 0 ? "" : `Renters asked to stay longer at the new price: ${contracts(asked)}.`,
       `See: berth machine show ${machine}`,
     ]
       .filter((text) => text !== "")

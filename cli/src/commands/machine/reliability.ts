@@ -17,7 +17,7 @@ const COLUMNS: readonly Column<Day>[] = [
   { title: "FAILED", cell: (day) => day.starts_failed },
 ];
 
-/** The score with everything that it is computed from, in hours. */
+/** Shows the reliability with the facts that it is computed from, in hours. */
 export async function showReliability(
   id: number,
   options: ConnectionOptions & { readonly json?: boolean },

@@ -18,7 +18,7 @@ export async function listReports(id: number, options: Options): Promise<void> {
   printAnswer(answer, options, (reports) => renderTable(reports, COLUMNS, `Nobody has reported machine ${id}.`));
 }
 
-/** For renters: what is wrong with a machine that they rent on, or did. */
+/** Reports a problem of a machine that the caller rents on, or did. */
 export async function reportMachine(
   id: number,
   problem: string,

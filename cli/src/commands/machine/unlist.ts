@@ -2,7 +2,7 @@ import { machineDeleteAsks } from "../../../../sdk/src/operations.ts";
 import { connect, type ConnectionOptions } from "../../connect.ts";
 import { printAnswer } from "../../output.ts";
 
-/** Who rents there stays until the agreed end. */
+/** Takes a machine off the market. Present renters stay until the agreed end. */
 export async function unlistMachine(
   id: number,
   options: ConnectionOptions & { readonly json?: boolean },

@@ -20,7 +20,10 @@ export async function showVerification(
     [
       msg,
       renderTable(checks, COLUMNS, ""),
-      renderFields({ "declared line": speedText(line.inet_up, line.inet_down), "measured line": measuredText(line) }),
+      renderFields({
+        "declared uplink": speedText(line.inet_up, line.inet_down),
+        "measured uplink": measuredText(line),
+      }),
       until === null ? "" : renderFields({ "rests until": `${dateText(until)} UTC`, reason }),
     ]
       .filter((text) => text !== "")
@@ -28,7 +31,7 @@ export async function showVerification(
   );
 }
 
-/** The best that servers measured within a week: the line carries at least that. */
+/** The best speed that servers measured within a week; a lower bound of the uplink. */
 function measuredText(line: MachineVerificationAnswer["line"]): string {
   const { measured_inet_up: up, measured_inet_down: down, measured_count: count } = line;
   if (up === null || down === null) return "not measured within a week";

@@ -29,5 +29,5 @@ export async function listPreferences(options: ConnectionOptions & { readonly js
     const { email = false, webhooks = false } = preferences[context]?.[slug] ?? {};
     return { key, display_name, mandatory_email, email, webhooks };
   });
-  printAnswer(rows, options, () => renderTable(rows, COLUMNS, "There is nothing to be told."));
+  printAnswer(rows, options, () => renderTable(rows, COLUMNS, "There are no notification types."));
 }

@@ -21,7 +21,7 @@ export async function listNotices(options: Options): Promise<void> {
 }
 
 function render({ notices, unread_count: unreadCount, next_token: next }: NoticeListAnswer): string {
-  if (notices.length === 0) return "There is nothing to read.";
+  if (notices.length === 0) return "There are no notifications to read.";
   const more = next === null ? [] : ["There is more: see --limit."];
   return [...notices.map(renderOne), [`${unreadCount} unread.`, ...more].join(" ")].join("\n\n");
 }

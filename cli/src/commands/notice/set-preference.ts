@@ -8,7 +8,7 @@ type Options = ConnectionOptions & { readonly json?: boolean; readonly email?: s
 export async function setPreference(type: string, options: Options): Promise<void> {
   const { email, webhooks } = options;
   if (email === undefined && webhooks === undefined)
-    throw new UserError("Nothing to set.", "Say --email, --webhooks, or both.");
+    throw new UserError("No channel is given.", "Give --email, --webhooks, or both.");
   const client = connect(options);
   const { notification_preferences: present } = await notificationPreferenceShow(client, { user_id: "me" });
   const [context = "", slug = ""] = type.split(":");

@@ -36,12 +36,12 @@ const SUPPLIED: readonly Column<Supplied>[] = [
   { title: "DLPERF/$", cell: (gpu) => rounded(gpu.dlperf_per_dollar) },
 ];
 
-/** What the market has and asks, GPU by GPU; for hosts also how much of it is rented. */
+/** Prices of each kind of GPU on the market; for hosts with supply and demand. */
 export async function listGpus(options: Options): Promise<void> {
   if (options.supply === true) return listSupply(options);
   const answer = await metricsGpuPrices(connect(options));
   printAnswer(answer, options, ({ gpus, sampled_at: at }) => {
-    if (at === null) return "The market has not been looked at yet: try again in a minute.";
+    if (at === null) return "There is no census of the market yet: try again in a minute.";
     const seen = `Seen ${dateText(at)} UTC. Find offers with: berth search gpu_name=NAME`;
     return gpus.length === 0 ? "The market has no GPUs." : `${renderTable(gpus, PRICED, "")}\n${seen}`;
   });

@@ -2,7 +2,7 @@ import type { Client } from "../../../../sdk/src/client.ts";
 import { offerSearch } from "../../../../sdk/src/operations.ts";
 import { dollars } from "../../output.ts";
 
-/** A search as it is sent. */
+/** The parameters of a search. */
 export type OfferQuery = Readonly<Record<string, unknown>> & { readonly q: string };
 
 const CONDITIONS_MAX = 8;
@@ -10,11 +10,11 @@ const COUNT_MAX = 100;
 const CONDITION =
   /\s*(\w+\s*(?:[=!<>]+|\b(?:not\s+)?(?:in|eq)\b|\b(?:neq|noteq|nin|notin|gte?|lte?)\b)\s*(?:\[[^\]]*\]|"[^"]*"|\S+))/gy;
 
-/** What a search that found nothing would find without one of its conditions: the nearest there is. */
+/** The hint for a search without a result: what it would find without one of its conditions. */
 export async function suggestLooser(client: Client, query: OfferQuery): Promise<string> {
   const taken = await count(client, { ...query, q: `rentable=any rented=any ${query.q}` });
   if (taken !== undefined) {
-    return `No offer matches: ${taken.text} that do are taken now. Wait in line for one with: berth queue add`;
+    return `No offer matches: ${taken.text} that do are taken now. Wait in the queue for one with: berth queue add`;
   }
   const conditions = splitConditions(query.q);
   const lines: string[] = [];
@@ -28,14 +28,14 @@ export async function suggestLooser(client: Client, query: OfferQuery): Promise<
   return `No offer matches.${hint} See what there is with: berth gpus`;
 }
 
-/** The conditions of a query; none when it cannot be taken apart with certainty, or has too many to try each. */
+/** The conditions of a query; none when it cannot be split with certainty, or has too many to try each. */
 export function splitConditions(q: string): readonly string[] {
   const conditions = [...q.matchAll(CONDITION)].map(([, text = ""]) => text);
   const isWhole = conditions.join("").replaceAll(/\s/g, "") === q.replaceAll(/\s/g, "");
   return isWhole && conditions.length <= CONDITIONS_MAX ? conditions : [];
 }
 
-/** How many offers there are, and the price of the cheapest; undefined when there is none. */
+/** The number of offers and the price of the cheapest; undefined when there is none. */
 async function count(client: Client, query: OfferQuery) {
   const q = /\brentable\b/.test(query.q) ? query.q : `rentable=true ${query.q}`;
   const body = { ...query, q, limit: COUNT_MAX, order: [["dph_total", "asc"]], disable_bundling: true };

@@ -1,4 +1,4 @@
-/** Fields by commas; `score-` is the highest first, as in the query language, and without a sign the lowest. */
+/** Reads fields separated by commas: `score-` sorts the highest first, as in the query language, `score` the lowest. */
 export function parseOrder(text: string): readonly (readonly [string, "asc" | "desc"])[] {
   return text
     .split(",")

@@ -47,7 +47,7 @@ const TRUST: readonly Column<Offer>[] = [
   { title: "VERIFIED", cell: (offer) => (offer.verified ? "yes" : "no") },
   { title: "DAYS", cell: (offer) => Math.floor(offer.duration / SECONDS_PER_DAY) },
 ];
-/** How many equal offers a row stands for. */
+/** The number of equal offers that a row stands for. */
 const ALIKE: Column<Offer> = { title: "ALIKE", cell: (offer) => offer.bundled_results ?? 1 };
 const PLACE: readonly Column<Offer>[] = [
   { title: "WHERE", cell: (offer) => placeText(offer.geolocation) },
@@ -80,7 +80,7 @@ export async function search(words: readonly string[], options: Options): Promis
 function kindOf({ interruptible, reserved }: Options): Kind {
   if (interruptible === true && reserved === true) {
     throw new UserError(
-      "--interruptible and --reserved exclude each other.",
+      "--interruptible and --reserved cannot be combined.",
       "Only on-demand rentals are reserved.",
       2,
     );

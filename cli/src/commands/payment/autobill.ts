@@ -11,7 +11,7 @@ type Options = ConnectionOptions & {
   readonly amount?: number;
 };
 
-/** Shows what holds; changes first what is named. */
+/** Changes the given settings of automatic payments, and shows all of them. */
 export async function autobill(options: Options): Promise<void> {
   const { threshold, amount } = options;
   const body = {

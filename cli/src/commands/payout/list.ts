@@ -16,7 +16,7 @@ const COLUMNS: readonly Column<Payout>[] = [
   { title: "REFERENCE", cell: ({ reference, failure }) => failure ?? reference },
 ];
 
-/** A part of one that was paid may have come back. */
+/** The state of a payout. A part of a paid one may have come back. */
 function stateOf({ state, returned }: Payout): string {
   return state === "paid" && returned > 0 ? `paid, ${dollars(returned)} came back` : state;
 }
@@ -25,7 +25,7 @@ function holdText({ id, reason, placed_at: at }: BillingPayoutsAnswer["holds"][n
   return `Payouts are held since ${dateText(at)} UTC (hold ${id}): ${reason}`;
 }
 
-/** Earnings that are in no payout, and a line for each reason why a part of them waits. */
+/** Earnings that are in no payout, with a line for each reason why a part of them waits. */
 function earningsText(earnings: BillingPayoutsAnswer["earnings"]): readonly string[] {
   const { balance, payable, granted, young, held, debt, granted_after_days: after, card_hold_days: days } = earnings;
   if (balance === 0 && payable === 0) return [];
@@ -34,7 +34,7 @@ function earningsText(earnings: BillingPayoutsAnswer["earnings"]): readonly stri
     [granted, `came of granted credit; ${rule}`],
     [young, `came of card payments of the last ${days} days, which may still be disputed`],
     [held, "waits for the hold to be released"],
-    [debt, "is owed for failures of your machines or disputed payments; later earnings pay it"],
+    [debt, "is your debt for failures of your machines or disputed payments; later earnings pay it"],
   ];
   return [
     `In no payout yet: ${dollars(balance)}, of which ${dollars(payable)} is payable now.`,

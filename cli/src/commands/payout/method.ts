@@ -19,7 +19,7 @@ type Options = ConnectionOptions & {
   readonly routingNumber?: string;
 };
 
-/** Says where payouts go when a method is named, and shows it. */
+/** Sets the payout method when one is named, and shows it. */
 export async function payoutMethod(method: Body["method"] | undefined, options: Options): Promise<void> {
   const client = connect(options);
   const answer = await (method === undefined
@@ -27,7 +27,7 @@ export async function payoutMethod(method: Body["method"] | undefined, options: 
     : billingChoosePayoutMethod(client, { body: { method, details: detailsOf(options) } }));
   printAnswer(answer, options, ({ method: chosen, shown }) =>
     chosen === null
-      ? "You have not said where payouts go: berth host payout-method paypal --email you@example.com"
+      ? "You have no payout method. Set one: berth host payout-method paypal --email you@example.com"
       : `Payouts go to ${chosen}: ${shown}`,
   );
 }

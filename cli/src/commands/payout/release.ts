@@ -2,7 +2,7 @@ import { adminReleaseEarnings } from "../../../../sdk/src/operations.ts";
 import { connect, type ConnectionOptions } from "../../connect.ts";
 import { printJsonLine } from "../../output.ts";
 
-/** Prints how much of the host's earnings can be paid out from now on. */
+/** Releases granted earnings and prints the amount that can be paid out from now on. */
 export async function releaseEarnings(
   user: string,
   amount: number | undefined,

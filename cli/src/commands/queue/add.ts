@@ -8,12 +8,12 @@ import { fieldsToRun, type WhatToRun } from "../instance/what-to-run.ts";
 
 type Options = ConnectionOptions & WhatToRun & { readonly hours?: number; readonly json?: boolean };
 
-/** Waits in line for an offer that matches, and rents it. */
+/** Leaves a standing request, which rents the first offer that matches. */
 export async function addToQueue(words: readonly string[], options: Options): Promise<void> {
   const { maxPrice, hours, price } = options;
   const what = fieldsToRun(options);
   if (maxPrice === undefined && price === undefined) {
-    throw new UserError("Nothing says what it may cost.", "Give --max-price, or --price for a bid.", 2);
+    throw new UserError("No price limit is given.", "Give --max-price, or --price for a bid.", 2);
   }
   const body = { ...what, q: words.join(" "), ...given({ expires_in_hours: hours }) };
   const answer = await standingRequestCreate(connect(options), { body });
@@ -21,6 +21,6 @@ export async function addToQueue(words: readonly string[], options: Options): Pr
     answer,
     options,
     ({ id, position, expires_at: until }) =>
-      `Request ${id} is number ${position} in line until ${dateText(until)} UTC. See: berth queue show ${id}`,
+      `Request ${id} is number ${position} in the queue until ${dateText(until)} UTC. See: berth queue show ${id}`,
   );
 }

@@ -3,7 +3,7 @@ import { dollars } from "../../output.ts";
 
 type Request = StandingRequestListAnswer["standing_requests"][number];
 
-/** What is looked for, in the query language where it was written so. */
+/** The search of a request, in the query language where it was written so. */
 export function queryText({ q: { q, ...others } }: Pick<Request, "q">): string {
   const text = typeof q === "string" ? q : "";
   const rest = Object.keys(others).length === 0 ? "" : JSON.stringify(others);

@@ -20,6 +20,6 @@ const COLUMNS: readonly Column<Request>[] = [
 
 export async function listRequests(options: ConnectionOptions & { readonly json?: boolean }): Promise<void> {
   const answer = await standingRequestList(connect(options));
-  const emptyText = "You wait for nothing. Wait for an offer with: berth queue add";
+  const emptyText = "You have no requests in the queue. Add one with: berth queue add";
   printAnswer(answer, options, ({ standing_requests: requests }) => renderTable(requests, COLUMNS, emptyText));
 }

@@ -19,7 +19,7 @@ function fieldsOf(request: Request, now: Date): Readonly<Record<string, string |
   return {
     id: request.id,
     status,
-    place: request.position === null ? undefined : `${request.position} in line`,
+    place: request.position === null ? undefined : `${request.position} in the queue`,
     "looks for": queryText(request),
     price: `${priceText(request)} per hour`,
     image: request.image,

@@ -4,7 +4,7 @@ import { upEnvironment } from "./up.ts";
 
 const plain = { port: 8080, host: "127.0.0.1", dataDir: "/data", agent: true };
 
-test("the server is told what was asked for, and the data directory by its full path", () => {
+test("the server gets the given options, and the data directory as an absolute path", () => {
   assert.deepEqual(upEnvironment(plain), { BERTH_PORT: "8080", BERTH_HOST: "127.0.0.1", BERTH_DATA_DIR: "/data" });
   assert.deepEqual(upEnvironment({ ...plain, dataDir: ".berth" })["BERTH_DATA_DIR"], `${process.cwd()}/.berth`);
   assert.equal(upEnvironment({ ...plain, simulate: 3 })["BERTH_SIMULATE"], "3");

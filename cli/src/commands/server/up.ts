@@ -12,7 +12,7 @@ export type UpOptions = {
   readonly newAdminKey?: boolean;
 };
 
-/** What the server's process is told, beside what it inherits. */
+/** Environment variables of the server's process, in addition to those it inherits. */
 export function upEnvironment(options: UpOptions): Record<string, string> {
   const { port, host, dataDir, simulate, agent: hasAgent, declareGpus, newAdminKey = false } = options;
   if (host.trim() === "") throw new UserError("The host is empty.", "Give an address, such as --host 0.0.0.0.", 2);

@@ -41,7 +41,7 @@ test("a private key is not sent; the file beside it is suggested", (t) => {
   );
 });
 
-test("what is neither a key nor a file is said to be neither", (t) => {
+test("an argument that is neither a key nor a file is refused as neither", (t) => {
   const home = aHome(t);
   for (const given of ["nothing", path.join(home, "absent.pub"), "x".repeat(5000), path.join(home, ".ssh")]) {
     assert.throws(() => readPublicKey(given), UserError, given.slice(0, 40));

@@ -4,13 +4,13 @@ import { homedir } from "node:os";
 import path from "node:path";
 import { UserError } from "../../failure.ts";
 
-/** In the order in which `ssh` itself tries them. */
+/** Names of key files in the order in which `ssh` tries them. */
 const DEFAULT_FILES = ["id_ed25519.pub", "id_ecdsa.pub", "id_ed25519_sk.pub", "id_ecdsa_sk.pub", "id_rsa.pub"];
 const KEY_TEXT = /^(?:ssh-|ecdsa-|sk-)\S+\s+\S/;
 
 /**
- * The public key that an argument names: the text of one, a file, or without an argument the one that `ssh` uses. What
- * it may be is for the server to say; a private key does not get that far.
+ * The public key that an argument names: its text, a file, or without an argument the key that `ssh` uses. The server
+ * checks the key; a private key is refused here and never sent.
  */
 export function readPublicKey(given: string | undefined): string {
   if (given !== undefined && KEY_TEXT.test(given.trim())) return given.trim();
@@ -18,7 +18,7 @@ export function readPublicKey(given: string | undefined): string {
   const text = readFile(file);
   if (text === undefined) {
     throw new UserError(
-      `There is no file ${file}, and it is no public key either.`,
+      `${file} is neither a file nor a public key.`,
       "Name a .pub file, or put the whole line of one in quotes.",
     );
   }
@@ -55,7 +55,7 @@ function readFile(file: string): string | undefined {
   } catch (error) {
     const code = error instanceof Error && "code" in error ? error.code : undefined;
     if (code === "ENOENT" || code === "ENOTDIR" || code === "ENAMETOOLONG") return undefined;
-    if (code === "EACCES") throw new UserError(`${file} may not be read by you.`, "Name another file.");
+    if (code === "EACCES") throw new UserError(`${file} cannot be read with your permissions.`, "Name another file.");
     if (code === "EISDIR") throw new UserError(`${file} is a folder.`, "Name the .pub file in it.");
     throw error;
   }

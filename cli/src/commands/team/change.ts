@@ -19,7 +19,7 @@ export async function deleteTeam(options: Options): Promise<void> {
   const answer = await teamDelete(connect(options));
   printAnswer(answer, options, ({ pkey_id: keyId }) =>
     keyId === null
-      ? "The team is gone, and so are its keys."
-      : `The team is gone. Key ${keyId}, which made it, is your own again; its other keys are dead.`,
+      ? "The team and its keys are deleted."
+      : `The team is deleted. Key ${keyId}, which made it, is your own again; its other keys no longer work.`,
   );
 }

@@ -6,7 +6,9 @@ import { printAnswer } from "../../output.ts";
 
 const KEY_NAME_LENGTH_MAX = 255;
 
-/** The key that creates a team becomes the team's: so one is made for that, and the caller's own stays what it is. */
+/**
+ * Creates a team with a key made for it, since the key that creates a team becomes the team's. The caller's key stays.
+ */
 export async function createTeam(
   name: string,
   options: ConnectionOptions & { readonly credit?: number; readonly json?: boolean },
@@ -21,11 +23,11 @@ export async function createTeam(
   });
   printAnswer({ ...made, api_key: key }, options, ({ id: teamId, team_name: called, api_key: secret }) =>
     [
-      `The team ${called} is there, with the id ${teamId}. Its key is shown only now:`,
+      `The team ${called} is created, with the id ${teamId}. Its key is shown only now:`,
       "",
       `  ${secret}`,
       "",
-      "What is done with it, as BERTH_API_KEY or --key, is done and paid by the team.",
+      "Commands with this key (BERTH_API_KEY or --key) act as the team, and the team pays.",
     ].join("\n"),
   );
 }

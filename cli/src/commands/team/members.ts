@@ -48,5 +48,5 @@ export async function setRole(id: number, role: string, options: Options): Promi
 
 export async function remove(id: number, options: Options): Promise<void> {
   const answer = await teamRemoveMember(connect(options), { id: String(id) });
-  printAnswer(answer, options, () => `User ${id} is no member any more; the keys are dead.`);
+  printAnswer(answer, options, () => `User ${id} is no longer a member; their keys of the team no longer work.`);
 }

@@ -26,7 +26,7 @@ export async function listRoles(options: Options): Promise<void> {
 
 export async function createRole(name: string, permissions: object, options: Options): Promise<void> {
   const answer = await teamCreateRole(connect(options), { body: { name, permissions } });
-  printAnswer(answer, options, ({ id }) => `The role ${name} is there, with the id ${id}.`);
+  printAnswer(answer, options, ({ id }) => `The role ${name} is created, with the id ${id}.`);
 }
 
 export async function updateRole(
@@ -36,7 +36,7 @@ export async function updateRole(
 ): Promise<void> {
   const body = { permissions, ...given({ name: options.name }) };
   const answer = await teamUpdateRole(connect(options), { name: String(id), body });
-  printAnswer(answer, options, () => `Role ${id} is changed, for all who have it.`);
+  printAnswer(answer, options, () => `Role ${id} is changed, for all members who have it.`);
 }
 
 export async function deleteRole(name: string, options: Options): Promise<void> {
@@ -44,7 +44,7 @@ export async function deleteRole(name: string, options: Options): Promise<void> 
   printAnswer(answer, options, () => `The role ${name} is deleted.`);
 }
 
-/** Categories by name; those of which a role has only a part are marked. */
+/** Names of categories; a category that a role has only in part is marked. */
 function categoriesOf(permissions: Role["permissions"]): string {
   const api: unknown = Reflect.get(permissions, "api");
   if (typeof api !== "object" || api === null) return "";

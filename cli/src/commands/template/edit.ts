@@ -3,7 +3,7 @@ import { connect, type ConnectionOptions } from "../../connect.ts";
 import { printAnswer } from "../../output.ts";
 import { templateFields, type TemplateOptions } from "./fields.ts";
 
-/** Changes what is given and keeps the rest. The hash is one of the content, so it changes. */
+/** Changes the given settings. The hash is made from the content, so it changes. */
 export async function editTemplate(
   hash: string,
   options: ConnectionOptions & TemplateOptions & { readonly json?: boolean },

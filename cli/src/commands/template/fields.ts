@@ -1,6 +1,6 @@
 import { given } from "../../given.ts";
 
-/** What `template create` and `template edit` take in common. */
+/** Common options of `template create` and `template edit`. */
 export type TemplateOptions = {
   readonly name?: string;
   readonly image?: string;
@@ -14,7 +14,7 @@ export type TemplateOptions = {
   readonly description?: string;
 };
 
-/** The given ones under the names of the API. */
+/** The given options under the names of the API. */
 export function templateFields(options: TemplateOptions) {
   const { name, image, tag, env, onstart, runtype, args, disk, description, private: isPrivate } = options;
   const renamed = { args_str: args, desc: description, private: isPrivate, recommended_disk_space: disk };

@@ -12,7 +12,7 @@ const COLUMNS: readonly Column<Template>[] = [
   { title: "RUNTYPE", cell: (template) => template.runtype },
 ];
 
-/** `filters` is the contract's object, such as `{"name":{"eq":"mine"}}`. */
+/** Lists templates; `filters` is the API's object, such as `{"name":{"eq":"mine"}}`. */
 export async function searchTemplates(
   options: ConnectionOptions & { readonly filters?: object; readonly json?: boolean },
 ): Promise<void> {

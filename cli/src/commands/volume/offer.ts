@@ -6,7 +6,7 @@ import { printAnswer } from "../../output.ts";
 type Options = ConnectionOptions & { readonly json?: boolean };
 type Terms = { readonly size?: number; readonly price?: number; readonly until?: number };
 
-/** Lists space of own machines, or changes its listing; what is not given stays. */
+/** Lists space of the caller's machines, or changes its listing; terms that are not given stay. */
 export async function offerVolumes(machines: readonly number[], options: Options & Terms): Promise<void> {
   const { size, price, until } = options;
   const terms = given({ size, price_disk: price, end_date: until });

@@ -29,7 +29,7 @@ const COLUMNS: readonly Column<Offer>[] = [
   { title: "NOTE", cell: (offer) => (offer.is_simulated ? "simulated" : "") },
 ];
 
-/** Space for volumes: on single machines, or on disks that several machines mount. */
+/** Lists space for volumes: on single machines, or on disks that several machines mount. */
 export async function searchVolumes(words: readonly string[], options: Options): Promise<void> {
   const { network, storage, order, limit } = options;
   const q = words.join(" ");

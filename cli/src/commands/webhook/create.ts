@@ -12,7 +12,7 @@ export async function createWebhook(
   const answer = await webhookCreate(connect(options), { body });
   printAnswer(answer, options, ({ webhook }) =>
     [
-      `Webhook ${webhook.id} is told of ${webhook.event_types.join(", ")}.`,
+      `Webhook ${webhook.id} gets notifications of ${webhook.event_types.join(", ")}.`,
       `Its secret, which is not shown again: ${webhook.webhook_secret}`,
       `Try it with: berth webhook test ${webhook.id}`,
     ].join("\n"),

@@ -7,5 +7,5 @@ export async function deleteWebhook(
   options: ConnectionOptions & { readonly json?: boolean },
 ): Promise<void> {
   const answer = await webhookDelete(connect(options), { id: String(id) });
-  printAnswer(answer, options, () => `Webhook ${id} is deleted, with whatever was still on its way to it.`);
+  printAnswer(answer, options, () => `Webhook ${id} is deleted, with its pending deliveries.`);
 }

@@ -13,11 +13,11 @@ type Options = ConnectionOptions & {
 
 export async function updateWebhook(id: number, options: Options): Promise<void> {
   const body = given({ webhook_url: options.address, event_types: options.types, name: options.name });
-  if (Object.keys(body).length === 0) throw new UserError("Nothing to change.", "Say --address, --types or --name.");
+  if (Object.keys(body).length === 0) throw new UserError("No change is given.", "Give --address, --types or --name.");
   const answer = await webhookUpdate(connect(options), { id: String(id), body });
   printAnswer(
     answer,
     options,
-    ({ webhook }) => `Webhook ${id} at ${webhook.webhook_url} is told of ${webhook.event_types.join(", ")}.`,
+    ({ webhook }) => `Webhook ${id} at ${webhook.webhook_url} gets notifications of ${webhook.event_types.join(", ")}.`,
   );
 }

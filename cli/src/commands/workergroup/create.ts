@@ -12,6 +12,6 @@ export async function createWorkerGroup(options: Options): Promise<void> {
     answer,
     options,
     ({ id }) =>
-      `Worker group ${id} is made. Workers come as they are needed: berth endpoint explain ${options.endpoint}`,
+      `Worker group ${id} is created. Workers come as they are needed: berth endpoint explain ${options.endpoint}`,
   );
 }

@@ -11,7 +11,7 @@ export type RecipeOptions = {
   readonly maxPrice?: number;
 };
 
-/** The body of a creation or change; what is not given has the server's default, or stays. */
+/** The body of a creation or change. Settings that are not given have the server's defaults, or stay. */
 export function recipeOf(options: RecipeOptions) {
   return given({
     template_hash: options.template,

@@ -11,7 +11,7 @@ export async function rollWorkerGroup(id: number, options: Options): Promise<voi
   printAnswer(answer, options, ({ cancelled, workers_to_update: count }) => {
     const workers = `${count} worker${count === 1 ? "" : "s"} of an earlier recipe`;
     return cancelled
-      ? `The update is called off; ${workers} stay${count === 1 ? "s" : ""}.`
+      ? `The update is cancelled; ${workers} stay${count === 1 ? "s" : ""}.`
       : `${workers} to update, one after the other.`;
   });
 }
