@@ -4,11 +4,15 @@ import type { TestApp } from "./app.ts";
 import type { TestCaller } from "./fixtures.ts";
 import { until } from "./until.ts";
 
-type Locked = { readonly table: "instances" | "volumes"; readonly id: number; readonly user: TestCaller };
+type Locked = {
+  readonly table: "instances" | "volumes" | "ledger_accounts";
+  readonly id: number;
+  readonly user: TestCaller;
+};
 
 /**
- * Locks what a settlement locks first, lets the change come until it waits for that, and then takes the credit as the
- * settlement would: it must be free.
+ * Locks a row as a settlement or an opposite transfer does first, starts the change and waits until it waits for that row,
+ * and then takes the user's credit as the other one would next: it must be free.
  */
 export async function meet<T>(
   { env, clock }: TestApp,

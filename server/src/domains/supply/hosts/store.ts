@@ -127,7 +127,7 @@ export async function adoptCredential(
 /** A machine that said something, and when it was heard: what it says may wait before it is stored. */
 export type HeardMachine = { readonly machineId: MachineId; readonly heardAt: Date };
 
-/** Locks machines in id order; each with the number of its newest connection, and whether it counts as connected. */
+/** Locks machines in id order, as `lockMachines` does; each with the number of its newest connection, and whether it counts as connected. */
 export async function lockHeardMachines(
   tx: Tx,
   ids: readonly MachineId[],
@@ -137,7 +137,7 @@ export async function lockHeardMachines(
     .select(["id", "session_number", "is_connected"])
     .where("id", "=", sql<MachineId>`any(${ids}::integer[])`)
     .orderBy("id")
-    .forUpdate()
+    .forNoKeyUpdate()
     .execute();
   return new Map(rows.map((row) => [row.id, { sessionNumber: row.session_number, isConnected: row.is_connected }]));
 }
@@ -194,14 +194,17 @@ export async function listMachinesWithExpiredLease(
   return rows.map((row) => row.id);
 }
 
-/** Locks machines in id order: whoever changes what runs on a machine holds its row. */
+/**
+ * Locks machines in id order; a change of what runs on a machine needs its lock. Foreign keys may be checked meanwhile: a
+ * settlement holds instances and the ledger when it updates an instance a second time, which checks its machine.
+ */
 export async function lockMachines(tx: Tx, ids: readonly MachineId[]): Promise<void> {
   await tx.db
     .selectFrom("machines")
     .select("id")
     .where("id", "=", sql<MachineId>`any(${ids}::integer[])`)
     .orderBy("id")
-    .forUpdate()
+    .forNoKeyUpdate()
     .execute();
 }
 

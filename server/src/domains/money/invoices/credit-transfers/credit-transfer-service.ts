@@ -10,7 +10,14 @@ import type { Database } from "../../../../db/connect.ts";
 import { keyReused, type Repeatable } from "../../../../db/idempotency.ts";
 import { withTransaction, type Tx } from "../../../../db/transaction.ts";
 import { findRecipients, requireAccount, type Caller, type Recipient } from "../../../people/accounts/index.ts";
-import { creditOf, postTransfer, type Cause, type TransferOutcome, type TransferPoster } from "../../ledger/index.ts";
+import {
+  creditOf,
+  lockAccounts,
+  postTransfer,
+  type Cause,
+  type TransferOutcome,
+  type TransferPoster,
+} from "../../ledger/index.ts";
 import type { TransferRequest } from "../../ledger/index.ts";
 import { lockMovable, type IsBound } from "./movable.ts";
 import type { RefuseCapped } from "./key-caps.ts";
@@ -99,13 +106,17 @@ async function attempt(ports: TransferPorts, transfer: CreditTransfer): Promise<
   if (!(await ports.isBound(from))) return refuseUnposted(await ports.poster.post(request), amount);
   await withTransaction(ports.database, ports.clock, async (tx) => {
     await requireAccount(tx, from);
-    await refuseBound(tx, from, amount);
+    await refuseBound(tx, { from, to }, amount);
     refuseUnposted(await postTransfer(tx, request), amount);
   });
 }
 
-/** Throws where so much of the credit of an account cannot be given away; until the commit nothing else happens to it. */
-async function refuseBound(tx: Tx, from: UserId, amount: Nanos): Promise<void> {
+/**
+ * Throws when the sender cannot give away this amount. Both accounts stay locked until the commit, and are locked together
+ * because two transfers in opposite directions would otherwise wait for each other.
+ */
+async function refuseBound(tx: Tx, { from, to }: Sides, amount: Nanos): Promise<void> {
+  await lockAccounts(tx, [creditOf(from), creditOf(to)]);
   const movable = await lockMovable(tx, from);
   if (amount <= movable) return;
   refuseUnposted(
@@ -132,7 +143,7 @@ export async function moveCredit(
     readonly caller: Caller | undefined;
   },
 ): Promise<void> {
-  if (!isReturn) await refuseBound(tx, from, amount);
+  if (!isReturn) await refuseBound(tx, { from, to }, amount);
   const outcome = await postTransfer(tx, {
     key: `credit_transfer:${randomUUID()}`,
     debit: creditOf(from),

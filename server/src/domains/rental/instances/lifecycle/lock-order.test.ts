@@ -8,6 +8,7 @@ import type { TestAnswer } from "../../../../../../test/support/http.ts";
 import { meet } from "../../../../../../test/support/lock-order.ts";
 import { askFor, changeBid, rentAndRun, setState, stored } from "../../../../../../test/support/rentals.ts";
 import { asId, type UserId } from "../../../../base/ids.ts";
+import { lockMachines } from "../../../supply/hosts/index.ts";
 import { listLocalSpace } from "../../../supply/volumes/local/service.ts";
 
 async function aWorld(t: TestContext, gpus: number) {
@@ -114,4 +115,29 @@ test("another bid takes nothing of the ledger before the instances that have to 
   const answer = await meet(world, { table: "instances", id: low, user }, () => changeBid(world, user, waiting, 0.25));
   assert.equal(answer.status, 200, answer.text);
   await world.assertBooks();
+});
+
+test("transfers between two who use something lock both accounts by id, in either direction", async (t) => {
+  const { world, host, user: earlier } = await aWorld(t, 1);
+  const later = await world.caller();
+  await rentAndRun(world, later, host);
+  const { rows } = await world.env.pool.query<{ id: number }>(
+    "select id from ledger_accounts where user_id = $1 and kind = 'credit'",
+    [earlier.id],
+  );
+  const call = { method: "PUT", url: "/api/v0/commands/transfer_credit/", secret: later.secret } as const;
+  const accountId = Number(rows[0]?.id);
+  const answer = await meet(world, { table: "ledger_accounts", id: accountId, user: later }, () =>
+    world.call({ ...call, body: { recipient: earlier.email, amount: 1 } }),
+  );
+  assert.equal(answer.status, 200, answer.text);
+  await world.assertBooks();
+});
+
+test("foreign keys to a machine can be checked while it is locked, as a settlement does last", async (t) => {
+  const { world, host } = await aWorld(t, 1);
+  await inTransaction(world.env.database, async (tx) => {
+    await lockMachines(tx, [host.machineId]);
+    await world.env.pool.query("select from machines where id = $1 for key share nowait", [host.machineId]);
+  });
 });
