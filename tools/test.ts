@@ -6,6 +6,7 @@ import { existsSync, globSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import { systemClock } from "../server/src/base/clock.ts";
+import { FRESH_DATA_VARIABLE, makeFreshData } from "../test/support/fresh-data.ts";
 import { startTestPostgres, TEST_POSTGRES_VARIABLE } from "../test/support/postgres-server.ts";
 import { ensureDebianPackages } from "./debian-packages.ts";
 import { fileChecks, showChecks, startChecks, wholeTreeChecks, type Check } from "./static-checks.ts";
@@ -115,19 +116,22 @@ async function main(givenFiles: readonly string[]): Promise<boolean> {
     return false;
   }
   const files = givenFiles.map((file) => path.relative(ROOT, path.resolve(file)));
-  const steps = [...(files.length === 0 ? checks : []), testStep(testLanes(files))];
+  const isWhole = files.length === 0;
+  const steps = [...(isWhole ? checks : []), testStep(testLanes(files))];
   const ownFiles = files.filter((file) => !file.startsWith(".."));
   // The checks run beside the tests and are shown after them, so that they neither delay nor hide a test's result.
   const checking = startChecks(fileChecks(ROOT, ownFiles));
   const postgres = await startTestPostgres();
   process.env[TEST_POSTGRES_VARIABLE] = postgres.superuserUrl;
-  const seed = files.length === 0 ? seedOfSources(ROOT, findFiles("*.{ts,sql}")) : randomInt(2 ** 31);
+  const freshData = isWhole ? await makeFreshData() : undefined;
+  if (freshData !== undefined) process.env[FRESH_DATA_VARIABLE] = freshData.directory;
+  const seed = isWhole ? seedOfSources(ROOT, findFiles("*.{ts,sql}")) : randomInt(2 ** 31);
   process.env[TEST_SEED_VARIABLE] ??= String(seed);
   let isFine = true;
   try {
     for (const step of steps) isFine &&= await runStep(step);
   } finally {
-    await postgres.stop();
+    await Promise.all([postgres.stop(), freshData?.remove()]);
   }
   const areFilesFine = await showChecks(checking);
   return isFine && areFilesFine;

@@ -10,6 +10,7 @@ import { migrate } from "../../server/src/db/migrate.ts";
 import { withTransaction } from "../../server/src/db/transaction.ts";
 import { bootstrapAdmin } from "../../server/src/domains/people/accounts/index.ts";
 import { processorMsWithChildren } from "./processes.ts";
+import { copyFreshData } from "../../test/support/fresh-data.ts";
 import { aFactKeeper } from "../../test/support/facts.ts";
 
 const MIGRATIONS = path.join(import.meta.dirname, "../../server/migrations");
@@ -31,6 +32,7 @@ export type BenchDatabase = {
 export async function startBenchDatabase(): Promise<BenchDatabase> {
   const dataDir = await mkdtemp(path.join(tmpdir(), "berth-bench-"));
   await chmod(dataDir, 0o711);
+  await copyFreshData(dataDir);
   const log = createLog("silent");
   const postgres = await startEmbeddedPostgres({ dataDir, clock: systemClock, log });
   const { connectionString } = postgres;

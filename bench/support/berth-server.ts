@@ -8,6 +8,7 @@ import { connect, type Database } from "../../server/src/db/connect.ts";
 import { startEmbeddedPostgres } from "../../server/src/db/embedded/postgres.ts";
 import { unmountBelow } from "../../test/support/mounts.ts";
 import { MEMORY_FLAGS } from "../../cli/src/commands/server/up.ts";
+import { copyFreshData } from "../../test/support/fresh-data.ts";
 import { aFactKeeper } from "../../test/support/facts.ts";
 
 const MAIN = path.join(import.meta.dirname, "../../server/src/main.ts");
@@ -48,6 +49,7 @@ export async function startBenchServer(
 ): Promise<BenchServer> {
   const dataDir = await mkdtemp(path.join(tmpdir(), "berth-bench-"));
   await chmod(dataDir, 0o711);
+  await copyFreshData(dataDir);
   const log = createLog("silent");
   const postgres = await startEmbeddedPostgres({ dataDir, clock: systemClock, log });
   const removeDatabase = async () => {

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import pg from "pg";
 import { OPEN_HOST } from "./docker.ts";
+import { copyFreshData } from "./fresh-data.ts";
 import { unmountBelow } from "./mounts.ts";
 import { until } from "./until.ts";
 
@@ -44,7 +45,7 @@ export type StartOptions = {
   /** Of `berth up`, beside port and data directory. */
   readonly args?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
-  /** Made in the temporary directory when absent. */
+  /** Made in the temporary directory when absent, with the tables of the server already in its database. */
   readonly dataDir?: string;
   readonly port?: number;
   /** A PostgreSQL that several servers share; one of its own when absent. */
@@ -85,6 +86,13 @@ export type Berth = {
 export async function aDataDir(): Promise<string> {
   const directory = await mkdtemp(path.join(await realpath(tmpdir()), "berth-e2e-"));
   await chmod(directory, 0o711);
+  return directory;
+}
+
+/** The same with a migrated database, unless the server uses another one. */
+async function aMigratedDataDir({ databaseUrl }: StartOptions): Promise<string> {
+  const directory = await aDataDir();
+  if (databaseUrl === undefined) await copyFreshData(directory);
   return directory;
 }
 
@@ -136,7 +144,7 @@ export async function run(
 
 /** Starts `./berth up` and waits until it says that it is ready. */
 export async function startBerth(options: StartOptions = {}): Promise<Berth> {
-  const dataDir = options.dataDir ?? (await aDataDir());
+  const dataDir = options.dataDir ?? (await aMigratedDataDir(options));
   const args = ["up", "--port", String(options.port ?? 0), "--data-dir", dataDir, ...(options.args ?? [])];
   const shared = options.databaseUrl === undefined ? {} : { DATABASE_URL: options.databaseUrl };
   const env = cleanEnvironment({ ...shared, ...options.env });

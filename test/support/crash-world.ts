@@ -19,6 +19,7 @@ import {
   type Ended,
   type StartOptions,
 } from "./berth.ts";
+import { copyFreshData } from "./fresh-data.ts";
 import { freePort } from "./free-port.ts";
 import {
   engineOf,
@@ -114,6 +115,7 @@ export class CrashWorld {
   private async addServer(): Promise<void> {
     const port = await freePort();
     const dataDir = await aDataDir();
+    if (this.shared === undefined) await copyFreshData(dataDir);
     const [first] = this.servers;
     if (first !== undefined) await copyFile(path.join(first.berth.dataDir, "secret"), path.join(dataDir, "secret"));
     const shared = this.shared === undefined ? {} : { databaseUrl: this.shared.postgres.connectionString };
@@ -280,6 +282,7 @@ export class CrashWorld {
 
 async function openPostgres(): Promise<Shared> {
   const dataDir = await aDataDir();
+  await copyFreshData(dataDir);
   return { dataDir, postgres: await startEmbeddedPostgres({ dataDir, clock: systemClock, log: createLog("silent") }) };
 }
 
