@@ -1,6 +1,6 @@
 import path from "node:path";
 import { after } from "node:test";
-import type pg from "pg";
+import pg from "pg";
 import { systemClock } from "../../server/src/base/clock.ts";
 import { createLog } from "../../server/src/base/log.ts";
 import { connect, type Database, type DatabaseConfig } from "../../server/src/db/connect.ts";
@@ -32,11 +32,14 @@ type Scope = { after(fn: () => Promise<void>): void };
 
 let server: Promise<TestServer> | undefined;
 let template: Promise<string> | undefined;
+/** One connection that makes and drops the databases of this process. */
+let admin: Promise<pg.Client> | undefined;
 const openDatabases: (() => Promise<void>)[] = [];
 
 // One hook, because databases must be dropped before the server goes.
 after(async () => {
   for (const drop of openDatabases) await drop();
+  await (await admin)?.end();
   if (server !== undefined) await (await server).stop();
 });
 
@@ -57,19 +60,25 @@ export async function emptyTestDatabase(scope?: Scope): Promise<TestDatabase> {
 
 async function openDatabase(superuserUrl: string, source: string, scope: Scope | undefined): Promise<TestDatabase> {
   const name = `test_${crypto.randomUUID().replaceAll("-", "")}`;
-  await asSuperuser(superuserUrl, (client) =>
-    client.query(`create database ${name} template ${source} strategy file_copy owner ${OWNER}`),
-  );
+  admin ??= connectAdmin(superuserUrl);
+  const client = await admin;
+  await client.query(`create database ${name} template ${source} strategy file_copy owner ${OWNER}`);
   const url = ownerUrl(superuserUrl, name);
   const connection = ownerConnection(superuserUrl, name);
   const database = connect(connection, createLog("silent"), aFactKeeper());
   const drop = async () => {
     await database.close();
-    await asSuperuser(superuserUrl, (client) => client.query(`drop database ${name} with (force)`));
+    await client.query(`drop database ${name} with (force)`);
   };
   if (scope === undefined) openDatabases.push(drop);
   else scope.after(drop);
   return { url, connection, database, pool: database.pool };
+}
+
+async function connectAdmin(superuserUrl: string): Promise<pg.Client> {
+  const client = new pg.Client({ connectionString: superuserUrl });
+  await client.connect();
+  return client;
 }
 
 /** Made once per server and set of migrations, by whoever comes first; it gets its name only when it is complete. */
