@@ -22,10 +22,10 @@ const ROOMS = ["protocol", "tunnel", "server", "agent", "sdk", "worker", "cli", 
 const TIMEOUT_MS = 3_600_000;
 const END_TO_END_AT_ONCE = 2;
 /**
- * Test files of the same folder that share a process in a whole run. Most of what a small file costs is to load and
- * compile the server; six in one process take little more than half of the time of six processes.
+ * Test files of the domains that share a process in a whole run. To load the server and to assemble it for the first time
+ * takes almost a second of processor time, which is more than most of these files take for themselves.
  */
-const FILES_PER_PROCESS = 6;
+const FILES_PER_PROCESS = 12;
 
 type Step = { readonly name: string; run(): boolean | Promise<boolean> };
 
@@ -66,14 +66,17 @@ function alone(files: readonly string[]): readonly (readonly string[])[] {
   return files.map((file) => [file]);
 }
 
-/** Groups of test files of the domains, a few of each folder; every other file is alone. Keeps the order. */
+/** Groups of test files of the domains; every other file is alone. Keeps the order. */
 function groupDomains(files: readonly string[]): readonly (readonly string[])[] {
   const groups: string[][] = [];
+  const isOfDomain = (file: string | undefined) => file?.startsWith("server/src/domains/") === true;
   for (const file of files) {
     const last = groups.at(-1);
-    const isSameFolder = last?.[0] !== undefined && path.dirname(last[0]) === path.dirname(file);
-    if (file.startsWith("server/src/domains/") && isSameFolder && last.length < FILES_PER_PROCESS) last.push(file);
-    else groups.push([file]);
+    if (isOfDomain(file) && isOfDomain(last?.[0]) && last !== undefined && last.length < FILES_PER_PROCESS) {
+      last.push(file);
+    } else {
+      groups.push([file]);
+    }
   }
   return groups;
 }
