@@ -12,8 +12,10 @@ import { aFactKeeper } from "../test/support/facts.ts";
 
 type Document = { readonly paths?: Readonly<Record<string, object | undefined>> | undefined };
 
-/** What the server answers at `/openapi.json`. */
-export async function describeApi(): Promise<Document> {
+type Route = { readonly method: string; readonly path: string };
+
+/** What the server answers at `/openapi.json`. `onRoute` hears of each route that the server has. */
+export async function describeApi(onRoute: (route: Route) => void = () => {}): Promise<Document> {
   const log = createLog("silent");
   const database = connect({ host: "/nonexistent" }, log, aFactKeeper());
   const { http } = buildApp({
@@ -26,6 +28,7 @@ export async function describeApi(): Promise<Document> {
     trustedProxies: NO_PROXIES,
     proxy: { bindHost: "127.0.0.1", publicHost: "localhost" },
   });
+  http.app.addHook("onRoute", ({ method, url }) => onRoute({ method: String(method), path: url }));
   try {
     await http.app.ready();
     return http.app.swagger();

@@ -430,6 +430,11 @@ export type Autobill = {
   readonly retry_at: number | null;
 };
 
+export type BackgroundLoops = {
+  readonly loops?: readonly Readonly<Record<string, unknown>>[];
+  readonly [key: string]: unknown;
+};
+
 export type BillingCardsResponse = {
   readonly success: true;
   readonly payment_methods: readonly Card[];
@@ -637,6 +642,35 @@ export type ChargeMetadata = {
   readonly quantity?: number;
   readonly unit?: string;
   readonly unpaid?: string;
+};
+
+export type ChatCompletionRequest = {
+  readonly messages: readonly Readonly<Record<string, unknown>>[];
+  readonly max_tokens?: number;
+  readonly n?: number;
+  readonly stream?: boolean;
+  readonly model?: string;
+  readonly [key: string]: unknown;
+};
+
+export type CodeUpload = {
+  readonly key?: string;
+  readonly file?: string;
+  readonly [key: string]: unknown;
+};
+
+export type Completion = {
+  readonly choices?: readonly Readonly<Record<string, unknown>>[];
+  readonly [key: string]: unknown;
+};
+
+export type CompletionRequest = {
+  readonly prompt: unknown;
+  readonly max_tokens?: number;
+  readonly n?: number;
+  readonly stream?: boolean;
+  readonly model?: string;
+  readonly [key: string]: unknown;
 };
 
 export type ContractName = {
@@ -3336,10 +3370,10 @@ export type Worker = {
 };
 
 export type WorkerFinishRequest = {
-  readonly worker_id?: unknown;
-  readonly mtoken?: unknown;
-  readonly requests?: unknown;
-  readonly request_idxs?: unknown;
+  readonly worker_id?: number | string;
+  readonly mtoken?: string;
+  readonly requests?: readonly Readonly<Record<string, unknown>>[];
+  readonly request_idxs?: readonly number[];
   readonly [key: string]: unknown;
 };
 
@@ -3414,18 +3448,18 @@ export type WorkerModel = {
 };
 
 export type WorkerReportRequest = {
-  readonly id?: unknown;
-  readonly mtoken?: unknown;
-  readonly url?: unknown;
-  readonly loadtime?: unknown;
-  readonly max_perf?: unknown;
-  readonly cur_perf?: unknown;
-  readonly new_load?: unknown;
-  readonly cur_load?: unknown;
-  readonly num_requests_working?: unknown;
-  readonly working_request_idxs?: unknown;
-  readonly additional_disk_usage?: unknown;
-  readonly error_msg?: unknown;
+  readonly id?: number | string;
+  readonly mtoken?: string;
+  readonly url?: string;
+  readonly loadtime?: number;
+  readonly max_perf?: number;
+  readonly cur_perf?: number;
+  readonly new_load?: number;
+  readonly cur_load?: number;
+  readonly num_requests_working?: number;
+  readonly working_request_idxs?: readonly number[];
+  readonly additional_disk_usage?: number;
+  readonly error_msg?: string;
   readonly [key: string]: unknown;
 };
 
@@ -4133,7 +4167,7 @@ export type CopyStartInput = {
 
 export type CopyStartAnswer = Done;
 
-/** Copy between instances and volumes of one machine: `PUT /api/v0/commands/copy_direct/` */
+/** Copy between instances and volumes: `PUT /api/v0/commands/copy_direct/` */
 export function copyStart(client: Client, input: CopyStartInput = {}, options?: CallOptions): Promise<CopyStartAnswer> {
   return client.request({ method: "PUT", path: "/api/v0/commands/copy_direct/", body: input.body ?? {} }, options);
 }

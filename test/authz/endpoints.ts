@@ -547,10 +547,10 @@ export const endpoints = {
   ...spendingEndpoints,
 
   ...serverlessEndpoints,
-} satisfies Record<Operation, Row>;
+} satisfies Record<Exclude<Operation, keyof typeof hiddenEndpoints>, Row>;
 
-/** Routes that OpenAPI leaves out on purpose: this list is the whole of them. */
-export const hiddenEndpoints: Readonly<Record<string, Row>> = {
+/** Routes that are described apart, since what goes in or out is no JSON: this list is the whole of them. */
+export const hiddenEndpoints = {
   "GET /metrics": plain("admin", "/metrics"),
   ...hiddenPaymentEndpoints,
   ...hiddenServerlessEndpoints,
@@ -566,7 +566,7 @@ export const hiddenEndpoints: Readonly<Record<string, Row>> = {
   ...completionEndpoints,
   "GET /openapi.json": plain("public", "/openapi.json"),
   "GET /docs": plain("public", "/docs"),
-};
+} satisfies Readonly<Record<string, Row>>;
 
 /**
  * Operations that answer 403 where others answer as if the object did not exist, as published clients expect. A foreign

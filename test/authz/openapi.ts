@@ -17,6 +17,7 @@ export type JsonSchema = {
 type Media = { readonly content?: Readonly<Record<string, { readonly schema?: JsonSchema }>> };
 type Parameter = { readonly in: string; readonly name: string; readonly schema: JsonSchema };
 type Described = {
+  readonly "x-sdk"?: boolean;
   readonly operationId: string;
   readonly parameters?: readonly Parameter[];
   readonly requestBody?: Media;
@@ -38,14 +39,16 @@ export type ApiOperation = {
 
 const METHODS = ["get", "post", "put", "delete", "patch"] as const;
 
-/** Every operation of the document that the server describes itself with now. */
+/** Every JSON operation of the document that the server describes itself with now. */
 export async function listOperations(): Promise<readonly ApiOperation[]> {
   const { paths = {} } = inlineModels(await describeApi());
   return Object.entries(paths).flatMap(([path, item]) => {
     const byMethod: Readonly<Record<string, Described>> = { ...item };
     return METHODS.flatMap((method) => {
       const described = byMethod[method];
-      return described === undefined ? [] : [operationOf(method.toUpperCase(), path, described)];
+      return described === undefined || described["x-sdk"] === false
+        ? []
+        : [operationOf(method.toUpperCase(), path, described)];
     });
   });
 }

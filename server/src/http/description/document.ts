@@ -1,7 +1,8 @@
 import { Describer, type Node } from "./schemas.ts";
-import { PLAIN_PATHS } from "./plain-paths.ts";
+import { plainPaths } from "./plain-paths.ts";
 import { descriptionOf, exampleFor, pathWords, tagOf, TAGS } from "./operations.ts";
 import { FIELDS } from "./fields.ts";
+import { queryWords } from "./fields/parameters.ts";
 
 type Media = { schema: Node; example?: unknown };
 type Response = { description: string; content?: Record<string, Media>; $ref?: string };
@@ -35,11 +36,12 @@ export function describeDocument(document: object): object {
       Object.entries(item).map(([method, operation]) => [method, describeOperation(operation, describer, responses)]),
     ),
   ]);
+  const plain = plainPaths(describer);
   return {
     ...document,
     tags: TAGS,
     components: { ...components, schemas: describer.models(), responses },
-    paths: { ...Object.fromEntries(described), ...PLAIN_PATHS },
+    paths: { ...Object.fromEntries(described), ...plain },
   };
 }
 
@@ -72,10 +74,11 @@ function describeOperation(operation: Operation, describer: Describer, shared: R
 function describeParameter(operation: string, parameter: Parameter, describer: Describer): Parameter {
   const { description, schema, example: _example, ...others } = parameter;
   const { name } = parameter;
-  const own = parameter.in === "path" ? pathWords(operation, name) : undefined;
+  const isText = parameter.schema.type === "string";
+  const words = parameter.in === "path" ? pathWords(operation, name, isText) : queryWords(operation, name);
   const { schema: shown, example } = describer.describe(
     { ...(description === undefined ? {} : { description }), ...schema },
-    { owner: modelName(operation), field: name, words: own },
+    { owner: modelName(operation), words },
   );
   const { description: said, ...rest } = shown;
   return { ...others, schema: rest, description: String(said ?? ""), example };

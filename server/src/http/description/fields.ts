@@ -1,2 +1,22 @@
+import { DOCUMENT_FIELDS } from "./fields/documents.ts";
+import { HARDWARE_FIELDS } from "./fields/hardware.ts";
+import { MONEY_FIELDS } from "./fields/money.ts";
+import { PEOPLE_FIELDS } from "./fields/people.ts";
+import { RENTAL_FIELDS } from "./fields/rental.ts";
+import { SERVERLESS_FIELDS } from "./fields/serverless.ts";
+import { TEMPLATE_FIELDS } from "./fields/templates.ts";
 import type { FieldWords } from "./schemas.ts";
-export const FIELDS: FieldWords = {};
+
+/**
+ * Sentences of fields that mean the same wherever they stand, and of fields whose schema says none. A sentence that only
+ * one model needs stands with that model's schema or under `Model.field`.
+ */
+export const FIELDS: FieldWords = {
+  ...HARDWARE_FIELDS,
+  ...RENTAL_FIELDS,
+  ...TEMPLATE_FIELDS,
+  ...MONEY_FIELDS,
+  ...DOCUMENT_FIELDS,
+  ...SERVERLESS_FIELDS,
+  ...PEOPLE_FIELDS,
+};

@@ -1,3 +1,8 @@
+import { MONEY_OPERATIONS } from "./operations/money.ts";
+import { PEOPLE_OPERATIONS } from "./operations/people.ts";
+import { RENTAL_OPERATIONS } from "./operations/rental.ts";
+import { SERVERLESS_OPERATIONS } from "./operations/serverless.ts";
+import { SUPPLY_OPERATIONS } from "./operations/supply.ts";
 import type { Words } from "./schemas.ts";
 
 /** The groups of operations, by the noun that they are about. */
@@ -41,12 +46,64 @@ function resourceOf(operation: string): string {
   return operation.split(".")[1] ?? "";
 }
 
-export function descriptionOf(_operation: string): string | undefined {
-  return undefined;
+/** The sentences of an operation, and examples where the one that its fields make is not telling. */
+export type OperationWords = Readonly<
+  Record<string, { readonly description: string; readonly request?: unknown; readonly response?: unknown }>
+>;
+
+export const OPERATIONS: OperationWords = {
+  ...RENTAL_OPERATIONS,
+  ...SUPPLY_OPERATIONS,
+  ...MONEY_OPERATIONS,
+  ...SERVERLESS_OPERATIONS,
+  ...PEOPLE_OPERATIONS,
+};
+
+export function descriptionOf(operation: string): string | undefined {
+  return OPERATIONS[operation]?.description;
 }
-export function pathWords(_operation: string, _name: string): Words | undefined {
-  return undefined;
+
+/** Undefined when the example is made of those of the fields. */
+export function exampleFor(operation: string, part: "request" | "response"): unknown {
+  return OPERATIONS[operation]?.[part];
 }
-export function exampleFor(_operation: string, _part: "request" | "response"): unknown {
-  return undefined;
+
+/** The thing that `{id}` in a path names, by the second word of the operation. */
+const ID_OF: Readonly<Record<string, Words>> = {
+  admin: ["Id of the payout", 4],
+  apikey: ["Id of the API key", 5],
+  billing: ["Id of the card", 2],
+  cap: ["Id of the cap", 3],
+  deployment: ["Id of the deployment", 6],
+  endpoint: ["Id of the endpoint", 15],
+  host: ["Id of the agent credential", 4],
+  host_token: ["Id of the join token", 11],
+  instance: ["Id of the instance", 77],
+  machine: ["Id of the machine", 12],
+  ssh_key: ["Id of the SSH key", 3],
+  standing_request: ["Id of the standing request", 14],
+  team: ["Id of the member's account", 9],
+  webhook: ["Id of the webhook", 2],
+  workergroup: ["Id of the worker group", 22],
+};
+const ID_IN: Readonly<Record<string, Words>> = {
+  "api.instance.create": ["Id of the offer", 481],
+  "api.admin.flag.clear": ["Id of the flag", 8],
+  "api.admin.lift_freeze": ["Id of the freeze", 2],
+  "api.admin.machine.verify": ["Id of the machine", 12],
+  "api.admin.refund_payment": ["Id of the card payment", 12],
+  "api.admin.release_payouts": ["Id of the hold", 6],
+};
+const PATH_WORDS: Readonly<Record<string, Words>> = {
+  key_id: ["Id of the SSH key", 3],
+  name: ["Name or identifier of the role; to change one, its id", "trainer"],
+  number: ["Number of the document", "INV-2026-01-000007"],
+  token: ["Token of the invitation", "i_2f81"],
+  user_id: ["Id of the account, or `me`", "me"],
+};
+
+/** The sentence and example of a part of a path. Ids that the schema takes as text are texts in the example, too. */
+export function pathWords(operation: string, name: string, isText: boolean): Words | undefined {
+  const words = name === "id" ? (ID_IN[operation] ?? ID_OF[resourceOf(operation)]) : PATH_WORDS[name];
+  return words === undefined ? undefined : [words[0], isText ? String(words[1]) : words[1]];
 }

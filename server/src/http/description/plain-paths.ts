@@ -1,1 +1,299 @@
-export const PLAIN_PATHS = {};
+import type { Describer, Node } from "./schemas.ts";
+
+/**
+ * Operations that are described here and not beside their routes: what goes in or out is a file, a page, a certificate or a
+ * stream, or their errors have a form of their own. The SDK has no functions for them.
+ */
+type PlainOperation = {
+  readonly operationId: string;
+  readonly tag: string;
+  readonly summary: string;
+  readonly description: string;
+  readonly security?: readonly object[];
+  readonly parameters?: readonly object[];
+  readonly request?: readonly [type: string, schema: Node, example: unknown];
+  readonly answer: readonly [type: string, schema: Node, example: unknown];
+};
+
+const BEARER = [{ bearer: [] }];
+const TEXT: Node = { type: "string", description: "The text" };
+const BYTES: Node = { type: "string", format: "binary", description: "The file" };
+const PEM = "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n";
+const PROMETHEUS = "berth_agents_connected 1\n";
+
+const inPath = (name: string, description: string, example: string | number, type = "string") => ({
+  name,
+  in: "path",
+  required: true,
+  description,
+  example,
+  schema: { type },
+});
+const TOKEN = inPath("token", "The secret part of the address", "r_2f81");
+const DEPLOYMENT = inPath("id", "Id of the deployment", 6, "integer");
+
+const object = (title: string, properties: Readonly<Record<string, Node>>, required: readonly string[] = []): Node => ({
+  title,
+  type: "object",
+  required,
+  properties,
+  additionalProperties: true,
+});
+const SUCCESS: Node = {
+  type: "object",
+  required: ["success"],
+  properties: { success: { type: "boolean", enum: [true] } },
+};
+const CHAT = object(
+  "ChatCompletionRequest",
+  {
+    messages: {
+      type: "array",
+      description: "The conversation so far, as OpenAI's API has it",
+      items: { type: "object", additionalProperties: true },
+    },
+    max_tokens: { type: "integer", description: "Most tokens of the answer; they are the request's cost" },
+    n: { type: "integer", description: "Number of answers" },
+    stream: { type: "boolean", description: "True for an answer as a stream of events" },
+    model: { type: "string", description: "Ignored: the endpoint's worker has one model" },
+  },
+  ["messages"],
+);
+const PROMPT = object(
+  "CompletionRequest",
+  {
+    prompt: { description: "The text to complete, or a list of texts or tokens" },
+    max_tokens: { type: "integer", description: "Most tokens of the answer; they are the request's cost" },
+    n: { type: "integer", description: "Number of answers" },
+    stream: { type: "boolean", description: "True for an answer as a stream of events" },
+    model: { type: "string", description: "Ignored: the endpoint's worker has one model" },
+  },
+  ["prompt"],
+);
+const COMPLETION = object("Completion", {
+  choices: {
+    type: "array",
+    description: "Answers of the worker",
+    items: { type: "object", additionalProperties: true },
+  },
+});
+
+/** The two operations of OpenAI's API, each at both base addresses that its SDKs are given. */
+function completionPaths(): Readonly<Record<string, { readonly post: PlainOperation }>> {
+  const kinds = [
+    ["chat/completions", "complete_chat", "Complete a chat", CHAT, { messages: [{ role: "user", content: "Hello" }] }],
+    ["completions", "complete", "Complete a text", PROMPT, { prompt: "Once", max_tokens: 20 }],
+  ] as const;
+  const paths = kinds.flatMap(([kind, name, summary, body, example]) =>
+    ["/{endpoint}/v1/", "/{endpoint}/"].map((prefix, index) => [
+      `${prefix}${kind}`,
+      {
+        post: {
+          operationId: `api.endpoint.${name}${index === 0 ? "" : ".alias"}`,
+          tag: "Serverless",
+          summary,
+          description:
+            "Passes a request of OpenAI's API on to a worker of the endpoint and its answer back, also as a stream. The key is the account's or the endpoint's own. Errors have the form of OpenAI's API: 404 `no_such_endpoint`, 503 `no_worker` or `too_many_waiting`.",
+          security: BEARER,
+          parameters: [inPath("endpoint", "Name of the endpoint", "llama")],
+          request: ["application/json", body, example],
+          answer: ["application/json", COMPLETION, { choices: [{ index: 0, text: "upon a time" }] }],
+        },
+      },
+    ]),
+  );
+  return Object.fromEntries(paths) as Readonly<Record<string, { readonly post: PlainOperation }>>;
+}
+
+const FILES = "/api/v0/deployment/{id}/files/{token}/";
+
+const PLAIN: Readonly<Record<string, Readonly<Record<string, PlainOperation>>>> = {
+  ...completionPaths(),
+  "/openapi.json": {
+    get: {
+      operationId: "api.docs.openapi",
+      tag: "Health",
+      summary: "Get this description",
+      description: "Returns the OpenAPI document of this server. It needs no key.",
+      answer: ["application/json", { type: "object", additionalProperties: true }, { openapi: "3.1.0" }],
+    },
+  },
+  "/docs": {
+    get: {
+      operationId: "api.docs.page",
+      tag: "Health",
+      summary: "Get this description as a page",
+      description: "Returns the OpenAPI document of this server as an HTML page. It needs no key.",
+      answer: ["text/html", TEXT, '<!doctype html><html lang="en"><title>Berth API</title></html>'],
+    },
+  },
+  "/metrics": {
+    get: {
+      operationId: "api.metrics",
+      tag: "Administration",
+      summary: "Get figures for monitoring",
+      description:
+        "Returns figures of the process and the market in the text format of Prometheus. 403 for anybody but administrators.",
+      security: BEARER,
+      answer: ["text/plain", TEXT, PROMETHEUS],
+    },
+  },
+  "/api/v0/admin/loops/": {
+    get: {
+      operationId: "api.admin.loops",
+      tag: "Administration",
+      summary: "Show the background loops",
+      description:
+        "Returns the background loops of this process with their runs and failures. 403 for anybody but administrators.",
+      security: BEARER,
+      answer: [
+        "application/json",
+        object("BackgroundLoops", {
+          loops: {
+            type: "array",
+            description: "Background loops of this process",
+            items: { type: "object", additionalProperties: true },
+          },
+        }),
+        { loops: [{ name: "settle-runs", run_count: 120, failure_count: 0 }] },
+      ],
+    },
+  },
+  "/api/v0/results/{token}/": {
+    get: {
+      operationId: "api.result.show",
+      tag: "Instances",
+      summary: "Get the result of a request to a host",
+      description:
+        "Returns the text that a `result_url` promises, for ten minutes; the address is the credential. 404 `no_such_result` until the text is there, and after that time.",
+      parameters: [TOKEN],
+      answer: ["text/plain", TEXT, "epoch 1: loss 0.42\n"],
+    },
+  },
+  "/static/jvastai_root.cer": {
+    get: {
+      operationId: "api.certificate.root",
+      tag: "Instances",
+      summary: "Get the root certificate",
+      description: "Returns the certificate of the authority that signs certificates of instances. It needs no key.",
+      answer: ["application/x-x509-ca-cert", TEXT, PEM],
+    },
+  },
+  "/api/v0/sign_cert/": {
+    post: {
+      operationId: "api.certificate.sign",
+      tag: "Instances",
+      summary: "Sign a certificate for an instance",
+      description:
+        "Signs the certificate request of an instance, which calls it from its host's address. 503 `certificate_authority_sealed` where the authority's key cannot be read.",
+      parameters: [
+        {
+          name: "instance_id",
+          in: "query",
+          required: true,
+          description: "Id of the instance",
+          example: 77,
+          schema: { type: "integer" },
+        },
+      ],
+      request: [
+        "application/octet-stream",
+        TEXT,
+        "-----BEGIN CERTIFICATE REQUEST-----\nMIIB\n-----END CERTIFICATE REQUEST-----\n",
+      ],
+      answer: ["application/x-pem-file", TEXT, PEM],
+    },
+  },
+  "/pubkey/": {
+    get: {
+      operationId: "api.route.public_key",
+      tag: "Serverless",
+      summary: "Get the key that signs routes",
+      description: "Returns the public key, as PEM, that checks the signatures of `POST /route/`. It needs no key.",
+      answer: ["text/plain", TEXT, "-----BEGIN PUBLIC KEY-----\nMIIB\n-----END PUBLIC KEY-----\n"],
+    },
+  },
+  [FILES]: {
+    get: {
+      operationId: "api.deployment.file",
+      tag: "Deployments",
+      summary: "Get the code of a deployment",
+      description:
+        "Serves the code at the address that `download_url` names, for ten minutes; the address is the credential. 404 `no_such_file`.",
+      parameters: [DEPLOYMENT, TOKEN],
+      answer: ["application/gzip", BYTES, "code.tar.gz"],
+    },
+    post: {
+      operationId: "api.deployment.upload",
+      tag: "Deployments",
+      summary: "Upload the code of a deployment",
+      description:
+        "Takes the code at the address that `upload_url` names, for an hour; the address is the credential. 404 `no_such_file`, 409 `too_many_uploads`, 400 `invalid_args` for a form without a file.",
+      parameters: [DEPLOYMENT, TOKEN],
+      request: [
+        "multipart/form-data",
+        object("CodeUpload", {
+          key: { type: "string", description: "The field that `upload_fields` names" },
+          file: { type: "string", format: "binary", description: "The code, a .tar.gz file" },
+        }),
+        { key: "deployments/6/9f86d081.tar.gz", file: "code.tar.gz" },
+      ],
+      answer: ["application/json", SUCCESS, { success: true }],
+    },
+  },
+  "/api/v0/billing/returned/": {
+    get: {
+      operationId: "api.billing.returned",
+      tag: "Billing",
+      summary: "Land after a payment",
+      description: "Returns the page to which the payment provider sends users back. It needs no key.",
+      answer: ["text/html", TEXT, '<!doctype html><html lang="en"><title>Payment</title></html>'],
+    },
+  },
+  "/api/v0/billing/stripe/webhook/": {
+    post: {
+      operationId: "api.billing.webhook",
+      tag: "Billing",
+      summary: "Receive an event of the payment provider",
+      description: "Takes a signed event of the payment provider, which alone calls it. 400 `invalid_signature`.",
+      request: [
+        "application/json",
+        { type: "object", additionalProperties: true, description: "An event of the provider" },
+        { id: "evt_1", type: "checkout.session.completed" },
+      ],
+      answer: ["application/json", SUCCESS, { success: true }],
+    },
+  },
+};
+
+function operationOf(
+  { tag, security = [], parameters, request, answer, ...said }: PlainOperation,
+  describer: Describer,
+) {
+  const content = ([type, node, example]: PlainOperation["answer"]) => {
+    const { schema } = describer.describe(node, { owner: said.operationId });
+    return { [type]: { schema, example } };
+  };
+  return {
+    ...said,
+    "x-sdk": false,
+    tags: [tag],
+    ...(parameters && { parameters }),
+    ...(request && { requestBody: { required: true, content: content(request) } }),
+    security,
+    responses: {
+      200: { description: "Success", content: content(answer) },
+      "4XX": { $ref: "#/components/responses/Refused" },
+      "5XX": { $ref: "#/components/responses/Failed" },
+    },
+  };
+}
+
+/** The path items of these operations; their models join those of the other operations. */
+export function plainPaths(describer: Describer): Readonly<Record<string, object>> {
+  const items = Object.entries(PLAIN).map(([path, item]) => {
+    const operations = Object.entries(item).map(([method, one]) => [method, operationOf(one, describer)]);
+    return [path, Object.fromEntries(operations)];
+  });
+  return Object.fromEntries(items) as Readonly<Record<string, object>>;
+}

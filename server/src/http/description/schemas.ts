@@ -116,14 +116,23 @@ export class Describer {
     return { schema: { $ref: `#/components/schemas/${name}` }, example };
   }
 
+  /** True for models of which each requires a field that no other has, so that a value is of one of them only. */
+  #areApart(alternatives: readonly Node[]): boolean {
+    const found = alternatives.map(({ $ref = "" }) => this.#models.get($ref.split("/").at(-1) ?? "")?.schema);
+    if (found.length < 2) return false;
+    return found.every((one) => {
+      const others = found.filter((other) => other !== one);
+      return one?.required?.some((field) => others.every((other) => !(field in (other?.properties ?? {})))) === true;
+    });
+  }
+
   #choiceOf({ anyOf = [], title: _title, ...rest }: Node, place: Place): Described {
     const isNullable = anyOf.some(({ type }) => type === "null");
     const nameless = { owner: place.owner, name: nameIn(place), isRequest: place.isRequest ?? false };
     const present = anyOf.filter(({ type }) => type !== "null").map((one) => this.describe(one, nameless));
-    const schema = merge(
-      present.map((one) => one.schema),
-      isNullable,
-    );
+    const alternatives = present.map((one) => one.schema);
+    const schema =
+      this.#areApart(alternatives) && !isNullable ? { oneOf: alternatives } : merge(alternatives, isNullable);
     return { schema: { ...schema, ...rest }, example: present[0]?.example ?? null };
   }
 }
@@ -172,7 +181,6 @@ function merge(alternatives: readonly Node[], isNullable: boolean): Node {
     return { ...rest, type: isNullable ? [type, ...nothing] : type, ...all };
   }
   if (alternatives.every(isSimple)) return { type: [...alternatives.map(({ type }) => String(type)), ...nothing] };
-  if (!isNullable && alternatives.every(({ $ref }) => $ref !== undefined)) return { oneOf: alternatives };
   return { anyOf: [...alternatives, ...nothing.map((type) => ({ type }))] };
 }
 

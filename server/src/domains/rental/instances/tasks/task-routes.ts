@@ -154,7 +154,7 @@ function registerCopies({ app, mutate }: HttpScope, means: TaskMeans): void {
       {
         config: { access: { operation: "api.copy.start", permission: "instance_write", isAlias } },
         schema: {
-          summary: "Copy between instances and volumes of one machine",
+          summary: "Copy between instances and volumes",
           body: CopyBody,
           response: { 200: Done },
         },

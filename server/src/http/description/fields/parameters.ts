@@ -1,0 +1,105 @@
+import type { FieldWords, Words } from "../schemas.ts";
+
+const MOMENT = "seconds since the epoch, an ISO 8601 date or date-time, or MM/DD/YYYY";
+const DAYS = '{"day": {"gte": 1767225600, "lte": 1769904000}}';
+const FLAG = "`true` or `false`";
+const KIND: Words = ["Only documents of this kind: `invoice`, `receipt`, `statement` or `credit_note`", "invoice"];
+const VERIFIED: Words = ["GPUs of verified machines (`yes`, the default), of others (`no`), or `all`", "yes"];
+const HOSTING: Words = ["GPUs in data centres (`secure_cloud`), elsewhere (`community`), or `all`, the default", "all"];
+
+/** Parameters in the query of operations, by their name or by operation and name. */
+const PARAMETERS: FieldWords = {
+  after: ["Only links after this number", 0],
+  after_token: ["The `next_token` of the page before", "eyJpZCI6MTAwfQ"],
+  against: [
+    "Number and hash of a link that was exported earlier: the chain of facts must continue from it",
+    "812:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+  ],
+  "api.admin.disputes all": ["`true` shows accounts whose disputes were all won as well", "true"],
+  "api.admin.freezes all": ["`true` shows lifted freezes as well", "true"],
+  api_key: ["Key of the endpoint", "ept_example_key"],
+  before: ["Only events before the event of this id", 5012],
+  before_id: ["Only entries with a smaller id than this", 500],
+  edate: [`End of the span: ${MOMENT}; a date includes its whole day`, "2026-01-31"],
+  sdate: [`Beginning of the span: ${MOMENT}`, "2026-01-01"],
+  eday: ["Last day, in days since 1970-01-01, included; today by default", 20_470],
+  sday: ["First day, in days since 1970-01-01", 20_454],
+  last_days: ["Number of days up to the last, instead of `sday`; 30 by default", 30],
+  email: ["E-mail address to invite", "member@example.com"],
+  role: ["Name of the role that the new member gets", "member"],
+  end: ["End of the span, in seconds since the epoch; now by default", 1_769_904_000],
+  start: ["Beginning of the span, in seconds since the epoch; 30 days before the end by default", 1_767_225_600],
+  "api.metrics.gpu_history end": [
+    "End of the span, in seconds since the epoch or ISO 8601; now by default",
+    "2026-01-31T00:00:00Z",
+  ],
+  "api.metrics.gpu_history start": [
+    "Beginning of the span, in seconds since the epoch or ISO 8601; a day before the end by default",
+    "2026-01-01T00:00:00Z",
+  ],
+  step: ["Seconds between two entries; chosen by the length of the span by default", "3600"],
+  format: ["`table` (the default), `tree`, or `lines` for every charge line", "table"],
+  from: [`Beginning of the span: ${MOMENT}; the first entry by default`, "2026-01-01"],
+  to: [`End of the span: ${MOMENT}; a date includes its whole day; now by default`, "2026-01-31"],
+  full: [`${FLAG}: read everything, also what a checkpoint covers, and verify the checkpoints`, "true"],
+  gpu_name: ["Models of GPUs with commas between them, `_` for a blank, or `all`", "RTX_4090,RTX_3090"],
+  hosting_type: HOSTING,
+  id: ["Id of the volume; it may stand in the body instead", 21],
+  inc_charges: [`${FLAG}: include charges for usage`, "true"],
+  no_payouts: [`${FLAG}: leave payouts out`, "true"],
+  only_payouts: [`${FLAG}: payouts only`, "true"],
+  kind: KIND,
+  latest_first: [`${FLAG}: the newest first; true by default`, "true"],
+  level: ["Detail, from 0 to 3", 1],
+  limit: ["Most entries of one answer", 25],
+  "api.admin.list_documents limit": ["Most entries of one answer: at most 500, 100 by default", 100],
+  "api.billing.list_all_documents limit": ["Most entries of one answer: at most 500, 100 by default", 100],
+  "api.billing.list_documents limit": ["Most entries of one answer: at most 500, 100 by default", 100],
+  "api.billing.charges limit": ["Most entries of one answer: at most 500, 100 by default", 100],
+  "api.billing.list_invoices limit": ["Most entries of one answer: at most 500, 60 by default", 60],
+  "api.billing.search_invoices limit": ["Most entries of one answer: at most 10,000, 1,000 by default", 1000],
+  "api.instance.events limit": ["Most entries of one answer: at most 500, 100 by default", 100],
+  "api.instance.page limit": ["Most instances of one answer: at most 25, which is the default", 25],
+  "api.notice.list limit": ["Most entries of one answer: at most 100, 25 by default", 25],
+  "api.template.search limit": ["Most templates of one answer: at most 1,000, which is the default", 100],
+  machid: ["Id of the only machine to report; all machines by default", 12],
+  machine_ids: ["JSON list of ids of machines; all machines by default", "[12, 13]"],
+  month: ["Month of issue (UTC)", "2026-03"],
+  num_gpus: ["Always `all`: GPUs are counted one by one, whatever machine they are in", "all"],
+  offset: ["Templates to skip", 0],
+  open: ["`true` for open flags, `false` for cleared ones; both by default", "true"],
+  order_by: ["JSON list of columns and directions", '[{"col": "created_at", "dir": "desc"}]'],
+  "api.instance.page order_by": [
+    "JSON list of columns and directions; by id by default",
+    '[{"col": "id", "dir": "asc"}]',
+  ],
+  "api.billing.list_invoices order_by": [
+    "JSON list of one of `when`, `paid_on` and `amount_cents` with a direction",
+    '[{"col": "when", "dir": "desc"}]',
+  ],
+  q: ["Search: a query text, or the JSON of conditions `{field: {operator: value}}`", "disk_space>=100"],
+  "api.offer.query q": [
+    "Search: a query text, or the JSON of conditions `{field: {operator: value}}`",
+    "gpu_name=RTX_4090 num_gpus>=1",
+  ],
+  select_cols: ["JSON list of the columns to return; all by default", '["id", "label"]'],
+  select_filters: ["JSON object of conditions, `{column: {operator: value}}`", '{"id": {"gte": 1}}'],
+  "api.billing.charges select_filters": [
+    'JSON of the days, and of the types if wanted: `{"type": {"in": ["instance"]}}`',
+    DAYS,
+  ],
+  "api.billing.list_invoices select_filters": [
+    'JSON of the span, and of the service if wanted: `{"service": {"eq": "transfer"}}`',
+    '{"when": {"gte": 1767225600, "lte": 1769904000}}',
+  ],
+  state: ["Only payouts in this state", "pending"],
+  type: ["Volumes to return; both kinds by default", "local_volume"],
+  unread: ["True for notifications that are not read only", true],
+  user_id: ["Id of the account, or `me`, which is the default", "me"],
+  verified: VERIFIED,
+};
+
+/** The sentence and example of a parameter in the query of an operation. */
+export function queryWords(operation: string, name: string): Words | undefined {
+  return PARAMETERS[`${operation} ${name}`] ?? PARAMETERS[name];
+}

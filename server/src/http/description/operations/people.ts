@@ -1,0 +1,215 @@
+import type { OperationWords } from "../operations.ts";
+
+const PERMISSIONS = { api: { instance_read: {}, instance_write: {} } };
+
+/** Accounts, keys, teams, notifications, and how machines join. */
+export const PEOPLE_OPERATIONS: OperationWords = {
+  "api.user.create": {
+    description:
+      "Creates an account with its first API key, or with `parent_id` a subaccount of the caller. 409 `user_exists`, 400 `invalid_email` or `missing_auth_value`, 403 `signup_closed` where only administrators create accounts.",
+    request: { email: "renter@example.com", username: "renter", password: "correct horse battery staple" },
+  },
+  "api.user.show": { description: "Returns the account of the key, with balance and credit in dollars." },
+  "api.user.update": {
+    description:
+      "Changes the named fields of the account and keeps all others. 400 `missing_input` without a field, 400 `input_too_long` or `invalid_characters`.",
+    request: { fullname: "Ada Example", billaddress_country: "SE" },
+  },
+  "api.user.request_email_proof": {
+    description:
+      "Mails a token to the account's address, which proves the address when it comes back. 409 `no_mail_server` where the server cannot send mail.",
+  },
+  "api.user.confirm_email": {
+    description:
+      "Proves the account's address with the token that was mailed there. 404 `no_such_proof` for a token that is used, expired or for another account.",
+  },
+  "api.user.ipaddrs": {
+    description:
+      "Returns the IP addresses from which an account was used, the latest first. 403 for the account of somebody else.",
+  },
+  "api.subaccount.list": { description: "Returns the subaccounts of the caller with their balances in dollars." },
+  "api.audit_log.list": {
+    description: "Returns the newest 1,000 requests that changed something with keys of the account.",
+  },
+  "api.apikey.list": { description: "Returns the API keys of the account, without the keys themselves." },
+  "api.apikey.show": { description: "Returns one API key, without the key itself. 404 `no_such_api_key`." },
+  "api.apikey.create": {
+    description:
+      "Creates an API key; the answer shows it this once. 400 `invalid_permissions`, 403 `missing_permissions` for more than the calling key may do, 400 `too_many`.",
+    request: { name: "laptop", permissions: PERMISSIONS },
+  },
+  "api.apikey.delete": {
+    description: "Deletes an API key, which opens nothing from now on. 404 `no_such_api_key`.",
+    response: "Successfully Deleted API Key",
+  },
+  "api.apikey.reset": {
+    description:
+      "Replaces the calling API key by a new one, which the answer shows this once; the old one opens nothing from now on.",
+  },
+  "api.ssh_key.list": { description: "Returns the public SSH keys of the account." },
+  "api.ssh_key.create": {
+    description:
+      "Stores a public SSH key, which every instance that is created from now on gets. 400 `no_ssh_key` or `invalid_ssh_key`, 400 `max_ssh_keys`.",
+    request: { ssh_key: "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIExample me@laptop" },
+  },
+  "api.ssh_key.update": {
+    description:
+      "Replaces a public SSH key; existing instances keep the keys that they were created with. 400 `no_ssh_key` or `invalid_ssh_key`.",
+    request: { ssh_key: "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIExample me@laptop" },
+  },
+  "api.ssh_key.delete": {
+    description:
+      "Deletes a public SSH key; existing instances keep the keys that they were created with. 400 `no_ssh_key`.",
+  },
+  "api.secret.list": {
+    description: "Returns the names of the account's environment variables; values are never shown.",
+  },
+  "api.secret.create": {
+    description:
+      "Adds an environment variable that every container of the account gets when it starts. 400 `existing_key`, `reserved_key`, `max_secrets`, `missing_input` or `invalid_characters`.",
+    request: { key: "HF_TOKEN", value: "hf_example" },
+  },
+  "api.secret.update": {
+    description:
+      "Changes an environment variable; running containers keep the old value until they start again. 400 `nonexistent_key`, `missing_input` or `invalid_characters`.",
+    request: { key: "HF_TOKEN", value: "hf_example" },
+  },
+  "api.secret.delete": {
+    description:
+      "Deletes an environment variable; running containers keep it until they start again. 400 `nonexistent_key` or `missing_input`.",
+    request: { key: "HF_TOKEN" },
+  },
+
+  "api.team.create": {
+    description:
+      "Creates a team owned by the caller; the calling key becomes the team's. 400 `team_name_exists` or `too_many_teams`, 403 `not_allowed` or `team_user_forbidden`.",
+    request: { team_name: "Example Lab", transfer_credit: 20 },
+  },
+  "api.team.delete": {
+    description:
+      "Deletes the team of the calling key; its credit goes to the owner. 403 `not_allowed` for anybody but the owner, 409 `team_not_empty` while it has instances, volumes or machines.",
+  },
+  "api.team.update": {
+    description: "Renames the team of the calling key. 400 `team_name_exists`.",
+    request: { team_name: "Example Lab" },
+  },
+  "api.team.transfer": {
+    description:
+      "Makes another member the owner of the team. 403 `not_allowed` for anybody but the owner, 404 `no_such_member`.",
+    request: { user_id: 9 },
+  },
+  "api.team.list": {
+    description: "Returns the teams that the caller is a member of; a key of a team returns that team alone.",
+  },
+  "api.team.balances": { description: "Returns balance and credit of the teams that the caller may see, in dollars." },
+  "api.team.apikeys": {
+    description:
+      "Returns the API keys of all members of the team, without the keys themselves. 404 `not_found` for a key of no team.",
+  },
+  "api.team.members": {
+    description: "Returns the members of the team with their roles. 404 `not_found` for a key of no team.",
+  },
+  "api.team.remove_member": {
+    description:
+      "Removes a member and deletes the member's keys of the team. 404 `no_such_member`, 400 `owner_stays` for the owner.",
+  },
+  "api.team.set_member_role": {
+    description:
+      "Gives a member another role, by its name or id. 404 `no_such_member`, 400 `owner_stays`, 403 `forbidden` for the owner role or `missing_permissions`.",
+    request: { role: "member" },
+  },
+  "api.team.reset_member_role": {
+    description: "Gives a member the role of an ordinary member again. 404 `no_such_member`, 400 `owner_stays`.",
+  },
+  "api.team.invite": {
+    description:
+      "Invites somebody by e-mail address; the fields may stand in the query or in the body. 400 `already_member`, `own_team` or `not_a_team_member`, 400 `too_many_members`.",
+    request: { email: "member@example.com", role: "member" },
+  },
+  "api.team.accept_invite": {
+    description:
+      "Accepts an invitation as the invited person, and returns a key that acts as the team. 404 `no_such_invitation`, 400 `already_member`.",
+  },
+  "api.team.roles": {
+    description: "Returns all roles of the team, the owner role included. 404 `not_found` for a key of no team.",
+  },
+  "api.team.roles_full": {
+    description:
+      "Returns the roles that members can be given, without the owner role. 404 `not_found` for a key of no team.",
+  },
+  "api.team.show_role": {
+    description: "Returns one role by its name or identifier. 404 `not_found` for an unknown role.",
+  },
+  "api.team.create_role": {
+    description:
+      "Creates a role. 400 `role_name_exists`, `too_many_roles`, `invalid_permissions` or `missing_permissions`.",
+    request: { name: "trainer", permissions: PERMISSIONS },
+  },
+  "api.team.update_role": {
+    description:
+      "Changes name or permissions of a role, which the path names by its id. 403 `forbidden` for a default role, 400 `invalid_permissions`.",
+    request: { permissions: PERMISSIONS },
+    response: "Successfully Updated Team Role For trainer",
+  },
+  "api.team.delete_role": {
+    description:
+      "Deletes a role by its name. 400 `role_in_use` while members have it, 403 `forbidden` for a default role.",
+  },
+
+  "api.notice.list": {
+    description: "Returns the caller's notifications, the newest first, with the deliveries of each.",
+  },
+  "api.notice.read": {
+    description: "Marks notifications as read, by their ids or up to one of them.",
+    request: { up_to_id: 301 },
+  },
+  "api.notification_type.list": {
+    description: "Returns the kinds of notifications and the channels that each uses by default.",
+  },
+  "api.notification_preference.show": {
+    description: "Returns the channels by kind of notification. 403 for the account of somebody else.",
+  },
+  "api.notification_preference.update": {
+    description:
+      "Replaces the channels by kind of notification; kinds that are left out go back to their default. 400 `invalid_args` for an unknown kind.",
+  },
+  "api.webhook.list": { description: "Returns the webhooks of the account, without their secrets." },
+  "api.webhook.create": {
+    description:
+      "Creates a webhook and turns on its kinds of notifications; its secret is shown this once. 400 `max_webhooks`, 400 `invalid_args` for an address that is no public https address.",
+  },
+  "api.webhook.update": {
+    description:
+      "Changes the named fields of a webhook and keeps all others. 404 `no_such_webhook`, 400 `invalid_args`.",
+    request: { event_types: ["client:low_credit"] },
+  },
+  "api.webhook.delete": { description: "Deletes a webhook. 404 `no_such_webhook`." },
+  "api.webhook.rotate_secret": {
+    description: "Replaces the secret of a webhook; the new one is shown this once. 404 `no_such_webhook`.",
+  },
+  "api.webhook.test": {
+    description: "Calls a webhook once with a test event and returns the outcome. 404 `no_such_webhook`.",
+  },
+
+  "api.agent.join": {
+    description:
+      "Exchanges a join token for the credential with which an agent connects; agents call it. 400 `invalid_join_token`, 409 `already_joined`.",
+  },
+  "api.host_token.create": {
+    description: "Creates a join token, with which one machine can join; it is shown this once. 400 `too_many`.",
+    request: { name: "gpu-rack-3", expires_in_s: 86_400 },
+  },
+  "api.host_token.list": { description: "Returns the caller's join tokens, without the tokens themselves." },
+  "api.host_token.delete": {
+    description: "Deletes a join token, with which no machine can join from now on. 404 `no_such_join_token`.",
+  },
+  "api.host.list": { description: "Returns the caller's agent credentials with their machines." },
+  "api.host.revoke": {
+    description:
+      "Revokes the credential of an agent, whose machine is cut off. 404 `no_such_credential`, 409 `own_agent` for the server's own agent.",
+  },
+  "api.host_flag.list": {
+    description:
+      "Returns contradictions in what the caller's machines declare or report, the newest first, 500 at most.",
+  },
+};

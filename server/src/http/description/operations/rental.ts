@@ -1,0 +1,262 @@
+import type { OperationWords } from "../operations.ts";
+
+const SEARCH = { gpu_name: { eq: "RTX 4090" }, num_gpus: { gte: 1 }, order: [["dph_total", "asc"]], limit: 10 };
+const RENTAL = { image: "pytorch/pytorch", disk: 40, label: "training", onstart: "python train.py" };
+
+/** Offers, instances, templates, volumes and standing requests. */
+export const RENTAL_OPERATIONS: OperationWords = {
+  "api.offer.search": {
+    description:
+      "Searches the offers by conditions `{field: {operator: value}}` (docs/search.md) and returns the best first. Prices are in dollars an hour for the whole offer. 400 `invalid_request` for a condition that makes no sense.",
+    request: SEARCH,
+  },
+  "api.offer.query": {
+    description:
+      "Searches the offers by `q`, a query text such as `gpu_name=RTX_4090 num_gpus>=2` or the JSON of conditions. 400 `invalid_request` for a text that cannot be read.",
+  },
+  "api.offer.search_asks": {
+    description:
+      "Searches the offers by the conditions in `q` and returns only the columns in `select_cols`. 400 `invalid_request` for a condition that makes no sense.",
+    request: { select_cols: ["id", "gpu_name", "dph_total"], q: SEARCH },
+  },
+  "api.offer.gpu_names": { description: "Returns the names of all models of GPUs on the market. It needs no key." },
+  "api.offer.gpu_types": {
+    description: "Returns all models of GPUs on the market with the memory of one GPU, in MB. It needs no key.",
+  },
+  "api.instance.create": {
+    description:
+      "Rents the offer and creates an instance; with `price` it is interruptible, and with `dry_run` nothing is created and a forecast is returned. 410 `no_such_ask` when the offer is gone, 400 `insufficient_credit` or `cap_reached` when it cannot be paid, 400 `bid_too_low` for a bid that waits (the instance exists, `new_contract` names it).",
+    request: RENTAL,
+  },
+  "api.instance.create_bulk": {
+    description:
+      "Creates one instance from each of the offers in `ids`, at most 64. The answer has one result for each; the request is refused only when none could be created.",
+    request: { ...RENTAL, ids: [481, 482] },
+  },
+  "api.instance.launch": {
+    description:
+      "Searches the offers by `q` and rents the first that can be had, in the order of the search. 404 `no_such_ask` when no offer matches; otherwise refused as the creation from one offer.",
+    request: { ...RENTAL, q: SEARCH },
+  },
+  "api.instance.page": {
+    description:
+      "Returns at most 25 instances of the caller, with filters, order and chosen columns. 400 `invalid_token` for a token that this list did not give, 400 `invalid_request` for an unknown column.",
+  },
+  "api.instance.list": {
+    description: "Returns all instances of the caller at once. Large accounts use `/api/v1/instances/`.",
+  },
+  "api.instance.filters": {
+    description:
+      "Returns each combination of status, verification and GPU that the caller's instances have, for filters in consoles.",
+  },
+  "api.instance.show": {
+    description:
+      "Returns one instance of the caller. An unknown or deleted instance is null with status 200, not an error.",
+  },
+  "api.instance.events": {
+    description:
+      "Returns the changes of phase of an instance with actor and cause, the newest first. 404 `no_such_instance`.",
+  },
+  "api.instance.update": {
+    description:
+      "Starts or stops an instance, names it, or sets what its traffic may cost in dollars; at least one field is required. 404 `no_such_instance`, 400 `insufficient_credit`, `cap_reached`, `contract_ended` or `traffic_limit_reached` when it cannot start, 400 `label_too_long`.",
+    request: { state: "stopped" },
+  },
+  "api.instance.update_bulk": {
+    description:
+      "Starts or stops each of up to 100 instances. The answer has one result for each; the request is refused only when none changed.",
+    request: { state: "stopped", ids: [77, 78] },
+  },
+  "api.instance.start_bulk": {
+    description:
+      "Starts each of up to 100 instances. 400 `missing_input` or `empty_input` without ids, 400 `invalid_instance_id` for what is no id.",
+    request: { IDs: [77, 78] },
+  },
+  "api.instance.destroy_bulk": {
+    description: "Destroys each of up to 100 instances with its data. The answer has one result for each.",
+    request: { instance_ids: [77, 78] },
+  },
+  "api.instance.destroy": {
+    description:
+      "Destroys an instance and deletes its data; what it used until then is charged. 404 `no_such_instance`.",
+  },
+  "api.instance.reboot": {
+    description:
+      "Restarts the container in place and keeps its disk and GPUs. 409 `not_running` when it does not run, 409 `under_notice` while it has to leave for a higher claim.",
+  },
+  "api.instance.recycle": {
+    description:
+      "Pulls the image again and makes a new container on the same disk. 400 `invalid_args` when it does not run, 409 `under_notice` while it has to leave for a higher claim, 404 `no_such_instance`.",
+  },
+  "api.instance.change_bid": {
+    description:
+      "Changes the bid of an interruptible instance, in dollars an hour for the whole rental; null bids the minimum that runs now. 400 `invalid_args` outside 0.001 to 32 dollars, 400 `bid_below_minimum`, 404 `no_such_instance`.",
+    request: { client_id: "me", price: 0.25 },
+  },
+  "api.instance.prepay": {
+    description:
+      "Moves dollars from the credit to the instance's deposit, which lowers the price of its running time. 411 `insufficient_credit` or `cap_reached`, 400 `no_such_instance` or `contract_ended`.",
+  },
+  "api.instance.deposit": {
+    description:
+      "Returns the deposit of a reserved instance, in dollars, and what comes back if it is destroyed now. 404 `no_such_instance`.",
+  },
+  "api.instance.list_price_increases": {
+    description:
+      "Returns the prices that hosts ask for letting instances stay beyond their agreed end. Who does not answer keeps the agreed price and end.",
+  },
+  "api.instance.accept_price_increase": {
+    description:
+      "Accepts a price increase: the rental goes on past its end date at the new price. 404 `no_pending_price_increase` when it was answered or replaced; 400 for any other field.",
+  },
+  "api.instance.reject_price_increase": {
+    description:
+      "Rejects a price increase: the rental ends on its end date at its old price. 404 `no_pending_price_increase` when it was answered or replaced; 400 for any other field.",
+  },
+  "api.instance.request_logs": {
+    description:
+      "Asks the host for the log of an instance; get `result_url` until it answers 200. 404 `invalid_id`, 409 `host_offline` or `never_started`.",
+    request: { tail: "100", filter: "error" },
+  },
+  "api.instance.execute": {
+    description:
+      "Runs `ls`, `rm` or `du` in the files of an instance, also while it is stopped; get `result_url` until it answers 200. 400 `invalid_container_id`, 409 `host_offline`, 483 for malformed JSON.",
+  },
+  "api.instance.take_snapshot": {
+    description:
+      "Makes an image of the container and pushes it to a registry; `status_msg` of the instance shows the progress. 404 `no_such_instance`, 409 `host_offline`, 400 `private_registry`.",
+    request: {
+      personal_repo: "renter/snapshots:first",
+      docker_login_user: "renter",
+      docker_login_pass: "dckr_pat_example",
+    },
+  },
+  "api.instance.update_template": {
+    description:
+      "Replaces image, arguments, variables and commands of an instance, and makes a new container on the same disk. 404 `no_such_instance`, 400 `missing_input` without a field, 400 `invalid_args` naming the field.",
+    request: { image: "pytorch/pytorch:2.4.0-cuda12.4-cudnn9-runtime", env: "-e MODEL=llama" },
+  },
+  "api.instance.attach_ssh_key": {
+    description:
+      "Lets a public SSH key log in to an instance at once, also while it runs. 400 `invalid_ssh_key` or `max_ssh_keys`, 404 `no_such_instance` or `no_such_ssh_key`.",
+  },
+  "api.instance.list_ssh_keys": {
+    description: "Returns the SSH keys that may log in to an instance, as a JSON text. 404 `no_such_instance`.",
+  },
+  "api.instance.detach_ssh_key": {
+    description:
+      "Shuts an SSH key out of an instance at once, also while it runs. 404 `no_such_instance` or `no_such_ssh_key`.",
+  },
+  "api.copy.start": {
+    description:
+      "Copies files between instances and volumes, within a machine or from one to another; the status message of the destination shows the progress. 404 `no_such_instance` or `no_such_volume`, 409 `host_offline`, 400 `invalid_args`.",
+    request: { client_id: "me", src_id: "C.77", src_path: "/workspace/out", dst_id: "V.21", dst_path: "/data/out" },
+  },
+  "api.copy.cancel": {
+    description:
+      "Cancels all copies to an instance or volume that are not finished. 404 `no_such_instance` or `no_such_volume`.",
+    request: { client_id: "me", dst_id: "V.21" },
+  },
+
+  "api.template.search": {
+    description:
+      "Returns the caller's own templates and public ones, with filters, order and chosen columns. 400 `invalid_args` for a filter that cannot be read.",
+  },
+  "api.template.create": {
+    description:
+      "Stores launch settings under a name; an identical template of the caller is returned again. 400 `invalid_args` naming the field, 400 `too_many`.",
+    request: {
+      name: "PyTorch",
+      image: "pytorch/pytorch",
+      tag: "latest",
+      env: "-p 8000:8000",
+      runtype: "ssh",
+      recommended_disk_space: 32,
+    },
+  },
+  "api.template.edit": {
+    description:
+      "Changes the named fields of a template and keeps all others; its `hash_id` changes, its `id` does not. 404 `no_such_template`, 409 `template_exists` or `template_changed`.",
+    request: { hash_id: "4e17788f74f075dd9aab7d0d4427968f", tag: "2.4.0-cuda12.4-cudnn9-runtime" },
+  },
+  "api.template.delete": {
+    description:
+      "Deletes a template by its id or by any of its hashes; instances that were made from it stay. 404 `no_such_template`.",
+    request: { template_id: 31 },
+  },
+
+  "api.volume.list": {
+    description: "Returns the caller's volumes, local ones, network volumes or both. Sizes are in GB.",
+  },
+  "api.volume.search": {
+    description:
+      "Searches space that can be rented as a local volume, by conditions `{field: {operator: value}}`. Prices are in dollars per GB and month, sizes in GB. 400 `invalid_request`.",
+    request: { disk_space: { gte: 100 }, order: [["storage_cost", "asc"]], limit: 10, allocated_storage: 100 },
+  },
+  "api.volume.rent": {
+    description:
+      "Rents a volume of `size` GB on the offer's machine; it is charged from now on. 404 or 410 `no_such_volume_offer`, 400 `insufficient_credit` or `cap_reached`.",
+    request: { id: 9, size: 100, name: "models" },
+  },
+  "api.volume.delete": {
+    description:
+      "Deletes a volume with its data; the id may stand in the body or in the query. 404 `no_such_volume`, 400 `invalid_args` while it is attached to an instance or being cloned.",
+    request: { id: 21 },
+  },
+  "api.volume.copy": {
+    description:
+      "Rents a new volume from the offer `dst_id` and copies a volume onto it, on the same machine or another. 404 `no_such_volume` or `no_such_volume_offer`, 400 `insufficient_credit` or `cap_reached`.",
+    request: { src_id: 21, dst_id: 10 },
+  },
+  "api.volume.host_list": {
+    description:
+      "Lists disk space of own machines for rent as volumes, or changes the listing; prices are in dollars per GB and month. 404 `no_such_machine`, 400 `invalid_args` above the operator's price ceiling.",
+    request: { machine: 12, size: 500, price_disk: 0.1 },
+  },
+  "api.volume.unlist": {
+    description:
+      "Takes listed space off the market; rented volumes stay until their end. 400 `invalid_args` for a listing that is not the caller's.",
+  },
+  "api.network_volume.search": {
+    description:
+      "Searches space on network disks that can be rented, by conditions `{field: {operator: value}}`. Prices are in dollars per GB and month. 400 `invalid_request`.",
+    request: { disk_space: { gte: 100 }, order: [["storage_cost", "asc"]], limit: 10 },
+  },
+  "api.network_volume.rent": {
+    description:
+      "Rents a network volume of `size` GB, which all machines of its group can mount. 404 or 410 `no_such_volume_offer`, 400 `insufficient_credit` or `cap_reached`.",
+    request: { id: 10, size: 100, name: "datasets" },
+  },
+  "api.network_volume.list": {
+    description:
+      "Lists a network disk for rent as network volumes, or changes the listing; the price is in dollars per GB and month. 400 `invalid_args` for an invalid disk id, 403 `not_authorized` for a disk of somebody else.",
+    request: { disk_id: 4, size: 500, price_disk: 0.15 },
+  },
+  "api.network_volume.unlist": {
+    description:
+      "Takes a network volume listing off the market; rented volumes stay until their end. 400 `invalid_args` for a listing that is not the caller's.",
+  },
+  "api.network_disk.list": {
+    description: "Returns the caller's network disks by group of machines that mount them. Sizes are in GB.",
+  },
+  "api.network_disk.mount": {
+    description:
+      "Declares which own machines mount a network disk, and where; without `disk_id` a disk of `size` GB is made. 403 `not_authorized` for a disk of somebody else, 404 `no_such_machine`, 400 `invalid_args`.",
+    request: { machines: [12, 13], mount_point: "/mnt/pool", disk_id: 4 },
+  },
+
+  "api.standing_request.list": { description: "Returns the caller's standing requests, the newest first." },
+  "api.standing_request.create": {
+    description:
+      "Puts a request into the queue: an instance is created as soon as an offer matches within `max_dph` dollars an hour. 400 `max_standing_requests`, 400 `invalid_args` naming the field.",
+    request: { ...RENTAL, q: { gpu_name: { eq: "RTX 4090" } }, max_dph: 0.5, expires_in_hours: 24 },
+  },
+  "api.standing_request.show": {
+    description:
+      "Returns a standing request with its position in the queue and the offers that match it now. 404 `no_such_standing_request`.",
+  },
+  "api.standing_request.cancel": {
+    description:
+      "Takes a standing request out of the queue. 404 `no_such_standing_request`, 409 `standing_request_claimed` when it already became an instance.",
+  },
+};
