@@ -46,7 +46,7 @@ export async function accrualsOf(db: Reader, now: Date, userId: UserId): Promise
   }
   const rooms = await capRoomsOf(db, now, userId);
   const all = due.flatMap(({ lines }) => lines).reduce((total, line) => total + lineAmount(line), 0n);
-  const purse = { aboveZeroNanos: all, aboveFloorNanos: all };
+  const purse = { aboveZeroNanos: all, aboveMinimumNanos: all };
   return due.map(({ lines, scopes, holdId }) => {
     const paid = payLines(lines, { purse, rooms, scopes });
     return { scopes, amountNanos: paid.reduce((total, { amountNanos }) => total + amountNanos, 0n), holdId };

@@ -19,7 +19,7 @@ export async function readBalance(db: Reader, now: Date, userId: UserId): Promis
   const { balance, available } = await balanceOf(db, userId);
   const means = (await readMeans(db, [userId], "credit")).get(userId);
   // What would bring it below its floor cannot be charged.
-  const floor = means === undefined ? 0n : means.aboveZeroNanos - means.aboveFloorNanos;
+  const floor = means === undefined ? 0n : means.aboveZeroNanos - means.aboveMinimumNanos;
   const lowest = balance < floor ? balance : floor;
   const shown = atLeast(lowest, balance - accrued);
   const spendable = [available, shown, atLeast(lowest, available - uncovered)];

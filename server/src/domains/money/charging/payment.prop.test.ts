@@ -38,7 +38,7 @@ test("neither a balance nor a cap is ever overshot, and what is not paid is stat
   const room = fc.option(fc.bigInt({ min: -1_000n, max: 6_000_000n }), { nil: undefined });
   fc.assert(
     fc.property(fc.array(line, { maxLength: 8 }), means, overdraft, room, room, (lines, above, below, account, key) => {
-      const purse = { aboveZeroNanos: above, aboveFloorNanos: above + below };
+      const purse = { aboveZeroNanos: above, aboveMinimumNanos: above + below };
       const rooms = new Map<CapScope, Room[]>();
       if (account !== undefined) rooms.set("account:7", [roomOf(account)]);
       if (key !== undefined) rooms.set("key:3", [roomOf(key)]);
@@ -68,7 +68,7 @@ test("a limit bounds only time from when on it holds; time before is bounded by 
       const lines = given.map((one, index) => ({ ...one, key: `${one.component}:${index}:0-${one.quantity}` }));
       const beforeNanos = more === undefined ? undefined : present + more;
       const rich = 1_000_000_000n;
-      const purse = { aboveZeroNanos: rich, aboveFloorNanos: rich };
+      const purse = { aboveZeroNanos: rich, aboveMinimumNanos: rich };
       const rooms = new Map<CapScope, Room[]>([
         ["account:7", [{ holdsFromMs: first, nanos: present, beforeNanos, heldNanos: 0n }]],
         ["key:3", [{ holdsFromMs: second, nanos: rich, beforeNanos: undefined, heldNanos: 0n }]],

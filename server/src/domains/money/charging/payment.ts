@@ -3,7 +3,7 @@ import type { CapRoom, CapScope } from "../ledger/index.ts";
 import { cutLine, lineAmount, type DueLine } from "./lines.ts";
 
 /** What is left to pay from, as payments go on: of a user's credit, and of the caps on its spending. */
-export type Purse = { aboveZeroNanos: bigint; aboveFloorNanos: bigint };
+export type Purse = { aboveZeroNanos: bigint; aboveMinimumNanos: bigint };
 /** What one cap leaves: for time from `holdsFromMs` on, and for time before it; undefined where no limit held then. */
 export type Room = {
   readonly holdsFromMs: number;
@@ -56,7 +56,7 @@ export function payLines(
   return pieces.map((line) => {
     const due = lineAmount(line);
     if (line.paidFrom === "deposit") return { ...line, amountNanos: due, unpaidNanos: nanos(0n) };
-    const bearable = [line.component === "disk" ? purse.aboveFloorNanos : purse.aboveZeroNanos];
+    const bearable = [line.component === "disk" ? purse.aboveMinimumNanos : purse.aboveZeroNanos];
     for (const room of own) bearable.push((line.fromMs < room.holdsFromMs ? room.beforeNanos : room.nanos) ?? due);
     const trafficRoom = line.component === "bwu" || line.component === "bwd" ? traffic : undefined;
     if (trafficRoom !== undefined) bearable.push(trafficRoom.leftNanos);
@@ -64,7 +64,7 @@ export function payLines(
     const amount = least > 0n ? least : 0n;
     if (trafficRoom !== undefined) trafficRoom.leftNanos -= amount;
     purse.aboveZeroNanos -= amount;
-    purse.aboveFloorNanos -= amount;
+    purse.aboveMinimumNanos -= amount;
     for (const room of own) {
       room.nanos -= amount;
       if (room.beforeNanos !== undefined) room.beforeNanos -= amount;

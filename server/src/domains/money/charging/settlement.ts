@@ -90,7 +90,7 @@ export async function settleInstances(
   const { accounts, purses, rooms, kept, held, strained } = await openPurses(tx, items, { faults, rates: known });
   const trafficRooms = await TrafficRooms.open(tx, items);
   const charges = items.flatMap(({ bill, contract, scopes, facts }) => {
-    const purse = purses.get(contract.payerId) ?? { aboveZeroNanos: 0n, aboveFloorNanos: 0n };
+    const purse = purses.get(contract.payerId) ?? { aboveZeroNanos: 0n, aboveMinimumNanos: 0n };
     const { id } = facts.instance;
     const paid = payLines(bill.lines, { purse, rooms, scopes, traffic: trafficRooms.of(id) });
     trafficRooms.note(id, paid);
@@ -200,8 +200,8 @@ async function openPurses(
   const means = payers.length === 0 ? new Map() : await readMeans(tx.db, payers, "credit");
   const purses = new Map<UserId, Purse>();
   const held = new Map<UserId, bigint>();
-  for (const [userId, { aboveZeroNanos, aboveFloorNanos, heldNanos }] of means) {
-    purses.set(userId, { aboveZeroNanos, aboveFloorNanos });
+  for (const [userId, { aboveZeroNanos, aboveMinimumNanos, heldNanos }] of means) {
+    purses.set(userId, { aboveZeroNanos, aboveMinimumNanos });
     held.set(userId, heldNanos);
   }
   return { accounts, purses, rooms, kept, held, strained };

@@ -90,7 +90,7 @@ async function settleVolumes(tx: Tx, volumes: readonly ChargeableVolume[]): Prom
     const { id: volumeId, userId: payerId, hostId, machineId } = volume;
     const contract = { payerId, hostId, machineId, instanceId: undefined, volumeId };
     const scopes = scopesOf(volume);
-    const purse = purses.get(payerId) ?? { aboveZeroNanos: 0n, aboveFloorNanos: 0n };
+    const purse = purses.get(payerId) ?? { aboveZeroNanos: 0n, aboveMinimumNanos: 0n };
     return payLines(bill.lines, { purse, rooms, scopes }).map((line): Charge => ({ line, contract, scopes }));
   });
   await postCharges(tx, charges, { accounts, rooms });
@@ -164,8 +164,8 @@ async function openPurses(tx: Tx, items: readonly Item[]): Promise<Means> {
   const rooms = roomsOf(await lockCapRooms(tx, charged.flatMap(scopesOf)));
   const means = await readMeans(tx.db, payerIds, "credit");
   const purses = new Map<UserId, Purse>();
-  for (const [userId, { aboveZeroNanos, aboveFloorNanos }] of means) {
-    purses.set(userId, { aboveZeroNanos, aboveFloorNanos });
+  for (const [userId, { aboveZeroNanos, aboveMinimumNanos }] of means) {
+    purses.set(userId, { aboveZeroNanos, aboveMinimumNanos });
   }
   return { accounts, purses, rooms };
 }

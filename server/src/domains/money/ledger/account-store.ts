@@ -4,12 +4,12 @@ import { invariant } from "../../../base/invariant.ts";
 import type { Reader, Tx } from "../../../db/transaction.ts";
 import { creditOf, storedKindOf, type AccountRef } from "./types.ts";
 
-/** The rows of accounts whose locks somebody holds. */
+/** Account rows whose locks the caller's transaction holds. */
 export type LockedAccounts = { readonly idOf: (account: AccountRef) => LedgerAccountId };
 
 /**
- * Locks these accounts, by id, until the transaction ends, and makes those that are not there yet: for whoever does more
- * than one thing with them, such as closing holds and then posting what they were for.
+ * Locks these accounts in the order of their ids until the transaction ends, and creates the missing ones. For callers
+ * that do several things with them, such as closing holds and then posting the transfers that the holds were for.
  */
 export async function lockAccounts(tx: Tx, accounts: readonly AccountRef[]): Promise<LockedAccounts> {
   const distinct = new Map(accounts.map((account) => [nameOf(account), account]));
@@ -45,42 +45,48 @@ async function lockRows(
   return new Map(rows.map((row) => [`${row.kind} ${row.user_id}`, row.id]));
 }
 
-/** What an account may give away now: down to nothing, and down to its floor, which may be below that. */
+/**
+ * The amount that an account can give away now: down to zero, and down to its minimum balance, which may be negative.
+ */
 export type Means = {
   readonly aboveZeroNanos: bigint;
-  readonly aboveFloorNanos: bigint;
-  /** What is set aside, and is no part of the two. */
+  readonly aboveMinimumNanos: bigint;
+  /** The amount that pending holds set aside; it is in neither of the two other amounts. */
   readonly heldNanos: bigint;
 };
 
-/** The same of the credit of these users, or of what they have earned; who means to use it holds their locks. */
+/**
+ * The means of the credit or the earnings of these users. A caller that spends them holds the locks of these accounts.
+ */
 export async function readMeans(
   db: Reader,
   userIds: readonly UserId[],
   kind: "credit" | "earnings",
 ): Promise<ReadonlyMap<UserId, Means>> {
-  const { rows } = await sql<{ user_id: UserId; held: bigint; above_zero: bigint; above_floor: bigint }>`
-    select user_id, held_nanos as held, balance_nanos - held_nanos as above_zero, balance_nanos - held_nanos - floor_nanos as above_floor
+  const { rows } = await sql<{ user_id: UserId; held: bigint; above_zero: bigint; above_minimum: bigint }>`
+    select user_id, held_nanos as held, balance_nanos - held_nanos as above_zero, balance_nanos - held_nanos - floor_nanos as above_minimum
     from ledger_accounts
     where coalesce(user_id, 0) = any(${[...new Set(userIds)]}::integer[]) and kind = ${kind}::text
   `.execute(db);
   return new Map(
     rows.map((row) => [
       row.user_id,
-      { aboveZeroNanos: row.above_zero, aboveFloorNanos: row.above_floor, heldNanos: row.held },
+      { aboveZeroNanos: row.above_zero, aboveMinimumNanos: row.above_minimum, heldNanos: row.held },
     ]),
   );
 }
 
-/** Locks the credit of one user: until the transaction ends, nothing is held, charged or limited there. */
+/** Locks the credit of one user: until the transaction ends, nobody else places a hold, a charge or a cap there. */
 export async function lockCredit(tx: Tx, userId: UserId): Promise<void> {
   await lockAccounts(tx, [creditOf(userId)]);
 }
 
-/** States how far below zero the credit of a user may go; zero for not at all. The caller holds its lock. */
-export async function setCreditFloor(tx: Tx, userId: UserId, floorNanos: bigint): Promise<void> {
+/**
+ * Sets the minimum balance of a user's credit: zero, or below zero for a debt. The caller holds the lock of the credit.
+ */
+export async function setMinimumBalance(tx: Tx, userId: UserId, minimumNanos: bigint): Promise<void> {
   await sql`
-    update ledger_accounts set floor_nanos = ${floorNanos}::bigint
+    update ledger_accounts set floor_nanos = ${minimumNanos}::bigint
     where coalesce(user_id, 0) = ${userId}::integer and kind = 'credit'
   `.execute(tx.db);
 }

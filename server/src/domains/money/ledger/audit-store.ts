@@ -5,8 +5,8 @@ import { nanos, type Nanos } from "../../../base/money.ts";
 import type { Reader } from "../../../db/transaction.ts";
 
 /**
- * Where an audit begins that trusts an earlier one: what was moved before `at` made this of each account, and nothing that
- * came later has a smaller id.
+ * The starting point of an audit that trusts an earlier one: the sum of each account over all transfers before `at`. No
+ * transfer from `at` on has an id below `nextId`.
  */
 export type AuditedUpTo = {
   readonly at: Date;
@@ -14,13 +14,15 @@ export type AuditedUpTo = {
   readonly posted: ReadonlyMap<LedgerAccountId, bigint>;
 };
 
-/** One thing that should never be: amounts as stored beside what they should be. */
+/**
+ * One difference that the ledger must never have: an amount as stored, beside the amount that follows from its parts.
+ */
 export type LedgerDifference =
   | { readonly kind: "sum_not_zero"; readonly sumNanos: Nanos }
   | { readonly kind: "orphan_transfers"; readonly transferCount: number }
   | AccountDifference<"balance_differs">
   | AccountDifference<"held_differs">
-  | AccountDifference<"below_floor">
+  | AccountDifference<"below_minimum">
   | AccountDifference<"granted_differs">;
 
 type AccountDifference<Kind extends string> = {
@@ -51,22 +53,23 @@ type AccountRow = {
   readonly id: LedgerAccountId;
   readonly balance: bigint;
   readonly held: bigint;
-  readonly floor: bigint;
+  readonly minimum: bigint;
   readonly posted: bigint;
   readonly pending: bigint;
   readonly granted: bigint;
   readonly moved: bigint;
 };
 
-/** The whole ledger against itself; reads every transfer. */
+/** Audits the whole ledger against itself; reads every transfer. */
 export function auditLedger(db: Reader): Promise<LedgerAudit> {
   return auditLedgerAfter(db, undefined);
 }
 
 /**
- * Checks the ledger against itself in one snapshot: balances sum to zero, each balance is what its transfers make it, each
- * held amount is the sum of its pending holds, no account is below its floor. Reads the transfers since the last audit. Only
- * without a last audit, when all transfers are read, each granted part is held against the granted parts of its transfers.
+ * Checks the ledger against itself in one snapshot: balances sum to zero, each balance is the sum of its transfers,
+ * each held amount is the sum of its pending holds, and no account is below its minimum balance. Reads the transfers
+ * since the last audit. Without a last audit it reads all transfers, and also compares each granted part with the
+ * granted parts of its transfers.
  */
 export async function auditLedgerAfter(db: Reader, last: AuditedUpTo | undefined): Promise<LedgerAudit> {
   const { rows } = await sql<SummaryRow>`
@@ -89,7 +92,7 @@ export async function auditLedgerAfter(db: Reader, last: AuditedUpTo | undefined
       select credit_account_id, granted_nanos from transfers where granted_nanos > 0
     ),
     checked as (
-      select a.id, a.balance_nanos as balance, a.held_nanos as held, a.floor_nanos - a.debt_nanos as floor,
+      select a.id, a.balance_nanos as balance, a.held_nanos as held, a.floor_nanos - a.debt_nanos as minimum,
         coalesce(s.posted, 0) as posted, coalesce(h.pending, 0) as pending, a.granted_nanos as granted,
         case when ${last === undefined}::boolean then a.granted_opening_nanos + coalesce(g.moved, 0)
           else a.granted_nanos end as moved
@@ -112,11 +115,11 @@ export async function auditLedgerAfter(db: Reader, last: AuditedUpTo | undefined
       coalesce(
         (
           select json_agg(json_build_object(
-            'id', id, 'balance', balance::text, 'held', held::text, 'floor', floor::text,
+            'id', id, 'balance', balance::text, 'held', held::text, 'minimum', minimum::text,
             'posted', posted::text, 'pending', pending::text, 'granted', granted::text, 'moved', moved::text
           ) order by id)
           from checked
-          where balance <> posted or held <> pending or balance - held < floor or granted <> moved
+          where balance <> posted or held <> pending or balance - held < minimum or granted <> moved
         ),
         '[]'
       ) as broken
@@ -139,17 +142,17 @@ export async function auditLedgerAfter(db: Reader, last: AuditedUpTo | undefined
 
 /** Amounts as text, because JSON numbers of the driver would lose digits. */
 type AccountText = Readonly<
-  Record<"balance" | "held" | "floor" | "posted" | "pending" | "granted" | "moved", string>
+  Record<"balance" | "held" | "minimum" | "posted" | "pending" | "granted" | "moved", string>
 > & {
   readonly id: LedgerAccountId;
 };
 
-function toRow({ id, balance, held, floor, posted, pending, granted, moved }: AccountText): AccountRow {
+function toRow({ id, balance, held, minimum, posted, pending, granted, moved }: AccountText): AccountRow {
   return {
     id,
     balance: BigInt(balance),
     held: BigInt(held),
-    floor: BigInt(floor),
+    minimum: BigInt(minimum),
     posted: BigInt(posted),
     pending: BigInt(pending),
     granted: BigInt(granted),
@@ -158,13 +161,13 @@ function toRow({ id, balance, held, floor, posted, pending, granted, moved }: Ac
 }
 
 function differencesOf(account: AccountRow): LedgerDifference[] {
-  const { id, balance, held, floor, posted, pending, granted, moved } = account;
+  const { id, balance, held, minimum, posted, pending, granted, moved } = account;
   const differences: LedgerDifference[] = [];
   const add = (kind: AccountDifferenceKind, stored: bigint, expected: bigint) =>
     differences.push({ kind, accountId: id, storedNanos: nanos(stored), expectedNanos: nanos(expected) });
   if (balance !== posted) add("balance_differs", balance, posted);
   if (held !== pending) add("held_differs", held, pending);
-  if (balance - held < floor) add("below_floor", balance - held, floor);
+  if (balance - held < minimum) add("below_minimum", balance - held, minimum);
   if (granted !== moved) add("granted_differs", granted, moved);
   return differences;
 }

@@ -1,4 +1,4 @@
-// What an audit reads of transfers and holds to compare them with what they were for.
+// Transfers and holds as the audit reads them, to compare them with their causes.
 import { sql } from "kysely";
 import type { InstanceId, LedgerAccountId, LedgerCapId, UserId } from "../../../base/ids.ts";
 import type { Reader } from "../../../db/transaction.ts";
@@ -6,7 +6,7 @@ import { parseCapPeriod, parseCapScope } from "./cap-scope.ts";
 import { asHoldId, asTransferId, USAGE_CODES } from "./types.ts";
 import type { CapPeriod, CapScope, HoldId, TransferId } from "./types.ts";
 
-/** Transfers from `from` on and before `to`, none of which has a smaller id than `nextId`. */
+/** Transfers made at `from` or later and before `to`; none of them has an id below `nextId`. */
 export type TransferRange = {
   readonly nextId: bigint;
   readonly from: Date | undefined;
@@ -54,7 +54,10 @@ export async function listAuditedTransfers(
 }
 
 export type NamedTransfer = Pick<AuditedTransfer, "id" | "key" | "amountNanos" | "code" | "debit" | "credit"> & {
-  /** What it was for, where that is named. */
+  /**
+   * The ids of the payment, payout or arrears that the transfer's cause names; undefined for those that it does not
+   * name.
+   */
   readonly paymentId: number | undefined;
   readonly payoutId: number | undefined;
   readonly returnKey: string | undefined;
@@ -118,17 +121,17 @@ export async function listNamedTransfers(
   }));
 }
 
-/** The part of a `where` that keeps what is in the range. */
+/** The condition of a `where` clause for transfers within the range. */
 export function within({ nextId, from, to }: TransferRange) {
   return sql<boolean>`t.id >= ${nextId}::bigint
     and t.created_at >= coalesce(${from ?? null}::timestamptz, '-infinity')
     and t.created_at < coalesce(${to ?? null}::timestamptz, 'infinity')`;
 }
 
-/** Ids in a row of 4096 of them: how many, and a sum by which two lists of them are compared without being read. */
+/** A run of 4096 ids: how many are used, and a fingerprint by which two lists are compared without reading them. */
 export type IdBucket = { readonly bucket: bigint; readonly count: number; readonly fingerprint: string };
 
-/** Of a transfer `t`: pays what was used. What a deposit gives back for an early end is no use of anything. */
+/** SQL: the transfer `t` pays for usage. The transfers by which a deposit ends early pay for none. */
 const IS_USE = sql<boolean>`t.code = any (${[...USAGE_CODES]}::text[]) and t.key not like 'deposit:%'`;
 
 export async function listUsageBuckets(db: Reader, range: TransferRange): Promise<readonly IdBucket[]> {
@@ -154,7 +157,7 @@ export async function listUsageIds(db: Reader, range: TransferRange, bucket: big
   return rows.map(({ id }) => id);
 }
 
-/** Rows in a row of 4096 ids, and the checksum of all that they say. */
+/** A run of 4096 ids, with the checksum of all fields of their rows. */
 export type ChecksumPart = { readonly bucket: bigint; readonly count: number; readonly sha256: string };
 
 export async function listTransferChecksums(db: Reader, range: TransferRange): Promise<readonly ChecksumPart[]> {
@@ -175,7 +178,7 @@ export async function listTransferChecksums(db: Reader, range: TransferRange): P
   return rows;
 }
 
-/** What the transfers of a range made of each account that they touched. */
+/** Sums the transfers of a range for each account that they touched, in nano-dollars. */
 export async function sumPosted(db: Reader, range: TransferRange): Promise<ReadonlyMap<LedgerAccountId, bigint>> {
   const { rows } = await sql<{ account_id: LedgerAccountId; posted: string }>`
     select side.account_id, sum(side.amount)::text as posted
@@ -189,7 +192,7 @@ export async function sumPosted(db: Reader, range: TransferRange): Promise<Reado
   return new Map(rows.map((row) => [row.account_id, BigInt(row.posted)]));
 }
 
-/** The least id from a moment on; one more than the largest when nothing is. */
+/** The lowest id of a transfer made at `from` or later; one above the highest id when there is none. */
 export async function findNextTransferId(db: Reader, from: Date, atLeast: bigint): Promise<bigint> {
   const { rows } = await sql<{ id: bigint }>`
     select coalesce(
@@ -205,8 +208,8 @@ export async function findNextTransferId(db: Reader, from: Date, atLeast: bigint
 }
 
 /**
- * What moved through the deposit of an instance, and what is in it. What was left in the end is divided between renter, host
- * and house: all of that counts as refunded.
+ * The amounts that moved through the deposit of an instance, and its balance. At its end the remainder is divided
+ * between renter, host and house; all three shares count as refunded.
  */
 export type DepositFlow = {
   readonly accountId: LedgerAccountId;
@@ -216,26 +219,26 @@ export type DepositFlow = {
   readonly prepaidNanos: bigint;
   readonly refundedNanos: bigint;
   readonly usedNanos: bigint;
-  /** Came back to it for what its host failed. */
+  /** Credit that the host's failures returned to the deposit. */
   readonly creditedNanos: bigint;
-  /** None of these: nothing else may move through it. */
+  /** Movements of any other kind. It must be zero, since nothing else may move through a deposit. */
   readonly otherNanos: bigint;
   readonly prepayCount: number;
-  /** What its discount took off what it paid, as those transfers say. */
+  /** The sum of the discounts that the usage transfers name in their causes. */
   readonly savedNanos: bigint;
 };
 
-/** How far below zero the credit of users may go now, of those who may. */
-export async function listCreditFloors(db: Reader): Promise<ReadonlyMap<UserId, bigint>> {
-  const { rows } = await sql<{ user_id: UserId; floor: bigint }>`
-    select user_id, floor_nanos as floor from ledger_accounts
+/** The minimum balances of users' credit, for users whose minimum is below zero. */
+export async function listMinimumBalances(db: Reader): Promise<ReadonlyMap<UserId, bigint>> {
+  const { rows } = await sql<{ user_id: UserId; minimum: bigint }>`
+    select user_id, floor_nanos as minimum from ledger_accounts
     where kind = 'credit' and user_id is not null and floor_nanos <> 0
     order by user_id
   `.execute(db);
-  return new Map(rows.map((row) => [row.user_id, row.floor]));
+  return new Map(rows.map((row) => [row.user_id, row.minimum]));
 }
 
-/** Deposits through which something moved in the range. */
+/** Deposits with a transfer in the range. */
 export async function listDepositFlows(db: Reader, range: TransferRange): Promise<readonly DepositFlow[]> {
   const { rows } = await sql<Record<"account_id" | "user_id" | "instance_id", number> & Record<string, string>>`
     with sides as (
@@ -277,7 +280,7 @@ export async function listDepositFlows(db: Reader, range: TransferRange): Promis
   }));
 }
 
-/** What is set aside now, and for whom. */
+/** A pending hold, with its owner. */
 export type PendingHold = {
   readonly id: HoldId;
   readonly userId: UserId | undefined;
@@ -301,7 +304,7 @@ export async function listPendingHolds(db: Reader): Promise<readonly PendingHold
   }));
 }
 
-/** A cap with what its account's pending holds set aside within its scope. */
+/** A cap, with the sum of its account's pending holds within its scope. */
 export type AuditedCap = {
   readonly id: LedgerCapId;
   readonly userId: UserId;

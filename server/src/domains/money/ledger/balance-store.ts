@@ -3,7 +3,7 @@ import type { UserId } from "../../../base/ids.ts";
 import { nanos, type Nanos } from "../../../base/money.ts";
 import type { Reader } from "../../../db/transaction.ts";
 
-/** What each of these users can spend, by user; those whom no money ever touched are left out. */
+/** Credit that each of these users can spend, in nano-dollars; users without a credit account are left out. */
 export async function listSpendable(db: Reader, userIds: readonly UserId[]): Promise<ReadonlyMap<UserId, Nanos>> {
   if (userIds.length === 0) return new Map();
   const { rows } = await sql<{ user_id: UserId; spendable: bigint }>`
@@ -14,7 +14,7 @@ export async function listSpendable(db: Reader, userIds: readonly UserId[]): Pro
   return new Map(rows.map((row) => [row.user_id, nanos(row.spendable)]));
 }
 
-/** Those of these users who can spend no more than the amount beside them, by id. */
+/** Users, by id, who can spend no more than the amount beside them. */
 export async function listAtMost(db: Reader, amounts: ReadonlyMap<UserId, Nanos>): Promise<readonly UserId[]> {
   if (amounts.size === 0) return [];
   const { rows } = await sql<{ user_id: UserId }>`
@@ -27,7 +27,7 @@ export async function listAtMost(db: Reader, amounts: ReadonlyMap<UserId, Nanos>
   return rows.map((row) => row.user_id);
 }
 
-/** Users with an id above this one who have earned at least so much and did not get it yet, by id. */
+/** Users above an id whose unpaid earnings reach an amount, in the order of their ids. */
 export async function listEarners(
   db: Reader,
   { afterUserId, minimum, limit }: { readonly afterUserId: number; readonly minimum: Nanos; readonly limit: number },

@@ -1,15 +1,15 @@
-// What an audit reads of the limits of caps, and of how their owners changed them.
+// The limits of caps and their changes, as the audit reads them.
 import { sql } from "kysely";
 import type { LedgerCapId, UserId } from "../../../base/ids.ts";
 import type { Reader } from "../../../db/transaction.ts";
 import type { CapChange, CapLimit } from "./cap-limit.ts";
 
-/** What a cap limits: one scope of one account in one period. */
+/** The name of a cap: one scope of one account in one period. */
 type CapName = { readonly userId: UserId; readonly scope: string; readonly period: string };
 export type AuditedCapLimit = CapName & CapLimit & { readonly id: LedgerCapId };
 export type AuditedCapChange = CapName & CapChange;
 
-/** What each cap says, in id order. */
+/** The limits of all caps, in the order of their ids. */
 export async function listCapLimits(db: Reader): Promise<readonly AuditedCapLimit[]> {
   const { rows } = await sql<AuditedCapLimit & { readonly beforeNanos: bigint | null }>`
     select id, user_id as "userId", scope, period, limit_nanos as "limitNanos", limit_before_nanos as "beforeNanos",
@@ -19,7 +19,7 @@ export async function listCapLimits(db: Reader): Promise<readonly AuditedCapLimi
   return rows.map((row) => ({ ...row, beforeNanos: row.beforeNanos ?? undefined }));
 }
 
-/** Each change of a cap in order, also of caps that were removed. */
+/** All changes of caps in order, including those of removed caps. */
 export async function listCapChanges(db: Reader): Promise<readonly AuditedCapChange[]> {
   const { rows } = await sql<AuditedCapChange & { readonly limitNanos: bigint | null }>`
     select user_id as "userId", scope, period, limit_nanos as "limitNanos", changed_at as "changedAt",

@@ -1,12 +1,14 @@
-/** The limit of a cap: from when on it holds, and what bounds time before that which is charged later. */
+/**
+ * The limit of a cap. It bounds time from `holdsFromAt` on; `beforeNanos` bounds earlier time that is charged later.
+ */
 export type CapLimit = {
   readonly limitNanos: bigint;
   readonly holdsFromAt: Date;
-  /** The highest limit that held shortly before; undefined where there was none. */
+  /** The highest limit that held within the two days before; undefined when none did. */
   readonly beforeNanos: bigint | undefined;
 };
 
-/** A change of a cap; without a limit the cap is removed. */
+/** A change of a cap; a change without a limit removes the cap. */
 export type CapChange = {
   readonly limitNanos: bigint | undefined;
   readonly changedAt: Date;
@@ -14,19 +16,19 @@ export type CapChange = {
 };
 
 /**
- * Time that a limit held for is certainly charged after so long: a machine that is away proves within a day that it was
- * there all the time.
+ * Time after which the usage under an old limit has been charged for certain: a machine that was away proves within a
+ * day that its containers ran.
  */
 const CHARGED_AFTER_MS = 2 * 86_400_000;
 
-/** What a cap says after a change; undefined once it is removed. */
+/** The limit of a cap after a change; undefined when the change removes it. */
 export function limitAfter(known: CapLimit | undefined, change: CapChange): CapLimit | undefined {
   const { limitNanos, changedAt, holdsFromAt } = change;
   if (limitNanos === undefined) return undefined;
   return { limitNanos, holdsFromAt, beforeNanos: known && highestBefore(known, changedAt) };
 }
 
-/** Of limits that were changed shortly one after the other the highest, so that time is never bounded by a later one. */
+/** The highest of limits that followed each other shortly, so that no later limit bounds time before it. */
 function highestBefore({ limitNanos, holdsFromAt, beforeNanos }: CapLimit, changedAt: Date): bigint | undefined {
   if (changedAt.getTime() - holdsFromAt.getTime() > CHARGED_AFTER_MS) return limitNanos;
   if (beforeNanos === undefined) return undefined;

@@ -2,7 +2,7 @@ import { parseId, type Id } from "../../../base/ids.ts";
 import { invariant } from "../../../base/invariant.ts";
 import { CAP_PERIODS, CAP_SCOPE_KINDS, type CapPeriod, type CapScope, type CapScopeKind } from "./types.ts";
 
-/** Reads a scope of a database column. */
+/** Reads a scope from a database column. */
 export function parseCapScope(text: string): CapScope {
   return `${kindOfScope(text)}:${idOfScope(text)}`;
 }
@@ -20,7 +20,7 @@ export function idOfScope(scope: string): number {
   return id;
 }
 
-/** In words, in the middle of a sentence: `this account`, `API key 7`. */
+/** Words for a scope inside a sentence: `this account`, `API key 7`. */
 export function describeScope(scope: CapScope): string {
   const id = idOfScope(scope);
   switch (kindOfScope(scope)) {
@@ -35,14 +35,14 @@ export function describeScope(scope: CapScope): string {
   }
 }
 
-/** Reads a period of a database column. */
+/** Reads a period from a database column. */
 export function parseCapPeriod(text: string): CapPeriod {
   const period = CAP_PERIODS.find((one) => one === text);
   invariant(period !== undefined, `${text} is no period of a cap`);
   return period;
 }
 
-/** When the period of a moment is over; undefined for one that never is. */
+/** The end of the period that contains `now`; undefined for `total`, which never ends. */
 export function resetAt(period: CapPeriod, now: Date): Date | undefined {
   const [year, month, day] = [now.getUTCFullYear(), now.getUTCMonth(), now.getUTCDate()];
   switch (period) {
@@ -55,7 +55,7 @@ export function resetAt(period: CapPeriod, now: Date): Date | undefined {
   }
 }
 
-/** When the period of a moment began. */
+/** The start of the period that contains `now`. */
 export function startOf(period: CapPeriod, now: Date): Date {
   const [year, month, day] = [now.getUTCFullYear(), now.getUTCMonth(), now.getUTCDate()];
   switch (period) {

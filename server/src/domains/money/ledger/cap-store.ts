@@ -7,7 +7,7 @@ import { limitAfter, type CapChange, type CapLimit } from "./cap-limit.ts";
 import { idOfScope, kindOfScope, parseCapPeriod, parseCapScope } from "./cap-scope.ts";
 import type { CapPeriod, CapScope } from "./types.ts";
 
-/** A limit on what an account pays within one scope, as it stands in the period of now. */
+/** A limit on the amount that an account pays within one scope, with its state in the current period. */
 export type Cap = {
   readonly id: LedgerCapId;
   readonly userId: UserId;
@@ -16,31 +16,34 @@ export type Cap = {
   readonly limit: Nanos;
   readonly spent: Nanos;
   readonly held: Nanos;
-  /** From when on the limit holds. What was consumed before counts as spent, and is not bounded by it. */
+  /** The moment from which the limit holds. Earlier usage counts as spent, but the limit does not bound it. */
   readonly holdsFromAt: Date;
-  /** The highest limit that held shortly before; undefined where there was none. */
+  /** The highest limit that held shortly before; undefined when there was none. */
   readonly limitBefore: Nanos | undefined;
   readonly startedAt: Date;
-  /** When something was stopped last because of it. */
+  /** The last moment at which the cap stopped something. */
   readonly reachedAt: Date | undefined;
 };
 
-/** What was paid for something whose spending counts within these scopes. */
+/** A payment, with the scopes whose caps it counts against. */
 export type Spending = { readonly scopes: readonly CapScope[]; readonly amount: Nanos };
 
-/** What a cap leaves for time from `holdsFromAt` on, and for time before it; undefined where no limit held then. */
+/**
+ * The amount that a cap leaves for time from `holdsFromAt` on, and for earlier time; the latter is undefined when no
+ * limit held.
+ */
 export type CapRoom = {
   readonly scope: CapScope;
   readonly roomNanos: Nanos;
   readonly roomBeforeNanos: Nanos | undefined;
-  /** What of its limit is set aside. */
+  /** The part of the limit that pending holds set aside. */
   readonly heldNanos: Nanos;
   readonly holdsFromAt: Date;
 };
 
 /**
- * Locks the caps of these scopes, which name an account each, after the credit of these accounts: nobody makes a cap
- * meanwhile. Says what each of them leaves; nothing or less where it is reached.
+ * Locks the caps of these scopes, each of which names an account, and returns what each cap leaves; zero or less means
+ * that it is reached. Locks the credit of these accounts first, so that nobody creates a cap meanwhile.
  */
 export async function lockCapRooms(tx: Tx, scopes: readonly CapScope[]): Promise<readonly CapRoom[]> {
   const users = accountsOf(scopes);
@@ -75,7 +78,7 @@ export async function lockCapRooms(tx: Tx, scopes: readonly CapScope[]): Promise
   }));
 }
 
-/** The same of what is paid now: for each scope that has caps, what the tightest of them leaves. */
+/** Locks the caps of these scopes likewise, and returns what the tightest cap of each scope leaves now. */
 export async function lockCapRoom(tx: Tx, scopes: readonly CapScope[]): Promise<ReadonlyMap<CapScope, Nanos>> {
   const rooms = new Map<CapScope, Nanos>();
   for (const { scope, roomNanos } of await lockCapRooms(tx, scopes)) {
@@ -85,7 +88,7 @@ export async function lockCapRoom(tx: Tx, scopes: readonly CapScope[]): Promise<
   return rooms;
 }
 
-/** Counts what was paid against the caps of its scopes. The caller has locked them with `lockCapRooms`. */
+/** Counts payments against the caps of their scopes. The caller has locked these caps with `lockCapRooms`. */
 export async function noteSpending(tx: Tx, spent: readonly Spending[]): Promise<void> {
   const paid = spent.filter(({ amount }) => amount > 0n);
   if (paid.length === 0) return;
@@ -108,7 +111,7 @@ export async function noteSpending(tx: Tx, spent: readonly Spending[]): Promise<
   `.execute(tx.db);
 }
 
-/** Notes that something was stopped because these caps leave nothing. */
+/** Notes that these caps, which are used up, stopped something. */
 export async function noteCapsReached(tx: Tx, ids: readonly LedgerCapId[]): Promise<void> {
   if (ids.length === 0) return;
   await sql`
@@ -117,16 +120,18 @@ export async function noteCapsReached(tx: Tx, ids: readonly LedgerCapId[]): Prom
 }
 
 export type NewCap = Pick<Cap, "userId" | "scope" | "period" | "limit" | "spent"> & {
-  /** Whether credit is set aside for all that may run within the scope. What is being stopped may have none. */
+  /**
+   * True when holds cover everything that may run within the scope. Something that is being stopped may have no hold.
+   */
   readonly isCovered: boolean;
-  /** When what runs now and may run no more is stopped for certain. */
+  /** The moment by which everything that runs now without sufficient credit has stopped for certain. */
   readonly stoppedBy: Date;
 };
 
 /**
- * Makes a cap, or gives the one of this scope and period another limit. A new one counts what pending holds have set
- * aside, and `spent`, which the caller has looked up under the lock of the credit. The limit holds at once if it bears
- * what is set aside for all that runs, or nothing runs, and otherwise from `stoppedBy` on.
+ * Creates a cap, or changes the limit of the cap with this scope and period. A new cap counts pending holds and
+ * `spent`, which the caller has read under the lock of the credit. The limit holds at once when it covers the holds of
+ * all that runs, or nothing runs; otherwise it holds from `stoppedBy` on.
  */
 export async function putCap(tx: Tx, cap: NewCap): Promise<LedgerCapId> {
   const { userId, scope, period, limit, stoppedBy } = cap;
@@ -152,7 +157,7 @@ export async function putCap(tx: Tx, cap: NewCap): Promise<LedgerCapId> {
   return row.id;
 }
 
-/** What a cap has to say until its next fact. */
+/** The fact of a cap: its name, limit and start, valid until its next fact. */
 export function capFact(cap: Pick<Cap, "userId" | "scope" | "period" | "limit" | "holdsFromAt">) {
   const { userId, scope, period, limit, holdsFromAt } = cap;
   return { user: userId, scope, period, limit: String(limit), holds_from: holdsFromAt.toISOString() };
@@ -172,7 +177,7 @@ async function sumHeldWithin(tx: Tx, userId: UserId, scope: CapScope): Promise<N
   return nanos(rows[0]?.held ?? 0n);
 }
 
-/** Notes what was changed: what the cap says follows from these rows alone. */
+/** Stores a change of a cap; the state of a cap follows from its changes alone. */
 async function insertChange(
   tx: Tx,
   { userId, scope, period }: Pick<Cap, "userId" | "scope" | "period">,
@@ -185,7 +190,7 @@ async function insertChange(
   `.execute(tx.db);
 }
 
-/** Removes a cap of this account; false when there is no such cap. The caller holds the lock of its credit. */
+/** Removes a cap of this account; false when it has no such cap. The caller holds the lock of the account's credit. */
 export async function deleteCap(tx: Tx, userId: UserId, id: LedgerCapId): Promise<boolean> {
   const cap = await findCap(tx.db, userId, id, tx.now);
   if (cap === undefined) return false;
@@ -195,7 +200,7 @@ export async function deleteCap(tx: Tx, userId: UserId, id: LedgerCapId): Promis
   return true;
 }
 
-/** The caps of an account, in the order in which they were made. */
+/** The caps of an account, in the order of their creation. */
 export async function listCaps(db: Reader, userId: UserId, now: Date): Promise<readonly Cap[]> {
   const { rows } = await sql<CapRow>`
     select ${capColumns(now)} from ledger_caps c where c.user_id = ${userId}::integer order by c.id
@@ -210,7 +215,7 @@ export async function findCap(db: Reader, userId: UserId, id: LedgerCapId, now: 
   return rows.map(toCap)[0];
 }
 
-/** The caps that something with these scopes counts against. */
+/** The caps that usage with these scopes counts against. */
 export async function listCapsOfScopes(db: Reader, scopes: readonly CapScope[], now: Date): Promise<readonly Cap[]> {
   const { rows } = await sql<CapRow>`
     select ${capColumns(now)}
@@ -221,7 +226,7 @@ export async function listCapsOfScopes(db: Reader, scopes: readonly CapScope[], 
   return rows.map(toCap);
 }
 
-/** Which of these scopes have a cap, whosever they are. */
+/** Those of these scopes that have a cap, of any account. */
 export async function listCappedAmong(db: Reader, scopes: readonly CapScope[]): Promise<ReadonlySet<string>> {
   const { rows } = await sql<{ scope: string }>`
     select distinct scope from ledger_caps where scope = any(${[...scopes]}::text[])
@@ -229,7 +234,9 @@ export async function listCappedAmong(db: Reader, scopes: readonly CapScope[]): 
   return new Set(rows.map(({ scope }) => scope));
 }
 
-/** Caps of whoever, after this one, of which so much was spent or by which something was stopped in their periods. */
+/**
+ * Caps of all accounts after an id that need a notification: the spent share was reached, or they stopped something.
+ */
 export async function listCapsToTellOf(
   db: Reader,
   now: Date,
@@ -252,7 +259,7 @@ export async function listCapsToTellOf(
   return rows.map(toCap);
 }
 
-/** Caps of whoever, after this one, that leave nothing in their periods. */
+/** Caps of all accounts after an id that leave nothing in their current periods. */
 export async function listReachedCaps(
   db: Reader,
   now: Date,
@@ -268,7 +275,7 @@ export async function listReachedCaps(
   return rows.map(toCap);
 }
 
-/** What counts of `c` in the period of now: what was spent in one that is over does not. */
+/** SQL: the amount that `c` counts in the current period; amounts of an earlier period count as zero. */
 function spentNow(now: Date) {
   return sql`case
     when c.period_started_at < ledger_period_start(c.period, ${now}::timestamptz) then 0 else c.spent_nanos
@@ -281,7 +288,9 @@ function capColumns(now: Date) {
     greatest(c.period_started_at, ledger_period_start(c.period, ${now}::timestamptz)) as started_at, c.reached_at`;
 }
 
-/** Each scope belongs to one account, and only what that account pays counts against it. */
+/**
+ * The accounts of these scopes. Each scope belongs to one account, and only payments of that account count against it.
+ */
 function accountsOf(scopes: readonly CapScope[]): number[] {
   return [...new Set(scopes.filter((scope) => kindOfScope(scope) === "account").map(idOfScope))];
 }

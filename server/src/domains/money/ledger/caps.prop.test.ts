@@ -19,7 +19,7 @@ const HOUR_MS = 3_600_000;
 type ModelCap = { readonly scope: CapScope; readonly period: CapPeriod; id: LedgerCapId; limit: bigint };
 type Hold = { readonly amount: bigint; readonly scopes: readonly CapScope[]; isPending: boolean };
 
-/** What caps must do, written the slow and obvious way: everything is counted anew from what happened. */
+/** A naive model of caps: it counts everything from the recorded events each time. */
 class Model {
   balance = FUNDS;
   readonly caps: ModelCap[] = [];
@@ -43,7 +43,7 @@ class Model {
     return this.balance - sum(this.holds.filter((hold) => hold.isPending));
   }
 
-  /** The least of what balance and caps leave. */
+  /** The smallest amount that the balance and the caps leave. */
   room(scopes: readonly CapScope[], now: Date): bigint {
     const rooms = this.caps.filter((cap) => scopes.includes(cap.scope)).map((cap) => this.roomOf(cap, now));
     return [this.spendable(), ...rooms].reduce((least, room) => (room < least ? room : least));
@@ -89,7 +89,7 @@ async function newRun() {
   return { payer, host, clock, within, scopesOf, scopes: [account, ...others] };
 }
 
-/** What settlement does: closes the hold, pays as much as there is room for, and counts it. */
+/** Settles like charging does: closes the hold, pays as much as there is room for, and counts it. */
 async function spend(
   tx: Tx,
   { payer, host }: { readonly payer: UserId; readonly host: UserId },
@@ -108,7 +108,7 @@ async function spend(
   return amount;
 }
 
-test("any sequence of caps, holds and charges does what the obvious model does, and passes no limit", async () => {
+test("any sequence of caps, holds and charges agrees with the naive model, and passes no limit", async () => {
   const property = fc.asyncProperty(steps, async (sequence) => {
     const { payer, host, clock, within, scopesOf, scopes } = await newRun();
     const model = new Model();
@@ -191,7 +191,7 @@ test("any sequence of caps, holds and charges does what the obvious model does, 
             clock.advance(step.hours * HOUR_MS);
         }
       });
-      // What we do never makes a cap pass its limit; only whoever lowers the limit does.
+      // No charge or hold passes the limit of a cap; only lowering the limit can leave a cap exceeded.
       for (const cap of model.caps) {
         const room = model.roomOf(cap, clock.now());
         const before = roomsBefore.get(cap);
@@ -210,7 +210,7 @@ function closeHold(model: Model, index: number): void {
   if (hold !== undefined) hold.isPending = false;
 }
 
-/** A refusal names one that leaves least: the balance first, when it leaves no more than the caps. */
+/** A refusal names the tightest limitation: the balance first when caps leave no less. */
 function assertLimited(
   model: Model,
   outcome: Extract<HoldOutcome, { kind: "insufficient" }>,
@@ -238,7 +238,7 @@ async function assertEqual(
   assert.equal((await balanceOf(database.kysely, payer)).available, model.spendable());
 }
 
-test("of many who hold at once against one cap, as many are served as it bears", async () => {
+test("many concurrent holds against one cap succeed as long as the cap covers them", async () => {
   const { payer, within, scopesOf, scopes, clock } = await newRun();
   const [account, key] = scopes;
   assert.ok(account !== undefined && key !== undefined);
@@ -264,7 +264,7 @@ test("of many who hold at once against one cap, as many are served as it bears",
   assert.equal(cap?.held, 49n);
 });
 
-test("a cap made while others hold and charge knows of all that they hold and charge", async () => {
+test("a cap created during holds and charges counts all of them", async () => {
   const { payer, host, within, scopesOf, scopes, clock } = await newRun();
   const [account] = scopes;
   assert.ok(account !== undefined);

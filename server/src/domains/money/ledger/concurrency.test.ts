@@ -13,7 +13,7 @@ import { auditLedger, balanceOf, createTransferPoster, creditOf, placeHold, post
 import { releaseHold } from "./index.ts";
 
 const LOAD = path.join(import.meta.dirname, "../../../../../test/support/transfer-load.ts");
-/** By this name PostgreSQL tells the connections of the process that is killed. */
+/** The application name by which PostgreSQL knows the connections of the process that is killed. */
 const LOAD_NAME = "transfer-load";
 
 test("many clients of several processes on one hot account lose nothing, invent nothing and never overdraw", async (t) => {
@@ -21,7 +21,7 @@ test("many clients of several processes on one hot account lose nothing, invent 
   const funds = 400n;
   const hot = await makeFundedUser(database, funds);
   const others = await makeUsers(database.pool, 8);
-  // Two posters stand for two server processes; transactions of rents and charges run between them.
+  // Two posters stand for two server processes; rents and charges run their own transactions between them.
   const posters = [createTransferPoster(database, systemClock), createTransferPoster(database, systemClock)];
   let spent = 0n;
   let earned = 0n;
@@ -47,7 +47,7 @@ test("many clients of several processes on one hot account lose nothing, invent 
     }
   });
   await Promise.all(callers);
-  assert.ok(spent > funds, "the account was at its floor at some time");
+  assert.ok(spent > funds, "the account reached its minimum balance at some time");
   assert.deepEqual(await balanceOf(database.kysely, hot), {
     balance: funds - spent + earned,
     held: 0n,
@@ -56,7 +56,7 @@ test("many clients of several processes on one hot account lose nothing, invent 
   assert.deepEqual((await auditLedger(database.kysely)).differences, []);
 });
 
-test("the same transfer sent by many at once is posted once", async (t) => {
+test("one transfer that many clients send at once is posted once", async (t) => {
   const { database } = await testDatabase(t);
   const payer = await makeFundedUser(database, 1000n);
   const [payee] = await makeUsers(database.pool, 1);
@@ -71,9 +71,9 @@ test("the same transfer sent by many at once is posted once", async (t) => {
   assert.equal((await balanceOf(database.kysely, payee)).balance, 200n);
 });
 
-test("one key raced for by transfers between different accounts is posted once, the others are told", async (t) => {
+test("a key that transfers between different accounts race for is posted once, and the others get a conflict", async (t) => {
   const { database } = await testDatabase(t);
-  // Pairs with no account in common: nothing but the key makes them wait for each other.
+  // Pairs with no account in common: they wait for each other only because of the key.
   const pairs = await Promise.all(
     Array.from(
       { length: 6 },
@@ -94,7 +94,7 @@ test("one key raced for by transfers between different accounts is posted once, 
   assert.deepEqual((await auditLedger(database.kysely)).differences, []);
 });
 
-test("kill -9 of a client in the middle of a load loses nothing acknowledged and invents nothing", async (t) => {
+test("kill -9 of a client in the middle of a load loses no acknowledged transfer and invents none", async (t) => {
   const { database, url } = await testDatabase(t);
   const payer = await makeFundedUser(database, 10n ** 12n);
   const [payee] = await makeUsers(database.pool, 1);
@@ -115,7 +115,7 @@ test("kill -9 of a client in the middle of a load loses nothing acknowledged and
     await once(lines, "close");
     assert.ok(said >= target, "the load ran until it was killed");
   }
-  // The second process repeats the keys of the first: those that were posted are not posted again.
+  // The second process repeats the keys of the first: keys that were posted are not posted again.
   assert.equal(new Set(acknowledged).size, acknowledged.length);
   await waitForStrayTransactions(database);
   const { rows } = await database.pool.query<{ key: string; amount_nanos: bigint }>(
@@ -130,8 +130,8 @@ test("kill -9 of a client in the middle of a load loses nothing acknowledged and
 });
 
 /**
- * A statement that was on its way when its client died may still finish, and a commit may still be read: both are over
- * when the server has closed every connection of the client. They are waited for by locking what they lock.
+ * Waits until the server has closed every connection of the dead client. A statement of it may still finish until then,
+ * and a commit may still be read; locking the same rows waits for both.
  */
 async function waitForStrayTransactions({ pool }: Awaited<ReturnType<typeof testDatabase>>["database"]): Promise<void> {
   for (;;) {

@@ -1,11 +1,11 @@
-// What an audit reads of the sums of what hosts earned.
+// Sums of hosts' earnings, as the audit reads them.
 import { sql } from "kysely";
 import type { UserId } from "../../../base/ids.ts";
 import type { Reader } from "../../../db/transaction.ts";
 import { within, type TransferRange } from "./audited-transfer-store.ts";
 import { EARNED_DAY, EARNED_MACHINE, EARNED_CODES } from "./earnings-store.ts";
 
-/** A sum of one day (UTC, in days since 1970) that is not what its transfers come to; 0 where there is none. */
+/** A daily sum (days are UTC, since 1970) that differs from its transfers; a missing sum counts as 0. */
 export type WrongEarning = {
   readonly hostId: UserId;
   readonly day: number;
@@ -17,7 +17,9 @@ export type WrongEarning = {
 
 const DAY_MS = 86_400_000;
 
-/** Adds up what was earned each day from this one on, as far as it should be added up, and compares. */
+/**
+ * Adds up earnings of each day from `first` on, as far as the loop has added them up, and returns the sums that differ.
+ */
 export async function listWrongEarnings(
   db: Reader,
   from: Date | undefined,
@@ -57,7 +59,7 @@ export async function listWrongEarnings(
   };
 }
 
-/** What took earnings back beyond what the host had earned and kept until then. */
+/** A transfer that took back more earnings than the host had earned and kept until then. */
 export type OverTaking = {
   readonly transferId: bigint;
   readonly code: string;
@@ -67,8 +69,8 @@ export type OverTaking = {
 };
 
 /**
- * Of the range, what administrators and disputes took from hosts beyond what each had earned before, less what went back
- * before. Payouts, fees and releases of grants change nothing of that.
+ * Transfers of the range by which administrators and disputes took back more than a host had earned, less what went
+ * back before. Payouts, fees and releases of grants are not counted.
  */
 export async function listOverTakings(
   db: Reader,

@@ -1,11 +1,11 @@
-// Where a host's earnings came from.
+// The sources of a host's earnings.
 import { sql } from "kysely";
 import type { UserId } from "../../../base/ids.ts";
 import { integers, texts } from "../../../db/arrays.ts";
 import type { Reader, Tx } from "../../../db/transaction.ts";
 import { storedKindOf, type AccountRef } from "./types.ts";
 
-/** A host's earnings, and the granted part of them. */
+/** A host's earnings, and their granted part, in nano-dollars. */
 export async function readEarnings(
   db: Reader,
   hostId: UserId,
@@ -18,8 +18,8 @@ export async function readEarnings(
 }
 
 /**
- * What a host has earned in all, less what of it went back: to renters for failures, after disputes, or by administrators.
- * It follows from the balance and from what was paid out of it, so that usage need not be read.
+ * All earnings of a host, less those that went back: to renters for failures, after disputes, or by administrators.
+ * Computed from the balance and the payouts, so that usage need not be read.
  */
 export async function sumKeptEarnings(db: Reader, hostId: UserId): Promise<bigint> {
   const { rows } = await sql<{ kept: string }>`
@@ -37,7 +37,7 @@ export async function sumKeptEarnings(db: Reader, hostId: UserId): Promise<bigin
   return BigInt(rows[0]?.kept ?? "0");
 }
 
-/** What of granted credit a host has earned since then. */
+/** Granted credit that a host has earned since a moment. */
 export async function sumGrantedEarned(db: Reader, hostId: UserId, since: Date): Promise<bigint> {
   const { rows } = await sql<{ granted: string }>`
     select coalesce(sum(t.granted_nanos), 0)::text as granted
@@ -48,7 +48,7 @@ export async function sumGrantedEarned(db: Reader, hostId: UserId, since: Date):
   return BigInt(rows[0]?.granted ?? "0");
 }
 
-/** What a host has earned since then of the cash of each of these users, from credit and deposits. */
+/** Cash of each of these users that a host has earned since a moment, from credit and deposits. */
 export async function sumCashEarnedFrom(
   db: Reader,
   { hostId, payerIds, since }: { readonly hostId: UserId; readonly payerIds: readonly UserId[]; readonly since: Date },
@@ -66,7 +66,7 @@ export async function sumCashEarnedFrom(
   return new Map(rows.map((row) => [row.payer_id, BigInt(row.cash)]));
 }
 
-/** What a user has ever paid in by card, less what went back to cards. */
+/** The sum of a user's card payments, less the amounts that went back to cards. */
 export async function sumPaidIn(db: Reader, userId: UserId): Promise<bigint> {
   const { rows } = await sql<{ paid_in: string }>`
     select (
@@ -81,7 +81,7 @@ export async function sumPaidIn(db: Reader, userId: UserId): Promise<bigint> {
   return BigInt(rows[0]?.paid_in ?? "0");
 }
 
-/** What of a host's earnings went back to a renter: for failures of the host, and because a card payment was returned. */
+/** Earnings of a host that went back to a renter: for failures of the host, and for returned card payments. */
 export type WentBack = {
   readonly hostId: UserId;
   readonly renterId: UserId;
@@ -90,8 +90,9 @@ export type WentBack = {
 };
 
 /**
- * What went back from these hosts to these renters ever; pairs to which nothing did are left out. Money that a renter had
- * from somebody else whose payment was returned went back to that one, and its transfer names the renter (`renter_id`).
+ * Amounts that ever went back from these hosts to these renters; pairs without any are left out. When a renter spent
+ * money of another user whose payment was returned, the money went back to that user; the transfer then names the
+ * renter (`renter_id`).
  */
 export async function listWentBack(
   db: Reader,
@@ -123,7 +124,10 @@ export async function listWentBack(
   }));
 }
 
-/** What of the credit, or the earnings, of these users is cash that nothing is set aside for; the caller holds the locks. */
+/**
+ * Cash in the credit or the earnings of these users that no hold sets aside; the caller holds the locks of these
+ * accounts.
+ */
 export async function readFreeCash(
   db: Reader,
   userIds: readonly UserId[],
@@ -136,7 +140,7 @@ export async function readFreeCash(
   return new Map(rows.map((row) => [row.user_id, row.cash]));
 }
 
-/** The same of accounts of several kinds, in their order. */
+/** Free cash of accounts of several kinds, in their order. */
 export async function readFreeCashOf(db: Reader, accounts: readonly AccountRef[]): Promise<readonly bigint[]> {
   const users = accounts.map((account) => ("userId" in account ? account.userId : 0));
   const { rows } = await sql<{ cash: bigint }>`
@@ -149,7 +153,10 @@ export async function readFreeCashOf(db: Reader, accounts: readonly AccountRef[]
   return rows.map(({ cash }) => cash);
 }
 
-/** Lets the credit of a user be so far below zero as it is after this amount has left it; the caller holds its lock. */
+/**
+ * Lowers the minimum balance of a user's credit to what its balance will be after this amount has left; the caller
+ * holds its lock.
+ */
 export async function setDebt(tx: Tx, userId: UserId, leavingNanos: bigint): Promise<void> {
   await sql`
     update ledger_accounts

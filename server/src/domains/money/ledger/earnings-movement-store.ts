@@ -1,17 +1,17 @@
-// What moves a host's earnings besides usage: fees, payouts, and what is given or taken back.
+// Movements of a host's earnings other than usage: fees, payouts, and amounts that are given or taken back.
 import { sql } from "kysely";
 import type { UserId } from "../../../base/ids.ts";
 import { nanos, type Nanos } from "../../../base/money.ts";
 import type { Reader } from "../../../db/transaction.ts";
 
-/** Movements under one code; of payouts, those of one payout. Above zero for what came. */
+/** The sum of movements under one code; payouts are summed one by one. Positive amounts came to the earnings. */
 export type EarningsMovement = {
   readonly code: string;
   readonly payoutId: number | undefined;
   readonly amount: Nanos;
 };
 
-/** What came to and left a host's earnings in a time, other than for usage. */
+/** Sums the movements of a host's earnings within a period, usage excluded. */
 export async function sumEarningsMovements(
   db: Reader,
   userId: UserId,
@@ -40,7 +40,7 @@ export async function sumEarningsMovements(
   }));
 }
 
-/** Users who ever earned something, in the order of their ids, after one of them. */
+/** Users who ever earned something, in the order of their ids, after `after`. */
 export async function listEarningsHolders(db: Reader, after: number, limit: number): Promise<readonly UserId[]> {
   const { rows } = await sql<{ id: UserId }>`
     select coalesce(user_id, 0) as id from ledger_accounts
@@ -50,7 +50,7 @@ export async function listEarningsHolders(db: Reader, after: number, limit: numb
   return rows.map(({ id }) => id);
 }
 
-/** Those of these hosts whose earnings moved in a time, for usage or anything else. */
+/** Those of these hosts whose earnings moved within a period, usage included. */
 export async function listEarnersAmong(
   db: Reader,
   userIds: readonly UserId[],

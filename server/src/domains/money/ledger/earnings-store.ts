@@ -5,18 +5,18 @@ import { nanos, type Nanos } from "../../../base/money.ts";
 import type { Reader, Tx } from "../../../db/transaction.ts";
 import { USAGE_CODES, type UsageCode } from "./types.ts";
 
-/** What one machine earned for one component during one day (UTC). */
+/** Earnings of one machine for one component on one day (UTC). */
 export type EarningSum = {
   /** Days since 1970. */
   readonly day: number;
-  /** Undefined for what no machine earned, such as the rent of a network disk. */
+  /** Undefined for earnings without a machine, such as the rent of a network disk. */
   readonly machineId: MachineId | undefined;
   readonly code: UsageCode;
   readonly amount: Nanos;
 };
 
 export type EarningFilter = {
-  /** Days since 1970, both included. */
+  /** Days since 1970, first and last included. */
   readonly first: number;
   readonly last: number;
   readonly machineId?: MachineId | undefined;
@@ -24,11 +24,11 @@ export type EarningFilter = {
 
 const DAY_MS = 86_400_000;
 export const EARNED_CODES = [...USAGE_CODES];
-/** Of a transfer `t`. */
+/** SQL: the UTC day of a transfer `t`, since 1970. */
 export const EARNED_DAY = sql`floor(extract(epoch from t.created_at) / 86400)::integer`;
 export const EARNED_MACHINE = sql`coalesce((t.cause ->> 'machine_id')::integer, 0)`;
 
-/** Adds up what usage earned a host, by day and machine, oldest day first. */
+/** Sums the usage that a host earned by day and machine, oldest day first. */
 export async function sumEarningsOf(
   db: Reader,
   hostId: UserId,
@@ -65,14 +65,14 @@ export async function sumEarningsOf(
   });
 }
 
-/** No transaction is open for so long: what it is to post before then is there. */
+/** Longest age of an open transaction: transfers before it are all committed. */
 const LAG_MS = 900_000;
-/** So much time is added up at once, where there is more to do. */
+/** Longest period that one run adds up. */
 const STRETCH_MS = 6 * 3_600_000;
 
 /**
- * Adds the earnings of the next stretch of time to those that are added up already; returns for how many days of machines
- * there were any. One process at a time: the clock's row is locked.
+ * Adds up the earnings of the next period; returns the number of sums that changed. Locks the clock's row, so that one
+ * process does it at a time.
  */
 export async function addUpEarnings(tx: Tx): Promise<number> {
   const { rows } = await sql<{ counted: Date | null; earliest: Date | null }>`

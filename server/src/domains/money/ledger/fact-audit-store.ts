@@ -1,4 +1,4 @@
-// What an audit reads of transfers and caps to hold them against the facts of who made them.
+// Transfers and caps as the audit reads them, to compare them with the facts of the people who made them.
 import { sql } from "kysely";
 import { asId, type UserId } from "../../../base/ids.ts";
 import { nanos } from "../../../base/money.ts";
@@ -8,7 +8,7 @@ import { parseCapPeriod, parseCapScope } from "./cap-scope.ts";
 import { capFact } from "./cap-store.ts";
 import { asTransferId, DEPOSIT_KEY_PREFIX, nameAccount, USAGE_CODES, type Cause, type TransferId } from "./types.ts";
 
-/** Everything that a transfer says, its accounts by name. */
+/** All fields of a transfer, with the names of its accounts. */
 export type StatedTransfer = {
   readonly id: TransferId;
   readonly key: string;
@@ -52,12 +52,12 @@ export async function listStatedTransfers(
   );
 }
 
-/** Of a transfer `t`: it is no charge of usage, so it has a fact (`isUsage`). */
+/** SQL: the transfer `t` has a fact, since it is no charge of usage (`isUsage`). */
 const HAS_FACT = sql<boolean>`(
   t.code <> all (${[...USAGE_CODES]}::text[]) or starts_with(t.key, ${DEPOSIT_KEY_PREFIX}::text)
 )`;
 
-/** The transfers that have facts; with a code only those. */
+/** The transfers that have facts; with a code only those under it. */
 export type FactTransfers = TransferRange & { readonly code?: string };
 
 export async function listMovedBuckets(db: Reader, range: FactTransfers): Promise<readonly IdBucket[]> {
@@ -88,7 +88,7 @@ function within({ nextId, from, to, code }: FactTransfers) {
     and t.code = coalesce(${code ?? null}::text, t.code)`;
 }
 
-/** All caps by their ids, as persons set them. */
+/** All caps by their ids, as people set them. */
 export async function listStatedCaps(db: Reader): Promise<ReadonlyMap<string, ReturnType<typeof capFact>>> {
   const rows = await db
     .selectFrom("ledger_caps")

@@ -34,7 +34,7 @@ const steps: fc.Arbitrary<Step[]> = fc.array(
 
 type Parts = { balance: bigint; granted: bigint };
 
-test("no cash comes from nothing: what users and hosts have of it is what was paid in, less what went out", async () => {
+test("the cash of users and hosts is always what was paid in less what was paid out", async () => {
   const poster = createTransferPoster(database, systemClock);
   await fc.assert(
     fc.asyncProperty(steps, async (sequence) => {

@@ -1,9 +1,11 @@
-// Which part of what moves is granted credit, and which is cash that somebody paid in.
+// Which part of a transfer is granted credit, and which is cash that a user paid in.
 
-/** The state of an account that decides what the next transfer takes; the rest of its balance is cash. */
+/**
+ * The state of an account that decides which part the next transfer takes; the balance less the granted part is cash.
+ */
 export type Parts = { readonly balanceNanos: bigint; readonly grantedNanos: bigint };
 
-/** What leaves the house, or goes to it as its fee: cash first. */
+/** Codes of transfers that leave the market or pay the house's fee: they take cash first. */
 const CASH_FIRST_CODES: ReadonlySet<string> = new Set([
   "payout",
   "fee",
@@ -14,16 +16,16 @@ const CASH_FIRST_CODES: ReadonlySet<string> = new Set([
 const HOUSE_KINDS: ReadonlySet<string> = new Set(["fees", "payouts", "stripe", "losses"]);
 
 /**
- * The granted part of a transfer from this account, between nothing and its amount. Granted credit is used up first,
- * whatever it pays for. What exceeds both parts is an advance of the house, which counts as granted: no cash comes from
- * nothing. The database's function `ledger_granted_part` says the same (migration 0348).
+ * The granted part of a transfer from this account, between zero and the amount of the transfer. Transfers for anything
+ * else use up granted credit first. An amount beyond both parts is an advance of the house and counts as granted, so
+ * that no cash arises from nothing. The database's function `ledger_granted_part` computes the same (migration 0348).
  */
 export function grantedPart(
   { kind, code, amount }: { readonly kind: string; readonly code: string; readonly amount: bigint },
   { balanceNanos, grantedNanos }: Parts,
 ): bigint {
   if (kind === "issuance") return code === "credit_granted" ? amount : 0n;
-  // A won dispute restores what the house had advanced: as cash it would count twice, here and where it was spent.
+  // A won dispute returns what the house had advanced. As cash it would count twice: here and where it was spent.
   if (kind === "stripe" && code === "payment_returned") return amount;
   if (HOUSE_KINDS.has(kind)) return 0n;
   const cash = atLeastZero(balanceNanos - grantedNanos);

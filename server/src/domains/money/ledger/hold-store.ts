@@ -18,7 +18,7 @@ type PlacedRow = {
   readonly cap_period: string | null;
 };
 
-/** Sets a part of a user's credit aside in the caller's transaction, or says how much is missing. */
+/** Sets a part of a user's credit aside in the caller's transaction, or returns how much is missing. */
 export async function placeHold(tx: Tx, request: HoldRequest): Promise<HoldOutcome> {
   const [outcome] = await placeHolds(tx, [request]);
   invariant(outcome !== undefined, "each hold has its outcome");
@@ -26,8 +26,9 @@ export async function placeHold(tx: Tx, request: HoldRequest): Promise<HoldOutco
 }
 
 /**
- * Places holds in order, each seeing the effect of those before it; one that is short leaves the others alone. Locks
- * the credit accounts of all their users, by id, and then the caps that limit them, until the transaction ends.
+ * Places holds in order, each with the effect of those before it; a hold that lacks credit leaves the others alone.
+ * Locks the credit accounts of all users in the order of their ids, then the caps that limit them, until the
+ * transaction ends.
  */
 export async function placeHolds(tx: Tx, requests: readonly HoldRequest[]): Promise<readonly HoldOutcome[]> {
   if (requests.length === 0) return [];
@@ -68,7 +69,7 @@ function limitationOf({ cap_id: capId, cap_scope: scope, cap_period: period }: P
   return { kind: "cap", capId, scope: parseCapScope(scope), period: parseCapPeriod(period) };
 }
 
-/** Gives back what a hold set aside. Returns whether it was pending: releasing twice, or after posting, does nothing. */
+/** Releases a hold. Returns whether it was pending: a second release, or one after posting, changes nothing. */
 export async function releaseHold(tx: Tx, holdId: HoldId): Promise<boolean> {
   return (await releaseHolds(tx, [holdId])).length === 1;
 }
@@ -78,7 +79,7 @@ export function releaseHolds(tx: Tx, holdIds: readonly HoldId[]): Promise<readon
   return closeHolds(tx, holdIds, "released");
 }
 
-/** What a hold sets aside; undefined for one that is closed. */
+/** The amount of a pending hold; undefined when it is closed. */
 export async function findPendingHold(db: Reader, holdId: HoldId): Promise<Nanos | undefined> {
   const row = await db
     .selectFrom("ledger_holds")
@@ -89,7 +90,7 @@ export async function findPendingHold(db: Reader, holdId: HoldId): Promise<Nanos
   return row === undefined ? undefined : nanos(row.amount_nanos);
 }
 
-/** What each of these holds sets aside; one that is closed is left out. */
+/** The amounts of those of these holds that are pending. */
 export async function listPendingAmounts(db: Reader, holdIds: readonly HoldId[]): Promise<ReadonlyMap<HoldId, Nanos>> {
   if (holdIds.length === 0) return new Map();
   const { rows } = await sql<{ id: bigint; amount: bigint }>`
@@ -99,10 +100,10 @@ export async function listPendingAmounts(db: Reader, holdIds: readonly HoldId[])
   return new Map(rows.map(({ id, amount }) => [asHoldId(id), nanos(amount)]));
 }
 
-/** In the cause of a hold for what cannot run on, and runs until it is stopped for certain. */
+/** A name in a hold's cause: the run has no credit to go on, and the hold covers the time until it has stopped. */
 export const UNTIL_STOPPED = "until_stopped";
 
-/** Whether a hold is for something that cannot run on. */
+/** True when a hold covers only the time until its instance has stopped. */
 export async function isHeldUntilStopped(db: Reader, holdId: HoldId): Promise<boolean> {
   const { rows } = await sql<{ is_last: boolean }>`
     select h.cause ? ${UNTIL_STOPPED}::text as is_last from ledger_holds h where h.id = ${holdId}::bigint
@@ -110,7 +111,7 @@ export async function isHeldUntilStopped(db: Reader, holdId: HoldId): Promise<bo
   return rows[0]?.is_last === true;
 }
 
-/** Which of these holds are pending and are just what would be placed by the request beside them. */
+/** Those of these holds that are pending and equal the hold that the request beside them would place. */
 export async function listHoldsAlike(
   db: Reader,
   wanted: readonly (HoldRequest & { readonly holdId: HoldId })[],
@@ -129,14 +130,14 @@ export async function listHoldsAlike(
   return rows.map(({ id }) => asHoldId(id));
 }
 
-/** Closes many holds at once for the charges that follow in the same transaction; returns those that were pending. */
+/** Closes holds as posted, for charges that follow in the same transaction; returns those that were pending. */
 export function useHolds(tx: Tx, holdIds: readonly HoldId[]): Promise<readonly HoldId[]> {
   return closeHolds(tx, holdIds, "posted");
 }
 
 /**
- * Pays from a hold: what it set aside becomes available to these transfers and the hold is closed as posted. Transfers
- * may cost less than the hold, or more as far as the account has it. A hold that is closed already adds nothing.
+ * Posts transfers from a hold: the hold is closed as posted, and its amount is available to these transfers. They may
+ * cost less than the hold, or more as far as the account has it. A hold that is closed already adds nothing.
  */
 export async function postHold(
   tx: Tx,
@@ -160,7 +161,10 @@ async function closeHolds(
   return rows.map(({ hold_id }) => asHoldId(hold_id));
 }
 
-/** Deletes holds that were closed before; at most so many, and none that others are deleting. Returns how many went. */
+/**
+ * Deletes holds that were closed before a moment: at most `limit`, without those that others are deleting. Returns the
+ * number deleted.
+ */
 export async function deleteClosedHolds(tx: Tx, before: Date, limit: number): Promise<number> {
   const { numAffectedRows = 0n } = await sql`
     delete from ledger_holds where id = any(array(

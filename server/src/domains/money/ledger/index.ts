@@ -106,7 +106,7 @@ export {
   postTransfers,
   type TransferPoster,
 } from "./transfer-store.ts";
-export { lockAccounts, lockCredit, readMeans, setCreditFloor, type LockedAccounts } from "./account-store.ts";
+export { lockAccounts, lockCredit, readMeans, setMinimumBalance, type LockedAccounts } from "./account-store.ts";
 export { auditLedger, auditLedgerAfter, type AuditedUpTo, type LedgerDifference } from "./audit-store.ts";
 export {
   listMovedBuckets,
@@ -119,7 +119,7 @@ export {
   findNextTransferId,
   listAuditedCaps,
   listAuditedTransfers,
-  listCreditFloors,
+  listMinimumBalances,
   listDepositFlows,
   listNamedTransfers,
   listPendingHolds,

@@ -14,7 +14,7 @@ const { database } = await testDatabase();
 const USER_COUNT = 4;
 const FUNDS = 100n;
 
-/** What the ledger must do, written the slow and obvious way. */
+/** A naive model of the ledger. */
 class Model {
   private readonly balances = new Map<string, bigint>();
   private readonly helds = new Map<string, bigint>();
@@ -31,7 +31,7 @@ class Model {
     return "posted";
   }
 
-  /** The position of the new hold, or undefined when there is too little. */
+  /** The position of the new hold; undefined when there is too little credit. */
   hold(userId: UserId, amount: bigint): number | undefined {
     if (this.available(creditOf(userId)) < amount) return undefined;
     this.add(this.helds, nameOf(creditOf(userId)), amount);
@@ -117,7 +117,7 @@ const steps: fc.Arbitrary<readonly Step[]> = fc.array(
   { minLength: 1, maxLength: 12 },
 );
 
-/** Users with funds of their own, keys of their own: one run sees nothing of another. */
+/** Users with their own funds and keys, so that runs do not see each other. */
 async function newRun() {
   const users = await makeUsers(database.pool, USER_COUNT);
   const run = crypto.randomUUID();
@@ -134,7 +134,7 @@ async function newRun() {
   };
   const requestOf = (move: Move): TransferRequest =>
     transferOf({
-      // Fees are shared between runs: only what this run paid in may leave them, so they are never debited here.
+      // Fees are shared between runs: only payments of this run may leave them, so they are never debited here.
       debit: at(accounts, move.debit === ACCOUNT_COUNT - 1 ? (move.credit + 1) % (ACCOUNT_COUNT - 1) : move.debit),
       credit: at(accounts, move.credit),
       amount: move.amount,
@@ -165,7 +165,7 @@ async function houseBalance(kind: string): Promise<bigint> {
 
 const kindsOf = (outcomes: readonly TransferOutcome[]) => outcomes.map(({ kind }) => kind);
 
-test("any sequence of transfers and holds does what the obvious model does", async () => {
+test("any sequence of transfers and holds agrees with the naive model", async () => {
   const property = fc.asyncProperty(steps, async (sequence) => {
     const { model, requestOf, assertEqual, userAt } = await newRun();
     const holdIds: HoldId[] = [];
@@ -258,7 +258,7 @@ test("affordable transfers give the same balances in any order, alone or togethe
     async (list) => {
       const { users, model, requestOf, assertEqual } = await newRun();
       const poster = createTransferPoster(database, systemClock);
-      // Only credit pays: each account can afford all of the list.
+      // Only credit pays, and each account can afford all transfers of the list.
       const requests = list.map((move) => requestOf({ ...move, debit: move.debit % users.length }));
       const affordable = requests.filter(({ debit, credit }) => nameOf(debit) !== nameOf(credit));
       const outcomes = await Promise.all(affordable.map((request) => poster.post(request)));

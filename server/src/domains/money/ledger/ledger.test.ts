@@ -35,7 +35,7 @@ async function twoUsers(funds: bigint) {
 const availableOf = async (userId: Parameters<typeof balanceOf>[1]) =>
   (await balanceOf(database.kysely, userId)).available;
 
-test("a retried charge bills once", async () => {
+test("a retried charge is posted once", async () => {
   const { payer, payee } = await twoUsers(100n);
   const charge = transferOf({ debit: creditOf(payer), credit: earningsOf(payee), amount: 30n, code: "usage_gpu" });
   const first = await inTransaction(database, (tx) => postTransfer(tx, charge));
@@ -45,7 +45,7 @@ test("a retried charge bills once", async () => {
   assert.equal(await availableOf(payer), 70n);
 });
 
-test("a key that paid for something else pays for nothing more", async () => {
+test("a key that was used for one transfer is refused for another", async () => {
   const { payer, payee } = await twoUsers(100n);
   const charge = transferOf({
     debit: creditOf(payer),
@@ -67,7 +67,7 @@ test("a key that paid for something else pays for nothing more", async () => {
   assert.equal(await availableOf(payer), 70n);
 });
 
-test("what is missing is said to the nano-dollar and nothing moves", async () => {
+test("a refusal states the missing amount to the nano-dollar, and nothing moves", async () => {
   const { payer, payee } = await twoUsers(100n);
   const charge = transferOf({ debit: creditOf(payer), credit: creditOf(payee), amount: 101n });
   assert.deepEqual(await inTransaction(database, (tx) => postTransfer(tx, charge)), {
@@ -78,7 +78,7 @@ test("what is missing is said to the nano-dollar and nothing moves", async () =>
   assert.equal(await availableOf(payee), 0n);
 });
 
-test("in one batch a transfer may spend what the one before it brought", async () => {
+test("within a batch a transfer may spend what an earlier one brought", async () => {
   const { payer, payee } = await twoUsers(10n);
   const there = transferOf({ debit: creditOf(payer), credit: creditOf(payee), amount: 10n });
   const back = transferOf({ debit: creditOf(payee), credit: creditOf(payer), amount: 10n });
@@ -105,7 +105,7 @@ test("held credit cannot be spent until its hold is released, and releasing twic
   assert.equal(await availableOf(payer), 100n);
 });
 
-test("a hold pays once and what it did not cost comes back", async () => {
+test("a hold pays once, and its unused part becomes available", async () => {
   const { payer, payee } = await twoUsers(100n);
   const request = { userId: payer, amount: nanos(80n), cause: {}, scopes: [] };
   const hold = await inTransaction(database, (tx) => placeHold(tx, request));
@@ -130,7 +130,7 @@ test("a transaction that is rolled back leaves no transfer, no hold and no accou
   assert.equal(rowCount, 0);
 });
 
-test("more money than the ledger can count is refused like any other shortage", async () => {
+test("more money than the ledger can count is refused like any other missing amount", async () => {
   const [userId] = await makeUsers(pool, 1);
   assert.ok(userId !== undefined);
   const outcomes = await inTransaction(database, (tx) =>
@@ -144,7 +144,7 @@ test("more money than the ledger can count is refused like any other shortage", 
   await inTransaction(database, (tx) => postTransfer(tx, back));
 });
 
-test("a transfer to an account of nobody fails alone, and those queued with it are posted", async () => {
+test("a transfer to an unknown user fails alone, and the others of its batch are posted", async () => {
   const { payer, payee } = await twoUsers(100n);
   const poster = createTransferPoster(database, systemClock);
   const nobody = 2_147_483_646 as typeof payee;
@@ -203,7 +203,7 @@ test("closed holds are deleted after a week, and pending ones never", async () =
   assert.deepEqual(await left(), [pending]);
 });
 
-test("PostgreSQL refuses a balance below its floor, a negative held amount and a transfer to itself", async () => {
+test("PostgreSQL refuses a balance below the minimum balance, a negative held amount and a transfer to itself", async () => {
   const payer = await makeFundedUser(database, 10n);
   const own = "update ledger_accounts set";
   await assert.rejects(pool.query(`${own} balance_nanos = -1 where user_id = $1`, [payer]), /ledger_accounts_floor/);
@@ -215,7 +215,7 @@ test("PostgreSQL refuses a balance below its floor, a negative held amount and a
   await assert.rejects(pool.query(insert), /ledger_transfers_two_sides/);
 });
 
-test("a user's movements come in pages, each side that is asked for once, and never usage", async () => {
+test("pages of a user's movements hold each requested side once, and never usage", async () => {
   const { payer, payee } = await twoUsers(100n);
   const give = transferOf({ debit: creditOf(payer), credit: creditOf(payee), amount: 10n });
   const take = transferOf({ debit: creditOf(payee), credit: creditOf(payer), amount: 4n, code: "refund" });
@@ -259,7 +259,7 @@ test("a user's movements come in pages, each side that is asked for once, and ne
   assert.equal((await list({ until: new Date(1) })).total, 0);
 });
 
-test("the audit names what was tampered with", async (t) => {
+test("the audit names each amount that was tampered with", async (t) => {
   const other = await testDatabase(t);
   const userId = await makeFundedUser(other.database, 100n);
   assert.equal((await auditLedger(other.database.kysely)).isSound, true);

@@ -5,13 +5,13 @@ import type { Loop } from "../../../base/loop-driver.ts";
 import { addUpEarnings } from "./earnings-store.ts";
 import { deleteClosedHolds } from "./hold-store.ts";
 
-/** So long somebody may still want to see what was set aside; nothing is computed from it. */
+/** Time for which closed holds can still be looked up; nothing is computed from them. */
 const CLOSED_HOLDS_KEPT_MS = 7 * 86_400_000;
 const HOLDS_PER_ROUND = 5_000;
-/** Three times what the settlements of 100,000 running instances close in ten minutes. */
+/** Rounds per run: three times the holds that the settlements of 100,000 running instances close in ten minutes. */
 const ROUNDS_PER_RUN = 10;
 
-/** What keeps reports quick however many transfers there are, and tables as small as what they are read for. */
+/** Loops that keep reports fast and tables small while transfers accumulate. */
 export function ledgerLoops({
   database,
   clock,

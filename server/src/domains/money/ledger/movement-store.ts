@@ -1,5 +1,5 @@
-// Movements of money that are not for usage. They have indexes of their own (migration 0234), so that they are found at
-// once among the charges of years.
+// Movements: transfers other than usage. They have indexes of their own (migration 0234), so that years of charges do
+// not slow them down.
 import { sql, type RawBuilder } from "kysely";
 import type { InstanceId, UserId } from "../../../base/ids.ts";
 import { invariant } from "../../../base/invariant.ts";
@@ -12,24 +12,24 @@ export type MovementCode = Exclude<TransferCode, UsageCode>;
 
 const SEEN_KINDS = [...USER_ACCOUNT_KINDS, "deposit"] as const;
 
-/** A movement as the owner of one of its accounts sees it. */
+/** A movement, as the owner of one of its accounts sees it. */
 export type Movement = Omit<TransferEntry, "accountKind"> & {
   readonly accountKind: MovementSide["account"];
   readonly code: MovementCode;
   readonly counterparty: UserId | undefined;
 };
 
-/** Word for word the condition of the indexes. */
+/** SQL: the condition of the indexes, word for word. */
 const IS_MOVEMENT = sql`t.code not in ('usage_gpu', 'usage_storage', 'usage_bandwidth_up', 'usage_bandwidth_down')`;
 
-/** Where a list of movements goes on: after this one. */
+/** The movement after which a list continues. */
 export type MovementPlace = { readonly value: bigint; readonly id: bigint };
 
 export type MovementQuery = {
-  /** [from, until). */
+  /** The period, from inclusive, until exclusive. */
   readonly from: Date;
   readonly until: Date;
-  /** Which of them, by the kind of the user's account and the direction; each is seen once. */
+  /** The sides to list, by the kind of the user's account and the direction; each movement is listed once. */
   readonly sides: readonly MovementSide[];
   readonly order: "when" | "amount";
   readonly isDescending: boolean;
@@ -39,7 +39,10 @@ export type MovementQuery = {
 
 export type MovementSide = {
   readonly code: MovementCode;
-  /** Of a deposit, only what goes neither to its owner's credit nor for usage: what an early end or a dispute takes. */
+  /**
+   * For a deposit only movements that go neither to its owner's credit nor to usage: shares of an early end or a
+   * dispute.
+   */
   readonly account: "credit" | "earnings" | "deposit";
   readonly direction: "in" | "out";
 };
@@ -57,7 +60,7 @@ type MovementRow = {
   readonly counterparty: UserId | null;
 };
 
-/** One page of a user's movements, and how many there are in all. */
+/** One page of a user's movements, and the number of all of them. */
 export async function listMovements(
   db: Reader,
   userId: UserId,
@@ -95,14 +98,14 @@ export async function listMovements(
   return { movements: rows.map(toMovement), total: counted.rows[0]?.total ?? 0 };
 }
 
-/** Where a list that is ordered so goes on after this movement. */
+/** The place of this movement in a list with this order. */
 export function placeOf(movement: Movement, order: MovementQuery["order"]): MovementPlace {
   const amount = movement.direction === "in" ? movement.amount : -movement.amount;
   const value = order === "when" ? BigInt(movement.createdAt.getTime()) * 1000n : amount;
   return { value, id: movement.transferId };
 }
 
-/** One side of all movements of an account of the user, as `m`. */
+/** SQL: one side of all movements of an account of the user, as `m`. */
 function movementsOf(
   userId: UserId,
   { from, until }: { readonly from: Date; readonly until: Date },
@@ -122,10 +125,12 @@ function movementsOf(
 
 /** The fee for an early end. */
 const IS_FEE = { code: "fee", condition: sql`${IS_MOVEMENT} and t.code = 'fee'` } as const;
-/** The discount that an early end gives back to the host. Word for word the condition of an index (migration 0245). */
+/** The discount that an early end returns to the host; word for word the condition of an index (migration 0245). */
 const IS_GIVEN_BACK = { code: "refund", condition: sql`t.code = 'usage_gpu' and t.key like 'deposit:%'` } as const;
 
-/** What a dispute took from a deposit. Its owner's own dispute moves it to the owner's credit, where it is seen. */
+/**
+ * The share of a dispute that left a deposit. A dispute of the owner moves it to the owner's credit, which shows it.
+ */
 const IS_TAKEN_BACK = {
   code: "taken_back",
   condition: sql`${IS_MOVEMENT} and t.code = 'taken_back' and not exists (
@@ -133,7 +138,7 @@ const IS_TAKEN_BACK = {
   )`,
 } as const;
 
-/** What left deposits of the user otherwise than for usage, of one kind, as a part of `m`. */
+/** SQL: movements of one kind that left deposits of the user other than for usage, as a part of `m`. */
 function leftDeposits(
   userId: UserId,
   { from, until }: { readonly from: Date; readonly until: Date },
@@ -174,10 +179,13 @@ function isMovementCode(code: TransferCode): code is MovementCode {
   return !code.startsWith("usage_");
 }
 
-/** What came to or left all that a user has prepaid, credit and deposits together, under one code. */
+/** The sum of movements under one code into or out of a user's prepaid money: credit and deposits together. */
 export type MovementSum = { readonly code: MovementCode; readonly direction: "in" | "out"; readonly amount: Nanos };
 
-/** Movements between what a user has prepaid and anything else; those within it, such as a deposit, move nothing. */
+/**
+ * Sums movements between a user's prepaid money and anything else; movements within it, such as prepaying a deposit,
+ * are left out.
+ */
 export async function sumPrepaidMovements(
   db: Reader,
   userId: UserId,
@@ -213,17 +221,17 @@ export async function sumPrepaidMovements(
   });
 }
 
-/** What early ends took from a user under one code: the fees, or the discounts given back to hosts. */
+/** Amounts under one code that early ends took from a user: fees, or discounts returned to hosts. */
 export type EarlyEnd = {
   readonly code: "fee" | "discount_returned";
-  /** Undefined for a fee that no deposit paid. */
+  /** Undefined for a fee that the credit paid, not a deposit. */
   readonly instanceId: InstanceId | undefined;
   readonly from: Date;
   readonly to: Date;
   readonly amount: Nanos;
 };
 
-/** The same transfers as the sums of fees and of discounts given back in `sumPrepaidMovements`, by instance. */
+/** The transfers behind the sums of fees and returned discounts in `sumPrepaidMovements`, by instance. */
 export async function listEarlyEnds(
   db: Reader,
   userId: UserId,
@@ -255,7 +263,7 @@ export async function listEarlyEnds(
   }));
 }
 
-/** All that a user has prepaid: credit and deposits, what is held included. */
+/** The prepaid money of a user: credit and deposits, held amounts included. */
 export async function prepaidBalanceOf(db: Reader, userId: UserId): Promise<Nanos> {
   const { rows } = await sql<{ balance: string }>`
     select coalesce(sum(balance_nanos), 0)::text as balance from ledger_accounts
@@ -264,7 +272,7 @@ export async function prepaidBalanceOf(db: Reader, userId: UserId): Promise<Nano
   return nanos(BigInt(rows[0]?.balance ?? "0"));
 }
 
-/** Users to whose credit money ever came, in the order of their ids, after one of them. */
+/** Users whose credit ever received money, in the order of their ids, after `after`. */
 export async function listCreditHolders(db: Reader, after: number, limit: number): Promise<readonly UserId[]> {
   const { rows } = await sql<{ id: UserId }>`
     select coalesce(user_id, 0) as id from ledger_accounts
@@ -275,8 +283,8 @@ export async function listCreditHolders(db: Reader, after: number, limit: number
 }
 
 /**
- * Those of these users whose credit or deposits moved other than for usage, or had something taken by an early end. A host's
- * failure may give back to a deposit in a month in which nothing else moves.
+ * Those of these users whose credit or deposits moved other than for usage, or were charged for an early end. A host's
+ * failure may return money to a deposit in a month without any other movement.
  */
 export async function listMoversAmong(
   db: Reader,
@@ -298,7 +306,7 @@ export async function listMoversAmong(
   return rows.map(({ id }) => id);
 }
 
-/** When money first moved; undefined when none did. */
+/** The time of the first transfer of all; undefined when there is none. */
 export async function firstMovementAt(db: Reader): Promise<Date | undefined> {
   const row = await db.selectFrom("ledger_transfers").select("created_at").orderBy("id").limit(1).executeTakeFirst();
   return row?.created_at;

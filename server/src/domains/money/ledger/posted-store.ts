@@ -1,4 +1,4 @@
-// Movements of all accounts by their codes, in the order in which they were posted.
+// Movements of all accounts by their codes, in the order of posting.
 import { sql } from "kysely";
 import type { UserId } from "../../../base/ids.ts";
 import { invariant } from "../../../base/invariant.ts";
@@ -20,10 +20,10 @@ export type PostedMovement = {
   readonly createdAt: Date;
 };
 
-/** Where a list of posted movements goes on. */
+/** The movement after which a list of posted movements continues. */
 export type PostedPlace = { readonly at: Date; readonly id: bigint };
 
-/** Movements under these codes from an instant on, the oldest first, after one of them. */
+/** Movements under these codes from an instant on, oldest first, after a place. */
 export async function listPostedMovements(
   db: Reader,
   codes: readonly MovementCode[],

@@ -3,7 +3,7 @@ import type { InstanceId, UserId } from "../../../base/ids.ts";
 import { nanos, type Nanos } from "../../../base/money.ts";
 import type { Reader } from "../../../db/transaction.ts";
 
-/** What a user has moved into deposits from then on: of these instances, or of all. */
+/** The amount that a user has moved into deposits since a moment, for these instances or for all. */
 export async function sumPrepaid(
   db: Reader,
   {

@@ -3,11 +3,11 @@ import type { UserId } from "../../../base/ids.ts";
 import { nanos, type Nanos } from "../../../base/money.ts";
 import type { Reader } from "../../../db/transaction.ts";
 
-/** What was posted after a transfer, in the order of ids, as far as it is surely complete. */
+/** Credit transfers after a transfer, in the order of ids, up to where the order is surely complete. */
 export type ReceivedCredit = {
-  /** Up to where it was read; undefined when there was nothing. */
+  /** The last transfer that was read; undefined when there was none. */
   readonly lastId: bigint | undefined;
-  /** Credit that users sent to others, summed by who received it. */
+  /** Credit that users sent to others, summed by recipient. */
   readonly received: readonly { readonly userId: UserId; readonly amount: Nanos; readonly count: number }[];
 };
 
@@ -18,7 +18,7 @@ type Row = {
   readonly count: number;
 };
 
-/** Reads at most `limit` transfers behind `afterId` that were posted before `before`. */
+/** Reads at most `limit` transfers above `afterId` that were posted before `before`. */
 export async function sumReceivedCredit(
   db: Reader,
   { afterId, before, limit }: { readonly afterId: bigint; readonly before: Date; readonly limit: number },

@@ -6,7 +6,7 @@ import type { Balance, UserAccountKind } from "./types.ts";
 
 type OwnAccountKind = Exclude<UserAccountKind, "deposit">;
 
-/** What a user has in one account; nothing when no money ever touched it. */
+/** The balance of one account of a user; zero when it does not exist yet. */
 export async function balanceOf(db: Reader, userId: UserId, kind: OwnAccountKind = "credit"): Promise<Balance> {
   const { rows } = await sql<{ balance: bigint; held: bigint }>`
     select balance_nanos as balance, held_nanos as held
@@ -18,7 +18,7 @@ export async function balanceOf(db: Reader, userId: UserId, kind: OwnAccountKind
   return { balance: nanos(row.balance), held: nanos(row.held), available: nanos(row.balance - row.held) };
 }
 
-/** What each of these users has to spend; those whom no money ever touched are left out. */
+/** The credit balances of these users; users without a credit account are left out. */
 export async function balancesOf(db: Reader, userIds: readonly UserId[]): Promise<ReadonlyMap<UserId, Balance>> {
   if (userIds.length === 0) return new Map();
   const { rows } = await sql<{ user_id: UserId; balance: bigint; held: bigint }>`
@@ -34,7 +34,7 @@ export async function balancesOf(db: Reader, userIds: readonly UserId[]): Promis
   );
 }
 
-/** What is left of the deposits of these instances; those for which nothing was ever prepaid are left out. */
+/** The balances of the deposits of these instances; instances that were never prepaid are left out. */
 export async function listDepositBalances(
   db: Reader,
   instances: readonly { readonly id: InstanceId; readonly userId: UserId }[],

@@ -21,7 +21,7 @@ import {
   type TransferRequest,
 } from "./types.ts";
 
-/** Measured: larger batches gain little and make the first of them wait. */
+/** Transfers per statement. Measured: larger batches gain little and delay their first transfer. */
 const BATCH_MAX = 500;
 
 type OutcomeRow = {
@@ -31,7 +31,10 @@ type OutcomeRow = {
   readonly available_nanos: bigint | null;
 };
 
-/** Posts one transfer in the caller's transaction: both balances and the transfer, or nothing and the reason why. */
+/**
+ * Posts one transfer in the caller's transaction: both balances and the transfer change, or nothing does and the
+ * outcome says why.
+ */
 export async function postTransfer(tx: Tx, request: TransferRequest): Promise<TransferOutcome> {
   const [outcome] = await postTransfers(tx, [request]);
   invariant(outcome !== undefined, "each transfer has its outcome");
@@ -39,8 +42,9 @@ export async function postTransfer(tx: Tx, request: TransferRequest): Promise<Tr
 }
 
 /**
- * Posts transfers in the caller's transaction, in order, each seeing the effect of those before it; one that cannot be
- * posted leaves the others alone. Locks all their accounts, by id, until the transaction ends.
+ * Posts transfers in the caller's transaction, in order, each with the effect of those before it; a transfer that
+ * cannot be posted leaves the others alone. Locks all their accounts in the order of their ids until the transaction
+ * ends.
  */
 export async function postTransfers(tx: Tx, requests: readonly TransferRequest[]): Promise<readonly TransferOutcome[]> {
   if (requests.length === 0) return [];
@@ -60,7 +64,7 @@ export async function postTransfers(tx: Tx, requests: readonly TransferRequest[]
   return outcomes;
 }
 
-/** Usage has no facts of persons: the audit recomputes it from counters. */
+/** Notes the fact of a transfer. Usage has none: the audit recomputes it from counters. */
 function noteTransfer(tx: Tx, id: TransferId, request: TransferRequest): void {
   if (isUsage(request)) return;
   const { key, debit, credit, amount, code, cause, description, origin } = request;
@@ -77,9 +81,9 @@ function nameOf(account: AccountRef): string {
 }
 
 /**
- * Posts transfers that can all be posted: the caller holds the locks of their accounts and has counted what is there. It
- * takes a few statements, however many they are; should one of them be impossible after all, or posted before, the whole
- * transaction fails. Returns their ids in order.
+ * Posts transfers that are known to be possible: the caller holds the locks of their accounts and has checked the
+ * balances. It takes a few statements for any number of transfers. The whole transaction fails when one of them is
+ * impossible after all, or was posted before. Returns their ids in order.
  */
 export async function postAllTransfers(
   tx: Tx,
@@ -123,7 +127,7 @@ export async function postAllTransfers(
 
 type Moved = { amount: bigint; granted: bigint };
 
-/** What transfers make of each account, in their order, and what each of them takes of the granted part of its debit account. */
+/** The change of each account by these transfers, in their order, and the granted part of each transfer. */
 async function countMoved(
   tx: Tx,
   requests: readonly TransferRequest[],
@@ -158,7 +162,7 @@ async function countMoved(
   return { sums, grantedParts };
 }
 
-/** What the cause of the transfer with this key says under a name; undefined where either is not there. */
+/** The value of a name in the cause of the transfer with this key; undefined when there is no such transfer or name. */
 export async function findInCause(db: Reader, key: string, name: string): Promise<string | undefined> {
   const { rows } = await sql<{ value: string | null }>`
     select t.cause ->> ${name}::text as value from ledger_transfers t where t.key = ${key}::text
@@ -166,7 +170,7 @@ export async function findInCause(db: Reader, key: string, name: string): Promis
   return rows[0]?.value ?? undefined;
 }
 
-/** What was posted under a key; undefined when nothing was. */
+/** The transfer that was posted under a key; undefined when there is none. */
 export async function findTransferOf(
   db: Reader,
   key: string,
@@ -179,13 +183,17 @@ export async function findTransferOf(
 }
 
 export type TransferPoster = {
-  /** Resolves when the transfer is durable, or with the reason why it was not posted. Safe to repeat: see its key. */
+  /**
+   * Resolves when the transfer is durable, or with the reason why it was not posted. Safe to repeat with the same key.
+   */
   post(request: TransferRequest): Promise<TransferOutcome>;
-  /** Resolves when nothing is under way, for a clean stop. */
+  /** Resolves when no transfer is under way; used for a clean stop. */
   idle(): Promise<void>;
 };
 
-/** Posts transfers that are transactions of their own: those of many callers share one statement and one commit. */
+/**
+ * Posts transfers that need no transaction of their caller: those of many callers share one statement and one commit.
+ */
 export function createTransferPoster(database: Database, clock: Clock): TransferPoster {
   const batcher = new MicroBatcher<TransferRequest, TransferOutcome>({
     maxBatch: BATCH_MAX,
@@ -194,7 +202,10 @@ export function createTransferPoster(database: Database, clock: Clock): Transfer
   return { post: (request) => batcher.submit(request), idle: () => batcher.idle() };
 }
 
-/** The arguments of `ledger_post_batch` but the time: distinct accounts, then one column per property of a transfer. */
+/**
+ * The arguments of `ledger_post_batch` except for the time: distinct accounts, then one column per property of a
+ * transfer.
+ */
 function toArrays(requests: readonly TransferRequest[]) {
   const accounts = new Map<string, number>();
   const users: number[] = [];

@@ -59,7 +59,7 @@ function describe(difference: LedgerDifference): {
         problem: "its balance is not what its transfers make it",
         ...accountText(difference),
       };
-    case "below_floor":
+    case "below_minimum":
       return { check: "balances", problem: "it has less than it may", ...accountText(difference) };
     case "granted_differs":
       return {

@@ -4,7 +4,7 @@ import { asId } from "../../../../base/ids.ts";
 import type { Reader } from "../../../../db/transaction.ts";
 import { listAuditedArrears } from "../../limits/index.ts";
 import { listAuditedFaults } from "../../../rental/instances/index.ts";
-import { listCreditFloors, listNamedTransfers, type NamedTransfer } from "../../ledger/index.ts";
+import { listMinimumBalances, listNamedTransfers, type NamedTransfer } from "../../ledger/index.ts";
 import { reportOf } from "./contract-audit.ts";
 import { compare, type Tally } from "../rules/difference.ts";
 import type { Ranges } from "./ledger-audit.ts";
@@ -65,7 +65,7 @@ export async function auditArrears(db: Reader, tally: Tally, { transfers: range 
   const recent = writeOffs.filter(({ returnKey }) => returnKey === undefined);
   const ids = recent.flatMap(({ arrearsId }) => arrearsId ?? []);
   const arrears = await listAuditedArrears(db, { since: range.from, ids });
-  const floors = await listCreditFloors(db);
+  const floors = await listMinimumBalances(db);
   tally.examine("arrears", arrears.length + floors.size);
   const keys = arrears.map(({ id }) => `arrears:${id}:write-off`);
   const transfers = Map.groupBy(

@@ -18,7 +18,7 @@ import {
   lockCredit,
   LOSSES,
   postTransfer,
-  setCreditFloor,
+  setMinimumBalance,
   sumPaidIn,
 } from "../../ledger/index.ts";
 import { accruedOf } from "../../charging/index.ts";
@@ -146,7 +146,7 @@ export async function followArrears(tx: Tx, userId: UserId): Promise<Step> {
   const { left, available } = await lockRemaining(tx, userId);
   // What is still held for something that waits comes back first: without a floor below zero it is not covered.
   if (left >= 0n && available >= 0n && bearsStorage(left, storage)) {
-    await setCreditFloor(tx, userId, 0n);
+    await setMinimumBalance(tx, userId, 0n);
     await endArrears(tx, arrears.id, { outcome: "paid", writtenOff: 0n });
     return "paid";
   }
@@ -205,7 +205,7 @@ async function deleteAll(tx: Tx, arrears: Arrears, kept: Awaited<ReturnType<type
     });
     invariant(outcome.kind === "posted", `arrears ${arrears.id} were written off before`);
   }
-  await setCreditFloor(tx, userId, 0n);
+  await setMinimumBalance(tx, userId, 0n);
   await endArrears(tx, arrears.id, { outcome: "deleted", writtenOff: loss });
   await postNotices(tx, [deletedNotice(arrears)]);
   return "deleted";

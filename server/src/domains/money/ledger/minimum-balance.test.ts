@@ -4,17 +4,17 @@ import { inTransaction, makeFundedUser, makeUsers, transferOf } from "../../../.
 import { testDatabase } from "../../../../../test/support/postgres.ts";
 import { nanos } from "../../../base/money.ts";
 import { auditLedger, balanceOf, creditOf, depositOf, earningsOf, LOSSES, placeHold, postTransfers } from "./index.ts";
-import { setCreditFloor, type TransferCode, type TransferOutcome } from "./index.ts";
+import { setMinimumBalance, type TransferCode, type TransferOutcome } from "./index.ts";
 import { asId, type InstanceId } from "../../../base/ids.ts";
 
 const { database } = await testDatabase();
 
-/** Somebody with so much credit, which may go below zero by a hundred. */
+/** A user with this much credit, whose minimum balance is 100 below zero. */
 async function aDebtor(funds: bigint) {
   const payer = await makeFundedUser(database, funds);
   const [host] = await makeUsers(database.pool, 1);
   assert.ok(host !== undefined);
-  await inTransaction(database, (tx) => setCreditFloor(tx, payer, -100n));
+  await inTransaction(database, (tx) => setMinimumBalance(tx, payer, -100n));
   const pay = async (code: TransferCode, amount: bigint): Promise<TransferOutcome> => {
     const debit = creditOf(payer);
     const credit = code === "prepay" ? depositOf(payer, asId<InstanceId>(1)) : earningsOf(host);
@@ -28,7 +28,7 @@ async function aDebtor(funds: bigint) {
   return { payer, pay, balance };
 }
 
-test("below zero, down to its floor, credit pays for what is stored and for nothing else", async () => {
+test("below zero, down to its minimum balance, credit pays for storage and for nothing else", async () => {
   const { pay, balance } = await aDebtor(10n);
   for (const code of ["usage_gpu", "usage_bandwidth_up", "usage_bandwidth_down", "fee"] as const) {
     assert.deepEqual(await pay(code, 11n), { kind: "insufficient", shortfallNanos: 1n, availableNanos: 10n });
@@ -42,7 +42,7 @@ test("below zero, down to its floor, credit pays for what is stored and for noth
   assert.deepEqual((await auditLedger(database.kysely)).differences, []);
 });
 
-test("as much above zero as may be owed below it is neither given away nor held", async () => {
+test("a balance above zero is neither given away nor held beyond zero, although debt is allowed", async () => {
   const { payer, pay } = await aDebtor(130n);
   for (const code of ["credit_transfer", "prepay"] as const) {
     assert.deepEqual(await pay(code, 31n), { kind: "insufficient", shortfallNanos: 1n, availableNanos: 30n });
@@ -55,14 +55,14 @@ test("as much above zero as may be owed below it is neither given away nor held"
   assert.equal((await pay("credit_transfer", 1n)).kind, "insufficient");
 });
 
-test("what is written off brings the balance to zero, and the house bears it", async () => {
+test("a write-off brings the balance to zero, and the house bears the loss", async () => {
   const { payer, pay, balance } = await aDebtor(1n);
   await pay("usage_storage", 71n);
   const writeOff = transferOf({ debit: LOSSES, credit: creditOf(payer), amount: 70n, code: "write_off" });
   await inTransaction(database, async (tx) => {
     const [outcome] = await postTransfers(tx, [writeOff]);
     assert.equal(outcome?.kind, "posted");
-    await setCreditFloor(tx, payer, 0n);
+    await setMinimumBalance(tx, payer, 0n);
   });
   assert.equal(await balance(), 0n);
   assert.equal((await pay("usage_storage", 1n)).kind, "insufficient");
