@@ -11,23 +11,23 @@ import { listVolumeAccruals } from "./volume-settlement.ts";
 import { findBillable, listBillablesOf, listInstancePayers, listOpenRuns, type BillableRun } from "./billable-store.ts";
 
 /**
- * What a user's credit would be charged if everything of the user's were settled now: for what hosts have counted, and for
- * the time since, as far as they were last heard to be running it. Up to the last report that is exactly what will be
- * charged, if there is enough; what deposits pay is no part of it, nor what caps do not bear.
+ * The amount that a user's credit would pay if everything were settled now: the usage that hosts have counted, and the
+ * time since for runs whose hosts were last heard running them. Up to the last report it equals the coming charge, as
+ * far as there is credit. Amounts that deposits pay or that caps do not cover are left out.
  */
 export async function accruedOf(db: Reader, now: Date, userId: UserId): Promise<Nanos> {
   const paid = await accrualsOf(db, now, userId);
   return nanos(paid.reduce((total, { amountNanos }) => total + amountNanos, 0n));
 }
 
-/** What has accrued on one instance or volume, within which scopes it counts, and what is set aside for it. */
+/** The amount that has accrued on one instance or volume, the scopes that it counts within, and its hold. */
 export type Accrual = {
   readonly scopes: readonly CapScope[];
   readonly amountNanos: bigint;
   readonly holdId: HoldId | undefined;
 };
 
-/** The same for each instance and volume of a user. */
+/** The accrual of each instance and volume of a user. */
 export async function accrualsOf(db: Reader, now: Date, userId: UserId): Promise<readonly Accrual[]> {
   const instances = await listBillablesOf(db, userId);
   const runs = await listOpenRuns(
@@ -53,7 +53,7 @@ export async function accrualsOf(db: Reader, now: Date, userId: UserId): Promise
   });
 }
 
-/** How much of these accruals is more than what is set aside for each: what is set aside for one thing pays for no other. */
+/** The part of these accruals that exceeds the hold of each. A hold covers only its own instance or volume. */
 export async function uncoveredOf(db: Reader, accruals: readonly Accrual[]): Promise<Nanos> {
   const due = accruals.filter(({ amountNanos }) => amountNanos > 0n);
   const held = await listPendingAmounts(
@@ -67,12 +67,12 @@ export async function uncoveredOf(db: Reader, accruals: readonly Accrual[]): Pro
   return nanos(beyond.reduce((total, amount) => total + amount, 0n));
 }
 
-/** Which of these users may have something to be charged for that is not charged yet. */
+/** Those of these users who may have usage that is not charged yet. */
 export async function listAccruing(db: Reader, userIds: readonly UserId[]): Promise<ReadonlySet<UserId>> {
   return new Set([...(await listInstancePayers(db, userIds)), ...(await listVolumePayers(db, userIds))]);
 }
 
-/** What the caps of an account bear besides what was charged; what is held is for what accrues. */
+/** The amounts that the caps of an account leave for accruals: holds count as available, since accruals use them. */
 async function capRoomsOf(db: Reader, now: Date, userId: UserId): Promise<Rooms> {
   const caps = await listCaps(db, userId, now);
   return roomsOf(
@@ -87,10 +87,10 @@ async function capRoomsOf(db: Reader, now: Date, userId: UserId): Promise<Rooms>
   );
 }
 
-/** What a deposit has paid by now and nobody has posted: what is left of it then, and what its discount saved. */
+/** The amount that a deposit has paid by now without a transfer: its remainder, and the saving by its discount. */
 export type DepositAccrual = { readonly leftNanos: bigint; readonly savedNanos: bigint; readonly isSpent: boolean };
 
-/** The same for the deposit of one instance; undefined where it has paid nothing since. */
+/** The accrual of the deposit of one instance; undefined when it has paid nothing since the last settlement. */
 export async function depositAccrualOf(
   db: Reader,
   now: Date,
@@ -102,7 +102,7 @@ export async function depositAccrualOf(
   return facts && billOf({ ...facts, runs: facts.runs.map((run) => upToNow(run, facts)) }, now).use;
 }
 
-/** A run with the time since its last count, for one whose host said that it runs and was heard since. */
+/** Extends a run from its last count to `now`, when its host said that it runs and has been heard since. */
 function upToNow(run: BillableRun, { instance, machine }: InstanceFacts): BillableRun {
   const isPresent = run.generation === instance.generation && run.generation === instance.observedGeneration;
   if (!isPresent || run.isSealed || instance.observedState !== "running" || run.meteredFromAt === undefined) return run;

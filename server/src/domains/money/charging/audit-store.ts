@@ -1,13 +1,13 @@
-// What an audit reads of charge lines.
+// Charge lines as the audit reads them.
 import { sql, type Selectable } from "kysely";
 import type { InstanceId, MachineId, UserId, VolumeId } from "../../../base/ids.ts";
 import type { ChargeLinesTable } from "../../../db/tables.ts";
 import type { Reader } from "../../../db/transaction.ts";
 
-/** Lines charged from `from` on and before `to`, none of which has a smaller id than `nextId`. */
+/** Charge lines charged at `from` or later and before `to`; none of them has an id below `nextId`. */
 export type LineRange = { readonly nextId: bigint; readonly from: Date | undefined; readonly to: Date | undefined };
 
-/** A charge line as it is stored: an audit trusts nothing of it. */
+/** A charge line as stored; the audit trusts none of its fields. */
 export type AuditedLine = {
   readonly id: bigint;
   readonly transferId: bigint | undefined;
@@ -31,14 +31,14 @@ export type AuditedLine = {
   readonly chargedAt: Date;
 };
 
-/** The part of a `where` on lines `l` that keeps what is in the range. */
+/** The condition of a `where` clause for charge lines `l` within the range. */
 function within({ nextId, from, to }: LineRange) {
   return sql<boolean>`l.id >= ${nextId}::bigint
     and l.charged_at >= coalesce(${from ?? null}::timestamptz, '-infinity')
     and l.charged_at < coalesce(${to ?? null}::timestamptz, 'infinity')`;
 }
 
-/** Which contracts lines of the range are about, in id order. */
+/** The instances and volumes that charge lines of the range belong to, in the order of their ids. */
 export async function listChargedContracts(
   db: Reader,
   range: LineRange,
@@ -52,10 +52,10 @@ export async function listChargedContracts(
   };
 }
 
-/** Where a page begins: after this line of this contract. */
+/** The charge line after which a page begins. */
 export type AuditPlace = { readonly contractId: number; readonly lineId: bigint };
 
-/** A page of the lines of these contracts, contract by contract, each in the order in which they were written. */
+/** A page of the charge lines of these instances or volumes, one after the other, each in the order of writing. */
 export async function listAuditedLines(
   db: Reader,
   {
@@ -83,10 +83,10 @@ export async function listAuditedLines(
   return rows.map(toLine);
 }
 
-/** Ids in a row of 4096 of them: how many, and a sum by which two lists of them are compared without being read. */
+/** A run of 4096 ids: how many are used, and a fingerprint by which two lists are compared without reading them. */
 export type PaidBucket = { readonly bucket: bigint; readonly count: number; readonly fingerprint: string };
 
-/** By the transfers that paid lines of the range. */
+/** Buckets of the transfers that paid charge lines of the range. */
 export async function listPaidBuckets(db: Reader, range: LineRange): Promise<readonly PaidBucket[]> {
   const { rows } = await sql<PaidBucket>`
     select l.transfer_id >> 12 as bucket, count(*)::integer as count,
@@ -99,7 +99,7 @@ export async function listPaidBuckets(db: Reader, range: LineRange): Promise<rea
   return rows;
 }
 
-/** The transfers of one bucket that lines name, each as often as it is named. */
+/** The transfers of one bucket that charge lines name, repeated as often as they are named. */
 export async function listPaidIds(db: Reader, range: LineRange, bucket: bigint): Promise<readonly bigint[]> {
   const { rows } = await sql<{ transfer_id: bigint }>`
     select l.transfer_id from charge_lines l
@@ -110,8 +110,8 @@ export async function listPaidIds(db: Reader, range: LineRange, bucket: bigint):
 }
 
 /**
- * What a line costs by its own fields, in exact arithmetic of the database: quantity × price × (1 − discount), and for
- * disks × size, rounded down once.
+ * SQL: the price of a charge line from its own fields, in the exact arithmetic of the database: quantity × price × (1 −
+ * discount), for disks also × size, rounded down once.
  */
 const COST = sql`div(
   l.unit_price_nanos::numeric * (1000000 - l.discount_ppm) * l.quantity * coalesce(l.size_bytes, 1),
@@ -124,7 +124,7 @@ const COST = sql`div(
 
 export type MispricedLine = Pick<AuditedLine, "id" | "amountNanos" | "unpaidNanos"> & { readonly costNanos: bigint };
 
-/** Lines that cost something else than their own fields say, and how many were looked at. */
+/** Charge lines whose amounts differ from their own fields, and the number of lines examined. */
 export async function listMispricedLines(
   db: Reader,
   range: LineRange,
@@ -147,7 +147,7 @@ export async function listMispricedLines(
   };
 }
 
-/** Rows in a row of 4096 ids, and the checksum of all that they say. */
+/** A run of 4096 ids, with the checksum of all fields of their rows. */
 export type LineChecksum = { readonly bucket: bigint; readonly count: number; readonly sha256: string };
 
 export async function listLineChecksums(db: Reader, range: LineRange): Promise<readonly LineChecksum[]> {
@@ -170,7 +170,7 @@ export async function listLineChecksums(db: Reader, range: LineRange): Promise<r
   return rows;
 }
 
-/** The least id from a moment on; one more than the largest when nothing is. */
+/** The lowest id of a charge line from `from` on; one above the highest id when there is none. */
 export async function findNextLineId(db: Reader, from: Date, atLeast: bigint): Promise<bigint> {
   const { rows } = await sql<{ id: bigint }>`
     select coalesce(
@@ -185,10 +185,12 @@ export async function findNextLineId(db: Reader, from: Date, atLeast: bigint): P
   return rows[0]?.id ?? 1n;
 }
 
-/** What deposits paid, and what the discount took off lines that cost them nothing: of the others their transfers tell. */
+/**
+ * Amounts that deposits paid, and the discounts on lines that cost them nothing; transfers state the other discounts.
+ */
 export type DepositUsage = { readonly paidNanos: bigint; readonly freeSavedNanos: bigint };
 
-/** What was charged to deposits in the range, by instance. */
+/** The charges to deposits within the range, by instance. */
 export async function sumPaidFromDeposits(
   db: Reader,
   range: LineRange,

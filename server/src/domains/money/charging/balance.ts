@@ -4,13 +4,13 @@ import type { Reader, Tx } from "../../../db/transaction.ts";
 import { balanceOf, lockCredit, readMeans } from "../ledger/index.ts";
 import { accrualsOf, uncoveredOf } from "./accrued.ts";
 
-/** A user's credit as it will be once everything that was used is charged, and what of it can be spent now. */
+/** A user's credit as it will be once all usage is charged, and the part of it that can be spent now. */
 export type ShownBalance = { readonly balanceNanos: Nanos; readonly availableNanos: Nanos };
 
 /**
- * What has accrued is gone from a balance although nobody has posted it yet. What is set aside for an instance or a volume
- * covers what has accrued there, so that it is not taken from what can be spent twice; and more than the ledger would give
- * away now is never shown. Read it in one snapshot: between the two a settlement may post what has accrued.
+ * Accrued usage counts as spent before it is charged. The hold of an instance or volume covers the accrual there, so
+ * that it is not subtracted twice, and the spendable amount never exceeds the amount that the ledger would give away
+ * now. Read it in one snapshot: otherwise a settlement may charge the accrual between two reads.
  */
 export async function readBalance(db: Reader, now: Date, userId: UserId): Promise<ShownBalance> {
   const accruals = await accrualsOf(db, now, userId);
@@ -18,16 +18,16 @@ export async function readBalance(db: Reader, now: Date, userId: UserId): Promis
   const uncovered = await uncoveredOf(db, accruals);
   const { balance, available } = await balanceOf(db, userId);
   const means = (await readMeans(db, [userId], "credit")).get(userId);
-  // What would bring it below its floor cannot be charged.
-  const floor = means === undefined ? 0n : means.aboveZeroNanos - means.aboveMinimumNanos;
-  const lowest = balance < floor ? balance : floor;
+  // Usage that would bring the balance below its minimum cannot be charged.
+  const minimum = means === undefined ? 0n : means.aboveZeroNanos - means.aboveMinimumNanos;
+  const lowest = balance < minimum ? balance : minimum;
   const shown = atLeast(lowest, balance - accrued);
   const spendable = [available, shown, atLeast(lowest, available - uncovered)];
   const least = spendable.reduce((low, amount) => (amount < low ? amount : low));
   return { balanceNanos: nanos(shown), availableNanos: nanos(least) };
 }
 
-/** What a user can spend now; its credit stays locked until the commit. */
+/** The amount that a user can spend now; their credit stays locked until the transaction ends. */
 export async function lockSpendable(tx: Tx, userId: UserId): Promise<Nanos> {
   await lockCredit(tx, userId);
   return (await readBalance(tx.db, tx.now, userId)).availableNanos;

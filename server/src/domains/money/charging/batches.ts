@@ -1,29 +1,29 @@
-// How a loop goes through all that is due, whatever it is: in batches, and past what cannot be settled.
+// How a loop settles everything that is due: in batches, and past rows that cannot be settled.
 import type { Clock } from "../../../base/clock.ts";
 import type { Database } from "../../../db/connect.ts";
 import { withTransaction, type Tx } from "../../../db/transaction.ts";
 
-/** What one transaction settles: its locks are short, and its statements long enough. */
+/** Rows that one transaction settles: few enough for short locks, enough for efficient statements. */
 const BATCH_MAX = 500;
-/** Nobody waits for a run of the loop, but its report should come now and then. */
+/** Batches per run, so that the loop reports now and then. */
 const BATCHES_PER_RUN = 400;
 
-/** More of them mean that the fault is not theirs: a database that is away, for example. */
+/** Failures after which a run gives up: more of them have a common cause, such as a database that is away. */
 const FAILURES_MAX = 10;
 const POSTPONED_MS = 300_000;
 
 export type Due = {
-  /** What it is about, for whoever reads of a failure. */
+  /** Names the rows in the report of a failure. */
   readonly noun: "instances" | "volumes";
-  /** Settles those that are due the longest, so many at most, in one transaction; returns how many there were. */
+  /** Settles the rows that have been due longest, at most `size`, in one transaction; returns their number. */
   readonly settle: (size: number) => Promise<number>;
-  /** Puts off the one that is due the longest. */
+  /** Postpones the row that has been due longest. */
   readonly postponeFirst: (tx: Tx, ms: number) => Promise<void>;
 };
 
 /**
- * Settles everything that is due. One that cannot be settled, which nothing should lead to, keeps nobody else from it:
- * the batch is divided until it is alone, and it is put off, and said.
+ * Settles everything that is due. A row that cannot be settled, which should never happen, does not stop the others:
+ * the batch is halved until the row is alone, then the row is postponed and reported.
  */
 export async function settleInBatches(database: Database, clock: Clock, due: Due): Promise<void> {
   const failures: unknown[] = [];

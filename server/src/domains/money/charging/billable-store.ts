@@ -6,7 +6,7 @@ import type { Reader, Tx } from "../../../db/transaction.ts";
 import { asHoldId, parseCapScope, type CapScope, type HoldId } from "../ledger/index.ts";
 import type { DesiredState, Phase, RunKey, StartEvidence, Terms } from "../../rental/instances/index.ts";
 
-/** What a settlement has to know of an instance, whoever owns it. */
+/** The fields of an instance that a settlement needs, of any owner. */
 export type Billable = {
   readonly id: InstanceId;
   readonly userId: UserId;
@@ -21,15 +21,15 @@ export type Billable = {
   readonly holdId: HoldId | undefined;
   readonly terms: Terms;
   readonly diskBytes: bigint;
-  /** The first proven running; undefined for one that never ran: nothing is charged for it. */
+  /** The first proven running; undefined before it: an instance that never ran costs nothing. */
   readonly meteredFromAt: Date | undefined;
   readonly storageChargedUntilAt: Date | undefined;
   readonly endAt: Date;
-  /** Its traffic has reached its limit: it may not run until that is raised. */
+  /** True once the instance's traffic has reached its limit: it may not run until the limit is raised. */
   readonly isTrafficReached: boolean;
 };
 
-/** What a run has counted, and how much of that is charged. */
+/** The counters of a run, and how far they are charged. */
 export type BillableRun = RunKey & {
   readonly runningMs: bigint;
   readonly receivedBytes: bigint;
@@ -40,7 +40,7 @@ export type BillableRun = RunKey & {
   readonly meteredFromAt: Date | undefined;
   readonly lastCountedAt: Date;
   readonly isSealed: boolean;
-  /** After this it costs its renter nothing; undefined while it is to run. */
+  /** The end of chargeable time; undefined while the run is wanted. */
   readonly chargeableUntilAt: Date | undefined;
 } & StartEvidence;
 
@@ -75,7 +75,9 @@ type Row = {
   readonly traffic_reached_at: Date | null;
 };
 
-/** Locks those that are due to be settled, the longest waiting first; those that somebody else has are left to him. */
+/**
+ * Locks instances that are due for settlement, longest due first, and skips those that another transaction has locked.
+ */
 export async function lockDueInstances(tx: Tx, limit: number): Promise<readonly Billable[]> {
   const { rows } = await sql<Row>`
     select ${COLUMNS} from instances i
@@ -87,7 +89,10 @@ export async function lockDueInstances(tx: Tx, limit: number): Promise<readonly 
   return rows.map(toBillable);
 }
 
-/** Puts off the one that is due the longest: it could not be settled, and others wait behind it. It stays known since when. */
+/**
+ * Postpones the instance that has been due longest: it could not be settled, and others wait behind it. The moment
+ * since when it is due is kept.
+ */
 export async function postponeFirstDue(tx: Tx, ms: number): Promise<void> {
   const [first] = await lockDueInstances(tx, 1);
   if (first === undefined) return;
@@ -101,13 +106,13 @@ export async function postponeFirstDue(tx: Tx, ms: number): Promise<void> {
     .execute();
 }
 
-/** Locks one; the caller holds the lock of its machine. */
+/** Locks one instance; the caller holds the lock of its machine. */
 export async function lockBillable(tx: Tx, id: InstanceId): Promise<Billable | undefined> {
   const { rows } = await sql<Row>`select ${COLUMNS} from instances i where i.id = ${id} for update of i`.execute(tx.db);
   return rows.map(toBillable)[0];
 }
 
-/** Locks several in id order; the caller holds the locks of their machines. */
+/** Locks instances in the order of their ids; the caller holds the locks of their machines. */
 export async function lockBillables(tx: Tx, ids: readonly InstanceId[]): Promise<readonly Billable[]> {
   const { rows } = await sql<Row>`
     select ${COLUMNS} from instances i where i.id = any(${ids}::integer[]) order by i.id for update of i
@@ -115,13 +120,13 @@ export async function lockBillables(tx: Tx, ids: readonly InstanceId[]): Promise
   return rows.map(toBillable);
 }
 
-/** One without its lock; undefined when there never was one. */
+/** Reads one instance without a lock; undefined when it does not exist. */
 export async function findBillable(db: Reader, id: InstanceId): Promise<Billable | undefined> {
   const { rows } = await sql<Row>`select ${COLUMNS} from instances i where i.id = ${id}`.execute(db);
   return rows.map(toBillable)[0];
 }
 
-/** What of a user's may have something to be charged for. */
+/** The instances of a user that may have usage to charge. */
 export async function listBillablesOf(db: Reader, userId: UserId): Promise<readonly Billable[]> {
   const { rows } = await sql<Row>`
     select ${COLUMNS} from (
@@ -135,7 +140,7 @@ export async function listBillablesOf(db: Reader, userId: UserId): Promise<reado
   return rows.map(toBillable);
 }
 
-/** Which of these users have an instance that they may have to be charged for. */
+/** Those of these users who have an instance that may have usage to charge. */
 export async function listInstancePayers(db: Reader, userIds: readonly UserId[]): Promise<readonly UserId[]> {
   if (userIds.length === 0) return [];
   const ids = [...new Set(userIds)];
@@ -151,7 +156,9 @@ export async function listInstancePayers(db: Reader, userIds: readonly UserId[])
   return rows.map((row) => row.user_id);
 }
 
-/** The instances of a user within a scope that have cost anything, or have something set aside, and are not settled to the end. */
+/**
+ * The instances of a user within a scope that have cost something or have a hold, and are not settled to their ends.
+ */
 export async function listOpenWithin(
   db: Reader,
   { userId, scope }: { readonly userId: UserId; readonly scope: CapScope },
@@ -169,7 +176,7 @@ export async function listOpenWithin(
   return rows.map(({ id }) => id);
 }
 
-/** Up to when the present runs of these instances are counted; those that nobody has proven to run are left out. */
+/** The last counts of the current runs of these instances; runs that are not proven to run are left out. */
 export async function listLastCounts(db: Reader, ids: readonly InstanceId[]): Promise<ReadonlyMap<InstanceId, Date>> {
   if (ids.length === 0) return new Map();
   const { rows } = await sql<{ id: InstanceId; at: Date }>`
@@ -193,8 +200,8 @@ const UNCHARGED = sql`r.metered_from_at is not null and (
 )`;
 
 /**
- * Locks the runs of these instances that counted more than is charged, in the order in which they began. One that is
- * being counted at this moment is left to the next settlement: whoever counts it may wait for the instance.
+ * Locks the runs of these instances that counted more than is charged, in the order of their starts. Skips a run that
+ * is being counted, since that transaction may wait for the instance; the next settlement charges it.
  */
 export async function lockUnchargedRuns(tx: Tx, ids: readonly InstanceId[]): Promise<readonly BillableRun[]> {
   if (ids.length === 0) return [];
@@ -207,7 +214,7 @@ export async function lockUnchargedRuns(tx: Tx, ids: readonly InstanceId[]): Pro
   return rows.map(toRun);
 }
 
-/** The same without locks, and with what runs now although all that it counted is charged. */
+/** The uncharged runs without locks, and the current runs also when they are charged completely. */
 export async function listOpenRuns(db: Reader, ids: readonly InstanceId[]): Promise<readonly BillableRun[]> {
   if (ids.length === 0) return [];
   const { rows } = await sql<RunRow>`
@@ -230,7 +237,7 @@ function toRun(row: RunRow): BillableRun {
   };
 }
 
-/** Notes that these runs are charged as far as they are given. The caller holds their locks. */
+/** Stores how far these runs are charged. The caller holds their locks. */
 export async function markCharged(tx: Tx, runs: readonly BillableRun[]): Promise<void> {
   if (runs.length === 0) return;
   await sql`
@@ -246,7 +253,7 @@ export async function markCharged(tx: Tx, runs: readonly BillableRun[]): Promise
   `.execute(tx.db);
 }
 
-/** What an instance was doing from some time on, as far as it is charged for. */
+/** The state of an instance from a moment on, as far as it matters for charges. */
 export type PhaseChange = {
   readonly instanceId: InstanceId;
   readonly at: Date;
@@ -254,15 +261,15 @@ export type PhaseChange = {
   readonly cause: string;
 };
 
-/** Phases that are charged alike are one. */
+/** SQL: groups phases that are charged alike. */
 const GROUP = (column: "from_phase" | "to_phase") => sql`
   case when ${sql.ref(column)} in ('running', 'yielding') then 'running' when ${sql.ref(column)} = 'starting' then 'loading'
     when ${sql.ref(column)} in ('ending', 'ended') then 'over' when ${sql.ref(column)} is not null then 'stopped' end
 `;
 
 /**
- * What these instances began to do since then, in order, after what each was doing at that time. Steps from one phase to
- * another one that is charged alike are left out.
+ * The changes of these instances' states since `since`, in order, after the state of each at that time. Changes between
+ * phases that are charged alike are left out.
  */
 export async function listPhaseChanges(
   db: Reader,
@@ -298,12 +305,12 @@ export type Settled = {
   readonly holdId: HoldId | undefined;
 };
 
-/** A run of one that is over is being counted at this moment: that is soon done. */
+/** Delay until a run of an ended instance, which is being counted now, is settled. */
 const LEFT_MS = 10_000;
 
 /**
- * Notes how far instances are settled, and when they are due again: one that is over, once more if a run of it had to be
- * left out. The caller holds their locks.
+ * Stores how far instances are settled and when they are due again. An ended instance is due once more when one of its
+ * runs was skipped. The caller holds their locks.
  */
 export async function markSettled(tx: Tx, settled: readonly Settled[]): Promise<void> {
   if (settled.length === 0) return;

@@ -1,18 +1,18 @@
-// What an audit reads of the sums of days.
+// Daily sums of charges, as the audit reads them.
 import { sql } from "kysely";
 import type { UserId } from "../../../base/ids.ts";
 import type { Reader } from "../../../db/transaction.ts";
 import { ADDED, LINE_SUM } from "./line-report-store.ts";
 
-/** A sum that is not what its lines come to: what it says in each column that differs. */
+/** A daily sum that differs from its charge lines, with each column that differs. */
 export type WrongDay = {
   readonly payerId: UserId;
-  /** In days since 1970. */
+  /** Days (UTC) since 1970. */
   readonly day: number;
   readonly contract: string;
   readonly component: string;
   readonly paidFrom: string;
-  /** Undefined where the sum, or all of its lines, are missing. */
+  /** `stored` is undefined when the sum is missing, `expected` when it has no charge lines. */
   readonly stored: Readonly<Record<string, string>> | undefined;
   readonly expected: Readonly<Record<string, string>> | undefined;
 };
@@ -33,7 +33,10 @@ const COLUMNS = [
 ] as const;
 const VALUES = sql`jsonb_build_object(${sql.join(COLUMNS.map((name) => sql`${sql.lit(name)}::text, ${sql.ref(name)}::text`))})`;
 
-/** Adds up the lines of each day from this one on, as far as they should be added up, and compares. */
+/**
+ * Adds up the charge lines of each day from `first` on, as far as the loop has added them up, and returns sums that
+ * differ.
+ */
 export async function listWrongDays(
   db: Reader,
   from: Date | undefined,

@@ -4,10 +4,10 @@ import { withTransaction } from "../../../db/transaction.ts";
 import type { Loop } from "../../../base/loop-driver.ts";
 import { addUpCharges } from "./charge-day-store.ts";
 
-/** After a pause there is more than one stretch of time to add up; what is then left is the next run's. */
+/** Periods per run; after a longer pause the next runs add up the rest. */
 const STRETCHES_PER_RUN = 40;
 
-/** What keeps invoices and charges quick however many lines there are. */
+/** The loop that keeps invoices and charges fast while charge lines accumulate. */
 export function chargeDayLoop({ database, clock }: { readonly database: Database; readonly clock: Clock }): Loop {
   return {
     name: "add-up-charges",

@@ -2,14 +2,14 @@ import { sql } from "kysely";
 import type { Tx } from "../../../db/transaction.ts";
 import { ADDED, LINE_SUM } from "./line-report-store.ts";
 
-/** No transaction is open for so long: what it is to charge before then is there. */
+/** Longest age of an open transaction: charge lines before it are all committed. */
 const LAG_MS = 900_000;
-/** So much time is added up at once, where there is more to do. */
+/** Longest period that one step adds up. */
 const STRETCH_MS = 6 * 3_600_000;
 
 /**
- * Adds the next stretch of lines to the sums of days; returns how many sums there were, or undefined when there is
- * nothing left to add up. One process at a time: the clock's row is locked.
+ * Adds the charge lines of the next period to the daily sums; returns the number of sums, or undefined when everything
+ * is added up. Locks the clock's row, so that one process does it at a time.
  */
 export async function addUpCharges(tx: Tx): Promise<number | undefined> {
   const { counted_until_at: counted } = await tx.db
@@ -52,7 +52,10 @@ export async function addUpCharges(tx: Tx): Promise<number | undefined> {
   return count;
 }
 
-/** Ids do not come quite in the order of time. All lines are looked at, once: before any was added up. */
+/**
+ * The time of the first charge line of all. Ids are not strictly ordered by time, so this reads every line, once,
+ * before the first sums.
+ */
 async function firstLineAt(tx: Tx): Promise<Date | undefined> {
   const { first } = await tx.db
     .selectFrom("charge_lines")
@@ -61,7 +64,7 @@ async function firstLineAt(tx: Tx): Promise<Date | undefined> {
   return first ?? undefined;
 }
 
-/** Time in which nothing was charged needs no adding up: where the next line is, or the end. */
+/** The time of the next charge line, or `end`: time without charges is skipped. */
 async function nextLineAt(tx: Tx, since: Date, end: Date): Promise<Date> {
   const { rows } = await sql<{ next: Date }>`
     select coalesce(min(charged_at), ${end}::timestamptz) as next from charge_lines

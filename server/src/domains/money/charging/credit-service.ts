@@ -18,10 +18,10 @@ import type { Item } from "./settlement.ts";
 import type { BillableRun } from "./billable-store.ts";
 
 /**
- * Gives renters back what the last ten minutes of runs cost that their hosts failed, once they are charged to the end. The
- * host pays it: where its earnings were paid out already they go below zero, and the next ones pay that debt. To a deposit
- * that is still open goes what it paid. Returns whose faults have to wait, since their last count is being stored at this
- * moment.
+ * Returns to renters the price of the last ten minutes of runs that their hosts failed, once these runs are charged to
+ * their ends. The host pays: when its earnings were paid out already, they become negative and later earnings pay that
+ * debt. The share of a deposit that is still open goes back to it. Returns the instances whose faults must wait, since
+ * their last count is being stored at this moment.
  */
 export async function giveCredits(
   tx: Tx,
@@ -60,7 +60,7 @@ export async function giveCredits(
     const since = creditedSince(fault.meteredFromAt, fault.runningMs);
     const own = creditOfStretches(stretches.get(nameOf(fault)) ?? [], since);
     const { payerId, hostId } = item.contract;
-    // Who rents his own machine pays himself.
+    // A host who rents their own machine would pay themselves.
     const total = payerId === hostId ? 0n : kept.take(item, own.fromCredit + own.fromDeposit);
     if (total > 0n) {
       const depositNanos = item.facts.deposit?.isClosed === false ? own.fromDeposit : 0n;
@@ -76,7 +76,7 @@ export async function giveCredits(
   return new Set(faults.filter((fault) => !done.has(fault)).map((fault) => fault.instanceId));
 }
 
-/** What hosts still have of the money of renters from whom a returned payment took some back. */
+/** The money of renters that hosts still have, for renters whose returned payments took some of it back. */
 class KeptMoney {
   private readonly left: Map<string, bigint>;
 
@@ -84,7 +84,7 @@ class KeptMoney {
     this.left = left;
   }
 
-  /** The caller holds the locks of their accounts. */
+  /** Reads the sums; the caller holds the locks of these accounts. */
   static async read(db: Reader, items: readonly Item[]): Promise<KeptMoney> {
     const pairs = items.map(({ contract }) => contract);
     const of = { hostIds: pairs.map(({ hostId }) => hostId), renterIds: pairs.map(({ payerId }) => payerId) };
@@ -97,7 +97,7 @@ class KeptMoney {
     );
   }
 
-  /** As much of an amount as the host still has. */
+  /** The part of an amount that the host still has; it is taken from the remainder. */
   take({ contract: { hostId, payerId } }: Item, amount: bigint): bigint {
     const pair = pairOf({ hostId, renterId: payerId });
     const left = this.left.get(pair);
@@ -113,7 +113,7 @@ const pairOf = ({ hostId, renterId }: { readonly hostId: UserId; readonly renter
 
 type Made = { readonly item: Item; readonly fault: OpenFault; readonly toDeposit: bigint; readonly toCredit: bigint };
 
-/** At most two: to the deposit, and to credit. */
+/** At most two transfers: to the deposit, and to credit. */
 function creditTransfers({ item: { contract }, fault, toDeposit, toCredit }: Made): readonly TransferRequest[] {
   const { payerId, hostId, machineId } = contract;
   const { instanceId, generation, reason } = fault;

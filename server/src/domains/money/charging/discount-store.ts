@@ -4,7 +4,7 @@ import { nanos, type Nanos } from "../../../base/money.ts";
 import type { Reader } from "../../../db/transaction.ts";
 import type { ChargeSpan } from "./line-report-store.ts";
 
-/** How much less the running time of these instances cost because of discounts: list prices less what was due. */
+/** The saving of these instances by discounts on their running time: list price less charged price. */
 export async function sumDiscounts(
   db: Reader,
   { payerId, from, until }: ChargeSpan,

@@ -1,4 +1,4 @@
-// What is known of instances when they are settled or looked at, and the lines that follow from it.
+// The facts about instances at a settlement or a reading, and the charge lines that follow from them.
 import type { InstanceId, MachineId, UserId } from "../../../base/ids.ts";
 import type { Reader } from "../../../db/transaction.ts";
 import { listDeposits, type Deposit } from "../deposits/index.ts";
@@ -10,7 +10,7 @@ import { listPhaseChanges, type Billable, type BillableRun, type PhaseChange } f
 
 export type InstanceFacts = {
   readonly instance: Billable;
-  /** Those with something to charge, in the order in which they began. */
+  /** Runs with usage to charge, in the order of their starts. */
   readonly runs: readonly BillableRun[];
   readonly history: TermsHistory;
   readonly hostId: UserId;
@@ -19,7 +19,7 @@ export type InstanceFacts = {
   readonly deposit: Deposit | undefined;
 };
 
-/** Everything besides counters that lines are made from, for many instances by one statement for each kind of fact. */
+/** Loads all facts besides counters that charge lines need, with one statement for each kind of fact. */
 export async function loadFacts(
   db: Reader,
   instances: readonly Billable[],
@@ -56,7 +56,7 @@ export async function loadFacts(
   });
 }
 
-/** Of those alone that have, or had, a discount. */
+/** Loads the deposits of instances that have, or had, a discount. */
 async function loadDeposits(
   db: Reader,
   instances: readonly Billable[],
@@ -70,7 +70,7 @@ async function loadDeposits(
   );
 }
 
-/** From when on the storage of an instance is not settled yet; undefined for one that never ran. */
+/** The moment up to which the storage of an instance is settled; undefined when it never ran. */
 function storageMark({ storageChargedUntilAt, meteredFromAt }: Billable): Date | undefined {
   return storageChargedUntilAt ?? meteredFromAt;
 }
@@ -93,11 +93,14 @@ function toStateChange({ at, phase, cause }: PhaseChange): StateChange {
 export type Bill = {
   readonly lines: readonly DueLine[];
   readonly storageChargedUntilAt: Date | undefined;
-  /** Of the deposit; undefined where none paid. */
+  /** The use of the deposit; undefined without a deposit. */
   readonly use: { readonly leftNanos: bigint; readonly savedNanos: bigint; readonly isSpent: boolean } | undefined;
 };
 
-/** All that is due for an instance: what its runs counted, and what its disk cost where its machine was in touch. */
+/**
+ * All charge lines that are due for an instance: the counted usage of its runs, and its disk while its machine was in
+ * touch.
+ */
 export function billOf({ instance, runs, history, machine, changes, deposit }: InstanceFacts, now: Date): Bill {
   const lines: DueLine[] = [];
   let prepaid: Prepaid | undefined = deposit;
@@ -106,7 +109,7 @@ export function billOf({ instance, runs, history, machine, changes, deposit }: I
     const ran = gpuLines(run, history, prepaid);
     lines.push(...ran.lines, ...trafficLines(run, history));
     if (prepaid === undefined || prepaid.isClosed) continue;
-    // A spent deposit pays nothing of later runs, and gives no discount on them.
+    // A deposit that is used up pays nothing for later runs, and gives no discount on them.
     prepaid = ran.isSpent ? undefined : { ...prepaid, leftNanos: ran.leftNanos };
     const savedNanos = (use?.savedNanos ?? 0n) + ran.savedNanos;
     use = { leftNanos: ran.leftNanos, savedNanos, isSpent: ran.isSpent };
@@ -118,7 +121,7 @@ export function billOf({ instance, runs, history, machine, changes, deposit }: I
   const storage = storageLines(stored, mark, covered);
   const certain = certainUntil(machine.spans, machine.lastSeenAt, now);
   const until = certain < now ? certain : now;
-  // Who settled before may have read a later clock: what is settled stays settled.
+  // An earlier settlement may have read a later clock: its settled time stays settled.
   const storageChargedUntilAt = until > storage.untilAt ? until : storage.untilAt;
   return { lines: [...lines, ...storage.lines], storageChargedUntilAt, use };
 }

@@ -1,4 +1,4 @@
-/** What the audit and the reconciliation of the books read and repair of charges. */
+/** The door for the audit and the reconciliation, which read and repair charges. */
 export {
   findNextLineId,
   listAuditedLines,

@@ -1,4 +1,4 @@
-// What is set aside for what may run until the next settlement.
+// Holds that cover what may run until the next settlement.
 import type { InstanceId } from "../../../base/ids.ts";
 import { nanos, type Nanos } from "../../../base/money.ts";
 import { HOLD_SECONDS, STOP_SECONDS } from "../../../base/stop-times.ts";
@@ -17,25 +17,25 @@ import { passingPeriods, periodsFor, type Lasting, type Period } from "./rules/p
 import type { Item } from "./settlement.ts";
 import type { Billable } from "./billable-store.ts";
 
-/** What an instance needs: the best period is tried first, and the next one if that cannot be set aside. */
+/** The hold that an instance needs: the best period is tried first, and the next one when credit does not cover it. */
 export type HoldNeed = {
   readonly instance: Billable;
   readonly scopes: readonly CapScope[];
   readonly periods: readonly Period[];
   readonly lastTrafficNanos: bigint;
-  /** What is left of a deposit that pays for the running time. */
+  /** The remainder of a deposit that pays for the running time. */
   readonly prepaidNanos: bigint;
-  /** It may be running now, and has not been counted for so many seconds. */
+  /** True when it may be running now; `lagSeconds` is the time since its last count. */
   readonly isUp: boolean;
   readonly lagSeconds: number;
 };
 
 export type HoldPlan =
   | { readonly kind: "placed"; readonly holdId: HoldId; readonly seconds: number }
-  /** It cannot run on; `holdId` is for what it costs until it is stopped for certain, as far as that is there. */
+  /** It cannot run on; `holdId` covers the time until it has stopped for certain, as far as there is credit. */
   | { readonly kind: "refused"; readonly limitedBy: Limitation; readonly holdId: HoldId | undefined };
 
-/** What an instance needs after this settlement. In passing, as little as possible. */
+/** The hold that an instance needs after this settlement; as small as possible in a passing settlement. */
 export function needOf(
   { facts: { instance, deposit }, bill, scopes, activity }: Item,
   {
@@ -43,7 +43,7 @@ export function needOf(
     lagSeconds,
     lastTrafficNanos,
   }: {
-    /** Undefined in passing. */
+    /** Undefined in a passing settlement. */
     readonly lasting: Lasting | undefined;
     readonly lagSeconds: number;
     readonly lastTrafficNanos: bigint;
@@ -61,7 +61,7 @@ export function needOf(
   };
 }
 
-/** What is asked for it at first, or after so many refusals. */
+/** The hold to request after so many refusals. */
 export function requestOf(need: HoldNeed, attempt: number): HoldRequest {
   return {
     userId: need.instance.userId,
@@ -72,8 +72,8 @@ export function requestOf(need: HoldNeed, attempt: number): HoldRequest {
 }
 
 /**
- * Sets aside what each of these needs, as many as there are by one statement for each length of period. For those that
- * cannot run on, it sets aside what they cost until they are stopped.
+ * Places the holds that these instances need, with one statement for each length of period. For those that cannot run
+ * on, it places a hold for the time until they have stopped.
  */
 export async function planHolds(
   tx: Tx,
@@ -108,8 +108,8 @@ export async function planHolds(
 type Leaving = { readonly need: HoldNeed; readonly limitedBy: Limitation; readonly amount: Nanos };
 
 /**
- * Sets aside what these cost until they are stopped, or as much of it as there is, so that nothing else takes it meanwhile.
- * A cap that holds later does not bear it: what runs until then is paid beyond it.
+ * Places holds for the time until these instances have stopped, as far as there is credit, so that nothing else spends
+ * it meanwhile. A cap that holds from a later moment does not limit them: the time until then is paid beyond it.
  */
 async function holdUntilStopped(
   tx: Tx,
@@ -149,13 +149,13 @@ function amountUntilStopped({ instance, lagSeconds, prepaidNanos }: HoldNeed): N
 }
 
 /**
- * Where what is left is used up, there is no allowance for traffic. Nothing is set aside for the running time that a
- * deposit is good for.
+ * The amount of a hold, rounded up. Without an allowance for traffic when the remaining credit is being used up, and
+ * without the running time that a deposit pays.
  */
 function amountOf({ instance, periods, lastTrafficNanos, prepaidNanos }: HoldNeed, attempt: number): Nanos {
   const rates = { ...instance.terms, diskBytes: instance.diskBytes };
   const { seconds: period, marginSeconds } = periods[attempt] ?? { seconds: 0, marginSeconds: HOLD_SECONDS };
-  // What waits for its devices cannot run for a day: it is settled when it gets them.
+  // An instance that waits for its GPUs cannot run for a day: it is settled when it gets them.
   const seconds = (instance.phase === "scheduled" ? 0 : period) + marginSeconds;
   const hasAllowance = marginSeconds === HOLD_SECONDS && seconds > HOLD_SECONDS;
   const traffic = hasAllowance ? trafficAllowance(instance.terms, lastTrafficNanos) : 0n;

@@ -32,7 +32,9 @@ export { settleVolumesWithin } from "./volume-settlement.ts";
 export { spentWithin } from "./spent-service.ts";
 export { sumCharged } from "./spent-store.ts";
 
-/** Charges follow changes at once, and what goes on as it is by its period (docs/billing.md). */
+/**
+ * The loops that settle due instances and volumes: changes at once, everything else by its period (docs/billing.md).
+ */
 export function chargingLoops({ database, clock }: { readonly database: Database; readonly clock: Clock }): Loop[] {
   return [
     {

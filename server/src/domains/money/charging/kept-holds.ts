@@ -1,5 +1,5 @@
-// Settling closes what was set aside and sets aside anew. Where both come to the same, nothing is written: of an account
-// that has enough, that is most of what a settlement would write besides its lines.
+// A settlement closes each hold and places a new one. When both are equal, nothing is written: for an account with
+// ample credit these would be most of a settlement's writes besides its charge lines.
 import type { InstanceId, UserId } from "../../../base/ids.ts";
 import type { Tx } from "../../../db/transaction.ts";
 import { listHoldsAlike, readMeans, type HoldId } from "../ledger/index.ts";
@@ -10,8 +10,8 @@ import { isAmple } from "./rules/period.ts";
 import type { Item, Rates } from "./settlement.ts";
 
 /**
- * Which of these keep what is set aside for them, since just that would be set aside anew: credit bears everything that
- * is due of their owner without it, and lasts for long, and no cap limits them. The caller holds the locks of accounts and
+ * Those of these instances whose holds stay, since the new hold would be equal: without the hold, credit covers
+ * everything that their owner owes and lasts long, and no cap limits them. The caller holds the locks of accounts and
  * caps, and nothing is paid yet.
  */
 export async function keepHolds(

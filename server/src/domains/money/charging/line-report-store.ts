@@ -1,5 +1,5 @@
-// Reads of charge lines that stay quick however many there are: whole days come from sums (`charge_days`) as far as those
-// reach, the rest from the lines. Each statement reads the sums and how far they reach at one moment.
+// Reads of charge lines that stay fast as lines accumulate: whole days come from sums (`charge_days`) as far as these
+// reach, the rest from the lines. Each statement reads the sums and how far they reach in one snapshot.
 import { sql, type RawBuilder } from "kysely";
 import { asId, type InstanceId, type MachineId, type UserId, type VolumeId } from "../../../base/ids.ts";
 import { nanos, type Nanos } from "../../../base/money.ts";
@@ -7,15 +7,15 @@ import type { Reader } from "../../../db/transaction.ts";
 
 export type ChargeComponent = "gpu" | "disk" | "bwu" | "bwd";
 
-/** What was charged in [from, until). */
+/** Charges to a payer from `from` inclusive until `until` exclusive. */
 export type ChargeSpan = { readonly payerId: UserId; readonly from: Date; readonly until: Date };
 
-/** What lines of one component of one instance or volume come to. */
+/** The sum of the charge lines of one component of one instance or volume. */
 export type ChargeSum = {
   readonly instanceId: InstanceId | undefined;
   readonly volumeId: VolumeId | undefined;
   readonly component: ChargeComponent;
-  /** The first of the lines: it names the sum, since it is in no other. */
+  /** The first of the charge lines. It names the sum, since no other sum has it. */
   readonly firstLineId: bigint;
   readonly from: Date;
   readonly to: Date;
@@ -29,12 +29,12 @@ export type ChargeSum = {
   readonly highestDiscountPpm: number;
 };
 
-/** Such a sum of one day (UTC), in days since 1970, of when it was charged. */
+/** A sum for the UTC day of charging, in days since 1970. */
 export type DaySum = ChargeSum & { readonly day: number };
 
 const DAY_MS = 86_400_000;
 
-/** A line `l` as a sum of itself alone. */
+/** SQL: a charge line `l` as a sum of one line. */
 export const LINE_SUM = sql`
   floor(extract(epoch from l.charged_at) / 86400)::integer as day, coalesce(l.instance_id, 0) as instance_id,
   coalesce(l.volume_id, 0) as volume_id, l.component, l.paid_from, 1 as line_count, l.id as first_line_id, l.from_at,
@@ -42,7 +42,7 @@ export const LINE_SUM = sql`
   l.unpaid_nanos, l.unit_price_nanos as lowest_price_nanos, l.unit_price_nanos as highest_price_nanos,
   l.discount_ppm as highest_discount_ppm`;
 
-/** What such sums come to. */
+/** SQL: the total of such sums. */
 export const ADDED = sql`
   sum(line_count)::integer as line_count, min(first_line_id) as first_line_id, min(from_at) as from_at,
   max(to_at) as to_at, max(last_charged_at) as last_charged_at, sum(quantity) as quantity,
@@ -50,7 +50,9 @@ export const ADDED = sql`
   min(lowest_price_nanos) as lowest_price_nanos, max(highest_price_nanos) as highest_price_nanos,
   max(highest_discount_ppm) as highest_discount_ppm`;
 
-/** Sums and lines of a span, each line once: those of whole days that are added up already, and all others. */
+/**
+ * SQL: sums and charge lines of a span, each line once: sums for whole days that are added up, lines for all others.
+ */
 function piecesOf({ payerId, from, until }: ChargeSpan): RawBuilder<unknown> {
   const first = Math.ceil(from.getTime() / DAY_MS);
   const end = Math.max(first, Math.floor(until.getTime() / DAY_MS));
@@ -87,10 +89,10 @@ type SumRow = {
   readonly highest_discount_ppm: number;
 };
 
-/** Which of a user's charges: everything, or only what was paid from one of the two. */
+/** Selects charges by what paid them: credit or a deposit. */
 export type PaidFrom = "credit" | "deposit";
 
-/** By day, contract and component, the newest days first; at most `limit` of them. */
+/** Sums by day, instance or volume, and component, newest days first; at most `limit`. */
 export async function listDaySums(
   db: Reader,
   span: ChargeSpan,
@@ -106,7 +108,7 @@ export async function listDaySums(
   return rows.map((row): DaySum => ({ ...toSum(row), day: row.day }));
 }
 
-/** By contract and component, instances first, in the order of their ids. */
+/** Sums by instance or volume and component, instances first, in the order of their ids. */
 export async function listContractSums(db: Reader, span: ChargeSpan): Promise<readonly ChargeSum[]> {
   const { rows } = await sql<SumRow>`
     select instance_id, volume_id, component, ${ADDED} from (${piecesOf(span)}) as piece
@@ -134,7 +136,7 @@ function toSum(row: SumRow): ChargeSum {
   };
 }
 
-/** Everything in the span: the amount, and how many lines. */
+/** The total of a span: the amount, and the number of charge lines. */
 export async function totalCharged(
   db: Reader,
   span: ChargeSpan,
@@ -146,7 +148,7 @@ export async function totalCharged(
   return { amount: nanos(rows[0]?.amount ?? 0n), lineCount: rows[0]?.lines ?? 0 };
 }
 
-/** The instances that cost something in the span, or could not be paid. */
+/** The instances with a charge in the span, including charges that could not be paid. */
 export async function listChargedInstances(db: Reader, span: ChargeSpan): Promise<readonly InstanceId[]> {
   const { rows } = await sql<{ id: InstanceId }>`
     select distinct instance_id as id from (${piecesOf(span)}) as piece where instance_id > 0 order by 1
@@ -154,24 +156,24 @@ export async function listChargedInstances(db: Reader, span: ChargeSpan): Promis
   return rows.map(({ id }) => id);
 }
 
-/** What a charge is shown under: an instance, a volume, or an endpoint in place of the instances that work for it. */
+/** The subject of a charge in the report: an instance, a volume, or the endpoint that an instance works for. */
 export type ChargeKind = "volume" | "instance" | "serverless" | "endpoint";
 export type ChargeKey = { readonly day: number; readonly kind: ChargeKind; readonly id: number };
 
 export type KeyQuery = {
   readonly span: ChargeSpan;
-  /** The endpoints of instances that work for one. */
+  /** The endpoint of each instance that works for one. */
   readonly workers: ReadonlyMap<InstanceId, number>;
-  /** Whether those are shown under their endpoints. */
+  /** True to show the charges of such instances under their endpoints. */
   readonly isTree: boolean;
-  /** Undefined for all. */
+  /** Undefined for all kinds. */
   readonly kinds: readonly ChargeKind[] | undefined;
   readonly isNewestFirst: boolean;
   readonly after: ChargeKey | undefined;
   readonly limit: number;
 };
 
-/** The keys of one page of charges, a day of one contract each; how many there are in all, and what they come to. */
+/** The keys of one page of charges, each a day of one subject; the number of all keys and their total. */
 export async function listChargeKeys(
   db: Reader,
   { span, workers, isTree, kinds, isNewestFirst, after, limit }: KeyQuery,
@@ -232,10 +234,10 @@ export type ChargeLine = {
   readonly chargedAt: Date;
 };
 
-/** The place of a line in the order in which lines are listed. */
+/** The position of a charge line in a list. */
 export type LinePlace = Pick<ChargeLine, "id" | "chargedAt">;
 
-/** Lines of the span after a place, in the order in which they were charged or the other way round. */
+/** Charge lines of the span after a place, in the order of charging or in reverse. */
 export async function listLines(
   db: Reader,
   { payerId, from, until }: ChargeSpan,
@@ -283,7 +285,7 @@ export async function listLines(
   }));
 }
 
-/** Those of these users who were charged for anything in the span, or could not pay it. */
+/** Those of these users who were charged in the span, or could not pay a charge. */
 export async function listPayersAmong(
   db: Reader,
   userIds: readonly UserId[],

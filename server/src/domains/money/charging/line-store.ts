@@ -6,7 +6,7 @@ import type { Reader, Tx } from "../../../db/transaction.ts";
 import type { TransferId } from "../ledger/index.ts";
 import type { PaidLine } from "./payment.ts";
 
-/** Who pays whom, and for what. */
+/** The payer and the host of a charge, and the instance or volume that it is for. */
 export type Contract = {
   readonly payerId: UserId;
   readonly hostId: UserId;
@@ -18,7 +18,7 @@ export type Contract = {
 
 export type NewLine = PaidLine & { readonly contract: Contract; readonly transferId: TransferId | undefined };
 
-/** Inserts the lines of a settlement, in order, by one statement. */
+/** Inserts the charge lines of a settlement in order, with one statement. */
 export async function insertLines(tx: Tx, lines: readonly NewLine[]): Promise<void> {
   if (lines.length === 0) return;
   const numbers = (pick: (line: NewLine) => number | undefined) => integers(lines.map(pick));
@@ -46,7 +46,7 @@ export async function insertLines(tx: Tx, lines: readonly NewLine[]): Promise<vo
   `.execute(tx.db);
 }
 
-/** What a stretch of the running time of a run cost, as it was paid. */
+/** The price of a stretch of a run's running time, as it was paid. */
 export type PaidStretch = {
   readonly instanceId: InstanceId;
   readonly generation: number;
@@ -57,7 +57,7 @@ export type PaidStretch = {
   readonly paidFrom: "credit" | "deposit";
 };
 
-/** What these renters ever paid to these hosts, one sum for each pair that has any. */
+/** All payments from these renters to these hosts, one sum for each pair that has any. */
 export async function sumPaidTo(
   db: Reader,
   { hostIds, renterIds }: { readonly hostIds: readonly UserId[]; readonly renterIds: readonly UserId[] },
@@ -70,7 +70,7 @@ export async function sumPaidTo(
   return rows.map((row) => ({ hostId: row.host_id, renterId: row.payer_id, paidNanos: BigInt(row.paid) }));
 }
 
-/** What was paid for the running time of these runs since then. */
+/** Payments for the running time of these runs since a moment. */
 export async function listPaidStretches(
   db: Reader,
   runs: readonly { readonly instanceId: InstanceId; readonly generation: number; readonly since: Date }[],

@@ -9,11 +9,11 @@ const MS_PER_MONTH = SECONDS_PER_MONTH * MS_PER_SECOND;
 const BYTES_PER_GB = 1_000_000_000n;
 const PPM = 1_000_000n;
 
-/** `bwu` is what was sent, `bwd` what was received. */
+/** `bwu` is sent traffic, `bwd` received traffic. */
 export type Component = "gpu" | "disk" | "bwu" | "bwd";
 export type LineState = "running" | "loading" | "stopped" | "stored";
 
-/** What a line costs follows from these alone (migration 0220). */
+/** The fields that decide the price of a charge line (migration 0220). */
 export type PricedQuantity = {
   readonly component: Component;
   /** Milliseconds for gpu and disk, bytes for bwu and bwd. */
@@ -23,7 +23,7 @@ export type PricedQuantity = {
   readonly discountPpm: number;
 };
 
-/** What one stretch of one component costs at one price, before it is known what there is to pay it from. */
+/** The charge for one stretch of one component at one price, before it is known how much of it can be paid. */
 export type DueLine = PricedQuantity & {
   readonly generation: number | undefined;
   readonly state: LineState;
@@ -31,11 +31,11 @@ export type DueLine = PricedQuantity & {
   readonly fromMs: number;
   readonly toMs: number;
   readonly paidFrom: "credit" | "deposit";
-  /** Names exactly this stretch: whoever makes it again makes the same one. */
+  /** Derived from exactly this stretch, so that a repeated settlement makes the same key. */
   readonly key: string;
 };
 
-/** What a line costs: its price by its quantity, rounded towards the customer, once. */
+/** The amount of a charge line: price × quantity, rounded down once, in favour of the renter. */
 export function lineAmount({
   component,
   quantity,
@@ -55,12 +55,12 @@ export function lineAmount({
   }
 }
 
-/** The end of a key: from where to where its stretch goes, in what its line counts. */
+/** The end of a key: the stretch that its line covers, in the line's own unit. */
 const STRETCH = /:(\d+)-(\d+)$/;
 
 /**
- * The parts of a line between these moments, which are in order. Only a line of time that credit pays can be cut: bytes
- * have no moments, and a deposit is bounded by no cap.
+ * Cuts a charge line at these moments, which are in order. Only a line of time that credit pays can be cut: bytes have
+ * no moments, and no cap limits a deposit.
  */
 export function cutLine(line: DueLine, cutsMs: readonly number[]): readonly DueLine[] {
   const stretch = STRETCH.exec(line.key);
@@ -77,11 +77,11 @@ export function cutLine(line: DueLine, cutsMs: readonly number[]): readonly DueL
   });
 }
 
-/** What one generation counted, and how much of it is charged. */
+/** The counters of one generation, and how far they are charged. */
 export type CountedRun = {
   readonly instanceId: number;
   readonly generation: number;
-  /** When its process began, from where it counts; undefined while nobody has proven that it runs. */
+  /** The start of its process, from which it counts; undefined before it is proven to run. */
   readonly meteredFromAt: Date | undefined;
   readonly runningMs: bigint;
   readonly receivedBytes: bigint;
@@ -91,14 +91,14 @@ export type CountedRun = {
   readonly chargedSentBytes: bigint;
 };
 
-/** What was prepaid for an instance. A closed one gave back what was left: what is charged after that, credit pays. */
+/** The deposit of an instance. A closed deposit has returned its remainder; credit pays later charges. */
 export type Prepaid = { readonly leftNanos: bigint; readonly isClosed: boolean };
 
-/** Lines of the running time of one run, and what they leave of the deposit. */
+/** The charge lines of one run's running time, and the remainder of the deposit after them. */
 export type RunLines = {
   readonly lines: readonly DueLine[];
   readonly leftNanos: bigint;
-  /** What the discount took off the price of what the deposit paid. */
+  /** The saving by the discount on the part that the deposit paid. */
   readonly savedNanos: bigint;
   readonly isSpent: boolean;
 };
@@ -106,9 +106,9 @@ export type RunLines = {
 const RAN = { state: "running", cause: "container_running", sizeBytes: undefined } as const;
 
 /**
- * The running time that is not charged yet, by price and by day (UTC). A deposit pays first, at its discount; once it
- * does not pay another millisecond, credit pays the full price. What costs nothing makes no line: only the counters say
- * that it ran.
+ * Charge lines for the running time that is not charged yet, by price and by UTC day. A deposit pays first, at its
+ * discount; once its remainder does not pay another millisecond, credit pays the full price. Free time makes no charge
+ * line: only the counters show that it ran.
  */
 export function gpuLines(run: CountedRun, history: TermsHistory, prepaid: Prepaid | undefined): RunLines {
   const lines: DueLine[] = [];
@@ -131,7 +131,7 @@ export function gpuLines(run: CountedRun, history: TermsHistory, prepaid: Prepai
     if (priceNanosPerHour === 0n) continue;
     for (const [fromMs, toMs] of daysOf(originMs + Number(from), originMs + Number(to))) {
       const day = { fromMs: BigInt(fromMs - originMs), toMs: BigInt(toMs - originMs) };
-      // What rounding left of a spent deposit may be a millisecond's price; spent it is all the same.
+      // Rounding may leave the price of a millisecond in a deposit that is used up; it still counts as used up.
       if (discountPpm === 0 || prepaid === undefined || isSpent) {
         add(day.fromMs, day.toMs, priceNanosPerHour, { discountPpm: 0, paidFrom: "credit" });
       } else if (prepaid.isClosed) {
@@ -159,7 +159,10 @@ const TRAFFIC = {
   bwu: { counter: "sentBytes", charged: "chargedSentBytes", price: "inetUpNanosPerGb", mark: "untilSentBytes" },
 } as const satisfies Record<"bwd" | "bwu", { readonly counter: Counter; readonly [name: string]: string }>;
 
-/** The bytes that are not charged yet, by price. Each line bears the running time in which they were counted. */
+/**
+ * Charge lines for the bytes that are not charged yet, by price. Each line covers the running time in which its bytes
+ * were counted.
+ */
 export function trafficLines(run: CountedRun, history: TermsHistory): readonly DueLine[] {
   const { instanceId, generation, meteredFromAt } = run;
   if (meteredFromAt === undefined) return [];

@@ -9,8 +9,8 @@ import { readBalance } from "./balance.ts";
 import { LAST_SECONDS } from "./rules/period.ts";
 
 /**
- * About when each of these caps of a user stops what runs within it, as long as all goes on as it does now. Caps within
- * which nothing runs are left out.
+ * The approximate moment at which each of these caps of a user stops the runs within it, if they continue as now. Caps
+ * without runs are left out.
  */
 export async function capsStopAt(
   db: Reader,
@@ -37,7 +37,7 @@ export async function capsStopAt(
   return stops;
 }
 
-/** The same of a user's balance; undefined where nothing runs that it pays for. */
+/** The approximate moment at which a user's balance stops their runs; undefined when it pays for none. */
 export async function balanceStopsAt(db: Reader, now: Date, userId: UserId): Promise<Date | undefined> {
   const cost = (await listInstanceCosts(db, [userId])).get(userId) ?? NO_COST;
   const volumes = (await listVolumeCosts(db, [userId])).get(userId) ?? 0n;
@@ -52,11 +52,11 @@ async function volumeCost(db: Reader, userId: UserId, scope: CapScope): Promise<
   return volumes.reduce((sum, { nanosPerHour }) => sum + nanosPerHour, 0n);
 }
 
-/** Longer than this nobody plans: about a century. */
+/** Longest outlook: about a century. */
 const HOURS_MAX = 1_000_000n;
 const MS_PER_HOUR = 3_600_000n;
 
-/** What is left lasts so long, less the last step, for which nothing can be set aside any more. */
+/** The moment at which the remainder is used up, less the last step, for which no hold can be placed. */
 function stopAt(
   now: Date,
   leftNanos: bigint,

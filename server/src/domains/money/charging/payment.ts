@@ -2,23 +2,26 @@ import { nanos, type Nanos } from "../../../base/money.ts";
 import type { CapRoom, CapScope } from "../ledger/index.ts";
 import { cutLine, lineAmount, type DueLine } from "./lines.ts";
 
-/** What is left to pay from, as payments go on: of a user's credit, and of the caps on its spending. */
+/** The credit that is left to pay from, updated as payments are made. */
 export type Purse = { aboveZeroNanos: bigint; aboveMinimumNanos: bigint };
-/** What one cap leaves: for time from `holdsFromMs` on, and for time before it; undefined where no limit held then. */
+/**
+ * The amount that one cap leaves for time from `holdsFromMs` on, and for earlier time; the latter is undefined when no
+ * limit held.
+ */
 export type Room = {
   readonly holdsFromMs: number;
   nanos: bigint;
   beforeNanos: bigint | undefined;
-  /** What of the limit is set aside besides, for whatever counts against it. */
+  /** The part of the limit that other holds set aside. */
   readonly heldNanos: bigint;
 };
-/** By scope, a room for each of its caps. */
+/** By scope, the room of each of its caps. */
 export type Rooms = ReadonlyMap<CapScope, readonly Room[]>;
 
-/** What the traffic of one instance may still cost, as payments go on. */
+/** The amount that the traffic of one instance may still cost, updated as payments are made. */
 export type TrafficRoom = { leftNanos: bigint };
 
-/** A line with what of it could be paid. */
+/** A charge line with its paid and unpaid amounts. */
 export type PaidLine = DueLine & { readonly amountNanos: Nanos; readonly unpaidNanos: Nanos };
 
 export function roomsOf(caps: readonly CapRoom[]): Rooms {
@@ -31,10 +34,10 @@ export function roomsOf(caps: readonly CapRoom[]): Rooms {
 }
 
 /**
- * Pays lines in order from what is there, and takes that away: a line that balance or caps do not bear is paid as far as
- * they do, and the rest of it stays unpaid; so is traffic beyond what that of its instance may cost. A line that lies on both
- * sides of the moment from which a cap holds is cut there, since each side has a limit of its own. Only what is stored may
- * bring credit below zero, down to its floor. What a deposit pays was counted against it when the line was made.
+ * Pays charge lines in order from the purse and the rooms, and reduces them. A line is paid as far as balance and caps
+ * cover it, and the rest stays unpaid; traffic is also paid only up to the limit of its instance. A line across the
+ * moment from which a cap holds is cut there, since each side has its own limit. Only storage may bring credit below
+ * zero, down to its minimum balance. Amounts that a deposit pays were subtracted from it when the line was made.
  */
 export function payLines(
   lines: readonly DueLine[],

@@ -1,16 +1,16 @@
-// Lines that were charged in a later month than they began in: what runs over the end of a month, and what was reported
-// late. An invoice has what happened in its month, so it needs their parts by month.
+// Charge lines that were charged in a later month than they began in: runs across the end of a month, and late reports.
+// An invoice shows usage in its own month, so it needs the parts of such lines by month.
 import { sql } from "kysely";
 import type { InstanceId, VolumeId } from "../../../base/ids.ts";
 import { nanos, type Nanos } from "../../../base/money.ts";
 import type { Reader } from "../../../db/transaction.ts";
 import type { ChargeComponent, ChargeSpan, ChargeSum } from "./line-report-store.ts";
 
-/** What lines come to that were charged in a span, as far as they happened in one month before it or at its beginning. */
+/** The part of charge lines of a span whose usage happened in one month before the span or at its beginning. */
 export type MonthPortion = ChargeSum & {
   /** The first instant of the month (UTC). */
   readonly month: Date;
-  /** How much less it cost because of a discount. */
+  /** The saving by discounts. */
   readonly discount: Nanos;
 };
 
@@ -33,8 +33,9 @@ type Row = {
 };
 
 /**
- * The parts of lines of a span that happened in months before `before`, by month, contract and component. A line is
- * divided by its time; of each amount the earlier month has the part rounded down, so that the parts of a line add up.
+ * The parts of charge lines of a span whose usage happened in months before `before`, by month, instance or volume, and
+ * component. A line is divided in proportion to its time; the earlier month's share is rounded down and the later one
+ * has the rest, so that the parts add up.
  */
 export async function listMonthPortions(
   db: Reader,
@@ -45,7 +46,7 @@ export async function listMonthPortions(
     const whole = sql.ref(of);
     return sql`sum(div(${whole}::numeric * last_ms, length_ms) - div(${whole}::numeric * first_ms, length_ms))::text`;
   };
-  // The condition on months is word for word that of an index (migration 0301).
+  // The condition on months repeats that of an index (migration 0301) word for word.
   const { rows } = await sql<Row>`
     with line as (
       select id, instance_id, volume_id, component, from_at, to_at, charged_at, unit_price_nanos, discount_ppm,
@@ -101,7 +102,7 @@ export async function listMonthPortions(
 
 type ContractComponent = Pick<ChargeSum, "instanceId" | "volumeId" | "component">;
 
-/** When what was charged in a span began after a moment, of these components of instances and volumes alone. */
+/** The earliest start of charge lines of a span that began after a moment, for these components. */
 export async function listBeginnings(
   db: Reader,
   { payerId, from, until }: ChargeSpan,

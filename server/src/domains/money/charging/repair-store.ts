@@ -1,10 +1,10 @@
-// What the reconciliation repairs of instances. Each takes the lock of one row and says whether there was anything to do.
+// Repairs of instances by the reconciliation. Each locks one row and returns whether it changed anything.
 import { sql } from "kysely";
 import type { InstanceId } from "../../../base/ids.ts";
 import type { Tx } from "../../../db/transaction.ts";
 import type { HoldId } from "../ledger/index.ts";
 
-/** Has an instance settled soon that is due at no time. */
+/** Makes an instance due that has no date for its settlement. */
 export async function scheduleSettlement(tx: Tx, id: InstanceId): Promise<boolean> {
   const result = await sql`
     update instances set settle_at = ${tx.now}::timestamptz
@@ -13,7 +13,7 @@ export async function scheduleSettlement(tx: Tx, id: InstanceId): Promise<boolea
   return result.numAffectedRows === 1n;
 }
 
-/** Has an instance settled soon for which nothing is set aside; its settlement sets it aside, or stops it. */
+/** Makes an instance due that has no hold; its settlement places one, or stops the instance. */
 export async function settleUnheld(tx: Tx, id: InstanceId): Promise<boolean> {
   const result = await sql`
     update instances set settle_at = ${tx.now}::timestamptz
@@ -24,7 +24,7 @@ export async function settleUnheld(tx: Tx, id: InstanceId): Promise<boolean> {
   return result.numAffectedRows === 1n;
 }
 
-/** Forgets a hold that is not pending any more; what the instance may cost is set aside anew when it is settled. */
+/** Removes the name of a closed hold from an instance; its next settlement places a new hold. */
 export async function forgetHold(tx: Tx, id: InstanceId, holdId: HoldId): Promise<boolean> {
   const result = await sql`
     update instances set hold_id = null,
@@ -34,7 +34,7 @@ export async function forgetHold(tx: Tx, id: InstanceId, holdId: HoldId): Promis
   return result.numAffectedRows === 1n;
 }
 
-/** Whether an instance names this hold that is not over, or not settled to its end. */
+/** True when an instance that runs, or is not settled to its end, names this hold. */
 export async function isHoldNamed(tx: Tx, holdId: HoldId): Promise<boolean> {
   const row = await tx.db
     .selectFrom("instances")

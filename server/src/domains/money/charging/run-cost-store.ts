@@ -1,11 +1,11 @@
-// What an audit reads of the cost of runs.
+// The cost of runs, as the audit reads it.
 import { sql } from "kysely";
 import type { InstanceId } from "../../../base/ids.ts";
 import type { Reader } from "../../../db/transaction.ts";
 
 type Run = { readonly instanceId: InstanceId; readonly generation: number };
 
-/** What was paid for the running time of these runs. */
+/** Payments for the running time of these runs. */
 export async function sumPaidForRuns(db: Reader, runs: readonly Run[]): Promise<readonly (Run & PaidNanos)[]> {
   if (runs.length === 0) return [];
   const { rows } = await sql<Run & { readonly paid: string }>`

@@ -16,16 +16,19 @@ import {
   postponeFirstDue,
 } from "./billable-store.ts";
 
-/** In instances and charge lines; `stopped` are those whose owner could not set aside what they may cost. */
+/**
+ * Counts of settled instances and charge lines; `stopped` counts instances whose owners could not cover them with a
+ * hold.
+ */
 export type Settlement = { readonly settled: number; readonly lines: number; readonly stopped: number };
 
 /**
- * Settles everything that is due. Any number of processes may do this side by side, and any of them may die: what is
- * charged and what says that it is charged are written together, and who has to be stopped stays due until he is.
+ * Settles everything that is due. Any number of processes may do this side by side, and any of them may die: charges
+ * and the marks of charged usage are written together, and an instance that must be stopped stays due until it is.
  */
 export async function settleDue(database: Database, clock: Clock): Promise<Settlement> {
   const counts = { settled: 0, lines: 0, stopped: 0 };
-  // Of seconds ago at most: it only decides after how long something is settled again.
+  // At most seconds old: the rates only decide the time until the next settlement.
   const rates: Rates = new Map();
   const settle = async (size: number) => {
     const { count, lineCount, stalled, flooded } = await settleBatch(database, clock, { size, rates });
@@ -55,22 +58,22 @@ async function settleBatch(
 }
 
 /**
- * The same at once for one instance, in the caller's transaction and under his locks of machine and instance: before its
- * terms change. One that has to be stopped for it stays due, and is stopped soon.
+ * Settles one instance in the caller's transaction, which holds the locks of its machine and of the instance, before
+ * its terms change. If it must be stopped, it stays due and is stopped soon.
  */
 export async function settleInstance(tx: Tx, instanceId: InstanceId): Promise<void> {
   const instance = await lockBillable(tx, instanceId);
   if (instance !== undefined) await settleInstances(tx, [instance], { isPassing: true });
 }
 
-/** What a request that changes a cap settles itself; the loop settles the rest of a larger account within seconds. */
+/** Instances that a request for a cap settles itself; the loop settles the rest of a larger account within seconds. */
 export const SETTLED_AT_ONCE_MAX = 500;
 
 /**
- * Settles what of a user counts within a scope, in the caller's transaction: before a cap on it changes. As little as
- * possible stays set aside, and all of it is due again at once: what may run no more is stopped then, in transactions of
- * its own, since that locks the accounts of other hosts. `isCovered` says whether credit is set aside for all that may
- * run; it may be false of a large account, which is not looked at whole.
+ * Settles the instances of a user within a scope in the caller's transaction, before a cap on it changes. Holds stay as
+ * small as possible, and all instances are due again at once: those that may not run any more are stopped then, in
+ * other transactions, since stopping locks the accounts of other hosts. `isCovered` is true when holds cover everything
+ * that may run; for a large account, which is not settled completely, it may be false without need.
  */
 export async function settleWithin(
   tx: Tx,
@@ -78,12 +81,12 @@ export async function settleWithin(
 ): Promise<{ readonly isCovered: boolean }> {
   const ids = await listOpenWithin(tx.db, which);
   if (ids.length === 0) return { isCovered: true };
-  // Machines before instances, and instances before accounts, as everywhere.
+  // Locks machines before instances, and instances before accounts, as everywhere.
   await lockMachinesOf(tx, ids);
   const instances = await lockBillables(tx, ids.slice(0, SETTLED_AT_ONCE_MAX));
   await makeDue(tx, ids.slice(SETTLED_AT_ONCE_MAX));
   const { isCovered } = await settleInstances(tx, instances, { isPassing: true });
-  // What has yet to start is not due by itself, and may not be borne any more.
+  // An instance that has not started is not due by itself, and the new cap may not cover it.
   await makeDue(
     tx,
     instances
@@ -93,7 +96,7 @@ export async function settleWithin(
   return { isCovered: isCovered && ids.length <= SETTLED_AT_ONCE_MAX };
 }
 
-/** What a user is charged for now, without a lock: so many instances at most, each with the host who earns by it. */
+/** Up to `limit` instances that a user is charged for now, each with the host who earns by it; takes no locks. */
 export async function listRunsOf(
   db: Reader,
   userId: UserId,
@@ -107,14 +110,14 @@ export async function listRunsOf(
 }
 
 /**
- * Settles these instances in the caller's transaction, under the caller's locks of their machines, of themselves, and of the
- * accounts of their renter and hosts. As little as possible stays set aside, and they are due again at once.
+ * Settles these instances in the caller's transaction, which holds the locks of their machines, of themselves, and of
+ * the accounts of their renter and hosts. Holds stay as small as possible, and the instances are due again at once.
  */
 export async function settleLocked(tx: Tx, ids: readonly InstanceId[]): Promise<void> {
   await settleInstances(tx, await lockBillables(tx, ids), { isPassing: true });
 }
 
-/** Stops an instance that nothing is set aside for, its data kept, and notes which limit it was. */
+/** Stops an instance that has no hold, keeps its data, and notes which limit was reached. */
 async function stop(tx: Tx, { id, payerId, limitedBy }: Stalled): Promise<boolean> {
   const isStopped = await stopUnpaid(tx, id, limitedBy.kind === "cap" ? "cap_reached" : "balance_empty");
   if (!isStopped || limitedBy.kind === "balance") return isStopped;

@@ -1,4 +1,4 @@
-// Settles contracts in batches: facts become lines, lines become transfers, in one transaction.
+// Settles instances in batches: facts become charge lines, and lines become transfers, in one transaction.
 import type { InstanceId, UserId } from "../../../base/ids.ts";
 import { HOLD_SECONDS } from "../../../base/stop-times.ts";
 import type { Tx } from "../../../db/transaction.ts";
@@ -44,7 +44,7 @@ import {
 import { transferOf, type Charge } from "./transfers.ts";
 import { listLastCounts, lockUnchargedRuns, markCharged, markSettled, type Billable } from "./billable-store.ts";
 
-/** One instance in a batch. */
+/** One instance of a batch. */
 export type Item = {
   readonly facts: InstanceFacts;
   readonly bill: Bill;
@@ -53,28 +53,28 @@ export type Item = {
   readonly activity: Activity;
 };
 
-/** Somebody who cannot set aside any more what may run until the next settlement. */
+/** An instance whose owner cannot cover it with a hold until the next settlement. */
 export type Stalled = { readonly id: InstanceId; readonly payerId: UserId; readonly limitedBy: Limitation };
 export type BatchOutcome = {
   readonly lineCount: number;
   readonly stalled: readonly Stalled[];
-  /** Instances that have to be stopped, since their traffic has reached its limit. */
+  /** Instances that must be stopped because their traffic has reached its limit. */
   readonly flooded: readonly InstanceId[];
-  /** Whether credit is set aside for all that may run. */
+  /** True when holds cover everything that may run. */
   readonly isCovered: boolean;
 };
 
 /**
- * What all of a user's costs in an hour, for those who were looked at. Whoever settles many batches keeps it over them:
- * a user's instances are in many of them, and each look reads all that he has.
+ * The hourly cost of each user's whole account, for users read so far. A caller that settles many batches keeps it: a
+ * user's instances are in many batches, and each read covers the whole account.
  */
 export type Rates = Map<UserId, bigint>;
 
 /**
- * Settles these instances, whose locks the caller holds: what was set aside is freed, everything due is charged and paid
- * as far as there is something to pay from, and what may come until the next settlement is set aside anew, where it is not
- * the same. All of it, or nothing, and the same again changes nothing: each line is named by its stretch. In passing, as
- * little as possible is set aside, and they are due again at once.
+ * Settles these instances, whose locks the caller holds: frees their holds, charges everything that is due as far as
+ * there is credit, and places holds until the next settlement, unless the old ones are equal. It happens completely or
+ * not at all, and a repetition changes nothing, since each charge line is named by its stretch. A passing settlement
+ * places the smallest holds and makes the instances due again at once.
  */
 export async function settleInstances(
   tx: Tx,
@@ -134,7 +134,7 @@ export async function settleInstances(
   return { lineCount: charges.length, stalled, flooded, isCovered };
 }
 
-/** Whether it is wanted to run although its traffic has reached its limit. */
+/** True when an instance should run although its traffic has reached its limit. */
 function isFlooded({ facts: { instance }, activity }: Item, reached: ReadonlySet<InstanceId>): boolean {
   return (activity === "active" || activity === "waiting") && (instance.isTrafficReached || reached.has(instance.id));
 }
@@ -151,7 +151,7 @@ function toItem(facts: InstanceFacts, now: Date): Item {
   };
 }
 
-/** What there is to pay from, with the locks of all accounts that money may move between. */
+/** The means to pay with, and the locks of all accounts that money may move between. */
 export type Means = {
   readonly accounts: LockedAccounts;
   readonly purses: ReadonlyMap<UserId, Purse>;
@@ -161,8 +161,8 @@ export type Means = {
 type Plans = ReadonlyMap<InstanceId, HoldPlan>;
 
 /**
- * Locks all that money may move between, in the one order of all, and frees what was set aside for this; what would be set
- * aside again as it is stays. Without rates nothing does.
+ * Locks all accounts that money may move between, in the one global order, and frees the holds of this batch, except
+ * for those that would be placed again unchanged. Without rates it frees all.
  */
 async function openPurses(
   tx: Tx,
@@ -189,7 +189,7 @@ async function openPurses(
       : new Set(items.filter((item) => isStrained(item, limited)).map(({ facts }) => facts.instance.id));
   await useHolds(
     tx,
-    // What has not run yet keeps what was set aside for its start, unless a cap does not bear that any more.
+    // An instance that has not run keeps the hold for its start, unless a cap does not cover it any more.
     items.flatMap(({ facts: { instance }, activity }) => {
       const isKept = kept.has(instance.id) || (activity === "unproven" && !strained.has(instance.id));
       return isKept ? [] : (instance.holdId ?? []);
@@ -207,23 +207,23 @@ async function openPurses(
   return { accounts, purses, rooms, kept, held, strained };
 }
 
-/** Those that have not run yet and whose start is looked at again. */
+/** Instances that have not run and whose start is checked again. */
 type Strained = ReadonlySet<InstanceId>;
 
-/** Whether it has yet to start, and a cap was lowered below what is set aside, or nothing is set aside for it. */
+/** True for an instance that has not started and has no hold, or whose hold exceeds a lowered cap. */
 function isStrained({ activity, scopes, facts: { instance } }: Item, rooms: Rooms): boolean {
   if (activity !== "unproven" || instance.desired !== "running") return false;
   return instance.holdId === undefined || scopes.some((scope) => rooms.get(scope)?.some((room) => room.nanos < 0n));
 }
 
-/** The contracts whose storage could not be paid in full. */
+/** Contracts whose storage could not be paid in full. */
 export function listShort(charges: readonly Charge[]): readonly Contract[] {
   return charges
     .filter(({ line }) => line.component === "disk" && line.unpaidNanos > 0n)
     .map(({ contract }) => contract);
 }
 
-/** Posts what is paid, counts it against the caps, and writes the lines. */
+/** Posts the paid amounts, counts them against the caps, and writes the charge lines. */
 export async function postCharges(
   tx: Tx,
   charges: readonly Charge[],
@@ -249,7 +249,7 @@ export async function postCharges(
   );
 }
 
-/** Sets aside what may come until the next settlement, without rates as little as possible. */
+/** Places the holds until the next settlement; without rates the smallest ones. */
 async function renewHolds(
   tx: Tx,
   items: readonly Item[],
@@ -285,7 +285,7 @@ async function renewHolds(
   return new Map([...kept, ...placed]);
 }
 
-/** What there is to set aside from, and what is used of it in an hour; without rates in passing. */
+/** The credit that holds come from, and its hourly use; without rates in a passing settlement. */
 type Limits = {
   readonly purses: ReadonlyMap<UserId, Purse>;
   readonly rooms: Rooms;
@@ -293,7 +293,7 @@ type Limits = {
   readonly rates: Rates | undefined;
 };
 
-/** How long balances and caps last for each of these, what is set aside included; nothing in passing. */
+/** How long balances and caps last for each of these instances, holds included; empty in a passing settlement. */
 async function lastingsOf(
   tx: Tx,
   holders: readonly Item[],
@@ -321,22 +321,24 @@ function isLong(lasting: Lasting | undefined): boolean {
   return lasting === "days" || lasting === "hours";
 }
 
-/** A host in touch is counted each minute, one that is away for no longer than its lease. */
+/**
+ * Longest lag: a host in touch is counted each minute, and one that is away runs on for its heartbeat lease at most.
+ */
 const LAG_SECONDS_MAX = HOLD_SECONDS;
 
-/** What ran since the last count is not charged, and costs something all the same. */
+/** Seconds since the last count: this time is not charged yet, but will be. */
 function lagOf(lastCountedAt: Date | undefined, now: Date): number {
   if (lastCountedAt === undefined) return 0;
   const seconds = Math.ceil((now.getTime() - lastCountedAt.getTime()) / 1000);
   return Math.min(Math.max(seconds, 0), LAG_SECONDS_MAX);
 }
 
-/** Whether something is set aside for it after a settlement. */
+/** True when the instance has a hold after the settlement. */
 function isHolder({ activity, facts: { instance } }: Item): boolean {
   return activity === "active" || activity === "waiting" || (activity === "leaving" && instance.holdId !== undefined);
 }
 
-/** Adds what all that the owners of these have costs in an hour, as long as it goes on as it is now. */
+/** Adds the hourly cost of the whole accounts of these instances' owners, if they continue as now. */
 async function learnRates(tx: Tx, items: readonly Item[], rates: Rates): Promise<Rates> {
   const userIds = items.filter(isHolder).map(({ contract }) => contract.payerId);
   const unknown = [...new Set(userIds)].filter((userId) => !rates.has(userId));
@@ -350,7 +352,9 @@ async function learnRates(tx: Tx, items: readonly Item[], rates: Rates): Promise
   return rates;
 }
 
-/** Bytes have no moments: so soon after a limit changed they are settled, that few lie on both sides of the change. */
+/**
+ * Bytes have no moments: after a limit changes they are settled this soon, so that few lie on both sides of the change.
+ */
 const NEW_LIMIT_MS = 60_000;
 
 function isLimitNew({ scopes, activity }: Item, rooms: Rooms, now: Date): boolean {
@@ -359,7 +363,7 @@ function isLimitNew({ scopes, activity }: Item, rooms: Rooms, now: Date): boolea
   return scopes.some((scope) => rooms.get(scope)?.some(({ holdsFromMs }) => holdsFromMs > since));
 }
 
-/** A run that is being counted while its fault waits to be made good: it is over, so that is soon done. */
+/** Delay for a failed run that is being counted while its credit waits: it is over, so its count is soon stored. */
 const SOON_MS = 10_000;
 
 function settledOf(
@@ -381,7 +385,7 @@ function settledOf(
   },
 ) {
   const [period] = periodsFor(activity, { lasting: "hours", lagSeconds: 0 });
-  // Whoever could set nothing aside is due until he is stopped, which is a transaction of its own.
+  // An instance without a hold stays due until it is stopped, which is a transaction of its own.
   const isStalled = plan?.kind === "refused" && activity !== "leaving";
   const isPlanned = plan?.kind === "placed" && activity !== "unproven";
   const seconds = isStalled || hasToStop ? 0 : isPlanned ? plan.seconds : period?.seconds;

@@ -6,7 +6,7 @@ import { kindOfScope, sumPrepaid, type CapScope } from "../ledger/index.ts";
 import { listVolumeIdsOfScope } from "../../supply/volumes/index.ts";
 import { sumCharged, type Contracts } from "./spent-store.ts";
 
-/** What a user has paid since then that counts within a scope: what was charged, and what was paid in advance. */
+/** The spending of a user within a scope since a moment: charges, and prepayments into deposits. */
 export async function spentWithin(
   db: Reader,
   { userId, scope, from }: { readonly userId: UserId; readonly scope: CapScope; readonly from: Date },
@@ -16,7 +16,7 @@ export async function spentWithin(
   return nanos(charged + (await sumPrepaid(db, { userId, from, instanceIds: of?.instanceIds })));
 }
 
-/** Undefined for everything that the account has. */
+/** The instances and volumes within a scope; undefined for the whole account. */
 async function contractsOf(db: Reader, userId: UserId, scope: CapScope): Promise<Contracts | undefined> {
   if (kindOfScope(scope) === "account") return undefined;
   const instanceIds = await listInstanceIdsOfScope(db, userId, scope);

@@ -3,13 +3,13 @@ import type { InstanceId, UserId, VolumeId } from "../../../base/ids.ts";
 import { nanos, type Nanos } from "../../../base/money.ts";
 import type { Reader } from "../../../db/transaction.ts";
 
-/** Some of what a user has. */
+/** Some of a user's instances and volumes. */
 export type Contracts = { readonly instanceIds: readonly InstanceId[]; readonly volumeIds: readonly VolumeId[] };
 
-/** Which charges: posted from then on, of these, or of all that the user has. */
+/** Selects charges since `from`, of these instances and volumes, or of all when `of` is undefined. */
 export type SpentWhere = { readonly userId: UserId; readonly from: Date; readonly of: Contracts | undefined };
 
-/** What was charged to a user's credit. What deposits paid was paid before, and is left out. */
+/** Charges to a user's credit. Deposits are left out, since they were paid when they were prepaid. */
 export async function sumCharged(db: Reader, { userId, from, of }: SpentWhere): Promise<Nanos> {
   const { rows } = await sql<{ total: bigint }>`
     select coalesce(sum(l.amount_nanos), 0)::bigint as total

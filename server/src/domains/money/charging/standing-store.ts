@@ -1,4 +1,4 @@
-// What an audit and the reconciliation read of how far instances are charged.
+// How far instances are charged, as the audit and the reconciliation read it.
 import { sql } from "kysely";
 import type { InstanceId, MachineId, UserId } from "../../../base/ids.ts";
 import type { Reader } from "../../../db/transaction.ts";
@@ -72,11 +72,11 @@ export type HoldOwner = {
   readonly id: InstanceId;
   readonly holdId: HoldId;
   readonly phase: Phase;
-  /** Whether something may still be charged for it: one that is over keeps its hold until that is done. */
+  /** True while usage may still be charged: an ended instance keeps its hold until it is settled. */
   readonly isOpen: boolean;
 };
 
-/** Which instance each hold is named by. */
+/** The instance that names each hold. */
 export async function listHoldOwners(db: Reader): Promise<readonly HoldOwner[]> {
   const rows = await db
     .selectFrom("instances")
@@ -89,7 +89,7 @@ export async function listHoldOwners(db: Reader): Promise<readonly HoldOwner[]> 
   );
 }
 
-/** How an instance stands that is not over, for comparing it with leases, holds and what its host has. */
+/** The state of an instance that is not over, to compare with GPU grants, holds and the reports of its host. */
 export type Stand = {
   readonly id: InstanceId;
   readonly machineId: MachineId;
@@ -104,7 +104,7 @@ export type Stand = {
   readonly isReserved: boolean;
   readonly holdId: HoldId | undefined;
   readonly settleAt: Date | undefined;
-  /** Since when it should have been settled, if that was tried in vain and put off. */
+  /** The moment at which its settlement was due, when attempts failed and postponed it. */
   readonly unsettledSinceAt: Date | undefined;
 };
 
@@ -139,8 +139,8 @@ export async function listStands(db: Reader): Promise<ReadonlyMap<InstanceId, St
 }
 
 /**
- * Instances of which something may still become due, and which are due at no time. Of those that are over, the ones that
- * ended since then and had counted more than was charged.
+ * Instances that may still owe something but have no date for their settlement; of ended instances those that ended
+ * since `since` and counted more than was charged.
  */
 export async function listUnscheduled(
   db: Reader,
@@ -165,7 +165,7 @@ export async function listUnscheduled(
   return rows.map(({ id }) => id);
 }
 
-/** Rentals that are over and should have been settled before a moment, with when; attempts in vain move that no further. */
+/** Ended instances whose settlement was due before a moment; failed attempts do not move that date. */
 export async function listLateEnded(
   db: Reader,
   before: Date,

@@ -3,30 +3,30 @@ import { periodsOf, type TermsHistory } from "../../rental/instances/index.ts";
 import { daysOf } from "./rules/days.ts";
 import type { DueLine, LineState } from "./lines.ts";
 
-/** From when on an instance was doing what, and what had brought it there; `over` once nothing is stored any more. */
+/** The state of an instance from a moment on, and the cause of the change; `over` once its data is gone. */
 export type StateChange = { readonly at: Date; readonly state: LineState | "over"; readonly cause: string };
 
 export type Stored = {
-  /** `disk:71` for an instance, `volume:5` for a volume: keys begin with it. */
+  /** `disk:71` for an instance, `volume:5` for a volume; the beginning of the lines' keys. */
   readonly name: string;
   readonly sizeBytes: bigint;
   readonly history: TermsHistory;
-  /** In order; the first holds from before anything is charged. */
+  /** Changes in order; the first holds from before the first charge. */
   readonly changes: readonly StateChange[];
 };
 
 export type StorageLines = {
   readonly lines: readonly DueLine[];
   /**
-   * Up to where storage is settled now: the end of what is covered. Beyond it a host may still prove, when it is back
-   * soon enough, that it was in touch; so nothing is passed over for good.
+   * The moment up to which storage is settled: the end of the covered time. A host that is back soon enough may still
+   * prove that it was in touch later, so time beyond it is only postponed.
    */
   readonly untilAt: Date;
 };
 
 /**
- * What storing cost in these parts of time, in which the machine was in touch: by what the instance was doing, by price
- * and by day (UTC). What costs nothing makes no line.
+ * Charge lines for storage within these intervals, in which the machine was in touch, by state, price and UTC day. Free
+ * storage makes no charge line.
  */
 export function storageLines(stored: Stored, fromAt: Date, covered: readonly Interval[]): StorageLines {
   const lines: DueLine[] = [];
@@ -62,9 +62,9 @@ export function storageLines(stored: Stored, fromAt: Date, covered: readonly Int
 }
 
 /**
- * Divides a stretch of time by what happened in it. A change may say that it came earlier than the one before it, since
- * its transaction waited: from there on it holds, and no time belongs to two of them. The first holds from before, whatever
- * clock it was noted by.
+ * Divides an interval at the state changes within it. A change may be dated before the one ahead of it, since its
+ * transaction waited; it then holds from that one's date, so that no time belongs to two states. The first holds from
+ * before the interval, whatever its date.
  */
 function statesOf(changes: readonly StateChange[], { from, to }: Interval): readonly (Interval & StateChange)[] {
   const pieces: (Interval & StateChange)[] = [];

@@ -13,7 +13,7 @@ import type { Item } from "./settlement.ts";
 
 const isTraffic = (component: string) => component === "bwu" || component === "bwd";
 
-/** What the traffic of these instances may still cost, for those that have traffic to pay. */
+/** The amounts that the traffic of these instances may still cost, for instances with traffic to pay. */
 export class TrafficRooms {
   private readonly rooms: ReadonlyMap<InstanceId, TrafficRoom & { readonly ranMs: bigint }>;
   private readonly uses: TrafficUse[] = [];
@@ -22,7 +22,7 @@ export class TrafficRooms {
     this.rooms = rooms;
   }
 
-  /** The caller holds the locks of the instances. */
+  /** Reads the rooms; the caller holds the locks of the instances. */
   static async open(tx: Tx, items: readonly Item[]): Promise<TrafficRooms> {
     const busy = items.filter(({ bill }) => bill.lines.some(({ component }) => isTraffic(component)));
     if (busy.length === 0) return new TrafficRooms(new Map());
@@ -42,12 +42,12 @@ export class TrafficRooms {
     );
   }
 
-  /** Undefined where there is no traffic to pay. */
+  /** The room of an instance; undefined when it has no traffic to pay. */
   of(id: InstanceId): TrafficRoom | undefined {
     return this.rooms.get(id);
   }
 
-  /** Takes what was paid of an instance's lines, whose room was used up by that. */
+  /** Records the paid charge lines of an instance, which used up its room. */
   note(id: InstanceId, paid: readonly PaidLine[]): void {
     const room = this.rooms.get(id);
     if (room === undefined) return;
@@ -58,7 +58,7 @@ export class TrafficRooms {
     this.uses.push({ id, paidNanos, leftNanos: room.leftNanos, ranMs: room.ranMs, isReached });
   }
 
-  /** Stores all that was noted; returns the instances whose limit is reached by it. */
+  /** Stores all recorded traffic; returns the instances that have reached their limits. */
   async store(tx: Tx): Promise<readonly InstanceId[]> {
     await noteTraffic(tx, this.uses);
     return this.uses.flatMap(({ id, isReached }) => (isReached ? [id] : []));

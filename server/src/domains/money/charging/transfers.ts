@@ -19,10 +19,10 @@ const WHAT = {
   bwd: "data received",
 } as const satisfies Record<Component, string>;
 
-/** A line that was paid, with whom it concerns and whose limits it counts against. */
+/** A paid charge line, the parties of the charge, and the scopes that it counts within. */
 export type Charge = { readonly line: PaidLine; readonly contract: Contract; readonly scopes: readonly CapScope[] };
 
-/** The one transfer of a line, under a key made of exactly its stretch. */
+/** The one transfer of a charge line, under a key made of exactly its stretch. */
 export function transferOf({ line, contract }: Charge): TransferRequest {
   const { payerId, hostId, machineId, instanceId, volumeId } = contract;
   const { component, generation, paidFrom } = line;
@@ -48,7 +48,7 @@ export function transferOf({ line, contract }: Charge): TransferRequest {
   };
 }
 
-/** As the ledger states it: seconds, GB-seconds or bytes. */
+/** The quantity in the unit of the ledger: seconds, GB-seconds or bytes. */
 function quantityOf({ component, quantity, sizeBytes = 0n }: PaidLine): string {
   switch (component) {
     case "gpu":

@@ -8,16 +8,16 @@ import { storageLines, type StateChange } from "./storage-lines.ts";
 
 export type VolumeBill = {
   readonly lines: readonly DueLine[];
-  /** Up to where the volume is settled with these. */
+  /** The moment up to which these lines settle the volume. */
   readonly chargedUntilAt: Date;
-  /** Nothing can become due any more. */
+  /** True when nothing more can become due. */
   readonly isLast: boolean;
 };
 
 /**
- * What a volume cost since it was settled last: for as long as one of the machines through which it could be reached was
- * in touch, and its owner had not asked for its end. Settled is what cannot change: a machine that is away may turn out to
- * have been there.
+ * The charge lines of a volume since its last settlement: for the time in which a machine through which it could be
+ * reached was in touch, until its owner asked for its end. Only time that cannot change is settled: a machine that is
+ * away may turn out to have been in touch.
  */
 export function volumeBillOf(
   volume: BillableVolume,
@@ -44,7 +44,7 @@ export function volumeBillOf(
   return { lines, chargedUntilAt, isLast: deletingAt !== undefined && chargedUntilAt >= deletingAt };
 }
 
-/** A volume does nothing but be there. */
+/** The one state of a volume. */
 const STORED: StateChange = { at: new Date(0), state: "stored", cause: "rented" };
 
 function historyOf({ priceNanosPerGbMonth }: BillableVolume): TermsHistory {

@@ -34,9 +34,9 @@ import { listShort, postCharges, type Means } from "./settlement.ts";
 import type { Charge } from "./transfers.ts";
 import { volumeBillOf, type VolumeBill } from "./volume-bill.ts";
 
-/** One for which nothing can be set aside is looked at again within the hour. */
+/** Seconds until a volume without a hold is settled again. */
 const UNHELD_S = 3_600;
-/** What was deleted waits for nothing but its host's next word, which mostly comes in seconds. */
+/** A deleted volume waits only for its host's next report, which mostly comes within seconds. */
 const SETTLE_DELETED_EVERY_MS = 15_000;
 
 /** Settles the volumes that are due; any number of processes may do this side by side. */
@@ -58,7 +58,7 @@ export async function settleDueVolumes(
   return counts;
 }
 
-/** Settles volumes of a user that count within a scope, so many at most, in a transaction of its own. */
+/** Settles up to `limit` volumes of a user within a scope, in a transaction of its own. */
 export async function settleVolumesWithin(
   database: Database,
   clock: Clock,
@@ -67,14 +67,14 @@ export async function settleVolumesWithin(
   await withTransaction(database, clock, async (tx) => settleVolumes(tx, await lockVolumesWithin(tx, which)));
 }
 
-/** What has accrued on one volume and is not posted, and whose limits it counts against. */
+/** The accrual of one volume without a transfer, and the scopes that it counts within. */
 export type VolumeAccrual = {
   readonly lines: readonly DueLine[];
   readonly scopes: readonly CapScope[];
   readonly holdId: HoldId | undefined;
 };
 
-/** The same of all volumes of a user, by proven facts. */
+/** The accruals of all volumes of a user, by proven facts. */
 export async function listVolumeAccruals(db: Reader, now: Date, userId: UserId): Promise<readonly VolumeAccrual[]> {
   const items = await loadItems(db, await listChargeableVolumes(db, userId), now);
   return items.map(({ volume, bill: { lines } }) => ({ lines, scopes: scopesOf(volume), holdId: volume.holdId }));
@@ -82,7 +82,7 @@ export async function listVolumeAccruals(db: Reader, now: Date, userId: UserId):
 
 type Item = { readonly volume: BillableVolume; readonly bill: VolumeBill };
 
-/** Charges what these volumes cost, as far as there is something to pay from. The caller holds their locks. */
+/** Charges these volumes as far as there is credit. The caller holds their locks. */
 async function settleVolumes(tx: Tx, volumes: readonly ChargeableVolume[]): Promise<number> {
   const items = await loadItems(tx.db, volumes, tx.now);
   const { accounts, purses, rooms } = await openPurses(tx, items);
@@ -111,8 +111,8 @@ async function settleVolumes(tx: Tx, volumes: readonly ChargeableVolume[]): Prom
 type Held = { readonly holdId: HoldId; readonly seconds: number };
 
 /**
- * Sets aside what each of these volumes costs until its next settlement, and what it cost since it was charged last: as long
- * as that can be had. Nothing for one that is being deleted: its machine may be away for good.
+ * Places holds for the coming period of each volume and for its uncharged time, as far as there is credit. A volume
+ * that is being deleted gets none: its machine may be away for good.
  */
 async function renewHolds(tx: Tx, items: readonly Item[]): Promise<ReadonlyMap<VolumeId, Held>> {
   const held = new Map<VolumeId, Held>();
@@ -149,7 +149,7 @@ async function loadItems(db: Reader, volumes: readonly ChargeableVolume[], now: 
   return placed.map((volume) => ({ volume, bill: volumeBillOf(volume, spans, now) }));
 }
 
-/** Locks all that money may move between, in the one order of all, and frees what was set aside for this. */
+/** Locks all accounts that money may move between, in the one global order, and frees the holds of these volumes. */
 async function openPurses(tx: Tx, items: readonly Item[]): Promise<Means> {
   const charged = items.map(({ volume }) => volume);
   const accounts = await lockAccounts(

@@ -4,30 +4,30 @@ const MS_PER_SECOND = 1000n;
 const MS_PER_HOUR = SECONDS_PER_HOUR * MS_PER_SECOND;
 const PPM = 1_000_000n;
 
-/** A part of what a run has counted. */
+/** A stretch of the running time that a run has counted, in milliseconds. */
 export type Stretch = { readonly fromMs: bigint; readonly toMs: bigint };
 
-/** What a stretch of running costs: the price of an hour by its share, rounded towards the customer. */
+/** The price of a stretch of running time: its share of the hourly price, rounded down in favour of the renter. */
 export function runningCharge(priceNanosPerHour: bigint, { fromMs, toMs }: Stretch): Nanos {
   return nanos(mulDivFloor(priceNanosPerHour, toMs - fromMs, MS_PER_HOUR));
 }
 
 export type DepositShare = {
-  /** The deposit pays up to here; the rest of the stretch is paid otherwise. */
+  /** The point up to which the deposit pays; other means pay the rest of the stretch. */
   readonly toMs: bigint;
   readonly amount: Nanos;
-  /** What the same time would have cost without the discount, less what it did cost. */
+  /** The price of the same time without the discount, less the price that was charged. */
   readonly savedNanos: Nanos;
-  /** What is left does not pay for another millisecond. */
+  /** True when the remainder does not pay another millisecond. */
   readonly isSpent: boolean;
 };
 
-/** What a deposit pays of a stretch: whole milliseconds at the discount, as long as it lasts. */
+/** The part of a stretch that a deposit pays: whole milliseconds at the discount, until it is used up. */
 export function depositShare(
   { leftNanos, discountPpm, priceNanosPerHour }: Terms & { readonly leftNanos: bigint },
   { fromMs, toMs }: Stretch,
 ): DepositShare {
-  // Nano-dollars for 10⁶ hours of running, so that nothing is rounded before the end.
+  // Nano-dollars for 10⁶ hours of running time, so that rounding happens only at the end.
   const price = priceNanosPerHour * (PPM - BigInt(discountPpm));
   const scale = MS_PER_HOUR * PPM;
   const lastsMs = price === 0n ? toMs - fromMs : (leftNanos * scale) / price;

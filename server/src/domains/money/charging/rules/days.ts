@@ -1,6 +1,6 @@
 const DAY_MS = 86_400_000;
 
-/** Divides a stretch of time, in milliseconds since 1970, at each midnight (UTC): reports add up whole days. */
+/** Divides a stretch of time, in milliseconds since 1970, at each midnight UTC, since reports add up whole days. */
 export function daysOf(fromMs: number, toMs: number): readonly (readonly [fromMs: number, toMs: number])[] {
   const days: [number, number][] = [];
   for (let begin = fromMs; begin < toMs;) {

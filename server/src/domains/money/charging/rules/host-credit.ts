@@ -1,6 +1,6 @@
 import { mulDivFloor, nanos, type Nanos } from "../../../../base/money.ts";
 
-/** So much of the end of a run that its host failed is given back. */
+/** Running time before a host's failure whose price goes back to the renter. */
 export const CREDITED_MS = 600_000;
 
 type Stretch = {
@@ -13,15 +13,15 @@ type Stretch = {
 
 export type HostCredit = { readonly fromCredit: Nanos; readonly fromDeposit: Nanos };
 
-/** From when on the running time of a run is given back: its last ten minutes, or all of it when there was less. */
+/** The start of the running time whose price goes back: the last ten minutes of a run, or all of a shorter run. */
 export function creditedSince(meteredFromAt: Date, runningMs: bigint): Date {
   const endMs = meteredFromAt.getTime() + Number(runningMs);
   return new Date(Math.max(meteredFromAt.getTime(), endMs - CREDITED_MS));
 }
 
 /**
- * What was paid for the running time since then, by what paid it: of a stretch that began before, its share. Never more
- * than was paid, since each stretch is rounded down.
+ * The payments for running time since `since`, by what paid them; a stretch that began earlier counts by its share.
+ * Each stretch is rounded down, so the sum never exceeds the payments.
  */
 export function creditOfStretches(stretches: readonly Stretch[], since: Date): HostCredit {
   const sums = { credit: 0n, deposit: 0n };
@@ -33,12 +33,14 @@ export function creditOfStretches(stretches: readonly Stretch[], since: Date): H
   return { fromCredit: nanos(sums.credit), fromDeposit: nanos(sums.deposit) };
 }
 
-/** What went between one renter and one host: charges, what was given back for failures, and what returned payments took. */
+/**
+ * Money between one renter and one host: charges, credits for failures, and amounts that returned payments took back.
+ */
 export type Between = { readonly paidNanos: bigint; readonly givenNanos: bigint; readonly takenNanos: bigint };
 
 /**
- * The most that a host's failure gives back: what the host still has of this renter's money. What left it with a returned
- * payment is the renter's again already.
+ * The most that a host's failure can return: the money of this renter that the host still has. Money that left the host
+ * with a returned payment has gone back already.
  */
 export function mostGivenBack({ paidNanos, givenNanos, takenNanos }: Between): bigint {
   const kept = paidNanos - givenNanos - takenNanos;

@@ -4,17 +4,20 @@ import type { DesiredState, Phase } from "../../../rental/instances/index.ts";
 const MINUTE_S = 60;
 const HOUR_S = 3_600;
 const DAY_S = 24 * HOUR_S;
-/** Whose credit lasts longer than this is settled by the hour. */
+/** Credit that lasts longer than this makes an account ample: it is settled by the hour. */
 const AMPLE_S = DAY_S;
-/** At the end what is left is looked at so often. */
+/** Seconds between settlements while the last credit is used up. */
 export const LAST_SECONDS = 15;
-/** With less than this left, ten minutes set aside for one would be missing for another: the rest is used up in small steps. */
+/**
+ * With less credit than this, a hold of ten minutes for one run would be missing for another: the rest is used up in
+ * small steps.
+ */
 const USED_UP_S = 2 * (HOLD_SECONDS + MINUTE_S);
 
 /**
- * `active` wants to run and has its devices, or is on its way; `waiting` wants to and has none; `leaving` does not want
- * to and still has them; `resting` only stores; of what is `over` nothing more becomes due, and of what is `unproven`, as
- * it never ran, nothing yet.
+ * `active` should run and has its GPUs, or is about to get them; `waiting` should run and has none; `leaving` should
+ * not run and still has them; `resting` only stores data. Nothing more becomes due for `over`, and nothing yet for
+ * `unproven`, which never ran.
  */
 export type Activity = "active" | "waiting" | "leaving" | "resting" | "over" | "unproven";
 
@@ -34,13 +37,13 @@ export function activityOf({ isBackground, isMetered, desired, phase }: Standing
   return isAtRest ? "resting" : "leaving";
 }
 
-/** After how many seconds something is settled again, and for how long beyond that it has credit set aside. */
+/** Seconds until the next settlement, and the seconds beyond it that the hold covers as well. */
 export type Period = { readonly seconds: number; readonly marginSeconds: number };
 
-/** How long a balance and the limits on it last: for more than a day, for less, or for minutes. */
+/** How long a balance and the caps on it last: more than a day, less than a day, or minutes. */
 export type Lasting = "days" | "hours" | "minutes";
 
-/** In passing as little as possible is set aside, and what is left may be less than ten minutes. */
+/** The periods of a passing settlement, whose hold is as small as possible and may cover less than ten minutes. */
 export function passingPeriods(lagSeconds: number): readonly Period[] {
   return [
     { seconds: 0, marginSeconds: HOLD_SECONDS },
@@ -49,9 +52,9 @@ export function passingPeriods(lagSeconds: number): readonly Period[] {
 }
 
 /**
- * In which periods something is settled, the best first: each later one is for what cannot have that much set aside. So
- * what settling costs follows changes and not the clock. What lasts for minutes is used up: there the margin is only the
- * time in which a host that is in touch stops it for certain, and the time that is not counted yet.
+ * The periods in which something is settled, best first; each later one is for what cannot have so large a hold. So the
+ * work of settling grows with changes and not with time. For credit that lasts minutes, the margin is only the time
+ * within which a host in touch stops it for certain, and the time that is not counted yet.
  */
 export function periodsFor(
   activity: Activity,
@@ -77,7 +80,7 @@ export function periodsFor(
   }
 }
 
-/** How long so much lasts that a rate is paid from. */
+/** How long these amounts last at these rates; the shortest decides. */
 export function lastingOf(limits: readonly { readonly leftNanos: bigint; readonly nanosPerHour: bigint }[]): Lasting {
   const lastsFor = (seconds: number) =>
     limits.every(({ leftNanos, nanosPerHour }) => leftNanos * BigInt(HOUR_S) > nanosPerHour * BigInt(seconds));
@@ -86,8 +89,8 @@ export function lastingOf(limits: readonly { readonly leftNanos: bigint; readonl
 }
 
 /**
- * When something is settled again. Storage that could not be paid is due when a cap per day or month may begin anew, and
- * not when its new room is used up: otherwise a cap that is used up every day would store for nothing.
+ * The time of the next settlement. Storage that could not be paid is due when a daily or monthly cap may begin a new
+ * period, not when the new room is used up: otherwise a cap that is used up every day would store data for free.
  */
 export function nextSettlement(
   now: Date,
@@ -101,12 +104,12 @@ function startOfNextDay(now: Date): number {
   return Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), now.getUTCDate() + 1);
 }
 
-/** Whether so much credit lasts for long, at what all of an account costs in an hour. */
+/** True when a balance lasts long at the hourly cost of the whole account. */
 export function isAmple(spendableNanos: bigint, nanosPerHour: bigint): boolean {
   return spendableNanos * BigInt(HOUR_S) > nanosPerHour * BigInt(AMPLE_S);
 }
 
-/** Whether credit has to be set aside for it: for what may run. */
+/** True for what may run: it needs a hold. */
 export function needsHold(activity: Activity): boolean {
   return activity === "active" || activity === "waiting" || activity === "leaving";
 }
