@@ -61,7 +61,7 @@ import {
   createPaymentProvider,
   NO_PAYMENTS,
   paymentRoutes,
-  readPaymentStanding,
+  readPaymentSummary,
   type PaymentProvider,
   type PaymentSettings,
 } from "../domains/money/payments/index.ts";
@@ -251,7 +251,7 @@ function registerRoutes(http: HttpScope, parts: Parts): void {
     balanceOf: balanceNow,
     balancesOf: (userIds) => inSnapshot(database, (db) => readBalances(db, clock.now(), userIds)),
     refuseNewKeys,
-    paymentStandingOf: (userId) => readPaymentStanding(database.kysely, userId),
+    paymentStandingOf: (userId) => readPaymentSummary(database.kysely, userId),
     grantCredit: (tx, { userId, amount, actor }) =>
       grantCredit(tx, { userId, amount: nanos(amount), reason: "credit granted", actor }),
   });

@@ -4,7 +4,7 @@ import { countMachinesOf } from "../domains/supply/hosts/index.ts";
 import { countInstancesOf } from "../domains/rental/instances/index.ts";
 import { balanceOf, prepaidBalanceOf } from "../domains/money/ledger/index.ts";
 import { accruedOf } from "../domains/money/charging/index.ts";
-import { countOpenPayoutsOf, readPaymentStanding } from "../domains/money/payments/index.ts";
+import { countOpenPayoutsOf, readPaymentSummary } from "../domains/money/payments/index.ts";
 import { countEndpointGroupsOf } from "../domains/serverless/index.ts";
 import { countStorageOf } from "../domains/supply/volumes/index.ts";
 import { countOpenRequestsOf } from "../domains/rental/queue/index.ts";
@@ -20,7 +20,7 @@ export async function listBelongings(db: Reader, now: Date, userId: UserId): Pro
   const { balance: credit } = await balanceOf(db, userId);
   const prepaid = await prepaidBalanceOf(db, userId);
   const openPayouts = await countOpenPayoutsOf(db, userId);
-  const { last4 } = await readPaymentStanding(db, userId);
+  const { last4 } = await readPaymentSummary(db, userId);
   const accrued = await accruedOf(db, now, userId);
   return [
     ...counted(instances, "instance"),

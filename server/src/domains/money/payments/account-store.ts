@@ -2,14 +2,14 @@ import { sql } from "kysely";
 import type { UserId } from "../../../base/ids.ts";
 import type { Reader, Tx } from "../../../db/transaction.ts";
 
-/** What a user is at the provider, and how its card is charged by itself. */
+/** A user's account at the provider, and the state of their automatic payments. */
 export type PaymentAccount = {
   readonly userId: UserId;
   readonly customerId: string | undefined;
-  /** Undefined for the default. */
+  /** Undefined for the default amount. */
   readonly autobillCents: bigint | undefined;
   readonly attemptCount: number;
-  /** Since the last success. */
+  /** Failed charges since the last success. */
   readonly failureCount: number;
   readonly notBeforeAt: Date | undefined;
 };
@@ -23,7 +23,10 @@ const COLUMNS = [
   "autobill_not_before_at",
 ] as const;
 
-/** The account of a user, made when there is none. Changes of its cards and charges wait until the commit. */
+/**
+ * Locks the account of a user, and creates it when missing. Changes of its cards and charges wait until the transaction
+ * ends.
+ */
 export async function lockAccount(tx: Tx, userId: UserId): Promise<PaymentAccount> {
   await tx.db
     .insertInto("payment_accounts")
@@ -53,7 +56,7 @@ export async function findUserOfCustomer(db: Reader, customerId: string): Promis
   return row?.user_id;
 }
 
-/** Keeps the customer that is there already, and returns the one that is kept. */
+/** Stores the customer id unless there is one already; returns the stored id. */
 export async function storeCustomer(tx: Tx, userId: UserId, customerId: string): Promise<string> {
   const row = await tx.db
     .updateTable("payment_accounts")
@@ -86,7 +89,10 @@ export async function storeAutobill(
     .execute();
 }
 
-/** Those of these users whose card could be charged now: one is saved, no charge is under way, no pause after a failure. */
+/**
+ * Those of these users whose card could be charged now: a card is saved, no charge is under way, and no pause follows a
+ * failure.
+ */
 export async function listChargeable(
   db: Reader,
   { now, userIds }: { readonly now: Date; readonly userIds: readonly UserId[] },
@@ -109,7 +115,7 @@ export async function listChargeable(
   return rows.map((row) => row.user_id);
 }
 
-/** The provider may know cards of this user that are not noted here. */
+/** Notes that the provider may know cards of this user that are not stored here. */
 export async function markStale(tx: Tx, userId: UserId): Promise<void> {
   await tx.db.updateTable("payment_accounts").set({ has_stale_cards: true }).where("user_id", "=", userId).execute();
 }

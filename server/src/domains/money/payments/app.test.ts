@@ -7,7 +7,7 @@ import { StripeServer } from "../../../../../test/support/stripe-server.ts";
 import { earningsOf, ISSUANCE, postTransfer } from "../ledger/index.ts";
 import { NO_PAYMENTS, setFeeRate } from "./index.ts";
 
-test("in the whole server, a top-up that saves the card shows in the account, which then pays by itself", async (t) => {
+test("in the whole server, a top-up that saves the card shows in the account, and the card is then charged automatically", async (t) => {
   const stripe = await StripeServer.start();
   t.after(() => stripe.close());
   const app = await testApp(t, { payments: { ...NO_PAYMENTS, stripe: stripe.settings } });
@@ -36,7 +36,7 @@ test("in the whole server, a top-up that saves the card shows in the account, wh
   await app.assertBooks();
 });
 
-test("a host's report of earnings says what fee the next invoice would take", async (t) => {
+test("a host's report of earnings states the fee of the next invoice", async (t) => {
   const app = await testApp(t);
   const host = await app.caller({ dollars: 0 });
   const earned = { debit: ISSUANCE, credit: earningsOf(host.id), amount: 8_000_000_000n, code: "usage_gpu" } as const;
@@ -48,7 +48,7 @@ test("a host's report of earnings says what fee the next invoice would take", as
   assert.deepEqual(body.current, { balance: 8, service_fee: 0.2, total: 7.8, credit: 0 });
 });
 
-test("a Host header that names no host is refused", async (t) => {
+test("a Host header without a host is refused", async (t) => {
   const app = await testApp(t);
   const user = await app.caller();
   const call = { method: "POST", url: "/api/v0/billing/checkout/", secret: user.secret, body: { amount: 5 } } as const;

@@ -1,25 +1,27 @@
-// What an audit reads of payments and payouts: which transfers they must have led to.
+// Payments and payouts as the audit reads them: the transfers that each must have led to.
 import { sql } from "kysely";
 import type { UserId } from "../../../base/ids.ts";
 import type { Reader } from "../../../db/transaction.ts";
 import { NANOS_PER_CENT } from "./rules/cents.ts";
 import { returnedKey } from "./payouts/rules/payout.ts";
 
-/** Transfers that there must be, by their keys, between an account of this user and one of the house. */
+/**
+ * The transfers that a payment or payout must have, by their keys, between an account of its user and one of the house.
+ */
 export type ExpectedMovement = {
   /** `payment 3`, `payout 7`. */
   readonly subject: string;
-  /** One, but for a payout that came back in several steps. */
+  /** One key, or several for a payout that came back in steps. */
   readonly keys: readonly string[];
   readonly code: "payment" | "fee" | "payout" | "payout_returned";
   readonly userId: UserId;
-  /** Of all of them together. */
+  /** The sum of all these transfers. */
   readonly amountNanos: bigint;
 };
 
 type Since = Date | undefined;
 
-/** Of what was paid, invoiced or came back from a moment on. */
+/** The expected transfers of everything that was paid or invoiced, or that came back, since a moment. */
 export async function listExpectedMovements(db: Reader, since: Since): Promise<readonly ExpectedMovement[]> {
   const from = since ?? null;
   const { rows: payments } = await sql<{ id: number; user_id: UserId; intent_id: string; amount_cents: bigint }>`
@@ -68,7 +70,7 @@ export async function listExpectedMovements(db: Reader, since: Since): Promise<r
   ];
 }
 
-/** A host, or a payout, with something that does not follow from its payouts. */
+/** A host or a payout with an amount that does not follow from the host's payouts. */
 export type WrongPayout = {
   readonly subject: string;
   readonly problem: string;
@@ -77,8 +79,8 @@ export type WrongPayout = {
 };
 
 /**
- * Fees that are not their share of what was earned, and hosts of whose earnings another part is noted as having borne its
- * fee than their payouts left: of each what was earned, less its fee and what was paid out, and what came back.
+ * Fees that differ from their share of the earnings, and hosts whose settled part (earnings that have borne the fee)
+ * differs from the one that their payouts leave: earnings, less fee and payout, plus amounts that came back.
  */
 export async function listWrongPayouts(db: Reader, since: Since): Promise<readonly WrongPayout[]> {
   const from = since ?? null;
@@ -117,7 +119,7 @@ export async function listWrongPayouts(db: Reader, since: Since): Promise<readon
   }));
 }
 
-/** Which of these payments were paid, and which of these payouts were made. */
+/** Those of these payments that were paid, and those of these payouts that exist. */
 export async function listMadeMovements(
   db: Reader,
   { paymentIds, payoutIds }: { readonly paymentIds: readonly number[]; readonly payoutIds: readonly number[] },

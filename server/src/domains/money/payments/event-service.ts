@@ -12,8 +12,8 @@ import { bookReturns } from "./refunds/returned-service.ts";
 import { lockOrder, settleReceived } from "./top-ups/received-service.ts";
 
 /**
- * Takes an event of the provider: its effect is committed together with its id, so that a repetition changes nothing, and
- * one that fails is delivered again. Throws `invalid_signature` for what the provider has not signed just now.
+ * Applies an event of the provider. Its effect commits together with its id, so that a repetition changes nothing; a
+ * failed event is delivered again. Throws `invalid_signature` when the provider did not sign it within the tolerance.
  */
 export async function receiveEvent(
   dependencies: PaymentDependencies,
@@ -34,7 +34,7 @@ async function applyEvent(tx: Tx, { log }: PaymentDependencies, content: EventCo
       return settleReceived(tx, log, content);
     case "charge_failed": {
       const payment = await lockOrder(tx, content);
-      // A page lets its user try again; an automatic charge was that one attempt.
+      // A page lets its user try again; an automatic charge is a single attempt.
       if (payment?.kind === "autobill") await failAutobill(tx, payment, content);
       return;
     }
@@ -52,12 +52,10 @@ async function applyEvent(tx: Tx, { log }: PaymentDependencies, content: EventCo
     case "return_failed": {
       const payment = await findPaymentOfIntent(tx.db, content.intentId);
       if (payment === undefined) return;
-      // Where it is to go instead, a person has to ask its user.
+      // A person has to ask the user where the money should go instead.
       const { reference: refund_id, failedCents } = content;
       const about = { payment_id: payment.id, user_id: payment.userId, refund_id, failed_cents: String(failedCents) };
-      tx.afterCommit(() =>
-        log.error(about, "a refund did not reach its card: the house has the money, its user has not"),
-      );
+      tx.afterCommit(() => log.error(about, "a refund did not reach its card: the house still has the user's money"));
       return;
     }
     case "payout_returned":
@@ -67,7 +65,7 @@ async function applyEvent(tx: Tx, { log }: PaymentDependencies, content: EventCo
       if (userId === undefined) return;
       await lockAccount(tx, userId);
       await upsertCard(tx, userId, content.card);
-      // It may be gone again already: that event can have come first.
+      // The card may be gone already: the event of its removal can arrive first.
       return markStale(tx, userId);
     }
     case "card_gone": {
@@ -92,7 +90,10 @@ async function leavePage(
   await settlePayment(tx, payment.id, { state: reason, intentId: undefined, failure: `the page ${reason}` });
 }
 
-/** The card itself comes with an event of its own; a loop asks for it in case that one is lost. */
+/**
+ * Notes that a card may have been saved. An event of its own reports the card; a loop asks for it in case that one is
+ * lost.
+ */
 async function finishSetup(
   tx: Tx,
   { order, customerId }: { readonly order: OrderRef | undefined; readonly customerId: string | undefined },

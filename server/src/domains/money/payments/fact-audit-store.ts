@@ -1,9 +1,9 @@
-// What an audit reads of payouts and holds to hold them against the facts of who made and settled them.
+// Payouts and holds as the audit reads them, to compare them with the facts of who made and settled them.
 import { sql } from "kysely";
 import type { Reader } from "../../../db/transaction.ts";
 import { payoutFact, selectPayouts } from "./payouts/payout-store.ts";
 
-/** A row, and the part of its fact that it must repeat. */
+/** A row, and the part of its fact that the row must repeat. */
 export type StatedRow = {
   readonly id: number;
   readonly says: Readonly<Record<string, string | number | boolean | null>>;
@@ -25,7 +25,7 @@ export async function listStatedPayouts(db: Reader, since: Date | undefined): Pr
   );
 }
 
-/** These payouts, of those that there are. */
+/** Those of these payouts that exist. */
 export async function payoutsOf(db: Reader, ids: readonly number[]): Promise<readonly StatedRow[]> {
   const payouts = await selectPayouts(db, {
     ids: ids as Parameters<typeof selectPayouts>[1]["ids"],

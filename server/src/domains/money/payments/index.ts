@@ -10,7 +10,7 @@ export { paymentRoutes } from "./routes.ts";
 export { listYoungCredit, readPayable } from "./payouts/payable-service.ts";
 export { setEarningsRules, setFeeRate } from "./rules-store.ts";
 export { CARD_HOLD_DAYS, createPaymentProvider, NO_PAYMENTS, type PaymentSettings } from "./settings.ts";
-export { readPaymentStanding } from "./standing-service.ts";
+export { readPaymentSummary } from "./summary-service.ts";
 export { listExpectedMovements, listMadeMovements, listWrongPayouts, type ExpectedMovement } from "./audit-store.ts";
 export { listAuditedDebts, listAuditedReturns, type AuditedReturn } from "./refunds/return-audit-store.ts";
 export { isDepositKind, namedByKey, nameTaken, returnKeysOf } from "./refunds/rules/return-keys.ts";

@@ -4,24 +4,24 @@ import { syncCards } from "./cards/card-service.ts";
 import { invoiceEarnings, sendDuePayouts, type PayoutDependencies } from "./payouts/payout-service.ts";
 import { askForRefunds } from "./refunds/refund-service.ts";
 
-/** Money in and out that nobody asks for in that moment. */
+/** Loops that move money in and out without a request. */
 export function paymentLoops(dependencies: PayoutDependencies): readonly Loop[] {
   return [
     {
       name: "charge-due-cards",
-      description: "Charges saved cards of users whose credit has come down to their threshold.",
+      description: "Charges saved cards of users whose credit has fallen to their threshold.",
       everyMs: 30_000,
       run: () => chargeDueCards(dependencies),
     },
     {
       name: "sync-cards",
-      description: "Makes saved cards here and at the payment provider the same.",
+      description: "Synchronizes saved cards with the payment provider.",
       everyMs: 60_000,
       run: () => syncCards(dependencies),
     },
     {
       name: "ask-for-refunds",
-      description: "Asks the payment provider for the refunds that administrators want.",
+      description: "Asks the payment provider for the refunds that administrators requested.",
       everyMs: 30_000,
       run: () => askForRefunds(dependencies),
     },

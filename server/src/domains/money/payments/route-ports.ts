@@ -6,12 +6,12 @@ import type { HttpScope } from "../../../http/server.ts";
 import type { PaymentProvider } from "./provider/provider.ts";
 import type { PayoutDependencies } from "./payouts/payout-service.ts";
 
-/** What the routes need beyond the database. */
+/** The ports that the routes need beyond the database. */
 export type PaymentPorts = {
   readonly provider: PaymentProvider;
   readonly sealer: Sealer;
   readonly log: Log;
-  /** Where users come back to from the provider's page; undefined for the address that they called. */
+  /** The address to which users return from the provider's page; undefined for the address that they called. */
   readonly publicUrl: string | undefined;
 };
 

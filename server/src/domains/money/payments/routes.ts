@@ -25,7 +25,9 @@ import { webhookRoutes } from "./webhook-routes.ts";
 
 const PAGE_LENGTH = 100;
 
-/** Top-ups, saved cards and automatic payments; payouts to hosts; what providers and administrators say of both. */
+/**
+ * Routes for top-ups, saved cards, automatic payments and payouts, for the provider's events and for administrators.
+ */
 export function paymentRoutes(scope: HttpScope, ports: PaymentPorts): void {
   pageRoutes(scope, ports);
   cardRoutes(scope, ports);

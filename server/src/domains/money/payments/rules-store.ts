@@ -1,12 +1,12 @@
 import type { Reader, Tx } from "../../../db/transaction.ts";
 
-/** What the house keeps of hosts' earnings, in millionths; the same for every server of one database. */
+/** The fee of the house on hosts' earnings, in millionths; one rate for all servers of a database. */
 export async function feeRatePpm(db: Reader): Promise<number> {
   const row = await db.selectFrom("payment_rules").select("fee_ppm").executeTakeFirstOrThrow();
   return row.fee_ppm;
 }
 
-/** Makes the rate of this start that of the database. It holds for invoices from now on. */
+/** Stores the fee rate of this start in the database. It holds for invoices from now on. */
 export async function setFeeRate(tx: Tx, { feePpm }: { readonly feePpm: number }): Promise<void> {
   await tx.db.updateTable("payment_rules").set({ fee_ppm: feePpm }).execute();
 }
@@ -17,15 +17,15 @@ export async function readInstallation(db: Reader): Promise<string> {
   return row.installation;
 }
 
-/** When hosts are paid for what may not be money yet. */
+/** Rules for earnings and payments that may still be taken back. */
 export type EarningsRules = {
-  /** Days after which earnings of granted credit are paid; undefined for never by themselves. */
+  /** Days after which earnings of granted credit are paid; undefined when only administrators release them. */
   readonly grantedAfterDays: number | undefined;
-  /** For so many days card payments are neither transferred nor paid out. */
+  /** Days for which card payments are neither sent to other users nor paid out. */
   readonly cardHoldDays: number;
 };
 
-/** The same for every server of one database. */
+/** The rules of this database, one set for all its servers. */
 export async function readEarningsRules(db: Reader): Promise<EarningsRules> {
   const row = await db
     .selectFrom("payment_rules")
@@ -34,7 +34,7 @@ export async function readEarningsRules(db: Reader): Promise<EarningsRules> {
   return { grantedAfterDays: row.granted_after_days ?? undefined, cardHoldDays: row.card_hold_days };
 }
 
-/** Makes the rules of this start those of the database. */
+/** Stores the rules of this start in the database. */
 export async function setEarningsRules(tx: Tx, { grantedAfterDays, cardHoldDays }: EarningsRules): Promise<void> {
   await tx.db
     .updateTable("payment_rules")

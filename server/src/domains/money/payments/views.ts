@@ -48,7 +48,7 @@ export function viewAutobill(autobill: Awaited<ReturnType<typeof readAutobill>>)
   };
 }
 
-/** Never the details: who has the key of a host must not be able to read where its money goes. */
+/** The destination without its details: a thief of a host's key must not learn where the money goes. */
 export function viewPayoutMethod(stored: StoredPayoutMethod | undefined) {
   return {
     success: true as const,
@@ -80,7 +80,7 @@ export function viewPayoutHold({ id, kind, reason, placedAt }: PayoutHold) {
   return { id, kind, reason, placed_at: epochSeconds(placedAt) };
 }
 
-/** Earnings that are in no payout yet, and why a part of them waits. */
+/** Earnings that are in no payout yet, and the reasons why parts of them wait. */
 export function viewEarnings(
   { payable, granted, young, held, debt }: Payable,
   { cardHoldDays, grantedAfterDays }: EarningsRules,
@@ -101,7 +101,7 @@ export function viewAdminPayoutHold(hold: PayoutHold) {
   return { ...viewPayoutHold(hold), user_id: hold.userId, placed_by: hold.placedBy ?? null };
 }
 
-/** `email` is where the host can be written to: of a team, its owner's; undefined when the account is gone. */
+/** `email` is the address of the host, or of a team's owner; undefined when the account is gone. */
 export function viewAdminPayout(payout: Payout, email: string | undefined) {
   return { ...viewPayout(payout), user_id: payout.userId, email: email ?? null };
 }

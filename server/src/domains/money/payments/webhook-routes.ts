@@ -8,7 +8,7 @@ const RETURN_PAGE = `<!doctype html><html lang="en"><meta charset="utf-8"><title
 <p>You can close this page. What you paid is in your credit within seconds.</p></html>
 `;
 
-/** What the provider calls, and where it sends users back to: neither is for clients, so OpenAPI leaves both out. */
+/** Routes that the provider calls or returns users to. They are not for clients, so OpenAPI leaves them out. */
 export function webhookRoutes(scope: HttpScope, ports: PaymentPorts): void {
   const dependencies = dependenciesOf(scope, ports);
   scope.app.get(
@@ -19,7 +19,7 @@ export function webhookRoutes(scope: HttpScope, ports: PaymentPorts): void {
 
   const rawBodies = new WeakMap<FastifyRequest, Buffer>();
   void scope.app.register(async (app) => {
-    // The signature is over the bytes as they came, so nobody may parse and print them anew.
+    // The signature covers the bytes as they arrived, so the body is not parsed.
     app.removeContentTypeParser("application/json");
     app.addContentTypeParser<Buffer>("application/json", { parseAs: "buffer" }, (request, body, done) => {
       rawBodies.set(request, body);

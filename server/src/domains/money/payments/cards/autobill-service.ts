@@ -18,14 +18,14 @@ import type { ChargeResult } from "../provider/provider.ts";
 import { lockOrder, settleReceived } from "../top-ups/received-service.ts";
 import { readInstallation } from "../rules-store.ts";
 
-/** For so long nobody else asks about a charge that was begun. */
+/** Time for which a begun charge belongs to the process that began it. */
 const LEASE_MS = 60_000;
 const USERS_PER_PAGE = 5000;
 const CHARGES_PER_RUN = 40;
 
 export type AutobillStatus = { readonly begun: number; readonly resumed: number; readonly unanswered: number };
 
-/** Charges the cards of those who asked for that and whose credit has come down to their threshold. */
+/** Charges the cards of users who switched automatic payments on and whose credit has fallen to their threshold. */
 export async function chargeDueCards(dependencies: PaymentDependencies): Promise<AutobillStatus> {
   const { database, clock, provider } = dependencies;
   if (!provider.describe().takesCards) return { begun: 0, resumed: 0, unanswered: 0 };
@@ -43,8 +43,8 @@ function leaseFrom(now: Date): Date {
 }
 
 /**
- * Notes the charges to make, each in a transaction of its own, before anybody is asked for them. Of those who want to be
- * charged only those with little credit are looked at more closely.
+ * Stores the charges to make, each in a transaction of its own, before the provider is asked. Reads balances only of
+ * users who switched automatic payments on and have little credit.
  */
 async function beginCharges(dependencies: PaymentDependencies, limit: number): Promise<readonly Payment[]> {
   const { database, clock } = dependencies;
@@ -63,14 +63,17 @@ async function beginCharges(dependencies: PaymentDependencies, limit: number): P
   return begun;
 }
 
-/** Looks again under the account's lock: whoever paid, removed the card or changed the threshold meanwhile is left alone. */
+/**
+ * Checks again under the account's lock: a user who meanwhile paid, removed the card or changed the threshold is not
+ * charged.
+ */
 async function beginCharge(tx: Tx, userId: UserId): Promise<Payment | undefined> {
   const account = await lockAccount(tx, userId);
   const card = await findDefaultCard(tx.db, userId);
   const threshold = (await listBalanceThresholds(tx.db, [userId])).get(userId);
   const isPaused = account.notBeforeAt !== undefined && account.notBeforeAt > tx.now;
   if (card === undefined || threshold === undefined || isPaused) return undefined;
-  // The bank was asked to take back a charge of this account: another one would be the next dispute.
+  // A bank was asked to take back a charge of this account: another charge would be the next dispute.
   if ((await listFlagged(tx.db, [userId])).has(userId)) return undefined;
   if (((await listSpendable(tx.db, [userId])).get(userId) ?? ZERO) > threshold) return undefined;
   const attemptNumber = account.attemptCount + 1;
@@ -85,14 +88,14 @@ async function beginCharge(tx: Tx, userId: UserId): Promise<Payment | undefined>
   return payment;
 }
 
-/** Asks the provider, outside of any transaction, and notes what came of it; false when no answer came. */
+/** Asks the provider outside of any transaction, and stores the result; false when no answer came. */
 async function finishCharge(dependencies: PaymentDependencies, payment: Payment): Promise<boolean> {
   const { database, clock, log } = dependencies;
   let result: ChargeResult | GivenUp;
   try {
     result = await askForCharge(dependencies, payment);
   } catch (error) {
-    // It may have been charged. The same request under the same key, or an event, will tell.
+    // The card may have been charged. The same request under the same key, or an event, will tell.
     if (error instanceof AppError && error.kind === "unavailable") return false;
     throw error;
   }
@@ -108,7 +111,7 @@ async function finishCharge(dependencies: PaymentDependencies, payment: Payment)
   return true;
 }
 
-/** What its user does not want any more; nobody refused it. */
+/** A charge that its user does not want any more; no bank refused it. */
 type GivenUp = { readonly kind: "given_up"; readonly reason: string };
 
 async function askForCharge(
@@ -127,8 +130,8 @@ async function askForCharge(
     listBalanceThresholds(database.kysely, [userId]),
   ]);
   const customerId = account?.customerId;
-  invariant(customerId !== undefined && card !== undefined, "whoever has a card is a customer");
-  // Where it was charged by an earlier request all the same, an event tells of that, and it is credited.
+  invariant(customerId !== undefined && card !== undefined, "a user with a card has a customer id");
+  // If an earlier request charged the card after all, an event reports it and the payment is credited.
   if (card.isRemoved) return { kind: "given_up", reason: "its card was removed" };
   if (!thresholds.has(userId)) return { kind: "given_up", reason: "automatic payments were switched off" };
   return provider.chargeSaved({
@@ -141,8 +144,8 @@ async function askForCharge(
 }
 
 /**
- * Ends a charge that was not answered and is not wanted any more. That is no failure of a card, so it brings nobody closer to
- * being switched off; another card, even one that is yet to be saved, waits for a while: the charge may have been made.
+ * Ends a charge without an answer that is not wanted any more. It does not count as a failure of the card. Any other
+ * card waits for a while, since this charge may have been made.
  */
 async function giveUpAutobill(tx: Tx, payment: Payment, { reason }: GivenUp): Promise<void> {
   const { userId } = payment;
@@ -155,22 +158,22 @@ async function giveUpAutobill(tx: Tx, payment: Payment, { reason }: GivenUp): Pr
   const amount = centsText(payment.amountCents ?? 0n);
   const consequence =
     card !== undefined
-      ? `The card that is saved now may be charged after ${nextAt.toISOString()}.`
+      ? `Your saved card may be charged after ${nextAt.toISOString()}.`
       : isWanted
-        ? `Automatic payments have no card to charge: save another one, which may be charged after ${nextAt.toISOString()}, or switch them off.`
-        : "Nothing more is charged before you switch automatic payments on.";
+        ? `No card is saved. Save a card, which may be charged after ${nextAt.toISOString()}, or switch automatic payments off.`
+        : "Your card is not charged again until you switch automatic payments on.";
   await postNotices(tx, [
     {
       userId,
       kind: "client:billing_failed",
       subject: `A charge of ${amount} was given up`,
-      message: `A charge of ${amount} that the card company had not answered was given up: ${reason}. Should it have been made all the same, it is credited. ${consequence}`,
+      message: `A charge of ${amount}, which the card company had not answered, was given up: ${reason}. If it was made after all, it is credited. ${consequence}`,
       key: `billing_failed:${payment.id}`,
     },
   ]);
 }
 
-/** Notes that a charge failed, and when the next one may be made; the payment and its account are locked. */
+/** Stores the failure of a charge and the time of the next attempt; the payment and its account are locked. */
 export async function failAutobill(
   tx: Tx,
   payment: Payment,
@@ -184,7 +187,7 @@ export async function failAutobill(
   const next = afterFailure(account.failureCount + 1, tx.now);
   if (next.kind === "off") {
     await setBalanceThreshold(tx, userId, { isEnabled: false });
-    // Whoever switches it on again begins anew.
+    // After the user switches automatic payments on again, failures are counted from zero.
     await storeAutobill(tx, userId, { failureCount: 0, notBeforeAt: null });
   } else {
     await storeAutobill(tx, userId, { failureCount: account.failureCount + 1, notBeforeAt: next.at });
@@ -195,7 +198,7 @@ export async function failAutobill(
       ? "Automatic payments are now switched off: save another card and switch them on again, or add credit yourself."
       : isWanted
         ? `It is tried again after ${next.at.toISOString()}.`
-        : "It is not tried again before you switch automatic payments on.";
+        : "It is not tried again until you switch automatic payments on.";
   await postNotices(tx, [
     {
       userId,

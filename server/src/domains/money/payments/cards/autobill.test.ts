@@ -36,7 +36,7 @@ async function noticesOf(shop: PaymentShop, user: TestCaller): Promise<readonly 
   return rows.map(({ kind }) => kind);
 }
 
-test("a card is charged when credit has come down to the threshold, by the default or the chosen amount, once", async (t) => {
+test("a card is charged when credit has fallen to the threshold, by the default or the chosen amount, once", async (t) => {
   const shop = await aPaymentShop(t);
   const [due, chosen, rich, off, cardless] = [
     await aUserWithCard(shop, 10n),
@@ -61,7 +61,7 @@ test("a card is charged when credit has come down to the threshold, by the defau
   }
   assert.equal(shop.stripe.intents.size, 2);
   assert.deepEqual(await noticesOf(shop, due), ["client:payment_receipt"]);
-  // What Stripe tells of it besides changes nothing.
+  // Further events of Stripe about this charge change nothing.
   for (const id of shop.stripe.intents.keys()) await shop.deliverAll([shop.stripe.tell(id)]);
   assert.equal(await shop.creditOf(due), 35n * DOLLAR);
   await shop.assertBooks();
@@ -80,7 +80,7 @@ test("the card of a frozen account is not charged", async (t) => {
   assert.deepEqual([shop.stripe.intents.size, await shop.creditOf(frozen)], [0, 0n]);
 });
 
-test("two servers that look at once charge once", async (t) => {
+test("two servers that check concurrently charge once", async (t) => {
   const shop = await aPaymentShop(t);
   const user = await aUserWithCard(shop, 0n);
   await Promise.all(Array.from({ length: 6 }, () => run(shop)));
@@ -144,7 +144,7 @@ test("a card that is refused is tried again after 1, 6 and 24 hours, and then sw
     await noticesOf(shop, user),
     Array.from({ length: 4 }, () => "client:billing_failed"),
   );
-  // Switched on again with a card that works, it begins anew.
+  // Switched on again with a card that works, it counts failures from zero.
   stripe.decline = undefined;
   await shop.call(user, "PUT", PATH, { enabled: true });
   await run(shop);
@@ -152,7 +152,7 @@ test("a card that is refused is tried again after 1, 6 and 24 hours, and then sw
   await shop.assertBooks();
 });
 
-test("a failure is counted once, whether the answer or the event tells of it", async (t) => {
+test("a failure is counted once, whether the answer or the event reports it", async (t) => {
   const shop = await aPaymentShop(t);
   const user = await aUserWithCard(shop, 0n);
   shop.stripe.decline = "Refused.";
@@ -164,7 +164,7 @@ test("a failure is counted once, whether the answer or the event tells of it", a
   assert.equal(body.retry_at, shop.clock.now().getTime() / 1000 + 3600);
 });
 
-test("a charge that is decided later keeps others from beginning, and is credited when it is decided", async (t) => {
+test("a charge that is decided later keeps others from starting, and is credited on success", async (t) => {
   const shop = await aPaymentShop(t);
   const user = await aUserWithCard(shop, 0n);
   shop.stripe.isSlow = true;
@@ -180,7 +180,7 @@ test("a charge that is decided later keeps others from beginning, and is credite
   assert.equal(await shop.creditOf(user), 25n * DOLLAR);
 });
 
-test("a charge that nobody answered for a day is given up, and money that came all the same is credited", async (t) => {
+test("a charge without an answer for a day is given up, and money that arrives after all is credited", async (t) => {
   const shop = await aPaymentShop(t);
   const user = await aUserWithCard(shop, 0n);
   shop.stripe.outage = "after";
@@ -194,7 +194,7 @@ test("a charge that nobody answered for a day is given up, and money that came a
   assert.equal(await shop.creditOf(user), 25n * DOLLAR);
 });
 
-test("a charge that nobody answered is not made once its card was removed, or its user does not want it any more", async (t) => {
+test("a charge without an answer is not repeated once its card was removed or automatic payments were switched off", async (t) => {
   const changes = [
     (shop: PaymentShop, user: TestCaller) => shop.call(user, "PUT", PATH, { enabled: false }),
     async (shop: PaymentShop, user: TestCaller) => {
@@ -216,7 +216,7 @@ test("a charge that nobody answered is not made once its card was removed, or it
       assert.equal(intents.length, outage === "before" ? 0 : 1, "nothing is asked for again");
       const { body } = await shop.call(user, "GET", PATH);
       const { rows } = await shop.env.pool.query<{ message: string }>("select message from notices");
-      const isInNeed = rows.map(({ message }) => /given up: .*have no card to charge/.test(message));
+      const isInNeed = rows.map(({ message }) => /given up: .*No card is saved\./.test(message));
       assert.deepEqual(isInNeed, [body.enabled], "and its user is told so");
       const retryAt = body.enabled ? (shop.clock.now().getTime() + HOUR_MS) / 1000 : null;
       assert.deepEqual([body.failure_count, body.retry_at], [0, retryAt], "no card has failed");
@@ -235,7 +235,7 @@ test("a charge that nobody answered is not made once its card was removed, or it
   }
 });
 
-test("a charge that is given up is no failure: another card is charged an hour later, and nothing is switched off", async (t) => {
+test("a charge that is given up does not count as a failure: another card is charged an hour later, and nothing is switched off", async (t) => {
   const shop = await aPaymentShop(t);
   const { stripe, clock } = shop;
   const user = await aUserWithCard(shop, 0n);
@@ -260,16 +260,14 @@ test("a charge that is given up is no failure: another card is charged an hour l
   assert.deepEqual([body.enabled, body.last4, body.failure_count, body.retry_at], [true, "1881", 3, retryAt / 1000]);
   const { rows } = await shop.env.pool.query("select subject, message from notices order by id desc limit 1");
   assert.equal(rows[0].subject, "A charge of $25.00 was given up");
-  assert.ok(
-    rows[0].message.endsWith(`The card that is saved now may be charged after ${new Date(retryAt).toISOString()}.`),
-  );
+  assert.ok(rows[0].message.endsWith(`Your saved card may be charged after ${new Date(retryAt).toISOString()}.`));
   clock.advance(HOUR_MS);
   await run(shop);
   assert.equal(await shop.creditOf(user), 25n * DOLLAR);
   assert.equal((await shop.call(user, "GET", PATH)).body.failure_count, 0);
 });
 
-test("each time that credit runs out there is another charge", async (t) => {
+test("each time credit runs out the card is charged again", async (t) => {
   const shop = await aPaymentShop(t);
   const user = await aUserWithCard(shop, 0n);
   for (let time = 1; time <= 3; time += 1) {
@@ -295,7 +293,7 @@ test("automatic payments need a card, a threshold that is not negative, and at l
   assert.deepEqual([body.enabled, body.threshold, body.amount, body.last4], [false, 60, 60, null]);
 });
 
-test("those whose credit is low are found among however many others want the same", async (t) => {
+test("users with low credit are found among many others with automatic payments", async (t) => {
   const shop = await aPaymentShop(t);
   await shop.env.pool.query(
     `insert into users (email, username, created_at, balance_threshold_enabled, balance_threshold_nanos)

@@ -27,7 +27,7 @@ import { parseTopUp } from "../top-ups/page-service.ts";
 
 const PER_RUN = 20;
 
-/** The card is not charged any more from now on; a loop tells the provider. Not the user's is the same as absent. */
+/** Removes a card from use at once; a loop tells the provider. Another user's card is answered like an absent one. */
 export async function forgetCard(tx: Tx, userId: UserId, id: PaymentCardId): Promise<void> {
   await lockAccount(tx, userId);
   if (!(await removeCard(tx, userId, id))) throw noSuchCard(id);
@@ -36,7 +36,7 @@ export async function forgetCard(tx: Tx, userId: UserId, id: PaymentCardId): Pro
 export async function preferCard(tx: Tx, userId: UserId, id: PaymentCardId): Promise<void> {
   await lockAccount(tx, userId);
   if (!(await setDefaultCard(tx, userId, id))) throw noSuchCard(id);
-  // Another card may well succeed where the one before failed.
+  // Another card may succeed where the earlier one failed.
   await storeAutobill(tx, userId, { failureCount: 0, notBeforeAt: null });
 }
 
@@ -46,7 +46,7 @@ function noSuchCard(id: PaymentCardId): AppError {
 
 export type SyncStatus = { readonly refreshed: number; readonly detached: number; readonly unanswered: number };
 
-/** Makes cards here and at the provider the same: asks for those that may have come, and detaches those that were removed. */
+/** Synchronizes cards with the provider: reads cards that may have been added, and detaches cards that were removed. */
 export async function syncCards(dependencies: PaymentDependencies): Promise<SyncStatus> {
   const { database, clock, provider } = dependencies;
   if (!provider.describe().takesCards) return { refreshed: 0, detached: 0, unanswered: 0 };
@@ -67,7 +67,7 @@ async function refreshCards(
   { database, clock, provider }: PaymentDependencies,
   { userId, customerId }: PaymentAccount,
 ): Promise<void> {
-  // Read first: a card that is noted while the provider answers is not gone for not being in the answer.
+  // Stored cards are read first, so that a card that is stored during the answer does not count as gone.
   const noted = await listCards(database.kysely, userId);
   const cards = customerId === undefined ? [] : await provider.listCards(customerId);
   const present = new Set(cards.map(({ methodId }) => methodId));
@@ -79,7 +79,7 @@ async function refreshCards(
   });
 }
 
-/** Does each; what the provider did not answer is left for the next run. */
+/** Works on each item; items that the provider did not answer are left for the next run. */
 async function countAnswered<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<number> {
   const answers = await inParallel(items, async (item) => {
     try {
@@ -99,7 +99,7 @@ export type AutobillChanges = {
   readonly amount?: number | undefined;
 };
 
-/** Changes when and how much a card is charged by itself; what is left out stays. */
+/** Changes threshold, amount and switch of automatic payments; omitted fields stay. */
 export async function changeAutobill(tx: Tx, userId: UserId, changes: AutobillChanges): Promise<void> {
   const threshold = changes.threshold === undefined ? undefined : parseDollars(changes.threshold);
   if (changes.threshold !== undefined && (threshold === undefined || threshold < 0n)) {
@@ -112,11 +112,11 @@ export async function changeAutobill(tx: Tx, userId: UserId, changes: AutobillCh
   }
   await setBalanceThreshold(tx, userId, { threshold, isEnabled: changes.enabled });
   if (amountCents !== undefined) await storeAutobill(tx, userId, { amountCents });
-  // Asked for again, it does not wait out the pause after an earlier failure.
+  // Switching on ends the pause after an earlier failure.
   if (changes.enabled === true) await storeAutobill(tx, userId, { failureCount: 0, notBeforeAt: null });
 }
 
-/** How a user's card is charged by itself now. */
+/** The current settings and state of a user's automatic payments. */
 export async function readAutobill(db: Reader, userId: UserId) {
   const [user, account, card] = await Promise.all([
     requireUser(db, userId),

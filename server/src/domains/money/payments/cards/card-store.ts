@@ -3,7 +3,7 @@ import type { PaymentCardId, UserId } from "../../../../base/ids.ts";
 import type { Reader, Tx } from "../../../../db/transaction.ts";
 import type { ProviderCard } from "../provider/provider.ts";
 
-/** A card that may be charged again. */
+/** A saved card, which may be charged again. */
 export type SavedCard = ProviderCard & {
   readonly id: PaymentCardId;
   readonly userId: UserId;
@@ -34,7 +34,7 @@ export async function listCards(db: Reader, userId: UserId): Promise<readonly Sa
   return rows.map(toCard);
 }
 
-/** The card that is charged by itself. */
+/** The card that automatic payments charge. */
 export async function findDefaultCard(db: Reader, userId: UserId): Promise<SavedCard | undefined> {
   const row = await db
     .selectFrom("payment_cards")
@@ -45,7 +45,7 @@ export async function findDefaultCard(db: Reader, userId: UserId): Promise<Saved
   return row && toCard(row);
 }
 
-/** A card, and whether its user has removed it. */
+/** A card, with the mark that its user removed it. */
 export async function findCard(
   db: Reader,
   id: PaymentCardId,
@@ -58,7 +58,9 @@ export async function findCard(
   return row && { ...toCard(row), isRemoved: row.removed_at !== null };
 }
 
-/** Notes a card of a user whose account is locked. One that was removed stays so: an older event may tell of it. */
+/**
+ * Stores a card of a user whose account is locked. A removed card stays removed, since an older event may report it.
+ */
 export async function upsertCard(tx: Tx, userId: UserId, card: ProviderCard): Promise<void> {
   await sql`
     insert into payment_cards (user_id, method_id, brand, last4, expiry_month, expiry_year, is_default, created_at)
@@ -88,7 +90,7 @@ export async function removeCard(tx: Tx, userId: UserId, id: PaymentCardId): Pro
   return true;
 }
 
-/** Whose card this is, removed or not. */
+/** The user of a card, removed or not. */
 export async function findUserOfMethod(db: Reader, methodId: string): Promise<UserId | undefined> {
   const row = await db
     .selectFrom("payment_cards")
@@ -98,7 +100,7 @@ export async function findUserOfMethod(db: Reader, methodId: string): Promise<Us
   return row?.user_id;
 }
 
-/** The provider has told that a card is gone there; its user's account is locked. */
+/** Stores that a card is gone at the provider; its user's account is locked. */
 export async function noteDetached(tx: Tx, methodId: string): Promise<void> {
   const row = await tx.db
     .updateTable("payment_cards")
@@ -109,7 +111,7 @@ export async function noteDetached(tx: Tx, methodId: string): Promise<void> {
   if (row !== undefined) await promoteNewest(tx, row.user_id);
 }
 
-/** Cards that were removed here, and of which the provider does not know yet. */
+/** Removed cards that the provider still has. */
 export async function listToDetach(
   db: Reader,
   limit: number,
@@ -140,7 +142,7 @@ export async function setDefaultCard(tx: Tx, userId: UserId, id: PaymentCardId):
   return true;
 }
 
-/** When the default card is gone, the one that was saved last takes its place. */
+/** Makes the card that was saved last the default when the default card is gone. */
 async function promoteNewest(tx: Tx, userId: UserId): Promise<void> {
   await sql`
     update payment_cards set is_default = true

@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { test } from "node:test";
 import type { TestCaller } from "../../../../../../test/support/fixtures.ts";
 import { aPaymentShop, saveCard, type PaymentShop } from "../../../../../../test/support/payments.ts";
-import { readPaymentStanding } from "../index.ts";
+import { readPaymentSummary } from "../index.ts";
 
 type Card = { readonly id: number; readonly last4: string; readonly is_default: boolean };
 
@@ -14,7 +14,7 @@ async function cardsOf(shop: PaymentShop, user: TestCaller): Promise<readonly Ca
 
 const pathOf = ({ id }: Pick<Card, "id">) => `/api/v0/billing/payment_methods/${id}/`;
 
-test("a card that was left on the page is listed by brand, last digits and expiry, and the first is the default", async (t) => {
+test("a card that was saved on the page is listed by brand, last digits and expiry, and the first is the default", async (t) => {
   const shop = await aPaymentShop(t);
   const user = await shop.user();
   await saveCard(shop, user, "4242");
@@ -25,7 +25,7 @@ test("a card that was left on the page is listed by brand, last digits and expir
   assert.deepEqual(shown, { brand: "visa", last4: "4242", exp_month: 12, exp_year: 2034, is_default: true });
   assert.deepEqual([second.last4, second.is_default], ["1881", false]);
   assert.ok(!JSON.stringify(body).includes("pm_"), "the provider's name of a card is nobody's business");
-  const standing = await readPaymentStanding(shop.env.database.kysely, user.id);
+  const standing = await readPaymentSummary(shop.env.database.kysely, user.id);
   assert.deepEqual(standing, { last4: "4242", hasPayoutMethod: false });
 });
 
@@ -46,7 +46,7 @@ test("the default moves when it is chosen, and to the newest card when it is rem
   assert.equal((await shop.call(user, "DELETE", pathOf(second))).body.error, "no_such_payment_method");
 });
 
-test("a card of somebody else looks like one that never was", async (t) => {
+test("another user's card looks like one that does not exist", async (t) => {
   const shop = await aPaymentShop(t);
   const [owner, other] = [await shop.user(), await shop.user()];
   await saveCard(shop, owner);
@@ -84,7 +84,7 @@ test("a removed card is detached at the provider, and no late event brings it ba
   assert.deepEqual(await cardsOf(shop, user), []);
 });
 
-test("a card whose event was lost is found, and one that went away at the provider is forgotten", async (t) => {
+test("a card whose event was lost is found, and one that was removed at the provider is forgotten", async (t) => {
   const shop = await aPaymentShop(t);
   const { stripe } = shop;
   const user = await shop.user();
@@ -103,7 +103,7 @@ test("a card whose event was lost is found, and one that went away at the provid
   assert.deepEqual(await cardsOf(shop, user), []);
 });
 
-test("whose customer was deleted at the provider has no cards any more, and is not asked about again", async (t) => {
+test("a user whose customer was deleted at the provider has no cards, and the provider is not asked again", async (t) => {
   const shop = await aPaymentShop(t);
   const user = await shop.user();
   await saveCard(shop, user);
@@ -113,7 +113,7 @@ test("whose customer was deleted at the provider has no cards any more, and is n
   assert.deepEqual(await shop.runLoop("sync-cards"), { refreshed: 0, detached: 0, unanswered: 0 });
 });
 
-test("what changes how a card is charged stands in the audit log", async (t) => {
+test("changes of automatic payments are in the audit log", async (t) => {
   const shop = await aPaymentShop(t);
   const user = await shop.user();
   await saveCard(shop, user);

@@ -8,7 +8,7 @@ import { BookedResponse, CorrectionBody, TakeBackBody } from "./correction-schem
 import { bookCorrection, takeBackEarnings, type Booked } from "./correction-service.ts";
 import { ADMIN_TAGS } from "../route-ports.ts";
 
-/** What administrators book by hand: earnings that are taken back, and corrections (docs/administration.md). */
+/** Bookings by administrators: earnings taken back, and corrections (docs/administration.md). */
 export function correctionRoutes(scope: HttpScope): void {
   takeBackRoute(scope);
   correctionRoute(scope);

@@ -19,29 +19,29 @@ import {
 } from "../../ledger/index.ts";
 import { postNotices } from "../../../notifications/index.ts";
 
-/** What an administrator books by hand. */
+/** A booking that an administrator makes by hand. */
 export type Booking = {
   readonly userId: UserId;
-  /** Above zero. */
+  /** Nano-dollars, above zero. */
   readonly amount: Nanos;
-  /** What the account's owner reads on statements. */
+  /** The reason, as the account's owner reads it on statements. */
   readonly reason: string;
-  /** Names the case: of each account one booking of a kind is made under a reference, whoever asks for it how often. */
+  /** Names the case: each account has one booking of a kind under a reference, however often it is requested. */
   readonly reference: string;
   readonly actorId: UserId;
 };
 
 export type Booked = {
   readonly transferId: TransferId;
-  /** False when this very booking was made before. */
+  /** False when this very booking existed already. */
   readonly isNew: boolean;
-  /** What the account has afterwards. */
+  /** The account's balance after the booking. */
   readonly balance: Nanos;
 };
 
 /**
- * Takes earnings back from a host, below zero where they were paid out already: later earnings make that good. At most what
- * the host has earned and nobody took back before. Throws naming `amount` beyond that.
+ * Takes earnings back from a host; the balance becomes negative when they were paid out already, and later earnings pay
+ * the debt. Takes at most what the host has earned and has not lost before; throws an error about `amount` beyond that.
  */
 export async function takeBackEarnings(tx: Tx, booking: Booking): Promise<Booked> {
   const { userId, amount, reason, reference } = booking;
@@ -54,21 +54,21 @@ export async function takeBackEarnings(tx: Tx, booking: Booking): Promise<Booked
     notice: {
       kind: "host:earnings_taken_back",
       subject: `$${formatDollars(amount)} of your earnings was taken back`,
-      text: `$${formatDollars(amount)} left your earnings (reference ${reference}). Reason: ${reason}`,
+      text: `$${formatDollars(amount)} was taken out of your earnings (reference ${reference}). Reason: ${reason}`,
     },
   });
 }
 
 export type Correction = Booking & {
-  /** Which of the user's accounts is corrected. */
+  /** The account to correct. */
   readonly side: "credit" | "earnings";
-  /** Up brings money to the account, down takes it away. */
+  /** `up` brings money to the account, `down` takes it away. */
   readonly direction: "up" | "down";
 };
 
 /**
- * Corrects the credit of a renter or the earnings of a host, as cash of the house. Down takes at most what the credit can
- * pay now, or what the host has earned; throws naming `amount` beyond that.
+ * Corrects the credit of a renter or the earnings of a host, with cash of the house. `down` takes at most the spendable
+ * credit, or the host's earnings; throws an error about `amount` beyond that.
  */
 export async function bookCorrection(tx: Tx, correction: Correction): Promise<Booked> {
   const { userId, amount, reason, reference, side, direction } = correction;
@@ -97,7 +97,10 @@ type Entry = Pick<TransferRequest, "key" | "debit" | "credit" | "code" | "descri
   };
 };
 
-/** The locks of both accounts make requests of one reference follow one another: the second finds the first's entry. */
+/**
+ * Posts a booking. The locks of both accounts serialize requests of one reference: the second finds the first's
+ * booking.
+ */
 async function book(tx: Tx, booking: Booking, { notice, ...entry }: Entry): Promise<Booked> {
   const { userId, amount, reason, reference, actorId } = booking;
   const side = entry.debit === LOSSES ? entry.credit : entry.debit;
@@ -136,6 +139,6 @@ function tooMuch(userId: UserId, kind: "credit" | "earnings", most: Nanos) {
 }
 
 function referenceUsed(reference: string, amount: Nanos) {
-  const message = `Reference ${reference} is booked already, with $${formatDollars(amount)}. Give another case another reference.`;
+  const message = `Reference ${reference} is booked already, with $${formatDollars(amount)}. Use a new reference for another case.`;
   return conflict("reference_used", message, { extra: { field: "reference" } });
 }

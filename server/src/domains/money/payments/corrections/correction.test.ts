@@ -13,7 +13,7 @@ const FRAUD = { reason: "Its machines billed traffic that never was.", reference
 
 type House = { readonly world: TestApp; readonly admin: TestCaller; readonly host: TestCaller };
 
-/** A host that earned $50, of which $40 were paid out. */
+/** A host who earned $50, of which $40 were paid out. */
 async function aHouse(t: TestContext): Promise<House> {
   const world = await testApp(t);
   const admin = await aCaller(world.env.database, { isAdmin: true });
@@ -49,7 +49,7 @@ async function movementsOf(
   return answer.body.results;
 }
 
-test("earnings that are taken back are a visible entry with its reason, below zero where they were paid out", async (t) => {
+test("earnings that are taken back are a visible entry with its reason, and become negative when they were paid out", async (t) => {
   const house = await aHouse(t);
   const { world, admin, host } = house;
   const answer = await takeBack(house, 25);
@@ -62,7 +62,10 @@ test("earnings that are taken back are a visible entry with its reason, below ze
   assert.deepEqual([entry?.description, entry?.amount], [`Earnings taken back: ${FRAUD.reason}`, 25]);
 
   const [told] = await noticesOf(house, host);
-  assert.match(told?.message ?? "", /\$25 left your earnings \(reference case-7\).*never was\..*-?15.*later earnings/);
+  assert.match(
+    told?.message ?? "",
+    /\$25 was taken out of your earnings \(reference case-7\).*never was\..*-?15.*later earnings/,
+  );
   assert.deepEqual(
     (await noticesOf(house, admin)).map(({ type }) => type),
     ["client:administrator_acted"],
@@ -76,7 +79,7 @@ test("earnings that are taken back are a visible entry with its reason, below ze
   await world.assertBooks();
 });
 
-test("a host loses at most what it earned, however often and by however many administrators", async (t) => {
+test("a host loses at most its earnings, however often and by however many administrators", async (t) => {
   const house = await aHouse(t);
   const { world, host } = house;
   const beyond = await takeBack(house, 50.01);
@@ -92,7 +95,7 @@ test("a host loses at most what it earned, however often and by however many adm
   await world.assertBooks();
 });
 
-test("one case is booked once, by whichever administrators ask at once", async (t) => {
+test("one case is booked once, although several administrators book it concurrently", async (t) => {
   const house = await aHouse(t);
   const { world, host } = house;
   const colleague = await aCaller(world.env.database, { isAdmin: true });
@@ -109,7 +112,7 @@ test("one case is booked once, by whichever administrators ask at once", async (
   assert.equal((await readEarnings(world.env.database.kysely, host.id)).balanceNanos, 5n * DOLLAR);
 });
 
-test("a correction is a line of its own on the month's document, in either direction and on either side", async (t) => {
+test("a correction is a separate line of the month's document, in either direction and on either side", async (t) => {
   const house = await aHouse(t);
   const { world, admin, host } = house;
   const renter = await world.caller({ dollars: 10 });
@@ -144,7 +147,7 @@ test("a correction is a line of its own on the month's document, in either direc
   await world.assertBooks();
 });
 
-test("a correction is cash of the house, and what it takes from granted credit stays out of payouts", async (t) => {
+test("a correction is cash of the house, and the granted part that it takes stays out of payouts", async (t) => {
   const house = await aHouse(t);
   const { world, host } = house;
   const renter = await world.caller({ dollars: 10 });

@@ -9,7 +9,7 @@ import { listDisputes, type Dispute } from "./dispute-store.ts";
 import { selectOpenHolds } from "../payouts/payout-hold-store.ts";
 import { ADMIN_TAGS } from "../route-ports.ts";
 
-/** The accounts that one answer shows. */
+/** Accounts per answer. */
 const ACCOUNTS_MAX = 500;
 
 const DisputesQuery = Type.Object({
@@ -48,7 +48,7 @@ const DisputesResponse = Type.Object({
   ),
 });
 
-/** Which accounts have disputed card payments, for administrators (docs/administration.md). */
+/** Accounts with disputed card payments, for administrators (docs/administration.md). */
 export function disputeRoutes({ app, database }: HttpScope): void {
   app.get(
     "/api/v0/admin/disputes/",

@@ -1,4 +1,4 @@
-// What a dispute means for the account whose payment it is, beside the money.
+// Effects of a dispute on the account that made the payment, other than money.
 import { forbidden } from "../../../../base/errors.ts";
 import type { PaymentId, UserId } from "../../../../base/ids.ts";
 import type { Log } from "../../../../base/log.ts";
@@ -14,7 +14,7 @@ const KIND = "disputed_money";
 
 type Disputed = { readonly userId: UserId; readonly paymentId: PaymentId; readonly key: string };
 
-/** Flags the account of a disputed payment: the open hold is the flag. A refund flags nobody. */
+/** Flags the account of a disputed payment; its open payout hold is the flag. A refund flags no account. */
 export async function flagDisputed(tx: Tx, log: Log, { userId, paymentId, key }: Disputed): Promise<void> {
   if (!key.startsWith(DISPUTE_PREFIX)) return;
   const reason = `Card payment ${paymentId} of this account is disputed.`;
@@ -23,7 +23,7 @@ export async function flagDisputed(tx: Tx, log: Log, { userId, paymentId, key }:
   tx.afterCommit(() => log.warn(about, "a card payment is disputed: its account is flagged"));
 }
 
-/** Ends the flag when the operator has won all disputes of the account. */
+/** Removes the flag when the operator has won all disputes of the account. */
 export async function unflagDisputed(tx: Tx, { userId, key }: Omit<Disputed, "paymentId">): Promise<void> {
   if (!key.startsWith(DISPUTE_PREFIX) || (await hasDispute(tx.db, userId))) return;
   await releasePayoutHold(tx, {
@@ -33,12 +33,14 @@ export async function unflagDisputed(tx: Tx, { userId, key }: Omit<Disputed, "pa
   });
 }
 
-/** Those of these users whose account is flagged for a dispute. */
+/** Those of these users whose accounts are flagged for a dispute. */
 export function listFlagged(db: Reader, userIds: readonly UserId[]): Promise<ReadonlySet<UserId>> {
   return listHeldAmong(db, userIds, KIND);
 }
 
-/** Refuses a card payment of a flagged account beyond what it owes, or the least that a payment may be. */
+/**
+ * Refuses a card payment of a flagged account beyond its debt, or beyond the minimum of a payment when that is more.
+ */
 export async function refuseDisputed(
   tx: Tx,
   { userId, cents, leastCents }: { readonly userId: UserId; readonly cents: bigint; readonly leastCents: bigint },
@@ -57,5 +59,5 @@ export async function refuseDisputed(
   });
 }
 
-/** More than any credit: all of a flagged account's cash may still be disputed. */
+/** More than any credit: all cash of a flagged account may still be disputed. */
 export const ALL_CASH: Nanos = nanos(2n ** 62n);

@@ -5,11 +5,11 @@ import type { Reader } from "../../../../db/transaction.ts";
 
 export const DISPUTE_PREFIX = "dispute:";
 
-/** `won` and `lost` are the operator's. */
+/** `won` and `lost` are the operator's point of view. */
 export type DisputeState = "open" | "lost" | "won";
 
 export type Dispute = {
-  /** As the provider names it. */
+  /** The provider's name of the dispute. */
   readonly reference: string;
   readonly userId: UserId;
   readonly paymentId: PaymentId;
@@ -19,7 +19,9 @@ export type Dispute = {
   readonly closedAt: Date | undefined;
 };
 
-/** The disputes of at most so many accounts, newest first; without `all` only of accounts with one that is open or lost. */
+/**
+ * The disputes of at most `limit` accounts, newest first; without `all` only of accounts with an open or lost dispute.
+ */
 export async function listDisputes(
   db: Reader,
   { all, accountsMax }: { readonly all: boolean; readonly accountsMax: number },
@@ -56,7 +58,7 @@ export async function listDisputes(
   }));
 }
 
-/** Whether a dispute of the user's payments is open or was lost. */
+/** True when a dispute of the user's payments is open or was lost. */
 export async function hasDispute(db: Reader, userId: UserId): Promise<boolean> {
   const { rows } = await sql<{ found: boolean }>`
     select exists (

@@ -19,7 +19,7 @@ import { NO_PAYMENTS, releasePayoutHold } from "../index.ts";
 
 const DOLLAR = 1_000_000_000n;
 
-/** A renter who has what these payments brought, at a host that costs a dollar an hour. */
+/** A renter with the credit of these payments, at a host that costs a dollar an hour. */
 async function aMarket(t: TestContext, payments: readonly number[]) {
   const stripe = await StripeServer.start();
   t.after(() => stripe.close());
@@ -31,7 +31,7 @@ async function aMarket(t: TestContext, payments: readonly number[]) {
   };
   const [host, renter] = [await listedHost(world), await world.caller({ dollars: 0 })];
   const intents: string[] = [];
-  /** What the provider will tell of a payment. */
+  /** The facts that the provider will report about a payment. */
   const pay = async (amount: number) => {
     const body = { amount };
     const page = await world.call({ method: "POST", url: "/api/v0/billing/checkout/", secret: renter.secret, body });
@@ -46,7 +46,7 @@ async function aMarket(t: TestContext, payments: readonly number[]) {
   }
   const tell = (number: number, state: "needs_response" | "won") =>
     deliver(stripe.disputed(intents[number] ?? "", (payments[number] ?? 0) * 100, state));
-  /** Pays, and disputes it: the events of both. */
+  /** Pays and disputes the payment: delivers the events of both. */
   const payAndDispute = async (amount: number) => {
     const { events, intent } = await pay(amount);
     return { paid: events, disputed: stripe.disputed(intent, amount * 100, "needs_response") };
@@ -72,7 +72,7 @@ async function depositOfUser({ env }: TestApp, { id }: TestCaller) {
   return { balance: BigInt(rows[0]?.balance ?? 0), cash: BigInt(rows[0]?.cash ?? 0) };
 }
 
-test("a deposit keeps nothing of a payment that is disputed, and pays no host with it", async (t) => {
+test("a deposit keeps no part of a disputed payment, and pays no host with it", async (t) => {
   const { world, host, renter, tell } = await aMarket(t, [20]);
   const id = await rentAndRun(world, renter, host);
   assert.equal((await prepay(world, renter, id, 10)).status, 200);
@@ -111,7 +111,7 @@ test("a deposit keeps nothing of a payment that is disputed, and pays no host wi
   await assertAudited(world);
 });
 
-test("what ran before a dispute is charged for it, and its host has that again when the house wins", async (t) => {
+test("usage before a dispute is charged, and its host has the amount again when the house wins", async (t) => {
   const { world, host, renter, tell } = await aMarket(t, [20]);
   const id = await rentAndRun(world, renter, host);
   await pass(world, host, 6 * 60_000);
@@ -137,7 +137,7 @@ test("what ran before a dispute is charged for it, and its host has that again w
   await assertAudited(world);
 });
 
-test("a deposit of which a dispute takes a part gives the discount that the rest earns", async (t) => {
+test("a deposit that loses a part to a dispute gives the discount of the rest", async (t) => {
   const { world, host, renter, tell } = await aMarket(t, [300, 300]);
   const id = await rentAndRun(world, renter, host);
   assert.equal((await prepay(world, renter, id, 576)).body.discount_rate, 0.2);
@@ -153,7 +153,7 @@ test("a deposit of which a dispute takes a part gives the discount that the rest
   await assertAudited(world);
 });
 
-test("a dispute takes the cash of a deposit, and leaves there what was granted", async (t) => {
+test("a dispute takes the cash of a deposit, and leaves its granted part", async (t) => {
   const { world, host, renter, tell } = await aMarket(t, [20]);
   await inTransaction(world.env.database, (tx) => postTransfers(tx, [grantOf(renter.id, nanos(5n * DOLLAR))]));
   const id = await rentAndRun(world, renter, host);
@@ -181,7 +181,7 @@ const TAMPERINGS: readonly (readonly [statement: string, named: RegExp])[] = [
   ],
 ];
 
-/** Each change of a row is one line of the audit, as are a row that is gone and one that nobody wrote. */
+/** Asserts that the audit names each changed, deleted and added row in one difference. */
 async function assertTamperingIsNamed({ env, clock }: TestApp): Promise<void> {
   await env.pool.query("create table kept as table payment_takings");
   const statements = [
@@ -209,7 +209,7 @@ async function assertTamperingIsNamed({ env, clock }: TestApp): Promise<void> {
   }
 }
 
-/** The first invoices of users begin with nothing: what moved and what was used is all that there is at their end. */
+/** The first invoices of users begin with zero: movements and usage explain the whole balance at their end. */
 async function assertInvoicesAddUp(world: TestApp, userIds: readonly number[]): Promise<void> {
   world.clock.jump(40 * 24 * HOUR_MS);
   await world.runLoop("issue-invoices");
@@ -225,7 +225,7 @@ async function assertInvoicesAddUp(world: TestApp, userIds: readonly number[]): 
   }
 }
 
-test("credit that was sent on through a team, a member and a subaccount is followed, and comes back to each", async (t) => {
+test("credit that was sent on through a team, a member and a subaccount is followed, and returns to each account", async (t) => {
   const { world, host, renter, tell } = await aMarket(t, [100]);
   await pass(world, host, 15 * 24 * HOUR_MS);
   const member = await world.caller({ dollars: 0 });
@@ -270,7 +270,10 @@ test("credit that was sent on through a team, a member and a subaccount is follo
     "select message from notices where user_id = $1 and kind = 'client:credit_taken_back'",
     [child.id],
   );
-  assert.match(notices[0]?.message ?? "", new RegExp(`^\\$30 left your credit\\. .*what user ${member.id} gave you`));
+  assert.match(
+    notices[0]?.message ?? "",
+    new RegExp(`^\\$30 left your credit\\. .*credit from user ${member.id} came from`),
+  );
   await assertAudited(world);
   await assertTamperingIsNamed(world);
 
@@ -299,7 +302,7 @@ test("credit that was sent on through a team, a member and a subaccount is follo
   );
 });
 
-test("a host gives back what came to it through others, once, also when it fails a renter that had it", async (t) => {
+test("a host gives back money that reached it through others once, also after it failed a renter who paid it", async (t) => {
   const { world, host, renter, tell } = await aMarket(t, [20]);
   const friend = await world.caller({ dollars: 0 });
   const gift = { debit: creditOf(renter.id), credit: creditOf(friend.id), amount: 20n * DOLLAR } as const;
@@ -321,7 +324,7 @@ test("a host gives back what came to it through others, once, also when it fails
   await assertAudited(world);
 });
 
-test("a dispute that is told before its payment, after it, or at once with it, takes the same", async (t) => {
+test("a dispute takes the same amounts, whether it is reported before, after or together with its payment", async (t) => {
   const { world, host, renter, deliver, payAndDispute } = await aMarket(t, [20]);
   const id = await rentAndRun(world, renter, host);
   assert.equal((await prepay(world, renter, id, 15)).status, 200);
@@ -347,7 +350,7 @@ test("a dispute that is told before its payment, after it, or at once with it, t
   await assertAudited(world);
 });
 
-test("a payment whose dispute came first takes no account before the instances of the deposits", async (t) => {
+test("a payment whose dispute came first locks the instances of deposits before any account", async (t) => {
   const { world, host, renter, deliver, payAndDispute } = await aMarket(t, [20]);
   const id = await rentAndRun(world, renter, host);
   assert.equal((await prepay(world, renter, id, 15)).status, 200);

@@ -29,7 +29,7 @@ async function aSpentPayment(t: TestContext) {
 const earned = async (shop: PaymentShop, host: TestCaller) =>
   (await balanceOf(shop.env.database.kysely, host.id, "earnings")).balance;
 
-test("a payment that is disputed while it waits comes back from the host that it went to", async (t) => {
+test("a payment that is disputed while it waits comes back from the host who earned it", async (t) => {
   const { shop, renter, host, intent } = await aSpentPayment(t);
   shop.clock.advance(7 * DAY_MS);
   await shop.runLoop("invoice-earnings");
@@ -41,7 +41,7 @@ test("a payment that is disputed while it waits comes back from the host that it
   await shop.assertBooks();
 });
 
-test("a host has what was taken back from it again, once, when the dispute is decided for the operator", async (t) => {
+test("a host gets the amount that a dispute took back once, when the operator wins", async (t) => {
   const { shop, renter, host, intent } = await aSpentPayment(t);
   await shop.deliverAll([shop.stripe.disputed(intent, 10_000, "needs_response")]);
   assert.deepEqual([await shop.creditOf(renter), await earned(shop, host)], [0n, 0n]);
@@ -54,7 +54,7 @@ test("a host has what was taken back from it again, once, when the dispute is de
   await shop.assertBooks();
 });
 
-test("a payment that is disputed late is its renter's debt, which later credit makes good", async (t) => {
+test("a payment that is disputed late becomes its renter's debt, which later credit pays", async (t) => {
   const { shop, renter, host, intent } = await aSpentPayment(t);
   shop.clock.advance(30 * DAY_MS);
   await shop.deliverAll([shop.stripe.disputed(intent, 10_000, "needs_response")]);
@@ -64,7 +64,7 @@ test("a payment that is disputed late is its renter's debt, which later credit m
   await shop.assertBooks();
 });
 
-test("nobody is asked for more than was sent there, or than is left there", () => {
+test("no account gives more than it received, nor more than it still has", () => {
   const amounts = fc.bigInt(-10n, 100n);
   fc.assert(
     fc.property(amounts, fc.array(fc.tuple(amounts, amounts), { maxLength: 6 }), (wanted, got) => {
@@ -79,7 +79,7 @@ test("nobody is asked for more than was sent there, or than is left there", () =
   );
 });
 
-test("a dispute that is won gives each what was taken there, once, and the payer no more than before", async (t) => {
+test("a won dispute returns each taking once, and gives the payer no more than before", async (t) => {
   const { shop, renter, host, intent } = await aSpentPayment(t);
   const friend = await shop.user();
   const sides = { debit: creditOf(renter.id), credit: creditOf(friend.id), amount: 15n * DOLLAR } as const;
@@ -105,7 +105,7 @@ test("a dispute that is won gives each what was taken there, once, and the payer
   await shop.assertBooks();
 });
 
-test("a debt that a won dispute ends leaves no more cash than was paid in", async (t) => {
+test("a debt that a won dispute ends leaves no more cash than the payments", async (t) => {
   const { shop, renter, host, intent } = await aSpentPayment(t);
   shop.clock.advance(30 * DAY_MS);
   await shop.deliverAll([shop.stripe.disputed(intent, 10_000, "needs_response")]);
@@ -136,7 +136,7 @@ async function aCrowd(t: TestContext, count: number) {
   return { shop, people, pay, send };
 }
 
-test("two disputes of one payer take what was sent on once, and leave alone what came back before", async (t) => {
+test("two disputes of one payer take credit that was sent on once, and leave amounts that came back before", async (t) => {
   const { shop, people, pay, send } = await aCrowd(t, 3);
   const [payer, friend, host] = people as [TestCaller, TestCaller, TestCaller];
   const intents = [await pay(payer, 10), await pay(payer, 10)];
@@ -150,7 +150,7 @@ test("two disputes of one payer take what was sent on once, and leave alone what
   assert.equal(await shop.creditOf(payer), -12n * DOLLAR, "and the payer owes what the payer spent");
 });
 
-test("two disputes of one payer reach all that either payment was spent on, in whichever order they come", async (t) => {
+test("two disputes of one payer reach everything that either payment was spent on, in either order", async (t) => {
   const { shop, people, pay, send } = await aCrowd(t, 6);
   const disputeBoth = async (intents: readonly string[], cents: readonly number[], order: readonly number[]) => {
     for (const place of order) {
@@ -166,7 +166,7 @@ test("two disputes of one payer reach all that either payment was spent on, in w
     await spendAt(shop, { renter: payer, host, dollars: 60 });
     await send(payer, friend, 20n);
     const intents = [first, await pay(payer, 80)];
-    // The first payment finds in the payer's credit what the second one brought.
+    // The first payment finds the credit that the second one brought.
     await disputeBoth(intents, [10_000, 8_000], order);
     assert.deepEqual(
       [await shop.creditOf(payer), await shop.creditOf(friend), await earned(shop, host)],
@@ -177,7 +177,7 @@ test("two disputes of one payer reach all that either payment was spent on, in w
   await shop.assertBooks();
 });
 
-test("two disputes of one payer take nothing of what a host was paid before the waiting time, in whichever order", async (t) => {
+test("two disputes of one payer take nothing that a host was paid before the waiting time, in either order", async (t) => {
   const { shop, people, pay } = await aCrowd(t, 4);
   for (const [index, order] of [
     [0, 1],
@@ -200,7 +200,7 @@ test("two disputes of one payer take nothing of what a host was paid before the 
   await shop.assertBooks();
 });
 
-test("credit that was granted pays for no return as long as a host has what the payment brought it", async (t) => {
+test("granted credit pays for no return while a host still has the payment's cash", async (t) => {
   const { shop, renter, host, intent } = await aSpentPayment(t);
   await giveCredit(shop, renter, 90);
   await shop.deliverAll([shop.stripe.disputed(intent, 10_000, "needs_response")]);
@@ -210,7 +210,7 @@ test("credit that was granted pays for no return as long as a host has what the 
   await shop.assertBooks();
 });
 
-test("credit that was granted pays for a return before anything is owed", async (t) => {
+test("granted credit pays for a return before a debt arises", async (t) => {
   const { shop, renter, host, intent } = await aSpentPayment(t);
   shop.clock.advance(30 * DAY_MS);
   await giveCredit(shop, renter, 90);
@@ -222,7 +222,7 @@ test("credit that was granted pays for a return before anything is owed", async 
   await shop.assertBooks();
 });
 
-test("disputes of two payers at once take what went through one user on to another once", async (t) => {
+test("concurrent disputes of two payers take credit that passed through one user to another once", async (t) => {
   const { shop, people, pay, send } = await aCrowd(t, 5);
   const [one, other, between, last, host] = people as [TestCaller, TestCaller, TestCaller, TestCaller, TestCaller];
   const intents = [await pay(one, 10), await pay(other, 10)];
@@ -244,7 +244,7 @@ test("disputes of two payers at once take what went through one user on to anoth
   await shop.assertBooks();
 });
 
-test("an account that disputes a payment is flagged until the operator has won, or an administrator says otherwise", async (t) => {
+test("an account that disputes a payment is flagged until the operator has won, or an administrator releases the hold", async (t) => {
   const { shop, renter, intent } = await aSpentPayment(t);
   const admin = await shop.user({ isAdmin: true });
   await saveCard(shop, renter);
@@ -301,7 +301,7 @@ test("an account that disputes a payment is flagged until the operator has won, 
   assert.deepEqual(await shop.runLoop("charge-due-cards"), { begun: 1, resumed: 0, unanswered: 0 });
 });
 
-test("winning the last dispute of an account takes its flag away", async (t) => {
+test("winning the last dispute of an account removes its flag", async (t) => {
   const { shop, renter, intent } = await aSpentPayment(t);
   assert.equal((await shop.call(renter, "POST", "/api/v0/billing/checkout/", { amount: 50 })).status, 200);
   await shop.deliverAll(shop.stripe.pay(shop.stripe.lastSession));

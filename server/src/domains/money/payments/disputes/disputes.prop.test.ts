@@ -48,14 +48,14 @@ const steps: fc.Arbitrary<Step[]> = fc.array(
 type Paid = { readonly intent: string; readonly cents: number; readonly by: TestCaller };
 type Accounts = Map<string, bigint>;
 
-test("disputes and won disputes keep every sum: nobody gains, and nobody loses more than was sent there", async (t) => {
+test("disputes and won disputes preserve all sums: no account gains, and none loses more than it received", async (t) => {
   const shop = await aPaymentShop(t);
   await fc.assert(
     fc.asyncProperty(steps, async (sequence) => {
       const people = await Promise.all(Array.from({ length: PEOPLE }, () => shop.user()));
       const deposits = new Map<TestCaller, AccountRef>();
       for (const one of people) deposits.set(one, await aDeposit(shop, one));
-      /** What everybody would have if no payment had ever been disputed, and what came to each from others. */
+      /** The balances without any dispute, and the amounts that each user received from others. */
       const [undisputed, received]: [Accounts, Accounts] = [new Map(), new Map()];
       const open = new Map<string, Paid>();
       const paid: Paid[] = [];
@@ -143,13 +143,13 @@ async function payIn(shop: PaymentShop, by: TestCaller, dollars: number): Promis
   return { intent: [...shop.stripe.intents.keys()].at(-1) ?? "", cents: dollars * 100, by };
 }
 
-/** Told twice, as events may be. */
+/** Delivers the event twice, as the provider may. */
 async function win(shop: PaymentShop, { intent, cents }: Paid): Promise<void> {
   const told = () => shop.stripe.disputed(intent, cents, "won");
   await shop.deliverAll([told(), told()]);
 }
 
-/** Credit and deposits of one person are one sum: what a dispute took from a deposit comes back as credit. */
+/** The sum of a user's credit and deposits: a dispute's share of a deposit returns as credit. */
 async function accountsOf(shop: PaymentShop, people: readonly TestCaller[]) {
   const { rows } = await shop.env.pool.query<{ name: string; balance: string; granted: string }>(
     `select case when kind = 'earnings' then kind else 'renter' end || ' ' || user_id as name,
@@ -162,7 +162,7 @@ async function accountsOf(shop: PaymentShop, people: readonly TestCaller[]) {
   );
 }
 
-/** What disputes of others took. */
+/** The amounts that disputes of others took. */
 async function takenOf(shop: PaymentShop, people: readonly TestCaller[]): Promise<ReadonlyMap<string, bigint>> {
   const { rows } = await shop.env.pool.query<{ name: string; taken: string }>(
     `select case when t.account_kind = 'earnings' then t.account_kind else 'renter' end || ' ' || t.user_id as name,
@@ -175,7 +175,7 @@ async function takenOf(shop: PaymentShop, people: readonly TestCaller[]): Promis
   return new Map(rows.map(({ name, taken }) => [name, BigInt(taken)]));
 }
 
-test("what is taken back is the most that was sent on and is still there, and no amount is counted twice", () => {
+test("tracing takes back the most that was sent on and is still there, and counts no amount twice", () => {
   const names = ["payer", "a", "b", "c", "d"];
   const amounts = fc.bigInt(-3n, 30n);
   const edge = fc.record({ from: fc.constantFrom(...names), to: fc.constantFrom(...names), nanos: amounts });
@@ -201,7 +201,7 @@ test("what is taken back is the most that was sent on and is still there, and no
             assert.ok(sum(through.map(({ amount }) => amount)) <= sent(from, name));
           }
         }
-        // The most that can come back is the narrowest cut between the payer and the cash.
+        // The most that can come back is the minimum cut between the payer and the cash.
         const cuts = Array.from({ length: 16 }, (_, bits) => {
           const near = names.filter((_name, index) => index === 0 || (bits >> (index - 1)) % 2 === 1);
           const out = near.flatMap((from) => names.filter((to) => !near.includes(to)).map((to) => sent(from, to)));

@@ -1,23 +1,25 @@
-// Where credit went from some users on.
+// Payments and credit transfers of some users from a point in time on.
 import { sql } from "kysely";
 import type { UserId } from "../../../../base/ids.ts";
 import { bigints, integers, timestamps } from "../../../../db/arrays.ts";
 import type { Reader } from "../../../../db/transaction.ts";
 
-/** The first transfer by which credit of a payment can have come to a user. */
+/** The first transfer by which credit of a payment can have reached a user. */
 export type Arrival = { readonly userId: UserId; readonly transferId: bigint; readonly at: Date };
 
-/** What one user sent to another, or paid to a host, after credit of the payment can have come to it. */
+/**
+ * The sum that one user sent to another, or paid to a host, after credit of the payment can have reached the sender.
+ */
 export type Sent = {
   readonly from: UserId;
   readonly to: UserId;
-  /** Less what came back. */
+  /** Nano-dollars, less amounts that came back. */
   readonly nanos: bigint;
   readonly firstId: bigint;
   readonly firstAt: Date;
 };
 
-/** Transfers follow each other by their ids. Servers' clocks may differ, so times are only for the index. */
+/** Longest difference between servers' clocks. Ids decide the order of transfers; times only serve the index. */
 const SKEW_MS = 600_000;
 
 type Row = {
@@ -28,7 +30,7 @@ type Row = {
   readonly first_at: Date;
 };
 
-/** Credit that these users sent to others, by the one who was sent some last first. */
+/** Credit that these users sent to others; the recipient of the latest transfer comes first. */
 export async function listSentCredit(db: Reader, senders: readonly Arrival[]): Promise<readonly Sent[]> {
   const { rows } = await sql<Row>`
     select w.user_id as from_id, c.user_id as to_id, (sum(t.amount_nanos) - coalesce((
@@ -48,7 +50,7 @@ export async function listSentCredit(db: Reader, senders: readonly Arrival[]): P
   return rows.map(toSent);
 }
 
-/** Hosts that these users paid, by charge lines, less what came back for failures; the one paid last first. */
+/** Hosts that these users paid, by charge lines, less amounts returned for failures; the host paid last comes first. */
 export async function listPaidHosts(db: Reader, senders: readonly Arrival[]): Promise<readonly Sent[]> {
   const { rows } = await sql<Row>`
     select w.user_id as from_id, l.host_id as to_id, (sum(l.amount_nanos) - coalesce((

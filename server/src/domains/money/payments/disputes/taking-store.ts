@@ -1,4 +1,4 @@
-// From whom a returned card payment was taken back.
+// Amounts that were taken back for returned card payments, by account.
 import { sql } from "kysely";
 import { asId, type UserId } from "../../../../base/ids.ts";
 import { nanos, type Nanos } from "../../../../base/money.ts";
@@ -6,7 +6,7 @@ import type { Reader, Tx } from "../../../../db/transaction.ts";
 import { invariant } from "../../../../base/invariant.ts";
 import { isDepositKind, returnKey, type TakenFrom } from "../refunds/rules/return-keys.ts";
 
-/** What one account lost to a returned payment, one for each way that the money came there. */
+/** An amount that one account lost to a returned payment, for one way on which the money had reached it. */
 export type Taking = TakenFrom & { readonly amount: Nanos };
 
 export async function insertTakings(tx: Tx, key: string, takings: readonly Taking[]): Promise<void> {
@@ -22,7 +22,10 @@ export async function insertTakings(tx: Tx, key: string, takings: readonly Takin
   await tx.db.insertInto("payment_takings").values(rows).execute();
 }
 
-/** What was taken for this return and not given back, a sum for each account and way. The caller has locked the return. */
+/**
+ * Open takings of a return, which were not given back: a sum for each account and way. The caller has locked the
+ * return.
+ */
 export async function listOpenTakings(tx: Tx, key: string): Promise<readonly Taking[]> {
   const rows = await tx.db
     .selectFrom("payment_takings")
@@ -42,7 +45,7 @@ export async function listOpenTakings(tx: Tx, key: string): Promise<readonly Tak
   }));
 }
 
-/** What was taken and not given back, of whichever payment, that came to or through these users. */
+/** Open takings, for any payment, of money that reached or passed through these users. */
 export async function listOpenTakingsAmong(
   db: Reader,
   userIds: readonly UserId[],
@@ -83,7 +86,7 @@ export async function closeTakings(tx: Tx, key: string): Promise<void> {
     .execute();
 }
 
-/** What of a return the house had advanced when it was booked, since its user had spent it. */
+/** The amount of a return that the house advanced at its booking, since the user had spent it. */
 export async function sumAdvanced(tx: Tx, key: string, bookedCount: number): Promise<Nanos> {
   const keys = Array.from({ length: bookedCount }, (_, index) => returnKey(key, index + 1, "taken"));
   const { rows } = await sql<{ readonly advanced: string }>`

@@ -1,4 +1,4 @@
-// Finds where the credit of a payment went, from one user to the next.
+// Follows the credit of a payment from one user to the next.
 import type { UserId } from "../../../../base/ids.ts";
 import { invariant } from "../../../../base/invariant.ts";
 import { nanos } from "../../../../base/money.ts";
@@ -9,7 +9,7 @@ import { listPaidHosts, listSentCredit, type Arrival, type Sent } from "./spent-
 import { listOpenTakingsAmong, type Taking } from "./taking-store.ts";
 import { planTracing, type TracedEdge } from "./rules/tracing.ts";
 
-/** An account that money is taken from, without how it came there. */
+/** An account that money is taken from, without the way on which it got there. */
 export type Place = Pick<TakenFrom, "kind" | "userId">;
 
 export type OpenDeposit = { readonly kind: DepositKind; readonly userId: UserId };
@@ -17,18 +17,18 @@ export type OpenDeposit = { readonly kind: DepositKind; readonly userId: UserId 
 export type Trace = {
   readonly takings: readonly Taking[];
   readonly missingNanos: bigint;
-  /** Accounts that were looked at; what is taken is only certain under their locks. */
+  /** Accounts that were examined; the amounts are certain only under their locks. */
   readonly places: readonly Place[];
-  /** There were more accounts than are looked at for one payment. */
+  /** True when there were more accounts than are examined for one payment. */
   readonly isCutOff: boolean;
 };
 
-/** So many users at most are asked where credit went from them: each of their accounts is locked. */
+/** Users whose credit is followed at most: each of their accounts is locked. */
 const USERS_MAX = 1000;
 
 /**
- * Follows the credit of a payment to those who were sent it, and from them on, as far as is needed to find an amount; to
- * hosts and into deposits as well.
+ * Follows the credit of a payment to its recipients and onwards, also to hosts and into deposits, until an amount is
+ * found.
  */
 export async function traceCredit(
   db: Reader,
@@ -39,11 +39,11 @@ export async function traceCredit(
     deposits,
   }: {
     readonly wantedNanos: bigint;
-    /** How its credit came to the payer. */
+    /** The arrival of the payment's credit at the payer. */
     readonly payment: Arrival;
-    /** From when on hosts that the payer paid are asked; undefined where no host is. */
+    /** The arrival since which payments of the payer to hosts count; undefined when no host is asked. */
     readonly paidSince: Arrival | undefined;
-    /** Of users that may be reached; they are settled, and nobody else uses them. */
+    /** Deposits of users that may be reached; they are settled, and their locks are held. */
     readonly deposits: readonly OpenDeposit[];
   },
 ): Promise<Trace> {
@@ -61,7 +61,7 @@ export async function traceCredit(
     for (const one of sent) addEdge(edgesOf, one, { kind: "credit", userId: one.to });
     for (const one of paid) addEdge(edgesOf, one, { kind: "earnings", userId: one.to });
     frontier = arriveAt(arrivals, sent);
-    // Any cash of a deposit may have come from the payment, as the cash in the credit of its owner.
+    // Any cash of a deposit may come from the payment, like cash in the credit of its owner.
     const prepaid = deposits
       .filter(({ userId }) => userId !== payment.userId && arrivals.has(userId))
       .map((to) => ({ from: to.userId, to, nanos: wantedNanos }));
@@ -77,7 +77,10 @@ function addEdge(edgesOf: Map<UserId, readonly FoundEdge[]>, { from, nanos: amou
   edgesOf.set(from, [...(edgesOf.get(from) ?? []), { from, to, nanos: amount }]);
 }
 
-/** Notes who was reached, and returns those from whom it has to be followed: also those reached earlier than was known. */
+/**
+ * Records the users who were reached, and returns those to follow: new ones, and known ones that were reached earlier
+ * than known.
+ */
 function arriveAt(arrivals: Map<UserId, Arrival>, sent: readonly Sent[]): readonly Arrival[] {
   const changed = new Map<UserId, Arrival>();
   for (const { to: userId, firstId: transferId, firstAt: at } of sent) {
@@ -128,7 +131,7 @@ async function planWith(
   return { takings, missingNanos, places: [...places.values()], isCutOff: false };
 }
 
-/** What of each edge was taken back already, for this payment or for others. */
+/** The amounts of each edge that were taken back already, for this payment or for others. */
 async function listUsed(
   db: Reader,
   sinceOf: (from: UserId, to: Place) => Arrival | undefined,
@@ -141,7 +144,7 @@ async function listUsed(
     for (const [index, to] of stops.entries()) {
       const from = stops[index - 1];
       const since = from && sinceOf(from.userId, to);
-      // What was taken before credit came there was of what was sent before.
+      // Amounts taken before the credit arrived came out of earlier transfers.
       if (from === undefined || since === undefined || takenAt < since.at) continue;
       const edge = `${nameOf(from)} ${nameOf(to)}`;
       used.set(edge, (used.get(edge) ?? 0n) + amount);

@@ -51,7 +51,7 @@ async function nextFriday(shop: PaymentShop, host: TestCaller): Promise<readonly
 
 const NOTHING = { balance: 0, payable: 0, granted: 0, young: 0, held: 0, debt: 0 };
 
-test("what a host earns from granted credit waits, and only what was paid in is paid out", async (t) => {
+test("earnings from granted credit wait, and only earnings from cash are paid out", async (t) => {
   const { shop, host, renter } = await aHouse(t);
   await post(shop, [grantOf(renter.id, 100n * DOLLAR), cash(renter, 40n)]);
   await post(shop, [spend(renter, host, 104n)]);
@@ -63,7 +63,7 @@ test("what a host earns from granted credit waits, and only what was paid in is 
   await shop.assertBooks();
 });
 
-test("granted credit that is given on to another account stays granted", async (t) => {
+test("granted credit that is sent to another account stays granted", async (t) => {
   const { shop, host, renter } = await aHouse(t);
   const friend = await shop.user();
   await post(shop, [grantOf(renter.id, 100n * DOLLAR), cash(friend, 10n)]);
@@ -94,7 +94,7 @@ test("an administrator releases granted earnings with a reason, at the house's e
   await shop.assertBooks();
 });
 
-test("a rule of the operator pays for granted credit after so many days, and books what that costs the house", async (t) => {
+test("the operator's rule releases granted earnings after its number of days, and books the cost to the house", async (t) => {
   const { shop, host, renter } = await aHouse(t);
   await withTransaction(shop.env.database, shop.clock, (tx) =>
     setEarningsRules(tx, { ...RULES, grantedAfterDays: 10 }),
@@ -109,7 +109,7 @@ test("a rule of the operator pays for granted credit after so many days, and boo
   await shop.assertBooks();
 });
 
-test("what a host owes is made good by later earnings before anything is paid", async (t) => {
+test("later earnings pay a host's debt before any payout", async (t) => {
   const { shop, host, renter } = await aHouse(t);
   await post(shop, [cash(renter, 100n), spend(renter, host, 30n)]);
   assert.deepEqual(await nextFriday(shop, host), [30]);
@@ -129,13 +129,13 @@ test("what a host owes is made good by later earnings before anything is paid", 
   await shop.assertBooks();
 });
 
-test("what came of a card payment is not paid out before the payment is old enough", async (t) => {
+test("earnings from a card payment are not paid out before the payment is old enough", async (t) => {
   const { shop, host, renter } = await aHouse(t);
   const top = await shop.call(renter, "POST", "/api/v0/billing/checkout/", { amount: 50 });
   assert.equal(top.status, 200, top.text);
   await shop.deliverAll(shop.stripe.pay(shop.stripe.lastSession));
   await post(shop, [cash(renter, 30n), spend(renter, host, 70n)]);
-  // Of the 70 at most the 50 of the young payment can be missing one day.
+  // Of the 70 dollars at most the 50 of the young payment can be lost.
   assert.deepEqual(await earnings(shop, host), { ...NOTHING, balance: 70, payable: 20, young: 50 });
   assert.deepEqual(await nextFriday(shop, host), [20]);
   assert.deepEqual(await nextFriday(shop, host), [50, 20]);

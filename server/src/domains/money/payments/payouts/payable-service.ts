@@ -24,7 +24,7 @@ import { listYoungPayments } from "./young-store.ts";
 
 const DAY_MS = 86_400_000;
 
-/** What of a host's earnings is payable now, and why the rest is not. */
+/** The payable part of a host's earnings now, and the reasons for the other parts. */
 export async function readPayable(db: Reader, now: Date, userId: UserId): Promise<Payable> {
   const rules = await readEarningsRules(db);
   const { balanceNanos, grantedNanos } = await readEarnings(db, userId);
@@ -60,8 +60,8 @@ function before(now: Date, days: number): Date {
 }
 
 /**
- * What each of these users has paid in by card and may still take back; the others are left out. Of those who dispute a
- * payment it is all that they have.
+ * The card payments of each of these users that can still be taken back, in nano-dollars; users without any are left
+ * out. For a user with a disputed payment it is all of their credit.
  */
 export async function listYoungCredit(
   db: Reader,
@@ -75,8 +75,8 @@ export async function listYoungCredit(
 }
 
 /**
- * Makes cash of granted earnings: what was granted goes back to where grants come from, and the house's losses pay the
- * same amount. The earnings are the same afterwards; the house has spent it.
+ * The two transfers that turn granted earnings into cash: the granted amount returns to the issuance account, and the
+ * losses account pays the same amount in cash. The balance of the earnings is unchanged, and the house bears the cost.
  */
 export function releaseTransfers(
   name: string,
@@ -98,14 +98,17 @@ export function releaseTransfers(
 
 export type Release = {
   readonly userId: UserId;
-  /** All that waits when undefined. */
+  /** Undefined for everything that waits. */
   readonly amount: Nanos | undefined;
-  /** A phrase that the host reads. */
+  /** A phrase for the host. */
   readonly reason: string;
   readonly actorId: UserId;
 };
 
-/** An administrator's word that a host is paid for granted credit. Returns what was released; throws naming `amount`. */
+/**
+ * Lets a host be paid for granted credit, on an administrator's decision. Returns the released amount; throws an error
+ * about `amount` beyond the granted earnings.
+ */
 export async function releaseGrantedEarnings(tx: Tx, { userId, amount, reason, actorId }: Release): Promise<Nanos> {
   await lockAccounts(tx, [earningsOf(userId), ISSUANCE, LOSSES]);
   const { balanceNanos, grantedNanos } = await readEarnings(tx.db, userId);

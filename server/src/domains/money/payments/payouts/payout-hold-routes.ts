@@ -15,7 +15,7 @@ import {
 } from "../schema.ts";
 import { viewAdminPayoutHold } from "../views.ts";
 
-/** How administrators hold payouts of a host, and release holds of every kind. */
+/** Routes by which administrators hold payouts of a host, and release holds of every kind. */
 export function payoutHoldRoutes(scope: HttpScope): void {
   listRoute(scope);
   holdRoute(scope);

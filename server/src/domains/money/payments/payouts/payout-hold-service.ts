@@ -5,10 +5,9 @@ import { postNotices } from "../../../notifications/index.ts";
 import { insertPayoutHold, listOpenPayoutHolds, storePayoutRelease, type PayoutHoldKind } from "./payout-hold-store.ts";
 
 /**
- * Stops payouts to a host: until the hold is released none is made and none is sent. The host is told the reason. A host
- * with an open hold of the kind keeps that one, with its reason. Returns the id of the open hold of the kind.
- *
- * A payout that is with the provider when the hold is placed may still arrive.
+ * Stops payouts to a host: until the hold is released, no payout is made or sent. The host is notified of the reason. A
+ * host with an open hold of the kind keeps that one, with its reason. Returns the id of the open hold. A payout that
+ * the provider is sending when the hold is placed may still arrive.
  */
 export async function placePayoutHold(
   tx: Tx,
@@ -20,7 +19,7 @@ export async function placePayoutHold(
   }: {
     readonly userId: UserId;
     readonly kind: PayoutHoldKind;
-    /** One sentence for the host, of at most 500 characters. */
+    /** One sentence for the host, at most 500 characters. */
     readonly reason: string;
     /** The administrator; undefined when a rule of the server placed the hold. */
     readonly placedBy?: UserId | undefined;
@@ -45,7 +44,7 @@ export async function placePayoutHold(
 }
 
 /**
- * Releases the open hold of the kind and tells the host. Payouts that wait are sent once no other hold is open. Returns
+ * Releases the open hold of the kind and notifies the host. Waiting payouts are sent once no hold is open. Returns
  * false when the host has no open hold of the kind.
  */
 export async function releasePayoutHold(

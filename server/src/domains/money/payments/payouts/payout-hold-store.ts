@@ -2,14 +2,14 @@ import { sql } from "kysely";
 import type { PayoutHoldId, UserId } from "../../../../base/ids.ts";
 import type { Reader, Tx } from "../../../../db/transaction.ts";
 
-/** What places a hold. A host has at most one open hold of each kind. */
+/** The reason that placed a hold. A host has at most one open hold of each kind. */
 export type PayoutHoldKind = "operator" | "frozen_account" | "flagged_host" | "unverified" | "disputed_money";
 
 export type PayoutHold = {
   readonly id: PayoutHoldId;
   readonly userId: UserId;
   readonly kind: PayoutHoldKind;
-  /** A sentence that the host reads. */
+  /** A sentence for the host. */
   readonly reason: string;
   /** The administrator; undefined when the server placed the hold. */
   readonly placedBy: UserId | undefined;
@@ -61,7 +61,7 @@ export async function listOpenPayoutHolds(db: Reader, userId: UserId): Promise<r
   return selectOpenHolds(db, [userId]);
 }
 
-/** Of each host and kind the newest hold, open or released. */
+/** The newest hold of each host and kind, open or released. */
 export async function listNewestPayoutHolds(
   db: Reader,
   kinds: readonly PayoutHoldKind[],
@@ -82,7 +82,7 @@ export async function hasOpenPayoutHold(db: Reader, userId: UserId): Promise<boo
   return (await listOpenPayoutHolds(db, userId)).length > 0;
 }
 
-/** Those of these hosts who have an open hold, of any kind or of this one. */
+/** Those of these hosts who have an open hold, of any kind or of this kind. */
 export async function listHeldAmong(
   db: Reader,
   userIds: readonly UserId[],

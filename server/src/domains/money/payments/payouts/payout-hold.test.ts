@@ -15,7 +15,7 @@ const FLAGGED = {
   reason: "The machines report more traffic than their line can carry.",
 } as const;
 
-/** A Thursday noon, and a host with an account at the provider that has earned 50 dollars. */
+/** A Thursday noon, and a host with an account at the provider who has earned 50 dollars. */
 async function aHostWithEarnings(t: TestContext) {
   const shop = await aPaymentShop(t, { clock: new ManualClock("2026-01-01T12:00:00Z") });
   await shop.runLoop("invoice-earnings");
@@ -78,7 +78,7 @@ test("while a hold is open no payout is sent, neither by the provider nor by han
   );
 });
 
-test("a hold that is placed twice is one hold of its kind, and the host hears of each hold and release once", async (t) => {
+test("a hold that is placed twice is one hold of its kind, and the host is notified of each hold and release once", async (t) => {
   const { shop, host } = await aHostWithEarnings(t);
   const { kysely: db } = shop.env.database;
   const first = await hold(shop, host);
@@ -105,7 +105,7 @@ test("a hold that is placed twice is one hold of its kind, and the host hears of
   );
 });
 
-test("a hold is changed by nothing but its one release", async (t) => {
+test("only its one release changes a hold", async (t) => {
   const { shop, host } = await aHostWithEarnings(t);
   await hold(shop, host);
   const { pool } = shop.env.database;
@@ -115,7 +115,7 @@ test("a hold is changed by nothing but its one release", async (t) => {
   await assert.rejects(pool.query("delete from payout_holds"), /released once/);
 });
 
-test("an administrator holds the payouts of a host and releases holds, with words that the host reads", async (t) => {
+test("an administrator holds the payouts of a host and releases holds, with a reason for the host", async (t) => {
   const { shop, host } = await aHostWithEarnings(t);
   const admin = await shop.user({ isAdmin: true });
   const path = "/api/v0/admin/payout_holds/";

@@ -6,7 +6,7 @@ import type { PayoutTarget } from "./rules/payout-method.ts";
 import { findPayoutMethod, storePayoutMethod } from "./payout-method-store.ts";
 import type { PaymentProvider } from "../provider/provider.ts";
 
-/** Notes where a host wants its money from now on. A payout that is being sent already goes where it went. */
+/** Stores where a host's money goes from now on. A payout that is being sent keeps its destination. */
 export async function choosePayoutMethod(
   tx: Tx,
   { sealer, provider }: { readonly sealer: Sealer; readonly provider: PaymentProvider },
@@ -20,7 +20,7 @@ export async function choosePayoutMethod(
   await storePayoutMethod(tx, userId, { method, detailsSealed, shown });
 }
 
-/** For whoever sends the money. Undefined when they were sealed under another secret. */
+/** Decrypts the details for an administrator; undefined when they were encrypted under another secret. */
 export function openDetails(
   sealer: Sealer,
   userId: UserId,
@@ -30,7 +30,7 @@ export function openDetails(
   return text === undefined ? undefined : JSON.parse(text);
 }
 
-/** Where a host's money goes, in full: for administrators who send it. */
+/** The full destination of a host's money, for administrators who send it. */
 export async function readPayoutDetails(db: Reader, sealer: Sealer, userId: UserId) {
   const stored = await findPayoutMethod(db, userId);
   return stored && { ...stored, details: openDetails(sealer, userId, stored.detailsSealed) };

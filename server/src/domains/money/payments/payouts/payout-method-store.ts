@@ -2,7 +2,7 @@ import type { UserId } from "../../../../base/ids.ts";
 import type { Reader, Tx } from "../../../../db/transaction.ts";
 import type { PayoutMethod } from "./rules/payout-method.ts";
 
-/** Where a host wants its money. The details lie sealed. */
+/** The destination of a host's money. Its details are encrypted. */
 export type StoredPayoutMethod = {
   readonly method: PayoutMethod;
   readonly detailsSealed: string;

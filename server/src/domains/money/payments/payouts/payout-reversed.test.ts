@@ -11,7 +11,7 @@ const DOLLAR = 1_000_000_000n;
 const DAY_MS = 86_400_000;
 const NOT_OURS = "00000000-0000-4000-8000-000000000000";
 
-/** A host who has earned fifty dollars and whose payout was just asked for, with this luck. */
+/** A host who has earned fifty dollars and whose payout was just requested, with this outcome. */
 async function aPaidHost(t: Parameters<typeof aPaymentShop>[0], outage: "none" | "after" = "none") {
   const shop = await aPaymentShop(t, { clock: new ManualClock("2026-01-01T12:00:00Z") });
   await shop.runLoop("invoice-earnings");
@@ -44,7 +44,7 @@ async function stateOf(shop: PaymentShop, host: TestCaller): Promise<readonly [s
   return [body.payouts[0].state, body.payouts[0].failure];
 }
 
-/** What the payouts say is what the ledger says. */
+/** Asserts that the payouts agree with the ledger. */
 async function assertAudited({ env, clock }: PaymentShop): Promise<void> {
   const { checks } = await audit({ database: env.database, clock }, { isFull: true });
   const found = checks.filter(({ name }) => name === "payments" || name === "balances");
@@ -54,7 +54,7 @@ async function assertAudited({ env, clock }: PaymentShop): Promise<void> {
   );
 }
 
-test("a payout that the provider takes back is earnings again, once, and its host is told", async (t) => {
+test("a payout that the provider takes back returns to earnings once, and its host is notified", async (t) => {
   const { shop, host, transfer } = await aPaidHost(t);
   assert.equal(await earningsLeft(shop, host), 0n);
   // Two events of one reversal, and each of them twice.
@@ -70,7 +70,7 @@ test("a payout that the provider takes back is earnings again, once, and its hos
   await shop.assertBooks();
 });
 
-test("it may be taken back before it is known that it was sent", async (t) => {
+test("a payout may be taken back before it is known that it was sent", async (t) => {
   const { shop, host, transfer } = await aPaidHost(t, "after");
   assert.deepEqual(await stateOf(shop, host), ["sending", null]);
   await shop.deliverAll([shop.stripe.reversed(transfer)]);
@@ -82,7 +82,7 @@ test("it may be taken back before it is known that it was sent", async (t) => {
   await shop.assertBooks();
 });
 
-test("a part that is taken back is earnings again, and what follows adds to it, in whatever order it is told", async (t) => {
+test("a part that is taken back returns to earnings, and later parts add to it, in any order of events", async (t) => {
   const { shop, host, transfer } = await aPaidHost(t);
   const events = [1000, 3001, 2000, 3001].map((cents) => shop.stripe.reversed(transfer, cents));
   const left: bigint[] = [];
@@ -112,7 +112,7 @@ test("a part that is taken back is earnings again, and what follows adds to it, 
   await assertAudited(shop);
 });
 
-test("a part may be taken back before it is known that it was sent: then it was", async (t) => {
+test("a part may be taken back before it is known that the payout was sent, which shows that it was", async (t) => {
   const { shop, host, transfer } = await aPaidHost(t, "after");
   await shop.deliverAll([shop.stripe.reversed(transfer, 1000)]);
   assert.equal((await stateOf(shop, host))[0], "paid");
@@ -123,7 +123,7 @@ test("a part may be taken back before it is known that it was sent: then it was"
   await shop.assertBooks();
 });
 
-test("what an administrator says came back is the rest of what did not", async (t) => {
+test("an administrator's return of a payout covers the part that has not come back", async (t) => {
   const { shop, host, transfer } = await aPaidHost(t);
   await shop.deliverAll([shop.stripe.reversed(transfer, 1000)]);
   const admin = await shop.user({ isAdmin: true });
@@ -138,7 +138,7 @@ test("what an administrator says came back is the rest of what did not", async (
   await assertAudited(shop);
 });
 
-test("what is no payout of ours moves nothing", async (t) => {
+test("a reversal of an unknown payout moves nothing", async (t) => {
   const { shop, host, transfer } = await aPaidHost(t);
   const { metadata } = transfer;
   await shop.deliverAll([

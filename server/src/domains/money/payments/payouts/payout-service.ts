@@ -46,12 +46,12 @@ export type PayoutDependencies = PaymentDependencies & { readonly sealer: Sealer
 
 const HOSTS_PER_TRANSACTION = 100;
 const PAYOUTS_PER_RUN = 20;
-/** For so long nobody else sends a payout that was begun. Longer than the provider takes to answer or give up. */
+/** Time for which a begun payout belongs to its process; longer than the provider takes to answer or time out. */
 const LEASE_MS = 10 * 60_000;
 
 /**
- * Writes the invoices of the last Friday: of each host with enough earnings the fee, and the payout of the rest. Goes on
- * where it stopped, and considers each host once for a Friday.
+ * Writes the invoices of the last Friday: for each host with enough earnings, the fee and a payout of the rest.
+ * Continues where it stopped, and considers each host once per Friday.
  */
 export async function invoiceEarnings({
   database,
@@ -76,21 +76,21 @@ async function invoiceNext(tx: Tx): Promise<{ readonly invoiced: number; readonl
   const transfers: TransferRequest[] = [];
   let invoiced = 0;
   for (const userId of hosts) {
-    // Earnings that are held stay earnings: the first Friday after the release invoices them.
+    // Held earnings stay earnings: the first Friday after the release invoices them.
     if (held.has(userId)) continue;
     const dueAt = new Date(friday.getTime() + PAYOUT_DELAY_MS);
     const posted = await invoiceHost(tx, { userId, friday, dueAt, feePpm });
     if (posted.length > 0) invoiced += 1;
     transfers.push(...posted);
   }
-  // All at once, so that the accounts of all these hosts are locked in the order of their ids.
+  // One batch, so that the accounts of all these hosts are locked in the order of their ids.
   await mustPost(tx, transfers);
   const isComplete = hosts.length < HOSTS_PER_TRANSACTION;
   await storeRun(tx, friday, { afterUserId: hosts.at(-1) ?? run.afterUserId, isComplete });
   return { invoiced, isDone: isComplete };
 }
 
-/** Notes the payout of one host, and returns the transfers that make it; none when there is too little. */
+/** Stores the payout of one host, and returns its transfers; none when the earnings are below the minimum. */
 async function invoiceHost(
   tx: Tx,
   {
@@ -101,7 +101,7 @@ async function invoiceHost(
   }: { readonly userId: UserId; readonly friday: Date; readonly dueAt: Date; readonly feePpm: number },
 ): Promise<readonly TransferRequest[]> {
   const settled = await lockSettled(tx, userId);
-  // What is earned from here on is above what is counted as settled: it belongs to the next invoice, as does what waits.
+  // Later earnings lie above the settled part: they belong to the next invoice, as do those that wait.
   const { payable, released } = await readPayable(tx.db, tx.now, userId);
   const plan = planPayout({ balance: payable, settled, feePpm });
   if (plan.kind === "roll_over") return [];
@@ -118,7 +118,9 @@ async function invoiceHost(
   return [...ofGrants, ...(fee > 0n ? [ofFee] : []), { ...common, ...ofRest }];
 }
 
-/** Earnings that were given back to a renter after the balance was read make the transaction start anew. */
+/**
+ * Posts these transfers. When earnings went back to a renter after the balance was read, the transaction starts again.
+ */
 async function mustPost(tx: Tx, requests: readonly TransferRequest[]): Promise<void> {
   const outcomes = await postTransfers(tx, requests);
   for (const [index, outcome] of outcomes.entries()) {
@@ -150,7 +152,7 @@ async function postInvoiceNotice(
 
 export type PayoutStatus = { readonly claimed: number; readonly paid: number; readonly unanswered: number };
 
-/** Sends what is due to hosts with an account at the provider. What others are due, an administrator sends. */
+/** Sends due payouts to hosts with an account at the provider. Administrators send the others. */
 export async function sendDuePayouts(dependencies: PayoutDependencies): Promise<PayoutStatus> {
   const { database, clock, provider } = dependencies;
   while (await withTransaction(database, clock, returnOwed));
@@ -166,9 +168,9 @@ export async function sendDuePayouts(dependencies: PayoutDependencies): Promise<
 }
 
 /**
- * Returns a due payout to earnings that have fallen below zero since it was invoiced: what the host owes is paid first. What
- * is left could be looked at for a week already, so it is invoiced again and due at once; it waits for the next Friday where
- * the host has an invoice of the last one. False when there is no such payout.
+ * Returns a due payout to earnings that have become negative since its invoice, so that the host's debt is paid first.
+ * The rest has been open to objections for a week, so it is invoiced again and due at once; if the host has an invoice
+ * of this Friday already, it waits for the next one. False when there is no such payout.
  */
 async function returnOwed(tx: Tx): Promise<boolean> {
   const payout = await lockOwedPayout(tx);
@@ -183,13 +185,16 @@ async function returnOwed(tx: Tx): Promise<boolean> {
   return true;
 }
 
-/** How far the earnings of a host are below zero. */
+/** The debt of a host: the amount by which their earnings are below zero. */
 async function debtOf(db: Reader, userId: UserId): Promise<Nanos> {
   const { balance } = await balanceOf(db, userId, "earnings");
   return nanos(balance < 0n ? -balance : 0n);
 }
 
-/** Fixes where each goes, so that a repetition after a crash asks for exactly the same. */
+/**
+ * Claims due payouts and fixes their destinations, so that a repetition after a crash requests exactly the same
+ * payment.
+ */
 async function claimDue(tx: Tx, sealer: Sealer): Promise<readonly Payout[]> {
   const leaseUntil = new Date(tx.now.getTime() + LEASE_MS);
   const claimed = await claimDuePayouts(tx, { leaseUntil, limit: PAYOUTS_PER_RUN });
@@ -199,7 +204,7 @@ async function claimDue(tx: Tx, sealer: Sealer): Promise<readonly Payout[]> {
     const details = detailsSealed === undefined ? undefined : openDetails(sealer, payout.userId, detailsSealed);
     const destination = known ?? details?.["account_id"];
     if (destination === undefined) {
-      // Sealed under another secret of the server: nobody can read it any more.
+      // The details were encrypted under another secret of the server and cannot be read any more.
       await releasePayout(tx, payout.id);
       continue;
     }
@@ -209,7 +214,7 @@ async function claimDue(tx: Tx, sealer: Sealer): Promise<readonly Payout[]> {
   return ready;
 }
 
-/** Undefined when nobody knows what came of it. */
+/** Requests a payout from the provider; undefined when its outcome is unknown. */
 async function askForPayOut(
   { database, provider }: PayoutDependencies,
   { id, destination, amount, attemptCount }: Payout,
@@ -224,7 +229,7 @@ async function askForPayOut(
       isRepeated: attemptCount > 1,
     });
   } catch (error) {
-    // Its lease ends, and the next run asks for the same payment again.
+    // Its lease ends, and the next run requests the same payment again.
     if (error instanceof AppError && error.kind === "unavailable") return undefined;
     throw error;
   }
@@ -262,8 +267,9 @@ async function notePaid(
 }
 
 /**
- * What came back is earnings again, without another fee: the next Friday invoices it anew. It is what is given here, all
- * told; the payout has failed once that is all of it. What is told again, or too late, changes nothing.
+ * Returns a payout, or a part of it, to earnings without another fee; the next Friday invoices it again. `all` is the
+ * sum of all returns so far; the payout has failed once that is its whole amount. A repeated or outdated sum changes
+ * nothing.
  */
 async function returnPayout(tx: Tx, payout: Payout, { all, reason }: { readonly all: Nanos; readonly reason: string }) {
   const { id, userId, amount: whole, returnCount } = payout;
@@ -306,9 +312,9 @@ export type TakenBack = {
 };
 
 /**
- * The provider has taken back what it had sent, or a part of that: it is earnings again, as when an administrator says so.
- * It tells the sum of all that was taken back, in any order, and perhaps before it answers the payment itself; then that
- * was sent all the same.
+ * Returns to earnings a payout, or a part of it, that the provider has taken back, as an administrator could. The
+ * provider reports the sum of all amounts taken back, in any order, and perhaps before it answers the payout itself;
+ * the payout was then sent.
  */
 export async function takeBackPayout(tx: Tx, told: TakenBack): Promise<void> {
   if (told.installation !== (await readInstallation(tx.db))) return;
@@ -332,8 +338,8 @@ export type HandSettlement =
   | { readonly state: "failed"; readonly reason: string };
 
 /**
- * What an administrator says of a payout. One that the provider is being asked for cannot be settled by hand: it may be
- * on its way. One that was paid may still come back.
+ * Settles a payout on an administrator's word. A payout that the provider is sending cannot be settled by hand, since
+ * it may be on its way. A paid payout may still come back.
  */
 export async function settleByHand(
   tx: Tx,
@@ -342,7 +348,7 @@ export async function settleByHand(
 ): Promise<void> {
   const payout = await lockPayout(tx, id);
   if (payout === undefined) throw noSuchPayout(id);
-  // Where there is no such provider any more, nobody else can say what came of it.
+  // When the provider is not configured any more, only the administrator can know the outcome.
   if (payout.state === "sending" && provider.describe().sendsPayouts) {
     throw conflict("payout_in_progress", `Payout ${id} is being sent; its outcome will be known shortly.`);
   }
@@ -371,7 +377,7 @@ export function noSuchPayout(id: PayoutId): AppError {
   return notFound("no_such_payout", `There is no payout ${id}.`);
 }
 
-/** What the next invoice would count as earned, and its fee, as of now. */
+/** The earnings that the next invoice would count, and their fee, as of now. */
 export async function readFeeDue(db: Reader, userId: UserId) {
   const [{ available }, settled, feePpm] = await Promise.all([
     balanceOf(db, userId, "earnings"),

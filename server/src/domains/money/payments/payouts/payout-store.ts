@@ -6,27 +6,27 @@ import type { PayoutMethod } from "./rules/payout-method.ts";
 
 export type PayoutState = "pending" | "sending" | "paid" | "failed";
 
-/** What a host is paid for one Friday's invoice. */
+/** A payout to a host for one Friday's invoice. */
 export type Payout = {
   readonly id: PayoutId;
   readonly userId: UserId;
   readonly invoicedAt: Date;
   readonly dueAt: Date;
-  /** Since the invoice before. */
+  /** Earnings since the invoice before, in nano-dollars. */
   readonly earned: bigint;
   readonly feePpm: number;
   readonly fee: Nanos;
   readonly amount: Nanos;
   readonly state: PayoutState;
-  /** How it was sent, or is being sent; undefined until then. */
+  /** The method by which it was sent, or is being sent; undefined until then. */
   readonly method: PayoutMethod | undefined;
-  /** The host's account at the provider that it is being sent to. */
+  /** The host's account at the provider that it is sent to. */
   readonly destination: string | undefined;
-  /** What the payment is called where it was made. */
+  /** The name of the payment at the bank or provider that made it. */
   readonly reference: string | undefined;
   readonly failure: string | undefined;
   readonly attemptCount: number;
-  /** What of it came back so far, in so many steps; all of one that failed. */
+  /** The sum that came back so far, in `returnCount` steps; the whole amount of a failed payout. */
   readonly returned: Nanos;
   readonly returnCount: number;
   readonly createdAt: Date;
@@ -54,7 +54,7 @@ const COLUMNS = [
   "settled_at",
 ] as const;
 
-/** The part of a host's earnings whose fee was taken; locked until the commit. */
+/** The settled part of a host's earnings, whose fee was taken; locked until the transaction ends. */
 export async function lockSettled(tx: Tx, userId: UserId): Promise<bigint> {
   await tx.db
     .insertInto("payout_bases")
@@ -83,7 +83,7 @@ export async function storeSettled(tx: Tx, userId: UserId, settled: bigint): Pro
   await tx.db.updateTable("payout_bases").set({ settled_nanos: settled }).where("user_id", "=", userId).execute();
 }
 
-/** Undefined when the host has its invoice of this Friday. */
+/** Inserts a payout; undefined when the host has an invoice of this Friday. */
 export async function insertPayout(
   tx: Tx,
   payout: Pick<Payout, "userId" | "invoicedAt" | "dueAt" | "earned" | "feePpm" | "fee" | "amount">,
@@ -108,7 +108,7 @@ export async function insertPayout(
   return row.id;
 }
 
-/** How far this Friday's invoices are; undefined when somebody else is writing them now. */
+/** The progress of this Friday's invoices, locked; undefined when another process is writing them now. */
 export async function lockRun(
   tx: Tx,
   friday: Date,
@@ -140,7 +140,10 @@ export async function storeRun(
     .execute();
 }
 
-/** Due payouts to hosts with an account at the provider and without an open hold, each with the sealed details of where it goes; leased to the caller. */
+/**
+ * Leases due payouts, to hosts with an account at the provider and without an open hold, to the caller; each with the
+ * encrypted details of its destination.
+ */
 export async function claimDuePayouts(
   tx: Tx,
   { leaseUntil, limit }: { readonly leaseUntil: Date; readonly limit: number },
@@ -178,12 +181,12 @@ export async function claimDuePayouts(
   return claimed.map((row) => ({ ...toPayout(row), detailsSealed: sealed.get(row.id) }));
 }
 
-/** True for a payout `p` whose host owes something: the earnings are below zero. */
+/** SQL: the host of a payout `p` has a debt, that is, negative earnings. */
 const isOwed = sql<boolean>`exists (
   select from ledger_accounts a where a.user_id = p.user_id and a.kind = 'earnings' and a.balance_nanos < 0
 )`;
 
-/** Locks the oldest payout that is due, that nobody is sending, and whose host owes something; undefined when there is none. */
+/** Locks the oldest due payout whose host has a debt and that is not being sent; undefined when there is none. */
 export async function lockOwedPayout(tx: Tx): Promise<Payout | undefined> {
   const { rows } = await sql<{ id: PayoutId }>`
     select p.id from payouts p
@@ -195,7 +198,7 @@ export async function lockOwedPayout(tx: Tx): Promise<Payout | undefined> {
   return rows[0] && lockPayout(tx, rows[0].id);
 }
 
-/** Where it goes is decided once: a repetition sends it nowhere else. */
+/** Stores the destination, which is decided once: a repetition sends the payout nowhere else. */
 export async function storeDestination(tx: Tx, id: PayoutId, destination: string): Promise<void> {
   await tx.db.updateTable("payouts").set({ destination }).where("id", "=", id).execute();
 }
@@ -210,7 +213,7 @@ export async function findPayout(db: Reader, id: PayoutId): Promise<Payout | und
   return row && toPayout(row);
 }
 
-/** Gives a payout back to be sent by hand. Until its lease is over it is not tried again before others that are due. */
+/** Leaves a payout to be sent by hand. Until its lease ends, other due payouts are tried first. */
 export async function releasePayout(tx: Tx, id: PayoutId): Promise<void> {
   await tx.db
     .updateTable("payouts")
@@ -219,7 +222,7 @@ export async function releasePayout(tx: Tx, id: PayoutId): Promise<void> {
     .execute();
 }
 
-/** Ends a payout. */
+/** Stores the end of a payout: paid or failed. */
 export async function endPayout(
   tx: Tx,
   id: PayoutId,
@@ -242,7 +245,7 @@ export async function endPayout(
   notePayout(tx, row);
 }
 
-/** Notes that so much of a payout has come back by now. */
+/** Stores the sum of a payout that has come back so far. */
 export async function storeReturned(tx: Tx, id: PayoutId, returned: Nanos): Promise<void> {
   const row = await tx.db
     .updateTable("payouts")
@@ -253,7 +256,7 @@ export async function storeReturned(tx: Tx, id: PayoutId, returned: Nanos): Prom
   notePayout(tx, row);
 }
 
-/** How many payouts of a host's are not sent yet. */
+/** The number of payouts to a host that are not sent yet. */
 export async function countOpenPayoutsOf(db: Reader, userId: UserId): Promise<number> {
   const row = await db
     .selectFrom("payouts")
@@ -272,7 +275,7 @@ export type PayoutFilter = {
   readonly limit: number;
 };
 
-/** Newest first. */
+/** Payouts of a filter, newest first. */
 export async function selectPayouts(db: Reader, filter: PayoutFilter): Promise<readonly Payout[]> {
   const { userId, ids, states, beforeId, limit } = filter;
   let query = db.selectFrom("payouts").select(COLUMNS);
@@ -283,7 +286,7 @@ export async function selectPayouts(db: Reader, filter: PayoutFilter): Promise<r
   return (await query.orderBy("id", "desc").limit(limit).execute()).map(toPayout);
 }
 
-/** What a host was and is being paid, newest first. */
+/** Past and open payouts to a host, newest first. */
 export async function listPayouts(
   db: Reader,
   userId: UserId,
@@ -317,7 +320,7 @@ function notePayout(tx: Tx, row: PayoutRow): void {
   tx.noteFact({ kind: "payout", subject: String(row.id), content: payoutFact(toPayout(row)) });
 }
 
-/** What the row of a payout has to say until its next fact: how it is being sent is the server's own affair. */
+/** The fact of a payout, valid until its next fact; the progress of sending it is internal to the server. */
 export function payoutFact(payout: Payout) {
   const { userId, invoicedAt, dueAt, amount, state, reference, failure, returned } = payout;
   return {

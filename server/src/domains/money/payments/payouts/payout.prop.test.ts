@@ -15,13 +15,13 @@ const DOLLAR = 1_000_000_000n;
 const CENT = 10_000_000n;
 const WEEK_MS = 7 * 86_400_000;
 
-test("whatever is earned and given back, payouts, fees and balance are the earnings, and the fee is never above its rate", () => {
+test("payouts, fees and balance add up to the earnings less returns, and the fee never exceeds its rate", () => {
   const steps = fc.array(fc.bigInt({ min: -40n * DOLLAR, max: 90n * DOLLAR }), { maxLength: 30 });
   fc.assert(
     fc.property(steps, fc.integer({ min: 0, max: 500_000 }), (weeks, feePpm) => {
       let [balance, settled, earned, fees, paid, highest] = [0n, 0n, 0n, 0n, 0n, 0n];
       for (const week of weeks) {
-        // Nobody gives back what is not there.
+        // Only money that is there goes back.
         const change = week < -balance ? -balance : week;
         balance += change;
         earned += change;
@@ -54,7 +54,7 @@ test("the Friday of a moment is a Friday at midnight, at most a week before", ()
 
 type Step = "earn" | "invoice" | "send" | "send and crash" | "lose the request" | "lose the answer" | "wait" | "week";
 
-test("a payout is paid once, whatever crashes and is lost on the way, and everything earned is accounted for", async (t) => {
+test("a payout is paid once despite crashes and lost answers, and all earnings are accounted for", async (t) => {
   const anyStep = fc.constantFrom<Step>(
     "earn",
     "invoice",
@@ -100,7 +100,7 @@ test("a payout is paid once, whatever crashes and is lost on the way, and everyt
 
 class Crash extends Error {}
 
-/** A server that can end between the provider's answer and what it notes of it. */
+/** A server that may end between the provider's answer and the storing of it. */
 async function aHouse(
   t: Parameters<typeof aPaymentShop>[0],
 ): Promise<PaymentShop & { readonly crash: { isDue: boolean } }> {

@@ -30,7 +30,7 @@ async function earn(shop: PaymentShop, user: { readonly id: UserId }, amount: bi
   await inTransaction(shop.env.database, (tx) => postTransfers(tx, [earned]));
 }
 
-/** Credits a renter for a failure of this host, which may bring its earnings below zero. */
+/** Credits a renter for a failure of this host, which may make its earnings negative. */
 async function giveBack(shop: PaymentShop, host: TestCaller, amount: bigint): Promise<void> {
   const sides = { debit: earningsOf(host.id), credit: creditOf((await shop.user()).id) };
   await inTransaction(shop.env.database, async (tx) => {
@@ -73,7 +73,7 @@ test("on Friday a host's earnings become a fee and a payout of the rest that is 
     [payout.state, payout.invoiced_at, payout.due_at, payout.earned, payout.fee_percent, payout.fee, payout.amount],
     ["pending", friday, friday + WEEK_MS / 1000, 100.123456789, 10, 10.012345678, 90.11],
   );
-  // Parts of a cent stay where they are.
+  // Fractions of a cent stay in the earnings.
   assert.equal(await earningsLeft(shop, host), 1_111_111n);
   await shop.assertBooks();
 });
@@ -97,7 +97,7 @@ test("less than twenty dollars roll over without a fee, which is taken once when
   assert.equal((await readFeeDue(shop.env.database.kysely, host.id)).fee, 0n);
 });
 
-test("what was given back to renters lessens what later invoices count as earned", async (t) => {
+test("amounts that went back to renters reduce the earnings of later invoices", async (t) => {
   const shop = await aHouse(t);
   const host = await shop.user();
   await earn(shop, host, 100n * DOLLAR + 5_000_000n);
@@ -112,7 +112,7 @@ test("what was given back to renters lessens what later invoices count as earned
   assert.equal(BigInt(Math.round(second.earned * 1e9)), 50n * DOLLAR - left);
 });
 
-test("a host with an account at the provider is paid on its Friday, once, whatever is lost on the way", async (t) => {
+test("a host with an account at the provider is paid on its Friday, once, although requests and answers are lost", async (t) => {
   for (const outage of ["none", "before", "after"] as const) {
     const shop = await aHouse(t);
     const { stripe, clock } = shop;
@@ -141,7 +141,7 @@ test("a host with an account at the provider is paid on its Friday, once, whatev
   }
 });
 
-test("a payout that the provider refuses is earnings again, bears no second fee, and is invoiced anew", async (t) => {
+test("a payout that the provider refuses returns to earnings, bears no second fee, and is invoiced again", async (t) => {
   const shop = await aHouse(t);
   const { stripe, clock } = shop;
   const host = await shop.user();
@@ -169,7 +169,7 @@ test("a payout that the provider refuses is earnings again, bears no second fee,
 });
 
 for (const isOffline of [false, true]) {
-  test(`a host is never paid while it owes something, and the rest as soon as it does not, ${isOffline ? "by hand" : "by the provider"}`, async (t) => {
+  test(`a host with a debt is never paid, and gets the rest once the debt is paid, ${isOffline ? "by hand" : "by the provider"}`, async (t) => {
     const shop = await aHouse(t, { isOffline });
     const [host, admin] = [await shop.user(), await shop.user({ isAdmin: true })];
     if (!isOffline) await choose(shop, host, "stripe", { account_id: ACCOUNT });
@@ -200,7 +200,7 @@ for (const isOffline of [false, true]) {
   });
 }
 
-test("of a payout that a debt uses up, less than the smallest payout stays in the earnings", async (t) => {
+test("the rest of a payout after a debt stays in the earnings when it is below the minimum", async (t) => {
   const shop = await aHouse(t);
   const host = await shop.user();
   await choose(shop, host, "stripe", { account_id: ACCOUNT });
@@ -214,7 +214,7 @@ test("of a payout that a debt uses up, less than the smallest payout stays in th
   assert.equal(await earningsLeft(shop, host), 15n * DOLLAR);
 });
 
-test("what no provider sends waits for an administrator, who alone sees where it goes and says what came of it", async (t) => {
+test("a payout that no provider sends waits for an administrator, who alone sees its destination and records its outcome", async (t) => {
   const shop = await aHouse(t, { isOffline: true });
   const [host, admin] = [await shop.user(), await shop.user({ isAdmin: true })];
   const email = "payouts@example.com";
@@ -246,7 +246,7 @@ test("what no provider sends waits for an administrator, who alone sees where it
   assert.equal((await settle({ state: "paid", reference: "PP-2" })).body.error, "payout_settled");
   const [paid] = await payoutsOf(shop, host);
   assert.deepEqual([paid.state, paid.method, paid.reference], ["paid", "paypal", "PP-1"]);
-  // It may still come back from the host's bank.
+  // The host's bank may still return it.
   assert.equal((await settle({ state: "failed", reason: "account closed" })).status, 200);
   assert.equal((await settle({ state: "failed", reason: "account closed" })).body.error, "payout_settled");
   assert.equal(await earningsLeft(shop, host), 45n * DOLLAR);
@@ -254,7 +254,7 @@ test("what no provider sends waits for an administrator, who alone sees where it
   await shop.assertBooks();
 });
 
-test("a payout of somebody whose account is gone can be seen and settled like any other", async (t) => {
+test("a payout to a deleted account can be seen and settled like any other", async (t) => {
   const shop = await aHouse(t, { isOffline: true });
   const [host, admin] = [await shop.user(), await shop.user({ isAdmin: true })];
   await earn(shop, host, 50n * DOLLAR);
@@ -273,7 +273,7 @@ test("a payout of somebody whose account is gone can be seen and settled like an
   assert.equal(settled.status, 200, settled.text);
 });
 
-test("payouts whose details cannot be read any more hold up no others", async (t) => {
+test("payouts whose details cannot be decrypted do not hold up others", async (t) => {
   const shop = await aHouse(t);
   const hosts = await Promise.all(Array.from({ length: 21 }, () => shop.user()));
   for (const host of hosts) {
@@ -284,7 +284,7 @@ test("payouts whose details cannot be read any more hold up no others", async (t
   await shop.runLoop("invoice-earnings");
   const last = hosts.at(-1);
   assert.ok(last);
-  // What is sealed for somebody else opens as little as what is sealed under another secret.
+  // Details that were encrypted for another host cannot be decrypted, like those under another secret.
   await shop.env.pool.query(
     `update payout_methods set details_sealed = (select details_sealed from payout_methods where user_id = $1)
      where user_id <> $1`,
@@ -313,7 +313,7 @@ test("a payout that is being sent cannot be settled by hand", async (t) => {
   assert.deepEqual([answer.status, answer.body.error], [409, "payout_in_progress"]);
 });
 
-test("hosts are gone through in batches, each once for a Friday, by however many servers", async (t) => {
+test("hosts are invoiced in batches, each once per Friday, by any number of servers", async (t) => {
   const shop = await aHouse(t);
   const { rows } = await shop.env.pool.query<{ id: UserId }>(
     `insert into users (email, username, created_at)
@@ -333,7 +333,7 @@ test("hosts are gone through in batches, each once for a Friday, by however many
   await shop.assertBooks();
 });
 
-test("where money is to go is checked, named when it is wrong, and shown only in part", async (t) => {
+test("a destination is checked, its wrong field is named, and it is shown only in part", async (t) => {
   const shop = await aHouse(t);
   const host = await shop.user();
   const refused: readonly (readonly [string, object, string])[] = [
@@ -360,7 +360,7 @@ test("where money is to go is checked, named when it is wrong, and shown only in
   assert.ok(!text.includes("0532"));
 });
 
-test("where nothing goes through Stripe, an account there is refused", async (t) => {
+test("without Stripe, a Stripe account is refused as a destination", async (t) => {
   const shop = await aHouse(t, { isOffline: true });
   const host = await shop.user();
   assert.equal((await choose(shop, host, "stripe", { account_id: ACCOUNT })).body.field, "method");

@@ -6,7 +6,7 @@ import { releaseGrantedEarnings } from "./payable-service.ts";
 import { ADMIN_TAGS } from "../route-ports.ts";
 import { ReleaseEarningsBody, ReleaseEarningsResponse } from "../schema.ts";
 
-/** An administrator lets a host be paid for what it earned from granted credit. */
+/** The route by which an administrator lets a host be paid for earnings of granted credit. */
 export function releaseRoute({ app, mutate }: HttpScope): void {
   app.post(
     "/api/v0/admin/earnings/release/",

@@ -3,7 +3,7 @@ import type { UserId } from "../../../../base/ids.ts";
 import type { Reader } from "../../../../db/transaction.ts";
 import { NANOS_PER_CENT } from "../rules/cents.ts";
 
-/** What users have paid in by card since then, less what went back of these payments; of all users, or of these. */
+/** Card payments of these users, or of all, since a moment, less the amounts that went back of these payments. */
 export async function listYoungPayments(
   db: Reader,
   { since, userIds }: { readonly since: Date; readonly userIds?: readonly UserId[] },

@@ -1,9 +1,9 @@
-/** So many requests are made to a provider at once: a run of a loop has to end in time even when none is answered. */
+/** Requests to a provider at once, so that a loop's run ends in time even when none is answered. */
 const WIDTH = 10;
 
 /**
- * Does the work for each item, several at once, and resolves with what came of each, in their order. When one throws, all
- * that were begun are awaited first.
+ * Works on the items, several at once, and resolves with the results in their order. When one throws, all begun work is
+ * awaited first.
  */
 export async function inParallel<Item, Result>(
   items: readonly Item[],

@@ -4,7 +4,7 @@ import type { PaymentProvider } from "./provider.ts";
 const TOP_UP_TEXT =
   "No card payments are set up here: an administrator gives credit (./berth admin credit EMAIL DOLLARS).";
 
-/** For those who settle elsewhere: credit is an administrator's word, and so is that a host was paid. */
+/** A provider for operators who settle elsewhere: administrators grant credit and confirm payouts. */
 export function createOfflineProvider(): PaymentProvider {
   const refuse = async (): Promise<never> => {
     throw paymentsNotConfigured(TOP_UP_TEXT);
@@ -25,7 +25,7 @@ export function createOfflineProvider(): PaymentProvider {
   };
 }
 
-/** The answer to whoever wants to pay by card where nobody takes cards. */
+/** The error for a card payment on a server that takes no cards. */
 export function paymentsNotConfigured(topUpText: string): AppError {
   return conflict("payments_not_configured", topUpText);
 }

@@ -1,9 +1,9 @@
 import type { PaymentId, PayoutId, UserId } from "../../../../base/ids.ts";
 
-/** Everything is asked for and paid out in this currency. */
+/** The currency of all payments and payouts. */
 export const CURRENCY = "usd";
 
-/** What is for one payment of this database: a provider is told of it, and events name it. */
+/** Names one payment of one database; the provider stores it, and its events repeat it. */
 export type OrderRef = { readonly installation: string; readonly paymentId: PaymentId };
 
 export type ProviderCard = {
@@ -14,7 +14,7 @@ export type ProviderCard = {
   readonly expiryYear: number;
 };
 
-/** A page of the provider, on which the user pays or leaves a card. */
+/** A page of the provider on which the user pays or saves a card. */
 export type ProviderPage = { readonly sessionId: string; readonly url: string };
 
 export type CheckoutRequest = {
@@ -35,7 +35,7 @@ export type SavedCharge = {
   readonly idempotencyKey: string;
 };
 
-/** What became of a charge; `waiting` is decided later, and told by an event. */
+/** The outcome of a charge; `waiting` is decided later, and an event reports it. */
 export type ChargeResult =
   | { readonly kind: "paid"; readonly intentId: string; readonly amountCents: bigint; readonly currency: string }
   | { readonly kind: "waiting"; readonly intentId: string }
@@ -55,17 +55,17 @@ export type PayOutRequest = {
   /** The host's account at the provider. */
   readonly destination: string;
   readonly amountCents: bigint;
-  /** It was asked for before, and nobody knows what came of it. */
+  /** True when it was requested before with an unknown outcome. */
   readonly isRepeated: boolean;
 };
 
-/** `by_hand`: this provider sends nothing; an administrator does, and says so. */
+/** `by_hand`: this provider sends no payouts; an administrator does, and confirms it. */
 export type PayOutResult =
   | { readonly kind: "paid"; readonly reference: string }
   | { readonly kind: "refused"; readonly reason: string }
   | { readonly kind: "by_hand" };
 
-/** What an event of the provider says, in our words. */
+/** The content of a provider's event, in the terms of this server. */
 export type EventContent =
   | {
       readonly kind: "money_received";
@@ -82,24 +82,24 @@ export type EventContent =
     }
   | { readonly kind: "page_left"; readonly order: OrderRef | undefined; readonly reason: "expired" | "failed" }
   | { readonly kind: "setup_done"; readonly order: OrderRef | undefined; readonly customerId: string | undefined }
-  /** `key` names the refund or dispute; a refund is told as the sum of all refunds so far. */
+  /** `key` names the refund or dispute; a refund reports the sum of all refunds so far. */
   | {
       readonly kind: "money_returned";
       readonly intentId: string;
       readonly key: string;
       readonly returnedCents: bigint;
       readonly isReversed: boolean;
-      /** A dispute that is decided; false for refunds. */
+      /** True for a dispute that is decided; false for refunds. */
       readonly isClosed: boolean;
     }
-  /** A refund that did not reach the card: its money is with the house again. */
+  /** A refund that did not reach the card: the house has its money again. */
   | {
       readonly kind: "return_failed";
       readonly intentId: string;
       readonly reference: string;
       readonly failedCents: bigint;
     }
-  /** Of what was sent to a host this much is taken back, in all. */
+  /** The sum that was taken back of a payout, in all. */
   | {
       readonly kind: "payout_returned";
       readonly installation: string;
@@ -114,17 +114,17 @@ export type EventContent =
 export type ProviderEvent = { readonly id: string; readonly type: string; readonly content: EventContent };
 
 export type ProviderDescription = {
-  /** Whether users can pay here by themselves. */
+  /** True when users can pay here by themselves. */
   readonly takesCards: boolean;
-  /** Whether it can send money to hosts that have an account there. */
+  /** True when it can send money to hosts who have an account there. */
   readonly sendsPayouts: boolean;
-  /** How users come by credit here, in one sentence. */
+  /** One sentence that tells users how to get credit here. */
   readonly topUpText: string;
 };
 
 /**
- * Whoever moves money in and out of the house. Methods that ask somebody over a network throw `unavailable` when no
- * answer came; then nobody knows whether it was done, and the same request may be made again.
+ * Moves money in and out of the house. Methods that make requests throw `unavailable` when no answer came: the outcome
+ * is then unknown, and the same request may be repeated.
  */
 export type PaymentProvider = {
   readonly name: "stripe" | "offline";
@@ -137,13 +137,13 @@ export type PaymentProvider = {
   createCheckout(request: CheckoutRequest): Promise<ProviderPage>;
   createSetup(request: SetupRequest): Promise<ProviderPage>;
   listCards(customerId: string): Promise<readonly ProviderCard[]>;
-  /** A card that is gone already is fine. */
+  /** Detaches a card; succeeds when it is gone already. */
   detachCard(methodId: string): Promise<void>;
   chargeSaved(charge: SavedCharge): Promise<ChargeResult>;
   findCharge(intentId: string): Promise<ChargeResult>;
-  /** Asks for it only: that the money went back, an event says. */
+  /** Requests a refund; an event reports when the money went back. */
   refund(request: RefundRequest): Promise<RefundResult>;
-  /** Verifies the signature over exactly these bytes, at this instant. Throws `invalid_signature`. */
+  /** Verifies the signature over exactly these bytes at this instant. Throws `invalid_signature`. */
   parseWebhook(rawBody: Buffer, signature: string, now: Date): Promise<ProviderEvent>;
   payOut(request: PayOutRequest): Promise<PayOutResult>;
 };

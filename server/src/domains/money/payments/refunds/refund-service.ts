@@ -23,8 +23,8 @@ import { readInstallation } from "../rules-store.ts";
 const PER_RUN = 20;
 
 /**
- * Notes that a payment is to be given back, wholly or in part; a loop asks the provider. Credit that was spent is not
- * given back. Returns the cents.
+ * Stores that a payment is to be refunded, wholly or in part; a loop asks the provider. Spent credit is not refunded.
+ * Returns the cents.
  */
 export async function wantRefund(
   tx: Tx,
@@ -36,18 +36,21 @@ export async function wantRefund(
   await lockAccount(tx, found.userId);
   const payment = await lockPayment(tx, paymentId);
   if (payment?.state !== "paid" || payment.amountCents === undefined) {
-    throw conflict("payment_not_paid", `Payment ${paymentId} was not paid, so nothing can be given back.`);
+    throw conflict("payment_not_paid", `Payment ${paymentId} was not paid, so it cannot be refunded.`);
   }
   const left = payment.amountCents - (await sumRefunds(tx.db, paymentId));
   const cents = amount === undefined ? left : centsOf(amount);
   if (cents > left || cents <= 0n) {
-    throw invalid("amount", `amount may be at most ${centsText(left)}: the rest was given back, or was never paid`);
+    throw invalid(
+      "amount",
+      `amount may be at most ${centsText(left)}: the rest was refunded already, or was never paid`,
+    );
   }
   const { availableNanos } = await readBalance(tx.db, tx.now, payment.userId);
   if (availableNanos < nanosOfCents(cents + (await sumUnbookedRefunds(tx.db, payment.userId)))) {
     throw invalid(
       "amount",
-      "The user has spent too much of it: spent credit is not given back.",
+      "The user has spent too much of this payment: spent credit is not refunded.",
       "insufficient_balance",
     );
   }
@@ -64,7 +67,7 @@ function centsOf(amount: number): bigint {
 
 export type RefundStatus = { readonly asked: number; readonly refused: number; readonly unanswered: number };
 
-/** Asks the provider for the refunds that are wanted. They are booked when an event says that the money went. */
+/** Asks the provider for the requested refunds. They are booked when an event reports that the money went back. */
 export async function askForRefunds(dependencies: PaymentDependencies): Promise<RefundStatus> {
   const { database, clock, provider, log } = dependencies;
   if (!provider.describe().takesCards) return { asked: 0, refused: 0, unanswered: 0 };
@@ -76,13 +79,13 @@ export async function askForRefunds(dependencies: PaymentDependencies): Promise<
     if (result.kind === "unanswered") return;
     await withTransaction(database, clock, (tx) => settleRefund(tx, refund.id, result));
     if (result.kind === "refused") {
-      log.error({ refund_id: refund.id, reason: result.reason }, "a payment could not be given back");
+      log.error({ refund_id: refund.id, reason: result.reason }, "a payment could not be refunded");
     }
   });
   return status;
 }
 
-/** `unanswered`: nobody knows whether it was done; the next run asks again under the same key. */
+/** Asks for one refund. `unanswered`: its outcome is unknown, and the next run repeats it under the same key. */
 async function askForOne(
   { database, clock, provider }: PaymentDependencies,
   { id, intentId, amountCents, firstAskedAt }: WantedRefund,

@@ -3,7 +3,7 @@ import type { PaymentId, UserId } from "../../../../base/ids.ts";
 import type { Reader, Tx } from "../../../../db/transaction.ts";
 import type { RefundResult } from "../provider/provider.ts";
 
-/** A payment to give back that the provider is still to be asked for. */
+/** A requested refund that the provider has not been asked for. */
 export type WantedRefund = {
   readonly id: number;
   readonly intentId: string;
@@ -21,7 +21,7 @@ export async function insertRefund(
     .execute();
 }
 
-/** What of a payment was given back by an administrator, or is about to be. */
+/** The sum of a payment's refunds by administrators, requested ones included. */
 export async function sumRefunds(db: Reader, paymentId: PaymentId): Promise<bigint> {
   const { rows } = await sql<{ cents: string }>`
     select coalesce(sum(amount_cents), 0)::text as cents from payment_refunds
@@ -30,7 +30,7 @@ export async function sumRefunds(db: Reader, paymentId: PaymentId): Promise<bigi
   return BigInt(rows[0]?.cents ?? "0");
 }
 
-/** What is about to be given back to a user, of all payments, and is not booked yet. */
+/** The sum of a user's refunds, over all payments, that are requested and not booked yet. */
 export async function sumUnbookedRefunds(db: Reader, userId: UserId): Promise<bigint> {
   const { rows } = await sql<{ cents: string }>`
     select coalesce(sum(greatest(wanted.cents - booked.cents, 0)), 0)::text as cents
@@ -48,7 +48,7 @@ export async function sumUnbookedRefunds(db: Reader, userId: UserId): Promise<bi
   return BigInt(rows[0]?.cents ?? "0");
 }
 
-/** Notes that these are being asked for, so that after a crash it is known since when. */
+/** Marks refunds as being asked for, so that the time of the first request survives a crash. */
 export async function claimRefunds(tx: Tx, limit: number): Promise<readonly WantedRefund[]> {
   const { rows } = await sql<{ id: number; intent_id: string; amount_cents: bigint; first_asked_at: Date }>`
     with wanted as (

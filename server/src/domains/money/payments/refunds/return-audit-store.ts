@@ -1,4 +1,4 @@
-// What an audit reads of money that went back.
+// Returned card payments as the audit reads them.
 import { sql } from "kysely";
 import type { UserId } from "../../../../base/ids.ts";
 import type { Reader } from "../../../../db/transaction.ts";
@@ -7,20 +7,20 @@ import type { TakenFrom } from "./rules/return-keys.ts";
 
 export type AuditedReturn = {
   readonly key: string;
-  /** Whose payment it was; undefined where none was credited, and nothing is booked. */
+  /** The user of the payment; undefined when it was not credited, so that nothing is booked. */
   readonly userId: UserId | undefined;
-  /** What has to be booked, by what went back. */
+  /** The amount that must be booked for the return. */
   readonly dueNanos: bigint;
   readonly takenNanos: bigint;
   readonly lostNanos: bigint;
   readonly bookedCount: number;
-  /** A dispute that its user has won. */
+  /** True for a dispute that its user won. */
   readonly isReversed: boolean;
-  /** From whom it was taken, how much in all, and what of that was not given back. */
+  /** The accounts that the amount was taken from, with the sums taken and the sums not given back. */
   readonly takings: readonly (TakenFrom & { readonly allNanos: bigint; readonly openNanos: bigint })[];
 };
 
-/** What went back since a moment, and what these keys name. */
+/** Returns since a moment, and those with these keys. */
 export async function listAuditedReturns(
   db: Reader,
   { since, keys }: { readonly since: Date | undefined; readonly keys: readonly string[] },
@@ -78,7 +78,7 @@ export async function listAuditedReturns(
 
 export type AuditedDebt = { readonly userId: UserId; readonly debtNanos: bigint; readonly takenNanos: bigint };
 
-/** How far the credit of users may be below zero, and what returned payments have taken of it. */
+/** The debt that each user's credit may have, and the amounts that returned payments took from it. */
 export async function listAuditedDebts(db: Reader): Promise<readonly AuditedDebt[]> {
   const { rows } = await sql<{ readonly user_id: UserId; readonly debt: bigint; readonly taken: string }>`
     select a.user_id, a.debt_nanos as debt, coalesce(sum(r.taken_nanos), 0)::text as taken

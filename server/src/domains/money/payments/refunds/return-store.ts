@@ -4,7 +4,7 @@ import type { UserId } from "../../../../base/ids.ts";
 import { nanos } from "../../../../base/money.ts";
 import type { Reader, Tx } from "../../../../db/transaction.ts";
 
-/** A refund or a dispute, and what was booked for it so far. */
+/** A refund or a dispute, with the bookings made for it so far. */
 export type PaymentReturn = {
   readonly key: string;
   readonly returnedCents: bigint;
@@ -14,7 +14,7 @@ export type PaymentReturn = {
   readonly bookedCount: number;
 };
 
-/** Notes what went back. The sum of refunds only grows, and what was reversed stays so, in whatever order it is told. */
+/** Stores the state of a return. The sum of refunds only grows, and a reversal stays, in any order of reports. */
 export async function noteReturn(
   tx: Tx,
   told: {
@@ -39,7 +39,7 @@ export async function noteReturn(
   `.execute(tx.db);
 }
 
-/** What went back of one payment; locked. */
+/** The returns of one payment, locked. */
 export async function lockReturns(tx: Tx, intentId: string): Promise<readonly PaymentReturn[]> {
   const rows = await tx.db
     .selectFrom("payment_returns")
@@ -58,7 +58,7 @@ export async function lockReturns(tx: Tx, intentId: string): Promise<readonly Pa
   }));
 }
 
-/** Payments of a user of which something went back and was not decided otherwise. */
+/** Payments of a user with a return that was not reversed. */
 export async function listReturnedPayments(
   db: Reader,
   userId: UserId,

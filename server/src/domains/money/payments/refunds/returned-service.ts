@@ -61,9 +61,10 @@ const DAY_MS = 86_400_000;
 type PaidIntent = { readonly intentId: string; readonly userId: UserId; readonly paymentId: PaymentId };
 
 /**
- * Books what went back of a payment that was credited: out of the user's credit, after what lies in the user's deposits, and
- * what others got of it, is taken back as far as it is still there. What nobody has any more is the user's debt: credit below zero, against which nothing is
- * rented. A dispute that was won is booked back. Whatever order this is told in, the same is booked in the end.
+ * Books the returns of a credited payment. The amount comes out of the user's credit; missing amounts come first from
+ * the user's deposits, then from those who received the credit, as far as it is still there. The rest becomes the
+ * user's debt: negative credit, with which nothing can be rented. A dispute that the user won is booked back. The
+ * result does not depend on the order of the reports.
  */
 export async function bookReturns(tx: Tx, log: Log, paid: PaidIntent): Promise<void> {
   for (const entry of await lockReturns(tx, paid.intentId)) {
@@ -82,8 +83,8 @@ type Booked = Pick<PaymentReturn, "taken" | "lost">;
 type Taking = { readonly entry: PaymentReturn; readonly amount: Nanos };
 
 /**
- * Takes an amount from the user's credit, below zero where it must be. What is missing there comes first out of the user's
- * own deposits, then from where the credit went.
+ * Takes an amount from the user's credit, which may become negative. The missing part comes first from the user's own
+ * deposits, then from where the credit went.
  */
 async function take(tx: Tx, log: Log, paid: PaidIntent, { entry, amount }: Taking): Promise<Booked> {
   const { userId } = paid;
@@ -122,7 +123,7 @@ async function take(tx: Tx, log: Log, paid: PaidIntent, { entry, amount }: Takin
       owed_dollars: toDollars(missingNanos),
       ...(isCutOff ? { is_cut_off: true } : {}),
     };
-    tx.afterCommit(() => log.error(about, "money went back that its user had spent: the user owes it"));
+    tx.afterCommit(() => log.error(about, "a returned payment exceeded what was left of it: its user has a debt"));
   }
   return { taken: nanos(entry.taken + amount), lost: entry.lost };
 }
@@ -130,10 +131,10 @@ async function take(tx: Tx, log: Log, paid: PaidIntent, { entry, amount }: Takin
 type OwnedDeposit = OpenDeposit & LockedDeposit;
 
 /**
- * Plans what comes from where under the locks of all accounts that it looks at. Where credit went is looked up before, for
- * what has to be locked, and again under the locks: what moved on in between is followed, and locked as well. What deposits
- * were used for is charged first, so a host keeps what it has earned from one. So is all that the payer runs: what ran before
- * the return is owed to its host, who has it again when the return is reversed.
+ * Plans the amounts to take, under the locks of all accounts that it reads. The way of the credit is traced before, to
+ * know what to lock, and again under the locks; accounts that money reached in between are traced and locked as well.
+ * The usage of deposits is charged first, so that hosts keep what they earned from them. The payer's runs are charged
+ * too: usage before the return is owed to the host, who gets it back when the return is reversed.
  */
 async function lockPlanned(
   tx: Tx,
@@ -168,8 +169,8 @@ async function lockPlanned(
 }
 
 /**
- * What comes from where. Granted credit spares neither a deposit nor a host: cash went back to the card, so cash is looked
- * for, as far as credit has none. Granted credit pays for what is found nowhere.
+ * Plans which account gives which part. Cash went back to the card, so cash is searched first, in deposits and at hosts
+ * as well, even when the credit has granted parts. Granted credit pays for the part that is found nowhere.
  */
 async function planTaking(
   tx: Tx,
@@ -196,9 +197,9 @@ async function planTaking(
 }
 
 /**
- * From when on the credit of a payment is followed to users, and to hosts. Another payment of the payer that went back may
- * have been taken out of the credit of this one; what that one had bought was not taken back then. So both are followed from
- * the first payment that went back, hosts from the first one that is not too old for it. Which return comes first changes
+ * The arrivals from which a payment's credit is followed to users and to hosts. Another returned payment of the payer
+ * may have been taken out of this payment's credit, while its own purchases were not taken back. So both ways start at
+ * the earliest returned payment, for hosts at the earliest one that is not too old. The order of the returns changes
  * nothing.
  */
 async function arrivalsOf(
@@ -217,12 +218,15 @@ async function arrivalsOf(
   return { payment: first, paidSince: firstOf(arrivals.filter(isYoung)) };
 }
 
-/** Transfers follow each other by their ids. */
+/** The earliest arrival by transfer id, which decides the order. */
 function firstOf(arrivals: readonly Arrival[]): Arrival | undefined {
   return arrivals.toSorted((one, other) => Number(one.transferId - other.transferId))[0];
 }
 
-/** A host that was paid by somebody else than the payer keeps less of what that renter gets back when the host fails. */
+/**
+ * The cause of a taking from a host. When another renter than the payer paid the host, the cause names that renter: the
+ * host then returns less to them after a failure.
+ */
 function causeOf({ paymentId }: PaidIntent, { key }: PaymentReturn, { kind, through }: TakenFrom): Cause {
   const last = through.at(-1);
   return {
@@ -236,7 +240,7 @@ function describeTaken({ userId }: PaidIntent, { kind, through }: TakenFrom): st
   const sender = isDepositKind(kind) ? through.at(-2) : through.at(-1);
   return sender === undefined
     ? `Taken back: a card payment of user ${userId} was returned`
-    : `Taken back: what user ${sender} gave you came from a card payment that was returned`;
+    : `Taken back: credit from user ${sender} came from a card payment that was returned`;
 }
 
 function debtNotice(
@@ -260,7 +264,7 @@ function debtNotice(
   );
   const owed =
     missingNanos > 0n
-      ? ` You owe $${formatDollars(nanos(missingNanos))}: nothing can be rented before you add that.`
+      ? ` You owe $${formatDollars(nanos(missingNanos))}: you can rent nothing until you add that much credit.`
       : "";
   return {
     userId,
@@ -279,7 +283,9 @@ function givenBackNotice({ credit, amount, key, description }: TransferRequest) 
   return movedNotice(credit, { amount, key, what: "given back", verb: "is again in", description });
 }
 
-/** Tells somebody who is not the payer what a dispute moved out of, or into, an account. */
+/**
+ * The notification to a user other than the payer about money that a dispute took from, or returned to, their account.
+ */
 function movedNotice(
   account: AccountRef,
   {
@@ -291,7 +297,7 @@ function movedNotice(
   }: Pick<TransferRequest, "amount" | "key" | "description"> & { readonly what: string; readonly verb: string },
 ) {
   const userId = "userId" in account ? account.userId : undefined;
-  invariant(userId !== undefined, "what is taken back was a user's");
+  invariant(userId !== undefined, "an account that money is taken back from has a user");
   const isHost = account.kind === "earnings";
   const place =
     account.kind === "deposit" ? `deposit of instance ${account.instanceId}` : isHost ? "earnings" : "credit";
@@ -305,12 +311,13 @@ function movedNotice(
 }
 
 /**
- * Books a won dispute: the whole amount comes back to the payer's credit, and from there to each other from
- * whom a part was taken. What the house had advanced comes back as an advance. Closed takings and the count of bookings make it happen once.
+ * Books a won dispute: the whole amount returns to the payer's credit, and from there to each other user from whom a
+ * part was taken. An advance of the house returns as an advance. Closed takings and the count of bookings make it
+ * happen once.
  */
 async function giveBack(tx: Tx, paid: PaidIntent, entry: PaymentReturn): Promise<Booked> {
   const { userId } = paid;
-  // A payer's deposits are not filled again: the credit is the payer's, who may prepay with it.
+  // Deposits of the payer are not filled again: the money is in the payer's credit, who may prepay with it.
   const isOwn = (taking: TakenFrom) => isDepositKind(taking.kind) && taking.userId === userId;
   const takings = (await listOpenTakings(tx, entry.key)).filter((taking) => !isOwn(taking));
   const others = takings.map(givenBackTo);
@@ -344,7 +351,10 @@ async function giveBack(tx: Tx, paid: PaidIntent, entry: PaymentReturn): Promise
   return { taken: ZERO, lost: ZERO };
 }
 
-/** A deposit is not filled again, since its rental may be over: its owner gets credit. */
+/**
+ * The account that gets a taking back. A deposit is not filled again, since its rental may be over: its owner gets
+ * credit.
+ */
 function givenBackTo(taking: TakenFrom): AccountRef {
   return isDepositKind(taking.kind) ? creditOf(taking.userId) : accountOf(taking);
 }

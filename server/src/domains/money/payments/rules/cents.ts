@@ -7,12 +7,12 @@ export function nanosOfCents(cents: bigint): Nanos {
   return nanos(cents * NANOS_PER_CENT);
 }
 
-/** Undefined when the amount has parts of a cent. */
+/** The whole cents of an amount; undefined when it has fractions of a cent. */
 export function wholeCentsOf(amount: Nanos): bigint | undefined {
   return amount % NANOS_PER_CENT === 0n ? amount / NANOS_PER_CENT : undefined;
 }
 
-/** Such as `$25.00`. */
+/** Text such as `$25.00`. */
 export function centsText(cents: bigint): string {
   const [whole = "0", fraction = ""] = formatDollars(nanosOfCents(cents)).split(".");
   return `$${whole}.${fraction.padEnd(2, "0")}`;

@@ -14,12 +14,12 @@ import { countOpenPages, insertPageRequest, storePage, type Payment } from "./pa
 import type { PaymentDependencies } from "../dependencies.ts";
 import { readInstallation } from "../rules-store.ts";
 
-/** Below this the provider's own fee eats too much of it. */
+/** Minimum of a top-up, in cents: the provider's own fee takes too much of less. */
 const TOP_UP_CENTS_MIN = 500n;
-/** The largest amount that Stripe takes in one payment. */
+/** The largest amount that Stripe accepts in one payment, in cents. */
 const TOP_UP_CENTS_MAX = 99_999_999n;
 const OPEN_PAGES_MAX = 20;
-/** After that the provider takes no payment on a page any more, also where its event was lost. */
+/** Age from which the provider accepts no payment on a page, so that a page without an event counts as closed. */
 const PAGE_OPEN_MS = 86_400_000;
 
 export type PageWish = {
@@ -31,7 +31,7 @@ export type PageWish = {
   readonly repeatable: Repeatable | undefined;
 };
 
-/** Reads the dollars of a top-up: whole cents, and neither too few nor too many. */
+/** Parses the dollars of a top-up: whole cents within the limits. Throws an error about `field`. */
 export function parseTopUp(field: string, dollars: number): bigint {
   const amount = parseDollars(dollars);
   const cents = amount === undefined ? undefined : wholeCentsOf(amount);
@@ -43,8 +43,8 @@ export function parseTopUp(field: string, dollars: number): bigint {
 }
 
 /**
- * Gives the user a page of the provider to pay on, or to leave a card on. Nothing is credited by that: an event says when
- * money came. Asked again under the same Idempotency-Key, the page is the same.
+ * Opens a page of the provider on which the user pays or saves a card. It credits nothing: an event reports the money.
+ * A repetition under the same Idempotency-Key returns the same page.
  */
 export async function openPage(
   { database, clock, provider }: PaymentDependencies,
@@ -83,7 +83,9 @@ export async function openPage(
   }
 }
 
-/** Each page is a row here and a session at the provider, and costs its maker nothing. */
+/**
+ * Refuses more open pages than the limit: each is a row here and a session at the provider, and is free for its user.
+ */
 async function requireRoomForPage(tx: Tx, { userId, kind }: PageWish): Promise<void> {
   const since = new Date(tx.now.getTime() - PAGE_OPEN_MS);
   const count = async () => (await countOpenPages(tx, userId, since)) - 1; // Without the new one.

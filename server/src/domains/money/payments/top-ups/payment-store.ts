@@ -6,13 +6,13 @@ import type { Reader, Tx } from "../../../../db/transaction.ts";
 export type PaymentState = "pending" | "paid" | "failed" | "expired" | "mismatched";
 export type PaymentKind = "checkout" | "setup" | "autobill";
 
-/** Something that was asked of a user through the provider. */
+/** A payment that was requested from a user through the provider, or the saving of a card. */
 export type Payment = {
   readonly id: PaymentId;
   readonly userId: UserId;
   readonly kind: PaymentKind;
   readonly state: PaymentState;
-  /** Undefined for a setup, which asks for no money. */
+  /** Undefined for a setup, which saves a card without a payment. */
   readonly amountCents: bigint | undefined;
   readonly savesCard: boolean;
   readonly attemptNumber: number | undefined;
@@ -53,7 +53,7 @@ export type PageRequest = {
   readonly repeatable: { readonly requestKey: Buffer; readonly requestSha256: Buffer } | undefined;
 };
 
-/** Pages of a user that were made since then and that nobody has paid on or left. */
+/** Pages of a user that were opened since a moment and are still open. */
 export async function countOpenPages(tx: Tx, userId: UserId, since: Date): Promise<number> {
   const { count } = await tx.db
     .selectFrom("payments")
@@ -66,7 +66,7 @@ export async function countOpenPages(tx: Tx, userId: UserId, since: Date): Promi
   return Number(count);
 }
 
-/** Notes that a page is wanted; asked again under the same key, it is the note of the first time. */
+/** Stores the request for a page; a repetition under the same key returns the first request. */
 export async function insertPageRequest(
   tx: Tx,
   request: PageRequest,
@@ -96,7 +96,7 @@ export async function insertPageRequest(
   return { payment: toPayment(first), isNew: false };
 }
 
-/** Undefined when one of the user's automatic charges is under way already. */
+/** Inserts an automatic charge; undefined when another one of the user is under way. */
 export async function insertAutobill(
   tx: Tx,
   attempt: {
@@ -126,7 +126,7 @@ export async function insertAutobill(
   return row && toPayment(row);
 }
 
-/** Automatic charges of which nobody knows yet what became; leased to the caller. */
+/** Automatic charges with an unknown outcome, leased to the caller. */
 export async function claimAutobills(
   tx: Tx,
   { leaseUntil, limit }: { readonly leaseUntil: Date; readonly limit: number },
@@ -160,21 +160,21 @@ export async function storeIntent(tx: Tx, id: PaymentId, intentId: string): Prom
   await tx.db.updateTable("payments").set({ intent_id: intentId }).where("id", "=", id).execute();
 }
 
-/** Until the commit nobody else decides what became of it. */
+/** Locks a payment: until the transaction ends, no other one decides its outcome. */
 export async function lockPayment(tx: Tx, id: PaymentId): Promise<Payment | undefined> {
   const row = await tx.db.selectFrom("payments").select(COLUMNS).where("id", "=", id).forUpdate().executeTakeFirst();
   return row && toPayment(row);
 }
 
-/** The payment that this movement of money paid. */
+/** The payment that this payment intent of the provider paid. */
 export async function findPaymentOfIntent(db: Reader, intentId: string): Promise<Payment | undefined> {
   const row = await db.selectFrom("payments").select(COLUMNS).where("intent_id", "=", intentId).executeTakeFirst();
   return row && toPayment(row);
 }
 
 /**
- * One movement of money is dealt with by one transaction at a time: that it came and that it went back may be told at
- * once, and each must see what the other did. Taken before everything else.
+ * Serializes the transactions about one payment intent: its payment and its return may be reported at the same time,
+ * and each must see the effect of the other. Taken before every other lock.
  */
 export async function lockIntent(tx: Tx, intentId: string): Promise<void> {
   await sql`select pg_advisory_xact_lock(hashtextextended(${`payment ${intentId}`}::text, 0))`.execute(tx.db);
@@ -202,7 +202,7 @@ export async function settlePayment(
     .execute();
 }
 
-/** What a user paid or tried to pay, newest first; without the cards that it only saved. */
+/** A user's payments and attempts, newest first; saved cards are left out. */
 export async function listPayments(
   db: Reader,
   userId: UserId,
@@ -225,7 +225,7 @@ export async function findPayment(db: Reader, id: PaymentId): Promise<Payment | 
   return row && toPayment(row);
 }
 
-/** False when the event was dealt with before. */
+/** Stores an event; false when it was handled before. */
 export async function insertEvent(tx: Tx, event: { readonly id: string; readonly type: string }): Promise<boolean> {
   const result = await tx.db
     .insertInto("payment_events")

@@ -29,24 +29,28 @@ export type Received = {
 };
 
 /**
- * Gives a user the credit that was paid for, once for each movement of money, however many events and answers tell of it.
- * Money that is not what was asked for is left alone, with an alarm: an administrator looks.
+ * Credits a user for a payment, once for each payment intent, however many events and answers report it. Money that
+ * differs from the request is not credited; a log line alarms the operator.
  */
 export async function settleReceived(tx: Tx, log: Log, received: Received): Promise<void> {
   await lockIntent(tx, received.intentId);
   const payment = await lockOrder(tx, received);
-  // Of another installation, or of something else that its owner sells through the same account.
+  // The payment belongs to another installation, or to something else that is sold through the same Stripe account.
   if (payment === undefined) return;
   const { intentId, amountCents, currency } = received;
   const about = { payment_id: payment.id, user_id: payment.userId, intent_id: intentId };
   if (payment.amountCents !== amountCents || currency !== CURRENCY) {
     const told = { ...about, asked_cents: String(payment.amountCents), paid_cents: String(amountCents), currency };
-    tx.afterCommit(() => log.error(told, "a payment is not what was asked for, and was not credited"));
+    tx.afterCommit(() => log.error(told, "a payment differs from its request and was not credited"));
     if (payment.state === "paid") return;
-    await settlePayment(tx, payment.id, { state: "mismatched", intentId, failure: "not what was asked for" });
+    await settlePayment(tx, payment.id, {
+      state: "mismatched",
+      intentId,
+      failure: "the amount or currency differs from the request",
+    });
     return;
   }
-  // It may have gone back before it came. What that is taken from then is locked before the accounts of the ledger.
+  // The payment may have gone back before it was reported. What is taken then is locked before the ledger's accounts.
   if ((await lockReturns(tx, intentId)).length > 0) {
     const runs = await listRunsOf(tx.db, payment.userId);
     await lockDeposits(
@@ -67,7 +71,7 @@ export async function settleReceived(tx: Tx, log: Log, received: Received): Prom
   if (outcome.kind === "exists") return;
   invariant(outcome.kind === "posted", `money that was paid could not be credited: ${outcome.kind}`);
   if (payment.state === "paid") {
-    // The money is the user's all the same.
+    // The second payment is the user's money as well.
     tx.afterCommit(() => log.error(about, "one payment was paid twice"));
     return;
   }
@@ -85,10 +89,7 @@ export async function settleReceived(tx: Tx, log: Log, received: Received): Prom
   await bookReturns(tx, log, { intentId, userId: payment.userId, paymentId: payment.id });
 }
 
-/**
- * The payment of this database that an event or answer is about, and its user's account; both locked, the account first,
- * as everywhere.
- */
+/** Locks the payment that an event or answer is about, and its user's account; the account first, as everywhere. */
 export async function lockOrder(
   tx: Tx,
   { order, intentId }: { readonly order: OrderRef | undefined; readonly intentId?: string },

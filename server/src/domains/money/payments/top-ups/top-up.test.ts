@@ -12,7 +12,7 @@ const DOLLAR = 1_000_000_000n;
 const checkout = (shop: PaymentShop, as: TestCaller, body: object, key?: string) =>
   shop.call(as, "POST", "/api/v0/billing/checkout/", body, key);
 
-test("what was paid on the page becomes credit, once, whatever is told how often and in which order", async (t) => {
+test("a payment on the page becomes credit once, for any number and order of events", async (t) => {
   const shop = await aPaymentShop(t);
   const orders = [(e: StripeEvent[]) => e, (e: StripeEvent[]) => e.toReversed(), (e: StripeEvent[]) => [...e, ...e]];
   for (const order of orders) {
@@ -42,7 +42,7 @@ test("the same event and the two events of one payment, delivered at once, credi
   assert.deepEqual(rows, [{ kind: "client:payment_receipt" }]);
 });
 
-test("an event that is not signed, signed otherwise, changed, or old is refused and changes nothing", async (t) => {
+test("an event without a signature, with another signature, changed or old is refused and changes nothing", async (t) => {
   const shop = await aPaymentShop(t);
   const { stripe } = shop;
   const user = await shop.user();
@@ -71,7 +71,7 @@ test("an event that is not signed, signed otherwise, changed, or old is refused 
   assert.equal(await shop.creditOf(user), 10n * DOLLAR);
 });
 
-test("events that Berth does not know, and those of other shops on the same account, are taken and ignored", async (t) => {
+test("events that Berth does not know, and those of other shops on the same account, are accepted and ignored", async (t) => {
   const shop = await aPaymentShop(t);
   const { stripe } = shop;
   const theirs = { id: "pi_theirs", object: "payment_intent", amount_received: 500, currency: "usd" };
@@ -85,7 +85,7 @@ test("events that Berth does not know, and those of other shops on the same acco
   await shop.assertBooks();
 });
 
-test("what was paid to an account that is connected to the house's is no credit, even if it names an order of ours", async (t) => {
+test("a payment to a connected account is not credited, even if it names an order of this database", async (t) => {
   const shop = await aPaymentShop(t);
   const user = await shop.user();
   await checkout(shop, user, { amount: 10 });
@@ -101,18 +101,18 @@ test("what was paid to an account that is connected to the house's is no credit,
   assert.equal(await shop.creditOf(user), 10n * DOLLAR, "the same of the house's own account is");
 });
 
-test("money that is not what was asked for is not credited, and an alarm says so", async (t) => {
+test("a payment that differs from its request is not credited, and alarms the operator", async (t) => {
   const shop = await aPaymentShop(t);
   for (const overrides of [{ amount: 999 }, { currency: "eur" }]) {
     const user = await shop.user();
     await checkout(shop, user, { amount: 10 });
     await shop.deliverAll(shop.stripe.pay(shop.stripe.lastSession, overrides));
     assert.equal(await shop.creditOf(user), 0n);
-    assert.ok(shop.complaints.some((line) => line.includes("not what was asked for")));
+    assert.ok(shop.complaints.some((line) => line.includes("differs from its request")));
   }
 });
 
-test("a repeated checkout is the same page, and its key is good for nothing else", async (t) => {
+test("a repeated checkout returns the same page, and its key is refused for anything else", async (t) => {
   const shop = await aPaymentShop(t);
   const user = await shop.user();
   const key = randomUUID();
@@ -123,7 +123,7 @@ test("a repeated checkout is the same page, and its key is good for nothing else
   assert.deepEqual([other.status, other.body["error"]], [409, "idempotency_key_reused"]);
 });
 
-test("an amount below five dollars, with parts of a cent, or beyond all cards is refused and named", async (t) => {
+test("an amount below five dollars, with fractions of a cent, or above the maximum is refused by the name of its field", async (t) => {
   const shop = await aPaymentShop(t);
   const user = await shop.user();
   for (const amount of [0, 4.99, 5.001, 1_000_000, -5, "5", null]) {
@@ -133,7 +133,7 @@ test("an amount below five dollars, with parts of a cent, or beyond all cards is
   assert.equal((await checkout(shop, user, { amount: 5 })).status, 200);
 });
 
-test("without keys, whoever wants to pay by card is told how credit is given here", async (t) => {
+test("without Stripe keys, an attempt to pay by card is answered with how to get credit", async (t) => {
   const shop = await aPaymentShop(t, { isOffline: true });
   const user = await shop.user();
   const answers = [
@@ -149,7 +149,7 @@ test("without keys, whoever wants to pay by card is told how credit is given her
     await shop.runLoop(loop);
 });
 
-test("money that goes back comes from where it went, and what is gone is its user's debt and not the house's loss", async (t) => {
+test("a returned payment is taken from where the credit went, and the rest is its user's debt, not the house's loss", async (t) => {
   const shop = await aPaymentShop(t);
   const { stripe } = shop;
   const [user, friend] = [await shop.user(), await shop.user()];
@@ -160,7 +160,7 @@ test("money that goes back comes from where it went, and what is gone is its use
   const intent = [...stripe.intents.keys()].at(-1) ?? "";
   await shop.deliverAll([stripe.refunded(intent, 3000)]);
   assert.equal(await shop.creditOf(user), 70n * DOLLAR);
-  // A second, partial refund is told as the sum; the earlier sum may still come after it.
+  // A second, partial refund reports the sum; the earlier sum may still arrive after it.
   await shop.deliverAll([stripe.refunded(intent, 4000), stripe.refunded(intent, 3000)]);
   assert.equal(await shop.creditOf(user), 60n * DOLLAR);
   const gift = transferOf({ debit: creditOf(user.id), credit: creditOf(friend.id), amount: 50n * DOLLAR });
@@ -170,7 +170,7 @@ test("money that goes back comes from where it went, and what is gone is its use
   await shop.deliverAll([stripe.refunded(intent, 10_000)]);
   assert.deepEqual([await shop.creditOf(user), await shop.creditOf(friend)], [-20n * DOLLAR, 0n]);
   assert.deepEqual(await houseBalances(shop), { stripe: 0n });
-  assert.ok(shop.complaints.some((line) => line.includes("the user owes it")));
+  assert.ok(shop.complaints.some((line) => line.includes("its user has a debt")));
   const { rows } = await shop.env.pool.query(
     "select user_id, kind from notices where kind like '%taken_back' order by id desc limit 2",
   );
@@ -178,14 +178,14 @@ test("money that goes back comes from where it went, and what is gone is its use
     new Set(rows.map(({ user_id: userId, kind }) => `${userId} ${kind}`)),
     new Set([`${user.id} client:payment_taken_back`, `${friend.id} client:credit_taken_back`]),
   );
-  // What is paid in later makes the debt good first, and nothing is charged or given away before.
+  // Later payments pay the debt first; until then nothing is charged or sent to others.
   await checkout(shop, user, { amount: 30 });
   await shop.deliverAll(stripe.pay(stripe.lastSession));
   assert.equal(await shop.creditOf(user), 10n * DOLLAR);
   await shop.assertBooks();
 });
 
-test("a refund that does not reach its card is an alarm that says whose it is, and moves nothing by itself", async (t) => {
+test("a refund that does not reach its card alarms the operator with its user, and moves no money", async (t) => {
   const shop = await aPaymentShop(t);
   const { stripe } = shop;
   const user = await shop.user();
@@ -201,7 +201,7 @@ test("a refund that does not reach its card is an alarm that says whose it is, a
   await shop.assertBooks();
 });
 
-test("a dispute takes the credit, one that is won gives it back, and the order in which both are told is all the same", async (t) => {
+test("a dispute takes the credit and a won dispute returns it, in any order of the events", async (t) => {
   for (const isReversedFirst of [false, true]) {
     const shop = await aPaymentShop(t);
     const { stripe } = shop;
@@ -220,7 +220,7 @@ test("a dispute takes the credit, one that is won gives it back, and the order i
   }
 });
 
-test("a bank that only asks about a payment takes nothing, until it does", async (t) => {
+test("a bank's warning about a payment takes nothing until funds are withdrawn", async (t) => {
   const shop = await aPaymentShop(t);
   const { stripe } = shop;
   const user = await shop.user();
@@ -241,7 +241,7 @@ test("a bank that only asks about a payment takes nothing, until it does", async
   await shop.assertBooks();
 });
 
-test("a refund that is told before its payment, or at the same moment, is booked all the same", async (t) => {
+test("a refund that is reported before its payment, or together with it, is booked", async (t) => {
   const shop = await aPaymentShop(t);
   const { stripe } = shop;
   for (const isAtOnce of [false, true]) {
@@ -256,7 +256,7 @@ test("a refund that is told before its payment, or at the same moment, is booked
   await shop.assertBooks();
 });
 
-test("an administrator gives unspent money back once, and never more than was paid", async (t) => {
+test("an administrator refunds unspent money once, and never more than was paid", async (t) => {
   const shop = await aPaymentShop(t);
   const { stripe } = shop;
   const user = await shop.user();
@@ -316,7 +316,7 @@ async function houseBalances(shop: PaymentShop) {
   return Object.fromEntries(rows.map(({ kind, balance: amount }) => [kind, amount]));
 }
 
-test("an account has a limited number of open payment pages; one that was paid, or is a day old, makes room", async (t) => {
+test("an account has a limited number of open payment pages; a page that was paid, or is a day old, does not count", async (t) => {
   const shop = await aPaymentShop(t);
   const user = await shop.user();
   const open = (key?: string) => checkout(shop, user, { amount: 5 }, key);

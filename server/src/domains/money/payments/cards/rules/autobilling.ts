@@ -3,14 +3,17 @@ import { NANOS_PER_CENT } from "../../rules/cents.ts";
 
 const HOUR_MS = 3_600_000;
 
-/** What is charged each time unless the user chose another amount: this, or the threshold itself when that is more. */
+/** The default amount of a charge, in cents; the threshold itself when that is more. */
 const AUTOBILL_CENTS_DEFAULT = 2_500n;
-/** After the first, second and third failure in a row; after the next one it is switched off. */
+/** Delays after the first, second and third failure in a row; the fourth switches automatic payments off. */
 const RETRY_DELAYS_MS = [HOUR_MS, 6 * HOUR_MS, 24 * HOUR_MS] as const;
-/** Providers forget the key of a request after a day: from then on a repetition could charge once more. */
+/**
+ * Time for which a request may be repeated: providers forget its key after a day, and a later repetition could charge
+ * twice.
+ */
 export const REPEATABLE_FOR_MS = 20 * HOUR_MS;
 
-/** How much a card is charged: by default enough to come from nothing to above the threshold. */
+/** The amount to charge, in cents; by default enough to bring a balance of zero above the threshold. */
 export function chargeCents({
   chosenCents,
   threshold,
@@ -25,13 +28,13 @@ export function chargeCents({
 
 export type AfterFailure = { readonly kind: "retry"; readonly at: Date } | { readonly kind: "off" };
 
-/** What to do after so many failures in a row, the latest one included. */
+/** The next step after this many failures in a row, the latest one included. */
 export function afterFailure(failureCount: number, now: Date): AfterFailure {
   const delayMs = RETRY_DELAYS_MS[failureCount - 1];
   return delayMs === undefined ? { kind: "off" } : { kind: "retry", at: new Date(now.getTime() + delayMs) };
 }
 
-/** From when on another card may be charged after a charge of which nobody knows whether it was made: an event tells soon. */
+/** The time from which another card may be charged after a charge with an unknown outcome: an event reports it soon. */
 export function afterGivingUp(now: Date): Date {
   return new Date(now.getTime() + HOUR_MS);
 }

@@ -1,9 +1,12 @@
-/** Somebody who got credit of an account whose payment was disputed, and what of it is still there as cash. */
+/**
+ * A user who received credit from an account whose payment was disputed, and the part of it that is still there as
+ * cash.
+ */
 export type Holder<Name> = { readonly name: Name; readonly sentNanos: bigint; readonly cashNanos: bigint };
 
 /**
- * What is taken back from whom, in their order: of each at most what was sent there, and what is still there in cash. What
- * nobody has any more is the account's debt.
+ * The amounts to take back from these holders, in their order: from each at most the amount that it received and the
+ * cash that it still has. The missing rest is the debt of the payer's account.
  */
 export function planTakeBack<Name>(
   wantedNanos: bigint,

@@ -1,17 +1,17 @@
-// Where the credit of a disputed payment went, and how much of it comes back from where.
+// The way of the credit of a disputed payment, and the amounts that come back along it.
 
-/** Credit that went from one account to another, by their names; what came back or was taken back before is left out. */
+/** Credit that went from one account to another, by their names, less the amounts that came back or were taken back. */
 export type TracedEdge = { readonly from: string; readonly to: string; readonly nanos: bigint };
 
-/** What is taken from the account at the end of a path, which begins behind the payer. */
+/** An amount taken from the account at the end of a path; the path begins behind the payer. */
 export type TracedPart = { readonly path: readonly string[]; readonly amount: bigint };
 
 type Flows = Map<string, Map<string, bigint>>;
 
 /**
- * What is taken back from whom, the nearest accounts first and equally near ones in the order of the edges. It is the most
- * that the edges and the cash allow: nobody gives more than came there from the payer, nor more than the cash that is there,
- * and no amount that was sent on is counted at two accounts. What nobody has any more is missing.
+ * Plans the amounts to take back, nearest accounts first, equally near ones in the order of the edges. The plan takes
+ * the most that edges and cash allow: no account gives more than reached it from the payer, nor more than its cash, and
+ * an amount that was sent on counts at one account only. The rest is missing.
  */
 export function planTracing(
   wantedNanos: bigint,
@@ -34,7 +34,7 @@ export function planTracing(
     const amount = least(missing, cashLeft(end), ...stepsOf(payer, path).map(([from, to]) => read(left, from, to)));
     for (const [from, to] of stepsOf(payer, path)) {
       add(left, from, to, -amount);
-      // An amount that went on may still be sent elsewhere, as long as it ends somewhere.
+      // An amount that was sent on may be routed over other edges, as long as it ends at an account.
       add(left, to, from, amount);
       pass(flows, { from, to, amount });
     }
@@ -44,7 +44,7 @@ export function planTracing(
   return { parts: partsOf(payer, flows, takenOf), missingNanos: missing };
 }
 
-/** Divides what flows into paths: each ends where something is taken. */
+/** Divides the flows into paths, each of which ends at an account that gives money back. */
 function partsOf(payer: string, flows: Flows, takenOf: ReadonlyMap<string, bigint>): readonly TracedPart[] {
   const due = new Map(takenOf);
   const parts: TracedPart[] = [];
@@ -59,7 +59,7 @@ function partsOf(payer: string, flows: Flows, takenOf: ReadonlyMap<string, bigin
   }
 }
 
-/** The shortest path over edges that are above zero, without its beginning; undefined when there is none. */
+/** The shortest path over edges above zero, without its beginning; undefined when there is none. */
 function shortestPath(edges: Flows, start: string, isEnd: (name: string) => boolean): readonly string[] | undefined {
   const cameFrom = new Map<string, string>();
   const queue = [start];
@@ -86,7 +86,7 @@ function stepsOf(payer: string, path: readonly string[]): readonly (readonly [st
   return path.map((to, index) => [index === 0 ? payer : (path[index - 1] ?? payer), to]);
 }
 
-/** Two amounts that pass each other are one that stays. */
+/** Adds an amount to an edge; opposite amounts between two accounts cancel each other out. */
 function pass(
   flows: Flows,
   { from, to, amount }: { readonly from: string; readonly to: string; readonly amount: bigint },

@@ -6,7 +6,7 @@ import { payableOf, youngPart } from "./payable.ts";
 const amount = fc.bigInt(-1_000n, 1_000n);
 const part = fc.bigInt(0n, 1_500n);
 
-test("what is payable and what waits add up to the earnings, and granted or young money is in no payout", () => {
+test("the payable and the waiting parts add up to the earnings, and no payout contains granted or young money", () => {
   fc.assert(
     fc.property(
       amount,
@@ -33,7 +33,7 @@ test("what is payable and what waits add up to the earnings, and granted or youn
   );
 });
 
-test("of what a renter paid a host no more waits than the host got, nor than the renter has young money", () => {
+test("a renter's payments to a host wait at most up to the host's earnings from them, and up to the renter's young money", () => {
   const earned = new Map([
     [1, 70n],
     [2, 30n],

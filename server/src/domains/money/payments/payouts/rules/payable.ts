@@ -1,36 +1,38 @@
 import { nanos, type Nanos } from "../../../../../base/money.ts";
 
-/** What is known of a host's earnings at one moment. */
+/** The facts about a host's earnings at one moment, in nano-dollars. */
 export type EarningsFacts = {
   readonly balanceNanos: bigint;
-  /** The part of the balance that came of granted credit; below zero where the house has advanced something. */
+  /** The part of the balance that came from granted credit; negative when the house has advanced something. */
   readonly grantedNanos: bigint;
-  /** What of the granted part the operator's rule releases now. */
+  /** The part of the granted earnings that the operator's rule releases now. */
   readonly releasableNanos: bigint;
-  /** What came of card payments that are too young to be paid out, or that were disputed. */
+  /** Earnings from card payments that are too young to be paid out, or that were disputed. */
   readonly youngNanos: bigint;
-  /** Somebody stopped all payouts of this host. */
+  /** True while a hold stops all payouts of this host. */
   readonly isHeld: boolean;
 };
 
-/** What of a host's earnings is paid now, and why the rest is not; the parts add up to what is above zero of the balance. */
+/**
+ * The payable part of a host's earnings, and the reasons for the other parts; all parts add up to the positive balance.
+ */
 export type Payable = {
   readonly payable: Nanos;
-  /** Of `payable`, what was granted: paying it costs the house cash, so its release is booked. */
+  /** The granted part of `payable`: paying it costs the house cash, so its release is booked. */
   readonly released: Nanos;
-  /** Waits since it came of granted credit. */
+  /** Waits because it came from granted credit. */
   readonly granted: Nanos;
-  /** Waits since it came of card payments that may still be taken back. */
+  /** Waits because it came from card payments that can still be taken back. */
   readonly young: Nanos;
-  /** Waits since all payouts of this host do. */
+  /** Waits because all payouts of this host are held. */
   readonly held: Nanos;
-  /** What the host owes: its earnings are so far below zero. */
+  /** The debt of the host: the amount by which the earnings are below zero. */
   readonly debt: Nanos;
 };
 
 /**
- * What of earnings is payable: cash that is old enough, and what the rule on granted credit releases. Never more than the
- * balance, so a debt is paid first.
+ * Divides earnings into their parts. Payable are cash that is old enough, and granted earnings that the rule releases;
+ * never more than the balance, so that a debt is paid first.
  */
 export function payableOf(facts: EarningsFacts): Payable {
   const { balanceNanos: balance, youngNanos, isHeld } = facts;
@@ -50,9 +52,9 @@ export function payableOf(facts: EarningsFacts): Payable {
 }
 
 /**
- * What of a host's earnings came of young card money: of each renter at most what the host has got of its cash since then,
- * and at most what is young of what the renter paid in. That may be more than what exactly these payments paid for, as cash
- * is not marked; it is never less.
+ * The earnings of a host that came from young card money. From each renter it counts at most the host's earnings from
+ * that renter's cash since then, and at most the renter's young card payments. Cash is not marked by payment, so the
+ * result may exceed the exact amount, but is never below it.
  */
 export function youngPart(earnedFrom: ReadonlyMap<number, bigint>, youngOf: ReadonlyMap<number, bigint>): Nanos {
   let sum = 0n;

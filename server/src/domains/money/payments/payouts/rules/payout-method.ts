@@ -3,15 +3,15 @@ import { invalid, type AppError } from "../../../../../base/errors.ts";
 export const PAYOUT_METHODS = ["stripe", "wise", "paypal", "bank"] as const;
 export type PayoutMethod = (typeof PAYOUT_METHODS)[number];
 
-/** Where a host wants its money; `details` by the names of the API. */
+/** The destination of a host's money; `details` by the field names of the API. */
 export type PayoutTarget = {
   readonly method: PayoutMethod;
   readonly details: Readonly<Record<string, string>>;
-  /** What lists show of it. */
+  /** The part of the details that lists show. */
   readonly shown: string;
 };
 
-/** What can be said of where money goes, by the names of the API. */
+/** The fields of a destination, by their names in the API. */
 const FIELDS = [
   "account_id",
   "email",
@@ -26,13 +26,13 @@ type Details = Readonly<Partial<Record<(typeof FIELDS)[number], string>>>;
 
 const EMAIL = /^[^\s@]{1,64}@[^\s@]{1,190}\.[^\s@.]{2,}$/;
 const STRIPE_ACCOUNT = /^acct_[A-Za-z0-9]{8,64}$/;
-/** Whoever sends the money reads the details in a terminal, where these are commands. */
+/** Control characters: administrators read the details in a terminal, where these are commands. */
 const CONTROL = /\p{Cc}/u;
 const NAME_LENGTH_MAX = 100;
 
-/** Checks where money is to be sent and keeps what belongs to the method. Throws naming the field. */
+/** Checks a destination and keeps the fields of its method. Throws an error about the wrong field. */
 export function parsePayoutTarget(method: PayoutMethod, given: Details): PayoutTarget {
-  // Other members of a request are left alone, whatever they are.
+  // Other fields of the request are ignored.
   const details: Details = Object.fromEntries(
     FIELDS.flatMap((name) => (given[name]?.trim() ? [[name, given[name].trim()] as const] : [])),
   );
@@ -82,7 +82,10 @@ function parseBank(details: Details): PayoutTarget {
   };
 }
 
-/** ISO 13616: moved to the end and written in digits, the first four characters make the remainder 1. */
+/**
+ * Checks an IBAN by ISO 13616: with its first four characters moved to the end and written as digits, the remainder is
+ * 1.
+ */
 function isIban(text: string): boolean {
   if (!/^[A-Z]{2}\d{2}[A-Z0-9]{10,30}$/.test(text)) return false;
   const digits = `${text.slice(4)}${text.slice(0, 4)}`.replace(/[A-Z]/g, (letter) => String(parseInt(letter, 36)));

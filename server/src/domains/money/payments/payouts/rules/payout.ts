@@ -3,27 +3,27 @@ import { NANOS_PER_CENT } from "../../rules/cents.ts";
 
 const DAY_MS = 86_400_000;
 const WEEK_MS = 7 * DAY_MS;
-/** 1970 began on a Thursday. */
+/** The first Friday after 1970 began, on a Thursday. */
 const FIRST_FRIDAY_MS = DAY_MS;
 const PPM = 1_000_000n;
 
-/** Less than this is not sent: it stays with the earnings until there is more. */
+/** Minimum of a payout; smaller amounts stay in the earnings until there is more. */
 export const PAYOUT_MINIMUM = nanos(20n * NANOS_PER_DOLLAR);
-/** From the invoice to the payment: until then it can be looked at, and objected to. */
+/** Time from the invoice to the payment, during which the host can object. */
 export const PAYOUT_DELAY_MS = WEEK_MS;
 
-/** The last Friday, 00:00 UTC, that is not after `now`. */
+/** The last Friday, 00:00 UTC, at or before `now`. */
 export function fridayOf(now: Date): Date {
   const sinceMs = now.getTime() - FIRST_FRIDAY_MS;
   return new Date(FIRST_FRIDAY_MS + Math.floor(sinceMs / WEEK_MS) * WEEK_MS);
 }
 
-/** What the house keeps of what was earned; nothing of what was lost. */
+/** The fee of the house on earnings, rounded down in favour of the host; zero for a loss. */
 export function feeOf(earned: bigint, feePpm: number): Nanos {
   return nanos(earned <= 0n ? 0n : mulDivFloor(earned, BigInt(feePpm), PPM));
 }
 
-/** Names the transfer of one step, counted from 1, in which a payout came back. */
+/** The key of the transfer by which a payout came back in one step; steps count from 1. */
 export function returnedKey(payoutId: number, stepNumber: number): string {
   return stepNumber === 1 ? `payout_returned:${payoutId}` : `payout_returned:${payoutId}:${stepNumber}`;
 }
@@ -32,17 +32,17 @@ export type PayoutPlan =
   | { readonly kind: "roll_over" }
   | {
       readonly kind: "pay";
-      /** Since the invoice before; negative when more was given back to renters than earned. */
+      /** Earnings since the invoice before; negative when more went back to renters than was earned. */
       readonly earned: bigint;
       readonly fee: Nanos;
       readonly amount: Nanos;
-      /** Of what is left in the earnings, the part whose fee has been taken. */
+      /** The part of the remaining earnings whose fee has been taken. */
       readonly settledAfter: bigint;
     };
 
 /**
- * What one host is paid of its earnings. `settled` is the part of the balance whose fee was taken before, so that each
- * nano-dollar bears the fee once; what was given back to renters lessens what the next invoices count as earned.
+ * Plans the payout of one host. `settled` is the part of the balance whose fee was taken before, so that each
+ * nano-dollar bears the fee once. Amounts that went back to renters reduce the earnings of the next invoices.
  */
 export function planPayout({
   balance,

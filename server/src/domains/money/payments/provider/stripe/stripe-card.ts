@@ -1,7 +1,7 @@
 import type Stripe from "stripe";
 import type { ProviderCard } from "../provider.ts";
 
-/** Undefined for what is no card. */
+/** The card of a payment method; undefined for other methods. */
 export function cardOf({ id, card }: Stripe.PaymentMethod): ProviderCard | undefined {
   if (card === undefined || card === null) return undefined;
   return {

@@ -4,14 +4,17 @@ import { AppError } from "../../../../../base/errors.ts";
 export type StripeSettings = {
   readonly secretKey: string;
   readonly webhookSecret: string;
-  /** Where Stripe's API is: another address than the real one for tests alone. */
+  /** The address of Stripe's API; only tests use another one than the real one. */
   readonly apiUrl: string;
 };
 
 const REQUEST_TIMEOUT_MS = 20_000;
 const REASON_LENGTH_MAX = 500;
 
-/** The official library. It is loaded with the first call: a server without keys never needs it. A failure is not kept. */
+/**
+ * The official library, loaded at the first call, since a server without keys never needs it. A failed load is tried
+ * again.
+ */
 export function stripeClient(settings: StripeSettings): () => Promise<Stripe> {
   let made: Promise<Stripe> | undefined;
   return () => {
@@ -37,7 +40,7 @@ async function load({ secretKey, apiUrl }: StripeSettings): Promise<Stripe> {
   });
 }
 
-/** Stripe's own word for what went wrong: never its message, which is for people. */
+/** True for Stripe's error of this type. Its message is for people and never decides anything. */
 export function isErrorOf(error: unknown, type: string): error is Stripe.errors.StripeError {
   return error instanceof Error && "type" in error && error.type === type;
 }
@@ -46,9 +49,9 @@ export function messageOf({ message }: Error): string {
   return message.slice(0, REASON_LENGTH_MAX) || "refused without a reason";
 }
 
-/** Nobody knows whether it was done. */
+/** The error for a request to Stripe whose outcome is unknown. */
 export function unavailable(error: unknown): AppError {
   if (error instanceof AppError) return error;
-  const text = "The payment provider could not be asked. Nothing was charged that is not shown; try again.";
+  const text = "The payment provider could not be reached. Only the payments shown were charged; try again.";
   return new AppError("unavailable", "payment_provider_unavailable", text, { cause: error });
 }

@@ -3,9 +3,12 @@ import { parseId, type PaymentId, type PayoutId } from "../../../../../base/ids.
 import type { EventContent, OrderRef, ProviderEvent } from "../provider.ts";
 import { cardOf } from "./stripe-card.ts";
 
-/** What an event of Stripe says. Events of others that share the account at Stripe are read, and name no order of ours. */
+/**
+ * The content of a Stripe event. Events of other systems that share the Stripe account are read, but name no order of
+ * this database.
+ */
 export function readStripeEvent(event: Stripe.Event): ProviderEvent {
-  // Of an account that is connected to ours: what a host was paid there is no money of the house, whatever it names.
+  // Events of connected accounts: payments to a host there are not the house's money, even when they name an order.
   const isForeign = typeof event.account === "string";
   return { id: event.id, type: event.type, content: isForeign ? { kind: "ignored" } : contentOf(event) };
 }
@@ -43,7 +46,7 @@ function contentOf(event: Stripe.Event): EventContent {
     case "charge.dispute.funds_withdrawn":
     case "charge.dispute.closed": {
       const { id, payment_intent: intent, amount, status } = event.data.object;
-      // A bank that only asks takes no money; if it does later, that is told as funds_withdrawn.
+      // A bank's warning takes no money; if it takes some later, funds_withdrawn reports it.
       if (status.startsWith("warning_")) return { kind: "ignored" };
       const isClosed = event.type === "charge.dispute.closed";
       return returned(`dispute:${id}`, intent, { amount, isReversed: WON.has(status), isClosed });
@@ -66,7 +69,7 @@ function contentOf(event: Stripe.Event): EventContent {
   }
 }
 
-/** A dispute that ended without money being taken. */
+/** States of a dispute that ended without taking money. */
 const WON: ReadonlySet<string> = new Set(["won", "prevented"]);
 
 function contentOfSession(session: Stripe.Checkout.Session): EventContent {
@@ -74,7 +77,7 @@ function contentOfSession(session: Stripe.Checkout.Session): EventContent {
   const order = orderOf(metadata);
   if (mode === "setup") return { kind: "setup_done", order, customerId: idOf(session.customer) };
   const intentId = idOf(intent);
-  // A slow way to pay: another event says when the money is there.
+  // A slow payment method: another event reports when the money has arrived.
   if (status !== "paid" || intentId === undefined) return { kind: "ignored" };
   return { kind: "money_received", intentId, order, amountCents: BigInt(amount ?? 0), currency: currency ?? "" };
 }

@@ -19,17 +19,17 @@ import { cardOf } from "./stripe-card.ts";
 import { isErrorOf, messageOf, stripeClient, unavailable, type StripeSettings } from "./stripe-client.ts";
 import { readStripeEvent } from "./stripe-events.ts";
 
-/** A webhook that was signed longer ago than this is refused: somebody may have kept it. */
+/** Longest age of a webhook's signature: an older one may be a replay. */
 const SIGNATURE_TOLERANCE_SECONDS = 300;
-/** As many as one page of Stripe's lists has. */
+/** Cards per page of Stripe's lists. */
 const CARDS_MAX = 100;
 const PRODUCT_NAME = "Credit";
-/** Loops repeat what had no answer by themselves. */
+/** No retries by the library: loops repeat unanswered requests themselves. */
 const ONCE = { maxNetworkRetries: 0 };
 
 /**
- * Stripe, through its official library. Each request that moves money carries a key made of this database and its row, so
- * that a repetition moves it once.
+ * Stripe, through its official library. Each request that moves money carries a key made of this database and its row,
+ * so that a repetition moves the money once.
  */
 export function createStripeProvider(settings: StripeSettings): PaymentProvider {
   const client = stripeClient(settings);
@@ -110,7 +110,7 @@ async function listCards(stripe: Stripe, customerId: string): Promise<readonly P
     const { data } = await stripe.paymentMethods.list({ customer: customerId, type: "card", limit: CARDS_MAX });
     return data.flatMap((method) => cardOf(method) ?? []);
   } catch (error) {
-    // A customer that was deleted there has no cards.
+    // A customer who was deleted at Stripe has no cards.
     if (isErrorOf(error, "StripeInvalidRequestError") && error.code === "resource_missing") return [];
     throw error;
   }
@@ -120,12 +120,12 @@ async function detachCard(stripe: Stripe, methodId: string): Promise<void> {
   try {
     await stripe.paymentMethods.detach(methodId);
   } catch (error) {
-    // It was detached before, or never was there: either way it cannot be charged any more.
+    // The card was detached before, or never existed; it cannot be charged in either case.
     if (!isErrorOf(error, "StripeInvalidRequestError")) throw error;
   }
 }
 
-/** A card that is refused, and a request that can never work, are results; no answer is none. */
+/** Charges a saved card. A refused card and an impossible request are results; a missing answer throws. */
 async function chargeSaved(
   stripe: Stripe,
   { order, customerId, methodId, amountCents, idempotencyKey }: SavedCharge,
@@ -168,7 +168,7 @@ async function payOut(
 ): Promise<PayOutResult> {
   const group = `${installation}:payout:${payoutId}`;
   try {
-    // Stripe forgets keys after a day; what was sent is found for ever.
+    // Stripe forgets keys after a day, but its transfers can be found forever.
     const [sent] = isRepeated ? (await stripe.transfers.list({ transfer_group: group, limit: 1 })).data : [];
     if (sent !== undefined) return { kind: "paid", reference: sent.id };
     const transfer = await stripe.transfers.create(
@@ -184,7 +184,7 @@ async function payOut(
     return { kind: "paid", reference: transfer.id };
   } catch (error) {
     if (!isErrorOf(error, "StripeInvalidRequestError")) throw error;
-    // The house's own account is empty for now: that is no fault of the host's.
+    // The house's own Stripe balance is empty for now, which is not the host's fault.
     if (error.code === "balance_insufficient") throw error;
     return { kind: "refused", reason: messageOf(error) };
   }

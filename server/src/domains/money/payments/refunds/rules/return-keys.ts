@@ -1,31 +1,39 @@
 import { asId, type InstanceId, type UserId } from "../../../../../base/ids.ts";
 
-/** What a booking moves: out of credit, or as a loss; or back to one of the two, what the house had advanced apart. */
+/**
+ * The part of a booking: out of credit or as a loss, or back to either of them; advances of the house are booked apart.
+ */
 export type ReturnPart = "taken" | "lost" | "credit" | "advance" | "losses";
 
 const PARTS: readonly ReturnPart[] = ["taken", "lost", "credit", "advance", "losses"];
 
-/** Names the transfer by which a payment became credit. */
+/** The key of the transfer by which a payment became credit. */
 export function paymentKey(intentId: string): string {
   return `payment:stripe:${intentId}`;
 }
 
-/** Names the transfer of one part of the so-manieth booking for what went back. */
+/** The key of the transfer of one part of a return's booking; bookings count from 1. */
 export function returnKey(key: string, bookingNumber: number, part: ReturnPart): string {
   return `payment_returned:stripe:${key}:${bookingNumber}:${part}`;
 }
 
 export type DepositKind = `deposit:${number}`;
 
-/** A deposit, or an account of somebody else than the payer: what is taken from it for a return, or given back to it. */
+/**
+ * A deposit, or an account of another user than the payer, from which a return takes money or to which it gives it
+ * back.
+ */
 export type TakenFrom = {
   readonly kind: "credit" | "earnings" | DepositKind;
   readonly userId: UserId;
-  /** Whose credit the money came through on its way from the payer, in order; the owner of a deposit is the last of them. */
+  /**
+   * Users whose credit the money passed through on its way from the payer, in order; the owner of a deposit is the
+   * last.
+   */
   readonly through: readonly UserId[];
 };
 
-/** Names where something was taken, with the way that it came there: `earnings:9`, or `earnings:9:through:5,7`. */
+/** Names an account with the way that the money took: `earnings:9`, or `earnings:9:through:5,7`. */
 export function nameTaken({ kind, userId, through }: TakenFrom): string {
   return `${kind}:${userId}${through.length === 0 ? "" : `:through:${through.join(",")}`}`;
 }
@@ -42,7 +50,7 @@ export function instanceOfDeposit(kind: DepositKind): InstanceId {
   return asId<InstanceId>(Number(kind.slice("deposit:".length)));
 }
 
-/** Names the transfer that takes a part from an account, or gives it back, in one booking of a return. */
+/** The key of the transfer that takes a part from an account, or gives it back, in one booking of a return. */
 export function takingKey(
   verb: "taken_back" | "given_back",
   { key, bookingNumber }: { readonly key: string; readonly bookingNumber: number },
@@ -51,7 +59,7 @@ export function takingKey(
   return `${verb}:stripe:${key}:${bookingNumber}:${nameTaken(from)}`;
 }
 
-/** The names of all transfers that there may be after so many bookings. */
+/** The keys of all transfers that may exist after this many bookings. */
 export function returnKeysOf({
   key,
   bookedCount,
@@ -71,7 +79,7 @@ export function returnKeysOf({
   }).flat();
 }
 
-/** Where a transfer of `takingKey` was taken, as `nameTaken` names it. A return's own key may have colons. */
+/** The account in a key of `takingKey`, as `nameTaken` names it. The key of the return itself may contain colons. */
 export function namedByKey(key: string): string {
   return /:\d+:((?:credit|earnings|deposit:\d+):\d+(?::through:[\d,]+)?)$/.exec(key)?.[1] ?? key;
 }

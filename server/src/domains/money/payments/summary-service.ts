@@ -3,14 +3,14 @@ import type { Reader } from "../../../db/transaction.ts";
 import { findDefaultCard } from "./cards/card-store.ts";
 import { findPayoutMethod } from "./payouts/payout-method-store.ts";
 
-/** What a user's own record says of cards and payouts. */
-export type PaymentStanding = {
-  /** Of the card that is charged; undefined when none is saved. */
+/** A user's cards and payouts, as the user's own record shows them. */
+export type PaymentSummary = {
+  /** The last four digits of the default card; undefined when no card is saved. */
   readonly last4: string | undefined;
   readonly hasPayoutMethod: boolean;
 };
 
-export async function readPaymentStanding(db: Reader, userId: UserId): Promise<PaymentStanding> {
+export async function readPaymentSummary(db: Reader, userId: UserId): Promise<PaymentSummary> {
   const [card, method] = await Promise.all([findDefaultCard(db, userId), findPayoutMethod(db, userId)]);
   return { last4: card?.last4, hasPayoutMethod: method !== undefined };
 }
