@@ -14,7 +14,7 @@ const DOLLAR = 1_000_000_000n;
 const accrued = ({ env, clock }: TestApp, user: TestCaller) => accruedOf(env.database.kysely, clock.now(), user.id);
 const balance = ({ env, clock }: TestApp, user: TestCaller) => readBalance(env.database.kysely, clock.now(), user.id);
 
-test("what has accrued is exactly what the next settlement charges, whatever runs, waits and was stopped", async (t) => {
+test("the accrual equals the charge of the next settlement, for running, waiting and stopped instances", async (t) => {
   const world = await testApp(t);
   const [host, user] = [await world.host({ gpus: 3 }), await world.caller()];
   const ids = [];
@@ -37,14 +37,14 @@ test("what has accrued is exactly what the next settlement charges, whatever run
   assert.equal(after.balanceNanos, shown.balanceNanos, "a view before a settlement says what one after it says");
 });
 
-test("a balance follows within seconds what runs, up to the moment in which its host was last heard", async (t) => {
+test("a balance follows running instances within seconds, up to the last report of their host", async (t) => {
   const world = await testApp(t);
   const [host, user] = [await listedHost(world, { dollarsPerHour: 3.6 }), await world.caller()];
   await rentAndRun(world, user, host);
   await settleNow(world);
   for (let seconds = 5; seconds <= 30; seconds += 5) {
     world.clock.jump(5_000);
-    // A heartbeat: its counters are not stored.
+    // A heartbeat: the server does not store its counters.
     await host.obey();
     assert.equal(await accrued(world, user), BigInt(seconds) * 1_000_000n, `${seconds} s`);
   }
@@ -52,7 +52,7 @@ test("a balance follows within seconds what runs, up to the moment in which its 
   assert.equal(await accrued(world, user), 30_000_000n, "nobody has proven more");
 });
 
-test("credit is what can be spent: never more than the ledger gives, nor what has accrued twice", async (t) => {
+test("the spendable credit never exceeds the ledger's amount, and no accrual is subtracted twice", async (t) => {
   const world = await testApp(t);
   const [host, user] = [await listedHost(world, { dollarsPerHour: 6 }), await world.caller({ dollars: 1000 })];
   const id = await rentAndRun(world, user, host);
@@ -74,7 +74,7 @@ test("credit is what can be spent: never more than the ledger gives, nor what ha
   await destroy(world, user, id);
 });
 
-test("what a deposit will pay has not accrued, and a balance is never shown below what can be charged", async (t) => {
+test("amounts that a deposit will pay do not accrue, and a balance is never shown below its minimum", async (t) => {
   const world = await testApp(t);
   const [host, user, poor] = [
     await listedHost(world, { dollarsPerHour: 1 }),
@@ -88,7 +88,7 @@ test("what a deposit will pay has not accrued, and a balance is never shown belo
   assert.equal(await accrued(world, user), 0n);
   assert.equal(await accrued(world, poor), DOLLAR);
   assert.deepEqual(await balance(world, poor), { balanceNanos: 0n, availableNanos: 0n });
-  // An hour at 20 % less is not posted; the deposit is shown without it.
+  // An hour at a discount of 20 % is not charged yet; the deposit is shown without it.
   const deposit = await depositBalance(world, user, reserved);
   assert.deepEqual([deposit.body.deposit, deposit.body.total_discount], [575.2, 0.2]);
   await settleNow(world);

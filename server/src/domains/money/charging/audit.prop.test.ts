@@ -7,7 +7,7 @@ import { lineAmount, type PricedQuantity } from "./lines.ts";
 
 const big = (max: bigint) => fc.bigInt({ min: 0n, max });
 
-/** As large as a line may be without its amount passing what the database holds. */
+/** The largest quantities whose amounts the database can hold. */
 const aQuantity: fc.Arbitrary<PricedQuantity> = fc.oneof(
   fc.record({
     component: fc.constant("gpu" as const),
@@ -34,7 +34,7 @@ const aQuantity: fc.Arbitrary<PricedQuantity> = fc.oneof(
 
 const EVERYTHING = { nextId: 0n, from: undefined, to: undefined };
 
-test("the database and the code agree on what any line costs, to the nano-dollar", async () => {
+test("database and code compute the same amount for any charge line, to the nano-dollar", async () => {
   const { database, pool } = await testDatabase();
   const insert = (line: PricedQuantity, extra: bigint) =>
     pool.query(

@@ -30,7 +30,7 @@ const charges = fc.array(
   }),
   { maxLength: 12 },
 );
-/** Up to when sums are made, in several goes; and what is then asked for. */
+/** The moments up to which sums are made, in several steps, and the periods that are asked for then. */
 const goes = fc.array(fc.integer({ min: 0, max: (SPAN_DAYS + 1) * DAY }), { maxLength: 4 });
 const moments = fc.oneof(
   fc.integer({ min: -DAY, max: (SPAN_DAYS + 1) * DAY }),
@@ -51,7 +51,7 @@ const sumBy = (lines: readonly ChargeLine[], keyOf: (line: ChargeLine) => string
   return Object.fromEntries(sums);
 };
 
-test("whatever is added up already, and wherever a report begins and ends, it says what the lines say", async () => {
+test("a report of any period equals its charge lines, however many of them are added up already", async () => {
   const { database, pool } = await testDatabase();
   const property = fc.asyncProperty(charges, goes, moments, moments, async (made, untils, one, other) => {
     const [payer, host] = await makeUsers(pool, 2);
@@ -98,7 +98,7 @@ test("whatever is added up already, and wherever a report begins and ends, it sa
   await fc.assert(property, { numRuns: 40 });
 });
 
-test("adding up twice, or side by side, counts each line once", async () => {
+test("adding up twice or concurrently counts each charge line once", async () => {
   const { database, pool } = await testDatabase();
   const [payer, host] = await makeUsers(pool, 2);
   assert.ok(payer !== undefined && host !== undefined);

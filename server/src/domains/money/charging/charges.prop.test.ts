@@ -9,7 +9,7 @@ const discount = fc.integer({ min: 1, max: 500_000 });
 const ms = fc.bigInt({ min: 0n, max: 10_000_000_000n });
 const left = fc.bigInt({ min: 0n, max: 1_000n * DOLLAR });
 
-test("a deposit pays exactly the discounted price of the time that it pays for, and is never overdrawn", () => {
+test("a deposit pays exactly the discounted price of its time, and is never overdrawn", () => {
   fc.assert(
     fc.property(price, discount, left, ms, ms, (priceNanosPerHour, discountPpm, leftNanos, fromMs, length) => {
       const stretch = { fromMs, toMs: fromMs + length };

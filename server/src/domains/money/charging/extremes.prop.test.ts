@@ -1,4 +1,4 @@
-// Prices, sizes and traffic as large as anybody may ask for: everything still fits, and what is larger is refused.
+// Prices, sizes and traffic at their allowed maxima fit in all amounts, and larger ones are refused.
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import fc from "fast-check";
@@ -16,7 +16,7 @@ const GPUS = 32;
 /** The end of the year 9999. */
 const LAST_S = 253_402_300_799;
 
-/** A value that is allowed, and what is beyond; `most` itself is allowed. */
+/** An allowed value, or one beyond the limit; `most` itself is allowed. */
 const upTo = (most: number) =>
   fc.oneof(
     fc.constantFrom(most, most, most, 0, most * 1.000001, most * 10, 1e300, Number.MAX_SAFE_INTEGER, -1),
@@ -36,7 +36,7 @@ const wishes = fc.record({
   networkGb: fc.oneof(upTo(999_000_000), upTo(1_000_000)),
 });
 
-/** The most of everything: what a request in bounds is made of when the one drawn is refused. */
+/** A request with every field at its maximum, sent when the drawn request is refused. */
 const MOST = { price_gpu: 10_000, price_disk: 1_000, price_inetu: 1_000, price_inetd: 1_000, vol_price: 1_000 };
 
 const MOST_SPACE = { diskGb: 1_000_000, volumeGb: 1_000_000, networkGb: 999_000_000 };
@@ -52,7 +52,7 @@ type Market = {
 async function aMarket(t: TestContext): Promise<Market> {
   const world = await testApp(t, { ceilings: NO_CEILINGS });
   const [owner, user] = [await world.caller({ dollars: 0 }), await world.caller({ dollars: 0 })];
-  // More than that nobody can be given; the ledger holds nine billion in all.
+  // The most that one user can be given; the ledger holds nine billion dollars in all.
   for (let count = 0; count < 8; count += 1) await giveCredit(world, user, 1_000_000_000);
   const facts = { disk_bytes: Number.MAX_SAFE_INTEGER, inet_up_mbps: 100_000, inet_down_mbps: 100_000 };
   const host = await world.host({ owner, gpus: GPUS, facts });
@@ -65,7 +65,7 @@ async function aMarket(t: TestContext): Promise<Market> {
   return { world, host, owner, user, diskId: Number(made.disk_id) };
 }
 
-/** It is done, or refused with a field that was sent. */
+/** Asserts that a request succeeded, or was refused with the name of a field that it sent. */
 function isDone(answer: TestAnswer, body: object): boolean {
   if (answer.status === 200) return true;
   assert.equal(answer.status, 400, answer.text);
@@ -83,7 +83,7 @@ async function list({ world, host, owner }: Market, wanted: object): Promise<boo
   return isDone(answer, body);
 }
 
-/** Rents space of the machine, or of the network disk. */
+/** Rents space on the machine, or on the network disk. */
 async function rentSpace(market: Market, path: string, { offer, size }: { offer: number; size: number }) {
   const { world, user } = market;
   const body = { id: offer, size };
@@ -104,18 +104,18 @@ async function offerOfDisk({ world, owner, diskId }: Market, price: number): Pro
   return Number(/listing (\d+)/.exec(String(answer.body.disk_id))?.[1]);
 }
 
-/** Pays in advance as much as anybody has. */
+/** Prepays as much as the user has. */
 async function prepayFor({ world, user }: Market, id: number): Promise<void> {
   const answer = await prepay(world, user, id, 1_000_000_000);
   const { rows } = await world.env.pool.query("select price_nanos_per_hour as price from instances where id = $1", [
     id,
   ]);
-  // Of what costs nothing nothing is prepaid, whatever the amount: it is the instance in the path that is refused.
+  // An instance that costs nothing cannot be prepaid: the refusal names the instance in the path.
   if (rows[0].price === 0n) assert.deepEqual([answer.status, answer.body.field], [400, "id"], answer.text);
   else isDone(answer, { amount: 1 });
 }
 
-/** Runs for a day and more, as fast as any line is believed to carry, and settles it all at once. */
+/** Runs for more than a day at the highest traffic that any uplink is believed to carry, and settles it at once. */
 async function liveADay({ world, host }: Market): Promise<void> {
   await host.obey();
   const beganMs = world.clock.monotonicMs();
@@ -150,7 +150,7 @@ async function assertReadable({ world, user }: Market): Promise<void> {
   assert.deepEqual(world.complaints, []);
 }
 
-test("whatever a host lists and a renter asks for, it is refused with its field, or charged for a day without overflow", async (t) => {
+test("any listing and any request is either refused with the name of a field, or charged for a day without overflow", async (t) => {
   await fc.assert(
     fc.asyncProperty(listing, wishes, async (wanted, { diskGb, volumeGb, networkGb }) => {
       const market = await aMarket(t);
@@ -159,7 +159,7 @@ test("whatever a host lists and a renter asks for, it is refused with its field,
       const price = wanted.vol_price >= 0 && wanted.vol_price <= 1_000 ? wanted.vol_price : 1_000;
       const [local, network] = [await offerOfMachine(market), await offerOfDisk(market, price)];
       await rentSpace(market, "volumes", { offer: local, size: volumeGb });
-      // What any price bears.
+      // The most that any price may be.
       assert.ok(await rentSpace(market, "network_volumes", { offer: network, size: 1_000_000 }));
       await rentSpace(market, "network_volumes", { offer: network, size: networkGb });
       const body = { size: GPUS, disk: diskGb };

@@ -10,7 +10,7 @@ const stretch = fc.record({
   paidFrom: fc.constantFrom("credit" as const, "deposit" as const),
 });
 
-test("a credit is never more than was paid for the run, nor than the share of its last ten minutes", () => {
+test("a credit for a failure exceeds neither the payments for the run nor the price of its last ten minutes", () => {
   fc.assert(
     fc.property(fc.array(stretch, { maxLength: 6 }), (made) => {
       let atMs = START.getTime();

@@ -14,7 +14,7 @@ const DOLLAR = 1_000_000_000n;
 const MINUTE = 60_000;
 const LEASE_MS = 3_600_000;
 
-/** `[amount, debit, credit, key]` of what was given back. */
+/** `[amount, debit, credit, key]` of each transfer that returned money. */
 async function credits({ env }: TestApp) {
   const { rows } = await env.pool.query<{ amount: bigint; debit: string; credit: string; key: string; reason: string }>(
     `select t.amount_nanos as amount, d.kind as debit, c.kind as credit, t.key, t.cause ->> 'reason' as reason
@@ -30,7 +30,7 @@ async function aRental(world: TestApp, dollars = 100) {
   return { host, user, id: await rentAndRun(world, user, host) };
 }
 
-test("a run that its host stopped by itself gives its last ten minutes back, once, and tells its renter", async (t) => {
+test("a renter gets the last ten minutes of a run that its host stopped back once, with a notification", async (t) => {
   const world = await testApp(t);
   const { host, user, id } = await aRental(world);
   await pass(world, host, 30 * MINUTE);
@@ -51,7 +51,7 @@ test("a run that its host stopped by itself gives its last ten minutes back, onc
   await world.assertBooks();
 });
 
-test("a shorter run is given back whole, and never more than was paid for it", async (t) => {
+test("a shorter run is returned whole, and never more than its payments", async (t) => {
   const world = await testApp(t);
   const { host, user, id } = await aRental(world);
   await pass(world, host, 3 * MINUTE);
@@ -67,7 +67,7 @@ test("a shorter run is given back whole, and never more than was paid for it", a
   await world.assertBooks();
 });
 
-test("a host's failure gives nothing back that left the host with a returned payment already", async (t) => {
+test("a host's failure does not return money that a returned payment took from the host already", async (t) => {
   const world = await testApp(t);
   const { host, user, id } = await aRental(world);
   await pass(world, host, 30 * MINUTE);
@@ -92,12 +92,12 @@ test("a host's failure gives nothing back that left the host with a returned pay
   await world.assertBooks();
 });
 
-test("what is given back for a host's failure is the host's debt, and not the house's loss", async (t) => {
+test("credit for a host's failure becomes the host's debt, not the house's loss", async (t) => {
   const world = await testApp(t);
   const { host, id } = await aRental(world);
   await pass(world, host, 30 * MINUTE);
   await settleNow(world);
-  // All but four cents were paid out.
+  // All earnings but four cents were paid out.
   await world.env.pool.query(
     `with host as (
        update ledger_accounts set balance_nanos = 40000000 where kind = 'earnings' returning id, 260000000 as paid
@@ -126,7 +126,7 @@ test("what is given back for a host's failure is the host's debt, and not the ho
   await world.assertBooks();
 });
 
-test("a run on a machine that is lost is given back although it was being stopped", async (t) => {
+test("a run on a lost machine is returned although it was being stopped", async (t) => {
   const world = await testApp(t);
   const { host, user, id } = await aRental(world);
   await pass(world, host, 30 * MINUTE);
@@ -143,10 +143,10 @@ test("a run on a machine that is lost is given back although it was being stoppe
   );
 });
 
-test("what a deposit paid goes back to the deposit while it is open", async (t) => {
+test("payments of a deposit go back to it while it is open", async (t) => {
   const world = await testApp(t);
   const { host, user, id } = await aRental(world, 1000);
-  // A month of $432 at 20 % less.
+  // A month of $432 at a discount of 20 %.
   assert.equal((await prepay(world, user, id, 345.6)).status, 200);
   await pass(world, host, 30 * MINUTE);
   const counters = { running_ms: 30 * MINUTE, received_bytes: 0, sent_bytes: 0 };
@@ -163,7 +163,7 @@ test("what a deposit paid goes back to the deposit while it is open", async (t) 
   await world.assertBooks();
 });
 
-test("neither a renter who stops, nor a program that ends by itself, is given anything back", async (t) => {
+test("a renter gets nothing back after a stop of their own, or when the program ends by itself", async (t) => {
   const world = await testApp(t);
   const { host, user, id } = await aRental(world);
   await pass(world, host, 30 * MINUTE);

@@ -21,7 +21,7 @@ async function holdOf({ env }: TestApp, id: number): Promise<bigint | null> {
   return rows[0]!.hold_id;
 }
 
-test("what would be set aside anew as it is stays set aside, and everything due is charged all the same", async (t) => {
+test("a hold that would be placed again unchanged stays, and everything due is charged", async (t) => {
   const world = await testApp(t);
   const [host, user] = [await world.host(), await world.caller()];
   const id = await rentAndRun(world, user, host);
@@ -37,7 +37,7 @@ test("what would be set aside anew as it is stays set aside, and everything due 
     BigInt(2 * HOUR_MS),
   );
   assert.ok(after.balance < before.balance, "the second hour was paid");
-  // Somebody else may have closed it: then it is not kept.
+  // A hold that another transaction has closed is not kept.
   const { rowCount } = await world.env.pool.query(
     `with closed as (
        update ledger_holds set state = 'released', closed_at = created_at where id = $1 returning account_id, amount_nanos
@@ -51,7 +51,7 @@ test("what would be set aside anew as it is stays set aside, and everything due 
   assert.equal((await creditOfUser(world, user)).held, before.held);
 });
 
-test("what is set aside follows the price", async (t) => {
+test("a hold follows the price", async (t) => {
   const world = await testApp(t);
   const [host, user] = [await world.host(), await world.caller()];
   const id = await rentAndRun(world, user, host);
@@ -66,7 +66,7 @@ test("what is set aside follows the price", async (t) => {
   assert.ok((await creditOfUser(world, user)).held > held);
 });
 
-test("what is set aside counts against the limits that hold now", async (t) => {
+test("a kept hold counts against the caps that hold now", async (t) => {
   const world = await testApp(t);
   const [host, user] = [await world.host(), await world.caller()];
   const id = await rentAndRun(world, user, host);
@@ -82,7 +82,7 @@ test("what is set aside counts against the limits that hold now", async (t) => {
   assert.deepEqual(rows, [{ counts: true }]);
 });
 
-test("of who has little, and of who is limited by a cap, everything is set aside anew", async (t) => {
+test("holds of users with little credit or with a cap are placed again at each settlement", async (t) => {
   const world = await testApp(t);
   const [host, poor, capped] = [await world.host(), await world.caller({ dollars: 2 }), await world.caller()];
   const body = { limit: 1_000, period: "total", scope: "account" };

@@ -8,7 +8,7 @@ import { gpuLines, lineAmount, trafficLines, type CountedRun, type DueLine } fro
 
 const DAY_MS = 86_400_000;
 const GENERATION = 3;
-/** Close to a midnight, so that most runs cross one. */
+/** Starts close to midnight, so that most runs cross one. */
 const begin = fc.integer({ min: -20_000, max: 20_000 }).map((ms) => new Date(DAY_MS * 20_000 + ms));
 const price = fc.oneof(fc.constant(0n), fc.bigInt({ min: 1n, max: 40_000_000_000n }));
 const count = fc.bigInt({ min: 0n, max: 30_000n });
@@ -63,7 +63,7 @@ function aRun(
   return { instanceId: 71, generation: GENERATION, meteredFromAt, ...counted, ...charged };
 }
 
-/** Which terms one unit of a counter costs, by the rule as it is stated and nothing else. */
+/** The terms of one unit of a counter, by the stated rule alone. */
 function naiveTerms({ past, present }: TermsHistory, mark: (past: PastTerms) => bigint, position: bigint) {
   return (
     past.find((one) => one.generation === GENERATION && position < mark(one)) ??
@@ -72,7 +72,7 @@ function naiveTerms({ past, present }: TermsHistory, mark: (past: PastTerms) => 
   );
 }
 
-/** Cuts a run into as many settlements as there are cuts, each from where the one before ended. */
+/** Cuts a run into as many settlements as there are cuts, each from the end of the one before. */
 function inCuts(run: CountedRun, cuts: readonly number[]): readonly CountedRun[] {
   const at = (whole: bigint, cut: number) => (whole * BigInt(cut)) / 100n;
   const ends = [...cuts.toSorted((a, b) => a - b), 100];
@@ -94,7 +94,7 @@ const sumOf = (lines: readonly DueLine[], pick: (line: DueLine) => bigint) =>
   lines.reduce((sum, line) => sum + pick(line), 0n);
 const cutsOf = fc.array(fc.integer({ min: 0, max: 100 }), { maxLength: 6 });
 
-test("running time is charged millisecond by millisecond at what held in it, in whatever cuts it is settled", () => {
+test("each millisecond of running time is charged at the terms that held in it, however settlements cut it", () => {
   fc.assert(
     fc.property(begin, history, total, cutsOf, (meteredFromAt, terms, counted, cuts) => {
       const run = aRun(meteredFromAt, counted);
@@ -112,7 +112,7 @@ test("running time is charged millisecond by millisecond at what held in it, in 
         end = line.toMs;
       }
       assert.ok(end <= meteredFromAt.getTime() + Number(run.runningMs));
-      // The reference: every millisecond by itself.
+      // The reference: each millisecond alone.
       let next = 0;
       for (let ms = 0n; ms < run.runningMs; ms += 1n) {
         const { priceNanosPerHour } = naiveTerms(terms, (past) => past.untilRunningMs, ms);
@@ -150,7 +150,7 @@ test("cuts change no total by more than one nano-dollar for each line", () => {
   );
 });
 
-test("every byte is charged once at the price that held for it, within the time in which it was counted", () => {
+test("each byte is charged once at its price, within the time in which it was counted", () => {
   fc.assert(
     fc.property(begin, history, total, (meteredFromAt, terms, counted) => {
       const run = aRun(meteredFromAt, counted);
@@ -187,7 +187,7 @@ test("every byte is charged once at the price that held for it, within the time 
   );
 });
 
-test("nothing of a run is charged that nobody has proven to run", () => {
+test("a run that is not proven to run is not charged", () => {
   fc.assert(
     fc.property(history, total, (terms, counted) => {
       const run = aRun(undefined, counted);
@@ -196,7 +196,7 @@ test("nothing of a run is charged that nobody has proven to run", () => {
   );
 });
 
-test("a deposit pays what it can at its discount, is never overdrawn, and credit pays the rest at the full price", () => {
+test("a deposit pays as much as it covers at its discount, is never overdrawn, and credit pays the rest at the full price", () => {
   const left = fc.bigInt({ min: 0n, max: 400_000_000n });
   fc.assert(
     fc.property(begin, history, total, left, cutsOf, (meteredFromAt, terms, counted, leftNanos, cuts) => {
@@ -240,7 +240,7 @@ test("a deposit pays what it can at its discount, is never overdrawn, and credit
   );
 });
 
-test("a deposit that is spent pays nothing of the days after, although rounding left it a millisecond's price", () => {
+test("a deposit that is used up pays for no later day, although rounding left it the price of a millisecond", () => {
   const present = {
     priceNanosPerHour: nanos(10_000_017n),
     storageNanosPerGbMonth: nanos(0n),
@@ -267,7 +267,7 @@ test("a deposit that is spent pays nothing of the days after, although rounding 
   );
 });
 
-test("after a deposit was given back, credit pays what is told late at the price that was agreed", () => {
+test("after a deposit is closed, credit pays late counts at the agreed price", () => {
   fc.assert(
     fc.property(begin, history, total, (meteredFromAt, terms, counted) => {
       const run = aRun(meteredFromAt, counted);
@@ -282,7 +282,7 @@ test("after a deposit was given back, credit pays what is told late at the price
   );
 });
 
-test("an amount is its price by its quantity, rounded down once", () => {
+test("an amount is price × quantity, rounded down once", () => {
   const line = { sizeBytes: undefined, discountPpm: 0 };
   assert.equal(lineAmount({ ...line, component: "gpu", quantity: 3_599_999n, unitPriceNanos: 3_600_000n }), 3_599_999n);
   assert.equal(lineAmount({ ...line, component: "gpu", quantity: 1n, unitPriceNanos: 3_599_999n }), 0n);

@@ -8,7 +8,7 @@ import { rentAndRun, stored } from "../../../../../test/support/rentals.ts";
 const MINUTE_MS = 60_000;
 const NONE = { received_bytes: 0, sent_bytes: 0 };
 
-/** A rental at $0.60 an hour: a cent a minute. It has run for 30 minutes, which its host has counted. */
+/** A rental at $0.60 an hour: a cent a minute. It has run for 30 minutes, as its host counted. */
 async function aRental(world: TestApp) {
   const [host, user] = [await listedHost(world, { dollarsPerHour: 0.6 }), await world.caller()];
   const id = await rentAndRun(world, user, host);
@@ -35,7 +35,7 @@ async function assertMadeGood(world: TestApp, userId: number, id: number): Promi
 }
 
 for (const state of ["pulling", "starting", "created"] as const) {
-  test(`a host whose agent makes anew what ran (${state}) has lost it: its renter is told and credited`, async (t) => {
+  test(`a host whose agent creates the container again (${state}) has lost the run: its renter is notified and credited`, async (t) => {
     const world = await testApp(t);
     const { host, user, id } = await aRental(world);
     await host.disconnect();
@@ -49,7 +49,7 @@ for (const state of ["pulling", "starting", "created"] as const) {
   });
 }
 
-test("counters that stand still, or come twice or late, are no loss", async (t) => {
+test("counters that stand still, or arrive twice or late, do not count as a loss", async (t) => {
   const world = await testApp(t);
   const { host, id } = await aRental(world);
   for (const runningMs of [30 * MINUTE_MS, 29 * MINUTE_MS, 30 * MINUTE_MS - 500]) {

@@ -1,4 +1,4 @@
-// Settlements that come at the wrong moment: by a clock that is behind, beside a count, and after the end.
+// Settlements at unexpected moments: with a clock that is behind, during a count, and after the end.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { testApp, type TestApp } from "../../../../../test/support/app.ts";
@@ -13,7 +13,7 @@ async function pass(world: TestApp, host: FakeHost, seconds: number): Promise<vo
   await host.count();
 }
 
-/** What is charged of an instance for this, in milliseconds of each state. */
+/** The charges of an instance for one component, in milliseconds of each state. */
 async function charged(world: TestApp, id: number, component: "gpu" | "disk") {
   const lines = (await linesOf(world, id)).filter((line) => line.component === component);
   return lines.map(({ state, quantity }) => [state, quantity]);
@@ -26,7 +26,7 @@ async function settleAt({ env }: TestApp, id: number): Promise<Date | null> {
   return rows[0]!.settle_at;
 }
 
-test("whoever settles by a clock that is behind charges nothing again", async (t) => {
+test("a settlement with a clock that is behind charges nothing twice", async (t) => {
   const world = await testApp(t);
   const [host, user] = [await world.host(), await world.caller()];
   const id = await rentAndRun(world, user, host);
@@ -46,7 +46,7 @@ test("whoever settles by a clock that is behind charges nothing again", async (t
   await world.assertBooks();
 });
 
-/** As if nothing had been left of it, and all of it settled. */
+/** Marks an instance as settled to its end, as if no usage had been left. */
 async function end({ env, clock }: TestApp, id: number): Promise<void> {
   await env.pool.query(`update leases set released_at = $2 where instance_id = $1`, [id, clock.now()]);
   await env.pool.query(
@@ -55,7 +55,7 @@ async function end({ env, clock }: TestApp, id: number): Promise<void> {
   );
 }
 
-test("what a host still counted of an instance that is over is charged, whatever it says of it", async (t) => {
+test("late counts of an ended instance are charged, in any state that its host reports", async (t) => {
   const world = await testApp(t);
   const [host, user] = [await world.host(), await world.caller()];
   const id = await rentAndRun(world, user, host);

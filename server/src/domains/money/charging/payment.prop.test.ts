@@ -26,14 +26,14 @@ const line = fc
   }));
 const scopes = ["account:7", "key:3"] as const satisfies readonly CapScope[];
 
-/** A cap that holds since before everything, and leaves so much. */
+/** A cap that has held since before the first charge, and leaves this amount. */
 function roomOf(nanosLeft: bigint): Room {
   return { holdsFromMs: -1, nanos: nanosLeft, beforeNanos: undefined, heldNanos: 0n };
 }
 
 const means = fc.bigInt({ min: -1_000_000n, max: 8_000_000n });
 
-test("neither a balance nor a cap is ever overshot, and what is not paid is stated", () => {
+test("payments exceed neither a balance nor a cap, and unpaid amounts are stated", () => {
   const overdraft = fc.bigInt({ min: 0n, max: 2_000_000n });
   const room = fc.option(fc.bigInt({ min: -1_000n, max: 6_000_000n }), { nil: undefined });
   fc.assert(
@@ -59,7 +59,7 @@ test("neither a balance nor a cap is ever overshot, and what is not paid is stat
   );
 });
 
-test("a limit bounds only time from when on it holds; time before is bounded by what held then", () => {
+test("a limit bounds only time from its start on; the limit before it bounds earlier time", () => {
   const limit = fc.bigInt({ min: -1_000n, max: 6_000_000n });
   const before = fc.option(fc.bigInt({ min: 0n, max: 6_000_000n }), { nil: undefined });
   const cut = fc.integer({ min: -10, max: 3_600_010 });
@@ -84,7 +84,7 @@ test("a limit bounds only time from when on it holds; time before is bounded by 
       else assert.ok(sum(early) === 0n || sum(early) <= beforeNanos);
       const late = sum(paid.filter(({ fromMs }) => fromMs >= first));
       assert.ok(late === 0n || late <= present, "what is spent from then on is within the limit");
-      // Nothing is lost or doubled by cutting.
+      // Cutting neither loses nor doubles any amount.
       for (const one of lines) {
         const name = one.key.slice(0, one.key.lastIndexOf(":"));
         const parts = paid.filter(({ key }) => key.startsWith(`${name}:`));

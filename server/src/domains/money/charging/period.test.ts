@@ -9,7 +9,7 @@ const DAYS = { lasting: "days", lagSeconds: 0 } as const;
 const seconds = (activity: Parameters<typeof periodsFor>[0], lasting: Lasting, lagSeconds = 0) =>
   periodsFor(activity, { lasting, lagSeconds }).map((period) => [period.seconds, period.marginSeconds]);
 
-test("what runs is settled by the hour while credit lasts for more than a day, else every five minutes, at last each one", () => {
+test("running instances are settled hourly while credit lasts more than a day, else every five minutes, and at last every minute", () => {
   const last = [
     [60, 45],
     [15, 45],
@@ -23,7 +23,7 @@ test("what runs is settled by the hour while credit lasts for more than a day, e
   assert.equal(isAmple(0n, 0n), false);
 });
 
-test("what is left for minutes is used up by steps that cover what is not counted yet and the time of a certain stop", () => {
+test("credit that lasts minutes is used up in steps that cover uncounted time and the time of a certain stop", () => {
   assert.deepEqual(seconds("active", "minutes", 30), [
     [60, 75],
     [15, 75],
@@ -32,13 +32,13 @@ test("what is left for minutes is used up by steps that cover what is not counte
   const limits = (...left: readonly bigint[]) =>
     lastingOf(left.map((leftNanos) => ({ leftNanos, nanosPerHour: DOLLAR })));
   assert.equal(limits(25n * DOLLAR, 30n * DOLLAR), "days");
-  assert.equal(limits(25n * DOLLAR, 2n * DOLLAR), "hours", "the nearest of them counts");
+  assert.equal(limits(25n * DOLLAR, 2n * DOLLAR), "hours", "the limit that is reached first counts");
   assert.equal(limits(25n * DOLLAR, DOLLAR / 3n), "minutes");
   assert.equal(limits(0n), "minutes");
   assert.equal(lastingOf([{ leftNanos: 1n, nanosPerHour: 0n }]), "days");
 });
 
-test("what is stored only, or waits, is settled once a day, and what is over or never ran not at all", () => {
+test("storage and waiting instances are settled once a day; ended instances and those that never ran are not due", () => {
   for (const phase of ["stopped", "scheduled"] as const) {
     const waiting = activityOf({ ...RUNS, phase });
     assert.deepEqual(
@@ -58,14 +58,14 @@ test("what is stored only, or waits, is settled once a day, and what is over or 
   assert.equal(activityOf({ ...RUNS, isMetered: false, phase: "starting" }), "unproven");
 });
 
-test("what is told to stop keeps something set aside until it has", () => {
+test("an instance keeps a hold until it has stopped", () => {
   for (const phase of ["running", "yielding", "stopping", "ending"] as const) {
     const leaving = activityOf({ ...RUNS, desired: phase === "ending" ? "destroyed" : "stopped", phase });
     assert.deepEqual([leaving, needsHold(leaving)], ["leaving", true]);
   }
 });
 
-test("storage that could not be paid is due again at the next midnight, and never later than anything else", () => {
+test("storage that could not be paid is due again at the next midnight, and never later than storage that was paid", () => {
   const now = new Date("2026-02-28T15:00:00Z");
   const [hour, day] = [3_600_000, 86_400_000];
   const due = (afterMs: number, isShort: boolean) => nextSettlement(now, { afterMs, isShort }).toISOString();

@@ -8,10 +8,10 @@ import { destroy, reboot, rentAndRun, setState, stored } from "../../../../../te
 import { audit } from "../audit/audit-service.ts";
 
 const MINUTE_MS = 60_000;
-/** In so long a host that is in touch has stopped an instance. */
+/** Time within which a host in touch has stopped an instance. */
 const STOP_MS = 45_000n;
 
-/** The host goes on as if nobody had asked it for anything, minute by minute. */
+/** Lets the host run on minute by minute, as if it had no order to stop. */
 async function goOn(
   world: TestApp,
   host: FakeHost,
@@ -43,7 +43,7 @@ const REQUESTS = {
 } as const satisfies Record<string, typeof destroy>;
 
 for (const [name, request] of Object.entries(REQUESTS)) {
-  test(`time after a ${name} costs the renter no more than the stop takes, whatever the host says`, async (t) => {
+  test(`time after a ${name} costs the renter no more than the time of a stop, whatever counts the host sends`, async (t) => {
     const world = await testApp(t);
     const host = await listedHost(world, { dollarsPerHour: 3 });
     const user = await world.caller();
@@ -60,7 +60,7 @@ for (const [name, request] of Object.entries(REQUESTS)) {
   });
 }
 
-test("traffic that a host counts long after a stop was asked for is not the renter's", async (t) => {
+test("traffic that a host counts long after a stop was asked for is not charged to the renter", async (t) => {
   const world = await testApp(t);
   const host = await world.host();
   const user = await world.caller();
@@ -81,7 +81,7 @@ test("traffic that a host counts long after a stop was asked for is not the rent
   assert.equal(await bytesOf(), bytes);
 });
 
-test("a host that is heard again only after a stop is paid up to the request and the time of a stop", async (t) => {
+test("a host that returns only after a stop is paid up to the request plus the time of a stop", async (t) => {
   const world = await testApp(t);
   const host = await listedHost(world, { dollarsPerHour: 3 });
   const user = await world.caller();
@@ -97,7 +97,7 @@ test("a host that is heard again only after a stop is paid up to the request and
   assert.deepEqual(await problemsOf(world), []);
 });
 
-test("who is displaced pays for the notice that the rules give, and not for a host that ignores it", async (t) => {
+test("an evicted renter pays for the eviction notice, and not for a host that ignores its end", async (t) => {
   const noticeMs = 2 * MINUTE_MS;
   const world = await testApp(t, { rules: { noticeMs } });
   const host = await listedHost(world, { dollarsPerHour: 3 }, { gpus: 1 });
@@ -120,7 +120,7 @@ test("who is displaced pays for the notice that the rules give, and not for a ho
   await world.assertBooks();
 });
 
-test("what is stored costs nothing from the request to destroy it on, however late its host removes it", async (t) => {
+test("storage costs nothing after the request to destroy it, however late its host removes it", async (t) => {
   const world = await testApp(t);
   const [host, user] = [await world.host(), await world.caller()];
   const id = await rentAndRun(world, user, host, { disk: 100 });
@@ -136,7 +136,7 @@ test("what is stored costs nothing from the request to destroy it on, however la
   );
 });
 
-test("an audit names a run that may cost something for longer, and a line that charges for it", async (t) => {
+test("an audit names a run whose chargeable time was extended, and a charge line for that time", async (t) => {
   const world = await testApp(t);
   const host = await listedHost(world, { dollarsPerHour: 3 });
   const user = await world.caller();

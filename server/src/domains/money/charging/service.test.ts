@@ -23,7 +23,7 @@ import { lockBillable } from "./billable-store.ts";
 const SECOND = 1000;
 const HOUR = 3_600 * SECOND;
 
-/** Everything charged for running so far: `[seconds, nano-dollars]` of each charge, in order. */
+/** All charges for running so far: `[seconds, nano-dollars]` of each, in order. */
 async function charges({ env }: TestApp): Promise<readonly (readonly [string, bigint])[]> {
   const { rows } = await env.pool.query<{ quantity: string; amount: bigint }>(
     "select cause ->> 'quantity' as quantity, amount_nanos as amount from ledger_transfers where code = 'usage_gpu' order by id",
@@ -86,7 +86,7 @@ test("each counted stretch is charged once, at the agreed price, and nothing bef
   await world.assertBooks();
 });
 
-test("storage is charged by what the instance does while its machine is in touch, and until it is destroyed", async (t) => {
+test("storage is charged by the instance's state, while its machine is in touch, until it is destroyed", async (t) => {
   const world = await testApp(t);
   const [host, user] = [await world.host(), await world.caller()];
   const id = await rentAndRun(world, user, host, { disk: 10 });
@@ -103,7 +103,7 @@ test("storage is charged by what the instance does while its machine is in touch
   await pass(world, host, 3_600);
   await settleNow(world);
   const disk = (await linesOf(world, id)).filter(({ component }) => component === "disk");
-  // $0.15 a GB and month for 10 GB: $1.5 for 720 hours.
+  // $0.15 a GB and month for 10 GB: $1.50 for 720 hours.
   const hour = 1_500_000_000n / 720n;
   assert.deepEqual(disk.map(brief), [
     ["disk", "running", 3_600_000n, hour],
@@ -118,7 +118,7 @@ test("storage is charged by what the instance does while its machine is in touch
   await world.assertBooks();
 });
 
-test("traffic is charged by the byte in each direction", async (t) => {
+test("each direction of traffic is charged by the byte", async (t) => {
   const world = await testApp(t);
   const [host, user] = [await world.host(), await world.caller()];
   const id = await rentAndRun(world, user, host);
@@ -140,7 +140,7 @@ test("traffic is charged by the byte in each direction", async (t) => {
   ]);
 });
 
-test("every line can be computed again from its own fields, and none crosses midnight", async (t) => {
+test("the amount of each charge line follows from its own fields, and no line crosses midnight", async (t) => {
   const world = await testApp(t);
   const [host, user] = [await world.host(), await world.caller()];
   const id = await rentAndRun(world, user, host);
@@ -170,7 +170,7 @@ test("every line can be computed again from its own fields, and none crosses mid
   assert.equal(total, BigInt(42 * HOUR + 3 * SECOND));
 });
 
-test("what runs is due again after an hour, what is stopped after a day, and who has little after minutes", async (t) => {
+test("a running instance is due again after an hour, a stopped one after a day, and one with little credit after minutes", async (t) => {
   const world = await testApp(t);
   const [host, rich, poor] = [await world.host(), await world.caller(), await world.caller({ dollars: 0.5 })];
   const [one, other] = [await rentAndRun(world, rich, host), await rentAndRun(world, poor, host)];
@@ -182,11 +182,11 @@ test("what runs is due again after an hour, what is stopped after a day, and who
   await host.obey();
   await world.runLoop("settle-runs");
   assert.deepEqual(await settleAt(world, one), in_(86_400));
-  // Ten minutes beyond the hour, and a GB of traffic each way: nothing more is set aside once it is stopped.
+  // Ten minutes beyond the hour, and a GB of traffic each way. A stopped instance has no hold.
   assert.equal((await creditOfUser(world, rich)).held, 0n);
 });
 
-test("two processes that settle at once charge once", async (t) => {
+test("two processes that settle concurrently charge once", async (t) => {
   const world = await testApp(t);
   const [host, user] = [await world.host({ gpus: 4 }), await world.caller()];
   for (let count = 0; count < 4; count += 1) await rentAndRun(world, user, host);
@@ -201,7 +201,7 @@ test("two processes that settle at once charge once", async (t) => {
   await world.assertBooks();
 });
 
-test("an empty balance stops the instance with its data kept, and takes what is there and no more", async (t) => {
+test("an empty balance stops the instance with its data kept, and takes the whole balance and no more", async (t) => {
   const world = await testApp(t);
   const [host, user] = [await world.host(), await world.caller({ dollars: 0.06 })];
   const id = await rentAndRun(world, user, host);
@@ -223,7 +223,7 @@ test("an empty balance stops the instance with its data kept, and takes what is 
   await world.assertBooks();
 });
 
-test("who has to be stopped is stopped although the process died that found it out", async (t) => {
+test("an instance that must be stopped is stopped, although the process that found it died", async (t) => {
   const world = await testApp(t);
   const [host, user] = [await world.host(), await world.caller({ dollars: 0.06 })];
   const id = await rentAndRun(world, user, host);
@@ -237,7 +237,7 @@ test("who has to be stopped is stopped although the process died that found it o
     stalled.map((one) => one.id),
     [id],
   );
-  // Nobody acts on it. The next process does.
+  // The first process does not act on it; the next one does.
   assert.equal((await stored(world, id)).phase, "running");
   assert.deepEqual(await world.runLoop("settle-runs"), { settled: 1, lines: 0, stopped: 1 });
   assert.equal((await stored(world, id)).phase, "stopping");
@@ -247,13 +247,13 @@ test("who has to be stopped is stopped although the process died that found it o
   await world.assertBooks();
 });
 
-test("an instance that cannot be settled keeps no other from it, and is tried again later", async (t) => {
+test("an instance that cannot be settled does not hold up others, and is tried again later", async (t) => {
   const world = await testApp(t);
   const [host, user] = [await world.host({ gpus: 4 }), await world.caller()];
   const ids = [];
   for (let count = 0; count < 4; count += 1) ids.push(await rentAndRun(world, user, host));
   await pass(world, host, 60);
-  // Somebody wrote into the books what only a settlement may write.
+  // A plant in the books that only a settlement may write.
   await world.env.pool.query(
     `insert into ledger_transfers
        (key, debit_account_id, credit_account_id, amount_nanos, code, cause, description, created_at)
@@ -266,7 +266,7 @@ test("an instance that cannot be settled keeps no other from it, and is tried ag
   assert.deepEqual(await settleAt(world, ids[0]!), new Date(world.clock.now().getTime() + 300 * SECOND));
 });
 
-test("what was set aside stays until the last of a run is charged, and comes back at once where nothing ran", async (t) => {
+test("a hold stays until the last usage of a run is charged, and is released at once when nothing ran", async (t) => {
   const world = await testApp(t);
   const [host, user] = [await world.host(), await world.caller()];
   const id = await rentAndRun(world, user, host);
@@ -289,7 +289,7 @@ test("what was set aside stays until the last of a run is charged, and comes bac
   await world.assertBooks();
 });
 
-test("after a change of the bid nothing that ran before is charged at a higher price", async (t) => {
+test("after a change of the bid, earlier running time is charged at no higher price", async (t) => {
   const world = await testApp(t);
   const [host, user] = [await world.host(), await world.caller()];
   const id = await rentAndRun(world, user, host, { price: 0.36 });
@@ -305,7 +305,7 @@ test("after a change of the bid nothing that ran before is charged at a higher p
     ["5", 5_000_000n],
     ["5", 5_000_000n],
   ]);
-  // Of a report that comes after the change, what ran before it costs the bid of then.
+  // A report after the change also counts time before it, which costs the old bid.
   world.clock.jump(4 * SECOND);
   await changeBid(world, user, id, 0.36);
   await pass(world, host, 5);
@@ -317,7 +317,7 @@ test("after a change of the bid nothing that ran before is charged at a higher p
   await world.assertBooks();
 });
 
-test("what runs on after the end of the rental, until its host has stopped it, costs nothing", async (t) => {
+test("running time after the end of the rental, until its host stops it, costs nothing", async (t) => {
   const world = await testApp(t);
   const [host, user] = [await world.host(), await world.caller()];
   const id = await rent(world, user, host);
@@ -333,7 +333,7 @@ test("what runs on after the end of the rental, until its host has stopped it, c
   await world.assertBooks();
 });
 
-test("what costs nothing makes no line, but its counters are settled", async (t) => {
+test("free usage makes no charge line, but its counters are settled", async (t) => {
   const world = await testApp(t);
   const [host, user] = [await world.host(), await world.caller()];
   const id = await rentAndRun(world, user, host);

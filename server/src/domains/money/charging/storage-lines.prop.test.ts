@@ -9,7 +9,7 @@ import { lineAmount, type DueLine } from "./lines.ts";
 import { storageLines, type StateChange, type Stored } from "./storage-lines.ts";
 
 const DAY_MS = 86_400_000;
-/** The world of these tests: half a minute around a midnight. */
+/** The period of these tests: half a minute around midnight. */
 const START_MS = DAY_MS * 20_000 - 15_000;
 const LENGTH_MS = 30_000;
 const at = (ms: number) => new Date(START_MS + ms);
@@ -51,7 +51,7 @@ const stored = fc
       sizeBytes,
       changes: [
         { at: at(-1000), state: first, cause: "before" },
-        // In the order in which they were written, which need not be that of their times.
+        // In the order of writing, which may differ from the order of their times.
         ...changes.map(({ ms, state }, index): StateChange => ({ at: at(ms), state, cause: `cause ${index}` })),
         ...over,
       ],
@@ -70,7 +70,7 @@ const stored = fc
     };
   });
 
-/** What one millisecond costs, by the rule as it is stated: the state and the price then; undefined where it is free. */
+/** The price of one millisecond by the stated rule: state and price at that time; undefined when it is free. */
 function naive({ changes, history }: Stored, covering: readonly Span[], lastSeenMs: number, ms: number) {
   const isCovered = covering.some(
     ({ fromAt, untilAt }) => fromAt.getTime() <= ms && ms < (untilAt?.getTime() ?? lastSeenMs),
@@ -81,13 +81,13 @@ function naive({ changes, history }: Stored, covering: readonly Span[], lastSeen
   return `${state} ${cause} ${storageNanosPerGbMonth}`;
 }
 
-/** Settles at each of these moments, from where the settlement before ended. */
+/** Settles at each of these moments, from the end of the settlement before. */
 function settle(one: Stored, covering: readonly Span[], fromMs: number, cuts: readonly number[]): readonly DueLine[] {
   const lines: DueLine[] = [];
   let mark = at(fromMs);
   for (const cut of [...cuts.toSorted((a, b) => a - b), LENGTH_MS]) {
     const now = at(cut);
-    // What is known then: what happened later has not happened yet.
+    // Only facts before this moment are known.
     const known = covering.filter(({ fromAt }) => fromAt <= now);
     const parts = coveredParts(known, now, { from: mark, to: now });
     const made = storageLines(one, mark, parts);
@@ -98,7 +98,7 @@ function settle(one: Stored, covering: readonly Span[], fromMs: number, cuts: re
   return lines;
 }
 
-test("storage is charged for exactly the time in which it was in touch and there, at what it cost then, in any cuts", () => {
+test("storage is charged for exactly the time in which it existed and its machine was in touch, at the price of that time, in any cuts", () => {
   fc.assert(
     fc.property(stored, spans, moment, fc.array(moment, { maxLength: 5 }), (one, covering, fromMs, cuts) => {
       const lines = settle(one, covering, fromMs, cuts);
@@ -127,7 +127,7 @@ test("storage is charged for exactly the time in which it was in touch and there
   );
 });
 
-test("cuts change what storage costs by no more than one nano-dollar for each line", () => {
+test("cuts change the price of storage by at most one nano-dollar for each charge line", () => {
   fc.assert(
     fc.property(stored, spans, fc.array(moment, { maxLength: 8 }), (one, covering, cuts) => {
       const [whole, parts] = [settle(one, covering, 0, []), settle(one, covering, 0, cuts)];

@@ -6,7 +6,7 @@ import { changeBid, reboot, rentAndRun } from "../../../../../test/support/renta
 const SECOND_MS = 1000;
 const CENT = 10_000_000n;
 
-/** What was charged for running, as `[cents an hour, seconds]`, neighbours of one price together. */
+/** The charges for running as `[cents an hour, seconds]`; neighbours with one price are joined. */
 async function chargedFor({ env }: TestApp, id: number): Promise<readonly (readonly [number, number])[]> {
   const { rows } = await env.pool.query<{ unit_price_nanos: bigint; quantity: bigint }>(
     "select unit_price_nanos, quantity from charge_lines where instance_id = $1 and component = 'gpu' order by id",
@@ -22,7 +22,7 @@ async function chargedFor({ env }: TestApp, id: number): Promise<readonly (reado
   return parts;
 }
 
-test("each bid costs exactly the time for which it held, although its host tells only once a minute", async (t) => {
+test("each bid is charged for exactly the time for which it held, although its host reports once a minute", async (t) => {
   const world = await testApp(t);
   const [host, user] = [await world.host(), await world.caller()];
   const id = await rentAndRun(world, user, host, { price: 0.3 });
@@ -45,7 +45,7 @@ test("each bid costs exactly the time for which it held, although its host tells
   ]);
 });
 
-test("a run that is over costs what held when it was over, whenever its last counters come", async (t) => {
+test("an ended run is charged at the terms at its end, however late its last counters arrive", async (t) => {
   const world = await testApp(t);
   const [host, user] = [await world.host(), await world.caller()];
   const id = await rentAndRun(world, user, host, { price: 0.3 });

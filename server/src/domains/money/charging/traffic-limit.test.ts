@@ -11,7 +11,7 @@ const SECOND_MS = 1_000;
 const DOLLAR = 1_000_000_000n;
 const GB = 1e9;
 
-/** A machine with the fastest line that is believed, at the highest price for traffic, and somebody with $100. */
+/** A machine with the fastest uplink that is believed, at the highest price for traffic, and a renter with $100. */
 async function aFlood(t: TestContext) {
   const world = await testApp(t);
   const owner = await world.caller();
@@ -22,7 +22,7 @@ async function aFlood(t: TestContext) {
   return { world, host, owner, user: await world.caller({ dollars: 100 }) };
 }
 
-/** The host says that so many bytes came in, in so much time of running. */
+/** Lets the host report this many received bytes, within this much running time. */
 async function say(world: TestApp, host: FakeHost, id: number, said: { readonly ms: number; readonly bytes: number }) {
   const counters = { running_ms: said.ms, received_bytes: said.bytes, sent_bytes: 0 };
   await host.report([{ instance_id: id, generation: 1, state: "running", counters }]);
@@ -46,7 +46,7 @@ const subjects = async (world: TestApp, user: TestCaller) => {
   return rows;
 };
 
-test("invented traffic costs no more than the budget: the instance stops with its data kept, and its renter is told", async (t) => {
+test("invented traffic costs no more than the budget: the instance stops with its data kept, and its renter is notified", async (t) => {
   const { world, host, user } = await aFlood(t);
   const id = await rent(world, user, host);
   await host.obey();
@@ -54,7 +54,7 @@ test("invented traffic costs no more than the budget: the instance stops with it
     world.clock.jump(SECOND_MS);
     await say(world, host, id, { ms: second * SECOND_MS, bytes: second * 1_000 * GB });
   }
-  // $2, and an hour's growth at four times $0.30.
+  // $2, and the growth of an hour at four times $0.30.
   const spent = await spentOf(world, user);
   assert.ok(spent <= 2n * DOLLAR + (12n * DOLLAR * 1_01n) / 1_000n, String(spent));
   assert.ok(spent >= 2n * DOLLAR);
@@ -72,7 +72,7 @@ test("invented traffic costs no more than the budget: the instance stops with it
   await world.assertBooks();
 });
 
-/** A rental under these settings, and what its traffic cost after a flood. */
+/** Rents with these settings, and returns the price of its traffic after a flood. */
 async function floodUnder(t: TestContext, request: object) {
   const flood = await aFlood(t);
   const id = await rent(flood.world, flood.user, flood.host, { ...request });
@@ -82,7 +82,7 @@ async function floodUnder(t: TestContext, request: object) {
   return { ...flood, id, spent: await spentOf(flood.world, flood.user) };
 }
 
-test("a limit in the request holds to the nano-dollar, and what lies beyond it is never charged", async (t) => {
+test("a limit in the request holds to the nano-dollar, and traffic beyond it is never charged", async (t) => {
   const { world, host, user, id, spent } = await floodUnder(t, { traffic_limit: 0.123456789 });
   assert.equal(spent, 123_456_789n);
   const shown = await show(world, user, id);
@@ -103,7 +103,7 @@ test("a limit in the request holds to the nano-dollar, and what lies beyond it i
   assert.equal(await isSound(), false, "what was charged is held against what is counted against the limit");
 });
 
-test("a limit that was set by hand goes back to the account's, or to a budget that begins then", async (t) => {
+test("removing an instance's limit restores that of the account, or starts a new budget", async (t) => {
   const { world, user, host, id, spent } = await floodUnder(t, { traffic_limit: 0.5 });
   const secret = user.secret;
   const goBack = () =>
@@ -113,7 +113,7 @@ test("a limit that was set by hand goes back to the account's, or to a budget th
   const back = await goBack();
   assert.equal(back.status, 200, back.text);
   const budget = await show(world, user, id);
-  // $2 and four times $0.30 an hour, beside what it has cost.
+  // $2 and four times $0.30 an hour, added to its price so far.
   assert.deepEqual(
     [budget.traffic_limit, budget.traffic_limit_source, budget.traffic_limit_reached],
     [3.7, "budget", false],
@@ -134,11 +134,11 @@ test("a limit that was set by hand goes back to the account's, or to a budget th
   assert.equal((await show(world, user, id)).traffic_limit_source, "budget");
 });
 
-test("a limit of 0 lets no traffic cost anything", async (t) => {
+test("with a limit of 0 no traffic is charged", async (t) => {
   assert.equal((await floodUnder(t, { traffic_limit: 0 })).spent, 0n);
 });
 
-test("an account's limit holds for its new instances, and a request goes before it", async (t) => {
+test("an account's limit holds for its new instances, and a request overrides it", async (t) => {
   const { world, host, user } = await aFlood(t);
   const set = await world.call({
     method: "PUT",
@@ -158,7 +158,7 @@ test("an account's limit holds for its new instances, and a request goes before 
   assert.deepEqual([wrong.status, wrong.body.field], [400, "traffic_limit"], wrong.text);
 });
 
-test("a template's limit holds for what is rented with it, and a request goes before it", async (t) => {
+test("a template's limit holds for instances rented with it, and a request overrides it", async (t) => {
   const { world, host, user } = await aFlood(t);
   const body = { name: "careful", image: "alpine", traffic_limit: 0.25 };
   const made = await world.call({ method: "POST", url: "/api/v0/template/", secret: user.secret, body });
@@ -169,7 +169,7 @@ test("a template's limit holds for what is rented with it, and a request goes be
   assert.equal((await show(world, user, id)).traffic_limit, 0.25);
 });
 
-test("a limit that is lowered settles first: what was used before it is charged under the limit of before", async (t) => {
+test("lowering a limit settles first: earlier usage is charged under the old limit", async (t) => {
   const { world, host, user } = await aFlood(t);
   const id = await rent(world, user, host, { traffic_limit: 50 });
   await host.obey();
@@ -183,7 +183,7 @@ test("a limit that is lowered settles first: what was used before it is charged 
   assert.equal(await spentOf(world, user), 75_000_000n);
 });
 
-test("the key inside a container cannot raise the limit: its host can read it", async (t) => {
+test("the key inside a container cannot raise the limit, which its host can read", async (t) => {
   const { world, host, user } = await aFlood(t);
   const answer = await askFor(world, user, host, {});
   const secret = answer.body.instance_api_key;

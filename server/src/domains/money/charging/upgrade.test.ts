@@ -1,4 +1,4 @@
-// A database from before anything but running was charged is brought up to date while instances run.
+// Upgrades a database from the version that charged only running time, while instances run.
 import assert from "node:assert/strict";
 import { copyFile, mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -33,7 +33,7 @@ async function migrationsUpTo(t: TestContext, last: string): Promise<string> {
   return directory;
 }
 
-/** A host with its machine, a renter, and two volumes: a plain one, and one that is being filled from it. */
+/** A host with a machine, a renter, and two volumes: an empty one, and one that is being filled from it. */
 const WORLD = `
   insert into users (email, username, created_at) values ('host@test', 'host', now()), ('renter@test', 'renter', now());
   insert into agent_credentials (user_id, name, token_sha256, created_at) values (1, 'm', '\\x00', now());
@@ -55,9 +55,9 @@ const WORLD = `
 `;
 
 /**
- * One that runs, one that is over and not charged to the end, after its bid had been raised, and one that never ran: each
- * costs $0.36 an hour and had counted an hour, of which the last minute is not charged, five minutes before the moment
- * that is returned. One transaction, so that all of it has that one moment, however slow the machine is.
+ * Three instances at $0.36 an hour that had counted an hour each: one that runs, one that ended and is not charged to
+ * its end after its bid was raised, and one that never ran. The last minute is not charged, five minutes before the
+ * returned moment. One transaction, so that all of it has the same moment, however slow the machine is.
  */
 async function plant({ pool }: TestDatabase): Promise<Date> {
   const client = await pool.connect();
@@ -110,7 +110,7 @@ async function plantRows(client: pg.PoolClient): Promise<void> {
   }
 }
 
-test("what ran before is charged on from where its charges had ended, to the millisecond, and nothing else is", async (t) => {
+test("running time is charged from the end of its earlier charges, to the millisecond, and nothing else is charged", async (t) => {
   const db = await emptyTestDatabase(t);
   await migrate(db.connection, { directory: await migrationsUpTo(t, "0210"), clock: systemClock });
   const plantedAt = await plant(db);
@@ -120,7 +120,8 @@ test("what ran before is charged on from where its charges had ended, to the mil
   const { database } = db;
   const machineIds = [asId<MachineId>(1)];
   await withTransaction(database, clock, (tx) => postTransfers(tx, [grantOf(asId<UserId>(2), 100n * DOLLAR)]));
-  // The agent is back within its lease, and what it ran goes on: ten more minutes, five of them from before.
+  // The agent returns within its heartbeat lease, and its containers run on: ten more minutes, five of them from
+  // before.
   await withTransaction(database, clock, (tx) => openSpans(tx, machineIds, LEASE_MS));
   clock.jump(5 * MINUTE_MS);
   await withTransaction(database, clock, async (tx) => {
@@ -140,7 +141,7 @@ test("what ran before is charged on from where its charges had ended, to the mil
        sum(quantity)::integer as ms, max(to_at) as until
      from charge_lines group by 1, 2, 3, 4 order by 1, 2, 3`,
   );
-  // What is stored is charged by the clock, and what is counted stands where its counter had come to.
+  // Storage is charged by the clock; counters continue from their values.
   const counted = (ms: number) => new Date(plantedAt.getTime() - 5 * MINUTE_MS + ms);
   const fiveMinutes = { ms: 5 * MINUTE_MS, until: clock.now() };
   assert.deepEqual(rows, [

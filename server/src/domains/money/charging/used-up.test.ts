@@ -8,7 +8,7 @@ import type { TestCaller } from "../../../../../test/support/fixtures.ts";
 import { rentAndRun, show } from "../../../../../test/support/rentals.ts";
 
 const STEP_MS = 5_000;
-/** An interval of 15 seconds, and the 45 in which a stop is certain. */
+/** A settlement interval of 15 seconds, and the 45 seconds within which a stop is certain. */
 const LAST_SECONDS = 60;
 
 async function setCap(world: TestApp, user: TestCaller, body: Readonly<Record<string, unknown>>) {
@@ -21,7 +21,9 @@ async function readCap(world: TestApp, user: TestCaller) {
   return (await world.call({ url: "/api/v0/caps/", secret: user.secret })).body.caps[0];
 }
 
-/** Lets time pass in small steps, with counts once a minute as the server stores them, until all of these are stopped. */
+/**
+ * Lets time pass in small steps, with counts once a minute as the server stores them, until all of these have stopped.
+ */
 async function runUntilStopped(world: TestApp, host: FakeHost, user: TestCaller, ids: readonly number[]) {
   for (let step = 1; step <= 1_000; step += 1) {
     world.clock.jump(STEP_MS);
@@ -40,7 +42,7 @@ async function unpaidOf(world: TestApp, id: number): Promise<bigint> {
   return (await linesOf(world, id)).reduce((sum, line) => sum + line.unpaid_nanos, 0n);
 }
 
-test("a cap stops what runs within the cost of its last minute of the limit, and never above it", async (t) => {
+test("a cap stops its instance within the price of a minute of the limit, and never above it", async (t) => {
   const world = await testApp(t);
   const host = await listedHost(world, { dollarsPerHour: 3 });
   const user = await world.caller();
@@ -54,7 +56,7 @@ test("a cap stops what runs within the cost of its last minute of the limit, and
   await world.assertBooks();
 });
 
-test("a balance is used up to the cost of its last minute, and never below zero", async (t) => {
+test("a balance is used up to the price of its last minute, and never falls below zero", async (t) => {
   const world = await testApp(t);
   const host = await listedHost(world, { dollarsPerHour: 6 });
   const user = await world.caller({ dollars: 1.7 });
@@ -86,7 +88,7 @@ test("several instances use one cap up together: none is stopped long before ano
   await world.assertBooks();
 });
 
-test("a cap and a balance say about when they stop what runs, at the rate of now", async (t) => {
+test("a cap and a balance estimate when they stop their instances, at the current rate", async (t) => {
   const world = await testApp(t);
   const host = await listedHost(world, { dollarsPerHour: 3 }, { gpus: 4 });
   const user = await world.caller({ dollars: 10 });
@@ -99,7 +101,7 @@ test("a cap and a balance say about when they stop what runs, at the rate of now
   const now = world.clock.now().getTime() / 1_000;
   const { caps } = (await world.call({ url: "/api/v0/caps/", secret: user.secret })).body;
   const stops = caps.map((one: { readonly stops_at: number }) => one.stops_at - now);
-  // Half a dollar is used, and a minute's worth stays.
+  // Half a dollar is used, and the price of a minute stays.
   assert.deepEqual(stops, [6_600 - 60, 3_000 - 60]);
   const { balance_stops_at: balanceStopsAt } = (await world.call({ url: "/api/v0/arrears/", secret: user.secret }))
     .body;

@@ -17,7 +17,7 @@ const through = (id: number, sinceHour?: number) => ({
   since: sinceHour === undefined ? undefined : at(sinceHour),
 });
 
-/** 720 GB at a dollar for a GB and month: a dollar an hour. */
+/** 720 GB at a dollar for each GB and month: a dollar an hour. */
 const DOLLAR = 1_000_000_000n;
 const VOLUME: BillableVolume = {
   id: asId<VolumeId>(5),
@@ -48,7 +48,7 @@ const costOf = (volume: BillableVolume, machines: readonly MachineSpans[], nowHo
   return { dollars, until: hours, isLast: bill.isLast };
 };
 
-test("a volume costs what its machine was in touch for, and nothing of the rest", () => {
+test("a volume is charged for the time in which its machine was in touch, and for no other", () => {
   const away = spansOf(
     [
       [0, 3],
@@ -59,14 +59,14 @@ test("a volume costs what its machine was in touch for, and nothing of the rest"
   assert.deepEqual(costOf(VOLUME, [away], 9.5), { dollars: 7, until: 9, isLast: false });
 });
 
-test("of a machine that is away nothing is settled until it is gone for certain", () => {
+test("the time of a machine that is away is settled once it is gone for certain", () => {
   const gone = spansOf([[0, 3]], 3);
   assert.deepEqual(costOf(VOLUME, [gone], 9), { dollars: 3, until: 3, isLast: false });
-  // Less a minute: it may come back now, to a server whose clock is behind.
+  // Less a minute: it may return now, to a server whose clock is behind.
   assert.deepEqual(costOf(VOLUME, [gone], 28), { dollars: 3, until: 28 - 1 / 60, isLast: false });
 });
 
-test("a deleted volume costs nothing after its owner asked for its end, and is settled then", () => {
+test("a deleted volume costs nothing after its owner's request, and is settled up to it", () => {
   const present = spansOf([[0, undefined]], 9);
   const deleted = { ...VOLUME, deletingAt: at(4) };
   assert.deepEqual(costOf(deleted, [present], 9), { dollars: 4, until: 4, isLast: true });
@@ -74,7 +74,7 @@ test("a deleted volume costs nothing after its owner asked for its end, and is s
   assert.deepEqual(costOf(deleted, [early], 9), { dollars: 3, until: 3, isLast: false });
 });
 
-test("a network volume costs what any machine that mounts its disk was in touch for, each hour once", () => {
+test("a network volume is charged for the time in which any machine with its disk was in touch, each hour once", () => {
   const network = {
     ...VOLUME,
     machineId: undefined,
@@ -93,7 +93,7 @@ test("a network volume costs what any machine that mounts its disk was in touch 
   assert.deepEqual(costOf({ ...network, reachedThrough: [] }, [], 11), { dollars: 0, until: 11, isLast: false });
 });
 
-test("a machine proves nothing of a network volume for the time before it mounted its disk", () => {
+test("a machine proves nothing about a network volume before it mounted its disk", () => {
   const network = { ...VOLUME, machineId: undefined, networkDiskId: asId<NetworkDiskId>(1) };
   const away = spansOf([[0, 3]], 3);
   const back = spansOf(
@@ -106,7 +106,7 @@ test("a machine proves nothing of a network volume for the time before it mounte
   const there = spansOf([[0, undefined]], 30);
   const late = { ...network, reachedThrough: [through(1, 0), through(2, 5)] };
   assert.deepEqual(costOf(late, [back, there], 30), { dollars: 28, until: 30, isLast: false });
-  // One that mounts it while it is away itself keeps nothing before that from being settled.
+  // A machine that mounts the disk while it is away does not hold up the settlement of time before that.
   assert.deepEqual(costOf({ ...network, reachedThrough: [through(1, 4)] }, [away], 9), {
     dollars: 0,
     until: 4,
@@ -114,7 +114,7 @@ test("a machine proves nothing of a network volume for the time before it mounte
   });
 });
 
-test("however often a volume is settled, it costs the same time once", () => {
+test("repeated settlements charge each stretch of a volume's time once", () => {
   const edges = fc.uniqueArray(fc.integer({ min: 0, max: 200 }), { minLength: 2, maxLength: 12 });
   fc.assert(
     fc.property(edges, fc.array(fc.integer({ min: 0, max: 200 }), { maxLength: 8 }), (marks, moments) => {
@@ -126,7 +126,7 @@ test("however often a volume is settled, it costs the same time once", () => {
       let volume = VOLUME;
       let quantity = 0n;
       for (const moment of [...moments.toSorted((a, b) => a - b), 300]) {
-        // What is still to come is not known at that moment.
+        // Later events are not known at that moment.
         const known = spansOf(
           times.filter(([from]) => from < moment).map(([from, until]) => [from, until > moment ? undefined : until]),
           Math.min(moment, times.findLast(([from]) => from < moment)?.[1] ?? 0),

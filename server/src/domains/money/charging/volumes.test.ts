@@ -15,7 +15,7 @@ const HOUR_MS = 3_600_000;
 const GB = 1_000_000_000n;
 const MONTH_MS = 30n * BigInt(DAY_MS);
 
-/** Somebody with a volume of 10 GB on a machine, and space on another one. */
+/** A renter with a volume of 10 GB on a machine, and space on another machine. */
 async function aWorld(t: TestContext, dollars = 100) {
   const world = await testApp(t, { ceilings: NO_CEILINGS });
   const [owner, user] = [await world.caller({ dollars: 0 }), await world.caller({ dollars })];
@@ -47,7 +47,7 @@ async function linesOf({ env }: TestApp, volumeId: number) {
 const priceOf = (line: { readonly [name: string]: unknown }, ms: bigint) =>
   ((line["unit_price_nanos"] as bigint) * ms * 10n * GB) / (MONTH_MS * GB);
 
-test("a volume is charged for each day that its machine was there, and its host earns that", async (t) => {
+test("a volume is charged for each day that its machine was in touch, and its host earns the amount", async (t) => {
   const { world, owner, user, here, volumeId, settle } = await aWorld(t);
   const before = await creditOfUser(world, user);
   assert.deepEqual(await settle(), { settled: 1, lines: 0 });
@@ -75,7 +75,7 @@ test("a volume is charged for each day that its machine was there, and its host 
   await world.assertBooks();
 });
 
-test("nothing is charged for the time in which the machine was away, nor after the volume was deleted", async (t) => {
+test("time in which the machine was away, and time after the deletion, is not charged", async (t) => {
   const { world, here, call, volumeId, settle } = await aWorld(t);
   world.clock.jump(HOUR_MS);
   await here.obey();
@@ -98,7 +98,7 @@ test("nothing is charged for the time in which the machine was away, nor after t
   await world.assertBooks();
 });
 
-test("what a deleted volume cost to its end is charged within seconds of its host's next word", async (t) => {
+test("a deleted volume is charged to its end within seconds of its host's next report", async (t) => {
   const { world, here, call, volumeId, settle } = await aWorld(t);
   world.clock.jump(HOUR_MS);
   await here.obey();
@@ -118,7 +118,7 @@ test("what a deleted volume cost to its end is charged within seconds of its hos
   await world.assertBooks();
 });
 
-test("a clone is charged from when it is complete", async (t) => {
+test("a clone is charged from its completion on", async (t) => {
   const { world, here, there, call, offers, volumeId } = await aWorld(t);
   await here.obey();
   const answer = await call("POST", { src_id: volumeId, dst_id: offers.there }, undefined, "copy/");
@@ -136,7 +136,7 @@ test("a clone is charged from when it is complete", async (t) => {
   assert.deepEqual(await meteredFrom(), [world.clock.now(), world.clock.now()]);
 });
 
-test("what nothing is left to pay is noted, and the books stay right", async (t) => {
+test("charges without credit are noted as unpaid, and the books stay sound", async (t) => {
   const { world, user, here, volumeId, settle } = await aWorld(t, 0.3);
   world.clock.jump(10 * DAY_MS);
   await here.obey();
@@ -163,7 +163,7 @@ test("a volume that costs nothing is never due, and an audit finds nothing in th
   const { id } = (await call("PUT", { id: offers.here, size: 10 })).body;
   world.clock.jump(HOUR_MS);
   await here.obey();
-  // The volume that costs something is settled as it falls due.
+  // A volume with a price is settled when it falls due.
   await settle();
   await assertSound(world);
   assert.deepEqual(await world.runLoop("reconcile"), { found: 0, repaired: 0, told: 0, alarmed: 0 });
@@ -171,7 +171,7 @@ test("a volume that costs nothing is never due, and an audit finds nothing in th
   assert.deepEqual(rows, [{ settle_at: null }]);
 });
 
-test("a network volume is charged while one of the machines that mount it is there, and an audit agrees", async (t) => {
+test("a network volume is charged while one of the machines that mount it is in touch, and an audit agrees", async (t) => {
   const { world, owner, user, here, there } = await aWorld(t);
   const volumeId = await withTransaction(world.env.database, world.clock, async (tx) => {
     const { diskId } = await createNetworkDisk(tx, { user_id: owner.id, size: 100 });
@@ -200,7 +200,7 @@ test("a network volume is charged while one of the machines that mount it is the
   await assertSound(world);
 });
 
-test("a machine that mounts a network disk later proves nothing of the time before", async (t) => {
+test("a machine that mounts a network disk later proves nothing about earlier time", async (t) => {
   const { world, owner, user, here, there } = await aWorld(t);
   const mount = (machine: number, diskId: number) =>
     withTransaction(world.env.database, world.clock, (tx) =>
@@ -227,7 +227,7 @@ test("a machine that mounts a network disk later proves nothing of the time befo
   await pass(5, [there]);
   await mount(there.machineId, diskId);
   await pass(2, [there]);
-  // Another path is no other mount: it is there since it was there.
+  // Another path is not another mount: the disk counts as mounted since the first one.
   await mount(there.machineId, diskId);
   await here.connect();
   await pass(1, [here, there]);
@@ -237,7 +237,7 @@ test("a machine that mounts a network disk later proves nothing of the time befo
   await assertSound(world);
 });
 
-test("a volume that cannot be settled keeps no other from it, and is tried again later", async (t) => {
+test("a volume that cannot be settled does not hold up others, and is tried again later", async (t) => {
   const { world, here, call, offers, volumeId, settle } = await aWorld(t);
   const others = [];
   for (let count = 0; count < 3; count += 1) {
@@ -248,7 +248,7 @@ test("a volume that cannot be settled keeps no other from it, and is tried again
   world.clock.jump(HOUR_MS);
   await here.obey();
   await world.env.pool.query("update volumes set settle_at = $1", [world.clock.now()]);
-  // Somebody wrote into the books what only a settlement may write.
+  // A plant in the books that only a settlement may write.
   await world.env.pool.query(
     `insert into ledger_transfers
        (key, debit_account_id, credit_account_id, amount_nanos, code, cause, description, created_at)
@@ -263,7 +263,7 @@ test("a volume that cannot be settled keeps no other from it, and is tried again
   assert.deepEqual(await settle(), { settled: 0, lines: 0 }, "until then nobody meets it again");
 });
 
-test("a volume that is deleted by a clock that is behind is charged up to where it was settled, and no more", async (t) => {
+test("a volume that is deleted by a clock that is behind is charged up to its last settlement, and no more", async (t) => {
   const { world, here, call, volumeId, settle } = await aWorld(t);
   world.clock.jump(HOUR_MS);
   await here.obey();
