@@ -1,11 +1,6 @@
 import assert from "node:assert/strict";
 import { asId, type EndpointGroupId, type InstanceId, type WorkerGroupId } from "../../server/src/base/ids.ts";
-import {
-  destroyIfPresent,
-  instanceKeyMaker,
-  OrderDesk,
-  workerTokenOf,
-} from "../../server/src/domains/rental/instances/index.ts";
+import { instanceKeyMaker, OrderDesk, workerTokenOf } from "../../server/src/domains/rental/instances/index.ts";
 import { searchOffers } from "../../server/src/domains/supply/market/index.ts";
 import { Autoscaler, type AutoscalerPorts } from "../../server/src/domains/serverless/autoscaling/autoscale-service.ts";
 import type { Action, Decision, Situation } from "../../server/src/domains/serverless/autoscaling/rules/types.ts";
@@ -57,7 +52,6 @@ export function anAutoscaler(
     routers: app.routers,
     tokenOf: (id) => workerTokenOf(keyOf(id).secret),
     reportAddress: undefined,
-    destroyInstance: destroyIfPresent,
     tellUpdate: async () => {},
     ...given,
   });

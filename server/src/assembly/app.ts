@@ -35,7 +35,6 @@ import {
 } from "../domains/supply/hosts/index.ts";
 import {
   certificateRoutes,
-  destroyIfPresent,
   instanceKeyMaker,
   instanceRoutes,
   instanceTaskRoutes,
@@ -306,7 +305,7 @@ function endpointSideRoutes(http: HttpScope, parts: Parts): void {
   const tickets = new Tickets({ clock, tokenOf: (id) => workerTokenOf(keyOf(id).secret) });
   routeRoutes(http, { routers, sealer, tickets });
   reportRoutes(http, parts.reports);
-  endpointRoutes(http, { destroyInstance: destroyIfPresent, random });
+  endpointRoutes(http, { random });
   autoscalerRoutes(http);
   workerListRoutes(http, { routers });
   metricsRoutes(http);
@@ -322,8 +321,8 @@ function endpointSideRoutes(http: HttpScope, parts: Parts): void {
     },
     rootCertificate: () => rootCertificate({ database, clock, sealer }),
   });
-  workerGroupRoutes(http, { desk, sealer, search, destroyInstance: destroyIfPresent });
-  deploymentRoutes(http, { desk, sealer, search, destroyInstance: destroyIfPresent, random, secret });
+  workerGroupRoutes(http, { desk, sealer, search });
+  deploymentRoutes(http, { desk, sealer, search, random, secret });
 }
 
 /** Machines, and the disks and volumes that are on them. */

@@ -2,13 +2,7 @@ import type { Clock } from "../base/clock.ts";
 import type { InstanceId } from "../base/ids.ts";
 import type { Sealer } from "../base/seal.ts";
 import type { Database } from "../db/connect.ts";
-import {
-  destroyIfPresent,
-  instanceKeyMaker,
-  rootCertificate,
-  workerTokenOf,
-  type OrderDesk,
-} from "../domains/rental/instances/index.ts";
+import { instanceKeyMaker, rootCertificate, workerTokenOf, type OrderDesk } from "../domains/rental/instances/index.ts";
 import { Autoscaler, decide, updateTeller, WorkerReports, type Routers } from "../domains/serverless/index.ts";
 import type { OfferRecord } from "../domains/supply/market/index.ts";
 
@@ -32,7 +26,7 @@ export function createAutoscaling(means: Means): { readonly autoscaler: Autoscal
   const keyOf = instanceKeyMaker(secret);
   const tokenOf = (id: InstanceId) => workerTokenOf(keyOf(id).secret);
   const tellUpdate = updateTeller({ clock, rootCertificate: () => rootCertificate(means) });
-  const autoscaler = new Autoscaler({ ...means, decide, tokenOf, tellUpdate, destroyInstance: destroyIfPresent });
+  const autoscaler = new Autoscaler({ ...means, decide, tokenOf, tellUpdate });
   const reports = new WorkerReports({ ...means, onTurn: (id) => autoscaler.noteSoon(id) });
   routers.onPressure((id) => autoscaler.note(id));
   return { autoscaler, reports };

@@ -18,7 +18,7 @@ import {
 import { freezeLoops } from "../../domains/people/freezes/index.ts";
 import { hostLoops, type AgentGateway, type OpenConnections } from "../../domains/supply/hosts/index.ts";
 import { refreshOffers } from "../../domains/supply/market/index.ts";
-import { destroyIfPresent, instanceLoops } from "../../domains/rental/instances/index.ts";
+import { instanceLoops } from "../../domains/rental/instances/index.ts";
 import { ledgerLoops } from "../../domains/money/ledger/index.ts";
 import { chargeDayLoop, chargingLoops } from "../../domains/money/charging/index.ts";
 import { noticeLoops } from "../../domains/notifications/index.ts";
@@ -153,11 +153,10 @@ function endpointLoops(
       name: "retry-worker-removal",
       description: "Tries again to remove workers of deleted endpoint groups.",
       everyMs: 5_000,
-      run: () =>
-        retryWorkerRemoval({ database, clock, destroyInstance: destroyIfPresent, maxPerRun: 100 }, clock.now()),
+      run: () => retryWorkerRemoval({ database, clock, maxPerRun: 100 }, clock.now()),
     },
     ...routerLoops({ database, clock, routers }),
     ...autoscaleLoops({ database, clock, autoscaler }),
-    ...deploymentLoops({ database, clock, destroyInstance: destroyIfPresent }),
+    ...deploymentLoops({ database, clock }),
   ];
 }

@@ -1,5 +1,4 @@
 export { retryWorkerRemoval } from "./workers/retry-removal-loop.ts";
-export type { DestroyInstance, DestroyOrder } from "./workers/removal-service.ts";
 export { routerLoops } from "./routing/loops.ts";
 export { routeRoutes } from "./routing/routes.ts";
 export { Routers } from "./routing/routers.ts";

@@ -17,7 +17,7 @@ import {
   workersOf,
   type Fleet,
 } from "../../../../../test/support/workers.ts";
-import { destroyIfPresent } from "../../rental/instances/index.ts";
+import type { Database } from "../../../db/connect.ts";
 import { searchOffers } from "../../supply/market/index.ts";
 import { decide } from "./rules/decide.ts";
 import type { Action, Decision, Situation } from "./rules/types.ts";
@@ -123,11 +123,7 @@ class Play {
       anAutoscaler(this.world, {
         secret,
         decide: this.rules,
-        destroyInstance: async (tx, order) => {
-          const outcome = await destroyIfPresent(tx, order);
-          if (this.trips()) throw new Crash("after the order to destroy");
-          return outcome;
-        },
+        database: this.crashingDatabase(),
         tellUpdate: async () => {
           if (this.trips()) throw new Crash("while a worker is told");
         },
@@ -220,6 +216,20 @@ class Play {
       [endpointId, this.owner.id],
     );
     assert.deepEqual(rows, []);
+  }
+
+  /** Crashes between the order to destroy a worker's instance and the end of the worker's own row. */
+  private crashingDatabase(): Database {
+    const { database } = this.world.env;
+    const kysely = database.kysely.withPlugin({
+      transformQuery: ({ node }) => {
+        const isEnd = node.kind === "DeleteQueryNode" && JSON.stringify(node.from).includes('"endpoint_workers"');
+        if (isEnd && this.trips()) throw new Crash("after the order to destroy");
+        return node;
+      },
+      transformResult: async ({ result }) => result,
+    });
+    return { ...database, kysely };
   }
 
   private trips(): boolean {

@@ -15,7 +15,7 @@ import type { DrainTo } from "./rules/types.ts";
 import type { Order } from "./decision-service.ts";
 import type { EndpointMemory } from "../routing/endpoint-memory.ts";
 import { recordEvents } from "./event-store.ts";
-import { removeWorker, type DestroyInstance } from "../workers/removal-service.ts";
+import { removeWorker } from "../workers/removal-service.ts";
 import type { Routers } from "../routing/routers.ts";
 import { hasSpoken } from "./situation.ts";
 import { notifyEndpoints, type EndpointGroup } from "../endpoints/store.ts";
@@ -26,7 +26,6 @@ export type OrderPorts = {
   readonly database: Database;
   readonly clock: Clock;
   readonly sealer: Sealer;
-  readonly destroyInstance: DestroyInstance;
   readonly routers: Pick<Routers, "of">;
   /** Tells a worker that it is about to be made anew; whether it heard is no matter. */
   readonly tellUpdate: (worker: {
@@ -96,7 +95,7 @@ async function obey(tx: Tx, given: Given, ports: OrderPorts): Promise<"done" | "
       await stop(tx, subject);
       break;
     case "destroy":
-      if (!(await destroy(tx, subject, ports))) return "refused";
+      if (!(await destroy(tx, subject))) return "refused";
       break;
     case "update":
       if (!(await update(tx, subject, ports))) return "dropped";
@@ -145,14 +144,10 @@ async function stop(tx: Tx, { endpoint, worker }: Subject): Promise<void> {
 }
 
 /** What cannot be destroyed now stays known as being removed, and is tried again until it is gone. */
-async function destroy(
-  tx: Tx,
-  { endpoint, worker }: Subject,
-  { destroyInstance }: Pick<OrderPorts, "destroyInstance">,
-): Promise<boolean> {
+async function destroy(tx: Tx, { endpoint, worker }: Subject): Promise<boolean> {
   const { instanceId, endpointGroupId } = worker;
   const removable = { instanceId, endpointGroupId, userId: endpoint.userId, attemptCount: 0 };
-  const outcome = await removeWorker(tx, removable, { destroyInstance, actor: ACTOR, cause: "worker_removed" });
+  const outcome = await removeWorker(tx, removable, { actor: ACTOR, cause: "worker_removed" });
   return outcome === "removed";
 }
 

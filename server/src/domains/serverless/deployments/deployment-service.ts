@@ -14,7 +14,6 @@ import type { Tx } from "../../../db/transaction.ts";
 import { requireRoom } from "../../people/accounts/index.ts";
 import { requireOwnSpending } from "../../rental/instances/index.ts";
 import { changeParameters } from "../endpoints/rules/parameters.ts";
-import type { DestroyInstance } from "../workers/removal-service.ts";
 import {
   changeEndpointGroup,
   createEndpointGroup,
@@ -60,7 +59,6 @@ import {
 } from "./version-store.ts";
 
 export type DeploymentPorts = WorkerGroupPorts & {
-  readonly destroyInstance: DestroyInstance;
   readonly random: RandomBytes;
 };
 
@@ -229,33 +227,27 @@ async function evictVersions(
 }
 
 /** Deletes a deployment with its code and its endpoint; workers that cannot be removed yet stay tracked. */
-export async function removeDeployment(
-  tx: Tx,
-  deployment: Deployment,
-  { destroyInstance }: Pick<DeploymentPorts, "destroyInstance">,
-): Promise<void> {
+export async function removeDeployment(tx: Tx, deployment: Deployment): Promise<void> {
   const { userId, endpointId } = deployment;
   const endpoint = endpointId === undefined ? undefined : await findEndpointGroup(tx.db, endpointId, userId);
-  if (endpoint !== undefined) await deleteEndpointGroup(tx, { userId, id: endpoint.id }, destroyInstance);
+  if (endpoint !== undefined) await deleteEndpointGroup(tx, { userId, id: endpoint.id });
   await deleteDeployment(tx, deployment.id);
 }
 
 export async function removeOwnDeployment(
   tx: Tx,
   { userId, id }: { readonly userId: UserId; readonly id: number },
-  ports: Pick<DeploymentPorts, "destroyInstance">,
 ): Promise<void> {
-  await removeDeployment(tx, await requireForUpdate(tx, { userId, id }), ports);
+  await removeDeployment(tx, await requireForUpdate(tx, { userId, id }));
 }
 
 /** Deletes those of this name, of one tag or of all; returns how many there were. */
 export async function removeNamedDeployments(
   tx: Tx,
   named: { readonly userId: UserId; readonly name: string; readonly tag: string | undefined },
-  ports: Pick<DeploymentPorts, "destroyInstance">,
 ): Promise<number> {
   const deployments = await listNamedForUpdate(tx, named);
-  for (const deployment of deployments) await removeDeployment(tx, deployment, ports);
+  for (const deployment of deployments) await removeDeployment(tx, deployment);
   return deployments.length;
 }
 

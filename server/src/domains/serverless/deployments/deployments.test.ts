@@ -22,7 +22,7 @@ import {
   workersOf,
 } from "../../../../../test/support/workers.ts";
 import { withTransaction } from "../../../db/transaction.ts";
-import { destroyIfPresent } from "../../rental/instances/index.ts";
+import { stubbornInstances } from "../../../../../test/support/stubborn-instances.ts";
 import { retryWorkerRemoval } from "../workers/retry-removal-loop.ts";
 import { removeOwnDeployment } from "./deployment-service.ts";
 import type { Action } from "../autoscaling/rules/types.ts";
@@ -309,7 +309,7 @@ test("a deployment is deleted with its endpoint, its workers and its code", asyn
   assert.deepEqual(rows, [{ desired: "destroyed" }]);
   // What it knew goes once its machines are free.
   const { database } = world.env;
-  const means = { database, clock: world.clock, destroyInstance: destroyIfPresent, maxPerRun: 10 };
+  const means = { database, clock: world.clock, maxPerRun: 10 };
   await retryWorkerRemoval(means, world.clock.now());
   const { rows: left } = await world.env.pool.query(
     `select (select count(*) from deployments) + (select count(*) from deployment_versions)
@@ -324,16 +324,20 @@ test("a worker that cannot be removed stays tracked when its deployment is gone,
   const owner = await world.caller();
   const { deployment, fleet } = await aServing(world, owner);
   const { database } = world.env;
+  const stubborn = await stubbornInstances(world.env);
+  const [worker] = await workersOf(world, fleet);
+  await stubborn.refuse(Number(worker?.instance_id));
   await withTransaction(database, world.clock, (tx) =>
-    removeOwnDeployment(tx, { userId: owner.id, id: deployment.id }, { destroyInstance: async () => "failed" }),
+    removeOwnDeployment(tx, { userId: owner.id, id: deployment.id }),
   );
   assert.equal((await world.call({ url: `/api/v0/deployment/${deployment.id}/`, secret: owner.secret })).status, 404);
   assert.deepEqual(
     (await workersOf(world, fleet)).map(({ state }) => state),
     ["removing"],
   );
+  await stubborn.allow(Number(worker?.instance_id));
   world.clock.jump(5_000);
-  const means = { database, clock: world.clock, destroyInstance: destroyIfPresent, maxPerRun: 10 };
+  const means = { database, clock: world.clock, maxPerRun: 10 };
   const { removed, groupsDeleted } = await retryWorkerRemoval(means, world.clock.now());
   assert.deepEqual([removed, groupsDeleted, await workersOf(world, fleet)], [1, 1, []]);
 });

@@ -2,13 +2,12 @@ import type { Clock } from "../../../base/clock.ts";
 import type { Database } from "../../../db/connect.ts";
 import { withTransaction } from "../../../db/transaction.ts";
 import type { Loop } from "../../../base/loop-driver.ts";
-import type { DestroyInstance } from "../workers/removal-service.ts";
 import { removeDeployment } from "./deployment-service.ts";
 import { listSilentDeployments, lockDeployment, markHealthyVersions } from "./deployment-store.ts";
 import { UPLOAD_MS } from "./file-address.ts";
 import { deleteBrokenUploads } from "./version-store.ts";
 
-type Deps = { readonly database: Database; readonly clock: Clock; readonly destroyInstance: DestroyInstance };
+type Deps = { readonly database: Database; readonly clock: Clock };
 
 const REMOVED_PER_RUN = 50;
 
@@ -39,7 +38,7 @@ export function deploymentLoops(deps: Deps): readonly Loop[] {
 }
 
 /** Each in a transaction of its own; a client that came back meanwhile keeps its deployment. */
-async function removeSilentDeployments({ database, clock, destroyInstance }: Deps): Promise<number> {
+async function removeSilentDeployments({ database, clock }: Deps): Promise<number> {
   const due = await listSilentDeployments(database.kysely, clock.now(), REMOVED_PER_RUN);
   let removed = 0;
   for (const id of due) {
@@ -48,7 +47,7 @@ async function removeSilentDeployments({ database, clock, destroyInstance }: Dep
       if (deployment?.ttlS === undefined) return false;
       const { heartbeatAt, ttlS } = deployment;
       if (heartbeatAt.getTime() + ttlS * 1000 > tx.now.getTime()) return false;
-      await removeDeployment(tx, deployment, { destroyInstance });
+      await removeDeployment(tx, deployment);
       return true;
     });
     if (isRemoved) removed += 1;

@@ -48,7 +48,7 @@ export function deploymentRoutes(scope: HttpScope, { secret, ...ports }: Ports):
   const parts = { ...ports, addresses: fileAddresses(secret) };
   readRoutes(scope, ports.sealer);
   deployRoute(scope, parts);
-  deleteRoutes(scope, parts);
+  deleteRoutes(scope);
   stateRoutes(scope);
   downloadRoute(scope, parts);
   fileRoutes(scope, parts);
@@ -162,7 +162,7 @@ function fileUrl(request: FastifyRequest, { deploymentId }: Pick<VersionName, "d
   return `${originOf(request)}/api/v0/deployment/${deploymentId}/files/${token}/`;
 }
 
-function deleteRoutes(scope: HttpScope, parts: Parts): void {
+function deleteRoutes(scope: HttpScope): void {
   scope.app.delete(
     "/api/v0/deployments/",
     {
@@ -177,7 +177,7 @@ function deleteRoutes(scope: HttpScope, parts: Parts): void {
     (request) =>
       scope.mutate(request, async (tx) => {
         const { name, tag } = request.body;
-        const count = await removeNamedDeployments(tx, { userId: identityOf(request).userId, name, tag }, parts);
+        const count = await removeNamedDeployments(tx, { userId: identityOf(request).userId, name, tag });
         return { success: true as const, count };
       }),
   );
@@ -195,7 +195,7 @@ function deleteRoutes(scope: HttpScope, parts: Parts): void {
     },
     (request) =>
       scope.mutate(request, async (tx) => {
-        await removeOwnDeployment(tx, { userId: identityOf(request).userId, id: request.params.id }, parts);
+        await removeOwnDeployment(tx, { userId: identityOf(request).userId, id: request.params.id });
         return { success: true as const };
       }),
   );

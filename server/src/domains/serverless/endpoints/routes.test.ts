@@ -1,37 +1,28 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { after, before, test } from "node:test";
-import { sql } from "kysely";
 import { aCaller, inTransaction, type TestCaller } from "../../../../../test/support/fixtures.ts";
 import { aMachine, anInstanceRow } from "../../../../../test/support/machines.ts";
 import { testDatabase, type TestDatabase } from "../../../../../test/support/postgres.ts";
+import { stubbornInstances } from "../../../../../test/support/stubborn-instances.ts";
 import { aRequestKey, serveRoutes, type Served } from "../../../../../test/support/serve.ts";
 import { asId, type EndpointGroupId, type InstanceId } from "../../../base/ids.ts";
 import { systemClock } from "../../../base/clock.ts";
-import { addWorker, endpointRoutes, retryWorkerRemoval, type DestroyInstance, type DestroyOrder } from "../index.ts";
+import { addWorker, endpointRoutes, retryWorkerRemoval } from "../index.ts";
 
 let env: TestDatabase;
 let served: Served;
 let alice: TestCaller;
 let bob: TestCaller;
-const orders: DestroyOrder[] = [];
-/** Instances whose destruction fails, and how. */
-const stubborn = new Map<InstanceId, "failed" | "throws">();
-
-const destroyInstance: DestroyInstance = async (tx, order) => {
-  orders.push(order);
-  const failure = stubborn.get(order.instanceId);
-  // A statement that fails would spoil the whole transaction if nothing contained it.
-  if (failure === "throws") await sql`select 1 / 0`.execute(tx.db);
-  return failure === "failed" ? "failed" : "destroyed";
-};
+let stubborn: Awaited<ReturnType<typeof stubbornInstances>>;
 
 before(async () => {
   env = await testDatabase();
   const { database } = env;
+  stubborn = await stubbornInstances(env);
   alice = await aCaller(database);
   bob = await aCaller(database);
-  served = await serveRoutes(database, (scope) => endpointRoutes(scope, { destroyInstance, random: randomBytes }));
+  served = await serveRoutes(database, (scope) => endpointRoutes(scope, { random: randomBytes }));
 });
 after(() => served.close());
 
@@ -248,8 +239,9 @@ test("deleting a group destroys its workers and forgets it", async () => {
     msg: "Deleted endpoint job and 2 workers",
   });
   const actor = `user:${alice.id}`;
-  const expected = workers.map((instanceId) => ({ userId: alice.id, instanceId, actor, cause: "endpoint_deleted" }));
-  assert.deepEqual(orders.splice(0), expected);
+  assert.deepEqual(await destructionsOf(workers), [
+    ...workers.map((id) => ({ instance_id: id, actor, cause: "endpoint_deleted" })),
+  ]);
   assert.equal((await served.call("GET", `/api/v0/endptjobs/${id}/`, { as: alice })).status, 404);
   assert.equal((await served.call("DELETE", `/api/v0/endptjobs/${id}/`, { as: alice })).status, 400);
   assert.equal(await countRows(id), 0);
@@ -269,7 +261,7 @@ test("a group takes workers up to its cap, and none once it is deleted", async (
 test("a worker that could not be removed stays tracked and is tried again until it is gone", async () => {
   const id = await create();
   const [good, refusing, breaking] = (await workersOf(id, 3)) as [InstanceId, InstanceId, InstanceId];
-  stubborn.set(refusing, "failed").set(breaking, "throws");
+  await stubborn.refuse(refusing, breaking);
   const answer = await served.call("DELETE", `/api/v0/endptjobs/${id}/`, { as: alice });
   assert.deepEqual(
     [answer.status, answer.body["deleted_workers"], answer.body["failed_workers"]],
@@ -281,7 +273,7 @@ test("a worker that could not be removed stays tracked and is tried again until 
 
   const run = (afterMs: number) => {
     const clock = { ...systemClock, now: () => new Date(Date.parse(String(startedAt)) + afterMs) };
-    const dependencies = { database: env.database, clock, destroyInstance, maxPerRun: 10 };
+    const dependencies = { database: env.database, clock, maxPerRun: 10 };
     return retryWorkerRemoval(dependencies, clock.now());
   };
   const { rows } = await env.pool.query<{ at: Date }>(
@@ -291,11 +283,11 @@ test("a worker that could not be removed stays tracked and is tried again until 
   const startedAt = rows[0]?.at.toISOString();
   const idle = { examined: 0, removed: 0, failed: 0, skipped: 0, groupsDeleted: 0 };
   assert.deepEqual(await run(-1), idle, "not before it is due");
-  stubborn.delete(refusing);
+  await stubborn.allow(refusing);
   assert.deepEqual(await run(0), { ...idle, examined: 2, removed: 1, failed: 1 });
   assert.deepEqual(await run(0), idle, "the one that failed again waits");
   assert.equal(await countRows(id), 1);
-  stubborn.delete(breaking);
+  await stubborn.allow(breaking);
   assert.deepEqual(await run(10_000), { ...idle, examined: 1, removed: 1, groupsDeleted: 1 });
   assert.equal(await countRows(id), 0);
   assert.deepEqual(await run(20_000), idle, "once gone, nothing is left to do");
@@ -304,15 +296,17 @@ test("a worker that could not be removed stays tracked and is tried again until 
 test("two loops at once ask once for each worker", async () => {
   const id = await create();
   const workers = await workersOf(id, 4);
-  for (const worker of workers) stubborn.set(worker, "failed");
+  await stubborn.refuse(...workers);
   await served.call("DELETE", `/api/v0/endptjobs/${id}/`, { as: alice });
-  stubborn.clear();
-  orders.splice(0);
+  await stubborn.allow(...workers);
   const clock = { ...systemClock, now: () => new Date("2100-01-01T00:00:00Z") };
-  const dependencies = { database: env.database, clock, destroyInstance, maxPerRun: 10 };
+  const dependencies = { database: env.database, clock, maxPerRun: 10 };
   const runs = await Promise.all([1, 2].map(() => retryWorkerRemoval(dependencies, clock.now())));
-  assert.equal(orders.length, 4);
-  assert.deepEqual(new Set(orders.map((order) => order.instanceId)), new Set(workers));
+  const destroyed = await destructionsOf(workers);
+  assert.deepEqual(
+    destroyed.map(({ instance_id }) => instance_id),
+    workers,
+  );
   assert.equal(
     runs.reduce((sum, status) => sum + status.removed, 0),
     4,
@@ -323,4 +317,13 @@ test("two loops at once ask once for each worker", async () => {
 async function countRows(groupId: number): Promise<number> {
   const { rowCount } = await env.pool.query("select 1 from endpoint_groups where id = $1", [groupId]);
   return rowCount ?? 0;
+}
+
+/** Events by which these instances were ordered to be destroyed, by instance. */
+async function destructionsOf(ids: readonly InstanceId[]) {
+  const { rows } = await env.pool.query<{ instance_id: number; actor: string; cause: string }>(
+    "select instance_id, actor, cause from instance_events where instance_id = any($1) and cause = 'endpoint_deleted' order by 1",
+    [ids],
+  );
+  return rows;
 }

@@ -2,7 +2,6 @@ import { notFound } from "../../../base/errors.ts";
 import { asId, MAX_ID, type EndpointGroupId } from "../../../base/ids.ts";
 import { withTransaction } from "../../../db/transaction.ts";
 import { identityOf, type HttpScope } from "../../../http/server.ts";
-import type { DestroyInstance } from "../workers/removal-service.ts";
 import { describeRemoval } from "../workers/rules/removal.ts";
 import {
   CreateEndpointResponse,
@@ -29,7 +28,7 @@ const changing = (operation: "create" | "update" | "delete") => ({
   },
 });
 
-export type EndpointPorts = { readonly destroyInstance: DestroyInstance; readonly random: RandomBytes };
+export type EndpointPorts = { readonly random: RandomBytes };
 
 /** Endpoint groups. */
 export function endpointRoutes(scope: HttpScope, ports: EndpointPorts): void {
@@ -68,7 +67,7 @@ export function endpointRoutes(scope: HttpScope, ports: EndpointPorts): void {
   );
 }
 
-function writeRoutes(scope: HttpScope, { destroyInstance, random }: EndpointPorts): void {
+function writeRoutes(scope: HttpScope, { random }: EndpointPorts): void {
   const { app } = scope;
   app.post(
     "/api/v0/endptjobs/",
@@ -123,7 +122,7 @@ function writeRoutes(scope: HttpScope, { destroyInstance, random }: EndpointPort
     async (request) => {
       const answer = await scope.mutate(request, async (tx) => {
         const group = { userId: identityOf(request).userId, id: toGroupId(request.params.id) };
-        const { deleted, failed } = await deleteEndpointGroup(tx, group, destroyInstance);
+        const { deleted, failed } = await deleteEndpointGroup(tx, group);
         const msg = describeRemoval("endpoint job", { deletedCount: deleted.length, failedCount: failed.length });
         return { success: true as const, deleted_workers: [...deleted], failed_workers: [...failed], msg };
       });

@@ -5,7 +5,7 @@ import type { Tx } from "../../../db/transaction.ts";
 import { lockUser, requireAccount } from "../../people/accounts/index.ts";
 import { lockMachinesOf, requireOwnSpending } from "../../rental/instances/index.ts";
 import { changeParameters, planParameters, type ParameterRequest } from "./rules/parameters.ts";
-import { removeWorker, type DestroyInstance } from "../workers/removal-service.ts";
+import { removeWorker } from "../workers/removal-service.ts";
 import {
   countEndpointGroups,
   countWorkers,
@@ -70,7 +70,6 @@ export async function changeEndpointGroup(
 export async function deleteEndpointGroup(
   tx: Tx,
   { userId, id }: { userId: UserId; id: EndpointGroupId },
-  destroyInstance: DestroyInstance,
 ): Promise<{ readonly deleted: readonly InstanceId[]; readonly failed: readonly InstanceId[] }> {
   const group = await findEndpointGroupForUpdate(tx, id, userId);
   if (group === undefined) throw invalid("id", "Routegroup not found for user");
@@ -84,7 +83,7 @@ export async function deleteEndpointGroup(
     workers.map((worker) => worker.instanceId),
   );
   for (const worker of workers) {
-    const outcome = await removeWorker(tx, worker, { destroyInstance, actor: `user:${userId}` });
+    const outcome = await removeWorker(tx, worker, { actor: `user:${userId}` });
     (outcome === "removed" ? deleted : failed).push(worker.instanceId);
   }
   return { deleted, failed };

@@ -1,6 +1,5 @@
 import type { Sealer } from "../../../base/seal.ts";
 import { identityOf, type HttpScope } from "../../../http/server.ts";
-import type { DestroyInstance } from "../workers/removal-service.ts";
 import { describeRemoval } from "../workers/rules/removal.ts";
 import { DeleteEndpointResponse } from "../endpoints/schema.ts";
 import { openArgs } from "./sealed-recipe.ts";
@@ -20,14 +19,11 @@ const TAG = ["Serverless"];
 const PATHS = ["/api/v0/workergroups/", "/api/v0/autojobs/"] as const;
 
 /** Worker groups. */
-export function workerGroupRoutes(
-  scope: HttpScope,
-  ports: WorkerGroupPorts & { readonly destroyInstance: DestroyInstance },
-): void {
+export function workerGroupRoutes(scope: HttpScope, ports: WorkerGroupPorts): void {
   for (const path of PATHS) {
     readRoute(scope, path, ports.sealer);
     writeRoutes(scope, path, ports);
-    deleteRoute(scope, path, ports.destroyInstance);
+    deleteRoute(scope, path);
   }
 }
 
@@ -101,7 +97,7 @@ function writeRoutes(scope: HttpScope, path: string, ports: WorkerGroupPorts): v
   );
 }
 
-function deleteRoute(scope: HttpScope, path: string, destroyInstance: DestroyInstance): void {
+function deleteRoute(scope: HttpScope, path: string): void {
   scope.app.delete(
     `${path}:id/`,
     {
@@ -116,7 +112,7 @@ function deleteRoute(scope: HttpScope, path: string, destroyInstance: DestroyIns
     (request) =>
       scope.mutate(request, async (tx) => {
         const { userId } = identityOf(request);
-        const { deleted, failed } = await deleteWorkerGroup(tx, { userId, id: request.params.id }, destroyInstance);
+        const { deleted, failed } = await deleteWorkerGroup(tx, { userId, id: request.params.id });
         const msg = describeRemoval("workergroup", { deletedCount: deleted.length, failedCount: failed.length });
         return { success: true as const, deleted_workers: [...deleted], failed_workers: [...failed], msg };
       }),

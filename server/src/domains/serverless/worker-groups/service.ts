@@ -15,7 +15,7 @@ import { lockMachinesOf, requireOwnSpending, type OrderDesk } from "../../rental
 import { refuseUnknownFields, type PricedOffer } from "../../supply/market/index.ts";
 import { resolveNamedTemplate, resolveTemplateById } from "../../rental/templates/index.ts";
 import { openRecipe, resealRecipe, type Present } from "./sealed-recipe.ts";
-import { removeWorker, type DestroyInstance } from "../workers/removal-service.ts";
+import { removeWorker } from "../workers/removal-service.ts";
 import {
   countOutdatedWorkers,
   findEndpointGroupForUpdate,
@@ -166,7 +166,6 @@ async function requireOwnGroup(
 export async function deleteWorkerGroup(
   tx: Tx,
   { userId, id }: { readonly userId: UserId; readonly id: number },
-  destroyInstance: DestroyInstance,
 ): Promise<{ readonly deleted: readonly InstanceId[]; readonly failed: readonly InstanceId[] }> {
   const group = await findWorkerGroupForUpdate(tx, toWorkerGroupId(id), userId);
   if (group === undefined) {
@@ -181,7 +180,7 @@ export async function deleteWorkerGroup(
   const deleted: InstanceId[] = [];
   const failed: InstanceId[] = [];
   for (const worker of workers) {
-    const outcome = await removeWorker(tx, worker, { destroyInstance, actor: `user:${userId}` });
+    const outcome = await removeWorker(tx, worker, { actor: `user:${userId}` });
     (outcome === "removed" ? deleted : failed).push(worker.instanceId);
   }
   await notifyEndpoints(tx, [group.endpointGroupId]);

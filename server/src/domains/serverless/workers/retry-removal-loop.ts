@@ -1,13 +1,12 @@
 import type { Clock } from "../../../base/clock.ts";
 import type { Database } from "../../../db/connect.ts";
 import { withTransaction } from "../../../db/transaction.ts";
-import { removeWorker, type DestroyInstance } from "./removal-service.ts";
+import { removeWorker } from "./removal-service.ts";
 import { claimDueWorker, deleteEmptyEndpointGroups, listDueWorkers } from "../endpoints/store.ts";
 
 export type RetryWorkerRemovalDependencies = {
   readonly database: Database;
   readonly clock: Clock;
-  readonly destroyInstance: DestroyInstance;
   readonly maxPerRun: number;
 };
 
@@ -25,7 +24,7 @@ export type RetryWorkerRemovalStatus = {
  * in a transaction of its own; then forgets the groups whose last worker is gone. Safe to repeat and to run twice at once.
  */
 export async function retryWorkerRemoval(
-  { database, clock, destroyInstance, maxPerRun }: RetryWorkerRemovalDependencies,
+  { database, clock, maxPerRun }: RetryWorkerRemovalDependencies,
   now: Date,
 ): Promise<RetryWorkerRemovalStatus> {
   const due = await listDueWorkers(database.kysely, now, maxPerRun);
@@ -33,7 +32,7 @@ export async function retryWorkerRemoval(
   for (const instanceId of due) {
     const outcome = await withTransaction(database, clock, async (tx) => {
       const worker = await claimDueWorker(tx, instanceId);
-      return worker === undefined ? "skipped" : removeWorker(tx, worker, { destroyInstance, actor: "system" });
+      return worker === undefined ? "skipped" : removeWorker(tx, worker, { actor: "system" });
     });
     counts[outcome] += 1;
   }
