@@ -2,7 +2,7 @@ import type { Command } from "commander";
 
 /** The group `berth billing`, to which several files add commands; the first caller creates it. */
 export function billingGroup(program: Command): Command {
-  return groupOf(program, "billing", "what you pay: charges, invoices, cards and automatic payments");
+  return groupOf(program, "billing", "charges, invoices, cards and automatic payments");
 }
 
 /** Returns the group of this name, which is created with the description if it does not exist. */

@@ -9,14 +9,14 @@ export function declareAccessCommands(program: Command): void {
   program.enablePositionalOptions();
   clientCommand(program, "ssh", "open a shell in an instance, or run a command there")
     .argument("<id>", "id of the instance", parseId)
-    .argument("[command...]", "what to run; a shell when left out")
-    .option("-i, --identity <file>", "private key to use, in place of those that ssh finds itself")
+    .argument("[command...]", "command to run; a shell when left out")
+    .option("-i, --identity <file>", "private key to use instead of the keys that ssh finds")
     .option("-L, --forward <rule>", "local port forward, as for ssh; may be repeated", collect, [])
     .passThroughOptions()
     .action(async (id, command, options) => (await import("./commands/instance/ssh.ts")).ssh(id, command, options));
   for (const scheme of ["ssh", "scp"] as const) {
     serverCommand(program, `${scheme}-url`, `print the ${scheme}:// address of an instance`)
-      .argument("[id]", "id of the instance; the one that runs when left out", parseId)
+      .argument("[id]", "id of the instance; the only running one when left out", parseId)
       .action(async (id, options) => (await import("./commands/instance/ssh-url.ts")).printSshUrl(scheme, id, options));
   }
 }

@@ -8,15 +8,15 @@ export function declareAccountCommands(program: Command): void {
   );
   serverCommand(program, "transfer", "give credit to another user")
     .argument("<recipient>", "e-mail address or user id")
-    .argument("<dollars>", "how much", parseAmount)
-    .option("--from <subaccount>", "credit of a subaccount of yours: its e-mail address or user id")
+    .argument("<dollars>", "amount in dollars", parseAmount)
+    .option("--from <subaccount>", "take it from this subaccount of yours: e-mail address or user id")
     .action(async (recipient, amount, options) =>
       (await import("./commands/account/transfer.ts")).transferCredit(recipient, amount, options),
     );
-  serverCommand(program, "invoices", "list what you paid, and what for")
-    .option("--charges", "with the charges of instances and disks")
-    .option("--from <date>", "not before, such as 2026-01-31")
-    .option("--to <date>", "not after")
+  serverCommand(program, "invoices", "list payments, transfers and charges")
+    .option("--charges", "show the charges of instances and disks as well")
+    .option("--from <date>", "first day, such as 2026-01-31")
+    .option("--to <date>", "last day")
     .action(async (options) => (await import("./commands/account/invoices.ts")).listInvoices(options));
 
   const email = program.command("email").description("prove that your account's address is yours");
@@ -24,6 +24,6 @@ export function declareAccountCommands(program: Command): void {
     (await import("./commands/account/email.ts")).requestProof(options),
   );
   serverCommand(email, "confirm", "prove your address with the token from the mail")
-    .argument("<token>", "as the mail has it")
+    .argument("<token>", "token from the mail")
     .action(async (token, options) => (await import("./commands/account/email.ts")).confirmEmail(token, options));
 }

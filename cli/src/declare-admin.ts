@@ -11,19 +11,19 @@ export function declareAdminCommands(program: Command): void {
   const user = admin.command("user").description("accounts");
   adminCommand(user, "create", "create an account with an API key")
     .argument("<email>", "e-mail address of the new user", parseEmail)
-    .option("--credit <dollars>", "credit to begin with", parseAmount)
+    .option("--credit <dollars>", "credit in dollars to begin with", parseAmount)
     .action(async (email, options) => (await import("./commands/admin/create-user.ts")).createUser(email, options));
 
   adminCommand(admin, "credit", "add credit to an account")
     .argument("<email>", "e-mail address of the user", parseEmail)
-    .argument("<dollars>", "how much", parseAmount)
+    .argument("<dollars>", "amount in dollars", parseAmount)
     .option("--paid-by <text>", "how the user paid for it, such as a wire transfer: the user gets a receipt")
-    .option("--reason <text>", "what it is for, as the user's invoice says it")
+    .option("--reason <text>", "purpose, which the user's invoice shows")
     .action(async (email, amount, options) =>
       (await import("./commands/admin/add-credit.ts")).addCredit(email, amount, options),
     );
 
-  adminCommand(admin, "prove-email", "vouch that an address is an account's own")
+  adminCommand(admin, "prove-email", "confirm that an e-mail address belongs to an account")
     .argument("<user>", "id of the account", parseId)
     .argument("<email>", "the address that it claims", parseEmail)
     .action(async (id, email, options) =>
@@ -33,21 +33,21 @@ export function declareAdminCommands(program: Command): void {
   const key = admin.command("key").description("API keys");
   adminCommand(key, "create", "create an API key for a user; it is shown once")
     .argument("<email>", "e-mail address of the user", parseEmail)
-    .option("--permissions <json>", "what it may do; everything that its user may when left out", parseJsonObject)
-    .option("--name <text>", "what to call it")
+    .option("--permissions <json>", "permission document; all rights of its user when left out", parseJsonObject)
+    .option("--name <text>", "name of the key")
     .action(async (email, options) => (await import("./commands/admin/create-key.ts")).createKey(email, options));
 
-  adminCommand(admin, "verify-machine", "decide by hand whether a machine is verified, and where it stands")
+  adminCommand(admin, "verify-machine", "verify a machine by hand, or place it in a data centre")
     .argument("<machine>", "id of the machine", parseId)
-    .addArgument(new Argument("[verdict]", "automatic: what the rule says").choices(VERDICTS))
-    .option("--data-center", "it stands in a data centre that you have seen")
-    .option("--no-data-center", "it does not")
+    .addArgument(new Argument("[verdict]", "automatic gives the decision back to the rule").choices(VERDICTS))
+    .option("--data-center", "the machine is in a data centre that you have seen")
+    .option("--no-data-center", "the machine is in no data centre")
     .action(async (id, verdict, options) =>
       (await import("./commands/admin/verify-machine.ts")).verifyMachine(id, verdict, options),
     );
 
-  adminCommand(admin, "flags", "show which hosts contradict what the server measured")
-    .option("--all", "cleared flags, too")
+  adminCommand(admin, "flags", "list flags: contradictions between hosts and the server's facts")
+    .option("--all", "show cleared flags as well")
     .action(async (options) => (await import("./commands/admin/flags.ts")).listFlags(options));
   adminCommand(admin, "clear-flag", "clear a flag of a host, so that it no longer holds its payouts")
     .argument("<flag>", "id of the flag", parseId)
@@ -65,19 +65,19 @@ export function declareAdminCommands(program: Command): void {
   const disk = admin.command("disk").description("network disks");
   adminCommand(disk, "create", "create a network disk that the user may list for rent")
     .argument("<email>", "e-mail address of its owner", parseEmail)
-    .requiredOption("--size <gb>", "its size", parseAmount)
+    .requiredOption("--size <gb>", "size in GB", parseAmount)
     .action(async (email, options) => (await import("./commands/admin/create-disk.ts")).createDisk(email, options));
 }
 
 function declareFreezes(admin: Command): void {
-  adminCommand(admin, "freeze", "stop an account: it begins nothing, and what it runs is stopped with its data kept")
+  adminCommand(admin, "freeze", "freeze an account: its instances stop with their data kept, and it starts nothing")
     .argument("<user>", "e-mail address or id of the account")
     .requiredOption("--reason <text>", "why; the account's owner reads it")
     .action(async (user, options) => (await import("./commands/admin/freeze.ts")).freeze(user, options));
   adminCommand(admin, "freezes", "list the open freezes of accounts")
-    .option("--all", "lifted freezes, too")
+    .option("--all", "show lifted freezes as well")
     .action(async (options) => (await import("./commands/admin/freeze.ts")).listFreezes(options));
-  adminCommand(admin, "unfreeze", "lift a freeze; nothing that was stopped is started")
+  adminCommand(admin, "unfreeze", "lift a freeze; stopped instances stay stopped")
     .argument("<freeze>", "id of the freeze, from `berth admin freezes`", parseId)
     .requiredOption("--reason <text>", "why; the account's owner reads it")
     .action(async (id, options) => (await import("./commands/admin/freeze.ts")).unfreeze(id, options));

@@ -17,7 +17,7 @@ export function declareAuditCommands(program: Command): void {
   audit
     .command("verify")
     .description("check an export by itself: its hashes, and that the server signed it")
-    .argument("<file>", "what `berth audit export` wrote")
+    .argument("<file>", "file that `berth audit export` wrote")
     .option("--public-key <key>", "the server's, as an earlier export or the server's log shows it")
     .action(async (file, options) => (await import("./commands/audit/verify.ts")).verifyExport(file, options));
 }

@@ -9,28 +9,28 @@ export function declareBillingCommands(program: Command): void {
   declareCharges(billing);
   declareInvoices(billing);
   declareDocuments(billing);
-  serverCommand(billing, "earnings", "show what renters paid for your machines")
+  serverCommand(billing, "earnings", "show payments of renters for your machines")
     .argument("[machine]", "id of the machine; all when left out", parseId)
     .option("--from <date>", "first day, such as 2026-01-31", parseTime)
     .option("--to <date>", "last day", parseTime)
-    .option("--days <count>", "how many days up to the last; 30 when nothing is said", parseCount)
-    .option("--by-day", "a line for each day, in place of each machine")
+    .option("--days <count>", "number of days up to the last; 30 when left out", parseCount)
+    .option("--by-day", "show a row for each day instead of each machine")
     .action(async (id, options) => (await import("./commands/machine/earnings.ts")).showEarnings(id, options));
 }
 
 function declareCharges(billing: Command): void {
-  const charges = serverCommand(billing, "charges", "show what you used and what it cost, by day")
+  const charges = serverCommand(billing, "charges", "show your usage and its cost, by day")
     .option("--from <date>", "first day, such as 2026-01-31; 30 days ago when left out", parseTime)
     .option("--to <date>", "last day; today when left out", parseTime)
     .addOption(new Option("--type <what>", "only these").choices(["instance", "volume", "serverless"]))
-    .option("--tree", "endpoints with the instances that work for them")
-    .addOption(new Option("--lines", "every line: when, in which state, why, and at what price").conflicts("type"));
+    .option("--tree", "show endpoints with the instances that work for them")
+    .addOption(new Option("--lines", "show every charge line: time, state, cause and price").conflicts("type"));
   charges.action(async (options) => (await import("./commands/billing/charges.ts")).listCharges(options));
   serverCommand(billing, "export", "write every charge line as CSV")
     .option("--movements", "the movements of money instead")
-    .option("--from <date>", "not before, such as 2026-01-31")
-    .option("--to <date>", "not after")
-    .option("--output <file>", "where to; to the terminal when left out")
+    .option("--from <date>", "first day, such as 2026-01-31")
+    .option("--to <date>", "last day")
+    .option("--output <file>", "file to write; the terminal when left out")
     .action(async (options) => (await import("./commands/billing/export.ts")).exportCsv(options));
 }
 

@@ -6,20 +6,20 @@ import { parseAmount } from "./parse.ts";
 /** Entries that administrators book by hand. */
 export function declareBookingCommands(program: Command): void {
   const admin = groupOf(program, "admin", "manage users, credit, keys, disks and machines");
-  adminCommand(admin, "take-back", "take earnings back from a host, below zero where they were paid out")
+  adminCommand(admin, "take-back", "take earnings back from a host; paid-out earnings go below zero")
     .argument("<host>", "e-mail address or id of the host")
-    .argument("<dollars>", "how much; at most what the host has earned", parseAmount)
+    .argument("<dollars>", "amount in dollars, at most what the host has earned", parseAmount)
     .requiredOption("--reason <text>", "why; it is on the host's statements")
-    .requiredOption("--reference <text>", "names the case: one that is booked already is not booked again")
+    .requiredOption("--reference <text>", "name of the case; an entry is booked once for each case")
     .action(async (host, amount, options) =>
       (await import("./commands/admin/book.ts")).takeBack(host, amount, options),
     );
-  adminCommand(admin, "correct", "bring money to the credit of an account, or take it away, as a correction")
+  adminCommand(admin, "correct", "correct the credit or earnings of an account")
     .argument("<user>", "e-mail address or id of the account")
-    .argument("<dollars>", "how much", parseAmount)
-    .option("--charge", "take it away from the account")
-    .option("--earnings", "correct what it has earned as a host, in place of its credit")
+    .argument("<dollars>", "amount in dollars", parseAmount)
+    .option("--charge", "take the amount from the account")
+    .option("--earnings", "correct the earnings instead of the credit")
     .requiredOption("--reason <text>", "why; it is on the account's statements")
-    .requiredOption("--reference <text>", "names the case: one that is booked already is not booked again")
+    .requiredOption("--reference <text>", "name of the case; an entry is booked once for each case")
     .action(async (user, amount, options) => (await import("./commands/admin/book.ts")).correct(user, amount, options));
 }

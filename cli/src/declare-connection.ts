@@ -42,5 +42,7 @@ function connected(parent: Command, name: string, summary: string): Command {
 }
 
 export function dataDirOption(): Option {
-  return new Option("--data-dir <path>", "where the server keeps its data").env("BERTH_DATA_DIR").default(".berth");
+  return new Option("--data-dir <path>", "folder in which the server keeps its data")
+    .env("BERTH_DATA_DIR")
+    .default(".berth");
 }

@@ -6,16 +6,14 @@ import { parseAmount, parseId } from "./parse.ts";
 export function declareContractCommands(program: Command): void {
   serverCommand(program, "prepay", "reserve an on-demand instance: pay in advance for less")
     .argument("<id>", "id of the instance", parseId)
-    .argument("<dollars>", "how much; a month or more is worth most", parseAmount)
+    .argument("<dollars>", "amount in dollars; a longer time has a larger discount", parseAmount)
     .action(async (id, amount, options) => (await import("./commands/contract/prepay.ts")).prepay(id, amount, options));
-  serverCommand(program, "deposit", "show what is left of a prepayment, and what would come back")
+  serverCommand(program, "deposit", "show the rest of a deposit, and its refund now")
     .argument("<id>", "id of the instance", parseId)
     .action(async (id, options) => (await import("./commands/contract/deposit.ts")).showDeposit(id, options));
 
-  const increase = program
-    .command("price-increase")
-    .description("what hosts ask for staying longer: list, accept, reject");
-  serverCommand(increase, "list", "list what hosts ask").action(async (options) =>
+  const increase = program.command("price-increase").description("price increases of hosts: list, accept, reject");
+  serverCommand(increase, "list", "list open price increases").action(async (options) =>
     (await import("./commands/contract/list-price-increases.ts")).listPriceIncreases(options),
   );
   serverCommand(increase, "accept", "stay at the new price after the present end")

@@ -5,16 +5,16 @@ import { parseAmount, parseId } from "./parse.ts";
 
 export function declareDeploymentCommands(program: Command): void {
   const deployment = program.command("deployment").description("your code, run by workers that scale by themselves");
-  const deploy = serverCommand(deployment, "deploy", "have workers run a directory of code, or its present content")
-    .argument("<dir>", "directory, as it is to lie below the root of each worker")
-    .requiredOption("--image <image>", "what the code runs in; its entry point fetches and starts the code")
-    .option("--name <text>", "what to call it; the directory's name unless given")
+  const deploy = serverCommand(deployment, "deploy", "run a directory of code on workers, or update it")
+    .argument("<dir>", "directory with the files as they lie below the root of each worker")
+    .requiredOption("--image <image>", "container image; its entry point fetches and starts the code")
+    .option("--name <text>", "name of the deployment; the directory's name when left out")
     .option("--tag <text>", "each tag has an endpoint of its own")
     .option("--env <options>", 'such as "-e A=b -p 8000:8000"')
     .option("--search <query>", "which offers to rent, such as 'gpu_name=RTX_4090 num_gpus=1'")
-    .option("--disk <gb>", "disk of each worker", parseAmount)
-    .option("--ttl <seconds>", "tear it down when no client was there for so long", parseAmount)
-    .option("--label <text>", "what to call this version");
+    .option("--disk <gb>", "disk of each worker in GB", parseAmount)
+    .option("--ttl <seconds>", "delete the deployment after so many seconds without a client", parseAmount)
+    .option("--label <text>", "label of this version");
   withScaling(deploy).action(async (directory, options) =>
     (await import("./commands/deployment/deploy.ts")).deployDirectory(directory, options),
   );

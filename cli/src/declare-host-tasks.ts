@@ -5,9 +5,9 @@ import { parseId, parseLineCount, parsePlace, parsePlaceId } from "./parse.ts";
 /** Tasks of a host for an instance. */
 export function declareHostTaskCommands(program: Command): void {
   instanceCommand(program, "logs", "print the last lines of an instance")
-    .option("--tail <lines>", "how many lines", parseLineCount, 1000)
-    .option("--filter <text>", "only lines that contain it")
-    .option("--daemon", "the lines of the host's agent on it, instead of its own")
+    .option("--tail <lines>", "number of lines", parseLineCount, 1000)
+    .option("--filter <text>", "only lines that contain this text")
+    .option("--daemon", "lines of the host's agent about the instance instead")
     .action(async (id, options) => (await import("./commands/instance/logs.ts")).printLogs(id, options));
 
   instanceCommand(program, "execute", "run ls, rm or du in the files of an instance")
@@ -21,8 +21,8 @@ export function declareHostTaskCommands(program: Command): void {
   );
 
   instanceCommand(program, "update-template", "give an instance other settings and a new container")
-    .option("--template-id <id>", "template to take instead, by its number", parseId)
-    .option("--template <hash>", "template to take instead, by its hash")
+    .option("--template-id <id>", "number of a template to use", parseId)
+    .option("--template <hash>", "hash of a template to use")
     .option("--image <image>", "container image")
     .option("--args <text>", "arguments of the image's entrypoint")
     .option("--env <flags>", "variables and ports to add or change, such as '-e NAME=value'")
@@ -32,11 +32,11 @@ export function declareHostTaskCommands(program: Command): void {
     );
 
   instanceCommand(program, "snapshot", "make an image of an instance and push it to your registry")
-    .requiredOption("--repo <repository>", "where to, such as me/app or me/app:tag")
+    .requiredOption("--repo <repository>", "repository to push to, such as me/app or me/app:tag")
     .option("--registry <host>", "registry of the repository", "docker.io")
     .option("--login-user <name>", "user to push as")
     .addOption(new Option("--login-password <password>", "its password or token").env("BERTH_REGISTRY_PASSWORD"))
-    .option("--no-pause", "let the instance go on meanwhile")
+    .option("--no-pause", "do not pause the instance during the snapshot")
     .action(async (id, options) => (await import("./commands/instance/snapshot.ts")).takeSnapshot(id, options));
 
   serverCommand(program, "copy", "copy files between your instances and volumes")

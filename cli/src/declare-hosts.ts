@@ -6,21 +6,21 @@ const SERVICE_STATE_DIR = "/var/lib/berth-agent";
 
 /** Joined machines: commands for their owner at the server, and for the machine itself. */
 export function declareHostCommands(program: Command): void {
-  const host = program.command("host").description("your machines that joined, and how others join");
+  const host = program.command("host").description("your joined machines, join tokens and payouts");
   serverCommand(host, "list", "list your agents and their machines").action(async (options) =>
     (await import("./commands/host/list.ts")).listHosts(options),
   );
   serverCommand(host, "revoke", "end an agent's connection for good; its machine may join again")
     .argument("<id>", "id of the credential, from `berth host list`", parseId)
     .action(async (id, options) => (await import("./commands/host/revoke.ts")).revokeHost(id, options));
-  serverCommand(host, "flags", "show what the server measured that contradicts your machines")
-    .option("--all", "cleared flags, too")
+  serverCommand(host, "flags", "list flags: facts that contradict your machines' reports")
+    .option("--all", "show cleared flags as well")
     .action(async (options) => (await import("./commands/host/flags.ts")).showFlags(options));
 
   const token = host.command("token").description("join tokens: each lets one machine join, once");
   serverCommand(token, "create", "create a join token; it is shown once")
-    .option("--name <text>", "what to call the machine")
-    .option("--hours <count>", "how long it can be used", parseHours, 24)
+    .option("--name <text>", "name of the machine")
+    .option("--hours <count>", "hours of validity", parseHours, 24)
     .action(async (options) => (await import("./commands/host/create-token.ts")).createToken(options));
   serverCommand(token, "list", "list your join tokens").action(async (options) =>
     (await import("./commands/host/list-tokens.ts")).listTokens(options),
@@ -47,7 +47,7 @@ function declareAgentCommands(program: Command): void {
   agent
     .command("install")
     .description("join with a token, then run the agent as a service of systemd; further options are the agent's")
-    .helpOption("--help", "what it takes")
+    .helpOption("--help", "show the options")
     .allowUnknownOption()
     .allowExcessArguments()
     .argument("[options...]", "options of the agent, such as --public-ip; see `berth agent --help`")
@@ -62,24 +62,24 @@ function declareAgentCommands(program: Command): void {
     );
   agent
     .command("uninstall")
-    .description("stop and remove the service; what the agent keeps stays unless --purge is given")
-    .helpOption("--help", "what it takes")
-    .option("--purge", "delete credential, notes and disks of the agent, too")
-    .option("--force", "even while containers of rentals are here")
+    .description("stop and remove the service; the state folder stays unless --purge is given")
+    .helpOption("--help", "show the options")
+    .option("--purge", "delete credential, notes and disks of the agent as well")
+    .option("--force", "even while rentals have containers here")
     .addOption(stateDirOption())
     .addOption(rootOption())
     .action(async (options) => (await import("./commands/agent/uninstall.ts")).uninstallAgent(options));
   agent
     .command("status")
     .description("show the service and what this machine joined; exit code 3 when the service does not run")
-    .helpOption("--help", "what it takes")
+    .helpOption("--help", "show the options")
     .addOption(stateDirOption())
     .addOption(rootOption())
     .action(async (options) => (await import("./commands/agent/status.ts")).showAgent(options));
 }
 
 function stateDirOption(): Option {
-  return new Option("--state-dir <path>", "where the agent keeps what it knows").default(SERVICE_STATE_DIR);
+  return new Option("--state-dir <path>", "state folder of the agent").default(SERVICE_STATE_DIR);
 }
 
 function rootOption(): Option {

@@ -3,17 +3,17 @@ import { serverCommand } from "./declare-connection.ts";
 import { parseAmount, parseCount, parseId } from "./parse.ts";
 
 export function declareInstanceCommands(program: Command): void {
-  serverCommand(program, "instances", "list what you rent").action(async (options) =>
+  serverCommand(program, "instances", "list your instances").action(async (options) =>
     (await import("./commands/instance/list.ts")).listInstances(options),
   );
   instanceCommand(program, "show", "show one instance").action(async (id, options) =>
     (await import("./commands/instance/show.ts")).showInstance(id, options),
   );
-  instanceCommand(program, "events", "list what has happened to an instance, and why")
-    .option("--limit <count>", "how many of the newest", parseCount, 50)
+  instanceCommand(program, "events", "list the events of an instance with their causes")
+    .option("--limit <count>", "number of newest events", parseCount, 50)
     .action(async (id, options) => (await import("./commands/instance/events.ts")).listEvents(id, options));
   instanceCommand(program, "bid", "change the bid of an interruptible instance")
-    .argument("[dollars]", "per hour, without its disk; what makes it run now when left out", parseAmount)
+    .argument("[dollars]", "dollars per hour without the disk; the lowest bid that runs now when left out", parseAmount)
     .action(async (id, price, options) => (await import("./commands/instance/bid.ts")).changeBid(id, price, options));
   instanceCommand(program, "stop", "stop an instance and keep its disk").action(async (id, options) =>
     (await import("./commands/instance/change-state.ts")).stopInstance(id, options),
@@ -27,17 +27,17 @@ export function declareInstanceCommands(program: Command): void {
   instanceCommand(program, "destroy", "end an instance and delete its disk").action(async (id, options) =>
     (await import("./commands/instance/destroy.ts")).destroyInstance(id, options),
   );
-  instanceCommand(program, "traffic-limit", "set what all traffic of an instance may cost")
+  instanceCommand(program, "traffic-limit", "limit the cost of all traffic of an instance")
     .argument(
       "<dollars>",
-      "in all, with what it has cost so far; default for the limit of a new instance",
+      "dollars in all, past traffic included; `default` for the limit of a new instance",
       parseTrafficLimit,
     )
     .action(async (id, dollars, options) =>
       (await import("./commands/instance/traffic-limit.ts")).setTrafficLimit(id, dollars, options),
     );
-  instanceCommand(program, "label", "name an instance")
-    .argument("<text>", "what to call it")
+  instanceCommand(program, "label", "give an instance a label")
+    .argument("<text>", "the new label")
     .action(async (id, text, options) =>
       (await import("./commands/instance/label.ts")).labelInstance(id, text, options),
     );

@@ -12,12 +12,12 @@ export function declareKeyCommands(program: Command): void {
 function declareSshKeys(program: Command): void {
   const sshKey = program.command("ssh-key").description("SSH keys that open what you rent");
   serverCommand(sshKey, "create", "add a public key; it opens every instance rented from then on")
-    .argument("[key]", "a .pub file or its text; the one that ssh uses when left out")
+    .argument("[key]", "a .pub file or its text; the key that ssh uses when left out")
     .action(async (key, options) => (await import("./commands/ssh-key/create.ts")).createSshKey(key, options));
   serverCommand(sshKey, "list", "list your SSH keys").action(async (options) =>
     (await import("./commands/ssh-key/list.ts")).listSshKeys(options),
   );
-  serverCommand(sshKey, "update", "put another key in the place of one")
+  serverCommand(sshKey, "update", "replace an SSH key")
     .argument("<id>", "id of the SSH key", parseId)
     .argument("<key>", "a .pub file or its text")
     .action(async (id, key, options) => (await import("./commands/ssh-key/update.ts")).updateSshKey(id, key, options));
@@ -51,12 +51,12 @@ function declareEnvVars(program: Command): void {
 function declareInstanceKeys(program: Command): void {
   const command = (name: string, summary: string) =>
     serverCommand(program, name, summary).argument("<id>", "id of the instance", parseId);
-  command("attach-ssh", "let an SSH key into an instance, at once")
+  command("attach-ssh", "add an SSH key to an instance, at once")
     .argument("<key>", "id of one of your keys, a .pub file, or its text")
     .action(async (id, key, options) =>
       (await import("./commands/instance/attach-ssh.ts")).attachSshKey(id, key, options),
     );
-  command("detach-ssh", "shut an SSH key out of an instance, at once")
+  command("detach-ssh", "remove an SSH key from an instance, at once")
     .argument("<key id>", "from `berth show-ssh`", parseId)
     .action(async (id, keyId, options) =>
       (await import("./commands/instance/detach-ssh.ts")).detachSshKey(id, keyId, options),

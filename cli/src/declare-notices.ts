@@ -4,22 +4,22 @@ import { parseCount, parseId } from "./parse.ts";
 
 /** Notifications, their channels, and webhooks. */
 export function declareNoticeCommands(program: Command): void {
-  serverCommand(program, "notices", "read what you were told, newest first")
-    .option("--unread", "only what you have not read")
-    .option("--limit <count>", "how many, 100 at most", parseCount, 25)
-    .option("--mark-read", "mark what is shown, and all before it, as read")
+  serverCommand(program, "notices", "read your notifications, newest first")
+    .option("--unread", "only unread ones")
+    .option("--limit <count>", "number to show, 100 at most", parseCount, 25)
+    .option("--mark-read", "mark the shown notifications, and all older ones, as read")
     .action(async (options) => (await import("./commands/notice/list.ts")).listNotices(options));
   declarePreferences(program);
   declareWebhooks(program);
 }
 
 function declarePreferences(program: Command): void {
-  const notification = program.command("notification").description("what you are told, and by which channel");
-  serverCommand(notification, "list", "list what you can be told, and how you are").action(async (options) =>
-    (await import("./commands/notice/list-preferences.ts")).listPreferences(options),
+  const notification = program.command("notification").description("notification types, and the channel of each");
+  serverCommand(notification, "list", "list the notification types with your channels for each").action(
+    async (options) => (await import("./commands/notice/list-preferences.ts")).listPreferences(options),
   );
   const channel = (flag: string, what: string) => new Option(`${flag} <on or off>`, what).choices(["on", "off"]);
-  serverCommand(notification, "set", "choose how you are told of something")
+  serverCommand(notification, "set", "choose the channels of a notification type")
     .argument("<type>", "such as client:low_credit, from `berth notification list`")
     .addOption(channel("--email", "by e-mail"))
     .addOption(channel("--webhooks", "by the webhooks that subscribe to it"))
@@ -29,22 +29,22 @@ function declarePreferences(program: Command): void {
 }
 
 function declareWebhooks(program: Command): void {
-  const webhook = program.command("webhook").description("addresses of yours that are called with what you are told");
+  const webhook = program.command("webhook").description("addresses of yours that the server calls with notifications");
   serverCommand(webhook, "create", "add a webhook; its secret is shown this once")
     .argument("<address>", "an https address")
-    .argument("<types...>", "what it is told, such as client:low_credit")
-    .option("--name <name>", "a name for you to know it by")
+    .argument("<types...>", "notification types, such as client:low_credit")
+    .option("--name <name>", "name of the webhook")
     .action(async (address, types, options) =>
       (await import("./commands/webhook/create.ts")).createWebhook(address, types, options),
     );
   serverCommand(webhook, "list", "list your webhooks").action(async (options) =>
     (await import("./commands/webhook/list.ts")).listWebhooks(options),
   );
-  serverCommand(webhook, "update", "change a webhook; what is not named stays")
+  serverCommand(webhook, "update", "change a webhook; settings that are not given stay")
     .argument("<id>", "id of the webhook", parseId)
     .option("--address <address>", "another https address")
-    .option("--types <types...>", "what it is told from now on")
-    .option("--name <name>", "another name; an empty one takes it away")
+    .option("--types <types...>", "notification types from now on")
+    .option("--name <name>", "another name; an empty text removes it")
     .action(async (id, options) => (await import("./commands/webhook/update.ts")).updateWebhook(id, options));
   const ofOne = (name: string, summary: string) =>
     serverCommand(webhook, name, summary).argument("<id>", "id of the webhook", parseId);

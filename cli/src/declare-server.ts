@@ -18,7 +18,7 @@ export function declareServerCommands(program: Command): void {
         .argParser(parseCount),
     )
     .option("--no-agent", "offer no machine at all")
-    .option("--new-admin-key", "make a new key for the administrator; the one before ends")
+    .option("--new-admin-key", "make a new key for the administrator; the earlier one stops working")
     .addOption(
       new Option("--declare-gpus <list>", "pretend that this machine has GPUs, such as 'RTX 4090:2' (for development)")
         .env("BERTH_DECLARE_GPUS")

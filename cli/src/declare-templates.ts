@@ -9,13 +9,13 @@ export function declareTemplateCommands(program: Command): void {
     .action(async (options) => (await import("./commands/template/search.ts")).searchTemplates(options));
 
   templateOptions(serverCommand(template, "create", "create a template"))
-    .requiredOption("--name <text>", "what to call it")
+    .requiredOption("--name <text>", "name of the template")
     .requiredOption("--image <image>", "container image")
     .action(async (options) => (await import("./commands/template/create.ts")).createTemplate(options));
 
-  templateOptions(serverCommand(template, "edit", "change a template; what is not given stays"))
+  templateOptions(serverCommand(template, "edit", "change a template; settings that are not given stay"))
     .argument("<hash>", "its present hash")
-    .option("--name <text>", "what to call it")
+    .option("--name <text>", "name of the template")
     .option("--image <image>", "container image")
     .action(async (hash, options) => (await import("./commands/template/edit.ts")).editTemplate(hash, options));
 
@@ -31,7 +31,7 @@ function templateOptions(command: Command): Command {
     .option("--onstart <commands>", "shell commands to run at each start")
     .option("--runtype <mode>", "ssh, jupyter or args")
     .option("--args <text>", "arguments of the image's entrypoint")
-    .option("--disk <gb>", "recommended size of the disk", parseAmount)
-    .option("--private", "nobody else may see it")
-    .option("--description <text>", "what it is for");
+    .option("--disk <gb>", "recommended size of the disk in GB", parseAmount)
+    .option("--private", "hide it from other users")
+    .option("--description <text>", "description of its purpose");
 }

@@ -24,6 +24,7 @@ import { declareTeamCommands } from "./declare-teams.ts";
 import { declareTemplateCommands } from "./declare-templates.ts";
 import { declareVolumeCommands } from "./declare-volumes.ts";
 import { declareWorkerCommands } from "./declare-worker.ts";
+import { addExamples } from "./examples.ts";
 
 const AFTER_HELP = `
 Of the project itself:
@@ -72,6 +73,7 @@ export function createProgram(): Command {
   program.commandsGroup(`${GROUPS[0]?.[0]}:`);
   program.helpCommand("help [command]", "show what a command takes");
   for (const command of allCommands(program)) command.exitOverride();
+  addExamples(program);
   return program;
 }
 
