@@ -3,7 +3,7 @@ import type { UserId } from "../../../base/ids.ts";
 import type { Reader, Tx } from "../../../db/transaction.ts";
 import { STANDING_REQUESTS_CHANNEL } from "./store.ts";
 
-/** How many standing requests of a user's may still become instances. */
+/** Counts a user's queued requests that may still become instances. */
 export async function countOpenRequestsOf(db: Reader, userId: UserId): Promise<number> {
   const row = await db
     .selectFrom("standing_requests")
@@ -14,7 +14,10 @@ export async function countOpenRequestsOf(db: Reader, userId: UserId): Promise<n
   return Number(row.count);
 }
 
-/** Cancels the open standing requests of these accounts; returns how many. One that is being claimed is left to the next call. */
+/**
+ * Cancels the open queued requests of these accounts and returns their number. A request that is being claimed is left
+ * to the next call.
+ */
 export async function cancelRequestsOf(tx: Tx, userIds: readonly UserId[], reason: string): Promise<number> {
   const { rows } = await sql<{ id: number }>`
     update standing_requests set status = 'cancelled', reason = ${reason}::text, closed_at = ${tx.now}::timestamptz

@@ -10,20 +10,20 @@ import { closeStandingRequest, findLaunch, lockOpen, noteAttempt } from "./store
 
 export type ClaimOutcome =
   | { readonly kind: "claimed"; readonly instanceId: InstanceId }
-  /** Somebody closed it: its renter, its time, or another process that claimed it. */
+  /** The request was closed before: by its renter, by its deadline or by another process that claimed it. */
   | { readonly kind: "closed" }
   | { readonly kind: "refused"; readonly error: AppError };
 
 /**
- * Rents the offer for the request and closes it, both or neither. The request's lock comes first: of two processes one
- * waits here, and then finds it closed.
+ * Rents the offer for the request and closes the request in one transaction. The lock of the request comes first: of
+ * two processes the second waits here, and then finds it closed.
  */
 export async function claimOffer(tx: Tx, id: StandingRequestId, order: CreateOrder): Promise<ClaimOutcome> {
   if ((await lockOpen(tx, id)) === undefined) return { kind: "closed" };
   const [outcome] = await createInstances(tx, [order]);
   invariant(outcome !== undefined, "each order has its outcome");
   if (outcome instanceof AppError) {
-    // An offer that is gone is no news for the renter: the next one may do.
+    // An offer that is gone is not worth telling the renter: the next offer may do.
     if (outcome.kind !== "gone") await noteAttempt(tx, id, outcome.publicMessage);
     return { kind: "refused", error: outcome };
   }
@@ -32,13 +32,15 @@ export async function claimOffer(tx: Tx, id: StandingRequestId, order: CreateOrd
   return { kind: "claimed", instanceId };
 }
 
-/** It can never be claimed: says why, unless somebody else closed it. */
+/** Closes a request that can never be claimed, with the reason, unless it is closed already. */
 export async function failRequest(tx: Tx, id: StandingRequestId, reason: string): Promise<void> {
   if ((await lockOpen(tx, id)) === undefined) return;
   await closeStandingRequest(tx, { id, status: "failed", reason });
 }
 
-/** What the request orders, as it was settled when it was made; throws why that cannot be had any more. */
+/**
+ * The order of a request, as it was settled when the request was made. Throws when its template or settings are gone.
+ */
 export async function wishOfRequest(
   db: Reader,
   { id, userId, bidNanosPerHour }: StandingRequest,
@@ -60,9 +62,9 @@ export async function wishOfRequest(
   };
 }
 
-/** What the request starts, in clear. */
+/** The launch settings of a request, decrypted. */
 function openLaunchOf(id: StandingRequestId, stored: SealedLaunch, sealer: Sealer): LaunchSettings {
   const launch = openLaunch(stored, { kind: "standing request", id }, sealer);
   if (launch !== undefined) return launch;
-  throw new AppError("not_found", "not_found", `The settings of standing request ${id} can no longer be read.`);
+  throw new AppError("not_found", "not_found", `The settings of queued request ${id} can no longer be read.`);
 }

@@ -4,7 +4,7 @@ import type { Sealer } from "../../../base/seal.ts";
 import type { Tx } from "../../../db/transaction.ts";
 import { openLaunchIfPossible, sealLaunch, type SealedLaunch } from "../templates/index.ts";
 
-/** Seals the settings of a few standing requests from before they were sealed; returns how many. */
+/** Encrypts the settings of a few queued requests that older versions stored in clear; returns their number. */
 export async function sealEarlierRequests(tx: Tx, sealer: Sealer, limit: number): Promise<number> {
   const { rows } = await sql<{ readonly id: StandingRequestId; readonly launch: SealedLaunch }>`
     select id, launch from standing_requests where launch ? 'env' order by id limit ${limit} for update skip locked

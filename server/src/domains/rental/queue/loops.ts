@@ -8,13 +8,13 @@ import { deleteClosed, expireDue } from "./store.ts";
 export const MATCH_LOOP = "match-standing-requests";
 
 const ROWS_PER_RUN = 500;
-/** So long a closed request can still be looked up. */
+/** A closed request can be looked up for 30 days. */
 const KEPT_MS = 30 * 86_400_000;
 
 export function matchLoop(matcher: Matcher): Loop {
   return {
     name: MATCH_LOOP,
-    description: "Rents what standing requests wait for, oldest first.",
+    description: "Rents matching offers for queued requests, the oldest request first.",
     everyMs: MATCH_EVERY_MS,
     run: () => matcher.run(),
   };
@@ -26,7 +26,7 @@ export function waitlistLoops({ database, clock }: Deps): readonly Loop[] {
   return [
     {
       name: "close-standing-requests",
-      description: "Closes standing requests whose time is over, and forgets those that were closed long ago.",
+      description: "Closes queued requests whose time is over, and deletes those that were closed 30 days ago.",
       everyMs: 15_000,
       run: () =>
         withTransaction(database, clock, async (tx) => ({

@@ -19,9 +19,9 @@ async function rowsOf({ env }: TestApp, ids: readonly number[]): Promise<readonl
   return rows;
 }
 
-/** How many of these are claimed when two servers have looked until there is nothing left for them. */
+/** Runs the matchers of all servers until nothing is left for these requests, and returns how many were claimed. */
 async function matchAll(worlds: readonly TestApp[], ids: readonly number[], freeCount: () => number) {
-  return until("the line to be served", async () => {
+  return until("the queue to be served", async () => {
     for (const { app } of worlds) app.loops.wake(MATCH_LOOP);
     const rows = await rowsOf(worlds[0] as TestApp, ids);
     const claimed = rows.filter(({ status }) => status === "claimed");
@@ -57,7 +57,7 @@ test("two servers serve each request once, lose none, and serve equals in the or
       const host = hosts[index % hosts.length];
       const offerId = host && (await first.offersOf(host)).get(1);
       if (offerId === undefined) return;
-      // By now it may be gone to one of those who wait.
+      // A queued request may have taken the offer by now.
       const body = { image: "busybox", disk: 10 };
       const url = `/api/v0/asks/${offerId}/`;
       const answer = await first.call({ method: "PUT", url, secret: passerBy.secret, body });
@@ -97,6 +97,6 @@ test("two servers serve each request once, lose none, and serve equals in the or
     await first.assertBooks();
   };
   await fc.assert(fc.asyncProperty(rounds, round), { numRuns: 4 });
-  // The database goes with the first one's end.
+  // The database ends with the first server, so the second closes before.
   await second.close();
 });

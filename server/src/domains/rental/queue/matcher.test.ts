@@ -10,14 +10,14 @@ import { resolveLaunch } from "../templates/index.ts";
 import { Matcher, SEARCHES_PER_RUN } from "./matcher.ts";
 import type { Query } from "./rules/queued-request.ts";
 
-/** A server of which nothing looks for matches: its own matcher would serve what those of the test are to serve. */
+/** A server without its own matcher loop, which would serve the requests that the test's matchers are to serve. */
 async function aWorld(t: TestContext): Promise<TestApp> {
   const world = await testApp(t);
   await world.app.loops.stop();
   return world;
 }
 
-/** A matcher as another server would have it, which counts its searches. */
+/** A matcher as a second server would have it, with a count of its searches. */
 function aMatcher({ env: { database }, app, clock, sealer }: TestApp) {
   const secret = randomBytes(32);
   const desk = new OrderDesk(database, clock, { secret, sealer });
@@ -39,10 +39,10 @@ function aMatcher({ env: { database }, app, clock, sealer }: TestApp) {
 
 const COUNT = 10_000;
 
-/** A machine that joins and is then priced may be announced once for each. */
+/** A machine that joins and then gets its price may be announced once for each. */
 const TOLD_TWICE = 2;
 
-test("with ten thousand waiting, a run is bounded, and a change asks only those whom it may concern", async (t) => {
+test("with ten thousand queued requests a run is bounded, and a change asks only the requests that it may concern", async (t) => {
   const world = await aWorld(t);
   const renter = await world.caller();
   const model = await waitFor(world, renter, { max_dph: 0.001 });
@@ -61,7 +61,7 @@ test("with ten thousand waiting, a run is bounded, and a change asks only those 
   }
   assert.deepEqual([total, matcher.book.size], [COUNT + 1, COUNT + 1]);
 
-  // Too dear for half of them, and the other half wants something else.
+  // Too expensive for one half of the requests, and of another model than the other half wants.
   const dear = await world.host({ gpus: 2, gpuName: "L40S" });
   await setPrices(world, dear, { price: 0.5 });
   const { searches: searchesForOne, ...rest } = await run();
@@ -74,7 +74,7 @@ test("with ten thousand waiting, a run is bounded, and a change asks only those 
   assert.equal(claimed, 1);
   assert.ok(Number(searches) <= 1 + TOLD_TWICE, `${searches} searches`);
   const { rows } = await world.env.pool.query("select id from standing_requests where status = 'claimed'");
-  // The second of those that were made: the oldest that wants it.
+  // The second inserted request is the oldest that wants this model.
   assert.deepEqual(rows, [{ id: model + 2 }]);
 });
 
@@ -83,14 +83,14 @@ test("one request that cannot be handled does not keep the others waiting", asyn
   const renter = await world.caller();
   const ids = [await waitFor(world, renter), await waitFor(world, renter), await waitFor(world, renter)];
   const [unreadable, broken, sound] = ids as [number, number, number];
-  // Neither is what the server writes: a search that another version understood, and settings without a part.
+  // A search that only another version understands, and settings without their encrypted part.
   await world.env.pool.query(
     `update standing_requests set query = jsonb_build_object('order', jsonb_build_array(jsonb_build_array('no', 'asc')))
      where id = $1`,
     [unreadable],
   );
   await world.env.pool.query("update standing_requests set launch = launch - 'sealed' where id = $1", [broken]);
-  // Nor can it be written down what is wrong with this one.
+  // The failure of this request cannot be stored either.
   const unwritable = await waitFor(world, renter, { max_dph: 0.6 });
   await world.env.pool.query(
     `update standing_requests set query = '{"order": [["no", "asc"]]}', id = 0 where id = $1`,

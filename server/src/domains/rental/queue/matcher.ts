@@ -27,50 +27,59 @@ export type MatcherPorts = {
   readonly search: (query: Query) => readonly FoundOffer[];
 };
 
-/** So much is searched in a run, and so long; the rest waits for the next one, which is due soon after. */
+/** Bounds of one run: searches and time. The rest waits for the next run, which is due soon after. */
 export const SEARCHES_PER_RUN = 200;
 const MS_PER_RUN = 1_000;
 export const MATCH_EVERY_MS = 250;
-/** Searched at one go, before others get their turn: no more than this, and no longer. */
+/** Bounds of one stretch of searches, after which other work of the process gets its turn. */
 const SEARCHES_AT_ONCE = 10;
 const MS_AT_ONCE = 10;
-/** So many changed machines form one line; also how many machines a search names (it takes some 1,000 values). */
+/**
+ * Changed machines that are given away together; also the number of machines that a search names (some 1,000 values).
+ */
 export const MACHINES_PER_LINE = 100;
-/** A machine that was claimed, or refused us, is left alone until what it has now can be searched: at most so long. */
+/**
+ * A machine that was claimed, or that refused a claim, is left out until searches show its new state: for 5 s at most.
+ */
 const STALE_MS = 5_000;
 const RETRY_MS = 15_000;
-/** Some requests are looked at without cause, so that what nobody announced, such as the end of a rest, is found too. */
+/**
+ * Some requests are searched for without a cause every second, so that changes that nobody announces, such as the end
+ * of a rest, are found too.
+ */
 const SWEEP_EVERY_MS = 1_000;
 const SWEEP_COUNT = 10;
-/** However costly searches somebody makes of a hundred requests, going round takes this part of the time at most. */
+/**
+ * The part of the time that searches without a cause may take, however costly the searches of a hundred requests are.
+ */
 const SWEEP_SHARE = 0.05;
 
-/** Requests that changed machines may concern, oldest first, and how far down the line we are. */
+/** The open requests that a set of changed machines may concern, oldest first, and the index of the next one to ask. */
 type Line = { readonly machineIds: readonly MachineId[]; readonly ids: readonly StandingRequestId[]; next: number };
 
 type Done = { searches: number; claimed: number; readonly errors: unknown[] };
 
 /**
- * Finds offers for standing requests. Capacity is given away in a line: when machines changed, the requests that they may
- * concern are asked one by one, oldest first, and only those machines are claimed. A request that is new, or is looked at
- * again, claims nothing by itself: what it finds is treated as changed, and those before it are asked first.
+ * Finds offers for queued requests, fairly: when machines changed, the requests that they may concern are asked one by
+ * one, oldest first, and claim only those machines. A request that is new, or is searched for without a cause, claims
+ * nothing by itself: the machines that it found are treated as changed, so that older requests are asked first.
  */
 export class Matcher {
   readonly book: RequestBook;
   private readonly ports: MatcherPorts;
   private readonly changed = new Set<MachineId>();
-  /** To be searched for among all offers. */
+  /** Requests to be searched for among all offers. */
   private readonly look = new Set<StandingRequestId>();
-  /** Found something when they were looked at: they belong to the next line. */
+  /** Requests for which a search among all offers found something: the next round asks them. */
   private readonly found = new Set<StandingRequestId>();
-  /** To be looked at in the next run: what they found is not to be had right now. */
+  /** Requests to be searched for again in the next run, because the offers that they found could not be had. */
   private readonly again = new Set<StandingRequestId>();
   private line: Line | undefined;
   private readonly staleUntilMs = new Map<MachineId, number>();
   private readonly restUntilMs = new Map<StandingRequestId, number>();
   private sweptId = asId<StandingRequestId>(0);
   private sweptAtMs = 0;
-  /** How long the searches among all offers took since then. */
+  /** Milliseconds that searches among all offers took since the last sweep. */
   private lookedMs = 0;
   private ranAtMs = -Infinity;
   private isRunning = false;
@@ -80,7 +89,7 @@ export class Matcher {
     this.book = new RequestBook(ports);
   }
 
-  /** For the channel of the standing requests themselves. */
+  /** The listener on the channel that names changed requests. */
   channel(wake: () => void): ChannelHandler {
     return {
       onMessage: (payload) => {
@@ -94,11 +103,14 @@ export class Matcher {
     };
   }
 
-  /** Told of machines in the very turn in which searches begin to see them as they are now. Returns whether to run. */
+  /**
+   * Notes that machines changed, in the same turn in which searches begin to see their new state. Returns true when the
+   * matcher should run.
+   */
   note(machineIds: readonly MachineId[]): boolean {
     if (this.book.isEmpty) return false;
     for (const id of machineIds) this.changed.add(id);
-    // No more often than the loop runs anyway.
+    // A change wakes the matcher no more often than its loop runs anyway.
     return !this.isRunning && this.ports.clock.monotonicMs() - this.ranAtMs >= MATCH_EVERY_MS;
   }
 
@@ -127,7 +139,7 @@ export class Matcher {
       else if (this.look.size > 0) await this.lookAround(done);
       else break;
     }
-    // One request that cannot be handled must not keep the others waiting; it is told of all the same.
+    // A request that cannot be handled does not keep the others waiting, and its error is still reported.
     if (done.errors.length > 0) throw done.errors[0];
     return { open: this.book.size, searches: done.searches, claimed: done.claimed };
   }
@@ -139,7 +151,7 @@ export class Matcher {
     this.line = undefined;
   }
 
-  /** Takes up machines that changed, and who may be concerned by what they offer now. */
+  /** Takes up the machines that changed, and the requests that their offers may concern. */
   private formLine(done: Done): Line {
     const machineIds = [...this.changed].slice(0, MACHINES_PER_LINE);
     for (const id of machineIds) {
@@ -153,7 +165,7 @@ export class Matcher {
     return { machineIds, ids: [...ids].toSorted((a, b) => a - b), next: 0 };
   }
 
-  /** Asks the next few in line. */
+  /** Asks the next few requests. */
   private async serve(line: Line, done: Done): Promise<void> {
     const isTurnOver = this.beginTurn(done);
     for (; !isTurnOver(); line.next += 1) {
@@ -166,7 +178,7 @@ export class Matcher {
       const waiting = this.book.find(id);
       if (waiting === undefined || this.isResting(id)) continue;
       const isServed = await this.guarded(id, done, () => this.serveOne(waiting, line.machineIds, done));
-      // Somebody before it took what it had found; there may be more elsewhere.
+      // An older request took the offer that this one had found; other machines may have more.
       if (wasFound && !isServed) this.again.add(id);
     }
     await aTurn();
@@ -183,7 +195,10 @@ export class Matcher {
     return hits.length > 0 && (await this.attempt(waiting, hits, done));
   }
 
-  /** What goes wrong with one request keeps it from another attempt for a while, and nobody else. Counts as served. */
+  /**
+   * Runs `work` for one request. An error keeps that request from another attempt for a while, and no other request.
+   * True when the request counts as served.
+   */
   private async guarded(id: StandingRequestId, done: Done, work: () => Promise<boolean>): Promise<boolean> {
     try {
       return await work();
@@ -197,12 +212,12 @@ export class Matcher {
     }
   }
 
-  /** Not one that changed since the line was formed: those who are ahead have not been asked about it. */
+  /** False for a machine that changed after the round began: older requests have not been asked about it. */
   private isUsable(id: MachineId): boolean {
     return !this.changed.has(id) && !this.staleUntilMs.has(id);
   }
 
-  /** Tries one offer after the other. Returns whether that settles the request, for now or for good. */
+  /** Tries one offer after the other. True when the request is settled, for now or for good. */
   private async attempt({ request }: WaitingRequest, hits: readonly FoundOffer[], done: Done): Promise<boolean> {
     const { database, sealer } = this.ports;
     const wish = await wishOfRequest(database.kysely, request, sealer);
@@ -211,7 +226,7 @@ export class Matcher {
       return true;
     }
     for (const offer of hits) {
-      // An earlier attempt of ours may have changed what this machine has.
+      // An earlier attempt of this process may have changed the machine.
       if (!this.isUsable(asId<MachineId>(offer.machine_id))) continue;
       if (await this.claim(request, { wish, offer }, done)) return true;
     }
@@ -245,17 +260,20 @@ export class Matcher {
     }
   }
 
-  /** What it orders is not there, for good; or something is in its way that may pass. Returns whether that is all. */
+  /**
+   * Fails a request that can never be served, or lets it rest when the obstacle may pass. True when no other offer can
+   * help.
+   */
   private async failOrRest(id: StandingRequestId, error: AppError): Promise<boolean> {
     const { database, clock } = this.ports;
     const isForGood = error.kind === "not_found" || error.code === "no_such_volume_offer";
-    // First: if it cannot be written down either, the line goes on without this request.
+    // Resting comes first: if the failure cannot be stored either, the round goes on without this request.
     this.rest(id);
     await withTransaction(database, clock, (tx) =>
       isForGood ? failRequest(tx, id, error.publicMessage) : noteAttempt(tx, id, error.publicMessage),
     );
     if (isForGood) this.drop(id);
-    // A volume may be out of reach of one machine and not of the next.
+    // A volume may be out of reach of one machine and within reach of the next.
     return error.kind !== "invalid";
   }
 
@@ -276,7 +294,7 @@ export class Matcher {
     return (this.restUntilMs.get(id) ?? 0) > this.ports.clock.monotonicMs();
   }
 
-  /** Searches everything for a few requests; what they find is given away in a line. */
+  /** Searches all offers for a few requests. The machines found are given away in a round of their own. */
   private async lookAround(done: Done): Promise<void> {
     const isTurnOver = this.beginTurn(done);
     for (const id of [...this.look].toSorted((a, b) => a - b)) {
@@ -298,7 +316,7 @@ export class Matcher {
   private lookFor({ request }: WaitingRequest, done: Done): boolean {
     done.searches += 1;
     const startedAtMs = this.ports.clock.monotonicMs();
-    // Each that looks takes up another machine, as long as there are some: then one line serves them all.
+    // Each search names another changed machine while there are any, so that one round serves them all.
     const taken = [...this.changed, ...this.staleUntilMs.keys()].slice(0, MACHINES_PER_LINE);
     const hits = this.ports
       .search(searchAmong(request, { notin: taken }))
@@ -312,7 +330,7 @@ export class Matcher {
     return hit !== undefined;
   }
 
-  /** Adds those whose time has come, and a few more each second, round and round. */
+  /** Adds the requests whose rest is over, and a few more each second, in turn. */
   private sweep(): void {
     const nowMs = this.ports.clock.monotonicMs();
     for (const id of this.again) this.look.add(id);
@@ -333,12 +351,12 @@ export class Matcher {
   }
 }
 
-/** Whether the offer of GPUs is what cannot be had, rather than something that the request orders along with it. */
+/** True when the offer itself cannot be had, rather than something that the request orders with it. */
 function isAbout(error: AppError, offerId: number): boolean {
   return error.code !== "no_such_volume_offer" && (error.kind === "gone" || error.extra["ask_id"] === offerId);
 }
 
-/** Lets whatever else the process has to do come first. */
+/** Lets other work of the process run first. */
 function aTurn(): Promise<void> {
   return new Promise((resolve) => {
     setImmediate(resolve);

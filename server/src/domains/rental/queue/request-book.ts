@@ -7,8 +7,8 @@ import { listOpen } from "./store.ts";
 export type WaitingRequest = { readonly request: StandingRequest; readonly glance: Glance };
 
 /**
- * The open requests, in memory and in the order of their age, so that a change of the market does not read ten thousand
- * rows. What became of them since is seen when one is locked; the database's notifications say which to read again.
+ * The open requests in memory, oldest first, so that a change of the market does not read ten thousand rows. Their
+ * present state is read again when one is locked; notifications of the database name the requests to read again.
  */
 export class RequestBook {
   private readonly database: Database;
@@ -26,7 +26,7 @@ export class RequestBook {
     return this.waiting.size;
   }
 
-  /** Whether somebody waits, as far as is known. */
+  /** True while the queue has no request that this process knows of. */
   get isEmpty(): boolean {
     return this.waiting.size === 0 && this.stale.size === 0 && !this.isAllStale;
   }
@@ -39,7 +39,10 @@ export class RequestBook {
     this.isAllStale = true;
   }
 
-  /** Brings it up to date; returns the requests that are new to it. When it fails, the next call reads the same. */
+  /**
+   * Brings the book up to date and returns the requests that are new to it. After a failure the next call reads the
+   * same requests.
+   */
   async refresh(): Promise<readonly StandingRequestId[]> {
     if (!this.isAllStale && this.stale.size === 0) return [];
     const [isAll, ids] = [this.isAllStale, [...this.stale]];
@@ -68,7 +71,7 @@ export class RequestBook {
     this.waiting.delete(id);
   }
 
-  /** Those that an offer of one of these kinds may concern, oldest first. */
+  /** The requests that an offer of one of these kinds may concern, oldest first. */
   listConcerned(kinds: readonly Kind[]): readonly StandingRequestId[] {
     if (kinds.length === 0) return [];
     const concerned: StandingRequestId[] = [];
@@ -78,7 +81,7 @@ export class RequestBook {
     return concerned;
   }
 
-  /** The next `count` after this id in the line, from its beginning again at its end. */
+  /** The next `count` requests after this id; past the end it goes on at the beginning. */
   listAfter(last: StandingRequestId, count: number): readonly StandingRequestId[] {
     const ids = [...this.waiting.keys()];
     const start = ids.findIndex((id) => id > last);

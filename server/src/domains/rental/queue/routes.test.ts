@@ -12,7 +12,7 @@ import {
   waitFor,
 } from "../../../../../test/support/standing-requests.ts";
 
-test("who waits is served when a machine comes, at no more than was said, and the books are right", async (t) => {
+test("a queued request rents when a machine comes, at no more than its limit, and the books are right", async (t) => {
   const world = await testApp(t);
   const renter = await world.caller();
   const id = await waitFor(world, renter, { label: "mine", env: { A: "1" }, max_dph: 2 });
@@ -29,7 +29,7 @@ test("who waits is served when a machine comes, at no more than was said, and th
   await world.assertBooks();
 });
 
-test("what is wrong with a request is said when it is made, by the name of the field", async (t) => {
+test("a wrong request is refused when it is made, by the name of the field", async (t) => {
   const world = await testApp(t);
   const renter = await world.caller();
   const wrong: readonly (readonly [Readonly<Record<string, unknown>>, string])[] = [
@@ -73,7 +73,7 @@ test("what is wrong with a request is said when it is made, by the name of the f
   assert.deepEqual(body.standing_requests, []);
 });
 
-test("requests are seen and cancelled by their owner only; what was served is not cancelled", async (t) => {
+test("requests are seen and cancelled by their owner only; one that became an instance is not cancelled", async (t) => {
   const world = await testApp(t);
   const [renter, other] = [await world.caller(), await world.caller()];
   const first = await waitFor(world, renter, { max_dph: 0.001, q: "gpu_name=RTX_4090 num_gpus=1" });
@@ -105,7 +105,7 @@ test("requests are seen and cancelled by their owner only; what was served is no
   assert.equal((await showRequest(world, renter, first)).status, "cancelled");
 });
 
-test("a repeated request makes one, and an account has a hundred at most", async (t) => {
+test("a repeated call makes one request, and an account has a hundred at most", async (t) => {
   const world = await testApp(t);
   const renter = await world.caller();
   const call = {
@@ -141,7 +141,7 @@ test("the older request is served first, and the next when its offer is given ba
   await world.assertBooks();
 });
 
-test("who cannot pay keeps the place and is told; who can is served meanwhile", async (t) => {
+test("a renter who cannot pay keeps the place and sees why; a renter who can pay is served meanwhile", async (t) => {
   const world = await testApp(t);
   const host = await world.host({ gpus: 2 });
   await setPrices(world, host, { price: 6 });
@@ -159,7 +159,7 @@ test("who cannot pay keeps the place and is told; who can is served meanwhile", 
   await world.assertBooks();
 });
 
-test("the time to wait ends, also when nobody wrote that down yet", async (t) => {
+test("a request is expired after its time, even before the row says so", async (t) => {
   const world = await testApp(t);
   const renter = await world.caller();
   const id = await waitFor(world, renter, { expires_in_hours: 1 });
@@ -183,7 +183,7 @@ test("a bid waits until it would run, and pays what it bids", async (t) => {
   await setPrices(world, host, { price: 2, minBid: 0.1, disk: 0.72 });
   const rented = await rent(world, holder, host, { price: 0.5, disk: 10 });
   await host.obey();
-  // A disk of ten gigabytes costs a cent an hour here: the bid may be a dollar, and not all of what may be paid.
+  // A disk of ten gigabytes costs a cent an hour here, so a bid of a dollar goes with more than a dollar in total.
   const tooLow = await waitFor(world, renter, { price: 0.4, max_dph: undefined });
   const noRoom = await waitFor(world, renter, { price: 0.7, max_dph: 0.705 });
   const id = await waitFor(world, renter, { price: 0.7, max_dph: 0.8 });
@@ -195,11 +195,11 @@ test("a bid waits until it would run, and pays what it bids", async (t) => {
   assert.notEqual(rented, instance);
 });
 
-test("the price is looked at once more when the offer is claimed", async (t) => {
+test("the price is compared again when the offer is claimed", async (t) => {
   const world = await testApp(t);
   const host = await world.host({ gpus: 1 });
   await setPrices(world, host, { price: 0.5 });
-  // Nobody is told: what the table of offers shows is old.
+  // The update tells no process, so the table of offers shows the old price.
   await world.env.pool.query("update machines set price_device_nanos_per_hour = 3000000000 where id = $1", [
     host.machineId,
   ]);
@@ -211,7 +211,7 @@ test("the price is looked at once more when the offer is claimed", async (t) => 
   assert.deepEqual(rows, [{ count: 0 }]);
 });
 
-test("a request whose template was deleted fails, and says why", async (t) => {
+test("a request whose template was deleted fails with the reason", async (t) => {
   const world = await testApp(t);
   const renter = await world.caller();
   const body = { name: "gone", image: "busybox", private: true };
@@ -231,7 +231,7 @@ test("a request whose template was deleted fails, and says why", async (t) => {
   assert.match(failed.reason, /template/);
 });
 
-test("the password of a registry lies sealed while the request waits, and reaches the host that serves it", async (t) => {
+test("the password of a registry is stored encrypted while the request waits, and reaches the host that serves it", async (t) => {
   const world = await testApp(t);
   const renter = await world.caller();
   const login = "-u me -p s3cret-word registry.example";
@@ -248,7 +248,7 @@ test("the password of a registry lies sealed while the request waits, and reache
   assert.match(JSON.stringify(instance), /s3cret-word/);
 });
 
-test("who offers a hair too little keeps nobody else waiting, however long they have waited", async (t) => {
+test("a request that offers a hair too little keeps no other waiting, however old it is", async (t) => {
   const world = await testApp(t);
   const [stingy, renter] = [await world.caller(), await world.caller()];
   const host = await world.host({ gpus: 1 });

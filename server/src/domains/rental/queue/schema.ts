@@ -5,7 +5,7 @@ import { CreateBody as InstanceBody } from "../instances/index.ts";
 const Nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) => Type.Union([schema, Type.Null()]);
 const Time = Type.Number({ description: "Seconds since 1970." });
 
-/** The body of an instance's creation, and what to wait for. */
+/** The body of an instance's creation, with the search to wait for. */
 export const CreateBody = Type.Object(
   {
     ...InstanceBody.properties,
@@ -15,9 +15,9 @@ export const CreateBody = Type.Object(
       }),
     ),
     max_dph: Type.Optional(
-      Type.Number({ description: "Dollars an hour at most, disk included. Required unless `price` makes it a bid." }),
+      Type.Number({ description: "The highest total price in dollars an hour, disk included. Required unless `price` makes it a bid." }),
     ),
-    expires_in_hours: Type.Optional(Type.Number({ description: "From now; at most 720, 24 when absent." })),
+    expires_in_hours: Type.Optional(Type.Number({ description: "Hours from now; at most 720, 24 when absent." })),
   },
   { additionalProperties: true },
 );
@@ -26,7 +26,7 @@ export type CreateBody = Static<typeof CreateBody>;
 export const Created = Type.Object({
   success: Type.Literal(true),
   id: Type.Integer(),
-  position: Type.Integer({ description: "Its place in the line of all that wait; 1 is asked first." }),
+  position: Type.Integer({ description: "The place of the request in the queue; 1 is served first." }),
   expires_at: Time,
 });
 
@@ -41,7 +41,7 @@ const Status = Type.Union([
 const StandingRequest = model("StandingRequest", {
   id: Type.Integer(),
   status: Status,
-  reason: Type.String({ description: "Why the last attempt came to nothing, or why it failed; empty otherwise." }),
+  reason: Type.String({ description: "Why the last attempt rented nothing, or why the request failed; empty otherwise." }),
   position: Nullable(Type.Integer()),
   q: Type.Object({}, { additionalProperties: true }),
   max_dph: Nullable(Type.Number()),
@@ -54,7 +54,7 @@ const StandingRequest = model("StandingRequest", {
   expires_at: Time,
   attempted_at: Nullable(Time),
   closed_at: Nullable(Time),
-  instance_id: Nullable(Type.Integer({ description: "The instance that was made of it." })),
+  instance_id: Nullable(Type.Integer({ description: "The instance that the request became." })),
 });
 
 export const IdParams = Type.Object({ id: Type.Integer() });
@@ -63,9 +63,9 @@ export const Shown = Type.Object({
   success: Type.Literal(true),
   standing_request: model("ShownStandingRequest", {
     ...StandingRequest.properties,
-    offers_matching: Type.Integer({ description: "Offers that it could have now, 64 at most." }),
-    offers_at_any_price: Type.Integer({ description: "Offers that its search finds whatever they cost, 64 at most." }),
-    cheapest_dph: Nullable(Type.Number({ description: "What the cheapest of those costs an hour, disk included." })),
+    offers_matching: Type.Integer({ description: "The number of offers that the request could have now, 64 at most." }),
+    offers_at_any_price: Type.Integer({ description: "The number of offers that its search finds at any price, 64 at most." }),
+    cheapest_dph: Nullable(Type.Number({ description: "The price of the cheapest of those in dollars an hour, disk included." })),
   }),
 });
 export const Done = Type.Object({ success: Type.Literal(true), msg: Type.String() });

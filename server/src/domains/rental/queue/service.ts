@@ -35,29 +35,32 @@ import {
 import { standingRequestRecord } from "./views.ts";
 
 const OPEN_MAX = 100;
-/** How many of a user's requests are listed, the newest first. */
+/** The number of a user's requests that a listing shows, the newest first. */
 const LISTED_MAX = 1000;
-/** How many offers are counted for one request. */
+/** The most offers that are counted for one request. */
 const COUNTED_MAX = 64;
 
 export type WaitlistPorts = {
   readonly desk: Pick<OrderDesk, "wishOf" | "checkVolumes">;
   readonly sealer: Sealer;
   readonly search: (query: Query) => readonly FoundOffer[];
-  /** What a user can spend now. */
+  /** The credit that a user can spend now. */
   readonly creditOf: (db: Reader, userId: UserId) => Promise<Nanos>;
 };
 
 export type OwnRequest = { readonly userId: UserId; readonly id: number };
 
-/** Stores a request after everything about it was checked: when its turn comes, no slip of its renter is in the way. */
+/**
+ * Stores a request after everything about it was checked, so that no mistake of the renter shows only when an offer
+ * comes.
+ */
 export async function createStandingRequest(
   tx: Tx,
   { identity, body }: { readonly identity: Identity; readonly body: CreateBody },
   { desk, sealer, search, creditOf }: WaitlistPorts,
 ) {
   if (body.target_state === "stopped") {
-    throw invalid("target_state", "target_state must be running: nobody waits for an instance that does not run");
+    throw invalid("target_state", "target_state must be running: a queued request is for an instance that runs");
   }
   if (body.volume_info?.create_new === true) {
     const message = "volume_info.create_new: a new volume is on one machine; rent it first and link it by volume_id";
@@ -65,7 +68,7 @@ export async function createStandingRequest(
   }
   const { userId } = identity;
   await requireAccount(tx, userId);
-  // Requests of one account are counted one after another.
+  // Requests of one account are created one after another, so that their number can be relied on.
   await lockUser(tx, userId);
   const wish = await desk.wishOf(tx.db, identity, body);
   await desk.checkVolumes(tx, wish);
@@ -75,14 +78,14 @@ export async function createStandingRequest(
   checkQuery(query, bidNanosPerHour);
   const totalMaxNanosPerHour = readTotalMax(body.max_dph, bidNanosPerHour);
   const expiresAt = readExpiry(body.expires_in_hours, tx.now);
-  // The largest search that will ever be made of it: what is refused is refused now.
+  // The largest search that the matcher will make for this request, so that a search too large is refused now.
   const machines = Array.from({ length: MACHINES_PER_LINE }, (_, index) => asId<MachineId>(index + 1));
   search(searchAmong({ query, totalMaxNanosPerHour, bidNanosPerHour, diskGb: launch.disk_gb }, { in: machines }));
   if ((await creditOf(tx.db, userId)) <= 0n) {
-    throw insufficientFunds("A standing request needs credit: it rents as soon as something matches.");
+    throw insufficientFunds("A queued request needs credit, because it rents as soon as an offer matches.");
   }
   if ((await countOpenOf(tx, userId)) >= OPEN_MAX) {
-    const message = `An account may have at most ${OPEN_MAX} open standing requests.`;
+    const message = `An account may have at most ${OPEN_MAX} open queued requests.`;
     throw invalid("q", message, "max_standing_requests");
   }
   const id = await reserveId(tx);
@@ -102,13 +105,16 @@ export async function createStandingRequest(
   return { success: true as const, id, position: positions.get(id) ?? 1, expires_at: expiresAt.getTime() / 1000 };
 }
 
-/** Ends the wait. What was rented already stays, and is named; to end twice is no error. */
+/**
+ * Cancels a request; a second call changes nothing. A request that became an instance is refused, and the error names
+ * the instance.
+ */
 export async function cancelStandingRequest(tx: Tx, { userId, id: given }: OwnRequest): Promise<void> {
   const id = toId(given);
   const request = id && (await lockStandingRequestOf(tx, userId, id));
   if (id === undefined || request === undefined) throw noSuchRequest(given);
   if (request.instanceId !== undefined) {
-    const message = `Standing request ${id} was served: instance ${request.instanceId} is yours, and not cancelled.`;
+    const message = `Queued request ${id} became instance ${request.instanceId}, which is not cancelled.`;
     throw conflict("standing_request_claimed", message, { extra: { instance_id: request.instanceId } });
   }
   if (request.status === "open") await closeStandingRequest(tx, { id, status: "cancelled" });
@@ -129,7 +135,7 @@ export async function showStandingRequest(
 
 const NO_PROSPECTS = { offers_matching: 0, offers_at_any_price: 0, cheapest_dph: null };
 
-/** What there is for an open request now, and what the cheapest of it would cost: how far off its limit is. */
+/** The offers for an open request now, and the price of the cheapest, which shows how far off the limit is. */
 function prospectsOf(request: StandingRequest, search: WaitlistPorts["search"]) {
   const order = [["dph_total", "asc"]];
   const offers = search({ ...searchAtAnyPrice(request), order, limit: COUNTED_MAX });
@@ -154,5 +160,5 @@ function toId(id: number): StandingRequestId | undefined {
 }
 
 function noSuchRequest(id: number) {
-  return notFound("no_such_standing_request", `There is no standing request ${id} of yours.`);
+  return notFound("no_such_standing_request", `You have no queued request ${id}.`);
 }

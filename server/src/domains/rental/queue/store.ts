@@ -8,7 +8,7 @@ import { parseCapScope } from "../../money/ledger/index.ts";
 import type { SealedLaunch } from "../templates/index.ts";
 import type { Query, StandingRequest, Status } from "./rules/queued-request.ts";
 
-/** Told to every process when requests were made or closed; the payload is an id, or empty for many. */
+/** Tells every process which requests were made or closed; the payload is an id, or empty for many. */
 export const STANDING_REQUESTS_CHANNEL = "standing_requests_changed";
 
 type VolumeInfo = Wish["volumeInfo"];
@@ -26,7 +26,7 @@ export type NewStandingRequest = {
   readonly expiresAt: Date;
 };
 
-/** Takes the id of a request that is about to be inserted: its settings are sealed for that id. */
+/** Takes the id of a request that is about to be inserted: its settings are encrypted for that id. */
 export async function reserveId(tx: Tx): Promise<StandingRequestId> {
   const { rows } = await sql<{ id: number }>`
     select nextval(pg_get_serial_sequence('standing_requests', 'id'))::integer as id
@@ -34,7 +34,10 @@ export async function reserveId(tx: Tx): Promise<StandingRequestId> {
   return asId<StandingRequestId>(rows[0]?.id ?? 0);
 }
 
-/** How many open requests the user has. Until the end of the transaction nobody makes another for the same user. */
+/**
+ * Counts the user's open requests. The lock lasts until the end of the transaction, so no other request of the user is
+ * made meanwhile.
+ */
 export async function countOpenOf(tx: Tx, userId: UserId): Promise<number> {
   await sql`select pg_advisory_xact_lock(hashtext('standing_requests'), ${userId}::integer)`.execute(tx.db);
   const row = await tx.db
@@ -66,7 +69,7 @@ export async function insertStandingRequest(tx: Tx, request: NewStandingRequest)
   await notify(tx, String(request.id));
 }
 
-/** The newest first. */
+/** Newest first. */
 export async function listStandingRequestsOf(db: Reader, userId: UserId, limit: number) {
   const rows = await db
     .selectFrom("standing_requests")
@@ -92,7 +95,7 @@ export async function findStandingRequest(
   return row && toStandingRequest(row);
 }
 
-/** The same, locked: whoever holds it is the only one who may close it. */
+/** Finds and locks a user's request. Only the holder of this lock may close the request. */
 export async function lockStandingRequestOf(tx: Tx, userId: UserId, id: StandingRequestId) {
   const row = await tx.db
     .selectFrom("standing_requests")
@@ -117,7 +120,7 @@ export async function lockOpen(tx: Tx, id: StandingRequestId): Promise<StandingR
   return row && toStandingRequest(row);
 }
 
-/** The place in the line of each of these requests that is open, counted from 1 at the oldest. */
+/** The place in the queue of each of these requests that is open; the oldest has place 1. */
 export async function positionsOf(
   db: Reader,
   ids: readonly StandingRequestId[],
@@ -144,7 +147,7 @@ export async function listOpen(db: Reader, now: Date, ids?: readonly StandingReq
   return rows.map(toStandingRequest);
 }
 
-/** What a request starts: read when it is to be claimed, since it is large and seldom needed. */
+/** The launch settings of a request. They are large and seldom needed, so they are read only for a claim. */
 export async function findLaunch(db: Reader, id: StandingRequestId) {
   const row = await db
     .selectFrom("standing_requests")
@@ -168,7 +171,7 @@ type Closing = {
   readonly instanceId?: InstanceId;
 };
 
-/** The caller holds its row lock and found it open. */
+/** Closes a request. The caller holds its row lock and found it open. */
 export async function closeStandingRequest(tx: Tx, { id, status, reason = "", instanceId }: Closing): Promise<void> {
   await tx.db
     .updateTable("standing_requests")
@@ -179,7 +182,7 @@ export async function closeStandingRequest(tx: Tx, { id, status, reason = "", in
   await notify(tx, String(id));
 }
 
-/** Notes why an attempt came to nothing. It stays open. */
+/** Notes why an attempt rented nothing. The request stays open. */
 export async function noteAttempt(tx: Tx, id: StandingRequestId, reason: string): Promise<void> {
   await tx.db
     .updateTable("standing_requests")
@@ -189,7 +192,7 @@ export async function noteAttempt(tx: Tx, id: StandingRequestId, reason: string)
     .execute();
 }
 
-/** Closes requests whose time is over; a row that somebody is about to claim is left to the next run. */
+/** Closes requests whose time is over; a row that another process is about to claim is left to the next run. */
 export async function expireDue(tx: Tx, limit: number): Promise<number> {
   const { rows } = await sql<{ id: number }>`
     update standing_requests set status = 'expired', closed_at = ${tx.now}::timestamptz
@@ -203,7 +206,7 @@ export async function expireDue(tx: Tx, limit: number): Promise<number> {
   return rows.length;
 }
 
-/** Forgets what was closed before this time. */
+/** Deletes requests that were closed before this time. */
 export async function deleteClosed(tx: Tx, before: Date, limit: number): Promise<number> {
   const result = await sql`
     delete from standing_requests where id in (

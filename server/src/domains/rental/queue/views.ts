@@ -7,7 +7,7 @@ type Viewpoint = { readonly now: Date; readonly position: number | undefined };
 const seconds = (at: Date | undefined) => (at === undefined ? null : epochSeconds(at));
 const dollars = (amount: bigint | undefined) => (amount === undefined ? null : toDollars(amount));
 
-/** What its renter sees. Once its time is over it waits no more, whenever that is written down. */
+/** The record of a request for its renter. Past its deadline it reads as expired, even before the row is closed. */
 export function standingRequestRecord(request: StandingRequest, { now, position }: Viewpoint) {
   const isOver = request.status === "open" && request.expiresAt <= now;
   const status = isOver ? ("expired" as const) : request.status;

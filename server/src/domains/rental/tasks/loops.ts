@@ -16,7 +16,7 @@ export function taskLoops({
   return [
     {
       name: "delete-expired-tasks",
-      description: "Forgets requests to hosts, and their results, when their time is over.",
+      description: "Deletes tasks of hosts, and their results, when their time is over.",
       everyMs: 15_000,
       run: () =>
         withTransaction(database, clock, async (tx) => ({ deleted: await deleteExpiredTasks(tx, ROWS_PER_RUN) })),

@@ -5,12 +5,12 @@ import { readResult } from "./service.ts";
 
 const TokenParams = Type.Object({ token: Type.String({ maxLength: 256 }) });
 
-/** Where the outputs of tasks are fetched. Who knows an address may read what is behind it: it is the credential. */
+/** Serves the outputs of tasks. The address is the credential: anybody who knows it may read the output. */
 export function resultRoutes({ app, database, clock }: HttpScope): void {
   app.get(
     "/api/v0/results/:token/",
     {
-      // Answers are no JSON, and addresses are followed, never made.
+      // Answers are not JSON, and clients only follow these addresses.
       schema: { hide: true, params: TokenParams },
       config: { access: { operation: "api.result.show", permission: "public" } },
     },
@@ -20,7 +20,7 @@ export function resultRoutes({ app, database, clock }: HttpScope): void {
       if (text === undefined) {
         throw notFound("no_such_result", "There is no result here: it is not ready yet, or its ten minutes are over.");
       }
-      // A container's own words: no browser may take them for a page of ours.
+      // The text comes from a container: no browser may take it for a page of this server.
       void reply.header("x-content-type-options", "nosniff");
       return reply.type("text/plain; charset=utf-8").send(text);
     },

@@ -20,21 +20,21 @@ import {
 } from "./store.ts";
 import { noteOf, type NewTask, type RegistryAuth } from "./rules/task.ts";
 
-/** What making tasks needs beyond a transaction. */
+/** Randomness and encryption, which making a task needs besides a transaction. */
 export type TaskMeans = { readonly random: (byteCount: number) => Buffer; readonly sealer: Sealer };
 
-/** Of a result from the request for it, the wait for the host included. */
+/** Lifetime of a result from the request for it, with the time until the host answers. */
 const RESULT_MS = 600_000;
-/** Of what may take its time: the host has this long to finish, and is asked again whenever it comes back. */
+/** Time that a host has to finish a long task; it is asked again each time it reconnects. */
 const LONG_TASK_MS = 86_400_000;
-/** A script that asks a host that hangs, again and again, is told so. */
+/** Bound of a user's open tasks, against a script that asks a hanging host again and again. */
 const OPEN_TASKS_MAX = 32;
-/** Results are up to a megabyte each: of one user's no more than these are kept at a time. */
+/** Bound of a user's stored results, which are up to a megabyte each. */
 const RESULTS_KEPT = 32;
 const TOKEN_BYTES = 32;
 const TRANSFER_ID_BYTES = 24;
 
-/** Asks for something short whose output is to be fetched; returns what the address of the result ends in. */
+/** Asks a host for a short task whose output is fetched later; returns the last part of the result's address. */
 export async function requestResult(tx: Tx, { random }: TaskMeans, task: NewTask): Promise<string> {
   await refuseTooMany(tx, task.userId);
   await deleteOlderResults(tx, task.userId, RESULTS_KEPT - 1);
@@ -50,23 +50,23 @@ export async function requestResult(tx: Tx, { random }: TaskMeans, task: NewTask
   return token;
 }
 
-/** A copy, where from and where to. */
+/** A copy with its source and its destination. */
 export type CopyOrder = {
   readonly userId: UserId;
   readonly source: Place;
   readonly destination: Place;
   readonly sourceMachineId: MachineId;
   readonly destinationMachineId: MachineId;
-  /** The destination is a volume that was made for this. */
+  /** True when the destination is a volume that was made for this copy. */
   readonly isFresh: boolean;
-  /** On the way between two hosts. */
+  /** True to compress on the way between two hosts. */
   readonly isCompressed: boolean;
 };
 
-/** A copy as it was asked for: the task of the host that writes, and until when it may take. */
+/** A started copy: the task of the host that writes, and its deadline. */
 export type StartedCopy = { readonly taskId: string; readonly expiresAt: Date };
 
-/** Has one host copy, or two if it goes from one to the other; returns what tells of its end. */
+/** Has one host copy within itself, or two hosts copy from one to the other; returns the task that reports the end. */
 export async function startCopyTask(tx: Tx, means: TaskMeans, order: CopyOrder): Promise<StartedCopy> {
   const { userId, source, destination, sourceMachineId, destinationMachineId } = order;
   const [from, to] = [source, destination].map(({ kind, id }) =>
@@ -74,7 +74,7 @@ export async function startCopyTask(tx: Tx, means: TaskMeans, order: CopyOrder):
   );
   if (sourceMachineId === destinationMachineId) {
     const action = { type: "copy" as const, source, destination, ...(order.isFresh ? { is_fresh: true } : {}) };
-    // A volume has no status of its own: a copy to one is followed where it comes from.
+    // A volume has no status of its own, so a copy to one is shown at its source.
     return startLongTask(tx, means, { machineId: sourceMachineId, userId, instanceId: to ?? from, action });
   }
   const transferId = means.random(TRANSFER_ID_BYTES).toString("base64url");
@@ -85,7 +85,7 @@ export async function startCopyTask(tx: Tx, means: TaskMeans, order: CopyOrder):
   return startLongTask(tx, means, { machineId: destinationMachineId, userId, instanceId: to, action }, transferId);
 }
 
-/** Asks for something that goes on for a while, and that its owner follows in the status message. */
+/** Starts a task that takes a while and whose progress the owner sees in the status message. */
 export async function startLongTask(
   tx: Tx,
   { sealer }: TaskMeans,
@@ -109,7 +109,10 @@ export async function startLongTask(
   return { taskId: id, expiresAt };
 }
 
-/** Counted under a lock of the user's, the last that these transactions take: of many at once each sees those before it. */
+/**
+ * Refuses a task beyond the limit. The count is made under the user's lock, the last that these transactions take, so
+ * that many tasks at once see each other.
+ */
 async function refuseTooMany(tx: Tx, userId: UserId): Promise<void> {
   await lockNewTasks(tx, userId);
   if ((await countOpenTasks(tx.db, userId, tx.now)) < OPEN_TASKS_MAX) return;
@@ -130,7 +133,7 @@ function hashOf(token: string): Buffer {
   return createHash("sha256").update(token).digest();
 }
 
-/** Ends a user's copies to this place early; how many there were. */
+/** Cancels a user's running copies to this place; returns their number. */
 export async function cancelCopies(
   tx: Tx,
   userId: UserId,
@@ -143,7 +146,7 @@ export async function cancelCopies(
 
 type OpenTasks = { readonly tasks: readonly Task[]; readonly cancelledIds: readonly string[] };
 
-/** What hosts have not answered yet, each in its place: what it is to do, and what it is to leave off. */
+/** The tasks that hosts have not answered yet, by machine: those to do, and those to cancel. */
 export async function loadOpenTasks(
   db: Reader,
   sealer: Sealer,
@@ -159,7 +162,10 @@ export async function loadOpenTasks(
   });
 }
 
-/** Undefined when its credentials do not open any more, as after a change of the server's secret: it then runs out. */
+/**
+ * The message for a host; undefined when the credentials no longer decrypt, as after a change of the server's secret.
+ * The task then runs out.
+ */
 function toMessage({ id, action, sealedAuth }: OpenTask, sealer: Sealer): Task | undefined {
   if (sealedAuth === null || action.type !== "snapshot") return { kind: "task", task_id: id, action };
   const auth = sealer.open(sealedAuth, contextOf(id));
@@ -167,12 +173,12 @@ function toMessage({ id, action, sealedAuth }: OpenTask, sealer: Sealer): Task |
   return { kind: "task", task_id: id, action: { ...action, registry_auth: JSON.parse(auth) as RegistryAuth } };
 }
 
-/** A task that is over, and what came of it. */
+/** A task that is over, and its outcome. */
 export type EndedTask = { readonly id: string; readonly isSuccess: boolean; readonly text: string };
 
 /**
- * Stores what a host says of a task; of one that is not its own, or that it has answered, nothing is changed. Returns what
- * is over by this.
+ * Stores the report of a host on a task. A task of another machine, or one that is answered already, stays as it is.
+ * Returns the tasks that are over by this.
  */
 export async function recordTaskMessage(
   tx: Tx,
@@ -188,12 +194,12 @@ export async function recordTaskMessage(
   return (await setResult(tx, task, answer)).map((id) => ({ id, ...answer }));
 }
 
-/** The text at an address; undefined until it is there, and when its time is over. */
+/** The text at an address; undefined until it is there, and after its time. */
 export function readResult(db: Reader, token: string, now: Date): Promise<string | undefined> {
   return findResult(db, hashOf(token), now);
 }
 
-/** What the status messages of these instances say on what is being done to them; most have nothing. */
+/** The sentences of the status messages on the tasks of these instances; most instances have none. */
 export async function listNotes(
   db: Reader,
   instanceIds: readonly InstanceId[],

@@ -4,7 +4,7 @@ import type { InstanceId, MachineId, UserId } from "../../../base/ids.ts";
 import type { Reader, Tx } from "../../../db/transaction.ts";
 import { NOTE_MS, type LongTask, type NewTask } from "./rules/task.ts";
 
-/** Told to every process whenever a machine has something new to do, or something to leave off. */
+/** Tells every process when a machine has a task to do or to cancel. */
 export const TASKS_CHANNEL = "tasks_changed";
 
 /** Sends the machine's id at commit. */
@@ -14,7 +14,7 @@ export async function notifyTasks(tx: Tx, machineId: MachineId): Promise<void> {
 
 export type StoredTask = NewTask & {
   readonly id: string;
-  /** The same for both halves of a copy between hosts. */
+  /** Set, to the same id, on both halves of a copy between hosts. */
   readonly transferId?: string;
   readonly sealedAuth: string | undefined;
   readonly resultSha256: Buffer | undefined;
@@ -39,12 +39,12 @@ export async function insertTask(tx: Tx, task: StoredTask): Promise<void> {
     .execute();
 }
 
-/** Keeps other new tasks of a user waiting until the commit, so that their count can be relied on. */
+/** Takes the lock of the user's new tasks until the commit, so that their count can be relied on. */
 export async function lockNewTasks(tx: Tx, userId: UserId): Promise<void> {
   await sql`select pg_advisory_xact_lock(hashtext('agent_tasks'), ${userId}::integer)`.execute(tx.db);
 }
 
-/** How many of a user's tasks no host has answered yet. */
+/** Counts a user's tasks that no host has answered yet. */
 export async function countOpenTasks(db: Reader, userId: UserId, now: Date): Promise<number> {
   const row = await db
     .selectFrom("agent_tasks")
@@ -57,7 +57,7 @@ export async function countOpenTasks(db: Reader, userId: UserId, now: Date): Pro
   return row.open;
 }
 
-/** Forgets what a user had answered, but for the newest `keep`. */
+/** Deletes a user's answered results, except the newest `keep`. */
 export async function deleteOlderResults(tx: Tx, userId: UserId, keep: number): Promise<void> {
   const older = tx.db
     .selectFrom("agent_tasks")
@@ -78,7 +78,7 @@ export type OpenTask = {
 
 const TASKS_PER_MACHINE_MAX = 1000;
 
-/** What these machines have not answered yet, oldest first. */
+/** The tasks that these machines have not answered yet, oldest first. */
 export async function listOpenTasks(
   db: Reader,
   machineIds: readonly MachineId[],
@@ -98,7 +98,7 @@ export async function listOpenTasks(
 
 export type TaskOf = { readonly machineId: MachineId; readonly taskId: string };
 
-/** Only the machine that the task is for may speak of it, and only until it has answered. */
+/** Stores progress. Only the machine that has the task may report on it, and only until it has answered. */
 export async function setProgress(
   tx: Tx,
   { machineId, taskId }: TaskOf,
@@ -114,9 +114,9 @@ export async function setProgress(
 }
 
 /**
- * The first answer counts: one that comes again changes nothing. The answer to one half of a transfer is that to the other
- * half too: its host learns of it when it asks for the line. What nobody can fetch is kept for its note only. Returns the
- * tasks that are over by this.
+ * Stores the first answer to a task; a repeated one changes nothing. The answer to one half of a copy between hosts
+ * answers the other half too, whose host learns of it when it asks for the connection. A result without an address is
+ * kept for the status message only. Returns the tasks that are over by this.
  */
 export async function setResult(
   tx: Tx,
@@ -149,7 +149,7 @@ export async function setResult(
   return rows.map((row) => row.id);
 }
 
-/** Hosts send what containers print: text of the database holds no NUL. */
+/** Hosts send what containers print, and the database's text type holds no NUL. */
 function storable(text: string): string {
   return text.replaceAll("\0", "\u{FFFD}").toWellFormed();
 }
@@ -165,7 +165,7 @@ export async function findResult(db: Reader, resultSha256: Buffer, now: Date): P
   return row?.result ?? undefined;
 }
 
-/** The machine that has this half of a transfer to do; undefined when it has not, any more. */
+/** The machine of this half of a copy between hosts; undefined when the half is over. */
 export async function findTransferHost(
   db: Reader,
   { transferId, side, now }: { readonly transferId: string; readonly side: TransferSide; readonly now: Date },
@@ -182,7 +182,7 @@ export async function findTransferHost(
   return row?.machine_id;
 }
 
-/** How far tasks have come, by their ids; what was answered long ago is missing. */
+/** The progress of tasks by their ids; tasks that were deleted are missing. */
 export async function listProgress(
   db: Reader,
   ids: readonly string[],
@@ -195,13 +195,16 @@ export async function listProgress(
   return new Map(rows.map((row) => [row.id, { text: row.progress, copiedBytes: row.copied_bytes }]));
 }
 
-/** Marks a user's unfinished copies to this place, both halves of those between hosts; the machines that are at them. */
+/**
+ * Marks a user's unfinished copies to this place as cancelled, both halves of those between hosts; returns their
+ * machines.
+ */
 export async function cancelCopiesTo(
   tx: Tx,
   userId: UserId,
   { kind, id }: Pick<Place, "kind" | "id">,
 ): Promise<readonly MachineId[]> {
-  // Nothing but a copy has a destination.
+  // Only copies have a destination.
   const sought = JSON.stringify({ destination: { kind, id } });
   const rows = await tx.db
     .updateTable("agent_tasks")
@@ -216,7 +219,7 @@ export async function cancelCopiesTo(
   return rows.map((row) => row.machine_id);
 }
 
-/** Copies and snapshots of these instances that go on or ended just now, the newest first. */
+/** Copies and snapshots of these instances that run or ended just now, newest first. */
 export async function listLongTasks(
   db: Reader,
   instanceIds: readonly InstanceId[],
@@ -252,7 +255,7 @@ function toLongTask(row: LongTaskRow): LongTask & { readonly instanceId: Instanc
   };
 }
 
-/** Forgets tasks whose time is over, answered or not; returns how many. */
+/** Deletes tasks whose time is over, answered or not; returns their number. */
 export async function deleteExpiredTasks(tx: Tx, limit: number): Promise<number> {
   const expired = tx.db
     .selectFrom("agent_tasks")

@@ -21,7 +21,7 @@ function copy(overrides: Partial<LongTask> = {}): LongTask {
   };
 }
 
-test("a copy says from where to where, how far, and for a minute how it ended", () => {
+test("the note on a copy names source, destination and progress, and for a minute its end", () => {
   assert.equal(noteOf([], NOW), undefined);
   assert.equal(noteOf([copy()], NOW), "copying from C.1 to V.2");
   assert.equal(noteOf([copy({ text: " 12%\n3 MB/s " })], NOW), "copying from C.1 to V.2: 12% 3 MB/s");
@@ -34,13 +34,13 @@ test("a copy says from where to where, how far, and for a minute how it ended", 
   assert.equal(noteOf([copy({ cancelledAt: before(61) })], NOW), undefined);
 });
 
-test("what goes on is shown before what is over, and of two the newer", () => {
+test("a running task is shown before a finished one, and of two the newer", () => {
   const over = copy({ completedAt: before(1), isSuccess: true });
   const tasks = [over, copy({ text: "newer" }), copy({ text: "older" })];
   assert.equal(noteOf(tasks, NOW), "copying from C.1 to V.2: newer");
 });
 
-test("no progress can look like a failure of the instance, whatever host and files say", () => {
+test("no progress can look like a failure of the instance, for any text of hosts and files", () => {
   const alarm = fc.constantFrom(
     "Error",
     "FAILED",

@@ -117,7 +117,7 @@ test("an edit that changes nothing keeps the hash", () => {
   );
 });
 
-test("another password is another hash, and the hash cannot be guessed without the installation's key", () => {
+test("another password gives another hash, which cannot be guessed without the installation's key", () => {
   const content = readNewContent({ name: "a", image: "x" });
   const hashes = [
     computeHashId(content, computePasswordMac("", KEY)),

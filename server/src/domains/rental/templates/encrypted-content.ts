@@ -5,13 +5,13 @@ import { readStoredContent, type TemplateContent } from "./rules/content.ts";
 /** Fields of a template in which its owner puts secrets. Searches have no filter over them. */
 type Private = Pick<TemplateContent, "env" | "onstart" | "args_str">;
 
-/** The content of a private template as the database holds it: its private fields are one sealed text. */
+/** The content of a private template as the database holds it: its private fields are one encrypted text. */
 type SealedContent = Omit<TemplateContent, keyof Private> & { readonly sealed: string };
 
-/** One version of one creator's template. A seal opens for its own version alone. */
+/** One version of one creator's template. A text encrypted for one version decrypts for no other. */
 export type VersionPlace = { readonly creator_id: UserId; readonly hash_id: string };
 
-/** The content as it may be stored. A public template is readable for everybody, so it has nothing to seal. */
+/** The content as it may be stored. A public template is readable for everybody, so nothing of it is encrypted. */
 export function sealContent(content: TemplateContent, place: VersionPlace, sealer: Sealer): unknown {
   if (!content.private) return content;
   const { env, onstart, args_str, ...open } = content;
@@ -19,7 +19,7 @@ export function sealContent(content: TemplateContent, place: VersionPlace, seale
   return { ...open, sealed: sealer.seal(JSON.stringify(hidden), contextOf(place)) } satisfies SealedContent;
 }
 
-/** The whole content; undefined when it was sealed under a secret that the server no longer has. */
+/** The whole content; undefined when it was encrypted under a secret that the server no longer has. */
 export function openContent(stored: unknown, place: VersionPlace, sealer: Sealer): TemplateContent | undefined {
   if (!isSealed(stored)) return readStoredContent(stored);
   const { sealed, ...open } = stored;
@@ -27,7 +27,7 @@ export function openContent(stored: unknown, place: VersionPlace, sealer: Sealer
   return text === undefined ? undefined : readStoredContent({ ...open, ...(JSON.parse(text) as Private) });
 }
 
-/** The whole content, without the private fields when those no longer open: for lists. */
+/** The content for lists: whole, or without the private fields when they no longer decrypt. */
 export function openContentIfPossible(stored: unknown, place: VersionPlace, sealer: Sealer): TemplateContent {
   const content = openContent(stored, place, sealer);
   if (content !== undefined || !isSealed(stored)) return content ?? readStoredContent(stored);

@@ -12,7 +12,10 @@ type ClearRow = {
   readonly content: unknown;
 };
 
-/** Seals a few private templates and versions from before they were sealed; returns how many. Their hashes stay. */
+/**
+ * Encrypts a few private templates and versions that older versions of the server stored in clear; returns their
+ * number. Their hashes stay.
+ */
 export async function sealEarlierTemplates(tx: Tx, sealer: Sealer, limit: number): Promise<number> {
   const { rows: templates } = await sql<ClearRow>`
     select id, creator_id, hash_id, content from templates

@@ -32,7 +32,7 @@ test("an image reads as registry, repository, tag and digest", () => {
   }
 });
 
-test("what no engine would pull is refused", () => {
+test("an image that no engine would pull is refused", () => {
   const refused = [
     "",
     " ",
@@ -123,7 +123,7 @@ test("a malformed login is refused without repeating it", () => {
   }
 });
 
-test("credentials go to the registry they are for and to no other", () => {
+test("credentials go to their registry and to no other", () => {
   const image = (text: string) => parseImageReference(text, "image");
   const login = (registry: string | undefined) => ({ username: "me", password: "x", registry });
   assert.equal(authFor(image("evil.example.com/a"), login("ghcr.io")), null);

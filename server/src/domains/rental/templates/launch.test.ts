@@ -111,7 +111,7 @@ test("the volume settings of a template are never applied", () => {
   assert.deepEqual(settings.volume_links, []);
 });
 
-test("the explicit false of clients is no opinion against a template's true", () => {
+test("the explicit false that clients always send does not override a template's true", () => {
   const template = templateOf({ runtype: "jupyter", use_jupyter_lab: true, jupyter_dir: "/work" });
   const settings = resolveLaunch(template, { use_jupyter_lab: false, python_utf8: false, lang_utf8: false });
   assert.deepEqual(settings.jupyter, { directory: "/work", is_lab: true });
@@ -138,12 +138,12 @@ test("every spelling of a launch mode means one mode and its ports", () => {
       settings.ports.map((port) => port.container_port),
       ports,
     );
-    // What a record shows can be sent back.
+    // The text of a record can be sent back.
     assert.equal(resolveLaunch(undefined, { image: "x", runtype: text }).image_runtype, text);
   }
 });
 
-test("without a word of the request the mode follows from the template", () => {
+test("a request without a mode gets the template's", () => {
   const modeOf = (fields: Fields) => resolveLaunch(templateOf(fields), {}).image_runtype;
   assert.equal(modeOf({ runtype: "ssh" }), "ssh ssh_proxy");
   assert.equal(modeOf({ runtype: "ssh", ssh_direct: true }), "ssh ssh_direc ssh_proxy");
@@ -157,7 +157,7 @@ test("without a word of the request the mode follows from the template", () => {
   assert.equal(resolveLaunch(direct, { runtype: "ssh_proxy" }).image_runtype, "ssh ssh_proxy");
 });
 
-test("arguments come as a list or as text, and choose the entrypoint mode when nothing else is said", () => {
+test("arguments come as a list or as text, and choose the entrypoint mode unless another is given", () => {
   const argsOf = (request: Fields) => resolveLaunch(undefined, { image: "x", ...request });
   assert.deepEqual(argsOf({ args: ["--a", "b c"] }).command, {
     mode: "entrypoint",

@@ -59,7 +59,7 @@ function parsed(input: unknown) {
   }
 }
 
-test("whatever text arrives, only well-formed entries of the five kinds come out", () => {
+test("any text reads as well-formed entries of the five kinds only", () => {
   fc.assert(
     fc.property(fc.oneof(texts, fc.dictionary(texts, texts), fc.jsonValue()), (input) => {
       for (const entry of parsed(input) ?? []) {
@@ -101,7 +101,7 @@ test("written entries read back the same, whenever they can be written", () => {
   );
 });
 
-test("whatever a string with closed quotes says can be written again", () => {
+test("entries of any string with closed quotes can be written again", () => {
   const value = fc.oneof(
     fc.stringMatching(/^[^\s"'\0]*$/),
     fc.stringMatching(/^[^"\0]*$/).map((text) => `"${text}"`),

@@ -72,7 +72,7 @@ test("later duplicates win at the place of the first", () => {
   ]);
 });
 
-test("malformed values and unknown options are skipped without a word", () => {
+test("malformed values and unknown options are skipped silently", () => {
   const skipped = [
     "VAR1=value1 VAR2=value2",
     "-e NOVALUE",
@@ -94,12 +94,12 @@ test("malformed values and unknown options are skipped without a word", () => {
   for (const text of skipped) assert.deepEqual(read(text), [], text);
 });
 
-test("the value of an unknown option is not taken for anything, a flag after it is", () => {
+test("the value of an unknown option is skipped, and a flag after it is read", () => {
   assert.deepEqual(read("--gpus all -e A=1 --name x B=2 -p 80:80"), [
     ["A", "1"],
     ["-p 80:80", "1"],
   ]);
-  // As the contract's parser has it, a flag takes whatever token comes next.
+  // A flag takes the next token as its value, as in the published contract's parser.
   assert.deepEqual(read("-e -p 80:80"), []);
 });
 
@@ -117,7 +117,7 @@ test("container ports below 65536 and identity ports from 70000 are known by num
   );
 });
 
-test("no text can name GPUs or driver parts; a preloaded library is the renter's own affair", () => {
+test("no text can name GPUs or driver parts; a preloaded library is allowed", () => {
   assert.deepEqual(
     read(
       "-e NVIDIA_VISIBLE_DEVICES=all -e NVIDIA_DRIVER_CAPABILITIES=all -e NVIDIA_REQUIRE_CUDA=x -e LD_PRELOAD=/x.so " +

@@ -2,7 +2,7 @@
 import type { TemplateId, UserId } from "../../../base/ids.ts";
 import type { Reader, Tx } from "../../../db/transaction.ts";
 
-/** How many live templates a user has made. */
+/** Counts the live templates that a user has made. */
 export async function countTemplates(db: Reader, creatorId: UserId): Promise<number> {
   const { count } = await db
     .selectFrom("templates")
@@ -13,7 +13,7 @@ export async function countTemplates(db: Reader, creatorId: UserId): Promise<num
   return Number(count);
 }
 
-/** How many versions a template that the caller has locked has had, this one among them. */
+/** Counts the versions of a template that the caller has locked, the present one included. */
 export async function countVersions(tx: Tx, id: TemplateId): Promise<number> {
   const { count } = await tx.db
     .selectFrom("template_versions")

@@ -102,7 +102,7 @@ test("every given field comes back as it was given, except the password, which a
   assert.equal(resolveLaunch(theirs, {}).registry_auth, null);
 });
 
-test("a password is sealed in every version that has it, and what lies in clear from before goes on working", async (t) => {
+test("a password is encrypted in every version that has it, and one stored in clear by an older server still works", async (t) => {
   const { caller, call, create, database, sealer } = await templatesApi(t);
   const user = await caller();
   const login = { docker_login_user: "me", docker_login_pass: "canary-password" };
@@ -133,7 +133,7 @@ test("a password is sealed in every version that has it, and what lies in clear 
   const resolved = await resolveTemplateByHash(database.kysely, user.id, third["hash_id"], sealer);
   assert.equal(resolved.docker_login_pass, "canary-password");
   assert.deepEqual((await stored()).filter((password) => password.startsWith("sealed1:")).length, 2);
-  // Sealed for another place, or by a server with another secret: the owner is told what to do.
+  // The text was encrypted for another version, or by a server with another secret: the owner reads what to do.
   await database.pool.query("update template_versions set docker_login_pass = $1", [sealed[0]]);
   await assert.rejects(resolveTemplateByHash(database.kysely, user.id, third["hash_id"], sealer), {
     code: "invalid_args",
@@ -213,7 +213,8 @@ test("an edit under the newer path, with every field and the id besides, is the 
   const { caller, call, create, search } = await templatesApi(t);
   const user = await caller();
   const before = await create(user, { env: "-e A=1", onstart: "echo", href: "https://example.com", private: false });
-  // What a client sends for `--name renamed --ssh` alone: null for what is not given, but booleans and filters always.
+  // The body that a client sends for `--name renamed --ssh` alone: null for absent fields, but booleans and filters
+  // always.
   const unset = {
     tag: null,
     href: null,
@@ -320,11 +321,11 @@ test("a template is deleted by id, by id as text, or by any of its hashes, once"
     "select 1 from templates where docker_login_pass <> '' union all select 1 from template_versions where docker_login_pass <> ''",
   );
   assert.deepEqual(rows, []);
-  // The content may be created again, as a template of its own.
+  // The same content may be created again, as a template of its own.
   assert.notEqual((await create(user, { desc: "1", docker_login_pass: "canary" }))["id"], byId["id"]);
 });
 
-test("another user's template cannot be edited or deleted, public or not, and looks absent", async (t) => {
+test("another user's template cannot be edited or deleted, public or not, and answers as if it did not exist", async (t) => {
   const { caller, call, create, search } = await templatesApi(t);
   const [owner, stranger] = [await caller(), await caller()];
   const shown = await create(owner, { private: false, desc: "public" });

@@ -38,7 +38,7 @@ export function templateRoutes(scope: HttpScope, means: TemplateMeans): void {
 }
 
 function searchRoute({ app, database }: HttpScope, { sealer }: TemplateMeans): void {
-  // The ordinary case: what is asked at the same time is read together.
+  // Lists without conditions are the ordinary case: those asked for at the same time are read together.
   const lists = new MicroBatcher<UserId, TemplatesFound>({
     maxBatch: LISTS_PER_BATCH,
     run: (viewerIds) => findAllTemplates(database.kysely, viewerIds, sealer),
@@ -73,7 +73,8 @@ function createRoute(scope: HttpScope, means: TemplateMeans): void {
     PATH,
     {
       config: { access: { operation: "api.template.create", permission: "user_write" } },
-      // Before the schema speaks, so that the two required fields are missed in the contract's words.
+      // Runs before the schema, so that a body without the two required fields gets the messages of the published
+      // contract.
       preValidation: async ({ body }) => requireNameAndImage(body),
       schema: { summary: "Create a template", tags: TAGS, body: NewTemplateBody, response: { 200: TemplateAnswer } },
     },
@@ -91,7 +92,7 @@ function createRoute(scope: HttpScope, means: TemplateMeans): void {
 }
 
 function editRoute(scope: HttpScope, means: TemplateMeans): void {
-  // Newer clients name the second; what they say besides, the numeric id, is not needed.
+  // Newer clients use the second path and send a numeric id as well, which is not needed.
   for (const path of [PATH, "/api/v1/template/"]) {
     scope.app.put(
       path,

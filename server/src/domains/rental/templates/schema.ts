@@ -60,7 +60,7 @@ export const SearchTemplatesQuery = Type.Object({
   offset: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000_000 })),
 });
 
-/** A template as it is shown. A search that names columns leaves the others out. */
+/** The record of a template. A search that names columns leaves the others out. */
 export const TemplateRecord = model("Template", {
   id: Type.Integer(),
   hash_id: Type.String(),

@@ -38,7 +38,7 @@ export type SearchQuery = {
   readonly offset?: number;
 };
 
-/** The caller's own templates and public ones that the filters of the query let through. */
+/** The caller's own templates and public ones that match the filters of the query. */
 export async function findTemplates(db: Reader, viewerId: UserId, query: SearchQuery, sealer: Sealer) {
   const filters = parseFilters(query.select_filters, TEMPLATE_COLUMNS, { ...STRICT_FILTERS, source: "select_filters" });
   const order = parseOrderBy(query.order_by, TEMPLATE_COLUMNS, { source: "order_by" });
@@ -46,7 +46,7 @@ export async function findTemplates(db: Reader, viewerId: UserId, query: SearchQ
   return searchTemplates(db, { viewerId, filters: filters.map(withPublicAsNull), order, limit, offset }, sealer);
 }
 
-/** What `findTemplates` finds for each of these viewers when the query asks for nothing in particular. */
+/** The result of `findTemplates` without conditions, for each of these viewers. */
 export function findAllTemplates(
   db: Reader,
   viewerIds: readonly UserId[],
@@ -55,7 +55,7 @@ export function findAllTemplates(
   return listVisibleTemplates(db, viewerIds, RESULTS_MAX, sealer);
 }
 
-/** Whether the query leaves everything to the defaults. */
+/** True when the query leaves everything to the defaults. */
 export function asksForAll({ select_filters: filters, order_by: order, limit, offset }: SearchQuery): boolean {
   return [filters, order, limit, offset].every((given) => given === undefined);
 }
@@ -68,7 +68,7 @@ function withPublicAsNull(filter: Filter): Filter {
 }
 
 const TEMPLATES_MAX = 1_000;
-/** Each keeps its hash for as long as the template lives, since its owner may have shared it. */
+/** Bound of a template's versions. Each keeps its hash while the template lives, since its owner may have shared it. */
 const VERSIONS_MAX = 1_000;
 
 export type TemplateMeans = {
@@ -83,12 +83,12 @@ async function checkRegistries(
   requireRegistry: TemplateMeans["requireRegistry"],
 ): Promise<void> {
   await requireRegistry(tx.db, { image, field: "image" });
-  // A login names its registry alone, by some clients as a URL.
+  // A login names the host of its registry; some clients send a URL.
   const registry = login.trim().replace(/^https?:\/\//, "");
   if (registry !== "") await requireRegistry(tx.db, { image: `${registry}/image`, field: "docker_login_repo" });
 }
 
-/** Creates a template, or returns the caller's own one that has exactly this content. */
+/** Creates a template, or returns the caller's own template of exactly this content. */
 export async function createTemplate(
   tx: Tx,
   creatorId: UserId,
@@ -106,14 +106,14 @@ export async function createTemplate(
     return { template: inserted, isNew: true };
   }
   const template = await findOwnByCurrentHash(tx.db, creatorId, version.hashId, sealer);
-  // Only a delete between the two statements could hide it; asking again is then right.
+  // Only a delete between the two statements could hide it, so the client should repeat the call.
   if (template === undefined) throw conflict("template_changed", "The template changed meanwhile. Try again.");
   return { template, isNew: false };
 }
 
 /**
  * Changes the caller's own template that has, or had, this hash. The id stays and the hash follows the content. An edit
- * that would make it a copy of another own template is a conflict: one content has one template per user.
+ * that would make it equal to another template of the user is a conflict: one content has one template per user.
  */
 export async function editTemplate(
   tx: Tx,
@@ -161,9 +161,9 @@ export type ResolvedTemplate = LaunchTemplate & {
 };
 
 /**
- * The version with this hash, for creating an instance: the caller's own or anybody's, private ones included, since the
- * hash is what its owner shared. The registry password goes along with an own or a private version; that of a public
- * one serves its owner alone, or everybody could collect it with a host of their own. Unknown is `not_found`.
+ * The version with this hash, for creating an instance: the caller's own or anybody's, private ones included, since its
+ * owner shared the hash. The registry password goes along with an own or a private version; that of a public one serves
+ * its owner alone, or everybody could collect it with a host of their own. An unknown hash is `not_found`.
  */
 export async function resolveTemplateByHash(
   db: Reader,
@@ -174,7 +174,7 @@ export async function resolveTemplateByHash(
   return resolveNamedTemplate(db, userId, { hash, field: "template_hash_id" }, sealer);
 }
 
-/** The same for requests that name it by another field, which refusals name. */
+/** `resolveTemplateByHash` for requests that name the hash by another field, which refusals then name. */
 export async function resolveNamedTemplate(
   db: Reader,
   userId: UserId,
@@ -195,7 +195,9 @@ export async function resolveNamedTemplate(
   };
 }
 
-/** The present version of an own or public template. Those whom its hash was not given to cannot guess a private one. */
+/**
+ * The present version of an own or public template. A private one is found by its hash alone, which cannot be guessed.
+ */
 export async function resolveTemplateById(
   db: Reader,
   userId: UserId,
@@ -232,21 +234,21 @@ function openPassword(version: WithPassword, sealer: Sealer, field: string): str
   const { creator_id: creatorId, hash_id: hashId, docker_login_pass: stored } = version;
   const password = sealer.open(stored, passwordContext(creatorId, hashId));
   if (password !== undefined) return password;
-  // The server was started with another secret than when this was stored.
+  // The server had another secret when the password was stored.
   throw invalid(field, "The registry password of this template can no longer be read; set docker_login_pass anew.");
 }
 
-/** The server was started with another secret than when the template was stored. */
+/** The server had another secret when the template was stored. */
 function unreadable(field: string) {
   return invalid(field, "The env, onstart and args_str of this template can no longer be read; create it again.");
 }
 
-/** A version has one password: its hash depends on it. */
+/** The context of encryption. A version has one password, because its hash depends on it. */
 function passwordContext(creatorId: UserId, hashId: string): string {
   return `template password ${creatorId} ${hashId}`;
 }
 
-/** A hash as a caller gives it. One that no template can have is simply not found later. */
+/** Reads a hash as a caller gives it. A hash that no template can have is simply not found later. */
 function readHash(value: unknown, field: string): string {
   if (value === undefined || value === null || value === "") throw invalid(field, `${field} is required`);
   if (typeof value !== "string") throw invalid(field, `${field} must be a text`);

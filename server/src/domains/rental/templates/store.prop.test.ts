@@ -47,7 +47,7 @@ test("the database and the compiled filter choose and order the same templates",
   const { templates } = await searchTemplates(database.kysely, all, sealer);
   assert.equal(templates.length, bodies.length);
 
-  // Values that stand in some row are the interesting ones; ids beyond PostgreSQL's integer are the treacherous ones.
+  // Values that stand in some row find something; ids beyond PostgreSQL's integer are edge cases.
   const conditions = fc.constantFrom(...Object.keys(TEMPLATE_COLUMNS)).chain((name) => {
     assert.ok(isTemplateColumn(name));
     const { get, type } = TEMPLATE_COLUMNS[name];

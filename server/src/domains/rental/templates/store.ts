@@ -24,7 +24,7 @@ function fromStored<R extends VersionPlace & { readonly content: unknown }>(row:
   return { ...row, content: openContentIfPossible(row.content, row, sealer) };
 }
 
-/** The database's side of `TEMPLATE_COLUMNS`; a property test holds both to the same answers. */
+/** The SQL expressions of `TEMPLATE_COLUMNS`; a property test holds both to the same answers. */
 const EXPRESSIONS: Readonly<Record<TemplateColumn, RawBuilder<unknown>>> = {
   creator_id: sql`creator_id`,
   created_at: sql`extract(epoch from created_at)::float8`,
@@ -73,8 +73,7 @@ export async function searchTemplates(db: Reader, search: TemplateSearch, sealer
 }
 
 /**
- * The same without filters and in id order for several viewers at once, in their order: at most `limit` for each, and
- * how many there are in all.
+ * All visible templates in id order for several viewers at once: at most `limit` for each viewer, and the count of all.
  */
 export async function listVisibleTemplates(
   db: Reader,
@@ -172,7 +171,7 @@ function sqlTypeOf(column: string, values: readonly FilterScalar[]): RawBuilder<
   }
 }
 
-/** The live template of this creator whose content is exactly the one of the hash. */
+/** The creator's live template whose present content has this hash. */
 export async function findOwnByCurrentHash(
   db: Reader,
   creatorId: UserId,
@@ -189,10 +188,10 @@ export async function findOwnByCurrentHash(
   return row && fromStored(row, sealer);
 }
 
-/** The password as it is stored: sealed, or in clear from before there were seals. */
+/** A template with its password as stored: encrypted, or in clear in rows of older versions. */
 export type StoredTemplate = Omit<Template, "content"> & {
   readonly docker_login_pass: string;
-  /** Undefined when it no longer opens. */
+  /** The content; undefined when it no longer decrypts. */
   readonly content: TemplateContent | undefined;
 };
 
@@ -236,11 +235,11 @@ export async function findOwnIdByAnyHash(
 export type NewVersion = {
   readonly hashId: string;
   readonly content: TemplateContent;
-  /** Empty when there is none. */
+  /** The encrypted password; empty when there is none. */
   readonly sealedPassword: string;
 };
 
-/** Undefined when the creator has a live template of this content already. */
+/** Inserts a template; undefined when the creator has a live template of this content already. */
 export async function insertTemplate(
   tx: Tx,
   creatorId: UserId,
@@ -267,7 +266,7 @@ export async function insertTemplate(
 
 /**
  * Gives a template that the caller has locked its new content. The older version stays known by its hash. Undefined
- * when another template of the creator came to this content first; the transaction is then lost.
+ * when another template of the creator got this content first; the transaction must then be rolled back.
  */
 export async function updateTemplate(
   tx: Tx,
@@ -305,12 +304,12 @@ async function insertVersion(
       docker_login_pass: sealedPassword,
       created_at: tx.now,
     })
-    // A template may come back to what it was: that version is then the newest again.
+    // A template may return to an earlier content: that version is then the newest again.
     .onConflict((conflict) => conflict.columns(["template_id", "hash_id"]).doUpdateSet({ created_at: tx.now }))
     .execute();
 }
 
-/** Hides a template that the caller has locked, and forgets its secrets in every version. */
+/** Hides a template that the caller has locked, and deletes its secrets in every version. */
 export async function deleteTemplate(tx: Tx, id: TemplateId): Promise<void> {
   await tx.db
     .updateTable("templates")
@@ -324,14 +323,14 @@ export type TemplateVersion = {
   readonly id: TemplateId;
   readonly creator_id: UserId;
   readonly hash_id: string;
-  /** Undefined when it no longer opens. */
+  /** The content; undefined when it no longer decrypts. */
   readonly content: TemplateContent | undefined;
   readonly docker_login_pass: string;
 };
 
 /**
- * What anybody may launch by this hash. Several users may have the same content: the viewer's own comes first, then one
- * that still has this hash, then the oldest.
+ * The version that anybody may launch by this hash. Several users may have the same content: the viewer's own comes
+ * first, then one that still has this hash, then the oldest.
  */
 export async function findVersionByHash(
   db: Reader,
@@ -373,7 +372,7 @@ export async function countTemplateUse(tx: Tx, id: TemplateId): Promise<void> {
     .execute();
 }
 
-/** The key of `computePasswordMac`: made once with the table. */
+/** The key of `computePasswordMac`, made once with the table. */
 export async function readHashKey(db: Reader): Promise<Buffer> {
   const row = await db.selectFrom("template_hash_keys").select("key").where("id", "=", 1).executeTakeFirstOrThrow();
   return row.key;

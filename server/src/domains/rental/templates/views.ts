@@ -11,7 +11,7 @@ export const TEMPLATE_VIEW_FIELDS: readonly string[] = Object.keys(TemplateRecor
 /** Fields that every record of a template has, also when a search chose other columns. */
 const ALWAYS: readonly string[] = ["id", "hash_id", "name"];
 
-/** A template as this viewer may see it: everything but the registry password, and the registry user if it is theirs. */
+/** A template for this viewer: everything but the registry password, and the registry user only for its owner. */
 export function viewTemplate(template: Template, viewerId: UserId): TemplateView {
   const { docker_login_user: loginUser, ...content } = template.content;
   return {

@@ -9,10 +9,10 @@ export type Status = "open" | "claimed" | "cancelled" | "expired" | "failed";
 /** Conditions and settings of a search, as in the body of `POST /api/v0/bundles/`. */
 export type Query = Readonly<Record<string, unknown>>;
 
-/** What is waited for, and for how much. */
+/** The search of a request, and the limits of its price. */
 export type Terms = {
   readonly query: Query;
-  /** For GPUs and disk together; undefined where the bid alone is the limit. */
+  /** For GPUs and disk together; undefined when the bid alone is the limit. */
   readonly totalMaxNanosPerHour: Nanos | undefined;
   readonly bidNanosPerHour: Nanos | undefined;
   readonly diskGb: number;
@@ -39,7 +39,7 @@ const HOURS_DEFAULT = 24;
 const MS_PER_HOUR = 3_600_000;
 const HOURS_PER_MONTH = 720;
 
-/** What a search says of an offer, as far as it decides here. Dollars, GB. */
+/** The fields of a found offer that decide whether a request can have it. Dollars and GB. */
 export type FoundOffer = {
   readonly id: number;
   readonly machine_id: number;
@@ -52,7 +52,7 @@ export type FoundOffer = {
   readonly disk_space: number;
 };
 
-/** Reads `q`: an object, its JSON text, or the query language. What the conditions mean, the search itself judges. */
+/** Reads `q`: an object, its JSON text, or the query language. The search itself checks what the conditions mean. */
 export function readQuery(q: unknown): Query {
   const query = typeof q === "string" ? readQueryText(q) : q;
   if (!isPlainObject(query)) throw invalid("q", "q must be a query text or an object");
@@ -62,7 +62,7 @@ export function readQuery(q: unknown): Query {
   return query;
 }
 
-/** What the terms and the query say of the price must not contradict each other. */
+/** Refuses a query whose conditions contradict the terms of the price. */
 export function checkQuery(query: Query, bidNanosPerHour: Nanos | undefined): void {
   if (bidNanosPerHour === undefined) {
     const { type } = conditionsOf(query);
@@ -88,7 +88,9 @@ function textOf(value: unknown): string {
   return typeof value === "string" ? value : "";
 }
 
-/** What may be paid an hour, in nano-dollars. A bid is its own limit; `max_dph` then covers the disk as well. */
+/**
+ * The most that may be paid an hour, in nano-dollars. A bid is its own limit; `max_dph` then covers the disk as well.
+ */
 export function readTotalMax(maxDph: number | undefined, bidNanosPerHour: Nanos | undefined): Nanos | undefined {
   if (maxDph === undefined) {
     if (bidNanosPerHour !== undefined) return undefined;
@@ -110,14 +112,14 @@ export function readExpiry(hours: number | undefined, now: Date): Date {
   return new Date(now.getTime() + Math.max(1, Math.round(given * MS_PER_HOUR)));
 }
 
-/** How many of the best offers an attempt goes through. */
+/** The number of best offers that an attempt goes through. */
 const HITS_MAX = 16;
-/** Totals are doubles in a search: what is a hair above the limit is found too, and then looked at exactly. */
+/** Searches hold totals as doubles, so offers a hair above the limit are found too and then compared exactly. */
 const ROUNDING_DOLLARS = 1e-8;
-/** Names of one column. The limit goes under one that the query itself leaves free, so that both conditions hold. */
+/** Three names of one column. The limit uses one that the query leaves free, so that both conditions hold. */
 const TOTAL_NAMES = ["dphtotal", "dph_total", "dph"] as const;
 
-/** The search for offers that the request can use. The cheapest come first, unless its renter says otherwise. */
+/** The search for offers that the request can use: cheapest first, unless its renter says otherwise. */
 function searchFor(terms: Terms): Query {
   const { query, totalMaxNanosPerHour, bidNanosPerHour } = terms;
   const limits: Record<string, unknown> = {};
@@ -130,8 +132,8 @@ function searchFor(terms: Terms): Query {
 }
 
 /**
- * The same among these machines, or among all but these. A query that names machines itself is searched as it is; the
- * caller then chooses.
+ * The search of `searchFor` among these machines, or among all others. A query that names machines itself is searched
+ * as it is; the caller then chooses.
  */
 export function searchAmong(terms: Terms, machines: { readonly [Operator in "in" | "notin"]?: readonly MachineId[] }) {
   const search = searchFor(terms);
@@ -141,8 +143,8 @@ export function searchAmong(terms: Terms, machines: { readonly [Operator in "in"
 }
 
 /**
- * Whether the request can have the offer at its price, to the nano-dollar: what was tried in vain is kept from those who
- * are next in line. A bid pays what it offers, whatever it takes to win.
+ * True when the request can have the offer at its price, to the nano-dollar. Offers tried in vain would be kept from
+ * the next requests. A bid pays what it offers, not the least that would win.
  */
 export function isWithinLimit(terms: Terms, offer: Pick<FoundOffer, "dph_base" | "min_bid" | "storage_cost">): boolean {
   const { totalMaxNanosPerHour, bidNanosPerHour, diskGb } = terms;
@@ -152,7 +154,7 @@ export function isWithinLimit(terms: Terms, offer: Pick<FoundOffer, "dph_base" |
   return (priceFound(paid, diskGb) ?? Infinity) <= totalMaxNanosPerHour;
 }
 
-/** The same without the limit of its price: what there is, and what it would cost. */
+/** The search without the limit of its price, which shows the offers and their cost. */
 export function searchAtAnyPrice({ query, bidNanosPerHour, diskGb }: Terms): Query {
   return {
     ...query,
@@ -160,23 +162,23 @@ export function searchAtAnyPrice({ query, bidNanosPerHour, diskGb }: Terms): Que
     type: bidNanosPerHour === undefined ? "ondemand" : "bid",
     allocated_storage: diskGb,
     rentable: { eq: true },
-    // Equal offers are one row otherwise, and when it is gone the next best is not known.
+    // Bundling would show equal offers as one row, and when that is gone the next best would be unknown.
     disable_bundling: true,
   };
 }
 
-/** What decides at a glance whether a changed offer may concern a request: the same facts, in the plainest form. */
+/** The facts of a request that decide quickly whether a changed offer may concern it. */
 export type Glance = {
   readonly isBid: boolean;
   readonly dollarsMax: number;
   readonly diskGb: number;
-  /** In lower case with blanks; undefined where the query may take any. */
+  /** In lower case with blanks; undefined when the query may take any name. */
   readonly gpuNames: ReadonlySet<string> | undefined;
   readonly gpuCountMin: number;
   readonly gpuCountMax: number;
 };
 
-/** The cheapest that is offered of one kind: GPUs of this name, so many of them. */
+/** The cheapest offer of one kind: GPUs of this name, this many. */
 export type Kind = {
   readonly gpuName: string;
   readonly gpuCount: number;
@@ -186,7 +188,7 @@ export type Kind = {
   readonly diskGb: number;
 };
 
-/** What there is among these offers, by kind. */
+/** The kinds of these offers, each with its cheapest offer. */
 export function kindsOf(offers: readonly FoundOffer[]): readonly Kind[] {
   const kinds = new Map<string, Kind>();
   for (const offer of offers) {
@@ -218,7 +220,7 @@ export function glanceOf({ query, totalMaxNanosPerHour, bidNanosPerHour, diskGb 
   };
 }
 
-/** Whether an offer of this kind may be one for the request. Says no only when none can be. */
+/** True when an offer of this kind may be one for the request; false only when no such offer can be. */
 export function mayConcern(glance: Glance, kind: Kind): boolean {
   if (kind.diskGb < glance.diskGb) return false;
   if (kind.gpuCount < glance.gpuCountMin || kind.gpuCount > glance.gpuCountMax) return false;
@@ -227,12 +229,12 @@ export function mayConcern(glance: Glance, kind: Kind): boolean {
   return kind.onDemandDollars + (kind.storageDollarsPerGbMonth * glance.diskGb) / HOURS_PER_MONTH <= glance.dollarsMax;
 }
 
-/** With those that are said in the query language. */
+/** The conditions of a query, those in the query language included. */
 function conditionsOf(query: Query): Query {
   return typeof query["q"] === "string" ? { ...readText(query["q"]), ...query } : query;
 }
 
-/** What cannot be read may concern anything: the search itself says what is wrong with it. */
+/** A query that cannot be read may concern any offer: the search itself then says what is wrong with it. */
 function readText(q: string): Query {
   try {
     return parseQueryLanguage(q, { source: "q" }).filters;
@@ -245,7 +247,7 @@ function plainName(name: string): string {
   return name.replaceAll("_", " ").trim().toLowerCase();
 }
 
-/** The names that `eq` and `in` allow; undefined when the conditions say nothing that is certain. */
+/** The names that `eq` and `in` allow; undefined when the conditions do not decide it. */
 function namesOf(conditions: unknown): ReadonlySet<string> | undefined {
   if (!isPlainObject(conditions)) return undefined;
   const listed = [conditions["eq"] ?? conditions["in"]].flat();

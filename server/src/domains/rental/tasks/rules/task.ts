@@ -3,34 +3,34 @@ import type { InstanceId, MachineId, UserId } from "../../../../base/ids.ts";
 
 export type RegistryAuth = Extract<TaskAction, { readonly type: "snapshot" }>["registry_auth"];
 
-/** Something that a host is asked to do once, and for whom. */
+/** A task that a host is asked to do once, and the user it is for. */
 export type NewTask = {
   readonly machineId: MachineId;
   readonly userId: UserId;
-  /** Whose record shows how it goes; undefined for a copy between volumes. */
+  /** The instance whose status message shows the progress; undefined for a copy between volumes. */
   readonly instanceId: InstanceId | undefined;
   readonly action: TaskAction;
 };
 
-/** A task that goes on for a while, as its owner may want to see it. */
+/** A task that takes a while, with the facts that its owner may see. */
 export type LongTask = {
   readonly action: Extract<TaskAction, { readonly type: "copy" | "send" | "receive" | "snapshot" }>;
   readonly cancelledAt: Date | undefined;
   readonly completedAt: Date | undefined;
   readonly isSuccess: boolean;
-  /** How far it has come or, once it is over, its output. */
+  /** The progress while it runs; its output once it is over. */
   readonly text: string;
 };
 
-/** How long the end of a task is shown. */
+/** The end of a task is shown for this time. */
 export const NOTE_MS = 60_000;
 const TEXT_LENGTH_MAX = 500;
 /** Words that clients take for a failure of the instance (docs/contract-rules.md#words-of-an-instances-status). */
 const ALARMING = /error|failed|failure|exception|traceback|oci runtime|permission denied/i;
 
 /**
- * One sentence on the newest of an instance's tasks, one that still goes on before any that is over; undefined when there
- * is nothing to say. Hosts and names of files have no way to make progress look like a failure.
+ * One sentence on the newest task of an instance, running tasks before finished ones; undefined when there is nothing
+ * to say. Texts of hosts and names of files cannot make progress look like a failure.
  */
 export function noteOf(newestFirst: readonly LongTask[], now: Date): string | undefined {
   const task = newestFirst.find((one) => endOf(one) === undefined) ?? newestFirst.find((one) => isFresh(one, now));
@@ -63,7 +63,7 @@ function routeOf({ source, destination }: { readonly source: Place; readonly des
   return `from ${nameOf(source)} to ${nameOf(destination)}`;
 }
 
-/** As clients write it: `C.12`, `V.7`. */
+/** The name of a place as clients write it: `C.12`, `V.7`. */
 export function nameOf({ kind, id }: Pick<Place, "kind" | "id">): string {
   return `${kind === "instance" ? "C" : "V"}.${id}`;
 }

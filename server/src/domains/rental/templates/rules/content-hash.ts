@@ -20,7 +20,7 @@ export function computeHashId(content: TemplateContent, passwordMac: string): st
   return createHash("sha256").update(DOMAIN).update(canonical).digest("hex").slice(0, DIGITS);
 }
 
-/** What stands for a password in the hash. `key` is this installation's, at least 32 random bytes. */
+/** The part of the hash that stands for a password. `key` is this installation's, at least 32 random bytes. */
 export function computePasswordMac(password: string, key: Buffer): string {
   return password === "" ? "" : createHmac("sha256", key).update(password).digest("hex");
 }

@@ -7,7 +7,7 @@ import { checkText, isGiven, readBoolean, readNumber, readObject, readText, type
 import { DEFAULT_TAG, IMAGE_LENGTH_MAX, checkTag, parseImageReference } from "./image-reference.ts";
 import { parseOptionString } from "./option-string.ts";
 
-/** Everything that a caller can say about a template and read back. The registry password is kept apart from it. */
+/** The fields of a template that callers write and read back. The registry password is kept apart from them. */
 export const TemplateContent = Type.Object({
   name: Type.String(),
   image: Type.String(),
@@ -33,7 +33,7 @@ export const TemplateContent = Type.Object({
   private: Type.Boolean(),
   volume_info: Type.Union([Type.Unsafe<Fields>(Type.Object({}, { additionalProperties: true })), Type.Null()]),
   traffic_limit: Type.Optional(
-    Type.Number({ description: "What all traffic of an instance may cost, in dollars; absent for no word on it." }),
+    Type.Number({ description: "The most that all traffic of an instance may cost, in dollars; absent when the template does not set it." }),
   ),
 });
 export type TemplateContent = Readonly<Static<typeof TemplateContent>>;
@@ -51,7 +51,7 @@ export function readStoredContent(stored: unknown): TemplateContent {
 
 export const DEFAULT_DISK_GB = 8;
 export const DISK_GB_MAX = 1_000_000;
-/** Characters of `onstart` and arguments together, in a template as in an instance. */
+/** Bound of `onstart` and arguments together in characters, in a template as in an instance. */
 export const COMMAND_LENGTH_MAX = 4096;
 export const TEXT_LENGTHS = {
   name: 255,
@@ -71,7 +71,7 @@ export const TEXT_LENGTHS = {
 } as const;
 const VOLUME_INFO_LENGTH_MAX = 16_384;
 
-/** Reads the content of a new template. `name` and `image` are required; what is absent or null has its default. */
+/** Reads the content of a new template. `name` and `image` are required; an absent or null field has its default. */
 export function readNewContent(fields: Fields): TemplateContent {
   if (!isGiven(fields, "name") || fields["name"] === "") throw invalid("name", "Template name is required");
   if (!isGiven(fields, "image") || fields["image"] === "") throw invalid("image", "Template image is required");
@@ -80,7 +80,7 @@ export function readNewContent(fields: Fields): TemplateContent {
   return readContent(fields, { ...DEFAULTS, use_ssh: runtype !== "args" });
 }
 
-/** Reads an edit: what is absent or null keeps its value. */
+/** Reads an edit: an absent or null field keeps its value. */
 export function readChangedContent(fields: Fields, current: TemplateContent): TemplateContent {
   for (const field of ["name", "image"]) {
     if (fields[field] === "") throw invalid(field, `Template ${field} is required`);
@@ -115,7 +115,7 @@ const DEFAULTS: TemplateContent = {
   repo: "",
   extra_filters: {},
   recommended_disk_space: DEFAULT_DISK_GB,
-  // An `env` often holds secrets, so nothing is published that nobody asked to publish.
+  // An `env` often holds secrets, so a template is public only when its owner asks for that.
   private: true,
   volume_info: null,
 };
@@ -150,7 +150,7 @@ function readContent(fields: Fields, base: TemplateContent): TemplateContent {
       readNumber(fields, "recommended_disk_space", { min: 0, max: DISK_GB_MAX }) ?? base.recommended_disk_space,
     private: readBoolean(fields, "private") ?? base.private,
     volume_info: readObject(fields, "volume_info", VOLUME_INFO_LENGTH_MAX) ?? base.volume_info,
-    // Absent where nobody said it, so that older templates keep their hashes.
+    // Left out when it is not set, so that older templates keep their hashes.
     ...(trafficLimit === undefined ? {} : { traffic_limit: trafficLimit }),
   };
   if (content.onstart.length + content.args_str.length > COMMAND_LENGTH_MAX) {
@@ -162,7 +162,7 @@ function readContent(fields: Fields, base: TemplateContent): TemplateContent {
 
 const TRAFFIC_LIMIT_DOLLARS_MAX = 1_000_000;
 
-/** What all traffic of an instance may cost, in dollars; undefined when the fields do not say. */
+/** The most that all traffic of an instance may cost, in dollars; undefined when the fields do not set it. */
 export function readTrafficDollars(fields: Fields): number | undefined {
   return readNumber(fields, "traffic_limit", { min: 0, max: TRAFFIC_LIMIT_DOLLARS_MAX });
 }

@@ -3,7 +3,10 @@ import { MEMBERSHIPS, OPERATORS } from "../../../../base/filters/filter.ts";
 import { isFields, readObject, type Fields } from "./fields.ts";
 
 type FilterValue = string | number | boolean | null;
-/** Machine filters that a template stores: `{field: {operator: value}}`. The market knows the fields; here is the shape. */
+/**
+ * Machine filters that a template stores: `{field: {operator: value}}`. The market knows the fields; this file checks
+ * the shape.
+ */
 export type ExtraFilters = Readonly<Record<string, Readonly<Record<string, FilterValue | readonly FilterValue[]>>>>;
 
 const LENGTH_MAX = 16_384;
@@ -47,7 +50,7 @@ function readValue(value: unknown, path: string): FilterValue {
   throw invalid(path, `${path} must be a text, a number or a boolean`);
 }
 
-/** Merged by field: a field that the request names has the request's conditions only. */
+/** Merges filters by field: a field that the request names has the request's conditions only. */
 export function mergeExtraFilters(template: ExtraFilters, request: ExtraFilters): ExtraFilters {
   return Object.fromEntries([...Object.entries(template), ...Object.entries(request)]);
 }

@@ -3,7 +3,7 @@ import { invalid } from "../../../../base/errors.ts";
 /** The members of a request body before validation. Null and absent are the same. */
 export type Fields = Readonly<Record<string, unknown>>;
 
-/** The member, or undefined when it is absent or null. Inherited names such as `constructor` are absent. */
+/** The member, or undefined when it is absent or null. Inherited names such as `constructor` count as absent. */
 function memberOf(fields: Fields, field: string): unknown {
   return Object.hasOwn(fields, field) ? (fields[field] ?? undefined) : undefined;
 }

@@ -2,21 +2,21 @@ import { invalid } from "../../../../base/errors.ts";
 import { splitShellWords } from "./shell-words.ts";
 
 export const IMAGE_LENGTH_MAX = 1024;
-/** Stands for the newest tag that the machine's driver can run; it is kept as it is until the machine is known. */
+/** Stands for the newest tag that the machine's driver can run; it stays in the settings until the machine is known. */
 const AUTOMATIC_TAG = "@vastai-automatic-tag";
 export const DEFAULT_TAG = "latest";
 const DOCKER_HUB = "docker.io";
 
 export type ImageReference = {
-  /** Undefined means Docker Hub. */
+  /** The host of the registry; undefined means Docker Hub. */
   readonly registry: string | undefined;
   readonly repository: string;
-  /** Undefined when the text has none. */
+  /** The tag; undefined when the text has none. */
   readonly tag: string | undefined;
   readonly digest: string | undefined;
 };
 
-/** What the host presents to a registry for one pull. The shape is Docker Engine's. */
+/** The credentials that the host presents to a registry for one pull, in Docker Engine's shape. */
 export type RegistryAuth = { readonly username: string; readonly password: string; readonly serveraddress: string };
 
 const LABEL = "[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?";
@@ -25,7 +25,7 @@ const PATH_PART = /^[a-z0-9]+(?:(?:\.|__?|-+)[a-z0-9]+)*$/;
 const TAG = /^\w[\w.-]{0,127}$/;
 const DIGEST = /^sha256:[0-9a-f]{64}$/;
 
-/** Reads `[registry/]repository[:tag][@digest]`. Anything else is `invalid` and says which part is wrong. */
+/** Reads `[registry/]repository[:tag][@digest]`. Any other text is `invalid`, and the message names the wrong part. */
 export function parseImageReference(text: string, field: string): ImageReference {
   if (text.length > IMAGE_LENGTH_MAX) throw invalid(field, `${field} is longer than ${IMAGE_LENGTH_MAX} characters`);
   if (/[\s\p{C}]/u.test(text)) throw invalid(field, `${field} contains blanks or control characters`);
@@ -58,7 +58,7 @@ function splitSuffixes(text: string, field: string) {
   return { name: colon < 0 ? tagged : tagged.slice(0, colon), tag, digest };
 }
 
-/** Refuses what is no image tag. The automatic one is a tag. */
+/** Refuses a text that is not an image tag. The automatic tag is accepted. */
 export function checkTag(tag: string, field: string): void {
   if (tag !== AUTOMATIC_TAG && !TAG.test(tag)) {
     throw invalid(field, `${field}: a tag has 1 to 128 letters, digits and _ . - and does not begin with . or -`);
@@ -73,7 +73,7 @@ export function renderImageReference(reference: ImageReference, defaultTag = DEF
   return `${name}${tag === undefined ? "" : `:${tag}`}${digest === undefined ? "" : `@${digest}`}`;
 }
 
-/** The registry that an image comes from, comparable: one name for all of Docker Hub's. */
+/** The registry of an image in comparable form: one name for all of Docker Hub's names. */
 export function registryOf(reference: ImageReference): string {
   return canonicalRegistry(reference.registry ?? DOCKER_HUB);
 }
@@ -86,7 +86,10 @@ const DOCKER_HUB_NAMES: ReadonlySet<string> = new Set([
   "hub.docker.com",
 ]);
 
-/** The registry that people mean: a host, with or without scheme and path. A bare word is a repository of Docker Hub. */
+/**
+ * Reads a registry as people write it: a host, with or without scheme and path. A bare word is a repository of Docker
+ * Hub.
+ */
 function canonicalRegistry(text: string): string {
   const [host = ""] = text
     .trim()
@@ -100,13 +103,13 @@ function canonicalRegistry(text: string): string {
 export type ImageLogin = {
   readonly username: string;
   readonly password: string;
-  /** Undefined when the login does not say: it is then for the registry of the image. */
+  /** The registry of the login; undefined when the text names none: the login is then for the registry of the image. */
   readonly registry: string | undefined;
 };
 
 const LOGIN_LENGTH_MAX = 4096;
 
-/** Reads `-u USER -p PASSWORD [REGISTRY]`. Errors never repeat any of it. */
+/** Reads `-u USER -p PASSWORD [REGISTRY]`. Error messages repeat no part of it. */
 export function parseImageLogin(text: string, field: string): ImageLogin {
   if (text.length > LOGIN_LENGTH_MAX) throw invalid(field, `${field} is longer than ${LOGIN_LENGTH_MAX} characters`);
   if (/[^\P{Cc}\t\n]/u.test(text)) throw invalid(field, `${field} contains control characters`);
@@ -133,8 +136,8 @@ function malformedLogin(field: string) {
 }
 
 /**
- * The credentials for pulling this image, or null when they are for another registry. An engine presents what it is
- * given to whichever registry the image names, so a mismatch would hand a password to a stranger.
+ * The credentials for pulling this image, or null when they are for another registry. An engine sends the credentials
+ * to the registry that the image names, so a mismatch would hand a password to a stranger.
  */
 export function authFor(reference: ImageReference, login: ImageLogin): RegistryAuth | null {
   const serveraddress = registryOf(reference);

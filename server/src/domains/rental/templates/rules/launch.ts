@@ -17,22 +17,24 @@ import { mergeOptions, parseOptions, parseOptionString, toExtraEnv, type OptionE
 import { deriveRuntype, parseRuntype, renderRuntype, type Runtype } from "./runtype.ts";
 import { splitShellWords } from "./shell-words.ts";
 
-/** A template as a launch needs it. The password is empty when there is none or when the renter may not use it. */
+/**
+ * The fields of a template that a launch needs. The password is empty when there is none or the renter may not use it.
+ */
 export type LaunchTemplate = { readonly content: TemplateContent; readonly docker_login_pass: string };
 
-/** What a new instance starts with, whatever said so. */
+/** The settings that a new instance starts with, from template, request and defaults. */
 export type LaunchSettings = {
   readonly image: string;
   readonly registry_auth: RegistryAuth | null;
   readonly runtype: Runtype;
-  /** The record's text for it. */
+  /** The text of the launch mode in the instance's record. */
   readonly image_runtype: string;
   readonly command: LaunchCommand;
   readonly image_args: readonly string[];
   readonly onstart: string | null;
   /** Variables of the container, before those that the platform sets. */
   readonly env: readonly (readonly [string, string])[];
-  /** The record's form of all options, in order. */
+  /** All options in the form of the instance's record, in order. */
   readonly extra_env: readonly (readonly [string, string])[];
   readonly ports: readonly PortRequest[];
   readonly hostname: string | null;
@@ -56,9 +58,9 @@ const JUPYTER_PORT: PortRequest = { container_port: 8080, protocol: "tcp" };
 
 /**
  * Merges a template with the body of a creation request (docs/templates.md#with-a-rental): a scalar of the request
- * replaces the template's, options are merged by name, filters by field, and the template's `volume_info` counts for
- * nothing. Takes the body as it came, and refuses each wrong member by its name; members that are not about the launch,
- * such as `price` and `volume_info`, are the caller's to read.
+ * replaces the template's, options are merged by name, filters by field, and the template's `volume_info` is ignored.
+ * Refuses each wrong member of the body by its name. Members that are not about the launch, such as `price` and
+ * `volume_info`, are left to the caller.
  */
 export function resolveLaunch(template: LaunchTemplate | undefined, request: Fields): LaunchSettings {
   if (isGiven(request, "template_id")) {
@@ -110,7 +112,7 @@ function resolveRuntype(content: TemplateContent | undefined, request: Fields, h
   return parseRuntype(hasArguments ? "args" : "ssh", "runtype", undefined);
 }
 
-/** The template's tag belongs to the template's image: it does not follow when the request names another one. */
+/** The template's tag belongs to the template's image: it is not used when the request names another image. */
 function resolveImage(content: TemplateContent | undefined, request: Fields) {
   const text = readText(request, "image", IMAGE_LENGTH_MAX)?.trim() || undefined;
   const own = content === undefined ? undefined : parseImageReference(content.image, "image");
@@ -138,7 +140,7 @@ function resolveAuth(
 
 type Arguments = { readonly words: readonly string[]; readonly length: number };
 
-/** `args` as a list or one string, else `args_str`. Undefined when neither is given; an empty list is an answer. */
+/** `args` as a list or one string, else `args_str`. Undefined when neither is given; an empty list counts as given. */
 function readArguments(request: Fields): Arguments | undefined {
   const list = request["args"];
   if (Array.isArray(list)) {
@@ -163,7 +165,7 @@ export function commandOf(
   args: readonly string[],
   jupyter: LaunchSettings["jupyter"],
 ): LaunchCommand {
-  // The token is each instance's own: it is made when the host is told, and stored nowhere.
+  // Each instance has a token of its own, made when the host gets its order and stored nowhere.
   if (runtype.mode !== "args") return { mode: "shell", onstart, jupyter: jupyter && { token: "", ...jupyter } };
   if (args.length === 0) return { mode: "entrypoint", entrypoint_shell: onstart, args: null };
   return { mode: "entrypoint", entrypoint_shell: onstart && withArguments(onstart), args: [...args] };

@@ -12,16 +12,19 @@ export type OptionEntry =
   | { readonly kind: "env"; readonly name: string; readonly value: string }
   | {
       readonly kind: "port";
-      /** As written, such as `8081:8081/udp`: it is the key of the entry. */
+      /** The option as written, such as `8081:8081/udp`: the key of the entry. */
       readonly spec: string;
-      /** A port below 65536, or from 70000 on an identity port: the same free number inside and outside. */
+      /**
+       * A container port below 65536; from 70000 on an identity port, for which inside and outside get the same free
+       * number.
+       */
       readonly container_port: number;
       readonly protocol: PortProtocol;
     }
   | { readonly kind: "hostname"; readonly hostname: string }
   | {
       readonly kind: "volume";
-      /** Id or name of one of the renter's volumes: what follows `V.`. */
+      /** Id or name of one of the renter's volumes, which follows `V.`. */
       readonly volume: string;
       readonly mount_path: string;
     }
@@ -31,7 +34,7 @@ const ENTRY_LENGTH_MAX = 256;
 const TOTAL_LENGTH_MAX = 32_768;
 const PORTS_MAX = 64;
 const IDENTITY_PORT_MIN = 70_000;
-/** The contract knows no greatest one, and renters write six digits. */
+/** Identity ports of up to six digits. The published contract names no greatest one, and renters write six digits. */
 const IDENTITY_PORT_MAX = 999_999;
 const PORT_MAX = 65_535;
 
@@ -39,9 +42,9 @@ const FLAGS = ["-e", "-p", "-h", "-v", "-n"] as const;
 type Flag = (typeof FLAGS)[number];
 
 /**
- * Reads options in either form of the contract: a string of flags, or an object such as `{"TZ": "UTC", "-p 80:80": "1"}`.
- * In a string, what is malformed or unknown is skipped without a word, as the contract's own parser does; an object
- * has one key per entry, so a malformed one is `invalid` and named. Broken limits are `invalid` in both forms.
+ * Reads options in either form of the contract: a string of flags, or an object such as `{"TZ": "UTC", "-p 80:80":
+ * "1"}`. A string's malformed or unknown parts are skipped silently, as the contract's own parser does; an object has
+ * one key per entry, so a malformed one is `invalid` and named. Broken limits are `invalid` in both forms.
  */
 export function parseOptions(input: unknown, field: string): readonly OptionEntry[] {
   if (input === undefined || input === null) return [];
@@ -50,7 +53,7 @@ export function parseOptions(input: unknown, field: string): readonly OptionEntr
   throw invalid(field, `${field} must be a string of docker flags such as "-e NAME=value -p 8080:8080", or an object`);
 }
 
-/** Reads the string form. Later duplicates win, at the place of the first. */
+/** Reads the string form. A later duplicate replaces the earlier entry, in its place. */
 export function parseOptionString(text: string, field: string): readonly OptionEntry[] {
   checkText(text, field);
   const entries = new Map<string, OptionEntry>();
@@ -89,7 +92,10 @@ function parseOptionObject(object: object, field: string): readonly OptionEntry[
   return checkLimits([...entries.values()], field);
 }
 
-/** One member of the object form: `"-h": "name"`, `"-p 80:80": "1"`, `"NAME": "value"`, or a docker option of no use. */
+/**
+ * One member of the object form: `"-h": "name"`, `"-p 80:80": "1"`, `"NAME": "value"`, or a docker option without an
+ * effect.
+ */
 function readMember(key: string, value: string): OptionEntry | "ignored" | undefined {
   const trimmed = key.trim();
   if (!trimmed.startsWith("-")) return readVariable(trimmed, value);
@@ -115,7 +121,7 @@ function keyOf(entry: OptionEntry): string {
   return key;
 }
 
-/** Splits at blanks outside quotes. Quotes do not nest and nothing escapes them; one left open runs to the end. */
+/** Splits at blanks outside quotes. Quotes do not nest and nothing escapes them; an open quote runs to the end. */
 function splitTokens(text: string): readonly string[] {
   const tokens: string[] = [];
   let start = -1;
@@ -169,13 +175,13 @@ function readPort(spec: string): OptionEntry | undefined {
   const containerPort = Number(container);
   const isOrdinary = containerPort >= 1 && containerPort <= PORT_MAX;
   const isIdentity = containerPort >= IDENTITY_PORT_MIN && containerPort <= IDENTITY_PORT_MAX;
-  // The host's part is only a wish, but nonsense there is a typing mistake.
+  // The host's part is only a preference, but an impossible number there is a typing mistake.
   const isHostPlausible = host === undefined || Number(host) >= 1;
   if (!(isOrdinary || isIdentity) || !isHostPlausible) return undefined;
   return { kind: "port", spec, container_port: containerPort, protocol: protocol === "udp" ? "udp" : "tcp" };
 }
 
-/** Volumes of the renter only: a path of the host does not begin with `V.` and so is no volume. */
+/** Reads a volume of the renter. A path of the host does not begin with `V.`, so it is not accepted as a volume. */
 function readVolume(value: string): OptionEntry | undefined {
   const [, volume, mountPath] = VOLUME.exec(value) ?? [];
   if (volume === undefined || mountPath === undefined || !isMountPath(mountPath)) return undefined;
@@ -202,8 +208,8 @@ function stripQuotes(text: string): string {
 }
 
 /**
- * The entries an instance starts with: those of the template in their order, then those of the request; where both
- * name the same, the request's value stands at the template's place. Limits hold for the result.
+ * The entries an instance starts with: the template's in their order, then the request's; for an entry that both name,
+ * the request's value stands at the template's place. Limits hold for the result.
  */
 export function mergeOptions(
   templateEntries: readonly OptionEntry[],
@@ -236,8 +242,8 @@ export function toExtraEnv(entries: readonly OptionEntry[]): readonly (readonly 
 }
 
 /**
- * The string form, which reads back to the same entries. Undefined when some value holds blanks and both kinds of
- * quotes in a way that the grammar, which has no escapes, cannot write; only the object form can bring such a value.
+ * The string form, which reads back to the same entries. Undefined when a value holds blanks and both kinds of quotes
+ * in a way that the grammar, which has no escapes, cannot write; only the object form can bring such a value.
  */
 export function renderOptionString(entries: readonly OptionEntry[]): string | undefined {
   const parts: string[] = [];

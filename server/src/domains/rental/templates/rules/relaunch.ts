@@ -4,12 +4,12 @@ import { parseImageReference, registryOf } from "./image-reference.ts";
 import { resolveLaunch, type LaunchSettings, type LaunchTemplate } from "./launch.ts";
 import { mergeOptions, parseOptions, toExtraEnv } from "./option-string.ts";
 
-/** What a request may change of an instance that exists already. */
+/** The fields that a request may change of an existing instance. */
 const CHANGEABLE = ["image", "args", "env", "onstart"] as const;
 
 /**
- * What an instance starts with from now on: what it has, or what another template has, with the changes of the request
- * merged in as at a creation. Disk and label stay, and so do the volumes: they are attached when it is created.
+ * The settings of an instance after a change: its present ones, or those of another template, with the changes of the
+ * request merged in as at a creation. Disk and label stay, and so do the volumes, which are attached at creation.
  */
 export function resolveRelaunch(
   current: LaunchSettings,
@@ -24,7 +24,7 @@ export function resolveRelaunch(
   return { ...settings, disk_gb: current.disk_gb, label: current.label };
 }
 
-/** The present settings in the words of a request, under those of the real one. */
+/** The present settings in the form of a request, overridden by the real request. */
 function changeOf(current: LaunchSettings, changes: Fields): LaunchSettings {
   const options = new Set(current.extra_env.map(([name]) => name));
   const added = new Set(current.env.flatMap(([name]) => (options.has(name) ? [] : [name])));
@@ -50,7 +50,7 @@ function changeOf(current: LaunchSettings, changes: Fields): LaunchSettings {
   return { ...settings, registry_auth: authOf(current, settings.image) };
 }
 
-/** Credentials are for one registry: another image from there is pulled with them, one from elsewhere is not. */
+/** The credentials for another image: kept when it is in the same registry, dropped otherwise. */
 function authOf({ registry_auth: auth }: LaunchSettings, image: string): LaunchSettings["registry_auth"] {
   return auth?.serveraddress === registryOf(parseImageReference(image, "image")) ? auth : null;
 }

@@ -4,9 +4,9 @@ import type { TemplateContent } from "./content.ts";
 /** How an instance is launched and reached (docs/contract-rules.md#launch-modes). */
 export type Runtype = {
   readonly mode: "ssh" | "jupyter" | "args";
-  /** Whether port 22 is mapped on the host; otherwise SSH goes through the proxy. */
+  /** True when port 22 is mapped on the host; otherwise SSH goes through the proxy. */
   readonly is_ssh_direct: boolean;
-  /** Whether port 8080 is mapped on the host; otherwise Jupyter goes through the proxy. */
+  /** True when port 8080 is mapped on the host; otherwise Jupyter goes through the proxy. */
   readonly is_jupyter_direct: boolean;
 };
 
@@ -23,8 +23,8 @@ const TOKENS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Reads the blank-separated words of a request, such as `jupyter_direc ssh_direc ssh_proxy`; `_direc` is `_direct`.
- * A bare `ssh` or `jupyter` says nothing about directness, so there a template's word stands.
+ * Reads the blank-separated words of a request, such as `jupyter_direc ssh_direc ssh_proxy`; `_direc` is `_direct`. A
+ * bare `ssh` or `jupyter` does not choose between direct and proxy, so the template's choice stands.
  */
 export function parseRuntype(text: string, field: string, template: Directness | undefined): Runtype {
   const tokens = new Set(
@@ -60,7 +60,10 @@ export function deriveRuntype(template: TemplateContent): Runtype {
   return { mode: "ssh", is_ssh_direct: isSshDirect, is_jupyter_direct: false };
 }
 
-/** The text of `image_runtype` on records. It holds the word `jupyter` in Jupyter modes only: clients look for it. */
+/**
+ * The text of `image_runtype` on records. It holds the word `jupyter` in Jupyter modes only, because clients look for
+ * it.
+ */
 export function renderRuntype(runtype: Runtype): string {
   if (runtype.mode === "args") return "args";
   const words: string[] = [runtype.mode];
