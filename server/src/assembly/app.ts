@@ -87,7 +87,7 @@ import { resultRoutes } from "../domains/rental/tasks/index.ts";
 import { teamRoutes } from "../domains/people/teams/index.ts";
 import { templateRoutes } from "../domains/rental/templates/index.ts";
 import { listRentableSpace, networkVolumeRoutes, SpaceTable, volumeRoutes } from "../domains/supply/volumes/index.ts";
-import { MATCH_LOOP, Matcher, waitlistRoutes } from "../domains/rental/queue/index.ts";
+import { MATCH_LOOP, Matcher, queueRoutes } from "../domains/rental/queue/index.ts";
 import { registerDocs } from "../http/docs.ts";
 import { agentPorts } from "./agent-ports.ts";
 import { listBelongings } from "./belongings.ts";
@@ -277,7 +277,7 @@ function registerRoutes(http: HttpScope, parts: Parts): void {
   instanceRoutes(http, { desk, accruedOf, settle: settleInstance, ...view });
   launchRoutes(http, { desk, searchOffers: search });
   statisticsRoutes(http);
-  waitlistRoutes(http, {
+  queueRoutes(http, {
     desk,
     sealer,
     search,

@@ -36,7 +36,7 @@ import { statisticsLoops } from "../../domains/supply/statistics/index.ts";
 import { taskLoops } from "../../domains/rental/tasks/index.ts";
 import { teamLoops } from "../../domains/people/teams/index.ts";
 import { volumeLoops } from "../../domains/supply/volumes/index.ts";
-import { matchLoop, waitlistLoops, type Matcher } from "../../domains/rental/queue/index.ts";
+import { matchLoop, queueLoops, type Matcher } from "../../domains/rental/queue/index.ts";
 import { idempotencyLoop } from "./idempotency.ts";
 import { payoutDoubtLoop } from "./payout-doubt.ts";
 import { lineProbeLoop } from "./line-probe.ts";
@@ -114,7 +114,7 @@ export function listLoops(
     payoutDoubtLoop({ database, clock }),
     ...statisticsLoops({ database, clock }),
     matchLoop(matcher),
-    ...waitlistLoops({ database, clock }),
+    ...queueLoops({ database, clock }),
     ...deliveryLoops,
     ...noticeLoops({ database, clock }),
     ...paymentLoops({ database, clock, log, provider, sealer }),

@@ -3,10 +3,10 @@ import type { Sealer } from "../../base/seal.ts";
 import type { Database } from "../../db/connect.ts";
 import { withTransaction, type Tx } from "../../db/transaction.ts";
 import { sealEarlierJobs } from "../../domains/supply/listings/index.ts";
-import { sealEarlierInstances } from "../../domains/rental/instances/index.ts";
+import { encryptEarlierInstances } from "../../domains/rental/instances/index.ts";
 import { sealEarlierDeployments, sealEarlierWorkerGroups } from "../../domains/serverless/index.ts";
-import { sealEarlierTemplates } from "../../domains/rental/templates/index.ts";
-import { sealEarlierRequests } from "../../domains/rental/queue/index.ts";
+import { encryptEarlierTemplates } from "../../domains/rental/templates/index.ts";
+import { encryptEarlierRequests } from "../../domains/rental/queue/index.ts";
 import type { Loop } from "../../base/loop-driver.ts";
 
 const ROWS_PER_TRANSACTION = 500;
@@ -15,9 +15,9 @@ const TRANSACTIONS_PER_RUN = 100;
 type Seal = (tx: Tx, sealer: Sealer, limit: number) => Promise<number>;
 
 const KINDS = {
-  instances: sealEarlierInstances,
-  templates: sealEarlierTemplates,
-  standing_requests: sealEarlierRequests,
+  instances: encryptEarlierInstances,
+  templates: encryptEarlierTemplates,
+  standing_requests: encryptEarlierRequests,
   worker_groups: sealEarlierWorkerGroups,
   deployments: sealEarlierDeployments,
   default_jobs: sealEarlierJobs,

@@ -119,7 +119,7 @@ async function readProofs(tx: Tx, runs: readonly SpokenRun[]): Promise<Proofs> {
 
 function allowanceOf(run: SpokenRun, at: Date, { spans, lines }: Proofs): Omit<Allowance, "previousEndAt"> {
   const own = spans.get(run.machineId) ?? { spans: [], lastSeenAt: at };
-  const to = earliest([at, run.endAt, run.sealedAt, run.nextMeteredFromAt, run.chargeableUntilAt]);
+  const to = earliest([at, run.endAt, run.closedAt, run.nextMeteredFromAt, run.chargeableUntilAt]);
   const covered = coveredParts(own.spans, own.lastSeenAt, { from: run.lastCountedAt, to });
   const line = lines.get(run.machineId);
   return {

@@ -98,4 +98,4 @@ export {
 export { listAuditedFaults } from "./fault-audit-store.ts";
 export { HOLDING_PHASES } from "./lifecycle/rules/lifecycle.ts";
 export { countInstancesOf } from "./belongings-store.ts";
-export { sealEarlierInstances } from "./settings/encryption-store.ts";
+export { encryptEarlierInstances } from "./settings/encryption-store.ts";

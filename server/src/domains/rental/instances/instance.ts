@@ -1,7 +1,7 @@
 import type { InstanceId, MachineId, OfferId, TemplateId, UserId } from "../../../base/ids.ts";
 import type { Nanos } from "../../../base/money.ts";
 import type { CapScope, HoldId } from "../../money/ledger/index.ts";
-import type { SealedLaunch } from "../templates/index.ts";
+import type { EncryptedLaunch } from "../templates/index.ts";
 import type { DesiredState, Phase } from "./lifecycle/rules/lifecycle.ts";
 
 /** An instance as it is stored: intent, commitment and observation are separate facts with one writer each. */
@@ -26,7 +26,7 @@ export type Instance = {
   readonly traffic: InstanceTraffic;
   readonly deviceCount: number;
   readonly diskBytes: bigint;
-  readonly launch: SealedLaunch;
+  readonly launch: EncryptedLaunch;
   readonly desired: DesiredState;
   readonly phase: Phase;
   readonly phaseCause: string;

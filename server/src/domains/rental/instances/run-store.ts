@@ -44,7 +44,7 @@ export type SpokenRun = RunKey &
     readonly endAt: Date;
     readonly isInstanceOver: boolean;
     /** From here on nobody saw it; undefined while somebody does. */
-    readonly sealedAt: Date | undefined;
+    readonly closedAt: Date | undefined;
     /** After this it costs its renter nothing, whatever its host says; undefined while it is to run. */
     readonly chargeableUntilAt: Date | undefined;
     /** Up to where the runs before it are counted, and when the first after it was proven to begin: two never run at once. */
@@ -71,7 +71,7 @@ export async function listSpokenRuns(
       run.started_at as "startedAt", run.last_counted_at as "lastCountedAt", run.metered_from_at as "meteredFromAt",
       run.running_ms as "runningMs", run.received_bytes as "receivedBytes", run.sent_bytes as "sentBytes",
       run.heard_running_ms as "heardRunningMs", run.heard_received_bytes as "heardReceivedBytes",
-      run.heard_sent_bytes as "heardSentBytes", run.spare_ms as "spareMs", run.spare_traffic_ms as "spareTrafficMs", run.sealed_at as "sealedAt",
+      run.heard_sent_bytes as "heardSentBytes", run.spare_ms as "spareMs", run.spare_traffic_ms as "spareTrafficMs", run.sealed_at as "closedAt",
       nullif(run.chargeable_until_at, 'infinity') as "chargeableUntilAt",
       run.charged_received_bytes + run.charged_sent_bytes as "chargedBytes",
       instances.generation as "presentGeneration", instances.end_at as "endAt",
@@ -101,7 +101,7 @@ export async function listSpokenRuns(
   return rows.map((row) => ({
     ...row,
     meteredFromAt: row.meteredFromAt ?? undefined,
-    sealedAt: row.sealedAt ?? undefined,
+    closedAt: row.closedAt ?? undefined,
     chargeableUntilAt: row.chargeableUntilAt ?? undefined,
     notRunningAt: row.notRunningAt ?? undefined,
     startedByClock: row.startedByClock ?? undefined,
@@ -114,7 +114,7 @@ export async function listSpokenRuns(
 
 /** What a run has counted, and up to when it may have counted since. */
 export type RunMark = Pick<CountedRun, "runningMs" | "receivedBytes" | "sentBytes" | "lastCountedAt"> & {
-  readonly sealedAt: Date | undefined;
+  readonly closedAt: Date | undefined;
 };
 
 /** Where the counters of a run are; undefined when there is no such run. The caller holds the lock of its machine. */
@@ -131,7 +131,7 @@ export async function findRunMark(tx: Tx, { instanceId, generation }: RunKey): P
     receivedBytes: row.received_bytes,
     sentBytes: row.sent_bytes,
     lastCountedAt: row.last_counted_at,
-    sealedAt: row.sealed_at ?? undefined,
+    closedAt: row.sealed_at ?? undefined,
   };
 }
 
@@ -167,7 +167,7 @@ export async function storeCounters(tx: Tx, runs: readonly RaisedRun[]): Promise
  * Notes until when somebody saw these runs, which are over, and with each all before it: what is told of the time after
  * that counts nothing. One that was over before stays as it was.
  */
-export async function sealRuns(tx: Tx, runs: readonly (RunKey & { readonly at: Date })[]): Promise<void> {
+export async function closeRuns(tx: Tx, runs: readonly (RunKey & { readonly at: Date })[]): Promise<void> {
   if (runs.length === 0) return;
   await sql`
     update instance_runs as run set sealed_at = over.at, spare_ms = 0, spare_traffic_ms = 0

@@ -8,7 +8,7 @@ import { insertRows, toJsonRows } from "../../../db/insert-rows.ts";
 import type { Reader, Tx } from "../../../db/transaction.ts";
 import { asHoldId, parseCapScope, type HoldId } from "../../money/ledger/index.ts";
 import { notifyMachines } from "../../supply/hosts/index.ts";
-import type { SealedLaunch } from "../templates/index.ts";
+import type { EncryptedLaunch } from "../templates/index.ts";
 import type { Actor, Instance, InstanceTraffic, Observation } from "./instance.ts";
 import { deadlineOf, type Phase } from "./lifecycle/rules/lifecycle.ts";
 
@@ -336,7 +336,7 @@ function toInstance(row: Selectable<InstancesTable>): Instance {
     },
     deviceCount: row.device_count,
     diskBytes: row.disk_bytes,
-    launch: row.launch as SealedLaunch,
+    launch: row.launch as EncryptedLaunch,
     desired: row.desired,
     phase: row.phase,
     phaseCause: row.phase_cause,

@@ -4,9 +4,9 @@ import { invariant } from "../../../base/invariant.ts";
 import type { Sealer } from "../../../base/seal.ts";
 import type { Reader, Tx } from "../../../db/transaction.ts";
 import { createInstances, type CreateOrder, type Wish } from "../instances/index.ts";
-import { openLaunch, resolveTemplateByHash, type LaunchSettings, type SealedLaunch } from "../templates/index.ts";
-import type { StandingRequest } from "./rules/queued-request.ts";
-import { closeStandingRequest, findLaunch, lockOpen, noteAttempt } from "./store.ts";
+import { decryptLaunch, resolveTemplateByHash, type LaunchSettings, type EncryptedLaunch } from "../templates/index.ts";
+import type { QueuedRequest } from "./rules/queued-request.ts";
+import { closeQueuedRequest, findLaunch, lockOpen, noteAttempt } from "./store.ts";
 
 export type ClaimOutcome =
   | { readonly kind: "claimed"; readonly instanceId: InstanceId }
@@ -28,14 +28,14 @@ export async function claimOffer(tx: Tx, id: StandingRequestId, order: CreateOrd
     return { kind: "refused", error: outcome };
   }
   const instanceId = order.instanceId;
-  await closeStandingRequest(tx, { id, status: "claimed", instanceId });
+  await closeQueuedRequest(tx, { id, status: "claimed", instanceId });
   return { kind: "claimed", instanceId };
 }
 
 /** Closes a request that can never be claimed, with the reason, unless it is closed already. */
 export async function failRequest(tx: Tx, id: StandingRequestId, reason: string): Promise<void> {
   if ((await lockOpen(tx, id)) === undefined) return;
-  await closeStandingRequest(tx, { id, status: "failed", reason });
+  await closeQueuedRequest(tx, { id, status: "failed", reason });
 }
 
 /**
@@ -43,7 +43,7 @@ export async function failRequest(tx: Tx, id: StandingRequestId, reason: string)
  */
 export async function wishOfRequest(
   db: Reader,
-  { id, userId, bidNanosPerHour }: StandingRequest,
+  { id, userId, bidNanosPerHour }: QueuedRequest,
   sealer: Sealer,
 ): Promise<Wish | undefined> {
   const stored = await findLaunch(db, id);
@@ -53,7 +53,7 @@ export async function wishOfRequest(
   return {
     userId,
     capScopes,
-    launch: openLaunchOf(id, stored.launch, sealer),
+    launch: decryptLaunchOf(id, stored.launch, sealer),
     template: template && { id: template.id, hashId: template.hashId },
     volumeInfo,
     bidNanosPerHour,
@@ -63,8 +63,8 @@ export async function wishOfRequest(
 }
 
 /** The launch settings of a request, decrypted. */
-function openLaunchOf(id: StandingRequestId, stored: SealedLaunch, sealer: Sealer): LaunchSettings {
-  const launch = openLaunch(stored, { kind: "standing request", id }, sealer);
+function decryptLaunchOf(id: StandingRequestId, stored: EncryptedLaunch, sealer: Sealer): LaunchSettings {
+  const launch = decryptLaunch(stored, { kind: "standing request", id }, sealer);
   if (launch !== undefined) return launch;
   throw new AppError("not_found", "not_found", `The settings of queued request ${id} can no longer be read.`);
 }

@@ -1,6 +1,6 @@
-export { MATCH_LOOP, matchLoop, waitlistLoops } from "./loops.ts";
+export { MATCH_LOOP, matchLoop, queueLoops } from "./loops.ts";
 export { Matcher } from "./matcher.ts";
-export { waitlistRoutes } from "./routes.ts";
-export { STANDING_REQUESTS_CHANNEL } from "./store.ts";
+export { queueRoutes } from "./routes.ts";
+export { QUEUED_REQUESTS_CHANNEL } from "./store.ts";
 export { cancelRequestsOf, countOpenRequestsOf } from "./belongings-store.ts";
-export { sealEarlierRequests } from "./encryption-store.ts";
+export { encryptEarlierRequests } from "./encryption-store.ts";

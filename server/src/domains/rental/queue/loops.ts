@@ -22,7 +22,7 @@ export function matchLoop(matcher: Matcher): Loop {
 
 type Deps = { readonly database: Database; readonly clock: Clock };
 
-export function waitlistLoops({ database, clock }: Deps): readonly Loop[] {
+export function queueLoops({ database, clock }: Deps): readonly Loop[] {
   return [
     {
       name: "close-standing-requests",

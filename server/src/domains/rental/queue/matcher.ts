@@ -15,7 +15,7 @@ import {
   searchAmong,
   type FoundOffer,
   type Query,
-  type StandingRequest,
+  type QueuedRequest,
 } from "./rules/queued-request.ts";
 import { noteAttempt } from "./store.ts";
 
@@ -37,7 +37,7 @@ const MS_AT_ONCE = 10;
 /**
  * Changed machines that are given away together; also the number of machines that a search names (some 1,000 values).
  */
-export const MACHINES_PER_LINE = 100;
+export const MACHINES_PER_ROUND = 100;
 /**
  * A machine that was claimed, or that refused a claim, is left out until searches show its new state: for 5 s at most.
  */
@@ -55,7 +55,7 @@ const SWEEP_COUNT = 10;
 const SWEEP_SHARE = 0.05;
 
 /** The open requests that a set of changed machines may concern, oldest first, and the index of the next one to ask. */
-type Line = { readonly machineIds: readonly MachineId[]; readonly ids: readonly StandingRequestId[]; next: number };
+type Round = { readonly machineIds: readonly MachineId[]; readonly ids: readonly StandingRequestId[]; next: number };
 
 type Done = { searches: number; claimed: number; readonly errors: unknown[] };
 
@@ -74,7 +74,7 @@ export class Matcher {
   private readonly found = new Set<StandingRequestId>();
   /** Requests to be searched for again in the next run, because the offers that they found could not be had. */
   private readonly again = new Set<StandingRequestId>();
-  private line: Line | undefined;
+  private round: Round | undefined;
   private readonly staleUntilMs = new Map<MachineId, number>();
   private readonly restUntilMs = new Map<StandingRequestId, number>();
   private sweptId = asId<StandingRequestId>(0);
@@ -134,8 +134,8 @@ export class Matcher {
     const done: Done = { searches: 0, claimed: 0, errors: [] };
     const untilMs = this.ports.clock.monotonicMs() + MS_PER_RUN;
     while (done.searches < SEARCHES_PER_RUN && this.ports.clock.monotonicMs() < untilMs) {
-      if (this.line !== undefined) await this.serve(this.line, done);
-      else if (this.changed.size > 0) this.line = this.formLine(done);
+      if (this.round !== undefined) await this.serve(this.round, done);
+      else if (this.changed.size > 0) this.round = this.formRound(done);
       else if (this.look.size > 0) await this.lookAround(done);
       else break;
     }
@@ -148,12 +148,12 @@ export class Matcher {
     for (const kept of [this.changed, this.look, this.found, this.again, this.staleUntilMs, this.restUntilMs]) {
       kept.clear();
     }
-    this.line = undefined;
+    this.round = undefined;
   }
 
   /** Takes up the machines that changed, and the requests that their offers may concern. */
-  private formLine(done: Done): Line {
-    const machineIds = [...this.changed].slice(0, MACHINES_PER_LINE);
+  private formRound(done: Done): Round {
+    const machineIds = [...this.changed].slice(0, MACHINES_PER_ROUND);
     for (const id of machineIds) {
       this.changed.delete(id);
       this.staleUntilMs.delete(id);
@@ -166,18 +166,18 @@ export class Matcher {
   }
 
   /** Asks the next few requests. */
-  private async serve(line: Line, done: Done): Promise<void> {
+  private async serve(round: Round, done: Done): Promise<void> {
     const isTurnOver = this.beginTurn(done);
-    for (; !isTurnOver(); line.next += 1) {
-      const id = line.ids[line.next];
+    for (; !isTurnOver(); round.next += 1) {
+      const id = round.ids[round.next];
       if (id === undefined) {
-        this.line = undefined;
+        this.round = undefined;
         break;
       }
       const wasFound = this.found.delete(id);
       const waiting = this.book.find(id);
       if (waiting === undefined || this.isResting(id)) continue;
-      const isServed = await this.guarded(id, done, () => this.serveOne(waiting, line.machineIds, done));
+      const isServed = await this.guarded(id, done, () => this.serveOne(waiting, round.machineIds, done));
       // An older request took the offer that this one had found; other machines may have more.
       if (wasFound && !isServed) this.again.add(id);
     }
@@ -234,7 +234,7 @@ export class Matcher {
   }
 
   private async claim(
-    { id, totalMaxNanosPerHour }: StandingRequest,
+    { id, totalMaxNanosPerHour }: QueuedRequest,
     { wish, offer }: { readonly wish: Wish; readonly offer: FoundOffer },
     done: Done,
   ): Promise<boolean> {
@@ -317,7 +317,7 @@ export class Matcher {
     done.searches += 1;
     const startedAtMs = this.ports.clock.monotonicMs();
     // Each search names another changed machine while there are any, so that one round serves them all.
-    const taken = [...this.changed, ...this.staleUntilMs.keys()].slice(0, MACHINES_PER_LINE);
+    const taken = [...this.changed, ...this.staleUntilMs.keys()].slice(0, MACHINES_PER_ROUND);
     const hits = this.ports
       .search(searchAmong(request, { notin: taken }))
       .filter((offer) => isWithinLimit(request, offer));

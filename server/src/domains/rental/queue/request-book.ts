@@ -1,10 +1,10 @@
 import { asId, type StandingRequestId } from "../../../base/ids.ts";
 import type { Clock } from "../../../base/clock.ts";
 import type { Database } from "../../../db/connect.ts";
-import { glanceOf, mayConcern, type Glance, type Kind, type StandingRequest } from "./rules/queued-request.ts";
+import { glanceOf, mayConcern, type Glance, type Kind, type QueuedRequest } from "./rules/queued-request.ts";
 import { listOpen } from "./store.ts";
 
-export type WaitingRequest = { readonly request: StandingRequest; readonly glance: Glance };
+export type WaitingRequest = { readonly request: QueuedRequest; readonly glance: Glance };
 
 /**
  * The open requests in memory, oldest first, so that a change of the market does not read ten thousand rows. Their

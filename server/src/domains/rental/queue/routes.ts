@@ -1,17 +1,17 @@
 import { identityOf, type HttpScope } from "../../../http/server.ts";
 import { CreateBody, Created, Done, IdParams, Listing, Shown } from "./schema.ts";
 import {
-  cancelStandingRequest,
-  createStandingRequest,
-  listStandingRequestRecords,
-  showStandingRequest,
-  type WaitlistPorts,
+  cancelQueuedRequest,
+  createQueuedRequest,
+  listQueuedRequestRecords,
+  showQueuedRequest,
+  type QueuePorts,
 } from "./service.ts";
 
 const TAGS = ["Standing requests"];
 
 /** Routes of queued requests, which rent as soon as an offer matches (docs/queue.md). */
-export function waitlistRoutes(scope: HttpScope, ports: WaitlistPorts): void {
+export function queueRoutes(scope: HttpScope, ports: QueuePorts): void {
   readingRoutes(scope, ports);
   const { app, mutate } = scope;
   app.post(
@@ -27,7 +27,7 @@ export function waitlistRoutes(scope: HttpScope, ports: WaitlistPorts): void {
     },
     (request) => {
       const identity = identityOf(request);
-      return mutate(request, (tx) => createStandingRequest(tx, { identity, body: request.body }, ports));
+      return mutate(request, (tx) => createQueuedRequest(tx, { identity, body: request.body }, ports));
     },
   );
   app.delete(
@@ -40,14 +40,14 @@ export function waitlistRoutes(scope: HttpScope, ports: WaitlistPorts): void {
       const { userId } = identityOf(request);
       const { id } = request.params;
       return mutate(request, async (tx) => {
-        await cancelStandingRequest(tx, { userId, id });
+        await cancelQueuedRequest(tx, { userId, id });
         return { success: true as const, msg: `Queued request ${id} is cancelled.` };
       });
     },
   );
 }
 
-function readingRoutes({ app, database, clock }: HttpScope, { search }: WaitlistPorts): void {
+function readingRoutes({ app, database, clock }: HttpScope, { search }: QueuePorts): void {
   app.get(
     "/api/v0/standing_requests/",
     {
@@ -56,7 +56,7 @@ function readingRoutes({ app, database, clock }: HttpScope, { search }: Waitlist
     },
     async (request) => {
       const { userId } = identityOf(request);
-      const records = await listStandingRequestRecords(database.kysely, userId, clock.now());
+      const records = await listQueuedRequestRecords(database.kysely, userId, clock.now());
       return { success: true as const, standing_requests: [...records] };
     },
   );
@@ -73,7 +73,7 @@ function readingRoutes({ app, database, clock }: HttpScope, { search }: Waitlist
     },
     async (request) => {
       const own = { userId: identityOf(request).userId, id: request.params.id, now: clock.now() };
-      return { success: true as const, standing_request: await showStandingRequest(database.kysely, own, search) };
+      return { success: true as const, standing_request: await showQueuedRequest(database.kysely, own, search) };
     },
   );
 }

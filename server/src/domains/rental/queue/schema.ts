@@ -15,7 +15,10 @@ export const CreateBody = Type.Object(
       }),
     ),
     max_dph: Type.Optional(
-      Type.Number({ description: "The highest total price in dollars an hour, disk included. Required unless `price` makes it a bid." }),
+      Type.Number({
+        description:
+          "The highest total price in dollars an hour, disk included. Required unless `price` makes it a bid.",
+      }),
     ),
     expires_in_hours: Type.Optional(Type.Number({ description: "Hours from now; at most 720, 24 when absent." })),
   },
@@ -38,10 +41,12 @@ const Status = Type.Union([
   Type.Literal("failed"),
 ]);
 
-const StandingRequest = model("StandingRequest", {
+const QueuedRequest = model("StandingRequest", {
   id: Type.Integer(),
   status: Status,
-  reason: Type.String({ description: "Why the last attempt rented nothing, or why the request failed; empty otherwise." }),
+  reason: Type.String({
+    description: "Why the last attempt rented nothing, or why the request failed; empty otherwise.",
+  }),
   position: Nullable(Type.Integer()),
   q: Type.Object({}, { additionalProperties: true }),
   max_dph: Nullable(Type.Number()),
@@ -58,14 +63,18 @@ const StandingRequest = model("StandingRequest", {
 });
 
 export const IdParams = Type.Object({ id: Type.Integer() });
-export const Listing = Type.Object({ success: Type.Literal(true), standing_requests: Type.Array(StandingRequest) });
+export const Listing = Type.Object({ success: Type.Literal(true), standing_requests: Type.Array(QueuedRequest) });
 export const Shown = Type.Object({
   success: Type.Literal(true),
   standing_request: model("ShownStandingRequest", {
-    ...StandingRequest.properties,
+    ...QueuedRequest.properties,
     offers_matching: Type.Integer({ description: "The number of offers that the request could have now, 64 at most." }),
-    offers_at_any_price: Type.Integer({ description: "The number of offers that its search finds at any price, 64 at most." }),
-    cheapest_dph: Nullable(Type.Number({ description: "The price of the cheapest of those in dollars an hour, disk included." })),
+    offers_at_any_price: Type.Integer({
+      description: "The number of offers that its search finds at any price, 64 at most.",
+    }),
+    cheapest_dph: Nullable(
+      Type.Number({ description: "The price of the cheapest of those in dollars an hour, disk included." }),
+    ),
   }),
 });
 export const Done = Type.Object({ success: Type.Literal(true), msg: Type.String() });

@@ -7,8 +7,8 @@ import type { Reader, Tx } from "../../../db/transaction.ts";
 import { lockUser, requireAccount } from "../../people/accounts/index.ts";
 import type { OrderDesk } from "../instances/index.ts";
 import { refuseUnknownFields } from "../../supply/market/index.ts";
-import { sealLaunch } from "../templates/index.ts";
-import { MACHINES_PER_LINE } from "./matcher.ts";
+import { encryptLaunch } from "../templates/index.ts";
+import { MACHINES_PER_ROUND } from "./matcher.ts";
 import type { CreateBody } from "./schema.ts";
 import {
   checkQuery,
@@ -20,19 +20,19 @@ import {
   searchAtAnyPrice,
   type FoundOffer,
   type Query,
-  type StandingRequest,
+  type QueuedRequest,
 } from "./rules/queued-request.ts";
 import {
-  closeStandingRequest,
+  closeQueuedRequest,
   countOpenOf,
-  findStandingRequest,
-  insertStandingRequest,
-  listStandingRequestsOf,
-  lockStandingRequestOf,
+  findQueuedRequest,
+  insertQueuedRequest,
+  listQueuedRequestsOf,
+  lockQueuedRequestOf,
   positionsOf,
   reserveId,
 } from "./store.ts";
-import { standingRequestRecord } from "./views.ts";
+import { queuedRequestRecord } from "./views.ts";
 
 const OPEN_MAX = 100;
 /** The number of a user's requests that a listing shows, the newest first. */
@@ -40,7 +40,7 @@ const LISTED_MAX = 1000;
 /** The most offers that are counted for one request. */
 const COUNTED_MAX = 64;
 
-export type WaitlistPorts = {
+export type QueuePorts = {
   readonly desk: Pick<OrderDesk, "wishOf" | "checkVolumes">;
   readonly sealer: Sealer;
   readonly search: (query: Query) => readonly FoundOffer[];
@@ -54,10 +54,10 @@ export type OwnRequest = { readonly userId: UserId; readonly id: number };
  * Stores a request after everything about it was checked, so that no mistake of the renter shows only when an offer
  * comes.
  */
-export async function createStandingRequest(
+export async function createQueuedRequest(
   tx: Tx,
   { identity, body }: { readonly identity: Identity; readonly body: CreateBody },
-  { desk, sealer, search, creditOf }: WaitlistPorts,
+  { desk, sealer, search, creditOf }: QueuePorts,
 ) {
   if (body.target_state === "stopped") {
     throw invalid("target_state", "target_state must be running: a queued request is for an instance that runs");
@@ -79,7 +79,7 @@ export async function createStandingRequest(
   const totalMaxNanosPerHour = readTotalMax(body.max_dph, bidNanosPerHour);
   const expiresAt = readExpiry(body.expires_in_hours, tx.now);
   // The largest search that the matcher will make for this request, so that a search too large is refused now.
-  const machines = Array.from({ length: MACHINES_PER_LINE }, (_, index) => asId<MachineId>(index + 1));
+  const machines = Array.from({ length: MACHINES_PER_ROUND }, (_, index) => asId<MachineId>(index + 1));
   search(searchAmong({ query, totalMaxNanosPerHour, bidNanosPerHour, diskGb: launch.disk_gb }, { in: machines }));
   if ((await creditOf(tx.db, userId)) <= 0n) {
     throw insufficientFunds("A queued request needs credit, because it rents as soon as an offer matches.");
@@ -89,13 +89,13 @@ export async function createStandingRequest(
     throw invalid("q", message, "max_standing_requests");
   }
   const id = await reserveId(tx);
-  await insertStandingRequest(tx, {
+  await insertQueuedRequest(tx, {
     id,
     userId,
     query,
     totalMaxNanosPerHour,
     bidNanosPerHour,
-    launch: sealLaunch(launch, { kind: "standing request", id }, sealer),
+    launch: encryptLaunch(launch, { kind: "standing request", id }, sealer),
     templateHashId: template?.hashId,
     volumeInfo,
     capScopes: wish.capScopes,
@@ -109,34 +109,34 @@ export async function createStandingRequest(
  * Cancels a request; a second call changes nothing. A request that became an instance is refused, and the error names
  * the instance.
  */
-export async function cancelStandingRequest(tx: Tx, { userId, id: given }: OwnRequest): Promise<void> {
+export async function cancelQueuedRequest(tx: Tx, { userId, id: given }: OwnRequest): Promise<void> {
   const id = toId(given);
-  const request = id && (await lockStandingRequestOf(tx, userId, id));
+  const request = id && (await lockQueuedRequestOf(tx, userId, id));
   if (id === undefined || request === undefined) throw noSuchRequest(given);
   if (request.instanceId !== undefined) {
     const message = `Queued request ${id} became instance ${request.instanceId}, which is not cancelled.`;
     throw conflict("standing_request_claimed", message, { extra: { instance_id: request.instanceId } });
   }
-  if (request.status === "open") await closeStandingRequest(tx, { id, status: "cancelled" });
+  if (request.status === "open") await closeQueuedRequest(tx, { id, status: "cancelled" });
 }
 
-export async function showStandingRequest(
+export async function showQueuedRequest(
   db: Reader,
   { userId, id: given, now }: OwnRequest & { readonly now: Date },
-  search: WaitlistPorts["search"],
+  search: QueuePorts["search"],
 ) {
   const id = toId(given);
-  const request = id && (await findStandingRequest(db, userId, id));
+  const request = id && (await findQueuedRequest(db, userId, id));
   if (request === undefined) throw noSuchRequest(given);
   const positions = await positionsOf(db, [request.id]);
-  const record = standingRequestRecord(request, { now, position: positions.get(request.id) });
+  const record = queuedRequestRecord(request, { now, position: positions.get(request.id) });
   return { ...record, ...(record.status === "open" ? prospectsOf(request, search) : NO_PROSPECTS) };
 }
 
 const NO_PROSPECTS = { offers_matching: 0, offers_at_any_price: 0, cheapest_dph: null };
 
 /** The offers for an open request now, and the price of the cheapest, which shows how far off the limit is. */
-function prospectsOf(request: StandingRequest, search: WaitlistPorts["search"]) {
+function prospectsOf(request: QueuedRequest, search: QueuePorts["search"]) {
   const order = [["dph_total", "asc"]];
   const offers = search({ ...searchAtAnyPrice(request), order, limit: COUNTED_MAX });
   return {
@@ -146,13 +146,13 @@ function prospectsOf(request: StandingRequest, search: WaitlistPorts["search"]) 
   };
 }
 
-export async function listStandingRequestRecords(db: Reader, userId: UserId, now: Date) {
-  const requests = await listStandingRequestsOf(db, userId, LISTED_MAX);
+export async function listQueuedRequestRecords(db: Reader, userId: UserId, now: Date) {
+  const requests = await listQueuedRequestsOf(db, userId, LISTED_MAX);
   const positions = await positionsOf(
     db,
     requests.filter(({ status }) => status === "open").map(({ id }) => id),
   );
-  return requests.map((request) => standingRequestRecord(request, { now, position: positions.get(request.id) }));
+  return requests.map((request) => queuedRequestRecord(request, { now, position: positions.get(request.id) }));
 }
 
 function toId(id: number): StandingRequestId | undefined {

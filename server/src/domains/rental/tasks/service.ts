@@ -42,7 +42,7 @@ export async function requestResult(tx: Tx, { random }: TaskMeans, task: NewTask
   await insertTask(tx, {
     ...task,
     id: randomUUID(),
-    sealedAuth: undefined,
+    encryptedAuth: undefined,
     resultSha256: hashOf(token),
     expiresAt: new Date(tx.now.getTime() + RESULT_MS),
   });
@@ -100,7 +100,7 @@ export async function startLongTask(
     ...task,
     id,
     action,
-    sealedAuth: auth === null ? undefined : sealer.seal(JSON.stringify(auth), contextOf(id)),
+    encryptedAuth: auth === null ? undefined : sealer.seal(JSON.stringify(auth), contextOf(id)),
     resultSha256: undefined,
     expiresAt,
     ...(transferId === undefined ? {} : { transferId }),
@@ -166,9 +166,9 @@ export async function loadOpenTasks(
  * The message for a host; undefined when the credentials no longer decrypt, as after a change of the server's secret.
  * The task then runs out.
  */
-function toMessage({ id, action, sealedAuth }: OpenTask, sealer: Sealer): Task | undefined {
-  if (sealedAuth === null || action.type !== "snapshot") return { kind: "task", task_id: id, action };
-  const auth = sealer.open(sealedAuth, contextOf(id));
+function toMessage({ id, action, encryptedAuth }: OpenTask, sealer: Sealer): Task | undefined {
+  if (encryptedAuth === null || action.type !== "snapshot") return { kind: "task", task_id: id, action };
+  const auth = sealer.open(encryptedAuth, contextOf(id));
   if (auth === undefined) return undefined;
   return { kind: "task", task_id: id, action: { ...action, registry_auth: JSON.parse(auth) as RegistryAuth } };
 }

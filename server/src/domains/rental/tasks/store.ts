@@ -16,7 +16,7 @@ export type StoredTask = NewTask & {
   readonly id: string;
   /** Set, to the same id, on both halves of a copy between hosts. */
   readonly transferId?: string;
-  readonly sealedAuth: string | undefined;
+  readonly encryptedAuth: string | undefined;
   readonly resultSha256: Buffer | undefined;
   readonly expiresAt: Date;
 };
@@ -31,7 +31,7 @@ export async function insertTask(tx: Tx, task: StoredTask): Promise<void> {
       user_id: task.userId,
       action: JSON.stringify(task.action),
       transfer_id: task.transferId ?? null,
-      sealed_auth: task.sealedAuth ?? null,
+      sealed_auth: task.encryptedAuth ?? null,
       result_sha256: task.resultSha256 ?? null,
       created_at: tx.now,
       expires_at: task.expiresAt,
@@ -72,7 +72,7 @@ export async function deleteOlderResults(tx: Tx, userId: UserId, keep: number): 
 export type OpenTask = {
   readonly id: string;
   readonly action: TaskAction;
-  readonly sealedAuth: string | null;
+  readonly encryptedAuth: string | null;
   readonly isCancelled: boolean;
 };
 
@@ -85,7 +85,7 @@ export async function listOpenTasks(
   now: Date,
 ): Promise<ReadonlyMap<MachineId, readonly OpenTask[]>> {
   const { rows } = await sql<OpenTask & { readonly machineId: MachineId }>`
-    select asked.id as "machineId", open.id, open.action, open.sealed_auth as "sealedAuth",
+    select asked.id as "machineId", open.id, open.action, open.sealed_auth as "encryptedAuth",
       open.cancelled_at is not null as "isCancelled"
     from unnest(${machineIds}::integer[]) as asked (id) cross join lateral (
       select * from agent_tasks

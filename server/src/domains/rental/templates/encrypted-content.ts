@@ -6,36 +6,36 @@ import { readStoredContent, type TemplateContent } from "./rules/content.ts";
 type Private = Pick<TemplateContent, "env" | "onstart" | "args_str">;
 
 /** The content of a private template as the database holds it: its private fields are one encrypted text. */
-type SealedContent = Omit<TemplateContent, keyof Private> & { readonly sealed: string };
+type EncryptedContent = Omit<TemplateContent, keyof Private> & { readonly sealed: string };
 
 /** One version of one creator's template. A text encrypted for one version decrypts for no other. */
 export type VersionPlace = { readonly creator_id: UserId; readonly hash_id: string };
 
 /** The content as it may be stored. A public template is readable for everybody, so nothing of it is encrypted. */
-export function sealContent(content: TemplateContent, place: VersionPlace, sealer: Sealer): unknown {
+export function encryptContent(content: TemplateContent, place: VersionPlace, sealer: Sealer): unknown {
   if (!content.private) return content;
   const { env, onstart, args_str, ...open } = content;
   const hidden: Private = { env, onstart, args_str };
-  return { ...open, sealed: sealer.seal(JSON.stringify(hidden), contextOf(place)) } satisfies SealedContent;
+  return { ...open, sealed: sealer.seal(JSON.stringify(hidden), contextOf(place)) } satisfies EncryptedContent;
 }
 
 /** The whole content; undefined when it was encrypted under a secret that the server no longer has. */
-export function openContent(stored: unknown, place: VersionPlace, sealer: Sealer): TemplateContent | undefined {
-  if (!isSealed(stored)) return readStoredContent(stored);
+export function decryptContent(stored: unknown, place: VersionPlace, sealer: Sealer): TemplateContent | undefined {
+  if (!isEncrypted(stored)) return readStoredContent(stored);
   const { sealed, ...open } = stored;
   const text = sealer.open(sealed, contextOf(place));
   return text === undefined ? undefined : readStoredContent({ ...open, ...(JSON.parse(text) as Private) });
 }
 
 /** The content for lists: whole, or without the private fields when they no longer decrypt. */
-export function openContentIfPossible(stored: unknown, place: VersionPlace, sealer: Sealer): TemplateContent {
-  const content = openContent(stored, place, sealer);
-  if (content !== undefined || !isSealed(stored)) return content ?? readStoredContent(stored);
+export function decryptContentIfPossible(stored: unknown, place: VersionPlace, sealer: Sealer): TemplateContent {
+  const content = decryptContent(stored, place, sealer);
+  if (content !== undefined || !isEncrypted(stored)) return content ?? readStoredContent(stored);
   const { sealed: _, ...open } = stored;
   return { ...open, env: "", onstart: "", args_str: "" };
 }
 
-function isSealed(stored: unknown): stored is SealedContent {
+function isEncrypted(stored: unknown): stored is EncryptedContent {
   return typeof stored === "object" && stored !== null && "sealed" in stored && typeof stored.sealed === "string";
 }
 

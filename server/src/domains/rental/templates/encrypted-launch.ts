@@ -7,7 +7,7 @@ type Private = Pick<LaunchSettings, "registry_auth" | "command" | "image_args" |
 /**
  * Launch settings as the database holds them. The private ones are one encrypted text, so that one step decrypts them.
  */
-export type SealedLaunch = Omit<LaunchSettings, keyof Private> & {
+export type EncryptedLaunch = Omit<LaunchSettings, keyof Private> & {
   /** Missing in rows of versions that stored these settings in clear. */
   readonly sealed?: string;
 };
@@ -16,14 +16,14 @@ export type SealedLaunch = Omit<LaunchSettings, keyof Private> & {
 type LaunchPlace = { readonly kind: "instance" | "standing request"; readonly id: number };
 
 /** The settings as they may be stored in this row. */
-export function sealLaunch(launch: LaunchSettings, place: LaunchPlace, sealer: Sealer): SealedLaunch {
+export function encryptLaunch(launch: LaunchSettings, place: LaunchPlace, sealer: Sealer): EncryptedLaunch {
   const { registry_auth, command, image_args, onstart, env, extra_env, ...open } = launch;
   const hidden: Private = { registry_auth, command, image_args, onstart, env, extra_env };
   return { ...open, sealed: sealer.seal(JSON.stringify(hidden), contextOf(place)) };
 }
 
 /** The whole settings; undefined when they were encrypted under a secret that the server no longer has. */
-export function openLaunch(stored: SealedLaunch, place: LaunchPlace, sealer: Sealer): LaunchSettings | undefined {
+export function decryptLaunch(stored: EncryptedLaunch, place: LaunchPlace, sealer: Sealer): LaunchSettings | undefined {
   const { sealed, ...open } = stored;
   if (sealed === undefined) return openEarlier(stored, place, sealer);
   const text = sealer.open(sealed, contextOf(place));
@@ -32,15 +32,15 @@ export function openLaunch(stored: SealedLaunch, place: LaunchPlace, sealer: Sea
 }
 
 /** The settings, whole or without the private ones when they no longer decrypt. */
-export function openLaunchIfPossible(stored: SealedLaunch, place: LaunchPlace, sealer: Sealer): LaunchSettings {
+export function decryptLaunchIfPossible(stored: EncryptedLaunch, place: LaunchPlace, sealer: Sealer): LaunchSettings {
   const { sealed: _, ...open } = stored;
-  return openLaunch(stored, place, sealer) ?? { ...open, ...nothingPrivate(open) };
+  return decryptLaunch(stored, place, sealer) ?? { ...open, ...nothingPrivate(open) };
 }
 
 /**
  * Rows of older versions hold all settings in clear, except for the password of a registry, which was encrypted alone.
  */
-function openEarlier(stored: SealedLaunch, place: LaunchPlace, sealer: Sealer): LaunchSettings {
+function openEarlier(stored: EncryptedLaunch, place: LaunchPlace, sealer: Sealer): LaunchSettings {
   const launch = stored as LaunchSettings;
   const { registry_auth: login } = launch;
   if (login === null) return launch;

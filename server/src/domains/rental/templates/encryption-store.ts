@@ -3,7 +3,7 @@ import type { TemplateId, UserId } from "../../../base/ids.ts";
 import type { Sealer } from "../../../base/seal.ts";
 import type { Tx } from "../../../db/transaction.ts";
 import { readStoredContent } from "./rules/content.ts";
-import { sealContent } from "./encrypted-content.ts";
+import { encryptContent } from "./encrypted-content.ts";
 
 type ClearRow = {
   readonly id: TemplateId;
@@ -16,7 +16,7 @@ type ClearRow = {
  * Encrypts a few private templates and versions that older versions of the server stored in clear; returns their
  * number. Their hashes stay.
  */
-export async function sealEarlierTemplates(tx: Tx, sealer: Sealer, limit: number): Promise<number> {
+export async function encryptEarlierTemplates(tx: Tx, sealer: Sealer, limit: number): Promise<number> {
   const { rows: templates } = await sql<ClearRow>`
     select id, creator_id, hash_id, content from templates
     where content ? 'env' and content @> '{"private": true}'
@@ -44,5 +44,5 @@ export async function sealEarlierTemplates(tx: Tx, sealer: Sealer, limit: number
 }
 
 function sealedTextOf(row: ClearRow, sealer: Sealer): string {
-  return JSON.stringify(sealContent(readStoredContent(row.content), row, sealer));
+  return JSON.stringify(encryptContent(readStoredContent(row.content), row, sealer));
 }

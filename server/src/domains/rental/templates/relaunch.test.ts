@@ -29,7 +29,11 @@ test("without changes an instance starts with exactly what it has", () => {
     const current = resolveLaunch(undefined, request);
     assert.deepEqual(resolveRelaunch(current, undefined, {}), current);
     const nothing = { image: null, env: null, args: undefined, disk: 500, label: "other", runtype: "args" };
-    assert.deepEqual(resolveRelaunch(current, undefined, nothing), current, "fields that may not be changed are ignored");
+    assert.deepEqual(
+      resolveRelaunch(current, undefined, nothing),
+      current,
+      "fields that may not be changed are ignored",
+    );
   }
 });
 

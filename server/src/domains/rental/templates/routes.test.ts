@@ -115,9 +115,9 @@ test("a password is encrypted in every version that has it, and one stored in cl
     );
     return rows.map(({ password }) => password);
   };
-  const sealed = await stored();
-  assert.equal(sealed.length, 3);
-  for (const password of sealed) assert.match(password, /^sealed1:/);
+  const encrypted = await stored();
+  assert.equal(encrypted.length, 3);
+  for (const password of encrypted) assert.match(password, /^sealed1:/);
   const passwords = () =>
     Promise.all(
       [first, second].map(async (template) => {
@@ -134,10 +134,10 @@ test("a password is encrypted in every version that has it, and one stored in cl
   assert.equal(resolved.docker_login_pass, "canary-password");
   assert.deepEqual((await stored()).filter((password) => password.startsWith("sealed1:")).length, 2);
   // The text was encrypted for another version, or by a server with another secret: the owner reads what to do.
-  await database.pool.query("update template_versions set docker_login_pass = $1", [sealed[0]]);
+  await database.pool.query("update template_versions set docker_login_pass = $1", [encrypted[0]]);
   await assert.rejects(resolveTemplateByHash(database.kysely, user.id, third["hash_id"], sealer), {
     code: "invalid_args",
-    publicMessage: /set docker_login_pass anew/,
+    publicMessage: /set docker_login_pass again/,
   });
 });
 

@@ -223,8 +223,8 @@ async function versionOf(
 ): Promise<NewVersion> {
   const mac = password === "" ? "" : computePasswordMac(password, await readHashKey(tx.db));
   const hashId = computeHashId(content, mac);
-  const sealed = password === "" ? "" : sealer.seal(password, passwordContext(creatorId, hashId));
-  return { content, sealedPassword: sealed, hashId };
+  const encryptedPassword = password === "" ? "" : sealer.seal(password, passwordContext(creatorId, hashId));
+  return { content, encryptedPassword, hashId };
 }
 
 type WithPassword = { readonly creator_id: UserId; readonly hash_id: string; readonly docker_login_pass: string };
@@ -235,7 +235,7 @@ function openPassword(version: WithPassword, sealer: Sealer, field: string): str
   const password = sealer.open(stored, passwordContext(creatorId, hashId));
   if (password !== undefined) return password;
   // The server had another secret when the password was stored.
-  throw invalid(field, "The registry password of this template can no longer be read; set docker_login_pass anew.");
+  throw invalid(field, "The registry password of this template can no longer be read; set docker_login_pass again.");
 }
 
 /** The server had another secret when the template was stored. */

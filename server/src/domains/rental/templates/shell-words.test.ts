@@ -22,7 +22,7 @@ test("words end at blanks outside quotes", () => {
   assert.deepEqual(split("a \\\n b"), ["a", "b"]);
 });
 
-test("nothing is expanded", () => {
+test("variables and patterns are not expanded", () => {
   assert.deepEqual(split("$HOME `id` $(id) * ; | > x && y #z"), [
     "$HOME",
     "`id`",

@@ -35,7 +35,7 @@ test("the database and the compiled filter choose and order the same templates",
     for (const [index, body] of bodies.entries()) {
       const content = readNewContent({ ...body, desc: String(index) });
       const now = new Date(1.7e12 + (index % 7) * 1234.5);
-      const version = { content, sealedPassword: "", hashId: computeHashId(content, "") };
+      const version = { content, encryptedPassword: "", hashId: computeHashId(content, "") };
       await insertTemplate({ ...tx, now }, viewerId, version, sealer);
     }
   });

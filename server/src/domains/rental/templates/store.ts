@@ -7,7 +7,7 @@ import { isUniqueViolation } from "../../../db/sql-state.ts";
 import type { Reader, Tx } from "../../../db/transaction.ts";
 import { TEMPLATE_COLUMNS, isTemplateColumn, type Template, type TemplateColumn } from "./columns.ts";
 import type { TemplateContent } from "./rules/content.ts";
-import { openContent, openContentIfPossible, sealContent, type VersionPlace } from "./encrypted-content.ts";
+import { decryptContent, decryptContentIfPossible, encryptContent, type VersionPlace } from "./encrypted-content.ts";
 
 const COLUMNS = [
   "id",
@@ -21,7 +21,7 @@ const COLUMNS = [
 ] as const;
 
 function fromStored<R extends VersionPlace & { readonly content: unknown }>(row: R, sealer: Sealer) {
-  return { ...row, content: openContentIfPossible(row.content, row, sealer) };
+  return { ...row, content: decryptContentIfPossible(row.content, row, sealer) };
 }
 
 /** The SQL expressions of `TEMPLATE_COLUMNS`; a property test holds both to the same answers. */
@@ -210,7 +210,7 @@ export async function findOwnForUpdate(
     .where("deleted_at", "is", null)
     .forUpdate()
     .executeTakeFirst();
-  return row && { ...row, content: openContent(row.content, row, sealer) };
+  return row && { ...row, content: decryptContent(row.content, row, sealer) };
 }
 
 /** The creator's own live template that has this hash now, or else the newest that ever had it. */
@@ -236,31 +236,31 @@ export type NewVersion = {
   readonly hashId: string;
   readonly content: TemplateContent;
   /** The encrypted password; empty when there is none. */
-  readonly sealedPassword: string;
+  readonly encryptedPassword: string;
 };
 
 /** Inserts a template; undefined when the creator has a live template of this content already. */
 export async function insertTemplate(
   tx: Tx,
   creatorId: UserId,
-  { hashId, content, sealedPassword }: NewVersion,
+  { hashId, content, encryptedPassword }: NewVersion,
   sealer: Sealer,
 ): Promise<Template | undefined> {
-  const stored = JSON.stringify(sealContent(content, { creator_id: creatorId, hash_id: hashId }, sealer));
+  const stored = JSON.stringify(encryptContent(content, { creator_id: creatorId, hash_id: hashId }, sealer));
   const row = await tx.db
     .insertInto("templates")
     .values({
       creator_id: creatorId,
       hash_id: hashId,
       content: stored,
-      docker_login_pass: sealedPassword,
+      docker_login_pass: encryptedPassword,
       created_at: tx.now,
     })
     .onConflict((conflict) => conflict.columns(["creator_id", "hash_id"]).where("deleted_at", "is", null).doNothing())
     .returning(COLUMNS)
     .executeTakeFirst();
   if (row === undefined) return undefined;
-  await insertVersion(tx, row.id, { hashId, stored, sealedPassword });
+  await insertVersion(tx, row.id, { hashId, stored, encryptedPassword });
   return fromStored(row, sealer);
 }
 
@@ -271,18 +271,18 @@ export async function insertTemplate(
 export async function updateTemplate(
   tx: Tx,
   { id, creator_id }: Pick<Template, "id" | "creator_id">,
-  { hashId, content, sealedPassword }: NewVersion,
+  { hashId, content, encryptedPassword }: NewVersion,
   sealer: Sealer,
 ): Promise<Template | undefined> {
-  const stored = JSON.stringify(sealContent(content, { creator_id, hash_id: hashId }, sealer));
+  const stored = JSON.stringify(encryptContent(content, { creator_id, hash_id: hashId }, sealer));
   try {
     const row = await tx.db
       .updateTable("templates")
-      .set({ hash_id: hashId, content: stored, docker_login_pass: sealedPassword })
+      .set({ hash_id: hashId, content: stored, docker_login_pass: encryptedPassword })
       .where("id", "=", id)
       .returning(COLUMNS)
       .executeTakeFirstOrThrow();
-    await insertVersion(tx, id, { hashId, stored, sealedPassword });
+    await insertVersion(tx, id, { hashId, stored, encryptedPassword });
     return fromStored(row, sealer);
   } catch (error) {
     if (isUniqueViolation(error, "templates_creator_hash")) return undefined;
@@ -293,7 +293,7 @@ export async function updateTemplate(
 async function insertVersion(
   tx: Tx,
   templateId: TemplateId,
-  { hashId, stored, sealedPassword }: Pick<NewVersion, "hashId" | "sealedPassword"> & { readonly stored: string },
+  { hashId, stored, encryptedPassword }: Pick<NewVersion, "hashId" | "encryptedPassword"> & { readonly stored: string },
 ): Promise<void> {
   await tx.db
     .insertInto("template_versions")
@@ -301,7 +301,7 @@ async function insertVersion(
       template_id: templateId,
       hash_id: hashId,
       content: stored,
-      docker_login_pass: sealedPassword,
+      docker_login_pass: encryptedPassword,
       created_at: tx.now,
     })
     // A template may return to an earlier content: that version is then the newest again.
@@ -349,7 +349,7 @@ export async function findVersionByHash(
     )
     .limit(1)
     .executeTakeFirst();
-  return row && { ...row, content: openContent(row.content, row, sealer) };
+  return row && { ...row, content: decryptContent(row.content, row, sealer) };
 }
 
 /** The present hash of a live template that is the viewer's own or public. */

@@ -29,7 +29,7 @@ async function loadAuthority(database: Database, clock: Clock, sealer: Sealer) {
   let stored = await findAuthority(database.kysely);
   if (stored === undefined) {
     const { certificatePem, keyPem } = await createAuthority(clock.now());
-    const made = { certificatePem, sealedKey: sealer.seal(keyPem, SEAL_CONTEXT) };
+    const made = { certificatePem, encryptedKey: sealer.seal(keyPem, SEAL_CONTEXT) };
     await withTransaction(database, clock, (tx) => insertAuthority(tx, made));
     stored = await findAuthority(database.kysely);
   }
@@ -56,7 +56,7 @@ export async function signRequest(
   const allowed = new Set([ANY_ADDRESS, ...place.addresses]);
   const granted = new Set([place.addresses[0], ...ipAddresses.filter((address) => allowed.has(address))]);
   const stored = await loadAuthority(database, clock, sealer);
-  const keyPem = sealer.open(stored.sealedKey, SEAL_CONTEXT);
+  const keyPem = sealer.open(stored.encryptedKey, SEAL_CONTEXT);
   if (keyPem === undefined) {
     const reason = "The key of the certificate authority was sealed under another secret.";
     throw new AppError("unavailable", "certificate_authority_sealed", reason);

@@ -33,7 +33,7 @@ import {
 import { tellMoves } from "./notifications.ts";
 import { clearUnmeteredHolds, setDesired, updatePhases, type PhaseChange } from "./phase-store.ts";
 import { insertEvents, lockInstances, notifyDesired } from "../store.ts";
-import { insertRuns, sealRuns, setChargeEnds, type RunEnd } from "../run-store.ts";
+import { insertRuns, closeRuns, setChargeEnds, type RunEnd } from "../run-store.ts";
 import { makeDue } from "../settle-store.ts";
 
 /** One thing that happened to one instance. The caller holds the row locks of the machine and the instance. */
@@ -122,7 +122,7 @@ async function applyAll(tx: Tx, happenings: readonly Happening[], after: Consequ
     .map(({ happening: { event }, from, generation }) => ({ instanceId: from.id, generation, event }));
   await setChargeEnds(tx, chargeEndsOf(movedAt, moves));
   await insertRuns(tx, runs);
-  await sealEnded(tx, moves);
+  await closeEnded(tx, moves);
   // Devices that were granted just now were granted to this run.
   await setLeaseGenerations(
     tx,
@@ -154,14 +154,14 @@ const LAST_EVENTS: ReadonlySet<LifecycleEvent> = new Set(["containerStopped", "c
  * its host stopped against its orders is not over for certain: the host may start it again before it hears of the next,
  * up to whose beginning it is counted.
  */
-async function sealEnded(tx: Tx, moves: readonly Move[]): Promise<void> {
+async function closeEnded(tx: Tx, moves: readonly Move[]): Promise<void> {
   const over = moves.filter(
     ({ happening, effects }) => LAST_EVENTS.has(happening.event) && !effects.includes("newGeneration"),
   );
   const lost = over.filter(({ happening }) => happening.event === "hostLost");
   const lostOn = [...new Set(lost.map(({ from }) => from.machineId))];
   const spans = await listSpans(tx.db, lostOn, tx.now);
-  await sealRuns(
+  await closeRuns(
     tx,
     over.map(({ from: { id, generation, machineId }, happening }) => {
       const lastSeenAt = happening.event === "hostLost" ? spans.get(machineId)?.lastSeenAt : undefined;

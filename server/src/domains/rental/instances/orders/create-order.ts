@@ -3,14 +3,14 @@ import type { Nanos } from "../../../../base/money.ts";
 import type { Repeatable } from "../../../../db/idempotency.ts";
 import type { CapScope } from "../../../money/ledger/index.ts";
 import type { VolumeInfo } from "../../../supply/volumes/index.ts";
-import type { SealedLaunch } from "../../templates/index.ts";
+import type { EncryptedLaunch } from "../../templates/index.ts";
 
 /** One order for an instance. Everything that needs no lock was read and checked before. */
 export type CreateOrder = {
   readonly instanceId: InstanceId;
   readonly userId: UserId;
   readonly offerId: number;
-  readonly launch: SealedLaunch;
+  readonly launch: EncryptedLaunch;
   readonly template: { readonly id: TemplateId; readonly hashId: string } | undefined;
   readonly volumeInfo: VolumeInfo | undefined;
   /** A price makes it interruptible: the bid for the whole rental. */

@@ -25,7 +25,7 @@ import type { CreateOrder } from "./create-order.ts";
 import { createInstances, type CreateOutcome } from "./create.ts";
 import { askIsUsedUp, isRetired, isUsedUp } from "./create-refusals.ts";
 import { forecastOrder, type AccruedOf, type Forecast } from "./forecast-service.ts";
-import { sealSettings } from "../settings/encrypted-settings.ts";
+import { encryptSettings } from "../settings/encrypted-settings.ts";
 import { reserveIds } from "../store.ts";
 import { readTrafficLimit } from "../traffic/traffic-limit.ts";
 
@@ -182,7 +182,7 @@ export class OrderDesk {
       ...wish,
       instanceId,
       offerId,
-      launch: sealSettings(wish.launch, instanceId, this.sealer),
+      launch: encryptSettings(wish.launch, instanceId, this.sealer),
       instanceKey: this.keyOf(instanceId),
       repeatable: terms.repeatable,
       totalMaxNanosPerHour: lesser(wish.totalMaxNanosPerHour, terms.totalMaxNanosPerHour),

@@ -8,7 +8,7 @@ import { resolveLaunch, type LaunchSettings } from "../../templates/index.ts";
 import { countBackground, listBackground, markBackground, takeIds } from "./background-store.ts";
 import type { Actor } from "../instance.ts";
 import { destroyInstances } from "./rental-service.ts";
-import { openSettings, sealSettings } from "../settings/encrypted-settings.ts";
+import { decryptSettings, encryptSettings } from "../settings/encrypted-settings.ts";
 import { insertInstances, type NewInstance } from "../store.ts";
 import { reschedule } from "../lifecycle/transitions.ts";
 
@@ -47,7 +47,7 @@ export async function keepBackground(
   if (machine === undefined) return { kept: 0, created: 0, removed: 0 };
   const existing = await listBackground(tx, machineId);
   const wanted = wantedCount(machine.presentCount);
-  const kept = existing.filter((one) => isSameJob(openSettings(one, sealer), launch)).slice(0, wanted);
+  const kept = existing.filter((one) => isSameJob(decryptSettings(one, sealer), launch)).slice(0, wanted);
   const keptIds = new Set(kept.map(({ id }) => id));
   const surplus = existing.flatMap(({ id }) => (keptIds.has(id) ? [] : [id]));
   const removed = await destroyInstances(tx, surplus, { actor, cause: "default_job_changed" });
@@ -121,7 +121,7 @@ async function insertBackground(
     inetDownNanosPerGb: ZERO,
     deviceCount: 1,
     diskBytes,
-    launch: sealSettings(launch, id, sealer),
+    launch: encryptSettings(launch, id, sealer),
     desired: "running",
     phase: "scheduled",
     phaseCause: "created",

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import type { InstanceId, MachineId } from "../../../../base/ids.ts";
 import type { Reader, Tx } from "../../../../db/transaction.ts";
-import type { SealedLaunch } from "../../templates/index.ts";
+import type { EncryptedLaunch } from "../../templates/index.ts";
 
 /** Takes ids for instances that are made in this transaction. */
 export async function takeIds(tx: Tx, count: number): Promise<readonly InstanceId[]> {
@@ -15,7 +15,7 @@ export async function takeIds(tx: Tx, count: number): Promise<readonly InstanceI
 export async function listBackground(
   tx: Tx,
   machineId: MachineId,
-): Promise<readonly { readonly id: InstanceId; readonly launch: SealedLaunch }[]> {
+): Promise<readonly { readonly id: InstanceId; readonly launch: EncryptedLaunch }[]> {
   const rows = await tx.db
     .selectFrom("instances")
     .select(["id", "launch"])
@@ -25,7 +25,7 @@ export async function listBackground(
     .where("phase", "!=", "ending")
     .orderBy("id")
     .execute();
-  return rows.map((row) => ({ id: row.id, launch: row.launch as SealedLaunch }));
+  return rows.map((row) => ({ id: row.id, launch: row.launch as EncryptedLaunch }));
 }
 
 /** How many of them each machine has; machines without any are missing. */

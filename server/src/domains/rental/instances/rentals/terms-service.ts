@@ -68,6 +68,6 @@ async function sinceLastCount(tx: Tx, instance: Instance, run: RunMark): Promise
   if (machine === undefined) return 0;
   // One that is away runs on for a lease; if it is not back by then, it had stopped, and its next run has its own mark.
   const isAlive = tx.now.getTime() - machine.lastSeenAt.getTime() <= LEASE_MS;
-  const ends = [isAlive ? tx.now : machine.lastSeenAt, endAt, run.sealedAt ?? tx.now].map((at) => at.getTime());
+  const ends = [isAlive ? tx.now : machine.lastSeenAt, endAt, run.closedAt ?? tx.now].map((at) => at.getTime());
   return Math.max(0, Math.min(...ends) - run.lastCountedAt.getTime());
 }

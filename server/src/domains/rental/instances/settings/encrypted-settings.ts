@@ -1,20 +1,25 @@
 import type { Sealer } from "../../../../base/seal.ts";
-import { openLaunchIfPossible, sealLaunch, type LaunchSettings, type SealedLaunch } from "../../templates/index.ts";
+import {
+  decryptLaunchIfPossible,
+  encryptLaunch,
+  type LaunchSettings,
+  type EncryptedLaunch,
+} from "../../templates/index.ts";
 import type { Instance } from "../instance.ts";
 
 /** An instance with all that its container is made from, for its host and its owner. */
 export type OpenedInstance = Omit<Instance, "launch"> & { readonly launch: LaunchSettings };
 
 /** The settings as they may be stored with this instance. */
-export function sealSettings(launch: LaunchSettings, id: Instance["id"], sealer: Sealer): SealedLaunch {
-  return sealLaunch(launch, { kind: "instance", id }, sealer);
+export function encryptSettings(launch: LaunchSettings, id: Instance["id"], sealer: Sealer): EncryptedLaunch {
+  return encryptLaunch(launch, { kind: "instance", id }, sealer);
 }
 
 /** The settings in clear. Private ones that no longer open are left out, as the account's variables are. */
-export function openSettings({ id, launch }: Pick<Instance, "id" | "launch">, sealer: Sealer): LaunchSettings {
-  return openLaunchIfPossible(launch, { kind: "instance", id }, sealer);
+export function decryptSettings({ id, launch }: Pick<Instance, "id" | "launch">, sealer: Sealer): LaunchSettings {
+  return decryptLaunchIfPossible(launch, { kind: "instance", id }, sealer);
 }
 
 export function openInstance(instance: Instance, sealer: Sealer): OpenedInstance {
-  return { ...instance, launch: openSettings(instance, sealer) };
+  return { ...instance, launch: decryptSettings(instance, sealer) };
 }

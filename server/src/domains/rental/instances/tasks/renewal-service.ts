@@ -7,7 +7,7 @@ import type { Instance } from "../instance.ts";
 import type { Wish } from "../orders/order-desk.ts";
 import { listProxyPorts, takeProxyPorts } from "../access/proxy-port-store.ts";
 import { renewContainer } from "./renewal-store.ts";
-import { openSettings, sealSettings } from "../settings/encrypted-settings.ts";
+import { decryptSettings, encryptSettings } from "../settings/encrypted-settings.ts";
 import { requireInstance, type InstanceRequest } from "../service.ts";
 import { applyHappenings, noSuchInstance } from "../lifecycle/transitions.ts";
 
@@ -37,8 +37,8 @@ export async function updateSettings(tx: Tx, request: InstanceRequest, fields: F
   const instance = await requireInstance(tx, request);
   refuseGone(instance);
   const template = await findTemplate(tx, request, fields, sealer);
-  const current = openSettings(instance, sealer);
-  const launch = sealSettings(resolveRelaunch(current, template, fields), instance.id, sealer);
+  const current = decryptSettings(instance, sealer);
+  const launch = encryptSettings(resolveRelaunch(current, template, fields), instance.id, sealer);
   await requireRegistryOn(tx.db, instance.machineId, { image: launch.image, field: "image" });
   await renewContainer(tx, instance.id, {
     launch,
@@ -60,7 +60,7 @@ export async function renewFromWish(
   refuseGone(instance);
   await requireRegistryOn(tx.db, instance.machineId, { image: wanted.image, field: "image" });
   const { disk_gb, label, volume_links } = instance.launch;
-  const launch = sealSettings({ ...wanted, disk_gb, label, volume_links }, instance.id, sealer);
+  const launch = encryptSettings({ ...wanted, disk_gb, label, volume_links }, instance.id, sealer);
   await renewContainer(tx, instance.id, {
     launch,
     templateId: template?.id,

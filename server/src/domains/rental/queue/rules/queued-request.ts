@@ -18,7 +18,7 @@ export type Terms = {
   readonly diskGb: number;
 };
 
-export type StandingRequest = Terms & {
+export type QueuedRequest = Terms & {
   readonly id: StandingRequestId;
   readonly userId: UserId;
   readonly label: string | undefined;

@@ -33,7 +33,10 @@ export const TemplateContent = Type.Object({
   private: Type.Boolean(),
   volume_info: Type.Union([Type.Unsafe<Fields>(Type.Object({}, { additionalProperties: true })), Type.Null()]),
   traffic_limit: Type.Optional(
-    Type.Number({ description: "The most that all traffic of an instance may cost, in dollars; absent when the template does not set it." }),
+    Type.Number({
+      description:
+        "The most that all traffic of an instance may cost, in dollars; absent when the template does not set it.",
+    }),
   ),
 });
 export type TemplateContent = Readonly<Static<typeof TemplateContent>>;

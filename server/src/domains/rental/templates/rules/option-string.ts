@@ -1,7 +1,7 @@
 /*
  * The option string of the API (docs/contract-rules.md#option-string), as a grammar of its own: what a renter writes is
  * never handed to Docker. Five flags have a meaning, `-e -p -h -v -n`; the entries they make are the only thing that
- * leaves this file, so no other option, host path or device can reach a host whatever the text says.
+ * leaves this file, so no other option, host path or device can reach a host for any text.
  */
 import { invalid } from "../../../../base/errors.ts";
 import { isRuntimeVariable } from "../../../../base/runtime-variables.ts";
