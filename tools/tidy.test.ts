@@ -101,7 +101,10 @@ const leftAlone: readonly Example[] = [
   },
 ];
 
-for (const [name, rule] of Object.entries(rules)) {
+/** Rules about the tree as a whole have tests of their own, below. */
+const WHOLE_TREE = new Set(["tablesAtHome"]);
+
+for (const [name, rule] of Object.entries(rules).filter(([name]) => !WHOLE_TREE.has(name))) {
   const examples = found[name] ?? [];
   test(`the rule ${name} finds each of its ${examples.length} planted mistakes and nothing else`, () => {
     assert.ok(examples.length > 0, "a rule without an example may find nothing at all");
@@ -147,4 +150,38 @@ test("a code is read from the argument in which its constructor takes it", () =>
     'export function invalid(field: string, message: string, code = "fifth") {}',
   ].join("\n");
   assert.deepEqual(codesIn(text).toSorted(), ["fifth", "first", "fourth", "second", "third"]);
+});
+
+test("a store touches the tables of its own domain, but for those of a list that only shrinks", () => {
+  const homes = { "supply/hosts": ["machines"], "supply/market": ["offers"] };
+  const store = "server/src/domains/supply/market/store.ts";
+  const complain = (
+    text: string,
+    exceptions: object = {},
+    schema = "create table machines (\ncreate table offers (\n",
+  ) =>
+    rules["tablesAtHome"]?.(
+      [
+        { path: "tools/tables-at-home.json", text: JSON.stringify({ homes, exceptions }) },
+        { path: "server/schema.sql", text: schema },
+        { path: store, text },
+      ],
+      root,
+    );
+  const refused = `${store}: the table machines belongs to supply/hosts; ask its index.ts instead`;
+  assert.deepEqual(complain('tx.db.selectFrom("offers").select("machines")'), []);
+  for (const text of [
+    'tx.db.selectFrom("machines as m")',
+    'db.selectFrom(["machines", "offers"])',
+    'db.selectFrom("offers").innerJoin("machines", "a", "b")',
+    "sql`update only machines set a = 1`",
+    "sql`select 1 from offers o\n  left join machines using (id)`",
+  ]) {
+    assert.deepEqual(complain(text), [refused], text);
+  }
+  assert.deepEqual(complain("// from machines"), []);
+  assert.deepEqual(complain('db.updateTable("machines")', { [store]: ["machines"] }), []);
+  assert.match(complain("", { [store]: ["machines"] })?.[0] ?? "", /no longer touches machines/);
+  assert.match(complain("", { "a/store.ts": ["machines"] })?.[0] ?? "", /there is no a\/store.ts/);
+  assert.match(complain("", {}, "create table clouds (\n")?.[0] ?? "", /in whose domain clouds lives/);
 });

@@ -3,6 +3,7 @@ import { existsSync } from "node:fs";
 import path from "node:path";
 import { plainWords } from "./plain-words.ts";
 import type { Complaint, SourceFile } from "./source-files.ts";
+import { tablesAtHome } from "./tables-at-home.ts";
 
 type Rule = (files: readonly SourceFile[], root: string) => readonly Complaint[];
 
@@ -11,6 +12,7 @@ const PLANTS_MISTAKES = new Set(["tools/tidy.ts", "tools/tidy.test.ts", "tools/t
 
 export const rules: Readonly<Record<string, Rule>> = {
   sqlOutsideStores,
+  tablesAtHome,
   forbiddenWords,
   clocks,
   migrations,
