@@ -17,7 +17,7 @@ export const LaunchCommand = Type.Union([
     jupyter: Type.Union([
       Type.Object({
         token: Type.String(),
-        /** Where it starts; null is the image's working directory. */
+        /** The directory in which it starts; null is the image's working directory. */
         directory: Type.Union([Type.String(), Type.Null()]),
         is_lab: Type.Boolean(),
       }),
@@ -50,13 +50,13 @@ export const Notice = Type.Object({
 });
 export type Notice = Static<typeof Notice>;
 
-/** What one instance should be on the host. The agent compares it with what it observes and closes the difference. */
+/** The desired state of one instance. The agent compares it with the observed state and closes the difference. */
 export const DesiredInstance = Type.Object({
   instance_id: Type.Integer({ minimum: 1 }),
   /** Grows with every start. A run belongs to exactly one generation; an order with a smaller one is stale. */
   generation: Type.Integer({ minimum: 0 }),
   /**
-   * Grows when the container is to be made anew from a freshly pulled image (recycle, another template): container and
+   * Grows when the container is to be made again from a freshly pulled image (recycle, another template): container and
    * disk of an older revision are removed first.
    */
   revision: Type.Integer({ minimum: 0 }),

@@ -1,6 +1,6 @@
 import { Type, type Static } from "typebox";
 
-/** What a host knows of itself. Sizes are bytes, rates are megabits (network) or megabytes (disk) per second. */
+/** Facts of a host's machine. Sizes are bytes, rates are megabits (network) or megabytes (disk) per second. */
 export const MachineFacts = Type.Object({
   hostname: Type.String({ maxLength: 255 }),
   /** Facts of a simulated host are invented; everything that shows them says so. */

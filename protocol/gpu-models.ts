@@ -89,7 +89,7 @@ export const gpuModels: readonly GpuModel[] = [
 
 const byName = new Map(gpuModels.map((entry) => [entry.name, entry]));
 
-/** Undefined when the table does not know the canonical name. */
+/** The model of a canonical name; undefined when the table does not have it. */
 export function findGpuModel(name: string): GpuModel | undefined {
   return byName.get(name);
 }

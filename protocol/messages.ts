@@ -27,7 +27,10 @@ export const Hello = Type.Object({
   /** A port at which this host can prove its public address; absent where it opens none. */
   address_port: Type.Optional(Type.Integer({ minimum: 1, maximum: 65_535 })),
   gpus: Type.Array(GpuFacts, { maxItems: 64 }),
-  /** Whether the server may measure this machine's line with a tunnel of the service `line`; simulated machines have none. */
+  /**
+   * True when the server may measure this machine's uplink with a tunnel of the service `line`; simulated machines have
+   * none.
+   */
   measures_line: Type.Optional(Type.Boolean()),
 });
 export type Hello = Static<typeof Hello>;
@@ -58,7 +61,7 @@ export const Welcome = Type.Object({
   lease_ms: Type.Integer({ minimum: 100 }),
   /** To be kept over restarts and shown in the next hello. */
   session_proof: Type.String({ maxLength: 128 }),
-  /** To be said at the `address_port`, to whoever connects there; absent when the server does not call. */
+  /** Text that the agent sends to every connection at its `address_port`; absent when the server does not call. */
   address_nonce: Type.Optional(Type.String({ maxLength: 128 })),
   /** The servers of this installation; absent where their operator publishes no addresses. */
   servers: Type.Optional(ServerList),
@@ -74,13 +77,13 @@ export const Desired = Type.Object({
 });
 export type Desired = Static<typeof Desired>;
 
-/** The report is stored: what it counted is safe, and the leases run anew from its arrival. */
+/** The report is stored: its counters are safe, and the heartbeat lease begins again at its arrival. */
 const Acknowledge = Type.Object({
   kind: Type.Literal("acknowledge"),
   sequence: Type.Integer({ minimum: 1 }),
   /** Another one than before: a server that has become busy asks to be told more seldom. */
   heartbeat_ms: Type.Optional(Type.Integer({ minimum: 10 })),
-  /** Where the servers that live now are reached, when that has changed since this connection was told. */
+  /** Addresses of the servers that live now, when they have changed since this connection was told. */
   server_addresses: Type.Optional(ServerAddresses),
 });
 

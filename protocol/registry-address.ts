@@ -1,4 +1,4 @@
-// What the name of an image's registry says about where it is. Both ends decide by it: the server before it takes an order,
+// The place of an image's registry by its name. Both ends decide by it: the server before it takes an order,
 // the agent before its engine connects.
 
 const IPV4 = /^\d{1,3}(?:\.\d{1,3}){3}$/;
@@ -40,26 +40,28 @@ export function registryIn(image: string): string | undefined {
 /** The host of a registry as programs connect to it: other forms of IPv4 addresses become dotted ones. */
 export function hostOfRegistry(registry: string): string {
   const url = `http://${registry}/`;
-  // What is no host at all is nowhere on the internet.
+  // A text that is no host is not on the internet.
   const host = URL.canParse(url) ? new URL(url).hostname : "localhost";
   return host.replace(/^\[(.*)\]$/, "$1").replace(/\.$/, "");
 }
 
-/** Whether the name alone says that a registry is on the host itself or in its own network. */
+/** True when the name alone says that a registry is on the host itself or in its own network. */
 export function isPrivateRegistry(registry: string): boolean {
   const host = hostOfRegistry(registry);
   if (IPV4.test(host) || host.includes(":")) return !isInternetAddress(host);
   return !host.includes(".") || PRIVATE_ENDINGS.test(host);
 }
 
-/** Whether an IP address is on the internet. IPv4 addresses in the form of IPv6 ones are not. */
+/** True for an IP address on the internet. IPv4 addresses in the form of IPv6 ones are not. */
 export function isInternetAddress(address: string): boolean {
   const [v4, v6] = [ipv4Number(address), ipv6Number(address)];
   if (v4 !== undefined) return !PRIVATE_IPV4.some((network) => network(v4));
   return v6 !== undefined && GLOBAL_IPV6(v6) && !PRIVATE_IPV6.some((network) => network(v6));
 }
 
-/** Whether the host's own setting names the registry: with its port, for all of its ports, or `*` for all registries. */
+/**
+ * True when the host's own setting names the registry: with its port, for all of its ports, or `*` for all registries.
+ */
 export function isRegistryAllowed(registry: string, allowed: readonly string[]): boolean {
   const name = registry.toLowerCase();
   const host = name.replace(/:\d+$/, "");

@@ -1,4 +1,4 @@
-/** Where the control plane answers. */
+/** Addresses of the control plane. */
 export type ServerUrls = {
   /** For requests, without a slash at the end. */
   readonly apiUrl: string;

@@ -16,7 +16,7 @@ export const SERVER_ADDRESSES_MAX = 16;
 const Address = Type.String({ minLength: 1, maxLength: 300 });
 export const ServerAddresses = Type.Array(Address, { maxItems: SERVER_ADDRESSES_MAX });
 
-/** What a server tells an agent that joined: where the servers that live now are reached, and what opens them. */
+/** The servers of an installation, as an agent that joined is told: their addresses, and the key for passes. */
 export const ServerList = Type.Object({
   /** As `parseServerUrl` writes them in `api_url`. */
   addresses: ServerAddresses,
@@ -28,7 +28,7 @@ export type ServerList = Static<typeof ServerList>;
 const PASS = /^berth-pass\.(\d{1,10})\.([A-Za-z0-9_-]{43})$/;
 const CHALLENGE = /^[A-Za-z0-9_-]{16,64}$/;
 
-/** What an agent shows at an address in place of its credential. The seal is an HMAC-SHA256 of `passText` in base64url. */
+/** The pass that an agent shows in place of its credential. The seal is an HMAC-SHA256 of `passText` in base64url. */
 export function writePass(credentialId: string, seal: string): string {
   return `berth-pass.${credentialId}.${seal}`;
 }
@@ -39,12 +39,12 @@ export function readPass(token: string): { readonly credentialId: number; readon
   return id === undefined || seal === undefined ? undefined : { credentialId: Number(id), seal };
 }
 
-/** What an agent seals to show that it has the key: good at this address alone. */
+/** The text that an agent signs to show that it has the key: good at this address alone. */
 export function passText(address: string): string {
   return `berth pass of the agent\n${address}`;
 }
 
-/** What a server that publishes this address seals in answer to a challenge; undefined when the challenge is none. */
+/** The text that a server with this address signs in answer to a challenge; undefined for a malformed challenge. */
 export function proofText(address: string, challenge: string): string | undefined {
   return CHALLENGE.test(challenge) ? `berth pass of the server\n${address}\n${challenge}` : undefined;
 }

@@ -32,7 +32,7 @@ export const TaskAction = Type.Union([
     type: Type.Literal("copy"),
     source: Place,
     destination: Place,
-    /** The destination is a volume that was made for this: whatever is in it comes from an earlier attempt. */
+    /** The destination is a volume that was made for this: files in it come from an earlier attempt. */
     is_fresh: Type.Optional(Type.Boolean()),
   }),
   /** Half of a copy to another host, which is asked to `receive` under the same transfer id. */
@@ -69,7 +69,7 @@ export type TaskAction = Static<typeof TaskAction>;
 
 const TaskId = Type.String({ minLength: 1, maxLength: 64 });
 
-/** Down. The same id again is the same task; one that is under way or just done is not begun anew. */
+/** Down. The same id again is the same task; one that is under way or just done is not begun again. */
 export const Task = Type.Object({ kind: Type.Literal("task"), task_id: TaskId, action: TaskAction });
 export type Task = Static<typeof Task>;
 
@@ -81,7 +81,7 @@ export const TaskProgress = Type.Object({
   kind: Type.Literal("task_progress"),
   task_id: TaskId,
   text: Type.String({ maxLength: 1024 }),
-  /** Of a copy: how much of it is done. */
+  /** Bytes of a copy that are done. */
   copied_bytes: Type.Optional(Type.Integer({ minimum: 0 })),
 });
 export type TaskProgress = Static<typeof TaskProgress>;

@@ -6,7 +6,7 @@ import { Compile } from "typebox/compile";
  * `/agent/transfer/<transfer_id>/<send or receive>` with its own credential, and the server passes on what one says to the
  * other. Texts are these messages. The files travel as a tar archive, compressed by gzip if both tasks say so, in binary
  * messages from the sender; an empty one is its end. A line that closes before the copy has ended is no verdict: both
- * sides come again and begin anew.
+ * sides come again and begin again.
  */
 export const TransferMessage = Type.Union([
   /** From the server to both: the other one is there. */
@@ -31,7 +31,7 @@ export type TransferSide = "send" | "receive";
 
 const transferMessage = Compile(TransferMessage);
 
-/** Undefined for what is none of these messages. */
+/** Reads one message; undefined for any other text. */
 export function decodeTransferMessage(text: string): TransferMessage | undefined {
   try {
     const value: unknown = JSON.parse(text);

@@ -101,7 +101,7 @@ async function main(): Promise<void> {
     if (isStopping) return;
     isStopping = true;
     log.info({ signal }, "agent stops, containers keep running");
-    // Time for the closing frames to leave; the process then ends whatever is still open.
+    // Time for the closing frames to leave; the end of the process closes all that is still open.
     const closed = Promise.all([systemClock.sleep(100), ...hosts.map((host) => host.close())]);
     void Promise.race([closed, systemClock.sleep(STOP_LIMIT_MS)]).then(() => process.exit(0));
   };

@@ -8,15 +8,15 @@ export type Options = {
   readonly urls: ServerUrls;
   /** Further addresses of the same installation. */
   readonly furtherUrls: readonly ServerUrls[];
-  /** Whether the server was named, rather than left to the default. */
+  /** True when the server was named, and not left to the default. */
   readonly hasServer: boolean;
-  /** Of the agent that a server starts itself; undefined for a machine that joins or has joined. */
+  /** The token of an agent that a server starts itself; undefined for a machine that joins or has joined. */
   readonly token: string | undefined;
   /** To be exchanged for a credential, once. */
   readonly joinToken: string | undefined;
   /** Join and end, without serving. */
   readonly isJoinOnly: boolean;
-  /** Undefined: derived from the machine and the state folder. */
+  /** The machine's name; undefined when it is to be derived from the machine and the state folder. */
   readonly hostKey: string | undefined;
   /** 0 means the real engine of this machine. */
   readonly simulate: number;
@@ -27,7 +27,7 @@ export type Options = {
   readonly publicIpaddr: string;
   /** Empty when neither is given: ports are then published where renters look for them. */
   readonly bindAddress: string;
-  /** What the host says of its line, in megabits per second. */
+  /** The uplink's speed as the host declares it, in megabits per second. */
   readonly inetUpMbps: number | undefined;
   readonly inetDownMbps: number | undefined;
   readonly portRange: PortRange;
@@ -53,7 +53,7 @@ const MAX_SIMULATED = 10_000;
 const MAX_SIMULATED_GPUS = 64;
 const MAX_MBPS = 1_000_000;
 const DEFAULT_SERVER = "http://127.0.0.1:8080";
-/** What can stand in a header. */
+/** A token that can stand in a header. */
 const TOKEN = /^[\x21-\x7e]{1,4096}$/;
 const MAX_REGISTRIES = 64;
 const REGISTRIES_PROBLEM = `--allow-registries: up to ${MAX_REGISTRIES} of host, host:port or *, apart by commas`;
@@ -156,7 +156,7 @@ export function parseOptions(
   };
 }
 
-/** Undefined when one of them is no address. */
+/** The servers of a list with commas; undefined when one of them is no address. */
 function parseServers(text: string): readonly [ServerUrls, ...ServerUrls[]] | undefined {
   const parts = text.split(",").map((part) => part.trim());
   const [first, ...rest] = parts.flatMap((part) => parseServerUrl(part) ?? []);
@@ -177,7 +177,7 @@ function parseRegistries(text: string): readonly string[] | undefined {
   return names.every((name) => REGISTRY.test(name)) && names.length <= MAX_REGISTRIES ? names : undefined;
 }
 
-/** What stands between commas. */
+/** The parts of a list with commas, without blanks. */
 function parseList(text: string): readonly string[] {
   return text.split(",").flatMap((part) => part.trim() || []);
 }
@@ -219,7 +219,7 @@ function readFlags(argv: readonly string[]): Flags | string {
   }
 }
 
-/** Undefined when the text is no such rate. */
+/** Megabits per second; undefined for a text that is no rate. */
 function parseMbps(text: string): number | undefined {
   const mbps = Number(text);
   return /^\d{1,7}(\.\d{1,3})?$/.test(text) && mbps >= 1 && mbps <= MAX_MBPS ? mbps : undefined;

@@ -25,7 +25,7 @@ import { createSshService } from "./ssh/service.ts";
 import { createSandbox } from "./tasks/sandbox.ts";
 import { prepareToolbox, TOOLBOX_PATH } from "./machine/toolbox.ts";
 
-/** What was asked for, and as whom this agent connects. */
+/** The options with the membership that this agent connects under. */
 export type SettledOptions = Omit<Options, keyof Membership> & Membership;
 
 export const PROOF_PROBLEM = "the proof that the server gave cannot be stored: the one before stays in use";

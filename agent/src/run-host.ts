@@ -29,7 +29,7 @@ export type HostInput = {
   readonly log: Log;
   readonly servers: ServerChoice;
   readonly hostKey: string;
-  /** Of the hardware; what only pretends to be a machine has none. */
+  /** The digest of the hardware; simulated machines have none. */
   readonly fingerprint?: string;
   readonly bootId: string;
   /** Not the same where the machine is a system container: its driver's faults outlive it. */
@@ -37,16 +37,16 @@ export type HostInput = {
   readonly engine: Engine;
   readonly disks: Disks;
   readonly network: Network;
-  /** Undefined on hosts whose instances nobody can enter: simulated ones. */
+  /** The SSH server; undefined on simulated hosts, whose instances nobody can enter. */
   readonly ssh: SshService | undefined;
   readonly commonMounts: readonly Mount[];
-  /** Undefined on simulated hosts, whose instances have no files. */
+  /** The sandbox for work on files; undefined on simulated hosts, whose instances have none. */
   readonly sandbox: Sandbox | undefined;
   readonly inventory: Inventory;
   /** Looks at the machine again, when its GPUs have changed. */
   readonly retakeInventory?: () => Promise<Inventory>;
   readonly gpuAccess: GpuAccess;
-  /** Whether the host is running out of room for images. */
+  /** Resolves to true while the host is running out of room for images. */
   readonly isDiskLow: () => Promise<boolean>;
   readonly certificateFor?: (instanceId: number) => Promise<Certificate>;
   /** The next certificate for the key that an instance has. */
@@ -74,7 +74,7 @@ export type RunningHost = {
 const STOP_GRACE_MS = 10_000;
 const LEASE_GRACE_MS = 2_000;
 
-/** What the parts of one host know of each other; each is there before anything happens. */
+/** The parts of one host, as they know each other; all of them exist before any of them acts. */
 type Assembly = {
   readonly input: HostInput;
   readonly log: Log;

@@ -36,7 +36,7 @@ export const TOKEN = "agent-token-for-tests";
  */
 export class FakeServer {
   readonly peers: Peer[] = [];
-  /** What the next welcome asks the agent to keep. */
+  /** The proof that the next welcome asks the agent to keep. */
   sessionProof = "";
   readonly authorizations: (string | undefined)[] = [];
   readonly problems: string[] = [];
@@ -48,7 +48,7 @@ export class FakeServer {
   askedHeartbeatMs: number | undefined;
   /** While false, nobody is welcomed. */
   welcomes = true;
-  /** What the next welcome tells of other servers. */
+  /** The other servers that the next welcome names. */
   servers: ServerList | undefined;
   /** How it proves to agents that it is a server of their installation: with this key, under this address. */
   identity: { readonly key: string; readonly address: string } | undefined;
@@ -57,7 +57,7 @@ export class FakeServer {
   #desired: readonly DesiredInstance[] | undefined;
   #version = 0;
   #waiting = new Set<() => void>();
-  /** What it answers to requests. */
+  /** Answers requests; by default with 404. */
   answer: RequestListener = (_request, response) => response.writeHead(404).end();
   readonly #http = createServer((request, response) => this.answer(request, response));
   readonly #ws = new WebSocketServer({ noServer: true, perMessageDeflate: false });
@@ -110,7 +110,7 @@ export class FakeServer {
     if (socket.readyState === socket.OPEN) socket.send(JSON.stringify(snakeFields(ServerMessage, message)));
   }
 
-  /** What the newest report of the newest connection says of an instance; the last entry is the present one. */
+  /** The last entry for an instance in the newest report of the newest connection: its present run. */
   observed(instanceId: number): ObservedInstance | undefined {
     return this.peers
       .at(-1)
@@ -151,7 +151,7 @@ export class FakeServer {
     });
   }
 
-  /** Where it answers requests. */
+  /** The address for requests. */
   get apiUrl(): string {
     return this.url.replace(/^ws/, "http").replace(/\/agent$/, "");
   }

@@ -3,8 +3,8 @@ import { connect, createServer, type Socket } from "node:net";
 import { setTimeout as realTime } from "node:timers/promises";
 
 /**
- * A line of its own through the kernel's loopback, which delivers in order: when a byte has come through, so has whatever
- * was sent on other lines before. A test whose time is not the real one waits for that, however busy the machine is.
+ * A line of its own through the kernel's loopback, which delivers in order: when a byte has come through, so have all bytes
+ * that were sent on other lines before. A test with a clock of its own waits for that, however busy the machine is.
  */
 export class Loopback {
   readonly #near: Socket;

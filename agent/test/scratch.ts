@@ -10,7 +10,7 @@ export type Scratch = {
   mounts(): Promise<readonly string[]>;
   /** Loop devices that show a file of the folder. */
   loops(): Promise<readonly string[]>;
-  /** Takes everything away, whatever a failed test left mounted. */
+  /** Takes everything away, with mounts that a failed test left. */
   remove(): Promise<void>;
 };
 

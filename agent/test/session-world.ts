@@ -35,7 +35,7 @@ export type SessionWorld = {
     proofStore?: ProofStore;
     log?: Log;
   }) => RunningHost;
-  /** Whether the newest report shows an instance in this state, to be asked again and again. */
+  /** Returns a question that is true when the newest report shows an instance in this state. */
   readonly isState: (instanceId: number, state: string, generation?: number) => () => boolean;
   /** How many containers of the host run. */
   readonly running: () => Promise<number>;

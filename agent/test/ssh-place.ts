@@ -135,7 +135,7 @@ export class SshPlace implements AsyncDisposable {
     );
   }
 
-  /** What every call of OpenSSH's clients is given. Host keys are checked. */
+  /** Options for every call of OpenSSH's clients. Host keys are checked. */
   options(door: Door22): readonly string[] {
     const set = {
       ...{ BatchMode: "yes", IdentitiesOnly: "yes", IdentityFile: this.key, ConnectTimeout: "120", LogLevel: "ERROR" },
@@ -186,7 +186,7 @@ export class SshPlace implements AsyncDisposable {
     return (await docker("top", door.containerId, "-eo", "pid,args")).split("\n").slice(1);
   }
 
-  /** Of the SSH process that this service runs. */
+  /** The process id of the SSH process that this service runs. */
   async pid(): Promise<number> {
     const main = join(import.meta.dirname, "../src/ssh/main.ts");
     const children = (await readFile(`/proc/self/task/${process.pid}/children`, "utf8")).trim().split(" ");

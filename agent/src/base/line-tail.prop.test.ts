@@ -50,7 +50,7 @@ describe("the newest lines of a text", () => {
     assert.equal(tail.text(), "two\none, still one\nrest\n");
   });
 
-  it("of one endless line are its end", () => {
+  it("keeps the end of one endless line", () => {
     const tail = new LineTail({ ...WIDE, limitBytes: 10 });
     for (let i = 0; i < 10_000; i += 1) tail.push("one", Buffer.from("0123456789abcdef"));
     assert.equal(tail.text(), "789abcdef\n");

@@ -8,7 +8,7 @@ export class LineTail {
   readonly #limits: { readonly tailLines: number; readonly limitBytes: number; readonly filter: string };
   readonly #open = new Map<string, Buffer[]>();
   #lines: string[] = [];
-  /** Where the kept lines begin in `#lines`, so that dropping one does not move all the others. */
+  /** Index of the first kept line in `#lines`: a dropped line does not move all later ones. */
   #first = 0;
   #bytes = 0;
 
@@ -34,7 +34,7 @@ export class LineTail {
 
   #extend(stream: string, data: Buffer): void {
     const parts = this.#open.get(stream) ?? [];
-    // A copy: the piece shares the memory of whatever came in together with it.
+    // A copy, since the piece shares memory with the whole chunk that it came in.
     parts.push(Buffer.from(data));
     const bytes = parts.reduce((sum, part) => sum + part.length, 0);
     // A line beyond the limit keeps its end, as the whole does.

@@ -1,6 +1,6 @@
 import { pino, type Logger } from "pino";
 
-/** What the agent's parts need of a log; a line never holds a value of an environment, a password or a token. */
+/** The log of the agent's parts. A line never holds a value of an environment, a password or a token. */
 export type Log = {
   info(fields: object, message: string): void;
   warn(fields: object, message: string): void;

@@ -9,7 +9,7 @@ export type RunProgram = (
   program: string,
   args: readonly string[],
   timeoutMs: number,
-  /** What it reads; nothing unless given. */
+  /** Text for the program's standard input; empty by default. */
   input?: string,
 ) => Promise<Ran>;
 

@@ -48,7 +48,7 @@ test("when the server does not sign, a certificate signs itself, for the machine
   }
 });
 
-test("what is no certificate for the key is not used", async () => {
+test("a certificate for another key is not used", async () => {
   const other = await certificates(() => Promise.reject(new Error("no"))).made.makeCertificate(1);
   for (const text of ["", "hello", "x".repeat(100_000), other.certificatePem]) {
     const { made } = certificates(() => Promise.resolve(new Response(text)));

@@ -29,7 +29,7 @@ export type CertificateDependencies = {
 };
 
 const KEY_BITS = 2048;
-/** What the server signs; a longer one would hold up the agent. */
+/** Longest key that the server signs; a longer one would also hold up the agent. */
 const KEY_BITS_MAX = 4096;
 const DAY_MS = 86_400_000;
 const SELF_SIGNED_DAYS = 397;

@@ -20,7 +20,9 @@ export async function checkDisks(input: {
   return findForeignMounts();
 }
 
-/** What the agent mounts must be what the engine sees; a service with mounts of its own would not hold any size. */
+/**
+ * The engine must see the agent's mounts: in a service with mounts of its own, disks would not be held to their size.
+ */
 async function findForeignMounts(): Promise<string | undefined> {
   for (const file of ENGINE_PID_FILES) {
     try {

@@ -110,7 +110,7 @@ describe("disks of instances, with real containers", () => {
     await removeContainer(container);
   });
 
-  it("what a container wrote is there after a stop, and in the next container of the instance", async () => {
+  it("files of a container stay over a stop, and into the next container of the instance", async () => {
     const first = await createOnDisk();
     await docker("start", first);
     await sh(first, "echo kept > /root/file; chmod 4755 /root/file; rm /bin/wget");
@@ -284,7 +284,7 @@ describe("disks of instances, with real containers", () => {
     assert.deepEqual([await scratch.mounts(), await scratch.loops(), await disks.list()], [[], [], []]);
   });
 
-  it("what cannot be a layer of overlay2 is refused", async () => {
+  it("a folder that cannot be a layer of overlay2 is refused", async () => {
     ok(await disks.open(1, SIZE));
     const other = join(scratch.path, "other");
     await mkdir(other);

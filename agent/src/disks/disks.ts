@@ -46,7 +46,7 @@ export type Disks = {
   detachLayer(instanceId: number, layerDirectory: string): Promise<Result<void>>;
   /** Unmounts and deletes; succeeds when there is none. */
   remove(instanceId: number): Promise<Result<void>>;
-  /** Undefined when the disk is not open. */
+  /** Bytes that the disk holds; undefined when it is not open. */
   usedBytes(instanceId: number): Promise<number | undefined>;
   /** Ids of instances of which anything is left here. */
   list(): Promise<readonly number[]>;

@@ -6,7 +6,7 @@ import type { Log } from "../base/log.ts";
 import { findLoopDevices, readMounts } from "./mount-table.ts";
 import type { RunProgram } from "../base/programs.ts";
 
-/** What all work on images needs of its surroundings. */
+/** The programs and the log that work on images needs. */
 export type ImageTools = {
   readonly run: RunProgram;
   readonly clock: Clock;
@@ -59,7 +59,8 @@ export async function makeImage(tools: ImageTools, file: string, sizeBytes: numb
 export async function mountImage(tools: ImageTools, { file, mountPoint }: Image): Promise<Result<void>> {
   const present = (await readMounts()).findLast((entry) => entry.mountPoint === mountPoint);
   if (present && !present.isStopped) return succeed(undefined);
-  // A full host stops the file systems on it at their next write. They come back as after a power cut: checked, anew.
+  // A full host stops the file systems on it at their next write. They come back as after a power cut: checked and
+  // mounted again.
   if (present) {
     const released = await unmountImage(tools, { file, mountPoint });
     if (!released.ok) return released;
@@ -107,7 +108,7 @@ export async function unmountImage(tools: ImageTools, { file, mountPoint }: Imag
   return fail("conflict", "a container still uses the disk");
 }
 
-/** Unmounts and deletes, whatever of it is there. */
+/** Unmounts and deletes an image; parts that are gone already are no failure. */
 export async function deleteImage(tools: ImageTools, image: Image): Promise<Result<void>> {
   const unmounted = await unmountImage(tools, image);
   if (!unmounted.ok) return unmounted;

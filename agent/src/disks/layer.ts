@@ -40,7 +40,7 @@ export async function attachLayerTo(tools: ImageTools, disk: string, layerDirect
   return code === 0 ? succeed(undefined) : fail("refused", `the host could not mount the disk: ${lastLine(output)}`);
 }
 
-/** The engine deletes whatever it finds in a container's folder, so the renter's files must be away by then. */
+/** The engine deletes all that it finds in a container's folder, so the renter's files must be out of it by then. */
 export async function detachLayerFrom(tools: ImageTools, disk: string, layerDirectory: string): Promise<Result<void>> {
   const bound = await layerMounts(disk);
   if (!bound.some((entry) => entry.mountPoint === layerDirectory)) return succeed(undefined);
@@ -53,7 +53,7 @@ async function unmountLayer(tools: ImageTools, layerDirectory: string): Promise<
   return fail("conflict", `a container still uses the disk: ${lastLine(output)}`);
 }
 
-/** Where the disk's layer is shown in place of a container's own folder. */
+/** Mounts that show the disk's layer in place of a container's own folder. */
 async function layerMounts(disk: string): Promise<readonly MountEntry[]> {
   const mounts = await readMounts();
   const device = mounts.findLast((entry) => entry.mountPoint === disk)?.device;
@@ -77,7 +77,7 @@ async function moveIntoFresh(tools: ImageTools, source: string, layer: string): 
 /** The earlier container's files stay; only what the engine wrote down about the layers below is the new one's. */
 async function moveIntoKept(tools: ImageTools, source: string, layer: string): Promise<Result<void>> {
   const work = join(layer, "work");
-  // Nothing is mounted, so all that is left in there is rubbish of an unclean end.
+  // Without a mount, the rest in there is rubbish of an unclean end.
   await rm(work, { recursive: true, force: true });
   await makeLike(join(source, "work"), work);
   for (const note of NOTES) await writeOver(join(layer, note), await readFile(join(source, note)));
@@ -86,7 +86,7 @@ async function moveIntoKept(tools: ImageTools, source: string, layer: string): P
 
 /**
  * Adds what is missing. A new container's layer is mostly empty, but the engine makes the working directory in it when
- * the image has none. Whatever the renter has at such a place stays, whatever it is; no link of theirs is followed.
+ * the image has none. A file of the renter at such a place stays, of any kind; no link of theirs is followed.
  */
 async function mergeFolder(tools: ImageTools, source: string, target: string): Promise<Result<void>> {
   for (const { name } of await readdir(source, { withFileTypes: true })) {

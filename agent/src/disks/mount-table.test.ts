@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { parseMountinfo } from "./mount-table.ts";
 
-test("mounts are read with their blanks, and whatever optional fields the kernel adds", () => {
+test("mounts are read with their blanks, and with any optional fields that the kernel adds", () => {
   const text = [
     "22 27 0:21 / /proc rw,relatime - proc proc rw",
     String.raw`43 27 7:0 /layer /srv/a\040b/c\134d rw,nosuid shared:1 master:2 - ext4 /dev/loop0 rw`,

@@ -178,7 +178,7 @@ describe("volumes", () => {
     assert.ok(deadly >= 4);
   });
 
-  it("nothing is made where the network disk is not: no folder, nothing mounted, no absolute path, no answer", async () => {
+  it("no volume is made without its network disk: no folder, no mount, no absolute path, no answer", async () => {
     const messageOf = async (volume: DesiredVolume) => {
       const seen = await bring(here, volume);
       assert.equal(seen.state, "failed");

@@ -133,7 +133,7 @@ export class Volumes {
       const released = await this.#letGo(volumeId);
       if (!released.ok) return released;
     }
-    // Noted first: whatever happens next, it is known where a lock of this host may be.
+    // Noted first, so that after a crash it is known where a lock of this host may be.
     await this.#writeNote(volumeId, directory);
     const locked = await takeLock(this.#lockOf(volumeId, directory));
     return locked.ok ? succeed(this.#networkImage(volumeId, directory)) : locked;

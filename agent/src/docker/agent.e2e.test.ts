@@ -63,7 +63,7 @@ describe("the agent with a real Docker Engine", () => {
     await removeRemains(HOST_KEY, stateDir);
     await rm(stateDir, { recursive: true, force: true });
   });
-  it("creates, publishes a port that answers, stops, starts anew and leaves nothing", async () => {
+  it("creates, publishes a port that answers, stops, starts again and leaves nothing", async () => {
     startAgent();
     const command = { mode: "entrypoint", entrypointShell: HTTPD, args: null } as const;
     const ports = [{ containerPort: 8080, protocol: "tcp" as const }];
@@ -234,7 +234,7 @@ describe("the agent with a real Docker Engine", () => {
     await assert.rejects(docker("exec", "berth-51013-g1", "mount", "-t", "tmpfs", "none", "/tmp"));
   });
 
-  it("what cannot be started is reported with the engine's own words and tried again", async () => {
+  it("a container that cannot be started is reported with the engine's own words and tried again", async () => {
     startAgent();
     const command: LaunchCommand = { mode: "entrypoint", entrypointShell: null, args: ["/no/such/program"] };
     server.desire([order(51_014, { command })]);

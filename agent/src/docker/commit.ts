@@ -44,7 +44,7 @@ export async function commitContainer(
   return imageId === undefined ? unknownForm() : { ok: true, value: imageId };
 }
 
-/** The engine adds whatever of the container's own settings is missing here, so each is named. */
+/** Names every setting: the engine takes missing ones from the container. */
 function imageConfig(launch: ImageLaunch, env: readonly string[], labels: readonly string[]): object {
   const nameOf = (variable: string) => variable.slice(0, variable.indexOf("="));
   const kept = new Set(launch.env.map(nameOf));

@@ -15,14 +15,14 @@ import { order } from "../../test/fixtures.ts";
 import { RealAgent } from "../../test/real-agent.ts";
 
 const SUBNET = "10.213.20";
-/** Where within a job of some hundred milliseconds the agent is killed. */
+/** Moments within a job of some hundred milliseconds at which the agent is killed. */
 const KILL_AFTER_MS = [0, 15, 40, 80, 130, 190, 260, 400];
 
 describe("a host to which things happen", () => {
   let host: OtherHost;
   let agent: RealAgent;
   let server: FakeServer;
-  /** On the host, and of a registry that refuses at once: asking it anew, as a newer revision does, takes no time. */
+  /** On the host, and of a registry that refuses at once: asking it again, as a newer revision does, takes no time. */
   const image = "127.0.0.1:1/berth-test/busybox:latest";
 
   const rented = (instanceId: number, changes: Partial<DesiredInstance> = {}) =>
@@ -35,7 +35,7 @@ describe("a host to which things happen", () => {
     server.desire(gone);
     for (const id of ids) await until(`${id} gone`, () => server.observed(id)?.state === "absent");
   };
-  /** What the next welcome grants, which comes at once. */
+  /** Sets the lease of the next welcome, which comes at once. */
   const lease = async (leaseMs: number) => {
     server.leaseMs = leaseMs;
     const known = server.peers.length;
@@ -96,7 +96,7 @@ describe("a host to which things happen", () => {
     await nothingIsLeft();
   });
 
-  it("a container that somebody removed while it ran is made anew on its disk, with its files", async () => {
+  it("a container that was removed while it ran is made again on its disk, with its files", async () => {
     server.desire([rented(4)]);
     await server.untilState(4, "running");
     await host.docker("exec", nameOf(4), "sh", "-c", "echo precious > /root/kept");

@@ -86,7 +86,7 @@ export class DockerEngine implements Engine {
     return connection.ok ? succeed(this.#engineVersion) : connection;
   }
 
-  /** Where and how the daemon keeps containers; undefined when it does not say. */
+  /** The folder and the driver with which the daemon keeps containers; undefined when it does not say. */
   async storage(): Promise<Storage | undefined> {
     const answer = read(await this.#call({ method: "GET", path: "/info" }), readStorage);
     return answer.ok ? answer.value : undefined;

@@ -20,7 +20,7 @@ describe("reading Docker's answers", () => {
     assert.deepEqual(seen, [{ a: 1 }, { a: 2 }, { a: 3 }]);
   });
 
-  it("where a running container is, and where its files are, is known only where the engine says it", () => {
+  it("the address and the folder of a running container are known only when the engine names them", () => {
     const now = "2026-01-01T00:00:00Z";
     const base = { Id: "x", Name: "/x", Config: { Labels: null }, HostConfig: {} };
     const State = { Status: "running", ExitCode: 0, StartedAt: now, FinishedAt: now };

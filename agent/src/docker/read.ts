@@ -90,7 +90,7 @@ const network = Compile(
 );
 const event = Compile(Type.Object({ Action: Type.String(), Actor: Type.Object({ ID: Type.String() }) }));
 
-/** Undefined when the answer is not what the engine's documentation says; so for all readers here. */
+/** Readers here return undefined for an answer that differs from the engine's documentation. */
 export function readContainer(value: unknown): Container | undefined {
   if (!inspected.Check(value)) return undefined;
   const phase = phaseOf(value.State.Status);
@@ -185,7 +185,7 @@ export type Reading = {
   readonly readAtMs: number;
 };
 
-/** Undefined also for a container that does not run. */
+/** One reading of use and traffic; undefined also for a container that does not run. */
 export function readStats(value: unknown): Reading | undefined {
   if (!stats.Check(value)) return undefined;
   const readAtMs = readTime(value.read);

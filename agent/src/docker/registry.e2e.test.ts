@@ -66,7 +66,7 @@ describe("pulling from a registry", () => {
     }
   });
 
-  it("a registry that refuses is denied, whatever it is asked for", async () => {
+  it("a refusal of a registry is a failure of the kind denied, for pulls and pushes alike", async () => {
     const refusing = createHttpServer((_request, response) => {
       const errors = [{ code: "UNAUTHORIZED", message: "authentication required" }];
       response.writeHead(401, {
@@ -92,7 +92,7 @@ describe("pulling from a registry", () => {
     refusing.close();
   });
 
-  it("a login comes to the registry as it was given, whatever its length and characters", async (t) => {
+  it("a login of any length and any characters comes to the registry as it was given", async (t) => {
     const heard = new Set<string>();
     const listening = createHttpServer((request, response) => {
       const [, login = ""] = /^Basic (.+)$/.exec(request.headers.authorization ?? "") ?? [];

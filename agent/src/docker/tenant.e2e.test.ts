@@ -29,7 +29,7 @@ describe("a hostile renter", () => {
       diskBytes: DISK_BYTES,
       ...changes,
     });
-  /** What a shell line inside does: its code, and what it printed on both streams. */
+  /** Runs a shell line inside; returns its exit code and the text of both streams. */
   const inside = async (line: string, container = id): Promise<{ readonly code: number; readonly text: string }> => {
     try {
       const { stdout, stderr } = await run("docker", ["exec", container, "/bin/busybox", "sh", "-c", line]);
@@ -98,7 +98,7 @@ describe("a hostile renter", () => {
     assert.equal(text.trim(), "safe");
   });
 
-  it("fills its own disk and nothing else, wherever it writes", async () => {
+  it("fills its own disk and no other, in every folder", async () => {
     for (const target of ["/fill", "/tmp/fill", "/root/fill"]) {
       const { code, text } = await inside(`dd if=/dev/zero of=${target} bs=1000000 count=100`);
       assert.notEqual(code, 0);

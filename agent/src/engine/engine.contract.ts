@@ -4,7 +4,7 @@ import { until } from "../../../test/support/until.ts";
 import type { ContainerSpec, Engine, EngineEvent, ExecRequest, PullProgress, Result } from "./engine.ts";
 import { faultOf } from "./fault.ts";
 
-/** What an engine must bring along so that the suite can exercise it. */
+/** An engine with the images and programs that the suite exercises it with. */
 export type EngineFixture = {
   readonly engine: Engine;
   /** An image that runs until it is stopped, and one that nobody has. */
@@ -27,7 +27,7 @@ const LABEL = "berth.contract";
 const ALL_LINES = { tailLines: 1_000, filter: "", limitBytes: 65_536 };
 const KILLED = 137;
 
-/** What every engine does, whether its containers are real or not. */
+/** The tests that every engine passes, with real containers or simulated ones. */
 export function testEngineContract(name: string, label: string, setUp: () => Promise<EngineFixture>): void {
   describe(`${name} keeps the engine contract`, () => {
     let fixture: EngineFixture;
@@ -161,7 +161,7 @@ export function testEngineContract(name: string, label: string, setUp: () => Pro
       value(await fixture.engine.signal(id, "SIGTERM"));
     });
 
-    it("what cannot be started is refused with the engine's own text", async () => {
+    it("a container that cannot be started is refused with the engine's own text", async () => {
       const started = await fixture.engine.start(await create(fixture.broken));
       assert.ok(!started.ok);
       assert.match(started.failure.message, /OCI runtime create failed/);
@@ -277,7 +277,7 @@ function testImages(name: string, bound: () => Bound): void {
       }
     });
 
-    it("what the registry does not take is told, and a push can be called off", async () => {
+    it("a refused push is reported, and a push can be called off", async () => {
       const { engine, create, refusingRepository } = bound();
       const commit = { repository: refusingRepository, tag: "1", isPaused: true };
       const image = `${refusingRepository}:1`;

@@ -1,7 +1,7 @@
 import type { Readable, Writable } from "node:stream";
 
 /**
- * The narrow interface to whatever runs containers. Everything the agent does goes through it, so the simulated
+ * The narrow interface to the program that runs containers. Everything the agent does goes through it, so the simulated
  * engine and the real one are exchangeable; `engine.contract.ts` says what both must do. Nothing here throws for a
  * failure of the engine: a failure is a value with a kind to branch on and the engine's own text to show.
  */
@@ -45,7 +45,7 @@ export type RegistryAuth = { readonly username: string; readonly password: strin
 
 export type Mount = { readonly source: string; readonly target: string; readonly isReadOnly: boolean };
 
-/** What a container is made of. Null entrypoint and command keep those of the image. */
+/** All that a container is made with. Null entrypoint and command keep those of the image. */
 export type ContainerSpec = {
   readonly name: string;
   readonly image: string;
@@ -86,7 +86,7 @@ export type Container = {
   readonly finishedAtMs: number | null;
   /** The ports it was made with, published only while it runs. */
   readonly ports: readonly PortBinding[];
-  /** Where it is in its network, and the host's path of its network namespace; null while it does not run. */
+  /** Its address in its network, and the host's path of its network namespace; null while it does not run. */
   readonly network: { readonly ipAddress: string; readonly namespacePath: string } | null;
   /**
    * The folder that holds what the container writes and the engine's notes on it, where the engine keeps each container
@@ -95,7 +95,7 @@ export type Container = {
   readonly layerDirectory: string | null;
 };
 
-/** What an image says of itself. Volume paths are absolute; ports are those that it says it listens on. */
+/** Settings of an image. Volume paths are absolute; ports are those that it declares. */
 export type ImageFacts = {
   readonly id: string;
   /** Repositories of registries in which the engine has seen it; null of an engine that has no registries. */
@@ -106,7 +106,7 @@ export type ImageFacts = {
 
 /** Bytes since the container's last start. */
 export type Traffic = { readonly receivedBytes: number; readonly sentBytes: number };
-/** What a running container uses: of one processor in percent (two busy ones are 200), and of memory. */
+/** Use of a running container: percent of one processor (two busy ones are 200), and bytes of memory. */
 export type Usage = Traffic & { readonly cpuPercent: number; readonly memoryBytes: number };
 export type SignalName = "SIGTERM" | "SIGUSR1";
 export type ProgramUser = "root" | "renter";
@@ -138,7 +138,7 @@ export type LogRequest = {
 };
 /** `bridge` is the name of the interface on the host. */
 export type NetworkSpec = { readonly name: string; readonly bridge: string };
-/** Where the host is on a network, and which addresses are of it, such as `172.18.0.0/16`. */
+/** The host's address on a network, and the network's range, such as `172.18.0.0/16`. */
 export type NetworkAddress = { readonly gateway: string; readonly subnet: string };
 export type CommitRequest = { readonly repository: string; readonly tag: string; readonly isPaused: boolean };
 /** Bytes of all layers known so far; both grow while the registry is still telling. */
@@ -159,7 +159,7 @@ export type EngineEvent = { readonly kind: "container"; readonly id: string } | 
 export type Engine = {
   readonly kind: "docker" | "simulated";
   version(): Promise<Result<string>>;
-  /** Undefined when the image is not on this host. */
+  /** Facts of an image; undefined when it is not on this host. */
   findImage(image: string): Promise<Result<ImageFacts | undefined>>;
   pull(request: PullRequest): Promise<Result<void>>;
   /** Returns the id. A taken name is a `conflict`. */
@@ -182,7 +182,7 @@ export type Engine = {
   exec(id: string, request: ExecRequest): Promise<Result<ExecOutput>>;
   /** The same for more data than fits into memory. As `renter` it runs as the container's own user, where that starts. */
   open(id: string, argv: readonly string[], as?: ProgramUser): Promise<Result<Program>>;
-  /** What the main process printed, both streams in order, of this and earlier runs. */
+  /** Output of the main process, both streams in order, of this and earlier runs. */
   logs(id: string, request: LogRequest): Promise<Result<string>>;
   /** Makes an image of the container as it is, on this host; the image's id. */
   commit(id: string, request: CommitRequest): Promise<Result<string>>;

@@ -69,7 +69,7 @@ describe("whose fault it is that nothing starts", () => {
     for (const kind of ["conflict", "cancelled"] as const) assert.equal(refused(HOST[0] ?? "", kind), undefined);
   });
 
-  it("what a renter named so does not make it the host's", () => {
+  it("a name that a renter chose does not make a failure the host's fault", () => {
     for (const words of HOST) {
       const name = JSON.stringify(words.replaceAll('"', ""));
       assert.notEqual(refused(`${PROCESS}exec: ${name}: executable file not found in $PATH`), "host");

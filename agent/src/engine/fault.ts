@@ -18,14 +18,14 @@ const IMAGE_WORDS: readonly RegExp[] = [
   /\binvalid (?:reference format|mount path|hostname|environment variable|volume specification)\b/i,
 ];
 
-/** Of images that are no images for this kind of machine. */
+/** Words of failures of images that were built for another kind of machine. */
 const MANIFEST_WORDS =
   /\binvalid reference format\b|\bno matching manifest for\b|\bmanifest (?:unknown|invalid)\b|\bunsupported (?:manifest )?media ?type\b|\bimage operating system .* cannot be used\b/i;
 
 /** Quoted text is what a renter chose: programs, paths, names. */
 const QUOTED = /"(?:[^"\\]|\\.)*"/g;
 
-/** What the engine says when it lacks something that every start here needs. */
+/** Words of the engine when it lacks something that every start here needs. */
 const HOST_WORDS: readonly RegExp[] = [
   /\bcould not select device driver\b/,
   /\bnvidia-container-cli: (?:initialization|device|detection|ldcache) error\b/,
@@ -58,8 +58,8 @@ export function faultOf(failure: EngineFailure): Fault | undefined {
 }
 
 /**
- * The same of a pull. A registry may be the renter's own and say whatever it likes, so the host is to blame only for
- * what it knows itself: that its engine is down, or its disk full.
+ * The fault of a failed pull. A registry may be the renter's own and answer anything, so the host is to blame only for
+ * the facts that it knows itself: that its engine is down, or its disk full.
  */
 export async function faultOfPull(
   { kind, message }: EngineFailure,

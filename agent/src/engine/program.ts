@@ -32,7 +32,7 @@ export async function collectOutput(
   }
 }
 
-/** When a stream gives nothing more, for whatever reason; why is said by the end of its program. */
+/** Resolves when a stream is over, for any reason: the end of its program says the reason. */
 function settled(stream: Readable): Promise<void> {
   return new Promise((resolve) => {
     if (stream.closed || stream.destroyed || stream.readableEnded) return resolve();

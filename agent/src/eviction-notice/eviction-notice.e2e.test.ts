@@ -1,4 +1,4 @@
-// What a renter's container sees and does when it has to leave, tried in real containers made by a real agent.
+// Eviction notices as a renter's container sees them, tried in real containers made by a real agent.
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { after, before, describe, it } from "node:test";
@@ -129,7 +129,7 @@ describe("a container that has to leave", { concurrency: true }, () => {
     assert.equal(log.length, 2 ** 20, "no more than that is kept");
   });
 
-  it("what onstart began hears SIGTERM after the checkpoint command and has time to end", async () => {
+  it("programs that onstart began hear SIGTERM after the checkpoint command and have time to end", async () => {
     const saving = `trap 'sleep 0.5; echo saved > /saved; exit 0' TERM; echo yes > ${READY}; while :; do sleep 0.1; done`;
     const id = await rent({ command: shell(`(${saving}) & trap '' TERM; wait`) });
     await appears(id, READY);
@@ -166,7 +166,7 @@ describe("a container that has to leave", { concurrency: true }, () => {
     await stopped(id);
   });
 
-  it("whatever lies in the way harms its renter only, and it leaves in time", async () => {
+  it("obstacles inside a container harm its renter only, and it leaves in time", async () => {
     const traps = [
       "mkdir -p /etc/mine && rm -rf /run && ln -s /etc/mine /run",
       "rm -rf /run && ln -s /run /run",
@@ -254,7 +254,7 @@ describe("an agent that is killed while somebody has to leave", () => {
     agent.spawn();
     await until("another agent", () => agent.server.peers.length > 1);
     await agent.server.untilState(SAVING, "running");
-    // Later than whatever the new agent does first.
+    // Later than the first acts of the new agent.
     agent.server.desire([saving, { ...waiting, notice: { ...LONG, message: "newer" } }]);
     await until("the newer text", async () => (await cat(WAITING, FILE)).includes("newer"));
     assert.deepEqual([await cat(SAVING, "/begun"), await cat(WAITING, "/heard")], ["begun", "heard"]);

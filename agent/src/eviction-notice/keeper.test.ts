@@ -79,7 +79,7 @@ describe("a host that is told that somebody has to leave", () => {
     assert.equal(seen()?.state, "running");
   });
 
-  it("stops it as soon as the checkpoint command is done, whatever its code", async () => {
+  it("stops it as soon as the checkpoint command is done, with any exit code", async () => {
     await runs();
     desire(order(1, { notice, checkpointCommand: "./save" }));
     await clock.advance(1_000);

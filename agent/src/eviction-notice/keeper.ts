@@ -25,7 +25,7 @@ export type NoticeDependencies = {
   readonly onDue: () => void;
 };
 
-/** What goes on inside one container under its notice. */
+/** The work inside one container under its eviction notice. */
 type Round = {
   readonly containerId: string;
   readonly generation: number;
@@ -42,8 +42,8 @@ const TELL_AGAIN_MS = 1_000;
 const OUTPUT_LIMIT_BYTES = 4_096;
 
 /**
- * Sees to it that those who have to leave know it and go: it writes the file and starts the address inside the container,
- * sends the signal or runs the renter's checkpoint command, and says when the run is over. Whatever a container does
+ * Tells containers under an eviction notice and lets them go: writes the file and starts the address inside the container,
+ * sends the signal or runs the renter's checkpoint command, and says when the run is over. All that a container does
  * about it takes a bounded time and none of the host's own.
  */
 export class NoticeKeeper {
@@ -52,7 +52,7 @@ export class NoticeKeeper {
   /** By container: what is being taken back there. */
   readonly #forgetting = new Map<string, Promise<void>>();
   #standings: Standings;
-  /** Undefined until the server has said. */
+  /** Orders by instance; undefined until the server has sent them. */
   #orders: ReadonlyMap<number, DesiredInstance> | undefined;
   /** Instances that may stay after all. */
   readonly #relieved = new Set<number>();
@@ -99,18 +99,18 @@ export class NoticeKeeper {
     }
   }
 
-  /** What is really to be done for these orders. */
+  /** The orders as the plan takes them: an order whose run is over under its notice asks for a stopped instance. */
   heed(orders: readonly DesiredInstance[]): readonly DesiredInstance[] {
     return heedNotices(orders, this.#standings);
   }
 
-  /** What is left of the notice of a run that has to end; undefined where there is none. */
+  /** Milliseconds left of a run's eviction notice; undefined without one. */
   remainingMs(instanceId: number): number | undefined {
     const standing = this.#standings.get(instanceId);
     return standing && standing.endsAtMs - this.#deps.clock.monotonicMs();
   }
 
-  /** Takes back inside a container whatever an earlier notice left there. */
+  /** Removes inside a container the file and the address of an earlier notice. */
   forget(containerId: string, after: Promise<unknown> = Promise.resolve()): void {
     const forgetting = after
       .then(() => this.#exec(containerId, hushScript()))
@@ -182,7 +182,7 @@ export class NoticeKeeper {
     if (name) await this.#deps.engine.signal(own.container.id, name);
   }
 
-  /** Whether this generation has not been told before. What could not be written is tried again; nobody waits for that. */
+  /** True when this generation was not told before. A failed write is tried again in the background. */
   async #tell(instanceId: number, round: Round, attempt = 1): Promise<boolean> {
     const { clock, log } = this.#deps;
     const { signal } = round.ended;
@@ -196,7 +196,7 @@ export class NoticeKeeper {
     return true;
   }
 
-  /** Whether the renter's command ran, whatever came of it. */
+  /** True when the renter's command ran, with any exit code. */
   async #checkpoint(own: OwnContainer, command: string): Promise<boolean> {
     const { engine, log } = this.#deps;
     const { instanceId, container } = own;
@@ -223,7 +223,7 @@ export class NoticeKeeper {
     this.#deps.onDue();
   }
 
-  /** Undefined when it could not be run to its end: within its time, or until the signal. */
+  /** The output of a script; undefined when it did not end within its time, or was aborted. */
   async #exec(
     containerId: string,
     argv: readonly string[],

@@ -1,16 +1,16 @@
 import { TOOLBOX_PATH } from "../machine/toolbox.ts";
 
-/** Where a program inside a container asks whether it has to leave: a refused connection means that it has not. */
+/** Port inside a container at which its programs read the eviction notice; closed while there is none. */
 const ADDRESS_PORT = 7411;
-/** What the scripts go by, among the processes of a container. */
+/** Name of the scripts among the processes of a container. */
 export const SCRIPT_NAME = "berth-notice";
-/** What a checkpoint script says once the command runs. */
+/** Word that a checkpoint script prints once the command runs. */
 export const BEGUN = "begun";
 const BUSYBOX = `${TOOLBOX_PATH}/busybox`;
 /** More of what a checkpoint command prints is dropped. The shell counts in blocks of 512 bytes. */
 const LOG_LIMIT_BLOCKS = 2_048;
 
-/** What all three begin with. The second folder is for when the first cannot be written, as on a full disk. */
+/** Beginning of all three scripts. The second folder is used when the first cannot be written, as on a full disk. */
 const PLACES = `
 b=${BUSYBOX}
 umask 022
@@ -19,8 +19,8 @@ quiet() { "$@" 2> /dev/null; }
 `;
 
 /**
- * Tells what is inside that it has to leave: `$1` is the text, `$2` names the generation. It prints `first`, or
- * `again` when an earlier agent has said so of this generation. Run as the container's root, so whatever lies in its
+ * Writes the eviction notice inside: `$1` is the text, `$2` names the generation. It prints `first`, or
+ * `again` when an earlier agent has written it for this generation. Run as the container's root, so an obstacle in its
  * way there is removed or makes it fail, and nothing of the host is in reach. Folders belong to root before anything is
  * written, so that no other user of the container can lead the writing elsewhere.
  */

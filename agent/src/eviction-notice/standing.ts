@@ -9,15 +9,18 @@ export type Standing = {
   readonly message: string;
   /** Epoch milliseconds, for the renter to read. */
   readonly noticedAtMs: number;
-  /** Of the monotonic clock of this boot. */
+  /** By the monotonic clock of this boot. */
   readonly endsAtMs: number;
-  /** The run has ended under the notice: it is not begun again, whatever becomes of the notice. */
+  /** The run has ended under the notice: it is not begun again, even if the notice is taken back. */
   readonly isOver: boolean;
 };
 export type Standings = ReadonlyMap<number, Standing>;
 export type Moment = { readonly monotonicMs: number; readonly nowMs: number };
 
-/** What an earlier process noted. The end of a notice means nothing in another boot; that a run is over does. */
+/**
+ * Eviction notices that an earlier process noted. From another boot only those whose run is over are kept: ends mean
+ * nothing there.
+ */
 export function recallNotices(notes: Notes | undefined, bootId: string): Standings {
   const noted = Object.entries(notes?.notices ?? {}).map(([id, standing]) => [Number(id), standing] as const);
   return new Map(notes?.bootId === bootId ? noted : noted.filter(([, standing]) => standing.isOver));
@@ -72,7 +75,7 @@ export function endNotices(
   return standings;
 }
 
-/** What is really to be done: an order whose run is over under its notice is one for a stopped instance. */
+/** The orders with those whose run is over under its notice turned into orders for a stopped instance. */
 export function heedNotices(orders: readonly DesiredInstance[], standings: Standings): readonly DesiredInstance[] {
   if (standings.size === 0) return orders;
   return orders.map((order) => {

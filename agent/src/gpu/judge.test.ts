@@ -44,7 +44,7 @@ function reason(uuid: string, history: GpuHistory): string {
 const times = <T>(count: number, value: T): T[] => Array.from({ length: count }, () => value);
 
 describe("the health of a GPU", () => {
-  it("boards of every kind are healthy, whatever telemetry they do not have", () => {
+  it("boards of every kind are healthy, with any part of their telemetry missing", () => {
     const looks = [look(H100_ROW, A100_ROW, RTX_4090_ROW), look(RTX_4090_ROW, H100_ROW, A100_ROW)];
     assert.deepEqual(healthOf(H100, judgeAll(H100, looks), undefined), {
       uuid: H100,
@@ -115,7 +115,7 @@ describe("the health of a GPU", () => {
     }
   });
 
-  it("what the driver itself asks for is said", () => {
+  it("an action that the driver asks for is reported", () => {
     const history = judgeAll(H100, [look(withCells(H100_ROW, { [CELL.recovery]: "Drain and Reset" }))]);
     assert.equal(reason(H100, history), "the driver asks for: Drain and Reset");
     assert.match(reason(H100, judgeAll(H100, [look(NEEDS_RESET_ROW)])), /GPU requires reset/);
@@ -210,7 +210,7 @@ describe("the health of a GPU", () => {
     );
   });
 
-  it("whatever the tool prints is read or refused, and never throws", () => {
+  it("any output of the tool is read or refused, and never throws", () => {
     fc.assert(
       fc.property(fc.string({ maxLength: 400 }), (text) => {
         const gpus = parseRows(text, columns);

@@ -38,11 +38,11 @@ const BY_ECC_MODE: ReadonlySet<ColumnName> = new Set(["eccSinceLoad", "eccEver",
 type Kind = "tool" | "lost" | "telemetry" | "memory" | "mode" | "heat" | "link";
 type Condition = { readonly kind: Kind; readonly text: string };
 
-/** What is remembered of one GPU from look to look. */
+/** Facts of one GPU that are kept from look to look. */
 export type GpuHistory = {
   readonly bus: string;
   readonly driverVersion: string;
-  /** Whether it was ever looked at: before that, nobody knows anything of it. */
+  /** True once it was looked at; before that its state is unknown. */
   readonly isSeen: boolean;
   readonly condition: Condition | null;
   readonly cleanLooks: number;
@@ -75,7 +75,7 @@ export const NEW_GPU: GpuHistory = {
   temperatureC: null,
 };
 
-/** What one look at the machine's GPUs says about this one. */
+/** The history of one GPU after one look at the machine's GPUs. */
 export function judge(history: GpuHistory, uuid: string, look: Look): GpuHistory {
   if (look.kind === "failure") return withoutSample(history, { kind: "tool", text: look.reason });
   const sample = look.gpus.find((gpu) => gpu.uuid === uuid);
@@ -87,7 +87,7 @@ export function judge(history: GpuHistory, uuid: string, look: Look): GpuHistory
   return judgeSample(history.driverVersion === sample.driverVersion ? history : forgetDriver(history), sample);
 }
 
-/** The driver was loaded anew: its old faults are over, and whether the GPU is well is to be seen. */
+/** The driver was loaded again: its old faults are over, and the next look tells if the GPU is well. */
 export function judgeReload(history: GpuHistory): GpuHistory {
   if (!history.isSeen) return history;
   return withoutSample(forgetDriver(history), {
@@ -188,7 +188,7 @@ function memoryCondition(history: GpuHistory, sample: GpuSample): Condition | un
       : sampleIs(sample, "remapPending")
         ? "a bad row of the memory waits to be replaced: reset the GPU"
         : sampleIs(sample, "retirePending")
-          ? "a bad page of the memory waits to be retired: load the driver anew"
+          ? "a bad page of the memory waits to be retired: load the driver again"
           : undefined;
   if (text !== undefined) return { kind: "memory", text };
   const memory = sampleNumber(sample, "memory");
@@ -232,10 +232,10 @@ function degrees({ temperatureC }: GpuHistory): string {
 
 /** The sentence for a fault that only a new start of the driver or of the machine ends. */
 export function faultText({ code }: Xid, meaning: string): string {
-  return `Xid ${code}: ${meaning}; load the driver anew or reboot the machine`;
+  return `Xid ${code}: ${meaning}; load the driver again or reboot the machine`;
 }
 
-/** What is reported of a GPU; undefined before the first look. `fault` is what the kernel log said of it, if anything. */
+/** The reported health of a GPU; undefined before the first look. `fault` is a fault of it in the kernel log. */
 export function healthOf(uuid: string, history: GpuHistory, fault: string | undefined): GpuHealth | undefined {
   if (!history.isSeen && fault === undefined) return undefined;
   const reason = fault ?? history.condition?.text ?? "";

@@ -49,7 +49,7 @@ async function follow(clock: Clock, signal: AbortSignal, onLine: (line: KernelLi
   }
 }
 
-/** Undefined when there is none at present; empty for some that were lost. */
+/** The next record; undefined when there is none at present, empty for records that were lost. */
 async function readRecord(file: FileHandle): Promise<string | undefined> {
   const buffer = Buffer.alloc(RECORD_BYTES);
   try {

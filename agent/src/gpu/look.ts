@@ -7,7 +7,7 @@ const NAMES_LIMIT = 64;
 
 export type LookInput = {
   readonly tool: NvidiaSmi;
-  /** Where the GPUs were when they were last seen, by uuid: they are asked one by one when one of them is lost. */
+  /** Last known bus of each GPU by uuid: GPUs are asked one by one when one of them is lost. */
   readonly buses: ReadonlyMap<string, string>;
   /** Names of columns that this driver does not know; grows. */
   readonly unknownNames: Set<string>;

@@ -8,7 +8,7 @@ export type Reading =
   | { readonly kind: "unreadable"; readonly text: string };
 
 const ABSENT = /^\[?(n\/a|not supported|not available|deprecated|requested functionality has been deprecated)\]?$/i;
-/** What the tool prints in place of a value it could not get; healthy values are never in brackets. */
+/** Text that the tool prints in place of a value that it could not get; healthy values are never in brackets. */
 const UNREADABLE = /^(\[.*\]|err!?|unknown error|unknown|gpu is lost|gpu requires reset|error)$/i;
 
 export function readCell(cell: string): Reading {
@@ -37,7 +37,7 @@ export function numberOf(reading: Reading): number | null {
   return reading.kind === "value" && Number.isFinite(Number(reading.text)) ? Number(reading.text) : null;
 }
 
-/** Whether a reading says yes, in any of the tool's words for it. */
+/** True for a reading of any of the tool's words for yes. */
 export function isYes(reading: Reading): boolean {
   return reading.kind === "value" && ["Active", "Enabled", "Yes"].includes(reading.text);
 }

@@ -56,15 +56,15 @@ export type GpuSample = {
   readonly readings: Readonly<Record<ColumnName, Reading>>;
 };
 
-/** What came of one look at all GPUs of the machine. */
+/** The result of one look at all GPUs of the machine. */
 export type Look =
   | {
       readonly kind: "sample";
       readonly gpus: readonly GpuSample[];
-      /** What the tool said of single GPUs beside the table, by bus: each such remark is a complaint. */
+      /** Remarks of the tool on single GPUs beside the table, by bus: each of them is a complaint. */
       readonly remarks: ReadonlyMap<string, string>;
     }
-  /** Nothing could be learnt about any of them; `reason` is a sentence without its full stop. */
+  /** The look failed for all GPUs; `reason` is a sentence without its full stop. */
   | { readonly kind: "failure"; readonly reason: string };
 
 export type Query = { readonly columns: readonly ColumnName[]; readonly args: readonly string[] };
@@ -87,7 +87,7 @@ export function refusedName(output: string): string | undefined {
   return /^Field "([a-z0-9_.]+)" is not a valid field to query/im.exec(output)?.[1];
 }
 
-/** Undefined when the text is not what was asked for: half an answer is none. */
+/** The rows of the tool's table; undefined when a part of the answer is missing. */
 export function parseRows(output: string, columns: readonly ColumnName[]): readonly GpuSample[] | undefined {
   const gpus: GpuSample[] = [];
   for (const line of output.split("\n")) {
@@ -113,7 +113,7 @@ const CANNOT_OPEN = /^Unable to determine the device handle for GPU ?(?:\d+: )?(
 const BAD_ROM = /^WARNING: infoROM is corrupted at gpu ([0-9a-f:.]+)/i;
 const REMARKS = [CANNOT_OPEN, BAD_ROM, /^No devices were found/i, /^WARNING:/i];
 
-/** What the tool says of single GPUs beside its table, by bus, as sentences without their full stop. */
+/** Remarks of the tool on single GPUs beside its table, by bus, as sentences without their full stop. */
 export function parseRemarks(output: string): ReadonlyMap<string, string> {
   const remarks = new Map<string, string>();
   for (const line of output.split("\n").map((each) => each.trim())) {

@@ -41,7 +41,7 @@ type Options = {
   readonly faults?: FaultStore;
   readonly bootId?: string;
   readonly tool?: NvidiaSmi | null;
-  /** What the tool answers from the first look on. */
+  /** The tool's answer from the first look on. */
   readonly answer?: Bench["answer"];
 };
 
@@ -134,7 +134,7 @@ describe("the watch over GPUs", () => {
     bench.kernelSays("NVRM: Xid (PCI:0000:1B:00): 31, pid=1896, name=python3, Ch 00000008");
     assert.equal(bench.reasons()[H100], "");
     bench.kernelSays(XID_79);
-    assert.match(bench.reasons()[H100] ?? "", /^Xid 79: the GPU has fallen off the bus; load the driver anew/);
+    assert.match(bench.reasons()[H100] ?? "", /^Xid 79: the GPU has fallen off the bus; load the driver again/);
     assert.equal(bench.reasons()[A100], "");
     assert.equal(bench.changes, 2);
   });
@@ -258,7 +258,7 @@ describe("the watch over GPUs", () => {
     assert.deepEqual(store().load("boot"), []);
   });
 
-  it("what the log of this boot still holds counts, up to the last start of the driver", async (t) => {
+  it("faults that the log of this boot still holds count, up to the last start of the driver", async (t) => {
     const bench = new Bench(t);
     bench.kernelSays(XID_79, true);
     bench.kernelSays(RELOAD, true);

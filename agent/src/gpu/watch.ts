@@ -10,12 +10,12 @@ import type { NvidiaSmi } from "./tool.ts";
 import { classifyXid, isDriverLoad, parseXid } from "./xid.ts";
 
 const LOOK_EVERY_MS = 10_000;
-/** Where there is a tool and no GPU, one may still appear with its driver. */
+/** On a machine with the tool and no GPU, one may still appear with its driver. */
 const SEARCH_EVERY_MS = 60_000;
 const FAULTS_LIMIT = 64;
 
 export type GpuWatch = {
-  /** Of each GPU that anything is known of by now: those not looked at yet are left out. */
+  /** Health of each GPU that was looked at. */
   health(): readonly GpuHealth[];
   close(): void;
 };
@@ -37,8 +37,8 @@ export type GpuWatchInput = GpuAccess & {
   /** A GPU became sick or well. */
   readonly onChange: () => void;
   /**
-   * The driver was loaded anew, or there is a GPU that the inventory lacks: what the host says of itself is out of date and
-   * has to be taken and told anew.
+   * The driver was loaded again, or there is a GPU that the inventory lacks: the host's description is out of date and
+   * has to be made and sent again.
    */
   readonly onInventoryChange: () => void;
 };
@@ -49,7 +49,7 @@ export function watchGpus(input: GpuWatchInput): GpuWatch {
   return { health: () => watch.health(), close: () => watch.close() };
 }
 
-/** Whether a GPU is one that the vendor's tool knows, by how it names them. */
+/** True for a GPU with a uuid as the vendor's tool writes them. */
 function isReal(gpu: GpuFacts): boolean {
   return !gpu.isDeclared && gpu.uuid.startsWith("GPU-");
 }

@@ -40,7 +40,7 @@ describe("events of the driver in the kernel log", () => {
     }
   });
 
-  it("what a renter's own program does wrong never does", () => {
+  it("a mistake of a renter's own program never does", () => {
     for (const code of [8, 13, 31, 32, 43, 44, 45, 68, 69, 137])
       assert.equal(kindOf(code), "application", String(code));
   });
@@ -55,7 +55,7 @@ describe("events of the driver in the kernel log", () => {
     assert.equal(kindOf(145, "RLW_CTRL Non-fatal XC1 i0 Link 00"), "noted");
   });
 
-  it("what the driver asks for afterwards counts, unless it asks for nothing", () => {
+  it("an action that the driver asks for afterwards counts, unless it asks for none", () => {
     const asked = (text: string) => classifyXid({ bus: "", code: 154, text });
     assert.deepEqual(asked("GPU recovery action changed from 0x0 (None) to 0x2 (Node Reboot Required)"), {
       kind: "fatal",

@@ -8,21 +8,21 @@ const XID =
 const DRIVER_LOAD = /^NVRM: loading NVIDIA UNIX .*Kernel Module/;
 const TEXT_LIMIT = 200;
 
-/** Undefined when the line is no such report. */
+/** The fault that a line of the kernel log reports; undefined for any other line. */
 export function parseXid(line: string): Xid | undefined {
   const match = XID.exec(line.trim());
   if (!match) return undefined;
   return { bus: busOf(match[1] ?? ""), code: Number(match[2]), text: (match[3] ?? "").slice(0, TEXT_LIMIT) };
 }
 
-/** Whether the line says that the driver starts: what a GPU suffered under the last one is over. */
+/** True for the line of a driver that starts: faults under the one before it are over. */
 export function isDriverLoad(line: string): boolean {
   return DRIVER_LOAD.test(line.trim());
 }
 
 /**
- * `fatal` takes the GPU off the market until the driver is loaded anew or the machine reboots. `application` is what a
- * renter's own program did wrong and nobody else's business. `noted` is written to the agent's log and nothing more.
+ * `fatal` takes the GPU off the market until the driver is loaded again or the machine reboots. `application` is a mistake of a
+ * renter's own program and nobody else's business. `noted` is written to the agent's log and no more.
  */
 export type XidClass =
   | { readonly kind: "fatal"; readonly meaning: string }
@@ -92,7 +92,7 @@ const APPLICATION: ReadonlySet<number> = new Set([
   31,
   // Firmware rejects what a program asked for (37, 38); copy engines (39 to 41); the program's own reset (43, 44).
   37, 38, 39, 40, 41, 43, 44,
-  // Clean-up after a program was ended, by whomever.
+  // Clean-up after a program was ended by anybody.
   45,
   // Video (60, 68), illegal accesses (66, 67), classes (69), copy engines (70 to 72, 75 to 77), stream check (80).
   60, 66, 67, 68, 69, 70, 71, 72, 75, 76, 77, 80,

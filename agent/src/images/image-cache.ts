@@ -11,7 +11,7 @@ export type ImageCacheInput = {
   readonly log: Log;
   /** Image → epoch milliseconds of its last use, from the notes of an earlier process. */
   readonly noted: Readonly<Record<string, number>> | undefined;
-  /** Whether the host is running out of room for images. */
+  /** True while the host is running out of room for images. */
   readonly isDiskLow: () => Promise<boolean>;
 };
 
@@ -34,7 +34,7 @@ export class ImageCache {
     this.#usedAtMs.set(image, this.#input.clock.now().getTime());
   }
 
-  /** Whether it was pulled for an order, by this agent. */
+  /** True for an image that this agent pulled for an order. */
   has(image: string): boolean {
     return this.#usedAtMs.has(image);
   }

@@ -71,7 +71,7 @@ test("an image that the owner pulled, perhaps with a login, is a renter's only w
   assert.deepEqual(known.pulls, [], "what was pulled for a renter without a login is everybody's");
 });
 
-test("nothing is pulled from, or pushed into, a network that the host does not open to renters", async () => {
+test("no image is pulled from, or pushed into, a network that the host does not open to renters", async () => {
   const refuseRegistry = registryGate({ allowed: [], resolve: async () => ["10.0.0.1"] });
   for (const name of ["127.0.0.1:5000/app", "registry.example/app"]) {
     const host = aHost(undefined, { refuseRegistry }, PULLED);

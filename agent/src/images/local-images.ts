@@ -1,7 +1,7 @@
 import type { ImageFacts } from "../engine/engine.ts";
 import { parseImageReference } from "./image-reference.ts";
 
-/** Whether the host lists the image among those of its own that renters may use: by its name, or `name*`. */
+/** True when the host lists the image among those of its own that renters may use: by its name, or `name*`. */
 export function isListed(image: string, listed: readonly string[]): boolean {
   const { repository, tag } = parseImageReference(image);
   const names = [image, `${familiar(repository)}:${tag}`, ...(tag === "latest" ? [familiar(repository)] : [])];
@@ -11,8 +11,8 @@ export function isListed(image: string, listed: readonly string[]): boolean {
 }
 
 /**
- * Whether an image that is on the host came from the registry in its name. What the host's owner built or loaded there
- * never did, whatever its name; nor did an image that is named by its id.
+ * True when an image that is on the host came from the registry in its name. An image that the host's owner built or loaded
+ * never did, under any name; nor did an image that is named by its id.
  */
 export function isFromRegistry(image: string, { repositories }: Pick<ImageFacts, "repositories">): boolean {
   const repository = familiar(parseImageReference(image).repository);

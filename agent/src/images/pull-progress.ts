@@ -4,7 +4,7 @@ const BYTES_PER_MB = 1e6;
 /** Words that clients take for a failure of the instance (docs/contract-rules.md#words-of-an-instances-status). */
 const ALARMING = /error|fail|exception|traceback|oci runtime|permission denied/i;
 
-/** What a renter reads while an image comes, such as `pulling busybox: 12.3 of 40.1 MB, 8.2 MB/s`. */
+/** The status text of a pull, such as `pulling busybox: 12.3 of 40.1 MB, 8.2 MB/s`. */
 export function describePull(image: string, progress: PullProgress, elapsedMs: number): string {
   return describeTransfer(`pulling ${harmless(image)}`, progress, elapsedMs);
 }

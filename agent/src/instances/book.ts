@@ -107,7 +107,7 @@ export class ContainerBook {
 
   /** Noted before the process ends, so that its end is never mistaken for its own doing. */
   halt(id: string, reason: string): void {
-    // What ended with the power and has not run since goes on being that, also for the next agent.
+    // A run that ended with the power and has not run since stays noted as that, also for the next agent.
     const isLost = this.#halted.get(id) === REBOOTED && this.get(id)?.container.phase !== "running";
     if (!isLost) this.#halted.set(id, reason);
   }
@@ -200,7 +200,7 @@ export class ContainerBook {
    */
   #noteInterruption(container: Container): void {
     if (container.phase !== "exited") return;
-    // Whatever it was halted for before: of a run that was lost, the next agent too has to know.
+    // In place of an earlier reason: the next agent has to know, too, that the run was lost.
     if (this.#runningBeforeBoot.has(container.id)) this.#halted.set(container.id, REBOOTED);
     if (this.#halted.has(container.id)) return;
     const lostAtMs = this.#engineLostAtMs;

@@ -86,7 +86,7 @@ describe("external ports", () => {
   const range = { first: 20_000, last: 20_009 };
   const everything = { range, isTaken: () => false, isFree: () => Promise.resolve(true) };
 
-  it("are distinct, in range and outside what is taken, whatever is drawn", async () => {
+  it("are distinct, in range and not taken, for any draw", async () => {
     const requests = fc.array(
       fc.record({
         containerPort: fc.integer({ min: 1, max: 999_999 }),

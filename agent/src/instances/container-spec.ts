@@ -25,13 +25,13 @@ export type SpecContext = {
   readonly realGpuUuids: ReadonlySet<string>;
 };
 
-/** What the host has got ready for one container. */
+/** Parts of the host that one container is made with. */
 export type Provision = {
-  /** What to make it from: a name, or an image id where exactly that one has to be below the disk. */
+  /** A name of an image, or the id of the image that the disk was written on. */
   readonly image: string;
   readonly imageId: string;
   readonly network: string | null;
-  /** Where programs on the network reach the server; undefined where they cannot. */
+  /** The address at which programs on the network reach the server; undefined when they cannot. */
   readonly relayUrl: string | undefined;
   readonly mounts: readonly Mount[];
   readonly imageVolumes: ContainerSpec["imageVolumes"];
@@ -83,7 +83,7 @@ export function buildContainerSpec(
   };
 }
 
-/** Whether the agent's own SSH server answers at this port, instead of a program of the image. */
+/** True when the agent's own SSH server answers at this port, instead of a program of the image. */
 function isPlatformSsh(order: DesiredInstance, port: DesiredInstance["ports"][number]): boolean {
   return order.ssh !== null && port.containerPort === SSH_PORT && port.protocol === "tcp";
 }

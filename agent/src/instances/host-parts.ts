@@ -18,19 +18,19 @@ export type HostSettings = {
   readonly stopGraceMs: number;
   /** The same after a lost lease: the machine may be sold again soon. */
   readonly leaseGraceMs: number;
-  /** What every container sees beside its own files. */
+  /** Folders that every container sees beside its own files. */
   readonly commonMounts: readonly Mount[];
   /** Images of the host's owner that renters may use. */
   readonly localImages: readonly string[];
 };
 
-/** What one host is made of; `run-host.ts` puts it together. */
+/** The parts of one host; `run-host.ts` puts them together. */
 export type HostDependencies = {
   readonly clock: Clock;
   readonly engine: Engine;
   readonly disks: Disks;
   readonly network: Network;
-  /** Undefined on hosts whose instances nobody can enter: simulated ones. */
+  /** The SSH server; undefined on simulated hosts, whose instances nobody can enter. */
   readonly ssh: SshService | undefined;
   readonly settings: HostSettings;
   readonly bootId: string;
@@ -39,9 +39,9 @@ export type HostDependencies = {
   readonly refuseRegistry: RefuseRegistry;
   readonly log: Log;
   readonly notes: Notes | undefined;
-  /** Whether the host is running out of room for images. */
+  /** Resolves to true while the host is running out of room for images. */
   readonly isDiskLow: () => Promise<boolean>;
-  /** Undefined where containers need none: on simulated hosts. */
+  /** Makes a certificate; absent on simulated hosts, whose containers need none. */
   readonly certificateFor?: (instanceId: number) => Promise<Certificate>;
   /** Makes everybody let go of the files of an instance that does not run, before it is started or removed. */
   readonly vacate?: (instanceId: number) => Promise<void>;

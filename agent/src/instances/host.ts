@@ -200,7 +200,7 @@ export class Host {
     this.#pruneMeters();
   }
 
-  /** Undefined until the host has looked, so that earlier notes are not replaced by less. */
+  /** Notes for the next process; undefined until the host has looked, so that they do not replace fuller ones. */
   notes(): Omit<Notes, "bootId" | "lease"> | undefined {
     if (!this.#watch.isListed) return undefined;
     const [keys, pulledImages] = [this.#doors.notes(), this.#images.notes()];

@@ -55,13 +55,13 @@ export type OwnContainer = {
   readonly recipe: string;
   readonly imageId: string;
   readonly sshPort: number | null;
-  /** Whether a process of this generation was ever started. */
+  /** True once a process of this generation was started. */
   readonly hasBegun: boolean;
   /** The name still says that the start is to come although it took place. */
   readonly isUnsettled: boolean;
 };
 
-/** Undefined when the labels do not name an instance. */
+/** Reads the instance from a container's labels and name; undefined when they name none. */
 export function readIdentity(container: Container): OwnContainer | undefined {
   const instanceId = Number(container.labels[LABEL_INSTANCE]);
   if (!Number.isSafeInteger(instanceId) || instanceId < 1) return undefined;

@@ -30,11 +30,11 @@ export type JobContext = {
   readonly portRange: PortRange;
   readonly isPortFree: PortProbe;
   readonly random: () => number;
-  /** What every container sees beside its own files: the toolbox. */
+  /** Folders that every container sees beside its own files: the toolbox. */
   readonly commonMounts: readonly Mount[];
   /** The network that keeps containers apart, with its rules in place; null is the engine's own. */
   readonly provideNetwork: () => Promise<Result<string | null>>;
-  /** Where programs on it reach the server; undefined where they cannot. */
+  /** The address at which programs on the network reach the server; undefined when they cannot. */
   readonly relayUrl: () => string | undefined;
   /** Waits until the volumes that are desired now were looked at. */
   readonly volumesSettled: () => Promise<void>;
@@ -45,15 +45,15 @@ export type JobContext = {
   /** Images of the host's owner that renters may use. */
   readonly localImages: readonly string[];
   readonly refuseRegistry: RefuseRegistry;
-  /** Whether the host is running out of room for images. */
+  /** Resolves to true while the host is running out of room for images. */
   readonly isDiskLow: () => Promise<boolean>;
   readonly certificateFor: ((instanceId: number) => Promise<Certificate>) | undefined;
-  /** Whether a container of this host was made with the port. */
+  /** True when a container of this host was made with the port. */
   readonly isPortTaken: (key: string) => boolean;
   readonly reservedPorts: Set<string>;
   /** Takes note of a container as it is now. */
   readonly adopt: (container: Container) => void;
-  /** What was taken note of is to be kept, and told. */
+  /** The book has changed: its notes are to be stored, and the server told. */
   readonly onChange: (urgency: "state" | "progress") => void;
 };
 

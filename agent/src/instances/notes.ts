@@ -52,7 +52,7 @@ const StoredNotes = Type.Object({
 export type Notes = Camel<Static<typeof StoredNotes>>;
 
 export type NotesStore = {
-  /** Undefined when there are none, or none that can be read. */
+  /** The notes of an earlier process; undefined when there are none, or none that can be read. */
   load(): Notes | undefined;
   save(notes: Notes): void;
 };

@@ -6,7 +6,7 @@ import { modeWord } from "./launch.ts";
 import type { Counters } from "../meters/meter.ts";
 import { isStale, newestFirst } from "./plan.ts";
 
-/** What the agent is doing to an instance at this moment. */
+/** The present step of the agent's work on an instance. */
 export type Activity = {
   readonly generation: number;
   readonly state: "pulling" | "starting" | "stopping";
@@ -17,7 +17,7 @@ export type Setback = { readonly generation: number; readonly message: string; r
 
 export type ObserveInput = {
   readonly orders: readonly DesiredInstance[];
-  /** Undefined until the engine has been asked once: nothing is then known to be absent. */
+  /** The engine's full list; undefined until it has given one: until then no container is known to be absent. */
   readonly containers: readonly OwnContainer[] | undefined;
   /** Instances that have a disk here; undefined until the host has looked. */
   readonly disks: ReadonlySet<number> | undefined;
@@ -88,12 +88,12 @@ function viewOf(
   const stale = order !== undefined && isStale(order, own, input.floors.get(instanceId));
   const activity = input.activities.get(instanceId);
   if (order?.run === "stopped" && !stale && !own && input.containers !== undefined) {
-    // Making a container starts nothing, so whatever becomes of the image or the container: nothing runs.
+    // Making a container starts no process, so the instance is stopped whether that succeeds or not.
     return { state: "stopped", generation: order.generation, text: activity?.text ?? "stopped before it was made" };
   }
   if (activity) return { state: activity.state, generation: activity.generation, text: activity.text };
   const setback = input.setbacks.get(instanceId);
-  // A process that runs is running, whatever else did not work out.
+  // A process that runs is reported as running, also after a setback.
   if (setback && own?.container.phase !== "running") {
     const { generation, message: text, fault } = setback;
     return { state: "failed", generation, text, ...(fault ? { fault } : {}) };
@@ -135,7 +135,7 @@ function viewContainer(
   return { state: "exited", generation, text: describeExit(container.exitCode) };
 }
 
-/** What codes mean by the shells' convention, and what to do about it. */
+/** Exit codes by the shells' convention: their meaning, and the renter's next step. */
 const EXIT_ADVICE: Readonly<Record<number, string>> = {
   0: "it had nothing more to do; start it with a program that keeps running, or use an ssh launch mode",
   126: "the program could not be executed; check its permissions and the image's architecture",

@@ -34,7 +34,7 @@ const HALT_TEXT = {
   lease: "lease expired",
 } as const satisfies Record<StopReason, string>;
 
-/** Whoever had a notice has had time: what is left of it counts, and never less than when a lease is lost. */
+/** A process under an eviction notice has the rest of the notice, but at least the time after a lost lease. */
 export function graceOf(
   { stopGraceMs, leaseGraceMs }: Pick<HostSettings, "stopGraceMs" | "leaseGraceMs">,
   reason: StopReason,
@@ -54,7 +54,7 @@ export async function perform(
   const { jobs, book } = context;
   switch (action.kind) {
     case "create":
-      // From its first step on there may be a disk, whatever comes of the rest.
+      // From the first step on there may be a disk, also when a later step fails.
       context.disks.add(action.order.instanceId);
       return createContainer(jobs, action.order, show, signal);
     case "start": {
@@ -91,7 +91,7 @@ async function remove(
   keepsDisk: boolean,
   show: Show,
 ): Promise<Result<void>> {
-  if (keepsDisk) show("starting", "making the container anew on its disk");
+  if (keepsDisk) show("starting", "making the container again on its disk");
   else show("stopping", "removing");
   await context.sample(own);
   context.book.halt(own.container.id, "removed");

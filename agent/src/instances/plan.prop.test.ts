@@ -92,7 +92,7 @@ function inputOf(world: World, desired: readonly DesiredInstance[], isLeaseLive 
   return { orders: desired, containers: own, disks, recipeOf, floors: new Map(), halted, isLeaseLive };
 }
 
-/** What the engine and the jobs make of one action, in the smallest possible model. */
+/** The effect of one action, in the smallest possible model of the engine and the jobs. */
 function apply(world: World, action: Action): void {
   world.clockMs += 1;
   if (action.kind === "create") {

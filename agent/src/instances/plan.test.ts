@@ -62,7 +62,7 @@ describe("plan", () => {
     assert.deepEqual(kinds(undefined, [], { disks }), []);
   });
 
-  it("what is fixed at creation is made anew before the next start on the same disk, a newer revision without it", () => {
+  it("a container with another recipe is made again before its next start: on its disk, or on a new one for a newer revision", () => {
     const keeps = (desired: DesiredInstance, recipe: string) =>
       plan({
         orders: [desired],
@@ -106,7 +106,7 @@ describe("plan", () => {
     assert.deepEqual(kinds([order(1, { generation: 1 })], [], { floors: new Map([[1, 2]]) }), []);
   });
 
-  it("what ended by itself stays ended; what the agent stopped goes on under the same generation", () => {
+  it("a process that ended by itself stays ended; one that the agent stopped goes on under its generation", () => {
     assert.deepEqual(kinds([order(1)], [own(exited)]), []);
     assert.deepEqual(kinds([order(1)], [own(exited)], { halted: new Set(["one"]) }), ["start"]);
   });

@@ -19,12 +19,12 @@ export function instanceOf(action: Action): number {
 }
 
 export type PlanInput = {
-  /** Undefined until the server has said: nothing is started or removed on a guess. */
+  /** The orders; undefined until the server has sent them: until then no container is started or removed. */
   readonly orders: readonly DesiredInstance[] | undefined;
   readonly containers: readonly OwnContainer[];
   /** Instances that have a disk on this host, with or without a container. */
   readonly disks: ReadonlySet<number>;
-  /** What a container made for the order now would be (`recipe.ts`). */
+  /** The recipe of a container that would be made for the order now (`recipe.ts`). */
   readonly recipeOf: (order: DesiredInstance) => string;
   /** Highest generation ever applied to an instance that the server still lists. */
   readonly floors: ReadonlyMap<number, number>;

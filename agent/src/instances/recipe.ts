@@ -5,7 +5,7 @@ import type { DesiredInstance } from "../wire/messages.ts";
 
 /**
  * A digest of everything that is fixed when a container is made: the same order gives the same recipe. A container of
- * another recipe is made anew before its next start, on the same disk. Of the GPUs only those count that exist.
+ * another recipe is made again before its next start, on the same disk. Only GPUs that exist count.
  */
 export function recipeOf(order: DesiredInstance, realGpuUuids: ReadonlySet<string>): string {
   // In the spelling of the wire, since containers carry the digest: a newer agent has to come to the same one.

@@ -9,7 +9,7 @@ const RETRY: BackOff = { firstMs: 1_000, limitMs: 60_000 };
 type Entry = Setback & {
   readonly attempts: number;
   readonly retryAtMs: number;
-  /** What was ordered when it happened; another order has no part in it. */
+  /** The order at the time of the setback; another order has no part in it. */
   readonly ordered: DesiredInstance["run"] | undefined;
 };
 

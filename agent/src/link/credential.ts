@@ -5,11 +5,11 @@ import { Compile } from "typebox/compile";
 import { writeDurably } from "../base/durable-file.ts";
 import { camelFields, snakeFields, type Camel } from "../wire/fields.ts";
 
-/** What a machine that has joined keeps, in one file that only its owner reads. */
+/** The credential of a machine that has joined, in one file that only its owner reads. */
 const CredentialFile = Type.Object({
   /** The control plane's address. */
   server: Type.String(),
-  /** Stays the machine's name there, wherever the folder is moved. */
+  /** The machine's name there; it stays when the folder is moved. */
   host_key: Type.String({ pattern: "^[A-Za-z0-9._-]{1,100}$" }),
   credential: Type.String({ pattern: "^[\\x21-\\x7e]{1,4096}$" }),
   joined_at: Type.String(),
@@ -35,7 +35,7 @@ function joinPath(stateDir: string): string {
   return join(stateDir, "joining.json");
 }
 
-/** Undefined when there is none; `problem` when there is a file that is not one. */
+/** The stored credential; undefined when there is no file, `problem` when the file is damaged. */
 export function loadCredential(stateDir: string): StoredCredential | undefined | { readonly problem: string } {
   const path = credentialPath(stateDir);
   const text = readText(path);

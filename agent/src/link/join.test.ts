@@ -122,7 +122,7 @@ describe("joining", () => {
     assert.equal(requests.length, 1);
   });
 
-  it("what is no control plane is told as that", async () => {
+  it("an address that is no control plane is reported as that", async () => {
     for (const [status, text] of [
       [200, "<html>"],
       [404, "no"],
@@ -182,7 +182,7 @@ describe("joining", () => {
   });
 });
 
-/** What is shown to the server at which the machine joined. */
+/** The credential for the server at which the machine joined. */
 function tokenOf(servers: KnownServers): string {
   return servers.bearer(servers.home.apiUrl);
 }

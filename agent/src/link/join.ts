@@ -9,7 +9,7 @@ export type JoinInput = {
   readonly token: string;
   readonly hostKey: string;
   readonly fingerprint: string;
-  /** For the lists of whoever owns the machine. */
+  /** The machine's name in its owner's lists. */
   readonly hostname: string;
   readonly stateDir: string;
   /** Unpredictable text, made once for each join. */
@@ -92,7 +92,7 @@ function parseObject(text: string): Readonly<Record<string, unknown>> {
     const value: unknown = JSON.parse(text);
     return typeof value === "object" && value !== null ? { ...value } : {};
   } catch {
-    // Whatever answers with something else is no control plane; the status says the rest.
+    // An answer that is no JSON comes from no control plane; the status says the rest.
     return {};
   }
 }

@@ -16,7 +16,7 @@ import { fileServers } from "./servers-store.ts";
 export type Membership = {
   /** The servers it connects to, and what it shows them. */
   readonly servers: KnownServers;
-  /** Of the one host, or what the names of simulated ones begin with. */
+  /** The name of the one host, or the beginning of the names of simulated ones. */
   readonly hostKey: string;
   readonly fingerprint: string;
   readonly proofOf: (hostKey: string, onFailure: (cause: unknown) => void) => ProofStore;
@@ -64,7 +64,7 @@ export async function findMembership({ options, clock, tell }: MembershipInput):
     const mismatch = mismatchOf(options, stored);
     if (mismatch !== undefined) return { ok: false, problem: `${mismatch} (${path})` };
     if (joinToken !== undefined) {
-      tell(`this machine has joined ${stored.server} already; the token is not used (to join anew, remove ${path})`);
+      tell(`this machine has joined ${stored.server} already; the token is not used (to join again, remove ${path})`);
     }
     const { credential: token, hostKey } = stored;
     const servers = serversFrom(parseServerUrl(stored.server) ?? urls, token);
@@ -86,12 +86,12 @@ export async function findMembership({ options, clock, tell }: MembershipInput):
   return { ok: true, membership: { servers, hostKey, fingerprint, proofOf } };
 }
 
-/** Whether a server is one of those that were named, where any was. */
+/** True for a server that the options name, and for any server when they name none. */
 function isAsked({ hasServer, urls, furtherUrls }: Options, server: string): boolean {
   return !hasServer || [urls, ...furtherUrls].some(({ apiUrl }) => apiUrl === server);
 }
 
-/** What was asked for and is not what this machine joined as. */
+/** A sentence on an option that contradicts the stored credential; undefined when none does. */
 function mismatchOf(
   options: Options,
   stored: { readonly server: string; readonly hostKey: string },

@@ -1,13 +1,13 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { passText, proofText, writePass } from "../../../protocol/index.ts";
 
-/** What is shown at an address in place of the credential. `passKey` is what a server told with its welcome. */
+/** The pass for one address, shown there in place of the credential. `passKey` came with a server's welcome. */
 export function makePass(passKey: string, address: string): string {
   const [id = "", key = ""] = passKey.split(".");
   return writePass(id, sealOf(key, passText(address)));
 }
 
-/** Whether what answers at an address has the same key, and publishes that address. */
+/** True when the server at an address has the same key, and publishes that address. */
 export function isServerProof(
   passKey: string,
   { address, challenge, proof }: { readonly address: string; readonly challenge: string; readonly proof: string },

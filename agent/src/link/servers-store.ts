@@ -5,7 +5,9 @@ import { ServerList } from "../../../protocol/index.ts";
 import { writeDurably } from "../base/durable-file.ts";
 import { camelFields, snakeFields, type Camel } from "../wire/fields.ts";
 
-/** What a machine keeps of what servers told it, so that it finds one at its next start although home is down. */
+/**
+ * Addresses and key that servers told a machine, stored so that it finds a server at its next start when home is down.
+ */
 const StoredServers = Type.Object({
   /** The server at which the machine had joined. */
   home: Type.String(),
@@ -14,7 +16,7 @@ const StoredServers = Type.Object({
 export type KeptServers = Camel<Static<typeof StoredServers>>;
 
 export type ServersStore = {
-  /** Undefined when nothing is kept, or nothing that can be read: the agent then begins at home. */
+  /** The stored servers; undefined when there are none that can be read: the agent then begins at home. */
   load(): KeptServers | undefined;
   save(servers: KeptServers): void;
 };

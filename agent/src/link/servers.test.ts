@@ -93,7 +93,7 @@ test("an address on an open line is left out where home is reached in private", 
   assert.deepEqual([...servers.candidates(sequence())].toSorted(), ["http://127.0.0.1:1", HOME]);
 });
 
-test("what servers told outlives a restart, and an agent of another installation does not take it over", (t) => {
+test("addresses that servers told outlive a restart, and an agent of another installation does not take them over", (t) => {
   const folder = mkdtempSync(path.join(tmpdir(), "berth-servers-"));
   t.after(() => rmSync(folder, { recursive: true }));
   const store = fileServers(path.join(folder, "servers.json"), (cause) => assert.fail(String(cause)));
@@ -103,7 +103,7 @@ test("what servers told outlives a restart, and an agent of another installation
   assert.deepEqual(elsewhere.candidates(sequence()), ["https://else.example"]);
 });
 
-test("what answers at a mistyped address is told nothing: it has no proof, and a relayed one is of another address", () => {
+test("a server at a mistyped address hears no word: it has no proof, and a relayed one is of another address", () => {
   const servers = known();
   servers.learn(TOLD);
   const choice = servers.choose(() => 0.5);

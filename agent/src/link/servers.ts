@@ -53,13 +53,13 @@ export class KnownServers {
     return [...new Set([...shuffle(this.#live, random), apiUrl, ...rest])];
   }
 
-  /** What the agent shows at an address: its credential at home, elsewhere a pass that is good there alone. */
+  /** The agent's credential at home; at another address a pass that is good there alone. */
   bearer(address: string): string {
     if (address === this.home.apiUrl) return this.#token;
     return this.#passKey === undefined ? "" : makePass(this.#passKey, address);
   }
 
-  /** Whether what answers at an address is a server of this installation. Home need not prove it: the machine joined there. */
+  /** True for a server of this installation at an address. Home need not prove it: the machine joined there. */
   isServer(address: string, { challenge, proof }: { readonly challenge: string; readonly proof: string }): boolean {
     if (address === this.home.apiUrl) return true;
     return this.#passKey !== undefined && isServerProof(this.#passKey, { address, challenge, proof });
@@ -97,7 +97,7 @@ export class KnownServers {
 export type Dial = {
   readonly socketUrl: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** Whether the answer to the handshake comes from a server of this installation. */
+  /** True when the answer to the handshake comes from a server of this installation. */
   readonly isAnsweredBy: (proof: string | undefined) => boolean;
 };
 
@@ -128,7 +128,7 @@ export class ServerChoice {
     return parseServerUrl(this.#settled) ?? this.#known.home;
   }
 
-  /** What is shown to it. */
+  /** The credential or the pass for it. */
   get bearer(): string {
     return this.#known.bearer(this.#settled);
   }

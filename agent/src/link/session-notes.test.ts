@@ -38,7 +38,7 @@ describe("a session and the notes it keeps", () => {
     assert.equal(await running(), 1);
   });
 
-  it("what begins while no server is there is noted at once, and how long it runs every few seconds", async () => {
+  it("a run that begins while no server is there is noted at once, and its length every few seconds", async () => {
     const notesStore = notebook();
     start({ notesStore });
     world.server.desire([order(1)]);

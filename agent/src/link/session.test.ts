@@ -151,7 +151,7 @@ describe("a session", () => {
     world.server.desire([order(1, { generation: 2 })]);
     await world.clock.advance(1_500);
     world.server.acknowledges = true;
-    await world.clock.until("running anew", isState(1, "running", 2));
+    await world.clock.until("running again", isState(1, "running", 2));
     const both = world.server.peers.flatMap((peer) => peer.reports).findLast((report) => report.instances.length === 2);
     assert.deepEqual(
       both?.instances.map((one) => one.generation),
@@ -185,7 +185,7 @@ describe("a session", () => {
     assert.ok(counters !== undefined && counters.runningMs >= 8_000 && counters.runningMs < 15_000);
   });
 
-  it("what was stopped at the end of the lease waits for the orders of now, however often a report is answered", async () => {
+  it("instances that stopped at the end of the lease wait for present orders, however often a report is answered", async () => {
     start();
     world.server.desire([order(1), order(2)]);
     await world.clock.until("both running", () => isState(1, "running")() && isState(2, "running")());
@@ -209,7 +209,7 @@ describe("a session", () => {
     assert.equal(await running(), 1, "from then on answers renew the lease");
   });
 
-  it("what runs goes on while the server answers, however late it tells a new connection what is desired", async () => {
+  it("instances go on while the server answers, however late it sends a new connection its orders", async () => {
     start();
     world.server.desire([order(1)]);
     await world.clock.until("running", isState(1, "running"));
@@ -239,7 +239,7 @@ describe("a session", () => {
     });
   }
 
-  it("what cannot be started is tried again ever more seldom, and succeeds once it can", async () => {
+  it("a failing start is tried again ever more seldom, and succeeds once it can", async () => {
     start();
     world.server.desire([order(1, { image: "example/app:broken" })]);
     await world.clock.until("a setback", isState(1, "failed"));
@@ -262,7 +262,7 @@ describe("a session", () => {
     await world.clock.until("running", isState(1, "running", 2), 5_000);
   });
 
-  it("a connection without answers is given up and made anew", async () => {
+  it("a connection without answers is given up and made again", async () => {
     start();
     await world.clock.until("connected", () => world.server.peers.length === 1);
     world.server.acknowledges = false;

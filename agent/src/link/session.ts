@@ -31,7 +31,10 @@ export type SessionDependencies = {
   readonly servers: ServerChoice;
   readonly bootId: string;
   readonly notesStore: NotesStore;
-  /** What the control plane asks to see again at the next connection; an agent it starts itself is asked for nothing. */
+  /**
+   * Proofs that the control plane asks to see again at the next connection; absent for an agent that a server starts
+   * itself.
+   */
   readonly proofStore?: ProofStore | undefined;
   readonly describe: () => Promise<
     Omit<Hello, "kind" | "protocolVersion" | "agentVersion" | "bootId" | "sessionProof" | "addressPort">
@@ -40,7 +43,7 @@ export type SessionDependencies = {
   readonly host: Host;
   /** Connects an instance with somebody who waits for it at the control plane. */
   readonly openTunnel?: (request: OpenTunnel) => void;
-  /** What is asked once, beside the desired set. */
+  /** Takes a task that is given once, beside the desired set. */
   readonly onTask?: (task: Task) => void;
   readonly onCancelTask?: (taskId: string) => void;
   /** Opens a port at which the server can call this host's public address. */
@@ -64,7 +67,7 @@ const PATIENCE_HEARTBEATS = 3;
 const FIRST_TICK_MS = 500;
 const MAX_TICK_MS = 1_000;
 const MIN_TICK_MS = 5;
-/** Of what happens while nobody can be told, and the power may go, so much may be lost. */
+/** Time between notes while no server can be told: the most of a run that a power cut may lose. */
 const NOTE_EVERY_MS = 5_000;
 const [NORMAL_CLOSURE, VIOLATION] = [1000, 1008];
 
@@ -75,7 +78,7 @@ type Connection = {
   readonly addressDoor: AddressDoor | undefined;
   helloAtMs: number;
   welcome: Welcome | undefined;
-  /** What the welcome gave is not on the disk. */
+  /** The proof of this welcome could not be stored. */
   isProofLost: boolean;
   desiredVersion: number;
   sequence: number;
@@ -134,7 +137,7 @@ export class Session {
     return true;
   }
 
-  /** Says hello anew, since what it said of the machine is out of date. */
+  /** Connects again, since the hello described the machine as it no longer is. */
   renew(): void {
     this.#connection?.socket.close(1000, "the inventory changed");
   }
@@ -208,7 +211,7 @@ export class Session {
     if (this.#connection !== connection) return;
     this.#connection = undefined;
     const { servers, random } = this.#deps;
-    // Its own goodbye sends it nowhere else; whatever else ends a connection may have ended its server.
+    // After a goodbye of its own it stays with its server; any other end of a connection may be the server's end.
     if (code !== NORMAL_CLOSURE || this.#attempts > 0) servers.next();
     const delayMs = backOffDelay(RECONNECT, Math.floor(this.#attempts / servers.count), random());
     this.#attempts += 1;
@@ -326,7 +329,7 @@ export class Session {
     const connection = this.#connection;
     this.#isReportDue = true;
     const { desiredVersion, instances, volumes, finals } = this.#deps.host.report();
-    // What nobody can be told now is noted all the same: the power may go before somebody can.
+    // Also while no server can be told: the power may go before one can.
     this.#saveNotes();
     if (!connection?.welcome || !mayReport(connection)) return;
     this.#isReportDue = false;
@@ -364,12 +367,12 @@ export class Session {
   }
 }
 
-/** Whether the server has said how, and has answered most of what it was told. */
+/** True when the server has welcomed this agent and owes few acknowledgements. */
 function mayReport({ welcome, socket, outstanding }: Connection): boolean {
   return welcome !== undefined && socket.readyState === WebSocket.OPEN && outstanding.length < MAX_OUTSTANDING;
 }
 
-/** Whether the server owes an answer for so long that the connection is dead although nobody closed it. */
+/** True when the server owes an answer for so long that the connection counts as dead although nobody closed it. */
 function isSilent(connection: Connection, now: number): boolean {
   if (!connection.welcome) return now - connection.openedAtMs > 2 * HANDSHAKE_TIMEOUT_MS;
   const oldest = connection.outstanding[0];

@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 
-/** What this process has to do to be root; a test answers in place of the system. */
+/** The rights of this process and the programs that can raise them; a test answers in place of the system. */
 export type Footing = {
   readonly isRoot: boolean;
   readonly env: Readonly<Record<string, string | undefined>>;

@@ -41,7 +41,7 @@ describe("the disk of a machine", () => {
     assert.notEqual((await readDisk(stateDir, tomorrow)).mbPerS, 7.5);
   });
 
-  it("what renters hold already stays in the offer", async (t) => {
+  it("space that renters hold already stays in the offer", async (t) => {
     const stateDir = folder(t);
     assert.equal(await tenantBytes(stateDir), 0);
     for (const name of ["disks", "volumes", "mounts"]) {
@@ -63,7 +63,7 @@ describe("the disk of a machine", () => {
     assert.equal(offerableBytes(0, 0), 0);
   });
 
-  it("half a file of an earlier day is measured anew", () => {
+  it("half a file of an earlier day is measured again", () => {
     for (const text of ["", "{", "null", '{"dev":1}', '{"dev":1,"day":1,"mb_per_s":-4}']) {
       assert.equal(parseSpeed(text), undefined, text);
     }

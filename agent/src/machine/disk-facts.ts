@@ -5,7 +5,7 @@ import type { Clock } from "../base/clock.ts";
 import { writeDurably } from "../base/durable-file.ts";
 
 export type DiskFacts = {
-  /** What renters can be promised: free space and what they hold already, less what the machine needs itself. */
+  /** Space that renters can be promised: free space and theirs already, less the machine's own need. */
   readonly bytes: number;
   readonly name: string;
   readonly mbPerS: number;
@@ -14,11 +14,11 @@ export type DiskFacts = {
 /** Kept for images, logs and the system: a full disk stops everybody. */
 const RESERVE_SHARE = 0.1;
 const RESERVE_LIMIT_BYTES = 20e9;
-/** Where renters' disks and volumes lie in the state folder, as sparse files. */
+/** Folders of renters' disks and volumes in the state folder; they are sparse files. */
 const TENANT_FOLDERS = ["disks", "volumes"] as const;
 const BLOCK_BYTES = 512;
 
-/** Of the file system that holds the state folder: the disks of instances lie there. */
+/** Facts of the file system that holds the state folder, with the disks of instances. */
 export async function readDisk(stateDir: string, clock: Clock): Promise<DiskFacts> {
   await mkdir(stateDir, { recursive: true });
   const [{ bavail, bsize }, { dev }, keptBytes] = await Promise.all([
@@ -36,13 +36,13 @@ export function offerableBytes(freeBytes: number, keptBytes: number): number {
   return Math.floor(whole - Math.min(whole * RESERVE_SHARE, RESERVE_LIMIT_BYTES));
 }
 
-/** Whether the file system of the folder has run into what should be kept for images, logs and the system. */
+/** True when the free space of the folder's file system is less than the part for images, logs and the system. */
 export async function isDiskLow(folder: string): Promise<boolean> {
   const { bavail, blocks, bsize } = await statfs(folder);
   return bavail * bsize < Math.min(blocks * bsize * RESERVE_SHARE, RESERVE_LIMIT_BYTES) / 2;
 }
 
-/** What renters' files take at present: it is theirs already, and must not vanish from the offer with each restart. */
+/** Bytes of renters' files at present: they are theirs already, and must not leave the offer with each restart. */
 export async function tenantBytes(stateDir: string): Promise<number> {
   let blocks = 0;
   for (const folder of TENANT_FOLDERS) {
@@ -83,7 +83,7 @@ const WRITE_LIMIT_MS = 350;
 const READ_LIMIT_MS = 250;
 const MS_PER_DAY = 86_400_000;
 const WASM_PAGE_BYTES = 65_536;
-/** What an old disk surely reaches, where it could not be measured. */
+/** Speed that any old disk reaches, for a disk that could not be measured. */
 const UNKNOWN_MB_PER_S = 100;
 
 /**
@@ -115,12 +115,12 @@ export function parseSpeed(text: string): Speed | undefined {
     const isWhole = typeof dev === "number" && typeof day === "number" && typeof mbPerS === "number" && mbPerS > 0;
     return isWhole ? { dev, day, mbPerS } : undefined;
   } catch {
-    // No file, or half a file: it is measured anew.
+    // No file, or half a file: it is measured again.
     return undefined;
   }
 }
 
-/** Writes a file for a moment and reads it back, both directly; whatever becomes of it, the file goes. */
+/** Writes a file and reads it back, both past the cache, and deletes it in any case. */
 async function measureDisk(path: string, clock: Clock): Promise<number> {
   await rm(path, { force: true });
   const flags = constants.O_RDWR | constants.O_CREAT | constants.O_EXCL | constants.O_DIRECT;

@@ -13,7 +13,7 @@ const facts: FingerprintFacts = {
 };
 
 describe("the fingerprint of a machine", () => {
-  it("is the same whatever the machine is called and however its numbers are written, and fits the protocol", () => {
+  it("is the same under any host name and any spelling of its numbers, and fits the protocol", () => {
     const same = { ...facts, hostname: "rig-2", productUuid: `${facts.productUuid.toLowerCase()}\n` };
     assert.equal(fingerprintOf(same), fingerprintOf(facts));
     assert.match(fingerprintOf(facts), /^[0-9a-f]{64}$/);

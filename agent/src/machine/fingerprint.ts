@@ -3,18 +3,18 @@ import { readFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
 
-/** What stays the same on one machine over boots, new disks and moved folders, and differs on another. */
+/** Facts that stay the same on one machine over boots, new disks and moved folders, and differ on another. */
 export type FingerprintFacts = {
-  /** Of the installed system. */
+  /** The id of the installed system. */
   readonly machineId: string;
-  /** Of the board or the virtual machine; only root may read them. */
+  /** The ids of the board or the virtual machine; only root may read them. */
   readonly productUuid: string;
   readonly boardSerial: string;
   /** Goes in only where nothing better is known. */
   readonly hostname: string;
 };
 
-/** What boards say that were never given a number of their own. */
+/** Ids of boards that were never given a number of their own. */
 const MEANS_NOTHING = /^(|0+|f+|none|default string|not specified|to be filled by o\.?e\.?m\.?|system serial number)$/i;
 
 /** The same for the same machine. Facts that say nothing are left out, so that many boards do not share one. */

@@ -13,13 +13,15 @@ export type Inventory = { readonly machine: MachineFacts; readonly gpus: readonl
 export type InventoryInput = {
   readonly hostKey: string;
   readonly clock: Clock;
-  /** Where the disks of instances lie. */
+  /** The folder with the disks of instances. */
   readonly stateDir: string;
   readonly publicIpaddr: string;
   readonly portRange: PortRange;
   readonly geolocation: string;
   readonly declared: readonly DeclaredModel[];
-  /** What the host says that its line reaches; undefined means the speed of the interface, which is an upper bound. */
+  /**
+   * The uplink's speed as the host declares it; undefined means the speed of the interface, which is an upper bound.
+   */
   readonly inetUpMbps: number | undefined;
   readonly inetDownMbps: number | undefined;
   readonly allowedRegistries: readonly string[];
@@ -124,7 +126,7 @@ async function askNvidia(): Promise<NvidiaGpus & { cuda: number }> {
   return { ...found, gpus, cuda: parseCudaVersion((await run("nvidia-smi", [])) ?? "") };
 }
 
-/** Undefined when the tool is missing or does not succeed. */
+/** The tool's output; undefined when it is missing or does not succeed. */
 function run(tool: string, args: readonly string[]): Promise<string | undefined> {
   return new Promise((resolve) => {
     execFile(tool, [...args], { timeout: TOOL_TIMEOUT_MS, killSignal: "SIGKILL" }, (error, stdout) =>

@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { networkInterfaces, type NetworkInterfaceInfo } from "node:os";
 
 const LOOPBACK = "127.0.0.1";
-/** What a plain line surely reaches, for interfaces that do not tell their speed. */
+/** Speed of a plain connection, for interfaces that do not tell theirs. */
 const UNKNOWN_LINK_MBPS = 100;
 
 /** The interface that leads out, by `/proc/net/route`: of several the one with the lowest metric. */
@@ -17,7 +17,7 @@ export function defaultInterface(routes: string): string | undefined {
 
 export type Interfaces = Readonly<Record<string, readonly NetworkInterfaceInfo[] | undefined>>;
 
-/** Where others on the network reach this machine; undefined when it has no address that leads out. */
+/** The address at which others on the network reach this machine; undefined when it has none that leads out. */
 export function outerAddress(routes: string, interfaces: Interfaces): string | undefined {
   const own = interfaces[defaultInterface(routes) ?? ""] ?? [];
   return own.find(({ family, internal }) => family === "IPv4" && !internal)?.address;
@@ -30,7 +30,7 @@ export async function ownAddress(serverUrl: string): Promise<string> {
   return outerAddress(await readText("/proc/net/route"), networkInterfaces()) ?? LOOPBACK;
 }
 
-/** Where ports are published: on the address that renters are told, or on all when that is a router's in front. */
+/** The address on which ports are published: that which renters are told, or all when that is a router's. */
 export function bindAddressFor(publicIpaddr: string, interfaces: Interfaces = networkInterfaces()): string {
   const own = Object.values(interfaces).flatMap((list) => list ?? []);
   const isOwn = own.some(({ address }) => address === publicIpaddr) || publicIpaddr.startsWith("127.");

@@ -3,15 +3,15 @@ import { existsSync, mkdirSync, openSync, closeSync, readFileSync } from "node:f
 import { join } from "node:path";
 import type { Clock } from "../base/clock.ts";
 
-/** What the preparation asks of the machine; a test answers in its place. */
+/** The machine as the preparation sees it; a test answers in its place. */
 export type Machine = {
-  /** Whether an engine answers on the socket. */
+  /** Resolves to true when an engine answers on the socket. */
   readonly doesAnswer: () => Promise<boolean>;
   readonly isFound: (program: string) => boolean;
-  /** Whether what a package is installed for is there. */
+  /** True when the program of a package is there. */
   readonly hasTool: (tool: Tool) => boolean;
   readonly isRoot: () => boolean;
-  /** Whether systemd runs as process 1. */
+  /** True when systemd runs as process 1. */
   readonly hasSystemd: () => boolean;
   /** Runs a program to its end; the exit code, with everything printed appended to the log in the state folder. */
   readonly run: (program: string, args: readonly string[]) => Promise<number>;
@@ -27,7 +27,7 @@ const ATTEMPT_MS = 200;
 /** A program that the agent needs beside Docker, and Debian's package that brings it. */
 export type Tool = {
   readonly package: string;
-  /** Where it lies; a name without a slash is looked for where programs are. */
+  /** The program's path; a name without a slash is looked for in the folders of programs. */
   readonly program: string;
   /** It has to run inside of containers, where the host's libraries are not. */
   readonly mustBeStatic?: true;
@@ -38,7 +38,7 @@ const TOOLS: readonly Tool[] = [
   { package: "iptables", program: "iptables" },
   // Disks of instances, and volumes.
   { package: "e2fsprogs", program: "mkfs.ext4" },
-  // What a renter finds in a container whatever its image has: a shell, sftp, rsync.
+  // Programs that a renter finds in a container with any image: a shell, sftp, rsync.
   { package: "busybox-static", program: "busybox", mustBeStatic: true },
   { package: "openssh-sftp-server", program: "/usr/lib/openssh/sftp-server" },
   { package: "rsync", program: "rsync" },
@@ -193,7 +193,7 @@ const HEADER_SIZE_AT = 54;
 const HEADER_COUNT_AT = 56;
 const INTERPRETER = 3;
 
-/** Whether a 64-bit little-endian ELF program names no loader: all that it needs is in its own file. */
+/** True for a 64-bit little-endian ELF program that names no loader: all that it needs is in its own file. */
 export function isStatic(path: string): boolean {
   const file = readFileSync(path);
   if (file.length < 64 || file.toString("latin1", 0, 6) !== "\x7fELF\x02\x01") return false;

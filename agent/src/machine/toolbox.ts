@@ -14,10 +14,10 @@ export type Toolbox = {
   readonly directory: string;
 };
 
-/** Where containers see it. */
+/** The toolbox's folder in containers. */
 export const TOOLBOX_PATH = "/.berth";
 
-/** Where the host may keep a program, the first that exists is taken, and the Debian package that brings it. */
+/** Paths of a program on the host, of which the first that exists is taken, and the Debian package that brings it. */
 type Source = { readonly places: readonly string[]; readonly packageName: string };
 
 export type ToolboxSources = {

@@ -12,7 +12,7 @@ const step = fc.record({
 });
 
 describe("a meter", () => {
-  it("never goes back, whatever the clocks and the engine do", () => {
+  it("never goes back, for any jumps of clocks and counters", () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 30 }), (steps) => {
         let meter: Meter | undefined;

@@ -66,7 +66,7 @@ export function meterEnded(meter: Meter | undefined, sample: EndedSample): Meter
   return { ...same, anchor: { runningMs: run.runningMs, monotonicMs: Infinity }, run };
 }
 
-/** What a report carries: whole numbers that never go back as long as the meter is kept. */
+/** The counters of a report: whole numbers that never go back as long as the meter is kept. */
 export function totalOf(meter: Meter | undefined): Counters {
   if (!meter) return ZERO;
   return {

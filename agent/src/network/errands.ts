@@ -1,12 +1,12 @@
-/** What a program inside a container may ask the server for through its host, and nothing else. */
+/** A request that programs inside containers may send to the server through their host; all others are refused. */
 type Errand = { readonly methods: readonly string[]; readonly path: RegExp };
 
 const ERRANDS: readonly Errand[] = [
-  // Of workers of an endpoint group.
+  // Requests of serverless workers.
   { methods: ["POST"], path: /^\/(worker_status|delete_requests)\/?$/ },
   { methods: ["GET"], path: /^\/pubkey\/?$/ },
   { methods: ["POST"], path: /^\/api\/v0\/sign_cert\/?$/ },
-  // Of the key that each instance has for itself.
+  // Requests with the key that each instance has for itself.
   { methods: ["GET", "PUT", "DELETE"], path: /^\/api\/v0\/instances\/\d{1,10}\/?$/ },
   { methods: ["PUT"], path: /^\/api\/v0\/instances\/reboot\/\d{1,10}\/?$/ },
   // The code of a deployment.
@@ -15,11 +15,11 @@ const ERRANDS: readonly Errand[] = [
 
 /** Longer than any of them is, queries included. */
 const TARGET_LENGTH_MAX = 2_000;
-/** Nothing that two programs could read differently: no escapes, no empty parts, no parts of dots. */
+/** Paths that every program reads alike: without escapes, empty parts and parts of dots. */
 const PLAIN_PATH = /^(\/[\w-][\w.-]*)+\/?$/;
 const PLAIN_QUERY = /^[!-~]*$/;
 
-/** Whether a request is carried, by its method and its target as they stand in its first line. */
+/** True when a request is carried, by its method and its target as they stand in its first line. */
 export function isErrand(method: string, target: string): boolean {
   if (target.length > TARGET_LENGTH_MAX) return false;
   const mark = target.indexOf("?");

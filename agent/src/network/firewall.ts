@@ -16,7 +16,7 @@ function jumps(names: NetworkNames, forwardHook: string) {
 }
 
 /**
- * Puts the rules in place, whatever of them is there already. Fails closed: without rules the caller starts nothing.
+ * Puts the rules in place, also over a part of them. Fails closed: without rules the caller starts no container.
  */
 export async function installRules(run: RunProgram, input: RuleInput): Promise<Result<void>> {
   const filled = await restore(run, "iptables-restore", ipv4Rules(input));

@@ -1,5 +1,5 @@
-// What a renter's program reaches, tried from inside real containers: the internet (another machine, in a network
-// namespace) and nothing else.
+// The reach of a renter's program, tried from inside real containers: the internet (another machine, in a network
+// namespace) and no other network.
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { once } from "node:events";
@@ -67,7 +67,7 @@ describe("the network of renters' containers", () => {
     assert.ok(seen.ok && seen.value.network);
     return { id: made.value, address: seen.value.network.ipAddress };
   };
-  /** What a web server answers, tried from inside. */
+  /** The answer of a web server to a program inside. */
   const ask = async (id: string, url: string, waitS = PATIENCE_S): Promise<string> => {
     const { hostname, port, pathname } = new URL(url);
     const command = `printf 'GET ${pathname} HTTP/1.0\\r\\n\\r\\n' | nc -w ${waitS} ${hostname} ${port || "80"}`;

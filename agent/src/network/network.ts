@@ -9,9 +9,9 @@ import { networkNames, readResolvers } from "./rules.ts";
 export type Network = {
   /** The name of the network that containers join, with its rules in place; null is the engine's own. */
   provide(): Promise<Result<string | null>>;
-  /** Looks again, beside whatever goes on; until that is done the last look counts. */
+  /** Looks again in the background; until that is done the last look counts. */
   refresh(): Promise<void>;
-  /** Where containers reach the server by way of this host, once the network is there; undefined where they cannot. */
+  /** The address at which containers reach the server through this host; undefined without a network or a relay. */
   relayUrl(): string | undefined;
   /** Stops carrying requests of containers; network and rules stay. */
   close(): Promise<void>;
@@ -39,7 +39,7 @@ export function createNetwork(input: {
   readonly portRange: PortRange;
   /** The text of the host's `resolv.conf`. */
   readonly readResolvConf: () => string;
-  /** Undefined when it could not be opened: containers do without it, and the next look tries again. */
+  /** Opens the relay. When it cannot be opened, containers do without it, and the next look tries again. */
   readonly openRelay?: (place: NetworkAddress) => Promise<Relay | undefined>;
 }): Network {
   const names = networkNames(input.hostKey);
@@ -97,7 +97,7 @@ export function createNetwork(input: {
   };
 }
 
-/** Keeps one relay where the host is on the network. A network that was made anew may have another address. */
+/** Keeps one relay where the host is on the network. A network that was made again may have another address. */
 function createRelayPlace(open: ((place: NetworkAddress) => Promise<Relay | undefined>) | undefined) {
   let relay: Relay | undefined;
   const close = async (): Promise<void> => {

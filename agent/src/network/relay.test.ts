@@ -90,7 +90,7 @@ test("a client that says at once that it sends no more gets its answer all the s
   assert.match(await text(socket), /^HTTP\/1\.1 200 [^]*\{"success":true\}$/);
 });
 
-test("whatever is not meant for containers is not found, and the server does not hear of it", async (t) => {
+test("a request that is not meant for containers gets not found, and the server does not hear of it", async (t) => {
   const { seen, url } = await aRelay(t);
   for (const target of ["/", "/api/v0/users/current/", "/agent", "/route/", "/api/v0/instances/"]) {
     assert.equal((await fetch(`${url}${target}`)).status, 404, target);
@@ -184,7 +184,7 @@ test("a container that asks without end is slowed, and goes on later", async (t)
   assert.equal((await fetch(`${url}/pubkey/`)).status, 200);
 });
 
-test("whoever is not on the containers' network is not served", async (t) => {
+test("a client outside the containers' network is not served", async (t) => {
   const { port, seen } = await aRelay(t, { subnet: "172.30.0.0/16" });
   assert.equal(await raw(port, "GET /pubkey/ HTTP/1.1\r\nhost: x\r\n\r\n"), "");
   assert.deepEqual(seen, []);

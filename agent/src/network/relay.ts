@@ -17,7 +17,7 @@ import { isErrand } from "./errands.ts";
 export type Relay = {
   readonly address: string;
   readonly port: number;
-  /** What containers are told, without a slash at the end. */
+  /** The server's address for containers, without a slash at the end. */
   readonly url: string;
   close(): Promise<void>;
 };
@@ -33,7 +33,7 @@ export type RelayLimits = {
   readonly requestMs: number;
   /** Without a byte from or to the server, or to the container. */
   readonly idleMs: number;
-  /** For an answer to have gone whole, whoever is slow. */
+  /** The time for a whole answer, whether the server or the container is slow. */
   readonly answerMs: number;
 };
 
@@ -54,12 +54,12 @@ export const RELAY_LIMITS: RelayLimits = {
  */
 const PORTS = [18_432, 18_433, 18_434, 18_435] as const;
 
-/** What a request takes along, and what its answer brings back; all else is between two neighbours. */
+/** Headers of requests and of answers that the relay passes on; all others concern one connection alone. */
 const REQUEST_HEADERS = ["authorization", "content-type", "accept", "idempotency-key"] as const;
 const ANSWER_HEADERS = ["content-type", "content-disposition", "content-length", "location", "retry-after"] as const;
 
 export type RelayInput = {
-  /** Of the server that has the agent's session now, for requests. */
+  /** The API address of the server that has the agent's session now. */
   readonly apiUrl: () => string;
   readonly place: NetworkAddress;
   readonly limits: RelayLimits;
@@ -69,7 +69,7 @@ export type RelayInput = {
   readonly log: Log;
 };
 
-/** Undefined when none of the ports is free. */
+/** Opens the relay; undefined when none of the ports is free. */
 export async function openRelay(input: RelayInput): Promise<Relay | undefined> {
   for (const port of PORTS) {
     if (input.isForRenters(port)) continue;
@@ -174,7 +174,9 @@ function guardConnections(server: Server, { subnet }: NetworkAddress, limits: Re
 const BURST_MS = 3_000;
 const PACES_MAX = 10_000;
 
-/** Whether a container asks no faster than it may: no container is to use up what the server allows this host. */
+/**
+ * Returns true for a container that asks slowly enough: none may use up the requests that the server allows this host.
+ */
 function createPace({ clock, limits }: RelayInput): (container: string) => boolean {
   const intervalMs = 1_000 / limits.requestsPerSecond;
   /** Until when what a container has asked takes, at the pace allowed. */
@@ -254,7 +256,7 @@ async function readBody(request: IncomingMessage, limitBytes: number): Promise<B
   return Buffer.concat(parts);
 }
 
-/** The connection ends with it: whatever else was sent on it is not read. */
+/** Refuses a request and ends its connection: the rest of it is not read. */
 function refuse(response: ServerResponse, status: number, error: string, msg: string): void {
   const text = JSON.stringify({ success: false, error, msg });
   response.writeHead(status, { "content-type": "application/json", connection: "close" }).end(text);

@@ -26,7 +26,7 @@ export type RuleInput = {
   readonly portRange: PortRange;
   /** Addresses of the host's name servers, which may lie in a private network. */
   readonly resolvers: readonly string[];
-  /** Where the agent carries requests of containers to the server, the one service of the host that is theirs. */
+  /** The relay to the server, the one service of the host that containers may reach. */
   readonly relay: { readonly address: string; readonly port: number } | undefined;
 };
 

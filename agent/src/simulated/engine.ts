@@ -31,7 +31,7 @@ const RECEIVED_BYTES_PER_S = 20_000;
 const SENT_BYTES_PER_S = 5_000;
 const CPU_PERCENT = 12.5;
 const MEMORY_BYTES = 256 * 2 ** 20;
-/** Of each container; older ones are forgotten. */
+/** Log lines kept of each container. */
 const LOG_LINES = 100;
 
 type Simulated = {
@@ -43,7 +43,7 @@ type Simulated = {
   startedMonotonicMs: number;
   /** Grows with each start, so that an end planned for one run does not meet the next. */
   run: number;
-  /** What its process printed, as far as one can say that of a process that is none. */
+  /** The invented output of its process. */
   readonly log: string[];
 };
 
@@ -139,7 +139,7 @@ class SimulatedEngine implements Engine {
     }
     one.phase = "running";
     one.exitCode = null;
-    // Two runs never share a start, whatever the resolution of the clock.
+    // Two runs never share a start, also with a coarse clock.
     one.startedAtMs = Math.max(this.#clock.now().getTime(), (one.startedAtMs ?? 0) + 1);
     one.finishedAtMs = null;
     one.startedMonotonicMs = this.#clock.monotonicMs();

@@ -6,7 +6,7 @@
 /** Something with how often it occurs beside the others of its list. */
 export type Weighted<T> = readonly [weight: number, value: T];
 
-/** What carries the GPUs: enough slots, and the rest of the machine in proportion to them. */
+/** The machine around the GPUs: enough slots, and the rest in proportion to them. */
 export type Board = {
   readonly cpuName: string;
   /** Hardware threads. */
@@ -24,7 +24,7 @@ export type Kind = {
   readonly boards: readonly Board[];
   readonly places: readonly Weighted<string>[];
   readonly inetMbps: { readonly least: number; readonly most: number };
-  /** What comes up of what comes down. */
+  /** The upload speed as a share of the download speed. */
   readonly uploadShare: number;
   readonly staticIpShare: number;
   readonly disks: readonly { readonly name: string; readonly mbPerS: number }[];

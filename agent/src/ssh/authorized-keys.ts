@@ -3,7 +3,7 @@ import ssh2 from "ssh2";
 
 /** A public key that may log in. */
 export type AuthorizedKey = {
-  /** Of the key itself, as `ssh-keygen -l` prints it: what logs name it by. */
+  /** The key's digest, as `ssh-keygen -l` prints it: its name in logs. */
   readonly fingerprint: string;
   readonly digest: Buffer;
   verifies(blob: Buffer, signature: Buffer, hashAlgorithm: string | undefined): boolean;
@@ -57,7 +57,7 @@ function rsaBits(pem: string): number {
   try {
     return createPublicKey(pem).asymmetricKeyDetails?.modulusLength ?? 0;
   } catch {
-    // Not a key after all, whatever its type says.
+    // Not a key, in spite of its type.
     return 0;
   }
 }

@@ -9,7 +9,7 @@ import type { Namespace } from "./namespace.ts";
 import { serveSession } from "./session.ts";
 import { attempt, createTransport, type Transport } from "./transport.ts";
 
-/** What a connection needs of the door it came through. */
+/** The parts of a door that its connections use. */
 export type ConnectionPlace = {
   readonly instanceId: number;
   readonly containerId: string;
@@ -30,7 +30,7 @@ export type Ends = {
 };
 
 export type SshConnection = {
-  /** What it logged in with; undefined before. */
+  /** The key of the login; undefined before it. */
   readonly key: () => AuthorizedKey | undefined;
   /** Bytes that wait in this process for either side. */
   readonly waitingBytes: () => number;

@@ -81,7 +81,7 @@ export class Door {
     void this.#hangUpStrays();
   }
 
-  /** Whether the order is for this very run of the container; otherwise a new door is needed. */
+  /** True when the order is for this run of the container; otherwise a new door is needed. */
   isFor(order: DoorOrder): boolean {
     const { containerId, namespacePath, hostKey } = this.#order;
     return containerId === order.containerId && namespacePath === order.namespacePath && hostKey === order.hostKey;

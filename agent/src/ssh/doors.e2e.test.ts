@@ -74,7 +74,7 @@ describe("the doors of a host", () => {
     const identities = names.flatMap((name) => ["-i", join(place.folder, name)]);
     const tried = await place.sshWith(door, identities, ["true"]);
     assert.equal(tried.code, 255);
-    // Of one source only so many may be about to log in; the others find the port closed at once.
+    // Logins under way of one source are limited; further connections are closed at once.
     const idle = Array.from({ length: 40 }, () => connect(door.port, "127.0.0.1").on("error", () => undefined));
     await until("the others are refused", () => idle.filter((socket) => !socket.closed).length <= 32);
     for (const socket of idle) socket.destroy();

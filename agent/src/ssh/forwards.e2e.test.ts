@@ -151,7 +151,7 @@ describe("files and forwards with OpenSSH's clients", () => {
     const chosen = Number(/Allocated port (\d+)/.exec(said)?.[1]);
     assert.equal(await get(9100), "of the client");
     assert.equal(await get(chosen), "of the client");
-    // What is taken inside is refused, and the session goes on.
+    // A port that is taken inside is refused, and the session goes on.
     const taken = await place.sshWith(door, ["-R", `8000:127.0.0.1:${address.port}`], ["echo on"]);
     assert.equal(taken.stdout.toString(), "on\n");
     await endForwards();
@@ -225,7 +225,7 @@ async function answers(port: number): Promise<boolean> {
   return isThere;
 }
 
-/** Whether the kernel's table of sockets has one that listens at the port. */
+/** True when the kernel's table has a socket that listens at the port. */
 function isListening(table: string, port: number): boolean {
   const ending = `:${port.toString(16).toUpperCase().padStart(4, "0")}`;
   return table.split("\n").some((line) => {

@@ -14,14 +14,14 @@ export type Forwards = {
   connectOut(accept: () => ServerChannel, reject: () => void, host: string, port: number): void;
   /** Answers a request to listen in the container (`ssh -R`); the port that was bound, undefined when refused. */
   listen(address: string, port: number): Promise<number | undefined>;
-  /** Whether there was such a listener. */
+  /** Ends a listener; false when there was none. */
   unlisten(address: string, port: number): boolean;
   close(): void;
 };
 
 export type ForwardsPlace = ProgramPlace & { readonly namespace: Namespace };
 
-/** Of one connection, open or being made, in both directions; a browser behind `-D` has about a hundred. */
+/** Channels of one connection, open or being made, in both directions; a browser behind `-D` has about a hundred. */
 const MAX_CHANNELS = 256;
 const MAX_LISTENERS = 16;
 const LOOPBACK = ["127.0.0.1", "::1"] as const;

@@ -23,8 +23,8 @@ export async function signalProgram(place: ExecPlace, signal: NodeJS.Signals): P
 }
 
 /**
- * What the kernel does when a terminal is gone, which the engine keeps open whoever has left: the group in the
- * foreground and the program itself get a hang-up, stopped ones are woken for it. Who ignores it wants to live on.
+ * Does the kernel's work when a terminal is gone, since the engine keeps it open after its user has left: the group in the
+ * foreground and the program itself get a hang-up, stopped ones are woken for it. A program that ignores it lives on.
  */
 export async function hangUp(place: ExecPlace): Promise<void> {
   const pid = await findPid(place);

@@ -7,7 +7,7 @@ export type HostKey = { readonly privatePem: string; readonly publicText: string
 
 const SECRET_BYTES = 32;
 const KEY_TYPE = "ssh-ed25519";
-/** What PKCS #8 puts before the 32 bytes of an Ed25519 key (RFC 8410). */
+/** The bytes of PKCS #8 before the 32 bytes of an Ed25519 key (RFC 8410). */
 const PKCS8_PREFIX = Buffer.from("302e020100300506032b657004220420", "hex");
 
 /**

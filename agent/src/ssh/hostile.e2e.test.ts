@@ -23,7 +23,7 @@ describe("clients and images that do not behave", () => {
     place = await SshPlace.make();
     door = await place.container(6);
     await place.open(door);
-    // What the process takes once, whoever is served.
+    // Memory that the process takes once, for any client.
     await place.ssh(door, ["cat > /dev/null"], randomBytes(30 * MEBIBYTE));
   });
   after(() => place[Symbol.asyncDispose]());
@@ -172,7 +172,7 @@ function outgoingId(channel: ssh2.ClientChannel): number {
   return Number(Reflect.get(outgoing, "id"));
 }
 
-/** What the library's own client would never do. */
+/** The library's inner parts, for messages that its own client would never send. */
 function internals(client: ssh2.Client) {
   const protocol: object = Reflect.get(client, "_protocol");
   const socket: object = Reflect.get(client, "_sock");

@@ -2,7 +2,7 @@ import { TOOLBOX_PATH } from "../machine/toolbox.ts";
 
 const BUSYBOX = `${TOOLBOX_PATH}/busybox`;
 
-/** What a session runs: the renter's shell, one command in it, or the program behind the sftp subsystem. */
+/** The program of a session: the renter's shell, one command in it, or the program behind the sftp subsystem. */
 export type SessionProgram =
   | { readonly kind: "login" }
   | { readonly kind: "command"; readonly command: string }

@@ -76,8 +76,8 @@ function stop(): void {
 // A process that is killed would leave nothing for the next one.
 flushCompileCache();
 process.on("message", receive);
-// What one renter's client has brought about must not end the sessions of all the others; each connection has a state
-// of its own, so that there is nothing common left half done.
+// A failure that one renter's client caused must not end the sessions of all the others; each connection has a state
+// of its own, so that no common state is left half done.
 process.on("uncaughtException", (cause) => log.warn({ problem: cause.stack ?? cause.message }, "unexpected failure"));
 process.on("disconnect", stop);
 process.on("SIGTERM", stop);

@@ -1,6 +1,7 @@
 // Runs inside a container's network and makes sockets there for the SSH process, which gets them as they are: a socket
-// belongs to the network it was made in, whoever holds it. So bytes pass through no second process, and nothing that a
-// client asks for can start anywhere but in the container's network.
+// belongs to the network it was made in, in any process. So bytes pass through no second process, and no connection
+// that a
+// client asks for can start outside the container's network.
 import { flushCompileCache } from "node:module";
 import { connect, createServer, type Server, type Socket } from "node:net";
 import type { NamespaceAnswer, NamespaceOrder } from "./namespace-messages.ts";
@@ -21,7 +22,7 @@ function fail(id: number, cause: Error): void {
 
 function makeConnection({ id, host, port }: NamespaceOrder & { readonly kind: "connect" }): void {
   const socket = connect({ host, port });
-  // Whatever the other side says first is for the SSH process to read.
+  // The first bytes of the other side are for the SSH process to read.
   socket.pause();
   socket.setTimeout(CONNECT_TIMEOUT_MS, () => socket.destroy(new Error("timed out")));
   const onError = (cause: Error) => fail(id, cause);

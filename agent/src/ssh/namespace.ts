@@ -5,7 +5,7 @@ import { join } from "node:path";
 import type { Clock } from "../base/clock.ts";
 import type { NamespaceAnswer, NamespaceOrder } from "./namespace-messages.ts";
 
-/** What somebody connected to a listener inside has brought. */
+/** A connection that came to a listener inside. */
 export type Accepted = { readonly socket: Socket; readonly address: string; readonly port: number };
 export type Listening = { readonly port: number; close(): void };
 

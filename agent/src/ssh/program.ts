@@ -24,7 +24,7 @@ export type RunOptions = {
 /** Between two looks whether a program whose output has ended has ended itself. */
 const FIRST_LOOK_MS = 2;
 const LAST_LOOK_MS = 500;
-/** What clients read as "the connection failed", and no program means. */
+/** The exit code that clients read as "the connection failed", and that no program uses. */
 const FAILED = 255;
 
 /**

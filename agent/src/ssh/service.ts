@@ -20,7 +20,7 @@ export type Door = {
 export type SshService = {
   /** Says that a door is to be expected, so that nobody waits for the process when it comes. */
   expectDoor(): void;
-  /** All doors there are. A container that runs anew is a new door: its connections are closed. */
+  /** All doors there are. A container that runs again is a new door: its connections are closed. */
   setDoors(doors: readonly Door[]): void;
   /** The public host key as it stands in known_hosts: `ssh-ed25519 AAAA…`. */
   hostKey(instanceId: number): string;

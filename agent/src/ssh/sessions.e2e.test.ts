@@ -147,7 +147,7 @@ describe("sessions with OpenSSH's client", () => {
     await until("no shell", async () => (await running("-sh")).length === shells);
   });
 
-  it("what a renter put into the background and out of reach of a hang-up lives on after the session", async () => {
+  it("a program that a renter put into the background and out of reach of a hang-up lives on after the session", async () => {
     await place.ssh(door, ["(trap '' HUP; exec sleep 4713) > /dev/null 2>&1 &"]);
     assert.equal((await running("sleep 4713")).length, 1);
     await place.ssh(door, [`${BOX} pkill -f "sleep 4713"`]);
@@ -197,7 +197,7 @@ describe("sessions with OpenSSH's client", () => {
     await once(master, "close");
   });
 
-  it("keys are exchanged anew during a transfer without harm, in both directions", async () => {
+  it("keys are exchanged again during a transfer without harm, in both directions", async () => {
     const data = randomBytes(24 * 1024 * 1024);
     const { code, stdout } = await place.runToEnd(
       "ssh",

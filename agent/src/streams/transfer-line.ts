@@ -73,13 +73,13 @@ function lineOf(socket: WebSocket): TransferLine {
     write: (chunk: Buffer, _encoding, done) => socket.send(chunk, (problem) => done(problem ?? null)),
     final: (done) => socket.send(END, (problem) => done(problem ?? null)),
   });
-  // Whoever works with them learns it from the pipeline; one that nobody uses yet may break as well.
+  // Users of the streams learn of an error from their pipeline; a stream without a user may break as well.
   for (const stream of [input, output]) stream.on("error", () => undefined);
 
   socket.on("message", (data, isBinary) => {
     if (isBinary) {
       const bytes = bytesOf(data);
-      // What nobody reads any more must not hold up the end of the line.
+      // Bytes without a reader must not hold up the end of the line.
       if (input.destroyed) return;
       if (!input.push(bytes.length === 0 ? null : bytes) && bytes.length > 0) socket.pause();
       return;

@@ -9,13 +9,13 @@ import { answerLineProbe } from "./line-probe.ts";
 export type TunnelDependencies = {
   readonly clock: Clock;
   readonly log: Log;
-  /** Where the server is that has the session now, as for the session: `wss://…/agent`. */
+  /** The address of the server that has the session now: `wss://…/agent`. */
   readonly serverUrl: () => string;
-  /** What is shown there. */
+  /** The credential or the pass for that server. */
   readonly token: () => string;
   /** The SSH server of this host; undefined where there is none. It opens its tunnels itself. */
   readonly ssh: { connectTunnel(instanceId: number, url: string, token: string): void } | undefined;
-  /** Where the container of an instance is in its network; undefined while it does not run. */
+  /** The address of an instance's container in its network; undefined while it does not run. */
   readonly addressOf: (instanceId: number) => string | undefined;
 };
 
@@ -90,7 +90,7 @@ function joinWhenReady(socket: Socket, tunnel: WebSocket, clock: Clock): void {
   const onReady = () => {
     pendingCount -= 1;
     if (pendingCount > 0) {
-      // Whatever comes for the other one waits in the system's buffers.
+      // Bytes for the end that is not ready wait in the system's buffers.
       if (tunnel.readyState === WebSocket.OPEN) tunnel.pause();
       return;
     }

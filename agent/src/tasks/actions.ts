@@ -36,7 +36,7 @@ export type ActionInput = {
 /** The server takes messages of 4 MiB, and a byte may become six characters of JSON. */
 const OUTPUT_LIMIT_BYTES = 512 * 1024;
 const PROGRAMS: ReadonlySet<string> = new Set(["ls", "rm", "du"]);
-/** What the engine ends with when there is no such program in the container. */
+/** The engine's exit codes for a program that the container does not have. */
 const CANNOT_RUN: ReadonlySet<number> = new Set([126, 127]);
 const NOTHING_SIMULATED = "simulated: there was nothing to copy";
 const CUT_OFF = "\n(there was more output, it is cut off)";

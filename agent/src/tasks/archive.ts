@@ -4,7 +4,7 @@ import { collectOutput } from "../engine/program.ts";
 import { TOOLBOX_PATH } from "../machine/toolbox.ts";
 import type { Site } from "./files.ts";
 
-/** What is copied: a file (or link), a folder under its own name, or what is in a folder. */
+/** The source of a copy: a file (or link), a folder under its own name, or the contents of a folder. */
 export type Shape = "file" | "folder" | "contents";
 
 const BUSYBOX = `${TOOLBOX_PATH}/busybox`;
@@ -16,7 +16,7 @@ case "$1" in
   *) if [ -L "$1" ]; then echo file; elif [ -d "$1" ]; then echo folder; elif [ -e "$1" ]; then echo file; else echo nothing; fi ;;
 esac`;
 
-/** What the system shows in these folders is no file of the renter, and has no end. */
+/** Folders that the system fills: without files of the renter, and without an end. */
 const SYSTEM_FOLDERS = ["proc", "sys", "dev", TOOLBOX_PATH.slice(1)];
 const READ = `cd "$1" && shift && exec ${BUSYBOX} tar -c -f - "$@"`;
 
@@ -43,7 +43,7 @@ for one in * .[!.]* ..?*; do
   if [ -e "$one" ] || [ -L "$one" ]; then ${BUSYBOX} rm -rf "./$one" || exit 1; fi
 done`;
 
-/** What is at a path of a site, which ends in a slash for the contents of a folder. */
+/** The shape of the source at a path; a slash at its end means the contents of a folder. */
 export async function lookAt(site: Site, path: string, signal: AbortSignal): Promise<Result<Shape | undefined>> {
   const looked = await script(site, LOOK, [path], signal);
   return looked.ok ? succeed(readShape(looked.value)) : looked;

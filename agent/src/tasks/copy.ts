@@ -11,7 +11,7 @@ export type CopyInput = {
   readonly sourcePath: string;
   readonly destination: Site;
   readonly destinationPath: string;
-  /** Whatever is at the destination already is removed first. */
+  /** Files at the destination are removed first. */
   readonly isFresh: boolean;
   readonly signal: AbortSignal;
   readonly onProgress: (copiedBytes: number) => void;

@@ -4,7 +4,7 @@ import { fail, succeed, type Container, type Engine, type Program, type Result }
 import { TOOLBOX_PATH } from "../machine/toolbox.ts";
 import { FOLDER_PATH, type Sandbox } from "./sandbox.ts";
 
-/** What the host knows of an instance. `busy`: it is just being made, started, stopped or removed. */
+/** An instance on this host. `busy`: it is just being made, started, stopped or removed. */
 export type FoundInstance =
   | { readonly kind: "absent" }
   | { readonly kind: "busy" }
@@ -17,7 +17,7 @@ export type FoundInstance =
 
 export type FilesContext = {
   readonly engine: Engine;
-  /** Undefined on a simulated host, which has no files. */
+  /** The sandbox for work on files; undefined on a simulated host, which has none. */
   readonly sandbox: Sandbox | undefined;
   findInstance(instanceId: number): Promise<FoundInstance>;
   volumeDirectory(volumeId: number): string | undefined;
@@ -28,7 +28,7 @@ export type Site = {
   readonly key: string;
   /** The instance whose files may be open to one program at a time, since its container does not run. */
   readonly stoppedInstanceId: number | undefined;
-  /** Where the place's own root is for a program that runs there. */
+  /** The path of the place's own root for a program that runs there. */
   readonly prefix: string;
   open(argv: readonly string[]): Promise<Result<Program>>;
 };

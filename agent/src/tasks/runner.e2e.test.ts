@@ -201,7 +201,7 @@ describe("tasks on real containers", () => {
         assert.match(stolen.text, /there is nothing to copy at/);
       });
 
-      it("what is not there is said", async () => {
+      it("a missing file is reported", async () => {
         const id = await instance("true", state);
         const target = await volume();
         const nothing = await copy(place("instance", id, "/nothing"), place("volume", target.id, "/"));

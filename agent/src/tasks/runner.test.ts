@@ -140,7 +140,7 @@ describe("tasks", () => {
     assert.deepEqual(await engine.findImage("example/app:latest"), before);
   });
 
-  it("what a process that was killed over a snapshot has left goes when the task comes again, also without the instance", async () => {
+  it("remains of a snapshot whose process was killed go when the task comes again, also without the instance", async () => {
     const own = { repository: `berth-snapshot/${INSTANCE}`, tag: `task-${Buffer.from("one").toString("hex")}` };
     const leaveHalfDone = async () => {
       assert.ok(found.kind === "present");
@@ -193,7 +193,7 @@ describe("tasks", () => {
     assert.equal(results().length, 1);
   });
 
-  it("of an instance that is not here or just changing it is said which", async () => {
+  it("an instance that is not here and one that is just changing get an answer of their own each", async () => {
     runner.run({ ...logs({ instanceId: 99 }), taskId: "absent" });
     found = { kind: "busy" };
     runner.run({ ...snapshot(), taskId: "busy" });

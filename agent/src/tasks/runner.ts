@@ -101,7 +101,7 @@ export class TaskRunner {
       };
       result = await performAction(this.#context, action, { taskId, signal, occupies, show: this.#shower(taskId) });
     } catch (cause) {
-      // Nothing of the kind is expected; whoever waits for the result is still to get one.
+      // No action throws by its contract; the task still gets a result.
       result = { ok: false, failure: { kind: "refused", message: String(cause) } };
     }
     this.#running.delete(taskId);

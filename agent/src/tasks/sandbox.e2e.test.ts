@@ -9,7 +9,7 @@ import { collectOutput } from "../engine/program.ts";
 import { createSandbox, FOLDER_PATH, type Sandbox, type SandboxRoot } from "./sandbox.ts";
 
 const LABEL = "berth.sandbox-test";
-/** What a hostile tree points at: a folder of the host that must keep its one file and get no other. */
+/** The file of the host's folder that a hostile tree points at: the folder must keep it and get no other. */
 const SECRET = "the host's own";
 
 describe("the sandbox for files that nobody trusts", () => {
@@ -70,7 +70,7 @@ describe("the sandbox for files that nobody trusts", () => {
     assert.ok(!left.includes("made") && !left.includes("wget") && !left.includes("tmp"));
   });
 
-  it("what it changed is what the container sees when it starts again", async () => {
+  it("a container that starts again sees the changes", async () => {
     const id = await docker(
       "run",
       "-d",

@@ -5,7 +5,7 @@ import type { Readable, Writable } from "node:stream";
 import { fail, succeed, type Program, type Result } from "../engine/engine.ts";
 import { TOOLBOX_PATH } from "../machine/toolbox.ts";
 
-/** What the program sees as its root. */
+/** The root of the program. */
 export type SandboxRoot =
   /** The files of a container that does not run, and folders of the host shown in them where they exist. */
   | {
@@ -13,7 +13,7 @@ export type SandboxRoot =
       readonly layerDirectory: string;
       readonly mounts: readonly { readonly source: string; readonly target: string }[];
     }
-  /** Nothing but one folder of the host, at `FOLDER_PATH`. */
+  /** An empty root with one folder of the host, at `FOLDER_PATH`. */
   | { readonly kind: "folder"; readonly directory: string; readonly isReadOnly: boolean };
 
 export const FOLDER_PATH = "/volume";
@@ -160,7 +160,7 @@ function programOf(child: ChildProcess & { stdin: Writable; stdout: Readable; st
     kill: () => {
       isKilled = true;
       killGroup(child);
-      // What is still to be read is of no use, and unread it would keep the end from coming.
+      // The rest of the output is of no use, and unread it would keep the end from coming.
       child.stdout.resume();
       child.stderr.resume();
     },

@@ -25,7 +25,7 @@ describe("files that go from one host to another", () => {
   let sandbox: Sandbox;
   let server: Server;
   let url = "";
-  /** What each request for a line is answered with; undefined lets it in. */
+  /** The refusal of each request for a line; undefined lets it in. */
   let refusal: string | undefined;
   let refusedCount = 0;
   let lines: { readonly side: TransferSide; readonly socket: WebSocket }[];
@@ -149,7 +149,7 @@ describe("files that go from one host to another", () => {
     assert.equal(await readFile(join(to, "sub/other"), "utf8"), "1");
   });
 
-  it("begin anew, from nothing, when the line breaks on either side", async () => {
+  it("begin again with no file when the line breaks on either side", async () => {
     const bytes = randomBytes(30 * MB);
     await writeFile(join(from, "large"), bytes);
     for (const side of ["send", "receive"] as const) {

@@ -23,7 +23,7 @@ export type TransferInput = {
 };
 
 type Copied = { readonly copiedBytes: number };
-/** Undefined when the line broke: nothing is decided, and both sides begin anew. */
+/** The result of an attempt; undefined when the line broke: no side has a verdict, and both begin again. */
 type Attempt = Result<Copied> | undefined;
 
 const AGAIN: BackOff = { firstMs: 500, limitMs: 15_000 };
@@ -37,7 +37,7 @@ export function sendFiles(input: TransferInput): Promise<Result<Copied>> {
   return untilDecided(input, (line) => sendOver(input, line));
 }
 
-/** Unpacks at a path what the other host sends. With `isFresh` whatever is there already is removed first. */
+/** Unpacks at a path what the other host sends. With `isFresh` files that are there already are removed first. */
 export function receiveFiles(input: TransferInput & { readonly isFresh: boolean }): Promise<Result<Copied>> {
   return untilDecided(input, (line) => receiveOver(input, line));
 }
@@ -61,7 +61,7 @@ async function untilDecided(
       signal.removeEventListener("abort", hangUp);
       if (result !== undefined && !signal.aborted) return conclude(dialled.line, result);
       dialled.line.close();
-      // Whoever was waited for in vain is waited for again at once.
+      // When the other side did not come in time, it is waited for again at once.
       failedCount = joined === undefined ? 0 : failedCount + 1;
     } else if (dialled.isFinal) return fail("refused", OVER);
     else failedCount += 1;
@@ -145,14 +145,14 @@ async function unpack(input: TransferInput, line: TransferLine, writer: Program)
     line.say({ kind: "transfer_end", isSuccess: true, text: "" });
     return succeed({ copiedBytes: count.bytes });
   }
-  // What broke because the other side did is not this side's to explain.
+  // A failure that followed the other side's is explained by the other side.
   if (verdict.isHeard) return readVerdict(await verdict.message, count.bytes);
   if (isDamaged) return fail("refused", "what came from the other host is damaged");
   if (!written.ok) return written;
   return isWritten ? undefined : fail("refused", complaint() || `the files could not be written: ${written.value}`);
 }
 
-/** Listens to the other side while a program works: whatever it says, or its silence for good, ends the program. */
+/** Listens to the other side while a program works: any message of it, or its final silence, ends the program. */
 function heedVerdict(line: TransferLine, program: Program, signal: AbortSignal) {
   const kill = () => program.kill();
   signal.addEventListener("abort", kill, { once: true });

@@ -40,7 +40,7 @@ export function writeAgentMessage(message: AgentMessage): string {
   return JSON.stringify(snakeFields(wire.AgentMessage, message));
 }
 
-/** Undefined for a text that is not one of these messages. */
+/** Reads one message of a transfer; undefined for any other text. */
 export function readTransferMessage(text: string): TransferMessage | undefined {
   const message = wire.decodeTransferMessage(text);
   return message && camelFields(wire.TransferMessage, message);
