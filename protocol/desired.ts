@@ -38,7 +38,7 @@ export type PortRequest = Static<typeof PortRequest>;
 const SshAccess = Type.Object({ authorized_keys: Type.Array(Type.String({ maxLength: 16_384 })) });
 
 /**
- * It has to leave for a higher claim. The agent tells the renter inside the container, and stops it when the time is
+ * The eviction notice of an instance that leaves for a higher claim. The agent tells the renter inside the container, and stops it when the time is
  * over or the renter's checkpoint is done; it may run until then. Once it is down it is not started again, unless a later
  * order has no notice: then it stays after all.
  */

@@ -95,12 +95,12 @@ async function main(): Promise<void> {
   const options = { ...given, publicIpaddr, bindAddress: given.bindAddress || bindAddressFor(publicIpaddr) };
   const log = createLog(options.logLevel);
   const hosts = options.simulate > 0 ? startSimulated(options, log) : [await startRealOrEnd(options, log)];
-  log.info({ hosts: hosts.length, server: new URL(options.servers.home.apiUrl).host }, "agent runs");
+  log.info({ hosts: hosts.length, server: new URL(options.servers.home.apiUrl).host }, "the agent runs");
   let isStopping = false;
   const stop = (signal: string) => {
     if (isStopping) return;
     isStopping = true;
-    log.info({ signal }, "agent stops, containers keep running");
+    log.info({ signal }, "the agent stops, containers keep running");
     // Time for the closing frames to leave; the end of the process closes all that is still open.
     const closed = Promise.all([systemClock.sleep(100), ...hosts.map((host) => host.close())]);
     void Promise.race([closed, systemClock.sleep(STOP_LIMIT_MS)]).then(() => process.exit(0));

@@ -102,7 +102,7 @@ function relayOpener(servers: ServerChoice, { portRange }: SettledOptions, log: 
   const isForRenters = (port: number) => port >= portRange.first && port <= portRange.last;
   return async (place: NetworkAddress): Promise<Relay | undefined> => {
     const relay = await openRelay({ apiUrl, place, limits: RELAY_LIMITS, isForRenters, clock: systemClock, log });
-    if (!relay) log.warn({ ...place }, "no port is free for what containers ask the server: they do without");
+    if (!relay) log.warn({ ...place }, "no port is free for the relay, so containers cannot reach the server");
     return relay;
   };
 }

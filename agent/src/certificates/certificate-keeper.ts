@@ -39,7 +39,10 @@ export async function renewCertificates(input: CertificateKeeperInput): Promise<
     try {
       await renew(input, instanceId);
     } catch (cause) {
-      input.log.info({ instance_id: instanceId, problem: String(cause) }, "its certificate is not renewed yet");
+      input.log.info(
+        { instance_id: instanceId, problem: String(cause) },
+        "the instance's certificate could not be renewed yet",
+      );
     }
   }
 }
@@ -54,7 +57,10 @@ async function renew(
   if (keyPem === undefined) return;
   const next = await renewCertificate(instanceId, keyPem);
   await disks.rewritePlatformFile(instanceId, CERTIFICATE_FILE, next);
-  log.info({ instance_id: instanceId, until: new X509Certificate(next).validTo }, "its certificate is renewed");
+  log.info(
+    { instance_id: instanceId, until: new X509Certificate(next).validTo },
+    "the instance's certificate is renewed",
+  );
 }
 
 /** A renter may put a certificate from elsewhere into the file; that one is not touched. */

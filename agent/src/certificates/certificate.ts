@@ -100,7 +100,7 @@ export class Certificates {
     } catch (cause) {
       log.info(
         { instance_id: instanceId, problem: String(cause) },
-        "the server signs no certificate, so it signs itself",
+        "the server signs no certificate, so the agent signs it itself",
       );
       // Not kept: the next container of the instance may get a signed one.
       return { certificatePem: selfSigned(keys, addresses, clock.now()), keyPem: keys.privateKey };

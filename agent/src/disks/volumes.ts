@@ -171,7 +171,7 @@ export class Volumes {
           const result = await this.#inTurn(volumeId, () => attempt(() => this.#letGo(volumeId)));
           if (result.ok) return;
           const { message } = result.failure;
-          this.#input.tools.log.warn({ volume_id: volumeId, message }, "a network volume could not be let go");
+          this.#input.tools.log.warn({ volume_id: volumeId, message }, "a network volume could not be released");
         }),
     );
   }

@@ -81,7 +81,7 @@ describe("a host to which things happen", () => {
     });
   }
 
-  it("its Docker Engine is restarted while somebody has to leave: that run is over and not begun again", async () => {
+  it("its Docker Engine is restarted during an eviction notice: that run is over and not begun again", async () => {
     const notice = { reason: "outbid" as const, remainingMs: 600_000, message: "" };
     server.desire([rented(5), rented(6)]);
     for (const id of [5, 6]) await server.untilState(id, "running");

@@ -26,7 +26,7 @@ const READY = "/ready";
 /** Writes a line for each SIGTERM and goes on. */
 const HEARING = `trap 'echo heard >> /heard' TERM; echo yes > ${READY}; while :; do sleep 0.1; done`;
 
-describe("a container that has to leave", { concurrency: true }, () => {
+describe("a container under an eviction notice", { concurrency: true }, () => {
   let agent: RealAgent;
   let image = "";
   /** Nobody else's containers on this machine have these numbers, which make their names. */
@@ -224,7 +224,7 @@ describe("a container that has to leave", { concurrency: true }, () => {
   });
 });
 
-describe("an agent that is killed while somebody has to leave", () => {
+describe("an agent that is killed during an eviction notice", () => {
   let agent: RealAgent;
   let image = "";
   before(async () => {

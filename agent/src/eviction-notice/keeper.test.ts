@@ -15,7 +15,7 @@ import { createSimulatedEngine } from "../simulated/engine.ts";
 const NOTICE_MS = 30_000;
 const notice: Notice = { reason: "on_demand", remainingMs: NOTICE_MS, message: "rented on demand" };
 
-describe("a host that is told that somebody has to leave", () => {
+describe("a host with an eviction notice for an instance", () => {
   let clock: ManualClock;
   let engine: Engine;
   let host: Host;

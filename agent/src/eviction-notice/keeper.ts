@@ -149,7 +149,7 @@ export class NoticeKeeper {
     const remainingMs = Math.round(standing.endsAtMs - this.#deps.clock.monotonicMs());
     this.#deps.log.info(
       { instance_id: instanceId, generation, reason: standing.reason, remaining_ms: remainingMs },
-      "has to leave",
+      "the instance has an eviction notice",
     );
     void this.#endInTime(round);
     round.telling = this.#tell(instanceId, round);
@@ -191,7 +191,8 @@ export class NoticeKeeper {
     const text = describeInterruption(round.standing, this.#moment());
     const told = await this.#exec(round.containerId, tellScript(text, round.generation));
     if (told?.exitCode === 0) return told.stdout.trim() !== "again";
-    if (attempt === TELL_ATTEMPTS) log.info({ instance_id: instanceId }, "its notice could not be written inside");
+    if (attempt === TELL_ATTEMPTS)
+      log.info({ instance_id: instanceId }, "the eviction notice could not be written inside the container");
     else void clock.sleep(TELL_AGAIN_MS, signal).then(() => this.#tell(instanceId, round, attempt + 1));
     return true;
   }
@@ -200,13 +201,13 @@ export class NoticeKeeper {
   async #checkpoint(own: OwnContainer, command: string): Promise<boolean> {
     const { engine, log } = this.#deps;
     const { instanceId, container } = own;
-    log.info({ instance_id: instanceId }, "runs its checkpoint command");
+    log.info({ instance_id: instanceId }, "the checkpoint command runs");
     const program = await engine.open(container.id, checkpointScript(command), "renter");
     if (!program.ok) return false;
     const signal = new AbortController().signal;
     const output = await collectOutput(program.value, { signal, outputLimitBytes: OUTPUT_LIMIT_BYTES });
     if (!output.ok || !output.value.stdout.toString().startsWith(BEGUN)) return false;
-    log.info({ instance_id: instanceId, exit_code: output.value.exitCode }, "its checkpoint command has ended");
+    log.info({ instance_id: instanceId, exit_code: output.value.exitCode }, "the checkpoint command has ended");
     return true;
   }
 

@@ -168,7 +168,7 @@ class Watch {
     if (gist === this.#gist) return;
     this.#gist = gist;
     const sick = health.filter((gpu) => !gpu.isHealthy).map(({ uuid, reason }) => ({ uuid, reason }));
-    if (sick.length > 0) this.#input.log.warn({ sick }, "not every GPU is well");
+    if (sick.length > 0) this.#input.log.warn({ sick }, "a GPU is not healthy");
     this.#input.onChange();
   }
 }

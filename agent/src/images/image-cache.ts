@@ -55,7 +55,7 @@ export class ImageCache {
       if (!(await this.#input.isDiskLow())) return;
       const [image] = oldest;
       const removed = await this.#input.engine.removeImage(image);
-      this.#input.log.info({ image, is_removed: removed.ok }, "room is short, an unused image goes");
+      this.#input.log.info({ image, is_removed: removed.ok }, "the disk is nearly full: an unused image is removed");
       // A container that nobody wants any more may still stand on it: it comes up again when that is gone.
       if (removed.ok) this.#usedAtMs.delete(image);
       else this.note(image);

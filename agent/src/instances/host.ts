@@ -150,7 +150,10 @@ export class Host {
     if (this.#isLeaseLive === isLive) return;
     this.#isLeaseLive = isLive;
     if (!isLive) this.#jobs.callOffAll();
-    this.#deps.log.warn({ is_live: isLive }, isLive ? "lease renewed" : "lease expired, stopping every container");
+    this.#deps.log.warn(
+      { is_live: isLive },
+      isLive ? "the heartbeat lease is renewed" : "the heartbeat lease has expired: every container is stopped",
+    );
     this.#reconcile();
   }
 

@@ -101,7 +101,7 @@ export class JobRunner {
       this.#activities.set(instanceId, { generation, state, text });
       this.#deps.onChange(before?.state === state ? "progress" : "state");
     };
-    log.info({ instance_id: instanceId, generation, action: action.kind }, "begins");
+    log.info({ instance_id: instanceId, generation, action: action.kind }, "an action begins");
     if (action.kind !== "stop" && action.kind !== "rename") await vacate?.(instanceId);
     const result = await perform(action, show, abort.signal);
     this.#jobs.delete(instanceId);
@@ -121,7 +121,7 @@ export class JobRunner {
     if (failure.kind === "cancelled") return;
     this.#setbacks.note(instanceId, { generation, failure }, this.#deps.orderOf(instanceId)?.run);
     const about = { instance_id: instanceId, generation, action: action.kind, failure: failure.kind };
-    this.#deps.log.warn(about, "did not succeed");
+    this.#deps.log.warn(about, "an action failed");
     this.#deps.onFailure(failure);
   }
 }

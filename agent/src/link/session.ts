@@ -181,7 +181,7 @@ export class Session {
       if (isAnsweredBy(Array.isArray(proof) ? proof[0] : proof)) return;
       this.#deps.log.warn(
         { address: socketUrl },
-        "no server of this installation answers there: nothing is said to it",
+        "the server at this address is not of this installation, so the agent does not say hello",
       );
       socket.terminate();
     });
@@ -200,7 +200,9 @@ export class Session {
       });
     });
     socket.on("message", (data, isBinary) => this.#onData(connection, data, isBinary));
-    socket.on("error", (error) => this.#deps.log.warn({ problem: error.message }, "connection problem"));
+    socket.on("error", (error) =>
+      this.#deps.log.warn({ problem: error.message }, "the connection to the server failed"),
+    );
     socket.on("close", (code, reason) => {
       addressDoor?.close();
       this.#onClose(connection, code, reason.toString());
@@ -298,7 +300,10 @@ export class Session {
   }
 
   #violation(connection: Connection, problem: string): void {
-    this.#deps.log.warn({ problem: problem.slice(0, 200) }, "the server sent what the protocol does not know");
+    this.#deps.log.warn(
+      { problem: problem.slice(0, 200) },
+      "the server sent a message that the protocol does not have",
+    );
     // A close reason has room for 123 bytes; one character may take three of them.
     connection.socket.close(VIOLATION, problem.slice(0, 40));
     this.#onClose(connection, VIOLATION, problem.slice(0, 200));

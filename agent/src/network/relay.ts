@@ -127,7 +127,7 @@ export function createRelayServer(input: RelayInput): { readonly server: Server;
         return refuse(response, 429, "too_many_requests", "This container asks too much at once.");
       }
       carry(request, response, { ...input, agents }).catch((error: unknown) => {
-        log.debug({ problem: String(error) }, "a request of a container was not carried");
+        log.debug({ problem: String(error) }, "a request of a container could not be carried");
         if (response.headersSent) response.destroy();
         else refuse(response, 502, "server_unreachable", "The server cannot be reached from this host now.");
       });

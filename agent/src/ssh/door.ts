@@ -195,14 +195,14 @@ export class Door {
     for (let attempt = 0; !over.aborted; attempt += 1) {
       const problem = await this.#tryListening(port, over);
       if (problem === undefined) {
-        if (attempt > 0) log.info({ instance_id: instanceId, port }, "ssh port taken after all");
+        if (attempt > 0) log.info({ instance_id: instanceId, port }, "the SSH port is free again and open");
         return;
       }
       // The first time is usual after a restart.
       if (attempt === 1)
         log.warn(
           { instance_id: instanceId, bind_address: bindAddress, port, problem },
-          "ssh port cannot be had, trying again",
+          "the SSH port is taken; trying again",
         );
       await clock.sleep(backOffDelay(LISTEN_AGAIN, attempt, random()), over);
     }

@@ -40,7 +40,8 @@ function setDoors(orders: readonly DoorOrder[]): void {
 }
 
 async function connectTunnel(instanceId: number, url: string, token: string): Promise<void> {
-  if (!doors.has(instanceId)) return log.warn({ instance_id: instanceId }, "a tunnel to an instance that has no door");
+  if (!doors.has(instanceId))
+    return log.warn({ instance_id: instanceId }, "a tunnel was asked for to an instance without an SSH door");
   try {
     const stream = await openTunnel(url, token);
     const door = doors.get(instanceId);

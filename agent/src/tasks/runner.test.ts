@@ -102,13 +102,13 @@ describe("tasks", () => {
 
   it("the agent's own lines are those about the instance, and of no other", async () => {
     const log = lines.listen(silentLog);
-    log.info({ instance_id: INSTANCE, action: "create" }, "begins");
-    log.warn({ instance_id: INSTANCE, action: "create" }, "did not succeed");
+    log.info({ instance_id: INSTANCE, action: "create" }, "an action begins");
+    log.warn({ instance_id: INSTANCE, action: "create" }, "an action failed");
     log.warn({ instance_id: INSTANCE + 1 }, "not for you");
     runner.run(logs({ isAgentLog: true, filter: "create" }));
     const text = (await result())?.text ?? "";
     assert.equal(text.split("\n").length, 3);
-    assert.match(text, /info begins .*\n.* warn did not succeed/);
+    assert.match(text, /info an action begins .*\n.* warn an action failed/);
   });
 
   it("a simulated instance has no files, and says so", async () => {

@@ -92,7 +92,7 @@ export class TaskRunner {
       type: action.type,
       ...("instanceId" in action ? { instance_id: action.instanceId } : {}),
     };
-    log.info(about, "task begins");
+    log.info(about, "a task begins");
     const { signal } = running.abort;
     let result: Result<string>;
     try {
@@ -107,7 +107,7 @@ export class TaskRunner {
     this.#running.delete(taskId);
     const isSuccess = result.ok;
     const text = result.ok ? result.value : explain(result.failure, signal);
-    log.info({ ...about, is_success: isSuccess }, "task ends");
+    log.info({ ...about, is_success: isSuccess }, "a task ends");
     this.#conclude({ kind: "task_result", taskId, isSuccess, text: plain(text).slice(0, TEXT_LIMIT) });
   }
 
