@@ -38,13 +38,13 @@ export type PortRequest = Static<typeof PortRequest>;
 const SshAccess = Type.Object({ authorized_keys: Type.Array(Type.String({ maxLength: 16_384 })) });
 
 /**
- * The eviction notice of an instance that leaves for a higher claim. The agent tells the renter inside the container, and stops it when the time is
- * over or the renter's checkpoint is done; it may run until then. Once it is down it is not started again, unless a later
- * order has no notice: then it stays after all.
+ * The eviction notice of an instance that leaves for a higher claim. The agent tells the renter inside the container, and
+ * stops it when the time is over or the renter's checkpoint is done. Once it is down it is not started again, unless a later
+ * order has no notice.
  */
 export const Notice = Type.Object({
   reason: Type.Union([Type.Literal("outbid"), Type.Literal("on_demand")]),
-  /** From the moment the order was made. Of several orders for one generation the earliest end counts. */
+  /** Time from the making of the order. Of several orders for one generation the earliest end counts. */
   remaining_ms: Type.Integer({ minimum: 0, maximum: 86_400_000 }),
   message: Type.String({ maxLength: 1024 }),
 });
@@ -62,7 +62,7 @@ export const DesiredInstance = Type.Object({
   revision: Type.Integer({ minimum: 0 }),
   /** `absent` asks for a teardown receipt: a report that names the instance as absent. */
   run: Type.Union([Type.Literal("running"), Type.Literal("stopped"), Type.Literal("absent")]),
-  /** Only beside `running`; absent while it may stay. */
+  /** Present only beside `running`; absent while the instance may stay. */
   notice: Type.Optional(Notice),
   /** Run by a shell inside the container when a notice comes; absent runs nothing. */
   checkpoint_command: Type.Optional(Type.String()),

@@ -59,7 +59,7 @@ export const Welcome = Type.Object({
   heartbeat_ms: Type.Integer({ minimum: 10 }),
   /** Without an acknowledgement for this long the agent stops every container it runs: the machine may be sold again. */
   lease_ms: Type.Integer({ minimum: 100 }),
-  /** To be kept over restarts and shown in the next hello. */
+  /** The proof that the agent keeps over restarts and shows in the next hello. */
   session_proof: Type.String({ maxLength: 128 }),
   /** Text that the agent sends to every connection at its `address_port`; absent when the server does not call. */
   address_nonce: Type.Optional(Type.String({ maxLength: 128 })),

@@ -1,8 +1,8 @@
 /** Addresses of the control plane. */
 export type ServerUrls = {
-  /** For requests, without a slash at the end. */
+  /** Address for requests, without a slash at the end. */
   readonly apiUrl: string;
-  /** For the agent's WebSocket. */
+  /** Address for the agent's WebSocket. */
   readonly socketUrl: string;
 };
 

@@ -18,7 +18,7 @@ export const ServerAddresses = Type.Array(Address, { maxItems: SERVER_ADDRESSES_
 
 /** The servers of an installation, as an agent that joined is told: their addresses, and the key for passes. */
 export const ServerList = Type.Object({
-  /** As `parseServerUrl` writes them in `api_url`. */
+  /** Addresses as `parseServerUrl` writes them in `apiUrl`. */
   addresses: ServerAddresses,
   /** The id of the agent's credential and the key that passes are made with, joined by a dot. */
   pass_key: Type.String({ pattern: "^\\d{1,10}\\.[A-Za-z0-9_-]{43}$" }),

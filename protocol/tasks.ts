@@ -17,7 +17,7 @@ export const TaskAction = Type.Union([
     type: Type.Literal("logs"),
     instance_id: Type.Integer({ minimum: 1 }),
     tail_lines: Type.Integer({ minimum: 0 }),
-    /** Only lines that contain it; empty for all. */
+    /** Text that the lines must contain; empty for all lines. */
     filter: Type.String({ maxLength: 1024 }),
     /** The agent's own lines on the instance, not the container's. */
     is_agent_log: Type.Boolean(),
@@ -43,7 +43,7 @@ export const TaskAction = Type.Union([
     destination: Place,
     is_compressed: Type.Boolean(),
   }),
-  /** The other half. */
+  /** The receiving half of a copy to another host. */
   Type.Object({
     type: Type.Literal("receive"),
     transfer_id: TransferId,

@@ -9,9 +9,9 @@ import { Compile } from "typebox/compile";
  * sides come again and begin again.
  */
 export const TransferMessage = Type.Union([
-  /** From the server to both: the other one is there. */
+  /** Sent by the server to both hosts: the other one is there. */
   Type.Object({ kind: Type.Literal("transfer_joined") }),
-  /** From the sender, before the first byte: what the archive holds, and what that is called there. */
+  /** Sent by the sender before the first byte: the shape of the archive, and the name in it. */
   Type.Object({
     kind: Type.Literal("transfer_start"),
     shape: Type.Union([Type.Literal("file"), Type.Literal("folder"), Type.Literal("contents")]),

@@ -12,7 +12,7 @@ export type Options = {
   readonly hasServer: boolean;
   /** The token of an agent that a server starts itself; undefined for a machine that joins or has joined. */
   readonly token: string | undefined;
-  /** To be exchanged for a credential, once. */
+  /** The token that is exchanged for a credential, once. */
   readonly joinToken: string | undefined;
   /** Join and end, without serving. */
   readonly isJoinOnly: boolean;

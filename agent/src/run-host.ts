@@ -32,7 +32,7 @@ export type HostInput = {
   /** The digest of the hardware; simulated machines have none. */
   readonly fingerprint?: string;
   readonly bootId: string;
-  /** Not the same where the machine is a system container: its driver's faults outlive it. */
+  /** The boot of the kernel, which outlives a machine that is a system container, and so do faults of its driver. */
   readonly kernelBootId?: string;
   readonly engine: Engine;
   readonly disks: Disks;
@@ -67,7 +67,7 @@ export type HostInput = {
 export type RunningHost = {
   readonly host: Host;
   readonly session: Session;
-  /** Containers keep running; a host without any leaves nothing of itself on the machine. */
+  /** Ends the host's work; containers keep running. A host without containers removes its network. */
   close(): Promise<void>;
 };
 

@@ -149,7 +149,7 @@ export class SshPlace implements AsyncDisposable {
     return this.runToEnd("ssh", [...this.options(door), "-p", String(door.port), "root@127.0.0.1", ...args], input);
   }
 
-  /** With options of the client before the host. */
+  /** Runs the client with options of its own before the host. */
   sshWith(door: Door22, options: readonly string[], args: readonly string[], input = ""): Promise<Ran> {
     const all = [...options, ...this.options(door), "-p", String(door.port), "root@127.0.0.1", ...args];
     return this.runToEnd("ssh", all, input);

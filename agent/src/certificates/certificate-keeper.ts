@@ -18,7 +18,7 @@ export type CertificateKeeperInput = {
 /** Certificates last a day longer than their rentals, so one that is prolonged at its last moment is noticed in time. */
 const LOOK_EVERY_MS = 900_000;
 
-/** Looks from time to time whether a certificate is due; returns what ends this. */
+/** Renews certificates that are due, from time to time; the returned function ends this. */
 export function keepCertificates(input: CertificateKeeperInput): () => void {
   let isLooking = false;
   return input.clock.every(LOOK_EVERY_MS, () => {
@@ -63,7 +63,10 @@ async function renew(
   );
 }
 
-/** A renter may put a certificate from elsewhere into the file; that one is not touched. */
+/**
+ * True for a certificate of this installation past half of its time. One from elsewhere, which a renter put there, is
+ * not touched.
+ */
 function isDue(certificatePem: string, instanceId: number, now: Date): boolean {
   if (!certificatePem.includes("BEGIN CERTIFICATE")) return false;
   const certificate = new X509Certificate(certificatePem);

@@ -53,7 +53,7 @@ export class Certificates {
     this.#deps = deps;
   }
 
-  /** Several calls for one instance at once get the same. */
+  /** Makes a certificate for an instance; several calls at once get the same one. */
   async makeCertificate(instanceId: number): Promise<Certificate> {
     const known = this.#signed.get(instanceId);
     // Containers get a new one when less than half of its time is left: it is good for no longer than the rental.
@@ -102,7 +102,7 @@ export class Certificates {
         { instance_id: instanceId, problem: String(cause) },
         "the server signs no certificate, so the agent signs it itself",
       );
-      // Not kept: the next container of the instance may get a signed one.
+      // This one is not kept, since the next container of the instance may get a signed one.
       return { certificatePem: selfSigned(keys, addresses, clock.now()), keyPem: keys.privateKey };
     }
   }

@@ -6,7 +6,7 @@ const LOOK_TIMEOUT_MS = 10_000;
 const PROGRAMS = { mount: "mount", umount: "mount", "mkfs.ext4": "e2fsprogs", e2fsck: "e2fsprogs" } as const;
 const ENGINE_PID_FILES = ["/run/docker.pid", "/var/run/docker.pid"] as const;
 
-/** Why disks that hold their size cannot be made on this host, as a sentence for its operator; undefined when they can. */
+/** A sentence for the operator on why this host cannot make disks that hold their size; undefined when it can. */
 export async function checkDisks(input: {
   readonly clock: Clock;
   readonly run?: RunProgram;

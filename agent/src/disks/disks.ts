@@ -48,13 +48,13 @@ export type Disks = {
   remove(instanceId: number): Promise<Result<void>>;
   /** Bytes that the disk holds; undefined when it is not open. */
   usedBytes(instanceId: number): Promise<number | undefined>;
-  /** Ids of instances of which anything is left here. */
+  /** Ids of instances with a file or a mount here. */
   list(): Promise<readonly number[]>;
-  /** Brings the volumes to what is desired, and lets go of network volumes that it is not told about. */
+  /** Brings the volumes to the desired set, and releases network volumes that are not in it. */
   reconcileVolumes(volumes: readonly DesiredVolume[]): Promise<readonly ObservedVolume[]>;
   /** Host folder of a present volume, to be mounted into a container. */
   volumeDirectory(volumeId: number): string | undefined;
-  /** Waits for what is under way; everything stays mounted. */
+  /** Waits for work under way; all disks stay mounted. */
   close(): Promise<void>;
 };
 

@@ -21,17 +21,17 @@ export type Image = { readonly file: string; readonly mountPoint: string };
 const MOUNT_TIMEOUT_MS = 60_000;
 /** A check reads at most the metadata, but of a large disk on a slow host. */
 const CHECK_TIMEOUT_MS = 900_000;
-/** Up to this one, what was wrong has been put right; from there to the next, something is wrong that could not be. */
+/** Exit codes of the check: up to the first all errors were repaired, from there to the second some could not be. */
 const MENDED_CODE = 2;
 const DAMAGED_CODE_MAX = 15;
 /** The kernel may show a mount for a moment to a container that is just starting. */
 const RELEASE_ATTEMPTS = 100;
 const RELEASE_ATTEMPT_MS = 50;
 
-/** No device files, no programs with other people's rights; what is deleted goes back to the host. */
+/** Mount options: no device files, no programs with other users' rights; deleted blocks go back to the host. */
 const MOUNT_OPTIONS = "loop,nodev,nosuid,discard,noinit_itable,errors=remount-ro";
 
-/** Makes the file unless it is there. It appears under its name only when it is whole. */
+/** Makes the image unless it is there. It appears under its name only when it is whole. */
 export async function makeImage(tools: ImageTools, file: string, sizeBytes: number): Promise<Result<"made" | "kept">> {
   if (await exists(file)) return succeed("kept");
   await mkdir(dirname(file), { recursive: true, mode: 0o700 });
@@ -118,7 +118,7 @@ export async function deleteImage(tools: ImageTools, image: Image): Promise<Resu
   return succeed(undefined);
 }
 
-/** Only an empty folder goes: what else is in it is not ours. */
+/** Removes an empty folder; files in it would not be the agent's. */
 export async function removeMountPoint({ mountPoint }: Image): Promise<void> {
   if (await exists(mountPoint)) await rmdir(mountPoint);
 }
@@ -142,13 +142,15 @@ export async function exists(path: string): Promise<boolean> {
   return (await stat(path).catch(ignoreMissing)) !== undefined;
 }
 
-/** For `catch`: what is not there is undefined, every other failure stays one. */
+/** For `catch`: a missing file is undefined, every other failure stays one. */
 export function ignoreMissing(cause: unknown): undefined {
   if (cause instanceof Error && "code" in cause && (cause.code === "ENOENT" || cause.code === "ENOTDIR")) return;
   throw cause;
 }
 
-/** A failure of the system, such as a full disk, becomes a failure with its text; a mistake of ours stays thrown. */
+/**
+ * Turns an error of the system, such as a full disk, into a failure with its text; a programming error stays thrown.
+ */
 export async function attempt<T>(work: () => Promise<Result<T>>): Promise<Result<T>> {
   try {
     return await work();

@@ -60,7 +60,7 @@ async function layerMounts(disk: string): Promise<readonly MountEntry[]> {
   return mounts.filter((entry) => entry.device === device && entry.root === "/layer");
 }
 
-/** Built beside its place and then renamed, so that half a layer is never taken for an earlier one. */
+/** Makes the layer beside its place and renames it, so that half a layer is never taken for an earlier one. */
 async function moveIntoFresh(tools: ImageTools, source: string, layer: string): Promise<Result<void>> {
   const draft = `${layer}.new`;
   await rm(draft, { recursive: true, force: true });

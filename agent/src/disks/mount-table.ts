@@ -4,7 +4,7 @@ import { readdir, readFile } from "node:fs/promises";
 export type MountEntry = {
   /** `major:minor` of the file system. */
   readonly device: string;
-  /** Which folder of the file system is shown. */
+  /** The folder of the file system that is shown. */
   readonly root: string;
   readonly mountPoint: string;
   readonly type: string;

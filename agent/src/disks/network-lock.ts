@@ -9,9 +9,10 @@ import { ignoreMissing } from "./image.ts";
  */
 export type Lock = { readonly path: string; readonly holder: string };
 
-/** Succeeds when the host has it already, such as from before a reboot. */
+/** Takes the lock; succeeds when the host has it already, such as from before a reboot. */
 export async function takeLock({ path, holder }: Lock): Promise<Result<void>> {
-  // Written beside and linked: the lock appears with its holder's name in it, on network file systems too.
+  // A file written beside it is linked to its name, so that the lock appears with its holder's name, on network disks
+  // too.
   const draft = `${path}.${createHash("sha256").update(holder).digest("hex").slice(0, 16)}`;
   await writeFile(draft, holder, { mode: 0o600 });
   try {
@@ -26,7 +27,7 @@ export async function takeLock({ path, holder }: Lock): Promise<Result<void>> {
   }
 }
 
-/** Another host's stays. */
+/** Gives the lock back; the lock of another host stays. */
 export async function releaseLock({ path, holder }: Lock): Promise<void> {
   const present = await readFile(path, "utf8").catch(ignoreMissing);
   if (present === holder) await rm(path, { force: true });

@@ -1,7 +1,7 @@
 import { succeed } from "../engine/engine.ts";
 import type { Disks } from "./disks.ts";
 
-/** Disks of a host that is invented: they are remembered, and nothing lies on them. */
+/** Disks of a simulated host: kept in memory, without files. */
 export const simulatedDisks = (): Disks => {
   const disks = new Set<number>();
   const volumes = new Set<number>();

@@ -15,7 +15,7 @@ export class Turns {
     return mine;
   }
 
-  /** Resolves when everything that was begun is over. */
+  /** Resolves when all work that was begun is over. */
   async idle(): Promise<void> {
     while (this.#last.size > 0) await Promise.all(this.#last.values());
   }

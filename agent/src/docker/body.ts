@@ -18,11 +18,11 @@ const CAPABILITIES = [
 ] as const;
 /** Enough for a training job with a thread per core and library, too few for a fork bomb to hurt the host. */
 const PIDS_LIMIT = 16_384;
-/** A process costs the kernel some memory that it does not count as the tenant's: who rents little gets fewer. */
+/** Rented memory for each allowed process: the kernel does not count all memory of a process as the renter's. */
 const MEMORY_BYTES_PER_PID = 512 * 1024;
 const PIDS_FLOOR = 1_024;
 const NANO_CPUS_PER_MILLI = 1e6;
-/** Docker's own default of 64 MB is too small for data loaders that share tensors between processes. */
+/** Share of the memory for /dev/shm: Docker's 64 MB are too small for data loaders that share tensors. */
 const SHM_SHARE_OF_MEMORY = 0.5;
 
 /** The body of `POST /containers/create`. */

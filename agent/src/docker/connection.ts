@@ -12,16 +12,16 @@ export type Call = {
   readonly body?: object;
   readonly auth?: RegistryAuth | null;
   readonly signal?: AbortSignal;
-  /** The answer may take as long as it likes: it writes a disk full of files. */
+  /** True for a call without a time limit: it may write a disk full of files. */
   readonly isSlow?: boolean;
 };
 
 export type DockerConnection = {
   /** The decoded body of any 2xx, or of 304, which the engine uses for "already so". */
   call(call: Call): Promise<Result<unknown>>;
-  /** The body as it comes. */
+  /** Returns the body as a stream. */
   stream(call: Call): Promise<Result<IncomingMessage>>;
-  /** The connection itself, taken over for both directions. */
+  /** Returns the connection itself, taken over for both directions. */
   hijack(call: Call): Promise<Result<Socket>>;
 };
 
@@ -67,7 +67,7 @@ function headersOf({ auth, body }: Call): Record<string, string> {
   };
 }
 
-/** Filled up to groups of four: an engine takes a login that it cannot read for none, and reads no other base64url. */
+/** Base64url with padding: the engine reads no other, and takes a login that it cannot read for none. */
 function paddedBase64url(text: string): string {
   return Buffer.from(text).toString("base64").replaceAll("+", "-").replaceAll("/", "_");
 }
@@ -80,7 +80,7 @@ function answerTo(sent: ClientRequest, call: Call): Promise<Result<IncomingMessa
       else void refusalOf(response).then(resolve);
     });
     sent.on("timeout", () => sent.destroy(new Error("the container engine does not answer")));
-    // An error behind the answer is the reader's matter; this promise is settled by then.
+    // An error after the answer comes to the reader of the body; this promise is settled by then.
     sent.on("error", (error) => resolve(noAnswer(error, call)));
     send(sent, call);
   });
@@ -136,7 +136,7 @@ async function refusalOf(response: IncomingMessage): Promise<ReturnType<typeof f
   try {
     body = JSON.parse(text);
   } catch {
-    // Not from the engine itself, but perhaps from something before it: its words are all there is.
+    // The answer may come from a proxy before the engine: its text is the message then.
     body = undefined;
   }
   return fail(kind, messageBody.Check(body) ? body.message : text || `HTTP status ${response.statusCode}`);
@@ -148,7 +148,7 @@ async function textOf(response: IncomingMessage): Promise<string> {
   return Buffer.concat(parts).toString("utf8");
 }
 
-/** No socket, no daemon behind it, or a connection that broke. */
+/** The failure of a call without an answer: no socket, no daemon behind it, or a connection that broke. */
 function noAnswer(cause: unknown, { signal }: Call): ReturnType<typeof fail> {
   if (signal?.aborted) return fail("cancelled", "called off");
   return fail("unreachable", cause instanceof Error ? cause.message : String(cause));

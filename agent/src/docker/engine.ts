@@ -150,7 +150,7 @@ export class DockerEngine implements Engine {
     const containers: Container[] = [];
     for (const one of await Promise.all(ids.value.map((id) => this.inspect(id)))) {
       if (one.ok) containers.push(one.value);
-      // Removed between the two questions: then it is not there, which is the truth.
+      // A container that was removed between the two questions is left out.
       else if (one.failure.kind !== "not_found") return one;
     }
     return succeed(containers);
@@ -256,7 +256,7 @@ function done(answer: Result<unknown>): Result<void> {
   return answer.ok ? succeed(undefined) : answer;
 }
 
-/** Between two readings of one run; nothing is known from the first one alone. */
+/** Processor use between two readings of one run; 0 for the first one. */
 function cpuPercent(before: Reading | undefined, now: Reading): number {
   const elapsedMs = before ? now.readAtMs - before.readAtMs : 0;
   const usedNs = before ? now.cpuNs - before.cpuNs : 0;

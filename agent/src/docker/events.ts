@@ -5,7 +5,7 @@ import { JsonLines } from "./json-lines.ts";
 import { readEvent } from "./read.ts";
 
 const RETRY_MS = 1_000;
-/** Others, such as `execStart`, change nothing that the agent reports. */
+/** Actions that change a report; others, such as `exec_start`, do not. */
 const ACTIONS: ReadonlySet<string> = new Set(["create", "start", "die", "destroy", "rename", "pause", "unpause"]);
 
 /** Follows the engine's events for containers with the label. Each new connection begins with a `resync` and ends with a `lost`. */

@@ -46,7 +46,7 @@ export async function openProgram(
     AttachStdout: true,
     AttachStderr: true,
     Tty: false,
-    // Without both, the engine takes those that the container was made with.
+    // Without user and folder the engine takes those of the container.
     ...(as === "root" ? { User: "0:0", WorkingDir: "/" } : {}),
     Cmd: argv,
   };
@@ -157,7 +157,7 @@ async function inspectExec(context: ExecContext, execId: string): Promise<Result
   return succeed({ isRunning, exitCode: ExitCode ?? 0, pid, containerId });
 }
 
-/** The engine has no call for it, but tells the process's number on the host. */
+/** Kills the process by its number on the host: the engine has no call for it. */
 async function killProcess(context: ExecContext, execId: string): Promise<void> {
   for (let look = 0; look < LOOKS; look += 1) {
     const one = await inspectExec(context, execId);
@@ -167,7 +167,7 @@ async function killProcess(context: ExecContext, execId: string): Promise<void> 
       if (await isInContainer(pid, containerId)) signalProcess(pid);
       return;
     }
-    // Over already, unless it is only just being started.
+    // With a number and not running it has ended already.
     if (!isRunning && pid > 0) return;
     await context.clock.sleep(LOOK_EVERY_MS);
   }
@@ -186,6 +186,6 @@ function signalProcess(pid: number): void {
   try {
     process.kill(pid, "SIGKILL");
   } catch {
-    // It ended by itself in this moment.
+    // The program ended by itself in this moment.
   }
 }

@@ -1,4 +1,4 @@
-/** Cuts a stream of JSON documents, one per line, and gives each to `onValue`. What is not JSON is left out. */
+/** Cuts a stream of JSON documents, one per line, and gives each to `onValue`. Other lines are left out. */
 export class JsonLines {
   readonly #onValue: (value: unknown) => void;
   #rest = "";

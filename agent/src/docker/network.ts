@@ -25,7 +25,7 @@ export async function provideNetwork(
     },
   };
   const made = await call({ method: "POST", path: "/networks/create", body });
-  // Somebody was faster: that one is as good.
+  // Another process was faster, and its network is as good.
   return made.ok || made.failure.kind === "conflict" ? call(look) : made;
 }
 

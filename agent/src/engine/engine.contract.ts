@@ -18,7 +18,7 @@ export type EngineFixture = {
   /** A process whose first run has printed something that holds the word. */
   readonly printing: Partial<ContainerSpec>;
   readonly printed: string;
-  /** In a registry that takes nothing. */
+  /** A repository of a registry that takes no image. */
   readonly refusingRepository: string;
   readonly dispose: () => Promise<void>;
 };

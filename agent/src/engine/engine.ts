@@ -7,7 +7,7 @@ import type { Readable, Writable } from "node:stream";
  */
 
 /**
- * `unreachable`: no answer, the engine may be down. `notFound`: no such container or image. `conflict`: the name is
+ * `unreachable`: no answer, the engine may be down. `not_found`: no such container or image. `conflict`: the name is
  * taken or the container is busy. `denied`: the registry refused the credentials. `refused`: the engine answered no.
  * `cancelled`: the caller's own signal ended it.
  */
@@ -131,7 +131,7 @@ export type Program = {
 export type ExecOutput = { readonly exitCode: number; readonly stdout: Buffer; readonly stderr: Buffer };
 export type LogRequest = {
   readonly tailLines: number;
-  /** Only lines that contain it count; empty for all. */
+  /** Text that the lines must contain; empty for all lines. */
   readonly filter: string;
   /** The newest bytes are kept. */
   readonly limitBytes: number;
@@ -176,11 +176,14 @@ export type Engine = {
   inspect(id: string): Promise<Result<Container>>;
   /** All containers, in any phase, that carry the label. */
   list(label: string, value: string): Promise<Result<readonly Container[]>>;
-  /** Only a running container uses anything, for others it is `notFound`. */
+  /** Use of a running container; `not_found` for any other. */
   usage(id: string): Promise<Result<Usage>>;
   /** Runs a program beside the main process, as root, and waits for its end. Only in a running container. */
   exec(id: string, request: ExecRequest): Promise<Result<ExecOutput>>;
-  /** The same for more data than fits into memory. As `renter` it runs as the container's own user, where that starts. */
+  /**
+   * Runs a program whose data need not fit into memory. As `renter` it runs as the container's own user, where that
+   * starts.
+   */
   open(id: string, argv: readonly string[], as?: ProgramUser): Promise<Result<Program>>;
   /** Output of the main process, both streams in order, of this and earlier runs. */
   logs(id: string, request: LogRequest): Promise<Result<string>>;
@@ -193,7 +196,7 @@ export type Engine = {
   removeImage(image: string): Promise<Result<void>>;
   /** A bridge network whose containers do not see each other, made unless it is there; null where nothing is on it. */
   provideNetwork(network: NetworkSpec): Promise<Result<NetworkAddress | null>>;
-  /** One that does not exist succeeds. */
+  /** Removes a network; succeeds also when there is none. */
   removeNetwork(name: string): Promise<Result<void>>;
   /** Calls back for containers that carry the label until the returned function is called. */
   subscribe(label: string, value: string, listener: (event: EngineEvent) => void): () => void;

@@ -36,9 +36,9 @@ const HOST_WORDS: readonly RegExp[] = [
   /\bfailed to start shim\b|\bcontainerd\.sock\b/,
 ];
 const FULL = /\bno space left on device\b/;
-/** Below it is the renter's own disk, which the renter filled. */
+/** Paths on the renter's own disk: a full disk there was filled by the renter. */
 const RENTERS_DISK = /\/merged\b|\brootfs\b/;
-/** Another attempt takes another port, and meets nobody else's. */
+/** Words of a port that is taken: another attempt takes another port. */
 const PORT_WORDS = /\b(?:port is already allocated|address already in use)\b/;
 
 /**
@@ -71,7 +71,7 @@ export async function faultOfPull(
   return MANIFEST_WORDS.test(message) ? "image" : undefined;
 }
 
-/** Puts into a failed step of making or starting a container whose fault it is. */
+/** Adds the fault to a failed step of making or starting a container. */
 export function blame(failed: Failed): Failed {
   const fault = faultOf(failed.failure);
   return fault === undefined ? failed : { ok: false, failure: { ...failed.failure, fault } };

@@ -19,7 +19,7 @@ export type NoticeDependencies = {
   readonly clock: Clock;
   readonly engine: Engine;
   readonly log: Log;
-  /** Those of an earlier process of this boot. */
+  /** Eviction notices that an earlier process of this boot noted. */
   readonly noted: Standings;
   /** The run of an instance is over now: look what is to be done. */
   readonly onDue: () => void;
@@ -49,7 +49,7 @@ const OUTPUT_LIMIT_BYTES = 4_096;
 export class NoticeKeeper {
   readonly #deps: NoticeDependencies;
   readonly #rounds = new Map<number, Round>();
-  /** By container: what is being taken back there. */
+  /** Removals of earlier notices under way, by container. */
   readonly #forgetting = new Map<string, Promise<void>>();
   #standings: Standings;
   /** Orders by instance; undefined until the server has sent them. */
@@ -211,7 +211,7 @@ export class NoticeKeeper {
     return true;
   }
 
-  /** The same of a command that an earlier agent began. */
+  /** Waits for a checkpoint command that an earlier agent began. */
   async #awaitCheckpoint(own: OwnContainer): Promise<boolean> {
     const ended = await this.#exec(own.container.id, waitScript(), this.#rounds.get(own.instanceId)?.ended.signal);
     return ended?.exitCode === 0;

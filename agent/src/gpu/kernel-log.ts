@@ -6,7 +6,7 @@ export type KernelLine = {
   /** Grows with each line since the machine's start. */
   readonly sequence: number;
   readonly text: string;
-  /** It was there already when the log was opened. */
+  /** True for a line that was there already when the log was opened. */
   readonly isPast: boolean;
 };
 

@@ -39,7 +39,7 @@ export class ImageCache {
     return this.#usedAtMs.has(image);
   }
 
-  /** An order is made of it; one that was never pulled here is somebody else's and is not remembered. */
+  /** Notes the use of an image by an order; an image that was never pulled here is not the agent's and is not noted. */
   touch(image: string): void {
     if (this.#usedAtMs.has(image)) this.note(image);
   }
@@ -56,7 +56,7 @@ export class ImageCache {
       const [image] = oldest;
       const removed = await this.#input.engine.removeImage(image);
       this.#input.log.info({ image, is_removed: removed.ok }, "the disk is nearly full: an unused image is removed");
-      // A container that nobody wants any more may still stand on it: it comes up again when that is gone.
+      // A container that is about to go may still be on the image: a later sweep tries it again.
       if (removed.ok) this.#usedAtMs.delete(image);
       else this.note(image);
     } finally {

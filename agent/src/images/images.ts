@@ -28,7 +28,7 @@ export type ImageContext = {
   readonly isDiskLow: () => Promise<boolean>;
 };
 
-/** Sees to it that the order's image is on the host, and says what it is. `show` gets the progress for a person. */
+/** Pulls the order's image if it has to, and returns its facts. `show` gets the progress for a person. */
 export async function provideImage(
   context: ImageContext,
   order: DesiredInstance,
@@ -43,7 +43,7 @@ export async function provideImage(
   }
   const isLent = isListed(order.image, context.localImages);
   const isGuarded = cached.value !== undefined && guardedImages.has(cached.value.id);
-  // Its owner's: pulling would take the name away from it.
+  // The image is the host's owner's: a pull would take its name away.
   if (cached.value && !isGuarded && !isLent && !isFromRegistry(order.image, cached.value)) return ownersImage(order);
   // Only a registry can say whether an image that the owner pulled, perhaps with a login, is for everybody.
   const isKnown = isLent || cached.value?.repositories === null || context.imageCache.has(order.image);
@@ -83,7 +83,7 @@ function ownersImage({ image }: DesiredInstance): Failed {
   return fail("refused", `${reason}: take an image from a registry, under another name`, "image");
 }
 
-/** One sentence that says what to do, with the registry's own words behind it. */
+/** A failure with the next step in one sentence, and the registry's own words behind it. */
 function explainPull(order: DesiredInstance, failure: EngineFailure): EngineFailure {
   const { kind, message } = failure;
   if (kind === "denied" || kind === "not_found") {

@@ -9,7 +9,7 @@ export function describePull(image: string, progress: PullProgress, elapsedMs: n
   return describeTransfer(`pulling ${harmless(image)}`, progress, elapsedMs);
 }
 
-/** The same while an image goes to a registry. */
+/** The status text of a push. */
 export function describePush(image: string, progress: PullProgress, elapsedMs: number): string {
   return describeTransfer(`pushing ${harmless(image)}`, progress, elapsedMs);
 }
@@ -26,7 +26,7 @@ function describeTransfer(what: string, progress: PullProgress, elapsedMs: numbe
   return `${what}: ${share}, ${rate(receivedBytes, elapsedMs)} MB/s`;
 }
 
-/** Nobody shall think a pull over because of what an image is called. */
+/** Clients must not take words of an image's name for the end of its pull. */
 function harmless(image: string): string {
   return ALARMING.test(image) ? "the image" : image;
 }

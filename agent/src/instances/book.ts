@@ -7,7 +7,7 @@ import type { Notes } from "./notes.ts";
 import { portKey } from "./ports.ts";
 
 const REBOOTED = "the host was rebooted";
-/** An engine that stops ends its containers first, within its own patience for them. */
+/** Time in which an engine that stops ends its containers first. */
 const ENGINE_SHUTDOWN_MS = 20_000;
 
 /**
@@ -25,7 +25,7 @@ export class ContainerBook {
   readonly #usage = new Map<string, NonNullable<ObservedInstance["usage"]>>();
   /** The image below the disk of each instance. */
   readonly #images: Map<number, string>;
-  /** Containers that ran before this boot of the host, as an agent saw or as none denies, and not since. */
+  /** Containers that ran before this boot, by the notes or by all that is known, and have not run since. */
   readonly #runningBeforeBoot: Set<string>;
   /** The runs that agents saw before this boot; undefined when notes are of this boot, or there are none. */
   readonly #seenBeforeBoot: ReadonlySet<string> | undefined;
@@ -84,7 +84,7 @@ export class ContainerBook {
     this.#count(own);
   }
 
-  /** Everything that the engine has of this host. Returns whether one is gone that nobody had removed. */
+  /** Takes a full list of the engine's containers of this host. */
   adoptAll(containers: readonly Container[]): void {
     const listed = new Set(containers.map((container) => container.id));
     for (const container of containers) {
@@ -105,14 +105,14 @@ export class ContainerBook {
     this.#usage.delete(id);
   }
 
-  /** Noted before the process ends, so that its end is never mistaken for its own doing. */
+  /** Notes the reason of a stop before the process ends, so that its end is not taken for its own. */
   halt(id: string, reason: string): void {
     // A run that ended with the power and has not run since stays noted as that, also for the next agent.
     const isLost = this.#halted.get(id) === REBOOTED && this.get(id)?.container.phase !== "running";
     if (!isLost) this.#halted.set(id, reason);
   }
 
-  /** It was started: its next end is its own. */
+  /** Notes that the agent started the container: its next end is its own. */
   unhalt(id: string): void {
     this.#halted.delete(id);
     this.#runningBeforeBoot.delete(id);
@@ -125,7 +125,7 @@ export class ContainerBook {
     this.meters.count(own, usage);
   }
 
-  /** The engine's events ended: what it does from now on, and did just before, may be its own restart. */
+  /** The engine's events ended: containers that end from now on, or did just before, may end by its restart. */
   engineLost(): void {
     this.#engineLostAtMs ??= this.#clock.now().getTime();
   }

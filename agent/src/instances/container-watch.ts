@@ -17,7 +17,7 @@ export type ContainerWatchDependencies = {
   readonly hostKey: string;
   /** True when a job at the container's instance takes the event: it looks at the container when it is done. */
   readonly isTakenByJob: (own: OwnContainer) => boolean;
-  /** The engine has answered a question for all containers, or has not answered in time. */
+  /** Called after each question for all containers, answered or not. */
   readonly onAsked: () => void;
   /** The engine answers again. */
   readonly onBack: () => void;

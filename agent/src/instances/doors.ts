@@ -25,7 +25,7 @@ function doorsOf(containers: Iterable<OwnContainer>, keys: Keys): readonly Door[
   return doors.toSorted((a, b) => a.instanceId - b.instanceId);
 }
 
-/** Keeps the SSH server told; hosts whose instances nobody can enter have none. */
+/** Tells the SSH server its doors; simulated hosts have no SSH server. */
 export class DoorKeeper {
   readonly #ssh: SshService | undefined;
   #keys: Keys;
@@ -46,7 +46,7 @@ export class DoorKeeper {
     this.#keys = keys;
   }
 
-  /** Tells the server which doors there are, when that has changed. */
+  /** Tells the SSH server the doors when they have changed. */
   open(containers: Iterable<OwnContainer>): void {
     if (!this.#ssh) return;
     const doors = doorsOf(containers, this.#keys);

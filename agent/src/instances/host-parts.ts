@@ -16,7 +16,7 @@ export type HostSettings = {
   readonly portRange: PortRange;
   /** How long a process may take to end after a polite signal. */
   readonly stopGraceMs: number;
-  /** The same after a lost lease: the machine may be sold again soon. */
+  /** How long a process may take to end after a lost lease: the machine may be sold again soon. */
   readonly leaseGraceMs: number;
   /** Folders that every container sees beside its own files. */
   readonly commonMounts: readonly Mount[];

@@ -145,7 +145,7 @@ export class Host {
     this.#lookAround();
   }
 
-  /** While the lease is dead nothing runs and nothing starts. */
+  /** While the heartbeat lease is over, no container runs or starts. */
   setLease(isLive: boolean): void {
     if (this.#isLeaseLive === isLive) return;
     this.#isLeaseLive = isLive;

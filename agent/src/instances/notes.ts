@@ -59,7 +59,7 @@ export type NotesStore = {
 
 const notesSchema = Compile(StoredNotes);
 
-/** For hosts whose containers do not outlive the process anyway. */
+/** Notes of hosts whose containers do not outlive the process. */
 export const forgetfulNotes: NotesStore = { load: () => undefined, save: () => undefined };
 
 /** Keeps the notes in one file, replaced as a whole. A failure to write is told to `onFailure` and otherwise ignored. */
@@ -70,7 +70,7 @@ export function fileNotes(path: string, onFailure: (cause: unknown) => void): No
         const value: unknown = JSON.parse(readFileSync(path, "utf8"));
         return notesSchema.Check(value) ? camelFields(StoredNotes, value) : undefined;
       } catch {
-        // No file, or half a file: both mean that nothing is remembered, which is always safe.
+        // No file, or half a file: the agent then starts without notes, which is always safe.
         return undefined;
       }
     },

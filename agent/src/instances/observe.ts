@@ -29,7 +29,7 @@ export type ObserveInput = {
   readonly counters: (instanceId: number, generation: number) => Counters;
   readonly usage: (own: OwnContainer) => ObservedInstance["usage"];
   readonly sshHostKey: (instanceId: number) => string | null;
-  /** Why the engine gives no answer now; null when it does. */
+  /** The reason why the engine gives no answer now; null when it does. */
   readonly engineProblem: string | null;
 };
 

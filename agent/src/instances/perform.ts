@@ -17,14 +17,14 @@ export type PerformContext = {
   readonly book: ContainerBook;
   /** Instances with a disk here, kept in step with what is done. */
   readonly disks: Set<number>;
-  /** How long a process may take to end, by why it has to. */
+  /** Time that a process may take to end, by the reason of the stop. */
   readonly graceFor: (reason: StopReason, own: OwnContainer) => number;
   /** Takes a last reading of a container that is about to stop. */
   readonly sample: (own: OwnContainer) => Promise<void>;
   /** Brings one container up to date after a step and passes the step's result on. */
   readonly look: (id: string, result: Result<void>) => Promise<Result<void>>;
   readonly drop: (id: string) => void;
-  /** Takes back inside a container what the notice of an earlier run left there. */
+  /** Removes inside a container the file and the address of an earlier run's eviction notice. */
   readonly forgetNotice: (id: string) => void;
 };
 
@@ -62,7 +62,7 @@ export async function perform(
       show("starting", `starting ${action.order.image}`);
       const started = await startContainer(jobs, action.order, action.own);
       if (started.ok) book.unhalt(id);
-      // In the shell modes the platform script has done it before anybody could read it.
+      // In the shell modes the platform script removes the notice before a program can read it.
       if (started.ok && action.order.generation > 1 && action.order.command.mode === "entrypoint") {
         context.forgetNotice(id);
       }

@@ -16,7 +16,7 @@ const CredentialFile = Type.Object({
 });
 export type StoredCredential = Camel<Static<typeof CredentialFile>>;
 
-/** A join under way: who is killed before the answer is stored asks for the same answer again. */
+/** A join under way: an agent that is killed before it stores the answer asks for the same answer again. */
 const JoinFile = Type.Object({
   server: Type.String(),
   token_sha256: Type.String(),
@@ -45,7 +45,7 @@ export function loadCredential(stateDir: string): StoredCredential | undefined |
   return { problem: `${path} is damaged: remove it and join again with a new token` };
 }
 
-/** Ends the join that was under way, too. */
+/** Stores the credential and ends the join that was under way. */
 export function saveCredential(stateDir: string, credential: StoredCredential): void {
   writeDurably(credentialPath(stateDir), `${JSON.stringify(snakeFields(CredentialFile, credential), undefined, 2)}\n`);
   rmSync(joinPath(stateDir), { force: true });
@@ -76,7 +76,7 @@ function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // Half a file is as good as a wrong one: the caller's schema refuses both.
+    // The caller's schema refuses half a file as it does a wrong one.
     return undefined;
   }
 }

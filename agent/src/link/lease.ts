@@ -1,6 +1,6 @@
 import type { Notes } from "../instances/notes.ts";
 
-/** Until a server has said how long its leases are. */
+/** Length of a lease until a server has named its own. */
 const DEFAULT_LEASE_MS = 60_000;
 
 /**

@@ -12,7 +12,7 @@ import { isOpenLine } from "./server-url.ts";
 import { KnownServers } from "./servers.ts";
 import { fileServers } from "./servers-store.ts";
 
-/** As whom this agent connects. */
+/** The servers and the name with which this agent connects. */
 export type Membership = {
   /** The servers it connects to, and what it shows them. */
   readonly servers: KnownServers;
@@ -29,7 +29,7 @@ export type Found =
 export type MembershipInput = {
   readonly options: Options;
   readonly clock: Clock;
-  /** Lines for a person. */
+  /** Prints a line for a person. */
   readonly tell: (line: string) => void;
 };
 
@@ -44,7 +44,7 @@ export async function findMembership({ options, clock, tell }: MembershipInput):
   const defaultKey = defaultHostKey(options, facts.machineId || facts.hostname);
   if (options.token !== undefined) {
     const hostKey = options.hostKey ?? defaultKey;
-    // It ends with the server that started it, so no other one is of use to it.
+    // This agent ends with the server that started it, so it needs no other one.
     const servers = new KnownServers({ home: urls, token: options.token });
     return { ok: true, membership: { servers, hostKey, fingerprint, proofOf: () => noProof } };
   }
@@ -106,7 +106,7 @@ function mismatchOf(
   return undefined;
 }
 
-/** The same for one machine and one state folder; two folders on one machine are two hosts, never each other's. */
+/** A name for one machine and one state folder; two folders on one machine are two hosts. */
 function defaultHostKey(options: Options, machine: string): string {
   const digest = createHash("sha256")
     .update(`${machine}\n${resolve(options.stateDir)}`)

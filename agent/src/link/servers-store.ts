@@ -23,7 +23,7 @@ export type ServersStore = {
 
 const schema = Compile(StoredServers);
 
-/** In a file that only its owner reads. A failure to write is told to `onFailure` and otherwise ignored. */
+/** Keeps the servers in a file that only its owner reads. `onFailure` hears of a failure to write. */
 export function fileServers(path: string, onFailure: (cause: unknown) => void): ServersStore {
   return {
     load: () => {
@@ -31,7 +31,7 @@ export function fileServers(path: string, onFailure: (cause: unknown) => void): 
         const value: unknown = JSON.parse(readFileSync(path, "utf8"));
         return schema.Check(value) ? camelFields(StoredServers, value) : undefined;
       } catch {
-        // No file, or half of one: home says everything once more.
+        // No file, or half of one: the server at home sends the list again.
         return undefined;
       }
     },

@@ -13,7 +13,7 @@ export type KnownServersInput = {
   readonly token: string;
   /** Further addresses that the host's operator gave. */
   readonly given?: readonly ServerUrls[];
-  /** Keeps what servers told over a restart. Absent: what they tell is not listened to, and home stays the only one. */
+  /** Keeps the servers over a restart. Without it addresses of servers are ignored, and home stays the only one. */
   readonly store?: ServersStore;
 };
 
@@ -40,7 +40,7 @@ export class KnownServers {
     this.#live = this.#usable(kept.addresses);
   }
 
-  /** The way of one host to a server. */
+  /** The choice of servers of one host. */
   choose(random: () => number): ServerChoice {
     return new ServerChoice(this, random);
   }
@@ -101,7 +101,7 @@ export type Dial = {
   readonly isAnsweredBy: (proof: string | undefined) => boolean;
 };
 
-/** Which server one host is connected to, and which it tries next. */
+/** The server that one host is connected to, and the one that it tries next. */
 export class ServerChoice {
   readonly #known: KnownServers;
   readonly #random: () => number;
@@ -118,7 +118,7 @@ export class ServerChoice {
     this.#settled = known.home.apiUrl;
   }
 
-  /** How many addresses there are to try. */
+  /** Number of addresses to try. */
   get count(): number {
     return this.#known.candidates(this.#random).length;
   }

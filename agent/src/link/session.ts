@@ -48,16 +48,16 @@ export type SessionDependencies = {
   readonly onCancelTask?: (taskId: string) => void;
   /** Opens a port at which the server can call this host's public address. */
   readonly openAddressDoor?: () => Promise<AddressDoor | undefined>;
-  /** The server has welcomed this agent: what could not be sent before can be sent now. */
+  /** Called when the server has welcomed this agent, and unsent results can be sent. */
   readonly onConnected?: () => void;
 };
 
 const AGENT_VERSION = "0.1.0";
 const RECONNECT: BackOff = { firstMs: 200, limitMs: 10_000 };
-/** A refusal is not mended by asking often: its next attempt takes the longest delay. */
+/** The attempt that a refusal counts as: the next one takes the longest delay, since asking often mends no refusal. */
 const ATTEMPT_AFTER_REFUSAL = 10;
 const HANDSHAKE_TIMEOUT_MS = 10_000;
-/** A desired set of some hundred instances with everything filled is far below. */
+/** Largest message; a desired set of some hundred instances with all fields is far smaller. */
 const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
 const COALESCE_MS = 5;
 /** Reports on their way without acknowledgement; more changes wait and are told together. */
@@ -95,7 +95,7 @@ export class Session {
   readonly #closing = new AbortController();
   #connection: Connection | undefined;
   #attempts = 0;
-  /** The code of the refusal that a person was told of last, until a welcome. */
+  /** The code of the last refusal in the log, until a welcome. */
   #refusedFor: string | undefined;
   #lease: Lease;
   #nextHeartbeatMs = 0;
@@ -142,7 +142,7 @@ export class Session {
     this.#connection?.socket.close(1000, "the inventory changed");
   }
 
-  /** Says goodbye; what runs keeps running. */
+  /** Closes the connection; containers keep running. */
   close(): void {
     if (this.#closing.signal.aborted) return;
     this.#saveNotes();
@@ -241,7 +241,7 @@ export class Session {
   }
 
   #onRefusal(connection: Connection, { code, message }: Extract<ServerMessage, { kind: "refuse" }>): void {
-    // It goes on asking, and what runs goes on until its lease ends; a person is told once.
+    // The agent goes on asking, and containers run until the lease ends; the log warns once.
     const level = this.#refusedFor === code ? "debug" : "warn";
     this.#deps.log[level]({ code, text: message }, "the server refuses this agent");
     this.#refusedFor = code;
@@ -270,7 +270,7 @@ export class Session {
       return;
     }
     connection.desiredVersion = desired.version;
-    // First, so that a lease that was over gives life to what is wanted now and to nothing that was wanted before.
+    // The orders come first, so that a renewed lease starts what is wanted now, and no earlier order.
     this.#deps.host.setDesired(desired);
     // It was sent in answer to this connection's hello, so the server was there after that.
     this.#renewLease(connection.helloAtMs);
@@ -288,7 +288,8 @@ export class Session {
     this.#attempts = 0;
     connection.outstanding = connection.outstanding.filter((report) => report.sequence > sequence);
     this.#deps.host.acknowledge(found.finals);
-    // Orders of an earlier connection may have been withdrawn since: nothing is run by them once the lease was over.
+    // Orders of an earlier connection may have been withdrawn since: after the end of the lease they start no
+    // container.
     const isHeld = connection.desiredVersion > 0 || isLive(this.#lease, this.#deps.clock.monotonicMs());
     if (isHeld) this.#renewLease(found.sentAtMs);
     if (this.#isReportDue) this.changed("state");
@@ -320,7 +321,7 @@ export class Session {
       return;
     }
     if (!connection || !mayReport(connection)) {
-      // As often as the time that passes is worth it, and not at each tick: notes are a file.
+      // Notes are a file, so they are not written at each tick.
       if (now >= this.#nextNotesMs) this.#sendReport();
       return;
     }
@@ -342,7 +343,7 @@ export class Session {
     connection.sequence = sequence;
     const now = this.#deps.clock.monotonicMs();
     connection.outstanding = [...connection.outstanding, { sequence, sentAtMs: now, finals }];
-    // Early by a random part, so that hosts which connected together drift apart, and never late.
+    // The next heartbeat is early by a random part, so that hosts which connected together drift apart.
     this.#nextHeartbeatMs = now + connection.welcome.heartbeatMs * (0.75 + this.#deps.random() * 0.25) - this.#tickMs;
     // A version of an earlier connection means nothing to this one.
     const version = connection.desiredVersion === 0 ? 0 : desiredVersion;
@@ -386,7 +387,7 @@ function isSilent(connection: Connection, now: number): boolean {
 
 function send(socket: WebSocket, message: AgentMessage): void {
   socket.send(writeAgentMessage(message), (error) => {
-    // A broken connection closes by itself, and the close is what is acted upon.
+    // A broken connection closes, and the close is handled.
     if (error) socket.terminate();
   });
 }

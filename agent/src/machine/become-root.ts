@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 
-/** The rights of this process and the programs that can raise them; a test answers in place of the system. */
+/** This process, and the ways in which it may become root; a test answers in place of the system. */
 export type Footing = {
   readonly isRoot: boolean;
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -12,7 +12,7 @@ export type Footing = {
 
 export type Ascent =
   | { readonly kind: "root" }
-  /** Replace this process by that one. */
+  /** The command that goes on as root in place of this process. */
   | { readonly kind: "through"; readonly program: string; readonly args: readonly string[] }
   | { readonly kind: "impossible"; readonly problem: string };
 

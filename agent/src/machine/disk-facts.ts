@@ -67,7 +67,7 @@ async function deviceName(dev: number): Promise<string> {
   return /^DEVNAME=(.+)$/m.exec(event)?.[1]?.slice(0, 255) ?? "";
 }
 
-/** As the kernel packs the two numbers of a device into one. */
+/** The two numbers of a device, which the kernel packs into one. */
 export function splitDevice(dev: number): { readonly major: number; readonly minor: number } {
   const whole = BigInt(dev);
   const major = ((whole >> 8n) & 0xfffn) | ((whole >> 32n) & ~0xfffn);
@@ -100,7 +100,7 @@ async function diskSpeed(stateDir: string, dev: number, clock: Clock): Promise<n
     writeDurably(path, JSON.stringify({ dev, day, mb_per_s: mbPerS }));
     return mbPerS;
   } catch {
-    // A file system that cannot pass the system's memory by, or is full: what was known before is the best there is.
+    // A file system without direct access, or a full one: the last known speed is the best there is.
     return known?.dev === dev ? known.mbPerS : UNKNOWN_MB_PER_S;
   }
 }
@@ -159,7 +159,7 @@ async function transfer(
 ): Promise<{ readonly chunks: number; readonly ms: number }> {
   const startMs = clock.monotonicMs();
   let chunks = 0;
-  // One is always moved, however slow the disk is.
+  // At least one chunk is moved, also on a very slow disk.
   while (chunks < count && (chunks === 0 || clock.monotonicMs() - startMs < limitMs)) {
     await move(chunks * CHUNK_BYTES);
     chunks += 1;

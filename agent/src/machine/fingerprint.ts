@@ -10,14 +10,16 @@ export type FingerprintFacts = {
   /** The ids of the board or the virtual machine; only root may read them. */
   readonly productUuid: string;
   readonly boardSerial: string;
-  /** Goes in only where nothing better is known. */
+  /** Used only without any of the facts above. */
   readonly hostname: string;
 };
 
 /** Ids of boards that were never given a number of their own. */
 const MEANS_NOTHING = /^(|0+|f+|none|default string|not specified|to be filled by o\.?e\.?m\.?|system serial number)$/i;
 
-/** The same for the same machine. Facts that say nothing are left out, so that many boards do not share one. */
+/**
+ * The digest of a machine's facts. Placeholders of boards are left out, so that many boards do not share one digest.
+ */
 export function fingerprintOf(facts: FingerprintFacts): string {
   const { machineId, productUuid, boardSerial } = facts;
   const telling = Object.entries({ machine_id: machineId, product_uuid: productUuid, board_serial: boardSerial })
@@ -42,12 +44,12 @@ export function readFingerprintFacts({ root, isRoot }: { root: string; isRoot: b
   };
 }
 
-/** Empty where there is no such file, or it may not be read. */
+/** The text of a file; empty when there is none, or it may not be read. */
 export function readFirst(path: string): string {
   try {
     return readFileSync(path, "utf8").trim();
   } catch {
-    // Not every system has the file; the caller has something else to go by.
+    // Not every system has the file; callers have other facts.
     return "";
   }
 }

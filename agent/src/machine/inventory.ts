@@ -79,7 +79,7 @@ function usableCores(): number {
   return Math.max(1, Math.min(cpus().length || availableParallelism(), availableParallelism()));
 }
 
-/** For the system, Docker and the agent: renters who use up all that they rent must not have these killed. */
+/** Memory for the system, Docker and the agent, which must live when renters use up all that they rent. */
 const MEMORY_RESERVE_SHARE = 0.05;
 const [MEMORY_RESERVE_LEAST_BYTES, MEMORY_RESERVE_MOST_BYTES] = [0.75e9, 8e9];
 
@@ -135,7 +135,7 @@ function run(tool: string, args: readonly string[]): Promise<string | undefined>
   });
 }
 
-/** Empty when there is no such file or it may not be read. */
+/** The text of a file; empty when there is none or it may not be read. */
 function readText(path: string): Promise<string> {
   return readFile(path, "utf8").catch(() => "");
 }

@@ -29,7 +29,7 @@ export type Tool = {
   readonly package: string;
   /** The program's path; a name without a slash is looked for in the folders of programs. */
   readonly program: string;
-  /** It has to run inside of containers, where the host's libraries are not. */
+  /** True for a program that runs inside containers, without the host's libraries. */
   readonly mustBeStatic?: true;
 };
 const TOOLS: readonly Tool[] = [

@@ -58,7 +58,7 @@ type Part = { readonly path: string; readonly content: Buffer };
 
 const execute = promisify(execFile);
 
-/** Safe to repeat and cheap the second time; what is missing is said with the packages that would bring it. */
+/** Puts the toolbox together; cheap to repeat. A failure names the packages of missing programs. */
 export async function prepareToolbox(input: {
   readonly stateDir: string;
   readonly sources?: ToolboxSources;
@@ -161,7 +161,7 @@ exec ${start} "$@"
 `;
 }
 
-/** Built beside its place and renamed, so that a half-made one is never seen under its name. */
+/** Makes the folder beside its place and renames it, so that a half-made one is never seen under its name. */
 async function place(stateDirectory: string, parts: readonly Part[]): Promise<string> {
   const hash = createHash("sha256");
   for (const { path, content } of parts) hash.update(`${path}\0${content.length}\0`).update(content);

@@ -23,7 +23,7 @@ export type RunningSample = {
   readonly startedAtMs: number;
   readonly nowMs: number;
   readonly monotonicMs: number;
-  /** Null when it is not known at this moment. */
+  /** Bytes of traffic; null when they are not known at this moment. */
   readonly traffic: Traffic | null;
 };
 
@@ -62,7 +62,7 @@ export function meterEnded(meter: Meter | undefined, sample: EndedSample): Meter
   const limitMs =
     same.anchor === null ? Infinity : same.anchor.runningMs + Math.max(0, sample.monotonicMs - same.anchor.monotonicMs);
   const run = raise(same.run, { runningMs: Math.min(exactMs, limitMs), ...NO_TRAFFIC });
-  // Asked again, it is still what was counted now: the wall clock may have been set meanwhile.
+  // A second call finds the same length, although the wall clock may have been set meanwhile.
   return { ...same, anchor: { runningMs: run.runningMs, monotonicMs: Infinity }, run };
 }
 

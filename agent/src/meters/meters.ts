@@ -53,7 +53,9 @@ export class Meters {
     this.#finish(own, state, state === "absent" ? null : own.container.exitCode);
   }
 
-  /** This container goes on from generations that an earlier agent counted, and may not have told to their end. */
+  /**
+   * Ends the meters of older generations of this container: an earlier agent may not have reported them to their end.
+   */
   finishOlder({ instanceId, generation }: OwnContainer): void {
     for (const key of this.#meters.keys()) {
       const [instance, counted] = key.split(":").map(Number);

@@ -13,7 +13,7 @@ const ERRANDS: readonly Errand[] = [
   { methods: ["GET"], path: /^\/api\/v0\/deployment\/.+$/ },
 ];
 
-/** Longer than any of them is, queries included. */
+/** Longest request target; all allowed ones are shorter, queries included. */
 const TARGET_LENGTH_MAX = 2_000;
 /** Paths that every program reads alike: without escapes, empty parts and parts of dots. */
 const PLAIN_PATH = /^(\/[\w-][\w.-]*)+\/?$/;

@@ -2,7 +2,7 @@ import { fail, succeed, type Result } from "../engine/engine.ts";
 import type { RunProgram } from "../base/programs.ts";
 import { ipv4Rules, ipv6Rules, type NetworkNames, type RuleInput } from "./rules.ts";
 
-/** Waits for other users of the tables, Docker among them, instead of failing at once. */
+/** Options that make the tool wait for other users of the tables, Docker among them. */
 const WAIT = ["-w", "10"] as const;
 const TIMEOUT_MS = 30_000;
 
@@ -29,7 +29,7 @@ export async function installRules(run: RunProgram, input: RuleInput): Promise<R
   return closed.ok ? link(run, "ip6tables", jumps(input.names, "FORWARD")) : closed;
 }
 
-/** Takes everything away again; what is not there is no matter. */
+/** Removes all rules of this host; missing ones are no failure. */
 export async function removeRules(run: RunProgram, names: NetworkNames): Promise<void> {
   for (const [program, forwardHook] of [
     ["iptables", "DOCKER-USER"],

@@ -48,7 +48,7 @@ export function createNetwork(input: {
   const relay = createRelayPlace(input.openRelay);
   let isClosed = false;
 
-  /** One look after the other: two that found nothing would both make it. */
+  /** Looks run one after the other: two that find no network would both make it. */
   function lookInTurn(): Promise<Result<string | null>> {
     const turn = (newest ?? Promise.resolve()).then(look);
     newest = turn;
@@ -84,7 +84,7 @@ export function createNetwork(input: {
       const last = looking;
       const fresh = lookInTurn();
       const result = await fresh;
-      // Somebody who looked meanwhile knows better.
+      // A look that began later has newer facts.
       if (looking === last) looking = result.ok ? fresh : undefined;
     },
     relayUrl: () => relay.current()?.url,

@@ -25,13 +25,13 @@ export type Relay = {
 export type RelayLimits = {
   readonly connectionsPerContainer: number;
   readonly connections: number;
-  /** On average; as many as come in a few seconds may come at once. */
+  /** Requests per second on average; those of a few seconds may come at once. */
   readonly requestsPerSecond: number;
   readonly bodyBytes: number;
   readonly headerBytes: number;
-  /** For a request to have come whole. */
+  /** The time for a whole request. */
   readonly requestMs: number;
-  /** Without a byte from or to the server, or to the container. */
+  /** The time without a byte from or to the server, or to the container. */
   readonly idleMs: number;
   /** The time for a whole answer, whether the server or the container is slow. */
   readonly answerMs: number;
@@ -179,7 +179,7 @@ const PACES_MAX = 10_000;
  */
 function createPace({ clock, limits }: RelayInput): (container: string) => boolean {
   const intervalMs = 1_000 / limits.requestsPerSecond;
-  /** Until when what a container has asked takes, at the pace allowed. */
+  /** The end of the time that a container's requests take at the allowed pace. */
   const busyUntilMs = new Map<string, number>();
   return (container) => {
     const nowMs = clock.monotonicMs();

@@ -79,7 +79,7 @@ export function ipv4Rules({ names, portRange, resolvers, relay }: RuleInput): st
   return `${lines.join("\n")}\n`;
 }
 
-/** The network has no IPv6; what a container sends by link-local addresses all the same reaches nobody. */
+/** Rules for IPv6: the network has none, and packets of containers by link-local addresses are dropped. */
 export function ipv6Rules({ input, forward }: NetworkNames): string {
   return `${["*filter", `:${input} - [0:0]`, `:${forward} - [0:0]`, `-A ${input} -j DROP`, `-A ${forward} -j DROP`, "COMMIT"].join("\n")}\n`;
 }

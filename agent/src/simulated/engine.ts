@@ -160,7 +160,7 @@ class SimulatedEngine implements Engine {
     return succeed(undefined);
   }
 
-  /** Its process hears signals and goes on, as one does that has something to finish. */
+  /** Sends a signal; the simulated process goes on, as one with work to finish does. */
   signal(id: string): Promise<Result<void>> {
     const one = this.#containers.get(id);
     if (!one) return Promise.resolve(noSuchContainer(id));

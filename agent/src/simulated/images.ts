@@ -12,7 +12,7 @@ export class SimulatedImages {
   readonly #clock: Clock;
   readonly #random: () => number;
   readonly #ids = new Map<string, string>();
-  /** Also of images whose name went to another one. */
+  /** Ids of all images, also of those without a name. */
   readonly #known = new Set<string>();
   #lastId = 0;
 

@@ -17,7 +17,7 @@ const KEY_TYPES: ReadonlySet<string> = new Set([
   "ssh-rsa",
 ]);
 const MIN_RSA_BITS = 2048;
-/** More than these are not looked at: each attempt compares with all of them. */
+/** Keys of an instance that are read: each login attempt compares with all of them. */
 const MAX_KEYS = 1000;
 
 /**
@@ -62,7 +62,7 @@ function rsaBits(pem: string): number {
   }
 }
 
-/** Compares with every key, in the same time whichever it is. */
+/** Compares with every key, so that the time does not tell which one matches. */
 export function findAuthorizedKey(keys: readonly AuthorizedKey[], publicBlob: Buffer): AuthorizedKey | undefined {
   const digest = createHash("sha256").update(publicBlob).digest();
   let found: AuthorizedKey | undefined;

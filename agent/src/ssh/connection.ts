@@ -21,7 +21,7 @@ export type ConnectionPlace = {
   keys(): readonly AuthorizedKey[];
 };
 
-/** Both ends as programs inside see them. */
+/** Address and port of both ends, as programs inside see them. */
 export type Ends = {
   readonly address: string;
   readonly port: number;
@@ -34,21 +34,21 @@ export type SshConnection = {
   readonly key: () => AuthorizedKey | undefined;
   /** Bytes that wait in this process for either side. */
   readonly waitingBytes: () => number;
-  /** Tells those who are logged in why, and ends it. */
+  /** Writes the reason to open sessions, and ends the connection. */
   dismiss(reason: string): void;
 };
 
 const USER = "root";
 const MAX_ATTEMPTS = 6;
 const MAX_SESSIONS = 32;
-/** Answers that a client asks for and does not read: no more of its requests are read meanwhile. */
+/** Answers that a client has not read; with more, its requests are not read. */
 const MAX_UNREAD_BYTES = 1024 * 1024;
 /** Each channel may hold its window of 2 MiB; a client that sends more than it may is cut off. */
 const MAX_WAITING_BYTES = 64 * 1024 * 1024;
 const MAX_CHANNEL_BYTES = 4 * 1024 * 1024;
 /** OpenSSH's client shows nothing that it still has when it learns of the end. */
 const LAST_WORDS_MS = 150;
-/** For a client to close its own end. */
+/** Time for a client to close its own end. */
 const DISMISS_MS = 500;
 
 /** Serves one client whose banner has come. `onReady` when it has logged in, `onClose` once when it is gone. */
@@ -120,7 +120,7 @@ export function serveConnection(
   };
 }
 
-/** Public keys only, one user only. What is refused does not say why. */
+/** Lets in public keys only, as one user only. A refusal does not give its reason. */
 function authenticator(
   place: ConnectionPlace,
   client: Connection,
@@ -129,7 +129,7 @@ function authenticator(
   let failures = 0;
   return (context) => {
     const refuse = () => {
-      // Clients begin by asking what there is, which is no attempt.
+      // Clients begin with a question for the methods, which is no attempt.
       if (context.method !== "none") failures += 1;
       if (failures < MAX_ATTEMPTS) return context.reject(["publickey"]);
       place.log.debug({ instance_id: place.instanceId }, "ssh connection ended after too many attempts");

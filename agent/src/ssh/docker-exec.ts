@@ -22,7 +22,7 @@ export type DockerExec = {
   start(execId: string, hasTty: boolean): Promise<Socket>;
   resize(execId: string, size: WindowSize): Promise<void>;
   inspect(execId: string): Promise<ExecState>;
-  /** Those of the container whose first words are these and that still run. */
+  /** Programs of the container that still run and whose command begins with these words. */
   listRunning(containerId: string, argvStart: readonly string[]): Promise<readonly string[]>;
   close(): void;
 };

@@ -32,13 +32,13 @@ const KEEPALIVE_MISSES = 3;
 const SOCKET_BUFFER_BYTES = 256 * 1024;
 const LISTEN_AGAIN = { firstMs: 100, limitMs: 10_000 };
 const INSIDE_PORT = 22;
-/** The source of those that come through the control plane, which looks after its own clients. */
+/** The source of connections through the control plane, which limits its own clients. */
 const TUNNEL = "tunnel";
 
 const ALGORITHMS = {
   kex: ["curve25519-sha256", "curve25519-sha256@libssh.org"],
   serverHostKey: ["ssh-ed25519"],
-  // The first is by far the fastest here.
+  // The first cipher is by far the fastest here.
   cipher: [
     ...(["aes128-gcm@openssh.com", "aes256-gcm@openssh.com"] as const),
     ...(["chacha20-poly1305@openssh.com", "aes256-ctr", "aes128-ctr"] as const),
@@ -53,7 +53,7 @@ export class Door {
   readonly #server: ssh2.Server;
   readonly #namespace: Namespace;
   readonly #connections = new Set<SshConnection>();
-  /** Those that have not logged in, with where they come from. */
+  /** Connections that have not logged in, with their source. */
   readonly #loggingIn = new Map<Duplex, string>();
   readonly #ends = new WeakMap<Duplex, Ends>();
   readonly #stopWatching: () => void;
@@ -148,7 +148,7 @@ export class Door {
     client.on("error", () => undefined);
     const socket = socketOf(client);
     const ends = this.#ends.get(socket);
-    // Its turn to log in may have ended just now.
+    // The time for its login may have ended just now.
     if (ends === undefined || !this.#loggingIn.has(socket)) return void client.end();
     const { instanceId, containerId } = this.#order;
     const place: ConnectionPlace = {
@@ -167,7 +167,9 @@ export class Door {
     });
   }
 
-  /** Many clients that each stay within their limits may still be too much. */
+  /**
+   * Ends the connection with the most waiting bytes: many clients within their limits may still be too much together.
+   */
   #watch(): void {
     const sizes = [...this.#connections].map((connection) => ({ connection, bytes: connection.waitingBytes() }));
     let total = sizes.reduce((sum, { bytes }) => sum + bytes, 0);
@@ -198,7 +200,7 @@ export class Door {
         if (attempt > 0) log.info({ instance_id: instanceId, port }, "the SSH port is free again and open");
         return;
       }
-      // The first time is usual after a restart.
+      // A first failure is usual after a restart.
       if (attempt === 1)
         log.warn(
           { instance_id: instanceId, bind_address: bindAddress, port, problem },
@@ -226,7 +228,7 @@ export class Door {
     this.admit(socket, address, { address, port, ownAddress: localAddress, ownPort: localPort });
   }
 
-  /** Programs of sessions whose process was killed before it could tell them. */
+  /** Hangs up programs of sessions whose process was killed before it could do so. */
   async #hangUpStrays(): Promise<void> {
     const { docker } = this.#place;
     const { containerId, instanceId } = this.#order;

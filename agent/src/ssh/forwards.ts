@@ -153,7 +153,7 @@ function openBack(
   });
 }
 
-/** Ties both ends together, each direction to its own end, and returns when both are over. */
+/** Carries bytes in both directions, each to its own end, and returns when both directions are over. */
 async function join(transport: Transport, channel: ServerChannel, socket: Socket): Promise<void> {
   socket.allowHalfOpen = true;
   socket.setNoDelay(true);

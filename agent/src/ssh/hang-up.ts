@@ -48,7 +48,7 @@ async function findPid({ docker, clock, containerId, execId }: ExecPlace): Promi
   return undefined;
 }
 
-/** Numbers of processes are used again: what is killed must be in the container still. */
+/** Numbers of processes are used again, so a process is killed only while it is in the container. */
 async function isInside(pid: number, containerId: string): Promise<boolean> {
   const groups = await readFile(`/proc/${pid}/cgroup`, "utf8").catch(() => "");
   return groups.includes(containerId);
@@ -65,6 +65,6 @@ function killGroup(group: number, signal: NodeJS.Signals): void {
   try {
     process.kill(-group, signal);
   } catch {
-    // It has ended meanwhile, which is as good.
+    // The process has ended meanwhile, which is as good.
   }
 }

@@ -68,7 +68,7 @@ if (exec -a true $berth_box) 2> /dev/null; then exec -a "-\${berth_shell##*/}" "
 exec "$berth_shell" -l
 `.trim();
 
-/** The words with which every session's program begins, and nothing else that runs in a container. */
+/** The first words of every session's program; no other program of a container begins with them. */
 export const SESSION_ARGV_START: readonly string[] = [BUSYBOX, "sh", "-c", LOGIN_SCRIPT, "berth-ssh"];
 
 export function sessionArgv(

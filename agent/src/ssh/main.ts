@@ -1,4 +1,4 @@
-// The SSH process: it holds the doors and nothing else, so that what a client does to it cannot reach the agent.
+// The SSH process. It holds the doors alone, so that a hostile client cannot reach the agent.
 import { flushCompileCache } from "node:module";
 import { systemClock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
@@ -7,7 +7,7 @@ import { Door, type DoorsPlace } from "./door.ts";
 import type { AgentMessage, DoorOrder, SshMessage } from "./messages.ts";
 import { openTunnel } from "./tunnel.ts";
 
-/** For sessions to be told and programs to be hung up. */
+/** Time to tell sessions and to hang up programs. */
 const CLOSE_MS = 1_500;
 
 function say(level: SshMessage["level"], fields: object, message: string): void {
@@ -74,7 +74,7 @@ function stop(): void {
   void systemClock.sleep(doors.size > 0 ? CLOSE_MS : 0).then(() => process.exit(0));
 }
 
-// A process that is killed would leave nothing for the next one.
+// The compile cache is written now, since a process that is killed would not write it.
 flushCompileCache();
 process.on("message", receive);
 // A failure that one renter's client caused must not end the sessions of all the others; each connection has a state

@@ -1,11 +1,11 @@
-// Between the agent and its SSH process, which trust each other.
+// Messages between the agent and its SSH process, which trust each other.
 
 /** A container to be reached and how. */
 export type DoorOrder = {
   readonly instanceId: number;
   readonly containerId: string;
   readonly namespacePath: string;
-  /** On the bind address; null when only tunnels lead to it. */
+  /** The port on the bind address; null when only tunnels lead to the door. */
   readonly port: number | null;
   readonly authorizedKeys: readonly string[];
   /** The private host key as PEM. */
@@ -13,9 +13,9 @@ export type DoorOrder = {
 };
 
 export type AgentMessage =
-  /** The first one, once. */
+  /** The first message, sent once. */
   | { readonly kind: "begin"; readonly dockerSocket: string; readonly bindAddress: string }
-  /** All there are; those not named are closed. */
+  /** All doors; a door that is not named is closed. */
   | { readonly kind: "doors"; readonly doors: readonly DoorOrder[] }
   | { readonly kind: "tunnel"; readonly instanceId: number; readonly url: string; readonly token: string };
 

@@ -1,7 +1,6 @@
 // Runs inside a container's network and makes sockets there for the SSH process, which gets them as they are: a socket
-// belongs to the network it was made in, in any process. So bytes pass through no second process, and no connection
-// that a
-// client asks for can start outside the container's network.
+// belongs to the network that it was made in, in any process. So bytes pass through no second process, and no
+// connection that a client asks for can start outside the container's network.
 import { flushCompileCache } from "node:module";
 import { connect, createServer, type Server, type Socket } from "node:net";
 import type { NamespaceAnswer, NamespaceOrder } from "./namespace-messages.ts";

@@ -6,9 +6,9 @@ export type NamespaceOrder =
   | { readonly kind: "close"; readonly id: number };
 
 export type NamespaceAnswer =
-  /** With the connection. */
+  /** Sent with the connection. */
   | { readonly kind: "connected"; readonly id: number }
   | { readonly kind: "listening"; readonly id: number; readonly port: number }
-  /** With the connection that somebody made to the listener. */
+  /** Sent with a connection that came to the listener. */
   | { readonly kind: "accepted"; readonly id: number; readonly address: string; readonly port: number }
   | { readonly kind: "failed"; readonly id: number; readonly problem: string };

@@ -17,11 +17,11 @@ export type RunOptions = {
   /** Aborts when the client no longer wants it. */
   readonly over: AbortSignal;
   readonly onStart?: (execId: string) => void;
-  /** Gets to know, before the end, why the engine did not run it. */
+  /** Hears, before the end, the reason why the engine did not run the program. */
   readonly onFailure?: (reason: string) => Promise<unknown>;
 };
 
-/** Between two looks whether a program whose output has ended has ended itself. */
+/** Time between two looks at a program whose output has ended, until the program has ended too. */
 const FIRST_LOOK_MS = 2;
 const LAST_LOOK_MS = 500;
 /** The exit code that clients read as "the connection failed", and that no program uses. */
@@ -78,7 +78,7 @@ async function pump(
   hasTty: boolean,
   over: AbortSignal,
 ): Promise<void> {
-  // Its end is also the end of the loop; that the program did not want its input is its own affair.
+  // The end of the stream ends the loop too; a program may refuse its input.
   stream.on("error", () => undefined);
   const read = hasTty ? plain : createFrameReader();
   try {
@@ -86,7 +86,7 @@ async function pump(
       for (const piece of read(chunk)) if (!(await deliver(transport, channel, piece, over))) return;
     }
   } catch {
-    // The engine has closed the stream in the middle, or we have: either way there is no more to read.
+    // The engine or this process has closed the stream: there is no more to read.
   }
 }
 

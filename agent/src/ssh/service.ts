@@ -18,7 +18,7 @@ export type Door = {
 };
 
 export type SshService = {
-  /** Says that a door is to be expected, so that nobody waits for the process when it comes. */
+  /** Starts the process ahead of the first door, which then need not wait for it. */
   expectDoor(): void;
   /** All doors there are. A container that runs again is a new door: its connections are closed. */
   setDoors(doors: readonly Door[]): void;
@@ -64,7 +64,7 @@ export function createSshService(input: SshServiceInput): SshService {
     return key;
   };
   const send = (message: AgentMessage) => {
-    // A process that is about to end gets nothing more; the next one gets all doors at its start.
+    // A process that is about to end gets no more messages; the next one gets all doors at its start.
     if (child?.connected === true) child.send(message, () => undefined);
   };
   const runOnce = () =>
@@ -126,11 +126,11 @@ function startProcess(stateDirectory: string): ChildProcess {
     "--v8-pool-size=1",
     MAIN,
   ];
-  // Renters talk to it: what only the agent needs to know stays with the agent.
+  // Renters talk to this process, so it does not get the agent's credential.
   const { BERTH_AGENT_TOKEN: _token, ...env } = process.env;
   return spawn("setpriv", ["--pdeathsig", "TERM", ...node], {
     stdio: ["ignore", "ignore", "inherit", "ipc"],
-    // With what was compiled before, the compiler is not even loaded: 18 MB less, here and in the helpers.
+    // With a compile cache the compiler is not loaded: 18 MB less, here and in the helpers.
     env: { MALLOC_ARENA_MAX: "1", ...env, NODE_COMPILE_CACHE: join(stateDirectory, "compile-cache") },
   });
 }

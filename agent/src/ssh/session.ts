@@ -61,7 +61,7 @@ export function serveSession(place: SessionPlace, session: Session, onEnd: () =>
 
   const run = async (opened: ServerChannel, program: SessionProgram) => {
     const channel = place.keep(opened);
-    // The library lets nobody know of a write that failed but by this event.
+    // The library reports a failed write by this event alone.
     channel.on("error", () => undefined);
     channel.stderr.on("error", () => undefined);
     const hasTty = terminal !== undefined && program.kind !== "sftp";
@@ -95,7 +95,7 @@ export function serveSession(place: SessionPlace, session: Session, onEnd: () =>
   });
 }
 
-/** The language of the client and nothing else: what programs do may not hang on where one comes from. */
+/** Variables of the client's language; no others, so that programs behave alike for every client. */
 function serveVariables(session: Session, variables: Map<string, string>): void {
   session.on("env", (accept, reject, { key, val }) => {
     const isWanted = /^(LANG|LC_[A-Z_]{1,32})$/.test(key) && /^[\w.@:=-]*$/.test(val) && val.length <= MAX_VALUE_LENGTH;
@@ -160,7 +160,7 @@ async function applySize(
   }
 }
 
-/** Calls one after the other; those asked for while one is under way become one. */
+/** Runs calls one after the other; calls that come during one become a single further call. */
 function latestOnly(work: () => Promise<void>): () => void {
   let isBusy = false;
   let isStale = false;

@@ -1,8 +1,9 @@
-// How data leaves through the SSH library. Version 1.17.0 leaves four things to its users, all of them kept here: it
-// throws when it is asked for anything between the end of a connection and the event that says so, it writes to the connection without looking whether that is full, it gathers what is written during a key exchange
-// without limit, and after a write that had to wait for the client it keeps the written piece and sends it once more
-// when the other of stdout and stderr has to wait. The version is pinned, and the tests with a slow client and with
-// key exchanges fail when it changes.
+// Writes of data through the SSH library. Version 1.17.0 leaves four duties to its users, all of them kept here: it
+// throws for any call between the end of a connection and the event of that end, it writes to a connection that is
+// full,
+// it gathers writes during a key exchange without limit, and after a write that had to wait for the client it keeps the
+// piece and sends it once more when the other of stdout and stderr has to wait. The version is pinned, and the tests
+// with a slow client and with key exchanges fail when it changes.
 import { setMaxListeners, type EventEmitter } from "node:events";
 import type { Duplex } from "node:stream";
 import type { Connection, ServerChannel } from "ssh2";

@@ -8,7 +8,7 @@ const MAX_PAYLOAD_BYTES = 1024 * 1024;
  * had.
  */
 export async function openTunnel(url: string, token: string): Promise<Duplex> {
-  // Most hosts are reached directly: what no door needs is not loaded.
+  // Most hosts are reached directly, so the library is loaded for the first tunnel.
   const { WebSocket, createWebSocketStream } = await import("ws");
   const socket = new WebSocket(url, {
     headers: { Authorization: `Bearer ${token}` },
@@ -17,7 +17,7 @@ export async function openTunnel(url: string, token: string): Promise<Duplex> {
     perMessageDeflate: false,
     followRedirects: false,
   });
-  // Taken before the connection stands, so that nothing is lost that comes with it.
+  // The stream is taken before the connection stands, so that no first bytes are lost.
   const stream = createWebSocketStream(socket);
   // An empty message is the end of the client's direction: WebSockets cannot be half closed.
   socket.on("message", (data: Buffer) => {

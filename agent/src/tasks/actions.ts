@@ -181,7 +181,7 @@ async function transfer(context: ActionContext, action: TransferAction, input: A
   });
 }
 
-/** Looks again when its turn has come: meanwhile a container may have been started. */
+/** Looks at the instance again when the turn has come, since it may have been started meanwhile. */
 async function withSites<S extends readonly Site[], T>(
   context: ActionContext,
   input: ActionInput,

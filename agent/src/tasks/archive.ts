@@ -81,7 +81,7 @@ export async function emptyFolder(site: Site, path: string, signal: AbortSignal)
   return emptied.ok ? succeed(undefined) : emptied;
 }
 
-/** Runs a short program; what it has to say is its output, or the reason why it did not succeed. */
+/** Runs a short program and returns its output; a failure has its words. */
 export async function script(
   site: Site,
   text: string,
@@ -96,7 +96,7 @@ export async function script(
   return exitCode === 0 ? succeed(String(stdout)) : fail("refused", String(stderr).trim() || `ended with ${exitCode}`);
 }
 
-/** The beginning of what a program has to complain about. */
+/** The beginning of a program's complaints. */
 export function keepText(program: Program): () => string {
   let text = "";
   program.stderr.on("data", (data: Buffer) => {

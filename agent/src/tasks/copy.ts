@@ -84,7 +84,7 @@ async function stream(
   writer.stdout.resume();
   const said = [keepText(reader), keepText(writer)];
   try {
-    // Which side ended the stream, and why, is said by the two ends below.
+    // The two ends below say which side ended the stream, and why.
     await pipeline(reader.stdout, count, writer.stdin).catch(() => reader.kill());
     const [read, written] = await Promise.all([reader.ended, writer.ended]);
     if (input.signal.aborted) return fail("cancelled", "the copy was called off");

@@ -1,4 +1,4 @@
-/** Lets those who name the same key go one after the other, and those with several keys take them all or wait. */
+/** Runs work on the same key one after the other; work on several keys waits until all of them are free. */
 export class FileTurns {
   readonly #last = new Map<number, Promise<void>>();
 

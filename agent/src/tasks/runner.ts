@@ -17,9 +17,9 @@ type Running = {
 };
 type Done = { readonly result: TaskResult; isSent: boolean };
 
-/** Copies of a few renters at once keep the disks busy; a thousand would only keep everybody waiting. */
+/** Copies at once: a few keep the disks busy, a thousand would only keep everybody waiting. */
 const RUNNING_LIMIT = 64;
-/** For a server that asks again because the answer was lost with the connection. */
+/** Results that are kept for a server that sends a task again, since the answer was lost with the connection. */
 const DONE_KEPT = 64;
 const DONE_CHARACTERS_KEPT = 16 * 1024 * 1024;
 const PROGRESS_EVERY_MS = 1_000;
@@ -64,7 +64,7 @@ export class TaskRunner {
     this.#running.get(taskId)?.abort.abort("it was cancelled");
   }
 
-  /** After a reconnect: results that no connection has carried yet. */
+  /** Sends results that no connection has carried yet; called after a reconnect. */
   resend(): void {
     for (const done of this.#done.values()) if (!done.isSent) done.isSent = this.#deps.send(done.result);
   }
@@ -142,7 +142,7 @@ function explain(failure: EngineFailure, signal: AbortSignal): string {
   return failure.message;
 }
 
-/** A zero character means the end of a text to many, the server's database among them. */
+/** The text without zero characters, which end a text for the server's database, among others. */
 function plain(text: string): string {
   return text.replaceAll("\0", "\uFFFD");
 }

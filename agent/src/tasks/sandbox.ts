@@ -17,7 +17,7 @@ export type SandboxRoot =
   | { readonly kind: "folder"; readonly directory: string; readonly isReadOnly: boolean };
 
 export const FOLDER_PATH = "/volume";
-/** The sandbox itself could not be made; stderr says why. */
+/** Exit code of a sandbox that could not be made; stderr has the reason. */
 export const SANDBOX_PROBLEM = 125;
 const KILLED = 137;
 
@@ -86,7 +86,9 @@ exec /tools/busybox chroot /root ${TOOLBOX_PATH}/busybox setpriv --nnp \\
   --ambient-caps="$DROPPED" --inh-caps="$DROPPED" ${TOOLBOX_PATH}/busybox "$@"
 `.trim();
 
-/** To read, write and own any file; the second kind is for mounting, which also makes the overlay's own marks. */
+/**
+ * Capabilities to read, write and own any file; those dropped later are for mounts and the overlay's own marks.
+ */
 const KEPT = ["chown", "dac_override", "fowner", "fsetid"] as const;
 const DROPPED = ["sys_admin", "sys_chroot", "mknod", "setfcap"] as const;
 
@@ -139,14 +141,14 @@ function killGroup(leader: ChildProcess): void {
   try {
     process.kill(-leader.pid, "SIGKILL");
   } catch {
-    // It ended by itself in this moment.
+    // The program ended by itself in this moment.
   }
 }
 
 /** A process of this machine with its three streams as pipes. */
 function programOf(child: ChildProcess & { stdin: Writable; stdout: Readable; stderr: Readable }): Program {
   let isKilled = false;
-  // A program that no longer reads breaks its pipe; its end says why.
+  // A program that no longer reads breaks its pipe; its end has the reason.
   child.stdin.on("error", () => undefined);
   const ended = new Promise<Result<number>>((resolve) => {
     child.once("error", (cause) => resolve(fail("refused", `no sandbox can be made: ${String(cause)}`)));

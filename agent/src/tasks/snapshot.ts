@@ -7,7 +7,7 @@ import { describePush } from "../images/pull-progress.ts";
 export type SnapshotContext = {
   readonly clock: Clock;
   readonly engine: Engine;
-  /** From now on nobody else's instance is made of this image just because it is on this host. */
+  /** From now on an instance of another renter gets this image only from its registry, although it is on this host. */
   guardImage(imageId: string): void;
   readonly refuseRegistry: RefuseRegistry;
 };
@@ -55,7 +55,7 @@ export async function takeSnapshot(
   }
 }
 
-/** Removes what an agent that was killed over the same task has left: nobody else knows these names. */
+/** Removes the remains of an agent that was killed over the same task; the names are this task's alone. */
 export async function forgetInterrupted(
   { engine }: Pick<SnapshotContext, "engine">,
   action: SnapshotAction,

@@ -42,7 +42,7 @@ export function receiveFiles(input: TransferInput & { readonly isFresh: boolean 
   return untilDecided(input, (line) => receiveOver(input, line));
 }
 
-/** Comes again, for as long as the server knows of the transfer, until both sides have agreed on how it ended. */
+/** Attempts the transfer until both sides agree on its end, as long as the server knows of it. */
 async function untilDecided(
   input: TransferInput,
   work: (line: TransferLine) => Promise<Attempt>,
@@ -70,7 +70,7 @@ async function untilDecided(
   return fail("cancelled", "called off");
 }
 
-/** Tells the other side what it cannot know: why it ended here. */
+/** Tells the other side the reason of a failure here. */
 function conclude(line: TransferLine, result: Result<Copied>): Result<Copied> {
   if (!result.ok)
     line.say({ kind: "transfer_end", isSuccess: false, text: result.failure.message.slice(0, TEXT_LIMIT) });
@@ -174,12 +174,12 @@ function readVerdict(message: TransferMessage | undefined, copiedBytes: number):
   return message.isSuccess ? succeed({ copiedBytes }) : fail("refused", message.text);
 }
 
-/** A single file is moved by its name: it must not lead anywhere else. */
+/** True for a name without a path: a single file is moved by it. */
 function isPlainName({ shape, name }: Extract<TransferMessage, { readonly kind: "transfer_start" }>): boolean {
   return shape !== "file" || (name !== "" && name !== "." && name !== ".." && !/[/\0]/.test(name));
 }
 
-/** Passes bytes on and says how many there were. Their end is passed on only when their source has ended well. */
+/** Passes bytes on and counts them. Their end is passed on only when their source has ended well. */
 class Counter extends Transform {
   bytes = 0;
   readonly #onBytes: (bytes: number) => void;
