@@ -4,8 +4,6 @@ import { setTimeout as delay } from "node:timers/promises";
 import { WebSocket } from "ws";
 import {
   decodeServerMessage,
-  estimateDlperf,
-  findGpuModel,
   type Desired,
   type DesiredInstance,
   type GpuFacts,
@@ -26,6 +24,7 @@ import { asId, type MachineId } from "../../server/src/base/ids.ts";
 import type { Database } from "../../server/src/db/connect.ts";
 import type { Sealer } from "../../server/src/base/seal.ts";
 import { loadDesired } from "../../server/src/domains/rental/instances/index.ts";
+import { aGpu } from "./fake-gpu.ts";
 import { FACTS } from "./machines.ts";
 
 export type FakeHostOptions = {
@@ -56,41 +55,6 @@ type Seen = Pick<ObservedInstance, "instance_id" | "generation" | "state"> & Par
 
 /** Far more than anything takes: a machine that runs tests may stand still for minutes. */
 const WAIT_MS = 900_000;
-
-/** What a GPU of a test is like: 8.9 capability, 24 GB, an hour of it costs $0.30 by default. */
-export function aGpu(index: number, overrides: Partial<GpuFacts> = {}): GpuFacts {
-  return {
-    uuid: `GPU-${randomUUID()}`,
-    index,
-    name: "RTX 4090",
-    memory_mb: 24_576,
-    compute_cap: 890,
-    memory_gb_per_s: 1008,
-    max_power_w: 450,
-    tflops: 82,
-    dlperf: 100,
-    pci_lanes: 16,
-    nvlink_gb_per_s: 0,
-    is_declared: false,
-    ...publishedFigures(overrides.name),
-    ...overrides,
-  };
-}
-
-/** The figures of a model, so that a GPU of another name than usual does not contradict it. */
-function publishedFigures(name = "RTX 4090"): Partial<GpuFacts> {
-  const model = name === "RTX 4090" ? undefined : findGpuModel(name);
-  if (model === undefined) return {};
-  return {
-    memory_mb: model.memoryMb,
-    compute_cap: model.computeCap,
-    memory_gb_per_s: model.memoryGbPerS,
-    max_power_w: model.maxPowerW,
-    tflops: model.tflops,
-    dlperf: estimateDlperf(model.tflops, model.memoryGbPerS),
-    nvlink_gb_per_s: model.nvlinkGbPerS,
-  };
-}
 
 /** An agent in the hands of a test: it speaks the real protocol over a real socket and does only what it is told. */
 export class FakeHost {

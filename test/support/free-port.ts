@@ -30,6 +30,27 @@ export async function freePort(): Promise<number> {
   throw new Error("no port is free");
 }
 
+/** Ports in a row for tests that need several; those from here on belong to no other test and to no agent. */
+let nextPort = 18_000;
+const END_PORT = 20_000;
+
+/** The first of this many ports in a row on which nothing listens. */
+export async function freePorts(count: number): Promise<number> {
+  while (nextPort + count <= END_PORT) {
+    const first = nextPort;
+    nextPort += count;
+    const areFree = await Promise.all(Array.from({ length: count }, (_, index) => isFree(first + index)));
+    if (!areFree.includes(false)) return first;
+  }
+  throw new Error("no ports are free");
+}
+
+async function isFree(port: number): Promise<boolean> {
+  const probe = await tryListening({ port, host: "127.0.0.1" });
+  if (probe !== undefined) await once(probe.close(), "close");
+  return probe !== undefined;
+}
+
 async function tryListening(options: ListenOptions): Promise<Server | undefined> {
   const server = createServer().listen(options);
   try {

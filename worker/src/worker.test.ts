@@ -1,24 +1,15 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
-import { once } from "node:events";
-import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from "node:http";
-import { request } from "node:https";
+import { createServer, type RequestListener, type ServerResponse } from "node:http";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { text } from "node:stream/consumers";
 import { test } from "node:test";
-import { aSelfSignedCertificate } from "../../test/support/self-signed.ts";
 import { until } from "../../test/support/until.ts";
-import { connect } from "node:tls";
-import { aReadyWorker, aWorker, authFor, listen, RecordingServer, TOKEN } from "../test/place.ts";
+import { aReadyWorker, aWorker, authFor, echo, listen, RecordingServer, TOKEN } from "../test/place.ts";
 import { ManualClock } from "../../test/support/manual-clock.ts";
 import { startWorker } from "./index.ts";
-
-/** A backend that is well and gives back what it is given. */
-const echo: RequestListener = (request, response) => {
-  void text(request).then((body) => response.writeHead(200, { "x-own": "kept" }).end(`${request.url} ${body}`));
-};
 
 /** A backend whose answers the test gives. */
 function held(): { readonly listener: RequestListener; readonly waiting: ServerResponse[] } {
@@ -370,44 +361,4 @@ test("a session keeps its place until it ends or expires, for whoever opened it"
   assert.equal((await open(4)).status, 201);
   await pass("it expires", () => server.done.includes("4 Success"));
   assert.equal(closed.length, 2);
-});
-
-test("with a certificate, and told to use it, it answers over TLS", async (t) => {
-  const certificate = aSelfSignedCertificate("worker.test");
-  const { url } = await aReadyWorker(t, echo, { certificate, variables: { USE_SSL: "true" } });
-  assert.equal(new URL(url).protocol, "https:");
-  const asked = request(`${url}/work`, {
-    method: "POST",
-    ca: certificate.cert,
-    servername: "worker.test",
-    agent: false,
-  });
-  asked.end(JSON.stringify({ auth_data: authFor(url), payload: {} }));
-  const [answer]: IncomingMessage[] = await once(asked, "response");
-  assert.ok(answer);
-  assert.deepEqual([answer.statusCode, await text(answer)], [200, "/work {}"]);
-});
-
-test("a certificate that is renewed while the worker runs is what it answers with, and a broken one is not", async (t) => {
-  const [first, next] = [aSelfSignedCertificate("first.test"), aSelfSignedCertificate("next.test")];
-  let present = first;
-  const { url, pass, log } = await aReadyWorker(t, echo, {
-    certificate: first,
-    readCertificate: () => present,
-    variables: { USE_SSL: "true" },
-  });
-  const shown = async () => {
-    const socket = connect({ host: "127.0.0.1", port: Number(new URL(url).port), rejectUnauthorized: false });
-    await once(socket, "secureConnect");
-    const { subject } = socket.getPeerCertificate();
-    socket.destroy();
-    return subject.CN;
-  };
-  assert.equal(await shown(), "first.test");
-  present = { ...next, key: first.key };
-  await pass("the complaint", () => log.some((line) => line.includes("cannot be used")));
-  assert.equal(await shown(), "first.test");
-  present = next;
-  await pass("the next one", () => log.some((line) => line.includes("next certificate from now on")));
-  assert.equal(await shown(), "next.test");
 });

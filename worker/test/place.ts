@@ -162,3 +162,8 @@ export function authFor(url: string, changes: Readonly<Record<string, unknown>> 
   const text = JSON.stringify(["berth ticket", endpoint, said.url, cost, reqnum, requestIdx, expiresAt]);
   return { ticket: createHmac("sha256", TOKEN).update(text).digest("base64url"), ...said };
 }
+
+/** A backend that is well and gives back what it is given. */
+export const echo: RequestListener = (request, response) => {
+  void text(request).then((body) => response.writeHead(200, { "x-own": "kept" }).end(`${request.url} ${body}`));
+};

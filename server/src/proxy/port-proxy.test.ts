@@ -11,6 +11,7 @@ import { camelFields } from "../../../agent/src/wire/fields.ts";
 import { OpenTunnel } from "../../../protocol/index.ts";
 import { soon, testApp, type TestApp } from "../../../test/support/app.ts";
 import type { FakeHost } from "../../../test/support/fake-host.ts";
+import { freePorts } from "../../../test/support/free-port.ts";
 import { aUser, inTransaction } from "../../../test/support/fixtures.ts";
 import { ManualClock } from "../../../test/support/manual-clock.ts";
 import { testDatabase } from "../../../test/support/postgres.ts";
@@ -24,31 +25,6 @@ const CHUNK = randomBytes(65_536);
 
 /** A free address of the loopback for each test, since the port is always the same. */
 const anAddress = () => `127.${randomInt(1, 255)}.${randomInt(1, 255)}.${randomInt(1, 255)}`;
-
-/** Between those that other tests take and those that agents give out: no other test has a port from here on. */
-let nextPort = 18_000;
-const END_PORT = 20_000;
-
-/** The first of so many ports in a row on which nobody listens. */
-async function freePorts(count: number): Promise<number> {
-  while (nextPort + count <= END_PORT) {
-    const first = nextPort;
-    nextPort += count;
-    const areFree = await Promise.all(Array.from({ length: count }, (_, index) => isFree(first + index)));
-    if (!areFree.includes(false)) return first;
-  }
-  throw new Error("no ports are free");
-}
-
-async function isFree(port: number): Promise<boolean> {
-  const server = createServer().listen(port, "127.0.0.1");
-  const isListening = await once(server, "listening").then(
-    () => true,
-    () => false,
-  );
-  if (isListening) await once(server.close(), "close");
-  return isListening;
-}
 
 /** A program in a container; `serve` gets each connection. */
 async function aService(t: TestContext, serve: (socket: Socket) => void, address = anAddress()) {

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { differencesIn } from "../../../../../../test/support/audit-differences.ts";
 import { auditWorld, HOUR_MS, passHour, type AuditWorld } from "../../../../../../test/support/audit-world.ts";
 import { audit, auditAndCheckpoint } from "../audit-service.ts";
 import { nextCheckpointEnd } from "./checkpoint-service.ts";
@@ -7,13 +8,6 @@ import { listCheckpoints } from "./checkpoint-store.ts";
 
 const DAY_MS = 24 * HOUR_MS;
 const deps = ({ env, clock }: AuditWorld) => ({ database: env.database, clock });
-
-async function differencesIn(world: AuditWorld, isFull: boolean): Promise<readonly string[]> {
-  const { checks } = await audit(deps(world), { isFull });
-  return checks.flatMap(({ name, differences }) =>
-    differences.map(({ subject, problem }) => `${name}: ${subject}: ${problem}`),
-  );
-}
 
 /** The number of rows that an ordinary audit examined in one check. */
 async function examinedIn(world: AuditWorld, name: string): Promise<number> {

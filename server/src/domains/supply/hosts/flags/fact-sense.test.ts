@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { gpuModels, type GpuFacts, type MachineFacts } from "../../../../../../protocol/index.ts";
-import { aGpu } from "../../../../../../test/support/fake-host.ts";
+import { aGpu } from "../../../../../../test/support/fake-gpu.ts";
 import { FACTS } from "../../../../../../test/support/machines.ts";
 import { simulatedFacts } from "../../../../../../test/support/simulated-facts.ts";
 import { findNonsense } from "./fact-sense.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { testApp, type TestApp } from "../../../../../../test/support/app.ts";
-import { aGpu } from "../../../../../../test/support/fake-host.ts";
+import { aGpu } from "../../../../../../test/support/fake-gpu.ts";
 import { aCaller, type TestCaller } from "../../../../../../test/support/fixtures.ts";
 import { aJoinedHost, aJoiner, join } from "../../../../../../test/support/joins.ts";
 
