@@ -1,14 +1,6 @@
 import type { RouteAccess } from "./access.ts";
 import { forbidden, type AppError } from "./errors.ts";
-import type { Identity } from "./identity.ts";
-import type { AccountFreezeId } from "./ids.ts";
-
-/** An open freeze, as the caller whom it stops is told of it. */
-export type Freeze = {
-  readonly id: AccountFreezeId;
-  /** A phrase or sentence of the administrator who froze the account. */
-  readonly reason: string;
-};
+import type { Freeze, Identity } from "./identity.ts";
 
 /** The refusal of everything that a frozen account would begin (`account_frozen`, 403). */
 export function accountFrozen({ id, reason }: Freeze): AppError {

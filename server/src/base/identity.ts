@@ -1,5 +1,4 @@
-import type { Freeze } from "./freeze.ts";
-import type { ApiKeyId, InstanceId, UserId } from "./ids.ts";
+import type { AccountFreezeId, ApiKeyId, InstanceId, UserId } from "./ids.ts";
 
 export const PERMISSION_CATEGORIES = [
   "instance_read",
@@ -15,6 +14,13 @@ export const PERMISSION_CATEGORIES = [
   "team_write",
 ] as const;
 export type PermissionCategory = (typeof PERMISSION_CATEGORIES)[number];
+
+/** An open freeze, as the caller whom it stops is told of it. */
+export type Freeze = {
+  readonly id: AccountFreezeId;
+  /** A phrase or sentence of the administrator who froze the account. */
+  readonly reason: string;
+};
 
 /** Who is calling, resolved from the key of a request. */
 export type Identity = {

@@ -1,14 +1,15 @@
 import { sql } from "kysely";
 import { hashLink, textOfFact, type Fact, type FactHead, type FactKeeper } from "../base/facts.ts";
 import { integers, texts as textArray } from "./arrays.ts";
-import type { Tx } from "./transaction.ts";
+import type { Transaction } from "kysely";
+import type { Tables } from "./tables.ts";
 
 /**
  * Writes the facts of a transaction as one link of the chain. It is the last thing a transaction does: the head is locked
  * until the commit, and all transactions with facts, of all servers, wait for each other there and nowhere else.
  */
 export async function appendFacts(
-  { db, now }: Pick<Tx, "db" | "now">,
+  { db, now }: { readonly db: Transaction<Tables>; readonly now: Date },
   { signer }: FactKeeper,
   facts: readonly Fact[],
 ): Promise<FactHead> {

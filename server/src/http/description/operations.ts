@@ -1,3 +1,4 @@
+import type { OperationWords } from "./operation-words.ts";
 import { MONEY_OPERATIONS } from "./operations/money.ts";
 import { PEOPLE_OPERATIONS } from "./operations/people.ts";
 import { RENTAL_OPERATIONS } from "./operations/rental.ts";
@@ -45,11 +46,6 @@ export function tagOf(operation: string): string {
 function resourceOf(operation: string): string {
   return operation.split(".")[1] ?? "";
 }
-
-/** The sentences of an operation, and examples where the one that its fields make is not telling. */
-export type OperationWords = Readonly<
-  Record<string, { readonly description: string; readonly request?: unknown; readonly response?: unknown }>
->;
 
 export const OPERATIONS: OperationWords = {
   ...RENTAL_OPERATIONS,

@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import type { Freeze } from "../../../base/freeze.ts";
+import type { Freeze } from "../../../base/identity.ts";
 import type { AccountFreezeId, UserId } from "../../../base/ids.ts";
 import type { Reader, Tx } from "../../../db/transaction.ts";
 

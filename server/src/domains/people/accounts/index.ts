@@ -72,7 +72,7 @@ export { listSecrets } from "./secrets/store.ts";
 export { attachSshKey, detachSshKey } from "./ssh-keys/service.ts";
 export { closeTeamAccount, openTeamAccount } from "./team-accounts/team-account.ts";
 export { notForTeams, type User } from "./users/rules/user.ts";
-export type { Caller } from "./users/service.ts";
+export type { Caller } from "./caller.ts";
 export { readAccountLimits, setAccountLimits, type AccountLimits } from "./users/limit-store.ts";
 export { requireRoom } from "./room.ts";
 export { keepAccounts, lockBelongings, lockUser, updateUser } from "./users/store.ts";

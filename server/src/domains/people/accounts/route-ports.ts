@@ -8,7 +8,8 @@ import type { QueueMail } from "../../notifications/index.ts";
 import type { Identities } from "./keys/identities.ts";
 import type { IpHistory } from "./ip-history/ip-history.ts";
 import type { RandomBytes } from "./keys/rules/keys.ts";
-import type { Caller, GrantCredit } from "./users/service.ts";
+import type { Caller } from "./caller.ts";
+import type { GrantCredit } from "./users/service.ts";
 import type { BalanceView, PaymentStandingView } from "./views.ts";
 
 /** What the routes need and do not own; `balanceOf` and `grantCredit` come from the ledger through `app.ts`. */

@@ -1,5 +1,5 @@
 import { forbidden, notFound } from "../../../base/errors.ts";
-import type { Freeze } from "../../../base/freeze.ts";
+import type { Freeze } from "../../../base/identity.ts";
 import type { AccountFreezeId, UserId } from "../../../base/ids.ts";
 import { invariant } from "../../../base/invariant.ts";
 import type { Tx } from "../../../db/transaction.ts";

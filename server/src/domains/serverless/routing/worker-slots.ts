@@ -1,37 +1,9 @@
 import { invariant } from "../../../base/invariant.ts";
 import type { InstanceId } from "../../../base/ids.ts";
 import { REQNUM_NONE } from "./reqnum.ts";
-import type { RoutedRequest } from "./routed-request.ts";
+import type { RoutableWorker, RoutedRequest, WorkerSlot } from "./routed-request.ts";
 
-/** A worker as routing sees it. */
-export type RoutableWorker = {
-  readonly id: InstanceId;
-  /** Where it takes requests. */
-  readonly url: string;
-  /** Units a second that it is believed to serve. */
-  readonly perf: number;
-  readonly isReady: boolean;
-  readonly isDraining: boolean;
-  /** Made from an earlier recipe than its group has now: used only when no other can be. */
-  readonly isOutdated: boolean;
-  /** Its last report to whichever server; undefined: none since it started. */
-  readonly report: { readonly atMs: number; readonly load: number; readonly count: number } | undefined;
-};
-
-/** What this process gave to one worker, and what it knows that others gave to it. */
-export type WorkerSlot = {
-  worker: RoutableWorker;
-  place: number;
-  readonly requests: Set<RoutedRequest>;
-  /** Of `requests`. */
-  load: number;
-  /** Given by other servers, or by this one before it was started anew, as far as reports say. */
-  foreignLoad: number;
-  foreignCount: number;
-  /** Of what this process gave it last. */
-  reqnum: number;
-  reportedAtMs: number;
-};
+export type { RoutableWorker, WorkerSlot } from "./routed-request.ts";
 
 /** So much slower than any worker that it takes one request after the other. */
 const PERF_MIN = 1e-6;

@@ -1,4 +1,4 @@
-import type { OperationWords } from "../operations.ts";
+import type { OperationWords } from "../operation-words.ts";
 
 const PAGE = '<!doctype html><html lang="en"><title>Invoice INV-2026-01-000007</title></html>';
 const CHARGES =

@@ -1,4 +1,4 @@
-import type { OperationWords } from "../operations.ts";
+import type { OperationWords } from "../operation-words.ts";
 
 const PERMISSIONS = { api: { instance_read: {}, instance_write: {} } };
 

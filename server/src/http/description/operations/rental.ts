@@ -1,4 +1,4 @@
-import type { OperationWords } from "../operations.ts";
+import type { OperationWords } from "../operation-words.ts";
 
 const SEARCH = { gpu_name: { eq: "RTX 4090" }, num_gpus: { gte: 1 }, order: [["dph_total", "asc"]], limit: 10 };
 const RENTAL = { image: "pytorch/pytorch", disk: 40, label: "training", onstart: "python train.py" };

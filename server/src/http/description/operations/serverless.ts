@@ -1,4 +1,4 @@
-import type { OperationWords } from "../operations.ts";
+import type { OperationWords } from "../operation-words.ts";
 
 /** Endpoints, worker groups, workers and deployments. */
 export const SERVERLESS_OPERATIONS: OperationWords = {

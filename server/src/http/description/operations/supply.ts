@@ -1,4 +1,4 @@
-import type { OperationWords } from "../operations.ts";
+import type { OperationWords } from "../operation-words.ts";
 
 /** Machines of hosts, market metrics, and administrators' operations. */
 export const SUPPLY_OPERATIONS: OperationWords = {

@@ -1,5 +1,5 @@
 // Rows beside the facts of who made them, and facts beside their rows (docs/adr/0030-facts-of-money.md).
-import { NO_HEAD, type FactHead, type FactSigner } from "../../../../base/facts.ts";
+import { NO_HEAD, type FactHead } from "../../../../base/facts.ts";
 import type { Reader } from "../../../../db/transaction.ts";
 import {
   listEventBuckets,
@@ -11,7 +11,7 @@ import {
 } from "../../../people/accounts/index.ts";
 import { listMovedBuckets, listMovedIds, listStatedTransfers } from "../../ledger/index.ts";
 import { walkChain, type Walked } from "./chain-walk.ts";
-import type { Tally } from "../rules/difference.ts";
+import type { FactAudit, FactOrigin } from "./fact-audit-types.ts";
 import { auditStates } from "./fact-states.ts";
 import {
   findLinkHash,
@@ -22,31 +22,9 @@ import {
   type ReadLink,
 } from "./fact-store.ts";
 import { differenceOf, readFact, saysOf, transferText, whoAndWhen, type ReadFact } from "./rules/fact-rules.ts";
-import type { Checkpoint } from "../checkpoints/checkpoint-store.ts";
 import { differingBuckets, pairIds } from "../checks/mismatches.ts";
 
 const EVENTS_PER_PAGE = 5_000;
-
-export type FactAudit = {
-  readonly db: Reader;
-  readonly tally: Tally;
-  readonly signer: FactSigner;
-  readonly witnessed: FactHead;
-  readonly against: FactHead | undefined;
-  /** What came before is bound by this checkpoint; undefined in a full audit. */
-  readonly trusted: Checkpoint | undefined;
-};
-
-/** From where on rows must have facts: what is older than the chain has none. */
-export type FactOrigin = {
-  readonly nextTransferId: bigint;
-  readonly nextCapId: number;
-  readonly nextPayoutId: number;
-  readonly nextPayoutHoldId: number;
-  readonly nextEventId: bigint;
-  readonly invoiceCount: number;
-  readonly checkpointUntil: string | undefined;
-};
 
 export async function auditFacts(audit: FactAudit): Promise<void> {
   const { db, tally, trusted } = audit;

@@ -4,7 +4,7 @@ import { listStatedFreezes } from "../../../people/accounts/index.ts";
 import { ACCOUNT_DOCUMENT_KINDS, listAccountDocumentTexts, listIssuedTexts } from "../../invoices/index.ts";
 import { listStatedCaps } from "../../ledger/index.ts";
 import { listStatedPayoutHolds, listStatedPayouts, payoutsOf } from "../../payments/index.ts";
-import type { FactAudit, FactOrigin } from "./fact-audit.ts";
+import type { FactAudit, FactOrigin } from "./fact-audit-types.ts";
 import { differenceOf, dollarsText, readFact, valueText, whoAndWhen, type ReadFact } from "./rules/fact-rules.ts";
 import { listFactsSince, listLastFacts, type LinkRange } from "./fact-store.ts";
 import {

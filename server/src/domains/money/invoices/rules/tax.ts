@@ -1,6 +1,5 @@
 import { invariant } from "../../../../base/invariant.ts";
 import { parseDollars } from "../../../../base/money.ts";
-import type { Seller } from "../seller.ts";
 
 const PPM = 1_000_000n;
 /** A percentage is read as dollars, to millionths. */
@@ -21,6 +20,18 @@ export type TaxRule = {
 /** By country (ISO 3166, two letters); `*` is for all countries that are not named, and for unknown ones. */
 export type TaxTable = ReadonlyMap<string, TaxRule>;
 
+/** Settings of a seller from which the tax of an invoice follows. */
+export type TaxSettings = {
+  /** Two letters of ISO 3166; empty when it does not matter. */
+  readonly country: string;
+  /** Taxes by the customer's country; empty for one rate for all. */
+  readonly taxTable: TaxTable;
+  /** Rate for countries that the table does not have, in millionths: 190000 for 19 %. Prices include it. */
+  readonly taxPpm: number;
+  /** Sentence on invoices that the law asks for. */
+  readonly taxNote: string;
+};
+
 /** The tax of one invoice. */
 export type AppliedTax = {
   readonly ppm: number;
@@ -39,7 +50,7 @@ const TAX_ID_PREFIXES: Readonly<Record<string, string>> = { GR: "EL" };
  * The tax that an invoice to this customer includes. Customers say themselves where they are and what their tax id is:
  * prices include tax, so a wrong word saves them nothing. An id of another form than the country's does not count.
  */
-export function taxFor(seller: Seller, buyer: { readonly country: string; readonly taxId: string }): AppliedTax {
+export function taxFor(seller: TaxSettings, buyer: { readonly country: string; readonly taxId: string }): AppliedTax {
   const said = buyer.country.trim().toUpperCase();
   const country = /^[A-Z]{2}$/.test(said) ? said : "";
   const fallback: TaxRule = { ppm: seller.taxPpm, name: "Tax", note: seller.taxNote, isReverseCharged: false };

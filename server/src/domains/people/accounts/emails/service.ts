@@ -18,7 +18,7 @@ import {
 import { requireUser } from "../users/find-user.ts";
 import type { RandomBytes } from "../keys/rules/keys.ts";
 import { notForTeams, type User } from "../users/rules/user.ts";
-import type { Caller } from "../users/service.ts";
+import type { Caller } from "../caller.ts";
 
 const VALID_MS = 24 * 3_600_000;
 /** Between two tokens to one address. */

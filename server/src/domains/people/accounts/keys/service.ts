@@ -11,7 +11,7 @@ import { lockMembership } from "../team-accounts/member-store.ts";
 import { isWithin, parsePermissions, type Permissions } from "./rules/permissions.ts";
 import { requireRoom } from "../room.ts";
 import type { AdminCreateKeyBody, CreateKeyBody } from "../schema.ts";
-import type { Caller } from "../users/service.ts";
+import type { Caller } from "../caller.ts";
 import { notForTeams } from "../users/rules/user.ts";
 
 /** More than the people and programs of any account need. */

@@ -1,5 +1,4 @@
-import type { Freeze } from "../../../../base/freeze.ts";
-import type { Identity, PermissionDocument } from "../../../../base/identity.ts";
+import type { Freeze, Identity, PermissionDocument } from "../../../../base/identity.ts";
 import type { ApiKeyId, InstanceId, UserId } from "../../../../base/ids.ts";
 import { insertRows } from "../../../../db/insert-rows.ts";
 import type { Reader, Tx } from "../../../../db/transaction.ts";

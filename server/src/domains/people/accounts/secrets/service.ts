@@ -5,7 +5,7 @@ import { recordAudit } from "../audit-log/store.ts";
 import { parseSecret, parseSecretName } from "./rules/secret-name.ts";
 import { deleteSecret, insertSecret, listSecretNames, updateSecret } from "./store.ts";
 import { lockUser } from "../users/store.ts";
-import type { Caller } from "../users/service.ts";
+import type { Caller } from "../caller.ts";
 
 /** All of them go into each container, and to each host with every order. */
 const SECRETS_MAX = 64;

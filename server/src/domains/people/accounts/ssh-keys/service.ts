@@ -14,7 +14,7 @@ import {
 } from "./store.ts";
 import { parseSshPublicKey, type SshPublicKey } from "./rules/ssh-public-key.ts";
 import { lockUser } from "../users/store.ts";
-import type { Caller } from "../users/service.ts";
+import type { Caller } from "../caller.ts";
 
 /** Each is copied into every instance and sent to its host. */
 const SSH_KEYS_MAX = 100;

@@ -9,7 +9,7 @@ import { newKey, type RandomBytes } from "../keys/rules/keys.ts";
 import { deleteMembersAndRoles, insertMember, insertRole } from "./member-store.ts";
 import { isWithin } from "../keys/rules/permissions.ts";
 import { DEFAULT_ROLES } from "./rules/roles.ts";
-import type { Caller } from "../users/service.ts";
+import type { Caller } from "../caller.ts";
 import { insertUser, lockUser, markUserDeleted } from "../users/store.ts";
 import { TEAM_EMAIL_DOMAIN } from "../users/rules/user.ts";
 

@@ -4,6 +4,7 @@ import type { ApiKeyId, UserId } from "../../../../base/ids.ts";
 import { parseDollars, type Nanos } from "../../../../base/money.ts";
 import type { Tx } from "../../../../db/transaction.ts";
 import { recordAudit } from "../audit-log/store.ts";
+import type { Caller } from "../caller.ts";
 import { changeAddress, claimAddress, mailToken, type ProofMeans } from "../emails/service.ts";
 import { noSuchUser, requireUser } from "./find-user.ts";
 import { insertApiKey } from "../keys/store.ts";
@@ -16,9 +17,6 @@ import { addSshKey } from "../ssh-keys/service.ts";
 import { parseSshPublicKey } from "../ssh-keys/rules/ssh-public-key.ts";
 import { countSubaccounts, findTopAccount, insertUser, updateUser, type UserInsert } from "./store.ts";
 import { notForTeams } from "./rules/user.ts";
-
-/** Who asks, and from where. */
-export type Caller = { readonly identity: Identity; readonly ipAddress: string };
 
 /** The answer to a stranger who wants an account of a server whose operator makes them. */
 export function signupClosed(): AppError {

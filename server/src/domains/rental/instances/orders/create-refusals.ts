@@ -3,7 +3,7 @@ import { invariant } from "../../../../base/invariant.ts";
 import { formatDollars, toDollars } from "../../../../base/money.ts";
 import type { HoldOutcome } from "../../../money/ledger/index.ts";
 import { termsOf, worsenings, type KnownOffer, type MachineState } from "../../../supply/market/index.ts";
-import type { Candidate, CreateOutcome } from "./create.ts";
+import type { Candidate, CreateOutcome } from "./candidate.ts";
 import { refuseHold } from "./hold-refusal.ts";
 import { holdAmount } from "../rules/pricing.ts";
 

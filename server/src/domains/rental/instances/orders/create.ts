@@ -27,8 +27,9 @@ import { attachVolumes, lockLinkedVolumes, planVolumeLink } from "../../../suppl
 import { scopesOf } from "../cap-scopes.ts";
 import { listClaims, type StoredClaim } from "../bids/claim-store.ts";
 import { belowFloor, floorOf } from "../bids/claims.ts";
-import { agreedPrice, type CreateAnswer } from "./create-answer.ts";
+import { agreedPrice } from "./create-answer.ts";
 import { findBarred } from "./barred-images.ts";
+import type { Candidate, CreateOutcome } from "./candidate.ts";
 import type { CreateOrder } from "./create-order.ts";
 import { askIsGone, askIsReplaced, askIsUsedUp, costsTooMuch, noSuchAsk, unpayable } from "./create-refusals.ts";
 import { DeviceBook, type Place } from "./device-book.ts";
@@ -37,21 +38,12 @@ import { holdAmount } from "../rules/pricing.ts";
 import { takeProxyPorts } from "../access/proxy-port-store.ts";
 import { InstanceRoom } from "./instance-quota.ts";
 import { insertRuns } from "../run-store.ts";
-import { insertInstances, lockInstances, notifyDesired, type NewInstance } from "../store.ts";
+import { insertInstances, lockInstances, notifyDesired } from "../store.ts";
 import { readTrafficDefaults, trafficOf } from "../traffic/traffic-defaults.ts";
 import { leasesOf, reschedule } from "../lifecycle/transitions.ts";
 import { requireSoleWriter } from "../lifecycle/writers.ts";
 
-export type CreateOutcome = CreateAnswer | AppError;
-
 const BYTES_PER_GB = 1_000_000_000;
-
-/** What an order would make of its offer. */
-export type Candidate = {
-  readonly order: CreateOrder;
-  readonly instance: NewInstance;
-  readonly state: MachineState;
-};
 
 /**
  * Rents a batch of offers in one transaction: one durable write for all of them. An order that cannot be served is

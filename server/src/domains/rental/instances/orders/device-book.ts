@@ -3,7 +3,7 @@ import type { InstanceId, MachineId, OfferId } from "../../../../base/ids.ts";
 import { formatDollars } from "../../../../base/money.ts";
 import { availableCount, compareRank, freeDevices, freeDiskBytes, minBidNanos } from "../../../supply/market/index.ts";
 import type { StoredClaim } from "../bids/claim-store.ts";
-import type { Candidate } from "./create.ts";
+import type { Candidate } from "./candidate.ts";
 import { askIsGone, notAtThisPrice } from "./create-refusals.ts";
 import type { NewInstance } from "../store.ts";
 

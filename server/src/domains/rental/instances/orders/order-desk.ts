@@ -22,7 +22,8 @@ import {
 import { requireVolumes, type VolumeInfo } from "../../../supply/volumes/index.ts";
 import type { CreateAnswer } from "./create-answer.ts";
 import type { CreateOrder } from "./create-order.ts";
-import { createInstances, type CreateOutcome } from "./create.ts";
+import type { CreateOutcome } from "./candidate.ts";
+import { createInstances } from "./create.ts";
 import { askIsUsedUp, isRetired, isUsedUp } from "./create-refusals.ts";
 import { forecastOrder, type AccruedOf, type Forecast } from "./forecast-service.ts";
 import { encryptSettings } from "../settings/encrypted-settings.ts";

@@ -1,0 +1,25 @@
+import type { FactHead, FactSigner } from "../../../../base/facts.ts";
+import type { Reader } from "../../../../db/transaction.ts";
+import type { Checkpoint } from "../checkpoints/checkpoint-store.ts";
+import type { Tally } from "../rules/difference.ts";
+
+export type FactAudit = {
+  readonly db: Reader;
+  readonly tally: Tally;
+  readonly signer: FactSigner;
+  readonly witnessed: FactHead;
+  readonly against: FactHead | undefined;
+  /** What came before is bound by this checkpoint; undefined in a full audit. */
+  readonly trusted: Checkpoint | undefined;
+};
+
+/** From where on rows must have facts: what is older than the chain has none. */
+export type FactOrigin = {
+  readonly nextTransferId: bigint;
+  readonly nextCapId: number;
+  readonly nextPayoutId: number;
+  readonly nextPayoutHoldId: number;
+  readonly nextEventId: bigint;
+  readonly invoiceCount: number;
+  readonly checkpointUntil: string | undefined;
+};
