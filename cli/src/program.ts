@@ -17,7 +17,7 @@ import { declareKeyCommands } from "./declare-keys.ts";
 import { declareMachineCommands } from "./declare-machines.ts";
 import { declareMarketCommands } from "./declare-market.ts";
 import { declarePaymentCommands, declarePayoutCommands } from "./declare-payments.ts";
-import { declareNoticeCommands } from "./declare-notices.ts";
+import { declareNotificationCommands } from "./declare-notifications.ts";
 import { declareServerCommands } from "./declare-server.ts";
 import { declareServiceCommands } from "./declare-services.ts";
 import { declareTeamCommands } from "./declare-teams.ts";
@@ -52,7 +52,7 @@ const GROUPS: readonly (readonly [string, readonly ((program: Command) => void)[
       declareCapCommands,
     ],
   ],
-  ["Notifications", [declareNoticeCommands]],
+  ["Notifications", [declareNotificationCommands]],
   ["Templates, volumes", [declareTemplateCommands, declareVolumeCommands, declareServiceCommands]],
   ["Endpoints that scale by themselves", [declareEndpointCommands, declareDeploymentCommands, declareWorkerCommands]],
   ["Your machines", [declareMachineCommands, declareHostCommands, declarePayoutCommands, declareBookingCommands]],

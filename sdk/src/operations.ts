@@ -5152,7 +5152,7 @@ export type NoticeReadInput = {
 
 export type NoticeReadAnswer = NoticeReadResponse;
 
-/** Mark notices as read: `PUT /api/v0/notices/` */
+/** Mark notifications as read: `PUT /api/v0/notices/` */
 export function noticeRead(client: Client, input: NoticeReadInput = {}, options?: CallOptions): Promise<NoticeReadAnswer> {
   return client.request({ method: "PUT", path: "/api/v0/notices/", body: input.body ?? {} }, options);
 }

@@ -199,8 +199,8 @@ async function main(): Promise<void> {
     if (config.payments.stripe === undefined) {
       say("No card payments are set up: credit is what an administrator gives (docs/payments.md).");
     }
-    if (config.notices.mail === undefined)
-      say("No mail server is set up: notices are not mailed (docs/notifications.md).");
+    if (config.notifications.mail === undefined)
+      say("No mail server is set up: notifications are not mailed (docs/notifications.md).");
     if (stopping === undefined) say(readyText(config, standing));
   } catch (error) {
     say(`berth could not start: ${error instanceof Error ? error.message : String(error)}`);

@@ -10,7 +10,7 @@ import { until } from "../support/until.ts";
 import { anSshKey } from "../support/ssh-keys.ts";
 import { billingEndpoints } from "./billing-endpoints.ts";
 import { machineEndpoints } from "./machine-endpoints.ts";
-import { noticeEndpoints } from "./notice-endpoints.ts";
+import { notificationEndpoints } from "./notification-endpoints.ts";
 import { ABSENT, at, onObject, onUser, plain, type Needs, type Row } from "./row.ts";
 import { aTeamOf, teamEndpoints } from "./team-endpoints.ts";
 import { hiddenPaymentEndpoints, paymentEndpoints } from "./payment-endpoints.ts";
@@ -541,7 +541,7 @@ export const endpoints = {
   ...teamEndpoints,
   ...volumeEndpoints,
   ...machineEndpoints,
-  ...noticeEndpoints,
+  ...notificationEndpoints,
   ...billingEndpoints,
   ...paymentEndpoints,
   ...spendingEndpoints,

@@ -12,7 +12,7 @@ import { disconnectServers, issueAgentToken, setPriceCeilings } from "../../serv
 import { withTransaction } from "../../server/src/db/transaction.ts";
 import { setTrafficRules } from "../../server/src/domains/rental/instances/index.ts";
 import { auditLedger, balanceOf, postTransfers } from "../../server/src/domains/money/ledger/index.ts";
-import type { NoticeSettings } from "../../server/src/assembly/notice-parts.ts";
+import type { NotificationSettings } from "../../server/src/assembly/notification-parts.ts";
 import { nanos } from "../../server/src/base/money.ts";
 import type { PriceCeilings } from "../../server/src/base/price-ceilings.ts";
 import { setMarketRules, type MarketRules } from "../../server/src/domains/supply/market/index.ts";
@@ -78,8 +78,8 @@ export type TestAppOptions = {
   readonly ceilings?: PriceCeilings;
   /** How cards are charged; by nobody when absent. */
   readonly payments?: PaymentSettings;
-  /** How notices leave; to public addresses only, and not mailed, when absent. */
-  readonly notices?: NoticeSettings;
+  /** How notifications leave; to public addresses only, and not mailed, when absent. */
+  readonly notifications?: NotificationSettings;
   /** The name of its data directory: it enters itself among the servers of its database. */
   readonly dataDirKey?: string;
 };
@@ -124,7 +124,7 @@ export async function testApp(t: Pick<TestContext, "after">, options: TestAppOpt
     limits: NO_LIMITS,
     trustedProxies: NO_PROXIES,
     proxy: PROXY,
-    notices: options.notices ?? {},
+    notifications: options.notifications ?? {},
     payments: options.payments ?? NO_PAYMENTS,
   };
   const app = buildApp(dependencies);

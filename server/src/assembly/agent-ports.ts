@@ -22,7 +22,7 @@ import {
   listRevoked,
   lockMachines,
   markDisconnected,
-  noticeClone,
+  recordClone,
   senselessFacts,
   type AgentPorts,
   type Arrival,
@@ -93,7 +93,7 @@ export function agentPorts(deps: Deps): AgentPorts {
       return outcome;
     },
     challenge: addressChallenger(deps),
-    noticeClone: (machineId) => withTransaction(database, clock, (tx) => noticeClone(tx, machineId, log)),
+    recordClone: (machineId) => withTransaction(database, clock, (tx) => recordClone(tx, machineId, log)),
     listRevoked: (ids) => listRevoked(database.kysely, ids),
     confirmProof: (registration) => withTransaction(database, clock, (tx) => confirmProof(tx, registration)),
     loadDesired: inBatches(async (ids: readonly MachineId[]) => {

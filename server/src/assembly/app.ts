@@ -55,7 +55,7 @@ import {
   readBalances,
   settleInstance,
 } from "../domains/money/charging/index.ts";
-import { DELIVER_LOOP, noticeRoutes } from "../domains/notifications/index.ts";
+import { DELIVER_LOOP, notificationRoutes } from "../domains/notifications/index.ts";
 import {
   createPaymentProvider,
   NO_PAYMENTS,
@@ -96,7 +96,7 @@ import { createChannels } from "./channels.ts";
 import { registerHealth } from "./health.ts";
 import { registerMetrics } from "./metrics.ts";
 import { serverPorts } from "./server-ports.ts";
-import { createNoticeParts, type NoticeSettings } from "./notice-parts.ts";
+import { createNotificationParts, type NotificationSettings } from "./notification-parts.ts";
 import { PortProxy } from "../proxy/port-proxy.ts";
 import type { Limits } from "../http/rate-limit.ts";
 import { createHttp, type HttpScope } from "../http/server.ts";
@@ -125,8 +125,8 @@ export type AppDependencies = {
   readonly seller?: Seller;
   /** How cards are charged and hosts are paid; without it by administrators alone. */
   readonly payments?: PaymentSettings;
-  /** How notices leave; without it they are called out to public addresses, and not mailed. */
-  readonly notices?: NoticeSettings;
+  /** How notifications leave; without it they are called out to public addresses, and not mailed. */
+  readonly notifications?: NotificationSettings;
   /** True, as by default, when anybody may make an account. */
   readonly isSignupOpen?: boolean;
   /** This process among the servers of its database; absent where it is the only one, as in tests. */
@@ -169,8 +169,8 @@ export function buildApp(dependencies: AppDependencies): BerthApp {
   const search = (query: Readonly<Record<string, unknown>>) =>
     searchOffers(offers.index, query, { now: clock.now(), rentedMachines: new Set() });
   const matcher = new Matcher({ database, clock, sealer, desk, search });
-  const noticeParts = createNoticeParts({ ...dependencies, sealer }, dependencies.notices ?? {});
-  const { deliverer, deliveryLoops } = noticeParts;
+  const notificationParts = createNotificationParts({ ...dependencies, sealer }, dependencies.notifications ?? {});
+  const { deliverer, deliveryLoops } = notificationParts;
   const provider = createPaymentProvider(dependencies.payments ?? NO_PAYMENTS);
   const routers = new Routers({ database, clock, log, processName: random(8).toString("hex") });
   const { autoscaler, reports } = createAutoscaling({
@@ -195,7 +195,7 @@ export function buildApp(dependencies: AppDependencies): BerthApp {
   });
 
   const means = { identities, ipHistory, offers, space, sealer, desk, poster, gateway, loops, routers, reports };
-  const parts = { ...dependencies, ...means, search, provider, noticeParts };
+  const parts = { ...dependencies, ...means, search, provider, notificationParts };
   void http.app.register(async () => registerRoutes(http, parts));
 
   return {
@@ -233,7 +233,7 @@ type Parts = AppDependencies & {
   readonly reports: WorkerReports;
   readonly search: (query: Readonly<Record<string, unknown>>) => ReturnType<typeof searchOffers>;
   readonly provider: PaymentProvider;
-  readonly noticeParts: ReturnType<typeof createNoticeParts>;
+  readonly notificationParts: ReturnType<typeof createNotificationParts>;
 };
 
 /** Every operation, with what it needs beyond the database. */
@@ -241,7 +241,7 @@ function registerRoutes(http: HttpScope, parts: Parts): void {
   const { database, clock, log, secret, random, identities, ipHistory, offers, sealer, desk, poster, gateway, loops } =
     parts;
   const { search } = parts;
-  const { queueMail } = parts.noticeParts;
+  const { queueMail } = parts.notificationParts;
   const keyOf = instanceKeyMaker(secret);
   const balanceNow = (userId: UserId) => inSnapshot(database, (db) => readBalance(db, clock.now(), userId));
   accountRoutes(http, {
@@ -291,7 +291,7 @@ function registerRoutes(http: HttpScope, parts: Parts): void {
   capRoutes(http);
   hostSideRoutes(http, parts);
   endpointSideRoutes(http, parts);
-  noticeRoutes(http, parts.noticeParts.ports);
+  notificationRoutes(http, parts.notificationParts.ports);
   auditRoutes(http, { log });
   registerHealth(http, { loops, freeBytes: parts.freeBytes ?? (async () => undefined) });
   registerMetrics(http, { loops, gateway, offers });
@@ -364,7 +364,7 @@ function createGateway(
   const keyOf = instanceKeyMaker(secret);
   const instanceKeySecret = (id: InstanceId) => keyOf(id).secret;
   const proofs = proofMaker(secret, random);
-  const isPrivateAllowed = dependencies.notices?.isPrivateAllowed ?? false;
+  const isPrivateAllowed = dependencies.notifications?.isPrivateAllowed ?? false;
   const addresses = dependencies.server?.agentAddresses ?? { own: () => [], all: () => [] };
   const means = { isPrivateAllowed, serverId, proofs, addresses, instanceKeySecret, recorder };
   const ports = agentPorts({ ...dependencies, ...means });

@@ -12,7 +12,7 @@ import {
 } from "../domains/supply/hosts/index.ts";
 import { DESIRED_CHANNEL, PROXY_PORTS_CHANNEL } from "../domains/rental/instances/index.ts";
 import type { OfferTable } from "../domains/supply/market/index.ts";
-import { DELIVER_LOOP, NOTICES_CHANNEL } from "../domains/notifications/index.ts";
+import { DELIVER_LOOP, NOTIFICATIONS_CHANNEL } from "../domains/notifications/index.ts";
 import { ENDPOINTS_CHANNEL, FINISHED_CHANNEL, type Autoscaler, type Routers } from "../domains/serverless/index.ts";
 import { TASKS_CHANNEL } from "../domains/rental/tasks/index.ts";
 import { VOLUMES_CHANNEL, type SpaceTable } from "../domains/supply/volumes/index.ts";
@@ -79,7 +79,7 @@ export function createChannels(listening: Listening): ReadonlyMap<string, Channe
         onGap: () => gateway.pushAllTasks(),
       },
     ],
-    [NOTICES_CHANNEL, { onMessage: () => loops.wake(DELIVER_LOOP), onGap: () => loops.wake(DELIVER_LOOP) }],
+    [NOTIFICATIONS_CHANNEL, { onMessage: () => loops.wake(DELIVER_LOOP), onGap: () => loops.wake(DELIVER_LOOP) }],
     [ENDPOINTS_CHANNEL, both(routers.channel, autoscaler.channel)],
     [FINISHED_CHANNEL, routers.finishedChannel],
     [PROXY_PORTS_CHANNEL, { onMessage: () => loops.wake(PROXY_LOOP), onGap: () => loops.wake(PROXY_LOOP) }],

@@ -14,7 +14,7 @@ test("without settings everything has its documented default", () => {
   assert.equal(config.limits, DEFAULT_LIMITS);
   assert.equal(config.leaseMs, 600_000);
   assert.deepEqual([config.noticeMs, config.minSliceMs], [30_000, 60_000]);
-  assert.deepEqual(config.notices, { mail: undefined, isPrivateAllowed: false });
+  assert.deepEqual(config.notifications, { mail: undefined, isPrivateAllowed: false });
   assert.deepEqual(readConfig({ BERTH_PORT: "", BERTH_HOST: "", BERTH_RATE_LIMITS: "", BERTH_SIMULATE: "" }), config);
 });
 
@@ -43,7 +43,7 @@ test("each setting is read", () => {
   );
   assert.equal(config.leaseMs, 60_000);
   assert.deepEqual([config.noticeMs, config.minSliceMs], [0, 86_400_000]);
-  assert.deepEqual(config.notices, {
+  assert.deepEqual(config.notifications, {
     mail: { smtpUrl: "smtps://me:secret@mail.example.com", from: "Berth <berth@example.com>" },
     isPrivateAllowed: true,
   });

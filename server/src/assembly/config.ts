@@ -57,8 +57,8 @@ export type Config = {
   readonly accountLimits: AccountLimits;
   /** Whether anybody who reaches the server may make an account. */
   readonly isSignupOpen: boolean;
-  readonly notices: {
-    /** The mail server for notices, and whom they come from; undefined for none. */
+  readonly notifications: {
+    /** The mail server for notifications, and whom they come from; undefined for none. */
     readonly mail: { readonly smtpUrl: string; readonly from: string } | undefined;
     /** Webhooks may be called on this network, and without TLS. */
     readonly isPrivateAllowed: boolean;
@@ -128,7 +128,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
       volumes: readInteger("BERTH_VOLUMES_MAX", environment["BERTH_VOLUMES_MAX"] || "1000", ACCOUNT_COUNT_MAX),
     },
     isSignupOpen: readSwitch("BERTH_OPEN_SIGNUP", environment["BERTH_OPEN_SIGNUP"] || "1"),
-    notices: {
+    notifications: {
       mail: readMail(environment["BERTH_SMTP_URL"], environment["BERTH_MAIL_FROM"]),
       isPrivateAllowed: environment["BERTH_WEBHOOKS_ALLOW_PRIVATE"] === "1",
     },

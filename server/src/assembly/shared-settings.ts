@@ -6,7 +6,7 @@ const PPM_PER_PERCENT = 10_000;
 
 /** Settings that must be alike on all servers of one database, since each of them acts for all. Secrets are left out. */
 export function sharedSettings(config: Config): SharedSettings {
-  const { proxyPorts, payments, notices, seller } = config;
+  const { proxyPorts, payments, notifications, seller } = config;
   return {
     BERTH_LEASE_SECONDS: String(config.leaseMs / 1000),
     BERTH_NOTICE_SECONDS: String(config.noticeMs / 1000),
@@ -23,7 +23,7 @@ export function sharedSettings(config: Config): SharedSettings {
     BERTH_INSTANCES_MAX: String(config.accountLimits.instances),
     BERTH_VOLUMES_MAX: String(config.accountLimits.volumes),
     BERTH_STRIPE_SECRET_KEY: payments.stripe === undefined ? "" : "set",
-    BERTH_SMTP_URL: notices.mail === undefined ? "" : "set",
+    BERTH_SMTP_URL: notifications.mail === undefined ? "" : "set",
     BERTH_OPEN_SIGNUP: config.isSignupOpen ? "1" : "0",
     BERTH_TAX_PERCENT: String(seller.taxPpm / PPM_PER_PERCENT),
     BERTH_SELLER_NAME: seller.name,

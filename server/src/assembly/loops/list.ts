@@ -8,10 +8,10 @@ import { IP_HISTORY_FLUSH_MS, type IpHistory } from "../../domains/people/accoun
 import { invoiceLoops, moveCredit, type Seller } from "../../domains/money/invoices/index.ts";
 import { arrearsLoops, capLoops } from "../../domains/money/limits/index.ts";
 import { contractLoops } from "../../domains/money/deposits/index.ts";
-import { creditNoticeLoop } from "../../domains/money/invoices/index.ts";
+import { creditNotificationLoop } from "../../domains/money/invoices/index.ts";
 import {
   defaultJobLoop,
-  hostingNoticeLoops,
+  hostingNotificationLoops,
   lowerPricesLoop,
   rollListingsLoop,
 } from "../../domains/supply/listings/index.ts";
@@ -21,7 +21,7 @@ import { refreshOffers } from "../../domains/supply/market/index.ts";
 import { instanceLoops } from "../../domains/rental/instances/index.ts";
 import { ledgerLoops } from "../../domains/money/ledger/index.ts";
 import { chargeDayLoop, chargingLoops } from "../../domains/money/charging/index.ts";
-import { noticeLoops } from "../../domains/notifications/index.ts";
+import { notificationLoops } from "../../domains/notifications/index.ts";
 import { paymentLoops, type PaymentProvider } from "../../domains/money/payments/index.ts";
 import { auditLoops } from "../../domains/money/audit/index.ts";
 import {
@@ -98,8 +98,8 @@ export function listLoops(
     defaultJobLoop({ database, clock, sealer }),
     rollListingsLoop({ database, clock }),
     lowerPricesLoop({ database, clock }),
-    ...hostingNoticeLoops({ database, clock }),
-    creditNoticeLoop({ database, clock }),
+    ...hostingNotificationLoops({ database, clock }),
+    creditNotificationLoop({ database, clock }),
     ...contractLoops({ database, clock }),
     ...taskLoops({ database, clock }),
     ...teamLoops({ database, clock, moveCredit }),
@@ -116,7 +116,7 @@ export function listLoops(
     matchLoop(matcher),
     ...queueLoops({ database, clock }),
     ...deliveryLoops,
-    ...noticeLoops({ database, clock }),
+    ...notificationLoops({ database, clock }),
     ...paymentLoops({ database, clock, log, provider, sealer }),
     ...auditLoops({ database, clock, log, connections, ...whatHostsSay(gateway) }),
   ];

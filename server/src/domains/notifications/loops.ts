@@ -4,7 +4,7 @@ import { withTransaction } from "../../db/transaction.ts";
 import type { Loop } from "../../base/loop-driver.ts";
 import type { Deliverer } from "./delivery/deliverer.ts";
 import { sendDirectMails } from "./delivery/direct-mail.ts";
-import { deleteOldNotices } from "./inbox/store.ts";
+import { deleteOldNotifications } from "./inbox/store.ts";
 
 export const DELIVER_LOOP = "deliver-notices";
 
@@ -15,7 +15,7 @@ const ROUNDS_PER_RUN = 200;
 export function deliverLoop(deliverer: Deliverer): Loop {
   return {
     name: DELIVER_LOOP,
-    description: "Brings notices to webhooks and mailboxes.",
+    description: "Brings notifications to webhooks and mailboxes.",
     everyMs: 5_000,
     run: () => deliverer.run(),
   };
@@ -30,7 +30,7 @@ export function mailLoop(ports: Parameters<typeof sendDirectMails>[0]): Loop {
   };
 }
 
-export function noticeLoops({
+export function notificationLoops({
   database,
   clock,
 }: {
@@ -40,13 +40,13 @@ export function noticeLoops({
   return [
     {
       name: "forget-notices",
-      description: "Deletes notices of more than 90 days ago.",
+      description: "Deletes notifications of more than 90 days ago.",
       everyMs: 3_600_000,
       run: async () => {
         let forgotten = 0;
         for (let round = 1; round <= ROUNDS_PER_RUN; round += 1) {
           const count = await withTransaction(database, clock, (tx) =>
-            deleteOldNotices(tx, new Date(tx.now.getTime() - KEPT_MS), ROWS_PER_ROUND),
+            deleteOldNotifications(tx, new Date(tx.now.getTime() - KEPT_MS), ROWS_PER_ROUND),
           );
           forgotten += count;
           if (count < ROWS_PER_ROUND) break;

@@ -3,43 +3,43 @@ import type { UserId } from "../../base/ids.ts";
 import type { Tx } from "../../db/transaction.ts";
 
 /** A notification type: `<context>:<slug>`. */
-export type NoticeKind = `${"client" | "host"}:${string}`;
+export type NotificationKind = `${"client" | "host"}:${string}`;
 
-export type Notice = {
+export type Notification = {
   readonly userId: UserId;
-  readonly kind: NoticeKind;
+  readonly kind: NotificationKind;
   readonly subject: string;
   readonly message: string;
-  /** Made from what it is about: the same notice is posted once, however often it is tried. */
+  /** Made from what it is about: the same notification is posted once, however often it is tried. */
   readonly key: string;
 };
 
-/** Told to every process when there are notices to deliver. */
-export const NOTICES_CHANNEL = "notices_posted";
+/** Told to every process when there are notifications to deliver. */
+export const NOTIFICATIONS_CHANNEL = "notices_posted";
 
 /** Tells users something, in the transaction that gives the reason; those that were told before are left out. */
-export async function postNotices(tx: Tx, notices: readonly Notice[]): Promise<void> {
-  await post(tx, notices, false);
+export async function postNotifications(tx: Tx, notifications: readonly Notification[]): Promise<void> {
+  await post(tx, notifications, false);
 }
 
 /**
  * The same for what would only disturb those who have not asked for it on any channel: nobody else is told. It costs one
  * statement for all of them.
  */
-export async function postWantedNotices(tx: Tx, notices: readonly Notice[]): Promise<void> {
-  await post(tx, notices, true);
+export async function postWantedNotifications(tx: Tx, notifications: readonly Notification[]): Promise<void> {
+  await post(tx, notifications, true);
 }
 
-async function post(tx: Tx, notices: readonly Notice[], isOnlyIfWanted: boolean): Promise<void> {
-  if (notices.length === 0) return;
+async function post(tx: Tx, notifications: readonly Notification[], isOnlyIfWanted: boolean): Promise<void> {
+  if (notifications.length === 0) return;
   await sql`
     with posted as (
       insert into notices (user_id, kind, subject, message, key, created_at)
       select told.user_id, told.kind, told.subject, told.message, told.key, ${tx.now}::timestamptz
       from unnest(
-        ${notices.map(({ userId }) => userId)}::integer[], ${notices.map(({ kind }) => kind)}::text[],
-        ${notices.map(({ subject }) => subject)}::text[], ${notices.map(({ message }) => message)}::text[],
-        ${notices.map(({ key }) => key)}::text[]
+        ${notifications.map(({ userId }) => userId)}::integer[], ${notifications.map(({ kind }) => kind)}::text[],
+        ${notifications.map(({ subject }) => subject)}::text[], ${notifications.map(({ message }) => message)}::text[],
+        ${notifications.map(({ key }) => key)}::text[]
       ) with ordinality as told (user_id, kind, subject, message, key, position)
       where not ${isOnlyIfWanted}::boolean or exists (
         select from notice_preferences p
@@ -49,6 +49,6 @@ async function post(tx: Tx, notices: readonly Notice[], isOnlyIfWanted: boolean)
       on conflict (user_id, key) do nothing
       returning id
     )
-    select pg_notify(${NOTICES_CHANNEL}, '') from posted limit 1
+    select pg_notify(${NOTIFICATIONS_CHANNEL}, '') from posted limit 1
   `.execute(tx.db);
 }

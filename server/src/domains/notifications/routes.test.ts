@@ -1,18 +1,18 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { aCaller, inTransaction } from "../../../../test/support/fixtures.ts";
-import { noticesHttp } from "../../../../test/support/notices.ts";
+import { notificationsHttp } from "../../../../test/support/notifications.ts";
 import { testDatabase } from "../../../../test/support/postgres.ts";
-import { NOTICE_TYPES } from "./rules/notification-types.ts";
-import { postNotices, postWantedNotices } from "./notification-store.ts";
+import { NOTIFICATION_TYPES } from "./rules/notification-types.ts";
+import { postNotifications, postWantedNotifications } from "./notification-store.ts";
 
 const WEBHOOKS = "/api/v0/webhooks/";
 const PREFERENCES = "/api/v0/users/me/notification-prefs/";
-const NOTICES = "/api/v0/notices/";
+const NOTIFICATIONS = "/api/v0/notices/";
 const HOOK = { webhook_url: "https://example.com/hook", event_types: ["client:low_credit"] };
 
 test("the list of types holds every published slug, with defaults, and each once", async (t) => {
-  const http = await noticesHttp(t, await testDatabase(t));
+  const http = await notificationsHttp(t, await testDatabase(t));
   const { secret } = await aCaller(http.scope.database);
   const { status, body } = await http.call({ url: "/api/v0/notification-types/", secret });
   assert.equal(status, 200);
@@ -38,7 +38,7 @@ test("the list of types holds every published slug, with defaults, and each once
 });
 
 test("preferences are replaced whole: what a document leaves out goes back to its default", async (t) => {
-  const http = await noticesHttp(t, await testDatabase(t));
+  const http = await notificationsHttp(t, await testDatabase(t));
   const { secret, id } = await aCaller(http.scope.database);
   const put = (document: unknown) =>
     http.call({ method: "PUT", url: PREFERENCES, secret, body: { notification_preferences: document } });
@@ -48,7 +48,7 @@ test("preferences are replaced whole: what a document leaves out goes back to it
   assert.deepEqual(client.low_credit, { email: false, webhooks: true });
   assert.deepEqual(client.outbid, { email: true, webhooks: true });
   assert.deepEqual(host.machine_offline, { email: true, webhooks: false });
-  assert.equal(Object.keys(client).length + Object.keys(host).length, NOTICE_TYPES.length);
+  assert.equal(Object.keys(client).length + Object.keys(host).length, NOTIFICATION_TYPES.length);
   const second = await put({ host: { machine_offline: { email: false } } });
   assert.deepEqual(second.body.notification_preferences.client.low_credit, { email: true, webhooks: false });
   for (const user of ["me", id]) {
@@ -58,7 +58,7 @@ test("preferences are replaced whole: what a document leaves out goes back to it
 });
 
 test("a wrong preference is refused, named, and changes nothing", async (t) => {
-  const http = await noticesHttp(t, await testDatabase(t));
+  const http = await notificationsHttp(t, await testDatabase(t));
   const { secret } = await aCaller(http.scope.database);
   const before = (await http.call({ url: PREFERENCES, secret })).body;
   const wrong: readonly [unknown, string][] = [
@@ -79,7 +79,7 @@ test("a wrong preference is refused, named, and changes nothing", async (t) => {
 });
 
 test("a webhook is made, listed, changed and deleted, and its secret is shown when it is made or replaced", async (t) => {
-  const http = await noticesHttp(t, await testDatabase(t), { isPrivateAllowed: false });
+  const http = await notificationsHttp(t, await testDatabase(t), { isPrivateAllowed: false });
   const { secret } = await aCaller(http.scope.database);
   const made = await http.call({ method: "POST", url: WEBHOOKS, secret, body: { ...HOOK, name: "Ops" } });
   assert.equal(made.status, 200, made.text);
@@ -107,7 +107,7 @@ test("a webhook is made, listed, changed and deleted, and its secret is shown wh
 });
 
 test("a webhook's secret lies sealed in the database and in no log line", async (t) => {
-  const http = await noticesHttp(t, await testDatabase(t));
+  const http = await notificationsHttp(t, await testDatabase(t));
   const { secret } = await aCaller(http.scope.database);
   const made = await http.call({ method: "POST", url: WEBHOOKS, secret, body: HOOK });
   const { webhook_secret: shown } = made.body.webhook;
@@ -117,7 +117,7 @@ test("a webhook's secret lies sealed in the database and in no log line", async 
 });
 
 test("what is asked of a webhook is checked, each mistake by its field", async (t) => {
-  const http = await noticesHttp(t, await testDatabase(t), { isPrivateAllowed: false });
+  const http = await notificationsHttp(t, await testDatabase(t), { isPrivateAllowed: false });
   const { secret } = await aCaller(http.scope.database);
   const made = await http.call({ method: "POST", url: WEBHOOKS, secret, body: HOOK });
   const url = `${WEBHOOKS}${made.body.webhook.id}/`;
@@ -153,7 +153,7 @@ test("what is asked of a webhook is checked, each mistake by its field", async (
 });
 
 test("of webhooks that are made at once, an account gets four", async (t) => {
-  const http = await noticesHttp(t, await testDatabase(t));
+  const http = await notificationsHttp(t, await testDatabase(t));
   const { secret } = await aCaller(http.scope.database);
   const answers = await Promise.all(
     Array.from({ length: 7 }, () => http.call({ method: "POST", url: WEBHOOKS, secret, body: HOOK })),
@@ -167,7 +167,7 @@ test("of webhooks that are made at once, an account gets four", async (t) => {
 });
 
 test("another user's webhook is not there, whatever is asked of it", async (t) => {
-  const http = await noticesHttp(t, await testDatabase(t));
+  const http = await notificationsHttp(t, await testDatabase(t));
   const [owner, other] = [await aCaller(http.scope.database), await aCaller(http.scope.database)];
   const made = await http.call({ method: "POST", url: WEBHOOKS, secret: owner.secret, body: HOOK });
   for (const id of [made.body.webhook.id, 999_999, "99999999999"]) {
@@ -185,45 +185,45 @@ test("another user's webhook is not there, whatever is asked of it", async (t) =
 });
 
 test("notices are read newest first, page by page, counted while unread, and marked once", async (t) => {
-  const http = await noticesHttp(t, await testDatabase(t));
+  const http = await notificationsHttp(t, await testDatabase(t));
   const { database } = http.scope;
   const [reader, other] = [await aCaller(database), await aCaller(database)];
   const say = (userId: typeof reader.id, number: number) =>
     ({ userId, kind: "client:low_credit", subject: `s${number}`, message: "m", key: `k${number}` }) as const;
   await inTransaction(database, (tx) =>
-    postNotices(tx, [...[1, 2, 3, 4, 5].map((number) => say(reader.id, number)), say(other.id, 1)]),
+    postNotifications(tx, [...[1, 2, 3, 4, 5].map((number) => say(reader.id, number)), say(other.id, 1)]),
   );
-  await inTransaction(database, (tx) => postNotices(tx, [say(reader.id, 5)]));
+  await inTransaction(database, (tx) => postNotifications(tx, [say(reader.id, 5)]));
   const { secret } = reader;
-  const first = (await http.call({ url: `${NOTICES}?limit=3`, secret })).body;
+  const first = (await http.call({ url: `${NOTIFICATIONS}?limit=3`, secret })).body;
   const subjects = (page: { readonly notices: readonly { readonly subject: string }[] }) =>
     page.notices.map(({ subject }) => subject);
   assert.deepEqual([subjects(first), first.unread_count], [["s5", "s4", "s3"], 5]);
-  const second = (await http.call({ url: `${NOTICES}?limit=3&after_token=${first.next_token}`, secret })).body;
+  const second = (await http.call({ url: `${NOTIFICATIONS}?limit=3&after_token=${first.next_token}`, secret })).body;
   assert.deepEqual([subjects(second), second.next_token], [["s2", "s1"], null]);
-  const mark = (body: unknown, as = secret) => http.call({ method: "PUT", url: NOTICES, secret: as, body });
+  const mark = (body: unknown, as = secret) => http.call({ method: "PUT", url: NOTIFICATIONS, secret: as, body });
   const ids = first.notices.map(({ id }: { readonly id: number }) => id);
   assert.equal((await mark({ ids }, other.secret)).body.marked, 0);
   assert.deepEqual((await mark({ ids: [ids[0]] })).body, { success: true, marked: 1, unread_count: 4 });
   assert.deepEqual((await mark({ up_to_id: ids[2] })).body, { success: true, marked: 3, unread_count: 1 });
-  assert.deepEqual(subjects((await http.call({ url: `${NOTICES}?unread=true`, secret })).body), ["s4"]);
+  assert.deepEqual(subjects((await http.call({ url: `${NOTIFICATIONS}?unread=true`, secret })).body), ["s4"]);
   assert.equal((await mark({})).status, 400);
   assert.equal((await mark({ ids: [1], up_to_id: 1 })).status, 400);
   for (const body of [{ ids: [1e300] }, { up_to_id: 1e22 }, { ids: [-1] }]) {
     assert.equal((await mark(body)).status, 400, JSON.stringify(body));
   }
-  const bad = await http.call({ url: `${NOTICES}?after_token=x`, secret });
+  const bad = await http.call({ url: `${NOTIFICATIONS}?after_token=x`, secret });
   assert.deepEqual([bad.status, bad.body.error], [400, "invalid_token"]);
 });
 
 test("what only those are told who asked for it is told to nobody else", async (t) => {
-  const http = await noticesHttp(t, await testDatabase(t));
+  const http = await notificationsHttp(t, await testDatabase(t));
   const { database } = http.scope;
   const [asked, silent] = [await aCaller(database), await aCaller(database)];
   const body = { ...HOOK, event_types: ["client:instance_started"] };
   await http.call({ method: "POST", url: WEBHOOKS, secret: asked.secret, body });
   await inTransaction(database, (tx) =>
-    postWantedNotices(
+    postWantedNotifications(
       tx,
       [asked, silent].map(({ id }) => ({
         userId: id,
@@ -234,12 +234,12 @@ test("what only those are told who asked for it is told to nobody else", async (
       })),
     ),
   );
-  const countOf = async (secret: string) => (await http.call({ url: NOTICES, secret })).body.notices.length;
+  const countOf = async (secret: string) => (await http.call({ url: NOTIFICATIONS, secret })).body.notices.length;
   assert.deepEqual([await countOf(asked.secret), await countOf(silent.secret)], [1, 0]);
 });
 
 test("a key without the category may neither read nor write", async (t) => {
-  const http = await noticesHttp(t, await testDatabase(t));
+  const http = await notificationsHttp(t, await testDatabase(t));
   const reader = await aCaller(http.scope.database, { permissions: { api: { user_read: {} } } });
   assert.equal((await http.call({ url: WEBHOOKS })).status, 401);
   assert.equal((await http.call({ url: WEBHOOKS, secret: reader.secret })).status, 200);

@@ -5,16 +5,16 @@ import { findAnswers } from "../../db/idempotency-store.ts";
 import { once, openAnswer } from "../../db/idempotency.ts";
 import { identityOf, type HttpScope } from "../../http/server.ts";
 import { withTransaction, type Reader } from "../../db/transaction.ts";
-import { readNotices, showNotices } from "./inbox/service.ts";
-import { NOTICE_TYPES } from "./rules/notification-types.ts";
+import { readNotifications, showNotifications } from "./inbox/service.ts";
+import { NOTIFICATION_TYPES } from "./rules/notification-types.ts";
 import { listPreferences, lockChannels, replacePreferences } from "./preference-store.ts";
 import { describePreferences, parsePreferences } from "./rules/preferences.ts";
 import {
   ChangedWebhook,
   CreatedWebhook,
   DoneResponse,
-  NoticesQuery,
-  NoticesResponse,
+  NotificationsQuery,
+  NotificationsResponse,
   PreferencesBody,
   PreferencesResponse,
   ReadBody,
@@ -45,14 +45,14 @@ const TAGS = ["Notifications"];
 const PREFERENCES = "/api/v0/users/:user_id/notification-prefs/";
 const WEBHOOKS = "/api/v0/webhooks/";
 
-export type NoticePorts = WebhookPorts & {
+export type NotificationPorts = WebhookPorts & {
   readonly callWebhook: WebhookClient;
   /** Whose data a path names; throws when that is not the caller's to see. */
   readonly resolveUserId: (db: Reader, identity: Identity, text: string) => Promise<UserId>;
 };
 
 /** Notifications, preferences and webhooks of users. */
-export function noticeRoutes(scope: HttpScope, ports: NoticePorts): void {
+export function notificationRoutes(scope: HttpScope, ports: NotificationPorts): void {
   inboxRoutes(scope);
   preferenceRoutes(scope, ports);
   webhookReadingRoutes(scope);
@@ -68,30 +68,30 @@ function inboxRoutes({ app, database, mutate }: HttpScope): void {
       schema: {
         tags: TAGS,
         summary: "Show what the caller was told, newest first",
-        querystring: NoticesQuery,
-        response: { 200: NoticesResponse },
+        querystring: NotificationsQuery,
+        response: { 200: NotificationsResponse },
       },
     },
-    (request) => showNotices(database.kysely, identityOf(request).userId, request.query),
+    (request) => showNotifications(database.kysely, identityOf(request).userId, request.query),
   );
   app.put(
     "/api/v0/notices/",
     {
       config: { access: { operation: "api.notice.read", permission: "user_write" } },
-      schema: { tags: TAGS, summary: "Mark notices as read", body: ReadBody, response: { 200: ReadResponse } },
+      schema: { tags: TAGS, summary: "Mark notifications as read", body: ReadBody, response: { 200: ReadResponse } },
     },
-    (request) => mutate(request, (tx) => readNotices(tx, identityOf(request).userId, request.body)),
+    (request) => mutate(request, (tx) => readNotifications(tx, identityOf(request).userId, request.body)),
   );
 }
 
-function preferenceRoutes({ app, database, mutate }: HttpScope, { resolveUserId }: NoticePorts): void {
+function preferenceRoutes({ app, database, mutate }: HttpScope, { resolveUserId }: NotificationPorts): void {
   app.get(
     "/api/v0/notification-types/",
     {
       config: { access: { operation: "api.notification_type.list", permission: "user_read" } },
       schema: { tags: TAGS, summary: "List what can be told", response: { 200: TypesResponse } },
     },
-    async () => ({ success: true as const, notification_types: NOTICE_TYPES.map(viewType) }),
+    async () => ({ success: true as const, notification_types: NOTIFICATION_TYPES.map(viewType) }),
   );
   app.get(
     PREFERENCES,
@@ -147,7 +147,7 @@ function webhookReadingRoutes({ app, database }: HttpScope): void {
   );
 }
 
-function webhookRoutes({ app, mutate }: HttpScope, ports: NoticePorts): void {
+function webhookRoutes({ app, mutate }: HttpScope, ports: NotificationPorts): void {
   app.post(
     WEBHOOKS,
     {
@@ -209,7 +209,7 @@ function webhookRoutes({ app, mutate }: HttpScope, ports: NoticePorts): void {
   );
 }
 
-function webhookSecretRoutes({ app, database, clock, mutate, repeatable }: HttpScope, ports: NoticePorts): void {
+function webhookSecretRoutes({ app, database, clock, mutate, repeatable }: HttpScope, ports: NotificationPorts): void {
   app.post(
     `${WEBHOOKS}:id/rotate-secret/`,
     {

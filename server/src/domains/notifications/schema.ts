@@ -78,12 +78,12 @@ export const TestedWebhook = Type.Object({
   msg: Type.String(),
 });
 
-export const NoticesQuery = Type.Object({
+export const NotificationsQuery = Type.Object({
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, description: "25 when absent" })),
   after_token: Type.Optional(Type.String({ maxLength: 20, description: "next_token of the page before" })),
   unread: Type.Optional(Type.Boolean({ description: "Only those that were not read" })),
 });
-export type NoticesQuery = Static<typeof NoticesQuery>;
+export type NotificationsQuery = Static<typeof NotificationsQuery>;
 
 const Delivery = model("Delivery", {
   channel: Type.Union([Type.Literal("email"), Type.Literal("webhook")]),
@@ -94,7 +94,7 @@ const Delivery = model("Delivery", {
   next_attempt_at: Nullable(Time),
   ended_at: Nullable(Time),
 });
-export const NoticesResponse = Type.Object({
+export const NotificationsResponse = Type.Object({
   success: Done,
   notices: Type.Array(
     model("Notification", {
@@ -112,12 +112,12 @@ export const NoticesResponse = Type.Object({
   next_token: Nullable(Type.String()),
 });
 
-/** Notices are counted beyond what other ids can be, and JSON counts exactly up to here. */
-const NOTICE_ID_MAX = Number.MAX_SAFE_INTEGER;
+/** Notifications are counted beyond what other ids can be, and JSON counts exactly up to here. */
+const NOTIFICATION_ID_MAX = Number.MAX_SAFE_INTEGER;
 export const ReadBody = Type.Object({
-  ids: Type.Optional(Type.Array(Type.Integer({ minimum: 1, maximum: NOTICE_ID_MAX }), { maxItems: 1000 })),
+  ids: Type.Optional(Type.Array(Type.Integer({ minimum: 1, maximum: NOTIFICATION_ID_MAX }), { maxItems: 1000 })),
   up_to_id: Type.Optional(
-    Type.Integer({ minimum: 0, maximum: NOTICE_ID_MAX, description: "This one and all before it" }),
+    Type.Integer({ minimum: 0, maximum: NOTIFICATION_ID_MAX, description: "This one and all before it" }),
   ),
 });
 export type ReadBody = Static<typeof ReadBody>;

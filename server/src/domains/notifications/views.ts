@@ -1,12 +1,12 @@
 import { epochSeconds } from "../../base/clock.ts";
 import { eventIdOf } from "./delivery/rules/event.ts";
-import type { StoredDelivery, StoredNotice } from "./inbox/store.ts";
-import type { NoticeType } from "./rules/notification-types.ts";
+import type { StoredDelivery, StoredNotification } from "./inbox/store.ts";
+import type { NotificationType } from "./rules/notification-types.ts";
 import type { Webhook } from "./webhooks/rules/webhook.ts";
 
 const seconds = (at: Date | undefined) => (at === undefined ? null : epochSeconds(at));
 
-export function viewType({ displayName, defaults, isEmailMandatory, topic, ...type }: NoticeType) {
+export function viewType({ displayName, defaults, isEmailMandatory, topic, ...type }: NotificationType) {
   return {
     ...type,
     topic,
@@ -29,15 +29,15 @@ export function viewWebhook(webhook: Webhook) {
   };
 }
 
-export function viewNotice(notice: StoredNotice, deliveries: readonly StoredDelivery[]) {
+export function viewNotification(notification: StoredNotification, deliveries: readonly StoredDelivery[]) {
   return {
-    id: Number(notice.id),
-    event_id: eventIdOf(notice.id),
-    type: notice.kind,
-    subject: notice.subject,
-    message: notice.message,
-    created_at: epochSeconds(notice.createdAt),
-    read_at: seconds(notice.readAt),
+    id: Number(notification.id),
+    event_id: eventIdOf(notification.id),
+    type: notification.kind,
+    subject: notification.subject,
+    message: notification.message,
+    created_at: epochSeconds(notification.createdAt),
+    read_at: seconds(notification.readAt),
     deliveries: deliveries.map((delivery) => ({
       channel: delivery.channel,
       webhook_id: delivery.webhookId ?? null,

@@ -11,7 +11,7 @@ import {
   type LockedAccounts,
   type TransferRequest,
 } from "../ledger/index.ts";
-import { postNotices } from "../../notifications/index.ts";
+import { postNotifications } from "../../notifications/index.ts";
 import { creditedSince, creditOfStretches, mostGivenBack } from "./rules/host-credit.ts";
 import { listPaidStretches, sumPaidTo } from "./line-store.ts";
 import type { Item } from "./settlement.ts";
@@ -71,7 +71,7 @@ export async function giveCredits(
   });
   await postAllTransfers(tx, accounts, requests);
   await closeFaults(tx, closed);
-  await postNotices(tx, closed.filter(({ creditedNanos }) => creditedNanos > 0n).map(noticeOf));
+  await postNotifications(tx, closed.filter(({ creditedNanos }) => creditedNanos > 0n).map(notificationOf));
   const done = new Set(due);
   return new Set(faults.filter((fault) => !done.has(fault)).map((fault) => fault.instanceId));
 }
@@ -142,7 +142,7 @@ const REASONS = {
   device_fault: "a GPU of its machine was sick",
 } as const satisfies Record<OpenFault["reason"], string>;
 
-function noticeOf(closed: OpenFault & { readonly creditedNanos: Nanos; readonly item: Item }) {
+function notificationOf(closed: OpenFault & { readonly creditedNanos: Nanos; readonly item: Item }) {
   const { instanceId, generation, reason, creditedNanos, item } = closed;
   return {
     userId: item.contract.payerId,

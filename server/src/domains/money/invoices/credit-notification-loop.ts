@@ -4,7 +4,7 @@ import type { Database } from "../../../db/connect.ts";
 import { withTransaction, type Tx } from "../../../db/transaction.ts";
 import type { Loop } from "../../../base/loop-driver.ts";
 import { sumReceivedCredit } from "../ledger/index.ts";
-import { postNotices } from "../../notifications/index.ts";
+import { postNotifications } from "../../notifications/index.ts";
 import { lockCreditMark, moveCreditMark } from "./credit-mark-store.ts";
 
 const ROWS_PER_ROUND = 20_000;
@@ -16,9 +16,15 @@ const COMPLETE_AFTER_MS = 10_000;
 
 /**
  * Transfers are posted by the ten thousand a second into one account, so their recipients are not told one by one where
- * that happens: what came in since the last time is one notice.
+ * that happens: what came in since the last time is one notification.
  */
-export function creditNoticeLoop({ database, clock }: { readonly database: Database; readonly clock: Clock }): Loop {
+export function creditNotificationLoop({
+  database,
+  clock,
+}: {
+  readonly database: Database;
+  readonly clock: Clock;
+}): Loop {
   return {
     name: "tell-credit-received",
     description: "Tells users what credit others have sent them.",
@@ -41,7 +47,7 @@ async function tellReceived(tx: Tx): Promise<{ readonly count: number; readonly 
   const { lastId, received } = await sumReceivedCredit(tx.db, { afterId, before, limit: ROWS_PER_ROUND });
   if (lastId === undefined) return { count: 0, isLast: true };
   const told = received.filter(({ amount }) => amount >= AMOUNT_MIN);
-  await postNotices(
+  await postNotifications(
     tx,
     told.map(({ userId, amount, count }) => ({
       userId,

@@ -1,4 +1,4 @@
-export { creditNoticeLoop } from "./credit-notification-loop.ts";
+export { creditNotificationLoop } from "./credit-notification-loop.ts";
 export { moveCredit } from "./credit-transfers/credit-transfer-service.ts";
 export { grantCredit } from "./grants.ts";
 export { invoiceLoops } from "./loops.ts";

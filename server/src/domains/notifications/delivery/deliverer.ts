@@ -6,7 +6,7 @@ import type { Database } from "../../../db/connect.ts";
 import { withTransaction, type Reader } from "../../../db/transaction.ts";
 import type { LoopStatus } from "../../../base/loop-driver.ts";
 import { claimDue, lockUnplanned, storePlan, storeResult, type Channel, type ClaimedDelivery } from "./store.ts";
-import { eventIdOf, signedRequest, type NoticeEvent } from "./rules/event.ts";
+import { eventIdOf, signedRequest, type NotificationEvent } from "./rules/event.ts";
 import { mailOf } from "./rules/mail.ts";
 import type { Mailer } from "./mailer.ts";
 import { planDeliveries } from "./rules/plan.ts";
@@ -47,7 +47,7 @@ type Targets = {
 };
 
 /**
- * Brings notices to those who want them. A run decides, claims and begins; it does not wait for receivers, so that the
+ * Brings notifications to those who want them. A run decides, claims and begins; it does not wait for receivers, so that the
  * next run finds the others. Any number of processes do this side by side: what one has claimed is its own for a while.
  */
 export class Deliverer {
@@ -91,13 +91,13 @@ export class Deliverer {
     let total = 0;
     for (let round = 1; round <= ROUNDS_PER_RUN; round += 1) {
       const count = await withTransaction(database, clock, async (tx) => {
-        const notices = await lockUnplanned(tx, PLANNED_PER_ROUND);
-        if (notices.length === 0) return 0;
-        const userIds = [...new Set(notices.map(({ userId }) => userId))];
+        const notifications = await lockUnplanned(tx, PLANNED_PER_ROUND);
+        if (notifications.length === 0) return 0;
+        const userIds = [...new Set(notifications.map(({ userId }) => userId))];
         const [preferences, webhooks] = [await listPreferences(tx.db, userIds), await listWebhooks(tx.db, userIds)];
         const canMail = mailer !== undefined;
-        await storePlan(tx, notices, planDeliveries(notices, { preferences, webhooks, canMail }));
-        return notices.length;
+        await storePlan(tx, notifications, planDeliveries(notifications, { preferences, webhooks, canMail }));
+        return notifications.length;
       });
       total += count;
       if (count < PLANNED_PER_ROUND) break;
@@ -169,9 +169,12 @@ export class Deliverer {
     });
   }
 
-  private async attempt({ userId, webhookId, attempt, notice }: ClaimedDelivery, targets: Targets): Promise<Outcome> {
+  private async attempt(
+    { userId, webhookId, attempt, notification }: ClaimedDelivery,
+    targets: Targets,
+  ): Promise<Outcome> {
     const { clock, sealer, callWebhook, mailer } = this.ports;
-    const event: NoticeEvent = { ...notice, userId, eventId: eventIdOf(notice.id) };
+    const event: NotificationEvent = { ...notification, userId, eventId: eventIdOf(notification.id) };
     if (!targets.mailboxes.has(userId)) return { kind: "refused", text: "the account is gone" };
     if (webhookId === undefined) {
       const to = targets.mailboxes.get(userId);

@@ -3,12 +3,17 @@ import { createHmac } from "node:crypto";
 import { test, type TestContext } from "node:test";
 
 import { aCaller, inTransaction, type TestCaller } from "../../../../../test/support/fixtures.ts";
-import { aReceiver, noticesHttp, type Notices, type ReceivedCall } from "../../../../../test/support/notices.ts";
+import {
+  aReceiver,
+  notificationsHttp,
+  type Notifications,
+  type ReceivedCall,
+} from "../../../../../test/support/notifications.ts";
 import { testDatabase } from "../../../../../test/support/postgres.ts";
 import { until } from "../../../../../test/support/until.ts";
 import { markUserDeleted } from "../../people/accounts/users/store.ts";
 import { withTransaction } from "../../../db/transaction.ts";
-import { postNotices } from "../notification-store.ts";
+import { postNotifications } from "../notification-store.ts";
 import { AGE_MS_MAX } from "./rules/retry.ts";
 import { WEBHOOK_TIMEOUT_MS } from "../webhooks/client.ts";
 
@@ -18,16 +23,16 @@ const NOBODYS_URL = "http://127.0.0.1:1/hook";
 
 type Hook = { readonly id: number; readonly secret: string };
 
-async function aHook(http: Notices, { secret }: TestCaller, url: string): Promise<Hook> {
+async function aHook(http: Notifications, { secret }: TestCaller, url: string): Promise<Hook> {
   const body = { webhook_url: url, event_types: ["client:low_credit"] };
   const made = await http.call({ method: "POST", url: WEBHOOKS, secret, body });
   assert.equal(made.status, 200, made.text);
   return { id: made.body.webhook.id, secret: made.body.webhook.webhook_secret };
 }
 
-async function tell(http: Notices, { id }: TestCaller, ...keys: readonly string[]): Promise<void> {
+async function tell(http: Notifications, { id }: TestCaller, ...keys: readonly string[]): Promise<void> {
   await withTransaction(http.scope.database, http.clock, (tx) =>
-    postNotices(
+    postNotifications(
       tx,
       keys.map((key) => ({
         userId: id,
@@ -40,7 +45,7 @@ async function tell(http: Notices, { id }: TestCaller, ...keys: readonly string[
   );
 }
 
-async function deliveriesOf(http: Notices, { secret }: TestCaller) {
+async function deliveriesOf(http: Notifications, { secret }: TestCaller) {
   const { body } = await http.call({ url: "/api/v0/notices/", secret });
   return body.notices.flatMap(({ deliveries }: { readonly deliveries: readonly object[] }) => deliveries);
 }
@@ -54,8 +59,8 @@ function verify({ headers, body }: ReceivedCall, secret: string): boolean {
   return headers["x-vast-signature-256"] === `sha256=${signed}`;
 }
 
-async function set(t: TestContext): Promise<{ readonly http: Notices; readonly caller: TestCaller }> {
-  const http = await noticesHttp(t, await testDatabase(t));
+async function set(t: TestContext): Promise<{ readonly http: Notifications; readonly caller: TestCaller }> {
+  const http = await notificationsHttp(t, await testDatabase(t));
   return { http, caller: await aCaller(http.scope.database) };
 }
 
@@ -337,7 +342,9 @@ test("preferences and subscriptions decide who is called, and a deleted webhook 
   await http.deliver();
   await prefer(true);
   await inTransaction(http.scope.database, (tx) =>
-    postNotices(tx, [{ userId: caller.id, kind: "client:outbid", subject: "s", message: "m", key: "another kind" }]),
+    postNotifications(tx, [
+      { userId: caller.id, kind: "client:outbid", subject: "s", message: "m", key: "another kind" },
+    ]),
   );
   await http.deliver();
   assert.equal(receiver.calls.length, 0);

@@ -9,7 +9,7 @@ import { mailTo } from "./rules/mail.ts";
 import type { Mailer } from "./mailer.ts";
 import { nextAttemptAt, type Outcome } from "./rules/retry.ts";
 
-/** A mail to an address, not to an account: its text may carry a token, which no notice does. */
+/** A mail to an address, not to an account: its text may carry a token, which no notification does. */
 export type DirectMail = {
   readonly to: string;
   readonly subject: string;

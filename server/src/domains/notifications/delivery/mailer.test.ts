@@ -1,24 +1,24 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { aCaller } from "../../../../../test/support/fixtures.ts";
-import { aReceiver, noticesHttp } from "../../../../../test/support/notices.ts";
+import { aReceiver, notificationsHttp } from "../../../../../test/support/notifications.ts";
 import { testDatabase } from "../../../../../test/support/postgres.ts";
 import { anSmtpServer } from "../../../../../test/support/smtp-server.ts";
 import { until } from "../../../../../test/support/until.ts";
 import { withTransaction } from "../../../db/transaction.ts";
 import { setProven } from "../../people/accounts/emails/store.ts";
 import { createMailer } from "./mailer.ts";
-import { postNotices } from "../notification-store.ts";
+import { postNotifications } from "../notification-store.ts";
 
 const FROM = "Berth <berth@market.example>";
 
-test("a notice is mailed once as plain text to its user alone, whatever its subject says", async (t) => {
+test("a notification is mailed once as plain text to its user alone, whatever its subject says", async (t) => {
   const smtp = await anSmtpServer(t);
   const mailer = createMailer({ smtpUrl: smtp.url, from: FROM });
-  const http = await noticesHttp(t, await testDatabase(t), { mailer });
+  const http = await notificationsHttp(t, await testDatabase(t), { mailer });
   const caller = await aCaller(http.scope.database, { email: "ann@example.com", username: "ann" });
   await withTransaction(http.scope.database, http.clock, (tx) =>
-    postNotices(tx, [
+    postNotifications(tx, [
       {
         userId: caller.id,
         kind: "client:low_credit",
@@ -52,13 +52,13 @@ test("a notice is mailed once as plain text to its user alone, whatever its subj
 test("an address that nobody has proven is mailed nothing, and the account reads why", async (t) => {
   const smtp = await anSmtpServer(t);
   const [mailer, receiver] = [createMailer({ smtpUrl: smtp.url, from: FROM }), await aReceiver(t)];
-  const http = await noticesHttp(t, await testDatabase(t), { mailer });
+  const http = await notificationsHttp(t, await testDatabase(t), { mailer });
   const caller = await aCaller(http.scope.database, { email: "stranger@example.com", provenBy: undefined });
   const hook = { webhook_url: receiver.url, event_types: ["client:low_credit"] };
   await http.call({ method: "POST", url: "/api/v0/webhooks/", secret: caller.secret, body: hook });
-  const notice = { userId: caller.id, kind: "client:low_credit" as const, subject: "s", message: "m" };
+  const notification = { userId: caller.id, kind: "client:low_credit" as const, subject: "s", message: "m" };
   const tell = async (key: string) => {
-    await withTransaction(http.scope.database, http.clock, (tx) => postNotices(tx, [{ ...notice, key }]));
+    await withTransaction(http.scope.database, http.clock, (tx) => postNotifications(tx, [{ ...notification, key }]));
     await http.deliver();
   };
   await tell("one");
@@ -103,7 +103,7 @@ test("an address is one recipient, whatever stands in it", async (t) => {
 
 test("a mail server that hangs holds up no webhook, and no stop of the server", async (t) => {
   const hanging = { from: FROM, send: () => new Promise<never>(() => {}), close: () => {} };
-  const http = await noticesHttp(t, await testDatabase(t), { mailer: hanging });
+  const http = await notificationsHttp(t, await testDatabase(t), { mailer: hanging });
   const { database } = http.scope;
   const crowd = await Promise.all(Array.from({ length: 20 }, () => aCaller(database)));
   const receiver = await aReceiver(t);
@@ -112,7 +112,7 @@ test("a mail server that hangs holds up no webhook, and no stop of the server", 
   const body = { webhook_url: receiver.url, event_types: ["client:low_credit"] };
   await http.call({ method: "POST", url: "/api/v0/webhooks/", secret: first.secret, body });
   await withTransaction(database, http.clock, (tx) =>
-    postNotices(
+    postNotifications(
       tx,
       crowd.map(({ id }) => ({ userId: id, kind: "client:low_credit", subject: "s", message: "m", key: "k" })),
     ),

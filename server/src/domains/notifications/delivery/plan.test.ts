@@ -4,7 +4,7 @@ import path from "node:path";
 import { test } from "node:test";
 import { asId, type UserId, type WebhookId } from "../../../base/ids.ts";
 import { mailOf } from "./rules/mail.ts";
-import { findNoticeType, NOTICE_TYPES } from "../rules/notification-types.ts";
+import { findNotificationType, NOTIFICATION_TYPES } from "../rules/notification-types.ts";
 import { planDeliveries } from "./rules/plan.ts";
 
 const [ANN, BOB] = [asId<UserId>(1), asId<UserId>(2)];
@@ -19,16 +19,16 @@ const hook = (id: number, userId: UserId, ...eventTypes: readonly string[]) => (
   updatedAt: AT,
 });
 
-test("a notice goes by the channels that its user wants for its kind, to the webhooks that subscribed to it", () => {
-  const notice = (id: bigint, userId: UserId, kind: string) => ({ id, userId, kind });
+test("a notification goes by the channels that its user wants for its kind, to the webhooks that subscribed to it", () => {
+  const notification = (id: bigint, userId: UserId, kind: string) => ({ id, userId, kind });
   const plan = planDeliveries(
     [
-      notice(1n, ANN, "client:low_credit"),
-      notice(2n, ANN, "client:outbid"),
-      notice(3n, BOB, "client:low_credit"),
-      notice(4n, BOB, "client:instance_started"),
-      notice(5n, BOB, "client:team_invite"),
-      notice(6n, BOB, "client:of_a_later_version"),
+      notification(1n, ANN, "client:low_credit"),
+      notification(2n, ANN, "client:outbid"),
+      notification(3n, BOB, "client:low_credit"),
+      notification(4n, BOB, "client:instance_started"),
+      notification(5n, BOB, "client:team_invite"),
+      notification(6n, BOB, "client:of_a_later_version"),
     ],
     {
       preferences: [
@@ -45,7 +45,7 @@ test("a notice goes by the channels that its user wants for its kind, to the web
     },
   );
   assert.deepEqual(
-    plan.map(({ noticeId, webhookId }) => [noticeId, webhookId]),
+    plan.map(({ notificationId, webhookId }) => [notificationId, webhookId]),
     [
       [1n, 7],
       [1n, 8],
@@ -57,30 +57,30 @@ test("a notice goes by the channels that its user wants for its kind, to the web
 });
 
 test("where no mail can be sent, nothing waits for it", () => {
-  const notices = [{ id: 1n, userId: ANN, kind: "client:low_credit" }];
-  assert.deepEqual(planDeliveries(notices, { preferences: [], webhooks: [], canMail: false }), []);
+  const notifications = [{ id: 1n, userId: ANN, kind: "client:low_credit" }];
+  assert.deepEqual(planDeliveries(notifications, { preferences: [], webhooks: [], canMail: false }), []);
 });
 
 test("every kind that the server tells is in the list of types, and every type is told somewhere", () => {
   const root = path.join(import.meta.dirname, "../../..");
   const files = readdirSync(root, { recursive: true, encoding: "utf8" }).filter(
-    (file) => file.endsWith(".ts") && !file.endsWith(".test.ts") && !file.endsWith("notice-types.ts"),
+    (file) => file.endsWith(".ts") && !file.endsWith(".test.ts") && !file.endsWith("notification-types.ts"),
   );
   const kinds = files.flatMap((file) =>
     [...readFileSync(path.join(root, file), "utf8").matchAll(/["`]((?:client|host):[a-z][a-z0-9_]+)["`]/g)].map(
       ([, kind = ""]) => kind,
     ),
   );
-  const untold = NOTICE_TYPES.filter(({ key }) => !kinds.includes(key));
+  const untold = NOTIFICATION_TYPES.filter(({ key }) => !kinds.includes(key));
   assert.deepEqual(untold, []);
-  const unknown = kinds.filter((kind) => kind !== "client:webhook_test" && findNoticeType(kind) === undefined);
+  const unknown = kinds.filter((kind) => kind !== "client:webhook_test" && findNotificationType(kind) === undefined);
   assert.deepEqual(unknown, []);
 });
 
-test("each notice that can be told is documented, with whether it is mailed, and no other one is", () => {
+test("each notification that can be told is documented, with whether it is mailed, and no other one is", () => {
   const text = readFileSync(path.join(import.meta.dirname, "../../../../../docs/notifications.md"), "utf8");
   const rows = [...text.matchAll(/^\| `((?:client|host):\w+)` +\| (\w+) +\|/gm)];
-  const told = NOTICE_TYPES.map(({ key, defaults, isEmailMandatory }) => {
+  const told = NOTIFICATION_TYPES.map(({ key, defaults, isEmailMandatory }) => {
     const mailed = defaults.email ? "yes" : "no";
     return `${key} ${isEmailMandatory ? "always" : mailed}`;
   });

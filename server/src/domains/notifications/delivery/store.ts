@@ -4,7 +4,7 @@ import { insertRows } from "../../../db/insert-rows.ts";
 import type { Tx } from "../../../db/transaction.ts";
 import type { PlannedDelivery, Unplanned } from "./rules/plan.ts";
 
-/** The oldest notices of which it is not decided yet who carries them; others that ask meanwhile get other ones. */
+/** The oldest notifications of which it is not decided yet who carries them; others that ask meanwhile get other ones. */
 export async function lockUnplanned(tx: Tx, limit: number): Promise<readonly Unplanned[]> {
   return tx.db
     .selectFrom("notices")
@@ -17,22 +17,22 @@ export async function lockUnplanned(tx: Tx, limit: number): Promise<readonly Unp
     .execute();
 }
 
-/** Writes what was decided of these notices. The caller holds their locks. */
+/** Writes what was decided of these notifications. The caller holds their locks. */
 export async function storePlan(
   tx: Tx,
-  notices: readonly Unplanned[],
+  notifications: readonly Unplanned[],
   deliveries: readonly PlannedDelivery[],
 ): Promise<void> {
   await tx.db
     .updateTable("notices")
     .set({ planned_at: tx.now })
-    .where("id", "=", sql<bigint>`any(${notices.map(({ id }) => id)}::bigint[])`)
+    .where("id", "=", sql<bigint>`any(${notifications.map(({ id }) => id)}::bigint[])`)
     .execute();
   await insertRows(
     tx,
     "notice_deliveries",
-    deliveries.map(({ noticeId, userId, webhookId }) => ({
-      notice_id: noticeId,
+    deliveries.map(({ notificationId, userId, webhookId }) => ({
+      notice_id: notificationId,
       user_id: userId,
       channel: webhookId === undefined ? "email" : "webhook",
       webhook_id: webhookId ?? null,
@@ -56,7 +56,7 @@ export type ClaimedDelivery = {
   /** Counted from 1; it names the claim as well. */
   readonly attempt: number;
   readonly createdAt: Date;
-  readonly notice: {
+  readonly notification: {
     readonly id: bigint;
     readonly kind: string;
     readonly subject: string;
@@ -109,7 +109,7 @@ export async function claimDue(tx: Tx, limits: ClaimLimits): Promise<readonly Cl
     webhookId: row.webhook_id ?? undefined,
     attempt: row.attempt_count,
     createdAt: row.created_at,
-    notice: {
+    notification: {
       id: row.notice_id,
       kind: row.kind,
       subject: row.subject,

@@ -1,17 +1,17 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { aCaller } from "../../../../../test/support/fixtures.ts";
-import { aReceiver, noticesHttp } from "../../../../../test/support/notices.ts";
+import { aReceiver, notificationsHttp } from "../../../../../test/support/notifications.ts";
 import { testDatabase } from "../../../../../test/support/postgres.ts";
 import { withTransaction } from "../../../db/transaction.ts";
-import { noticeLoops } from "../loops.ts";
-import { postNotices } from "../notification-store.ts";
+import { notificationLoops } from "../loops.ts";
+import { postNotifications } from "../notification-store.ts";
 
 const DAY_MS = 86_400_000;
 
-test("a notice can be read for 90 days, and one on its way is not forgotten before it is delivered or given up", async (t) => {
+test("a notification can be read for 90 days, and one on its way is not forgotten before it is delivered or given up", async (t) => {
   const env = await testDatabase(t);
-  const http = await noticesHttp(t, env);
+  const http = await notificationsHttp(t, env);
   const caller = await aCaller(env.database);
   const receiver = await aReceiver(t, (_call, response) => {
     response.statusCode = 500;
@@ -19,10 +19,10 @@ test("a notice can be read for 90 days, and one on its way is not forgotten befo
   });
   const body = { webhook_url: receiver.url, event_types: ["client:low_credit"] };
   await http.call({ method: "POST", url: "/api/v0/webhooks/", secret: caller.secret, body });
-  const [forget] = noticeLoops({ database: env.database, clock: http.clock });
+  const [forget] = notificationLoops({ database: env.database, clock: http.clock });
   const tell = (key: string) =>
     withTransaction(env.database, http.clock, (tx) =>
-      postNotices(tx, [{ userId: caller.id, kind: "client:low_credit", subject: key, message: "m", key }]),
+      postNotifications(tx, [{ userId: caller.id, kind: "client:low_credit", subject: key, message: "m", key }]),
     );
   const left = async () => {
     await forget?.run();

@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import type { UserId, WebhookId } from "../../../base/ids.ts";
 import type { Reader, Tx } from "../../../db/transaction.ts";
 
-export type StoredNotice = {
+export type StoredNotification = {
   readonly id: bigint;
   readonly kind: string;
   readonly subject: string;
@@ -11,9 +11,9 @@ export type StoredNotice = {
   readonly readAt: Date | undefined;
 };
 
-/** One notice on its way through one channel. */
+/** One notification on its way through one channel. */
 export type StoredDelivery = {
-  readonly noticeId: bigint;
+  readonly notificationId: bigint;
   readonly channel: "email" | "webhook";
   readonly webhookId: WebhookId | undefined;
   readonly state: "due" | "delivered" | "failed";
@@ -25,8 +25,12 @@ export type StoredDelivery = {
 
 type Page = { readonly beforeId: bigint | undefined; readonly limit: number; readonly isUnreadOnly: boolean };
 
-/** A user's notices, newest first. */
-export async function listNotices(db: Reader, userId: UserId, page: Page): Promise<readonly StoredNotice[]> {
+/** A user's notifications, newest first. */
+export async function listNotifications(
+  db: Reader,
+  userId: UserId,
+  page: Page,
+): Promise<readonly StoredNotification[]> {
   const { beforeId, limit, isUnreadOnly } = page;
   const rows = await db
     .selectFrom("notices")
@@ -54,17 +58,20 @@ export async function countUnread(db: Reader, userId: UserId): Promise<number> {
   return Number(row.count);
 }
 
-/** The deliveries of these notices, in the order in which they were planned. */
-export async function listDeliveries(db: Reader, noticeIds: readonly bigint[]): Promise<readonly StoredDelivery[]> {
-  if (noticeIds.length === 0) return [];
+/** The deliveries of these notifications, in the order in which they were planned. */
+export async function listDeliveries(
+  db: Reader,
+  notificationIds: readonly bigint[],
+): Promise<readonly StoredDelivery[]> {
+  if (notificationIds.length === 0) return [];
   const rows = await db
     .selectFrom("notice_deliveries")
     .select(["notice_id", "channel", "webhook_id", "state", "attempt_count", "outcome", "due_at", "ended_at"])
-    .where("notice_id", "=", sql<bigint>`any(${noticeIds}::bigint[])`)
+    .where("notice_id", "=", sql<bigint>`any(${notificationIds}::bigint[])`)
     .orderBy("id")
     .execute();
   return rows.map((row) => ({
-    noticeId: row.notice_id,
+    notificationId: row.notice_id,
     channel: row.channel,
     webhookId: row.webhook_id ?? undefined,
     state: row.state,
@@ -93,8 +100,8 @@ export async function markRead(
   return Number(result.numUpdatedRows);
 }
 
-/** Deletes up to `limit` notices of before that moment with nothing left to deliver; returns how many went. */
-export async function deleteOldNotices(tx: Tx, before: Date, limit: number): Promise<number> {
+/** Deletes up to `limit` notifications of before that moment with nothing left to deliver; returns how many went. */
+export async function deleteOldNotifications(tx: Tx, before: Date, limit: number): Promise<number> {
   const result = await sql`
     delete from notices where id in (
       select n.id from notices n

@@ -1,10 +1,10 @@
-import type { NoticeKind } from "../notification-store.ts";
+import type { NotificationKind } from "../notification-store.ts";
 
 export type Channels = { readonly email: boolean; readonly webhooks: boolean };
 
 /** A notification type as the list of types shows it. */
-export type NoticeType = {
-  readonly key: NoticeKind;
+export type NotificationType = {
+  readonly key: NotificationKind;
   readonly slug: string;
   readonly context: "client" | "host";
   readonly topic: string;
@@ -73,7 +73,7 @@ const HOST: typeof CLIENT = [
   ["billing", "earnings_released", "Earnings released", "mail"],
 ];
 
-const typesOf = (context: "client" | "host", rows: typeof CLIENT): readonly NoticeType[] =>
+const typesOf = (context: "client" | "host", rows: typeof CLIENT): readonly NotificationType[] =>
   rows.map(([topic, slug, displayName, way]) => ({
     key: `${context}:${slug}`,
     slug,
@@ -84,11 +84,11 @@ const typesOf = (context: "client" | "host", rows: typeof CLIENT): readonly Noti
     isEmailMandatory: way === "mandatory",
   }));
 
-export const NOTICE_TYPES: readonly NoticeType[] = [...typesOf("client", CLIENT), ...typesOf("host", HOST)];
+export const NOTIFICATION_TYPES: readonly NotificationType[] = [...typesOf("client", CLIENT), ...typesOf("host", HOST)];
 
-const BY_KEY: ReadonlyMap<string, NoticeType> = new Map(NOTICE_TYPES.map((type) => [type.key, type]));
+const BY_KEY: ReadonlyMap<string, NotificationType> = new Map(NOTIFICATION_TYPES.map((type) => [type.key, type]));
 
-export function findNoticeType(key: string): NoticeType | undefined {
+export function findNotificationType(key: string): NotificationType | undefined {
   return BY_KEY.get(key);
 }
 

@@ -1,5 +1,10 @@
 import { invalid } from "../../../base/errors.ts";
-import { findNoticeType, NOTICE_TYPES, type Channels, type NoticeType } from "./notification-types.ts";
+import {
+  findNotificationType,
+  NOTIFICATION_TYPES,
+  type Channels,
+  type NotificationType,
+} from "./notification-types.ts";
 
 /** What a user has said of a kind; of what is not said, the kind's own way holds. */
 export type StoredPreference = Channels & { readonly kind: string };
@@ -11,7 +16,7 @@ const CHANNELS: readonly string[] = ["email", "webhooks"] satisfies readonly (ke
 const FIELD = "notification_preferences";
 
 /** What holds for a kind, given what the user has said of it. */
-export function effectiveChannels(type: NoticeType, stored: Channels | undefined): Channels {
+export function effectiveChannels(type: NotificationType, stored: Channels | undefined): Channels {
   const { email, webhooks } = stored ?? type.defaults;
   return { email: email || type.isEmailMandatory, webhooks };
 }
@@ -20,7 +25,7 @@ export function effectiveChannels(type: NoticeType, stored: Channels | undefined
 export function describePreferences(stored: readonly StoredPreference[]): PreferencesDocument {
   const byKind = new Map(stored.map((preference) => [preference.kind, preference]));
   const contexts: Record<string, Record<string, Channels>> = { client: {}, host: {} };
-  for (const type of NOTICE_TYPES) {
+  for (const type of NOTIFICATION_TYPES) {
     const { [type.context]: slugs = {} } = contexts;
     slugs[type.slug] = effectiveChannels(type, byKind.get(type.key));
   }
@@ -38,7 +43,7 @@ type Said = { readonly context: string; readonly slug: string; readonly channels
 
 function parseOne({ context, slug, channels }: Said): StoredPreference {
   const field = `${FIELD}.${context.slice(0, 64)}.${slug.slice(0, 64)}`;
-  const type = findNoticeType(`${context}:${slug}`);
+  const type = findNotificationType(`${context}:${slug}`);
   if (type === undefined || type.context !== context) throw invalid(field, `${field} is not a notification type`);
   const unknown = Object.keys(channels).find((channel) => !CHANNELS.includes(channel));
   if (unknown !== undefined) {

@@ -4,7 +4,7 @@ import { createServer } from "node:net";
 import { test } from "node:test";
 import tls from "node:tls";
 import { ManualClock } from "../../../../../test/support/manual-clock.ts";
-import { aReceiver } from "../../../../../test/support/notices.ts";
+import { aReceiver } from "../../../../../test/support/notifications.ts";
 import { aSelfSignedCertificate } from "../../../../../test/support/self-signed.ts";
 import { createWebhookClient, resolverByDns, type Resolve } from "./client.ts";
 

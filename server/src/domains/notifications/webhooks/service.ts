@@ -3,7 +3,7 @@ import type { Identity } from "../../../base/identity.ts";
 import { parseId, type UserId, type WebhookId } from "../../../base/ids.ts";
 import type { Sealer } from "../../../base/seal.ts";
 import type { Tx } from "../../../db/transaction.ts";
-import { findNoticeType } from "../rules/notification-types.ts";
+import { findNotificationType } from "../rules/notification-types.ts";
 import { listPreferences, lockChannels, putPreferences } from "../preference-store.ts";
 import { effectiveChannels } from "../rules/preferences.ts";
 import { newWebhookSecret, parseWebhook, WEBHOOKS_MAX, type Webhook, type WebhookBody } from "./rules/webhook.ts";
@@ -101,7 +101,7 @@ export async function rotateSecret(
 async function turnOn(tx: Tx, userId: UserId, kinds: readonly string[]): Promise<readonly string[]> {
   const stored = new Map((await listPreferences(tx.db, [userId])).map((preference) => [preference.kind, preference]));
   const enabled = kinds.flatMap((kind) => {
-    const type = findNoticeType(kind);
+    const type = findNotificationType(kind);
     if (type === undefined) return [];
     const { email, webhooks } = effectiveChannels(type, stored.get(kind));
     return webhooks ? [] : [{ kind, email, webhooks: true }];

@@ -17,7 +17,7 @@ import {
   tellAdministrators,
   type Caller,
 } from "../accounts/index.ts";
-import { postNotices } from "../../notifications/index.ts";
+import { postNotifications } from "../../notifications/index.ts";
 import { placePayoutHold, releasePayoutHold } from "../../money/payments/index.ts";
 
 export type Frozen = {
@@ -71,7 +71,7 @@ async function holdAndTell(
   for (const userId of userIds) {
     await placePayoutHold(tx, { userId, kind: "frozen_account", reason: holdReason(id, reason), placedBy });
   }
-  await postNotices(
+  await postNotifications(
     tx,
     userIds.map((userId) => ({
       userId,
@@ -122,7 +122,7 @@ export async function liftFreeze(
     const release = { userId: freeId, kind: "frozen_account", reason, releasedBy: identity.userId } as const;
     await releasePayoutHold(tx, release);
   }
-  await postNotices(
+  await postNotifications(
     tx,
     userIds.map((freeId) => ({
       userId: freeId,

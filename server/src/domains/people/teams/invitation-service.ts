@@ -18,7 +18,7 @@ import {
   type Caller,
   type TeamRole,
 } from "../accounts/index.ts";
-import { postNotices } from "../../notifications/index.ts";
+import { postNotifications } from "../../notifications/index.ts";
 import { lockOwnTeam, requireWithin } from "./authority.ts";
 import {
   countInvitationMails,
@@ -94,7 +94,7 @@ export async function inviteMember(
   const invitation = { team, role, inviter: inviter?.username ?? "", tokenSha256 };
   const unmailed = queueMail === undefined ? undefined : await refuseMail(tx, email, memberId);
   if (unmailed === undefined) {
-    if (invited !== undefined) await postNotices(tx, [noticeOf(invited.id, invitation)]);
+    if (invited !== undefined) await postNotifications(tx, [notificationOf(invited.id, invitation)]);
     await queueMail?.(tx, { to: email, ...mailOf(invitation, token), expiresAt });
   }
   const args = { email, role: role.identifier };
@@ -189,7 +189,7 @@ function mailOf({ team, role, inviter }: Invited, token: string) {
 }
 
 /** Read by every key of the account that may read notices, and called out to its webhooks: so the token is not in it. */
-function noticeOf(userId: UserId, { team, role, inviter, tokenSha256 }: Invited) {
+function notificationOf(userId: UserId, { team, role, inviter, tokenSha256 }: Invited) {
   return {
     userId,
     kind: "client:team_invite" as const,

@@ -25,7 +25,7 @@ describe("members of teams", () => {
   const accept = (secret: string, token: string) => ask(app, secret, "GET", `/team/invite/${token}/`);
   const invited = async (person: Pick<TestCaller, "email">, role = "member"): Promise<string> =>
     (await done(app, team.secret, "POST", "/team/invite/", { email: person.email, role })).token;
-  const noticesOf = async ({ id }: Pick<TestCaller, "id">) =>
+  const notificationsOf = async ({ id }: Pick<TestCaller, "id">) =>
     (await app.env.pool.query("select kind, subject, message from notices where user_id = $1 order by id", [id])).rows;
   const statusWith = async (secret: string) => (await ask(app, secret, "GET", "/users/current/")).status;
 
@@ -35,7 +35,7 @@ describe("members of teams", () => {
       const email = person.email.toUpperCase();
       const answer = await done(app, team.secret, "POST", "/team/invite/", { email, role: "MEMBER" });
       assert.equal(answer.msg, `New invitation sent to ${person.email}`);
-      const [notice] = await noticesOf(person);
+      const [notice] = await notificationsOf(person);
       assert.equal(notice.kind, "client:team_invite");
       assert.ok(!notice.message.includes(answer.token) && notice.message.includes(team.name));
       const joined = await done(app, person.secret, "GET", `/team/invite/${answer.token}/`);

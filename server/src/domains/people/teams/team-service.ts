@@ -23,7 +23,7 @@ import {
   type RandomBytes,
 } from "../accounts/index.ts";
 import { balanceOf, lockCredit } from "../../money/ledger/index.ts";
-import { postNotices, type QueueMail } from "../../notifications/index.ts";
+import { postNotifications, type QueueMail } from "../../notifications/index.ts";
 import { lockOwnTeam, parseName, requireOwner } from "./authority.ts";
 import { deleteInvitations } from "./invitation-store.ts";
 import { insertTeam, markTeamDeleted, renameTeam } from "./team-store.ts";
@@ -152,7 +152,7 @@ export async function transferOwnership(
     if (role !== undefined) await setMemberRole(tx, { teamId: team.id, memberId: personId, roleId: role.id });
   }
   await recordAudit(tx, identity, { ipAddress, action: "api.team.transfer", args: { owner_id: member.id } });
-  await postNotices(tx, [
+  await postNotifications(tx, [
     {
       userId: member.id,
       kind: "client:team_ownership",

@@ -1,6 +1,6 @@
 import { formatDollars, type Nanos } from "../../../base/money.ts";
 import type { Tx } from "../../../db/transaction.ts";
-import { postNotices } from "../../notifications/index.ts";
+import { postNotifications } from "../../notifications/index.ts";
 import type { Decision, OfferView } from "./rules/types.ts";
 import type { EndpointMemory } from "../routing/endpoint-memory.ts";
 import { recordEvents } from "./event-store.ts";
@@ -98,7 +98,7 @@ async function tellOnce(
   const key = `workers_too_dear:${group.id}:${since.getTime()}`;
   if (tx.now.getTime() - since.getTime() < NOTICE_AFTER_MS || memory.toldWaits.has(key)) return;
   const most = formatDollars(group.maxNanosPerHour ?? 0n);
-  await postNotices(tx, [
+  await postNotifications(tx, [
     {
       userId: endpoint.userId,
       kind: "client:workers_too_dear",

@@ -1,5 +1,5 @@
 export { addressChallenger } from "./addresses/address-proof-service.ts";
-export { admitAll, noticeClone } from "./sessions/admission.ts";
+export { admitAll, recordClone } from "./sessions/admission.ts";
 export { AgentGateway, type AgentPorts, type LastWord } from "./sessions/agent-gateway.ts";
 export {
   countConnectedGpus,

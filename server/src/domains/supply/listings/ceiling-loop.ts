@@ -7,7 +7,7 @@ import type { Loop } from "../../../base/loop-driver.ts";
 import { listDearMachines, lockMachines, lowerMachinePrices, notifyMarket, readPriceCeilings } from "../hosts/index.ts";
 import type { PriceCeilings } from "../../../base/price-ceilings.ts";
 import { followTerms } from "../../rental/instances/index.ts";
-import { postNotices } from "../../notifications/index.ts";
+import { postNotifications } from "../../notifications/index.ts";
 import { listDearSpace, lowerNetworkSpacePrices, lowerSpacePrices } from "../volumes/index.ts";
 
 const MACHINES_PER_RUN = 200;
@@ -57,7 +57,7 @@ type Lowered = { readonly hostId: UserId; readonly name: string; readonly key: s
 async function tell(tx: Tx, lowered: readonly Lowered[], ceilings: PriceCeilings): Promise<void> {
   const traffic = `$${formatDollars(ceilings.trafficNanosPerGb)} per GB of traffic`;
   const storage = `$${formatDollars(ceilings.storageNanosPerGbMonth)} per GB stored for a month`;
-  await postNotices(
+  await postNotifications(
     tx,
     lowered.map(({ hostId, name, key }) => ({
       userId: hostId,

@@ -1,6 +1,6 @@
 export { defaultJobLoop } from "./job-service.ts";
 export { lowerPricesLoop } from "./ceiling-loop.ts";
-export { hostingNoticeLoops } from "./notice-loops.ts";
+export { hostingNotificationLoops } from "./notification-loops.ts";
 export { rollListingsLoop } from "./listing-service.ts";
 export { hostingRoutes } from "./routes.ts";
 export { sealEarlierJobs } from "./store.ts";

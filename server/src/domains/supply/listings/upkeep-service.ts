@@ -18,7 +18,7 @@ import {
   removeBackground,
 } from "../../rental/instances/index.ts";
 import { refreshOffers } from "../market/index.ts";
-import { postNotices } from "../../notifications/index.ts";
+import { postNotifications } from "../../notifications/index.ts";
 import { hasLocalVolumes, unlistSpaceOf } from "../volumes/index.ts";
 import { planMaintenance, type MaintenanceRequest } from "./rules/maintenance.ts";
 import { findOwnMachine, lockOwnMachine, noSuchMachine, toMachineId, type HostRequest } from "./own-machine.ts";
@@ -46,7 +46,7 @@ async function tellMaintenance(
     message: `Machine ${machineId} is down for maintenance ${window}.${reason === "" ? "" : ` Its host says: ${reason}`}`,
     key: `maintenance_scheduled:${machineId}:${startAt.getTime()}:${tx.now.getTime()}`,
   };
-  await postNotices(tx, [
+  await postNotifications(tx, [
     ...[...renters].map((userId) => ({ ...told, userId, kind: "client:maintenance_scheduled" as const })),
     { ...told, userId: hostId, kind: "host:maintenance_scheduled" as const },
   ]);
@@ -151,7 +151,7 @@ export async function reportMachine(
   }
   await putReport(tx, report);
   const { problem, message } = said;
-  await postNotices(tx, [
+  await postNotifications(tx, [
     {
       userId: machine.hostId,
       kind: "host:machine_reported",

@@ -1,5 +1,5 @@
 import { describeScope } from "../../ledger/index.ts";
-import type { Notice } from "../../../notifications/index.ts";
+import type { Notification } from "../../../notifications/index.ts";
 import type { CapArrears } from "./capped-store.ts";
 import type { Reminder } from "./rules/grace.ts";
 import { DELETION_KIND, timeText } from "./rules/notifications.ts";
@@ -7,7 +7,7 @@ import { DELETION_KIND, timeText } from "./rules/notifications.ts";
 const PER = { day: "per day", month: "per month", total: "in total" } as const;
 
 /** That a cap leaves nothing for what is stored within its scope, and until when that is kept. */
-export function cappedEntryNotice(arrears: CapArrears): Notice {
+export function cappedEntryNotification(arrears: CapArrears): Notification {
   const { id, userId } = arrears;
   return {
     userId,
@@ -18,7 +18,7 @@ export function cappedEntryNotice(arrears: CapArrears): Notice {
   };
 }
 
-export function cappedReminderNotice(arrears: CapArrears, reminder: Reminder): Notice {
+export function cappedReminderNotification(arrears: CapArrears, reminder: Reminder): Notification {
   const { id, userId } = arrears;
   return {
     userId,
@@ -29,7 +29,7 @@ export function cappedReminderNotice(arrears: CapArrears, reminder: Reminder): N
   };
 }
 
-export function cappedDeletedNotice(arrears: CapArrears): Notice {
+export function cappedDeletedNotification(arrears: CapArrears): Notification {
   const { id, userId } = arrears;
   return {
     userId,

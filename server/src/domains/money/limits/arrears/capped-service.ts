@@ -5,10 +5,14 @@ import { destroyIfPresent, listKept, listStoredInstances, lockMachinesOf } from 
 import type { StoredInstance } from "../../../rental/instances/index.ts";
 import { findCap, lockCredit, resetAt, type Cap, type CapScope } from "../../ledger/index.ts";
 import { averageDailySpend } from "./daily-spend-service.ts";
-import { postNotices } from "../../../notifications/index.ts";
+import { postNotifications } from "../../../notifications/index.ts";
 import { endUnusedVolumes, listStoredVolumes, type StoredVolume } from "../../../supply/volumes/index.ts";
 import { isLifted, REPEATED_DAYS, stateDeletion, type CapStanding } from "./rules/capped.ts";
-import { cappedDeletedNotice, cappedEntryNotice, cappedReminderNotice } from "./capped-notifications.ts";
+import {
+  cappedDeletedNotification,
+  cappedEntryNotification,
+  cappedReminderNotification,
+} from "./capped-notifications.ts";
 import {
   endCapArrears,
   findStated,
@@ -62,7 +66,7 @@ export async function enterCapArrears(tx: Tx, { userId, id }: Pick<Cap, "userId"
   const entry = { userId, capId: id, scope, period, beganAt: tx.now, deleteAt, dailySpendNanos, storageNanosPerHour };
   const arrears = await insertCapArrears(tx, entry);
   if (arrears === undefined) return false;
-  await postNotices(tx, [cappedEntryNotice(arrears)]);
+  await postNotifications(tx, [cappedEntryNotification(arrears)]);
   return true;
 }
 
@@ -82,9 +86,9 @@ export async function followCapArrears(tx: Tx, capId: LedgerCapId): Promise<CapS
   }
   if (tx.now >= arrears.deleteAt) return deleteStored(tx, arrears, stored);
   const due = remindersDue(arrears, tx.now);
-  await postNotices(
+  await postNotifications(
     tx,
-    due.map((reminder) => cappedReminderNotice(arrears, reminder)),
+    due.map((reminder) => cappedReminderNotification(arrears, reminder)),
   );
   return due.length > 0 ? "reminded" : "waiting";
 }
@@ -104,7 +108,7 @@ async function deleteStored(tx: Tx, arrears: CapArrears, { instances, volumes }:
   const leaving = new Set((await listKept(tx.db, userId)).filter(({ isEnding }) => isEnding).map(({ id }) => id));
   const ids = volumes.map(({ id }) => id);
   const leftCount = await endUnusedVolumes(tx, { userId, ids, leaving });
-  if (doomed.length > 0 || leftCount < ids.length) await postNotices(tx, [cappedDeletedNotice(arrears)]);
+  if (doomed.length > 0 || leftCount < ids.length) await postNotifications(tx, [cappedDeletedNotification(arrears)]);
   if (doomed.length < instances.length || leftCount > 0) return "deleting";
   await endCapArrears(tx, arrears.id, "deleted");
   return "deleted";

@@ -22,12 +22,17 @@ import {
   sumPaidIn,
 } from "../../ledger/index.ts";
 import { accruedOf } from "../../charging/index.ts";
-import { postNotices } from "../../../notifications/index.ts";
+import { postNotifications } from "../../../notifications/index.ts";
 import { endVolumesOf, listVolumeCosts } from "../../../supply/volumes/index.ts";
 import { averageDailySpend } from "./daily-spend-service.ts";
 import { followDrop } from "./rules/drops.ts";
 import { bearsStorage, keptUntil, remindersDue } from "./rules/grace.ts";
-import { deletedNotice, entryNotices, lowCreditNotice, reminderNotice } from "./rules/notifications.ts";
+import {
+  deletedNotification,
+  entryNotifications,
+  lowCreditNotification,
+  reminderNotification,
+} from "./rules/notifications.ts";
 import {
   endArrears,
   findEarlierDeleteAt,
@@ -85,9 +90,9 @@ export async function watchCredit(tx: Tx, userIds: readonly UserId[]): Promise<W
   });
   await saveDrops(tx, changes);
   const told = changes.flatMap(({ tell: hours, ...change }) =>
-    hours === undefined ? [] : [lowCreditNotice(change.userId, { ...change, hours })],
+    hours === undefined ? [] : [lowCreditNotification(change.userId, { ...change, hours })],
   );
-  await postNotices(tx, told);
+  await postNotifications(tx, told);
   return { toldCount: told.length, suspects };
 }
 
@@ -119,7 +124,7 @@ export async function enterArrears(tx: Tx, userId: UserId): Promise<boolean> {
   const entry = { userId, beganAt: tx.now, deleteAt, floor: nanos(0n), dailySpendNanos, storageNanosPerHour };
   const arrears = await insertArrears(tx, entry);
   if (arrears === undefined) return false;
-  await postNotices(tx, entryNotices(arrears));
+  await postNotifications(tx, entryNotifications(arrears));
   return true;
 }
 
@@ -151,9 +156,9 @@ export async function followArrears(tx: Tx, userId: UserId): Promise<Step> {
     return "paid";
   }
   const due = storage === 0n ? [] : remindersDue(arrears, tx.now);
-  await postNotices(
+  await postNotifications(
     tx,
-    due.map((reminder) => reminderNotice(arrears, reminder)),
+    due.map((reminder) => reminderNotification(arrears, reminder)),
   );
   return due.length > 0 ? "reminded" : "waiting";
 }
@@ -207,6 +212,6 @@ async function deleteAll(tx: Tx, arrears: Arrears, kept: Awaited<ReturnType<type
   }
   await setMinimumBalance(tx, userId, 0n);
   await endArrears(tx, arrears.id, { outcome: "deleted", writtenOff: loss });
-  await postNotices(tx, [deletedNotice(arrears)]);
+  await postNotifications(tx, [deletedNotification(arrears)]);
   return "deleted";
 }

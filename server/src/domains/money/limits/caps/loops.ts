@@ -3,8 +3,8 @@ import type { Database } from "../../../../db/connect.ts";
 import { withTransaction, type Tx } from "../../../../db/transaction.ts";
 import type { Loop } from "../../../../base/loop-driver.ts";
 import { listCapsToTellOf } from "../../ledger/index.ts";
-import { postNotices } from "../../../notifications/index.ts";
-import { NEARLY_PERMILLE, noticeOf } from "./notifications.ts";
+import { postNotifications } from "../../../notifications/index.ts";
+import { NEARLY_PERMILLE, notificationOf } from "./notifications.ts";
 
 const CAPS_PER_TRANSACTION = 500;
 
@@ -32,7 +32,7 @@ export function capLoops({ database, clock }: { readonly database: Database; rea
 async function tellOfCaps(tx: Tx, afterId: number) {
   const which = { spentPermille: NEARLY_PERMILLE, afterId, limit: CAPS_PER_TRANSACTION };
   const caps = await listCapsToTellOf(tx.db, tx.now, which);
-  const notices = caps.flatMap((cap) => noticeOf(cap) ?? []);
-  await postNotices(tx, notices);
-  return { count: notices.length, lastId: caps.length < CAPS_PER_TRANSACTION ? undefined : caps.at(-1)?.id };
+  const notifications = caps.flatMap((cap) => notificationOf(cap) ?? []);
+  await postNotifications(tx, notifications);
+  return { count: notifications.length, lastId: caps.length < CAPS_PER_TRANSACTION ? undefined : caps.at(-1)?.id };
 }

@@ -1,6 +1,6 @@
 import { formatDollars } from "../../../../base/money.ts";
 import { describeScope, type Cap, type CapPeriod } from "../../ledger/index.ts";
-import type { Notice } from "../../../notifications/index.ts";
+import type { Notification } from "../../../notifications/index.ts";
 
 /** From how much of a cap on its account is told that it is nearly reached, in thousandths. */
 export const NEARLY_PERMILLE = 800;
@@ -8,7 +8,16 @@ export const NEARLY_PERMILLE = 800;
 const PER: Readonly<Record<CapPeriod, string>> = { day: "per day", month: "per month", total: "in total" };
 
 /** What the account of a cap is told of it now; the same until its period is over, or its limit is another one. */
-export function noticeOf({ id, userId, scope, period, limit, spent, startedAt, reachedAt }: Cap): Notice | undefined {
+export function notificationOf({
+  id,
+  userId,
+  scope,
+  period,
+  limit,
+  spent,
+  startedAt,
+  reachedAt,
+}: Cap): Notification | undefined {
   const isReached = spent >= limit || (reachedAt !== undefined && reachedAt >= startedAt);
   if (!isReached && spent * 1000n < limit * BigInt(NEARLY_PERMILLE)) return undefined;
   const what = `$${formatDollars(limit)} ${PER[period]} for ${describeScope(scope)}`;

@@ -37,7 +37,7 @@ async function anotherKey(
   return { ...user, secret: answer.body.key, keyId: answer.body.id };
 }
 
-async function noticesOf(world: TestApp, user: TestCaller): Promise<readonly string[]> {
+async function notificationsOf(world: TestApp, user: TestCaller): Promise<readonly string[]> {
   const { rows } = await world.env.pool.query<{ kind: string }>(
     "select kind from notices where user_id = $1 and kind like 'client:cap%' order by id",
     [user.id],
@@ -225,7 +225,7 @@ test("an instance whose cap is reached stops with its data kept, never passing i
   assert.ok(cap.spent > 0.8, JSON.stringify(cap));
   await world.runLoop("tell-of-caps");
   await world.runLoop("tell-of-caps");
-  assert.ok((await noticesOf(world, user)).includes("client:cap_reached"));
+  assert.ok((await notificationsOf(world, user)).includes("client:cap_reached"));
 
   const refused = await setState(world, user, id, "running");
   assert.deepEqual([refused.status, refused.body.error], [400, "cap_reached"], refused.text);

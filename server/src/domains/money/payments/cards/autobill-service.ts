@@ -5,7 +5,7 @@ import { ZERO } from "../../../../base/money.ts";
 import { withTransaction, type Tx } from "../../../../db/transaction.ts";
 import { listAutobilled, listBalanceThresholds, setBalanceThreshold } from "../../../people/accounts/index.ts";
 import { listAtMost, listSpendable } from "../../ledger/index.ts";
-import { postNotices } from "../../../notifications/index.ts";
+import { postNotifications } from "../../../notifications/index.ts";
 import { findAccount, listChargeable, lockAccount, storeAutobill } from "../account-store.ts";
 import { afterFailure, afterGivingUp, chargeCents, REPEATABLE_FOR_MS } from "./rules/autobilling.ts";
 import { findCard, findDefaultCard } from "./card-store.ts";
@@ -162,7 +162,7 @@ async function giveUpAutobill(tx: Tx, payment: Payment, { reason }: GivenUp): Pr
       : isWanted
         ? `No card is saved. Save a card, which may be charged after ${nextAt.toISOString()}, or switch automatic payments off.`
         : "Your card is not charged again until you switch automatic payments on.";
-  await postNotices(tx, [
+  await postNotifications(tx, [
     {
       userId,
       kind: "client:billing_failed",
@@ -199,7 +199,7 @@ export async function failAutobill(
       : isWanted
         ? `It is tried again after ${next.at.toISOString()}.`
         : "It is not tried again until you switch automatic payments on.";
-  await postNotices(tx, [
+  await postNotifications(tx, [
     {
       userId,
       kind: "client:billing_failed",

@@ -28,7 +28,7 @@ async function spend(shop: PaymentShop, user: TestCaller, dollars: bigint): Prom
   await inTransaction(shop.env.database, (tx) => postTransfers(tx, [spent]));
 }
 
-async function noticesOf(shop: PaymentShop, user: TestCaller): Promise<readonly string[]> {
+async function notificationsOf(shop: PaymentShop, user: TestCaller): Promise<readonly string[]> {
   const { rows } = await shop.env.pool.query<{ kind: string }>(
     "select kind from notices where user_id = $1 order by id",
     [user.id],
@@ -60,7 +60,7 @@ test("a card is charged when credit has fallen to the threshold, by the default 
     assert.equal(await shop.creditOf(user), dollars * DOLLAR);
   }
   assert.equal(shop.stripe.intents.size, 2);
-  assert.deepEqual(await noticesOf(shop, due), ["client:payment_receipt"]);
+  assert.deepEqual(await notificationsOf(shop, due), ["client:payment_receipt"]);
   // Further events of Stripe about this charge change nothing.
   for (const id of shop.stripe.intents.keys()) await shop.deliverAll([shop.stripe.tell(id)]);
   assert.equal(await shop.creditOf(due), 35n * DOLLAR);
@@ -141,7 +141,7 @@ test("a card that is refused is tried again after 1, 6 and 24 hours, and then sw
   const { body } = await shop.call(user, "GET", PATH);
   assert.equal(body.enabled, false);
   assert.deepEqual(
-    await noticesOf(shop, user),
+    await notificationsOf(shop, user),
     Array.from({ length: 4 }, () => "client:billing_failed"),
   );
   // Switched on again with a card that works, it counts failures from zero.
@@ -188,7 +188,7 @@ test("a charge without an answer for a day is given up, and money that arrives a
   shop.clock.advance(21 * HOUR_MS);
   await run(shop);
   assert.equal(shop.stripe.intents.size, 1, "a key that may be forgotten is not used again");
-  assert.deepEqual(await noticesOf(shop, user), ["client:billing_failed"]);
+  assert.deepEqual(await notificationsOf(shop, user), ["client:billing_failed"]);
   const [intent = ""] = shop.stripe.intents.keys();
   await shop.deliverAll([shop.stripe.tell(intent)]);
   assert.equal(await shop.creditOf(user), 25n * DOLLAR);

@@ -17,7 +17,7 @@ import {
   type TransferId,
   type TransferRequest,
 } from "../../ledger/index.ts";
-import { postNotices } from "../../../notifications/index.ts";
+import { postNotifications } from "../../../notifications/index.ts";
 
 /** A booking that an administrator makes by hand. */
 export type Booking = {
@@ -51,7 +51,7 @@ export async function takeBackEarnings(tx: Tx, booking: Booking): Promise<Booked
     credit: LOSSES,
     code: "earnings_taken_back",
     description: `Earnings taken back: ${reason}`,
-    notice: {
+    notification: {
       kind: "host:earnings_taken_back",
       subject: `$${formatDollars(amount)} of your earnings was taken back`,
       text: `$${formatDollars(amount)} was taken out of your earnings (reference ${reference}). Reason: ${reason}`,
@@ -81,7 +81,7 @@ export async function bookCorrection(tx: Tx, correction: Correction): Promise<Bo
     credit,
     code: "correction",
     description: `Correction: ${reason}`,
-    notice: {
+    notification: {
       kind: "client:account_corrected",
       subject: `$${formatDollars(amount)} ${moved} as a correction`,
       text: `$${formatDollars(amount)} ${moved} (reference ${reference}). Reason: ${reason}`,
@@ -90,7 +90,7 @@ export async function bookCorrection(tx: Tx, correction: Correction): Promise<Bo
 }
 
 type Entry = Pick<TransferRequest, "key" | "debit" | "credit" | "code" | "description"> & {
-  readonly notice: {
+  readonly notification: {
     readonly kind: "host:earnings_taken_back" | "client:account_corrected";
     readonly subject: string;
     readonly text: string;
@@ -101,7 +101,7 @@ type Entry = Pick<TransferRequest, "key" | "debit" | "credit" | "code" | "descri
  * Posts a booking. The locks of both accounts serialize requests of one reference: the second finds the first's
  * booking.
  */
-async function book(tx: Tx, booking: Booking, { notice, ...entry }: Entry): Promise<Booked> {
+async function book(tx: Tx, booking: Booking, { notification, ...entry }: Entry): Promise<Booked> {
   const { userId, amount, reason, reference, actorId } = booking;
   const side = entry.debit === LOSSES ? entry.credit : entry.debit;
   const accounts = await lockAccounts(tx, [entry.debit, entry.credit]);
@@ -122,9 +122,9 @@ async function book(tx: Tx, booking: Booking, { notice, ...entry }: Entry): Prom
   invariant(transferId !== undefined, "an entry that was posted has its id");
   const after = await balance();
   const owed = after < 0n ? ` Your ${kind} are $${formatDollars(after)} now: later earnings make that good.` : "";
-  const { kind: noticeKind, subject, text } = notice;
+  const { kind: notificationKind, subject, text } = notification;
   const message = `${/[.!?]$/.test(text) ? text : `${text}.`}${owed}`;
-  await postNotices(tx, [{ userId, kind: noticeKind, subject, message, key: entry.key }]);
+  await postNotifications(tx, [{ userId, kind: notificationKind, subject, message, key: entry.key }]);
   await tellAdministrators(tx, {
     subject: `Account ${userId}: ${entry.code === "correction" ? "a correction" : "earnings taken back"}`,
     message: `Administrator ${actorId} booked $${formatDollars(amount)} ${entry.debit === LOSSES ? "to" : "from"} the ${kind} of account ${userId} (reference ${reference}). Reason: ${reason}`,

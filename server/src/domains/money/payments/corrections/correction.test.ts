@@ -36,7 +36,10 @@ const correct = ({ world, admin }: House, user: TestCaller, amount: number, more
     ...more,
   });
 
-async function noticesOf({ world }: House, user: TestCaller): Promise<readonly { type: string; message: string }[]> {
+async function notificationsOf(
+  { world }: House,
+  user: TestCaller,
+): Promise<readonly { type: string; message: string }[]> {
   return (await done(world, user.secret, "GET", "/notices/")).notices;
 }
 
@@ -61,13 +64,13 @@ test("earnings that are taken back are a visible entry with its reason, and beco
   const entry = (await movementsOf(house, host)).find(({ description }) => description.includes("taken back"));
   assert.deepEqual([entry?.description, entry?.amount], [`Earnings taken back: ${FRAUD.reason}`, 25]);
 
-  const [told] = await noticesOf(house, host);
+  const [told] = await notificationsOf(house, host);
   assert.match(
     told?.message ?? "",
     /\$25 was taken out of your earnings \(reference case-7\).*never was\..*-?15.*later earnings/,
   );
   assert.deepEqual(
-    (await noticesOf(house, admin)).map(({ type }) => type),
+    (await notificationsOf(house, admin)).map(({ type }) => type),
     ["client:administrator_acted"],
   );
   const [event] = await done(world, admin.secret, "GET", "/audit_logs/");
@@ -130,10 +133,10 @@ test("a correction is a separate line of the month's document, in either directi
   assert.equal((await correct(house, renter, 0)).status, 400);
 
   assert.deepEqual(
-    (await noticesOf(house, renter)).map(({ type }) => type),
+    (await notificationsOf(house, renter)).map(({ type }) => type),
     ["client:account_corrected", "client:account_corrected"],
   );
-  assert.equal((await noticesOf(house, admin)).length, 4);
+  assert.equal((await notificationsOf(house, admin)).length, 4);
   const reasons = (await movementsOf(house, renter)).map(({ description }) => description);
   assert.ok(reasons.includes("Correction: Billed twice.") && reasons.includes("Correction: Granted by mistake."));
 

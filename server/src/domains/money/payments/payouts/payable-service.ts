@@ -15,7 +15,7 @@ import {
   sumGrantedEarned,
   type TransferRequest,
 } from "../../ledger/index.ts";
-import { postNotices } from "../../../notifications/index.ts";
+import { postNotifications } from "../../../notifications/index.ts";
 import { ALL_CASH, listFlagged } from "../disputes/dispute-service.ts";
 import { hasOpenPayoutHold } from "./payout-hold-store.ts";
 import { payableOf, youngPart, type Payable } from "./rules/payable.ts";
@@ -124,7 +124,7 @@ export async function releaseGrantedEarnings(tx: Tx, { userId, amount, reason, a
     outcomes.every(({ kind }) => kind === "posted"),
     "what was counted under the lock can be released",
   );
-  await postNotices(tx, [
+  await postNotifications(tx, [
     {
       userId,
       kind: "host:earnings_released",

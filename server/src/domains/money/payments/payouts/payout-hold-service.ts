@@ -1,7 +1,7 @@
 import type { PayoutHoldId, UserId } from "../../../../base/ids.ts";
 import { invariant } from "../../../../base/invariant.ts";
 import type { Tx } from "../../../../db/transaction.ts";
-import { postNotices } from "../../../notifications/index.ts";
+import { postNotifications } from "../../../notifications/index.ts";
 import { insertPayoutHold, listOpenPayoutHolds, storePayoutRelease, type PayoutHoldKind } from "./payout-hold-store.ts";
 
 /**
@@ -31,7 +31,7 @@ export async function placePayoutHold(
     invariant(open !== undefined, "a payout hold that is there already is open");
     return { id: open.id, isNew: false };
   }
-  await postNotices(tx, [
+  await postNotifications(tx, [
     {
       userId,
       kind: "host:payout_held",
@@ -68,7 +68,7 @@ export async function releasePayoutHold(
     left === 0
       ? "Payouts that waited are sent now."
       : `Payouts wait for ${left} more ${left === 1 ? "hold" : "holds"}.`;
-  await postNotices(tx, [
+  await postNotifications(tx, [
     {
       userId,
       kind: "host:payout_released",

@@ -13,7 +13,7 @@ import {
   postTransfers,
   type TransferRequest,
 } from "../../ledger/index.ts";
-import { postNotices } from "../../../notifications/index.ts";
+import { postNotifications } from "../../../notifications/index.ts";
 import { centsText, NANOS_PER_CENT } from "../rules/cents.ts";
 import type { PaymentDependencies } from "../dependencies.ts";
 import { inParallel } from "../provider/in-parallel.ts";
@@ -109,7 +109,7 @@ async function invoiceHost(
   const id = await insertPayout(tx, { userId, invoicedAt: friday, dueAt, earned, feePpm, fee, amount });
   if (id === undefined) return [];
   await storeSettled(tx, userId, plan.settledAfter);
-  await postInvoiceNotice(tx, { id, userId, amount, dueAt });
+  await postInvoiceNotification(tx, { id, userId, amount, dueAt });
   const common = { debit: earningsOf(userId), cause: { payout_id: id } };
   const description = `Platform fee of ${feePpm / 10_000} %`;
   const ofFee = { ...common, key: `fee:payout:${id}`, credit: FEES, amount: fee, code: "fee", description } as const;
@@ -129,7 +129,7 @@ async function mustPost(tx: Tx, requests: readonly TransferRequest[]): Promise<v
   }
 }
 
-async function postInvoiceNotice(
+async function postInvoiceNotification(
   tx: Tx,
   { id, userId, amount, dueAt }: Pick<Payout, "id" | "userId" | "amount" | "dueAt">,
 ): Promise<void> {
@@ -139,7 +139,7 @@ async function postInvoiceNotice(
     method === undefined
       ? "Say where it is to be sent: berth host payout-method."
       : `It goes to ${method.method} ${method.shown}.`;
-  await postNotices(tx, [
+  await postNotifications(tx, [
     {
       userId,
       kind: "host:payout_scheduled",
@@ -255,7 +255,7 @@ async function notePaid(
 ): Promise<void> {
   await endPayout(tx, payout.id, { state: "paid", method, reference });
   const amount = centsText(payout.amount / NANOS_PER_CENT);
-  await postNotices(tx, [
+  await postNotifications(tx, [
     {
       userId: payout.userId,
       kind: "host:payout_sent",
@@ -284,10 +284,10 @@ async function returnPayout(tx: Tx, payout: Payout, { all, reason }: { readonly 
   const description = isWhole && returnCount === 0 ? `Payout ${id} came back` : `A part of payout ${id} came back`;
   await mustPost(tx, [{ ...back, key, cause: { payout_id: id }, description }]);
   await storeSettled(tx, userId, settled + amount);
-  await postNotices(tx, [returnNotice(payout, { amount, isWhole, reason })]);
+  await postNotifications(tx, [returnNotification(payout, { amount, isWhole, reason })]);
 }
 
-function returnNotice(
+function returnNotification(
   { id, userId, amount: whole, returnCount }: Payout,
   { amount, isWhole, reason }: { readonly amount: Nanos; readonly isWhole: boolean; readonly reason: string },
 ) {

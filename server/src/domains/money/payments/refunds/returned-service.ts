@@ -22,7 +22,7 @@ import {
   type TransferRequest,
 } from "../../ledger/index.ts";
 import { listRunsOf, settleLocked } from "../../charging/index.ts";
-import { postNotices } from "../../../notifications/index.ts";
+import { postNotifications } from "../../../notifications/index.ts";
 import { nanosOfCents } from "../rules/cents.ts";
 import { flagDisputed, unflagDisputed } from "../disputes/dispute-service.ts";
 import { findPayment } from "../top-ups/payment-store.ts";
@@ -111,9 +111,9 @@ async function take(tx: Tx, log: Log, paid: PaidIntent, { entry, amount }: Takin
   await setDebt(tx, userId, amount);
   const moved = { debit: creditOf(userId), credit: STRIPE, amount, code: "payment_returned" } as const;
   await postAllTransfers(tx, accounts, [describe(paid, entry, "taken", moved)]);
-  await postNotices(tx, [
-    debtNotice(paid, { amount, missingNanos, takings, key: `${entry.key}:${number}` }),
-    ...backs.filter(({ debit }) => debit.kind !== "deposit" || debit.userId !== userId).map(backNotice),
+  await postNotifications(tx, [
+    debtNotification(paid, { amount, missingNanos, takings, key: `${entry.key}:${number}` }),
+    ...backs.filter(({ debit }) => debit.kind !== "deposit" || debit.userId !== userId).map(backNotification),
   ]);
   if (missingNanos > 0n) {
     const about = {
@@ -243,7 +243,7 @@ function describeTaken({ userId }: PaidIntent, { kind, through }: TakenFrom): st
     : `Taken back: credit from user ${sender} came from a card payment that was returned`;
 }
 
-function debtNotice(
+function debtNotification(
   { userId, paymentId }: PaidIntent,
   {
     amount,
@@ -275,18 +275,18 @@ function debtNotice(
   } as const;
 }
 
-function backNotice({ debit, amount, key, description }: TransferRequest) {
-  return movedNotice(debit, { amount, key, what: "taken back", verb: "left", description });
+function backNotification({ debit, amount, key, description }: TransferRequest) {
+  return movedNotification(debit, { amount, key, what: "taken back", verb: "left", description });
 }
 
-function givenBackNotice({ credit, amount, key, description }: TransferRequest) {
-  return movedNotice(credit, { amount, key, what: "given back", verb: "is again in", description });
+function givenBackNotification({ credit, amount, key, description }: TransferRequest) {
+  return movedNotification(credit, { amount, key, what: "given back", verb: "is again in", description });
 }
 
 /**
  * The notification to a user other than the payer about money that a dispute took from, or returned to, their account.
  */
-function movedNotice(
+function movedNotification(
   account: AccountRef,
   {
     amount,
@@ -347,7 +347,7 @@ async function giveBack(tx: Tx, paid: PaidIntent, entry: PaymentReturn): Promise
   await closeTakings(tx, entry.key);
   await setDebt(tx, userId, 0n);
   await unflagDisputed(tx, { userId, key: entry.key });
-  await postNotices(tx, backs.map(givenBackNotice));
+  await postNotifications(tx, backs.map(givenBackNotification));
   return { taken: ZERO, lost: ZERO };
 }
 

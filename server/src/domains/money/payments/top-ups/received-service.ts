@@ -4,7 +4,7 @@ import type { Tx } from "../../../../db/transaction.ts";
 import { lockDeposits } from "../../deposits/index.ts";
 import { creditOf, postTransfer, STRIPE } from "../../ledger/index.ts";
 import { listRunsOf } from "../../charging/index.ts";
-import { postNotices } from "../../../notifications/index.ts";
+import { postNotifications } from "../../../notifications/index.ts";
 import { lockAccount, storeAutobill } from "../account-store.ts";
 import { centsText, nanosOfCents } from "../rules/cents.ts";
 import { CURRENCY, type OrderRef } from "../provider/provider.ts";
@@ -77,7 +77,7 @@ export async function settleReceived(tx: Tx, log: Log, received: Received): Prom
   }
   await settlePayment(tx, payment.id, { state: "paid", intentId, failure: undefined });
   if (payment.kind === "autobill") await storeAutobill(tx, payment.userId, { failureCount: 0, notBeforeAt: null });
-  await postNotices(tx, [
+  await postNotifications(tx, [
     {
       userId: payment.userId,
       kind: "client:payment_receipt",

@@ -4,7 +4,7 @@ import type { UserId } from "../../../../base/ids.ts";
 import { slugOf } from "../../rules/notification-types.ts";
 
 /** What receivers of a webhook are told. */
-export type NoticeEvent = {
+export type NotificationEvent = {
   /** The same at every attempt and for every receiver, so that a repetition is recognised. */
   readonly eventId: string;
   readonly userId: UserId;
@@ -16,8 +16,8 @@ export type NoticeEvent = {
 
 export type SignedRequest = { readonly headers: Readonly<Record<string, string>>; readonly body: Buffer };
 
-export function eventIdOf(noticeId: bigint): string {
-  return `evt_${noticeId}`;
+export function eventIdOf(notificationId: bigint): string {
+  return `evt_${notificationId}`;
 }
 
 /**
@@ -25,7 +25,7 @@ export function eventIdOf(noticeId: bigint): string {
  * for its own time.
  */
 export function signedRequest(
-  event: NoticeEvent,
+  event: NotificationEvent,
   { secret, attempt, now }: { readonly secret: string; readonly attempt: number; readonly now: Date },
 ): SignedRequest {
   const body = Buffer.from(

@@ -1,4 +1,4 @@
-import type { NoticeEvent } from "./event.ts";
+import type { NotificationEvent } from "./event.ts";
 
 export type Mail = {
   readonly to: string;
@@ -10,8 +10,8 @@ export type Mail = {
 
 const FOOTER = "\n\n-- \nYou can choose what you are told: ./berth notices --help\n";
 
-/** The e-mail that tells a notice. */
-export function mailOf(event: NoticeEvent, { to, from }: { readonly to: string; readonly from: string }): Mail {
+/** The e-mail that tells a notification. */
+export function mailOf(event: NotificationEvent, { to, from }: { readonly to: string; readonly from: string }): Mail {
   const { eventId, subject, message } = event;
   return mailTo({ to, subject, text: `${message}${FOOTER}`, eventId }, from);
 }

@@ -1,11 +1,11 @@
 import type { UserId, WebhookId } from "../../../../base/ids.ts";
-import { findNoticeType, type Channels } from "../../rules/notification-types.ts";
+import { findNotificationType, type Channels } from "../../rules/notification-types.ts";
 import { effectiveChannels, type StoredPreference } from "../../rules/preferences.ts";
 import type { Webhook } from "../../webhooks/rules/webhook.ts";
 
 export type Unplanned = { readonly id: bigint; readonly userId: UserId; readonly kind: string };
 export type PlannedDelivery = {
-  readonly noticeId: bigint;
+  readonly notificationId: bigint;
   readonly userId: UserId;
   /** Undefined for an e-mail. */
   readonly webhookId: WebhookId | undefined;
@@ -18,21 +18,21 @@ type Wishes = {
   readonly canMail: boolean;
 };
 
-/** Which channels carry which notices. What is of no known kind can only be read. */
+/** Which channels carry which notifications. What is of no known kind can only be read. */
 export function planDeliveries(
-  notices: readonly Unplanned[],
+  notifications: readonly Unplanned[],
   { preferences, webhooks, canMail }: Wishes,
 ): readonly PlannedDelivery[] {
   const said = new Map<string, Channels>(preferences.map((one) => [`${one.userId} ${one.kind}`, one]));
   const byUser = Map.groupBy(webhooks, (webhook) => webhook.userId);
-  return notices.flatMap(({ id: noticeId, userId, kind }) => {
-    const type = findNoticeType(kind);
+  return notifications.flatMap(({ id: notificationId, userId, kind }) => {
+    const type = findNotificationType(kind);
     if (type === undefined) return [];
     const wanted = effectiveChannels(type, said.get(`${userId} ${kind}`));
     const called = wanted.webhooks
       ? (byUser.get(userId) ?? []).filter(({ eventTypes }) => eventTypes.includes(kind))
       : [];
-    const mailed = wanted.email && canMail ? [{ noticeId, userId, webhookId: undefined }] : [];
-    return [...mailed, ...called.map(({ id: webhookId }) => ({ noticeId, userId, webhookId }))];
+    const mailed = wanted.email && canMail ? [{ notificationId, userId, webhookId: undefined }] : [];
+    return [...mailed, ...called.map(({ id: webhookId }) => ({ notificationId, userId, webhookId }))];
   });
 }

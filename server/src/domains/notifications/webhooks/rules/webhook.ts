@@ -1,13 +1,13 @@
 import { invalid } from "../../../../base/errors.ts";
 import type { UserId, WebhookId } from "../../../../base/ids.ts";
-import { findNoticeType } from "../../rules/notification-types.ts";
+import { findNotificationType } from "../../rules/notification-types.ts";
 
 export type Webhook = {
   readonly id: WebhookId;
   readonly userId: UserId;
   readonly name: string | undefined;
   readonly url: string;
-  /** Kinds of notices, each once. */
+  /** Kinds of notifications, each once. */
   readonly eventTypes: readonly string[];
   readonly createdAt: Date;
   readonly updatedAt: Date;
@@ -68,7 +68,7 @@ function parseUrl(text: string, isPlainAllowed: boolean): string {
 
 function parseEventTypes(eventTypes: readonly string[]): readonly string[] {
   if (eventTypes.length === 0) throw invalid("event_types", "event_types must name at least one notification type");
-  const unknown = eventTypes.findIndex((key) => findNoticeType(key) === undefined);
+  const unknown = eventTypes.findIndex((key) => findNotificationType(key) === undefined);
   if (unknown !== -1) {
     const name = JSON.stringify(eventTypes[unknown]?.slice(0, 64));
     throw invalid(`event_types[${unknown}]`, `${name} is not a notification type such as client:low_credit`);

@@ -1,5 +1,5 @@
 import type { Tx } from "../../../../db/transaction.ts";
-import { postNotices } from "../../../notifications/index.ts";
+import { postNotifications } from "../../../notifications/index.ts";
 import { listAdministratorIds } from "../users/store.ts";
 
 /** What one administrator did, for all of them. */
@@ -13,7 +13,7 @@ export type AdministratorAct = {
 /** Tells all administrators what one of them did to an account, in the transaction of the deed. */
 export async function tellAdministrators(tx: Tx, act: AdministratorAct): Promise<void> {
   const administrators = await listAdministratorIds(tx.db);
-  await postNotices(
+  await postNotifications(
     tx,
     administrators.map((userId) => ({ userId, kind: "client:administrator_acted", ...act })),
   );

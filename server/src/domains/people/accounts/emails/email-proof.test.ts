@@ -12,7 +12,9 @@ const CONFIRM = "/users/me/email/confirm/";
 
 async function withMail(t: TestContext) {
   const smtp = await anSmtpServer(t);
-  const app = await testApp(t, { notices: { mail: { smtpUrl: smtp.url, from: "Berth <berth@market.example>" } } });
+  const app = await testApp(t, {
+    notifications: { mail: { smtpUrl: smtp.url, from: "Berth <berth@market.example>" } },
+  });
   /** The tokens that were mailed to an address, oldest first. */
   const tokensTo = async (address: string) => {
     await app.runLoop("send-mails");

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { AppError, conflict, forbidden, notFound } from "../../../../base/errors.ts";
 import type { UserId } from "../../../../base/ids.ts";
 import type { Tx } from "../../../../db/transaction.ts";
-import { postNotices, type QueueMail } from "../../../notifications/index.ts";
+import { postNotifications, type QueueMail } from "../../../notifications/index.ts";
 import { recordAudit } from "../audit-log/store.ts";
 import {
   displaceClaims,
@@ -159,14 +159,14 @@ async function prove(
 /** Accounts that only claimed an address lose it to the one that proves it, and are told. */
 async function displace(tx: Tx, email: string, exceptId: UserId | undefined): Promise<void> {
   const displaced = await displaceClaims(tx, email, exceptId);
-  const notices = displaced.map((userId) => ({
+  const notifications = displaced.map((userId) => ({
     userId,
     kind: "client:email_lost" as const,
     subject: `${email} is no longer your address`,
     message: `Another account proved that ${email} is its address, which yours never did. Your account ${userId} and all it has stay yours. Give it an address of your own.`,
     key: `email_lost:${userId}:${email}:${tx.now.getTime()}`,
   }));
-  if (notices.length > 0) await postNotices(tx, notices);
+  if (notifications.length > 0) await postNotifications(tx, notifications);
 }
 
 /** Refuses what counts on the caller's address while nobody has proven it. */

@@ -104,7 +104,7 @@ const isProven = async (app: TestApp, host: FakeHost) =>
     .proven_address as string | null;
 
 test("a host that answers a call at its public address gets certificates for it, until its next connection", async (t) => {
-  const app = await testApp(t, { notices: { isPrivateAllowed: true } });
+  const app = await testApp(t, { notifications: { isPrivateAllowed: true } });
   const user = await app.caller();
   const own = "127.0.0.77";
   const door = await aDoor(t, own);
@@ -128,7 +128,7 @@ test("a host that answers a call at its public address gets certificates for it,
 });
 
 test("who answers a call with anything but the nonce has proven nothing", async (t) => {
-  const app = await testApp(t, { notices: { isPrivateAllowed: true } });
+  const app = await testApp(t, { notifications: { isPrivateAllowed: true } });
   const door = await aDoor(t, "127.0.0.78");
   const host = await aClaimingHost(app, "127.0.0.78", { address_port: door.port });
   const [caller] = (door.callers.length > 0 ? door.callers : await once(door.server, "connection")) as Socket[];
@@ -140,7 +140,7 @@ test("who answers a call with anything but the nonce has proven nothing", async 
 });
 
 test("a host cannot make the server call others: not their networks, not their services, and not often", async (t) => {
-  const [app, open] = [await testApp(t), await testApp(t, { notices: { isPrivateAllowed: true } })];
+  const [app, open] = [await testApp(t), await testApp(t, { notifications: { isPrivateAllowed: true } })];
   const door = await aDoor(t, "127.0.0.79");
   const asks: readonly (readonly [TestApp, string, { address_port?: number; direct?: readonly number[] }])[] = [
     [app, "127.0.0.79", { address_port: door.port }],

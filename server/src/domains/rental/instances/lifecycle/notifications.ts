@@ -1,5 +1,5 @@
 import type { Tx } from "../../../../db/transaction.ts";
-import { postNotices, postWantedNotices, type Notice } from "../../../notifications/index.ts";
+import { postNotifications, postWantedNotifications, type Notification } from "../../../notifications/index.ts";
 import type { Instance } from "../instance.ts";
 import type { LifecycleEvent, Phase } from "./rules/lifecycle.ts";
 
@@ -14,7 +14,7 @@ export type Moved = {
 };
 
 type Created = Pick<Instance, "id" | "userId" | "label">;
-type Telling = Pick<Notice, "kind" | "subject" | "message"> & {
+type Telling = Pick<Notification, "kind" | "subject" | "message"> & {
   /** Told to everybody whom it concerns, not only to those who asked for it. */
   readonly isUrgent?: boolean;
 };
@@ -28,17 +28,17 @@ export async function tellMoves(tx: Tx, moves: readonly Moved[]): Promise<void> 
     if (telling === undefined) return [];
     const { isUrgent = false, ...text } = telling;
     const key = `${text.kind}:${move.from.id}:${move.generation}`;
-    return [{ isUrgent, notice: { ...text, userId: move.from.userId, key } }];
+    return [{ isUrgent, notification: { ...text, userId: move.from.userId, key } }];
   });
-  const noticesOf = (isUrgent: boolean) =>
-    told.filter((one) => one.isUrgent === isUrgent).map(({ notice }): Notice => notice);
-  await postNotices(tx, noticesOf(true));
-  await postWantedNotices(tx, noticesOf(false));
+  const notificationsOf = (isUrgent: boolean) =>
+    told.filter((one) => one.isUrgent === isUrgent).map(({ notification }): Notification => notification);
+  await postNotifications(tx, notificationsOf(true));
+  await postWantedNotifications(tx, notificationsOf(false));
 }
 
 /** Tells owners that their instances were made, if they want to hear of it. */
 export async function tellCreated(tx: Tx, instances: readonly Created[]): Promise<void> {
-  await postWantedNotices(
+  await postWantedNotifications(
     tx,
     instances.map((instance) => ({
       userId: instance.userId,
@@ -53,7 +53,7 @@ export async function tellCreated(tx: Tx, instances: readonly Created[]): Promis
 /** Tells owners that their contracts go on until later, if they want to hear of it. */
 export async function tellExtended(tx: Tx, instances: readonly Created[], endAt: Date): Promise<void> {
   const until = `${endAt.toISOString().slice(0, 16).replace("T", " ")} UTC`;
-  await postWantedNotices(
+  await postWantedNotifications(
     tx,
     instances.map((instance) => ({
       userId: instance.userId,

@@ -3,7 +3,7 @@ import type { InstanceId } from "../../../../base/ids.ts";
 import type { Identity } from "../../../../base/identity.ts";
 import { formatDollars, nanos, type Nanos } from "../../../../base/money.ts";
 import type { Tx } from "../../../../db/transaction.ts";
-import { postNotices } from "../../../notifications/index.ts";
+import { postNotifications } from "../../../notifications/index.ts";
 import { requireOwnInstance } from "../own-spending.ts";
 import { requireInstance, type InstanceRequest } from "../service.ts";
 import { lockAnyInstance } from "../rentals/terms-service.ts";
@@ -57,7 +57,7 @@ export async function stopFlooded(tx: Tx, id: InstanceId): Promise<boolean> {
   const cause = "traffic_limit_reached";
   await applyHappenings(tx, [{ instance, event: "stopRequested", actor: "rule", cause, desired: "stopped" }]);
   const spent = formatDollars(instance.traffic.spentNanos);
-  await postNotices(tx, [
+  await postNotifications(tx, [
     {
       userId: instance.userId,
       kind: "client:traffic_limit_reached",

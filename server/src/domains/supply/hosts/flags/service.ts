@@ -3,7 +3,7 @@ import { notFound } from "../../../../base/errors.ts";
 import type { HostFlagId } from "../../../../base/ids.ts";
 import type { Tx } from "../../../../db/transaction.ts";
 import { recordAudit } from "../../../people/accounts/index.ts";
-import { postNotices } from "../../../notifications/index.ts";
+import { postNotifications } from "../../../notifications/index.ts";
 import { closeFlag, upsertFlag, type HostFlag, type NewFlag } from "./store.ts";
 import type { Nonsense } from "./fact-sense.ts";
 import type { Caller } from "../join/service.ts";
@@ -15,7 +15,7 @@ export async function flagHost(tx: Tx, flag: NewFlag): Promise<HostFlagId> {
   const { id, isNew } = await upsertFlag(tx, flag);
   if (!isNew) return id;
   const subject = flag.machineId === undefined ? "Your account" : `Machine ${flag.machineId}`;
-  await postNotices(tx, [
+  await postNotifications(tx, [
     {
       userId: flag.hostId,
       kind: "host:host_flagged",
@@ -37,7 +37,7 @@ export async function clearHostFlag(
   if (flag === undefined) throw notFound("no_such_flag", "There is no open flag of this id.");
   const args = { flag_id: flag.id, host_id: flag.hostId, kind: flag.kind, reason };
   await recordAudit(tx, identity, { ipAddress, action: "api.admin.flag.clear", args });
-  await postNotices(tx, [
+  await postNotifications(tx, [
     {
       userId: flag.hostId,
       kind: "host:host_flagged",

@@ -25,7 +25,7 @@ export type JoinedMachine = {
   readonly isSimulated: boolean;
   readonly isConnected: boolean;
   readonly lastSeenAt: Date;
-  readonly cloneNoticedAt: Date | undefined;
+  readonly cloneDetectedAt: Date | undefined;
   /** A sentence for each GPU that is out of the market now. */
   readonly gpuProblems: readonly string[];
 };
@@ -343,7 +343,7 @@ function toMachine(row: CredentialRow): JoinedMachine | undefined {
     isSimulated: row.is_simulated ?? false,
     isConnected: row.is_connected ?? false,
     lastSeenAt: row.last_seen_at,
-    cloneNoticedAt: row.clone_noticed_at ?? undefined,
+    cloneDetectedAt: row.clone_noticed_at ?? undefined,
     gpuProblems: row.gpu_problems,
   };
 }

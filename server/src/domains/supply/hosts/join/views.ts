@@ -27,7 +27,7 @@ export function viewCredential(credential: AgentCredential): CredentialRecord {
       is_connected: machine.isConnected,
       last_seen_at: epochSeconds(machine.lastSeenAt),
       gpu_problems: [...machine.gpuProblems],
-      clone_noticed_at: machine.cloneNoticedAt === undefined ? null : epochSeconds(machine.cloneNoticedAt),
+      clone_noticed_at: machine.cloneDetectedAt === undefined ? null : epochSeconds(machine.cloneDetectedAt),
     })),
   };
 }

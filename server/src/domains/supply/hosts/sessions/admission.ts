@@ -72,7 +72,7 @@ async function admitEach(
   for (const arrival of arrivals) {
     const machine = known.get(nameOf(arrival));
     if (!live.has(arrival.credential.id)) answers.set(arrival, revoked());
-    else if (!isOriginal(arrival, machine, proofs)) answers.set(arrival, await noticeClone(tx, machine?.id, log));
+    else if (!isOriginal(arrival, machine, proofs)) answers.set(arrival, await recordClone(tx, machine?.id, log));
     else if (machine?.isDeleted === true) answers.set(arrival, deleted());
     else if (isOtherKind(arrival, kinds.get(arrival.credential.id))) answers.set(arrival, secondMachine());
     else if (machine === undefined && !room(arrival)) answers.set(arrival, tooManyMachines());
@@ -148,7 +148,7 @@ function isOriginal({ credential, hello }: Arrival, known: KnownMachine | undefi
 }
 
 /** Notes that somebody came with a copy of the credential of this machine; the original is served on. */
-export async function noticeClone(tx: Tx, machineId: MachineId | undefined, log: Log): Promise<AppError> {
+export async function recordClone(tx: Tx, machineId: MachineId | undefined, log: Log): Promise<AppError> {
   const last = machineId === undefined ? null : await noteClone(tx, machineId);
   if (last === null || tx.now.getTime() - last.getTime() > CLONE_LOG_MS) {
     tx.afterCommit(() => log.warn({ machine_id: machineId }, "a copy of a machine's credential was refused"));

@@ -57,7 +57,7 @@ export type AgentPorts = Omit<SessionPorts, "heartbeatMs"> &
     /** The word that the agent has to say at the public address that it names, where its connection does not prove that. */
     readonly challenge: (arrival: Arrival) => AddressChallenge | undefined;
     /** Notes that a second one came while the machine itself is connected; what to refuse it with. */
-    readonly noticeClone: (machineId: MachineId) => Promise<AppError>;
+    readonly recordClone: (machineId: MachineId) => Promise<AppError>;
     /** Which of these credentials open nothing any more. */
     readonly listRevoked: (ids: readonly AgentCredentialId[]) => Promise<readonly AgentCredentialId[]>;
     readonly disconnected: (departure: Departure & LastWord) => Promise<void>;
@@ -354,13 +354,13 @@ export class AgentGateway {
     if (credential.joiner === undefined) return;
     const session = this.named.get(nameOf(credential, hello));
     if (session !== undefined) {
-      if (await session.answers()) throw await this.ports.noticeClone(session.machineId);
+      if (await session.answers()) throw await this.ports.recordClone(session.machineId);
       return;
     }
     const name = { credentialId: credential.id, hostKey: hello.host_key };
     const elsewhere = await this.ports.findConnectionNamed(name);
     if (elsewhere === undefined || !(await this.streams.answersElsewhere(elsewhere))) return;
-    throw await this.ports.noticeClone(elsewhere.machineId);
+    throw await this.ports.recordClone(elsewhere.machineId);
   }
 
   private leave(registration: Registration, session: AgentSession): void {

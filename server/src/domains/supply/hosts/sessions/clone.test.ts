@@ -24,7 +24,7 @@ async function joinedWorld(t: TestContext) {
   return { world, owner, renter, host, copyOf, credential, joiner };
 }
 
-async function cloneNoticedAt({ env }: TestApp, { machineId }: FakeHost): Promise<Date | null> {
+async function cloneDetectedAt({ env }: TestApp, { machineId }: FakeHost): Promise<Date | null> {
   const { rows } = await env.pool.query("select clone_noticed_at as at from machines where id = $1", [machineId]);
   return rows[0].at;
 }
@@ -50,7 +50,7 @@ test("a copy on another machine is refused, whatever it shows and whether or not
   await assert.rejects(connect(), /credential_cloned/);
   await host.disconnect();
   await assert.rejects(connect(), /credential_cloned/);
-  assert.notEqual(await cloneNoticedAt(world, host), null);
+  assert.notEqual(await cloneDetectedAt(world, host), null);
   await host.connect();
 });
 

@@ -1,6 +1,6 @@
 import type { MachineId, UserId } from "../../../../base/ids.ts";
 import type { Tx } from "../../../../db/transaction.ts";
-import { postNotices, type Notice } from "../../../notifications/index.ts";
+import { postNotifications, type Notification } from "../../../notifications/index.ts";
 import { notifyMarket } from "../market-channel-store.ts";
 import { noteFailure, RENTER_COUNTS_EVERY_MS, type Breaker } from "./rules/breaker.ts";
 import {
@@ -57,7 +57,7 @@ async function note(
   const suspects = await listSuspects(tx, [...byMachine.keys()], RENTER_COUNTS_EVERY_MS);
   const noted: NotedFailure[] = [];
   const resting: MachineId[] = [];
-  const notices: Notice[] = [];
+  const notifications: Notification[] = [];
   for (const [id, machine] of suspects) {
     const own = (byMachine.get(id) ?? []).filter(({ renterId }) => renterId !== machine.hostId);
     if (own.length === 0 || !isItsFault(machine)) continue;
@@ -66,14 +66,18 @@ async function note(
     await setBreaker(tx, id, judged.breaker);
     if (judged.breaker.restCount === machine.restCount) continue;
     resting.push(id);
-    notices.push(restNotice(id, machine.hostId, judged));
+    notifications.push(restNotification(id, machine.hostId, judged));
   }
   await insertFailedStarts(tx, noted);
-  await postNotices(tx, notices);
+  await postNotifications(tx, notifications);
   if (resting.length > 0) await notifyMarket(tx, resting);
 }
 
-function restNotice(id: MachineId, hostId: UserId, { breaker, failures }: ReturnType<typeof judge>): Notice {
+function restNotification(
+  id: MachineId,
+  hostId: UserId,
+  { breaker, failures }: ReturnType<typeof judge>,
+): Notification {
   const until = breaker.restsUntil?.toISOString().slice(0, 16).replace("T", " ");
   return {
     userId: hostId,

@@ -5,7 +5,7 @@ import { isUnscopedAdmin } from "../../../../base/access.ts";
 import type { Identity } from "../../../../base/identity.ts";
 import type { Reader, Tx } from "../../../../db/transaction.ts";
 import { recordAudit } from "../../../people/accounts/index.ts";
-import { postNotices } from "../../../notifications/index.ts";
+import { postNotifications } from "../../../notifications/index.ts";
 import type { Caller } from "../join/service.ts";
 import {
   countPresence,
@@ -89,7 +89,7 @@ async function tellDeverified(
 ): Promise<void> {
   const changed = new Set(changedIds);
   const lost = candidates.filter(({ id, verification }) => verification === "verified" && changed.has(id));
-  await postNotices(
+  await postNotifications(
     tx,
     lost.map(({ id, hostId, facts }) => {
       const failed = checkMachine(facts).filter((check) => !check.isKept);

@@ -1,6 +1,6 @@
 import { formatDollars } from "../../../../../base/money.ts";
 import type { UserId } from "../../../../../base/ids.ts";
-import type { Notice } from "../../../../notifications/index.ts";
+import type { Notification } from "../../../../notifications/index.ts";
 import type { ToldHours } from "./drops.ts";
 import type { Reminder } from "./grace.ts";
 import type { Arrears } from "../store.ts";
@@ -8,7 +8,7 @@ import type { Arrears } from "../store.ts";
 export const DELETION_KIND = "client:data_deletion_scheduled";
 
 /** That credit will not last for long. */
-export function lowCreditNotice(
+export function lowCreditNotification(
   userId: UserId,
   {
     dropCount,
@@ -21,7 +21,7 @@ export function lowCreditNotice(
     readonly balance: bigint;
     readonly nanosPerHour: bigint;
   },
-): Notice {
+): Notification {
   const time = hours === 1 ? "an hour" : `${hours} hours`;
   const left = `You have $${formatDollars(balance)}, and use $${formatDollars(nanosPerHour)} an hour.`;
   return {
@@ -34,7 +34,7 @@ export function lowCreditNotice(
 }
 
 /** That nothing is left, and until when data is kept. */
-export function entryNotices({ id, userId, deleteAt }: Arrears): readonly Notice[] {
+export function entryNotifications({ id, userId, deleteAt }: Arrears): readonly Notification[] {
   const until = timeText(deleteAt);
   return [
     {
@@ -56,7 +56,7 @@ export function entryNotices({ id, userId, deleteAt }: Arrears): readonly Notice
   ];
 }
 
-export function reminderNotice({ id, userId, deleteAt }: Arrears, reminder: Reminder): Notice {
+export function reminderNotification({ id, userId, deleteAt }: Arrears, reminder: Reminder): Notification {
   return {
     userId,
     kind: DELETION_KIND,
@@ -68,7 +68,7 @@ export function reminderNotice({ id, userId, deleteAt }: Arrears, reminder: Remi
   };
 }
 
-export function deletedNotice({ id, userId }: Arrears): Notice {
+export function deletedNotification({ id, userId }: Arrears): Notification {
   return {
     userId,
     kind: "client:data_deleted",

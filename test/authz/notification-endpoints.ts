@@ -1,4 +1,4 @@
-// The rows of notices, of what is told by which channel, and of webhooks.
+// The rows of notifications, of what is told by which channel, and of webhooks.
 import type { TestCaller } from "../support/fixtures.ts";
 import { at, onObject, onUser, plain, type Row } from "./row.ts";
 import type { World } from "./world.ts";
@@ -26,7 +26,7 @@ const onWebhook = (aim: (id: string | number) => string, body?: unknown): Row =>
 
 const preferences = (id: string | number) => `/api/v0/users/${id}/notification-prefs/`;
 
-export const noticeEndpoints = {
+export const notificationEndpoints = {
   "GET /api/v0/notices/": plain("user_read", "/api/v0/notices/"),
   "PUT /api/v0/notices/": plain("user_write", "/api/v0/notices/", { up_to_id: 1_000_000 }),
   "GET /api/v0/notification-types/": plain("user_read", "/api/v0/notification-types/"),

@@ -3,7 +3,7 @@ import { connect, type ConnectionOptions } from "../../connect.ts";
 import { printAnswer } from "../../output.ts";
 import { dateText } from "../../time-text.ts";
 
-type Notice = NoticeListAnswer["notices"][number];
+type Notification = NoticeListAnswer["notices"][number];
 type Options = ConnectionOptions & {
   readonly json?: boolean;
   readonly unread?: boolean;
@@ -11,7 +11,7 @@ type Options = ConnectionOptions & {
   readonly markRead?: boolean;
 };
 
-export async function listNotices(options: Options): Promise<void> {
+export async function listNotifications(options: Options): Promise<void> {
   const client = connect(options);
   const { unread = false, limit } = options;
   const answer = await noticeList(client, { query: { limit, unread } });
@@ -26,7 +26,7 @@ function render({ notices, unread_count: unreadCount, next_token: next }: Notice
   return [...notices.map(renderOne), [`${unreadCount} unread.`, ...more].join(" ")].join("\n\n");
 }
 
-function renderOne({ type, subject, message, created_at: at, read_at: readAt, deliveries }: Notice): string {
+function renderOne({ type, subject, message, created_at: at, read_at: readAt, deliveries }: Notification): string {
   const state = readAt === null ? " (new)" : "";
   const ways = deliveries.map(
     ({ channel, webhook_id: id, state: reached, outcome }) =>

@@ -3,12 +3,12 @@ import { serverCommand } from "./declare-connection.ts";
 import { parseCount, parseId } from "./parse.ts";
 
 /** Notifications, their channels, and webhooks. */
-export function declareNoticeCommands(program: Command): void {
+export function declareNotificationCommands(program: Command): void {
   serverCommand(program, "notices", "read your notifications, newest first")
     .option("--unread", "only unread ones")
     .option("--limit <count>", "number to show, 100 at most", parseCount, 25)
     .option("--mark-read", "mark the shown notifications, and all older ones, as read")
-    .action(async (options) => (await import("./commands/notice/list.ts")).listNotices(options));
+    .action(async (options) => (await import("./commands/notification/list.ts")).listNotifications(options));
   declarePreferences(program);
   declareWebhooks(program);
 }
@@ -16,7 +16,7 @@ export function declareNoticeCommands(program: Command): void {
 function declarePreferences(program: Command): void {
   const notification = program.command("notification").description("notification types, and the channel of each");
   serverCommand(notification, "list", "list the notification types with your channels for each").action(
-    async (options) => (await import("./commands/notice/list-preferences.ts")).listPreferences(options),
+    async (options) => (await import("./commands/notification/list-preferences.ts")).listPreferences(options),
   );
   const channel = (flag: string, what: string) => new Option(`${flag} <on or off>`, what).choices(["on", "off"]);
   serverCommand(notification, "set", "choose the channels of a notification type")
@@ -24,7 +24,7 @@ function declarePreferences(program: Command): void {
     .addOption(channel("--email", "by e-mail"))
     .addOption(channel("--webhooks", "by the webhooks that subscribe to it"))
     .action(async (type, options) =>
-      (await import("./commands/notice/set-preference.ts")).setPreference(type, options),
+      (await import("./commands/notification/set-preference.ts")).setPreference(type, options),
     );
 }
 

@@ -6,7 +6,7 @@ import { createSealer } from "../../server/src/base/seal.ts";
 import { listMailboxes, recordAudit, resolveUserId } from "../../server/src/domains/people/accounts/index.ts";
 import { Deliverer } from "../../server/src/domains/notifications/delivery/deliverer.ts";
 import type { Mailer } from "../../server/src/domains/notifications/delivery/mailer.ts";
-import { noticeRoutes } from "../../server/src/domains/notifications/routes.ts";
+import { notificationRoutes } from "../../server/src/domains/notifications/routes.ts";
 import { createWebhookClient, type Resolve } from "../../server/src/domains/notifications/webhooks/client.ts";
 import { testHttp, type TestHttp } from "./http.ts";
 import { ManualClock } from "./manual-clock.ts";
@@ -14,7 +14,7 @@ import type { TestDatabase } from "./postgres.ts";
 
 type Scope = { after(fn: () => Promise<void> | void): void };
 
-export type Notices = TestHttp & {
+export type Notifications = TestHttp & {
   readonly clock: ManualClock;
   readonly deliverer: Deliverer;
   /** Another process that serves the same database. */
@@ -23,8 +23,8 @@ export type Notices = TestHttp & {
   deliver(): Promise<void>;
 };
 
-/** The routes and the delivery of notices over a test database, with a clock that only the test moves. */
-export async function noticesHttp(
+/** The routes and the delivery of notifications over a test database, with a clock that only the test moves. */
+export async function notificationsHttp(
   scope: Scope,
   { database }: Pick<TestDatabase, "database">,
   {
@@ -38,7 +38,7 @@ export async function noticesHttp(
     readonly mailer?: Mailer;
     readonly clock?: ManualClock;
   } = {},
-): Promise<Notices> {
+): Promise<Notifications> {
   const sealer = createSealer(createHash("sha256").update("notices").digest(), randomBytes);
   const callWebhook = createWebhookClient({ clock, resolve, isPrivateAllowed });
   const log = createLog("silent");
@@ -51,7 +51,7 @@ export async function noticesHttp(
   };
   const deliverer = anotherDeliverer();
   const ports = { random: randomBytes, sealer, callWebhook, isPrivateAllowed, recordAudit, resolveUserId };
-  const http = await testHttp(database, (routes) => noticeRoutes(routes, ports), { clock });
+  const http = await testHttp(database, (routes) => notificationRoutes(routes, ports), { clock });
   scope.after(async () => {
     for (const one of made) await one.stop();
     await http.scope.app.close();

@@ -13,14 +13,14 @@ import {
   resolveBySystem,
   resolverByDns,
   type MailSettings,
-  type NoticePorts,
+  type NotificationPorts,
   type QueueMail,
   type Resolve,
 } from "../domains/notifications/index.ts";
 import type { Loop } from "../base/loop-driver.ts";
 
-/** How notices leave this installation. */
-export type NoticeSettings = {
+/** How notifications leave this installation. */
+export type NotificationSettings = {
   /** Undefined where no mail server is set up. */
   readonly mail?: MailSettings | undefined;
   /** Webhooks may be called on this network, and without TLS. */
@@ -37,15 +37,19 @@ type Means = {
   readonly sealer: Sealer;
 };
 
-/** What carries notices, and what their routes need. */
-export function createNoticeParts(
+/** What carries notifications, and what their routes need. */
+export function createNotificationParts(
   means: Means,
-  { mail, isPrivateAllowed = false, resolve = isPrivateAllowed ? resolveBySystem : resolverByDns() }: NoticeSettings,
+  {
+    mail,
+    isPrivateAllowed = false,
+    resolve = isPrivateAllowed ? resolveBySystem : resolverByDns(),
+  }: NotificationSettings,
 ): {
   readonly deliverer: Deliverer;
-  /** What brings notices and mails to people. */
+  /** What brings notifications and mails to people. */
   readonly deliveryLoops: readonly Loop[];
-  readonly ports: NoticePorts;
+  readonly ports: NotificationPorts;
   /** Undefined where no mail server is set up. */
   readonly queueMail: QueueMail | undefined;
 } {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { soon, testApp, type TestApp } from "../../../../../test/support/app.ts";
-import { aReceiver } from "../../../../../test/support/notices.ts";
+import { aReceiver } from "../../../../../test/support/notifications.ts";
 import { ManualClock } from "../../../../../test/support/manual-clock.ts";
 import type { TestCaller } from "../../../../../test/support/fixtures.ts";
 
@@ -130,7 +130,7 @@ test("what becomes of an instance is told to whom asked for it, and being outbid
 
 test("a webhook is called as soon as the fact is committed, without anybody waiting for a period", async (t) => {
   const receiver = await aReceiver(t);
-  const app = await testApp(t, { notices: { isPrivateAllowed: true } });
+  const app = await testApp(t, { notifications: { isPrivateAllowed: true } });
   const owner = await app.caller();
   const host = await app.host({ owner });
   const hook = { webhook_url: receiver.url, event_types: ["host:maintenance_scheduled"] };

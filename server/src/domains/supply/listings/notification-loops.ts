@@ -4,7 +4,7 @@ import { withTransaction, type Tx } from "../../../db/transaction.ts";
 import type { Loop } from "../../../base/loop-driver.ts";
 import { takeEndingListings, takeLostMachines, takeReturnedMachines, type ToldMachine } from "../hosts/index.ts";
 import { listRentals, takeEndingContracts } from "../../rental/instances/index.ts";
-import { postNotices, type Notice } from "../../notifications/index.ts";
+import { postNotifications, type Notification } from "../../notifications/index.ts";
 
 const ROWS_PER_RUN = 500;
 const HOUR_MS = 3_600_000;
@@ -15,7 +15,7 @@ const LISTING_AHEAD_MS = 7 * 24 * HOUR_MS;
 type Deps = { readonly database: Database; readonly clock: Clock };
 
 /** Tells hosts and renters what time alone brings about: machines that are lost or back, and ends that come near. */
-export function hostingNoticeLoops({ database, clock }: Deps): readonly Loop[] {
+export function hostingNotificationLoops({ database, clock }: Deps): readonly Loop[] {
   return [
     {
       name: "tell-lost-machines",
@@ -72,7 +72,7 @@ async function tellBack(tx: Tx): Promise<number> {
   return machines.length;
 }
 
-type Text = Pick<Notice, "kind" | "subject" | "message">;
+type Text = Pick<Notification, "kind" | "subject" | "message">;
 
 /** Tells the hosts of these machines, and whoever rents on them. */
 async function tellBoth(
@@ -96,13 +96,13 @@ async function tellBoth(
     const text = says.ofInstance(machine, id);
     return [{ ...text, userId, key: keyOf(text, id, machine.at) }];
   });
-  await postNotices(tx, [...toHosts, ...toRenters]);
+  await postNotifications(tx, [...toHosts, ...toRenters]);
 }
 
 async function tellEndingContracts(tx: Tx): Promise<number> {
   const before = new Date(tx.now.getTime() + CONTRACT_AHEAD_MS);
   const contracts = await takeEndingContracts(tx, before, ROWS_PER_RUN);
-  await postNotices(
+  await postNotifications(
     tx,
     contracts.map(({ id, userId, endAt }) => {
       const text: Text = {
@@ -119,7 +119,7 @@ async function tellEndingContracts(tx: Tx): Promise<number> {
 async function tellEndingListings(tx: Tx): Promise<number> {
   const before = new Date(tx.now.getTime() + LISTING_AHEAD_MS);
   const listings = await takeEndingListings(tx, before, ROWS_PER_RUN);
-  await postNotices(
+  await postNotifications(
     tx,
     listings.map(({ id, hostId, at }) => {
       const text: Text = {
