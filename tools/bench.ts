@@ -3,7 +3,7 @@ import { globSync } from "node:fs";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
 
-/** What each bench/NAME.ts exports. A benchmark prints its own result, beside a control of the same run. */
+/** Exports of each bench/NAME.ts. A benchmark prints its own result, beside a control of the same run. */
 type Benchmark = { readonly run: (args: readonly string[]) => Promise<void> };
 
 const folder = path.resolve(import.meta.dirname, "../bench");

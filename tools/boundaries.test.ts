@@ -30,7 +30,7 @@ async function check(files: Readonly<Record<string, string>>, only?: readonly st
   }
 }
 
-/** What stands behind most imports below. */
+/** Files that most imports below refer to. */
 const ground = {
   "protocol/index.ts": "export const a = 1;\n",
   "server/src/base/clock.ts": "export const a = 1;\n",
@@ -92,7 +92,7 @@ for (const [rule, file, specifier] of planted) {
   });
 }
 
-test("what the rules allow is not complained about", async () => {
+test("allowed imports give no complaint", async () => {
   const complaints = await check({
     ...ground,
     "server/src/assembly/app.ts":
@@ -130,7 +130,7 @@ test("a file that cannot be parsed stops the check", async () => {
   await assert.rejects(check({ "agent/src/a.ts": "export const = = 1;\n" }));
 });
 
-test("of some files, what they import is checked, also when they import each other, and nothing else", async () => {
+test("a check of some files covers their imports, also of each other, and nothing else", async () => {
   const bad = 'import { a } from "../../../assembly/app.ts";\nexport const b = a;\n';
   const files = {
     ...ground,

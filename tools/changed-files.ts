@@ -31,7 +31,7 @@ function list(text: string | undefined): readonly string[] {
   return text.split("\0").filter((file) => file !== "");
 }
 
-/** What git prints; undefined when it fails or is not installed. */
+/** The output of git; undefined when it fails or is not installed. */
 function git(root: string, ...args: readonly string[]): string | undefined {
   const { status, stdout } = spawnSync("git", ["-C", root, ...args], { encoding: "utf8", maxBuffer: 2 ** 26 });
   return status === 0 ? stdout : undefined;

@@ -109,7 +109,7 @@ function git(...args: readonly string[]): void {
   assert.equal(status, 0, stderr);
 }
 
-/** Nothing of the run that this test is part of, and no settings of whoever runs it. */
+/** An environment without traces of the run that this test is part of, and without the developer's settings. */
 function environment(): NodeJS.ProcessEnv {
   return { PATH: process.env["PATH"], HOME: path.join(root, "node_modules/.home"), GIT_CONFIG_NOSYSTEM: "1" };
 }
@@ -131,7 +131,7 @@ function checksOf({ text }: Outcome) {
   };
 }
 
-test("a clean tree is fine, whatever stands on the main branch", () => {
+test("a clean tree is fine, also when the main branch has mistakes", () => {
   const outcome = berth("check");
   assert.deepEqual([outcome.code, checksOf(outcome).failed], [0, []], outcome.text);
   assert.match(outcome.text, /^Fine: 0 files changed since [0-9a-f]{8}, in [\d.]+ s\.$/m);

@@ -1,4 +1,4 @@
-// What the end-to-end tests need of the system beside Node: real containers, the real SSH client, a real browser.
+// Debian packages that the end-to-end tests need beside Node: real containers, the real SSH client, a real browser.
 import { spawnSync } from "node:child_process";
 import { accessSync, constants } from "node:fs";
 import path from "node:path";
@@ -38,7 +38,7 @@ export function ensureDebianPackages(say: (line: string) => void): void {
   if (still.length > 0) throw new Error(`still missing after their installation: ${still.join(", ")}`);
 }
 
-/** What to put before a command to run it as root; undefined when that needs a password. */
+/** Words before a command that run it as root; undefined when that needs a password. */
 function findPrivilege(): readonly string[] | undefined {
   if (process.getuid?.() === 0) return [];
   const asked = hasProgram("sudo") && spawnSync("sudo", ["--non-interactive", "true"]).status === 0;

@@ -105,7 +105,7 @@ test("column types say what may be read and written, with ids branded along fore
   for (const part of expected) assert.ok(types.includes(part), `${part}\nis not in\n${types}`);
 });
 
-test("what the dump does not know is refused by name instead of left out", async (t) => {
+test("an object of an unknown kind is refused by name instead of left out", async (t) => {
   await assert.rejects(catalogAfter(t, "create view harbour as select 1 as one"), /relation harbour/);
   await assert.rejects(catalogAfter(t, "create type tide as enum ('low', 'high')"), /type tide/);
   const odd = await catalogAfter(t, "create table odd (place point)");

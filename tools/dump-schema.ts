@@ -1,5 +1,5 @@
-// Writes what server/migrations add up to: the whole schema as SQL, for reading and for review, and its types for Kysely.
-// `--check` writes nothing and fails when the files differ.
+// Writes the result of server/migrations: the whole schema as SQL, for reading and for review, and its types for
+// Kysely. `--check` writes nothing and fails when the files differ.
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";

@@ -1,4 +1,4 @@
-// What every generator does with its result: write it, or with --check only say whether the file is up to date.
+// The last step of every generator: write the result, or with --check only say if the file is up to date.
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 

@@ -9,7 +9,7 @@ import { after, before, test } from "node:test";
 
 const checkout = path.resolve(import.meta.dirname, "..");
 
-/** What each rule is planted as, in a file of product code. */
+/** A planted mistake for each rule, in a file of product code. */
 const planted: Readonly<Record<string, string>> = {
   "eslint(eqeqeq)": "export const f = (a: number | null) => a == null;",
   "eslint(max-lines)": "// A line.\n".repeat(401),
@@ -72,7 +72,7 @@ test("the linter finds each planted mistake", () => {
   }
 });
 
-test("what tests may do, and what is right, is left alone", () => {
+test("correct code, and liberties of tests, give no finding", () => {
   const { found, code } = lint({
     "server/src/a.test.ts":
       'import { test } from "node:test";\ntest("time passes", () => void setTimeout(() => {}, Date.now()));',

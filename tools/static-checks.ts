@@ -113,7 +113,7 @@ async function checkHouseRules(root: string, files?: readonly string[]): Promise
   return { isFine: ours.length === 0, output: ours.join("\n") };
 }
 
-/** Runs an installed tool, or `node`, with the pinned Node whatever the system has. */
+/** Runs an installed tool, or `node`, with the pinned Node instead of the system's. */
 function runTool(root: string, name: string, ...args: readonly string[]): Promise<CheckResult> {
   const pathVariable = [path.dirname(process.execPath), path.join(root, "node_modules/.bin"), process.env["PATH"]];
   const colors = process.stdout.isTTY ? { FORCE_COLOR: "1" } : {};

@@ -15,7 +15,7 @@ async function sources(t: TestContext, texts: Readonly<Record<string, string>>) 
   return root;
 }
 
-test("the same sources have the same seed, wherever they are and however they are listed", async (t) => {
+test("the same sources have the same seed, in any folder and in any order", async (t) => {
   const texts = { "a.ts": "one", "b/c.ts": "two" };
   const [here, there] = [await sources(t, texts), await sources(t, texts)];
   const seed = seedOfSources(here, ["a.ts", "b/c.ts"]);

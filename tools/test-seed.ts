@@ -2,11 +2,11 @@ import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import path from "node:path";
 
-/** What tests and properties draw their cases from, where it is set; a whole number below 2^31. */
+/** The environment variable with the seed of tests and properties; a whole number below 2^31. */
 export const TEST_SEED_VARIABLE = "BERTH_TEST_SEED";
 
 /**
- * A seed that follows from the sources alone: the same sources draw the same cases whoever tests them, so a whole run
+ * A seed that follows from the sources alone: the same sources draw the same cases on every machine, so a whole run
  * passes again where it passed once, and each change of the sources looks at other cases. `files` are below `root`.
  */
 export function seedOfSources(root: string, files: readonly string[]): number {

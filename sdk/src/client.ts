@@ -3,23 +3,27 @@ import { systemTimer, type Timer } from "./timer.ts";
 const TIMEOUT_MS = 30_000;
 const ATTEMPTS_MAX = 4;
 const FIRST_DELAY_MS = 150;
-/** A longer `Retry-After` is the caller's to wait out: nobody expects one call to hang for minutes. */
+/**
+ * The longest `Retry-After` that a call waits for; a longer one is left to the caller, since no call should hang for
+ * minutes.
+ */
 const DELAY_MS_MAX = 20_000;
 const TOO_MANY_REQUESTS = 429;
-/** Too many requests, and what proxies and a starting server answer: the same request may succeed a moment later. */
+/** Statuses of a busy or starting server, or of a proxy before it: the same request may succeed a moment later. */
 const RETRIED_STATUSES: ReadonlySet<number> = new Set([TOO_MANY_REQUESTS, 502, 503, 504]);
 
 export type ClientOptions = {
   /**
-   * Where the server answers, with or without a slash at the end: `http://127.0.0.1:8080`. Of several servers over one
-   * database, their addresses: when one is away the client goes on at the next one, and stays there. Each gets the key.
+   * The address of the server, with or without a final slash: `http://127.0.0.1:8080`, or the addresses of several
+   * servers over one database: when one is away the client uses the next one, and stays there. Each server gets the
+   * key.
    */
   readonly baseUrl: string | readonly string[];
   /** Sent as bearer key; only public operations work without one. */
   readonly apiKey?: string;
-  /** For one attempt, not for all of them together. */
+  /** The time limit of one attempt, not of all attempts together. */
   readonly timeoutMs?: number;
-  /** Of each server; 1 turns repetition off, and with it that a call goes on at the next server. */
+  /** Attempts at each server; 1 turns repetition off, and with it the change to the next server. */
   readonly attemptsMax?: number;
   readonly fetch?: typeof fetch;
   readonly timer?: Timer;
@@ -46,7 +50,7 @@ export type CallOptions = {
 export type Client = {
   /** Returns the parsed answer. Throws `ApiError` for a refusal and `ConnectionError` when no answer came. */
   request<T>(call: Call, options?: CallOptions): Promise<T>;
-  /** The same for an answer that is no JSON, such as a PDF: its bytes. */
+  /** Returns the bytes of an answer that is no JSON, such as a PDF. */
   download(call: Call, options?: CallOptions): Promise<Uint8Array>;
 };
 
@@ -59,7 +63,7 @@ export class ApiError extends Error {
   /** One sentence for people. */
   readonly msg: string;
   readonly requestId: string | undefined;
-  /** The whole answer, with what this refusal says beyond the common keys. */
+  /** The whole answer, with further keys of this refusal. */
   readonly body: Readonly<Record<string, unknown>>;
 
   constructor(status: number, body: Readonly<Record<string, unknown>>, requestId: string | undefined) {
@@ -79,8 +83,8 @@ export class ConnectionError extends Error {
 }
 
 /**
- * A client of one server, or of several over one database. It repeats what may be repeated, on whichever of them; every
- * other call than GET carries an idempotency key, under which all of them together do it once.
+ * A client of one server, or of several over one database. It repeats requests where that is safe, at any of the
+ * servers; every call except GET carries an idempotency key, under which all servers together carry it out once.
  */
 export function createClient(options: ClientOptions): Client {
   const { attemptsMax = ATTEMPTS_MAX, timer = systemTimer } = options;
@@ -126,7 +130,8 @@ class ServerChoice {
     if (this.urls.length === 0) throw new TypeError("the address of a server is needed");
     if (this.urls.length === 1) return;
     const protocols = new Set(this.urls.map((url) => new URL(url).protocol));
-    // Somebody on the way to the one with https could break connections to it, and read the key at the other one.
+    // An attacker on the network could break connections to the https server, and read the key on its way to the http
+    // one.
     if (protocols.size > 1) throw new TypeError("either all addresses of servers begin with https, or none of them");
   }
 
@@ -144,7 +149,7 @@ class ServerChoice {
   }
 }
 
-/** What is told when all servers are away: what one of them answered says more than that others did not. */
+/** The error when all servers are away: the answer of one server says more than the silence of the others. */
 function summaryOf(away: ReadonlyMap<string, Error>, last: Error): Error {
   if (away.size <= 1) return last;
   const errors = [...away.values()];
@@ -163,7 +168,7 @@ type Outcome<T> =
       readonly kind: "failure";
       readonly error: Error;
       readonly isRetryable: boolean;
-      /** The server is not there or cannot work now: another one may. */
+      /** True when the server is away or cannot work now, so that another one is worth a try. */
       readonly isAway: boolean;
       readonly retryAfterMs?: number;
     };
@@ -206,7 +211,7 @@ async function attemptOnce<T>(
   }
 }
 
-/** Refusals are JSON, whatever the answer would have been. */
+/** Reads a refusal, which is JSON also where the answer would be something else. */
 async function readBytes(response: Response): Promise<Outcome<Uint8Array>> {
   if (!response.ok) return readAnswer(response, await response.text());
   return { kind: "answer", value: new Uint8Array(await response.arrayBuffer()) };
@@ -225,7 +230,7 @@ function readAnswer<T>(response: Response, text: string): Outcome<T> {
   return { kind: "failure", error, isRetryable, isAway, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
 }
 
-/** Seconds only: the form with a date, which our server never sends, would need the two clocks to agree. */
+/** Reads `Retry-After` in seconds; the form with a date, which the server never sends, would need clocks that agree. */
 function parseRetryAfter(text: string | null): number | undefined {
   return text !== null && /^\d{1,6}$/.test(text) ? Number(text) * 1000 : undefined;
 }
@@ -250,7 +255,7 @@ function textOf(value: unknown): string | undefined {
   return typeof value === "string" && value !== "" ? value : undefined;
 }
 
-/** Runtimes hide the reason ("connection refused") one level down. */
+/** The reason of a failed connection, which runtimes hide in `cause`. */
 function describeCause(error: unknown): string {
   const cause = error instanceof Error ? (error.cause ?? error) : error;
   if (typeof cause === "object" && cause !== null && "code" in cause) return String(cause.code);

@@ -79,7 +79,7 @@ test("without a worker it asks again under its number, first after a second and 
   assert.deepEqual(statuses.length, 5);
 });
 
-test("what a worker could not take goes to another one under the same number", async () => {
+test("a request that a worker could not take goes to another one under the same number", async () => {
   for (const failure of [
     { status: 408 },
     { status: 429 },
@@ -122,7 +122,7 @@ test("when the time is over it says what it waited for", async () => {
   );
 });
 
-test("who gives up hears of that and nothing else", async () => {
+test("a caller that aborts gets its own reason and no other error", async () => {
   const giveUp = new AbortController();
   const { ask } = setUp(Array.from({ length: 100 }, () => ({ body: HELD })));
   const reason = new Error("enough");

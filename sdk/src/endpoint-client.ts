@@ -14,7 +14,7 @@ const MAX_POLL_INTERVAL_MS = 5_000;
 const AGAIN_DELAY_MS = 200;
 
 export type EndpointOptions = {
-  /** Where the server answers, or the addresses of several servers over one database. */
+  /** The address of the server, or the addresses of several servers over one database. */
   readonly baseUrl: string | readonly string[];
   /** The endpoint's name, and its own key. */
   readonly endpoint: string;
@@ -27,19 +27,19 @@ export type EndpointOptions = {
 };
 
 export type EndpointRequest = {
-  /** Of the worker, such as `/v1/completions`. */
+  /** The path at the worker, such as `/v1/completions`. */
   readonly route: string;
-  /** How much work it is, in units of load. */
+  /** The work of the request in units of load. */
   readonly cost: number;
   readonly payload: unknown;
-  /** Of a session that was opened with a worker before; it is passed on as it is. */
+  /** The id of a session with a worker; it is passed on unchanged. */
   readonly sessionId?: string;
-  /** For everything: waiting for a worker, being refused by some, and the answer. */
+  /** The time limit for everything: the wait for a worker, refusals by workers, and the answer. */
   readonly timeoutMs?: number;
   readonly replayTimeoutS?: number;
   /** The answer is returned when it begins; otherwise when all of it is there. */
   readonly isStream?: boolean;
-  /** Told what the request waits for, each time that the server says so. */
+  /** Called with the reason for the wait each time that the server gives one. */
   readonly onStatus?: (status: string) => void;
   readonly signal?: AbortSignal;
 };
@@ -47,7 +47,7 @@ export type EndpointRequest = {
 export type EndpointAnswer = {
   /** The worker's own answer. */
   readonly response: Response;
-  /** Where the worker is, and the number under which the endpoint knows the request. */
+  /** The address of the worker, and the request number at the endpoint. */
   readonly workerUrl: string;
   readonly requestIdx: number;
 };
@@ -70,7 +70,7 @@ export async function callEndpoint(options: EndpointOptions, request: EndpointRe
     baseUrl: options.baseUrl,
     apiKey: options.endpointKey,
     timeoutMs: ROUTE_TIMEOUT_MS,
-    // What is asked again carries the number of the request, which is new with each answer.
+    // A repeated request carries the request number of the last answer.
     attemptsMax: 1,
     ...(options.fetch === undefined ? {} : { fetch: options.fetch }),
   });
@@ -94,7 +94,7 @@ export async function callEndpoint(options: EndpointOptions, request: EndpointRe
   }
 }
 
-/** What is known of the request so far: its number, and why it is not answered yet. */
+/** The state of a request so far: its number, and the reason why it has no answer yet. */
 type Line = { requestIdx: number; reason: string };
 
 type Means = {
@@ -104,7 +104,7 @@ type Means = {
   readonly signal: AbortSignal;
 };
 
-/** Asks until there is a worker, less and less often; the server holds the place in line meanwhile. */
+/** Asks until there is a worker, less and less often; the server keeps the place in the queue in between. */
 async function findWorker({ options, request, router, signal }: Means, line: Line): Promise<Ready> {
   const { timer = systemTimer, random = Math.random } = options;
   for (let polls = 0; ; polls += 1) {
@@ -123,7 +123,7 @@ async function findWorker({ options, request, router, signal }: Means, line: Lin
   }
 }
 
-/** Undefined when the server could not be asked, or has no time: it is asked again. */
+/** The answer of the server; undefined when it is away or busy and the caller should ask again. */
 async function route(
   router: Client,
   { options, request, signal }: Omit<Means, "router">,
@@ -186,7 +186,7 @@ async function refusalOf(response: Response): Promise<ApiError> {
     if (typeof body === "object" && body !== null)
       return new ApiError(response.status, { detail: text, ...body }, undefined);
   } catch {
-    // What is no JSON is told as it is.
+    // A text that is no JSON is the message itself.
   }
   return new ApiError(response.status, { detail: text }, undefined);
 }
@@ -195,7 +195,7 @@ function intervalOf({ maxPollIntervalMs = MAX_POLL_INTERVAL_MS }: EndpointOption
   return maxPollIntervalMs;
 }
 
-/** Runtimes hide the reason ("connection refused") one level down. */
+/** The reason of a failed connection, which runtimes hide in `cause`. */
 function describe(error: unknown): string {
   const cause = error instanceof Error ? (error.cause ?? error) : error;
   return cause instanceof Error ? cause.message : String(cause);

@@ -1,9 +1,9 @@
 import { ApiError, ConnectionError } from "./client.ts";
 
-/** Where a file is to be put, as an answer says it: who has the address needs no key. */
+/** The address of an upload, from an answer of the server; it works without a key. */
 export type UploadAddress = {
   readonly url: string;
-  /** Sent before the file, as they are. */
+  /** Form fields that are sent unchanged before the file. */
   readonly fields: Readonly<Record<string, string>>;
 };
 

@@ -57,13 +57,13 @@ export async function readCatalog(client: pg.Client): Promise<Catalog> {
 
 type InTable = { readonly table_name: string };
 
-/** What belongs to an extension is not ours to dump. */
+/** A condition that leaves out objects of extensions. */
 const NOT_OF_EXTENSION = (catalog: string, oid: string) => `
   not exists (
     select from pg_depend d where d.classid = '${catalog}'::regclass and d.objid = ${oid} and d.deptype = 'e'
   )`;
 
-/** Names sort by bytes, whatever the collation of the database. */
+/** Sorts names by bytes, independent of the collation of the database. */
 const TABLES = `
   select c.relname as table_name, coalesce(c.reloptions, '{}') as options
   from pg_class c
