@@ -21,9 +21,11 @@ const ROOMS = ["protocol", "tunnel", "server", "agent", "sdk", "worker", "cli", 
  */
 const TIMEOUT_MS = 3_600_000;
 const END_TO_END_AT_ONCE = 2;
+/** Files below these may share a process with others below the same one. */
+const SHARED_ROOMS = ["server/src/domains/", "server/src/http/", "server/src/db/", "server/src/base/", "agent/src/"];
 /**
- * Test files of the domains that share a process in a whole run. To load the server and to assemble it for the first time
- * takes almost a second of processor time, which is more than most of these files take for themselves.
+ * Test files that share a process in a whole run. To load the server and to assemble it for the first time takes almost a
+ * second of processor time, which is more than most of these files take for themselves.
  */
 const FILES_PER_PROCESS = 12;
 
@@ -57,7 +59,7 @@ function testLanes(givenFiles: readonly string[]): readonly TestRun[] {
   const endToEnd = all.filter(isEndToEnd);
   // Beside each other, since end-to-end tests wait for containers and other programs half of their time.
   return [
-    { groups: groupDomains(unit), concurrency, timeoutMs: TIMEOUT_MS },
+    { groups: groupByRoom(unit), concurrency, timeoutMs: TIMEOUT_MS },
     { groups: alone(endToEnd), concurrency: END_TO_END_AT_ONCE, timeoutMs: TIMEOUT_MS },
   ].filter(({ groups }) => groups.length > 0);
 }
@@ -66,19 +68,22 @@ function alone(files: readonly string[]): readonly (readonly string[])[] {
   return files.map((file) => [file]);
 }
 
-/** Groups of test files of the domains; every other file is alone. Keeps the order. */
-function groupDomains(files: readonly string[]): readonly (readonly string[])[] {
+/** Groups of test files of one shared room; every other file is alone. Keeps the order. */
+function groupByRoom(files: readonly string[]): readonly (readonly string[])[] {
   const groups: string[][] = [];
-  const isOfDomain = (file: string | undefined) => file?.startsWith("server/src/domains/") === true;
   for (const file of files) {
-    const last = groups.at(-1);
-    if (isOfDomain(file) && isOfDomain(last?.[0]) && last !== undefined && last.length < FILES_PER_PROCESS) {
-      last.push(file);
-    } else {
-      groups.push([file]);
-    }
+    const last = groups.at(-1) ?? [];
+    const room = SHARED_ROOMS.find((prefix) => file.startsWith(prefix));
+    const isSameRoom = room !== undefined && last[0]?.startsWith(room) === true;
+    if (isSameRoom && !isAlone(file) && !last.some(isAlone) && last.length < FILES_PER_PROCESS) last.push(file);
+    else groups.push([file]);
   }
   return groups;
+}
+
+/** Tests of the embedded PostgreSQL start and kill servers of their own. */
+function isAlone(file: string): boolean {
+  return file.startsWith("server/src/db/embedded/");
 }
 
 function findFiles(name: string): readonly string[] {
