@@ -1,16 +1,19 @@
-// What an audit reads of machines.
+// Machine rows for the audit of the books.
 import { sql } from "kysely";
 import type { MachineId, UserId } from "../../../base/ids.ts";
 import type { Reader } from "../../../db/transaction.ts";
 
-/** Whose a machine is, and when it was in touch: the open span of a connected one reaches to when it was last heard. */
+/**
+ * The owner of a machine and the spans in which it was in touch; the open span of a connected machine ends when it was
+ * last heard.
+ */
 export type AuditedMachine = {
   readonly id: MachineId;
   readonly hostId: UserId;
   readonly spans: readonly { readonly fromAt: Date; readonly untilAt: Date }[];
 };
 
-/** With the spans that had not ended before `from`, in order. */
+/** Machines with the spans that had not ended before `from`, in order of time. */
 export async function listAuditedMachines(
   db: Reader,
   ids: readonly MachineId[],

@@ -9,10 +9,13 @@ import { notifyMarket } from "./market-channel-store.ts";
 import { lockMachines } from "./store.ts";
 import { accruePresence, rateMachines, verifyMachines, type Page, type RefreshOffers } from "./trust/service.ts";
 
-/** Machines that one transaction locks: rentals on them wait for it. */
+/** Machines that one transaction locks: rentals on these machines wait for its commit. */
 const MACHINES_PER_PAGE = 1_000;
 const ROWS_PER_RUN = 500;
-/** What reliability is computed from, three times over: whoever looks at a score can look at where it came from. */
+/**
+ * Three times the period from which reliability is computed, so that the source of a shown score can still be
+ * inspected.
+ */
 const FACTS_KEPT_DAYS = 90;
 const FACTS_PER_RUN = 20_000;
 const DAY_MS = 86_400_000;
@@ -23,7 +26,7 @@ type Deps = {
   readonly refreshOffers: RefreshOffers;
 };
 
-/** What is known of machines without anybody asking: who was there, who can be trusted, whose listing is over. */
+/** Loops that update presence, reliability and verification of machines, and end listings whose date has come. */
 export function hostLoops(deps: Deps): readonly Loop[] {
   const { database, clock, refreshOffers } = deps;
   return [
@@ -88,7 +91,7 @@ export function hostLoops(deps: Deps): readonly Loop[] {
 
 type Work = (tx: Tx, page: { readonly afterId: number; readonly limit: number }) => Promise<Page>;
 
-/** All machines, in transactions of a bounded number of them. */
+/** Runs over all machines in transactions of a bounded number of machines. */
 async function eachPage({ database, clock }: Omit<Deps, "refreshOffers">, work: Work): Promise<LoopStatus> {
   let changed = 0;
   for (let afterId: number | undefined = 0; afterId !== undefined;) {

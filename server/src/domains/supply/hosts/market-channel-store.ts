@@ -2,17 +2,17 @@ import { sql } from "kysely";
 import type { MachineId } from "../../../base/ids.ts";
 import type { Tx } from "../../../db/transaction.ts";
 
-/** Told to every process whenever what machines offer may have changed; the payload lists machine ids. */
+/** Channel that tells every process that offers of machines may have changed; the payload lists machine ids. */
 export const MARKET_CHANNEL = "market_changed";
 
-/** Announces, at commit, that offers of these machines may have changed: of their devices, or of space on their disks. */
+/** Announces, at commit, that offers of these machines may have changed: GPUs, or space on their disks. */
 export async function notifyMarket(tx: Tx, machineIds: readonly MachineId[]): Promise<void> {
   await notifyMachines(tx, MARKET_CHANNEL, machineIds);
 }
 
 const IDS_PER_NOTIFICATION = 500;
 
-/** Sends machine ids on a channel at commit, in as many notifications as their size needs. */
+/** Sends machine ids on a channel at commit, split into as many notifications as the size limit of PostgreSQL needs. */
 export async function notifyMachines(tx: Tx, channel: string, machineIds: readonly MachineId[]): Promise<void> {
   for (let start = 0; start < machineIds.length; start += IDS_PER_NOTIFICATION) {
     const payload = machineIds.slice(start, start + IDS_PER_NOTIFICATION).join(",");

@@ -8,35 +8,43 @@ import { restoreMachines } from "./terms/terms-store.ts";
 export type { Registration };
 
 /**
- * How long an agent may go on without an acknowledgement before it stops what it runs. Long enough that a restart of the
- * server or a short cut of the line disturbs nobody, short enough that a lost host's GPUs are certain to be idle soon.
- * Configurable, since how long lines are cut differs.
+ * Heartbeat lease: how long an agent may go on without an acknowledgement before it stops its containers. Long enough
+ * that a restart of the server or a short network failure stops no rental, short enough that the GPUs of a lost host
+ * are soon certain to be idle. Configurable, since the length of network failures differs between installations.
  */
 export const LEASE_MS = 600_000;
-/** Between two heartbeats of a machine, in a market of few machines. */
+/** Time between two heartbeats of a machine while few machines are connected. */
 export const HEARTBEAT_MS = 5_000;
-/** So many machines are heard at that pace; of more, each is heard more seldom, so that a server hears about as much. */
+/**
+ * Number of machines up to which each keeps the normal heartbeat; with more, each sends fewer heartbeats, so that the
+ * load of the server stays about the same.
+ */
 const MACHINES_PER_HEARTBEAT_STEP = 2_500;
-/** Heartbeats within one lease: a few may be lost. */
+/** Heartbeats within one heartbeat lease: a few may be lost. */
 const HEARTBEATS_PER_LEASE = 4;
-/** What an agent may take beyond its lease until the last process is gone: its tick, the grace of a stop, a slow engine. */
+/**
+ * Time that an agent may take beyond its heartbeat lease until its last process is gone: its tick, the grace of a stop,
+ * a slow container engine.
+ */
 const LEASE_MARGIN_MS = 15_000;
 const TOUCH_MS_MAX = 60_000;
 
-/** How long what was stored of a lease covers: a heartbeat without news within it is acknowledged and not stored. */
+/**
+ * How long a stored heartbeat covers: the server acknowledges later heartbeats without news but does not store them.
+ */
 export function touchEveryMs(leaseMs: number): number {
   return Math.min(TOUCH_MS_MAX, leaseMs / 10);
 }
 
 /**
- * When a machine that was heard of now has certainly stopped everything, unless it is stored that it was heard again. It
- * may have been acknowledged for a while longer without that.
+ * The time at which a machine that was heard now has certainly stopped everything, unless a later heartbeat is stored.
+ * The agent may have been acknowledged a while longer without a stored heartbeat; the end includes that time.
  */
 export function leaseEnd(now: Date, leaseMs: number): Date {
   return new Date(now.getTime() + touchEveryMs(leaseMs) + leaseMs + LEASE_MARGIN_MS);
 }
 
-/** How often each of so many connected machines is to be heard. */
+/** Heartbeat interval for this number of connected machines. */
 export function heartbeatMs(connectedCount: number, leaseMs: number): number {
   const steps = Math.max(1, Math.ceil(connectedCount / MACHINES_PER_HEARTBEAT_STEP));
   return Math.max(HEARTBEAT_MS, Math.min(HEARTBEAT_MS * steps, leaseMs / HEARTBEATS_PER_LEASE));
@@ -48,7 +56,10 @@ export function hashToken(token: string): Buffer {
   return createHash("sha256").update(token).digest();
 }
 
-/** Issues a token for the named credential of a user, making the credential when it is new. Older tokens die. */
+/**
+ * Issues a token for the named credential of a user and creates the credential when there is none. Older tokens stop
+ * working.
+ */
 export async function issueAgentToken(
   tx: Tx,
   {
@@ -61,9 +72,12 @@ export async function issueAgentToken(
     readonly userId: UserId;
     readonly name: string;
     readonly isTrusted: boolean;
-    /** The data directory of the server that starts the agent: each has a credential of its own. */
+    /** The data directory of the server that starts the agent: each directory has a credential of its own. */
     readonly dataDirKey?: string;
-    /** The data directory is from before each had a credential of its own: the one without a directory is its. */
+    /**
+     * True for a data directory that is older than credentials per directory: it takes over the credential without a
+     * directory.
+     */
     readonly isDataDirOld?: boolean;
   },
 ): Promise<string> {

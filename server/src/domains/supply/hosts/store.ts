@@ -18,18 +18,21 @@ export type Credential = {
   readonly id: AgentCredentialId;
   readonly userId: UserId;
   readonly isTrusted: boolean;
-  /** The machine that it was made for; undefined for the agent that the server starts itself. */
+  /** The machine that the credential was created for; undefined for the agent that the server starts itself. */
   readonly joiner?: Joiner | undefined;
 };
 
-/** One connection of one machine. Only the newest of a machine counts. */
+/** One connection of one machine. Only the newest connection of a machine counts. */
 export type Registration = { readonly machineId: MachineId; readonly sessionNumber: number };
 
 export type FoundCredential = Credential & { readonly isRevoked: boolean; readonly tokenSha256: Buffer };
 
 const CREDENTIAL = ["id", "user_id", "is_trusted", "fingerprint", "host_key", "revoked_at", "token_sha256"] as const;
 
-/** Whom tokens stand for, each in its place, even when one was revoked: its agent is told why it is not let in. */
+/**
+ * Credentials by their token hashes, in the order of the input. Revoked credentials are included: their agents are told
+ * why the server refuses them.
+ */
 export async function findCredentials(
   db: Reader,
   tokenSha256s: readonly Buffer[],
@@ -43,7 +46,7 @@ export async function findCredentials(
   return tokenSha256s.map((hash) => found.get(hash.toString("hex")));
 }
 
-/** The same by their ids. */
+/** Credentials by their ids, in the order of the input. */
 export async function findCredentialsById(
   db: Reader,
   ids: readonly AgentCredentialId[],
@@ -73,7 +76,7 @@ function toCredential({
   };
 }
 
-/** Names the credential of an agent that a server starts itself: each data directory has its own. */
+/** The credential of an agent that a server starts itself, named by user and data directory. */
 type OwnCredential = { readonly userId: UserId; readonly name: string; readonly dataDirKey?: string | undefined };
 
 export async function insertCredential(
@@ -90,7 +93,7 @@ export async function insertCredential(
   return row.id;
 }
 
-/** Gives the credential of this name a new token; undefined when there is none. Its machines stay its machines. */
+/** Gives the credential of this name a new token; undefined when there is none. Its machines stay with it. */
 export async function replaceCredentialToken(
   tx: Tx,
   { userId, name, dataDirKey, tokenSha256 }: OwnCredential & { readonly tokenSha256: Buffer },
@@ -108,7 +111,10 @@ export async function replaceCredentialToken(
   return row?.id;
 }
 
-/** Gives a credential that no data directory has to this one: that of a server from before there were several. */
+/**
+ * Assigns a credential that has no data directory to this directory: it comes from a version with one server per
+ * database.
+ */
 export async function adoptCredential(
   tx: Tx,
   { userId, name, dataDirKey }: OwnCredential & { readonly dataDirKey: string },
@@ -124,10 +130,13 @@ export async function adoptCredential(
     .execute();
 }
 
-/** A machine that said something, and when it was heard: what it says may wait before it is stored. */
+/** A machine that sent a message, and when the server received it: the message may wait before it is stored. */
 export type HeardMachine = { readonly machineId: MachineId; readonly heardAt: Date };
 
-/** Locks machines in id order, as `lockMachines` does; each with the number of its newest connection, and whether it counts as connected. */
+/**
+ * Locks machines in id order, as `lockMachines` does. Returns the number of each machine's newest connection and
+ * whether it counts as connected.
+ */
 export async function lockHeardMachines(
   tx: Tx,
   ids: readonly MachineId[],
@@ -143,8 +152,9 @@ export async function lockHeardMachines(
 }
 
 /**
- * Extends the leases of machines that reported; one statement for a whole batch. They were in touch until they were heard,
- * and not until that is stored: how long we take proves nothing. Up to there was charged, so it never goes back.
+ * Extends the heartbeat leases of machines that reported, in one statement for a whole batch. A machine was in touch
+ * until its message arrived, not until the server stored it: the server's delay proves nothing. Rentals were charged up
+ * to that time, so it never moves back.
  */
 export async function touchMachines(tx: Tx, heard: readonly HeardMachine[], leaseUntil: Date): Promise<void> {
   await sql`
@@ -156,10 +166,10 @@ export async function touchMachines(tx: Tx, heard: readonly HeardMachine[], leas
   `.execute(tx.db);
 }
 
-/** The end of a connection, and when its machine was heard of last. */
+/** The end of a connection, with the time at which its machine was last heard. */
 export type Departure = Registration & { readonly heardAt: Date };
 
-/** Notes ends of connections; returns the machines that have not connected anew since, here or to another process. */
+/** Notes ends of connections; returns the machines that have not reconnected since, to this process or another. */
 export async function markDisconnected(tx: Tx, departures: readonly Departure[]): Promise<readonly MachineId[]> {
   const { rows } = await sql<{ id: MachineId }>`
     update machines set is_connected = false, server_id = null,
@@ -177,7 +187,7 @@ export async function markDisconnected(tx: Tx, departures: readonly Departure[])
   return ids;
 }
 
-/** Machines that are away for longer than their agents may run anything. */
+/** Machines whose heartbeat lease has ended, so that their agents have stopped everything. */
 export async function listMachinesWithExpiredLease(
   db: Reader,
   now: Date,
@@ -195,8 +205,9 @@ export async function listMachinesWithExpiredLease(
 }
 
 /**
- * Locks machines in id order; a change of what runs on a machine needs its lock. Foreign keys may be checked meanwhile: a
- * settlement holds instances and the ledger when it updates an instance a second time, which checks its machine.
+ * Locks machines in id order; a change of what runs on a machine needs its lock. The lock allows foreign key checks
+ * meanwhile: a settlement holds instances and the ledger when it updates an instance a second time, which checks its
+ * machine.
  */
 export async function lockMachines(tx: Tx, ids: readonly MachineId[]): Promise<void> {
   await tx.db
@@ -209,9 +220,9 @@ export async function lockMachines(tx: Tx, ids: readonly MachineId[]): Promise<v
 }
 
 /**
- * What renters were promised of the disks of these machines: it is gone from their offers until nothing is left of it.
- * Computed where it is read, so that nothing can drift, and for all machines at once, since one by one costs more than
- * all the rest of a rental.
+ * Disk space of these machines that renters were promised: offers exclude it until the last file of the rental is
+ * deleted. Computed on each read, so that no stored sum can drift, and for all machines at once, since a query per
+ * machine costs more than the rest of a rental.
  */
 export function promisedOn(ids: readonly MachineId[] | undefined) {
   const among = ids === undefined ? sql`true` : sql`machine_id = any(${ids}::integer[])`;
@@ -255,7 +266,7 @@ export async function listMachines(db: Reader, ids?: readonly MachineId[]): Prom
   return new Map(rows.map((row) => [row.id, toMachine(row)]));
 }
 
-/** The same without the devices one by one. */
+/** Machines as `listMachines` returns them, without their devices. */
 export async function describeMachines(
   db: Reader,
   ids: readonly MachineId[],
@@ -273,7 +284,10 @@ export async function describeMachines(
   return new Map(rows.map((row) => [row.id, toDescription(row)]));
 }
 
-/** The same for the schedule, without what costs most to read: a rental reads its machine while it holds its lock. */
+/**
+ * Machines as the schedule needs them, without the columns that are slow to read: a rental reads its machine while it
+ * holds the machine's lock.
+ */
 export async function listScheduledMachines(
   db: Reader,
   ids: readonly MachineId[],
@@ -306,7 +320,7 @@ export async function listScheduledMachines(
   return new Map(rows.map((row) => [row.id, toScheduled(row)]));
 }
 
-// A machine without devices has null in place of the arrays.
+// A machine without devices has null instead of arrays.
 type DeviceColumns = {
   readonly device_ids: readonly DeviceId[] | null;
   readonly device_usable: readonly boolean[] | null;

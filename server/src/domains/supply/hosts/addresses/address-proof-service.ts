@@ -9,12 +9,12 @@ import { countAddressCall, storeProvenAddress } from "./address-proof-store.ts";
 import type { Arrival } from "../join/registration-store.ts";
 import type { Registration } from "../store.ts";
 
-/** Asks a host to answer with the nonce at the public address that it names; `call` looks whether it does. */
+/** A challenge to a host: to answer with the nonce at the public address that it names. `call` checks the answer. */
 export type AddressChallenge = { readonly nonce: string; readonly call: (to: Registration) => Promise<void> };
 
-/** How long one call may take. */
+/** Timeout of one call. */
 const CALL_MS = 5_000;
-/** Calls that one server makes at a time; hosts beyond it prove their address at a later connection. */
+/** Concurrent calls of one server; other hosts prove their address at a later connection. */
 const CALLS_MAX = 8;
 const NONCE_BYTES = 32;
 
@@ -23,13 +23,14 @@ export type ChallengeMeans = {
   readonly clock: Clock;
   readonly log: Log;
   readonly random: (size: number) => Buffer;
-  /** The operator lets this server call addresses of its own network. */
+  /** True when the operator lets this server call addresses of its own network. */
   readonly isPrivateAllowed: boolean;
 };
 
 /**
- * Makes the challenge of each agent that connects; undefined where its connection says enough. Nobody is told what a call
- * met except for the nonce itself: a host that names somebody else's address learns nothing of what listens there.
+ * Creates the challenge of each agent that connects; undefined where its connection proves enough. The result of a call
+ * is told to nobody unless it is the nonce: a host that names somebody else's address learns nothing of what listens
+ * there.
  */
 export function addressChallenger(means: ChallengeMeans): (arrival: Arrival) => AddressChallenge | undefined {
   const { database, clock, log, random, isPrivateAllowed } = means;
@@ -61,7 +62,10 @@ export function addressChallenger(means: ChallengeMeans): (arrival: Arrival) => 
   };
 }
 
-/** Whether this address says exactly the nonce. The server sends nothing, and reads no more than the nonce is long. */
+/**
+ * True when this address answers with exactly the nonce. The server sends nothing and reads no more bytes than the
+ * nonce has.
+ */
 async function answersWith(clock: Clock, { address, port }: AddressClaim, nonce: string): Promise<boolean> {
   const over = new AbortController();
   const socket = connect({ host: address, port });
@@ -74,7 +78,7 @@ async function answersWith(clock: Clock, { address, port }: AddressClaim, nonce:
     }
     return said.length === nonce.length && timingSafeEqual(said, Buffer.from(nonce));
   } catch {
-    // Refused, cut off or too late: it has not answered.
+    // The call was refused, cut off or timed out.
     return false;
   } finally {
     over.abort();

@@ -2,10 +2,12 @@ import { sql } from "kysely";
 import type { Tx } from "../../../../db/transaction.ts";
 import type { Registration } from "../store.ts";
 
-/** Calls to the address that one machine names, in an hour. */
+/** Calls per hour to the address that one machine names. */
 const CALLS_PER_HOUR = 10;
 
-/** Counts one call to the address of a machine; false when it had its calls, or has a newer connection. */
+/**
+ * Counts one call to the address of a machine; false when it has had its calls of the hour, or has a newer connection.
+ */
 export async function countAddressCall(tx: Tx, { machineId, sessionNumber }: Registration): Promise<boolean> {
   const isOver = sql<boolean>`coalesce(address_calls_since_at <= ${tx.now}::timestamptz - interval '1 hour', true)`;
   const counted = await tx.db
@@ -22,7 +24,7 @@ export async function countAddressCall(tx: Tx, { machineId, sessionNumber }: Reg
   return counted !== undefined;
 }
 
-/** Notes that a machine answered at this address, unless it has a newer connection, which proves its own. */
+/** Notes that a machine answered at this address, unless it has a newer connection, which makes its own proof. */
 export async function storeProvenAddress(
   tx: Tx,
   { machineId, sessionNumber }: Registration,

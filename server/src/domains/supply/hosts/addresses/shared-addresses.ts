@@ -4,16 +4,16 @@ import { isPublicAddress } from "../../../../base/public-address.ts";
 /** Machines of one host that joined, are connected from one address and name one public address. */
 export type ConnectedFrom = {
   readonly hostId: UserId;
-  /** Undefined where a trusted proxy did not say who is behind it. */
+  /** The client's address; undefined where a trusted proxy did not forward it. */
   readonly address: string | undefined;
-  /** What the machines say that their public address is. */
+  /** The public address that the machines name. */
   readonly named: string;
   readonly machineCount: number;
 };
 
 /**
- * Why an address seems to be a proxy's: it is one that the operator named; its machines name other public addresses; or so
- * many hosts connect from there, none of which calls the address its own.
+ * Reason to take an address for a proxy's: the operator named it, its machines name other public addresses, or many
+ * hosts connect from it and none names it as its own.
  */
 type SharedReason = "trusted_proxy" | "other_addresses" | "many_hosts";
 
@@ -24,10 +24,13 @@ export type SharedAddress = {
   readonly reason: SharedReason;
 };
 
-/** So many hosts behind one router, none of which names its address, are less likely than a proxy. */
+/**
+ * From this number on, hosts behind one address that none of them names are more likely behind a proxy than behind one
+ * router.
+ */
 const HOSTS_MANY = 5;
 
-/** The addresses from which machines are connected through a proxy that does not say where they are. */
+/** Addresses of proxies that hide where machines connect from. */
 export function findSharedAddresses(connected: readonly ConnectedFrom[]): readonly SharedAddress[] {
   return [...Map.groupBy(connected, ({ address }) => address)].flatMap(([address, machines]) => {
     const reason = reasonOf(address, machines);
@@ -38,8 +41,8 @@ export function findSharedAddresses(connected: readonly ConnectedFrom[]): readon
 }
 
 /**
- * Whether machines that are connected from this address are somewhere else: those of different hosts name different public
- * addresses, and none of these is it. One host alone cannot bring that about for the others.
+ * True when the machines connected from this address are somewhere else: those of different hosts name different public
+ * addresses, none of them this one. One host alone cannot cause that for the others.
  */
 export function isElsewhere(address: string, machines: readonly Omit<ConnectedFrom, "machineCount">[]): boolean {
   const elsewhere = machines.filter(({ named }) => named !== address && isPublicAddress(named));

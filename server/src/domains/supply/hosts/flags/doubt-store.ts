@@ -2,16 +2,19 @@ import { sql } from "kysely";
 import type { UserId } from "../../../../base/ids.ts";
 import type { Reader } from "../../../../db/transaction.ts";
 
-/** Why a host's earnings should wait: a flag, or that no machine of it was ever verified. */
+/** Reasons to hold a host's earnings: a flag, or no machine that was ever verified. */
 export type HostDoubt = {
   readonly hostId: UserId;
-  /** When the newest of its open flags was raised; undefined without any. Facts that were refused, and lines that are slow, earn nothing. */
+  /**
+   * When the newest of its open flags was raised; undefined without one. Flags for refused facts and slow uplinks are
+   * left out: neither earns the host anything.
+   */
   readonly flaggedAt: Date | undefined;
   readonly flag: string | undefined;
   readonly isUnverified: boolean;
 };
 
-/** Every host that has machines, with what speaks against it. */
+/** Every host that has machines, with the reasons against it. */
 export async function listHostDoubts(db: Reader): Promise<readonly HostDoubt[]> {
   const { rows } = await sql<{ hostId: UserId; flaggedAt: Date | null; flag: string | null; isUnverified: boolean }>`
     select machines.host_id as "hostId", newest.since_at as "flaggedAt", newest.detail as flag,

@@ -1,10 +1,10 @@
 import { estimateDlperf, findGpuModel, type GpuFacts, type MachineFacts } from "../../../../../../protocol/index.ts";
 import { invalid, type AppError } from "../../../../base/errors.ts";
 
-/** One declared fact that cannot be true: the field, and a sentence that says what it may be. */
+/** One declared fact that cannot be true: the field, and a sentence with its permitted values. */
 export type Nonsense = { readonly field: string; readonly sentence: string };
 
-/** The fastest line of one machine that is believed, in Mbit/s: a 400 Gbit/s network card. */
+/** The fastest uplink of one machine that is believed, in Mbit/s: a 400 Gbit/s network card. */
 const LINE_MBPS_MAX = 400_000;
 
 const GPUS_MAX = 32;
@@ -14,7 +14,7 @@ const TB = 1e12;
 type Described = { readonly machine: MachineFacts; readonly gpus: readonly GpuFacts[] };
 type Bound<Key> = readonly [field: Key, most: number, unit: string];
 
-/** Above what any machine has that can be bought, with room for some years. */
+/** Upper bounds above every machine that can be bought, with room for some years. */
 const MACHINE_BOUNDS: readonly Bound<keyof MachineFacts>[] = [
   ["inet_up_mbps", LINE_MBPS_MAX, "Mbit/s"],
   ["inet_down_mbps", LINE_MBPS_MAX, "Mbit/s"],
@@ -38,16 +38,16 @@ const GPU_BOUNDS: readonly Bound<keyof GpuFacts>[] = [
   ["pci_lanes", 32, "lanes"],
   ["nvlink_gb_per_s", 10_000, "GB/s"],
 ];
-/** The first CUDA capability there was; 0 says that it is not known. */
+/** The first CUDA capability that existed; 0 means that it is unknown. */
 const COMPUTE_CAP_MIN = 100;
-/** Cards with half or twice the memory of their model are sold; none has less or more than that. */
+/** Cards are sold with half or twice the memory of their model, never less or more. */
 const [MEMORY_SHARE_MIN, MEMORY_SHARE_MAX] = [0.4, 2.1];
 /** How far a card may be above the published speed of its model, overclocked and rounded up. */
 const SPEED_SHARE_MAX = 2;
-/** A version such as 570.124.06, or empty where no driver is. */
+/** A version such as 570.124.06, or empty on a machine without a driver. */
 const DRIVER_VERSION = /^(\d{1,3}(\.\d{1,5}){0,3})?$/;
 
-/** The first declared fact that cannot be true; undefined when all of them can. */
+/** The first declared fact that cannot be true; undefined when all can. */
 export function findNonsense({ machine, gpus }: Described): Nonsense | undefined {
   if (gpus.length > GPUS_MAX) {
     return { field: "gpus", sentence: `${gpus.length} GPUs are declared; one machine has ${GPUS_MAX} at most.` };
@@ -62,7 +62,7 @@ export function findNonsense({ machine, gpus }: Described): Nonsense | undefined
   return undefined;
 }
 
-/** What an agent is refused with whose facts cannot be true. */
+/** The error for an agent whose declared facts cannot be true. */
 export function senselessFacts({ field, sentence }: Nonsense): AppError {
   return invalid(
     field,
@@ -97,7 +97,7 @@ function ofCapability(name: string, { compute_cap: capability }: GpuFacts): Nons
   return { field, sentence: `${field} is ${capability}; it is the CUDA capability times 100, such as 890.` };
 }
 
-/** Where the published figures of a model are known, a GPU that says to be one must be like it. */
+/** A GPU of a model with published figures must be close to them. */
 function againstModel(name: string, gpu: GpuFacts): Nonsense | undefined {
   const model = findGpuModel(gpu.name);
   if (model === undefined) return undefined;

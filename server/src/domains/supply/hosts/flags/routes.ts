@@ -5,10 +5,10 @@ import { ClearFlagBody, ClearFlagResponse, FlagParams, FlagQuery, FlagsResponse,
 import { clearHostFlag } from "./service.ts";
 import { listFlags, type HostFlag } from "./store.ts";
 
-/** The newest that one answer shows. */
+/** Flags in one answer, the newest. */
 const FLAGS_MAX = 500;
 
-/** What contradicts a host's word: its own flags for a host, all of them for administrators, who clear them. */
+/** Routes for flags: a host sees its own; administrators see and clear all. */
 export function flagRoutes({ app, database, mutate }: HttpScope): void {
   app.get(
     "/api/v0/hosts/flags/",

@@ -18,7 +18,7 @@ const Flag = model("HostFlag", {
   host_id: Type.Integer(),
   machine_id: Type.Union([Type.Integer(), Type.Null()], { description: "Null where no known machine is concerned" }),
   kind: Type.String({ description: "docs/hosts.md lists the kinds" }),
-  msg: Type.String({ description: "One sentence: what contradicts what" }),
+  msg: Type.String({ description: "One sentence that names the contradiction" }),
   facts: Type.Record(Type.String(), Type.Union([Type.Number(), Type.String(), Type.Null()]), {
     description: "The numbers that it was concluded from, as of the last time",
   }),

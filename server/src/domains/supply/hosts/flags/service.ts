@@ -10,7 +10,9 @@ import type { Caller } from "../join/service.ts";
 import { lockKnownMachines, nameOf } from "../join/registration-store.ts";
 import type { Credential } from "../store.ts";
 
-/** Flags a host, and tells it when that is new; an open flag of the same kind and machine is counted instead. */
+/**
+ * Flags a host, and notifies it when the flag is new; an open flag of the same kind and machine is counted up instead.
+ */
 export async function flagHost(tx: Tx, flag: NewFlag): Promise<HostFlagId> {
   const { id, isNew } = await upsertFlag(tx, flag);
   if (!isNew) return id;
@@ -27,7 +29,7 @@ export async function flagHost(tx: Tx, flag: NewFlag): Promise<HostFlagId> {
   return id;
 }
 
-/** An administrator clears a flag; throws `no_such_flag` when no open flag has this id. */
+/** Clears a flag as an administrator; throws `no_such_flag` when no open flag has this id. */
 export async function clearHostFlag(
   tx: Tx,
   { identity, ipAddress }: Caller,
@@ -49,7 +51,7 @@ export async function clearHostFlag(
   return flag;
 }
 
-/** Flags the host whose agent declared what cannot be true, at its machine if that is known. */
+/** Flags the host whose agent declared impossible facts, at its machine if that is known. */
 export async function flagSenseless(
   tx: Tx,
   credential: Credential,

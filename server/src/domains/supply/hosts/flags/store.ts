@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import type { HostFlagId, MachineId, UserId } from "../../../../base/ids.ts";
 import type { Reader, Tx } from "../../../../db/transaction.ts";
 
-/** What a host can be flagged for (docs/hosts.md, Flags). */
+/** Kinds of flags (docs/hosts.md, Flags). */
 export const FLAG_KINDS = [
   "senseless_facts",
   "traffic_beyond_line",
@@ -13,14 +13,14 @@ export const FLAG_KINDS = [
 ] as const;
 export type FlagKind = (typeof FLAG_KINDS)[number];
 
-/** A contradiction between what a host says and what the server knows. */
+/** A contradiction between a host's declaration and the server's knowledge. */
 export type NewFlag = {
   readonly hostId: UserId;
   readonly machineId: MachineId | undefined;
   readonly kind: FlagKind;
-  /** One sentence: what contradicts what. */
+  /** One sentence that names the contradiction. */
   readonly detail: string;
-  /** The numbers that it was concluded from. */
+  /** The numbers that prove the contradiction. */
   readonly facts: Readonly<Record<string, number | string | null>>;
 };
 
@@ -32,7 +32,7 @@ export type HostFlag = NewFlag & {
   readonly cleared: { readonly at: Date; readonly byId: UserId; readonly reason: string } | undefined;
 };
 
-/** Notes a flag, or that an open one was seen again; returns its id and whether it is new. */
+/** Inserts a flag, or counts up the open one; returns its id and whether it is new. */
 export async function upsertFlag(
   tx: Tx,
   { hostId, machineId, kind, detail, facts }: NewFlag,
@@ -47,11 +47,11 @@ export async function upsertFlag(
     returning id, seen_count = 1 as "isNew"
   `.execute(tx.db);
   const [row] = rows;
-  if (row === undefined) throw new Error("a flag was neither made nor found");
+  if (row === undefined) throw new Error("a flag was neither inserted nor found");
   return row;
 }
 
-/** Clears an open flag and returns it; undefined when there is no open one of this id. */
+/** Clears an open flag and returns it; undefined when no open flag has this id. */
 export async function closeFlag(
   tx: Tx,
   { id, clearedBy, reason }: { readonly id: HostFlagId; readonly clearedBy: UserId; readonly reason: string },
@@ -72,7 +72,7 @@ export type FlagFilter = {
   readonly limit: number;
 };
 
-/** The newest first. */
+/** Flags, newest first. */
 export async function listFlags(db: Reader, { hostId, isOpen, limit }: FlagFilter): Promise<readonly HostFlag[]> {
   let query = db.selectFrom("host_flags").selectAll().orderBy("id", "desc").limit(limit);
   if (hostId !== undefined) query = query.where("host_id", "=", hostId);

@@ -7,33 +7,33 @@ import type { Listing } from "../terms/rules/listing.ts";
 import type { KnownProofs } from "../sessions/rules/session-proof.ts";
 import type { Credential, Registration } from "../store.ts";
 
-/** A machine whose agent says hello. */
+/** A machine whose agent has sent its hello. */
 export type Arrival = {
   readonly credential: Credential;
   readonly hello: Hello;
-  /** The address that the connection came from; absent in tests of the rest. */
+  /** The source address of the connection; absent in tests that do not need it. */
   readonly address?: string;
 };
 
-/** Where the connection of an agent is: on which server, and from which address it came. */
+/** The server that has an agent's connection, and the address that the connection came from. */
 export type Place = { readonly serverId: ServerId | undefined; readonly leaseUntil: Date };
 
-/** A machine that came before, as its row says. */
+/** The stored row of a machine that connected before. */
 export type KnownMachine = {
   readonly id: MachineId;
   readonly resourceType: "gpu" | "cpu";
   readonly isDeleted: boolean;
   readonly proofs: KnownProofs;
-  /** The server that has its present connection; null while there is none. */
+  /** The server that has its present connection; null while it is not connected. */
   readonly serverId: ServerId | null;
 };
 
-/** Whether an agent's machine is invented. Its engine decides, not what it says of the machine. */
+/** True for a simulated machine. The container engine decides, not the machine's description of itself. */
 export function isSimulated({ engine }: Pick<Hello, "engine">): boolean {
   return engine.kind === "simulated";
 }
 
-/** What names a machine: its agent's credential and the key that the agent gives it. */
+/** The name of a machine: its agent's credential and the key that the agent gives it. */
 export function nameOf({ credential, hello }: Arrival): string {
   return nameFrom(credential.id, hello.host_key);
 }
@@ -42,7 +42,7 @@ function nameFrom(credentialId: AgentCredentialId, hostKey: string): string {
   return `${credentialId} ${hostKey}`;
 }
 
-/** Locks, in id order, those of these machines that ever came before; by name. */
+/** Locks, in id order, the stored machines among these arrivals; keyed by name. */
 export async function lockKnownMachines(
   tx: Tx,
   arrivals: readonly Arrival[],
@@ -88,7 +88,7 @@ export async function lockKnownMachines(
 
 export type NewMachine = Arrival & { readonly listing: Listing };
 
-/** Inserts machines that come for the first time; their ids by name. */
+/** Inserts machines that connect for the first time; returns their ids by name. */
 export async function insertMachines(
   tx: Tx,
   machines: readonly NewMachine[],
@@ -105,7 +105,7 @@ export async function insertMachines(
       ...presence(hello, { now: tx.now, address, place }),
       resource_type: hello.gpus.length > 0 ? "gpu" : "cpu",
       verification: credential.isTrusted ? "verified" : "unverified",
-      // Who joins wants to rent out; until somebody vouches for it, it says that it is not verified.
+      // A machine that joins is listed at once and shown as unverified until it passes verification.
       is_listed: true,
       session_number: 0,
       ...terms(listing),
@@ -117,7 +117,7 @@ export async function insertMachines(
 
 export type ReturningMachine = { readonly id: MachineId; readonly hello: Hello; readonly address?: string };
 
-/** Notes what machines say of themselves now, and counts their connections. */
+/** Stores the machines' current descriptions of themselves and counts their connections. */
 export async function updateMachines(
   tx: Tx,
   machines: readonly ReturningMachine[],
@@ -142,7 +142,7 @@ export async function updateMachines(
   return updated.map((row) => ({ machineId: row.id, sessionNumber: row.session_number }));
 }
 
-/** A machine without GPUs got some: what it asks for a core is no price for them. */
+/** A machine without GPUs has got some: its price per core is no price for a GPU. */
 export async function turnIntoGpuMachine(tx: Tx, id: MachineId, listing: Listing): Promise<void> {
   await tx.db
     .updateTable("machines")
@@ -184,7 +184,7 @@ function presence(
   };
 }
 
-/** A device that a machine says it has. */
+/** A device that a machine reports as its own. */
 export type SaidDevice = {
   readonly machineId: MachineId;
   readonly uuid: string;
@@ -193,7 +193,7 @@ export type SaidDevice = {
   readonly facts: unknown;
 };
 
-/** Whether one of these devices is known as part of another machine. */
+/** True when one of these devices is stored as part of another machine. */
 export async function isAnyDeviceTaken(tx: Tx, said: readonly SaidDevice[]): Promise<boolean> {
   const { rows } = await sql`
     select from unnest(
@@ -206,8 +206,8 @@ export async function isAnyDeviceTaken(tx: Tx, said: readonly SaidDevice[]): Pro
 }
 
 /**
- * Makes the devices of these machines the given ones: those that are gone stay known as absent, since a lease may name
- * them. What is as it was is not written.
+ * Makes the devices of these machines equal to the given ones: missing devices stay stored as absent, since a GPU grant
+ * may name them. Unchanged devices are not written.
  */
 export async function replaceDevices(
   tx: Tx,

@@ -20,7 +20,7 @@ import { deleted, leaseEnd, LEASE_MS } from "../service.ts";
 import { openSpans } from "../presence/span-store.ts";
 import type { Credential, Registration } from "../store.ts";
 
-/** Stores what an agent says of its machine when it connects; a new machine gets a default listing. */
+/** Stores the machine description that an agent sends when it connects; a new machine gets a default listing. */
 export async function registerMachine(
   tx: Tx,
   credential: Credential,
@@ -37,8 +37,9 @@ export async function registerMachine(
 }
 
 /**
- * The same for many at once, in their order: when a server starts, all its machines come back together. `known` are those
- * that came before, whose rows the caller has locked. Each name comes once, and its GPUs were looked at.
+ * Registers many machines in their order: when a server starts, all its machines connect at once. `known` are the
+ * machines that came before; the caller has locked their rows. Each name comes once, and the caller has checked the
+ * GPUs.
  */
 export async function registerMachines(
   tx: Tx,
@@ -92,7 +93,8 @@ type Registered = { readonly machineId: MachineId; readonly hello: Hello; readon
 
 async function storeDevices(tx: Tx, registered: readonly Registered[]): Promise<void> {
   const said = registered.flatMap(({ machineId, hello, before }) =>
-    // A machine that rented out GPUs and shows none now is broken: it has nothing to rent out, not cores instead.
+    // A machine that rented out GPUs and shows none now is broken: it is out of the market instead of renting out its
+    // cores.
     before?.resourceType === "gpu" || hello.gpus.length > 0
       ? gpuDevices(machineId, hello)
       : coreDevices(machineId, hello),
@@ -103,7 +105,8 @@ async function storeDevices(tx: Tx, registered: readonly Registered[]): Promise<
     registered.map(({ machineId }) => machineId),
     said,
   );
-  // Only now: whoever was about to name the same device has done so, or waits for this transaction.
+  // Checked after the insert: a concurrent arrival that names the same device has committed, or waits for this
+  // transaction.
   if (await isAnyDeviceTaken(tx, said)) throw deviceTaken();
 }
 
@@ -113,11 +116,11 @@ function deviceTaken(): AppError {
 
 const CORE_PREFIX = "cpu-";
 
-/** Before anything is stored, and before others wait for it. */
+/** Checked before anything is stored and before other arrivals wait for it. */
 export function refuseImpossibleGpus({ gpus }: Hello): void {
   const uuids = new Set(gpus.map((gpu) => gpu.uuid));
   if (uuids.size < gpus.length) throw invalid("gpus", "Two GPUs of this machine have the same uuid.");
-  // Cores are named by us: a host that took such a name could keep another machine from the market.
+  // The server names CPU cores itself: a host that took such a name could keep another machine from the market.
   const isOurs = gpus.some((gpu) => gpu.uuid.startsWith(CORE_PREFIX));
   if (isOurs) throw invalid("gpus", `The uuid of a GPU must not begin with ${CORE_PREFIX}`);
 }

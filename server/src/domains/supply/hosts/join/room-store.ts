@@ -1,9 +1,9 @@
-// How much of what has a limit is there.
+// Counts of rows that a limit bounds.
 import { sql } from "kysely";
 import type { UserId } from "../../../../base/ids.ts";
 import type { Tx } from "../../../../db/transaction.ts";
 
-/** Agent credentials of a user that were made by joining and still let their machine in. */
+/** Agent credentials of a user that were created by joining and are not revoked. */
 export async function countLiveJoined(tx: Tx, userId: UserId): Promise<number> {
   const { count } = await tx.db
     .selectFrom("agent_credentials")
@@ -15,7 +15,7 @@ export async function countLiveJoined(tx: Tx, userId: UserId): Promise<number> {
   return Number(count);
 }
 
-/** How many machines these hosts have that were not deleted; hosts without any are missing. */
+/** Machines per host, deleted ones aside; hosts without a machine are missing. */
 export async function countMachinesOf(tx: Tx, hostIds: readonly UserId[]): Promise<ReadonlyMap<UserId, number>> {
   const rows = await tx.db
     .selectFrom("machines")

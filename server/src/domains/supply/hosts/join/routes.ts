@@ -21,7 +21,7 @@ const TAGS = ["Hosts"];
 const TOKENS_MAX = 1_000;
 const DEFAULT_EXPIRY_SECONDS = 86_400;
 
-/** How machines join, and how their owner sees and ends that. */
+/** Routes by which machines join, and by which their owner lists and revokes credentials. */
 export function hostRoutes(scope: HttpScope, ports: HostPorts): void {
   joinTokenRoutes(scope, ports);
   credentialRoutes(scope);

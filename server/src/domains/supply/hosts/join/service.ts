@@ -24,19 +24,22 @@ import { countLiveJoined } from "./room-store.ts";
 import { AGENT_TOKEN_PREFIX, hashToken } from "../service.ts";
 import { insertCredential } from "../store.ts";
 
-/** Whoever asks, and from where. */
+/** The identity and address of a request. */
 export type Caller = { readonly identity: Identity; readonly ipAddress: string };
 export type RandomBytes = (byteCount: number) => Buffer;
 
 const JOIN_TOKEN_PREFIX = "berth_join_";
 const SECRET_BYTES = 32;
-/** As many machines as one host may be about to bring at once. */
+/** Join tokens that one host may have open at a time: as many as the machines that a host may be about to add. */
 const OPEN_TOKENS_MAX = 1_000;
 
-/** How long the request that used a token up may be repeated, because its answer was lost on the way. */
+/** How long a request that used up a token may be repeated, because its answer was lost on the way. */
 const REPEAT_MS = 600_000;
 
-/** Makes a join token of the caller. What joins with an administrator's is the operator's own and counts as verified. */
+/**
+ * Creates a join token of the caller. Machines that join with an administrator's token belong to the operator and count
+ * as verified.
+ */
 export async function createJoinToken(
   tx: Tx,
   { identity, ipAddress }: Caller,
@@ -60,7 +63,7 @@ export async function createJoinToken(
   return { id, token, expiresAt };
 }
 
-/** Deletes a token of the caller. What has joined with it stays. */
+/** Deletes a token of the caller. Machines that joined with it stay. */
 export async function removeJoinToken(
   tx: Tx,
   { identity, ipAddress }: Caller,
@@ -72,7 +75,7 @@ export async function removeJoinToken(
   await recordAudit(tx, identity, { ipAddress, action: "api.host_token.delete", args: { id } });
 }
 
-/** Revokes the credential of a machine that joined: its connection ends when this commits, and it gets no other. */
+/** Revokes the credential of a machine that joined: at commit its connection ends, and it can open no other. */
 export async function revokeHost(
   tx: Tx,
   { identity, ipAddress }: Caller,
@@ -89,16 +92,16 @@ export async function revokeHost(
 
 export type JoinRequest = Joiner & {
   readonly token: string;
-  /** Made by the agent for this join; who repeats the request with it gets the same answer. */
+  /** Made by the agent for this join; a repeated request with the same nonce gets the same answer. */
   readonly nonce: string;
   readonly name: string;
   readonly ipAddress: string;
 };
 
 /**
- * Exchanges a join token for a credential of this machine, and uses the token up. A machine of the same user that has
- * joined before, and lost what it knew, gets its place back: its rentals stay its rentals. Returns the credential, which
- * is derived from request and secret and not stored, so that a lost answer can be given again.
+ * Exchanges a join token for a credential of this machine and uses up the token. A machine of the same user that joined
+ * before and lost its state gets its place and its rentals back. Returns the credential, which is derived from request
+ * and secret and not stored, so that a lost answer can be given again.
  */
 export async function joinAgent(tx: Tx, secret: Buffer, request: JoinRequest): Promise<string> {
   const { fingerprint, hostKey, name, ipAddress } = request;
@@ -125,7 +128,7 @@ export async function joinAgent(tx: Tx, secret: Buffer, request: JoinRequest): P
   const machineIds = earlier.map(({ id }) => id);
   await rebindMachines(tx, machineIds, credentialId);
   await revokeEarlierCredentials(tx, userId, { fingerprint, hostKey, except: credentialId });
-  const count = async () => (await countLiveJoined(tx, userId)) - 1; // Without the new one.
+  const count = async () => (await countLiveJoined(tx, userId)) - 1; // Machines of the host without the one that joins now.
   const advice = "Revoke the credential of one that is gone.";
   const room = { max: MACHINES_MAX, field: "token", what: "machines that joined", advice };
   await requireRoom(tx, userId, { count, ...room });
@@ -135,7 +138,7 @@ export async function joinAgent(tx: Tx, secret: Buffer, request: JoinRequest): P
   return credential;
 }
 
-/** A used token is worth something only to the request that used it, and not for long. */
+/** A used token is valid for ten minutes, and only for a repetition of the request that used it. */
 async function requireRepetition(tx: Tx, row: JoinToken, usedBySha256: Buffer): Promise<void> {
   const { usedAt, credentialId } = row;
   const isSame = row.usedBySha256?.equals(usedBySha256) === true;

@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import type { AgentCredentialId, JoinTokenId, MachineId, UserId } from "../../../../base/ids.ts";
 import type { Reader, Tx } from "../../../../db/transaction.ts";
 
-/** Carries the id of a credential that opens nothing any more, at commit. */
+/** Channel that carries the id of a revoked credential at commit. */
 export const REVOKED_CHANNEL = "agent_credential_revoked";
 
 export type JoinToken = {
@@ -17,7 +17,7 @@ export type JoinToken = {
   readonly credentialId: AgentCredentialId | undefined;
 };
 
-/** A machine in the eyes of whoever owns it. */
+/** A machine as its owner sees it. */
 export type JoinedMachine = {
   readonly id: MachineId;
   readonly hostKey: string;
@@ -26,7 +26,7 @@ export type JoinedMachine = {
   readonly isConnected: boolean;
   readonly lastSeenAt: Date;
   readonly cloneDetectedAt: Date | undefined;
-  /** A sentence for each GPU that is out of the market now. */
+  /** A sentence for each GPU that is out of the market. */
   readonly gpuProblems: readonly string[];
 };
 
@@ -40,7 +40,7 @@ export type AgentCredential = {
   readonly machines: readonly JoinedMachine[];
 };
 
-/** The machine that joins, as its agent names it. */
+/** The joining machine as its agent names it. */
 export type Joiner = { readonly fingerprint: string; readonly hostKey: string };
 
 const TOKEN_COLUMNS = [
@@ -55,7 +55,7 @@ const TOKEN_COLUMNS = [
   "agent_credential_id",
 ] as const;
 
-/** How many tokens of a user a machine may still join with. */
+/** Unused, unexpired tokens of a user. */
 export async function countOpenJoinTokens(tx: Tx, userId: UserId): Promise<number> {
   const { count } = await tx.db
     .selectFrom("join_tokens")
@@ -92,7 +92,7 @@ export async function insertJoinToken(
   return row.id;
 }
 
-/** The newest tokens of a user, newest first, used and expired ones included. */
+/** Tokens of a user, newest first, used and expired ones included. */
 export async function listJoinTokens(db: Reader, userId: UserId, limit: number): Promise<readonly JoinToken[]> {
   const rows = await db
     .selectFrom("join_tokens")
@@ -113,7 +113,7 @@ export async function deleteJoinToken(tx: Tx, userId: UserId, id: JoinTokenId): 
   return result.numDeletedRows === 1n;
 }
 
-/** Locks the token, so that of two who bring it one is first. */
+/** Locks the token, so that two requests with the same token are served one after the other. */
 export async function findJoinTokenForUpdate(tx: Tx, tokenSha256: Buffer): Promise<JoinToken | undefined> {
   const row = await tx.db
     .selectFrom("join_tokens")
@@ -138,7 +138,7 @@ export async function markTokenUsed(
     .execute();
 }
 
-/** Which of these credentials still open anything. Locked: none is revoked before the transaction ends. */
+/** Those of these credentials that are not revoked. Locked: none is revoked before the transaction ends. */
 export async function lockLiveCredentials(
   tx: Tx,
   ids: readonly AgentCredentialId[],
@@ -154,10 +154,13 @@ export async function lockLiveCredentials(
   return new Set(rows.map((row) => row.id));
 }
 
-/** Which kinds of machines a credential has brought in so far. */
+/** The kinds of machines that a credential has brought in so far. */
 export type MachineKinds = { readonly hasReal: boolean; readonly hasSimulated: boolean };
 
-/** Locks these credentials against other arrivals with them until the commit, and says what came with each before. */
+/**
+ * Locks these credentials against other arrivals until the commit, and returns the kinds of machines that each brought
+ * in before.
+ */
 export async function lockMachineKinds(
   tx: Tx,
   ids: readonly AgentCredentialId[],
@@ -176,8 +179,8 @@ export async function lockMachineKinds(
 }
 
 /**
- * Machines that the joining one was under earlier credentials of this user, locked: of the same name, and of the same
- * hardware, unless the user has revoked the credential so that other hardware takes the place.
+ * Rows of the joining machine under earlier credentials of this user, locked. They have the same name and the same
+ * hardware; the hardware may differ only where the user revoked the credential, so that a replacement takes the place.
  */
 export async function lockEarlierMachines(
   tx: Tx,
@@ -202,7 +205,7 @@ export async function lockEarlierMachines(
   return rows.map((row) => ({ id: row.id, isConnected: row.is_connected }));
 }
 
-/** Gives machines to another credential. Whatever proof the earlier one had is forgotten. */
+/** Gives machines to another credential. The session proof of the earlier credential is deleted. */
 export async function rebindMachines(
   tx: Tx,
   ids: readonly MachineId[],
@@ -215,14 +218,14 @@ export async function rebindMachines(
       proof_sha256: null,
       previous_proof_sha256: null,
       clone_noticed_at: null,
-      // One that its host deleted is back, with all that is known of it.
+      // A machine that its host deleted comes back with its history.
       deleted_at: null,
     })
     .where("id", "=", sql<MachineId>`any(${ids}::integer[])`)
     .execute();
 }
 
-/** Revokes what the same machine joined with before, except the given one. */
+/** Revokes earlier credentials of the same machine, except the given one. */
 export async function revokeEarlierCredentials(
   tx: Tx,
   userId: UserId,
@@ -241,7 +244,7 @@ export async function revokeEarlierCredentials(
   for (const { id } of rows) await notifyRevoked(tx, id);
 }
 
-/** What became of the wish to revoke a credential of the user. */
+/** Result of a request to revoke a credential of the user. */
 export type Revocation = "revoked" | "already" | "own_agent" | "absent";
 
 export async function revokeCredential(tx: Tx, userId: UserId, id: AgentCredentialId): Promise<Revocation> {
@@ -260,7 +263,7 @@ export async function revokeCredential(tx: Tx, userId: UserId, id: AgentCredenti
   return "revoked";
 }
 
-/** Which of these open nothing any more. */
+/** The revoked ones of these credentials. */
 export async function listRevoked(
   db: Reader,
   ids: readonly AgentCredentialId[],
@@ -274,7 +277,7 @@ export async function listRevoked(
   return rows.map(({ id }) => id);
 }
 
-/** Whether its host took the machine away, or its agent's credential was revoked: nothing runs there any more. */
+/** True when the host deleted the machine or its agent's credential was revoked: nothing runs there any more. */
 export async function isWithdrawn(db: Reader, machineId: MachineId): Promise<boolean> {
   const row = await db
     .selectFrom("machines")
@@ -286,7 +289,7 @@ export async function isWithdrawn(db: Reader, machineId: MachineId): Promise<boo
   return row !== undefined;
 }
 
-/** The credentials of a user with their machines, oldest first; revoked ones only while a machine is still theirs. */
+/** Credentials of a user with their machines, oldest first; revoked ones only while a machine still belongs to them. */
 export async function listCredentials(db: Reader, userId: UserId): Promise<readonly AgentCredential[]> {
   const { rows } = await sql<CredentialRow>`
     select c.id, c.name, c.fingerprint is not null as has_joined, c.created_at, c.revoked_at, m.id as machine_id, m.host_key,
@@ -323,7 +326,7 @@ type CredentialRow = {
   readonly has_joined: boolean;
   readonly created_at: Date;
   readonly revoked_at: Date | null;
-  // All null for a credential that has brought up no machine yet.
+  // All columns are null for a credential that has brought in no machine yet.
   readonly machine_id: MachineId | null;
   readonly host_key: string | null;
   readonly hostname: string | null;

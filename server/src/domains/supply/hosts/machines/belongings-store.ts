@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import type { MachineId, UserId } from "../../../../base/ids.ts";
 import type { Reader } from "../../../../db/transaction.ts";
 
-/** How many machines a host has, and how many ways there are by which one could still come to be the host's. */
+/** Machines of a host, plus open ways by which it could still get one: tokens and credentials. */
 export async function countMachinesOf(
   db: Reader,
   now: Date,
@@ -19,7 +19,7 @@ export async function countMachinesOf(
   return { machines: row?.machines ?? 0, credentials: row?.credentials ?? 0, joinTokens: row?.join_tokens ?? 0 };
 }
 
-/** Machines of these hosts that are on the market, in id order. */
+/** Listed machines of these hosts, in id order. */
 export async function listListedMachinesOf(
   db: Reader,
   hostIds: readonly UserId[],

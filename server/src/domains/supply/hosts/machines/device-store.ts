@@ -6,8 +6,8 @@ import type { Reader, Tx } from "../../../../db/transaction.ts";
 export type ReportedHealth = { readonly machineId: MachineId; readonly gpus: readonly GpuHealth[] };
 
 /**
- * Stores what hosts say of their GPUs, with an event for each that became sick or well; what they do not speak of stays as
- * it is. Returns the machines on which anything changed. The caller holds their row locks.
+ * Stores reported GPU health, with an event for each GPU that became sick or well; GPUs that a report leaves out stay
+ * as they are. Returns the machines that changed. The caller holds their row locks.
  */
 export async function updateHealth(tx: Tx, reported: readonly ReportedHealth[]): Promise<readonly MachineId[]> {
   const said = reported.flatMap(({ machineId, gpus }) => gpus.map((gpu) => ({ ...gpu, machineId })));
@@ -32,17 +32,17 @@ export async function updateHealth(tx: Tx, reported: readonly ReportedHealth[]):
   return rows.map((row) => row.machine_id);
 }
 
-/** A sick GPU without a reason is sick all the same; a healthy one needs none. */
+/** A sick GPU stays sick without a reason; a healthy GPU needs none. */
 function reasonOf({ is_healthy: isHealthy, reason }: GpuHealth): string {
   return isHealthy ? "" : plain(reason) || "its host gives no reason";
 }
 
-/** PostgreSQL keeps no text with a zero in it. */
+/** PostgreSQL stores no text with a zero byte. */
 function plain(text: string): string {
   return text.replaceAll("\0", "");
 }
 
-/** What is wrong with GPUs of these machines, by device; those that are well are left out. */
+/** Problems of the GPUs of these machines, by device; healthy GPUs are left out. */
 export async function listDeviceProblems(
   db: Reader,
   machineIds: readonly MachineId[],
@@ -66,7 +66,7 @@ export async function listDeviceProblems(
 
 type DeviceCounts = Readonly<Record<"healthy" | "sick" | "absent", number>>;
 
-/** All GPUs of the market by how they are. */
+/** All GPUs of the market by health. */
 export async function countGpus(db: Reader): Promise<DeviceCounts> {
   const { rows } = await sql<DeviceCounts>`
     select count(*) filter (where is_present and is_healthy)::integer as healthy,
@@ -86,7 +86,7 @@ export async function countConnectedGpus(db: Reader): Promise<number> {
   return rows[0]?.count ?? 0;
 }
 
-/** How often a GPU became sick. */
+/** Number of times that GPUs became sick. */
 export async function countGpuFailures(db: Reader): Promise<number> {
   const { rows } = await sql<{ count: number }>`
     select count(*)::integer as count from device_events where not is_healthy

@@ -4,8 +4,8 @@ import type { Reader } from "../../../../db/transaction.ts";
 import { promisedOn } from "../store.ts";
 
 /**
- * What nobody has been promised of these machines' own disks, by instances or volumes. It stands still for who holds the
- * machine's lock.
+ * Free bytes on these machines' own disks: not promised to an instance or volume. They do not change while the caller
+ * holds the machine's lock.
  */
 export async function listFreeDiskBytes(
   db: Reader,

@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import type { MachineId, UserId } from "../../../../base/ids.ts";
 import type { Reader } from "../../../../db/transaction.ts";
 
-/** Whom these machines earn for. */
+/** The owners of these machines, who earn their rent. */
 export async function listHostIds(
   db: Reader,
   machineIds: readonly MachineId[],

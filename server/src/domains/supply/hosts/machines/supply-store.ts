@@ -3,11 +3,11 @@ import type { MachineId, UserId } from "../../../../base/ids.ts";
 import { nanos, type Nanos } from "../../../../base/money.ts";
 import type { Reader } from "../../../../db/transaction.ts";
 
-/** A machine with GPUs, as far as those who count them care. */
+/** A machine with GPUs, reduced to the columns that statistics count. */
 export type GpuMachine = {
   readonly id: MachineId;
   readonly gpuName: string;
-  /** Per GPU. */
+  /** Deep-learning score per GPU. */
   readonly dlperf: number;
   readonly tflops: number;
   readonly usableCount: number;
@@ -70,7 +70,7 @@ export async function listGpuMachines(db: Reader): Promise<readonly GpuMachine[]
   }));
 }
 
-/** Whether somebody is a host: has a machine, has only prepared to bring one, or neither. */
+/** Tells whether a user has a machine, has only created a join token, or neither. */
 export async function findHostStanding(db: Reader, userId: UserId): Promise<"host" | "without_machines" | "renter"> {
   const { rows } = await sql<{ has_machine: boolean; has_token: boolean }>`
     select

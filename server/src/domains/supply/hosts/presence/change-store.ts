@@ -5,8 +5,8 @@ import type { Tx } from "../../../../db/transaction.ts";
 export type ToldMachine = { readonly id: MachineId; readonly hostId: UserId; readonly at: Date };
 
 /**
- * Machines that are lost for certain and of which nobody was told; `at` is when they were heard of last. After a start of
- * the server none is, until agents had time to come back.
+ * Machines that are certainly lost and whose host was not told; `at` is when they were last heard. After a start of the
+ * server the list is empty until agents had time to reconnect.
  */
 export async function takeLostMachines(tx: Tx, limit: number): Promise<readonly ToldMachine[]> {
   const { rows } = await sql<ToldMachine>`
@@ -25,7 +25,7 @@ export async function takeLostMachines(tx: Tx, limit: number): Promise<readonly 
   return rows;
 }
 
-/** Machines that are back after they were told to be lost; `at` is when they had been heard of last before. */
+/** Machines that are back after their host was told of the loss; `at` is when they had last been heard before. */
 export async function takeReturnedMachines(tx: Tx, limit: number): Promise<readonly ToldMachine[]> {
   const { rows } = await sql<ToldMachine>`
     update machines set told_away_since_at = null
@@ -41,7 +41,7 @@ export async function takeReturnedMachines(tx: Tx, limit: number): Promise<reado
   return rows;
 }
 
-/** Listings with a fixed end before that moment of which their hosts were not told; `at` is that end. */
+/** Listings with a fixed end before this time of which their hosts were not told; `at` is that end. */
 export async function takeEndingListings(tx: Tx, before: Date, limit: number): Promise<readonly ToldMachine[]> {
   const { rows } = await sql<ToldMachine>`
     update machines set told_listing_end_at = offer_end_at

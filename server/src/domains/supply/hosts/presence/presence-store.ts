@@ -4,10 +4,10 @@ import type { Reader, Tx } from "../../../../db/transaction.ts";
 import { SETTLE_MS, type DayPart } from "./rules/presence.ts";
 import { firstDayOf, startOfDay, type ReliabilityFacts } from "./rules/reliability.ts";
 
-/** A maintenance that was announced later than this before its start is an outage like any other. */
+/** A maintenance that was announced less than this before its start counts as an outage. */
 const NOTICE_SECONDS_MIN = 3_600;
 
-/** Begins counting anew after a start of the server: until agents had time to connect, nobody is charged for anything. */
+/** Restarts counting after a start of the server: until agents had time to connect, no machine's absence counts. */
 export async function restartPresence(tx: Tx): Promise<void> {
   const settled = new Date(tx.now.getTime() + SETTLE_MS);
   await tx.db
@@ -17,7 +17,7 @@ export async function restartPresence(tx: Tx): Promise<void> {
     .execute();
 }
 
-/** Up to when presence is counted. Whoever asks holds it until its transaction ends: nothing is counted twice. */
+/** The time up to which presence is counted. Locked until the transaction ends, so that nothing is counted twice. */
 export async function lockPresenceClock(tx: Tx): Promise<Date> {
   await tx.db
     .insertInto("presence_clock")
@@ -33,10 +33,10 @@ export async function setPresenceClock(tx: Tx, countedUntil: Date): Promise<void
 }
 
 /**
- * Adds these stretches of time to the days of every machine that is listed, or rented by somebody, and returns of how
- * many. Who is connected was there, since its agent connected; who is not, until it was last heard of. The rest of the
- * time it was away, but for the time that agents have to connect again when their server ended. What was before a new
- * connection nobody knows: it counts neither way.
+ * Adds these stretches of time to the days of every machine that is listed or rented, and returns the number of
+ * machines. A connected machine was online since its agent connected; any other until it was last heard. The rest of
+ * the time it was offline, except the time that agents have to reconnect after their server ended. Time before a new
+ * connection is unknown: it counts neither way.
  */
 export async function countPresence(tx: Tx, parts: readonly DayPart[]): Promise<number> {
   const { rows } = await sql<{ machines: number }>`
@@ -95,14 +95,14 @@ export async function countPresence(tx: Tx, parts: readonly DayPart[]): Promise<
   return rows[0]?.machines ?? 0;
 }
 
-/** One day of a machine, as anybody may read it. */
+/** One day of a machine as everybody may read it. */
 export type MachineDay = Omit<ReliabilityFacts, "failedStarts"> & {
   readonly day: number;
   readonly startsSucceeded: number;
   readonly startsFailed: number;
 };
 
-/** The days of the window that ends now, the newest first; days without any fact are left out. */
+/** The days of the window that ends now, newest first; days without facts are left out. */
 export async function listMachineDays(db: Reader, machineId: MachineId, now: Date): Promise<readonly MachineDay[]> {
   const firstDay = firstDayOf(now);
   const { rows } = await sql<MachineDay>`
@@ -127,7 +127,7 @@ export async function listMachineDays(db: Reader, machineId: MachineId, now: Dat
 
 export type RatedMachine = ReliabilityFacts & { readonly id: MachineId; readonly reliabilityPpm: number };
 
-/** What the reliability of machines is computed from, in id order behind `afterId`. */
+/** Facts from which the reliability of machines is computed, in id order after `afterId`. */
 export async function listReliabilityFacts(
   db: Reader,
   { afterId, limit, now }: { readonly afterId: number; readonly limit: number; readonly now: Date },
@@ -148,7 +148,7 @@ export async function listReliabilityFacts(
   return rows;
 }
 
-/** Writes what was computed. The caller holds the row locks. */
+/** Stores computed reliabilities. The caller holds the row locks. */
 export async function setReliability(
   tx: Tx,
   rated: readonly { readonly id: MachineId; readonly reliabilityPpm: number }[],
@@ -161,7 +161,7 @@ export async function setReliability(
   `.execute(tx.db);
 }
 
-/** The reliability that offers of this machine show now; undefined when there is no such machine. */
+/** The reliability that offers of this machine show now; undefined when the machine does not exist. */
 export async function findShownReliability(db: Reader, id: MachineId): Promise<number | undefined> {
   const row = await db.selectFrom("machines").select("reliability_ppm").where("id", "=", id).executeTakeFirst();
   return row?.reliability_ppm;

@@ -4,14 +4,14 @@ import type { Reader, Tx } from "../../../../db/transaction.ts";
 import type { Span } from "./rules/coverage.ts";
 
 /**
- * Notes that machines are in touch from now on. One that was heard of within a lease has been there all the time, since
- * its agent stops nothing before and its counters went on: its last span goes on too. Call it before the machines are
- * noted as seen now; it reads when they were before.
+ * Notes that machines are in touch from now on. A machine that was heard within one heartbeat lease has been running
+ * all the time, since its agent stops nothing earlier and its counters went on: its last span is reopened. Call it
+ * before the machines are noted as seen now; it reads when they were seen before.
  */
 export async function openSpans(tx: Tx, machineIds: readonly MachineId[], leaseMs: number): Promise<void> {
   if (machineIds.length === 0) return;
   const since = new Date(tx.now.getTime() - leaseMs);
-  // A span that nobody closed, since the process that had the connection is gone.
+  // Ends a span that the process with the connection could not close before it died.
   await sql`
     update machine_spans as span set until_at = greatest(span.from_at, machines.last_seen_at)
     from machines
@@ -35,7 +35,7 @@ export async function openSpans(tx: Tx, machineIds: readonly MachineId[], leaseM
   `.execute(tx.db);
 }
 
-/** Notes that these are not in touch any more, since they were last heard of. */
+/** Notes that these machines are out of touch since they were last heard. */
 export async function closeSpans(tx: Tx, machineIds: readonly MachineId[]): Promise<void> {
   if (machineIds.length === 0) return;
   await sql`
@@ -45,10 +45,10 @@ export async function closeSpans(tx: Tx, machineIds: readonly MachineId[]): Prom
   `.execute(tx.db);
 }
 
-/** When a machine was in touch, and when it was last heard of: up to there its open span reaches. */
+/** Spans in which a machine was in touch, and when it was last heard: its open span ends there. */
 export type MachineSpans = { readonly spans: readonly Span[]; readonly lastSeenAt: Date };
 
-/** When these machines were in touch since `from`, in order; the last span before it may be among them. */
+/** Spans of these machines since `from`, in order; the last span before `from` may be among them. */
 export async function listSpans(
   db: Reader,
   machineIds: readonly MachineId[],
@@ -73,7 +73,7 @@ export async function listSpans(
   return found;
 }
 
-/** What the lines of machines carry, by their facts; 0 where they say nothing. */
+/** Declared speeds of machines' uplinks in Mbit/s; 0 where the machine declares none. */
 export type Line = { readonly upMbps: number; readonly downMbps: number };
 
 export async function listLines(db: Reader, machineIds: readonly MachineId[]): Promise<ReadonlyMap<MachineId, Line>> {

@@ -4,26 +4,26 @@ import type { MachineId } from "../../../../base/ids.ts";
 import type { Reader } from "../../../../db/transaction.ts";
 import { listAllowedRegistries, listAllowingMachines, listRegistryAllowances } from "./store.ts";
 
-/** An image as a request names it, by this field. */
+/** An image and the request field that named it. */
 export type NamedImage = { readonly image: string; readonly field: string };
 
-/** The registry of an image when its name leads into a host's own network; undefined for all others. */
+/** The registry of an image when its name leads into a host's private network; undefined for all others. */
 function privateRegistryOf(image: string): string | undefined {
   const registry = registryIn(image);
   return registry !== undefined && isPrivateRegistry(registry) ? registry : undefined;
 }
 
-/** Throws when the image's registry is in a private network and no machine there is allows it. */
+/** Throws when the image's registry is in a private network and no machine there allows it. */
 export async function requireReachableRegistry(db: Reader, { image, field }: NamedImage): Promise<void> {
   const registry = privateRegistryOf(image);
   if (registry === undefined || isRegistryAllowed(registry, await listAllowedRegistries(db))) return;
   throw refusal(field, registry, { reason: "No host allows it." });
 }
 
-/** Machines that allow the registry of an image, which is in a private network. */
+/** Machines that allow the private registry of an image. */
 export type AllowedMachines = { readonly registry: string; readonly machineIds: ReadonlySet<MachineId> };
 
-/** Where an image can be used; undefined for one that every machine may pull. */
+/** The machines that may pull an image; undefined for an image that every machine may pull. */
 export async function findAllowedMachines(db: Reader, image: string): Promise<AllowedMachines | undefined> {
   const registry = privateRegistryOf(image);
   if (registry === undefined) return undefined;
@@ -31,7 +31,7 @@ export async function findAllowedMachines(db: Reader, image: string): Promise<Al
   return { registry, machineIds: new Set(allowing.map(({ machineId }) => machineId)) };
 }
 
-/** Why each of these images cannot be used on its machine; those that can are missing. */
+/** Reasons why these images cannot be used on their machines; images that can are missing. */
 export async function findBarredImages<Key>(
   db: Reader,
   wanted: readonly (NamedImage & Pick<ErrorDetails, "extra"> & { readonly key: Key; readonly machineId: MachineId })[],
@@ -54,7 +54,7 @@ export async function findBarredImages<Key>(
   );
 }
 
-/** The same for one image, thrown. */
+/** Throws when the image cannot be used on the machine. */
 export async function requireRegistryOn(db: Reader, machineId: MachineId, named: NamedImage): Promise<void> {
   const refused = (await findBarredImages(db, [{ ...named, key: machineId, machineId }])).get(machineId);
   if (refused !== undefined) throw refused;

@@ -2,10 +2,10 @@ import { sql } from "kysely";
 import type { MachineId } from "../../../../base/ids.ts";
 import type { Reader } from "../../../../db/transaction.ts";
 
-/** What a machine's host allows of registries in its own network. */
+/** A registry in a private network that a machine's host allows. */
 export type RegistryAllowance = { readonly machineId: MachineId; readonly allowed: readonly string[] };
 
-/** The registries in their own networks that these machines allow; a simulated one connects to none, and allows all. */
+/** The private registries that these machines allow; a simulated machine connects to none, and allows all. */
 export async function listRegistryAllowances(
   db: Reader,
   machineIds: readonly MachineId[],
@@ -16,7 +16,7 @@ export async function listRegistryAllowances(
   return new Map(rows.map(({ machineId, allowed }) => [machineId, allowed]));
 }
 
-/** The machines that allow any, with all that they allow. */
+/** The machines that allow any private registry, with all that they allow. */
 export async function listAllowingMachines(db: Reader): Promise<readonly RegistryAllowance[]> {
   const { rows } = await sql<RegistryAllowance>`
     select id as "machineId", ${ALLOWED} as allowed from machines
@@ -25,7 +25,7 @@ export async function listAllowingMachines(db: Reader): Promise<readonly Registr
   return rows;
 }
 
-/** All that is allowed by any machine there is. */
+/** All private registries that any machine allows. */
 export async function listAllowedRegistries(db: Reader): Promise<readonly string[]> {
   const { rows } = await sql<{ allowed: string }>`
     select distinct jsonb_array_elements_text(${ALLOWED}) as allowed from machines where deleted_at is null

@@ -14,26 +14,30 @@ import { deleted } from "../service.ts";
 import { hashProof, isProofGood, type ProofMaker } from "./rules/session-proof.ts";
 import type { Registration } from "../store.ts";
 
-/** A connection that was let in, with what its agent must show at the next one; empty where nothing is asked. */
+/**
+ * A connection that was let in, and the proof that its agent must show at the next one; empty where none is required.
+ */
 export type Admission = Registration & { readonly sessionProof: string; readonly leaseMs: number };
 
 export type AdmissionParts = {
   readonly proofs: ProofMaker;
   readonly log: Log;
   readonly leaseMs: number;
-  /** The server that lets them in. */
+  /** The server that lets the machines in. */
   readonly serverId: ServerId | undefined;
 };
 
-/** Machines of one account, deleted ones aside. The server's own agent may bring more: it is the operator's. */
+/**
+ * Machines of one account, deleted ones aside. The server's own agent may bring in more: it belongs to the operator.
+ */
 export const MACHINES_MAX = 5_000;
 
-/** A copy that tries every few seconds is written into the log this often. */
+/** Interval of log lines about a copy that tries to connect every few seconds. */
 const CLONE_LOG_MS = 3_600_000;
 
 /**
- * Lets machines in, each answered in its place, or says why not; a refusal is a value, since what was noticed must be
- * committed with it. One transaction for many: when a server starts, thousands knock at once.
+ * Lets machines in or refuses them, each answered in its place. A refusal is a value, since the facts noted about it
+ * must be committed with it. One transaction for many: when a server starts, thousands of machines connect at once.
  */
 export async function admitAll(
   tx: Tx,
@@ -43,7 +47,7 @@ export async function admitAll(
   const answers = new Map<Arrival, Admission | AppError>();
   let left = arrivals;
   while (left.length > 0) {
-    // One that knocks twice within a moment is let in twice, one after the other.
+    // A machine that connects twice within a moment is let in twice, one after the other.
     const names = new Set<string>();
     const round = left.filter((arrival) => names.size < names.add(nameOf(arrival)).size);
     for (const [arrival, answer] of await admitEach(tx, round, parts)) answers.set(arrival, answer);
@@ -53,8 +57,8 @@ export async function admitAll(
 }
 
 /**
- * A credential that was made by joining is good for one machine: it must come from the hardware that joined, under its
- * name, with the proof of the last session. The agent that a server starts itself is asked for none of these: its
+ * A credential that was created by joining is valid for one machine: it must come from the hardware that joined, under
+ * its name, with the proof of the last session. The agent that a server starts itself needs none of these: its
  * credential is new at each start of the server and is handed to a child process, never stored.
  */
 async function admitEach(
@@ -92,7 +96,7 @@ async function admitEach(
       answers.set(arrival, { machineId, sessionNumber: counted, sessionProof: "", leaseMs });
       continue;
     }
-    // A database restored from an older copy continues behind what it had counted.
+    // A database restored from an older copy continues after the session number that the proof names.
     const issuedFor = known.has(nameOf(arrival)) ? proofs.sessionOf(machineId, arrival.hello.session_proof) : undefined;
     const sessionNumber = Math.max(counted, (issuedFor ?? 0) + 1);
     const sessionProof = proofs.make(machineId, sessionNumber);
@@ -104,8 +108,8 @@ async function admitEach(
 }
 
 /**
- * Says of each machine that comes for the first time whether its account may have one more. A credential brings in any
- * number of simulated machines, so credentials do not bound them.
+ * For each machine that connects for the first time, tells whether its account may have one more. A credential brings
+ * in any number of simulated machines, so credentials do not bound them.
  */
 async function roomFor(
   tx: Tx,
@@ -130,15 +134,15 @@ function tooManyMachines(): AppError {
 }
 
 /**
- * A credential that was made by joining is for one real machine, or for simulated ones alone: the first that comes with it
- * decides. So nobody brings in a second machine by calling it simulated, and no simulated one turns real.
+ * A credential that was created by joining is for one real machine, or for simulated ones only: the first that comes
+ * with it decides. So nobody brings in a second machine by calling it simulated, and no simulated machine turns real.
  */
 function isOtherKind({ credential, hello }: Arrival, kinds: MachineKinds | undefined): boolean {
   if (credential.joiner === undefined || kinds === undefined) return false;
   return isSimulated(hello) ? kinds.hasReal : kinds.hasSimulated;
 }
 
-/** Whether it is the machine that the credential was made for, and no copy of it. */
+/** True for the machine that the credential was created for, false for a copy of it. */
 function isOriginal({ credential, hello }: Arrival, known: KnownMachine | undefined, proofs: ProofMaker): boolean {
   const { joiner } = credential;
   if (joiner === undefined) return true;
@@ -147,7 +151,7 @@ function isOriginal({ credential, hello }: Arrival, known: KnownMachine | undefi
   return isProven && hello.fingerprint === joiner.fingerprint && isNameOf(joiner.hostKey, hello);
 }
 
-/** Notes that somebody came with a copy of the credential of this machine; the original is served on. */
+/** Notes that a copy of this machine's credential was used; the original is still served. */
 export async function recordClone(tx: Tx, machineId: MachineId | undefined, log: Log): Promise<AppError> {
   const last = machineId === undefined ? null : await noteClone(tx, machineId);
   if (last === null || tx.now.getTime() - last.getTime() > CLONE_LOG_MS) {
@@ -171,7 +175,7 @@ export function revoked(): AppError {
   return forbidden("This agent's credential was revoked. Its machine may join again with a new token.", "revoked");
 }
 
-/** The name under which the machine joined. Simulated hosts of one agent have a number behind it. */
+/** True for the name under which the machine joined. Simulated hosts of one agent have a number after it. */
 function isNameOf(hostKey: string, { host_key: shown, engine }: Hello): boolean {
   if (shown === hostKey) return true;
   return (

@@ -27,7 +27,7 @@ import type { Arrival } from "../join/registration-store.ts";
 import type { Credential, Departure } from "../store.ts";
 
 const MESSAGE_BYTES_MAX = 4_194_304;
-/** Heartbeats after whose silence a connection counts as dead, although nobody closed it. */
+/** Missed heartbeats after which an open connection counts as dead. */
 const SILENT_HEARTBEATS_MAX = 3;
 const SOCKET_OPTIONS = {
   noServer: true,
@@ -36,10 +36,10 @@ const SOCKET_OPTIONS = {
   closeTimeout: 2_000,
 } as const;
 
-/** Who is at the other end of a session. */
+/** The credential and address at the other end of a session. */
 type Origin = { readonly credentialId: AgentCredentialId; readonly name: string; readonly measuresLine: boolean };
 
-/** Counters of a machine's last report, as far as they are not stored. */
+/** Counters of a machine's last report that are not stored yet. */
 export type LastWord = { readonly machineId: MachineId; readonly unstored: UnstoredCounters | undefined };
 
 /** Means of the gateway, which holds connections and knows nothing of rentals. */
@@ -54,38 +54,41 @@ export type AgentPorts = Omit<SessionPorts, "heartbeatMs"> &
     readonly serversFor: (credential: Admitted) => ServerList | undefined;
     /** Lets a machine in, or throws what it is refused for. */
     readonly register: (arrival: Arrival) => Promise<Admission>;
-    /** The word that the agent has to say at the public address that it names, where its connection does not prove that. */
+    /**
+     * The challenge that the agent has to answer at the public address that it names, where its connection does not
+     * prove that address.
+     */
     readonly challenge: (arrival: Arrival) => AddressChallenge | undefined;
-    /** Notes that a second one came while the machine itself is connected; what to refuse it with. */
+    /** Notes that a copy connected while the machine itself is connected; returns the error to refuse it with. */
     readonly recordClone: (machineId: MachineId) => Promise<AppError>;
-    /** Which of these credentials open nothing any more. */
+    /** The revoked ones of these credentials. */
     readonly listRevoked: (ids: readonly AgentCredentialId[]) => Promise<readonly AgentCredentialId[]>;
     readonly disconnected: (departure: Departure & LastWord) => Promise<void>;
-    /** Stores what waits to be stored with the next report, since there will be none. */
+    /** Stores counters that were put off to the next report, since there will be none. */
     readonly storeCounters: (last: LastWord) => Promise<void>;
-    /** The connection of the machine that an agent comes as, on whichever server it is. */
+    /** The connection, to any server, of the machine that an agent names. */
     readonly findConnectionNamed: (name: {
       readonly credentialId: AgentCredentialId;
       readonly hostKey: string;
     }) => Promise<Connection | undefined>;
   };
 
-/** Finds the client's address of a connection, behind proxies that are trusted. */
+/** Finds the client's address of a connection behind trusted proxies. */
 type AddressOf = (request: IncomingMessage) => {
   readonly address: string;
-  /** It is the address of a proxy that does not say who is behind it. */
+  /** True for the address of a proxy that does not say who is behind it. */
   readonly isProxy: boolean;
 };
 
 /** The server's end of the agents' WebSockets: full desired sets down, full observed sets up. */
 export class AgentGateway {
   private readonly sessions = new Map<MachineId, AgentSession>();
-  /** Connections that have not said hello yet, with the time since when. */
+  /** Connections that have not sent a hello yet, with the time at which they opened. */
   private readonly strangers = new Map<WebSocket, number>();
   private readonly origins = new WeakMap<AgentSession, Origin>();
-  /** Sessions by the credential and the name that their agents came with. */
+  /** Sessions by the credential and the name of their agents. */
   private readonly named = new Map<string, AgentSession>();
-  /** Answers to challenges of agents, by the request that they go with. */
+  /** Answers to challenges of agents, by their requests. */
   private readonly proofs = new WeakMap<IncomingMessage, string>();
   private readonly streams: AgentStreams;
   private readonly sockets = new WebSocketServer(SOCKET_OPTIONS);
@@ -93,7 +96,7 @@ export class AgentGateway {
   private readonly clock: Clock;
   private readonly log: Log;
   private readonly addressOf: AddressOf;
-  /** Arrivals and leaves that are being stored: the database is closed after them. */
+  /** Arrivals and departures that are being stored: the database is closed after them. */
   private readonly pending = new Set<Promise<void>>();
   private stopSweeping: (() => void) | undefined;
   private isClosing = false;
@@ -123,7 +126,7 @@ export class AgentGateway {
     return this.sessions.size;
   }
 
-  /** Inventories of the machines that are connected here, as they said last. */
+  /** Last reported inventories of the machines that are connected here. */
   inventories(): ReadonlyMap<MachineId, Inventory> {
     const said = [...this.sessions.values()].flatMap(({ machineId, inventory }) =>
       inventory === undefined ? [] : [[machineId, inventory] as const],
@@ -131,14 +134,14 @@ export class AgentGateway {
     return new Map(said);
   }
 
-  /** Sends these machines their desired set anew, if they are connected here. */
+  /** Sends these machines their desired set again, if they are connected here. */
   push(machineIds: readonly MachineId[]): void {
     for (const id of machineIds) this.sessions.get(id)?.push();
   }
 
   /**
-   * A byte stream into an instance, from its machine's agent: a WebSocket of binary messages, an empty one for the end of
-   * a direction. Undefined when the machine is connected to no server, or does not come with it.
+   * A byte stream into an instance, from its machine's agent: a WebSocket of binary messages, with an empty one for the
+   * end of a direction. Undefined when the machine is connected to no server, or does not open the tunnel.
    */
   async openTunnel(
     machineId: MachineId,
@@ -151,23 +154,23 @@ export class AgentGateway {
     return this.streams.openHere(origin.credentialId, target, (message) => session.send(message));
   }
 
-  /** Machines that are connected here and whose lines can be measured by a tunnel of the service `line`. */
+  /** Machines that are connected here and whose uplinks can be measured by a tunnel of the service `line`. */
   measurable(): readonly MachineId[] {
     const sessions = [...this.sessions.values()];
     return sessions.filter((one) => this.origins.get(one)?.measuresLine).map(({ machineId }) => machineId);
   }
 
-  /** Passes on what another server asks of an agent that is connected here. */
+  /** Passes on a request of another server to an agent that is connected here. */
   askForTunnel(machineId: MachineId, request: OpenTunnel): void {
     this.sessions.get(machineId)?.send(request);
   }
 
-  /** The connections that are open here, by the numbers that they were given. */
+  /** The connections that are open here, with their session numbers. */
   registrations(): readonly Registration[] {
     return [...this.sessions.values()].map(({ machineId, sessionNumber }) => ({ machineId, sessionNumber }));
   }
 
-  /** Ends the connection of a machine that has a newer one, on another server. */
+  /** Ends the connection of a machine that has a newer connection to another server. */
   supersede({ machineId, sessionNumber }: Registration): void {
     const session = this.sessions.get(machineId);
     if (session !== undefined && session.sessionNumber < sessionNumber) session.supersede();
@@ -177,7 +180,7 @@ export class AgentGateway {
     for (const session of this.sessions.values()) session.push();
   }
 
-  /** Ends the connections of a credential that opens nothing any more. */
+  /** Ends the connections of a revoked credential. */
   revoke(id: AgentCredentialId): void {
     const { code, publicMessage } = revoked();
     for (const session of this.sessions.values()) {
@@ -185,14 +188,14 @@ export class AgentGateway {
     }
   }
 
-  /** The same for whatever was revoked while nobody could be told. */
+  /** Ends the connections of credentials that were revoked while this server could not be told. */
   async revokeMissed(): Promise<void> {
     const held = [...this.sessions.values()].flatMap((session) => this.origins.get(session)?.credentialId ?? []);
     try {
       for (const id of await this.ports.listRevoked([...new Set(held)])) this.revoke(id);
     } catch (error) {
-      // The listener that reported the gap reports the next one too; until then each new connection is looked at.
-      this.log.error({ err: error }, "could not look for revoked credentials");
+      // The listener reports the next gap too; until then each new connection is checked.
+      this.log.error({ err: error }, "looking for revoked credentials failed");
     }
   }
 
@@ -202,7 +205,7 @@ export class AgentGateway {
     this.sessions.get(machineId)?.refuse(code, publicMessage);
   }
 
-  /** Sends a machine what it is asked once, if it is connected here. */
+  /** Sends a machine its open tasks, if it is connected here. */
   pushTasks(machineId: MachineId): void {
     this.sessions.get(machineId)?.pushTasks();
   }
@@ -212,7 +215,7 @@ export class AgentGateway {
   }
 
   /**
-   * Ends all connections when what they reported is stored; nothing is noted after that. The next start counts every
+   * Ends all connections when their reports are stored; nothing is noted after that. The next start counts every
    * machine as away.
    */
   async close(): Promise<void> {
@@ -221,7 +224,7 @@ export class AgentGateway {
     this.streams.close();
     for (const socket of this.strangers.keys()) socket.terminate();
     this.sockets.close();
-    // Who was about to be let in has a session after that.
+    // After this, each machine that was about to be let in has a session.
     while (this.pending.size > 0) await Promise.all(this.pending);
     await Promise.all([...this.sessions.values()].map((session) => this.end(session)));
   }
@@ -239,7 +242,7 @@ export class AgentGateway {
     try {
       await this.ports.storeCounters({ machineId, unstored });
     } catch (error) {
-      this.log.error({ err: error, machine_id: machineId }, "the last counters of a machine could not be stored");
+      this.log.error({ err: error, machine_id: machineId }, "storing the last counters of a machine failed");
     }
   }
 
@@ -258,13 +261,13 @@ export class AgentGateway {
       if (this.isClosing) return refuseUpgrade(socket, "503 Service Unavailable");
       if (isStream) return await this.streams.serveAgent({ request, socket, head }, path, credential.id);
       if (credential.proof !== undefined) this.proofs.set(request, credential.proof);
-      // The agent that a server starts itself comes without a proxy.
+      // The agent that a server starts itself connects without a proxy.
       const address = from.isProxy && credential.joiner !== undefined ? undefined : from.address;
       this.sockets.handleUpgrade(request, socket, head, (webSocket) => this.greet(webSocket, credential, address));
     } catch (error) {
       const isTooSoon = error instanceof AppError && error.kind === "rate_limited";
       if (isTooSoon) return refuseUpgrade(socket, "429 Too Many Requests");
-      this.log.error({ err: error }, "an agent could not be let in");
+      this.log.error({ err: error }, "authenticating an agent failed");
       refuseUpgrade(socket, "503 Service Unavailable");
     }
   }
@@ -273,7 +276,7 @@ export class AgentGateway {
     try {
       await this.streams.serveServer(knock, path, async (id) => (await this.sessions.get(id)?.answers()) ?? false);
     } catch (error) {
-      this.log.error({ err: error }, "another server could not be answered");
+      this.log.error({ err: error }, "answering another server failed");
       refuseUpgrade(knock.socket, "503 Service Unavailable");
     }
   }
@@ -317,7 +320,7 @@ export class AgentGateway {
       this.named.set(name, session);
       socket.once("close", () => this.leave(admission, session));
       await earlier?.end(4000, "the same machine connected again");
-      // It may have gone before anybody listened for that.
+      // The socket may have closed before its listener was added.
       if (socket.readyState !== socket.OPEN) return this.leave(admission, session);
       const challenge = this.ports.challenge(arrival);
       const servers = this.ports.serversFor(credential);
@@ -329,7 +332,7 @@ export class AgentGateway {
     } catch (error) {
       if (error instanceof AppError) refuse(socket, error.code, error.publicMessage);
       else {
-        this.log.error({ err: error, host_key: hello.host_key }, "a machine could not be registered");
+        this.log.error({ err: error, host_key: hello.host_key }, "registering a machine failed");
         refuse(socket, "unavailable", "the server could not register this machine");
       }
     } finally {
@@ -342,13 +345,13 @@ export class AgentGateway {
       await challenge.call(admission);
     } catch (error) {
       const { machineId } = admission;
-      this.log.error({ err: error, machine_id: machineId }, "a host could not be called at its public address");
+      this.log.error({ err: error, machine_id: machineId }, "calling a host at its public address failed");
     }
   }
 
   /**
-   * Of two agents with one credential that was made by joining, the one that is connected and answers stays. An agent
-   * that connects anew because its old connection is dead takes its place.
+   * Of two agents with one credential that was created by joining, the connected one that answers stays. An agent that
+   * reconnects because its old connection is dead takes that one's place.
    */
   private async refuseWhileConnected(credential: Credential, hello: Hello): Promise<void> {
     if (credential.joiner === undefined) return;
@@ -370,11 +373,13 @@ export class AgentGateway {
     if (this.isClosing || this.sessions.get(machineId) !== session) return;
     this.sessions.delete(machineId);
     const heardAt = new Date(this.clock.now().getTime() - (this.clock.monotonicMs() - session.lastWordMs));
-    // The report that is being stored comes before the end: it may be the last word.
+    // A report that is being stored comes before the end: it may be the last one.
     const noted = session
       .stored()
       .then((unstored) => this.ports.disconnected({ ...registration, heardAt, unstored }))
-      .catch((error: unknown) => this.log.error({ err: error, machine_id: machineId }, "could not note a leave"));
+      .catch((error: unknown) =>
+        this.log.error({ err: error, machine_id: machineId }, "noting the end of a connection failed"),
+      );
     this.noting(noted);
   }
 

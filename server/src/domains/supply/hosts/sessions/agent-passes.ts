@@ -3,14 +3,14 @@ import { passText, proofText, readPass, type ServerList } from "../../../../../.
 import { asId, type AgentCredentialId } from "../../../../base/ids.ts";
 import type { FoundCredential } from "../store.ts";
 
-/** Who knocks, and what this server answers to the challenge of an agent that shows a pass. */
+/** The credential of an agent that connects, and the server's answer to the challenge of an agent that shows a pass. */
 export type Admitted = FoundCredential & { readonly proof?: string | undefined };
 
-/** The addresses of the servers, as agents are told them. */
+/** Addresses of the servers that agents are told. */
 export type PublishedAddresses = {
-  /** Addresses of this server: it takes passes for these and no others. */
+  /** Addresses of this server: it accepts passes for these only. */
   readonly own: () => readonly string[];
-  /** Of all servers that live; the same list until that changes. */
+  /** Addresses of all live servers; the same array until they change. */
   readonly all: () => readonly string[];
 };
 
@@ -23,8 +23,9 @@ type Deps = {
 };
 
 /**
- * Tells agents that joined where all servers are, and knows them again by their passes. The key of a pass is made of the
- * server's secret and of the hash of the credential: a copy of the database opens nothing, and a new credential has new ones.
+ * Tells agents that joined the addresses of all servers, and recognises them by their passes. The key of a pass is
+ * derived from the server's secret and the hash of the credential: a copy of the database opens nothing, and a new
+ * credential has a new key.
  */
 export class AgentPasses {
   private readonly deps: Deps;
@@ -33,7 +34,7 @@ export class AgentPasses {
     this.deps = deps;
   }
 
-  /** Finds out by a credential or a pass who knocks. A pass for an address that is none of this server's is nobody's. */
+  /** Finds the credential that a token or a pass stands for. A pass for another server's address is invalid. */
   async authenticate(token: string, challenge: string | undefined): Promise<Admitted | undefined> {
     const pass = readPass(token);
     if (pass === undefined) return this.deps.findByToken(token);
@@ -46,7 +47,10 @@ export class AgentPasses {
     return { ...credential, proof: text && sealOf(key, text) };
   }
 
-  /** Servers that a machine is told at its welcome; undefined for agents that servers start themselves, which end with them. */
+  /**
+   * Servers that a machine is told at its welcome; undefined for an agent that a server starts itself, which ends with
+   * that server.
+   */
   serversFor(credential: FoundCredential): ServerList | undefined {
     const addresses = this.deps.addresses.all();
     if (credential.joiner === undefined || addresses.length === 0) return undefined;

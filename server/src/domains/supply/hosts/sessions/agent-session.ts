@@ -21,49 +21,49 @@ import { SessionPush, type DesiredSet } from "./session-push.ts";
 /** How long the other end may take to answer a ping before its connection counts as dead. */
 const ANSWER_MS = 3_000;
 
-/** A report with what only its connection can tell. */
+/** A report with the facts that only its connection knows. */
 export type ReceivedReport = {
   readonly report: Report;
   /** The number of the connection that it came on: once the machine has a newer one, nothing of this one counts. */
   readonly sessionNumber: number;
-  /** When it arrived, however long it waits to be stored: its counters are of no later time. */
+  /** When the report arrived, before it waited to be stored: its counters are of no later time. */
   readonly receivedAt: Date;
-  /** It says what the last stored one said, counters aside, and follows the same orders. */
+  /** The report equals the last stored one, counters aside, and follows the same orders. */
   readonly isRepeat: boolean;
   /**
-   * Instances that the host was told to have down, in the generation of its report, before it looked: only for these is
-   * "it does not run" a receipt. An earlier look may have been at a container that was just about to start.
+   * Instances that the host was ordered to stop, in the generation of its report, before it looked: only for these does
+   * "it does not run" confirm the order. An earlier look may have been at a container that was about to start.
    */
   readonly obeyed: ReadonlySet<number>;
-  /** Whether a GPU is said to be sick or well for the first time on this connection, or for another reason than before. */
+  /** A GPU is sick or well for the first time on this connection, or for another reason than before. */
   readonly isHealthNews: boolean;
-  /** Whether its counters are to be stored: they are told again and again, and hardly ever say more than that time goes by. */
+  /** True when its counters are to be stored: most reports say no more than that time goes by. */
   readonly isCountNews: boolean;
-  /** What the GPUs of its instances do at this moment, by instance. */
+  /** Current GPU use by instance. */
   readonly gpuUse: ReadonlyMap<number, GpuUse>;
 };
 
 export type TaskMessage = TaskProgress | TaskResult;
 
-/** What a session needs of the gateway that holds it. */
+/** Functions of the gateway that a session needs. */
 export type SessionPorts = {
   readonly loadDesired: (machineId: MachineId) => Promise<DesiredSet>;
-  /** Stores a report; false when the machine has a newer connection, here or on another server. */
+  /** Stores a report; false when the machine has a newer connection, here or to another server. */
   readonly record: (machineId: MachineId, received: ReceivedReport) => Promise<boolean>;
   readonly loadTasks: (machineId: MachineId) => Promise<OpenTasks>;
-  /** The agent has stored the proof that it was welcomed with. */
+  /** Notes that the agent has stored the proof from its welcome. */
   readonly confirmProof: (registration: Registration) => Promise<void>;
   readonly recordTask: (machineId: MachineId, message: TaskMessage) => Promise<void>;
-  /** How often the server wants to hear of each machine now. */
+  /** The interval at which the server wants a report of each machine now. */
   readonly heartbeatMs: (leaseMs: number) => number;
-  /** Where agents reach the servers that live now; the same list until that changes. */
+  /** Addresses of the live servers for agents; the same array until they change. */
   readonly serverAddresses: () => readonly string[];
 };
 
 /** One connection of one machine, from its welcome to its end. */
 export class AgentSession {
   readonly machineId: MachineId;
-  /** How often the agent was asked to report. */
+  /** The interval at which the agent was asked to report. */
   heartbeatMs = HEARTBEAT_MS;
   /** The number of this connection of the machine, counted over all servers. */
   sessionNumber = 0;
@@ -75,11 +75,11 @@ export class AgentSession {
   private readonly news = new SessionNews();
   private readonly outgoing: SessionPush;
   private leaseMs = 0;
-  /** When something that was stored last extended the machine's heartbeat lease. */
+  /** When a stored message last extended the machine's heartbeat lease. */
   private touchedMs: number;
   /** The registration of this session until the agent is known to have stored its proof. */
   private unconfirmed: Registration | undefined;
-  /** Addresses of servers that this agent knows; undefined for an agent that is told no addresses. */
+  /** Server addresses that this agent was told; undefined for an agent that is told none. */
   private toldAddresses: readonly string[] | undefined;
 
   constructor(
@@ -100,9 +100,9 @@ export class AgentSession {
       loadTasks: () => ports.loadTasks(machineId),
       send: (message) => this.send(message),
       onFailure: (error) => {
-        // The agent connects again and asks for everything: closing is the one repair that always works.
-        log.error({ err: error, machine_id: machineId }, "what the host is to do could not be read");
-        socket.close(1011, "what the host is to do could not be read");
+        // Closing repairs everything: the agent connects again and asks for its full desired set.
+        log.error({ err: error, machine_id: machineId }, "reading the desired set of a host failed");
+        socket.close(1011, "reading the desired set of a host failed");
       },
     });
   }
@@ -129,7 +129,7 @@ export class AgentSession {
     return this.intake.lastWordMs;
   }
 
-  /** Undefined until the first report of this connection is stored. */
+  /** The last reported inventory; undefined until the first report of this connection is stored. */
   get inventory(): Inventory | undefined {
     return this.news.inventory;
   }
@@ -173,7 +173,7 @@ export class AgentSession {
   async answers(): Promise<boolean> {
     const { socket } = this;
     if (socket.readyState !== socket.OPEN) return false;
-    // What waits to be stored came from it, and while it waits no answer is read.
+    // The messages that wait to be stored came from the agent, and while they wait no answer is read.
     if (socket.isPaused) return true;
     const over = new AbortController();
     const answer = new Promise<boolean>((resolve) => {
@@ -205,7 +205,7 @@ export class AgentSession {
       if (message.kind === "report") await this.recordReport(message, receivedAt);
       else await this.ports.recordTask(this.machineId, message);
     } catch (error) {
-      this.log.error({ err: error, machine_id: this.machineId }, `a ${message.kind} could not be stored`);
+      this.log.error({ err: error, machine_id: this.machineId }, `storing a ${message.kind} message failed`);
       this.socket.close(1011, `the ${message.kind} could not be stored`);
     }
   }
@@ -214,7 +214,7 @@ export class AgentSession {
     const beganMs = this.clock.monotonicMs();
     const news = this.news.compare(report, beganMs);
     const isCovered = beganMs - this.touchedMs < touchEveryMs(this.leaseMs);
-    // A heartbeat of an idle machine says nothing but that it lives: what is stored covers the next ones too.
+    // A heartbeat of an idle machine only says that it lives: the stored one covers the next ones too.
     if (!news.isRepeat || news.isHealthNews || !news.isIdle || !isCovered) {
       if (!(await this.ports.record(this.machineId, this.received(report, news, receivedAt)))) return this.supersede();
       this.touchedMs = beganMs;
@@ -254,13 +254,13 @@ export class AgentSession {
   }
 }
 
-/** The text of a message in whatever form the socket has it. */
+/** The text of a message in any form that the socket delivers. */
 export function textOf(data: RawData): string {
   if (Array.isArray(data)) return Buffer.concat(data).toString("utf8");
   return (Buffer.isBuffer(data) ? data : Buffer.from(data)).toString("utf8");
 }
 
-/** Says why and closes. */
+/** Sends the reason and closes. */
 export function refuse(socket: WebSocket, code: string, message: string): void {
   const refusal: ServerMessage = { kind: "refuse", code, message };
   if (socket.readyState === socket.OPEN) socket.send(JSON.stringify(refusal));

@@ -4,14 +4,17 @@ import { plainAddress } from "../../../../base/public-address.ts";
 import type { Reader } from "../../../../db/transaction.ts";
 import { isElsewhere, type ConnectedFrom } from "../addresses/shared-addresses.ts";
 
-/** Asks the server that has the agent of a machine to have a tunnel opened; the payload is an `AskedTunnel`. */
+/**
+ * Channel on which a server asks the server that has a machine's connection for a tunnel; the payload is an
+ * `AskedTunnel`.
+ */
 export const TUNNELS_CHANNEL = "agent_tunnels";
 
-/** Where the agent of a machine is connected. */
+/** The server and the address of a machine's connection. */
 export type Connection = {
   readonly machineId: MachineId;
   readonly credentialId: AgentCredentialId;
-  /** Null where the server has not entered itself. */
+  /** Null where the server has no row of its own. */
   readonly serverId: ServerId | null;
   /** The address that its connection came from. */
   readonly address: string | undefined;
@@ -19,7 +22,7 @@ export type Connection = {
 
 const COLUMNS = ["id", "agent_credential_id", "server_id", "agent_address"] as const;
 
-/** The connection of a machine, on whichever server it is; undefined while there is none. */
+/** The connection of a machine to any server; undefined while there is none. */
 export async function findConnection(db: Reader, machineId: MachineId): Promise<Connection | undefined> {
   const row = await db
     .selectFrom("machines")
@@ -34,11 +37,11 @@ export async function findConnection(db: Reader, machineId: MachineId): Promise<
 export type ProvenPlace = { readonly addresses: readonly [string, ...string[]] };
 
 /**
- * What the connection of a machine's agent proves, and the public address at which the machine answered when it was called
- * back; undefined while it is not connected. Nothing is proven by a call to an address from which a machine of another host
- * is connected: a renter of that machine may have answered. A connection proves nothing when it seems to come through a
- * proxy that does not say from where: the address is the proxy's, whatever the machine's is. Of the agent that a server starts itself, which connects over
- * the loopback, the public address is the one that the operator gave it.
+ * The address that the connection of a machine's agent proves, and the public address at which the machine answered the
+ * server's call; undefined while it is not connected. A call proves nothing at an address from which a machine of
+ * another host is connected: a renter of that machine may have answered. A connection proves nothing when it seems to
+ * come through a proxy that hides the source: the address is the proxy's. The agent that a server starts itself
+ * connects over the loopback; its public address is the one that the operator configured.
  */
 export async function findProvenPlace(db: Reader, machineId: MachineId): Promise<ProvenPlace | undefined> {
   const { rows } = await sql<{
@@ -67,7 +70,7 @@ export async function findProvenPlace(db: Reader, machineId: MachineId): Promise
   return first === undefined ? undefined : { addresses: [first, ...others] };
 }
 
-/** The same by the names with which its agent comes. */
+/** Connections by the names that agents use. */
 export async function findConnectionNamed(
   db: Reader,
   { credentialId, hostKey }: { readonly credentialId: AgentCredentialId; readonly hostKey: string },
@@ -96,7 +99,7 @@ function toConnection(row: {
   };
 }
 
-/** Tells all servers at once: the one that has the agent acts. */
+/** Tells all servers at once; the server that has the agent acts. */
 export async function announceTunnel(db: Reader, payload: string): Promise<void> {
   await sql`select pg_notify(${TUNNELS_CHANNEL}, ${payload})`.execute(db);
 }
@@ -104,8 +107,9 @@ export async function announceTunnel(db: Reader, payload: string): Promise<void>
 const ROWS_MAX = 10_000;
 
 /**
- * From where machines that joined are connected, with what they name: all from this address, or all from addresses that
- * several hosts have and from proxies that do not say where they come from. Simulated machines have no address.
+ * Sources of the connections of machines that joined, with the public addresses that they name: all from this address,
+ * or all from addresses that several hosts share and from proxies that hide the source. Simulated machines have no
+ * address.
  */
 export async function listConnectedFrom(db: Reader, address?: string): Promise<readonly ConnectedFrom[]> {
   const { rows } = await sql<{ host_id: UserId; address: string | null; named: string; machines: number }>`

@@ -2,7 +2,7 @@ import type { MachineId } from "../../../../base/ids.ts";
 import type { Tx } from "../../../../db/transaction.ts";
 import type { Registration } from "../store.ts";
 
-/** Expects `proof` at the next connection, or `previous` as long as this one is not confirmed. */
+/** Expects `proof` at the next connection, or `previous` until the agent confirms that it has stored `proof`. */
 export async function storeProof(
   tx: Tx,
   { machineId, sessionNumber }: Registration,
@@ -19,7 +19,7 @@ export async function storeProof(
     .execute();
 }
 
-/** The agent has stored the proof of this session: the one before is worth nothing any more. Safe to repeat. */
+/** The agent has stored the proof of this session, so the previous proof is no longer accepted. Safe to repeat. */
 export async function confirmProof(tx: Tx, { machineId, sessionNumber }: Registration): Promise<void> {
   await tx.db
     .updateTable("machines")
@@ -29,7 +29,7 @@ export async function confirmProof(tx: Tx, { machineId, sessionNumber }: Registr
     .execute();
 }
 
-/** Notes that a copy of this machine's credential was seen; returns when the last one was, null when none ever was. */
+/** Notes that a copy of this machine's credential was used; returns when the last one was, null for the first. */
 export async function noteClone(tx: Tx, id: MachineId): Promise<Date | null> {
   const before = await tx.db
     .selectFrom("machines")

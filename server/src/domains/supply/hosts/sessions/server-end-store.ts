@@ -7,8 +7,8 @@ import { closeSpans, openSpans } from "../presence/span-store.ts";
 import { lockMachines, type Registration } from "../store.ts";
 
 /**
- * Ends the connections that these servers had: their processes are over. What their machines do goes on, and their
- * absence is not theirs until they had time to connect to another server. Returns the machines.
+ * Ends the connections of these servers, whose processes are over. Containers on their machines keep running, and the
+ * absence does not count against the machines until they had time to connect to another server. Returns the machines.
  */
 export async function disconnectServers(tx: Tx, serverIds: readonly ServerId[]): Promise<readonly MachineId[]> {
   if (serverIds.length === 0) return [];
@@ -25,8 +25,8 @@ export async function disconnectServers(tx: Tx, serverIds: readonly ServerId[]):
 }
 
 /**
- * Ends connections that no server has and that nobody has heard of since: those of a server from before there could be
- * several, and of one that could not note their end.
+ * Ends connections that have no server and that nobody has heard since: those of a version with one server per
+ * database, or of a server that could not note their end.
  */
 export async function disconnectUnowned(tx: Tx, heardBefore: Date): Promise<readonly MachineId[]> {
   const rows = await tx.db
@@ -54,7 +54,7 @@ async function excuse(tx: Tx, ids: readonly MachineId[]): Promise<void> {
   await notifyMarket(tx, ids);
 }
 
-/** Of connections that are open here and are the newest of their machines, those that do not count as this server's. */
+/** Connections that are open here and are the newest of their machines, but do not count as this server's. */
 export async function listMistakenConnections(
   db: Reader,
   open: readonly Registration[],
@@ -72,18 +72,18 @@ export async function listMistakenConnections(
   return rows;
 }
 
-/** The connections that are open on this server now, and how long the leases of their machines are. */
+/** The connections that are open on this server now, and the length of their machines' heartbeat leases. */
 export type OpenConnections = {
   readonly open: readonly Registration[];
-  /** This server; undefined where it is the only one. */
+  /** Id of this server; undefined where it is the only one. */
   readonly serverId: ServerId | undefined;
   readonly leaseMs: number;
 };
 
 /**
- * Gives connections that are open here to this server, which another one took for dead: the agents never left. It asks
- * again under the locks of the machines what is open: a leave that was noted before stays, one that comes now is noted
- * after this transaction. Returns the machines.
+ * Gives connections that are open here back to this server, which another server took for dead: the agents never left.
+ * The open connections are read again under the locks of the machines: a departure that was noted before stays, one
+ * that comes now is noted after this transaction. Returns the machines.
  */
 export async function takeBackConnections(
   tx: Tx,
@@ -102,7 +102,7 @@ export async function takeBackConnections(
 }
 
 /**
- * Gives these connections to this server. The caller knows that they are open, and their leaves are noted after its
+ * Gives these connections to this server. The caller knows that they are open, and notes their departures after its
  * transaction. A machine that has connected elsewhere stays there. Call it before they are noted as seen now.
  */
 export async function reclaimConnections(

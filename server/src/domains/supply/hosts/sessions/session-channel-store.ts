@@ -2,7 +2,9 @@ import { sql } from "kysely";
 import type { Tx } from "../../../../db/transaction.ts";
 import type { Registration } from "../store.ts";
 
-/** Told to every process when a machine that another server had connected to this one: its session there is over. */
+/**
+ * Channel that tells every process that a machine connected to this server: its session with any other server is over.
+ */
 export const SESSIONS_CHANNEL = "agent_sessions";
 
 export async function announceSession(tx: Tx, { machineId, sessionNumber }: Registration): Promise<void> {

@@ -1,12 +1,15 @@
 import type { WebSocket } from "ws";
 import type { Clock } from "../../../../base/clock.ts";
 
-/** Messages that wait to be stored; with more, the connection is not read until some are. */
+/** Messages that wait to be stored; while there are more, the server does not read the connection. */
 const WAITING_MAX = 4;
 
-/** Takes the messages of one connection one after the other, so that an older report never overwrites a newer one. */
+/** Stores the messages of one connection one after the other, so that an older report never overwrites a newer one. */
 export class SessionIntake {
-  /** The time of the last sign of life. Time in which a message waited to be stored, and none was read, counts as one. */
+  /**
+   * The time of the last sign of life. Time in which a message waited to be stored and the connection was not read
+   * counts as one.
+   */
   lastHeardMs: number;
   /** The time of the last message. */
   lastWordMs: number;
@@ -22,7 +25,7 @@ export class SessionIntake {
     this.lastWordMs = this.lastHeardMs;
   }
 
-  /** A message has come. */
+  /** Notes that a message arrived. */
   hear(): void {
     this.lastHeardMs = this.clock.monotonicMs();
     this.lastWordMs = this.lastHeardMs;

@@ -42,7 +42,7 @@ export class SessionNews {
   /** The time of the newest report whose counters are not stored. */
   private uncountedAt: Date | undefined;
 
-  /** Undefined until the first report of this connection is stored. */
+  /** The last stored inventory; undefined until the first report of this connection is stored. */
   get inventory(): Inventory | undefined {
     return this.lastInventory;
   }
@@ -75,7 +75,7 @@ export class SessionNews {
     } else if (instances.length > 0) this.uncountedAt = receivedAt;
   }
 
-  /** What the report says of GPUs is stored. */
+  /** Notes that the report's GPU health is stored. */
   noteHealth({ health }: News): void {
     this.health = health;
   }

@@ -16,28 +16,28 @@ import {
 } from "./start-store.ts";
 
 export type FailedStart = TriedStart & {
-  /** What the host gave as its reason. */
+  /** The reason that the host gave. */
   readonly reason: string;
 };
 
 const REASON_LENGTH_MAX = 1_000;
-/** An agent that has just connected has had no time to answer. */
+/** An agent that connected more recently has had no time to answer. */
 const ANSWER_MS = 60_000;
 
-/** Notes that runs began. The caller holds the machines' locks, and tells each run once. */
+/** Notes that runs began. The caller holds the machines' locks, and reports each run once. */
 export async function recordBegunStarts(tx: Tx, starts: readonly TriedStart[]): Promise<void> {
   await countBegunStarts(tx, starts);
 }
 
 /**
- * Notes runs that did not begin by their machines' own fault, each once however often it is told, and lets a machine rest
- * when that is enough. What hosts start for themselves is their own affair. The caller holds the machines' locks.
+ * Notes runs that did not begin by their machine's fault, each once even when it is reported again, and puts a machine
+ * to rest after enough failures. Starts of a host's own jobs are left out. The caller holds the machines' locks.
  */
 export async function recordFailedStarts(tx: Tx, starts: readonly FailedStart[]): Promise<void> {
   await note(tx, starts, () => true);
 }
 
-/** The same for runs whose time is over although nothing was heard of them: no fault of a machine that was away. */
+/** Notes failures for runs whose time to start is over without an answer, unless the machine was away. */
 export async function recordUnansweredStarts(tx: Tx, starts: readonly FailedStart[]): Promise<void> {
   await note(tx, starts, ({ connectedSince }) => {
     return connectedSince !== undefined && tx.now.getTime() - connectedSince.getTime() >= ANSWER_MS;
@@ -100,7 +100,7 @@ function judge(machine: SuspectMachine, starts: readonly FailedStart[], at: Date
   return { breaker, failures };
 }
 
-/** Hosts write what they like; PostgreSQL keeps no text with a zero or half a character in it. */
+/** Hosts send any text; PostgreSQL stores no text with a zero byte or half a surrogate pair. */
 function shorten(reason: string): string {
   return reason.replaceAll("\0", "").slice(0, REASON_LENGTH_MAX).toWellFormed() || "its host gives no reason";
 }

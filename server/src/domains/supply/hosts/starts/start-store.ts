@@ -5,7 +5,7 @@ import type { Reader, Tx } from "../../../../db/transaction.ts";
 import type { Breaker, Failure } from "./rules/breaker.ts";
 import { dayOf } from "../presence/rules/reliability.ts";
 
-/** One run of one instance on one machine, at its beginning. */
+/** The start of one run of an instance on one machine. */
 export type Start = {
   readonly machineId: MachineId;
   readonly instanceId: InstanceId;
@@ -14,9 +14,9 @@ export type Start = {
 export type TriedStart = Start & { readonly renterId: UserId };
 
 /**
- * Counts starts that succeeded; what was noted of an earlier attempt of the same run is taken back, and what its machine
- * was suspected of is forgotten. A start of the host's own shows that starts work, and no more. The caller holds the
- * machines' locks, and tells each run once.
+ * Counts successful starts; a failure that was noted for an earlier attempt of the same run is deleted, and so is the
+ * machine's streak of failures. A start of the host's own job shows that starts work, and counts for nothing else. The
+ * caller holds the machines' locks, and reports each run once.
  */
 export async function countBegunStarts(tx: Tx, starts: readonly TriedStart[]): Promise<void> {
   if (starts.length === 0) return;
@@ -64,7 +64,7 @@ export async function insertFailedStarts(tx: Tx, failures: readonly NotedFailure
   );
 }
 
-/** Which of these starts are known to have failed. */
+/** Those of these starts that are already noted as failed. */
 export async function listKnownFailures(db: Reader, starts: readonly Start[]): Promise<ReadonlySet<string>> {
   const { rows } = await sql<{ instance_id: InstanceId; generation: number }>`
     select instance_id, generation from failed_starts join unnest(
@@ -78,15 +78,15 @@ export function startKey({ instanceId, generation }: Pick<Start, "instanceId" | 
   return `${instanceId} ${generation}`;
 }
 
-/** A machine as the breaker sees it, with what failed lately. */
+/** The state of a machine's breaker with its recent failures. */
 export type SuspectMachine = Breaker & {
   readonly hostId: UserId;
-  /** Since when its agent has been connected; undefined while it is not. */
+  /** When its agent connected; undefined while it is not connected. */
   readonly connectedSince: Date | undefined;
   readonly failures: readonly Failure[];
 };
 
-/** More than any rule looks at; a host that fails everything shall not make its own reports slow. */
+/** More failures than any rule looks at; a host that fails every start must not slow down its own reports. */
 const FAILURES_MAX = 100;
 
 /** These machines with their failures of the last hour and of the present streak. The caller holds their locks. */
@@ -160,7 +160,7 @@ export async function listRested(db: Reader, now: Date, limit: number): Promise<
   return rows.map((row) => row.id);
 }
 
-/** Ends the rests that are over; returns whose. The caller holds the row locks. */
+/** Ends rests that are over; returns their machines. The caller holds the row locks. */
 export async function clearRests(tx: Tx, ids: readonly MachineId[]): Promise<readonly MachineId[]> {
   const rows = await tx.db
     .updateTable("machines")
@@ -172,7 +172,7 @@ export async function clearRests(tx: Tx, ids: readonly MachineId[]): Promise<rea
   return rows.map((row) => row.id);
 }
 
-/** Why machines rest, by machine: what the last start that failed was told for. Others are left out. */
+/** Reasons of machines that rest: the reason of the last failed start. Machines that do not rest are left out. */
 export async function listRestReasons(
   db: Reader,
   machineIds: readonly MachineId[],
@@ -192,7 +192,7 @@ export async function listRestReasons(
   );
 }
 
-/** Deletes days and failures from before; at most so many of each kind. Returns how many rows went. */
+/** Deletes presence days and failures before this time, up to `limit` rows of each; returns how many. */
 export async function deleteOldFacts(tx: Tx, before: Date, limit: number): Promise<number> {
   const day = dayOf(before);
   const deletions = [

@@ -2,10 +2,10 @@ import { sql } from "kysely";
 import type { MachineId } from "../../../../base/ids.ts";
 import type { Reader, Tx } from "../../../../db/transaction.ts";
 
-/** A listing without a fixed end, and the end that it has from now on. */
+/** A listing whose end moves on, with its new end. */
 export type RolledListing = { readonly machineId: MachineId; readonly endAt: Date };
 
-/** Listings whose end is so long after the last day on which it was moved, and a day has passed since. */
+/** Listings with a moving end that were last moved more than a day ago. */
 export async function listRollingMachines(db: Reader, now: Date, limit: number): Promise<readonly MachineId[]> {
   const rows = await db
     .selectFrom("machines")
@@ -19,7 +19,7 @@ export async function listRollingMachines(db: Reader, now: Date, limit: number):
   return rows.map((row) => row.id);
 }
 
-/** Moves their ends on; returns those that were still due. The caller holds the row locks. */
+/** Moves these ends on; returns those that were still due. The caller holds the row locks. */
 export async function rollListingEnds(tx: Tx, ids: readonly MachineId[]): Promise<readonly RolledListing[]> {
   const rows = await tx.db
     .updateTable("machines")
@@ -33,13 +33,13 @@ export async function rollListingEnds(tx: Tx, ids: readonly MachineId[]): Promis
   return rows.map((row) => ({ machineId: row.id, endAt: row.offer_end_at }));
 }
 
-/** A listing that is shorter than a day is moved on before it ends. */
+/** A listing that lasts less than a day is moved on before it ends. */
 function isDue(now: Date) {
   return sql<boolean>`offer_end_at <= ${now}::timestamptz
     + make_interval(secs => offer_duration_s - least(86400, offer_duration_s / 2))`;
 }
 
-/** Listings that have come to their end; those without a fixed one never do. */
+/** Listings with a fixed end that has passed. */
 export async function listEndedListings(db: Reader, now: Date, limit: number): Promise<readonly MachineId[]> {
   const rows = await db
     .selectFrom("machines")
@@ -53,7 +53,7 @@ export async function listEndedListings(db: Reader, now: Date, limit: number): P
   return rows.map((row) => row.id);
 }
 
-/** Takes them off the market; returns those that were still due. The caller holds the row locks. */
+/** Takes these listings off the market; returns those that were still due. The caller holds the row locks. */
 export async function endListings(tx: Tx, ids: readonly MachineId[]): Promise<readonly MachineId[]> {
   const rows = await tx.db
     .updateTable("machines")

@@ -15,7 +15,7 @@ export async function readPriceCeilings(db: Reader): Promise<PriceCeilings> {
   };
 }
 
-/** Makes the ceilings of this start those of the database. Dearer listings are brought down by a loop. */
+/** Stores the ceilings of this start for the whole database. A loop lowers listings above them. */
 export async function setPriceCeilings(tx: Tx, ceilings: PriceCeilings): Promise<void> {
   await tx.db
     .updateTable("price_rules")
@@ -41,7 +41,10 @@ export async function listDearMachines(db: Reader, limit: number): Promise<reado
   return rows.map(({ id }) => id);
 }
 
-/** Brings the terms of these machines down to the ceilings; returns those that were above. The caller holds their locks. */
+/**
+ * Lowers the terms of these machines to the ceilings; returns the machines that were above. The caller holds their
+ * locks.
+ */
 export async function lowerMachinePrices(
   tx: Tx,
   ids: readonly MachineId[],

@@ -4,18 +4,18 @@ import { nanos } from "../../../../base/money.ts";
 import type { Reader, Tx } from "../../../../db/transaction.ts";
 import type { Listing } from "./rules/listing.ts";
 
-/** Carries the id of a machine that its host deleted, at commit. */
+/** Channel that carries the id of a machine at the commit of its deletion. */
 export const DELETED_CHANNEL = "machine_deleted";
 
-/** What a host asks for a machine, and how its end moves: `offerDurationS` is undefined when that is fixed. */
+/** Listing terms of a machine; `offerDurationS` is undefined when the end is fixed. */
 export type Terms = Listing;
 
-/** A machine in the eyes of its host. One that was deleted is nobody's. */
+/** A machine as its host sees it. A deleted machine belongs to nobody. */
 export type HostedMachine = {
   readonly id: MachineId;
   readonly hostId: UserId;
   readonly isListed: boolean;
-  /** Of the present connection, or of the last one; undefined for a machine that has not come since this is noted. */
+  /** Start of the present or last connection; undefined for a machine that has not connected since this is recorded. */
   readonly connectedAt: Date | undefined;
   readonly terms: Terms;
 };
@@ -65,7 +65,7 @@ export async function listHosted(
   }));
 }
 
-/** Puts a machine on the market under these terms. The caller holds its row lock. */
+/** Lists a machine on the market under these terms. The caller holds its row lock. */
 export async function listMachineUnder(tx: Tx, id: MachineId, terms: Terms): Promise<void> {
   await tx.db
     .updateTable("machines")
@@ -85,7 +85,7 @@ export async function listMachineUnder(tx: Tx, id: MachineId, terms: Terms): Pro
     .execute();
 }
 
-/** Takes a machine off the market; its terms are kept for the next time. */
+/** Takes a machine off the market; its terms are kept for the next listing. */
 export async function unlistMachine(tx: Tx, id: MachineId): Promise<void> {
   await tx.db.updateTable("machines").set({ is_listed: false }).where("id", "=", id).execute();
 }
@@ -98,13 +98,13 @@ export async function setMinBid(tx: Tx, id: MachineId, nanosPerHour: bigint): Pr
     .execute();
 }
 
-/** Takes a machine out of every list, and its agent off the line. The caller holds its row lock. */
+/** Deletes a machine from every list and disconnects its agent. The caller holds its row lock. */
 export async function markMachineDeleted(tx: Tx, id: MachineId): Promise<void> {
   await tx.db.updateTable("machines").set({ is_listed: false, deleted_at: tx.now }).where("id", "=", id).execute();
   await sql`select pg_notify(${DELETED_CHANNEL}, ${String(id)})`.execute(tx.db);
 }
 
-/** Brings the deleted machines of a credential back, unlisted, since whoever has it joins anew. */
+/** Restores the deleted machines of a credential as unlisted, since its holder joins again. */
 export async function restoreMachines(tx: Tx, credentialId: AgentCredentialId): Promise<void> {
   await tx.db
     .updateTable("machines")

@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import type { MachineId } from "../../../../base/ids.ts";
 import type { Reader, Tx } from "../../../../db/transaction.ts";
 
-/** What a host works on; `not provided` is what clients send when nobody said. */
+/** Categories of a maintenance; clients send `not provided` when the host named none. */
 export const MAINTENANCE_CATEGORIES = [
   "power",
   "internet",
@@ -14,7 +14,7 @@ export const MAINTENANCE_CATEGORIES = [
 ] as const;
 export type MaintenanceCategory = (typeof MAINTENANCE_CATEGORIES)[number];
 
-/** A time in which a host looks after a machine, and its renters must expect interruptions. */
+/** A period in which a host works on a machine, and its renters must expect interruptions. */
 export type Maintenance = {
   readonly machineId: MachineId;
   readonly startAt: Date;
@@ -37,7 +37,7 @@ export async function insertMaintenance(tx: Tx, maintenance: Maintenance): Promi
     .execute();
 }
 
-/** What goes on or is to come on these machines, the next first. */
+/** Current and future maintenances of these machines, the earliest first. */
 export async function listMaintenances(
   db: Reader,
   machineIds: readonly MachineId[],
@@ -62,7 +62,7 @@ export async function listMaintenances(
   }));
 }
 
-/** Cancels what is not over yet; returns how many. */
+/** Cancels maintenances that are not over; returns how many. */
 export async function cancelMaintenances(tx: Tx, machineId: MachineId): Promise<number> {
   const result = await tx.db
     .updateTable("machine_maintenances")

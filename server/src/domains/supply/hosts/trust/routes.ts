@@ -6,7 +6,7 @@ import { viewReliability, viewStanding, viewVerification } from "./views.ts";
 
 const TAGS = ["Hosts"];
 
-/** How far a machine can be trusted, and why. */
+/** Routes that show and decide reliability and verification of machines. */
 export function trustRoutes(
   { app, database, clock, mutate }: HttpScope,
   { refreshOffers }: { readonly refreshOffers: RefreshOffers },

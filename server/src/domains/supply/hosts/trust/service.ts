@@ -26,7 +26,7 @@ import { lockMachines } from "../store.ts";
 import { findCandidate, listCandidates, setStanding, setVerifications, type Candidate } from "./store.ts";
 import { checkMachine, decideVerification, type Check, type Verification } from "./rules/verification.ts";
 
-/** Counts who was there since the last time anybody counted; returns of how many machines. */
+/** Counts presence since the last count; returns the number of machines. */
 export async function accruePresence(tx: Tx): Promise<number> {
   const plan = planPresence(await lockPresenceClock(tx), tx.now);
   if (plan.kind === "wait") return 0;
@@ -36,16 +36,16 @@ export async function accruePresence(tx: Tx): Promise<number> {
 }
 
 /**
- * Replaces offers whose terms became worse and announces the change. The market, which knows hosts, provides it: a machine
- * that loses its verification keeps no offer that promises it.
+ * Replaces offers whose terms became worse and announces the change. The market, which knows hosts, provides it: a
+ * machine that loses its verification keeps no offer that promises it.
  */
 export type RefreshOffers = (tx: Tx, machineIds: readonly MachineId[]) => Promise<void>;
 
-/** What one page of machines came to; `lastId` is undefined behind the last one. */
+/** Result for one page of machines; `lastId` is undefined after the last page. */
 export type Page = { readonly changed: number; readonly lastId: MachineId | undefined };
 type PageOf = { readonly afterId: number; readonly limit: number };
 
-/** Computes the reliability of machines anew and writes what offers would show differently. */
+/** Recomputes the reliability of machines and stores those that offers would show differently. */
 export async function rateMachines(tx: Tx, page: PageOf): Promise<Page> {
   const rated = await listReliabilityFacts(tx.db, { ...page, now: tx.now });
   const changed = rated.flatMap(({ id, reliabilityPpm: before, ...facts }) => {
@@ -61,7 +61,7 @@ export async function rateMachines(tx: Tx, page: PageOf): Promise<Page> {
   return { changed: changed.length, lastId: rated.length < page.limit ? undefined : rated.at(-1)?.id };
 }
 
-/** Lets the rule decide which machines are verified, but for those of which somebody else has decided. */
+/** Decides by the rule which machines are verified, except those that an administrator decided. */
 export async function verifyMachines(tx: Tx, page: PageOf, refreshOffers: RefreshOffers): Promise<Page> {
   const candidates = await listCandidates(tx.db, page);
   const decided = candidates.flatMap(({ id, verification: before, facts }) => {
@@ -81,7 +81,7 @@ export async function verifyMachines(tx: Tx, page: PageOf, refreshOffers: Refres
   return { changed: changedIds.length, lastId: candidates.length < page.limit ? undefined : candidates.at(-1)?.id };
 }
 
-/** The rule takes a verification away or gives one; the hosts of those that had one are told why. */
+/** Tells hosts why the rule took away their machine's verification. */
 async function tellDeverified(
   tx: Tx,
   candidates: readonly Candidate[],
@@ -108,11 +108,11 @@ export type ReliabilityReport = {
   readonly machineId: MachineId;
   readonly days: readonly MachineDay[];
   readonly terms: ReliabilityTerms;
-  /** What offers show until the next time that it is computed. */
+  /** The reliability that offers show until it is computed again. */
   readonly shownPpm: number;
 };
 
-/** What anybody may know of a machine's reliability, computed now. */
+/** The public report on a machine's reliability, computed now. */
 export async function reportReliability(db: Reader, id: MachineId | undefined, now: Date): Promise<ReliabilityReport> {
   const shownPpm = id === undefined ? undefined : await findShownReliability(db, id);
   if (id === undefined || shownPpm === undefined) throw notFound("no_such_machine", "There is no such machine.");
@@ -131,13 +131,13 @@ export async function reportReliability(db: Reader, id: MachineId | undefined, n
 export type VerificationReport = {
   readonly machine: Candidate;
   readonly checks: readonly Check[];
-  /** What servers measured of its line within a week; undefined when nothing. */
+  /** Speed of its uplink, measured by servers within a week; undefined without a measurement. */
   readonly measuredLine: MeasuredLine | undefined;
-  /** Why it rests; undefined when it does not. */
+  /** Reason of its rest; undefined when it does not rest. */
   readonly restReason: string | undefined;
 };
 
-/** What a host may know of its own machine's verification; administrators see everybody's. */
+/** The report on the verification of a host's own machine; administrators may read that of every machine. */
 export async function reportVerification(
   db: Reader,
   { identity, now }: { readonly identity: Identity; readonly now: Date },
@@ -153,12 +153,12 @@ export async function reportVerification(
 }
 
 export type StandingRequest = {
-  /** `automatic` gives it back to the rule. */
+  /** `automatic` gives the decision back to the rule. */
   readonly verification?: "verified" | "unverified" | "automatic";
   readonly hosting_type?: number;
 };
 
-/** What an administrator decides about a machine. The rule leaves it alone until it is given back. */
+/** Stores an administrator's decision on a machine. The rule does not change it until it is given back. */
 export async function decideStanding(
   tx: Tx,
   { identity, ipAddress }: Caller,

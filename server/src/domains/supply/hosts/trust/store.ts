@@ -3,14 +3,14 @@ import type { MachineId, UserId } from "../../../../base/ids.ts";
 import type { Reader, Tx } from "../../../../db/transaction.ts";
 import type { Verification, VerificationFacts } from "./rules/verification.ts";
 
-/** What is known of a machine when it is decided whether it is verified. */
+/** Facts about a machine that its verification depends on. */
 export type Candidate = {
   readonly id: MachineId;
   readonly hostId: UserId;
   readonly verification: Verification;
-  /** An administrator has decided. */
+  /** True when an administrator has decided. */
   readonly isFixed: boolean;
-  /** The operator's own, which need no verification by others. */
+  /** True for the operator's own machines, which need no verification. */
   readonly isTrusted: boolean;
   readonly hostingType: number;
   readonly restsUntil: Date | undefined;
@@ -48,7 +48,7 @@ const CANDIDATES = sql`
   ) as gpus
 `;
 
-/** Machines whose verification the rule decides, in id order behind `afterId`. */
+/** Machines whose verification the rule decides, in id order after `afterId`. */
 export async function listCandidates(
   db: Reader,
   { afterId, limit }: { readonly afterId: number; readonly limit: number },
@@ -65,7 +65,7 @@ export async function findCandidate(db: Reader, id: MachineId): Promise<Candidat
   return rows[0] && toCandidate(rows[0]);
 }
 
-/** Those of these machines that the operator answers for: joined by a token of his own, or verified by hand. */
+/** Those of these machines that the operator answers for: joined by an administrator's token, or verified by hand. */
 export async function listOperated(db: Reader, ids: readonly MachineId[]): Promise<ReadonlySet<MachineId>> {
   const { rows } = await sql<{ id: MachineId }>`
     select m.id from machines as m join agent_credentials on agent_credentials.id = m.agent_credential_id
@@ -80,7 +80,10 @@ function toCandidate(row: CandidateRow): Candidate {
   return { id, hostId, verification, isFixed, isTrusted, hostingType, restsUntil: restsUntil ?? undefined, facts };
 }
 
-/** Writes what the rule decided, unless an administrator was quicker; returns where it did. The caller holds the locks. */
+/**
+ * Stores decisions of the rule unless an administrator has decided meanwhile; returns the machines that changed. The
+ * caller holds the locks.
+ */
 export async function setVerifications(
   tx: Tx,
   decided: readonly { readonly id: MachineId; readonly verification: Verification }[],
@@ -96,7 +99,7 @@ export async function setVerifications(
   return rows.map((row) => row.id);
 }
 
-/** Writes what an administrator decided. */
+/** Stores an administrator's decision. */
 export async function setStanding(
   tx: Tx,
   id: MachineId,

@@ -10,44 +10,46 @@ import { endWith, reachServer, relay, type Reached } from "./relay.ts";
 import { Transfers } from "./copies.ts";
 import { ExpectedTunnels, serverOfTunnel } from "./expected-tunnels.ts";
 
-/** What comes for a stream: `/agent/…` from an agent, `/server/…` from another server that passes an agent's stream on. */
+/** Paths of streams: `/agent/…` from an agent, `/server/…` from another server that passes an agent's stream on. */
 const STREAM_PATH =
   /^\/(?:agent|server)\/(?:tunnel\/([A-Za-z0-9_-]{1,64})|transfer\/([A-Za-z0-9_-]{1,64})\/(send|receive))$/;
 const SESSION_PATH = /^\/server\/session\/(\d{1,10})$/;
-/** After so long without a sign of life the system asks the other end of a tunnel whether it is still there. */
+/** After this time without traffic the operating system asks the other end of a tunnel whether it is still there. */
 const KEEP_ALIVE_MS = 30_000;
 
-/** What streams need of the rest of the server. */
+/** Functions of the rest of the server that streams need. */
 export type StreamPorts = {
-  /** The connection of a machine, on whichever server it is. */
+  /** The connection of a machine to any server. */
   readonly findConnection: (machineId: MachineId) => Promise<Connection | undefined>;
-  /** The machine that is to do this half of a copy between hosts; undefined when none is, any more. */
+  /** The machine that does this half of a copy between hosts; undefined once there is none. */
   readonly findTransferHost: (transferId: string, side: TransferSide) => Promise<MachineId | undefined>;
   /** Asks the server that has the agent of a machine to send it this request. */
   readonly announceTunnel: (machineId: MachineId, request: OpenTunnel) => Promise<void>;
-  /** This server; undefined where it is the only one. */
+  /** Id of this server; undefined where it is the only one. */
   readonly serverId: () => ServerId | undefined;
-  /** Where another server is reached. */
+  /** The address at which another server is reached. */
   readonly addressOfServer: (id: ServerId) => Promise<string | undefined>;
-  /** Shows another server that a request comes from this one, which has checked the agent's credential. */
+  /** Proves to another server that a request comes from this one, which has checked the agent's credential. */
   readonly prove: (request: { readonly path: string; readonly subject: number }) => string;
-  /** The credential that another server has checked; undefined for whoever is no server of this database. */
+  /**
+   * The credential that another server has checked; undefined for a request that comes from no server of this database.
+   */
   readonly readProof: (shown: { readonly path: string; readonly header: string | undefined }) => number | undefined;
 };
 
-/** A request to open a stream, as it came. */
+/** A request to open a stream, before it is answered. */
 export type Knock = { readonly request: IncomingMessage; readonly socket: Duplex; readonly head: Buffer };
 type Caller = { readonly path: string; readonly credentialId: AgentCredentialId; readonly isRelayed: boolean };
 type Half = { readonly transferId: string; readonly side: TransferSide };
 
-/** Whether this path is one of a stream of an agent. */
+/** True for a path of an agent's stream. */
 export function isStreamPath(path: string): boolean {
   return path.startsWith("/agent/") && STREAM_PATH.test(path);
 }
 
 /**
- * Streams of bytes between agents and this server: tunnels into instances and copies between hosts. An agent comes with its
- * half to whichever server its address leads to; that one passes it on to the server that waits for it.
+ * Byte streams between agents and this server: tunnels into instances and copies between hosts. An agent may open its
+ * half at any server; that server passes the stream on to the server that waits for it.
  */
 export class AgentStreams {
   private readonly tunnels: ExpectedTunnels;
@@ -78,7 +80,7 @@ export class AgentStreams {
     return this.tunnels.ask({ credentialId, serverId: this.ports.serverId() }, target, send);
   }
 
-  /** The same for an agent that is connected to another server. */
+  /** Asks an agent that is connected to another server for a tunnel. */
   async openElsewhere(
     machineId: MachineId,
     target: Pick<OpenTunnel, "instance_id" | "service">,
@@ -87,12 +89,12 @@ export class AgentStreams {
     if (connection === undefined || !this.isElsewhere(connection.serverId)) return undefined;
     return this.openHere(connection.credentialId, target, (request) => {
       this.ports.announceTunnel(machineId, request).catch((error: unknown) => {
-        this.log.error({ err: error, machine_id: machineId }, "another server could not be asked for a tunnel");
+        this.log.error({ err: error, machine_id: machineId }, "asking another server for a tunnel failed");
       });
     });
   }
 
-  /** Whether the agent behind a connection of another server is there now; false when that server does not say so. */
+  /** True when the other server says that the agent behind this connection answers now. */
   async answersElsewhere({ machineId, serverId }: Connection): Promise<boolean> {
     if (serverId === null || !this.isElsewhere(serverId)) return false;
     const reached = await this.reach(serverId, `/server/session/${machineId}`, 0);
@@ -105,7 +107,7 @@ export class AgentStreams {
     await this.serve(knock, { path, credentialId, isRelayed: false });
   }
 
-  /** Answers another server: it passes on a stream, or asks whether an agent answers. */
+  /** Answers another server: passes a stream on, or tells whether an agent answers. */
   async serveServer(
     knock: Knock,
     path: string,
@@ -121,7 +123,7 @@ export class AgentStreams {
     refuseUpgrade(knock.socket, isThere ? "204 No Content" : "404 Not Found");
   }
 
-  /** Nobody is waited for any more. */
+  /** Stops waiting for tunnels. */
   close(): void {
     this.isClosing = true;
     this.tunnels.close();
@@ -138,7 +140,7 @@ export class AgentStreams {
   private async serveTunnel(knock: Knock, caller: Caller, tunnelId: string): Promise<void> {
     if (this.tunnels.isExpected(tunnelId, caller.credentialId)) {
       return this.accept(knock, (socket) => {
-        // Until whoever waits for it listens.
+        // The socket stays paused until its consumer listens.
         socket.pause();
         this.tunnels.arrive(tunnelId, socket);
       });
@@ -150,14 +152,16 @@ export class AgentStreams {
     await this.passOn(knock, caller, owner);
   }
 
-  /** Lets in the two machines of a transfer, each for its own half; whoever else comes learns nothing. */
+  /**
+   * Lets in the two machines of a copy, each for its own half; any other caller gets the answer for an unknown copy.
+   */
   private async serveTransfer(knock: Knock, caller: Caller, { transferId, side }: Half): Promise<void> {
     const { ports } = this;
     const machineId = await ports.findTransferHost(transferId, side);
     const connection = machineId && (await ports.findConnection(machineId));
     const isOther = connection !== undefined && connection.credentialId !== caller.credentialId;
     if (machineId === undefined || isOther) return refuseUpgrade(knock.socket, "404 Not Found");
-    // A machine that is not connected at the moment comes again, as it does when there are too many.
+    // A machine that is not connected at the moment tries again, as it does when there are too many copies.
     if (connection === undefined || this.isClosing) return refuseUpgrade(knock.socket, "503 Service Unavailable");
     const home = caller.isRelayed ? undefined : await this.homeOf(transferId);
     if (home !== undefined) return this.passOn(knock, caller, home);
@@ -165,7 +169,10 @@ export class AgentStreams {
     this.accept(knock, (socket) => this.transfers.arrive(transferId, side, socket));
   }
 
-  /** The other server at which the two halves of a copy meet: the one that has the receiving host. Undefined for this one. */
+  /**
+   * The server at which the two halves of a copy meet: the one that the receiving host is connected to. Undefined for
+   * this server.
+   */
   private async homeOf(transferId: string): Promise<ServerId | undefined> {
     const receiver = await this.ports.findTransferHost(transferId, "receive");
     const connection = receiver && (await this.ports.findConnection(receiver));
@@ -188,7 +195,10 @@ export class AgentStreams {
       });
     }
     if (reached.kind === "failed") {
-      this.log.warn({ server_id: owner, problem: reached.problem }, "another server of this database is not reached");
+      this.log.warn(
+        { server_id: owner, problem: reached.problem },
+        "another server of this database cannot be reached",
+      );
     }
     const isUnknown = reached.kind === "answered" && reached.status === 404;
     refuseUpgrade(knock.socket, isUnknown ? "404 Not Found" : "503 Service Unavailable");
@@ -210,7 +220,7 @@ export class AgentStreams {
   }
 }
 
-/** Answers a handshake and closes the whole connection: of one that is only half closed nothing would time out any more. */
+/** Answers a handshake and closes the whole connection: a connection that is only half closed would never time out. */
 export function refuseUpgrade(socket: Duplex, status: string): void {
   const length = status.startsWith("204") ? "" : "Content-Length: 0\r\n";
   socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\n${length}\r\n`, () => socket.destroy());

@@ -2,24 +2,24 @@ import type { WebSocket } from "ws";
 import type { TransferMessage, TransferSide } from "../../../../../../protocol/index.ts";
 import type { Clock } from "../../../../base/clock.ts";
 
-/** How long one side waits for the other. It comes again after that, and so on until its task is over. */
+/** How long one side waits for the other. It tries again after that, until its task is over. */
 const WAIT_MS = 30_000;
-/** Two sides of whom neither says anything for so long have lost each other. */
+/** Two sides that both stay silent for this long have lost each other. */
 const SILENCE_MS = 120_000;
-/** What may wait for a slow reader before the writer is held up, and how little may be left when it goes on. */
+/** Bytes that may wait for a slow reader before the writer is paused, and the rest at which it goes on. */
 const BUFFERED_BYTES_MAX = 1_048_576;
 const BUFFERED_BYTES_LOW = 262_144;
 const TRANSFERS_MAX = 256;
 
-/** Close codes: the other one did not come, the other one is gone. */
+/** Close codes: the other side did not come, the other side is gone. */
 const ALONE = 4408;
 const BROKEN = 4410;
 
 type Pair = { readonly sockets: Map<TransferSide, WebSocket>; end: (() => void) | undefined };
 
 /**
- * Joins the two hosts of a copy: what one says goes to the other, unread and never faster than it is taken. A line that is
- * over decides nothing; the hosts come again with the same id for as long as their tasks are open.
+ * Joins the two hosts of a copy: bytes of one go to the other, unread and no faster than they are taken. The end of a
+ * connection decides nothing; the hosts come again with the same id while their tasks are open.
  */
 export class Transfers {
   private readonly pairs = new Map<string, Pair>();
@@ -29,12 +29,15 @@ export class Transfers {
     this.clock = clock;
   }
 
-  /** False when there are as many as the server takes. */
+  /** False when the server carries as many copies as it may. */
   hasRoomFor(id: string): boolean {
     return this.pairs.has(id) || this.pairs.size < TRANSFERS_MAX;
   }
 
-  /** A side came; that it may is known already. A newer one takes the place of an older one, whose line must be dead. */
+  /**
+   * Takes a side of a copy; the caller has checked that it may come. A newer connection replaces an older one of that
+   * side, which must be dead.
+   */
   arrive(id: string, side: TransferSide, socket: WebSocket): void {
     const earlier = this.pairs.get(id);
     if (earlier !== undefined && (earlier.end !== undefined || earlier.sockets.has(side))) this.break(id, earlier);
@@ -52,7 +55,7 @@ export class Transfers {
     void this.clock.sleep(WAIT_MS, over.signal).then(() => {
       if (pair.end === undefined) socket.close(ALONE, "the other host did not come");
     });
-    // Whoever speaks before it was told that somebody listens is not one of our agents.
+    // An agent never sends before it is told that the other side listens; anything else is no agent of ours.
     socket.once("message", () => {
       if (pair.end === undefined) socket.terminate();
     });
@@ -62,7 +65,7 @@ export class Transfers {
     for (const [id, pair] of this.pairs) this.break(id, pair);
   }
 
-  /** Ends both lines; what one of them said before reaches the other first. */
+  /** Ends both connections; bytes that one side sent before reach the other first. */
   private break(id: string, pair: Pair): void {
     if (this.pairs.get(id) === pair) this.pairs.delete(id);
     pair.end?.();
@@ -70,7 +73,7 @@ export class Transfers {
   }
 }
 
-/** Passes on what they say, until the returned function is called. */
+/** Passes bytes both ways until the returned function is called. */
 function join(send: WebSocket, receive: WebSocket, clock: Clock): () => void {
   let hasMoved = true;
   const onMove = () => {
@@ -86,12 +89,12 @@ function join(send: WebSocket, receive: WebSocket, clock: Clock): () => void {
   for (const socket of [send, receive]) socket.send(JSON.stringify(joined), () => {});
   return () => {
     stopWatching();
-    // One that is held up would not notice that it is over.
+    // A paused socket would not notice that the copy is over.
     for (const socket of [send, receive]) socket.resume();
   };
 }
 
-/** Passes on what one says to the other, and holds it up while the other is slow. */
+/** Passes bytes from one side to the other and pauses the sender while the receiver is slow. */
 export function pass(from: WebSocket, to: WebSocket, onMove: () => void): void {
   const resumeWhenDrained = () => {
     if (from.isPaused && to.bufferedAmount <= BUFFERED_BYTES_LOW) from.resume();

@@ -4,12 +4,12 @@ import type { OpenTunnel } from "../../../../../../protocol/index.ts";
 import type { Clock } from "../../../../base/clock.ts";
 import { asId, type AgentCredentialId, type ServerId } from "../../../../base/ids.ts";
 
-/** How long an agent may take to come with a tunnel: a client waits for it. */
+/** How long an agent may take to open a tunnel: a client waits for it. */
 const WAIT_MS = 10_000;
 const WAITING_MAX = 2_048;
 const ID_BYTES = 24;
 
-/** An id begins with the server that waits for the tunnel: its agent may come with it to any server. */
+/** A tunnel id begins with the server that waits for it, since the agent may open the tunnel at any server. */
 const OWNED = /^s(\d{1,10})-/;
 
 /** The server that waits for this tunnel; undefined where the id names none. */
@@ -20,7 +20,7 @@ export function serverOfTunnel(tunnelId: string): ServerId | undefined {
 
 type Waiting = { readonly credentialId: AgentCredentialId; readonly settle: (socket: WebSocket | undefined) => void };
 
-/** Tunnels that agents were asked to open and that have not come yet. */
+/** Tunnels that agents were asked to open and have not opened yet. */
 export class ExpectedTunnels {
   private readonly waiting = new Map<string, Waiting>();
   private readonly clock: Clock;
@@ -29,7 +29,7 @@ export class ExpectedTunnels {
     this.clock = clock;
   }
 
-  /** Asks for a tunnel and waits for it; undefined when none comes in time, or too many are waited for. */
+  /** Asks for a tunnel and waits for it; undefined when none comes in time, or too many are awaited. */
   async ask(
     { credentialId, serverId }: { readonly credentialId: AgentCredentialId; readonly serverId: ServerId | undefined },
     target: Pick<OpenTunnel, "instance_id" | "service">,
@@ -51,7 +51,7 @@ export class ExpectedTunnels {
     return arrival;
   }
 
-  /** Whether this agent may come with this tunnel: an id is good for the one it was given to, and only once. */
+  /** True when this agent may open this tunnel: an id is valid once, for the agent that got it. */
   isExpected(tunnelId: string, credentialId: AgentCredentialId): boolean {
     return this.waiting.get(tunnelId)?.credentialId === credentialId;
   }
@@ -62,7 +62,7 @@ export class ExpectedTunnels {
     else waiting.settle(socket);
   }
 
-  /** Nobody is waited for any more. */
+  /** Stops waiting for tunnels. */
   close(): void {
     for (const { settle } of this.waiting.values()) settle(undefined);
   }

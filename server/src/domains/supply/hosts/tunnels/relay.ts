@@ -6,23 +6,23 @@ import { pass } from "./copies.ts";
 const HANDSHAKE_MS = 5_000;
 const MESSAGE_BYTES_MAX = 4_194_304;
 
-/** Another server, and what it is asked for. */
+/** The server and path of a relayed stream. */
 export type RelayTarget = {
-  /** Where it is reached: `http://host:port`. */
+  /** The server's address: `http://host:port`. */
   readonly address: string;
   readonly path: string;
-  /** Shows that this server has the secret of the database. */
+  /** Header that proves that this server has the secret of the database. */
   readonly authorization: string;
 };
 
 export type Reached =
   | { readonly kind: "open"; readonly socket: WebSocket }
-  /** It answered with a status of HTTP instead. */
+  /** The server answered with an HTTP status instead of a stream. */
   | { readonly kind: "answered"; readonly status: number }
-  /** It is not there. */
+  /** The server could not be reached. */
   | { readonly kind: "failed"; readonly problem: string };
 
-/** Opens a stream to another server. The socket is paused, so that nothing of it is lost before somebody listens. */
+/** Opens a stream to another server. The socket is paused, so that no byte is lost before somebody listens. */
 export function reachServer({ address, path, authorization }: RelayTarget): Promise<Reached> {
   return new Promise((resolve) => {
     const socket = new WebSocket(`${address.replace(/^http/, "ws")}${path}`, {
@@ -44,7 +44,7 @@ export function reachServer({ address, path, authorization }: RelayTarget): Prom
   });
 }
 
-/** Passes on what two streams say, never faster than it is taken, until one of them ends. */
+/** Passes bytes between two streams, no faster than each is read, until one of them ends. */
 export function relay(one: WebSocket, other: WebSocket): void {
   for (const [from, to] of [
     [one, other],
@@ -53,16 +53,16 @@ export function relay(one: WebSocket, other: WebSocket): void {
     pass(from, to, () => {});
     from.on("error", () => {});
     from.once("close", (code, reason) => {
-      // One that is held up would not notice that it is over.
+      // A paused socket would not notice that the stream is over.
       to.resume();
-      // Codes below 3000 other than 1000 are not for programs to send.
+      // Programs may not send close codes below 3000 other than 1000.
       to.close(code >= 3000 ? code : 1000, reason);
     });
     from.resume();
   }
 }
 
-/** Ends a stream to another server when the one that it was opened for goes away before it is served. */
+/** Ends a stream to another server when the client that it was opened for goes away before it is served. */
 export function endWith(socket: Duplex, upstream: WebSocket): () => void {
   const end = () => upstream.terminate();
   socket.once("close", end);

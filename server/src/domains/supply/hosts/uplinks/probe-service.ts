@@ -5,7 +5,7 @@ import { listHostIds } from "../machines/owner-store.ts";
 import { slowDirections } from "./slow-uplink.ts";
 import { listLines } from "../presence/span-store.ts";
 
-/** Stores a measurement of a machine's line, and flags its host when the declared line is contradicted by far. */
+/** Stores a measurement of a machine's uplink, and flags its host when it contradicts the declared speed by far. */
 export async function storeLineProbe(tx: Tx, probe: LineProbe): Promise<{ readonly isSlow: boolean }> {
   const { machineId, measuredFrom, speed } = probe;
   await insertLineProbe(tx, probe);

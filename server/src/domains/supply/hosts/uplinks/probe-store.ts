@@ -5,11 +5,11 @@ import type { Reader, Tx } from "../../../../db/transaction.ts";
 import { MEASURED_WITHIN_MS, NTH_FASTEST_HOST, type LineSpeed, type MeasuredLine } from "./slow-uplink.ts";
 
 const MEASURED_EVERY_MS = 20 * 3_600_000;
-/** An agent that did not answer is asked again so much later. */
+/** Delay until an agent that did not answer is measured again. */
 const FAILED_EVERY_MS = 3_600_000;
 const KEPT_MS = 30 * 86_400_000;
 
-/** One attempt to measure a machine's line; the speed is undefined when the agent did not answer. */
+/** One attempt to measure a machine's uplink; the speed is undefined when the agent did not answer. */
 export type LineProbe = {
   readonly machineId: MachineId;
   /** The name of the computer that measured. */
@@ -17,7 +17,10 @@ export type LineProbe = {
   readonly speed: LineSpeed | undefined;
 };
 
-/** Of these machines those that are to be measured now, the longest waiting first: real ones that the rule verifies. */
+/**
+ * Those of these machines that are due for a measurement, the longest waiting first: machines whose verification the
+ * rule decides, without simulated ones.
+ */
 export async function listLinesToMeasure(
   db: Reader,
   ids: readonly MachineId[],
@@ -40,7 +43,7 @@ export async function listLinesToMeasure(
   return rows.map(({ id }) => id);
 }
 
-/** Stores an attempt, and forgets old ones of the machine. */
+/** Stores an attempt, and deletes old ones of the machine. */
 export async function insertLineProbe(tx: Tx, { machineId, measuredFrom, speed }: LineProbe): Promise<void> {
   await sql`
     insert into line_probes (machine_id, at, measured_from, up_mbps, down_mbps)
@@ -51,7 +54,7 @@ export async function insertLineProbe(tx: Tx, { machineId, measuredFrom, speed }
   await tx.db.deleteFrom("line_probes").where("machine_id", "=", machineId).where("at", "<", before).execute();
 }
 
-/** What one computer measured of a machine lately, or any of them; undefined when nothing. */
+/** Recent measurements of a machine by one computer, or by any; undefined when there are none. */
 export async function findMeasuredLine(
   db: Reader,
   machineId: MachineId,
@@ -68,7 +71,10 @@ export async function findMeasuredLine(
   return row === undefined || row.lastAt === null ? undefined : row;
 }
 
-/** What a computer surely carries, by the machines of other hosts; undefined when too few of them were measured lately. */
+/**
+ * The speed that a computer's own uplink has proven with machines of other hosts; undefined when too few were measured
+ * recently.
+ */
 export async function findCarried(
   db: Reader,
   { now, measuredFrom, otherThan }: { readonly now: Date; readonly measuredFrom: string; readonly otherThan: UserId },

@@ -1,33 +1,36 @@
-/** What a machine's line is said to carry, or what was measured of it, in Mbit/s. */
+/** Declared or measured speed of a machine's uplink, in Mbit/s. */
 export type LineSpeed = { readonly upMbps: number; readonly downMbps: number };
 
-/** What one server measured of a machine's line lately: the best of each direction. */
+/** Recent measurements of a machine's uplink by one server: the best of each direction. */
 export type MeasuredLine = LineSpeed & {
   readonly probeCount: number;
   readonly lastAt: Date;
 };
 
-/** How far back measurements count. */
+/** Age up to which measurements count. */
 export const MEASURED_WITHIN_MS = 7 * 86_400_000;
-/** One slow measurement, or three in one bad hour, say nothing: a machine is measured once a day. */
+/** One slow measurement, or three in one bad hour, prove nothing: a machine is measured once a day. */
 const PROBES_MIN = 3;
-/** The way between two places may be so much narrower than the lines at both ends. */
+/** The route between two places may be narrower than the uplinks at both ends by this factor. */
 const FAR = 10;
-/** Which host's speed is believed of the server's own line: one or two may stand beside the server, or belong to each other. */
+/**
+ * The rank of the host whose speed is taken for the server's own uplink: one or two hosts may stand beside the server,
+ * or belong together.
+ */
 export const NTH_FASTEST_HOST = 3;
 
 export type SlowDirection = {
   readonly direction: "up" | "down";
   readonly declaredMbps: number;
   readonly measuredMbps: number;
-  /** What the server carried with other hosts in this direction. */
+  /** Speed that the server reached with other hosts in this direction. */
   readonly carriedMbps: number;
 };
 
 /**
- * The directions in which a declared line is contradicted by far. A measured speed is a lower bound of the line: the server's
- * own may be the narrow one. So it is compared with what the server carried with other hosts, and with less when the machine
- * declared less.
+ * The directions in which measurements contradict the declared speed by far. A measured speed is a lower bound: the
+ * server's own uplink may be the narrow one. So it is compared with the speed that the server reached with other hosts,
+ * or with the declared speed when that is lower.
  */
 export function slowDirections(
   declared: LineSpeed,

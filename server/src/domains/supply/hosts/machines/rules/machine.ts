@@ -9,9 +9,12 @@ export type Device = {
   readonly uuid: string;
   readonly kind: "gpu" | "cpu_core";
   readonly position: number;
-  /** Undefined for a core. */
+  /** The facts of a GPU; undefined for a core. */
   readonly gpu: GpuFacts | undefined;
-  /** Part of the machine as its host last described it. One that was taken out stays known while a lease names it. */
+  /**
+   * True while the device is part of the machine by its host's last description. A removed device stays stored while a
+   * GPU grant names it.
+   */
   readonly isPresent: boolean;
   /** Present and healthy: it may be given to a renter. */
   readonly isUsable: boolean;
@@ -24,19 +27,19 @@ export type Machine = {
   readonly engineKind: "docker" | "simulated";
   readonly resourceType: "gpu" | "cpu";
   readonly verification: "verified" | "unverified" | "deverified";
-  /** 0 in somebody's room, 1 in a data centre that an operator has seen. */
+  /** 0 in a private home, 1 in a data centre that an operator has verified. */
   readonly hostingType: number;
   /** Measured uptime in millionths. */
   readonly reliabilityPpm: number;
   readonly isListed: boolean;
   readonly isConnected: boolean;
-  /** Out of rotation until then, since its last starts failed; undefined when it is not. */
+  /** Until then the machine rests, since its last starts failed; undefined when it does not rest. */
   readonly restsUntilAt: Date | undefined;
   readonly facts: MachineFacts;
   readonly devices: readonly Device[];
-  /** How many of them the machine has now. */
+  /** Devices of the type that the machine has now. */
   readonly presentCount: number;
-  /** What its GPUs are like; undefined for a machine that rents out its cores. */
+  /** Facts about its GPUs; undefined for a machine that rents out its cores. */
   readonly gpu: GpuFacts | undefined;
   readonly priceDeviceNanosPerHour: Nanos;
   readonly priceMinBidNanosPerHour: Nanos;
@@ -46,18 +49,20 @@ export type Machine = {
   readonly minChunk: number;
   readonly creditDiscountMaxPermille: number;
   readonly offerEndAt: Date;
-  /** What renters have been promised of its disk, whether it is written or not. */
+  /** Disk space promised to renters, written or not. */
   readonly promisedDiskBytes: bigint;
   readonly lastSeenAt: Date;
   readonly createdAt: Date;
 };
 
-/** What a machine is like, for those who do not care which of its devices are which. */
+/** A machine without its single devices. */
 export type MachineDescription = Omit<Machine, "devices">;
 
-/** What the schedule has to know of a machine. What it is like is for those who look at it, and costs more to read. */
+/** The columns of a machine that the schedule needs. Its description costs more to read. */
 export type ScheduledMachine = Omit<Machine, "facts" | "gpu" | "devices"> & {
-  /** GPU model and memory, cores, number of devices and country in one text: equal as long as the machine is the same. */
+  /**
+   * GPU model and memory, cores, number of devices and country in one text: equal as long as the hardware is unchanged.
+   */
   readonly hardware: string;
   readonly facts: Pick<MachineFacts, "disk_bytes">;
   readonly devices: readonly Pick<Device, "id" | "isUsable">[];
@@ -66,7 +71,7 @@ export type ScheduledMachine = Omit<Machine, "facts" | "gpu" | "devices"> & {
 const machineFacts = Compile(MachineFacts);
 const gpuFacts = Compile(GpuFacts);
 
-/** Facts as they were stored; they were checked when the agent told them. */
+/** Facts as stored; they were checked when the agent sent them. */
 export function readMachineFacts(stored: unknown): MachineFacts {
   invariant(machineFacts.Check(stored), "stored machine facts keep their shape");
   return stored;

@@ -1,22 +1,22 @@
 import { dayOf, startOfDay } from "./reliability.ts";
 
 export const COUNT_EVERY_MS = 60_000;
-/** After a longer gap nobody was there to see who was: the server did not run. */
+/** After a longer gap the server did not run, so nobody saw which machines were online. */
 const GAP_MS_MAX = 5 * COUNT_EVERY_MS;
-/** How long after a start of the server agents may take to connect before their absence is theirs. */
+/** How long after a start of the server agents may take to connect before their absence counts. */
 export const SETTLE_MS = 120_000;
 
 /** A stretch of time within one day. */
 export type DayPart = { readonly day: number; readonly from: Date; readonly until: Date };
 
 export type PresencePlan =
-  /** It is counted already, by another process or up to a moment that is still to come. */
+  /** Counted already, by another process or up to a time that is still to come. */
   | { readonly kind: "wait" }
-  /** Nobody knows what was; counting goes on from there. */
+  /** The state in this gap is unknown; counting goes on after it. */
   | { readonly kind: "skip"; readonly until: Date }
   | { readonly kind: "count"; readonly parts: readonly DayPart[]; readonly until: Date };
 
-/** What is to be counted now that everything up to `countedUntil` is. */
+/** The stretch of time to count next, after everything up to `countedUntil`. */
 export function planPresence(countedUntil: Date, now: Date): PresencePlan {
   const gapMs = now.getTime() - countedUntil.getTime();
   const isBeyond = gapMs > GAP_MS_MAX || gapMs < -SETTLE_MS;

@@ -1,10 +1,10 @@
-/** How a machine's reliability is computed; docs/reliability.md says it in words and recomputes an example. */
+/** The formula of a machine's reliability; docs/reliability.md describes it and recomputes an example. */
 export const RELIABILITY_FORMULA = "hours-online-of-30-days";
 export const WINDOW_DAYS = 30;
 
 const HOUR_MS = 3_600_000n;
 const WINDOW_MS = BigInt(WINDOW_DAYS) * 24n * HOUR_MS;
-/** What a machine is believed before it has shown anything: a day at six tenths. */
+/** Initial credit of a machine without history: one day, of which six tenths count as online. */
 const PRIOR_MS = 24n * HOUR_MS;
 const PRIOR_TENTHS = 6n;
 /** An hour offline counts once, and three times more for the share of the machine that renters were paying for. */
@@ -14,11 +14,11 @@ const MAINTENANCE_FREE_MS = 24n * HOUR_MS;
 const DAY_MS = 86_400_000;
 const PPM_PER_STEP = 100n;
 
-/** What is known of a machine over the window. */
+/** Facts about a machine within the window. */
 export type ReliabilityFacts = {
   readonly onlineMs: bigint;
   readonly offlineMs: bigint;
-  /** Of the time offline, in proportion to the share of the devices that renters held. */
+  /** Time offline, multiplied by the share of the devices that renters held. */
   readonly offlineRentedMs: bigint;
   readonly maintenanceMs: bigint;
   readonly failedStarts: bigint;
@@ -28,7 +28,7 @@ export type ReliabilityFacts = {
 export type ReliabilityTerms = {
   readonly priorMs: bigint;
   readonly onlineMs: bigint;
-  /** Maintenance beyond what is free included. */
+  /** Includes maintenance beyond the free allowance. */
   readonly offlineMs: bigint;
   readonly offlineRentedExtraMs: bigint;
   readonly failedStartsMs: bigint;
@@ -37,9 +37,8 @@ export type ReliabilityTerms = {
 };
 
 /**
- * The part of the time that a machine was there, of the time that it was to be there. What it is believed at first fades
- * in the measure in which the window fills with hours of its own. Starts that succeed add nothing: a host could buy them
- * by renting from itself.
+ * Time online divided by time expected online. The initial credit fades as the window fills with the machine's own
+ * hours. Successful starts add nothing: a host could buy them by renting from itself.
  */
 export function computeReliability(facts: ReliabilityFacts): ReliabilityTerms {
   const excess = max(0n, facts.maintenanceMs - MAINTENANCE_FREE_MS);

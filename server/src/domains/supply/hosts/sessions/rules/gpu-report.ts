@@ -1,14 +1,17 @@
 import type { Report } from "../../../../../../../protocol/index.ts";
 
-/** What the GPUs of one instance do together: their mean load, and the temperature of the hottest. */
+/** Mean load and highest temperature of the GPUs of one instance. */
 export type GpuUse = { readonly percent: number | undefined; readonly temperatureC: number | undefined };
 
-/** The part of a report that decides which GPUs can be rented. Load and temperature change all the time and are none. */
+/**
+ * The part of a report that decides which GPUs can be rented. Load and temperature change all the time and are left
+ * out.
+ */
 export function healthIn({ gpus }: Report): string {
   return JSON.stringify(gpus.map(({ uuid, is_healthy, reason }) => [uuid, is_healthy, reason]));
 }
 
-/** By instance, for those whose GPUs tell anything; `gpusOf` is which GPUs each was given. */
+/** GPU use by instance, for those whose GPUs report any; `gpusOf` holds the GPUs that each was given. */
 export function gpuUseIn(
   { gpus, instances }: Report,
   gpusOf: ReadonlyMap<number, readonly string[]>,

@@ -2,16 +2,17 @@ import { createHash, createHmac, timingSafeEqual } from "node:crypto";
 import type { MachineId } from "../../../../../base/ids.ts";
 
 /**
- * What an agent gets with each welcome and shows at its next connection: of two copies of one agent only the one that
- * connected last has it. The text carries the number of its session under our seal, so that a server whose database was
- * restored from an older copy knows a proof that it issued and has forgotten: no agent is shut out by a restore.
+ * The proof that an agent gets with each welcome and shows at its next connection: of two copies of one agent only the
+ * one that connected last has it. The text carries its session number under the server's signature, so that a server
+ * whose database was restored from an older copy recognises a proof that it issued and has forgotten: a restore locks
+ * out no agent.
  */
 const PROOF = /^(\d{1,15})\.([A-Za-z0-9_-]{22})\.([A-Za-z0-9_-]{43})$/;
 const NONCE_BYTES = 16;
 
 export type ProofMaker = {
   readonly make: (machineId: MachineId, sessionNumber: number) => string;
-  /** The number of the session that a proof was made for; undefined for what this server never made. */
+  /** The number of the session that a proof was made for; undefined for a proof that this server never made. */
   readonly sessionOf: (machineId: MachineId, proof: string) => number | undefined;
 };
 
@@ -27,7 +28,7 @@ export function proofMaker(secret: Buffer, random: (byteCount: number) => Buffer
       const [, number = "", nonce = "", shown = ""] = PROOF.exec(proof) ?? [];
       if (nonce === "") return undefined;
       const expected = seal(machineId, `${number}.${nonce}`);
-      // As texts: what is decoded has several spellings, of which this server made one.
+      // Compared as texts: a decoded value has several spellings, and this server made only one of them.
       return timingSafeEqual(Buffer.from(expected), Buffer.from(shown)) ? Number(number) : undefined;
     },
   };
@@ -37,17 +38,17 @@ export function hashProof(proof: string): Buffer {
   return createHash("sha256").update(proof).digest();
 }
 
-/** What the server knows of the proofs of a machine. */
+/** Proofs of a machine that the server has stored. */
 export type KnownProofs = {
-  /** Null before the first connection since the machine joined: then anything will do. */
+  /** Null before the first connection since the machine joined: then any proof is accepted. */
   readonly proofSha256: Buffer | null;
   readonly previousProofSha256: Buffer | null;
   readonly sessionNumber: number;
 };
 
 /**
- * Whether a proof is one that the original can have: the present one, the one before while the present one was never
- * confirmed, or one from beyond what the database knows (`issuedFor` is the session that it was made for).
+ * True for a proof that the original can have: the present one, the previous one while the present one is unconfirmed,
+ * or one from beyond what the database knows (`issuedFor` is the session that it was made for).
  */
 export function isProofGood(known: KnownProofs, shown: string, issuedFor: number | undefined): boolean {
   if (known.proofSha256 === null) return true;

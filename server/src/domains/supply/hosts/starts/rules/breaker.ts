@@ -1,31 +1,32 @@
 import type { UserId } from "../../../../../base/ids.ts";
 
 const HOUR_MS = 3_600_000;
-/** So many starts in a row have to fail before a machine rests. */
+/** Consecutive failed starts after which a machine rests. */
 const FAILURES_TO_REST = 3;
-/** Of one renter, a failure counts this often: nobody brings a machine down alone in an afternoon. */
+/** Failures of one renter count at most this often: nobody puts a machine to rest alone in an afternoon. */
 export const RENTER_COUNTS_EVERY_MS = HOUR_MS;
 const FIRST_REST_MS = 600_000;
 const REST_MS_MAX = 24 * HOUR_MS;
 
-/** What a machine's last starts have led to. */
+/** State of a machine's breaker after its last starts. */
 export type Breaker = {
-  /** Since when its starts have failed, one after the other; undefined when the last one succeeded. */
+  /** Start of the present streak of failures; undefined when the last start succeeded. */
   readonly failingSince: Date | undefined;
   readonly restsUntil: Date | undefined;
-  /** How often it has rested since a start succeeded. */
+  /** Rests since the last successful start. */
   readonly restCount: number;
 };
 
 export type Failure = { readonly renterId: UserId; readonly at: Date; readonly isCounted: boolean };
 
 /**
- * What one more failed start does. It rests when three in a row failed: of two renters or more, or of any when they are
- * spread over hours. After a rest it is on trial, and one more failure that counts is enough.
+ * The breaker after one more failed start. A machine rests after three consecutive failures: of two renters or more, or
+ * of one when they are spread over hours. After a rest it is on trial, and one more failure that counts puts it to rest
+ * again.
  */
 export function noteFailure(
   breaker: Breaker,
-  /** Those of the last hour, and those since `failingSince`. */
+  /** Failures of the last hour and those since `failingSince`. */
   earlier: readonly Failure[],
   { renterId, at }: Pick<Failure, "renterId" | "at">,
 ): { readonly breaker: Breaker; readonly failure: Failure } {
@@ -48,7 +49,7 @@ function isConvincing(streak: readonly Failure[]): boolean {
   return renterCount > 1 || streak.filter((failure) => failure.isCounted).length >= FAILURES_TO_REST;
 }
 
-/** Ten minutes, and twice as long each time, up to a day. */
+/** Length of a rest: ten minutes, doubled with each rest, up to a day. */
 export function restMs(restCount: number): number {
   return Math.min(REST_MS_MAX, FIRST_REST_MS * 2 ** restCount);
 }

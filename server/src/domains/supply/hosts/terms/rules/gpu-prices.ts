@@ -1,6 +1,6 @@
 /**
- * What an open market asks for one GPU and hour, in thousandths of a dollar: the middle of what hosts of such machines
- * want, rounded. Where a host starts who has not thought about prices; nothing is charged by it.
+ * Median prices per GPU and hour on an open market, in thousandths of a dollar, rounded. The default for a host that
+ * has set no price; no charge depends on it.
  */
 const MEDIAN_MILLIDOLLARS: Readonly<Record<string, number>> = {
   "GTX 1080 Ti": 60,
@@ -67,11 +67,11 @@ const MEDIAN_MILLIDOLLARS: Readonly<Record<string, number>> = {
 };
 
 const NANOS_PER_MILLIDOLLAR = 1_000_000n;
-/** $0.003 an hour per point of the deep-learning score: about what the open market asks for a card of that score. */
+/** $0.003 an hour per point of the deep-learning score: about the open market's price for a card of that score. */
 const NANOS_PER_DLPERF_HOUR = 3_000_000n;
 const FLOOR_MILLIDOLLARS = 50n;
 
-/** The usual price of one GPU and hour, by its model; one that is not known is valued by its score. */
+/** The usual price of one GPU and hour by its model; an unknown model is valued by its score. */
 export function usualNanosPerHour({ name, dlperf }: { readonly name: string; readonly dlperf: number }): bigint {
   const median = Object.hasOwn(MEDIAN_MILLIDOLLARS, name) ? MEDIAN_MILLIDOLLARS[name] : undefined;
   if (median !== undefined) return BigInt(median) * NANOS_PER_MILLIDOLLAR;

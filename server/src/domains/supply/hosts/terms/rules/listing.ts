@@ -3,7 +3,7 @@ import type { Hello } from "../../../../../../../protocol/index.ts";
 import { mulDivFloor, nanos, type Nanos } from "../../../../../base/money.ts";
 import { usualNanosPerHour } from "./gpu-prices.ts";
 
-/** What a host asks for a machine. Prices of devices are per device and hour. */
+/** The terms that a host asks for a machine. Device prices are per device and hour. */
 export type Listing = {
   readonly priceDeviceNanosPerHour: Nanos;
   readonly priceMinBidNanosPerHour: Nanos;
@@ -13,11 +13,11 @@ export type Listing = {
   readonly minChunk: number;
   readonly creditDiscountMaxPermille: number;
   readonly offerEndAt: Date;
-  /** The end moves on day by day, so that it always lies so far ahead; undefined when it is fixed. */
+  /** Distance to the end of a listing whose end moves on day by day; undefined when the end is fixed. */
   readonly offerDurationS: number | undefined;
 };
 
-/** What an hour of a core, and a GB of disk for a month, usually cost: where a host starts. */
+/** Usual prices of a core per hour and of a GB of disk per month: the default for a host that has set none. */
 export const USUAL_CORE_NANOS_PER_HOUR = 10_000_000n;
 export const USUAL_DISK_NANOS_PER_GB_MONTH = nanos(150_000_000n);
 const MIN_BID_PERCENT = 50n;
@@ -27,7 +27,7 @@ const DAY_S = 86_400;
 
 type Described = Pick<Hello, "host_key" | "machine" | "gpus">;
 
-/** A fair listing for a machine that nobody has priced yet, so that it is on the market from its first minute. */
+/** A fair listing for a machine without one, so that it is on the market from its first minute. */
 export function defaultListing(described: Described, now: Date): Listing {
   const gpu = described.gpus[0];
   if (described.machine.is_simulated && gpu !== undefined) return inventListing(described, now);
@@ -44,26 +44,28 @@ export function defaultListing(described: Described, now: Date): Listing {
   };
 }
 
-/** Of a whole, in millionths. */
+/** The unit of shares: millionths. */
 const WHOLE = 1_000_000;
 const NANOS_PER_TENTH_OF_A_CENT = 1_000_000n;
-/** Half of the hosts ask within this factor of the middle. */
+/** Half of the hosts ask within this factor of the median price. */
 const PRICE_SPREAD = 1.15;
 const [PRICE_FACTOR_MIN, PRICE_FACTOR_MAX] = [0.55, 2.2];
-/** A hall with a line of its own asks more. */
+/** A data centre with an uplink of its own asks more. */
 const CENTRE_FACTOR = 1.12;
 const CENTRE_MBPS_MIN = 2_000;
 const DISK_MILLIDOLLARS_PER_GB_MONTH = [30, 50, 80, 100, 100, 150, 150, 150, 200, 300, 600];
 const INET_MICRODOLLARS_PER_GB = [0, 0, 1_000, 2_000, 2_000, 2_000, 5_000, 10_000, 20_000];
 const DISCOUNT_PERMILLE = [0, 0, 0, 200, 300, 400, 400, 400, 500];
 const [LISTED_DAYS_MIN, LISTED_DAYS_MAX] = [3, 270];
-/** One host in so many rents out no single GPUs. The first few do, so that a small market has something for everybody. */
+/**
+ * One host of this many rents out no single GPUs. The first few do, so that a small market has something for everybody.
+ */
 const HOSTS_PER_BUNDLER = 4;
 const BUNDLED_GPUS_MIN = 4;
 
 /**
- * What one of many invented hosts asks: other terms for each, around what the market asks for its GPUs. The same key gives
- * the same terms, so that a market is the same again on another day.
+ * Terms of a simulated host, spread around the market's prices for its GPUs. The same key gives the same terms, so that
+ * a simulated market can be repeated.
  */
 function inventListing({ host_key: hostKey, machine, gpus }: Described, now: Date): Listing {
   const draw = drawer(hostKey);
@@ -72,7 +74,7 @@ function inventListing({ host_key: hostKey, machine, gpus }: Described, now: Dat
   const spread = PRICE_SPREAD ** (bell(draw("price")) / QUARTER_OF_A_BELL);
   const factor = Math.min(Math.max(spread * (isCentre ? CENTRE_FACTOR : 1), PRICE_FACTOR_MIN), PRICE_FACTOR_MAX);
   const price = roundedPrice(times(usual, factor));
-  // Some want no less for a bid; the others between half and almost all of it.
+  // Some hosts ask the full price as minimum bid; the others between half and almost all of it.
   const bidShare = draw("wants full bids") < 0.15 ? 1 : 0.45 + 0.5 * draw("bid") ** 0.7;
   const inet = nanos(BigInt(choose(INET_MICRODOLLARS_PER_GB, draw("bandwidth"))) * 1_000n);
   const days = LISTED_DAYS_MIN * (LISTED_DAYS_MAX / LISTED_DAYS_MIN) ** draw("days");
@@ -88,7 +90,7 @@ function inventListing({ host_key: hostKey, machine, gpus }: Described, now: Dat
   };
 }
 
-/** Whoever has not thought of an end does not want to drop out of the market some day. */
+/** A host that has set no end keeps its listing on the market. */
 function rollingEnd(days: number, now: Date): { readonly offerEndAt: Date; readonly offerDurationS: number } {
   const offerDurationS = Math.round(days * DAY_S);
   return { offerEndAt: new Date(now.getTime() + offerDurationS * 1000), offerDurationS };
@@ -100,7 +102,7 @@ function inventChunk(hostKey: string, gpuCount: number, fraction: number): numbe
   return choose([2, 2, 4, gpuCount], fraction);
 }
 
-/** Numbers from 0 to 1 that follow from the host's key and what they are for. */
+/** Numbers from 0 to 1 that follow from the host's key and their purpose. */
 function drawer(hostKey: string): (purpose: string) => number {
   return (purpose) => createHash("sha256").update(`${purpose} of ${hostKey}`).digest().readUInt32BE() / 2 ** 32;
 }
@@ -109,10 +111,10 @@ function choose(values: readonly number[], fraction: number): number {
   return values[Math.min(Math.floor(fraction * values.length), values.length - 1)] ?? 0;
 }
 
-/** Where a quarter of a normal distribution lies above. */
+/** A quarter of a normal distribution lies above this value. */
 const QUARTER_OF_A_BELL = 0.6745;
 
-/** A number as of a normal distribution, from one as of an even one: the logistic curve, which is close to it. */
+/** A normally distributed number from a uniform one: the logistic curve, which is close to it. */
 function bell(fraction: number): number {
   const inside = Math.min(Math.max(fraction, 0.001), 0.999);
   return Math.log(inside / (1 - inside)) * 0.614;

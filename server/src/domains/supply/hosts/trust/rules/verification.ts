@@ -1,4 +1,4 @@
-/** What a machine must have so that it is shown as verified (docs/hosts.md, Verification). */
+/** Requirements for a machine that is shown as verified (docs/hosts.md, Verification). */
 const CUDA_MIN = 12;
 const RELIABILITY_PPM_MIN = 900_000;
 const PORTS_PER_GPU_MIN = 3;
@@ -7,18 +7,18 @@ const MB_PER_GIB = 1024;
 const MBPS_PER_GIB = 2.6;
 const MBPS_MIN = 100;
 const MBPS_MAX = 500;
-/** What moves by itself may be a little worse than at first before a machine loses its verification for it. */
+/** A verified machine keeps its verification while values that vary by themselves stay above these lower limits. */
 const RELIABILITY_PPM_KEPT = 850_000;
 const MBPS_KEPT = 0.8;
 
 export type Verification = "verified" | "unverified" | "deverified";
 
 export type VerificationFacts = {
-  /** Neither the machine nor its GPUs are only said to be there. */
+  /** False when the machine or its GPUs are simulated. */
   readonly isReal: boolean;
   readonly hasGpus: boolean;
   readonly gpuCount: number;
-  /** Of the smallest of its GPUs. */
+  /** Memory of its smallest GPU. */
   readonly gpuMemoryMb: number;
   readonly totalMemoryMb: number;
   readonly cudaMax: number;
@@ -27,7 +27,10 @@ export type VerificationFacts = {
   readonly inetDownMbps: number;
   readonly reliabilityPpm: number;
   readonly hasStarted: boolean;
-  /** Whether the server has ever measured its line, and whether a flag says that the declared one is contradicted by far. */
+  /**
+   * True when the server has measured its uplink; the other flag says that the measurements contradict the declared
+   * speed by far.
+   */
   readonly isLineMeasured: boolean;
   readonly hasSlowLine: boolean;
 };
@@ -37,13 +40,13 @@ export type Check = {
   readonly value: number | boolean;
   readonly needed: number | boolean;
   readonly isPassed: boolean;
-  /** Good enough for a machine that is verified already. */
+  /** Good enough for a machine that is already verified. */
   readonly isKept: boolean;
   /** One sentence for the host. */
   readonly text: string;
 };
 
-/** Everything that is looked at, in the order in which a host reads it. */
+/** All requirements, in the order in which a host reads them. */
 export function checkMachine(facts: VerificationFacts): readonly Check[] {
   const always = [
     realCheck(facts),
@@ -57,14 +60,17 @@ export function checkMachine(facts: VerificationFacts): readonly Check[] {
   return facts.hasGpus ? [...always, cudaCheck(facts), memoryCheck(facts)] : always;
 }
 
-/** What the rule makes of a machine. What it once had and lost is temporary, and has a word of its own. */
+/**
+ * The verification that the rule gives a machine. A verification that was lost has a state of its own, since the loss
+ * is temporary.
+ */
 export function decideVerification(current: Verification, checks: readonly Check[]): Verification {
   if (checks.every((check) => check.isPassed)) return "verified";
   if (current !== "verified") return current;
   return checks.every((check) => check.isKept) ? "verified" : "deverified";
 }
 
-/** The speed that every direction must have: enough to fill the memory of the GPUs in some hours. */
+/** The speed that each direction must have: enough to fill the memory of the GPUs in some hours. */
 export function neededMbps({ totalMemoryMb }: Pick<VerificationFacts, "totalMemoryMb">): number {
   const wanted = (MBPS_PER_GIB * totalMemoryMb) / MB_PER_GIB;
   return Math.round(Math.min(MBPS_MAX, Math.max(MBPS_MIN, wanted)));
@@ -105,7 +111,7 @@ function speedChecks(facts: VerificationFacts): readonly Check[] {
   });
 }
 
-/** What is verified already stays so: its agent may be of a version that cannot be measured. */
+/** A verified machine stays so without a measurement: its agent may be of a version that cannot be measured. */
 function measuredCheck({ isLineMeasured }: VerificationFacts): Check {
   const text = isLineMeasured
     ? "The server has measured the line."
