@@ -5,11 +5,11 @@ import type { Reader, Tx } from "../../../db/transaction.ts";
 
 /** A freeze of an account and its subaccounts, open or lifted. */
 export type AccountFreeze = Freeze & {
-  /** The account that was named; its subaccounts are frozen by the same freeze. */
+  /** The frozen account; its subaccounts are frozen by the same freeze. */
   readonly userId: UserId;
   readonly frozenBy: UserId;
   readonly frozenAt: Date;
-  /** Undefined while the freeze is open. */
+  /** The lift of the freeze; undefined while it is open. */
   readonly lifted: { readonly by: UserId; readonly at: Date; readonly reason: string } | undefined;
 };
 
@@ -36,7 +36,7 @@ export async function insertFreeze(
   return row.id;
 }
 
-/** Lifts an open freeze; undefined when it is lifted already, or was never there. */
+/** Lifts an open freeze; undefined when it is already lifted, or does not exist. */
 export async function storeLift(
   tx: Tx,
   { id, by, reason }: { readonly id: AccountFreezeId; readonly by: UserId; readonly reason: string },
@@ -55,7 +55,7 @@ export async function storeLift(
   return toAccountFreeze(row);
 }
 
-/** An account with its subaccounts, theirs, and so on, each with how far below the first it is. */
+/** An account with all accounts below it, each with its depth below the first. */
 const familyOf = (userId: UserId) => sql`
   family as (
     select id, 0 as depth from users where id = ${userId}::integer
@@ -65,8 +65,8 @@ const familyOf = (userId: UserId) => sql`
 `;
 
 /**
- * Keeps an account, all accounts below it and the teams that one of them is a member of until the commit, as their freeze
- * changes: what others are storing for them is waited for, and whoever comes later sees the freeze.
+ * Locks an account, all accounts below it and the teams that one of them is a member of, until the commit, because
+ * their freeze changes: waits for transactions that store something for them, and later ones see the freeze.
  */
 export async function lockWithSubaccounts(tx: Tx, userId: UserId): Promise<void> {
   await sql`
@@ -78,13 +78,13 @@ export async function lockWithSubaccounts(tx: Tx, userId: UserId): Promise<void>
 }
 
 /**
- * Notes at an account and all accounts below it which open freeze holds for each: its own, or that of the nearest account
- * above it that has one. A team is frozen with the last of its members. Returns the accounts for which that changed, with
- * whether they are frozen now. The caller holds their locks (`lockWithSubaccounts`).
+ * Stores at an account and all accounts below it which open freeze holds for each: its own, or that of the nearest
+ * frozen account above it. A team is frozen with the last of its members. Returns the accounts for which that changed,
+ * and whether they are frozen now. The caller holds their locks (`lockWithSubaccounts`).
  */
 export async function followFreezes(tx: Tx, userId: UserId): Promise<ReadonlyMap<UserId, boolean>> {
   const changed = new Map<UserId, boolean>();
-  // Level by level from above, since each account takes over what holds for the one above it.
+  // Level by level from the top, since each account inherits the freeze of the one above it.
   const levels = await listLevels(tx, userId);
   for (const ids of levels) {
     const { rows } = await sql<{ id: UserId; is_frozen: boolean }>`
@@ -105,7 +105,7 @@ export async function followFreezes(tx: Tx, userId: UserId): Promise<ReadonlyMap
   return changed;
 }
 
-/** Freezes teams all of whose members are frozen: nobody is left who could act for them, or who would be harmed. */
+/** Freezes teams all of whose members are frozen: no member is left who could act for them, or would be harmed. */
 async function followIntoTeams(tx: Tx, accountIds: readonly UserId[]) {
   const { rows } = await sql<{ id: UserId; is_frozen: boolean }>`
     update users u set freeze_id = holds.freeze_id
@@ -127,7 +127,7 @@ async function followIntoTeams(tx: Tx, accountIds: readonly UserId[]) {
   return rows;
 }
 
-/** Teams that these accounts own and that are not frozen, since others are members of them. */
+/** Teams that these accounts own and that are not frozen, because they have other members. */
 export async function listUnfrozenTeamsOf(db: Reader, userIds: readonly UserId[]): Promise<readonly UserId[]> {
   const { rows } = await sql<{ id: UserId }>`
     select u.id from team_members t
@@ -147,7 +147,7 @@ async function listLevels(tx: Tx, userId: UserId): Promise<readonly (readonly Us
   return rows.map(({ ids }) => ids);
 }
 
-/** What those who are stopped by these freezes are told. */
+/** The freezes behind these ids, with the reasons that stopped users see. */
 export async function findFreezes(
   db: Reader,
   ids: readonly AccountFreezeId[],
@@ -177,7 +177,7 @@ export async function findOpenFreeze(db: Reader, id: AccountFreezeId): Promise<A
   return row && toAccountFreeze(row);
 }
 
-/** The open freeze of this very account, not its parent's. */
+/** The open freeze of this account itself, not of its parent. */
 export async function findOwnFreeze(db: Reader, userId: UserId): Promise<AccountFreeze | undefined> {
   const row = await db
     .selectFrom("account_freezes")
@@ -188,7 +188,7 @@ export async function findOwnFreeze(db: Reader, userId: UserId): Promise<Account
   return row && toAccountFreeze(row);
 }
 
-/** Every account for which a freeze holds, or those of these accounts; in id order. */
+/** All accounts for which a freeze holds, or those among `among`; in id order. */
 export async function listFrozenIds(db: Reader, among?: readonly UserId[]): Promise<readonly UserId[]> {
   const query = db.selectFrom("users").select("id").where("freeze_id", "is not", null).where("deleted_at", "is", null);
   const wanted = among === undefined ? query : query.where("id", "=", sql<UserId>`any(${[...among]}::integer[])`);
@@ -196,7 +196,7 @@ export async function listFrozenIds(db: Reader, among?: readonly UserId[]): Prom
   return rows.map((row) => row.id);
 }
 
-/** All freezes, each as its last fact must say it. */
+/** All freezes, in the form that the last fact of each must state. */
 export async function listStatedFreezes(db: Reader) {
   const { rows } = await sql<{
     readonly id: number;

@@ -4,8 +4,8 @@ import type { Tx } from "../../../db/transaction.ts";
 import { lockUser } from "./users/store.ts";
 
 /**
- * Refuses one more of what an account has `max` of already (`too_many`, 400). Requests of one account are counted one after
- * another, so that many at once cannot pass the limit together.
+ * Throws `too_many` (400) when an account already has `max` objects of a kind. Requests of one account are counted one
+ * after another, so that concurrent requests cannot pass the limit together.
  */
 export async function requireRoom(
   tx: Tx,
@@ -20,10 +20,10 @@ export async function requireRoom(
 type Room = {
   readonly count: (tx: Tx) => Promise<number>;
   readonly max: number;
-  /** The field of the request that asks for one more. */
+  /** The request field that asks for one more. */
   readonly field: string;
-  /** What is counted, in the plural. */
+  /** The plural noun of the counted objects. */
   readonly what: string;
-  /** What to do instead of deleting one, as a sentence. */
+  /** A sentence with the remedy, in place of the advice to delete one. */
   readonly advice?: string;
 };

@@ -12,23 +12,26 @@ import type { Caller } from "./caller.ts";
 import type { GrantCredit } from "./users/service.ts";
 import type { BalanceView, PaymentStandingView } from "./views.ts";
 
-/** What the routes need and do not own; `balanceOf` and `grantCredit` come from the ledger through `app.ts`. */
+/** Functions of other domains that the routes need; `app.ts` passes in `balanceOf` and `grantCredit` of the ledger. */
 export type AccountPorts = {
   readonly identities: Identities;
   readonly ipHistory: IpHistory;
   readonly random: RandomBytes;
   readonly sealer: Sealer;
-  /** Undefined where no mail server is set up. */
+  /** Queues a mail; undefined where no mail server is set up. */
   readonly queueMail: QueueMail | undefined;
-  /** Whether anybody may make an account; subaccounts and administrators' accounts are made either way. */
+  /** True when everybody may create an account; subaccounts and administrators' accounts are always possible. */
   readonly isSignupOpen: boolean;
   readonly balanceOf: (userId: UserId) => Promise<BalanceView>;
-  /** The same for many, of whom those without money may be left out. */
+  /** Balances of many users; those without money may be left out. */
   readonly balancesOf: (userIds: readonly UserId[]) => Promise<ReadonlyMap<UserId, BalanceView>>;
-  /** What `payments` knows of the user, through `app.ts`. */
+  /** Payment facts of the user, passed in from `payments` by `app.ts`. */
   readonly paymentStandingOf: (userId: UserId) => Promise<PaymentStandingView>;
   readonly grantCredit: GrantCredit;
-  /** Refuses to make another key, of a team if one is named, where a limit is on one: the other would not have it. */
+  /**
+   * Refuses to create another key, of a team if one is named, where a key has a spending limit: the new key would not
+   * have it.
+   */
   readonly refuseNewKeys: (tx: Tx, identity: Identity, teamId: number | undefined) => Promise<void>;
 };
 

@@ -6,13 +6,13 @@ const Text = Type.String();
 const Nullable = <T extends Parameters<typeof Type.Union>[0][number]>(type: T) => Type.Union([type, Type.Null()]);
 const Success = Type.Literal(true);
 
-/** Anything here: permissions.ts checks it, with `invalid_permissions` and the name of what is wrong. */
+/** Any JSON value: permissions.ts checks it, and answers `invalid_permissions` with the wrong entry's name. */
 const AskedPermissions = Type.Unknown({
   description:
     'Permission document: {"api": {"<category>": {"<operation>": {"constraints": {…}}}}}; {} grants a whole category',
 });
 const Permissions = Type.Object({}, { additionalProperties: true, description: '{"api": {"<category>": {}}}' });
-/** false: the key is not narrowed, it may do whatever its user may. */
+/** false: the key is not narrowed and has all permissions of its user. */
 const GrantedPermissions = Type.Union([Type.Literal(false), Permissions]);
 
 export const UserIdParams = Type.Object({ user_id: Text });
@@ -85,7 +85,7 @@ export const CurrentUserResponse = model("Account", {
 });
 export type CurrentUserResponse = Static<typeof CurrentUserResponse>;
 
-/** Lengths and forms are checked in profile.ts, which answers with the contract's codes. */
+/** profile.ts checks lengths and forms, and answers with the contract's codes. */
 export const CreateUserBody = Type.Object({
   email: Type.Optional(Text),
   username: Type.Optional(Text),
@@ -209,7 +209,7 @@ const SshKeyRecord = model("SshKey", {
 });
 export type SshKeyRecord = Static<typeof SshKeyRecord>;
 
-/** What it must look like is checked in ssh-public-key.ts, with the contract's codes. */
+/** ssh-public-key.ts checks the form, and answers with the contract's codes. */
 export const SshKeyBody = model("SshPublicKey", {
   ssh_key: Type.Optional(Type.String({ description: "A public key: the line of a .pub file" })),
 });
@@ -217,7 +217,7 @@ export const SshKeyResponse = model("StoredSshKey", { success: Success, key: Ssh
 export const SshKeysResponse = Type.Array(SshKeyRecord);
 export const DoneResponse = Type.Object({ success: Success });
 
-/** What they may be is checked in secret-name.ts, with the contract's codes. */
+/** secret-name.ts checks name and value, and answers with the contract's codes. */
 export const SecretNameBody = Type.Object({
   key: Type.Optional(Type.String({ description: "The name of the variable; stored in upper case" })),
 });

@@ -12,12 +12,12 @@ import type { User } from "./users/rules/user.ts";
 
 const NANOS_PER_CENT = 10_000_000n;
 
-/** What a user owns: `available` is the part that nothing has been set aside from. */
+/** A user's credit: `available` is the part that nothing has been set aside from. */
 export type BalanceView = { readonly balanceNanos: Nanos; readonly availableNanos: Nanos };
 
-/** What is known of a user's cards and payouts. */
+/** Facts about a user's cards and payouts. */
 export type PaymentStandingView = {
-  /** Of the card that is charged; undefined when none is saved. */
+  /** Last digits of the card that is charged; undefined when none is saved. */
   readonly last4: string | undefined;
   readonly hasPayoutMethod: boolean;
 };
@@ -85,7 +85,7 @@ function viewFreeze({
   return memberFreeze === undefined ? null : { ...memberFreeze, holds_for: "member" };
 }
 
-/** `credit` rounded down: what is shown can be spent. */
+/** `credit` is rounded down: all that is shown can be spent. */
 export function viewBalance({ balanceNanos, availableNanos }: BalanceView) {
   return { balance: toDollars(balanceNanos), credit: toDollars(wholeCents(availableNanos)) };
 }

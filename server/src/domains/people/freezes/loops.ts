@@ -18,7 +18,7 @@ const CANCEL_REASON = "The account is frozen.";
 
 type Deps = { readonly database: Database; readonly clock: Clock };
 
-/** Stops what frozen accounts run, whoever began it, and also what was under way while they were frozen. */
+/** Stops everything that frozen accounts run, including requests that were under way when the freeze came. */
 export function freezeLoops({ database, clock }: Deps): readonly Loop[] {
   return [
     {
@@ -53,7 +53,7 @@ async function enforceFreezes({ database, clock }: Deps) {
   return counts;
 }
 
-/** What others rent there goes on to its end: they have done nothing. False once the freeze is lifted. */
+/** Rentals by others go on to their end: these renters have done nothing. False once the freeze is lifted. */
 async function unlistFrozen(tx: Tx, { id, hostId }: { readonly id: MachineId; readonly hostId: UserId }) {
   if ((await keepAccounts(tx, [hostId])).get(hostId) === undefined) return false;
   await lockMachines(tx, [id]);
@@ -62,7 +62,7 @@ async function unlistFrozen(tx: Tx, { id, hostId }: { readonly id: MachineId; re
   return true;
 }
 
-/** One that fails keeps no other running; it is told of at the end. */
+/** A failure does not stop the other steps; it is reported at the end. */
 async function attempt<T>(errors: unknown[], work: () => Promise<T>): Promise<T | undefined> {
   try {
     return await work();

@@ -15,15 +15,15 @@ import { viewFreeze } from "./views.ts";
 
 export type FreezePorts = {
   readonly identities: Pick<Identities, "forgetAll">;
-  /** Has what runs stopped soon; without it the loop's next run does that. */
+  /** Wakes the loop that stops what frozen accounts run; without it that happens at the loop's next run. */
   readonly wakeEnforcer: () => void;
 };
 
 const TAGS = ["Administration"];
-/** The newest that one answer shows. */
+/** Freezes in one answer, the newest. */
 const FREEZES_MAX = 500;
 
-/** How administrators freeze accounts and lift freezes (docs/administration.md). */
+/** Routes by which administrators freeze accounts and lift freezes (docs/administration.md). */
 export function freezeRoutes(scope: HttpScope, ports: FreezePorts): void {
   listRoute(scope);
   freezeRoute(scope, ports);

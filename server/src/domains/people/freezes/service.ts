@@ -25,13 +25,14 @@ export type Frozen = {
   readonly isNew: boolean;
   /** The accounts that were frozen by this request. */
   readonly userIds: readonly UserId[];
-  /** Teams that they own and that go on, since others are members. */
+  /** Teams that they own and that stay unfrozen, because they have other members. */
   readonly teamIds: readonly UserId[];
 };
 
 /**
- * Freezes an account with its subaccounts: from the commit on they begin nothing, and the loop `enforce-freezes` stops what
- * they run. Teams without another member are frozen with it. Safe to repeat: an account with an open freeze keeps that one, with its reason.
+ * Freezes an account with its subaccounts: from the commit on they can start nothing, and the loop `enforce-freezes`
+ * stops what they run. Teams without another member are frozen too. Safe to repeat: an account with an open freeze
+ * keeps that one, with its reason.
  */
 export async function freezeAccount(
   tx: Tx,
@@ -62,7 +63,7 @@ export async function freezeAccount(
   return { id, isNew: true, userIds, teamIds: await listUnfrozenTeamsOf(tx.db, userIds) };
 }
 
-/** Holds the payouts of accounts that are frozen from now on, and tells them. */
+/** Holds the payouts of newly frozen accounts, and notifies their users. */
 async function holdAndTell(
   tx: Tx,
   userIds: readonly UserId[],
@@ -84,8 +85,8 @@ async function holdAndTell(
 }
 
 /**
- * Freezes a team that somebody has just left, if nobody is left in it who is not frozen. Returns whether it was frozen by
- * this; the caller's transaction has taken the member out and nothing else.
+ * Freezes a team that a member has just left if all its other members are frozen. Returns whether this froze it; the
+ * caller's transaction has removed the member and nothing else.
  */
 export async function freezeAbandonedTeam(tx: Tx, teamId: UserId): Promise<boolean> {
   await lockWithSubaccounts(tx, teamId);
@@ -102,8 +103,8 @@ export async function freezeAbandonedTeam(tx: Tx, teamId: UserId): Promise<boole
 }
 
 /**
- * Lifts a freeze: the accounts may do again what they could before. What was stopped stays stopped, and what was taken off
- * the market stays off. Returns the accounts that are no longer frozen; a subaccount may have a freeze of its own.
+ * Lifts a freeze: the accounts may do again what they could before. Stopped instances stay stopped, and unlisted
+ * machines stay unlisted. Returns the accounts that are no longer frozen; a subaccount may have a freeze of its own.
  */
 export async function liftFreeze(
   tx: Tx,
@@ -114,7 +115,7 @@ export async function liftFreeze(
   if (open === undefined) throw noSuchFreeze(id);
   await lockWithSubaccounts(tx, open.userId);
   const lifted = await storeLift(tx, { id, by: identity.userId, reason });
-  // Somebody else lifted it while its account was waited for.
+  // Another request lifted it while this one waited for its account.
   if (lifted === undefined) throw noSuchFreeze(id);
   const { userId } = lifted;
   const userIds = frozenBy(await followFreezes(tx, userId), false);

@@ -7,7 +7,7 @@ import { findTeam, lockTeam, type Team } from "./team-store.ts";
 
 const NAME_LENGTH_MAX = 64;
 
-/** Whose team it is that a request speaks of: that of its key. */
+/** The team of the request's key. */
 export type Acting = {
   readonly team: Team;
   /** The member who holds the key. */
@@ -21,25 +21,28 @@ export async function lockOwnTeam(tx: Tx, { userId, memberId }: Identity): Promi
   return { team, memberId };
 }
 
-/** The same for reading. */
+/** The team of the calling key, unlocked, for reading. */
 export async function requireOwnTeam(db: Reader, { userId, memberId }: Identity): Promise<Acting> {
   const team = memberId === undefined ? undefined : await findTeam(db, userId);
   if (team === undefined || memberId === undefined) throw notATeam();
   return { team, memberId };
 }
 
-/** Refuses everybody but the owner, whatever their role or key allows. */
+/** Throws for everybody but the owner, for any role and any key. */
 export async function requireOwner(tx: Tx, { team, memberId }: Acting, message: string): Promise<void> {
   if ((await findRoleIdentifier(tx.db, team.id, memberId)) !== "owner") throw forbidden(message, "not_allowed");
 }
 
-/** Nobody gives, changes or takes away more than the calling key may do itself: so no right comes from nowhere. */
+/**
+ * Throws when the permissions go beyond those of the calling key: nobody can give, change or take away a permission
+ * that the calling key does not have.
+ */
 export function requireWithin(identity: Identity, permissions: Permissions, what: string): void {
   if (isWithin(permissions, identity.permissions)) return;
   throw forbidden(`${what} may do more than the key that asks for this.`, "missing_permissions");
 }
 
-/** A name of a team or a role, as people read it. */
+/** A name of a team or a role for people to read. */
 export function parseName(text: string | undefined, field: string): string {
   const name = text?.normalize("NFC").trim() ?? "";
   if (name === "") throw invalid(field, `${field} is required`);

@@ -11,7 +11,7 @@ type TeamBalance = {
   readonly balance: BalanceView;
 };
 
-/** With a key of a team, that team's; with a person's own, those of all teams whose billing the person's role shows. */
+/** With a key of a team, its balance; with a personal key, those of all teams whose billing the person's role shows. */
 export async function readBalances(
   db: Reader,
   identity: Identity,

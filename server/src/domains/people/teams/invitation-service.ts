@@ -36,11 +36,11 @@ import { lockTeam, type Team } from "./team-store.ts";
 
 /** An invitation can be accepted for four hours. */
 const VALID_MS = 4 * 3_600_000;
-/** For so long the same address is not invited again. */
+/** Least time between two invitations of one address. */
 const REPEAT_MS = 600_000;
 const TOKEN_BYTES = 32;
 const DAY_MS = 86_400_000;
-/** Invitations that are mailed in a day: to one address, by all teams; and by one person, for all teams. */
+/** Mailed invitations per day: to one address by all teams, and by one person for all teams. */
 const MAILS_PER_ADDRESS = 5;
 const MAILS_PER_INVITER = 100;
 /** Members and open invitations of one team. */
@@ -48,16 +48,16 @@ const PEOPLE_MAX = 200;
 
 export type NewInvitation = {
   readonly email: string;
-  /** Shown to who invites, and mailed to the address; of use only with a key of an account that has that address. */
+  /** Shown to the inviter and mailed to the address; valid only with a key of an account that has that address. */
   readonly token: string;
   readonly expiresAt: Date;
-  /** Why nothing was mailed; undefined where the token was, or where the server mails nothing at all. */
+  /** The reason why no mail was sent; undefined when the token was mailed, or where no mail server is set up. */
   readonly unmailed: string | undefined;
 };
 
 /**
- * Invites the person with this address, who may have an account or not: the answer is the same. The token goes to the
- * address by mail, and to nobody's notices. Without a mail server the inviter hands it over.
+ * Invites the person with this address, with or without an account: the answer is the same. The token goes to the
+ * address by mail, and into no notification. Without a mail server the inviter hands it over.
  */
 export async function inviteMember(
   tx: Tx,
@@ -103,8 +103,8 @@ export async function inviteMember(
 }
 
 /**
- * Counts a mail to this address, or says why none is sent: the names in an invitation are its inviter's words, which nobody
- * shall mail to strangers at will. The token is good all the same.
+ * Counts a mail to this address, or returns the reason why none is sent: the names in an invitation are the inviter's
+ * words, which nobody may mail to strangers at will. The token is valid all the same.
  */
 async function refuseMail(tx: Tx, email: string, invitedBy: UserId): Promise<string | undefined> {
   await lockUser(tx, invitedBy);
@@ -121,13 +121,13 @@ export type Joined = {
   readonly team: Team;
   readonly role: TeamRole;
   readonly keyId: ApiKeyId;
-  /** The new member's key of the team: shown in the answer to this request and never again. */
+  /** The new member's key of the team, shown only in this answer. */
   readonly secret: string;
 };
 
 /**
- * Makes the caller a member of the team that invited the caller's address, with a key for it that may do what the calling
- * key may, within the role. An invitation is for one person and for once.
+ * Makes the caller a member of the team that invited the caller's address, with a key for the team that has the calling
+ * key's permissions, within the role. An invitation is for one person and can be accepted once.
  */
 export async function acceptInvitation(
   tx: Tx,
@@ -141,10 +141,10 @@ export async function acceptInvitation(
   const tokenSha256 = hashOf(token);
   const invitation = await findInvitation(tx.db, tx.now, tokenSha256);
   if (invitation === undefined || invitation.email !== user.email) throw noSuchInvitation();
-  // Where mail can prove an address, only a proven one counts. Elsewhere the token itself is the inviter's word.
+  // With a mail server, only a proven address counts. Without one, the token that the inviter handed over is enough.
   if (queueMail !== undefined) requireProven(user);
   const { teamId, roleId } = invitation;
-  // Whoever else uses the same token waits here, and then finds it used.
+  // A concurrent request with the same token waits here, and then finds it used.
   const team = await lockTeam(tx, teamId);
   if (team === undefined || !(await deleteInvitation(tx, tokenSha256))) throw noSuchInvitation();
   const role = (await listRoles(tx.db, teamId)).find(({ id }) => id === roleId);
@@ -188,7 +188,7 @@ function mailOf({ team, role, inviter }: Invited, token: string) {
   return { subject: `${inviter} invites you to the team ${team.name}`, text };
 }
 
-/** Read by every key of the account that may read notices, and called out to its webhooks: so the token is not in it. */
+/** Each key of the account that may read notifications can read it, and webhooks get it: so the token is not in it. */
 function notificationOf(userId: UserId, { team, role, inviter, tokenSha256 }: Invited) {
   return {
     userId,
@@ -206,7 +206,7 @@ function hashOf(token: string): Buffer {
   return createHash("sha256").update(token).digest();
 }
 
-/** Absent, used, expired, replaced or another's: all the same to the caller. */
+/** One error for invitations that are absent, used, expired, replaced or another user's. */
 function noSuchInvitation(): AppError {
   return notFound("no_such_invitation", "There is no such invitation for you, or its time is over.");
 }

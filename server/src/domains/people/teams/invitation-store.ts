@@ -10,7 +10,7 @@ export type Invitation = {
   readonly expiresAt: Date;
 };
 
-/** Stores an invitation in the place of the one that the address may have had: whose token opens nothing any more. */
+/** Stores an invitation in place of an earlier one of the address, whose token becomes invalid. */
 export async function putInvitation(
   tx: Tx,
   invitation: Pick<Invitation, "teamId" | "roleId" | "email" | "expiresAt"> & {
@@ -32,13 +32,13 @@ export async function putInvitation(
     .execute();
 }
 
-/** Those that can still be accepted. */
+/** Invitations that can still be accepted. */
 export async function listOpenInvitations(db: Reader, now: Date, teamId: UserId): Promise<readonly Invitation[]> {
   const rows = await invitations(db).where("team_id", "=", teamId).where("expires_at", ">", now).execute();
   return rows.map(toInvitation);
 }
 
-/** The open invitation with this token; undefined when it is over, was replaced, or never was. */
+/** The open invitation with this token; undefined when it is over or replaced, or never existed. */
 export async function findInvitation(db: Reader, now: Date, tokenSha256: Buffer): Promise<Invitation | undefined> {
   const row = await invitations(db)
     .where("token_sha256", "=", tokenSha256)
@@ -47,18 +47,18 @@ export async function findInvitation(db: Reader, now: Date, tokenSha256: Buffer)
   return row && toInvitation(row);
 }
 
-/** False when it is gone already, or another one has taken its place. */
+/** Deletes an invitation; false when it is gone or replaced. */
 export async function deleteInvitation(tx: Tx, tokenSha256: Buffer): Promise<boolean> {
   const result = await tx.db.deleteFrom("team_invitations").where("token_sha256", "=", tokenSha256).executeTakeFirst();
   return result.numDeletedRows === 1n;
 }
 
-/** Those of a team that can be accepted no more. */
+/** Deletes invitations of a team that can no longer be accepted. */
 export async function deleteOverInvitations(tx: Tx, teamId: UserId): Promise<void> {
   await tx.db.deleteFrom("team_invitations").where("team_id", "=", teamId).where("expires_at", "<=", tx.now).execute();
 }
 
-/** All invitations of a team, or only those to one role. */
+/** Deletes all invitations of a team, or only those to one role. */
 export async function deleteInvitations(tx: Tx, teamId: UserId, roleId?: TeamRoleId): Promise<void> {
   await tx.db
     .deleteFrom("team_invitations")
@@ -67,7 +67,7 @@ export async function deleteInvitations(tx: Tx, teamId: UserId, roleId?: TeamRol
     .execute();
 }
 
-/** How many invitations were mailed to an address, and by a person, since a moment; older rows are deleted. */
+/** Number of mailed invitations to an address, and by a person, since a time; older rows are deleted. */
 export async function countInvitationMails(
   tx: Tx,
   { email, invitedBy, since }: { readonly email: string; readonly invitedBy: UserId; readonly since: Date },

@@ -7,7 +7,7 @@ import type { MoveCredit } from "./team-service.ts";
 import { listDeletedSince, type DeletedTeam } from "./team-store.ts";
 
 const TEAMS_PER_RUN = 500;
-/** So long money may still come back to a team that is gone: from somebody's transfer at that moment, or a refund. */
+/** How long money may still arrive at a deleted team: from a concurrent credit transfer, or a refund. */
 const WATCHED_MS = 30 * 86_400_000;
 
 type Deps = { readonly database: Database; readonly clock: Clock; readonly moveCredit: MoveCredit };

@@ -16,7 +16,7 @@ import { lockOwnTeam, requireWithin } from "./authority.ts";
 import { findNamedRole, type RoleName } from "./role-service.ts";
 import type { TeamMeans } from "./team-service.ts";
 
-/** Takes a person out of the team; the person's keys of the team open nothing any more when this is answered. */
+/** Removes a person from the team; the person's keys of the team are invalid once this is answered. */
 export async function removeMember(
   tx: Tx,
   { identity, ipAddress }: Caller,
@@ -30,7 +30,8 @@ export async function removeMember(
     throw new AppError("invalid", "owner_stays", "Cannot remove the team owner from the team");
   }
   requireWithin(identity, member.role.permissions, `A ${member.role.name}`);
-  // First, so that who is making a key for this member now either is done, or finds no member: no key is left over.
+  // Done first: a concurrent creation of a key for this member is either finished, or finds no member. So no key is
+  // left over.
   await deleteMember(tx, team.id, member.id);
   const keyIds = await deleteTeamKeys(tx, team.id, member.id);
   await freezeAbandoned(tx, team.id);
@@ -40,7 +41,7 @@ export async function removeMember(
   return member;
 }
 
-/** Gives a member another role; without a name, that of an ordinary member. It holds for the member's keys at once. */
+/** Gives a member another role; without a name, that of an ordinary member. It applies to the member's keys at once. */
 export async function changeMemberRole(
   tx: Tx,
   { identity, ipAddress }: Caller,
@@ -65,7 +66,7 @@ export async function changeMemberRole(
   return { member, role };
 }
 
-/** There is one owner, who is made by creating a team or by being handed one. */
+/** A team has one owner: the person who created it or to whom it was handed over. */
 export function requireAssignable(role: TeamRole): void {
   if (role.identifier === "owner") throw forbidden("The owner role is not given to members.", "forbidden");
 }

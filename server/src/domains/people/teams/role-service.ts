@@ -20,15 +20,18 @@ import {
 import { lockOwnTeam, parseName, requireWithin } from "./authority.ts";
 import { deleteInvitations } from "./invitation-store.ts";
 
-/** How many roles a team may have, default ones included. */
+/** Roles per team, default ones included. */
 const ROLES_MAX = 50;
 
-/** How a request names a role: by its name in any case, or its identifier; or by its number. */
+/** A role as a request names it: by its name in any case, its identifier, or its number. */
 export type RoleName = { readonly name: string } | { readonly id: number };
 
 type RoleContent = { readonly name: string | undefined; readonly permissions: unknown };
 
-/** `not_found` when the team has no such role. A name goes before an identifier that is spelled like it. */
+/**
+ * Throws `not_found` when the team has no such role. A name takes precedence over an identifier that is spelled like
+ * it.
+ */
 export async function findNamedRole(db: Reader, teamId: UserId, asked: RoleName): Promise<TeamRole> {
   const roles = await listRoles(db, teamId);
   const found =
@@ -40,7 +43,7 @@ export async function findNamedRole(db: Reader, teamId: UserId, asked: RoleName)
   return found;
 }
 
-/** Makes a role of the permissions that are asked for, which must be within those of the calling key. */
+/** Creates a role with the requested permissions, which must be within those of the calling key. */
 export async function createRole(tx: Tx, { identity, ipAddress }: Caller, asked: RoleContent): Promise<TeamRole> {
   const { team } = await lockOwnTeam(tx, identity);
   const name = parseName(asked.name, "name");
@@ -57,7 +60,7 @@ export async function createRole(tx: Tx, { identity, ipAddress }: Caller, asked:
   return { id, name, identifier, permissions };
 }
 
-/** Changes what a role is called and allows, for all who have it; what is not named stays. */
+/** Changes name and permissions of a role for all its members; absent fields stay. */
 export async function changeRole(
   tx: Tx,
   { identity, ipAddress }: Caller,
@@ -81,7 +84,7 @@ export async function changeRole(
   return { ...role, name, permissions };
 }
 
-/** Deletes a role that nobody has; invitations to it are off. */
+/** Deletes a role without members; invitations to it are cancelled. */
 export async function removeRole(tx: Tx, { identity, ipAddress }: Caller, name: string): Promise<void> {
   const { team } = await lockOwnTeam(tx, identity);
   const role = await findNamedRole(tx.db, team.id, { name });
@@ -116,7 +119,7 @@ function refuseTakenName(roles: readonly TeamRole[], name: string, ownId: TeamRo
   if (isTaken) throw nameExists();
 }
 
-/** The database has the last word on which names are the same but for their case. */
+/** The database decides which names differ only in case. */
 function nameTaken(error: unknown): never {
   throw isUniqueViolation(error, "team_roles_name") ? nameExists() : error;
 }

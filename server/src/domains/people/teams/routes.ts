@@ -24,7 +24,7 @@ import { viewMembership, viewTeamBalance } from "./views.ts";
 
 export type TeamPorts = TeamMeans & { readonly balanceOf: (userId: UserId) => Promise<BalanceView> };
 
-/** Teams, their members and roles. There are no logins here, and so no sessions to list. */
+/** Routes of teams, their members and roles. There are no logins, and so no sessions to list. */
 export function teamRoutes(scope: HttpScope, ports: TeamPorts): void {
   createAndDelete(scope, ports);
   changeTeam(scope, ports);
@@ -129,7 +129,7 @@ function readTeam({ app, database }: HttpScope, { balanceOf }: TeamPorts): void 
     async (request) => {
       const { userId, memberId } = identityOf(request);
       const all = await listMemberships(database.kysely, memberId ?? userId);
-      // A key of a team knows of that team alone.
+      // A key of a team sees that team only.
       const shown = memberId === undefined ? all : all.filter(({ teamId }) => teamId === userId);
       return { teams: shown.map(viewMembership) };
     },

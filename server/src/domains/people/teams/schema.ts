@@ -8,11 +8,11 @@ const Text = Type.String();
 const Success = Type.Literal(true);
 const Id = Type.Integer({ minimum: 1, maximum: MAX_ID });
 const Nullable = <T extends Parameters<typeof Type.Union>[0][number]>(type: T) => Type.Union([type, Type.Null()]);
-/** Anything here: the code that reads permission documents says what is wrong with one. */
+/** Any JSON value: the code that reads permission documents names the fault. */
 const AskedPermissions = Type.Unknown({ description: 'Permission document: {"api": {"<category>": {…}}}' });
 const Permissions = Type.Object({}, { additionalProperties: true, description: '{"api": {"<category>": {}}}' });
 
-/** What names may be is checked in authority.ts, with the contract's codes. */
+/** authority.ts checks names, with the contract's codes. */
 export const CreateTeamBody = Type.Object({
   team_name: Type.Optional(Text),
   transfer_credit: Type.Optional(

@@ -28,40 +28,46 @@ import { lockOwnTeam, parseName, requireOwner } from "./authority.ts";
 import { deleteInvitations } from "./invitation-store.ts";
 import { insertTeam, markTeamDeleted, renameTeam } from "./team-store.ts";
 
-/** How many teams one person may own. */
+/** Teams that one person may own. */
 const OWNED_MAX = 100;
 const CENT = 10_000_000n;
 
-/** Moves credit between accounts; given by billing through `app.ts`. */
+/** Moves credit between accounts; billing's, passed in by `app.ts`. */
 export type MoveCredit = (
   tx: Tx,
   transfer: {
     readonly from: UserId;
     readonly to: UserId;
     readonly amount: Nanos;
-    /** Who asked for it; undefined when nobody did. */
+    /** The caller who asked for it; undefined for a loop. */
     readonly caller: Caller | undefined;
-    /** Credit of a team that is deleted goes back to its owner, whatever it is. */
+    /**
+     * True for the credit of a deleted team: all of it goes back to its owner, also credit that may otherwise not be
+     * transferred.
+     */
     readonly isReturn?: boolean;
   },
 ) => Promise<void>;
 
-/** What an account still has besides credit, in words such as `2 instances`; given by the other domains through `app.ts`. */
+/**
+ * Objects that an account still has besides credit, in words such as `2 instances`; from other domains, passed in by
+ * `app.ts`.
+ */
 export type ListBelongings = (db: Reader, now: Date, userId: UserId) => Promise<readonly string[]>;
 
 export type RefuseNewKeys = (tx: Tx, identity: Identity, teamId: number | undefined) => Promise<void>;
 
-/** Freezes a team where nobody is left who is not frozen; given by freezes through `app.ts`. */
+/** Freezes a team all of whose remaining members are frozen; from freezes, passed in by `app.ts`. */
 export type FreezeAbandoned = (tx: Tx, teamId: UserId) => Promise<void>;
 
 export type TeamMeans = {
   readonly identities: Identities;
   readonly random: RandomBytes;
-  /** Undefined where no mail server is set up. */
+  /** Queues a mail; undefined where no mail server is set up. */
   readonly queueMail: QueueMail | undefined;
   readonly moveCredit: MoveCredit;
   readonly listBelongings: ListBelongings;
-  /** Refuses to make another key where the calling one is limited: the other would not be. */
+  /** Refuses to create another key where the calling one has a spending limit: the new key would not have it. */
   readonly refuseNewKeys: RefuseNewKeys;
   readonly freezeAbandoned: FreezeAbandoned;
 };
@@ -74,7 +80,10 @@ export type NewTeam = {
   readonly personalSecret: string | undefined;
 };
 
-/** Makes a team that the caller owns, with credit of the caller's if some is named; the calling key becomes the team's. */
+/**
+ * Creates a team that the caller owns, with credit of the caller's if the request names some; the calling key becomes
+ * the team's.
+ */
 export async function createTeam(
   tx: Tx,
   caller: Caller,
@@ -98,7 +107,7 @@ export async function createTeam(
   return { id: teamId, name, keyId, personalSecret };
 }
 
-/** Counted under the person's lock, so that many requests at once cannot pass the limit together. */
+/** Counted under the person's lock, so that concurrent requests cannot pass the limit together. */
 async function requireRoomForTeam(tx: Tx, personId: UserId, whoOwns: string): Promise<void> {
   await lockUser(tx, personId);
   const owned = (await listMemberships(tx.db, personId)).filter(({ role }) => role.identifier === "owner");
@@ -106,7 +115,7 @@ async function requireRoomForTeam(tx: Tx, personId: UserId, whoOwns: string): Pr
   throw new AppError("invalid", "too_many_teams", `${whoOwns} at most ${OWNED_MAX} teams.`);
 }
 
-/** The credit to begin with. It is a transfer like any other, and the calling key must be one that may make it. */
+/** The initial credit. It is a credit transfer like any other, and the calling key must be allowed to make it. */
 function parseCredit(identity: Identity, dollars: number | undefined): Nanos {
   const amount = parseDollars(dollars ?? 0);
   if (amount === undefined || amount < 0n || (amount > 0n && amount < CENT)) {
@@ -128,7 +137,7 @@ export async function changeTeamName(tx: Tx, { identity, ipAddress }: Caller, te
   return { id: team.id, name };
 }
 
-/** Makes another member the owner; who was it becomes a manager. */
+/** Makes another member the owner; the previous owner becomes a manager. */
 export async function transferOwnership(
   tx: Tx,
   { identity, ipAddress }: Caller,
@@ -166,8 +175,8 @@ export async function transferOwnership(
 }
 
 /**
- * Ends a team that has nothing left but credit, which goes to its owner. Locking it first keeps out whoever is about to
- * rent: what was rented before is seen here, and what comes later finds no account (keepAccounts).
+ * Deletes a team that has nothing left but credit, which goes to its owner. The lock comes first, to keep out rentals:
+ * earlier ones are seen here, and later ones find no account (keepAccounts).
  */
 export async function deleteTeam(
   tx: Tx,

@@ -4,7 +4,7 @@ import type { Reader, Tx } from "../../../db/transaction.ts";
 /** A live team; its id is that of its account. */
 export type Team = { readonly id: UserId; readonly name: string; readonly foundingKeyId: ApiKeyId };
 
-/** Throws the unique violation of `teams_name` when another live team has the name, in whatever case. */
+/** Throws the unique violation of `teams_name` when another live team has the name, in any case. */
 export async function insertTeam(tx: Tx, { id, name, foundingKeyId }: Team): Promise<void> {
   const row = { id, name, founding_key_id: foundingKeyId, created_at: tx.now };
   await tx.db.insertInto("teams").values(row).execute();
@@ -15,7 +15,7 @@ export async function findTeam(db: Reader, id: UserId): Promise<Team | undefined
   return row && toTeam(row);
 }
 
-/** Keeps everything else from changing the team, its members, roles and invitations until the commit. */
+/** Blocks other changes of the team, its members, roles and invitations until the commit. */
 export async function lockTeam(tx: Tx, id: UserId): Promise<Team | undefined> {
   const row = await liveTeams(tx.db).where("id", "=", id).forUpdate().executeTakeFirst();
   return row && toTeam(row);
@@ -32,7 +32,7 @@ export async function markTeamDeleted(tx: Tx, id: UserId, deletedBy: UserId): Pr
 
 export type DeletedTeam = { readonly id: UserId; readonly lastOwnerId: UserId };
 
-/** The teams that were deleted since then, the last one first. */
+/** Teams that were deleted since then, the last one first. */
 export async function listDeletedSince(db: Reader, since: Date, limit: number): Promise<readonly DeletedTeam[]> {
   const rows = await db
     .selectFrom("teams")

@@ -2,15 +2,15 @@ import type { Tx } from "../../../../db/transaction.ts";
 import { postNotifications } from "../../../notifications/index.ts";
 import { listAdministratorIds } from "../users/store.ts";
 
-/** What one administrator did, for all of them. */
+/** An act of one administrator, as all administrators are told of it. */
 export type AdministratorAct = {
   readonly subject: string;
   readonly message: string;
-  /** Told once under it. */
+  /** The same key is told once. */
   readonly key: string;
 };
 
-/** Tells all administrators what one of them did to an account, in the transaction of the deed. */
+/** Tells all administrators of one administrator's act on an account, in the transaction of the act. */
 export async function tellAdministrators(tx: Tx, act: AdministratorAct): Promise<void> {
   const administrators = await listAdministratorIds(tx.db);
   await postNotifications(

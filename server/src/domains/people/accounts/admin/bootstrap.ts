@@ -5,18 +5,18 @@ import { deleteApiKeysNamed, insertApiKey } from "../keys/store.ts";
 import { newKey, type RandomBytes } from "../keys/rules/keys.ts";
 import { findFirstAdmin, insertUser } from "../users/store.ts";
 
-/** The key that the server keeps in a file for its operator. */
+/** Name of the key that the server keeps in a file for its operator. */
 export const ADMIN_KEY_NAME = "admin";
 
-/** Whether this database has an administrator already. */
+/** True when this database has an administrator. */
 export async function hasAdministrator(db: Reader): Promise<boolean> {
   return (await findFirstAdmin(db)) !== undefined;
 }
 
 /**
  * Makes sure that there is an administrator, and returns the secret of a new key when the operator has none: at the
- * first start, and when the file that kept the last one is gone (`hasKey` false), which also covers a crash between
- * commit and writing the file. An older key made here dies then.
+ * first start, and when the file with the last key is gone (`hasKey` false), which also covers a crash between commit
+ * and writing the file. An older key of this name then stops working.
  */
 export async function bootstrapAdmin(
   tx: Tx,

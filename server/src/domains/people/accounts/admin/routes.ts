@@ -6,7 +6,7 @@ import { createAccountAsAdmin } from "../users/service.ts";
 
 const TAGS = ["Administration"];
 
-/** What `berth admin` calls. */
+/** Routes behind `berth admin`. */
 export function adminRoutes({ app, mutate }: HttpScope, { random, grantCredit }: AccountPorts): void {
   app.post(
     "/api/v0/admin/users/",

@@ -1,13 +1,16 @@
-// What an audit reads of the audit log to hold it against the facts.
+// Queries with which the audit of the books compares the audit log with its facts.
 import { sql } from "kysely";
 import { asId, type ApiKeyId, type UserId } from "../../../../base/ids.ts";
 import type { Reader } from "../../../../db/transaction.ts";
 import { auditEventText, type AuditRecord } from "./store.ts";
 
-/** The database writes the event of a credit transfer itself (migration 0231): the fact of the transfer stands for it. */
+/**
+ * The database writes the event of a credit transfer itself (migration 0231), so the event has no fact of its own: the
+ * transfer's fact covers it.
+ */
 const OF_TRANSFER = "api.billing.transfer_credit";
 
-/** Events from `from` on, none of which has a smaller id than `nextId`. */
+/** Events from `from` on; none of them has a smaller id than `nextId`. */
 export type EventRange = { readonly nextId: bigint; readonly from: Date | undefined };
 
 type Bucket = { readonly bucket: bigint; readonly count: number; readonly fingerprint: string };
@@ -35,7 +38,7 @@ export async function listEventIds(db: Reader, range: EventRange, bucket: bigint
   return rows.map(({ id }) => id);
 }
 
-/** What these events say, as their facts digest it. */
+/** The texts of these events that the digests in their facts cover. */
 export async function listEventTexts(db: Reader, ids: readonly bigint[]): Promise<ReadonlyMap<string, string>> {
   const rows = await db
     .selectFrom("audit_events")
@@ -57,7 +60,7 @@ export async function listEventTexts(db: Reader, ids: readonly bigint[]): Promis
   );
 }
 
-/** The credit transfers that the log tells of, by buckets of 4096 ids of transfers. */
+/** Events of credit transfers, by buckets of 4096 transfer ids. */
 export async function listToldTransferBuckets(db: Reader, range: EventRange): Promise<readonly Bucket[]> {
   const { rows } = await sql<Bucket>`
     select (e.arguments ->> 'transfer_id')::bigint >> 12 as bucket, count(*)::integer as count,
@@ -119,7 +122,7 @@ export async function listToldTransfers(
   }));
 }
 
-/** The least id of an event at a moment or later; one more than the largest when there is none. */
+/** The smallest id of an event at this time or later; one more than the largest id when there is none. */
 export async function findNextEventId(db: Reader, from: Date, atLeast: bigint): Promise<bigint> {
   const { rows } = await sql<{ id: bigint }>`
     select coalesce(

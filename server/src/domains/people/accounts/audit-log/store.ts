@@ -3,14 +3,14 @@ import type { Identity } from "../../../../base/identity.ts";
 import type { ApiKeyId, UserId } from "../../../../base/ids.ts";
 import type { Reader, Tx } from "../../../../db/transaction.ts";
 
-/** Who did it: the identity of the request, or the user alone where no key was used. */
+/** The actor: the identity of the request, or the user alone where no key was used. */
 export type AuditActor = Pick<Identity, "userId"> & {
   readonly apiKeyId?: ApiKeyId;
-  /** Who acted for the team that the user is. */
+  /** The member who acted, when the user is a team. */
   readonly memberId?: UserId | undefined;
 };
 
-/** What was done. `args` never holds a secret: name what was touched, do not copy the request. */
+/** One act. `args` never holds a secret: it names the objects of the act and does not copy the request. */
 type AuditEvent = {
   readonly ipAddress: string;
   /** The operation, such as `api.user.update`. */
@@ -20,7 +20,7 @@ type AuditEvent = {
 
 export type AuditRecord = AuditEvent & { readonly apiKeyId: ApiKeyId | undefined; readonly createdAt: Date };
 
-/** Everything that an event says, for the digest in its fact. */
+/** The whole event as one text, for the digest in its fact. */
 export function auditEventText(event: AuditRecord & { readonly userId: UserId }): string {
   const { userId, apiKeyId, ipAddress, action, args, createdAt } = event;
   return canonical([
@@ -33,7 +33,7 @@ export function auditEventText(event: AuditRecord & { readonly userId: UserId })
   ]);
 }
 
-/** Stores who did what, in the transaction of the deed. */
+/** Stores an act and its actor, in the transaction of the act. */
 export async function recordAudit(tx: Tx, actor: AuditActor, { ipAddress, action, args }: AuditEvent): Promise<void> {
   const noted = actor.memberId === undefined ? args : { ...args, member_id: actor.memberId };
   const row = await tx.db

@@ -6,7 +6,7 @@ import { parseEmail } from "../users/profile.ts";
 import { ACCOUNT_TAGS, callerOf, type AccountPorts } from "../route-ports.ts";
 import { ConfirmEmailBody, MessageResponse, ProveEmailBody, UserIdParams } from "../schema.ts";
 
-/** Proofs that an address is the account's own. */
+/** Routes by which an account proves its address. */
 export function emailRoutes({ app, mutate }: HttpScope, means: AccountPorts): void {
   app.post(
     "/api/v0/users/me/email/proof/",

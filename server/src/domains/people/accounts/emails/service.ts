@@ -21,7 +21,7 @@ import { notForTeams, type User } from "../users/rules/user.ts";
 import type { Caller } from "../caller.ts";
 
 const VALID_MS = 24 * 3_600_000;
-/** Between two tokens to one address. */
+/** Least time between two tokens to one address. */
 const REPEAT_MS = 60_000;
 const MAILS_PER_DAY = 5;
 const DAY_MS = 86_400_000;
@@ -29,13 +29,14 @@ const TOKEN_BYTES = 32;
 
 export type ProofMeans = {
   readonly random: RandomBytes;
-  /** Undefined where no mail server is set up: then only the operator's word proves an address. */
+  /** Queues a mail; undefined where no mail server is set up: then only an administrator can prove an address. */
   readonly queueMail: QueueMail | undefined;
 };
 
 /**
- * Decides whether an account may name an address as its own; `isProven` by the operator's word takes it from those who only
- * claim it. Where mail can prove addresses, any number of accounts may claim one; elsewhere the first keeps it.
+ * Decides whether an account may name an address as its own. With `isProven`, an administrator's word takes the address
+ * from accounts that only claim it. Where mail can prove addresses, any number of accounts may claim one; elsewhere the
+ * first account keeps it.
  */
 export async function claimAddress(
   tx: Tx,
@@ -50,7 +51,7 @@ export async function claimAddress(
   return "free";
 }
 
-/** Gives an account another address. The proof of the old one is lost, and the new one gets a token where mail can go. */
+/** Changes the address of an account. The new address is unproven; it gets a token if a mail server is set up. */
 export async function changeAddress(
   tx: Tx,
   user: Pick<User, "id" | "email">,
@@ -65,7 +66,7 @@ export async function changeAddress(
   return "changed";
 }
 
-/** Mails a token to the address of an account; says in milliseconds how long to wait when there were mails enough. */
+/** Mails a token to the address of an account; returns the milliseconds to wait when the address had enough mails. */
 export async function mailToken(
   tx: Tx,
   { id: userId, email }: Pick<User, "id" | "email">,
@@ -113,7 +114,7 @@ export async function requestProof(tx: Tx, { identity }: Caller, means: ProofMea
   throw new AppError("rate_limited", "rate_limited", message, { extra: { detail: message, retry_after_ms: waitMs } });
 }
 
-/** Proves the caller's address with a token that was mailed there. The token opens nothing with another account's key. */
+/** Proves the caller's address with a token that was mailed there. The token is invalid with another account's key. */
 export async function confirmProof(tx: Tx, caller: Caller, token: string): Promise<string> {
   const { identity, ipAddress } = caller;
   if (identity.memberId !== undefined) throw notForTeams("A team has no address of its own.");
@@ -129,7 +130,7 @@ export async function confirmProof(tx: Tx, caller: Caller, token: string): Promi
   return email;
 }
 
-/** Proves an account's address by the operator's word. The operator names the address, too: it may have changed. */
+/** Proves an account's address on an administrator's word. The request names the address too: it may have changed. */
 export async function proveAsOperator(
   tx: Tx,
   { identity, ipAddress }: Caller,
@@ -156,7 +157,7 @@ async function prove(
   await setProven(tx, userId, provenBy);
 }
 
-/** Accounts that only claimed an address lose it to the one that proves it, and are told. */
+/** Takes the address from accounts that only claimed it, and notifies them, when another account proves it. */
 async function displace(tx: Tx, email: string, exceptId: UserId | undefined): Promise<void> {
   const displaced = await displaceClaims(tx, email, exceptId);
   const notifications = displaced.map((userId) => ({
@@ -169,7 +170,7 @@ async function displace(tx: Tx, email: string, exceptId: UserId | undefined): Pr
   if (notifications.length > 0) await postNotifications(tx, notifications);
 }
 
-/** Refuses what counts on the caller's address while nobody has proven it. */
+/** Throws when an operation that relies on the caller's address finds it unproven. */
 export function requireProven({ email, isEmailProven }: Pick<User, "email" | "isEmailProven">): void {
   if (isEmailProven) return;
   throw forbidden(`Prove that ${email} is your address first: ./berth email prove.`, "email_not_verified");

@@ -3,13 +3,13 @@ import type { UserId } from "../../../../base/ids.ts";
 import type { Reader, Tx } from "../../../../db/transaction.ts";
 import { CLAIM_EMAIL_DOMAIN } from "../users/rules/user.ts";
 
-/** Why an address counts: a token mailed there came back, the operator says so, or the server gave it. */
+/** The proof of an address: a token mailed there came back, an administrator vouched for it, or the server gave it. */
 export type ProvenBy = "mail" | "operator" | "server";
 
 /** A live account that names an address as its own. */
 export type Claim = { readonly userId: UserId; readonly isProven: boolean };
 
-/** Lets one transaction at a time decide whose an address is. Taken before any lock on a row. */
+/** Lets one transaction at a time decide who owns an address. Taken before any row lock. */
 export async function lockAddress(tx: Tx, email: string): Promise<void> {
   await sql`select pg_advisory_xact_lock(hashtextextended(${`user address ${email}`}, 0))`.execute(tx.db);
 }
@@ -25,7 +25,9 @@ export async function listClaims(db: Reader, email: string): Promise<readonly Cl
   return rows.map((row) => ({ userId: row.id, isProven: row.email_proven_at !== null }));
 }
 
-/** Takes an address from the other accounts that claim it, which it returns. They keep their ids and all they have. */
+/**
+ * Takes an address from the other accounts that claim it, and returns them. They keep their ids and everything else.
+ */
 export async function displaceClaims(tx: Tx, email: string, exceptId: UserId | undefined): Promise<readonly UserId[]> {
   const { rows } = await sql<{ id: UserId }>`
     update users set email = 'account-' || id || ${`@${CLAIM_EMAIL_DOMAIN}`}::text
@@ -43,7 +45,7 @@ export async function setProven(tx: Tx, userId: UserId, provenBy: ProvenBy): Pro
     .execute();
 }
 
-/** Gives an account another address, which nobody has proven. */
+/** Gives an account another address, unproven. */
 export async function setClaim(tx: Tx, userId: UserId, email: string): Promise<void> {
   await tx.db
     .updateTable("users")
@@ -54,7 +56,7 @@ export async function setClaim(tx: Tx, userId: UserId, email: string): Promise<v
 
 export type Proof = { readonly email: string; readonly sentAt: Date; readonly expiresAt: Date };
 
-/** Stores the token's hash in place of an earlier one, which opens nothing any more. */
+/** Stores the token's hash in place of an earlier one, which becomes invalid. */
 export async function putProof(
   tx: Tx,
   { userId, email, tokenSha256, expiresAt }: Pick<Proof, "email" | "expiresAt"> & ProofKey,
@@ -70,7 +72,7 @@ export async function putProof(
 
 type ProofKey = { readonly userId: UserId; readonly tokenSha256: Buffer };
 
-/** Uses an account's token up, and returns the address that it was sent to; undefined when it opens nothing. */
+/** Uses up an account's token, and returns the address that it was sent to; undefined for an invalid token. */
 export async function takeProof(tx: Tx, { userId, tokenSha256 }: ProofKey): Promise<string | undefined> {
   const row = await tx.db
     .deleteFrom("email_proofs")
@@ -82,7 +84,7 @@ export async function takeProof(tx: Tx, { userId, tokenSha256 }: ProofKey): Prom
   return row?.email;
 }
 
-/** When tokens were mailed to an address since a moment, oldest first; older rows are deleted. */
+/** Times since `since` at which tokens were mailed to an address, oldest first; older rows are deleted. */
 export async function listProofMails(tx: Tx, email: string, since: Date): Promise<readonly Date[]> {
   await tx.db.deleteFrom("email_proof_mails").where("email", "=", email).where("sent_at", "<=", since).execute();
   const rows = await tx.db

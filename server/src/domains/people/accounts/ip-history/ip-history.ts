@@ -7,7 +7,7 @@ import { upsertIpAccesses, type IpAccesses } from "./store.ts";
 /** How often the loop writes. */
 export const IP_HISTORY_FLUSH_MS = 1_000;
 
-/** Different pairs of user and address that may wait. More in one second is no ordinary traffic. */
+/** Different pairs of user and address that may wait; more in one second is no ordinary traffic. */
 const WAITING_MAX = 50_000;
 const BATCH_MAX = 5_000;
 
@@ -15,13 +15,13 @@ export type IpHistory = {
   /** Notes a request. Never waits: requests from one address are counted in memory until the next flush. */
   record(identity: Identity, ipAddress: string): void;
   /**
-   * Writes what waits, including what was noted just before the call, and returns how many rows that was. When the
-   * database refuses, what was not written waits for the next flush. For the loop, for shutdown, and before reading.
+   * Writes all waiting requests, including those recorded just before the call, and returns the number of rows. Rows
+   * that the database refuses wait for the next flush. Called by the loop, at shutdown, and before reading.
    */
   flush(): Promise<{ readonly written: number; readonly dropped: number }>;
 };
 
-/** The history of addresses of each user, written outside of the requests that it records. */
+/** The history of addresses of each user, written outside the requests that it records. */
 export function createIpHistory({
   database,
   clock,
@@ -71,7 +71,7 @@ export function createIpHistory({
       add({ userId, ipAddress, firstSeenAt: now, lastSeenAt: now, requestCount: 1 });
     },
     flush() {
-      // One after the other: a batch that fails comes back before the next flush looks.
+      // Flushes run one after the other: a batch that failed is back before the next flush looks.
       const mine = lastFlush.then(writeAll, writeAll);
       lastFlush = mine.catch(() => undefined);
       return mine;

@@ -2,10 +2,10 @@ import { sql } from "kysely";
 import type { IpAccessId, UserId } from "../../../../base/ids.ts";
 import type { Reader } from "../../../../db/transaction.ts";
 
-/** Addresses kept of one user, who may have as many IPv6 addresses as there are. */
+/** Addresses kept per user; one user may have any number of IPv6 addresses. */
 export const IP_ADDRESSES_MAX = 1_000;
 
-/** Requests of one user from one address, put together. */
+/** Requests of one user from one address, combined. */
 export type IpAccesses = {
   readonly userId: UserId;
   readonly ipAddress: string;
@@ -23,9 +23,9 @@ export type IpRecord = {
 };
 
 /**
- * Adds a batch to what is known, in one statement. Known addresses are updated first and only new ones inserted, because
- * an insert that turns into an update would use up an id each time. Rows are locked in one order, so that two processes
- * cannot wait for each other; rows of users that do not exist are left out.
+ * Adds a batch to the stored history in one statement. Known addresses are updated first and only new ones inserted,
+ * because an insert that turns into an update would use up an id each time. Rows are locked in one order, so that two
+ * processes cannot wait for each other; rows of users that do not exist are left out.
  */
 export async function upsertIpAccesses(db: Reader, batch: readonly IpAccesses[]): Promise<void> {
   if (batch.length === 0) return;
@@ -70,7 +70,7 @@ async function writeAccesses(db: Reader, batch: readonly IpAccesses[]): Promise<
   return [...new Set(rows.map(({ user_id: userId }) => userId))];
 }
 
-/** Keeps the addresses that each of these users used last. Rows that another process has locked are left to it. */
+/** Deletes the addresses of these users beyond those used last. Rows that another process has locked are left to it. */
 async function dropOldAddresses(db: Reader, userIds: readonly UserId[]): Promise<void> {
   await sql`
     with ranked as (

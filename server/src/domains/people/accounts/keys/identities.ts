@@ -7,32 +7,32 @@ import { IdentityMemory } from "./identity-memory.ts";
 import { findIdentity } from "./store.ts";
 import { hashSecret, isWellFormed } from "./rules/keys.ts";
 
-/** Channel on which the database says which keys changed (migration 0010): `key:<id>` or `user:<id>`. */
+/** Channel on which the database announces changed keys (migration 0010): `key:<id>` or `user:<id>`. */
 export const API_KEYS_CHANNEL = "api_keys_changed";
 
 const REMEMBERED_MAX = 50_000;
-/** How long a key may outlive its deletion in a process that the notification did not reach. */
+/** How long a deleted key may still work in a process that missed the notification. */
 const REMEMBERED_MS = 60_000;
 
 export type Identities = {
   /**
-   * The identity behind the secret; undefined when it is wrong, deleted, or its user is gone. Most keys are remembered;
+   * The identity behind a secret; undefined when it is wrong or deleted, or its user is gone. Most keys are remembered;
    * `pause` is awaited before the database is asked.
    */
   authenticate(secret: string, pause?: () => Promise<void>): Promise<Identity | undefined>;
-  /** Makes this process ask again for the key. Call it after the commit that changes the key, before answering. */
+  /** Drops the remembered identity of a key. Call it after the commit that changes the key, before answering. */
   forget(keyId: ApiKeyId): void;
-  /** Makes this process ask again for all keys of an account, as after a change of what members of a team may do. */
+  /** Drops the remembered identities of all keys of an account, as after a change of its members' permissions. */
   forgetUser(userId: UserId): void;
-  /** Makes this process ask again for every key, as after a freeze, which holds for subaccounts and in teams as well. */
+  /** Drops all remembered identities, as after a freeze, which holds for subaccounts and in teams as well. */
   forgetAll(): void;
-  /** Does the same for changes made elsewhere; to be put at `API_KEYS_CHANNEL` of the listener. */
+  /** Handler of `API_KEYS_CHANNEL` that drops keys which other processes changed. */
   readonly channelHandler: ChannelHandler;
 };
 
 type Options = { readonly database: Database; readonly clock: Clock; readonly rememberedMax?: number };
 
-/** Resolves keys to callers with a bounded memory. Only keys that exist are remembered, so guessing cannot fill it. */
+/** Resolves keys to callers with bounded memory. Only keys that exist are remembered, so guessing cannot fill it. */
 export function createIdentities({ database, clock, rememberedMax = REMEMBERED_MAX }: Options): Identities {
   const memory = new IdentityMemory({ entriesMax: rememberedMax, rememberedMs: REMEMBERED_MS });
   const underWay = new Map<string, Promise<Identity | undefined>>();

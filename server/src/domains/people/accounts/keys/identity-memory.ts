@@ -3,7 +3,7 @@ import type { ApiKeyId, UserId } from "../../../../base/ids.ts";
 
 type Remembered = { readonly identity: Identity; readonly untilMs: number };
 
-/** Whom the hashes of keys stand for, as many as fit and each for a while. The oldest make room for new ones. */
+/** Identities by the hashes of their keys, bounded in number and in age. New identities displace the oldest. */
 export class IdentityMemory {
   private readonly byHash = new Map<string, Remembered>();
   private readonly hashByKeyId = new Map<ApiKeyId, string>();

@@ -20,9 +20,9 @@ const API_KEYS_MAX = 1_000;
 type IssuedKey = { readonly id: ApiKeyId; readonly secret: string; readonly permissions: Permissions };
 
 /**
- * Makes another key of the caller, or one by which the caller acts for a team. Without permissions it may do what the
- * calling key may; with them it may not do more, or the answer is `missing_permissions`. What it may do for a team ends
- * at its holder's role besides.
+ * Creates a key of the caller, or one by which the caller acts for a team. Without permissions in the request it gets
+ * those of the calling key; with more than those the answer is `missing_permissions`. For a team, the role of the key's
+ * holder limits it as well.
  */
 export async function createKey(
   tx: Tx,
@@ -56,7 +56,7 @@ function requireRoomForKey(tx: Tx, userId: UserId): Promise<void> {
   return requireRoom(tx, userId, { count, max: API_KEYS_MAX, field: "name", what: "API keys" });
 }
 
-/** Whose the new key is. A team's needs a member, who is kept one until the commit. */
+/** The holder of the new key. A team's key needs a member, whose membership is locked until the commit. */
 async function holderOf(tx: Tx, identity: Identity, asked: UserId | undefined): Promise<KeyHolder> {
   const { userId, memberId } = identity;
   const teamId = asked ?? (memberId === undefined ? undefined : userId);
@@ -69,7 +69,7 @@ async function holderOf(tx: Tx, identity: Identity, asked: UserId | undefined): 
   return { userId: teamId, memberId: person };
 }
 
-/** Makes a key for another user, named by e-mail address or id. */
+/** Creates a key for another user, named by e-mail address or id. */
 export async function createKeyAsAdmin(
   tx: Tx,
   { identity, ipAddress }: Caller,
@@ -89,7 +89,7 @@ export async function createKeyAsAdmin(
   return { userId: user.id, email: user.email, keyId, secret: key.secret };
 }
 
-/** Deletes a key of the caller, the calling one included. It opens nothing any more when this request is answered. */
+/** Deletes a key of the caller, the calling one included. The key is invalid once this request is answered. */
 export async function deleteKey(
   tx: Tx,
   { identity, ipAddress }: Caller,
@@ -101,7 +101,7 @@ export async function deleteKey(
   await recordAudit(tx, identity, { ipAddress, action: "api.apikey.delete", args: { id } });
 }
 
-/** Gives the calling key another secret, with the same permissions. The old one dies with the commit. */
+/** Gives the calling key another secret, with the same permissions. The old one becomes invalid at commit. */
 export async function resetKey(
   tx: Tx,
   { identity, ipAddress }: Caller,
@@ -116,7 +116,7 @@ export async function resetKey(
   return key.secret;
 }
 
-/** Absent, deleted, an instance's or somebody else's: all the same to the caller. */
+/** One error for keys that are absent, deleted, an instance's or another user's. */
 export function noSuchKey(): AppError {
   return notFound("no_such_api_key", "API Key not found.");
 }

@@ -6,13 +6,13 @@ import type { NewKey } from "./rules/keys.ts";
 import { intersect, type Permissions } from "./rules/permissions.ts";
 import { permissionsOfRole } from "../team-accounts/rules/roles.ts";
 
-/** Whose key it is: of an account, and in a team of one of its members. An identity says it for its own key. */
+/** The holder of a key: an account, and in a team one of its members. An identity states the holder of its own key. */
 export type KeyHolder = Pick<Identity, "userId" | "memberId">;
 
-/** A key as its owner sees it; the secret cannot be had again. */
+/** A key as its owner sees it; the secret is shown only at creation. */
 export type ApiKey = KeyHolder & {
   readonly id: ApiKeyId;
-  /** Undefined for a person's own key. */
+  /** The team's name; undefined for a person's own key. */
   readonly teamName: string | undefined;
   readonly name: string;
   readonly prefix: string;
@@ -23,7 +23,7 @@ export type ApiKey = KeyHolder & {
 
 type ApiKeyInsert = {
   readonly userId: UserId;
-  /** Who acts by it, when the user is a team. */
+  /** The member who acts with it, when the user is a team. */
   readonly memberId?: UserId | undefined;
   readonly name: string;
   readonly key: NewKey;
@@ -51,8 +51,8 @@ const COLUMNS = [
 ] as const;
 
 /**
- * Whom a secret stands for; undefined when it was never issued, was deleted, its user is gone, or its holder is no member
- * of the team any more.
+ * The identity of a secret; undefined when it was never issued or is deleted, its user is gone, or its holder is no
+ * longer a member of the team.
  */
 export async function findIdentity(db: Reader, sha256: Buffer): Promise<Identity | undefined> {
   const row = await db
@@ -152,7 +152,7 @@ export async function listTeamKeys(db: Reader, teamId: UserId): Promise<readonly
   return rows.map(toApiKey);
 }
 
-/** How many live keys open an account, those of a team's members included, and those of instances not. */
+/** Number of live keys of an account, those of a team's members included, those of instances left out. */
 export async function countApiKeys(db: Reader, userId: UserId): Promise<number> {
   const { count } = await db
     .selectFrom("api_keys")
@@ -164,7 +164,7 @@ export async function countApiKeys(db: Reader, userId: UserId): Promise<number> 
   return Number(count);
 }
 
-/** The keys by which a person has ever acted for a team, those included that were deleted since. */
+/** The keys by which a person has ever acted for a team, deleted ones included. */
 export async function listKeyIdsEver(
   db: Reader,
   { teamId, memberId }: { readonly teamId: UserId; readonly memberId: UserId },
@@ -183,7 +183,7 @@ export async function findApiKey(db: Reader, holder: KeyHolder, id: ApiKeyId): P
   return row && toApiKey(row);
 }
 
-/** Whether the account has this key, alive, whoever holds it; those of instances are nobody's to name. */
+/** True when the account has this live key, for any of its holders; keys of instances are left out. */
 export async function hasApiKey(db: Reader, userId: UserId, id: ApiKeyId): Promise<boolean> {
   const row = await db
     .selectFrom("api_keys")
@@ -255,7 +255,7 @@ export async function deleteApiKeysNamed(tx: Tx, userId: UserId, name: string): 
   return rows.map(({ id }) => id);
 }
 
-/** Gives a live key another secret; the old one is worth nothing after the commit. False when there is no such key. */
+/** Gives a live key another secret; the old one is invalid after the commit. False when there is no such key. */
 export async function replaceSecret(tx: Tx, id: ApiKeyId, key: NewKey): Promise<boolean> {
   const result = await tx.db
     .updateTable("api_keys")
@@ -281,7 +281,7 @@ export async function insertInstanceKeys(tx: Tx, rows: readonly InstanceKeyInser
   await insertRows(tx, "api_keys", values);
 }
 
-/** Deletes the keys of instances that are gone and returns them. Safe to repeat. */
+/** Deletes the keys of ended instances and returns them. Safe to repeat. */
 export async function deleteInstanceKeys(tx: Tx, instanceIds: readonly InstanceId[]): Promise<readonly ApiKeyId[]> {
   if (instanceIds.length === 0) return [];
   const rows = await tx.db
@@ -328,7 +328,7 @@ function readPermissions(stored: unknown): Permissions {
   return readDocument(stored) ?? undefined;
 }
 
-/** Only documents that `parsePermissions` returned are ever stored. */
+/** Stored documents were returned by `parsePermissions`. */
 function readDocument(stored: unknown): PermissionDocument | null {
   return stored as PermissionDocument | null;
 }

@@ -6,10 +6,10 @@ import { changeSecret, createSecret, removeSecret } from "./service.ts";
 import { listSecretNames } from "./store.ts";
 
 const PATH = "/api/v0/secrets/";
-/** Of the same length whatever the value's is. */
+/** A fixed length hides the length of the value. */
 const MASK = "*****";
 
-/** Environment variables of all of a user's containers; their values are never shown again. */
+/** Environment variables of all of a user's containers; no route shows their values again. */
 export function secretRoutes(scope: HttpScope, { sealer }: Pick<AccountPorts, "sealer">): void {
   listRoute(scope);
   storeRoutes(scope, sealer);

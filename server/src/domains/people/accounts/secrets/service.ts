@@ -7,12 +7,12 @@ import { deleteSecret, insertSecret, listSecretNames, updateSecret } from "./sto
 import { lockUser } from "../users/store.ts";
 import type { Caller } from "../caller.ts";
 
-/** All of them go into each container, and to each host with every order. */
+/** Limited because all secrets go into each container, and to each host with every desired set. */
 const SECRETS_MAX = 64;
 
 export type SecretBody = { readonly key?: string; readonly value?: string };
 
-/** Stores a new variable of the caller's containers. Returns its name as it is stored. */
+/** Stores a new variable of the caller's containers. Returns its stored name. */
 export async function createSecret(
   tx: Tx,
   { identity, ipAddress }: Caller,

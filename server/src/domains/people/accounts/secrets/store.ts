@@ -14,7 +14,10 @@ export async function listSecretNames(db: Reader, userId: UserId): Promise<reado
   return rows.map(({ name }) => name);
 }
 
-/** The secrets of these users, by name; users without any are left out, and so is what does not open any more. */
+/**
+ * The secrets of these users, by name; users without secrets are left out, and so are values that can no longer be
+ * decrypted.
+ */
 export async function listSecrets(
   db: Reader,
   userIds: readonly UserId[],
@@ -39,7 +42,7 @@ export async function listSecrets(
   return secrets;
 }
 
-/** False when there is a secret of this name. */
+/** Inserts a secret; false when its name is taken. */
 export async function insertSecret(tx: Tx, userId: UserId, { name, value }: Secret, sealer: Sealer): Promise<boolean> {
   const sealed = sealer.seal(value, contextOf(userId, name));
   const result = await tx.db
@@ -50,7 +53,7 @@ export async function insertSecret(tx: Tx, userId: UserId, { name, value }: Secr
   return result.numInsertedOrUpdatedRows === 1n;
 }
 
-/** False when there is no secret of this name. */
+/** Changes a secret; false when there is none of this name. */
 export async function updateSecret(tx: Tx, userId: UserId, { name, value }: Secret, sealer: Sealer): Promise<boolean> {
   const result = await tx.db
     .updateTable("account_secrets")
@@ -61,7 +64,7 @@ export async function updateSecret(tx: Tx, userId: UserId, { name, value }: Secr
   return result.numUpdatedRows === 1n;
 }
 
-/** False when there is no secret of this name. */
+/** Deletes a secret; false when there is none of this name. */
 export async function deleteSecret(tx: Tx, userId: UserId, name: string): Promise<boolean> {
   const result = await tx.db
     .deleteFrom("account_secrets")

@@ -11,7 +11,7 @@ export type InstanceSshKey = {
   readonly fingerprint: string;
 };
 
-/** Gives new instances the keys that their users have now: one statement for the whole batch. */
+/** Gives new instances the present keys of their users: one statement for the whole batch. */
 export async function copySshKeys(
   tx: Tx,
   made: readonly { readonly instanceId: InstanceId; readonly userId: UserId }[],
@@ -27,7 +27,7 @@ export async function copySshKeys(
   `.execute(tx.db);
 }
 
-/** The keys of these instances, oldest first; instances without any are left out. */
+/** The keys of these instances, oldest first; instances without keys are left out. */
 export async function listInstanceSshKeys(
   db: Reader,
   instanceIds: readonly InstanceId[],
@@ -44,7 +44,7 @@ export async function listInstanceSshKeys(
   return Map.groupBy(rows, (row) => row.instanceId);
 }
 
-/** Adds a key under this id, or under a new one. The caller has locked the instance and looked for both. */
+/** Adds a key under this id, or under a new one. The caller has locked the instance and found neither taken. */
 export async function insertInstanceSshKey(
   tx: Tx,
   instanceId: InstanceId,
@@ -64,7 +64,7 @@ export async function insertInstanceSshKey(
   return row.ssh_key_id;
 }
 
-/** False when the instance has no key of this id. */
+/** Deletes a key of an instance; false when there is none of this id. */
 export async function deleteInstanceSshKey(tx: Tx, instanceId: InstanceId, id: SshKeyId): Promise<boolean> {
   const result = await tx.db
     .deleteFrom("instance_ssh_keys")
@@ -74,7 +74,7 @@ export async function deleteInstanceSshKey(tx: Tx, instanceId: InstanceId, id: S
   return result.numDeletedRows === 1n;
 }
 
-/** Forgets who could log in to instances that are gone. Safe to repeat. */
+/** Deletes the keys of ended instances. Safe to repeat. */
 export async function deleteInstanceSshKeys(tx: Tx, instanceIds: readonly InstanceId[]): Promise<void> {
   if (instanceIds.length === 0) return;
   await tx.db

@@ -77,7 +77,7 @@ export function sshKeyRoutes({ app, database, mutate }: HttpScope): void {
   );
 }
 
-/** Undefined for a number that no key can have. */
+/** The id in a path; undefined for a number that no key can have. */
 function readSshKeyId(text: string): SshKeyId | undefined {
   if (!/^\d+$/.test(text)) throw invalid("id", "id must be the number of an SSH key", "invalid_request");
   return parseId<SshKeyId>(text);

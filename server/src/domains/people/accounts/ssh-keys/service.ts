@@ -16,12 +16,12 @@ import { parseSshPublicKey, type SshPublicKey } from "./rules/ssh-public-key.ts"
 import { lockUser } from "../users/store.ts";
 import type { Caller } from "../caller.ts";
 
-/** Each is copied into every instance and sent to its host. */
+/** Limited because each key is copied into every instance and sent to its host. */
 const SSH_KEYS_MAX = 100;
-/** Those of the account and as many again. */
+/** The account's keys and as many again. */
 const INSTANCE_SSH_KEYS_MAX = 2 * SSH_KEYS_MAX;
 
-/** Adds a key to the caller's account; the same key again is the one that is there. */
+/** Adds a key to the caller's account; a key that the account already has is returned. */
 export async function createSshKey(
   tx: Tx,
   { identity, ipAddress }: Caller,
@@ -35,7 +35,7 @@ export async function createSshKey(
   return key;
 }
 
-/** The key of the account with this fingerprint, made when there is none. */
+/** The key of the account with this fingerprint, inserted when there is none. */
 export async function addSshKey(
   tx: Tx,
   userId: UserId,
@@ -49,7 +49,7 @@ export async function addSshKey(
   return { key: await insertSshKey(tx, userId, { line, fingerprint }), isNew: true };
 }
 
-/** Puts another key in the place of one of the caller's. Instances keep what they were made with. */
+/** Replaces one of the caller's keys. Instances keep the keys that they were created with. */
 export async function changeSshKey(
   tx: Tx,
   { identity, ipAddress }: Caller,
@@ -70,15 +70,15 @@ export async function changeSshKey(
   return { ...key, publicKey: parsed.line, fingerprint: parsed.fingerprint };
 }
 
-/** Takes a key off the caller's account. Instances keep what they were made with. */
+/** Deletes a key of the caller's account. Instances keep the keys that they were created with. */
 export async function removeSshKey(tx: Tx, { identity, ipAddress }: Caller, id: SshKeyId | undefined): Promise<void> {
   if (id === undefined || !(await deleteSshKey(tx, identity.userId, id))) throw noSshKey();
   await recordAudit(tx, identity, { ipAddress, action: "api.ssh_key.delete", args: { id } });
 }
 
 /**
- * Lets a key into an instance that the caller has locked and found to be its own: a key's text, or the id of one of the
- * account. A key that is there already stays as it is.
+ * Adds a key to an instance that the caller has locked and owns: by a key's text, or by the id of a key of the account.
+ * A key that the instance already has stays as it is.
  */
 export async function attachSshKey(
   tx: Tx,
@@ -93,7 +93,7 @@ export async function attachSshKey(
   if (present.length >= INSTANCE_SSH_KEYS_MAX) {
     throw tooManyKeys(`An instance may have at most ${INSTANCE_SSH_KEYS_MAX} SSH keys.`);
   }
-  // The instance may know an older key by that number: the account's was changed in place since.
+  // The instance may have an older key under that id, since the account's key was replaced.
   const isFree = present.every((key) => key.id !== accountKeyId);
   const id = await insertInstanceSshKey(tx, instanceId, { id: isFree ? accountKeyId : undefined, line, fingerprint });
   const args = { id: instanceId, ssh_key_id: id, fingerprint };
@@ -101,7 +101,7 @@ export async function attachSshKey(
   return { id, isNew: true };
 }
 
-/** Shuts a key out of an instance that the caller has locked and found to be its own. */
+/** Removes a key from an instance that the caller has locked and owns. */
 export async function detachSshKey(
   tx: Tx,
   { identity, ipAddress }: Caller,
@@ -133,7 +133,7 @@ function tooManyKeys(message: string): AppError {
   return invalid("ssh_key", message, "max_ssh_keys");
 }
 
-/** Absent, deleted or somebody else's: all the same, and with the status of the contract. */
+/** One error for keys that are absent, deleted or another user's, with the status of the contract. */
 function noSshKey(): AppError {
   return invalid("id", "There is no such SSH key of yours.", "no_ssh_key");
 }

@@ -9,7 +9,7 @@ export type SshKey = {
   readonly createdAt: Date;
 };
 
-/** What is stored of a key: its line and its fingerprint. */
+/** The stored columns of a key: its line and its fingerprint. */
 export type SshKeyText = { readonly line: string; readonly fingerprint: string };
 
 /** The live keys of a user, oldest first. */
@@ -32,7 +32,7 @@ export async function findSshKeyByFingerprint(
   return row && toSshKey(row);
 }
 
-/** The caller holds the user's lock and has looked for the key. */
+/** Inserts a key. The caller holds the user's lock and has looked for the key. */
 export async function insertSshKey(tx: Tx, userId: UserId, { line, fingerprint }: SshKeyText): Promise<SshKey> {
   const { id } = await tx.db
     .insertInto("ssh_keys")
@@ -42,7 +42,7 @@ export async function insertSshKey(tx: Tx, userId: UserId, { line, fingerprint }
   return { id, userId, publicKey: line, fingerprint, createdAt: tx.now };
 }
 
-/** Puts another key in the place of a live one; copies in instances stay. The caller holds the user's lock. */
+/** Replaces a live key; copies in instances stay. The caller holds the user's lock. */
 export async function updateSshKey(tx: Tx, id: SshKeyId, { line, fingerprint }: SshKeyText): Promise<void> {
   await tx.db.updateTable("ssh_keys").set({ public_key: line, fingerprint }).where("id", "=", id).execute();
 }

@@ -20,7 +20,7 @@ export type TeamMember = {
   readonly role: TeamRole;
 };
 
-/** That a person is a member of a team, and how the team is called. */
+/** A person's membership of a team, with the team's name. */
 export type Membership = { readonly teamId: UserId; readonly teamName: string; readonly role: TeamRole };
 
 type RoleRow = {
@@ -48,7 +48,7 @@ export async function listRoles(db: Reader, teamId: UserId): Promise<readonly Te
   return rows.map(toRole);
 }
 
-/** `permissions` undefined makes a default role, which needs the identifier of one. */
+/** Inserts a role; undefined `permissions` make a default role, which needs one of the default identifiers. */
 export async function insertRole(
   tx: Tx,
   teamId: UserId,
@@ -72,7 +72,7 @@ export async function insertRole(
   return row.id;
 }
 
-/** Whoever has the role may do what it says from now on. */
+/** Changes a role; it applies to its members at once. */
 export async function updateRole(
   tx: Tx,
   teamId: UserId,
@@ -94,7 +94,7 @@ export async function deleteRole(tx: Tx, teamId: UserId, id: TeamRoleId): Promis
   await tx.db.deleteFrom("team_roles").where("team_id", "=", teamId).where("id", "=", id).execute();
 }
 
-/** The members of a team whose accounts are live, in the order in which they came. */
+/** The members of a team whose accounts are live, in the order in which they joined. */
 export async function listMembers(db: Reader, teamId: UserId): Promise<readonly TeamMember[]> {
   const rows = await membersOf(db, teamId).orderBy("joined_at").orderBy("member_id").execute();
   return rows.map(toMember);
@@ -105,7 +105,7 @@ export async function findMember(db: Reader, teamId: UserId, memberId: UserId): 
   return row && toMember(row);
 }
 
-/** Whether the person acts for the team, and keeps it so until the commit: for whoever makes a key for it. */
+/** True when the person is a member of the team; locked until the commit, for a caller that creates a key. */
 export async function lockMembership(tx: Tx, teamId: UserId, memberId: UserId): Promise<boolean> {
   const row = await tx.db
     .selectFrom("team_members")
@@ -117,7 +117,7 @@ export async function lockMembership(tx: Tx, teamId: UserId, memberId: UserId): 
   return row !== undefined;
 }
 
-/** The identifier of the role that the person has in the team; undefined when it is no member. */
+/** The identifier of the person's role in the team; undefined for a person who is no member. */
 export async function findRoleIdentifier(db: Reader, teamId: UserId, memberId: UserId): Promise<string | undefined> {
   const row = await db
     .selectFrom("team_members")
@@ -143,7 +143,7 @@ export async function listMemberships(db: Reader, memberId: UserId): Promise<rea
   return rows.map((row) => ({ teamId: row.team_id, teamName: row.username, role: toRole(row) }));
 }
 
-/** False when the person is a member already. */
+/** Inserts a member; false for a person who is a member already. */
 export async function insertMember(
   tx: Tx,
   { teamId, memberId, roleId }: { readonly teamId: UserId; readonly memberId: UserId; readonly roleId: TeamRoleId },
@@ -168,7 +168,7 @@ export async function setMemberRole(
     .execute();
 }
 
-/** False when the person is no member. */
+/** Deletes a member; false for a person who is no member. */
 export async function deleteMember(tx: Tx, teamId: UserId, memberId: UserId): Promise<boolean> {
   const result = await tx.db
     .deleteFrom("team_members")
@@ -178,7 +178,7 @@ export async function deleteMember(tx: Tx, teamId: UserId, memberId: UserId): Pr
   return result.numDeletedRows === 1n;
 }
 
-/** Members and roles; for a team that is no more. */
+/** Deletes members and roles of a team that is deleted. */
 export async function deleteMembersAndRoles(tx: Tx, teamId: UserId): Promise<void> {
   await tx.db.deleteFrom("team_members").where("team_id", "=", teamId).execute();
   await tx.db.deleteFrom("team_roles").where("team_id", "=", teamId).execute();
@@ -202,7 +202,7 @@ function toMember(row: MemberRow): TeamMember {
 }
 
 function toRole({ role_id: id, role_name: name, identifier, permissions }: RoleRow): TeamRole {
-  // Only documents that parsePermissions returned are ever stored.
+  // Stored documents were returned by parsePermissions.
   const stored = permissions as PermissionDocument | null;
   return { id, name, identifier, permissions: permissionsOfRole(identifier, stored) };
 }

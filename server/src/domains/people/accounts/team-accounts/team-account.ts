@@ -18,13 +18,17 @@ const ADDRESS_BYTES = 12;
 
 export type NewTeamAccount = {
   readonly teamId: UserId;
-  /** Another personal key with the rights of the one that now is the team's, where no other had them. */
+  /**
+   * Another personal key with the permissions of the key that became the team's, for a caller who had no other key with
+   * them.
+   */
   readonly personalSecret: string | undefined;
 };
 
 /**
- * Makes the account of a team with its default roles, and the caller its owner. The calling key becomes the team's: its
- * secret and its permissions stay, but it acts as the team. Who had no other way to do in person what that key did gets one.
+ * Creates the account of a team with its default roles, and makes the caller its owner. The calling key becomes the
+ * team's: its secret and its permissions stay, but it acts as the team. A caller without another personal key of these
+ * permissions gets one.
  */
 export async function openTeamAccount(
   tx: Tx,
@@ -32,7 +36,8 @@ export async function openTeamAccount(
   { name, random }: { readonly name: string; readonly random: RandomBytes },
 ): Promise<NewTeamAccount> {
   const { userId: founderId, apiKeyId } = identity;
-  // Two keys that become two teams' at once must not each count the other as the way that is left.
+  // Locked, so that two keys that become two teams' at once do not each count the other as the personal key that is
+  // left.
   await lockUser(tx, founderId);
   const key = await findApiKey(tx.db, identity, apiKeyId);
   if (key === undefined) throw noSuchKey();
@@ -60,8 +65,8 @@ export async function openTeamAccount(
 }
 
 /**
- * Ends the account of a team, its keys and its memberships. The founding key becomes its founder's own again when that is
- * the owner who ends it: no other key was ever more than the team's. Returns it, and all keys that changed.
+ * Ends the account of a team, its keys and its memberships. When the founder is the owner who ends it, the founding key
+ * becomes personal again: no other key ever acted for more than the team. Returns that key, and all keys that changed.
  */
 export async function closeTeamAccount(
   tx: Tx,

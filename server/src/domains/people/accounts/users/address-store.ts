@@ -4,8 +4,9 @@ import type { Reader } from "../../../../db/transaction.ts";
 import { CLAIM_EMAIL_DOMAIN } from "./rules/user.ts";
 
 /**
- * Where notices of those of these users go whose accounts are live: to the account's own address, or that of a team's owner.
- * Undefined where nobody has proven the address: it may be a stranger's, whom nobody shall be able to mail through us.
+ * Mailboxes for notifications of those of these users whose accounts are live: the account's own address, or that of a
+ * team's owner. Undefined for an unproven address: it may be a stranger's, to whom nobody may send mail through this
+ * server.
  */
 export async function listMailboxes(
   db: Reader,
@@ -24,7 +25,7 @@ export async function listMailboxes(
   return new Map(rows.map(({ id, email }) => [id, email ?? undefined]));
 }
 
-/** The e-mail addresses of those of these users whose accounts are live: a team's is that of its owner. */
+/** E-mail addresses of those of these users whose accounts are live; a team has that of its owner. */
 export async function listAddresses(db: Reader, userIds: readonly UserId[]): Promise<ReadonlyMap<UserId, string>> {
   const { rows } = await sql<{ id: UserId; email: string }>`
     select u.id, case when u.is_team then owner.email else u.email end as email

@@ -3,7 +3,10 @@ import type { UserId } from "../../../../base/ids.ts";
 import { nanos, type Nanos } from "../../../../base/money.ts";
 import type { Reader, Tx } from "../../../../db/transaction.ts";
 
-/** Below which credit each of these users wants its card charged, by user; those who do not want that, or are frozen, are left out. */
+/**
+ * The credit below which each of these users wants its card charged; users without such a threshold, or frozen, are
+ * left out.
+ */
 export async function listBalanceThresholds(
   db: Reader,
   userIds: readonly UserId[],
@@ -21,8 +24,7 @@ export async function listBalanceThresholds(
 }
 
 /**
- * The next users above this id who want their card charged, by id, each with the credit below which that is. Frozen accounts
- * are left out.
+ * The next users after this id who want their card charged, by id, with their thresholds. Frozen accounts are left out.
  */
 export async function listAutobilled(
   db: Reader,
@@ -36,7 +38,7 @@ export async function listAutobilled(
   return new Map(rows.map((row) => [row.id, nanos(row.balance_threshold_nanos)]));
 }
 
-/** What is left out stays as it is. */
+/** Sets the given fields; absent ones stay. */
 export async function setBalanceThreshold(
   tx: Tx,
   userId: UserId,

@@ -21,7 +21,7 @@ export async function findUserByEmailOrId(db: Reader, text: string): Promise<Use
   return id === undefined ? undefined : findUser(db, id);
 }
 
-/** The account that has proven this address, in lower case, to be its own. */
+/** The account that has proven this address, given in lower case. */
 export async function findProvenUser(db: Reader, email: string): Promise<User | undefined> {
   return (await listUsersByEmail(db, email)).find(({ isEmailProven }) => isEmailProven);
 }
@@ -34,8 +34,8 @@ export async function requireUser(db: Reader, id: UserId): Promise<User> {
 }
 
 /**
- * Whose data a path such as `/users/{user_id}/…` means: `me` or the caller's own id. Anything else is forbidden, whether
- * that user exists or not, except to an administrator.
+ * The user that a path such as `/users/{user_id}/…` means: `me` or the caller's own id. Any other id is forbidden,
+ * whether that user exists or not, except to an administrator.
  */
 export async function resolveUserId(db: Reader, identity: Identity, text: string): Promise<UserId> {
   if (text === "me" || text === String(identity.userId)) return identity.userId;
@@ -52,7 +52,7 @@ function ambiguousEmail(text: string, claimants: readonly User[]) {
   return conflict("ambiguous_email", message, { extra: { user_ids: ids } });
 }
 
-/** The answer to an administrator who names a user that is not there. */
+/** The error for an administrator who names a user that does not exist. */
 export function noSuchUser(text: string) {
   return notFound("no_such_user", `There is no user ${text}.`);
 }

@@ -1,6 +1,6 @@
 import type { Reader, Tx } from "../../../../db/transaction.ts";
 
-/** How much of what runs or is stored one account may have at a time, as the operator set it. */
+/** Limits that the operator sets on what one account may have at a time. */
 export type AccountLimits = { readonly instances: number; readonly volumes: number };
 
 export async function readAccountLimits(db: Reader): Promise<AccountLimits> {
@@ -8,7 +8,7 @@ export async function readAccountLimits(db: Reader): Promise<AccountLimits> {
   return { instances: row.instances_max, volumes: row.volumes_max };
 }
 
-/** Makes the limits of this start those of the database. What an account has beyond them stays. */
+/** Stores the limits of this start for the whole database. Objects of an account beyond them stay. */
 export async function setAccountLimits(tx: Tx, { instances, volumes }: AccountLimits): Promise<void> {
   await tx.db.updateTable("account_rules").set({ instances_max: instances, volumes_max: volumes }).execute();
 }

@@ -7,16 +7,13 @@ const COST = { N: 2 ** 15, r: 8, p: 3 } as const;
 const SALT_BYTES = 16;
 const HASH_BYTES = 32;
 
-/** Hashes that are computed at once: strangers may ask for them, and they share their threads with files and names. */
+/** Hashes computed at once: strangers may cause them, and they share their threads with file and name lookups. */
 const AT_ONCE_MAX = 2;
 const WAITING_MAX = 16;
 let underWayCount = 0;
 const waiting: (() => void)[] = [];
 
-/**
- * `scrypt$N$r$p$salt$hash`: to check a password later, the text alone is needed. Throws `busy` when too many others wait for
- * theirs.
- */
+/** `scrypt$N$r$p$salt$hash`: enough to check a password later. Throws `busy` when too many requests wait for theirs. */
 export async function hashPassword(password: string, random: RandomBytes): Promise<string> {
   if (underWayCount >= AT_ONCE_MAX) {
     if (waiting.length >= WAITING_MAX) throw tooManyPasswords();
@@ -26,7 +23,7 @@ export async function hashPassword(password: string, random: RandomBytes): Promi
     return await hashNow(password, random);
   } finally {
     const next = waiting.shift();
-    // The place goes to the one that waits longest.
+    // The place goes to the request that has waited longest.
     if (next === undefined) underWayCount -= 1;
     else next();
   }

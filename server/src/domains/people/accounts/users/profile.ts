@@ -14,7 +14,7 @@ const OWN_DOMAINS = [TEAM_EMAIL_DOMAIN, CLAIM_EMAIL_DOMAIN];
 
 /** The published pattern: printable ASCII, a dot in the domain. */
 const EMAIL = /^[a-z0-9._%+-]+@[a-z0-9-]+(\.[a-z0-9-]+)*\.[a-z]{2,}$/;
-/** Control characters and lone surrogates: nothing that a name or an address line needs. */
+/** Control characters and lone surrogates: no name and no address line needs them. */
 export const UNFIT = /[\p{Cc}\p{Cs}]/u;
 
 /** Lengths of the text fields that a user may set, by the names of the contract. */
@@ -30,7 +30,7 @@ const TEXT_FIELDS = {
   taxinfo: 256,
 } as const;
 
-/** What a user may set: the address is decided on apart, since it may be somebody else's. */
+/** Fields that a user may set; the address is decided separately, since it may be another account's. */
 export type ProfileChanges = UserChanges & { readonly email?: string };
 
 export type NewProfile = {
@@ -75,13 +75,13 @@ export function parseNewProfile(body: CreateUserBody): NewProfile {
 }
 
 /**
- * Picks what a user may set from a request and leaves everything else alone, so that no field of the record becomes
- * writable by being sent (reliability R21). `missing_input` when nothing of it can be set.
+ * Picks the settable fields from a request and ignores all others, so that no field of the record becomes writable by
+ * being sent. Throws `missing_input` when the request has none of them.
  */
 export function parseUserChanges(body: UpdateUserBody): ProfileChanges {
   const texts: Partial<Record<keyof typeof TEXT_FIELDS, string>> = {};
   for (const [name, lengthMax] of Object.entries(TEXT_FIELDS)) {
-    const field = name as keyof typeof TEXT_FIELDS; // Object.entries forgets the names of a constant's keys.
+    const field = name as keyof typeof TEXT_FIELDS; // Object.entries loses the names of a constant's keys.
     const text = sentText(body, field)?.trim();
     if (text === undefined) continue;
     if (text.length > lengthMax)
@@ -106,12 +106,12 @@ export function parseUserChanges(body: UpdateUserBody): ProfileChanges {
   throw new AppError("invalid", "missing_input", "The request names no field of the account that can be set.");
 }
 
-/** Undefined when the account is to have none. */
+/** The parsed key; undefined when the account is to have none. */
 function readSshKey(text: string): SshPublicKey | undefined {
   return text === "" ? undefined : parseSshPublicKey(text);
 }
 
-/** Clients that edit an account from a file know the tax number by a name of their own. */
+/** Clients that edit an account from a file use their own name for the tax number. */
 function sentText(body: UpdateUserBody, field: keyof typeof TEXT_FIELDS): string | undefined {
   return body[field] ?? (field === "taxinfo" ? body.billaddress_taxinfo : undefined);
 }
@@ -130,7 +130,7 @@ function parseThreshold(dollars: number | string): bigint {
 
 const TRAFFIC_LIMIT_MAX = 1_000_000_000_000_000n;
 
-/** Null leaves new instances to the budget. */
+/** Null lets the budget decide for new instances. */
 function parseTrafficLimit(dollars: number | null): bigint | null {
   if (dollars === null) return null;
   const limit = parseDollars(dollars);

@@ -1,11 +1,11 @@
 import { parseId, type UserId } from "../../../../base/ids.ts";
 import type { Database } from "../../../../db/connect.ts";
 
-/** Whom credit can go to, with what decides whether it may. */
+/** A possible recipient of credit, with the facts that decide whether credit may go there. */
 export type Recipient = {
   readonly id: UserId;
   readonly isTeam: boolean;
-  /** Whether its address is proven to be its own. */
+  /** True when the account has proven its address. */
   readonly isProven: boolean;
   readonly parentId: UserId | undefined;
 };
@@ -19,9 +19,9 @@ type Row = {
 };
 
 /**
- * The live users whom these texts name, by e-mail address (in any case) or by id; texts that name nobody are left out. One
- * that has proven an address comes alone; where nobody has, all who claim it come.
- * One prepared statement for all of them: credit transfers ask this for every batch.
+ * Live users by e-mail address (in any case) or id; texts that name nobody are left out. For an address, the account
+ * that has proven it is returned alone; otherwise all accounts that claim it. One prepared statement for all texts:
+ * credit transfers ask this for every batch.
  */
 export async function findRecipients(
   database: Database,

@@ -5,8 +5,8 @@ import type { Tx } from "../../../../db/transaction.ts";
 import { keepAccounts } from "./store.ts";
 
 /**
- * Keeps the account of the caller until the commit, so that nothing is stored for one that is gone or frozen: whoever
- * deletes or freezes it waits for this transaction and sees what it made. Called before that is stored.
+ * Locks the caller's account until the commit and throws when it is gone or frozen, so that nothing is stored for such
+ * an account: a deletion or a freeze waits for this transaction and sees what it stored. Call it before storing.
  */
 export async function requireAccount(tx: Tx, userId: UserId): Promise<void> {
   const accounts = await keepAccounts(tx, [userId]);
@@ -15,7 +15,7 @@ export async function requireAccount(tx: Tx, userId: UserId): Promise<void> {
   if (freeze !== undefined) throw accountFrozen(freeze);
 }
 
-/** The answer to a key whose account was deleted since it was looked up. */
+/** The error for a key whose account was deleted since the key was looked up. */
 export function accountGone() {
   return unauthenticated("The account of this key is gone.");
 }

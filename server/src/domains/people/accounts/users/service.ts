@@ -28,11 +28,11 @@ type NewAccount = {
   readonly email: string;
   readonly username: string;
   readonly keyId: ApiKeyId;
-  /** The secret of its first key: shown in the answer to this request and never again. */
+  /** The secret of its first key, shown only in this answer. */
   readonly secret: string;
 };
 
-/** Puts credit on a new account, in the transaction that makes it; given by the ledger through `app.ts`. */
+/** Puts credit on a new account, in the transaction that creates it; the ledger's, passed in by `app.ts`. */
 export type GrantCredit = (
   tx: Tx,
   grant: { readonly userId: UserId; readonly amount: Nanos; readonly actor: Identity },
@@ -40,7 +40,7 @@ export type GrantCredit = (
 
 const FIRST_KEY_NAME = "default";
 
-/** What the first key of a host-only account may do: everything but renting. */
+/** Permissions of a host-only account's first key: everything but renting. */
 const HOST_ONLY_PERMISSIONS: PermissionDocument = {
   api: Object.fromEntries(
     PERMISSION_CATEGORIES.filter((category) => !category.startsWith("instance_")).map((category) => [category, {}]),
@@ -49,7 +49,7 @@ const HOST_ONLY_PERMISSIONS: PermissionDocument = {
 
 const SUBACCOUNTS_MAX = 500;
 
-/** Whose subaccount is asked for: the caller's, or nobody's when no parent is named. */
+/** The parent of the new account: the caller, or nobody when no parent is named. */
 export function resolveParent(
   identity: Identity | undefined,
   parentId: string | number | undefined,
@@ -61,7 +61,9 @@ export function resolveParent(
   throw forbidden("Only your own account can be the parent of a subaccount.");
 }
 
-/** Makes a standalone account or a subaccount, each with a first key. `user_exists` when the address is taken. */
+/**
+ * Creates a standalone account or a subaccount, each with a first key. Throws `user_exists` when the address is taken.
+ */
 export async function createAccount(
   tx: Tx,
   input: {
@@ -77,11 +79,12 @@ export async function createAccount(
   const { email, username, isHostOnly, sshKey } = input.profile;
   const { passwordHash, parentId } = input;
   if (parentId !== undefined) {
-    // Counted for the account at the top: a subaccount that makes subaccounts gains no room.
+    // Counted for the account at the top: a subaccount that creates subaccounts gains no room.
     const topId = await findTopAccount(tx.db, parentId);
     const count = () => countSubaccounts(tx.db, topId);
     await requireRoom(tx, topId, { count, max: SUBACCOUNTS_MAX, field: "parent_id", what: "subaccounts" });
-    // Whoever freezes the parent waits for this account, or this account is refused. The top comes first, as in a freeze.
+    // A freeze of the parent waits for this account, or this account is refused. The top account is locked first, as in
+    // a freeze.
     await requireAccount(tx, parentId);
   }
   const user = { email, username, passwordHash, parentId, isHostOnly, sshKey: sshKey?.line ?? "" };
@@ -94,7 +97,10 @@ export async function createAccount(
   return account;
 }
 
-/** Makes an account without a password for somebody else, with credit if some is named. The operator vouches for its address. */
+/**
+ * Creates an account without a password for another person, with credit if the request names some. The administrator
+ * vouches for its address.
+ */
 export async function createAccountAsAdmin(
   tx: Tx,
   { identity, ipAddress }: Caller,
@@ -115,7 +121,7 @@ export async function createAccountAsAdmin(
   return account;
 }
 
-/** Stores what of the request a user may set; the audit names the fields and not what is in them. */
+/** Stores the settable fields of the request; the audit log names the fields and not their values. */
 export async function updateOwnUser(
   tx: Tx,
   { identity, ipAddress }: Caller,
@@ -133,7 +139,7 @@ export async function updateOwnUser(
   }
   const isThere = Object.keys(others).length === 0 || (await updateUser(tx, identity.userId, others));
   if (!isThere) throw noSuchUser(String(identity.userId));
-  // The key in the profile is one of the account's: it opens what the user rents from now on.
+  // A key in the profile becomes a key of the account: it opens instances that the user rents later.
   if (changes.ssh_key) await addSshKey(tx, identity.userId, parseSshPublicKey(changes.ssh_key));
   const args = { fields: Object.keys(changes) };
   await recordAudit(tx, identity, { ipAddress, action: "api.user.update", args });

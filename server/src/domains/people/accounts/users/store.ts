@@ -9,7 +9,7 @@ import type { User } from "./rules/user.ts";
 
 export type UserInsert = {
   readonly email: string;
-  /** Who says that the address is the user's; nobody when absent. */
+  /** The proof of the address; absent for an unproven one. */
   readonly provenBy?: ProvenBy | undefined;
   readonly username: string;
   readonly passwordHash?: string | undefined;
@@ -20,7 +20,7 @@ export type UserInsert = {
   readonly sshKey?: string;
 };
 
-/** The columns that a user may set, by the names of the contract. */
+/** The settable columns of a user, by the names of the contract. */
 export type UserChanges = {
   readonly username?: string;
   readonly fullname?: string;
@@ -69,7 +69,7 @@ const COLUMNS = [
   "created_at",
 ] as const;
 
-/** The account at the top of the accounts that this one is below; itself when it has no parent. */
+/** The account at the top of this account's parents; itself when it has no parent. */
 export async function findTopAccount(db: Reader, id: UserId): Promise<UserId> {
   const { rows } = await sql<{ readonly id: UserId }>`
     with recursive line as (
@@ -81,7 +81,7 @@ export async function findTopAccount(db: Reader, id: UserId): Promise<UserId> {
   return rows[0]?.id ?? id;
 }
 
-/** How many live accounts are below this one, at any depth. */
+/** Number of live accounts below this one, at any depth. */
 export async function countSubaccounts(db: Reader, topId: UserId): Promise<number> {
   const { rows } = await sql<{ readonly count: number }>`
     with recursive below as (
@@ -93,7 +93,9 @@ export async function countSubaccounts(db: Reader, topId: UserId): Promise<numbe
   return rows[0]?.count ?? 0;
 }
 
-/** Undefined when a live account has proven the address already. Who else may claim it is the caller's to decide. */
+/**
+ * Inserts a user; undefined when a live account has proven the address already. The caller decides about other claims.
+ */
 export async function insertUser(tx: Tx, user: UserInsert): Promise<UserId | undefined> {
   const row = await tx.db
     .insertInto("users")
@@ -123,7 +125,9 @@ export async function findUser(db: Reader, id: UserId): Promise<User | undefined
   return row && toUser(row);
 }
 
-/** The live users who claim an address, in lower case as all of them are stored; the one who has proven it first. */
+/**
+ * The live users who claim an address, given in lower case as all are stored; the one who has proven it comes first.
+ */
 export async function listUsersByEmail(db: Reader, email: string): Promise<readonly User[]> {
   const rows = await liveUsers(db).where("email", "=", email).orderBy("email_proven_at").orderBy("id").execute();
   return rows.map(toUser);
@@ -135,18 +139,18 @@ export async function listAdministratorIds(db: Reader): Promise<readonly UserId[
   return rows.map((row) => row.id);
 }
 
-/** The first administrator that there was. */
+/** The oldest administrator. */
 export async function findFirstAdmin(db: Reader): Promise<User | undefined> {
   const row = await liveUsers(db).where("is_admin", "=", true).orderBy("id").limit(1).executeTakeFirst();
   return row && toUser(row);
 }
 
-/** Keeps other changes of what the user has waiting until the commit, so that counts and names can be relied on. */
+/** Blocks other changes of the user's objects until the commit, so that counts and names stay valid. */
 export async function lockUser(tx: Tx, id: UserId): Promise<void> {
   await tx.db.selectFrom("users").select("id").where("id", "=", id).forNoKeyUpdate().execute();
 }
 
-/** False when the user is gone. */
+/** Changes columns of a user; false when the account is deleted. */
 export async function updateUser(tx: Tx, id: UserId, changes: UserChanges): Promise<boolean> {
   const result = await tx.db
     .updateTable("users")
@@ -157,29 +161,29 @@ export async function updateUser(tx: Tx, id: UserId, changes: UserChanges): Prom
   return result.numUpdatedRows === 1n;
 }
 
-/** Ends an account. Its keys open nothing from then on, and its address may be used again. */
+/** Ends an account. Its keys become invalid, and its address may be used again. */
 export async function markUserDeleted(tx: Tx, id: UserId): Promise<void> {
   await tx.db.updateTable("users").set({ deleted_at: tx.now }).where("id", "=", id).execute();
 }
 
 /**
- * Waits for everybody who is storing something of this user's, and keeps others from it until the commit: what is
- * looked for afterwards is all there is.
+ * Waits for transactions that store something for this user, and blocks others until the commit: a later look finds
+ * everything.
  */
 export async function lockBelongings(tx: Tx, id: UserId): Promise<void> {
   await tx.db.selectFrom("users").select("id").where("id", "=", id).forUpdate().execute();
 }
 
 /**
- * Those of these accounts that are live, each with the freeze that holds for it, if one does; both stay so until the commit:
- * for whoever stores something that must belong to somebody. Taken before the locks of money, since whoever deletes an
- * account takes those next.
+ * Locks those of these accounts that are live until the commit, and returns each with its freeze, if one holds: for
+ * transactions that store something with an owner. Taken before the locks of money, since the deletion of an account
+ * takes those next.
  */
 export async function keepAccounts(tx: Tx, ids: readonly UserId[]): Promise<ReadonlyMap<UserId, Freeze | undefined>> {
   const { rows } = await sql<{ id: UserId; freeze_id: Freeze["id"] | null }>`
     select id, freeze_id from users where id = any(${ids}::integer[]) and deleted_at is null order by id for key share
   `.execute(tx.db);
-  // Read after the lock: a freeze that this transaction waited for is not in the statement before.
+  // Read after the lock: the statement before does not see a freeze that this transaction waited for.
   const freezes = await findFreezes(
     tx.db,
     rows.flatMap(({ freeze_id: id }) => id ?? []),
@@ -187,7 +191,7 @@ export async function keepAccounts(tx: Tx, ids: readonly UserId[]): Promise<Read
   return new Map(rows.map((row) => [row.id, row.freeze_id === null ? undefined : freezes.get(row.freeze_id)]));
 }
 
-/** All subaccounts there ever were, each with its oldest live key. */
+/** All subaccounts, deleted ones included, each with its oldest live key. */
 export async function listSubaccounts(db: Reader, parentId: UserId): Promise<readonly Subaccount[]> {
   const rows = await db
     .selectFrom("users")

@@ -3,13 +3,14 @@ import { crc32 } from "node:zlib";
 
 /**
  * A key is `berth_`, 256 random bits in base64url, `_`, and the CRC-32 of all before in hexadecimal. The prefix lets
- * secret scanners find a leaked key; the checksum lets them, and us, tell one from a look-alike without a database.
+ * secret scanners find a leaked key; the checksum lets them, and the server, tell a key from a look-alike without a
+ * database.
  */
 export const KEY_PATTERN = /\bberth_[A-Za-z0-9_-]{43}_[0-9a-f]{8}(?![A-Za-z0-9_-])/;
 
 const WHOLE_KEY = /^berth_[A-Za-z0-9_-]{43}_[0-9a-f]{8}$/;
 const SECRET_BYTES = 32;
-/** Of the 43 random characters, 6 are kept for display: 220 secret bits remain. */
+/** Six of the 43 random characters are kept for display: 220 secret bits remain. */
 const DISPLAYED_CHARACTERS = 12;
 
 /** Unpredictable bytes: `crypto.randomBytes` outside of tests. */
@@ -24,14 +25,14 @@ export function newKey(random: RandomBytes): NewKey {
   return { secret, sha256: hashSecret(secret), prefix: secret.slice(0, DISPLAYED_CHARACTERS) };
 }
 
-/** Whether the text can be a key at all; says nothing of whether it was ever issued. */
+/** True when the text has the form of a key; it may never have been issued. */
 export function isWellFormed(secret: string): boolean {
   if (!WHOLE_KEY.test(secret)) return false;
   const checksumAt = secret.length - 9;
   return checksumOf(secret.slice(0, checksumAt)) === secret.slice(checksumAt + 1);
 }
 
-/** What is stored of a secret. A plain hash is enough: 256 random bits cannot be guessed from it. */
+/** The hash of a secret that is stored. A plain hash is enough: 256 random bits cannot be guessed from it. */
 export function hashSecret(secret: string): Buffer {
   return createHash("sha256").update(secret).digest();
 }

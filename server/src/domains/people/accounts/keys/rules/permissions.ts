@@ -9,20 +9,19 @@ import {
 } from "../../../../../base/identity.ts";
 import { numberOf } from "../../../../../base/access.ts";
 
-/** Everything when undefined. */
+/** A permission document; undefined allows everything. */
 export type Permissions = PermissionDocument | undefined;
 
 const OPERATION = /^api(\.[a-z0-9_-]{1,64}){1,4}$/;
 const PARAMETER = /^[A-Za-z_][A-Za-z0-9_]{0,63}$/;
 const COMPARISONS: ReadonlySet<string> = new Set<Comparison>(["eq", "lte", "gte"]);
-/** Far more than there are operations; it keeps a document from being used as a store. */
+/** Far more than there are operations; the limit keeps a document from being used as storage. */
 const ENTRIES_MAX = 500;
 
 /**
  * Reads a permission document (docs/contract-rules.md#keys-and-teams), or the short form `{"read": true, "write":
  * false}`, which stands for all `…_read` and all `…_write` categories (`misc` changes things, so it goes with `write`).
- * Whatever is not understood is refused with `invalid_permissions`: a rule that is silently dropped would widen the
- * key.
+ * An unknown entry is refused with `invalid_permissions`: a rule that is silently dropped would widen the key.
  */
 export function parsePermissions(value: unknown): PermissionDocument {
   const document = asObject(value, "permissions");
@@ -37,8 +36,8 @@ export function parsePermissions(value: unknown): PermissionDocument {
 }
 
 /**
- * Whether every call that `child` allows is one that `parent` allows too. Errs on the side of no: constraints that only
- * together imply the parent's are not recognised.
+ * True when `parent` allows every call that `child` allows. Errs on the side of false: constraints that only together
+ * imply the parent's are not recognised.
  */
 export function isWithin(child: Permissions, parent: Permissions): boolean {
   if (parent === undefined) return true;
@@ -65,7 +64,7 @@ function isGrantWithin(inner: Grant, outer: Grant): boolean {
   );
 }
 
-/** Whether a value that meets `known` meets this comparison for certain. */
+/** True when each value that meets `known` also meets this comparison. */
 function implies(known: Constraints[string], comparison: string, bound: string | number | boolean): boolean {
   const { eq, lte, gte } = known;
   if (comparison === "eq") return eq !== undefined && String(eq) === String(bound);
@@ -75,7 +74,7 @@ function implies(known: Constraints[string], comparison: string, bound: string |
   return equal >= numberOf(bound) || (gte !== undefined && numberOf(gte) >= numberOf(bound));
 }
 
-/** What both allow: a call is within the result exactly when it is within each of them. */
+/** The intersection of two documents: a call is within it exactly when it is within both. */
 export function intersect(left: Permissions, right: Permissions): Permissions {
   if (left === undefined) return right;
   if (right === undefined) return left;
@@ -95,7 +94,7 @@ export function intersect(left: Permissions, right: Permissions): Permissions {
   return { api: Object.fromEntries(shared) };
 }
 
-/** Undefined when no value can meet both. */
+/** The grant that both allow; undefined when no value can meet both. */
 function intersectGrants(left: Grant, right: Grant): Grant | undefined {
   const merged = new Map(Object.entries(left.constraints ?? {}));
   for (const [parameter, comparisons] of Object.entries(right.constraints ?? {})) {

@@ -1,7 +1,7 @@
 import { AppError, invalid } from "../../../../../base/errors.ts";
 import { isRuntimeVariable } from "../../../../../base/runtime-variables.ts";
 
-/** A variable as a user sets it for all own containers. */
+/** A variable that a user sets for all own containers. */
 export type Secret = { readonly name: string; readonly value: string };
 
 const NAME_LENGTH_MAX = 255;
@@ -9,7 +9,10 @@ const VALUE_LENGTH_MAX = 4096;
 const NAME = /^[A-Z_][A-Z0-9_]*$/;
 const VALUE = /^[A-Za-z0-9_.-]+$/;
 
-/** What the platform or its host says to a container; a secret of this name would never arrive, or would lie. */
+/**
+ * Variables that the platform or the host sets in a container: a secret of this name would never arrive, or would be
+ * wrong.
+ */
 const RESERVED: ReadonlySet<string> = new Set([
   "CONTAINER_ID",
   "CONTAINER_API_KEY",
@@ -23,7 +26,7 @@ const RESERVED: ReadonlySet<string> = new Set([
 ]);
 const RESERVED_PREFIXES = ["VAST_TCP_PORT_", "VAST_UDP_PORT_"];
 
-/** The name in upper case, as it is stored. `missing_input`, or what is wrong with it. */
+/** The name in upper case, as it is stored. Throws `missing_input`, or names the fault. */
 export function parseSecretName(key: string | undefined): string {
   if (key === undefined) throw new AppError("invalid", "missing_input", "key is required: the name of a variable");
   const name = key.trim().toUpperCase();
@@ -38,7 +41,7 @@ export function parseSecretName(key: string | undefined): string {
   return name;
 }
 
-/** A name and a value that may be stored. `reserved_key` for names that the platform gives values to. */
+/** A valid name and value. Throws `reserved_key` for names that the platform sets. */
 export function parseSecret(body: { readonly key?: string; readonly value?: string }): Secret {
   const name = parseSecretName(body.key);
   const { value } = body;
@@ -50,7 +53,7 @@ export function parseSecret(body: { readonly key?: string; readonly value?: stri
   if (value.length > VALUE_LENGTH_MAX) {
     throw invalid("value", `value has more than ${VALUE_LENGTH_MAX} characters`, "input_too_long");
   }
-  // The value itself stays out of the answer: it is a secret even when it is wrong.
+  // The value stays out of the answer: it is a secret even when it is wrong.
   if (!VALUE.test(value)) {
     throw invalid("value", "value may have only letters, digits and _ . -", "invalid_characters");
   }

@@ -1,16 +1,16 @@
 import { createHash, createPublicKey } from "node:crypto";
 import { invalid, type AppError } from "../../../../../base/errors.ts";
 
-/** One OpenSSH public key: what stands in a `.pub` file, checked to be a key and nothing else. */
+/** One OpenSSH public key: the line of a `.pub` file, checked to be a key and nothing else. */
 export type SshPublicKey = {
   /** Type, body and comment on one line with single blanks between them, as a line of `authorized_keys`. */
   readonly line: string;
   readonly comment: string;
-  /** What `ssh-keygen -l` shows: `SHA256:…`. It does not depend on the comment. */
+  /** The fingerprint that `ssh-keygen -l` shows: `SHA256:…`. It does not depend on the comment. */
   readonly fingerprint: string;
 };
 
-/** The longest RSA key that OpenSSH takes has a quarter of it; the rest is comment. */
+/** Four times the length of the longest RSA key that OpenSSH accepts, to leave room for the comment. */
 const SSH_KEY_LENGTH_MAX = 16_384;
 
 const RSA_BITS_MIN = 2048;
@@ -25,7 +25,7 @@ const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$
 /** Control characters, lone surrogates and the line breaks of Unicode. */
 const UNFIT = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}]/u;
 
-/** Says what is wrong with the fields after the type, or nothing. */
+/** The fault of the fields after the type; undefined when there is none. */
 type Check = (fields: readonly Buffer[]) => string | undefined;
 
 const CHECKS: Readonly<Record<string, Check>> = {
@@ -47,8 +47,8 @@ const CURVES = {
 } as const;
 
 /**
- * Reads one public key. NULs are removed, since some terminals add them. `no_ssh_key` when there is
- * nothing, `invalid_ssh_key` with a sentence that says what is wrong with what there is. No error repeats the text.
+ * Reads one public key. NULs are removed, since some terminals add them. Throws `no_ssh_key` for an empty text,
+ * `invalid_ssh_key` with a sentence that names the fault. No error repeats the text.
  */
 export function parseSshPublicKey(given: string | undefined, field = "ssh_key"): SshPublicKey {
   const text = (given ?? "").replaceAll("\0", "").trim();
@@ -77,7 +77,7 @@ export function parseSshPublicKey(given: string | undefined, field = "ssh_key"):
   return { line, comment, fingerprint: fingerprintOf(blob) };
 }
 
-/** Of the key's body as it travels, without type and comment. */
+/** Fingerprint of the key's binary body, without type and comment. */
 function fingerprintOf(blob: Buffer): string {
   return `SHA256:${createHash("sha256").update(blob).digest("base64").replace(/=+$/, "")}`;
 }
@@ -91,7 +91,7 @@ function checkBlob(blob: Buffer, type: string, check: Check): string | undefined
   return check(rest);
 }
 
-/** The length-prefixed strings that every key consists of; undefined when they do not fill it exactly. */
+/** The length-prefixed strings of a key; undefined when they do not fill it exactly. */
 function splitFields(blob: Buffer): readonly Buffer[] | undefined {
   const fields: Buffer[] = [];
   for (let at = 0; at < blob.length;) {
@@ -121,7 +121,7 @@ function checkRsa([exponent, modulus, ...rest]: readonly Buffer[]): string | und
   return undefined;
 }
 
-/** A number as SSH writes it: no needless zero in front, and the sign bit clear. */
+/** A number as SSH writes it: no needless leading zero, and the sign bit clear. */
 function isPositive(number: Buffer): boolean {
   const [first, second = 0] = number;
   if (first === undefined || first >= 0x80) return false;
@@ -148,7 +148,7 @@ function checkEcdsa([curve, point, ...rest]: readonly Buffer[], name: keyof type
   }
 }
 
-/** What a security key was made for, such as `ssh:`. */
+/** The application of a security key, such as `ssh:`. */
 function checkApplication(application: Buffer | undefined): string | undefined {
   if (application === undefined) return "it is not a whole key of a security key";
   const isPlain = /^[\x20-\x7e]+$/.test(application.toString("latin1"));

@@ -5,7 +5,7 @@ import type { Permissions } from "../../keys/rules/permissions.ts";
 export const DEFAULT_ROLES = ["owner", "manager", "member"] as const;
 export type DefaultRole = (typeof DEFAULT_ROLES)[number];
 
-/** Written out, for whoever reads what a role allows. */
+/** All categories written out, for answers that show a role's permissions. */
 export const EVERYTHING: PermissionDocument = {
   api: Object.fromEntries(PERMISSION_CATEGORIES.map((category) => [category, {}])),
 };
@@ -14,9 +14,8 @@ const whole = (operations: readonly string[]): Readonly<Record<string, Grant>> =
   Object.fromEntries(operations.map((operation) => [operation, {}]));
 
 /**
- * Permissions of the default roles. Only the owner deletes or hands over the team; that is no permission but a question
- * of who the owner is. A member rents, and has keys and templates to rent with; no billing, members, endpoints,
- * machines.
+ * Permissions of the default roles. Only the owner deletes or hands over the team; no permission grants that. A member
+ * rents, and has keys and templates to rent with, but no billing, members, endpoints or machines.
  */
 const DEFAULT_PERMISSIONS: Readonly<Record<DefaultRole, Permissions>> = {
   owner: undefined,
@@ -51,14 +50,16 @@ export function isDefaultRole(identifier: string): identifier is DefaultRole {
   return DEFAULT_ROLES.some((known) => known === identifier);
 }
 
-/** What a role allows; `stored` is its document, which default roles do not have. */
+/** Permissions of a role; `stored` is its document, which default roles do not have. */
 export function permissionsOfRole(identifier: string, stored: PermissionDocument | null): Permissions {
   if (stored !== null) return stored;
-  // Without a document and without a known name it allows nothing.
+  // An unknown role without a document allows nothing.
   return isDefaultRole(identifier) ? DEFAULT_PERMISSIONS[identifier] : { api: {} };
 }
 
-/** A name for programs, made of a role's name and like none of `taken`. It stays when the role is renamed. */
+/**
+ * A name for programs, derived from a role's name and different from all in `taken`. It stays when the role is renamed.
+ */
 export function identifierOf(name: string, taken: ReadonlySet<string>): string {
   const words = name.toLowerCase().match(/[a-z0-9]+/g) ?? ["role"];
   const plain = words.join("_").slice(0, IDENTIFIER_LENGTH_MAX);

@@ -6,14 +6,14 @@ import type { Nanos } from "../../../../../base/money.ts";
 export type User = {
   readonly id: UserId;
   readonly email: string;
-  /** Whether a mail, or the operator, proved that the address is this account's. */
+  /** True when a mail, or an administrator's word, proved that the address is this account's. */
   readonly isEmailProven: boolean;
   readonly username: string;
   readonly fullname: string;
   readonly parentId: UserId | undefined;
   readonly isAdmin: boolean;
   readonly isHostOnly: boolean;
-  /** Nobody signs in as it: its members act for it (member-store.ts). */
+  /** Nobody signs in as a team: its members act for it (member-store.ts). */
   readonly isTeam: boolean;
   readonly sshKey: string;
   readonly billing: {
@@ -25,19 +25,19 @@ export type User = {
     readonly taxinfo: string;
   };
   readonly balanceThresholdNanos: Nanos;
-  /** What the traffic of each new instance may cost; undefined for the budget. */
+  /** Traffic limit of each new instance; undefined for the default from its budget. */
   readonly trafficLimitNanos: Nanos | undefined;
   readonly isBalanceThresholdEnabled: boolean;
   readonly createdAt: Date;
 };
 
-/** Where the accounts of teams have their addresses: nobody gets mail there (RFC 2606), and nobody may register one. */
+/** Domain of team accounts' addresses: no mail arrives there (RFC 2606), and nobody may register one. */
 export const TEAM_EMAIL_DOMAIN = "teams.invalid";
 
-/** Where accounts have their addresses whose own another account proved to be its own: nobody gets mail there. */
+/** Domain of the addresses of accounts whose claimed address another account proved: no mail arrives there. */
 export const CLAIM_EMAIL_DOMAIN = "unproven.invalid";
 
-/** What a team cannot do because it is no person. */
+/** The error for an operation that a team cannot do because it is no person. */
 export function notForTeams(message: string): AppError {
   return forbidden(message, "team_user_forbidden");
 }
