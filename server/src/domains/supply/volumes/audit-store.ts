@@ -1,4 +1,4 @@
-// What an audit reads of volumes.
+// Volume rows for the audit of the books.
 import { sql } from "kysely";
 import type { MachineId, UserId, VolumeId } from "../../../base/ids.ts";
 import type { Reader, Tx } from "../../../db/transaction.ts";
@@ -6,7 +6,7 @@ import type { Reader, Tx } from "../../../db/transaction.ts";
 export type AuditedVolume = {
   readonly id: VolumeId;
   readonly userId: UserId;
-  /** Undefined for one on a network disk. */
+  /** The machine of a local volume; undefined for one on a network disk. */
   readonly machineId: MachineId | undefined;
   readonly sizeBytes: bigint;
   readonly priceNanosPerGbMonth: bigint;
@@ -47,7 +47,7 @@ export async function listAuditedVolumes(
   );
 }
 
-/** Volumes that are not gone, or were not at that moment; all that ever were when there is none. */
+/** Volumes that are not deleted, or were not at `since`; without `since` all that ever existed. */
 export async function listVolumesSince(db: Reader, since: Date | undefined): Promise<readonly VolumeId[]> {
   const rows = await db
     .selectFrom("volumes")
@@ -58,7 +58,7 @@ export async function listVolumesSince(db: Reader, since: Date | undefined): Pro
   return rows.map(({ id }) => id);
 }
 
-/** Volumes that cost something and are due to be settled at no time. */
+/** Volumes that cost something but have no time of their next settlement. */
 export async function listUnscheduledVolumes(db: Reader, limit: number): Promise<readonly VolumeId[]> {
   const rows = await db
     .selectFrom("volumes")
@@ -74,7 +74,7 @@ export async function listUnscheduledVolumes(db: Reader, limit: number): Promise
   return rows.map(({ id }) => id);
 }
 
-/** Volumes that should have been settled before a moment, with when; attempts in vain move that no further. */
+/** Volumes that should have been settled before this time, with their due time; failed attempts do not move it. */
 export async function listLateVolumes(
   db: Reader,
   before: Date,
@@ -90,7 +90,9 @@ export async function listLateVolumes(
   return rows;
 }
 
-/** Has a volume settled soon that costs something and is due at no time; false when there was nothing to do. */
+/**
+ * Schedules the settlement of a volume that costs something and has no due time; false when there is none to schedule.
+ */
 export async function scheduleVolumeSettlement(tx: Tx, id: VolumeId): Promise<boolean> {
   const result = await sql`
     update volumes set settle_at = ${tx.now}::timestamptz
@@ -100,7 +102,9 @@ export async function scheduleVolumeSettlement(tx: Tx, id: VolumeId): Promise<bo
   return result.numAffectedRows === 1n;
 }
 
-/** Where each volume is that is not gone; undefined for those on network disks, which may be anywhere. */
+/**
+ * Machines of all volumes that are not deleted; undefined for those on network disks, which several machines may reach.
+ */
 export async function listVolumePlaces(db: Reader): Promise<ReadonlyMap<VolumeId, MachineId | undefined>> {
   const rows = await db.selectFrom("volumes").select(["id", "machine_id"]).where("deleted_at", "is", null).execute();
   return new Map(rows.map((row) => [row.id, row.machine_id ?? undefined]));

@@ -1,7 +1,7 @@
 import type { UserId } from "../../../base/ids.ts";
 import type { Reader } from "../../../db/transaction.ts";
 
-/** How many volumes of a user's, and network disks, are not gone; a volume that is being removed counts until it is. */
+/** Volumes and network disks of a user; a volume counts until its host has deleted the data. */
 export async function countStorageOf(
   db: Reader,
   userId: UserId,

@@ -5,10 +5,10 @@ import { endVolume } from "./service.ts";
 import { deletionAt, RETENTION_MS } from "./rules/volume-end.ts";
 import { findVolumeForUpdate, listAttachmentsOfVolumes, listVolumes, lockEndedVolumes } from "./volume-store.ts";
 
-/** Ends volumes whose time after their end is over too, and which nothing uses; returns how many. */
+/** Deletes volumes whose retention after their end is over and which nothing uses; returns how many. */
 export async function deleteEndedVolumes(tx: Tx, limit: number): Promise<number> {
   const locked = await lockEndedVolumes(tx, new Date(tx.now.getTime() - RETENTION_MS), limit);
-  // Read again under the lock: only now nobody begins to use them.
+  // Read again under the lock, which keeps instances from starting to use them.
   const ids = locked.map((volume) => volume.id);
   const used = new Set((await listAttachmentsOfVolumes(tx.db, ids)).map((attachment) => attachment.volumeId));
   const over = locked.filter((volume) => {
@@ -17,7 +17,7 @@ export async function deleteEndedVolumes(tx: Tx, limit: number): Promise<number>
   });
   let count = 0;
   for (const volume of over) {
-    // Whoever clones it is about to have it elsewhere.
+    // A volume that is being cloned stays until its copy is complete.
     if ((await findOpenClone(tx, volume.id)) !== undefined) continue;
     await endVolume(tx, volume);
     count += 1;
@@ -25,15 +25,18 @@ export async function deleteEndedVolumes(tx: Tx, limit: number): Promise<number>
   return count;
 }
 
-/** Which volumes of whom are to be ended. */
+/** The volumes to end, and their owner. */
 export type Ending = {
   readonly userId: UserId;
   readonly ids: readonly VolumeId[];
-  /** Instances that are being removed: what only they use is theirs no more. Hosts delete nothing that a container uses. */
+  /**
+   * Instances that are being destroyed: volumes that only they use may be ended. A host deletes nothing that a
+   * container still uses.
+   */
   readonly leaving: ReadonlySet<InstanceId>;
 };
 
-/** Ends those of these volumes that nothing else uses; returns how many are left, of which one may come again. */
+/** Ends those of these volumes that nothing else uses; returns how many are left and may be ended by a later call. */
 export async function endUnusedVolumes(tx: Tx, { userId, ids, leaving }: Ending): Promise<number> {
   let leftCount = 0;
   for (const id of ids.toSorted((a, b) => a - b)) {
@@ -46,7 +49,7 @@ export async function endUnusedVolumes(tx: Tx, { userId, ids, leaving }: Ending)
   return leftCount;
 }
 
-/** The same of all that a user has: whoever wants everything gone destroys the instances first. */
+/** Ends all volumes of a user. The caller destroys the user's instances first. */
 export async function endVolumesOf(tx: Tx, { userId, leaving }: Omit<Ending, "ids">): Promise<number> {
   const volumes = await listVolumes(tx.db, userId);
   return endUnusedVolumes(tx, { userId, leaving, ids: volumes.map(({ id }) => id) });

@@ -7,10 +7,10 @@ import { deleteEndedVolumes } from "./end-service.ts";
 import { listEndedSpace } from "./local/store.ts";
 
 const EVERY_MS = 60_000;
-/** Each of them makes its host delete data. */
+/** Each deletion makes a host delete data. */
 const DELETIONS_PER_RUN = 100;
 
-/** What time does to volumes and to the listings of space. */
+/** Loops that delete ended volumes and announce ended listings of space. */
 export function volumeLoops({
   database,
   clock,
@@ -25,7 +25,8 @@ export function volumeLoops({
       everyMs: EVERY_MS,
       run: () =>
         withTransaction(database, clock, async (tx) => {
-          // A run may be late, and what is announced twice is only read twice. After a start everything is read anyway.
+          // Three periods, since a run may be late; announcing a listing twice does no harm. After a start of the
+          // server everything is read.
           const from = new Date(tx.now.getTime() - 3 * EVERY_MS);
           const machineIds = await listEndedSpace(tx.db, { from, to: tx.now });
           await notifyMarket(tx, machineIds);

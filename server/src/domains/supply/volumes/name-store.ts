@@ -2,13 +2,13 @@ import { sql } from "kysely";
 import type { MachineId, UserId, VolumeId } from "../../../base/ids.ts";
 import type { Reader } from "../../../db/transaction.ts";
 
-/** A volume as its owner knows it. It outlives the volume. */
+/** A volume as its owner knows it. The record outlives the volume. */
 export type VolumeName = {
   readonly id: VolumeId;
-  /** Empty for none. */
+  /** Empty when its owner gave no name. */
   readonly name: string;
   readonly sizeBytes: bigint;
-  /** Undefined for a network volume. */
+  /** The machine; undefined for a network volume. */
   readonly machineId: MachineId | undefined;
 };
 

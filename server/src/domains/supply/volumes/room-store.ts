@@ -1,8 +1,8 @@
-// How much of what has a limit is there.
+// Counts of rows that a limit bounds.
 import type { UserId } from "../../../base/ids.ts";
 import type { Tx } from "../../../db/transaction.ts";
 
-/** How many volumes a user has. One that its renter deleted does not count: its host may be slow. */
+/** Volumes of a user. One that its renter deleted does not count: its host may be slow. */
 export async function countLiveVolumes(tx: Tx, userId: UserId): Promise<number> {
   const { count } = await tx.db
     .selectFrom("volumes")
@@ -14,7 +14,7 @@ export async function countLiveVolumes(tx: Tx, userId: UserId): Promise<number> 
   return Number(count);
 }
 
-/** How many network disks a host has. */
+/** Network disks of a host. */
 export async function countNetworkDisks(tx: Tx, userId: UserId): Promise<number> {
   const { count } = await tx.db
     .selectFrom("network_disks")

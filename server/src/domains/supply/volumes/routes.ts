@@ -36,7 +36,7 @@ const KINDS = {
 
 export type VolumePorts = { readonly space: SpaceTable; readonly means: TaskMeans };
 
-/** Volumes, and the listings of local ones. */
+/** Routes of volumes, and of listings of local ones. */
 export function volumeRoutes(scope: HttpScope, ports: VolumePorts): void {
   readRoutes(scope, ports);
   renterRoutes(scope);

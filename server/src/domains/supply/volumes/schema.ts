@@ -8,7 +8,7 @@ const nullable = <const T extends Parameters<typeof Type.Union>[0][number]>(sche
 
 export const Success = Type.Object({ success: Type.Literal(true), msg: Type.String() });
 
-/** What a request to list space for rent may say; what it leaves out keeps its value, or takes its default. */
+/** Fields of a request to list space; absent ones keep their value, or take their default. */
 const listingFields = {
   size: Type.Optional(Type.Number({ description: "GB offered in all. Default 15, or the whole of a smaller disk." })),
   price_disk: Type.Optional(Type.Number({ description: "Dollars per GB and month." })),
@@ -89,7 +89,7 @@ export const VolumeInfo = model("VolumeMount", {
 });
 export type VolumeInfo = Static<typeof VolumeInfo>;
 
-/** What is common to every record that shows the machine under some space. Null where no machine is known. */
+/** Fields of every record that shows the machine of some space. Null where no machine is known. */
 const machineFields = {
   machine_id: nullable(Type.Integer()),
   host_id: Type.Integer(),

@@ -36,7 +36,7 @@ import {
 /** One volume in one container, in the words of the protocol (`DesiredInstance.mounts`). */
 export type Mount = { readonly volume_id: number; readonly mount_path: string; readonly size_bytes: number };
 
-/** How much of a volume an instance has used. */
+/** Used bytes of a volume that an instance mounts. */
 export type Filling = { readonly volumeId: VolumeId; readonly sizeBytes: bigint; readonly usedBytes: bigint };
 
 export type VolumeKind = "local" | "network" | "all";
@@ -89,8 +89,8 @@ export async function showVolumes(
 }
 
 /**
- * Ends a volume of the caller: it is not theirs any more, and its host is told to delete the data. 404 when there is none
- * of this id, 400 while an instance uses it.
+ * Deletes a volume of the caller: it disappears from the account, and its host is told to delete the data. 404 when
+ * there is none of this id, 400 while an instance uses it.
  */
 export async function deleteVolume(tx: Tx, userId: UserId, id: VolumeId): Promise<void> {
   const volume = await findVolumeForUpdate(tx, id, userId);
@@ -113,13 +113,13 @@ export async function endVolume(tx: Tx, volume: Volume): Promise<void> {
   await abandonClone(tx, id, volume.userId);
   const machineIds = await machinesOf(tx, volume);
   await markEnded(tx, id, machineIds);
-  // One that was never charged, such as a clone that failed, is settled no more: nothing else gives this back.
+  // A volume that was never charged, such as a failed clone, is not settled again: only this gives the hold back.
   const unused = await takeUnusedHold(tx, id);
   if (unused !== undefined) await releaseHold(tx, unused);
 }
 
 async function markEnded(tx: Tx, id: VolumeId, machineIds: readonly MachineId[]): Promise<void> {
-  // Without a machine there is nobody who could have written to it.
+  // Without a machine, no data was ever written to it.
   if (machineIds.length === 0) return markVolumeDeleted(tx, id);
   await markVolumeDeleting(tx, id);
   await notifyVolumes(tx, machineIds);
@@ -130,7 +130,7 @@ async function machinesOf(tx: Tx, { place }: Volume): Promise<readonly MachineId
   return (await listNetworkDiskMounts(tx.db, [place.networkDiskId])).map((mount) => mount.machineId);
 }
 
-/** Notes what an instance mounts. The mounts come from `planVolumeLink` in the same transaction. */
+/** Stores the mounts of an instance. They come from `planVolumeLink` in the same transaction. */
 export async function attachVolumes(tx: Tx, instanceId: InstanceId, mounts: readonly Mount[]): Promise<void> {
   await insertAttachments(
     tx,
@@ -142,15 +142,15 @@ export async function attachVolumes(tx: Tx, instanceId: InstanceId, mounts: read
   );
 }
 
-/** Lets go of everything that these instances mount; safe to repeat, and when nothing was attached. */
+/** Detaches all volumes of these instances; safe to repeat, also for instances without volumes. */
 export async function detachVolumes(tx: Tx, instanceIds: readonly InstanceId[]): Promise<void> {
   await deleteAttachments(tx, instanceIds);
 }
 
-/** A volume of an instance that another instance lists as well. */
+/** A volume of an instance that another instance mounts as well. */
 export type SharedVolume = { readonly volumeId: VolumeId; readonly otherId: InstanceId };
 
-/** Locks whatever these instances mount: volumes come before the ledger. */
+/** Locks the volumes that these instances mount: volumes are locked before the ledger. */
 export async function lockVolumesOf(tx: Tx, instanceIds: readonly InstanceId[]): Promise<void> {
   const attachments = await listAttachmentsOfInstances(tx.db, instanceIds);
   await lockVolumes(
@@ -160,8 +160,8 @@ export async function lockVolumesOf(tx: Tx, instanceIds: readonly InstanceId[]):
 }
 
 /**
- * Which other instances list the volumes of this one. The volumes are locked: until the transaction is over, nobody else
- * learns whether one of them is in use.
+ * Other instances that mount the volumes of this one. The volumes are locked: until the transaction ends, no other
+ * transaction decides whether one of them is in use.
  */
 export async function lockSharedVolumes(tx: Tx, instanceId: InstanceId): Promise<readonly SharedVolume[]> {
   const volumeIds = (await listAttachmentsOfInstances(tx.db, [instanceId])).map((attachment) => attachment.volumeId);
@@ -172,7 +172,7 @@ export async function lockSharedVolumes(tx: Tx, instanceId: InstanceId): Promise
     .map(({ volumeId, instanceId: otherId }) => ({ volumeId, otherId }));
 }
 
-/** What each of these instances mounts, outer paths first; instances without volumes are missing. */
+/** Mounts of each of these instances, outer paths first; instances without volumes are missing. */
 export async function listMounts(
   db: Reader,
   instanceIds: readonly InstanceId[],
@@ -182,7 +182,7 @@ export async function listMounts(
   );
 }
 
-/** How large the volumes of these instances are and how full, as their hosts said last. */
+/** Size and used bytes of the volumes of these instances, as their hosts last reported. */
 export async function listFilling(
   db: Reader,
   instanceIds: readonly InstanceId[],

@@ -17,7 +17,7 @@ export function volumeHandle(id: number): string {
   return `V.${id}`;
 }
 
-/** A listing with what its record shows beside it. */
+/** A listing with the other columns of its record. */
 export type OfferedSpace = {
   readonly id: number;
   readonly listing: Listing & { readonly createdAt: Date };
@@ -27,13 +27,13 @@ export type OfferedSpace = {
   readonly machine: MachineDescription | undefined;
 };
 
-/** What a record says whoever looks and whenever. */
+/** The fields of a record that do not depend on the viewer or the time. */
 type LastingRecord = Omit<VolumeOfferRecord, "duration" | "storage_total_cost">;
 
-/** A volume offer or network-volume offer as searches look at it. */
+/** A volume offer or network-volume offer as searches read it. */
 export type SpaceRow = { readonly lasting: LastingRecord; readonly priceNanosPerGbMonth: Nanos };
 
-/** When, and for how much space, a search asks. */
+/** Time and size that a search asks for. */
 export type Viewpoint = { readonly nowSeconds: number; readonly storageBytes: bigint };
 
 /** The API's record of a volume offer or a network-volume offer. */
@@ -86,18 +86,18 @@ export function spaceRow({ id, listing, space, hostId, machine }: OfferedSpace):
     nw_disk_min_bw: null,
     nw_disk_max_bw: null,
     nw_disk_avg_bw: null,
-    // The cheaper and the more reliable, the better; free space on a machine that is always there scores 100.
+    // Cheaper and more reliable offers score higher; free space on a machine that is always online scores 100.
     score: reliability / (storageCost + 0.01),
   };
   return { lasting, priceNanosPerGbMonth: price };
 }
 
-/** A number that is the same for the same place, here and on offers of GPUs. */
+/** A number that is the same for the same place, on offers of space and of GPUs. */
 function geolocode(geolocation: string): number {
   return Number.parseInt(hash("sha1", geolocation).slice(0, 7), 16);
 }
 
-/** Without the digits that multiplication makes up. */
+/** Drops the digits that multiplication adds. */
 function tidy(value: number): number {
   return Number(value.toPrecision(12));
 }
@@ -114,7 +114,7 @@ export function volumeRecord(
     readonly machine: MachineDescription | undefined;
     readonly hostId: UserId;
     readonly attachments: readonly Attachment[];
-    /** What is to be said of it while it is being filled, and after that failed. */
+    /** Status of its filling, while it goes on and after it failed. */
     readonly clone: { readonly status: string; readonly message: string } | undefined;
   },
 ): VolumeRecord {
@@ -137,7 +137,7 @@ export function volumeRecord(
   };
 }
 
-/** Disks that the same machines mount in the same places are one row. */
+/** Disks that the same machines mount at the same paths are one row. */
 export function networkDiskRecords(
   disks: readonly NetworkDisk[],
   mounts: readonly NetworkDiskMount[],
@@ -173,7 +173,7 @@ function machineFields(machine: MachineDescription | undefined, hostId: UserId) 
     inet_up: facts?.inet_up_mbps ?? 0,
     inet_down: facts?.inet_down_mbps ?? 0,
     reliability2: (machine?.reliabilityPpm ?? 0) / PPM,
-    // What a machine has lost for a while is its host's affair.
+    // A machine that lost its verification for a while is shown as unverified; the reason concerns only its host.
     verification: machine?.verification === "verified" ? "verified" : "unverified",
     geolocation: facts?.geolocation ?? null,
     static_ip: facts?.has_static_ip ?? false,
@@ -187,7 +187,7 @@ function machineFields(machine: MachineDescription | undefined, hostId: UserId) 
   };
 }
 
-/** What the renter of so much space pays by the contract that was made. */
+/** The price for this size under the renter's contract. */
 export function agreedPrice(listing: Pick<Listing, "priceNanosPerGbMonth" | "endAt">, sizeBytes: bigint) {
   return {
     storage_cost: toDollars(listing.priceNanosPerGbMonth),
@@ -196,7 +196,7 @@ export function agreedPrice(listing: Pick<Listing, "priceNanosPerGbMonth" | "end
   };
 }
 
-/** For display: what so much space costs in an hour. */
+/** The displayed price of this size per hour. */
 export function dollarsPerHour(price: Nanos, sizeBytes: bigint): number {
   return toDollars(mulDivFloor(price * sizeBytes, SECONDS_PER_HOUR, SECONDS_PER_MONTH * BigInt(BYTES_PER_GB)));
 }

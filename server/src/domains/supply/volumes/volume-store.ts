@@ -13,7 +13,7 @@ import { nanos, type Nanos } from "../../../base/money.ts";
 import type { Reader, Tx } from "../../../db/transaction.ts";
 import { parseCapScope, type CapScope, type HoldId } from "../../money/ledger/index.ts";
 
-/** Where a volume's bytes are: on one machine's own disk, or on a network disk. */
+/** Place of a volume's data: one machine's own disk, or a network disk. */
 type Place =
   | { readonly kind: "local"; readonly machineId: MachineId; readonly offerId: VolumeOfferId }
   | {
@@ -24,24 +24,24 @@ type Place =
 
 export type NewVolume = {
   readonly userId: UserId;
-  /** Whose limits its spending counts against, besides its account's. */
+  /** Cap scopes that its spending counts in, besides its account's. */
   readonly capScopes: readonly CapScope[];
   readonly place: Place;
-  /** Empty when the owner gave none. */
+  /** Empty when the owner gave no name. */
   readonly name: string;
   readonly sizeBytes: bigint;
   readonly priceNanosPerGbMonth: Nanos;
   readonly endAt: Date;
-  /** What is set aside for its first hours. */
+  /** Hold for the cost of its first hours. */
   readonly holdId: HoldId | undefined;
 };
 
 export type Volume = Omit<NewVolume, "holdId"> & {
   readonly id: VolumeId;
   readonly createdAt: Date;
-  /** As its host said last. */
+  /** Used bytes that its host last reported. */
   readonly usedBytes: bigint;
-  /** What its host has against it; empty when all is well. */
+  /** Problem that its host reported; empty without one. */
   readonly problem: string;
 };
 
@@ -70,7 +70,7 @@ export async function insertVolume(tx: Tx, volume: NewVolume): Promise<VolumeId>
       price_nanos_per_gb_month: volume.priceNanosPerGbMonth,
       end_at: volume.endAt,
       created_at: tx.now,
-      // It is there from now on; what is filled first is charged when it is full (`awaitFilling`).
+      // Charged from now on; a volume that is filled first is charged once it is full (`awaitFilling`).
       metered_from_at: tx.now,
       storage_charged_until_at: tx.now,
       settle_at: volume.priceNanosPerGbMonth > 0n ? tx.now : null,
@@ -85,7 +85,7 @@ export async function listVolumes(db: Reader, userId: UserId): Promise<readonly 
   return rows.map(toVolume);
 }
 
-/** Locks a volume, if it is this user's: attaching and deleting exclude each other. */
+/** Locks a volume if it belongs to this user: attaching and deleting exclude each other. */
 export async function findVolumeForUpdate(tx: Tx, id: VolumeId, userId: UserId): Promise<Volume | undefined> {
   const row = await selectVolumes(tx.db)
     .where("id", "=", id)
@@ -101,7 +101,7 @@ export async function listVolumesByName(db: Reader, userId: UserId, name: string
   return rows.map(toVolume);
 }
 
-/** Volumes that came to their end before this, locked; those that somebody else has locked come another time. */
+/** Volumes that ended before this time, locked; those that other transactions have locked are skipped. */
 export async function lockEndedVolumes(tx: Tx, before: Date, limit: number): Promise<readonly Volume[]> {
   const rows = await selectVolumes(tx.db)
     .where("end_at", "<=", before)
@@ -117,13 +117,15 @@ export async function lockEndedVolumes(tx: Tx, before: Date, limit: number): Pro
   return rows.map(toVolume);
 }
 
-/** Nothing is charged after its owner asked for its end; what is due until then is settled once more. */
+/**
+ * The time of the last settlement of a deleted volume: it is charged until its owner deleted it, and not after that.
+ */
 const LAST_SETTLEMENT = (tx: Tx) => sql<Date | null>`case when settle_at is not null then ${tx.now}::timestamptz end`;
 
-/** Now, or where it is charged up to when a settlement with a later clock came first. */
+/** Now, or the time up to which it is charged when a settlement with a later clock came first. */
 const DELETING_AT = (tx: Tx) => sql<Date>`greatest(${tx.now}::timestamptz, storage_charged_until_at)`;
 
-/** Its owner has no such volume any more; its space is taken until `buryVolumes`. */
+/** Removes a volume from its owner's account; its space stays taken until `buryVolumes`. */
 export async function markVolumeDeleting(tx: Tx, id: VolumeId): Promise<void> {
   await tx.db
     .updateTable("volumes")
@@ -141,7 +143,7 @@ export async function markVolumeDeleted(tx: Tx, id: VolumeId): Promise<void> {
     .execute();
 }
 
-/** How much of each network disk is rented; disks without volumes are missing. */
+/** Rented space of each network disk; disks without volumes are missing. */
 export async function sumRentedOfDisks(
   db: Reader,
   ids: readonly NetworkDiskId[],
@@ -158,7 +160,7 @@ export async function sumRentedOfDisks(
   );
 }
 
-/** How much of each machine's own disk is rented as volumes; machines without volumes are missing. */
+/** Space of each machine's own disk that is rented as volumes; machines without volumes are missing. */
 export async function sumRentedOfMachines(
   db: Reader,
   ids: readonly MachineId[],
@@ -217,7 +219,7 @@ export async function deleteAttachments(tx: Tx, instanceIds: readonly InstanceId
     .execute();
 }
 
-/** What is attached to these instances, in order of mount path, so that outer mounts come before inner ones. */
+/** Mounts of these instances, in order of mount path, so that outer mounts come before inner ones. */
 export async function listAttachmentsOfInstances(
   db: Reader,
   instanceIds: readonly InstanceId[],
@@ -230,7 +232,7 @@ export async function listAttachmentsOfInstances(
   return rows.map(toAttachment);
 }
 
-/** Locks these volumes in the order of their ids: what uses them stands still. */
+/** Locks these volumes in the order of their ids: their attachments stay as they are. */
 export async function lockVolumes(tx: Tx, ids: readonly VolumeId[]): Promise<void> {
   await tx.db
     .selectFrom("volumes")
@@ -241,7 +243,7 @@ export async function lockVolumes(tx: Tx, ids: readonly VolumeId[]): Promise<voi
     .execute();
 }
 
-/** What uses these volumes. */
+/** Instances that mount these volumes. */
 export async function listAttachmentsOfVolumes(
   db: Reader,
   volumeIds: readonly VolumeId[],

@@ -14,14 +14,14 @@ import { findVolumeForUpdate, type Volume } from "../volume-store.ts";
 export type CloneWish = {
   readonly src_id: number;
   readonly dst_id: number;
-  /** GB. */
+  /** Size in GB. */
   readonly size?: number | undefined;
   readonly disable_compression?: boolean | undefined;
 };
 
 const PROBLEM_LENGTH_MAX = 500;
 
-/** Rents a volume of an offer and has it filled with what is in one of the caller's; returns the new one. */
+/** Rents a volume of an offer and has it filled from one of the caller's; returns the new volume. */
 export async function cloneVolume(tx: Tx, means: TaskMeans, payer: Payer, wish: CloneWish): Promise<VolumeId> {
   const { userId } = payer;
   const offer = await requireVolumeOffer(tx, wish.dst_id);
@@ -47,13 +47,13 @@ export async function cloneVolume(tx: Tx, means: TaskMeans, payer: Payer, wish: 
     isCompressed: wish.disable_compression !== true,
   });
   const expectedBytes = source.usedBytes < sizeBytes ? source.usedBytes : sizeBytes;
-  // An empty volume is not what was asked for.
+  // An empty volume is of no use to the renter, so it is charged only once it is filled.
   await awaitFilling(tx, id);
   await insertClone(tx, { volumeId: id, sourceId: source.id, taskId, expiresAt, expectedBytes });
   return id;
 }
 
-/** The size of the new volume: that of the source, to the last byte, unless a larger one is wanted. */
+/** The size of the new volume: that of the source in bytes, unless the request asks for more. */
 function planSize(sizeGb: number | undefined, source: Volume): bigint {
   if (sizeGb === undefined) return source.sizeBytes;
   const sizeBytes = readSize(sizeGb, "size");
@@ -68,7 +68,7 @@ async function requireConnected(tx: Tx, machineIds: readonly MachineId[]): Promi
   throw conflict("host_offline", `Machine ${away} is offline: it cannot copy now. Try again when it is back.`);
 }
 
-/** Throws `invalid` naming `field` when a volume does not have yet, or is never going to have, what it was made for. */
+/** Throws `invalid` naming `field` while a volume is being filled, or when its filling failed. */
 export async function refuseIncomplete(tx: Tx, id: VolumeId, field: string): Promise<void> {
   const clone = (await listClones(tx.db, [id])).get(id);
   if (clone === undefined) return;
@@ -77,13 +77,13 @@ export async function refuseIncomplete(tx: Tx, id: VolumeId, field: string): Pro
   throw invalid(field, `${field}: volume ${id} is an incomplete clone (${failure}); delete it and clone again.`);
 }
 
-/** Whether somebody still reads from a volume; returns the volume that is being filled from it. */
+/** The volume that is being filled from this one; undefined when there is none. */
 export async function findOpenClone(tx: Tx, sourceId: VolumeId): Promise<VolumeId | undefined> {
   const clones = await listClonesFrom(tx.db, sourceId);
   return clones.find((clone) => cloneFailure(clone, tx.now) === undefined)?.volumeId;
 }
 
-/** Calls off what a volume is filled by, if it is: its owner does not want it any more. */
+/** Cancels the filling of a volume that its owner deletes. */
 export async function abandonClone(tx: Tx, volumeId: VolumeId, userId: UserId): Promise<void> {
   const clone = (await listClones(tx.db, [volumeId])).get(volumeId);
   if (clone === undefined) return;
@@ -91,7 +91,7 @@ export async function abandonClone(tx: Tx, volumeId: VolumeId, userId: UserId): 
   await deleteClonesOf(tx, [clone.taskId]);
 }
 
-/** Takes in what came of tasks: of some of them volumes are complete, or never will be. */
+/** Applies the results of finished tasks: their volumes are complete, or never will be. */
 export async function concludeClones(tx: Tx, ended: readonly EndedTask[]): Promise<void> {
   const done = ended.filter((task) => task.isSuccess).map((task) => task.id);
   if (done.length > 0) await startMetering(tx, await deleteClonesOf(tx, done));

@@ -26,7 +26,7 @@ export async function insertClone(
     .execute();
 }
 
-/** Those of these volumes that are not complete. */
+/** States of those of these volumes that are not complete. */
 export async function listClones(db: Reader, volumeIds: readonly VolumeId[]): Promise<ReadonlyMap<VolumeId, Clone>> {
   const rows = await selectClones(db)
     .where("volume_id", "=", sql<VolumeId>`any(${volumeIds}::integer[])`)
@@ -40,7 +40,7 @@ export async function listClonesFrom(db: Reader, sourceId: VolumeId): Promise<re
   return rows.map(toClone);
 }
 
-/** Those that these tasks filled are complete; returns which they are. */
+/** Notes that the volumes which these tasks filled are complete, and returns them. */
 export async function deleteClonesOf(tx: Tx, taskIds: readonly string[]): Promise<readonly VolumeId[]> {
   const rows = await tx.db
     .deleteFrom("volume_clones")

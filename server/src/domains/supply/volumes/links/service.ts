@@ -18,19 +18,19 @@ import { findVolumeForUpdate, listVolumes, listVolumesByName, lockVolumes, type 
 export type OptionLink = { readonly volume: string; readonly mount_path: string };
 
 export type VolumeLinkRequest = Payer & {
-  /** The machine that the instance will be on. */
+  /** The machine that the instance will run on. */
   readonly machineId: MachineId;
   readonly volumeInfo: VolumeInfo | undefined;
   readonly links: readonly OptionLink[];
 };
 
-/** One wish to mount an existing volume, with the field that messages name. */
+/** A request to mount one existing volume, with the field that messages name. */
 type Wish = { readonly volumeId: VolumeId; readonly mountPath: string; readonly field: string };
 
 /**
- * What an instance will mount: the volume of `volume_info`, rented now when it says `create_new`, and those of the
- * options. Existing volumes must be the caller's (404) and reachable on the machine (400); they are locked, so that none
- * is deleted before `attachVolumes` of the same transaction. Paths are normal and differ.
+ * Mounts of a new instance: the volume of `volume_info`, rented now when it says `create_new`, and those of the
+ * options. Existing volumes must be the caller's (404) and reachable on the machine (400); they are locked, so that
+ * none is deleted before `attachVolumes` of the same transaction. Paths are normal and differ.
  */
 export async function planVolumeLink(tx: Tx, request: VolumeLinkRequest): Promise<readonly Mount[]> {
   const { volumeInfo, links } = request;
@@ -55,8 +55,8 @@ export async function planVolumeLink(tx: Tx, request: VolumeLinkRequest): Promis
 }
 
 /**
- * Locks the volumes that these may mean, all of them by id: before anything is set aside, since volumes come before the
- * ledger. What is wrong with a link, `planVolumeLink` says.
+ * Locks, by id, all volumes that these links may mean, before credit is set aside, since volumes are locked before the
+ * ledger. `planVolumeLink` reports what is wrong with a link.
  */
 export async function lockLinkedVolumes(
   tx: Tx,
@@ -74,8 +74,8 @@ export async function lockLinkedVolumes(
 }
 
 /**
- * Refuses what can be mounted on no machine: a volume that is not the caller's, or a path that nothing can be mounted at.
- * For a rental whose machine is not known yet; `planVolumeLink` looks again when it is.
+ * Throws for a link that no machine can mount: another user's volume, or a forbidden path. For a rental whose machine
+ * is not known yet; `planVolumeLink` checks again when it is.
  */
 export async function requireVolumes(
   tx: Tx,
@@ -96,7 +96,7 @@ export async function requireVolumes(
   }
 }
 
-/** What a volume that is rented with an instance costs in an hour; nothing where none is, or where its offer is gone. */
+/** Hourly price of the volume that is rented with an instance; zero without one, or when its offer is gone. */
 export async function newVolumeNanosPerHour(db: Reader, info: VolumeInfo | undefined): Promise<Nanos> {
   if (info?.create_new !== true) return ZERO;
   const offer = await findVolumeOffer(db, asId<VolumeOfferId>(info.volume_id));
@@ -107,7 +107,7 @@ export async function newVolumeNanosPerHour(db: Reader, info: VolumeInfo | undef
 
 async function rentAndMount(tx: Tx, request: VolumeLinkRequest, info: VolumeInfo): Promise<Mount> {
   const mountPath = readMountPath(info.mount_path ?? DEFAULT_MOUNT_PATH, "volume_info.mount_path");
-  // Looked at before it is locked: the caller locks its machine early, and another one must not be locked late.
+  // Checked before it is locked: the caller locks its machine early, and a different machine must not be locked late.
   const known = await findVolumeOffer(tx.db, asId<VolumeOfferId>(info.volume_id));
   if (known !== undefined && known.machineId !== request.machineId) {
     const message = `volume_info.volume_id: volume offer ${known.id} is on another machine than the instance`;
@@ -136,7 +136,9 @@ async function isReachable(tx: Tx, { place }: Volume, machineId: MachineId): Pro
   return mounts.some((mount) => mount.machineId === machineId);
 }
 
-/** Digits are an id; anything else is a name, of which the caller must have one that the machine reaches. */
+/**
+ * Digits are an id; any other text is a name, and the caller must have a volume of that name that the machine reaches.
+ */
 async function resolveVolume(tx: Tx, request: VolumeLinkRequest, volume: string): Promise<VolumeId> {
   if (/^[1-9]\d{0,9}$/.test(volume) && Number(volume) <= MAX_ID) return asId<VolumeId>(Number(volume));
   const named = await listVolumesByName(tx.db, request.userId, volume);

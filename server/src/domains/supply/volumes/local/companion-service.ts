@@ -14,10 +14,10 @@ import {
 } from "./store.ts";
 import { extendVolumes, sumRentedOfMachines } from "../volume-store.ts";
 
-/** The space that is listed along with a machine. What is undefined keeps its value, or takes its default. */
+/** The space that is listed along with a machine. Undefined fields keep their value, or take their default. */
 export type CompanionRequest = {
   readonly machineId: MachineId;
-  /** 0 takes the space off the market. By default half of what is free of the disk. */
+  /** 0 takes the space off the market. The default is half of the free disk. */
   readonly sizeGb: number | undefined;
   readonly priceNanosPerGbMonth: Nanos | undefined;
   readonly defaultPriceNanosPerGbMonth: Nanos;
@@ -26,7 +26,9 @@ export type CompanionRequest = {
   readonly endAt: Date;
 };
 
-/** Lists space of a machine together with the machine itself, until the same day. The caller holds the machine's lock. */
+/**
+ * Lists space of a machine together with the machine itself, until the same day. The caller holds the machine's lock.
+ */
 export async function listSpaceWith(tx: Tx, request: CompanionRequest): Promise<void> {
   const { machineId, sizeGb, endAt } = request;
   const current = await findVolumeOfferOfMachine(tx.db, machineId);
@@ -48,8 +50,8 @@ export async function listSpaceWith(tx: Tx, request: CompanionRequest): Promise<
 }
 
 /**
- * Makes this the machine's listing of space; returns its id. One whose terms became worse gets another id, so that nobody
- * rents by an id for more than it was shown at. The caller holds the machine's lock.
+ * Stores this as the machine's listing of space; returns its id. A listing whose terms became worse gets another id, so
+ * that nobody rents by an id for more than the price that it was shown with. The caller holds the machine's lock.
  */
 export async function putListing(
   tx: Tx,
@@ -67,7 +69,7 @@ export async function putListing(
   return insertVolumeOffer(tx, machineId, listing);
 }
 
-/** Undefined when there is nothing to offer, and nobody asked for it. */
+/** Bytes to list; undefined when there is no space to offer and the request named no size. */
 function planSize(
   { sizeGb, capacityBytes, freeBytes }: CompanionRequest,
   current: VolumeOffer | undefined,
@@ -114,14 +116,14 @@ export async function listSpaceOf(
   );
 }
 
-/** Whether anybody's data lies on the machine's own disk as a volume. */
+/** True when a renter's data lies on the machine's own disk as a volume. */
 export async function hasLocalVolumes(db: Reader, machineId: MachineId): Promise<boolean> {
   return (await sumRentedOfMachines(db, [machineId])).has(machineId);
 }
 
 /**
- * Lets the volumes of a machine go on until its listing ends, at their own prices, where these are not below what the
- * listing asks now; returns how many.
+ * Extends the volumes of a machine to the end of its listing, at their own prices, where these are at least the
+ * listing's present price; returns how many.
  */
 export async function extendLocalVolumes(tx: Tx, machineId: MachineId): Promise<number> {
   const listing = await findVolumeOfferOfMachine(tx.db, machineId);

@@ -29,7 +29,7 @@ import type { ListVolumeBody } from "../schema.ts";
 import { dollarsPerHour } from "../views.ts";
 import { insertVolume, sumRentedOfMachines } from "../volume-store.ts";
 
-/** Lists space of the caller's machines, or changes the fields that were sent of their live listings; all or none. */
+/** Lists space of the caller's machines, or changes the sent fields of their live listings; all of them or none. */
 export async function listLocalSpace(
   tx: Tx,
   userId: UserId,
@@ -70,21 +70,21 @@ export async function unlistLocalSpace(tx: Tx, userId: UserId, offerId: VolumeOf
 }
 
 export type LocalRent = Payer & {
-  /** GB, or bytes to the last one; 15 GB when undefined. */
+  /** GB as a number, or bytes as a bigint; 15 GB when undefined. */
   readonly size: number | bigint | undefined;
   readonly name: string | undefined;
-  /** What a message calls the request's fields, such as `volume_info.` before them. */
+  /** Prefix of the request's fields in messages, such as `volume_info.`. */
   readonly fieldPrefix: string;
 };
 
 /**
- * An open local listing, read while nobody else rents of its machine; throws `not_found` when there is none, and `gone`
- * when its terms became worse since it was shown.
+ * An open local listing, read while no other request rents space of its machine; throws `not_found` when there is none,
+ * and `gone` when its terms became worse since it was shown.
  */
 export async function requireVolumeOffer(tx: Tx, offerId: number): Promise<VolumeOffer> {
   const known = await findVolumeOffer(tx.db, asId<VolumeOfferId>(offerId));
   if (known !== undefined) await lockMachines(tx, [known.machineId]);
-  // Read again under the lock: only now do its size and what is rented of it stand still.
+  // Read again under the lock, which fixes its size and its rented space.
   const offer = known && (await findVolumeOffer(tx.db, known.id));
   const replaced = offer ?? (await findReplacedVolumeOffer(tx.db, asId<VolumeOfferId>(offerId)));
   if (offer === undefined && replaced !== undefined) {
@@ -130,7 +130,7 @@ async function readSpace(tx: Tx, { machineId, sizeBytes }: VolumeOffer): Promise
   return { sizeBytes, rentedBytes: rented.get(machineId) ?? 0n, diskFreeBytes: free.get(machineId) };
 }
 
-/** What can be rented of these machines' disks at this time, as their own offers show it; others are missing. */
+/** Rentable space on these machines' disks, as their own offers show it; machines without any are missing. */
 export async function listRentableSpace(db: Reader, machineIds: readonly MachineId[], now: Date) {
   const spaces = await listSpaceOf(db, machineIds);
   const free = await listFreeDiskBytes(db, [...spaces.keys()]);

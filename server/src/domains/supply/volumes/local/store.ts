@@ -33,7 +33,7 @@ export async function findVolumeOffer(db: Reader, id: VolumeOfferId): Promise<Vo
   return row && toOffer(row);
 }
 
-/** Every machine that has a live listing. */
+/** All machines that have a live listing of space. */
 export async function listMachinesWithSpace(db: Reader): Promise<readonly MachineId[]> {
   const rows = await db
     .selectFrom("volume_offers")
@@ -44,7 +44,7 @@ export async function listMachinesWithSpace(db: Reader): Promise<readonly Machin
   return rows.map((row) => row.machine_id);
 }
 
-/** Machines whose live listings came to their end within this time. */
+/** Machines whose live listings of space ended within this period. */
 export async function listEndedSpace(
   db: Reader,
   { from, to }: { from: Date; to: Date },
@@ -76,7 +76,7 @@ export async function updateVolumeOffer(tx: Tx, id: VolumeOfferId, listing: List
     .execute();
 }
 
-/** A listing of this id that was replaced, since its terms became worse. */
+/** A listing of this id that was replaced because its terms became worse. */
 export async function findReplacedVolumeOffer(db: Reader, id: VolumeOfferId): Promise<VolumeOffer | undefined> {
   const row = await selectAnyOffers(db).where("id", "=", id).where("is_replaced", "=", true).executeTakeFirst();
   return row && toOffer(row);

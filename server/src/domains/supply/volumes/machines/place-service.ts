@@ -3,7 +3,7 @@ import type { Reader } from "../../../../db/transaction.ts";
 import { listNetworkDiskMounts } from "../network/store.ts";
 import { listVolumes } from "../volume-store.ts";
 
-/** The machines on which the user's volume can be reached; undefined when there is no such volume of this user. */
+/** The machines on which the user's volume can be reached; undefined when this user has no such volume. */
 export async function listMachinesOfVolume(
   db: Reader,
   userId: UserId,

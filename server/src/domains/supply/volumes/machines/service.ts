@@ -14,8 +14,9 @@ import {
 import { listNetworkDiskMounts } from "../network/store.ts";
 
 /**
- * What machines are asked of volumes: to keep the local ones, to show the network volumes of the writers on them, and to
- * delete what its owner deleted. A network volume that is not named here is let go, so that another machine can have it.
+ * Desired volumes of machines: to keep local volumes, to mount network volumes of instances that write to them, and to
+ * delete volumes that their owners deleted. A machine releases a network volume that is not named here, so that another
+ * machine can have it.
  */
 export async function listDesiredVolumes(
   db: Reader,
@@ -30,7 +31,7 @@ export async function listDesiredVolumes(
   return new Map([...wanted].map(([id, volumes]) => [id, volumes.map(({ volume }) => volume)]));
 }
 
-/** Stores what hosts report of volumes. A volume to be deleted is gone when its host says so, and only then. */
+/** Stores the volumes that hosts report. A deleted volume is gone only when its host says so. */
 export async function recordVolumes(tx: Tx, sightings: readonly VolumeSighting[]): Promise<void> {
   if (sightings.length === 0) return;
   await updateVolumeObservations(tx, sightings);

@@ -3,7 +3,7 @@ import type { DesiredVolume, ObservedVolume } from "../../../../../../protocol/i
 import type { InstanceId, MachineId, NetworkDiskId, VolumeId } from "../../../../base/ids.ts";
 import type { Reader, Tx } from "../../../../db/transaction.ts";
 
-/** Told to every process whenever the volumes of these machines changed. */
+/** Channel that tells every process that the volumes of these machines changed. */
 export const VOLUMES_CHANNEL = "volumes_changed";
 
 export async function notifyVolumes(tx: Tx, machineIds: readonly MachineId[]): Promise<void> {
@@ -11,10 +11,10 @@ export async function notifyVolumes(tx: Tx, machineIds: readonly MachineId[]): P
   await sql`select pg_notify(${VOLUMES_CHANNEL}, ${machineIds.join(",")})`.execute(tx.db);
 }
 
-/** A volume that a machine is told of. */
+/** A volume in the desired set of a machine. */
 export type DesiredOn = { readonly machineId: MachineId; readonly volume: DesiredVolume };
 
-/** Every volume on the machines' own disks that is not gone yet. */
+/** All volumes on the machines' own disks whose data is not deleted yet. */
 export async function listLocalDesired(db: Reader, machineIds: readonly MachineId[]): Promise<readonly DesiredOn[]> {
   const { rows } = await sql<DesiredRow>`
     select machine_id, id, size_bytes, deleting_at, null as mount_path from volumes
@@ -24,10 +24,10 @@ export async function listLocalDesired(db: Reader, machineIds: readonly MachineI
   return rows.map(toDesired);
 }
 
-/** An instance that may write to what it mounts. */
+/** An instance that may write to its mounts. */
 export type Writer = { readonly id: InstanceId; readonly machineId: MachineId };
 
-/** The network volumes that these instances mount, and those to be deleted of network disks that the machines mount. */
+/** Network volumes that these instances mount, and volumes to be deleted on network disks that the machines mount. */
 export async function listNetworkDesired(
   db: Reader,
   machineIds: readonly MachineId[],
@@ -68,10 +68,13 @@ function toDesired(row: DesiredRow): DesiredOn {
   return { machineId: row.machine_id, volume };
 }
 
-/** What one host says of one volume. */
+/** One host's report on one volume. */
 export type VolumeSighting = { readonly machineId: MachineId; readonly seen: ObservedVolume };
 
-/** Stores what hosts say of volumes that are on them; of others they may say nothing. Unchanged rows are not written. */
+/**
+ * Stores what hosts report of volumes that are on them; reports on other volumes are ignored. Unchanged rows are not
+ * written.
+ */
 export async function updateVolumeObservations(tx: Tx, sightings: readonly VolumeSighting[]): Promise<void> {
   const said = sightings.filter(({ seen }) => seen.state !== "absent");
   if (said.length === 0) return;
@@ -89,7 +92,7 @@ export async function updateVolumeObservations(tx: Tx, sightings: readonly Volum
   `.execute(tx.db);
 }
 
-/** Ends the volumes that were to be deleted and of which their hosts say that nothing is left; returns their places. */
+/** Ends deleted volumes whose hosts report that no data is left; returns their places. */
 export async function buryVolumes(
   tx: Tx,
   sightings: readonly VolumeSighting[],
@@ -108,7 +111,7 @@ export async function buryVolumes(
   return rows;
 }
 
-/** Whether the volume lies on the machine of the named row, or on a network disk that the machine mounts. */
+/** True when the volume lies on the machine of the named row, or on a network disk that the machine mounts. */
 const IS_ON_MACHINE = (row: string) => sql`(
   volumes.machine_id = ${sql.ref(`${row}.machine_id`)}
   or exists (

@@ -16,7 +16,7 @@ import {
 import { countLiveVolumes } from "../room-store.ts";
 import { FIRST_HOLD_SECONDS, volumeHoldAmount } from "./volume-hold.ts";
 
-/** Who pays for something new, and whose limits that counts against besides the account's. */
+/** The payer of a new volume, and the cap scopes that its spending counts in besides the account. */
 export type Payer = { readonly userId: UserId; readonly capScopes: readonly CapScope[] };
 
 export function payerOf({ userId, apiKeyId }: Pick<Identity, "userId" | "apiKeyId">): Payer {
@@ -26,10 +26,9 @@ export function payerOf({ userId, apiKeyId }: Pick<Identity, "userId" | "apiKeyI
 type Size = { readonly sizeBytes: bigint; readonly priceNanosPerGbMonth: bigint };
 
 /**
- * Sets aside what the first hours of a volume cost, within the balance and within caps; undefined for one that costs
- * nothing. Throws `insufficient_funds` where that is not there, and `too_many` when the account has as many volumes as one
- * may. Nothing is rented for an account that is gone, or that has
- * nothing at all; until the commit the account stays.
+ * Sets aside the cost of a volume's first hours, within the balance and within caps; undefined for a volume that costs
+ * nothing. Throws `insufficient_funds` when the credit is too low, and `too_many` when the account has as many volumes
+ * as it may have. Throws for an account that is deleted or has no credit at all; the account stays until the commit.
  */
 export async function holdForVolume(tx: Tx, { userId, capScopes }: Payer, size: Size): Promise<HoldId | undefined> {
   await requireAccount(tx, userId);
@@ -53,7 +52,7 @@ export async function holdForVolume(tx: Tx, { userId, capScopes }: Payer, size: 
   throw new AppError("insufficient_funds", "cap_reached", message, { extra: { ...extra, cap_id: capId, period } });
 }
 
-/** Counted under the lock of the credit, which each rental takes: of many at once each sees those before it. */
+/** Counted under the credit lock that each rental takes, so that concurrent rentals see each other. */
 async function requireRoomForVolume(tx: Tx, userId: UserId): Promise<void> {
   const { volumes: max } = await readAccountLimits(tx.db);
   await lockCredit(tx, userId);
@@ -62,7 +61,7 @@ async function requireRoomForVolume(tx: Tx, userId: UserId): Promise<void> {
   throw invalid("id", message, "too_many");
 }
 
-/** Refuses a rental without credit or beyond a cap, even of a volume that costs nothing. */
+/** Throws for a rental without credit or beyond a cap, even of a volume that costs nothing. */
 async function requireCredit(tx: Tx, userId: UserId, scopes: readonly CapScope[]): Promise<void> {
   const { aboveZeroNanos = 0n } = (await readMeans(tx.db, [userId], "credit")).get(userId) ?? {};
   if (aboveZeroNanos <= 0n) throw insufficientFunds("Renting a volume needs credit: add at least $0.01.");

@@ -4,7 +4,7 @@ import { nanos, type Nanos } from "../../../../base/money.ts";
 import type { Reader } from "../../../../db/transaction.ts";
 import type { CapScope } from "../../../money/ledger/index.ts";
 
-/** What the volumes of each of these users cost in an hour; users without volumes are left out. */
+/** Hourly cost of the volumes of each of these users; users without volumes are left out. */
 export async function listVolumeCosts(db: Reader, userIds: readonly UserId[]): Promise<ReadonlyMap<UserId, Nanos>> {
   if (userIds.length === 0) return new Map();
   const { rows } = await sql<{ user_id: UserId; storage: string }>`
@@ -16,7 +16,7 @@ export async function listVolumeCosts(db: Reader, userIds: readonly UserId[]): P
   return new Map(rows.map((row) => [row.user_id, nanos(BigInt(row.storage))]));
 }
 
-/** The volumes of a user, those that are over included, whose spending counts within a scope. */
+/** Volumes of a user, ended ones included, whose spending counts within a scope. */
 export async function listVolumeIdsOfScope(db: Reader, userId: UserId, scope: CapScope): Promise<readonly VolumeId[]> {
   const { rows } = await sql<{ id: VolumeId }>`
     select v.id from volumes v
@@ -28,7 +28,7 @@ export async function listVolumeIdsOfScope(db: Reader, userId: UserId, scope: Ca
 
 export type StoredVolume = { readonly id: VolumeId; readonly nanosPerHour: Nanos };
 
-/** The volumes of a user that are charged and count within a scope, in id order. */
+/** Volumes of a user that are charged and count within a scope, in id order. */
 export async function listStoredVolumes(db: Reader, userId: UserId, scope: CapScope): Promise<readonly StoredVolume[]> {
   const { rows } = await sql<{ id: VolumeId; storage: string }>`
     select v.id, ceil(v.price_nanos_per_gb_month::numeric * v.size_bytes / 1000000000 / 720)::text as storage
@@ -41,7 +41,7 @@ export async function listStoredVolumes(db: Reader, userId: UserId, scope: CapSc
   return rows.map((row) => ({ id: row.id, nanosPerHour: nanos(BigInt(row.storage)) }));
 }
 
-/** Who has volumes, in pages by id. */
+/** Users who have volumes, in pages by id. */
 export async function listVolumeOwners(db: Reader, afterId: number, limit: number): Promise<readonly UserId[]> {
   const { rows } = await sql<{ id: UserId }>`
     select distinct v.user_id as id

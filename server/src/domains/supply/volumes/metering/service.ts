@@ -4,16 +4,19 @@ import { listHostIds } from "../../hosts/index.ts";
 import type { ChargeableVolume } from "./store.ts";
 import { listNetworkDiskMounts, listNetworkDiskOwners } from "../network/store.ts";
 
-/** A machine through which a volume can be reached, and since when; undefined for as long as there is the volume. */
+/** A machine through which a volume can be reached, and since when; undefined for the whole life of the volume. */
 export type Access = { readonly machineId: MachineId; readonly since: Date | undefined };
 
-/** A volume with whom it pays, and through which machines it can be reached: one of these has to be in touch. */
+/**
+ * A volume with the host that it pays, and the machines through which it can be reached: one of these has to be in
+ * touch.
+ */
 export type BillableVolume = ChargeableVolume & {
   readonly hostId: UserId;
   readonly reachedThrough: readonly Access[];
 };
 
-/** Who is paid for these volumes, and who proves that they are there. */
+/** Adds to these volumes the host who is paid, and the machines that prove that they are there. */
 export async function placeVolumes(
   db: Reader,
   volumes: readonly ChargeableVolume[],

@@ -5,13 +5,13 @@ import type { Reader, Tx } from "../../../../db/transaction.ts";
 import { bigints } from "../../../../db/arrays.ts";
 import { asHoldId, parseCapScope, type CapScope, type HoldId } from "../../../money/ledger/index.ts";
 
-/** Nothing is charged for a volume before it has what it was made for. */
+/** Stops charging for a volume until it is filled. */
 export async function awaitFilling(tx: Tx, id: VolumeId): Promise<void> {
   const none = { metered_from_at: null, storage_charged_until_at: null, settle_at: null, unsettled_since_at: null };
   await tx.db.updateTable("volumes").set(none).where("id", "=", id).execute();
 }
 
-/** These have what they were made for: they are charged from now on. */
+/** Starts charging for these volumes, which are filled now. */
 export async function startMetering(tx: Tx, ids: readonly VolumeId[]): Promise<void> {
   await sql`
     update volumes set
@@ -21,19 +21,19 @@ export async function startMetering(tx: Tx, ids: readonly VolumeId[]): Promise<v
   `.execute(tx.db);
 }
 
-/** A volume that somebody may have to be charged for, as it is stored. */
+/** A stored volume that may have to be charged. */
 export type ChargeableVolume = {
   readonly id: VolumeId;
   readonly userId: UserId;
-  /** Whose limits it counts against, besides its account's. */
+  /** Cap scopes that its spending counts in, besides its account's. */
   readonly capScopes: readonly CapScope[];
-  /** One of both: the machine on whose own disk it lies, or the network disk. */
+  /** Either the machine on whose own disk it lies, or the network disk. */
   readonly machineId: MachineId | undefined;
   readonly networkDiskId: NetworkDiskId | undefined;
   readonly sizeBytes: bigint;
   readonly priceNanosPerGbMonth: Nanos;
   readonly chargedUntilAt: Date;
-  /** When its owner asked for its end: nothing is charged after that. */
+  /** When its owner deleted it: nothing is charged after that. */
   readonly deletingAt: Date | undefined;
   readonly holdId: HoldId | undefined;
 };
@@ -56,7 +56,10 @@ const COLUMNS = sql`
   hold_id
 `;
 
-/** Locks those that are due to be settled, the longest waiting first; those that somebody else has are left to him. */
+/**
+ * Locks volumes that are due to be settled, the longest waiting first; those that other transactions have locked are
+ * skipped.
+ */
 export async function lockDueVolumes(tx: Tx, limit: number): Promise<readonly ChargeableVolume[]> {
   const { rows } = await sql<Row>`
     select ${COLUMNS} from volumes
@@ -68,7 +71,10 @@ export async function lockDueVolumes(tx: Tx, limit: number): Promise<readonly Ch
   return rows.map(toChargeable);
 }
 
-/** Puts off the one that is due the longest: it could not be settled, and others wait behind it. It stays known since when. */
+/**
+ * Postpones the volume that has been due the longest: it could not be settled, and others wait behind it. Its first due
+ * time is kept.
+ */
 export async function postponeFirstDueVolume(tx: Tx, ms: number): Promise<void> {
   const [first] = await lockDueVolumes(tx, 1);
   if (first === undefined) return;
@@ -82,7 +88,10 @@ export async function postponeFirstDueVolume(tx: Tx, ms: number): Promise<void> 
     .execute();
 }
 
-/** Locks volumes of a user that count within a scope, so many at most; those that somebody else has are left to them. */
+/**
+ * Locks up to `limit` volumes of a user that count within a scope; those that other transactions have locked are
+ * skipped.
+ */
 export async function lockVolumesWithin(
   tx: Tx,
   { userId, scope, limit }: { readonly userId: UserId; readonly scope: CapScope; readonly limit: number },
@@ -98,7 +107,7 @@ export async function lockVolumesWithin(
   return rows.map(toChargeable);
 }
 
-/** What of a user's may have something to be charged for. */
+/** Volumes of a user that may have to be charged. */
 export async function listChargeableVolumes(db: Reader, userId: UserId): Promise<readonly ChargeableVolume[]> {
   const { rows } = await sql<Row>`
     select ${COLUMNS} from volumes
@@ -108,7 +117,7 @@ export async function listChargeableVolumes(db: Reader, userId: UserId): Promise
   return rows.map(toChargeable);
 }
 
-/** Which of these users have a volume that they may have to be charged for. */
+/** Those of these users who have a volume that may have to be charged. */
 export async function listVolumePayers(db: Reader, userIds: readonly UserId[]): Promise<readonly UserId[]> {
   if (userIds.length === 0) return [];
   const { rows } = await sql<{ user_id: UserId }>`
@@ -119,7 +128,9 @@ export async function listVolumePayers(db: Reader, userIds: readonly UserId[]): 
   return rows.map((row) => row.user_id);
 }
 
-/** How far a volume is settled, and when it is due again; undefined when nothing can become due any more. */
+/**
+ * The time up to which a volume is settled, and when it is due next; undefined when nothing can become due any more.
+ */
 export type SettledVolume = {
   readonly id: VolumeId;
   readonly chargedUntilAt: Date;
@@ -156,7 +167,7 @@ function toChargeable(row: Row): ChargeableVolume {
   };
 }
 
-/** What volumes have set aside, each named by one. */
+/** Holds of volumes, each with its volume. */
 export async function listVolumeHolds(
   db: Reader,
 ): Promise<readonly { readonly id: VolumeId; readonly holdId: HoldId }[]> {
@@ -169,7 +180,7 @@ export async function isVolumeHold(db: Reader, holdId: HoldId): Promise<boolean>
   return row !== undefined;
 }
 
-/** Takes the hold from a volume that nothing will be charged for any more, and says which it was. */
+/** Takes the hold from a volume that will not be charged any more, and returns it. */
 export async function takeUnusedHold(tx: Tx, id: VolumeId): Promise<HoldId | undefined> {
   const row = await tx.db
     .selectFrom("volumes")

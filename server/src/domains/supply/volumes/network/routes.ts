@@ -35,7 +35,7 @@ import { agreedPrice, volumeHandle } from "../views.ts";
 
 const TAG = ["Network volumes"];
 
-/** Network disks, their listings and what is rented of them. */
+/** Routes of network disks, their listings and the volumes rented of them. */
 export function networkVolumeRoutes(scope: HttpScope): void {
   listingRoutes(scope);
   diskRoutes(scope);
@@ -109,7 +109,7 @@ function listingRoutes(scope: HttpScope): void {
   app.post("/api/v0/network_volumes/", { ...options, config: { access: { ...access, isAlias: true } } }, list);
 }
 
-/** A `disk_id` that is no id has the contract's own message; other fields are named as everywhere. */
+/** An invalid `disk_id` gets the contract's own message; other fields are named as everywhere. */
 function diskIdFirst(errors: FastifySchemaValidationError[]): Error {
   const isAboutDiskId = ({ instancePath, params }: FastifySchemaValidationError) =>
     instancePath === "/disk_id" || [params["requiredProperties"]].flat().includes("disk_id");

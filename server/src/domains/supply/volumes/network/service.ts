@@ -42,7 +42,7 @@ import { networkDiskRecords, spaceRow, type SpaceRow } from "../views.ts";
 import { countNetworkDisks } from "../room-store.ts";
 import { extendVolumes, insertVolume, sumRentedOfDisks } from "../volume-store.ts";
 
-/** The refusal of a `disk_id` that cannot name a disk. */
+/** The error for a `disk_id` that cannot name a disk. */
 export function invalidDiskId(): AppError {
   return invalid("disk_id", "Invalid disk ID");
 }
@@ -51,7 +51,7 @@ function notOwned(): AppError {
   return forbidden("No network disk with that ID is associated with the user");
 }
 
-/** Creates the disk's listing, or changes the fields that were sent of the live one. */
+/** Creates the disk's listing, or changes the sent fields of the live one. */
 export async function listNetworkDisk(
   tx: Tx,
   userId: UserId,
@@ -73,7 +73,7 @@ export async function listNetworkDisk(
     await updateNetworkVolumeOffer(tx, current.id, listing);
     return { offerId: current.id, isNew: false, listing };
   }
-  // Nobody rents by an id for more than it was shown at.
+  // A new id, so that nobody rents by an id for more than the price that it was shown with.
   if (current !== undefined) await replaceNetworkVolumeOffer(tx, current.id);
   return { offerId: await insertNetworkVolumeOffer(tx, disk.id, listing), isNew: current === undefined, listing };
 }
@@ -88,7 +88,7 @@ export async function rentNetworkVolume(tx: Tx, payer: Payer, request: RentBody)
   const name = readVolumeName(request.name, "name");
   const known = await findNetworkVolumeOffer(tx.db, asId<NetworkVolumeOfferId>(request.id));
   if (known !== undefined) await lockNetworkDisk(tx, known.networkDiskId);
-  // Read again under the lock: only now do its size and what is rented of it stand still.
+  // Read again under the lock, which fixes its size and its rented space.
   const offer = known && (await findNetworkVolumeOffer(tx.db, known.id));
   const replaced = offer ?? (await findReplacedNetworkVolumeOffer(tx.db, asId<NetworkVolumeOfferId>(request.id)));
   if (offer === undefined && replaced !== undefined) {
@@ -142,7 +142,7 @@ export async function showNetworkDisks(db: Reader, userId: UserId) {
   return networkDiskRecords(disks, mounts, rented);
 }
 
-/** Notes where the caller's machines mount a disk of theirs, making the disk when none is named. */
+/** Stores where the caller's machines mount a disk of the caller, and creates the disk when the request names none. */
 export async function mountNetworkDisk(tx: Tx, userId: UserId, request: MountNetworkDiskBody): Promise<NetworkDiskId> {
   const mountPath = readMountPath(request.mount_point, "mount_point");
   const machineIds = [...new Set(request.machines)].map((id) => asId<MachineId>(id));
@@ -156,7 +156,7 @@ export async function mountNetworkDisk(tx: Tx, userId: UserId, request: MountNet
   return diskId;
 }
 
-/** A disk is never deleted, and each is looked at in each search. */
+/** Bounded because a disk is never deleted, and every search reads all of them. */
 const NETWORK_DISKS_MAX = 1_000;
 
 async function requireOwnDisk(tx: Tx, userId: UserId, request: MountNetworkDiskBody): Promise<NetworkDiskId> {

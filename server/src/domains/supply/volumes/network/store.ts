@@ -19,9 +19,9 @@ export type NetworkDiskMount = {
   readonly mountPath: string;
 };
 
-/** A mount that is there. */
+/** A stored mount. */
 export type StoredMount = NetworkDiskMount & {
-  /** Before that the machine proves nothing of what lies on the disk. */
+  /** Before this time the machine proves nothing about the data on the disk. */
   readonly mountedAt: Date;
 };
 
@@ -37,7 +37,7 @@ export async function insertNetworkDisk(
   return row.id;
 }
 
-/** Locks the disk, if it is this user's: what is listed and rented of it changes under this lock. */
+/** Locks the disk if it belongs to this user: its listing and its rented space change under this lock only. */
 export async function findNetworkDiskForUpdate(
   tx: Tx,
   id: NetworkDiskId,
@@ -53,7 +53,7 @@ export async function findNetworkDiskForUpdate(
   return row && { id: row.id, userId: row.user_id, sizeBytes: row.size_bytes };
 }
 
-/** Locks the disk of a listing, whoever owns it. */
+/** Locks the disk of a listing, for any owner. */
 export async function lockNetworkDisk(tx: Tx, id: NetworkDiskId): Promise<void> {
   await tx.db.selectFrom("network_disks").select("id").where("id", "=", id).forUpdate().execute();
 }
@@ -68,7 +68,7 @@ export async function listNetworkDisks(db: Reader, userId: UserId): Promise<read
   return rows.map((row) => ({ id: row.id, userId: row.user_id, sizeBytes: row.size_bytes }));
 }
 
-/** Who owns these disks. */
+/** Owners of these disks. */
 export async function listNetworkDiskOwners(
   db: Reader,
   ids: readonly NetworkDiskId[],
@@ -81,7 +81,7 @@ export async function listNetworkDiskOwners(
   return new Map(rows.map((row) => [row.id, row.user_id]));
 }
 
-/** Which machines mount these disks and where, by disk and machine. */
+/** Machines that mount these disks, with their mount paths, by disk and machine. */
 export async function listNetworkDiskMounts(
   db: Reader,
   diskIds: readonly NetworkDiskId[],
@@ -101,7 +101,7 @@ export async function listNetworkDiskMounts(
   }));
 }
 
-/** Notes where a machine mounts a disk; one that did already has done so all the time. */
+/** Stores where a machine mounts a disk; an existing mount keeps its time. */
 export async function upsertNetworkDiskMount(tx: Tx, mount: NetworkDiskMount): Promise<void> {
   await tx.db
     .insertInto("network_disk_mounts")
@@ -124,7 +124,7 @@ export async function findNetworkVolumeOfferOfDisk(
   return row && toOffer(row);
 }
 
-/** A live listing by its id, expired or not, whoever owns it. */
+/** A live listing by its id, expired or not, of any owner. */
 export async function findNetworkVolumeOffer(
   db: Reader,
   id: NetworkVolumeOfferId,
@@ -163,7 +163,7 @@ export async function updateNetworkVolumeOffer(tx: Tx, id: NetworkVolumeOfferId,
     .execute();
 }
 
-/** A listing of this id that was replaced, since its terms became worse. */
+/** A listing of this id that was replaced because its terms became worse. */
 export async function findReplacedNetworkVolumeOffer(
   db: Reader,
   id: NetworkVolumeOfferId,

@@ -17,8 +17,9 @@ export async function listDearSpace(db: Reader, most: Nanos, limit: number): Pro
 }
 
 /**
- * Brings listed space of these machines down to the price; returns where it was dearer. The ids of offers stay: an id
- * promises a price that never rises, and a lower one keeps that promise (ADR 0032). The caller holds the machines' locks.
+ * Lowers the price of listed space on these machines to the ceiling; returns the machines that were above. The ids of
+ * offers stay: an id promises a price that never rises, and a lower one keeps that promise (ADR 0032). The caller holds
+ * the machines' locks.
  */
 export async function lowerSpacePrices(
   tx: Tx,
@@ -35,7 +36,7 @@ export async function lowerSpacePrices(
   return rows;
 }
 
-/** Brings listings of network disks down to the price; returns whose they are. */
+/** Lowers the prices of network disks' listings to the ceiling; returns their owners. */
 export async function lowerNetworkSpacePrices(
   tx: Tx,
   most: Nanos,

@@ -2,12 +2,12 @@ import { gone, type AppError } from "../../../../base/errors.ts";
 import { formatDollars } from "../../../../base/money.ts";
 import type { Listing } from "./rules/listing.ts";
 
-/** What renters agree to when they rent of a listing, whichever size they take. */
+/** The terms that renters of a listing agree to, for any size. */
 type Terms = Pick<Listing, "priceNanosPerGbMonth" | "creditDiscountMaxPermille" | "endAt">;
 
 /**
- * What became worse for a renter from the one listing to the other, each as a clause for people; empty when the listing
- * may keep its id. The size is no part of it: what does not fit is refused.
+ * Terms that became worse for a renter, each as a clause for people; empty when the listing may keep its id. The size
+ * is not compared: a rental that does not fit is refused.
  */
 export function worsenings(before: Terms, after: Terms): readonly string[] {
   const worse: string[] = [];
@@ -22,7 +22,7 @@ export function worsenings(before: Terms, after: Terms): readonly string[] {
   return worse;
 }
 
-/** Refuses to rent of a listing whose terms became worse; names the listing that took its place, when there is one. */
+/** The error for renting of a listing whose terms became worse; it names the listing that replaced it, if any. */
 export function listingIsReplaced(
   before: Terms & { readonly id: number },
   after: (Terms & { readonly id: number }) | undefined,

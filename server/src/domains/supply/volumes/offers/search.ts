@@ -10,7 +10,7 @@ import { BYTES_PER_GB } from "./rules/listing.ts";
 import type { VolumeOfferRecord } from "../schema.ts";
 import { durationOf, storageTotalCost, volumeOfferRecord, type SpaceRow, type Viewpoint } from "../views.ts";
 
-/** Keys of a search that are no conditions on offers. */
+/** Keys of a search that are not conditions on offers. */
 const SETTINGS: ReadonlySet<string> = new Set([
   "q",
   "order",
@@ -98,8 +98,8 @@ function columnsFor(viewpoint: Viewpoint): Columns<SpaceRow> {
 }
 
 /**
- * Answers a search over the given offers. `request` is the flat object of the contract, which
- * may carry all of itself once more in `q`. Unknown fields are ignored, other mistakes are `invalid`.
+ * Answers a search over the given offers. `request` is the flat object of the contract, which may repeat all its fields
+ * in `q`. Unknown fields are ignored, other mistakes are `invalid`.
  */
 export function searchVolumeOffers(
   rows: Iterable<SpaceRow>,
@@ -124,12 +124,12 @@ export function searchVolumeOffers(
   return first.sorted().map((row) => volumeOfferRecord(row, viewpoint));
 }
 
-/** Of everything that it is offered, keeps the first so many in an order: most of ten thousand are never sorted. */
+/** Keeps the first `limit` of all added rows in an order, so that most of ten thousand rows are never sorted. */
 class FirstOf<T> {
   private readonly kept: T[] = [];
   private readonly limit: number;
   private readonly compare: (a: T, b: T) => number;
-  /** The last of the first so many, as far as is known: what does not come before it cannot be among them. */
+  /** The last of the kept rows, if known: a row that does not come before it cannot be among the first. */
   private last: T | undefined;
 
   constructor(limit: number, compare: (a: T, b: T) => number) {

@@ -11,8 +11,8 @@ import { listMachinesWithSpace } from "../local/store.ts";
 import { spaceRow, type SpaceRow } from "../views.ts";
 
 /**
- * Keeps every live listing of space on machines' own disks in memory, current by the market's notifications. PostgreSQL
- * stays the truth: space that this table still shows may be refused when it is rented.
+ * Keeps every live listing of space on machines' own disks in memory, updated by the market's notifications. PostgreSQL
+ * stays the authority: a rental of space that this table still shows may be refused.
  */
 export class SpaceTable {
   private readonly database: Database;
@@ -29,17 +29,17 @@ export class SpaceTable {
     });
   }
 
-  /** For `MARKET_CHANNEL`. */
+  /** Handler for `MARKET_CHANNEL`. */
   get channel(): ChannelHandler {
     return this.mirror.channel;
   }
 
-  /** Those of machines that are there and have something left; some may be past their end. */
+  /** Listings of connected machines with space left; some may be past their end. */
   get rows(): Iterable<SpaceRow> {
     return this.rowOf.values();
   }
 
-  /** Reads everything anew; before the first search. */
+  /** Reads all listings; call it before the first search. */
   load(): Promise<void> {
     return this.mirror.load();
   }
@@ -49,7 +49,7 @@ export class SpaceTable {
     return this.mirror.settled();
   }
 
-  /** Reads nothing more. */
+  /** Stops reading changes. */
   stop(): Promise<void> {
     return this.mirror.stop();
   }
@@ -67,7 +67,7 @@ export class SpaceTable {
   }
 }
 
-/** Undefined when nothing is left. */
+/** The row of a listing; undefined when no space is left. */
 function rowFor(listing: SpaceOf, machine: MachineDescription): SpaceRow | undefined {
   const free = BigInt(machine.facts.disk_bytes) - machine.promisedDiskBytes;
   const space = { ...listing, diskFreeBytes: free > 0n ? free : 0n };

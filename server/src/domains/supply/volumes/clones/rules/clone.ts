@@ -1,25 +1,25 @@
-/** A volume that is being filled from another one, or that could not be. */
+/** State of a volume that is being filled from another one, or whose filling failed. */
 export type CloneState = {
   readonly sourceId: number;
   readonly expectedBytes: bigint;
   readonly expiresAt: Date;
   readonly failedAt: Date | undefined;
-  /** Why it failed. */
+  /** The reason of the failure; empty without one. */
   readonly problem: string;
 };
 
-/** How far its host has come, as it said last. */
+/** The progress that its host last reported. */
 export type CloneProgress = { readonly text: string; readonly copiedBytes: bigint };
 
 const NO_ANSWER = "its host did not finish it within a day";
 
-/** Why there is nothing to wait for; undefined while it goes on. */
+/** The reason why the filling will never finish; undefined while it goes on. */
 export function cloneFailure({ failedAt, expiresAt, problem }: CloneState, now: Date): string | undefined {
   if (failedAt !== undefined) return problem;
   return expiresAt <= now ? NO_ANSWER : undefined;
 }
 
-/** What its owner sees: a word on it, and a sentence. */
+/** The status word and the sentence that its owner sees. */
 export function describeClone(
   clone: CloneState,
   progress: CloneProgress | undefined,
@@ -34,7 +34,10 @@ export function describeClone(
   return { status: percent === undefined ? "cloning" : `cloning ${percent} %`, message: text };
 }
 
-/** Undefined when it is not known how much there is. More may come than was expected: 100 is for what is complete. */
+/**
+ * Percent copied; undefined while the total is unknown. More bytes may come than expected: 100 is reserved for a
+ * complete volume.
+ */
 function percentOf(copied: bigint, expected: bigint): number | undefined {
   if (expected === 0n) return undefined;
   const percent = Number((copied * 100n) / expected);

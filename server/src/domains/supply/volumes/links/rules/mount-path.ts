@@ -1,19 +1,19 @@
 import { invalid } from "../../../../../base/errors.ts";
 
-/** Where a volume mounts when the request does not say. */
+/** Mount path of a volume when the request names none. */
 export const DEFAULT_MOUNT_PATH = "/data";
 
 const LENGTH_MAX = 1024;
 // The kernel's own trees: nothing may be mounted in them or over them.
 const KERNEL_TREES: ReadonlySet<string> = new Set(["proc", "sys", "dev"]);
-// Without the image's content in these no container starts; their subdirectories are the renter's affair.
+// Directories without whose image content no container starts; mounts in their subdirectories are allowed.
 const SYSTEM_DIRECTORIES: ReadonlySet<string> = new Set(
   ["bin", "boot", "etc", "lib", "lib32", "lib64", "libx32", "run", "sbin", "usr", "var"].map((name) => `/${name}`),
 );
 
 /**
  * The normal form of a path inside a container: absolute, single slashes, no `.` segments, no slash at the end. Throws
- * `invalid` naming `field` for `..`, the root, the kernel's directories and what a mount option cannot hold.
+ * `invalid` naming `field` for `..`, the root, the kernel's directories and characters that a mount option cannot hold.
  */
 export function readMountPath(text: string, field: string): string {
   if (text.length > LENGTH_MAX) throw invalid(field, `${field} is longer than ${LENGTH_MAX} characters`);

@@ -3,18 +3,18 @@ import { formatDollars, nanos, parseDollars, type Nanos } from "../../../../../b
 import { GB_PRICE_DOLLARS_MAX, STORAGE_NANOS_PER_MONTH_MAX } from "../../../../../base/price-limits.ts";
 import { refuseDearStorage, type PriceCeilings } from "../../../../../base/price-ceilings.ts";
 
-/** The contract's gigabyte of storage: what prices and sizes of disks count in. */
+/** The contract's gigabyte of storage, in which prices and disk sizes are counted. */
 export const BYTES_PER_GB = 1_000_000_000;
 export const DEFAULT_SIZE_GB = 15;
 
 const GB_MAX = 1_000_000_000;
 const DAY_MS = 86_400_000;
-/** The end of the year 9999: milliseconds sent for seconds lie beyond it. */
+/** The end of the year 9999: milliseconds sent instead of seconds lie beyond it. */
 const END_DATE_MAX_S = 253_402_300_799;
 
-/** What a host asks for a part of a disk. */
+/** The terms that a host asks for a part of a disk. */
 export type Listing = {
-  /** All that may be rented of it at one time, what is rented already included. */
+  /** Total that may be rented of it at one time, space that is already rented included. */
   readonly sizeBytes: bigint;
   readonly priceNanosPerGbMonth: Nanos;
   /** Only network volumes have one; 0 for local ones. */
@@ -22,7 +22,7 @@ export type Listing = {
   readonly endAt: Date;
 };
 
-/** The fields of a listing request as they were sent; absent ones keep what is listed, or take the default. */
+/** The sent fields of a listing request; absent ones keep the listed value, or take the default. */
 export type ListingRequest = {
   readonly size?: number;
   readonly price_disk?: number;
@@ -55,13 +55,13 @@ export type ListingLimits = {
   readonly defaults: ListingDefaults;
   /** Size of the whole disk. */
   readonly capacityBytes: bigint;
-  /** What renters already have of the disk: a listing never shrinks below it. */
+  /** Space of the disk that is already rented: a listing never shrinks below it. */
   readonly rentedBytes: bigint;
   readonly now: Date;
   readonly ceilings: PriceCeilings;
 };
 
-/** The listing that a request leads to; throws `invalid` naming the field that cannot be. */
+/** The listing that a request leads to; throws `invalid` naming the field at fault. */
 export function planListing(request: ListingRequest, limits: ListingLimits): Listing {
   const { current, defaults, now, ceilings } = limits;
   return {
@@ -84,7 +84,7 @@ export function planListing(request: ListingRequest, limits: ListingLimits): Lis
 function planSize(sizeGb: number | undefined, { current, capacityBytes, rentedBytes }: ListingLimits): bigint {
   if (sizeGb === undefined && current !== undefined) return current.sizeBytes;
   if (sizeGb === undefined) {
-    // A small disk is offered whole, and one of which much is rented already with all of that.
+    // A small disk is offered whole, and one with much rented space at least with all of that.
     const wanted = BigInt(DEFAULT_SIZE_GB * BYTES_PER_GB);
     const available = wanted < capacityBytes ? wanted : capacityBytes;
     return available > rentedBytes ? available : rentedBytes;
@@ -145,11 +145,11 @@ function keepEnd(endAt: Date, now: Date): Date {
 export type Space = {
   readonly sizeBytes: bigint;
   readonly rentedBytes: bigint;
-  /** What nobody has been promised of the disk; undefined for a disk of which volumes alone are made. */
+  /** Unpromised space of the disk; undefined for a disk that holds volumes only. */
   readonly diskFreeBytes?: bigint | undefined;
 };
 
-/** What can be rented of a listing now: its host's wish, as far as the disk still has it. */
+/** Rentable space of a listing now: the listed size, as far as the disk still has it. */
 export function freeBytes({ sizeBytes, rentedBytes, diskFreeBytes }: Space): bigint {
   const left = sizeBytes > rentedBytes ? sizeBytes - rentedBytes : 0n;
   return diskFreeBytes === undefined || left < diskFreeBytes ? left : diskFreeBytes;
@@ -162,13 +162,13 @@ export function planRent(sizeGb: number | undefined, space: Space, field: string
   return sizeBytes;
 }
 
-/** Throws `invalid` naming `field` when so much cannot be rented. */
+/** Throws `invalid` naming `field` when this size cannot be rented. */
 export function refuseBeyond(space: Space, sizeBytes: bigint, field: string): void {
   const free = freeBytes(space);
   if (sizeBytes > free) throw invalid(field, `${field}: ${toGb(sizeBytes)} GB are wanted, ${toGb(free)} GB are free`);
 }
 
-/** Throws `invalid` naming `field` when so much would cost more than can be charged for. */
+/** Throws `invalid` naming `field` when this size would cost more than an amount can hold. */
 export function refuseImmense(sizeBytes: bigint, priceNanosPerGbMonth: Nanos, field: string): void {
   const bytesPerGb = BigInt(BYTES_PER_GB);
   if (sizeBytes * priceNanosPerGbMonth <= STORAGE_NANOS_PER_MONTH_MAX * bytesPerGb) return;
@@ -179,7 +179,7 @@ export function refuseImmense(sizeBytes: bigint, priceNanosPerGbMonth: Nanos, fi
 
 const VOLUME_NAME = /^[A-Za-z0-9_]{1,64}$/;
 
-/** A volume's name as it is stored: empty when none was given. */
+/** A volume's stored name: empty when the request gave none. */
 export function readVolumeName(name: string | undefined, field: string): string {
   if (name === undefined || name === "") return "";
   if (!VOLUME_NAME.test(name)) throw invalid(field, `${field} must be 1 to 64 letters, digits and _`);
