@@ -4872,7 +4872,7 @@ export type MachineDefragOffersInput = {
 
 export type MachineDefragOffersAnswer = MachineDefragOffersResponse;
 
-/** Make the offers of own machines anew: `PUT /api/v0/machines/defrag_offers/` */
+/** Build the offers of own machines again: `PUT /api/v0/machines/defrag_offers/` */
 export function machineDefragOffers(client: Client, input: MachineDefragOffersInput, options?: CallOptions): Promise<MachineDefragOffersAnswer> {
   return client.request({ method: "PUT", path: "/api/v0/machines/defrag_offers/", body: input.body ?? {} }, options);
 }

@@ -10,20 +10,20 @@ export type Notification = {
   readonly kind: NotificationKind;
   readonly subject: string;
   readonly message: string;
-  /** Made from what it is about: the same notification is posted once, however often it is tried. */
+  /** Derived from the event: the same notification is posted once, on any number of attempts. */
   readonly key: string;
 };
 
-/** Told to every process when there are notifications to deliver. */
+/** Channel that tells every process that there are notifications to deliver. */
 export const NOTIFICATIONS_CHANNEL = "notices_posted";
 
-/** Tells users something, in the transaction that gives the reason; those that were told before are left out. */
+/** Posts notifications in the transaction of their event; those that were posted before are left out. */
 export async function postNotifications(tx: Tx, notifications: readonly Notification[]): Promise<void> {
   await post(tx, notifications, false);
 }
 
 /**
- * The same for what would only disturb those who have not asked for it on any channel: nobody else is told. It costs one
+ * Posts notifications only for users who want their kind on some channel: others would merely be disturbed. One
  * statement for all of them.
  */
 export async function postWantedNotifications(tx: Tx, notifications: readonly Notification[]): Promise<void> {

@@ -3,7 +3,7 @@ import type { UserId } from "../../base/ids.ts";
 import type { Reader, Tx } from "../../db/transaction.ts";
 import type { StoredPreference } from "./rules/preferences.ts";
 
-/** What these users have said, in the order of kinds. */
+/** Stored preferences of these users, in the order of kinds. */
 export async function listPreferences(
   db: Reader,
   userIds: readonly UserId[],
@@ -18,12 +18,12 @@ export async function listPreferences(
   return rows.map(({ user_id: userId, ...preference }) => ({ userId, ...preference }));
 }
 
-/** Until the end of the transaction nobody else changes what the user wants told, or where to. */
+/** Blocks other changes of the user's preferences and webhooks until the end of the transaction. */
 export async function lockChannels(tx: Tx, userId: UserId): Promise<void> {
   await sql`select pg_advisory_xact_lock(hashtext('notice_channels'), ${userId}::integer)`.execute(tx.db);
 }
 
-/** Puts these in the place of all that the user has said before. */
+/** Replaces all stored preferences of the user. */
 export async function replacePreferences(
   tx: Tx,
   userId: UserId,
@@ -33,7 +33,7 @@ export async function replacePreferences(
   await putPreferences(tx, userId, preferences);
 }
 
-/** Stores these beside what the user has said of other kinds. */
+/** Stores these preferences and keeps those of other kinds. */
 export async function putPreferences(tx: Tx, userId: UserId, preferences: readonly StoredPreference[]): Promise<void> {
   if (preferences.length === 0) return;
   await tx.db

@@ -47,7 +47,7 @@ const WEBHOOKS = "/api/v0/webhooks/";
 
 export type NotificationPorts = WebhookPorts & {
   readonly callWebhook: WebhookClient;
-  /** Whose data a path names; throws when that is not the caller's to see. */
+  /** The user that a path names; throws when the caller may not read that user's data. */
   readonly resolveUserId: (db: Reader, identity: Identity, text: string) => Promise<UserId>;
 };
 
@@ -243,7 +243,7 @@ function webhookSecretRoutes({ app, database, clock, mutate, repeatable }: HttpS
       const earlier = again && (await findAnswers(database.kysely, [again])).get(again);
       if (again !== undefined && earlier !== undefined)
         return openAnswer(again, earlier) as Awaited<ReturnType<typeof testWebhook>>;
-      // Outside of any transaction, since a receiver takes its time.
+      // Outside any transaction, since a receiver may be slow.
       const answer = await testWebhook(database.kysely, identityOf(request), request.params.id, { ...ports, clock });
       return withTransaction(database, clock, (tx) => once(tx, again, async () => answer));
     },

@@ -57,7 +57,7 @@ const Webhook = model("Webhook", {
 });
 const WebhookWithSecret = model("WebhookWithSecret", {
   ...Webhook.properties,
-  webhook_secret: Type.String({ description: "What deliveries are signed with; shown this once" }),
+  webhook_secret: Type.String({ description: "The key that signs deliveries; shown only in this answer" }),
 });
 const Enabled = Type.Array(Type.String(), { description: "Kinds whose webhook channel this turned on" });
 export const WebhooksResponse = Type.Object({ success: Done, webhooks: Type.Array(Webhook) });
@@ -74,7 +74,7 @@ export const ChangedWebhook = Type.Object({
 export const RotatedWebhook = Type.Object({ success: Done, webhook: WebhookWithSecret });
 export const DoneResponse = Type.Object({ success: Done });
 export const TestedWebhook = Type.Object({
-  success: Type.Boolean({ description: "Whether the receiver took it" }),
+  success: Type.Boolean({ description: "True when the receiver accepted it" }),
   msg: Type.String(),
 });
 
@@ -90,7 +90,7 @@ const Delivery = model("Delivery", {
   webhook_id: Nullable(Type.Integer()),
   state: Type.Union([Type.Literal("due"), Type.Literal("delivered"), Type.Literal("failed")]),
   attempt_count: Type.Integer(),
-  outcome: Type.String({ description: "What the last attempt came to" }),
+  outcome: Type.String({ description: "The outcome of the last attempt" }),
   next_attempt_at: Nullable(Time),
   ended_at: Nullable(Time),
 });
@@ -99,7 +99,7 @@ export const NotificationsResponse = Type.Object({
   notices: Type.Array(
     model("Notification", {
       id: Type.Integer(),
-      event_id: Type.String({ description: "As webhooks are told it" }),
+      event_id: Type.String({ description: "The id that webhooks get" }),
       type: Type.String({ description: "Such as client:low_credit" }),
       subject: Type.String(),
       message: Type.String(),
@@ -112,7 +112,7 @@ export const NotificationsResponse = Type.Object({
   next_token: Nullable(Type.String()),
 });
 
-/** Notifications are counted beyond what other ids can be, and JSON counts exactly up to here. */
+/** Ids of notifications may exceed 32 bits; this is the largest integer that JSON carries exactly. */
 const NOTIFICATION_ID_MAX = Number.MAX_SAFE_INTEGER;
 export const ReadBody = Type.Object({
   ids: Type.Optional(Type.Array(Type.Integer({ minimum: 1, maximum: NOTIFICATION_ID_MAX }), { maxItems: 1000 })),

@@ -1,24 +1,24 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 
-/** How far the clocks of two servers may differ, and how long a proof may be on its way. */
+/** Allowance for the difference of two servers' clocks and for the time that a proof is on its way. */
 const WINDOW_MS = 60_000;
 const PROOF = /^Berth-Server (\d{1,15})\.(\d{1,10})\.([A-Za-z0-9_-]{43})$/;
 
-/** What one server asks another one, and on whose behalf. */
+/** A request from one server to another, and the agent that it is for. */
 export type ServerRequest = {
-  /** The path that it asks for; good for nothing else. */
+  /** The requested path; the proof is valid for no other. */
   readonly path: string;
-  /** The id of the agent credential that the first server has checked; 0 where the request is its own. */
+  /** The id of the agent credential that the first server has checked; 0 for a request of the server's own. */
   readonly subject: number;
 };
 
-/** The `Authorization` header by which a server shows that it has the secret of this database. */
+/** The `Authorization` header by which a server proves that it has the secret of this database. */
 export function proveServer(secret: Buffer, request: ServerRequest, now: Date): string {
   const atMs = now.getTime();
   return `Berth-Server ${atMs}.${request.subject}.${sealOf(secret, request, atMs)}`;
 }
 
-/** The subject of a request that comes from a server of this database; undefined for everybody else. */
+/** The subject of a request by a server of this database; undefined for every other request. */
 export function readServerProof(
   secret: Buffer,
   { path, header }: { readonly path: string; readonly header: string | undefined },

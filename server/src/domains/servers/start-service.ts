@@ -15,10 +15,13 @@ import {
   type ServerDescription,
 } from "./store.ts";
 
-/** A server that says nothing for so long holds up no start: it is dead, or will be told so when it comes back. */
+/**
+ * A server that has been silent for this long delays no start: it is dead, or will learn of the start when it comes
+ * back.
+ */
 const ALIVE_MS = 15_000;
 
-/** A server that may not start like this; the message says what to do. */
+/** The server may not start like this; the message says what to do. */
 export class StartRefused extends Error {
   override readonly name = "StartRefused";
 }
@@ -27,22 +30,22 @@ export type StartRequest = ServerDescription & {
   readonly secret: Buffer;
   /** The file that keeps the secret, for messages. */
   readonly secretFile: string;
-  /** The operator has lost the secret of this database and goes on with another one. */
+  /** The operator has lost the secret of this database and continues with another one. */
   readonly isSecretReplaced: boolean;
-  /** The operator wants the settings of this start to hold although other servers run with different ones. */
+  /** The operator wants the settings of this start to apply although other servers run with different ones. */
   readonly areSettingsReplaced: boolean;
 };
 
 export type Started = {
-  /** Servers whose places this start takes, since they ran on its data directory. Their connections are over. */
+  /** Servers that ran on this data directory and that this start replaces. Their connections are over. */
   readonly earlierIds: readonly ServerId[];
-  /** Whether another server runs on this database now. */
+  /** True when no other server runs on this database now. */
   readonly isAlone: boolean;
 };
 
 /**
  * Lets a server start on a database that others may use: it must have their secret and their settings. Locks the
- * installation until the transaction ends, so that of two first starts one is first.
+ * installation until the transaction ends, so that concurrent first starts run one after the other.
  */
 export async function admitStart(tx: Tx, request: StartRequest): Promise<Started> {
   const { secretCheck } = await lockInstallation(tx);
@@ -54,7 +57,7 @@ export async function admitStart(tx: Tx, request: StartRequest): Promise<Started
   return { earlierIds: await listEarlierStarts(tx, request.dataDirKey), isAlone: alive.length === 0 };
 }
 
-/** On one data directory only one process can run; one with the same name in another place is a copy of it. */
+/** Only one process can run on a data directory; one with the same name in another place is a copy of it. */
 function refuseCopy({ dataDirKey, place }: StartRequest, beating: readonly KnownServer[]): void {
   const original = beating.find((other) => other.dataDirKey === dataDirKey && other.place !== place);
   if (original === undefined) return;
@@ -81,7 +84,7 @@ async function agreeOnSecret(
   await setSecretCheck(tx, check);
 }
 
-/** What to say to a server that comes with a secret of its own. */
+/** The message for a server with another secret. */
 export function wrongSecret(secretFile: string): string {
   return (
     `The servers of this database have another secret. Set BERTH_SECRET to theirs, or copy the file "secret" of their ` +
@@ -100,7 +103,7 @@ function refuseOtherSettings({ settings }: StartRequest, other: KnownServer | un
   );
 }
 
-/** Enters a server that was let in; the connections of `earlierIds` must have been ended in this transaction. */
+/** Inserts an admitted server; the connections of `earlierIds` must have been ended in this transaction. */
 export async function enterServer(
   tx: Tx,
   description: ServerDescription,
@@ -110,13 +113,13 @@ export async function enterServer(
   return insertServer(tx, description);
 }
 
-/** What a start has to do about the administrator's key. */
+/** Action of a start on the administrator's key. */
 export type AdminKeyPlan =
-  /** There is one in this data directory. */
+  /** The key is in this data directory. */
   | { readonly kind: "keep" }
-  /** This data directory is to have one: at the first start, when its own was lost, or when the operator says so. */
+  /** This data directory gets a key: at the first start, when its key was lost, or when the operator asks for one. */
   | { readonly kind: "make" }
-  /** The key of this database is somewhere else, and in use there. */
+  /** The key of this database is in another data directory, and in use there. */
   | { readonly kind: "elsewhere"; readonly place: string | undefined };
 
 /** Decides about the administrator's key. The caller has locked the installation by `admitStart`. */
@@ -130,7 +133,7 @@ export async function planAdminKey(
   }: {
     readonly dataDirKey: string;
     readonly hasKeyFile: boolean;
-    /** Whether the database has an administrator's key already. */
+    /** True when the database has an administrator's key. */
     readonly hasAdmin: boolean;
     /** The operator asks for a new key. */
     readonly isAskedFor: boolean;
@@ -143,7 +146,7 @@ export async function planAdminKey(
   return { kind: "elsewhere", place: adminKeyPlace ?? undefined };
 }
 
-/** Notes where the administrator's key is: where it was made just now, or first seen. */
+/** Notes the data directory of the administrator's key when the key was just created or first found. */
 export async function noteAdminKey(tx: Tx, plan: AdminKeyPlan, description: ServerDescription): Promise<void> {
   if (plan.kind === "elsewhere") return;
   const { adminKeyDataDir } = await lockInstallation(tx);

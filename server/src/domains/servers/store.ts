@@ -4,20 +4,20 @@ import type { Reader, Tx } from "../../db/transaction.ts";
 import type { Beat } from "./rules/liveness.ts";
 import type { SharedSettings } from "./rules/settings.ts";
 
-/** What a server says of itself to the others. */
+/** Facts about a server that the others read. */
 export type ServerDescription = {
   /** The name of its data directory. */
   readonly dataDirKey: string;
   /** Host and path of its data directory, for people. */
   readonly place: string;
-  /** Where other servers reach it; undefined before it listens. */
+  /** Address for other servers; undefined before it listens. */
   readonly address: string | undefined;
-  /** Where agents may reach it, as its operator publishes it. */
+  /** Addresses for agents, as its operator publishes them. */
   readonly agentAddresses: readonly string[];
   readonly settings: SharedSettings;
 };
 
-/** What all servers of this database share. */
+/** Data shared by all servers of this database. */
 export type Installation = {
   /** Null before the first start. */
   readonly secretCheck: Buffer | null;
@@ -26,7 +26,7 @@ export type Installation = {
   readonly adminKeyPlace: string | null;
 };
 
-/** Waits for other servers that start at this moment: starts decide one after the other. */
+/** Waits for other servers that start at this moment: starts run one after the other. */
 export async function lockInstallation(tx: Tx): Promise<Installation> {
   const row = await tx.db.selectFrom("installation").selectAll().forUpdate().executeTakeFirstOrThrow();
   return toInstallation(row);
@@ -125,7 +125,7 @@ export async function deleteServers(tx: Tx, ids: readonly ServerId[]): Promise<v
     .execute();
 }
 
-/** Says that a server lives; false when another one has taken it for dead and removed it. */
+/** Notes a beat of a server; false when another server took it for dead and removed its row. */
 export async function beat(
   tx: Tx,
   id: ServerId,
@@ -147,7 +147,7 @@ export async function beat(
 
 export type OtherServer = Beat & Pick<ServerDescription, "agentAddresses">;
 
-/** The beats of all servers but this one, and where agents reach them. */
+/** Beats of all servers but this one, and their addresses for agents. */
 export async function listOtherBeats(db: Reader, ownId: ServerId): Promise<readonly OtherServer[]> {
   const rows = await db
     .selectFrom("servers")
@@ -176,12 +176,12 @@ export async function lockDeadServer(tx: Tx, { id, beatCount }: Beat): Promise<b
   return row !== undefined;
 }
 
-/** Notes that a server ends in good order: the others need not wait for its silence. */
+/** Notes that a server ends in good order, so that the others need not wait for its silence. */
 export async function markStopped(tx: Tx, id: ServerId): Promise<void> {
   await tx.db.updateTable("servers").set({ stopped_at: tx.now }).where("id", "=", id).execute();
 }
 
-/** Where another server is reached; undefined when it is gone or has not said so. */
+/** Address of another server; undefined when it is gone or has published none. */
 export async function findServerAddress(db: Reader, id: ServerId): Promise<string | undefined> {
   const row = await db.selectFrom("servers").select("address").where("id", "=", id).executeTakeFirst();
   return row?.address ?? undefined;

@@ -19,13 +19,13 @@ import {
 
 type Deps = { readonly database: Database; readonly clock: Clock; readonly log: Log };
 
-/** What the rest of the server does when servers come and go. */
+/** Reactions of the rest of the server to servers that come and go. */
 export type ServerPorts = {
-  /** Ends the connections that a dead server had, in the transaction that removes it; returns of how many machines. */
+  /** Ends the connections of dead servers, in the transaction that removes them; returns the number of machines. */
   readonly release: (tx: Tx, ids: readonly ServerId[]) => Promise<number>;
-  /** Ends connections that no server has; returns of how many machines. */
+  /** Ends connections without a server; returns the number of machines. */
   readonly releaseUnowned: (tx: Tx) => Promise<number>;
-  /** Takes the connections that are open here for this server, which was taken for dead and has a new id. */
+  /** Gives the connections that are open here back to this server, which was taken for dead and has a new id. */
   readonly reclaim: (tx: Tx) => Promise<void>;
 };
 
@@ -39,9 +39,9 @@ export class ThisServer {
   private readonly deps: Deps;
   private watch: Watch = FIRST_WATCH;
   private dead: readonly Beat[] = [];
-  /** The other servers that live, as of the last look. */
+  /** The other live servers, as of the last look. */
   private others: readonly OtherServer[] = [];
-  /** What agents are told. */
+  /** Server addresses that agents are told. */
   private published: readonly string[];
 
   constructor(id: ServerId, description: ServerDescription, deps: Deps) {
@@ -55,19 +55,19 @@ export class ThisServer {
     return this.current;
   }
 
-  /** Where agents reach this server, and all that live. */
+  /** Agents' addresses of this server, and those of all live servers. */
   readonly agentAddresses = {
     own: () => this.description.agentAddresses,
     all: () => this.published,
   };
 
-  /** Tells the other servers with the next beat where this one is reached, and where agents reach it. */
+  /** Publishes, with the next beat, the addresses at which other servers and agents reach this one. */
   listensAt(address: string, agentAddresses = this.description.agentAddresses): void {
     this.description = { ...this.description, address, agentAddresses };
     this.publish(this.others);
   }
 
-  /** The loops that say that this server lives and that remove those which do not. */
+  /** The loops that write this server's beat and remove dead servers. */
   loops(ports: ServerPorts, wake: (name: string) => void): readonly Loop[] {
     return [
       {
@@ -90,7 +90,7 @@ export class ThisServer {
     ];
   }
 
-  /** Notes that this server stops: the others need not wait until it has been silent for long enough. */
+  /** Notes that this server stops, so that the others need not wait for its silence. */
   async stop(): Promise<void> {
     const { database, clock } = this.deps;
     await withTransaction(database, clock, (tx) => markStopped(tx, this.current));
@@ -118,7 +118,7 @@ export class ThisServer {
     this.publish(beats.filter(({ id }) => !deadIds.has(id)));
   }
 
-  /** The same list goes on while nothing in it changes: whoever was told it is told no more. */
+  /** Keeps the same array while the addresses are unchanged: an agent that was told this array is not told again. */
   private publish(others: readonly OtherServer[]): void {
     this.others = others;
     const own = this.description.agentAddresses;

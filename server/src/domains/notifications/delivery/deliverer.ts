@@ -16,12 +16,12 @@ import { unlessAborted } from "./unless-aborted.ts";
 import type { WebhookClient } from "../webhooks/client.ts";
 import { listTargets, listWebhooks, sealContextOf } from "../webhooks/store.ts";
 
-/** Attempts under way at once in this process. Receivers are many, and mostly waited for; the mail server is one. */
+/** Concurrent attempts of this process. There are many receivers, and most attempts wait; there is one mail server. */
 const ATTEMPTS_AT_ONCE = { webhook: 128, email: 8 } as const satisfies Record<Channel, number>;
 const CHANNELS = ["webhook", "email"] as const;
-/** Of them, those of one user. */
+/** Concurrent attempts for one user. */
 const ATTEMPTS_PER_USER = 4;
-/** Longer than any attempt: who has not said what came of one by then is gone. */
+/** Longer than any attempt: a process that has not reported by then is gone. */
 const LEASE_MS = 120_000;
 const PLANNED_PER_ROUND = 500;
 const ROUNDS_PER_RUN = 20;
@@ -33,9 +33,9 @@ export type DelivererPorts = {
   readonly random: (byteCount: number) => Buffer;
   readonly sealer: Sealer;
   readonly callWebhook: WebhookClient;
-  /** Undefined where no mail server is set up: nothing is mailed then. */
+  /** The mailer; undefined where no mail server is set up: then no mail is sent. */
   readonly mailer: Mailer | undefined;
-  /** Those of these users who have an account still, with the address that may be mailed to; undefined for none. */
+  /** Those of these users whose accounts are live, with their mailboxes; undefined for an unproven address. */
   readonly mailboxesOf: (db: Reader, userIds: readonly UserId[]) => Promise<ReadonlyMap<UserId, string | undefined>>;
 };
 
@@ -47,16 +47,17 @@ type Targets = {
 };
 
 /**
- * Brings notifications to those who want them. A run decides, claims and begins; it does not wait for receivers, so that the
- * next run finds the others. Any number of processes do this side by side: what one has claimed is its own for a while.
+ * Delivers notifications by webhook and mail. A run plans, claims and begins; it does not wait for receivers, so that
+ * the next run can serve others. Any number of processes may do this at once: a claimed delivery belongs to its process
+ * for a while.
  */
 export class Deliverer {
   private readonly ports: DelivererPorts;
   private readonly underWay = new Map<Promise<void>, { readonly userId: UserId; readonly channel: Channel }>();
   private readonly stopping = new AbortController();
-  /** Whose turn was last: the next claim goes on behind that user, so that many who wait take turns. */
+  /** The last user served: the next claim continues after that user, so that waiting users take turns. */
   private readonly lastUserIds = { webhook: 0, email: 0 } satisfies Record<Channel, number>;
-  /** Told when a place came free, so that what waits for it is looked for. */
+  /** Called when an attempt ends, to look for deliveries that wait. */
   private onFree: () => void = () => {};
 
   constructor(ports: DelivererPorts) {
@@ -74,12 +75,12 @@ export class Deliverer {
     return { planned, begun, under_way: this.underWay.size };
   }
 
-  /** Resolves when nothing is under way any more. */
+  /** Resolves when no attempt is under way. */
   async idle(): Promise<void> {
     while (this.underWay.size > 0) await Promise.all(this.underWay.keys());
   }
 
-  /** Ends what is under way; it is tried again by whoever serves next. */
+  /** Aborts attempts under way; the next server to run tries them again. */
   async stop(): Promise<void> {
     this.stopping.abort();
     await this.idle();
@@ -141,7 +142,7 @@ export class Deliverer {
 
   private start(delivery: ClaimedDelivery, targets: Targets): void {
     const done = this.deliver(delivery, targets)
-      // What cannot be written down now is tried again when its lease is over.
+      // An attempt whose outcome cannot be stored now is tried again when its claim expires.
       .catch((error: unknown) => this.ports.log.error({ err: error }, "a delivery could not be completed"))
       .finally(() => {
         this.underWay.delete(done);
@@ -189,13 +190,13 @@ export class Deliverer {
     return callWebhook(target.url, signedRequest(event, { secret, attempt, now: clock.now() }), this.stopping.signal);
   }
 
-  /** From 0 up to 1. */
+  /** A random number from 0 up to 1. */
   private chance(): number {
     return this.ports.random(4).readUInt32BE() / 2 ** 32;
   }
 }
 
-/** Those that stand in the list so often, or more. */
+/** Users who appear in the list this often, or more. */
 function repeatedIn(userIds: readonly UserId[], times: number): readonly UserId[] {
   return [...Map.groupBy(userIds, (userId) => userId)]
     .filter(([, own]) => own.length >= times)

@@ -28,7 +28,7 @@ export async function insertDirectMail(
     .execute();
 }
 
-/** Takes mails that are due; no other process tries them before `leaseUntil`. */
+/** Claims mails that are due; no other process tries them before `leaseUntil`. */
 export async function claimDirectMails(tx: Tx, limit: number, leaseUntil: Date): Promise<readonly ClaimedMail[]> {
   await tx.db.deleteFrom("direct_mails").where("expires_at", "<=", tx.now).execute();
   const { rows } = await sql<ClaimRow>`
@@ -59,7 +59,10 @@ type ClaimRow = {
   readonly created_at: Date;
 };
 
-/** Sets when a mail is tried again; deletes it when it is not. Does nothing when another process has it by now. */
+/**
+ * Sets the time of the next attempt, or deletes a finished mail. Does nothing when another process has claimed it
+ * meanwhile.
+ */
 export async function finishDirectMail(
   tx: Tx,
   { id, attempt }: Pick<ClaimedMail, "id" | "attempt">,

@@ -9,12 +9,12 @@ import { mailTo } from "./rules/mail.ts";
 import type { Mailer } from "./mailer.ts";
 import { nextAttemptAt, type Outcome } from "./rules/retry.ts";
 
-/** A mail to an address, not to an account: its text may carry a token, which no notification does. */
+/** A mail to an address instead of an account: its text may carry a token, which no notification does. */
 export type DirectMail = {
   readonly to: string;
   readonly subject: string;
   readonly text: string;
-  /** The mail is not sent after this moment: what it says is over then. */
+  /** The mail is not sent after this time: its content is outdated then. */
   readonly expiresAt: Date;
 };
 
@@ -37,11 +37,11 @@ type Ports = {
   readonly log: Log;
   readonly random: (byteCount: number) => Buffer;
   readonly sealer: Sealer;
-  /** Undefined where no mail server is set up: nothing is queued then, and nothing is sent. */
+  /** The mailer; undefined where no mail server is set up: then no mail is queued or sent. */
   readonly mailer: Mailer | undefined;
 };
 
-/** Sends the mails that are due. Any number of processes do this side by side. */
+/** Sends the mails that are due. Any number of processes may do this at once. */
 export async function sendDirectMails(ports: Ports): Promise<LoopStatus> {
   const { database, clock, mailer } = ports;
   let tried = 0;

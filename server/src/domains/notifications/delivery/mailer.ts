@@ -2,7 +2,7 @@ import { createTransport } from "nodemailer";
 import type { Mail } from "./rules/mail.ts";
 import type { Outcome } from "./rules/retry.ts";
 
-/** Sends one e-mail and says what came of it. */
+/** Sends one e-mail and returns the outcome. */
 export type Mailer = {
   readonly from: string;
   send(mail: Mail): Promise<Outcome>;
@@ -10,22 +10,23 @@ export type Mailer = {
 };
 
 export type MailSettings = {
-  /** `smtp://user:password@host:587` or `smtps://…`. */
+  /** The mail server's URL: `smtp://user:password@host:587` or `smtps://…`. */
   readonly smtpUrl: string;
-  /** `Berth <berth@example.com>`. */
+  /** The sender: `Berth <berth@example.com>`. */
   readonly from: string;
 };
 
 const TIMEOUT_MS = 20_000;
 
-/** A mailer over the SMTP server of the operator. Nothing is connected before there is something to send. */
+/** A mailer over the operator's SMTP server. It connects when there is a mail to send. */
 export function createMailer({ smtpUrl, from }: MailSettings): Mailer {
   const transport = createTransport({
     url: smtpUrl,
     connectionTimeout: TIMEOUT_MS,
     greetingTimeout: TIMEOUT_MS,
     socketTimeout: TIMEOUT_MS,
-    // A mail is text from our own database; no part of it may name a file or an address to be read in its place.
+    // A mail is text from the server's database; no part of it may name a file or an address whose content is read
+    // instead.
     disableFileAccess: true,
     disableUrlAccess: true,
   });
@@ -51,13 +52,13 @@ export function createMailer({ smtpUrl, from }: MailSettings): Mailer {
   };
 }
 
-/** What a mail server refuses for good is not tried again; all else may be a matter of time. */
+/** A mail that the server refuses for good is not tried again; every other failure may be temporary. */
 function judgeFailure(error: unknown): Outcome {
   const { responseCode, code } = (typeof error === "object" && error !== null ? error : {}) as {
     readonly responseCode?: unknown;
     readonly code?: unknown;
   };
-  // 530 to 538 speak of how this server logs in: the operator's mistake, which can be mended.
+  // Codes 530 to 538 are about this server's login: the operator's mistake, which can be corrected.
   const isForGood = typeof responseCode === "number" && responseCode >= 550 && responseCode < 560;
   const reason = typeof code === "string" ? code : "no reason given";
   const said = typeof responseCode === "number" ? `answered ${responseCode}` : `failed (${reason})`;

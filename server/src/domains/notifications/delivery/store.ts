@@ -4,7 +4,7 @@ import { insertRows } from "../../../db/insert-rows.ts";
 import type { Tx } from "../../../db/transaction.ts";
 import type { PlannedDelivery, Unplanned } from "./rules/plan.ts";
 
-/** The oldest notifications of which it is not decided yet who carries them; others that ask meanwhile get other ones. */
+/** The oldest notifications whose deliveries are not planned yet, locked; concurrent callers get different ones. */
 export async function lockUnplanned(tx: Tx, limit: number): Promise<readonly Unplanned[]> {
   return tx.db
     .selectFrom("notices")
@@ -17,7 +17,7 @@ export async function lockUnplanned(tx: Tx, limit: number): Promise<readonly Unp
     .execute();
 }
 
-/** Writes what was decided of these notifications. The caller holds their locks. */
+/** Stores the planned deliveries of these notifications. The caller holds their locks. */
 export async function storePlan(
   tx: Tx,
   notifications: readonly Unplanned[],
@@ -51,9 +51,9 @@ export type Channel = "email" | "webhook";
 export type ClaimedDelivery = {
   readonly id: bigint;
   readonly userId: UserId;
-  /** Undefined for an e-mail. */
+  /** The webhook; undefined for an e-mail. */
   readonly webhookId: WebhookId | undefined;
-  /** Counted from 1; it names the claim as well. */
+  /** Counted from 1; it also identifies the claim. */
   readonly attempt: number;
   readonly createdAt: Date;
   readonly notification: {
@@ -69,15 +69,15 @@ export type ClaimLimits = {
   readonly channel: Channel;
   readonly total: number;
   readonly perUser: number;
-  /** Users who have enough under way already. */
+  /** Users who have enough attempts under way. */
   readonly except: readonly UserId[];
-  /** Users are gone through by their ids, from behind this one on. */
+  /** The claim goes through users by id, starting after this one. */
   readonly afterUserId: number;
-  /** Until then nobody else tries the same. */
+  /** No other process tries these deliveries before this time. */
   readonly leaseUntil: Date;
 };
 
-/** Takes deliveries that are due, of each user only so many: who does not answer holds up nobody else. */
+/** Claims deliveries that are due, a limited number per user: a receiver that does not answer delays no other user. */
 export async function claimDue(tx: Tx, limits: ClaimLimits): Promise<readonly ClaimedDelivery[]> {
   const { channel, total, perUser, except, afterUserId, leaseUntil } = limits;
   const { rows } = await sql<ClaimRow>`
@@ -134,12 +134,15 @@ type ClaimRow = {
 
 export type DeliveryResult = Pick<ClaimedDelivery, "id" | "attempt"> & {
   readonly outcome: string;
-  /** When to try again; undefined where nothing more is to be tried. */
+  /** The time of the next attempt; undefined when there is none. */
   readonly dueAt: Date | undefined;
   readonly isDelivered: boolean;
 };
 
-/** Writes what came of an attempt; of one that somebody else has taken over since, nothing, and false is returned. */
+/**
+ * Stores the outcome of an attempt. Returns false, and stores nothing, when another process has taken over the
+ * delivery.
+ */
 export async function storeResult(tx: Tx, result: DeliveryResult): Promise<boolean> {
   const { id, attempt, outcome, dueAt, isDelivered } = result;
   const isOver = dueAt === undefined;

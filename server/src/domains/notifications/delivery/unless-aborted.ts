@@ -1,4 +1,4 @@
-/** For what cannot be taken back, such as a question to the DNS: rejects on the signal, and nobody waits any longer. */
+/** For work that cannot be cancelled, such as a DNS query: rejects on the signal, so that the caller stops waiting. */
 export async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   const { promise: aborted, reject } = Promise.withResolvers<never>();
   const abort = () => reject(new Error("aborted"));

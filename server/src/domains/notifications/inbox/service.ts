@@ -7,7 +7,7 @@ import { viewNotification } from "../views.ts";
 
 const LIMIT_DEFAULT = 25;
 
-/** One page of what a user was told, newest first, with what became of each on its way. */
+/** One page of a user's notifications, newest first, with the state of their deliveries. */
 export async function showNotifications(db: Reader, userId: UserId, query: NotificationsQuery) {
   const { limit = LIMIT_DEFAULT, unread = false } = query;
   const beforeId = readToken(query.after_token);
@@ -29,7 +29,7 @@ export async function showNotifications(db: Reader, userId: UserId, query: Notif
   };
 }
 
-/** Marks notifications of the user as read; ids that are not the user's name nothing. */
+/** Marks notifications of the user as read; other users' ids are ignored. */
 export async function readNotifications(tx: Tx, userId: UserId, { ids, up_to_id: upToId }: ReadBody) {
   if ((ids === undefined) === (upToId === undefined)) {
     throw invalid("ids", "Say either ids or up_to_id.", "missing_input");

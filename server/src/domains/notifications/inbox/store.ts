@@ -11,7 +11,7 @@ export type StoredNotification = {
   readonly readAt: Date | undefined;
 };
 
-/** One notification on its way through one channel. */
+/** One delivery of a notification through one channel. */
 export type StoredDelivery = {
   readonly notificationId: bigint;
   readonly channel: "email" | "webhook";
@@ -82,7 +82,7 @@ export async function listDeliveries(
   }));
 }
 
-/** Marks these, or all up to an id, as read; returns how many were not before. Other users' ids name nothing. */
+/** Marks these, or all up to an id, as read; returns how many were unread. Other users' ids are ignored. */
 export async function markRead(
   tx: Tx,
   userId: UserId,
@@ -100,7 +100,7 @@ export async function markRead(
   return Number(result.numUpdatedRows);
 }
 
-/** Deletes up to `limit` notifications of before that moment with nothing left to deliver; returns how many went. */
+/** Deletes up to `limit` notifications from before this time without open deliveries; returns how many. */
 export async function deleteOldNotifications(tx: Tx, before: Date, limit: number): Promise<number> {
   const result = await sql`
     delete from notices where id in (

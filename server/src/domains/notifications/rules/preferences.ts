@@ -6,7 +6,7 @@ import {
   type NotificationType,
 } from "./notification-types.ts";
 
-/** What a user has said of a kind; of what is not said, the kind's own way holds. */
+/** A user's channels for a kind; a kind without a stored preference uses its default. */
 export type StoredPreference = Channels & { readonly kind: string };
 
 /** By context and slug, as the contract writes them: `{"client": {"low_credit": {"email": true, "webhooks": false}}}`. */
@@ -15,13 +15,13 @@ export type PreferencesDocument = Readonly<Record<string, Readonly<Record<string
 const CHANNELS: readonly string[] = ["email", "webhooks"] satisfies readonly (keyof Channels)[];
 const FIELD = "notification_preferences";
 
-/** What holds for a kind, given what the user has said of it. */
+/** The channels of a kind, given the user's stored preference. */
 export function effectiveChannels(type: NotificationType, stored: Channels | undefined): Channels {
   const { email, webhooks } = stored ?? type.defaults;
   return { email: email || type.isEmailMandatory, webhooks };
 }
 
-/** Every kind with what holds for it. */
+/** Every kind with its channels. */
 export function describePreferences(stored: readonly StoredPreference[]): PreferencesDocument {
   const byKind = new Map(stored.map((preference) => [preference.kind, preference]));
   const contexts: Record<string, Record<string, Channels>> = { client: {}, host: {} };
@@ -32,7 +32,7 @@ export function describePreferences(stored: readonly StoredPreference[]): Prefer
   return contexts;
 }
 
-/** Reads a whole document; what it leaves out goes back to the kind's own way. Throws naming the first key that is wrong. */
+/** Reads a whole document; kinds that it leaves out return to their default. Throws naming the first wrong key. */
 export function parsePreferences(document: PreferencesDocument): readonly StoredPreference[] {
   return Object.entries(document).flatMap(([context, slugs]) =>
     Object.entries(slugs).map(([slug, channels]) => parseOne({ context, slug, channels })),

@@ -9,13 +9,13 @@ import { judgeStatus, type Outcome } from "../delivery/rules/retry.ts";
 import { unlessAborted } from "../delivery/unless-aborted.ts";
 
 export const WEBHOOK_TIMEOUT_MS = 10_000;
-/** An answer is read to its end so that its sender is not cut off, and no further than this; nothing of it is kept. */
+/** An answer is read up to this size, so that its sender is not cut off; its body is dropped. */
 const ANSWER_BYTES_MAX = 65_536;
 
-/** The addresses that a name stands for. */
+/** Resolves a host name to its addresses. */
 export type Resolve = (hostname: string) => Promise<readonly string[]>;
 
-/** As this machine resolves names for itself, its hosts file and search domains included. */
+/** Resolves like the operating system, its hosts file and search domains included. */
 export const resolveBySystem: Resolve = async (hostname) =>
   (await lookup(hostname, { all: true, verbatim: true })).map(({ address }) => address);
 
@@ -23,8 +23,8 @@ const DNS_TIMEOUT_MS = 2_500;
 const DNS_TRIES = 2;
 
 /**
- * By DNS alone, at these servers or those of this machine. The system's own way waits in one of the few threads that files
- * and other names are waited for in as well: a handful of names that nobody answers for would hold up the whole process.
+ * Resolves by DNS alone, at these servers or those of this machine. The system's own resolver waits in one of a few
+ * threads that files and other names need too: a handful of names without an answer would block the whole process.
  */
 export function resolverByDns(servers?: readonly string[]): Resolve {
   const resolver = new Resolver({ timeout: DNS_TIMEOUT_MS, tries: DNS_TRIES });
@@ -39,16 +39,16 @@ export function resolverByDns(servers?: readonly string[]): Resolve {
 export type WebhookClientOptions = {
   readonly clock: Clock;
   readonly resolve: Resolve;
-  /** Addresses of this network may be called, and without TLS. */
+  /** True when addresses of this network may be called, and without TLS. */
   readonly isPrivateAllowed: boolean;
 };
 
-/** Sends one request to a receiver and says what came of it; never throws for what the receiver does. */
+/** Sends one request to a receiver and returns the outcome; never throws for a fault of the receiver. */
 export type WebhookClient = (url: string, request: SignedRequest, signal: AbortSignal) => Promise<Outcome>;
 
 /**
- * Receivers are anybody's, so a call of theirs must not become a look into the network of this server: the name is
- * resolved once, each of its addresses must be public, and the connection goes to the one that was looked at.
+ * Any user chooses receivers, so a call must not reach into the network of this server: the name is resolved once, each
+ * of its addresses must be public, and the connection goes to the address that was checked.
  */
 export function createWebhookClient({ clock, resolve, isPrivateAllowed }: WebhookClientOptions): WebhookClient {
   return async (text, request, signal) => {
@@ -66,7 +66,7 @@ export function createWebhookClient({ clock, resolve, isPrivateAllowed }: Webhoo
       if (over.signal.aborted) return { kind: "retry", text: "did not answer in time" };
       return { kind: "retry", text: `could not be reached (${codeOf(error)})` };
     } finally {
-      // Ends the timer and whatever is left of the connection.
+      // Ends the timer and the rest of the connection.
       stop();
       signal.removeEventListener("abort", stop);
     }
@@ -91,7 +91,7 @@ type Call = {
   readonly signal: AbortSignal;
 };
 
-/** Connects to the address itself; the name is what the certificate must be for, and what the receiver is told. */
+/** Connects to the address; the name goes into the certificate check and the Host header. */
 function send(url: URL, { hostname, address, request, signal }: Call): Promise<number> {
   const { promise, resolve, reject } = Promise.withResolvers<number>();
   const options = {
@@ -111,7 +111,7 @@ function send(url: URL, { hostname, address, request, signal }: Call): Promise<n
     url.protocol === "https:"
       ? https.request({ ...options, servername: isIP(hostname) === 0 ? hostname : "" }, onAnswer)
       : http.request(options, onAnswer);
-  // Without this a receiver that switches protocols is cut off, and neither answer nor error is ever told.
+  // Without this handler a receiver that switches protocols is cut off, and neither answer nor error is reported.
   outgoing.on("upgrade", ({ statusCode = 0 }, socket) => {
     socket.destroy();
     resolve(statusCode);
@@ -121,7 +121,7 @@ function send(url: URL, { hostname, address, request, signal }: Call): Promise<n
   return promise;
 }
 
-/** What the receiver said with its status stands, whatever becomes of the rest of its answer. */
+/** The status decides, even if the rest of the answer fails. */
 async function drop(answer: http.IncomingMessage): Promise<void> {
   let byteCount = 0;
   try {
@@ -130,11 +130,11 @@ async function drop(answer: http.IncomingMessage): Promise<void> {
       if (byteCount > ANSWER_BYTES_MAX) break;
     }
   } catch {
-    // A broken or endless body takes nothing back.
+    // A broken or endless body does not change the outcome.
   }
 }
 
-/** `ECONNREFUSED` and the like: what it was, and nothing of where. */
+/** An error code such as `ECONNREFUSED`, without the address. */
 function codeOf(error: unknown): string {
   const code: unknown = typeof error === "object" && error !== null ? Reflect.get(error, "code") : undefined;
   return typeof code === "string" ? code : "no reason given";

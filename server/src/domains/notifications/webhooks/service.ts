@@ -14,7 +14,7 @@ export type WebhookPorts = {
   readonly sealer: Sealer;
   /** Plain http and addresses of this network are accepted too. */
   readonly isPrivateAllowed: boolean;
-  /** Notes who did what; accounts keep that record. */
+  /** Writes the act to the audit log of the accounts. */
   readonly recordAudit: (
     tx: Tx,
     identity: Identity,
@@ -24,10 +24,10 @@ export type WebhookPorts = {
 
 export type Caller = { readonly identity: Identity; readonly ipAddress: string };
 
-/** A webhook with what is shown once, and the kinds whose webhook channel it turned on. */
+/** A webhook with its new secret, and the kinds whose webhook channel the request turned on. */
 export type Subscribed = { readonly webhook: Webhook; readonly enabledKinds: readonly string[] };
 
-/** Makes a webhook; its secret is in this answer, and in no other until it is replaced. */
+/** Creates a webhook; its secret is shown only in this answer. */
 export async function createWebhook(
   tx: Tx,
   { identity, ipAddress }: Caller,
@@ -51,7 +51,7 @@ export async function createWebhook(
   return { webhook, enabledKinds, secret };
 }
 
-/** Changes what the body names. */
+/** Changes the fields that the body names. */
 export async function changeWebhook(
   tx: Tx,
   { identity, ipAddress }: Caller,
@@ -80,7 +80,7 @@ export async function removeWebhook(
   await ports.recordAudit(tx, identity, { ipAddress, action: "api.webhook.delete", args: { id } });
 }
 
-/** Gives a webhook another secret; what is sent from now on is signed with it. */
+/** Gives a webhook another secret; later deliveries are signed with it. */
 export async function rotateSecret(
   tx: Tx,
   { identity, ipAddress }: Caller,
@@ -97,7 +97,7 @@ export async function rotateSecret(
   return { webhook, secret };
 }
 
-/** Subscribing says that one wants to be told this way; returns the kinds of which it was not so before. */
+/** Turns on the webhook channel of the subscribed kinds; returns those for which it was off. */
 async function turnOn(tx: Tx, userId: UserId, kinds: readonly string[]): Promise<readonly string[]> {
   const stored = new Map((await listPreferences(tx.db, [userId])).map((preference) => [preference.kind, preference]));
   const enabled = kinds.flatMap((kind) => {
@@ -110,7 +110,7 @@ async function turnOn(tx: Tx, userId: UserId, kinds: readonly string[]): Promise
   return enabled.map(({ kind }) => kind);
 }
 
-/** Undefined for what no webhook can have as its id. */
+/** The id in a path; undefined for a text that no webhook can have as its id. */
 export function toWebhookId(text: string): WebhookId | undefined {
   if (!/^\d+$/.test(text)) throw invalid("id", "id must be the number of a webhook", "invalid_request");
   return parseId<WebhookId>(text);

@@ -6,7 +6,7 @@ import type { Webhook } from "./rules/webhook.ts";
 
 const COLUMNS = ["id", "user_id", "name", "url", "event_types", "created_at", "updated_at"] as const;
 
-/** Takes the id of a webhook that is about to be inserted: its secret is sealed for that id. */
+/** Reserves the id of a webhook that is about to be inserted: its secret is encrypted for that id. */
 export async function reserveWebhookId(tx: Tx): Promise<WebhookId> {
   const { rows } = await sql<{ id: number }>`
     select nextval(pg_get_serial_sequence('webhooks', 'id'))::integer as id
@@ -48,7 +48,7 @@ export async function listWebhooks(db: Reader, userIds: readonly UserId[]): Prom
   return rows.map(toWebhook);
 }
 
-/** Undefined when this user has no such webhook. */
+/** Changes a webhook; undefined when this user has none of this id. */
 export async function updateWebhook(
   tx: Tx,
   {
@@ -79,7 +79,7 @@ export async function updateWebhook(
   return row === undefined ? undefined : toWebhook(row);
 }
 
-/** False when this user has no such webhook. What was still to be delivered to it goes with it. */
+/** Deletes a webhook with its open deliveries; false when this user has none of this id. */
 export async function deleteWebhook(tx: Tx, userId: UserId, id: WebhookId): Promise<boolean> {
   const result = await tx.db
     .deleteFrom("webhooks")
@@ -89,7 +89,7 @@ export async function deleteWebhook(tx: Tx, userId: UserId, id: WebhookId): Prom
   return result.numDeletedRows === 1n;
 }
 
-/** Where these are called, and what signs what they are sent. */
+/** URLs of these webhooks, and the secrets that sign their requests. */
 export async function listTargets(
   db: Reader,
   ids: readonly WebhookId[],
@@ -103,7 +103,7 @@ export async function listTargets(
   return new Map(rows.map((row) => [row.id, { userId: row.user_id, url: row.url, sealedSecret: row.sealed_secret }]));
 }
 
-/** What a webhook's secret is sealed for. */
+/** The context that a webhook's secret is encrypted for. */
 export function sealContextOf(id: WebhookId): string {
   return `webhook ${id}`;
 }

@@ -14,7 +14,10 @@ export type TestPorts = {
   readonly callWebhook: WebhookClient;
 };
 
-/** Calls a webhook once with the event `webhook_test`, and says what came of it. It is stored nowhere and never repeated. */
+/**
+ * Calls a webhook once with the event `webhook_test`, and returns the outcome. The event is not stored and never
+ * repeated.
+ */
 export async function testWebhook(
   db: Reader,
   { userId }: Identity,

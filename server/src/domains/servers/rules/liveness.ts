@@ -1,15 +1,18 @@
 import type { ServerId } from "../../../base/ids.ts";
 
-/** How often a server says that it lives. */
+/** Time between two beats of a server. */
 export const BEAT_EVERY_MS = 2_000;
-/** A server whose beat another one has seen standing still for so long is dead. */
+/** A server whose beat has not changed for this long is dead. */
 export const SILENCE_MS = 10_000;
-/** After a longer pause between two looks, the one who looks may have missed beats, or the database took none. */
+/** After a longer pause between two looks, this server may have missed beats, or the database was down. */
 const LOOK_GAP_MS = 3 * BEAT_EVERY_MS;
 
 export type Beat = { readonly id: ServerId; readonly beatCount: bigint; readonly isStopped: boolean };
 
-/** What one server has seen of the beats of the others, by its own clock: clocks of two machines are never compared. */
+/**
+ * The beats of the other servers as one server has seen them, by its own clock: clocks of two machines are never
+ * compared.
+ */
 export type Watch = {
   readonly lookedMs: number | undefined;
   readonly seen: ReadonlyMap<ServerId, { readonly beatCount: bigint; readonly sinceMs: number }>;
@@ -17,7 +20,9 @@ export type Watch = {
 
 export const FIRST_WATCH: Watch = { lookedMs: undefined, seen: new Map() };
 
-/** Notes one look at the beats of the other servers, and says which of them are dead: stopped, or silent for too long. */
+/**
+ * Notes one look at the beats of the other servers, and returns those that are dead: stopped, or silent for too long.
+ */
 export function watchBeats(
   before: Watch,
   beats: readonly Beat[],

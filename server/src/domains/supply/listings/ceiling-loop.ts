@@ -12,7 +12,7 @@ import { listDearSpace, lowerNetworkSpacePrices, lowerSpacePrices } from "../vol
 
 const MACHINES_PER_RUN = 200;
 
-/** Listings that were made before a ceiling was lowered. Rentals keep the prices that they were made at. */
+/** Lowers listings that were made before a ceiling was lowered. Rentals keep their agreed prices. */
 export function lowerPricesLoop({ database, clock }: { readonly database: Database; readonly clock: Clock }): Loop {
   return {
     name: "lower-prices",

@@ -13,7 +13,7 @@ import { deleteDefaultJob, listDefaultJobs, listMachinesWithJob, putDefaultJob, 
 const MACHINES_PER_PAGE = 200;
 const REPAIRS_PER_RUN = 200;
 
-/** Runs a job of the host on whatever nobody rents of a machine, from now on, in place of an earlier one. */
+/** Runs a job of the host on devices of a machine that nobody rents, from now on, in place of an earlier job. */
 export async function setDefaultJob(
   tx: Tx,
   request: HostRequest,
@@ -25,7 +25,7 @@ export async function setDefaultJob(
   await putDefaultJob(tx, { machineId: id, ...said }, sealer);
   const actor = `user:${hostId}` as const;
   const { kept, created, removed } = await keepBackground(tx, { machineId: id, job: said, actor, sealer });
-  // What an earlier job leaves makes room for this one.
+  // Instances of an earlier job leave and make room for this one.
   if (kept + created + removed === 0)
     throw invalid("machine", `The disk of machine ${id} has no room for a default job.`);
   return id;
@@ -41,7 +41,10 @@ export async function removeDefaultJob(tx: Tx, request: HostRequest): Promise<Ma
   return id;
 }
 
-/** Repairs what no request does: a device was added or taken out, an instance was destroyed by its host, disk came free. */
+/**
+ * Repairs jobs after events that no request handles: a device was added or removed, an instance was destroyed by its
+ * host, disk space became free.
+ */
 export function defaultJobLoop({
   database,
   clock,
@@ -51,7 +54,8 @@ export function defaultJobLoop({
   readonly clock: Clock;
   readonly sealer: Sealer;
 }): Loop {
-  // Where the last run stopped: machines that cannot be helped, for want of disk, must not hold up those behind them.
+  // The last machine of the last run: machines that cannot be repaired, for lack of disk, must not hold up those after
+  // them.
   let after = 0;
   return {
     name: "keep-default-jobs",

@@ -19,7 +19,7 @@ import {
 } from "./schema.ts";
 import { viewJob } from "./views.ts";
 
-/** What a host offers a machine for, and what it runs there while nobody rents it. */
+/** Routes by which a host lists a machine, and sets the job that runs there while nobody rents it. */
 export function listingRoutes(scope: HttpScope, sealer: Sealer): void {
   listRoute(scope);
   unlistRoute(scope);
@@ -106,7 +106,7 @@ function defragmentRoute(scope: HttpScope): void {
       config: { access: { operation: "api.machine.defrag_offers", permission: "machine_write" } },
       schema: {
         tags: TAGS,
-        summary: "Make the offers of own machines anew",
+        summary: "Build the offers of own machines again",
         body: DefragBody,
         response: { 200: DefragResponse },
       },

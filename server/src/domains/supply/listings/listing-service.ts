@@ -24,19 +24,19 @@ import { extendLocalVolumes, listSpaceWith, moveSpaceEnd, unlistSpaceOf } from "
 import { isExtendedBy, planTerms, readPrice, readVolumePrice, type ListingRequest } from "./rules/listing.ts";
 import { lockOwnMachine, noSuchMachine, notAuthorized, toMachineId, type HostRequest } from "./own-machine.ts";
 
-/** What became of the contracts on a machine that was listed anew. */
+/** The contracts on a machine after it was listed again. */
 export type Listed = {
   readonly machineId: MachineId;
   readonly endAt: Date;
-  /** How many go on until the new end, at their own prices. */
+  /** Contracts that were extended to the new end, at their own prices. */
   readonly extended: number;
-  /** How many renters are asked for more, in return for a later end. */
+  /** Renters who are asked to pay more, in return for a later end. */
   readonly increases: number;
 };
 
 /**
- * Puts a machine on the market, or changes its terms there for those who come. Whoever rents already keeps the agreed
- * price and at least the agreed end: it moves to a later one where nothing became dearer.
+ * Lists a machine on the market, or changes its terms for new renters. Present renters keep the agreed price and at
+ * least the agreed end: it moves to a later one where nothing became dearer.
  */
 export async function listMachine(tx: Tx, request: HostRequest, listing: ListingRequest): Promise<Listed> {
   const { id, hostId, terms: current } = await lockOwnMachine(tx, request, notAuthorized);
@@ -60,7 +60,7 @@ export async function listMachine(tx: Tx, request: HostRequest, listing: Listing
   return { machineId: id, endAt: terms.offerEndAt, extended, increases };
 }
 
-/** Lets the contracts of a machine go on until its listing ends, where nothing became dearer; returns how many. */
+/** Extends the contracts of a machine to the end of its listing, where nothing became dearer; returns how many. */
 async function extendContracts(
   tx: Tx,
   { id, terms, actor }: { readonly id: MachineId; readonly terms: Terms; readonly actor: Actor },
@@ -73,7 +73,7 @@ async function extendContracts(
 
 const ROLLED_PER_RUN = 200;
 
-/** Listings whose end moves take their contracts along. */
+/** Moves the ends of listings on, and extends their contracts to the new ends. */
 export function rollListingsLoop({ database, clock }: { readonly database: Database; readonly clock: Clock }): Loop {
   return {
     name: "roll-listings",
@@ -92,7 +92,7 @@ export function rollListingsLoop({ database, clock }: { readonly database: Datab
   };
 }
 
-/** How many contracts it took along; undefined when it was not due any more. */
+/** Number of extended contracts; undefined when the listing was no longer due. */
 async function rollListing(tx: Tx, id: MachineId): Promise<number | undefined> {
   await lockMachines(tx, [id]);
   if ((await rollListingEnds(tx, [id])).length === 0) return undefined;
@@ -104,7 +104,7 @@ async function rollListing(tx: Tx, id: MachineId): Promise<number | undefined> {
   return extended;
 }
 
-/** Takes a machine and its space off the market. Whatever is rented goes on. */
+/** Takes a machine and its space off the market. Present rentals go on. */
 export async function unlist(tx: Tx, request: HostRequest): Promise<void> {
   const { id } = await lockOwnMachine(tx, request);
   await unlistMachine(tx, id);
@@ -112,21 +112,21 @@ export async function unlist(tx: Tx, request: HostRequest): Promise<void> {
   await refreshOffers(tx, [id]);
 }
 
-/** Changes what bids must reach at least; those below it have to leave, with notice. */
+/** Changes the minimum bid; instances with lower bids get an eviction notice. */
 export async function changeMinBid(tx: Tx, request: HostRequest, dollars: number): Promise<void> {
   const floor = readPrice(dollars, "price");
   const { id, terms } = await lockOwnMachine(tx, request, notAuthorized);
   if (floor > terms.priceDeviceNanosPerHour) {
     throw unprocessable(
       "price",
-      "The minimum bid must not be above the price of a GPU: whoever pays that is displaced by nobody.",
+      "The minimum bid must not be above the price of a GPU, since a renter who pays that price is never evicted.",
     );
   }
   await setMinBid(tx, id, floor);
   await followTerms(tx, id);
 }
 
-/** What a machine offers after its offers were made anew. */
+/** The offers of a machine after they were built again. */
 export type Defragmented = {
   readonly machineId: MachineId;
   readonly sizes: readonly number[];
@@ -136,8 +136,8 @@ export type Defragmented = {
 const MACHINES_MAX = 1000;
 
 /**
- * Makes the offers of these machines anew from what is available. Offers are of any devices of a machine, whichever are
- * free, and devices of bids count as available: nothing needs to be moved for a large offer to exist.
+ * Builds the offers of these machines again from the available devices. An offer may use any free devices of a machine,
+ * and devices of bids count as available: nothing needs to be moved for a large offer to exist.
  */
 export async function defragment(
   tx: Tx,

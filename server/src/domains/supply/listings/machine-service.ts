@@ -18,25 +18,25 @@ import { listSpaceOf, type SpaceOf } from "../volumes/index.ts";
 import { dayOf, type Days } from "./rules/earnings.ts";
 import { countReports, listDefaultJobs, type DefaultJob } from "./store.ts";
 
-/** A machine as its host sees it, with everything that goes on around it. */
+/** A machine as its host sees it, with its rentals, earnings and reports. */
 export type ShownMachine = {
   readonly hosted: HostedMachine;
   readonly machine: Machine;
   readonly rentals: readonly Rental[];
-  /** How many of its devices renters hold. */
+  /** Number of its devices that renters hold. */
   readonly rentedCount: number;
   readonly maintenances: readonly Maintenance[];
   readonly space: SpaceOf | undefined;
   readonly job: DefaultJob | undefined;
   readonly reportCount: number;
   readonly problems: readonly string[];
-  /** Empty when it is in the market's rotation. */
+  /** Empty while new rentals may start on it. */
   readonly restReason: string;
-  /** Of this month. */
+  /** Earnings of this month. */
   readonly earnings: readonly EarningSum[];
 };
 
-/** The machines of a host, or the one of them that is named, in id order. */
+/** The machines of a host, or the named one, in id order. */
 export async function showMachines(
   db: Reader,
   hostId: UserId,

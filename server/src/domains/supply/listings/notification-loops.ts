@@ -8,13 +8,15 @@ import { postNotifications, type Notification } from "../../notifications/index.
 
 const ROWS_PER_RUN = 500;
 const HOUR_MS = 3_600_000;
-/** So long before its end a renter is told of it. */
+/** How long before the end of a rental its renter is notified. */
 const CONTRACT_AHEAD_MS = 24 * HOUR_MS;
 const LISTING_AHEAD_MS = 7 * 24 * HOUR_MS;
 
 type Deps = { readonly database: Database; readonly clock: Clock };
 
-/** Tells hosts and renters what time alone brings about: machines that are lost or back, and ends that come near. */
+/**
+ * Notifies hosts and renters of events that time alone causes: machines that are lost or back, and ends that come near.
+ */
 export function hostingNotificationLoops({ database, clock }: Deps): readonly Loop[] {
   return [
     {
@@ -74,7 +76,7 @@ async function tellBack(tx: Tx): Promise<number> {
 
 type Text = Pick<Notification, "kind" | "subject" | "message">;
 
-/** Tells the hosts of these machines, and whoever rents on them. */
+/** Notifies the hosts of these machines and the renters on them. */
 async function tellBoth(
   tx: Tx,
   machines: readonly ToldMachine[],

@@ -3,10 +3,10 @@ import { MAX_ID, asId, type MachineId, type UserId } from "../../../base/ids.ts"
 import type { Reader, Tx } from "../../../db/transaction.ts";
 import { listHosted, lockMachines, type HostedMachine } from "../hosts/index.ts";
 
-/** A machine that a request names, and who asks. */
+/** A request by a host about one machine. */
 export type HostRequest = { readonly hostId: UserId; readonly machineId: number };
 
-/** The refusal for a machine that belongs to another host or does not exist. */
+/** The error for a machine that belongs to another host or does not exist. */
 export function notAuthorized(machineId: number): AppError {
   return forbidden(`Machine ${machineId} is not yours.`);
 }
@@ -15,14 +15,14 @@ export function noSuchMachine(machineId: number): AppError {
   return notFound("no_such_machine", `No such machine id ${machineId}.`);
 }
 
-/** The caller's machine, locked: nothing is rented on it and nothing is changed of it meanwhile. */
+/** The caller's machine, locked: no rental starts on it and nothing of it changes meanwhile. */
 export async function lockOwnMachine(
   tx: Tx,
   { hostId, machineId }: HostRequest,
   refusal: (machineId: number) => AppError = noSuchMachine,
 ): Promise<HostedMachine> {
   const id = toMachineId(machineId);
-  // Looked at before it is locked, so that strangers hold up nobody.
+  // Checked before it is locked, so that other users cannot hold the lock.
   if (id === undefined || (await findOwnMachine(tx.db, hostId, id)) === undefined) throw refusal(machineId);
   await lockMachines(tx, [id]);
   const machine = await findOwnMachine(tx.db, hostId, id);
@@ -41,7 +41,7 @@ export async function findOwnMachine(
 
 const IDS_MAX = 10_000;
 
-/** Numbers of machines as a query says them: a JSON list, one number, or several with commas. */
+/** Machine ids in a query: a JSON list, one number, or several separated by commas. */
 export function readMachineIds(text: string): readonly number[] {
   const words = text
     .trim()
@@ -54,7 +54,7 @@ export function readMachineIds(text: string): readonly number[] {
   return ids;
 }
 
-/** Undefined for numbers that name no row. */
+/** The id of a machine; undefined for a number that no row can have. */
 export function toMachineId(machineId: number): MachineId | undefined {
   return Number.isInteger(machineId) && machineId >= 1 && machineId <= MAX_ID ? asId<MachineId>(machineId) : undefined;
 }

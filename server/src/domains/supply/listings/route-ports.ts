@@ -13,7 +13,7 @@ export function requestOf(request: WithId): HostRequest {
   return { hostId: identityOf(request).userId, machineId: request.params.id };
 }
 
-/** A change with its line in the audit log, both or neither. */
+/** Runs a change and writes its event to the audit log in one transaction. */
 export function audited({ mutate }: HttpScope) {
   return <T>(request: FastifyRequest, args: Readonly<Record<string, unknown>>, work: (tx: Tx) => Promise<T>) =>
     mutate(request, async (tx) => {

@@ -38,7 +38,7 @@ import {
 } from "./upkeep-service.ts";
 import { viewEarnings, viewMachine, viewMaintenance, viewReport } from "./views.ts";
 
-/** Machines from their hosts' side, and what renters see and report about them. */
+/** Routes for hosts' machines, and for renters' maintenances and reports. */
 export function hostingRoutes(scope: HttpScope, { sealer }: { readonly sealer: Sealer }): void {
   readingRoutes(scope, sealer);
   listingRoutes(scope, sealer);

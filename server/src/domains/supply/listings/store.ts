@@ -4,7 +4,7 @@ import { nanos, type Nanos } from "../../../base/money.ts";
 import type { Sealer } from "../../../base/seal.ts";
 import type { Reader, Tx } from "../../../db/transaction.ts";
 
-/** What a host runs on the idle devices of a machine. Its prices are shown as they were said; nobody is charged. */
+/** A host's job for the idle devices of a machine. Its prices are displayed as sent; nobody is charged. */
 export type DefaultJob = {
   readonly machineId: MachineId;
   readonly image: string;
@@ -30,13 +30,13 @@ export async function putDefaultJob(tx: Tx, job: DefaultJob, sealer: Sealer): Pr
     .execute();
 }
 
-/** False when the machine had none. */
+/** Deletes the job of a machine; false when it had none. */
 export async function deleteDefaultJob(tx: Tx, machineId: MachineId): Promise<boolean> {
   const result = await tx.db.deleteFrom("default_jobs").where("machine_id", "=", machineId).executeTakeFirst();
   return result.numDeletedRows === 1n;
 }
 
-/** Jobs of these machines; one whose arguments no longer open is left out. */
+/** Jobs of these machines; one whose arguments can no longer be decrypted is left out. */
 export async function listDefaultJobs(
   db: Reader,
   machineIds: readonly MachineId[],
@@ -63,12 +63,15 @@ export async function listDefaultJobs(
   return jobs;
 }
 
-/** Arguments may hold a host's secrets, such as the address of a wallet: they are stored as one sealed text. */
+/** Arguments may hold a host's secrets, such as the address of a wallet: they are stored as one encrypted text. */
 function sealArguments({ machineId, args }: Pick<DefaultJob, "machineId" | "args">, sealer: Sealer): string {
   return sealer.seal(JSON.stringify(args), argumentsContext(machineId));
 }
 
-/** The arguments of a job, in clear from before they were sealed; undefined when they no longer open. */
+/**
+ * The arguments of a job, stored in clear by versions that did not encrypt them; undefined when they can no longer be
+ * decrypted.
+ */
 function openArguments(
   { machineId, stored }: { readonly machineId: MachineId; readonly stored: unknown },
   sealer: Sealer,
@@ -82,7 +85,7 @@ function argumentsContext(machineId: MachineId): string {
   return `default job arguments ${machineId}`;
 }
 
-/** Seals arguments from before they were sealed, of a few jobs; returns how many. */
+/** Encrypts arguments that an earlier version stored in clear, of a few jobs; returns how many. */
 export async function sealEarlierJobs(tx: Tx, sealer: Sealer, limit: number): Promise<number> {
   const { rows } = await sql<{ readonly machine_id: MachineId; readonly args: readonly string[] }>`
     select machine_id, args from default_jobs where jsonb_typeof(args) = 'array'
@@ -95,7 +98,7 @@ export async function sealEarlierJobs(tx: Tx, sealer: Sealer, limit: number): Pr
   return rows.length;
 }
 
-/** Machines with a default job, beginning after the given one in id order. */
+/** Machines with a default job, in id order after the given one. */
 export async function listMachinesWithJob(db: Reader, after: number, limit: number): Promise<readonly MachineId[]> {
   const rows = await db
     .selectFrom("default_jobs")
@@ -107,10 +110,10 @@ export async function listMachinesWithJob(db: Reader, after: number, limit: numb
   return rows.map((row) => row.machine_id);
 }
 
-/** What a renter says of a machine. */
+/** A renter's report about a machine. */
 export type Report = { readonly problem: string; readonly message: string; readonly createdAt: Date };
 
-/** Notes a report; the same renter's report of the same problem is renewed. */
+/** Stores a report; the same renter's report of the same problem is renewed. */
 export async function putReport(
   tx: Tx,
   { machineId, userId, problem, message }: { machineId: MachineId; userId: UserId; problem: string; message: string },
@@ -122,7 +125,7 @@ export async function putReport(
     .execute();
 }
 
-/** How many other problems of a machine this renter has reported. */
+/** Number of other problems of a machine that this renter has reported. */
 export async function countOtherReports(
   db: Reader,
   { machineId, userId, problem }: { machineId: MachineId; userId: UserId; problem: string },
@@ -150,7 +153,7 @@ export async function listReports(db: Reader, machineId: MachineId, limit: numbe
   return rows.map((row) => ({ problem: row.problem, message: row.message, createdAt: row.created_at }));
 }
 
-/** How many reports there are on each of these machines; those without any are missing. */
+/** Number of reports on each of these machines; machines without reports are missing. */
 export async function countReports(
   db: Reader,
   machineIds: readonly MachineId[],

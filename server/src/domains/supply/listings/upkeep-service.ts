@@ -24,7 +24,7 @@ import { planMaintenance, type MaintenanceRequest } from "./rules/maintenance.ts
 import { findOwnMachine, lockOwnMachine, noSuchMachine, toMachineId, type HostRequest } from "./own-machine.ts";
 import { countOtherReports, deleteDefaultJob, listReports, putReport, type Report } from "./store.ts";
 
-/** Announces a maintenance to everybody who rents on the machine; returns how many renters that are. */
+/** Announces a maintenance to all renters on the machine; returns their number. */
 export async function scheduleMaintenance(tx: Tx, request: HostRequest, said: MaintenanceRequest): Promise<number> {
   const { id, hostId } = await lockOwnMachine(tx, request);
   const planned = planMaintenance(said, await listMaintenances(tx.db, [id], tx.now), tx.now);
@@ -67,7 +67,7 @@ export async function cancelMaintenance(
   return { machineId: id, cancelled };
 }
 
-/** What goes on or is to come on machines that the user hosts or rents on, among `machineIds` when they are given. */
+/** Present and future maintenances of machines that the user hosts or rents on, among `machineIds` when given. */
 export async function listMaintenancesFor(
   db: Reader,
   userId: UserId,
@@ -86,7 +86,7 @@ async function rentersOf(db: Reader, machineId: MachineId, hostId: UserId): Prom
   return renters;
 }
 
-/** Destroys what is left on the machine of contracts that have reached their end. */
+/** Destroys instances on the machine whose contracts have ended. */
 export async function cleanUp(
   tx: Tx,
   request: HostRequest,
@@ -102,8 +102,8 @@ async function destroyExpired(tx: Tx, machineId: MachineId, hostId: UserId): Pro
 }
 
 /**
- * Takes a machine out of every list, with what its host runs on it and what is left of expired contracts. Refused while
- * anybody else rents there. It comes back, unlisted, when it joins again: what is known of it cannot be shaken off.
+ * Deletes a machine from every list, with its host's job and the rest of expired contracts. Refused while another user
+ * rents there. It comes back, unlisted and with its history, when it joins again.
  */
 export async function deleteMachine(tx: Tx, request: HostRequest): Promise<void> {
   const { id, hostId } = await lockOwnMachine(tx, request);
@@ -128,10 +128,10 @@ export async function deleteMachine(tx: Tx, request: HostRequest): Promise<void>
 
 const PROBLEMS_PER_RENTER_MAX = 20;
 const REPORTS_MAX = 100;
-/** What a notice shows of a report; the whole of it is among the machine's reports. */
+/** Characters of a report in its notification; the machine's reports show the whole text. */
 const REPORT_SHOWN_MAX = 2_000;
 
-/** Notes what a renter says of a machine, which must be one on which the renter rents, or did once. */
+/** Stores a renter's report about a machine on which this renter rents, or has rented. */
 export async function reportMachine(
   tx: Tx,
   userId: UserId,
@@ -157,13 +157,13 @@ export async function reportMachine(
       kind: "host:machine_reported",
       subject: `A renter reports a problem of machine ${id}`,
       message: `A renter of machine ${id} reports: ${problem}.${message === "" ? "" : `\n\n${message.slice(0, REPORT_SHOWN_MAX).toWellFormed()}`}`,
-      // Renewed, the same report is not told again.
+      // The same report, renewed, is not notified again.
       key: `machine_reported:${id}:${userId}:${problem}`,
     },
   ]);
 }
 
-/** The newest reports on the caller's machine; who wrote them is not told. */
+/** The newest reports on the caller's machine, without their authors. */
 export async function showReports(db: Reader, { hostId, machineId }: HostRequest): Promise<readonly Report[]> {
   const id = toMachineId(machineId);
   if (id === undefined || (await findOwnMachine(db, hostId, id)) === undefined) throw noSuchMachine(machineId);

@@ -143,8 +143,8 @@ export function viewReport({ problem, message, createdAt }: Report) {
 }
 
 /**
- * The report of a host's earnings: by machine and by day, each that earned anything. `current` is what the next payout
- * invoice would count now: the balance, the fee that is due of it, and what is left.
+ * The report of a host's earnings: by machine and by day, without machines and days that earned nothing. `current` is
+ * the content of the next payout invoice if it were made now: the balance, its fee, and the rest.
  */
 export function viewEarnings(
   user: User,

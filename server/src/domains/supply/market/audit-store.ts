@@ -1,9 +1,9 @@
-// What an audit and the reconciliation read of leases.
+// GPU grants for the audit of the books and the reconciliation.
 import { sql } from "kysely";
 import type { InstanceId, MachineId } from "../../../base/ids.ts";
 import type { Reader } from "../../../db/transaction.ts";
 
-/** How many devices an instance holds, and of which machines they are. */
+/** The devices that an instance holds, and the machine that they belong to. */
 export type HeldDevices = {
   readonly instanceId: InstanceId;
   readonly deviceCount: number;

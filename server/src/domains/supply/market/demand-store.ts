@@ -10,7 +10,7 @@ export type RentedDevices = {
   readonly count: number;
 };
 
-/** What is rented now. A host's own job, which pays nothing, makes room for anybody and does not count. */
+/** Devices that are rented now. A host's own job pays nothing and makes room for every renter, so it does not count. */
 export async function listRentedDevices(db: Reader): Promise<readonly RentedDevices[]> {
   const { rows } = await sql<{ machine_id: MachineId; price: bigint; count: number }>`
     select machine_id, price_nanos_per_device_hour as price, count(*)::integer as count

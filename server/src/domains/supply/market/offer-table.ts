@@ -13,27 +13,27 @@ import { listLiveLeases, listLiveOffers, listOfferedMachines } from "./store.ts"
 export type OfferTableDependencies = {
   readonly clock: Clock;
   readonly log: Log;
-  /** What can be rented of these machines' disks as volumes; those without such space are left out. */
+  /** Rentable volume space on these machines' disks; machines without such space are left out. */
   readonly listVolumeSpace?: (
     db: Reader,
     machineIds: readonly MachineId[],
   ) => Promise<ReadonlyMap<MachineId, VolumeSpace>>;
 };
 
-/** So many retired offers are remembered; older ones are long gone from the database's answers. */
+/** Retired offer ids kept in memory, so that an offer rented a moment ago appears in no search. */
 const RETIRED_MAX = 100_000;
 
 /**
- * Keeps every live offer in memory, current by the database's notifications. PostgreSQL stays the truth: an offer that
- * this table still shows may be refused when it is claimed.
+ * Keeps every live offer in memory, updated by the database's notifications. PostgreSQL stays the authority: a rental
+ * of an offer that this table still shows may be refused.
  */
 export class OfferTable {
-  /** What searches look into. */
+  /** The index that searches read. */
   readonly index = new OfferIndex();
   private readonly database: Database;
   private readonly dependencies: OfferTableDependencies;
   private readonly mirror: Mirror<MachineId>;
-  /** Taken out ahead of the notification: a read that began before must not bring them back. */
+  /** Ids removed ahead of the notification: a read that began before must not bring them back. */
   private readonly retired = new Set<OfferId>();
   private readonly followers: ((machineIds: readonly MachineId[]) => void)[] = [];
 
@@ -48,7 +48,7 @@ export class OfferTable {
     });
   }
 
-  /** For `MARKET_CHANNEL`. */
+  /** Handler for `MARKET_CHANNEL`. */
   get channel(): ChannelHandler {
     return this.mirror.channel;
   }
@@ -57,12 +57,18 @@ export class OfferTable {
     return this.index.offers.size;
   }
 
-  /** Tells from now on which machines were read anew, in the same turn in which searches begin to see them so. */
+  /**
+   * Calls `follower` with the machines that were read again, in the same turn in which searches begin to see the
+   * change.
+   */
   follow(follower: (machineIds: readonly MachineId[]) => void): void {
     this.followers.push(follower);
   }
 
-  /** Whoever has just been answered that an offer is rented finds it in no further search. It never comes back. */
+  /**
+   * Removes offers at once, so that a caller who was told that an offer is rented finds it in no further search. An id
+   * never comes back.
+   */
   retire(ids: readonly OfferId[]): void {
     if (this.retired.size > RETIRED_MAX) this.retired.clear();
     for (const id of ids) {
@@ -71,7 +77,7 @@ export class OfferTable {
     }
   }
 
-  /** Reads everything anew; before the first search. */
+  /** Reads all offers; call it before the first search. */
   load(): Promise<void> {
     return this.mirror.load();
   }
@@ -81,14 +87,14 @@ export class OfferTable {
     return this.mirror.settled();
   }
 
-  /** Reads nothing more. */
+  /** Stops reading changes. */
   stop(): Promise<void> {
     return this.mirror.stop();
   }
 
   private async read(ids: readonly MachineId[]): Promise<void> {
     const { kysely } = this.database;
-    // Ids first, prices afterwards: an id that is shown with a newer price is retired and refused, while one shown with an
+    // Ids first, prices afterwards: an id shown with a newer price is retired and refused, while an id shown with an
     // older price would be rented for more than was shown.
     const offers = await listLiveOffers(kysely, ids);
     const [machines, leases, volumes] = await Promise.all([

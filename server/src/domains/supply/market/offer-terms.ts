@@ -2,8 +2,8 @@ import { formatDollars } from "../../../base/money.ts";
 import type { ScheduledMachine } from "../hosts/index.ts";
 
 /**
- * What an offer promises to those who rent it by its id. The lowest bid is no part of it: a bid pays what it offers. Nor
- * is the reliability, which is measured and moves every few minutes.
+ * The terms that an offer promises to those who rent it by its id. The lowest bid is not part of it: a bid pays what it
+ * offers. Reliability is left out too: it is measured and changes every few minutes.
  */
 export type OfferTerms = {
   readonly priceDeviceNanosPerHour: bigint;
@@ -14,7 +14,7 @@ export type OfferTerms = {
   readonly endAt: Date;
   readonly isVerified: boolean;
   readonly hostingType: number;
-  /** Undefined for an offer of which it was not recorded. */
+  /** The machine's hardware in one text; undefined for an offer that was stored without it. */
   readonly hardware: string | undefined;
 };
 
@@ -41,8 +41,8 @@ const PRICES = [
 ] as const satisfies readonly { readonly key: keyof OfferTerms; readonly name: string; readonly unit: string }[];
 
 /**
- * What became worse for a renter between the terms that an offer promises and those of now, each as a clause for people;
- * empty when the offer may keep its id. Terms that were never recorded promise nothing, so that such an offer is replaced.
+ * Terms that became worse for a renter between an offer's promise and now, each as a clause for people; empty when the
+ * offer may keep its id. An offer without stored terms promises nothing, so it is replaced.
  */
 export function worsenings(promised: OfferTerms | undefined, now: OfferTerms): readonly string[] {
   if (promised === undefined) return ["its terms were not recorded"];
@@ -64,7 +64,7 @@ export function worsenings(promised: OfferTerms | undefined, now: OfferTerms): r
   return worse;
 }
 
-/** Whether anything about the terms changed at all, for better or for worse. */
+/** True when no term changed, for better or for worse. */
 export function areSameTerms(one: OfferTerms | undefined, other: OfferTerms): boolean {
   return (
     one !== undefined &&

@@ -9,7 +9,7 @@ import { searchText } from "./search/rules/search.ts";
 
 export type MarketPorts = {
   readonly offers: OfferTable;
-  /** Machines on which a user rents now; the market itself knows leases, not their owners. */
+  /** Machines on which a user rents now; the market knows GPU grants, not the owners of their instances. */
   readonly machinesRentedBy: (userId: UserId) => Promise<ReadonlySet<MachineId>>;
 };
 
@@ -27,7 +27,7 @@ export function marketRoutes(scope: HttpScope, { offers, machinesRentedBy }: Mar
     const { identity } = request;
     const rentedMachines = identity === undefined ? NO_MACHINES : await machinesRentedBy(identity.userId);
     const found = searchText(offers.index, query, { now: clock.now(), rentedMachines }, chosen);
-    // A text is sent as it is: what it says was written from the columns that the schema describes.
+    // The text is sent as it is: it was written from the columns that the schema describes.
     return reply.type("application/json").send(`{"offers":${found}}`);
   };
 

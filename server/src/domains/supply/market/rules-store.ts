@@ -1,10 +1,10 @@
 import type { Reader, Tx } from "../../../db/transaction.ts";
 
-/** How an interruption goes; the same for every server of one database. */
+/** Settings of interruptions, equal for every server of one database. */
 export type MarketRules = {
-  /** From the notice to the stop. */
+  /** Time from the eviction notice to the stop. */
   readonly noticeMs: number;
-  /** For so long a displaced instance waits before it resumes, and one that has resumed is spared by other bids. */
+  /** How long an evicted instance waits before it resumes, and how long a resumed one is safe from other bids. */
   readonly minSliceMs: number;
 };
 
@@ -13,7 +13,7 @@ export async function readMarketRules(db: Reader): Promise<MarketRules> {
   return { noticeMs: row.notice_ms, minSliceMs: row.min_slice_ms };
 }
 
-/** Makes the settings of this start those of the database. */
+/** Stores the settings of this start for the whole database. */
 export async function setMarketRules(tx: Tx, { noticeMs, minSliceMs }: MarketRules): Promise<void> {
   await tx.db.updateTable("market_rules").set({ notice_ms: noticeMs, min_slice_ms: minSliceMs }).execute();
 }

@@ -6,7 +6,10 @@ import { availableCount, type MachineState } from "./rules/machine-state.ts";
 import { areSameTerms, termsOf, worsenings, type OfferTerms } from "./offer-terms.ts";
 import { insertOffers, listLiveLeases, listPromisedOffers, retireOffers, updateOfferTerms } from "./store.ts";
 
-/** Reads everything that decides who may run on these machines. Whoever decides by it holds their row locks. */
+/**
+ * Reads the facts that decide which claims run on these machines. A caller that decides by them holds the machines' row
+ * locks.
+ */
 export async function readMachineStates(
   { db }: { readonly db: Reader },
   machineIds: readonly MachineId[],
@@ -19,15 +22,16 @@ export async function readMachineStates(
   );
 }
 
-/** Brings the offers of these machines in line with what is available, after their leases changed. */
+/** Updates the offers of these machines after their GPU grants changed. */
 export async function refreshOffers(tx: Tx, machineIds: readonly MachineId[]): Promise<void> {
   await alignOffers(tx, [...(await readMachineStates(tx, machineIds)).values()]);
 }
 
 /**
- * The same for states that the caller has brought up to date itself and holds the row locks of. `rented` are offers of
- * theirs that are used up, whatever is available. An offer whose terms became worse is replaced by one with another id, so
- * that nobody rents by an id for more than it was shown at; one whose terms became better keeps its id and promises them.
+ * Updates offers from states that the caller has changed itself and whose row locks it holds. `rented` are their offers
+ * that are used up, even if devices are left. An offer whose terms became worse is replaced by one with another id, so
+ * that nobody rents by an id for more than the price that it was shown with; one whose terms became better keeps its id
+ * and promises them.
  */
 export async function alignOffers(
   tx: Tx,

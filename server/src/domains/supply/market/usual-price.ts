@@ -3,7 +3,7 @@ import { nanos, parseDollars, type Nanos } from "../../../base/money.ts";
 import { USUAL_CORE_NANOS_PER_HOUR, USUAL_DISK_NANOS_PER_GB_MONTH, usualNanosPerHour } from "../hosts/index.ts";
 import type { OfferRecord } from "./schema.ts";
 
-/** What a search says of an offer, as far as its usual price follows from it. Dollars, GB. */
+/** The columns of an offer that its usual price follows from. Dollars, GB. */
 export type PricedOffer = Pick<
   OfferRecord,
   "host_id" | "resource_type" | "gpu_name" | "num_gpus" | "dlperf" | "cpu_cores_effective" | "dph_base" | "storage_cost"

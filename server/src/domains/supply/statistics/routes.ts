@@ -9,7 +9,7 @@ import { createPlaces, needsMachine, showCurrent, showHistory, showPrices } from
 const TAGS = ["Market metrics"];
 const NEEDS_MACHINE = { success: true as const, needs_machine: true };
 
-/** Market metrics: supply, prices and locations of GPUs. */
+/** Routes of market metrics: supply, prices and locations of GPUs. */
 export function statisticsRoutes(scope: HttpScope): void {
   metricsRoutes(scope);
   const { app, database, clock } = scope;

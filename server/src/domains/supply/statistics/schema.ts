@@ -12,9 +12,7 @@ const Scope = {
   hosting_type: Type.Optional(
     Type.Union([Type.Literal("all"), Type.Literal("secure_cloud"), Type.Literal("community")]),
   ),
-  num_gpus: Type.Optional(
-    Type.String({ description: "`all`: GPUs are counted one by one, whatever machine they are in." }),
-  ),
+  num_gpus: Type.Optional(Type.String({ description: "`all`: GPUs are counted one by one, over all machines." })),
 };
 
 export const CurrentQuery = Type.Object(Scope, { additionalProperties: true });
@@ -30,7 +28,7 @@ export const HistoryQuery = Type.Object(
   { additionalProperties: true },
 );
 
-/** In place of what was asked for, for a host that has no machine yet. */
+/** The answer for a host that has no machine yet. */
 const needsMachine = {
   success: Type.Literal(true),
   needs_machine: Type.Optional(

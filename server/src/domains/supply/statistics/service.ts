@@ -36,14 +36,14 @@ const DAY_MS = 86_400_000;
 /** How long single censuses, hours and days are kept. */
 const KEPT_DAYS = { censuses: 35, hours: 400, days: 3_660 };
 const SPANS_PER_RUN = 50;
-/** For `usage_30d`. */
+/** Days of `usage_30d`. */
 const USAGE_DAYS = 30;
 const NAMES_MAX = 100;
 const NAMES_DEFAULT = ["RTX 5090", "RTX 4090", "RTX 3090"];
 
 /**
- * Counts the market and writes what there is, once for each five minutes whoever else does the same. A market without any
- * GPU is no census: after a start the hosts are not back yet, and the next look may be it.
+ * Counts the market and stores the samples, once for each five minutes over all servers. A market without a GPU is no
+ * census: after a start the hosts have not reconnected yet, and the next run will find them.
  */
 export async function takeSample(tx: Tx): Promise<number> {
   const span = spanOf(tx.now, CENSUS_SECONDS);
@@ -59,7 +59,7 @@ async function countMarket(db: Reader, now: Date): Promise<readonly Counted[]> {
   return countGpus(machines, rented, (machine) => isOpen(machine, now));
 }
 
-/** Makes hours of censuses and days of hours, and forgets what is old. */
+/** Rolls censuses up to hours and hours to days, and deletes old samples. */
 export async function keepSamples(tx: Tx): Promise<{ readonly rolled: number; readonly forgotten: number }> {
   let rolled = 0;
   for (const [fromSeconds, toSeconds] of [
@@ -73,7 +73,7 @@ export async function keepSamples(tx: Tx): Promise<{ readonly rolled: number; re
       await rollUp(tx, span, fromSeconds);
       rolled += 1;
     }
-    // There may be more of these: a day is made of all its hours, or not yet.
+    // More spans of this length may be left: a day waits until all its hours exist.
     if (due.length === SPANS_PER_RUN) break;
   }
   let forgotten = 0;
@@ -87,7 +87,7 @@ export async function keepSamples(tx: Tx): Promise<{ readonly rolled: number; re
   return { rolled, forgotten };
 }
 
-/** Market metrics are for hosts. One that has no machine yet is told so and gets nothing else. */
+/** Market metrics are for hosts. A host that has no machine yet gets an explanation instead. */
 export async function needsMachine(db: Reader, userId: UserId): Promise<boolean> {
   const standing = await findHostStanding(db, userId);
   if (standing === "renter") throw unauthenticated("Market metrics are for hosts: join a machine first.", "not_a_host");
@@ -99,7 +99,7 @@ async function stretchesBetween(db: Reader, start: Date, end: Date, stepSeconds:
   return stretchesOf({ start, end, stepSeconds }, ends);
 }
 
-/** What the newest census counted. */
+/** Counts of the newest census. */
 export async function showCurrent(db: Reader, now: Date, scope: Scope) {
   const at = await findLastCensus(db, now);
   const end = spanOf(new Date(now.getTime() + CENSUS_SECONDS * 1000), CENSUS_SECONDS).at;
@@ -127,19 +127,19 @@ export async function showHistory(db: Reader, now: Date, asked: HistoryAsked) {
   return historyOf(rows, { names, places, range, verified: asked.verified });
 }
 
-/** What GPUs cost and how many there are, now and a day ago: for everybody. */
+/** Present prices and counts of GPUs, and those of a day ago: a public answer. */
 export async function showPrices(db: Reader, now: Date) {
   const dayAgo = new Date(now.getTime() - DAY_MS);
   const [at, before] = [await findLastCensus(db, now), await findLastCensus(db, dayAgo)];
   const samples = at === undefined ? [] : await listSamples(db, at, "all");
-  // What was seen long before says nothing of a day ago.
+  // A much older census does not describe the market a day ago.
   const isKnown = before !== undefined && dayAgo.getTime() - before.getTime() < HOUR_SECONDS * 1000;
   return { sampledAt: at, gpus: priceNow(samples, isKnown ? await listSamples(db, before, "all") : []) };
 }
 
 const PLACES_KEPT_MS = 3_600_000;
 
-/** Where the GPUs are, counted at most once an hour. */
+/** Locations of the GPUs, counted at most once an hour. */
 export function createPlaces(clock: Clock): (db: Reader) => Promise<readonly Place[]> {
   let known: { readonly places: Promise<readonly Place[]>; readonly untilMs: number } | undefined;
   return (db) => {
@@ -148,7 +148,7 @@ export function createPlaces(clock: Clock): (db: Reader) => Promise<readonly Pla
       const places = countMarket(db, clock.now()).then(placesOf);
       const mine = { places, untilMs: nowMs + PLACES_KEPT_MS };
       known = mine;
-      // A count that failed is not the answer of the next hour.
+      // A failed count must not be the answer for the next hour.
       places.catch(() => {
         if (known === mine) known = undefined;
       });

@@ -4,7 +4,7 @@ import type { Reader, Tx } from "../../../db/transaction.ts";
 import type { Sample } from "./rules/sample.ts";
 import type { Scope, Span, Stretch } from "./rules/span.ts";
 
-/** Takes the right to write the samples of this time; false when somebody has it, here or in another process. */
+/** Claims the samples of this span; false when another process, or this one, has claimed them. */
 export async function claimSpan(tx: Tx, { stepSeconds, at }: Span): Promise<boolean> {
   const result = await tx.db
     .insertInto("gpu_sample_runs")
@@ -43,7 +43,7 @@ export async function insertSamples(tx: Tx, { stepSeconds, at }: Span, samples: 
   );
 }
 
-/** Longer spans that are over and have shorter ones to be made of, oldest first. */
+/** Longer spans that are over and can be made of shorter ones, oldest first. */
 export async function listSpansToRollUp(
   db: Reader,
   { fromSeconds, toSeconds, now, limit }: { fromSeconds: number; toSeconds: number; now: Date; limit: number },
@@ -61,7 +61,7 @@ export async function listSpansToRollUp(
   return rows.map(({ at }) => at);
 }
 
-/** Columns that are a mean over the samples that have a price at all. */
+/** Columns that are a mean over the samples with a price. */
 const PRICES = [
   "price_p10_nanos",
   "price_p25_nanos",
@@ -77,8 +77,8 @@ const PRICES = [
 ] as const;
 
 /**
- * Makes the samples of a long span of those of the short ones within it: means, where a census without a single GPU counts
- * as none. The caller has claimed the span.
+ * Computes the samples of a long span from the short ones within it: means, in which a census without a GPU counts as
+ * zero. The caller has claimed the span.
  */
 export async function rollUp(tx: Tx, { stepSeconds, at }: Span, fromSeconds: number): Promise<void> {
   const within = sql`step_s = ${fromSeconds} and at >= ${at}::timestamptz
@@ -96,7 +96,7 @@ export async function rollUp(tx: Tx, { stepSeconds, at }: Span, fromSeconds: num
   `.execute(tx.db);
 }
 
-/** Forgets spans before this time, with their samples. */
+/** Deletes spans before this time, with their samples. */
 export async function deleteSpans(tx: Tx, stepSeconds: number, before: Date, limit: number): Promise<number> {
   const result = await sql`
     delete from gpu_sample_runs where step_s = ${stepSeconds} and at in (
@@ -107,7 +107,7 @@ export async function deleteSpans(tx: Tx, stepSeconds: number, before: Date, lim
   return Number(result.numAffectedRows ?? 0n);
 }
 
-/** When the last census was, no later than `until`. */
+/** The time of the last census, no later than `until`. */
 export async function findLastCensus(db: Reader, until: Date): Promise<Date | undefined> {
   const row = await db
     .selectFrom("gpu_sample_runs")
@@ -120,7 +120,7 @@ export async function findLastCensus(db: Reader, until: Date): Promise<Date | un
   return row?.at;
 }
 
-/** Until when there are samples of this length that began before `until`. */
+/** End of the last sample of this length that began before `until`. */
 export async function findEnd(db: Reader, stepSeconds: number, until: Date): Promise<Date | undefined> {
   const row = await db
     .selectFrom("gpu_sample_runs")
@@ -163,7 +163,7 @@ export async function listSamples(db: Reader, at: Date, hosting: Sample["hosting
   return rows;
 }
 
-/** Which spans belong to these stretches, and to which step of the answer each. */
+/** The spans of these stretches, each with its step of the answer. */
 function spansIn(stretches: readonly Stretch[], start: Date, stepSeconds: number) {
   return sql`
     select run.step_s, run.at, floor(extract(epoch from run.at - ${start}::timestamptz) / ${stepSeconds})::integer as place
@@ -174,7 +174,9 @@ function spansIn(stretches: readonly Stretch[], start: Date, stepSeconds: number
     join gpu_sample_runs as run on run.step_s = stretch.step_s and run.at >= starts_at and run.at < ends_at`;
 }
 
-/** The share of its GPUs that were rented over this time, by name: each census counts by the time that it stands for. */
+/**
+ * Share of its GPUs that were rented over this time, by name: each census is weighted with the time that it stands for.
+ */
 export async function listUsage(
   db: Reader,
   stretches: readonly Stretch[],
@@ -190,7 +192,7 @@ export async function listUsage(
   return new Map(rows.map((row) => [row.gpu_name, row.usage]));
 }
 
-/** Names that were seen in this time, the most numerous first. */
+/** Names that were counted in this time, the most numerous first. */
 export async function listNames(
   db: Reader,
   stretches: readonly Stretch[],
@@ -251,7 +253,7 @@ export async function listHistory(
   return rows;
 }
 
-/** The steps of the answer that fall into times at which there was a census. */
+/** The steps of the answer that contain a census. */
 export async function listPlaces(
   db: Reader,
   { stretches, start, stepSeconds }: Pick<HistoryQuery, "stretches" | "start" | "stepSeconds">,

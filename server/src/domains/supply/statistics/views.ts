@@ -6,7 +6,7 @@ import type { HistoryRow, StoredSample } from "./store.ts";
 
 const dollars = (amount: bigint | null | undefined) =>
   amount === null || amount === undefined ? null : toDollars(amount);
-/** Two digits after the point, as people read percents and scores. */
+/** Two decimals, as people read percentages and scores. */
 const rounded = (value: number) => Math.round(value * 100) / 100;
 const perDollar = (value: number, price: bigint | null | undefined) =>
   price === null || price === undefined || price === 0n ? null : rounded(value / toDollars(price));
@@ -52,7 +52,7 @@ type HistoryFrame = {
   readonly verified: Verified;
 };
 
-/** The lines of each name as parallel arrays. At a time when there was a census and none was counted, it is zero. */
+/** The history of each name as parallel arrays; zero where a census found none. */
 export function historyOf(rows: readonly HistoryRow[], { names, places, range, verified }: HistoryFrame) {
   const byName = Map.groupBy(rows, ({ gpuName }) => gpuName);
   const startSeconds = epochSeconds(range.start);
@@ -106,7 +106,7 @@ function statsOf(last: HistoryRow | undefined) {
   };
 }
 
-/** What can be rented of each kind, and what is asked for it. */
+/** Rentable GPUs of each kind, and their prices. */
 export function priceNow(samples: readonly StoredSample[], earlier: readonly StoredSample[]) {
   const all = (given: readonly StoredSample[]) => given.filter(({ verified }) => verified === "all");
   const before = new Map(all(earlier).map((sample) => [sample.gpuName, sample]));

@@ -3,9 +3,9 @@ import { epochSeconds } from "../../../../base/clock.ts";
 import type { UserId } from "../../../../base/ids.ts";
 import { slugOf } from "../../rules/notification-types.ts";
 
-/** What receivers of a webhook are told. */
+/** The event that receivers of a webhook get. */
 export type NotificationEvent = {
-  /** The same at every attempt and for every receiver, so that a repetition is recognised. */
+  /** Equal at every attempt and for every receiver, so that a repetition can be recognised. */
   readonly eventId: string;
   readonly userId: UserId;
   readonly kind: string;

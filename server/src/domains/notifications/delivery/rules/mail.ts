@@ -4,19 +4,19 @@ export type Mail = {
   readonly to: string;
   readonly subject: string;
   readonly text: string;
-  /** The same at every attempt, so that a mailbox can tell a repetition. */
+  /** Equal at every attempt, so that a mailbox can recognise a repetition. */
   readonly messageId: string;
 };
 
 const FOOTER = "\n\n-- \nYou can choose what you are told: ./berth notices --help\n";
 
-/** The e-mail that tells a notification. */
+/** The e-mail of a notification. */
 export function mailOf(event: NotificationEvent, { to, from }: { readonly to: string; readonly from: string }): Mail {
   const { eventId, subject, message } = event;
   return mailTo({ to, subject, text: `${message}${FOOTER}`, eventId }, from);
 }
 
-/** An e-mail in plain text; nothing in its subject can become a header of its own. */
+/** An e-mail in plain text; no part of its subject can become a header. */
 export function mailTo(
   { to, subject, text, eventId }: Pick<Mail, "to" | "subject" | "text"> & { readonly eventId: string },
   from: string,

@@ -7,18 +7,18 @@ export type Unplanned = { readonly id: bigint; readonly userId: UserId; readonly
 export type PlannedDelivery = {
   readonly notificationId: bigint;
   readonly userId: UserId;
-  /** Undefined for an e-mail. */
+  /** The webhook; undefined for an e-mail. */
   readonly webhookId: WebhookId | undefined;
 };
 
 type Wishes = {
   readonly preferences: readonly (StoredPreference & { readonly userId: UserId })[];
   readonly webhooks: readonly Webhook[];
-  /** Without a way to send mail, nothing waits for one. */
+  /** Without a mail server, no e-mail is planned. */
   readonly canMail: boolean;
 };
 
-/** Which channels carry which notifications. What is of no known kind can only be read. */
+/** Deliveries of notifications by channel. A notification of an unknown kind is only shown in the inbox. */
 export function planDeliveries(
   notifications: readonly Unplanned[],
   { preferences, webhooks, canMail }: Wishes,

@@ -1,15 +1,15 @@
-/** What came of one attempt. Only `retry` leads to another one. */
+/** The outcome of one attempt. Only `retry` leads to another one. */
 export type Outcome = {
   readonly kind: "delivered" | "retry" | "refused";
-  /** In words, for the user: `answered 503`. */
+  /** A short text for the user: `answered 503`. */
   readonly text: string;
 };
 
 const FIRST_DELAY_MS = 15_000;
 const DELAY_MS_MAX = 2 * 3_600_000;
-/** With the delays above, a delivery is over by its age before it is by this. */
+/** With the delays above, a delivery is given up by its age before it reaches this limit. */
 export const ATTEMPTS_MAX = 30;
-/** After so long nobody is helped by hearing of it; it can still be read. */
+/** After this time a message helps nobody; it can still be read in the inbox. */
 export const AGE_MS_MAX = 24 * 3_600_000;
 
 /** The outcome of a delivery by its HTTP status (docs/notifications.md#webhooks). A redirect is never followed. */
@@ -24,11 +24,14 @@ export type Tried = {
   readonly attempt: number;
   readonly createdAt: Date;
   readonly now: Date;
-  /** From 0 up to 1, by chance: so that what failed together does not come back together. */
+  /** A random number from 0 up to 1, so that deliveries that failed together are not retried together. */
   readonly chance: number;
 };
 
-/** When to try again; undefined when it is given up. Each delay is twice the one before, less up to half by chance. */
+/**
+ * The time of the next attempt; undefined when the delivery is given up. Each delay is twice the one before, less a
+ * random part of up to half.
+ */
 export function nextAttemptAt({ attempt, createdAt, now, chance }: Tried): Date | undefined {
   if (attempt >= ATTEMPTS_MAX) return undefined;
   const wholeMs = Math.min(DELAY_MS_MAX, FIRST_DELAY_MS * 2 ** (attempt - 1));

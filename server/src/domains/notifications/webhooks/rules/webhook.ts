@@ -18,21 +18,21 @@ const URL_LENGTH_MAX = 2048;
 const NAME_LENGTH_MAX = 120;
 const SECRET_BYTES = 32;
 
-/** What a body says, before it was looked at. */
+/** A request body before its checks. */
 export type WebhookBody = {
   readonly name?: string | null;
   readonly webhook_url?: string;
   readonly event_types?: readonly string[];
 };
 
-/** What a body says of a webhook; undefined where it says nothing. A name of null, or an empty one, takes the name away. */
+/** The checked fields of a body; undefined for absent ones. A null or empty name removes the name. */
 export type WebhookWish = {
   readonly name?: string | null;
   readonly url?: string;
   readonly eventTypes?: readonly string[];
 };
 
-/** `isPlainAllowed`: http as well, on installations that say so. */
+/** `isPlainAllowed`: http is accepted too, if the installation allows it. */
 export function parseWebhook(body: WebhookBody, { isPlainAllowed }: { readonly isPlainAllowed: boolean }): WebhookWish {
   const { name, webhook_url: url, event_types: eventTypes } = body;
   return {

@@ -15,14 +15,14 @@ export type Days = { readonly first: number; readonly last: number };
 const DAY_MS = 86_400_000;
 const DEFAULT_DAYS = 30;
 const DAYS_MAX = 3660;
-/** The last day of the year 9999: seconds sent for days lie beyond it. */
+/** The last day of the year 9999: seconds sent instead of days lie beyond it. */
 const LAST_DAY = 2_932_896;
 
 export function dayOf(at: Date): number {
   return Math.floor(at.getTime() / DAY_MS);
 }
 
-/** The days that a report is about, both included: by default the last 30 up to today. Throws naming the field. */
+/** The days of a report, both included: by default the last 30 up to today. Throws naming the field. */
 export function planDays({ sday, eday, last_days: lastDays }: EarningsQuery, now: Date): Days {
   const last = readDay("eday", eday) ?? dayOf(now);
   if (lastDays !== undefined && sday !== undefined) {
@@ -46,7 +46,7 @@ function readDay(field: "sday" | "eday", day: number | undefined): number | unde
 /** Dollars by component. */
 export type Earned = Readonly<Record<"gpu_earn" | "sto_earn" | "bwu_earn" | "bwd_earn", number>>;
 
-/** What these sums come to, by component. Added up in nano-dollars: no rounding before the last step. */
+/** Dollars of these sums by component. Added up in nano-dollars and rounded last. */
 export function earnedBy(sums: readonly EarningSum[]): Earned {
   const amount = (code: UsageCode) =>
     toDollars(sums.reduce((total, sum) => (sum.code === code ? total + sum.amount : total), 0n));
@@ -58,7 +58,7 @@ export function earnedBy(sums: readonly EarningSum[]): Earned {
   };
 }
 
-/** Everything that a machine earned in these days. */
+/** Total earnings of a machine in these days. */
 export function totalOf(sums: readonly EarningSum[], machineId: MachineId, { first, last }: Days): Nanos {
   const own = sums.filter((sum) => sum.machineId === machineId && sum.day >= first && sum.day <= last);
   return nanos(own.reduce((total, sum) => total + sum.amount, 0n));

@@ -5,7 +5,7 @@ import type { EndingRental } from "../../../money/deposits/index.ts";
 import { refuseDearStorage, refuseDearTraffic, type PriceCeilings } from "../../../../base/price-ceilings.ts";
 import type { Terms } from "../../hosts/index.ts";
 
-/** What a host says when it lists a machine. What it leaves out stays as it is. Dollars and GB, as on the wire. */
+/** Fields of a host's listing request. Absent ones stay. Dollars and GB, as on the wire. */
 export type ListingRequest = {
   readonly price_gpu?: number;
   readonly price_disk?: number;
@@ -23,10 +23,10 @@ export type ListingRequest = {
 const GB_PRICES: ReadonlySet<string> = new Set(["price_disk", "price_inetu", "price_inetd", "vol_price"]);
 const HOUR_S = 3600;
 const DAY_S = 86_400;
-/** The end of the year 9999: milliseconds sent for seconds lie beyond it. */
+/** The end of the year 9999: milliseconds sent instead of seconds lie beyond it. */
 const LAST_S = 253_402_300_799;
 
-/** The months and years of a listing are those of the contract's prices: 30 days, and 365. */
+/** Months and years of a listing are those of the contract's prices: 30 days, and 365. */
 const UNIT_SECONDS: Readonly<Record<string, number>> = {
   hour: HOUR_S,
   day: DAY_S,
@@ -37,7 +37,7 @@ const UNIT_SECONDS: Readonly<Record<string, number>> = {
 
 export type TermsLimits = { readonly deviceCount: number; readonly now: Date; readonly ceilings: PriceCeilings };
 
-/** The terms that a request leads to; throws `invalid` naming the field that cannot be. */
+/** The terms that a request leads to; throws `invalid` naming the field at fault. */
 export function planTerms(request: ListingRequest, current: Terms, { deviceCount, now, ceilings }: TermsLimits): Terms {
   if (request.vol_size === 0 && request.vol_price !== undefined) {
     throw invalid("vol_price", "vol_price makes no sense with a vol_size of 0, which lists no volume");
@@ -46,7 +46,7 @@ export function planTerms(request: ListingRequest, current: Terms, { deviceCount
     const dollars = request[field];
     return dollars === undefined ? kept : readPrice(Number(dollars), field);
   };
-  // What was kept from before a ceiling was lowered comes down to it without a word.
+  // A kept value from before a ceiling was lowered is lowered to it without an error.
   const traffic = (field: keyof ListingRequest, kept: Nanos) => {
     const asked = price(field, least(kept, ceilings.trafficNanosPerGb));
     refuseDearTraffic(field, asked, ceilings);
@@ -78,7 +78,7 @@ function least(one: Nanos, other: Nanos): Nanos {
   return one < other ? one : other;
 }
 
-/** The price of a volume listing; throws `invalid` naming the field when it cannot be, or is above the ceiling. */
+/** The price of a volume listing; throws `invalid` naming the field when it is no price, or above the ceiling. */
 export function readVolumePrice(dollars: number, ceilings: PriceCeilings): Nanos {
   const price = readPrice(dollars, "vol_price");
   refuseDearStorage("vol_price", price, ceilings);
@@ -95,7 +95,7 @@ export function readPrice(dollars: number, field: string): Nanos {
   return price;
 }
 
-/** A floor above the fixed price would ask more of those who can be displaced; one that was kept gives way to it. */
+/** A minimum bid above the fixed price would ask more of renters who can be evicted; a kept one is lowered to it. */
 function planMinBid(dollars: number | undefined, kept: Nanos, fixed: Nanos): Nanos {
   if (dollars === undefined) return kept > fixed ? fixed : kept;
   const floor = readPrice(dollars, "price_min_bid");
@@ -112,7 +112,7 @@ function planChunk(chunk: number | undefined, kept: number, deviceCount: number)
   return chunk;
 }
 
-/** Beyond it, prepaying more would last for less: nobody gives more than half (docs/reserved.md). */
+/** Beyond it, prepaying more would last for less: no host gives more than half (docs/reserved.md). */
 const DISCOUNT_MAX = 0.5;
 
 function readDiscount(fraction: number): number {
@@ -124,7 +124,7 @@ function readDiscount(fraction: number): number {
 
 type End = Pick<Terms, "offerEndAt" | "offerDurationS">;
 
-/** A fixed end, or one that is always as far away; without a word the listing keeps what it has, if that lies ahead. */
+/** A fixed end, or one that moves on daily; a request without either keeps the present end, if that lies ahead. */
 function planEnd({ end_date: endDate, duration }: ListingRequest, current: Terms, now: Date): End {
   if (endDate !== undefined && duration !== undefined) {
     throw invalid("duration", "duration and end_date exclude each other: the end is fixed, or it moves");
@@ -165,8 +165,8 @@ function endAfter(seconds: number, now: Date): Date {
 }
 
 /**
- * True when a contract goes on until the new end of the listing: only to a later one, and only
- * if nothing that it pays has become dearer. Its own prices stay what they are in any case.
+ * True when a contract is extended to the new end of the listing: only to a later one, and only if nothing that it pays
+ * has become dearer. Its own prices never change.
  */
 export function isExtendedBy({ isBid, deviceCount, endAt, prices }: EndingRental, terms: Terms): boolean {
   const perDevice = isBid ? terms.priceMinBidNanosPerHour : terms.priceDeviceNanosPerHour;

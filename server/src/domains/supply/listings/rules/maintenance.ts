@@ -2,11 +2,11 @@ import { invalid, unprocessable } from "../../../../base/errors.ts";
 import { parseMoment } from "../../../../base/moment.ts";
 import type { Maintenance, MaintenanceCategory } from "../../hosts/index.ts";
 
-/** What a host says of a maintenance to come. */
+/** A host's announcement of a maintenance. */
 export type MaintenanceRequest = {
   /** Seconds since 1970, as a number or text, or an ISO date. */
   readonly sdate: number | string;
-  /** Hours. */
+  /** Duration in hours. */
   readonly duration: number;
   readonly maintenance_reason?: string;
   readonly maintenance_category?: MaintenanceCategory;
@@ -17,11 +17,11 @@ type Window = Omit<Maintenance, "machineId">;
 const HOUR_MS = 3_600_000;
 const HOURS_MAX = 720;
 const AHEAD_MS = 366 * 24 * HOUR_MS;
-/** Clocks differ, and a request takes its time: what begins now may say a moment ago. */
+/** Clocks differ, and a request takes time: a maintenance that begins now may name a time slightly in the past. */
 const LATE_MS = 300_000;
 const WINDOWS_MAX = 20;
 
-/** The window that a request asks for, beside those that the machine has already; throws naming the field. */
+/** The maintenance window of a request, checked against those of the machine; throws naming the field. */
 export function planMaintenance(request: MaintenanceRequest, others: readonly Maintenance[], now: Date): Window {
   const startAt = parseMoment(String(request.sdate), { isEnd: false });
   if (startAt === undefined) throw invalid("sdate", "sdate must be seconds since 1970, or an ISO 8601 date and time");

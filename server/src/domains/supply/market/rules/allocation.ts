@@ -1,36 +1,38 @@
 import type { DeviceId, InstanceId } from "../../../../base/ids.ts";
 
-/** A rental that wants devices, with what decides its rank. */
+/** A rental that wants devices, with the facts that decide its rank. */
 export type Claim = {
   readonly instanceId: InstanceId;
   readonly isBid: boolean;
-  /** A host's own job: it takes what nobody rents, and leaves for every renter. */
+  /** A host's own job: it takes devices that nobody rents, and leaves for every renter. */
   readonly isBackground: boolean;
   readonly priceNanosPerHour: bigint;
-  /** Since when it wants its devices for no less than its price: of two equal claims the earlier one goes first. */
+  /**
+   * Since when it has asked for its devices at this price or more: of two equal claims the earlier one ranks higher.
+   */
   readonly claimedAtMs: number;
   readonly deviceCount: number;
-  /** When it last had to leave for a higher claim; undefined when it never had to. */
+  /** When it was last evicted for a higher claim; undefined when it never was. */
   readonly displacedAtMs: number | undefined;
 };
 
-/** A claim that holds devices. Once `isLeaving`, they come free for certain when the host confirms the teardown. */
+/** A claim that holds devices. Once `isLeaving`, they certainly become free when the host confirms the teardown. */
 export type Holder = Claim & {
   readonly isLeaving: boolean;
-  /** It was told to leave and may still be told to stay. */
+  /** True while its eviction notice runs and may still be withdrawn. */
   readonly isUnderNotice: boolean;
-  /** How many of its devices can be given to others after it: those that broke meanwhile cannot. */
+  /** Number of its devices that can be given to others after it: devices that broke meanwhile cannot. */
   readonly usableCount: number;
   readonly grantedAtMs: number;
 };
 
 export type MachineClaims = {
-  /** Devices that can be given away now, in the order in which they should be. */
+  /** Devices that can be given away now, in the order in which they are given. */
   readonly freeDevices: readonly DeviceId[];
   readonly holders: readonly Holder[];
   readonly waiting: readonly Claim[];
   readonly nowMs: number;
-  /** For so long a displaced claim waits, and one that has resumed is spared by other bids. */
+  /** How long an evicted claim waits, and how long a resumed one is safe from other bids. */
   readonly minSliceMs: number;
 };
 
@@ -38,21 +40,22 @@ export type DisplacementReason = "outbid" | "on_demand" | "background";
 
 export type Allocation = {
   readonly grants: readonly { readonly instanceId: InstanceId; readonly deviceIds: readonly DeviceId[] }[];
-  /** Who must leave so that a higher claim can run, and was not told so yet. */
+  /** Holders that must leave so that a higher claim can run, and have no eviction notice yet. */
   readonly displaced: readonly { readonly instanceId: InstanceId; readonly reason: DisplacementReason }[];
-  /** Who was told to leave and may stay after all. */
+  /** Holders whose eviction notice is withdrawn. */
   readonly reprieved: readonly InstanceId[];
-  /** Waiting claims whose devices are kept for them and come free without anybody's doing. */
+  /** Waiting claims whose devices are kept for them and become free without a further eviction. */
   readonly promised: readonly InstanceId[];
   /** When the same claims may lead to another decision; undefined when time alone changes nothing. */
   readonly reviewAtMs: number | undefined;
 };
 
 /**
- * Decides who runs on one machine (docs/contract-rules.md#bids): on-demand before bids, a higher bid before a lower
- * one, the earlier of two equals, and hosts' own jobs last. On-demand is never displaced; of the others the lowest go
- * first, and only those without whom the higher claim cannot run. The decision is made anew each time, so that a notice
- * is withdrawn when its reason is gone. A claim that cannot be served even so takes nothing from those behind it.
+ * Decides which claims run on one machine (docs/contract-rules.md#bids): on-demand before bids, a higher bid before a
+ * lower one, the earlier of two equals, and hosts' own jobs last. On-demand is never evicted; of the others the lowest
+ * go first, and only those whose devices the higher claim needs. The decision is made from scratch each time, so that
+ * an eviction notice is withdrawn when its reason is gone. A claim that cannot run even so takes nothing from those
+ * behind it.
  */
 export function allocate(machine: MachineClaims): Allocation {
   const { nowMs, minSliceMs } = machine;
@@ -86,7 +89,7 @@ export function allocate(machine: MachineClaims): Allocation {
     for (const victim of chosen) displaced.set(victim, reasonOf(claim, victim));
     victims = victims.filter((victim) => !chosen.includes(victim));
     promised.push(claim.instanceId);
-    // What is free now and what is about to be is kept for this claim; only the rest is left for those behind it.
+    // Devices that are free now or soon are kept for this claim; only the rest is left for claims behind it.
     leavingCount += sum(chosen) - (claim.deviceCount - free.length);
     free.length = 0;
   }
@@ -105,8 +108,8 @@ export function allocate(machine: MachineClaims): Allocation {
 }
 
 /**
- * Of these holders, highest first, those who make room for `missing` devices: each stays if all below it are enough. In
- * the end the lowest go, and nobody whose devices are not needed. Undefined when all of them together are too few.
+ * Of these holders, highest first, those that leave to free `missing` devices: each stays if all below it are enough.
+ * So the lowest leave, and none whose devices are not needed. Undefined when all of them together are too few.
  */
 function cheapestOf(candidates: readonly Holder[], missing: number): readonly Holder[] | undefined {
   let total = sum(candidates);
@@ -118,7 +121,7 @@ function cheapestOf(candidates: readonly Holder[], missing: number): readonly Ho
   });
 }
 
-/** Whom of these the others make up for, highest first, when so many of all their devices are left over. */
+/** Holders that the others make up for, highest first, when all their devices together exceed the need by `spare`. */
 function notNeeded(victims: readonly Holder[], surplus: number): readonly Holder[] {
   let left = surplus;
   return victims.toSorted(compareRank).filter(({ usableCount }) => {
@@ -132,12 +135,15 @@ function mayBeDisplaced(holder: Holder): boolean {
   return (holder.isBid || holder.isBackground) && !holder.isLeaving && holder.usableCount > 0;
 }
 
-/** Until when a displaced claim waits although it might win: a bid raised or an instance started since then does not. */
+/**
+ * End of the wait of an evicted claim that might already win; a bid raised or an instance started since then does not
+ * wait.
+ */
 export function restEnd({ displacedAtMs, claimedAtMs }: Claim, minSliceMs: number): number {
   return displacedAtMs === undefined || claimedAtMs > displacedAtMs ? -Infinity : displacedAtMs + minSliceMs;
 }
 
-/** Until when no other bid displaces it, since it was displaced before it was granted what it has. */
+/** End of the time in which no other bid evicts it, because it was evicted before it was granted its devices. */
 export function spareEnd({ displacedAtMs, grantedAtMs, isBackground }: Holder, minSliceMs: number): number {
   const hasResumed = displacedAtMs !== undefined && displacedAtMs <= grantedAtMs && !isBackground;
   return hasResumed ? grantedAtMs + minSliceMs : -Infinity;
@@ -174,12 +180,14 @@ function sum(holders: readonly Holder[]): number {
   return holders.reduce((total, holder) => total + holder.usableCount, 0);
 }
 
-/** So many steps of the smallest slice are offered one by one: every GPU machine has them all, and odd counts too. */
+/**
+ * Number of steps of the smallest slice that are offered one by one: enough for every GPU machine, odd counts included.
+ */
 const SINGLE_STEPS = 16;
 
 /**
- * The sizes in which `availableCount` devices are offered: each multiple of the host's smallest
- * slice, on machines of very many devices its doublings, and everything that is available.
+ * The sizes in which `availableCount` devices are offered: each multiple of the host's smallest slice, on machines with
+ * very many devices its doublings, and all available devices.
  */
 export function offerSizes(availableCount: number, minChunk: number): readonly number[] {
   if (availableCount < minChunk) return [];

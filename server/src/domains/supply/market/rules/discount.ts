@@ -1,18 +1,20 @@
 const PPM = 1_000_000;
-/** The published discount curve: nothing for nothing, 20 % for one month, 30 % for three; then on at the same slope. */
+/**
+ * The published discount curve: 0 % without prepayment, 20 % for one month, 30 % for three; then on at the same slope.
+ */
 const CURVE = [
   { months: 0, ppm: 0 },
   { months: 1, ppm: 200_000 },
   { months: 3, ppm: 300_000 },
 ] as const;
-/** The highest discount that the curve is drawn for; a host with another maximum scales the whole curve. */
+/** The highest discount of the curve; a host with another maximum scales the whole curve. */
 const CURVE_MAX_PPM = 400_000;
-/** More is never taken off, whatever a host grants. */
+/** The highest discount of any host. */
 const DISCOUNT_MAX_PERMILLE = 500;
 
 /**
- * The discount on the price of running for so many prepaid months, in millionths: the published curve, at most
- * 40 %, scaled to the highest discount that the host grants.
+ * The discount on the running price for this many prepaid months, in millionths: the published curve, at most 40 %,
+ * scaled to the highest discount that the host grants.
  */
 export function discountPpm(months: number, creditDiscountMaxPermille: number): number {
   if (!(months > 0)) return 0;

@@ -9,19 +9,19 @@ export type MachineState = {
   readonly offers: readonly PromisedOffer[];
 };
 
-/** Who holds what of a machine, as the schedule reads it or as the table of offers does. */
+/** GPU grants and devices of a machine, as the schedule or the table of offers reads them. */
 export type Occupancy = {
   readonly machine: Omit<ScheduledMachine, "hardware">;
   readonly leases: readonly LiveLease[];
 };
 
-/** Devices that nobody holds, in the order of their places in the machine. */
+/** Devices without a GPU grant, in the order of their places in the machine. */
 export function freeDevices({ machine, leases }: Occupancy): readonly DeviceId[] {
   const held = new Set(leases.map((lease) => lease.deviceId));
   return machine.devices.filter((device) => device.isUsable && !held.has(device.id)).map((device) => device.id);
 }
 
-/** How many devices an on-demand rental can have: what is free, and what bids hold. */
+/** Number of devices that an on-demand rental can have: free ones, and those held by bids. */
 export function availableCount({ machine, leases }: Occupancy): number {
   const held = new Set(leases.filter((lease) => !lease.isBid).map((lease) => lease.deviceId));
   return machine.devices.filter((device) => device.isUsable && !held.has(device.id)).length;
@@ -29,29 +29,29 @@ export function availableCount({ machine, leases }: Occupancy): number {
 
 type Opening = Pick<Machine, "isListed" | "isConnected" | "offerEndAt" | "restsUntilAt">;
 
-/** Whether new rentals of this machine are possible now, whatever their size. */
+/** True when new rentals of this machine are possible now, of some size. */
 export function isOpen(machine: Opening, now: Date): boolean {
   const { fromMs, untilMs } = openTimes(machine);
   return fromMs <= now.getTime() && now.getTime() < untilMs;
 }
 
-/** From when and until when it is open if nothing changes; an empty stretch when it is not going to be. */
+/** The time in which it is open if nothing changes; an empty interval when it will not be open. */
 export function openTimes({ isListed, isConnected, offerEndAt, restsUntilAt }: Opening) {
   return { fromMs: restsUntilAt?.getTime() ?? 0, untilMs: isListed && isConnected ? offerEndAt.getTime() : 0 };
 }
 
-/** The part of the machine that comes with so many of its devices: of its cores, its memory and its disk. */
+/** The part of the machine's cores, memory and disk that comes with this many of its devices. */
 export function shareOf({ presentCount }: Pick<Machine, "presentCount">, deviceCount: number): number {
   return Math.min(1, deviceCount / Math.max(1, presentCount));
 }
 
-/** What nobody has been promised of the machine's disk. */
+/** Disk space of the machine that is not promised. */
 export function freeDiskBytes({ machine }: Pick<Occupancy, "machine">): bigint {
   const free = BigInt(machine.facts.disk_bytes) - machine.promisedDiskBytes;
   return free > 0n ? free : 0n;
 }
 
-/** The most that a rental of so many devices may take of the disk: what is free is divided among what is available. */
+/** The most disk that a rental of this many devices may take: free space is divided among the available devices. */
 export function diskBytesOf(state: Occupancy, deviceCount: number): bigint {
   const available = BigInt(Math.max(deviceCount, availableCount(state), 1));
   return (freeDiskBytes(state) * BigInt(deviceCount)) / available;

@@ -1,7 +1,7 @@
 import type { Occupancy } from "./machine-state.ts";
 import type { LiveLease, LiveOffer } from "../store.ts";
 
-/** The smallest step by which a bid beats another, in dollars an hour. */
+/** The smallest step by which a bid beats another, in nano-dollars an hour. */
 const BID_STEP_NANOS = 1_000_000n;
 
 /**

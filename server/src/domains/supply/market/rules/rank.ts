@@ -1,18 +1,18 @@
 import { allocate, compareRank, restEnd, spareEnd, type Claim, type Holder, type MachineClaims } from "./allocation.ts";
 
-/** How a claim stands in the schedule of its machine, for those who look at it. */
+/** The rank of a claim in the schedule of its machine, as users see it. */
 export type Standing = {
   /** It runs, or will as soon as devices that are kept for it are free. */
   readonly isServed: boolean;
-  /** Only the minimum slice, its own or that of somebody who has just resumed, keeps it from running. */
+  /** Only the minimum slice, its own or that of a claim that has just resumed, keeps it from running. */
   readonly isResting: boolean;
-  /** How many of those that wait rank before it. */
+  /** Number of waiting claims that rank before it. */
   readonly aheadCount: number;
-  /** The lowest bid with which it runs now, or goes on running; undefined when no bid would do. */
+  /** The lowest bid with which it runs now, or goes on running; undefined when no bid is high enough. */
   readonly bidToRunNanos: bigint | undefined;
-  /** The highest bid that this one has to beat, for as many devices; undefined when no bid stands in its way. */
+  /** The highest bid that this one has to beat, for as many devices; undefined when no bid is in its way. */
   readonly winningBidNanos: bigint | undefined;
-  /** When the minimum slice that keeps it from running, or every bid that it could make, is over. */
+  /** When the minimum slice that keeps it from running, even with the highest bid, is over. */
   readonly restsUntilMs: number | undefined;
 };
 
@@ -23,14 +23,15 @@ export const BID_MAX_NANOS = 32_000_000_000n;
 const BID_STEP_NANOS = 1_000_000n;
 
 /**
- * Where a claim stands among the others of its machine. `machine` has the others and, where the claim holds devices,
- * itself; `floorNanos` is what the host asks at least for as many. What it would take to run is found by asking the schedule itself, so it is true as long as nothing changes.
+ * The rank of a claim among the others of its machine. `machine` has the others and, where the claim holds devices, the
+ * claim itself; `floorNanos` is the host's minimum bid for as many devices. The bid that it needs is found by asking
+ * the schedule itself, so it is true as long as nothing changes.
  */
 export function standingOf(machine: MachineClaims, own: Claim, floorNanos: bigint): Standing {
   const isServed = runs(machine, own, floorNanos);
   const isResting = !isServed && runs({ ...machine, minSliceMs: 0 }, own, floorNanos);
   const bidToRunNanos = own.isBid ? lowestBid(machine, own, floorNanos) : undefined;
-  // Somebody who has just resumed is spared whatever is bid: then it is said what will be enough afterwards.
+  // A claim that has just resumed is safe from every bid: then the answer is the bid that is enough afterwards.
   const isPatient = own.isBid && !isServed && bidToRunNanos === undefined;
   const enoughNanos = isPatient ? lowestBid({ ...machine, minSliceMs: 0 }, own, floorNanos) : bidToRunNanos;
   const isSlice = isResting || (isPatient && enoughNanos !== undefined);
@@ -54,7 +55,7 @@ function aheadOf({ waiting }: MachineClaims, own: Claim): number {
   return waiting.filter((other) => other.instanceId !== own.instanceId && compareRank(other, own) < 0).length;
 }
 
-/** Bids at which the answer may change: just at and just above each other one, the floor, and any raise at all. */
+/** Bids at which the answer may change: just at and just above each other bid, the minimum bid, and any raise. */
 function lowestBid(machine: MachineClaims, own: Claim, floorNanos: bigint): bigint | undefined {
   const others = bidsBeside(machine, own).flatMap((bid) => [bid, bid + BID_STEP_NANOS]);
   const least = floorNanos > BID_MIN_NANOS ? floorNanos : BID_MIN_NANOS;
@@ -64,7 +65,7 @@ function lowestBid(machine: MachineClaims, own: Claim, floorNanos: bigint): bigi
     .toSorted((a, b) => (a < b ? -1 : 1));
   const isEnough = (bid: bigint) => runs(machine, atPrice(own, bid, machine.nowMs), floorNanos);
   if (mayFareWorse(machine, own)) return candidates.find(isEnough);
-  // A higher bid never fares worse, so the first that runs is found by halving.
+  // A higher bid never ranks lower, so the first that runs is found by halving.
   let [low, high] = [0, candidates.length];
   while (low < high) {
     const middle = (low + high) >> 1;
@@ -75,22 +76,22 @@ function lowestBid(machine: MachineClaims, own: Claim, floorNanos: bigint): bigi
 }
 
 /**
- * Whether a higher bid may have to leave where a lower one stays: on-demand displaces the lowest even when it is spared,
- * bids then take more from somebody above, and what is left over of that one's devices lets the lowest stay. It takes
- * somebody who is spared, and happens only to who has devices (`standing.prop.test.ts`).
+ * True when a higher bid may have to leave where a lower one stays: on-demand evicts the lowest even when it is in its
+ * slice, bids then take more from a claim above, and the rest of that claim's devices lets the lowest stay. It takes a
+ * claim within its slice, and happens only to a claim that holds devices (`rank.prop.test.ts`).
  */
 function mayFareWorse(machine: MachineClaims, own: Claim): boolean {
   const { holders, minSliceMs, nowMs } = machine;
   return holderOf(machine, own) !== undefined && holders.some((holder) => spareEnd(holder, minSliceMs) > nowMs);
 }
 
-/** What `own` is when its bid is changed: one that is raised counts from now on, and does not rest any more. */
+/** The claim `own` after a change of its bid: a raised bid counts from now on, and does not wait any more. */
 export function atPrice<C extends Claim>(own: C, priceNanosPerHour: bigint, nowMs: number): C {
   const isRaised = priceNanosPerHour > own.priceNanosPerHour;
   return { ...own, priceNanosPerHour, claimedAtMs: isRaised ? nowMs : own.claimedAtMs };
 }
 
-/** What the other bids come to for as many devices as `own` has, rounded up. */
+/** The other bids for as many devices as `own` has, rounded up. */
 function bidsBeside({ holders, waiting }: MachineClaims, own: Claim): readonly bigint[] {
   const count = BigInt(own.deviceCount);
   return [...holders, ...waiting]
@@ -106,7 +107,7 @@ function highestBelow(machine: MachineClaims, own: Claim, bid: bigint): bigint |
   return below.length === 0 ? undefined : below.reduce((a, b) => (a > b ? a : b));
 }
 
-/** The machine with `own` as it is asked about. */
+/** The machine's claims with `own` as given. */
 function withOwn(machine: MachineClaims, own: Claim, floorNanos: bigint): MachineClaims {
   const isOther = (claim: Claim) => claim.instanceId !== own.instanceId;
   const held = holderOf(machine, own);
@@ -117,7 +118,7 @@ function withOwn(machine: MachineClaims, own: Claim, floorNanos: bigint): Machin
   return { ...machine, waiting: [...machine.waiting.filter(isOther), ...(isAtFloor ? [own] : [])] };
 }
 
-/** Itself among the holders, unless it is leaving for certain: then it needs devices anew. */
+/** The claim among the holders, unless it is certainly leaving: then it needs new devices. */
 function holderOf({ holders }: MachineClaims, own: Claim): Holder | undefined {
   return holders.find((holder) => holder.instanceId === own.instanceId && !holder.isLeaving);
 }

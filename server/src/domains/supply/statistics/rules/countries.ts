@@ -1,4 +1,4 @@
-// Where a country is when nothing more is known of a machine: its middle, in whole degrees, north and east positive.
+// Centres of countries, for machines of which only the country is known: whole degrees, north and east positive.
 const MIDDLES =
   "AD 42 2 AE 24 54 AF 34 66 AG 17 -62 AI 18 -63 AL 41 20 AM 40 45 AO -12 18 AQ -83 0 AR -34 -64 AS -14 -170 AT 47 14 " +
   "AU -25 134 AW 12 -70 AX 60 20 AZ 40 48 BA 44 18 BB 13 -60 BD 24 90 BE 51 4 BF 12 -2 BG 43 25 BH 26 51 BI -3 30 " +
@@ -35,7 +35,7 @@ const middles = new Map(
   ),
 );
 
-/** The middle of a country by its two letters; undefined when there is no such country. */
+/** The centre of a country by its two letters; undefined when there is no such country. */
 export function middleOf(countryCode: string): Point | undefined {
   return middles.get(countryCode);
 }

@@ -13,7 +13,10 @@ export type Place = {
   readonly num_gpus: number;
 };
 
-/** Where the GPUs are: one row for all of one kind in one place, rented or not. Nothing tells single machines apart. */
+/**
+ * Locations of the GPUs: one row for all GPUs of one kind in one place, rented or not. No row tells single machines
+ * apart.
+ */
 export function placesOf(counted: readonly Counted[]): readonly Place[] {
   const places = new Map<string, Place>();
   for (const { machine, rentedCount, availableCount } of counted) {
@@ -33,7 +36,7 @@ export function placesOf(counted: readonly Counted[]): readonly Place[] {
   return [...places.values()];
 }
 
-/** `Oslo, NO`: hosts say the city and the country, and no more is known of where they are. */
+/** `Oslo, NO`: hosts name city and country only. */
 function placeOf(geolocation: string) {
   const countryCode = /,\s*([A-Za-z]{2})\s*$/.exec(geolocation)?.[1]?.toUpperCase() ?? "";
   const city = geolocation.slice(0, Math.max(0, geolocation.lastIndexOf(","))).trim();

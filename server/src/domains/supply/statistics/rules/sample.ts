@@ -6,14 +6,14 @@ export const HOSTING = ["all", "secure_cloud", "community"] as const;
 export type Verified = (typeof VERIFIED)[number];
 export type Hosting = (typeof HOSTING)[number];
 
-/** What there is of one kind of GPU among machines of one scope. */
+/** One kind of GPU among machines of one scope, at one time. */
 export type Sample = {
   readonly gpuName: string;
   readonly verified: Verified;
   readonly hosting: Hosting;
   readonly rentedCount: number;
   readonly availableCount: number;
-  /** Medians over the GPUs: hosts say these themselves, and one that lies moves a mean as far as it likes. */
+  /** Medians over the GPUs: hosts declare these values, and one false value could move a mean by any amount. */
   readonly dlperf: number;
   readonly tflops: number;
   readonly prices: Percentiles;
@@ -21,15 +21,15 @@ export type Sample = {
   readonly availablePrices: Percentiles;
 };
 
-/** In nano-dollars per GPU and hour; undefined where there is no GPU. */
+/** In nano-dollars per GPU and hour; undefined without a GPU. */
 export type Percentiles = Readonly<Record<"p10" | "p25" | "p50" | "p75" | "p90", bigint | undefined>>;
 
-/** So many GPUs of which each has this value. */
+/** This many GPUs with this value each. */
 type Valued<Value> = { readonly value: Value; readonly count: number };
-/** So many GPUs at this price. */
+/** This many GPUs at this price. */
 export type Priced = { readonly price: bigint; readonly count: number };
 
-/** A machine's GPUs, by what became of them. */
+/** A machine's GPUs by their state. */
 export type Counted = {
   readonly machine: GpuMachine;
   readonly rented: readonly Priced[];
@@ -37,7 +37,7 @@ export type Counted = {
   readonly availableCount: number;
 };
 
-/** Sets the machines beside what is rented of them. What nobody can rent now and nobody rents is not counted. */
+/** Compares the machines with their rented devices. GPUs that nobody can rent and nobody rents are not counted. */
 export function countGpus(
   machines: readonly GpuMachine[],
   rented: readonly RentedDevices[],
@@ -55,10 +55,10 @@ export function countGpus(
   });
 }
 
-/** Kinds of one census. A name is whatever a host calls its GPUs; each takes rows that are kept for years. */
+/** Kinds in one census. A name is any text that a host sends, and each takes rows that are kept for years. */
 const KINDS_MAX = 300;
 
-/** The samples of every scope that has GPUs: verified or not or both, in data centres or elsewhere or both. */
+/** The samples of every scope that has GPUs: verified, unverified or both, in data centres, elsewhere or both. */
 export function sampleMarket(counted: readonly Counted[]): readonly Sample[] {
   const kinds = Map.groupBy(counted, ({ machine }) => machine.gpuName);
   return mostCommon(kinds).flatMap(([gpuName, members]) => {
@@ -72,7 +72,7 @@ export function sampleMarket(counted: readonly Counted[]): readonly Sample[] {
   });
 }
 
-/** Those with most verified GPUs come first, so that nobody invents names that push out what there is. */
+/** Kinds with the most verified GPUs come first, so that invented names cannot push out real ones. */
 function mostCommon(kinds: ReadonlyMap<string, readonly Counted[]>) {
   if (kinds.size <= KINDS_MAX) return [...kinds];
   const count = (members: readonly Counted[]) =>
@@ -115,8 +115,8 @@ function figuresOf(members: readonly Counted[]) {
 }
 
 /**
- * By nearest rank, each GPU counting once: the lowest price that at least so many percent of the GPUs have, or are below.
- * Always a price that somebody pays or asks; exact for however few there are.
+ * Percentiles by nearest rank, each GPU counting once: the lowest price that at least this percentage of the GPUs do
+ * not exceed. Always a price that somebody pays or asks; exact for any number of GPUs.
  */
 export function percentilesOf(priced: readonly Priced[]): Percentiles {
   const at = quantilesOf(priced.map(({ price, count }) => ({ value: price, count })));

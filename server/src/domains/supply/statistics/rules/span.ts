@@ -1,7 +1,7 @@
 import { invalid } from "../../../../base/errors.ts";
 import type { Hosting, Verified } from "./sample.ts";
 
-/** How long a stored sample stands for: one census, an hour, a day. */
+/** Length of the time that a stored sample stands for: one census, an hour, a day. */
 export const CENSUS_SECONDS = 300;
 export const HOUR_SECONDS = 3_600;
 export const DAY_SECONDS = 86_400;
@@ -9,29 +9,29 @@ export const DAY_SECONDS = 86_400;
 export type Span = { readonly stepSeconds: number; readonly at: Date };
 export type Scope = { readonly verified: Verified; readonly hosting: Hosting };
 
-/** A time in which the samples of one length are used. */
+/** A time in which samples of one length are used. */
 export type Stretch = { readonly stepSeconds: number; readonly from: Date; readonly until: Date };
 
-/** The span of this length that `now` is in; spans are counted from 1970. */
+/** The span of this length that contains `now`; spans are counted from 1970. */
 export function spanOf(now: Date, stepSeconds: number): Span {
   const stepMs = stepSeconds * 1000;
   return { stepSeconds, at: new Date(Math.floor(now.getTime() / stepMs) * stepMs) };
 }
 
-/** Up to this many points of one line; some twenty are enough where nobody says how many. */
+/** Most points per name; some twenty are the default. */
 const POINTS_MAX = 2_000;
 const POINTS_DEFAULT = 20;
-/** All lines together: of many names each has fewer points. */
+/** Points of all names together: a request for many names gets fewer points of each. */
 const POINTS_IN_ALL_MAX = 40_000;
 const RANGE_DEFAULT_SECONDS = 86_400;
 const SECONDS_MAX = 32_503_680_000;
-/** From so long a range on, single censuses (hours) are too many to read, and their means are taken. */
+/** Ranges of this length or longer have too many single censuses (or hours), so their means are read. */
 const HOURS_FROM_SECONDS = 14 * DAY_SECONDS;
 const DAYS_FROM_SECONDS = 400 * DAY_SECONDS;
 
 export type Range = { readonly start: Date; readonly end: Date; readonly stepSeconds: number };
 
-/** The range that is asked for. A step that would make too many points, or no more than one census, becomes one that does. */
+/** The requested range. A step that would make too many points, or is shorter than one census, is adjusted. */
 export function readRange(
   asked: { readonly start?: string | undefined; readonly end?: string | undefined; readonly step?: string | undefined },
   { now, nameCount }: { readonly now: Date; readonly nameCount: number },
@@ -64,11 +64,11 @@ function readStep(text: string | undefined): number | undefined {
   return Math.floor(seconds);
 }
 
-/** Until when there are samples of hours, and of days. */
+/** Ends of the stored samples of hours, and of days. */
 export type Ends = { readonly hours: Date | undefined; readonly days: Date | undefined };
 
 /**
- * Which samples make up a range: the longest that do for its step or its length, as far as there are some; after them the
+ * The samples that make up a range: the longest that fit its step or its length, as far as they exist; after them the
  * shorter ones, which are rolled up later.
  */
 export function stretchesOf({ start, end, stepSeconds }: Range, { hours, days }: Ends): readonly Stretch[] {

@@ -9,12 +9,12 @@ import type { TextDictionary } from "./text-dictionary.ts";
 const HOURS_PER_MONTH = Number(SECONDS_PER_MONTH) / 3600;
 const MB_PER_GB = 1000;
 const PPM = 1_000_000;
-/** What counts as the price of something cheaper, wherever a figure is per dollar: the smallest bid. */
+/** Least price that a figure per dollar divides by, for cheaper offers too: the smallest bid. */
 const LEAST_DOLLARS = 0.001;
 
 export type OfferType = "ondemand" | "bid" | "reserved";
 
-/** What an answer depends on besides the offers. */
+/** The input of a search besides the offers. */
 export type OfferContext = {
   readonly now: Date;
   readonly type: OfferType;
@@ -24,8 +24,8 @@ export type OfferContext = {
 };
 
 /**
- * Columns whose value is worked out while searching, each for a slot of an offer or of a machine. Callers do not know
- * `is_open`, a part of `rentable`.
+ * Columns whose value is computed during a search, each for a slot of an offer or of a machine. `is_open`, a part of
+ * `rentable`, is not offered to callers.
  */
 const COMPUTED = {
   is_open: "boolean",
@@ -48,7 +48,7 @@ const COMPUTED = {
 
 type Computed = keyof typeof COMPUTED;
 
-/** Everything that a search can filter and order by, under the names that callers use after aliases. */
+/** All columns that a search can filter and order by, under the names that callers use after aliases. */
 export const OFFER_COLUMNS: Readonly<Record<string, { readonly type: ColumnType }>> = {
   ...CONSTANT_FIELDS,
   ...MACHINE_FIELDS,
@@ -82,7 +82,7 @@ const STORED_AS: Readonly<Record<string, string>> = {
   driver_version: "driver_vers",
 };
 
-/** Where the values of a column are while one search runs. */
+/** Source of a column's values during one search. */
 export type Source =
   | { readonly kind: "constant"; readonly value: FilterScalar }
   | { readonly kind: "numbers"; readonly ofMachine: boolean; readonly values: Float64Array }
@@ -90,7 +90,7 @@ export type Source =
       readonly kind: "computed";
       readonly ofMachine: boolean;
       readonly at: (slot: number) => number;
-      /** The same for many slots at once, where nearly every search needs it. */
+      /** Computes the values of many slots at once, for columns that nearly every search needs. */
       readonly fill?: (slots: Int32Array, count: number, into: Float64Array) => void;
     }
   | {
@@ -101,9 +101,10 @@ export type Source =
     };
 
 /**
- * How much further up an offer stands that uses up its machine. Of offers that are as good, renters then take what fits,
- * and whole machines stay for those who need whole ones: without it a market of equal machines, of which each rents out
- * one GPU first, has none left when an eighth of it is rented (`bench placement`). No price is worth less for it.
+ * Score bonus of an offer that uses up its machine. Among equally good offers renters then take those that fit, and
+ * whole machines stay for renters who need whole ones: without it a market of equal machines, of which each rents out
+ * one GPU first, has none left when an eighth of it is rented (`bench placement`). No price is weighed less because of
+ * it.
  */
 const FILL_BONUS = 0.02;
 
@@ -148,7 +149,7 @@ function computedColumns(index: OfferIndex, context: OfferContext): Readonly<Rec
   const worth = (offer: number) => (dlperf[offer] || share[offer]) ?? 0;
   const score = (offer: number) =>
     perDollar(worth(offer), total(offer)) * (reliability[of(offer)] ?? 0) * (1 + FILL_BONUS * (fill[offer] ?? 0));
-  // Loops of their own, in which the one function that each calls is compiled into it.
+  // Separate loops, so that the one function that each calls is compiled into it.
   const fillScores = (slots: Int32Array, count: number, into: Float64Array) => {
     for (let place = 0; place < count; place += 1) into[place] = score(slots[place] ?? 0);
   };
@@ -179,13 +180,13 @@ function computedColumns(index: OfferIndex, context: OfferContext): Readonly<Rec
   };
 }
 
-/** The prices of offers for one search, in dollars an hour; a search for bids has the bid to run now as its price. */
+/** The prices of offers for one search, in dollars an hour; a search for bids uses the bid that runs now as price. */
 export function bindPrices({ machines, offers, machineOf }: OfferIndex, { type, storageGb }: OfferContext) {
   const gpuPrice = offers.numbers(type === "bid" ? "min_bid" : "dph_base");
   const storageCost = machines.numbers("storage_cost");
   const discountMax = machines.numbers("credit_discount_max");
   const diskPerHour = (machine: number) => ((storageCost[machine] ?? 0) * storageGb) / HOURS_PER_MONTH;
-  /** The discount of one month of prepaying, in a search for reserved rentals. */
+  /** The discount of one prepaid month, in a search for reserved rentals. */
   const discountRate = (machine: number) =>
     type === "reserved" ? discountPpm(1, (discountMax[machine] ?? 0) * 1000) / PPM : 0;
   return {
@@ -205,7 +206,7 @@ function perDollar(value: number, dollars: number): number {
   return value / Math.max(dollars, LEAST_DOLLARS);
 }
 
-/** One for each machine on which the caller rents; undefined when there is none. */
+/** A mark for each machine on which the caller rents; undefined when there is none. */
 function rentedMarks(index: OfferIndex, rentedMachines: ReadonlySet<MachineId>): Uint8Array | undefined {
   if (rentedMachines.size === 0) return undefined;
   const marks = new Uint8Array(index.machines.end);

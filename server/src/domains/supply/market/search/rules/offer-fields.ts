@@ -14,13 +14,13 @@ const BYTES_PER_GB = 1_000_000_000;
 const GB_PER_TB = 1024;
 const PPM = 1_000_000;
 
-/** What machines without GPUs have in place of a name. */
+/** GPU name of machines without GPUs. */
 export const NO_GPU = "CPU";
 
-/** What can be rented of a machine's disk as a volume, as its offers show it. */
+/** Rentable volume space on a machine's disk, as its offers show it. */
 export type VolumeSpace = { readonly askId: number; readonly sizeGb: number; readonly dollarsPerHour: number };
 
-/** A machine with all that its offers say of it. */
+/** A machine with all data that its offers show. */
 export type OfferedMachine = Omit<MachineState, "machine" | "offers"> & {
   readonly offers: readonly LiveOffer[];
   readonly machine: Machine;
@@ -38,7 +38,7 @@ export const MACHINE_FIELDS = {
   gpu_is_declared: { type: "boolean", of: ({ machine }) => machine.gpu?.is_declared ?? false },
   public_ipaddr: { type: "text", of: ({ machine }) => machine.facts.public_ipaddr },
   resource_type: { type: "text", of: ({ machine }) => machine.resourceType },
-  // What a machine has lost for a while is its host's affair: renters see that it is not verified.
+  // A machine that lost its verification for a while is shown as unverified; the reason concerns only its host.
   verification: {
     type: "text",
     of: ({ machine }) => (machine.verification === "verified" ? "verified" : "unverified"),
@@ -97,13 +97,13 @@ export const MACHINE_FIELDS = {
   reliability: { type: "number", of: ({ machine }) => machine.reliabilityPpm / PPM },
   reliability2: { type: "number", of: ({ machine }) => machine.reliabilityPpm / PPM },
   expected_reliability: { type: "number", of: ({ machine }) => machine.reliabilityPpm / PPM },
-  /** What the price of a machine's work is worth in the score. */
+  /** The factor of a machine's reliability in the score. */
   reliability_mult: { type: "number", of: ({ machine }) => machine.reliabilityPpm / PPM },
   start_date: { type: "time", of: ({ machine }) => epochSeconds(machine.createdAt) },
   end_date: { type: "time", of: ({ machine }) => epochSeconds(machine.offerEndAt) },
 } as const satisfies Definitions<OfferedMachine>;
 
-/** What a search needs of a machine besides its fields. */
+/** Facts about a machine that a search needs besides its fields. */
 export const MACHINE_MARKS = {
   country: { type: "text", of: ({ machine }) => machine.facts.geolocation.slice(-2) },
   datacenter: { type: "boolean", of: ({ machine }) => machine.hostingType === 1 },
@@ -113,7 +113,7 @@ export const MACHINE_MARKS = {
   gpu_ids: { type: "text", of: (offered) => JSON.stringify(placesOf(offered)) },
 } as const satisfies Definitions<OfferedMachine>;
 
-/** An offer beside its machine, with what is the same for all of the machine's offers and costs something to find out. */
+/** An offer with its machine, and with values that are equal for all of the machine's offers and slow to compute. */
 export type SingleOffer = {
   readonly offered: OfferedMachine;
   readonly offer: LiveOffer;
@@ -122,7 +122,7 @@ export type SingleOffer = {
   readonly kind: string;
 };
 
-/** What an offer says for itself. */
+/** Fields that differ between the offers of one machine. */
 export const OFFER_FIELDS = {
   id: { type: "integer", of: ({ offer }) => offer.id },
   ask_contract_id: { type: "integer", of: ({ offer }) => offer.id },
@@ -160,16 +160,16 @@ export const OFFER_FIELDS = {
 } as const satisfies Definitions<SingleOffer>;
 
 export const OFFER_MARKS = {
-  /** Whether so many devices can be had, by on-demand at least. */
+  /** True when an on-demand rental can have this many devices. */
   is_available: { type: "boolean", of: ({ offer, available }) => offer.deviceCount <= available },
-  /** How much of what is available of its machine it takes: 1 when nothing stays behind. */
+  /** Share of its machine's available devices that it takes: 1 when none is left. */
   fill: {
     type: "number",
     of: ({ offer, available }) => (offer.deviceCount <= available ? offer.deviceCount / available : 0),
   },
 } as const satisfies Definitions<SingleOffer>;
 
-/** The same for all offers of all machines. */
+/** Fields that are equal for all offers of all machines. */
 export const CONSTANT_FIELDS = {
   cluster_id: { type: "integer", value: null },
   external: { type: "boolean", value: false },
@@ -186,7 +186,7 @@ export const CONSTANT_FIELDS = {
   platform_fee: { type: "number", value: 0 },
 } as const;
 
-/** The offers of a machine, each with what its columns are made from. */
+/** The offers of a machine, each with the values that its columns are computed from. */
 export function singleOffers(offered: OfferedMachine): readonly SingleOffer[] {
   const available = availableCount(offered);
   const kind = kindOf(offered);
@@ -199,7 +199,7 @@ export function singleOffers(offered: OfferedMachine): readonly SingleOffer[] {
   }));
 }
 
-/** Fields in which machines differ that are equal to those who choose among them. */
+/** Fields in which machines differ without a difference to renters. */
 const INDIVIDUAL: ReadonlySet<string> = new Set([
   "machine_id",
   "hostname",
@@ -215,7 +215,9 @@ const INDIVIDUAL: ReadonlySet<string> = new Set([
   "end_date",
 ]);
 
-/** Equal for machines of one host that a renter has no reason to tell apart; their reliability counts in percents. */
+/**
+ * Equal for machines of one host that a renter has no reason to tell apart; their reliability is rounded to percents.
+ */
 function kindOf(offered: OfferedMachine): string {
   const values = Object.entries<ColumnDefinition<OfferedMachine>>(MACHINE_FIELDS).flatMap(([name, { of }]) =>
     INDIVIDUAL.has(name) ? [] : [of(offered)],
@@ -223,13 +225,13 @@ function kindOf(offered: OfferedMachine): string {
   return hash("sha1", JSON.stringify([...values, Math.floor(offered.machine.reliabilityPpm / (PPM / 100))]));
 }
 
-/** Which ones stays between host and renters who know the name: it may tell of the host's network. */
+/** Only the yes or no is public: the registry's name could reveal the host's network. */
 function allowsPrivateRegistries({ facts }: Machine): boolean {
   // A simulated machine pulls nothing, so it allows all.
   return facts.is_simulated || (facts.allowed_registries ?? []).length > 0;
 }
 
-/** A number of so many hexadecimal digits (13 at most) that is the same for the same text everywhere. */
+/** A number of this many hexadecimal digits (13 at most) that is the same for the same text everywhere. */
 function numberOf(text: string, digits: number): number {
   return Number.parseInt(hash("sha1", text).slice(0, digits), 16);
 }
@@ -238,7 +240,7 @@ function gpuCount({ offered, offer }: SingleOffer): number {
   return offered.machine.gpu === undefined ? 0 : offer.deviceCount;
 }
 
-/** Without the digits that multiplication makes up: 24.3 for 3 × 8.1. */
+/** Drops the digits that multiplication adds: 24.3 for 3 × 8.1. */
 function tidy(value: number): number {
   return Number(value.toPrecision(12));
 }

@@ -18,17 +18,17 @@ const NONE = -1;
 const FIRST_CAPACITY = 64;
 
 /**
- * All live offers in columns. What the offers of a machine share is held once, in a row for the machine, to which the
- * machine's offers are chained: a condition on machines is decided before any of their offers is looked at.
+ * All live offers in columns. Values that the offers of a machine share are stored once, in a row for the machine, to
+ * which its offers are chained: a condition on machines is decided before any of their offers is read.
  */
 export class OfferIndex {
   readonly machines = new SlotTable<OfferedMachine, MachineColumn>({ ...MACHINE_FIELDS, ...MACHINE_MARKS });
   readonly offers = new SlotTable<SingleOffer, OfferColumn>({ ...OFFER_FIELDS, ...OFFER_MARKS });
   /** The machine's slot of each offer's slot. */
   machineOf = new Int32Array(FIRST_CAPACITY).fill(NONE);
-  /** What one search at a time works in. */
+  /** Working memory of the one search that runs at a time. */
   readonly scratch = new Scratch();
-  /** What was written of machines for answers, by slot, for as long as they stay the same. */
+  /** Answer texts of machines by slot, kept until the machine changes. */
   readonly machineTexts = new Map<number, string>();
   private firstOffer = new Int32Array(FIRST_CAPACITY).fill(NONE);
   private nextOffer = new Int32Array(FIRST_CAPACITY).fill(NONE);
@@ -43,7 +43,7 @@ export class OfferIndex {
     return this.slots.get(id);
   }
 
-  /** Takes in what a machine is like now; without offers it is forgotten. */
+  /** Stores the present state of a machine and its offers; a machine without offers is removed. */
   replace(offered: OfferedMachine): void {
     const { id } = offered.machine;
     this.remove(id);
@@ -52,7 +52,7 @@ export class OfferIndex {
     this.firstOffer = fitted(this.firstOffer, machine);
     this.slots.set(id, machine);
     let next = NONE;
-    // From behind, so that the chain has the order in which they came.
+    // In reverse, so that the chain has the original order.
     for (const single of singleOffers(offered).toReversed()) {
       const offer = this.offers.insert(single);
       this.machineOf = fitted(this.machineOf, offer);
@@ -77,7 +77,7 @@ export class OfferIndex {
     this.machines.remove(machine);
   }
 
-  /** Takes out one offer alone, before its machine is read anew. */
+  /** Removes one offer before its machine is read again. */
   removeOffer(id: OfferId): void {
     const offer = this.offerSlots.get(id);
     if (offer === undefined) return;
@@ -124,7 +124,7 @@ export class OfferIndex {
   }
 }
 
-/** The same array, or one of twice the size when this slot is beyond it. */
+/** The same array, or one of twice the size when this slot is beyond its end. */
 function fitted(values: Int32Array<ArrayBuffer>, slot: number): Int32Array<ArrayBuffer> {
   if (slot < values.length) return values;
   const grown = new Int32Array(Math.max(values.length * 2, slot + 1)).fill(NONE);

@@ -4,13 +4,13 @@ import type { OfferIndex } from "./offer-index.ts";
 import type { RankedOffer } from "./ranking.ts";
 import type { StoredColumn } from "./slot-table.ts";
 
-/** So many machines' texts are kept, of two kilobytes each. */
+/** Number of machines whose texts are kept, about two kilobytes each. */
 const KEPT_TEXTS = 8_192;
 
 const SECONDS_PER_DAY = 86_400;
 const SECONDS_PER_HOUR = 3_600;
 
-/** What depends on who asks, when, and for how much storage. */
+/** Members that depend on the caller, the time and the requested storage. */
 const ASKED = [
   "rentable",
   "rented",
@@ -36,9 +36,8 @@ const ASKED = [
 type Shown = RankedOffer & { readonly rank: number };
 
 /**
- * The JSON of a list of offers, joined from texts: what is fixed for a machine is written once and
- * kept until the machine changes, the rest for each answer. `chosen` names the only members
- * that are wanted, all when undefined.
+ * The JSON of a list of offers, joined from texts: the fixed part of a machine is written once and kept until the
+ * machine changes, the rest for each answer. `chosen` names the members to write; undefined writes all.
  */
 export function writeOffers(
   index: OfferIndex,
@@ -64,7 +63,7 @@ export type AnswerOptions = {
   readonly chosen?: ReadonlySet<string> | undefined;
 };
 
-/** Writes what is fixed for an offer, each member behind a comma. */
+/** Writes the fixed members of an offer, each after a comma. */
 function bindFixed(
   { machines, offers, machineOf, machineTexts }: OfferIndex,
   chosen: ReadonlySet<string> | undefined,
@@ -76,7 +75,7 @@ function bindFixed(
   const places = isWanted("gpu_ids") ? machines.texts("gpu_ids") : undefined;
   const writeMachine = (machine: number) => {
     const parts = [...constants, ...ofMachine.map(({ prefix, column }) => prefix + storedText(column, machine))];
-    // A list that was written when it came.
+    // A JSON list, stored as text when the offer was read.
     if (places !== undefined) parts.push(`,"gpu_ids":${places.dictionary.textOf(places.codes[machine] ?? 0) ?? "[]"}`);
     return parts.join("");
   };
@@ -117,7 +116,7 @@ function storedText(column: StoredColumn, slot: number): string {
   return column.type === "boolean" ? String(value === 1) : String(value);
 }
 
-/** Works out what one question adds to an offer, as JSON by member. */
+/** Computes the members of an offer that depend on the request, as JSON by member. */
 function bindAsked(index: OfferIndex, context: OfferContext, isBundled: boolean) {
   const { machineOf } = index;
   const { gpuPrice, diskPerHour, discountRate } = bindPrices(index, context);
@@ -163,7 +162,7 @@ function bindAsked(index: OfferIndex, context: OfferContext, isBundled: boolean)
   };
 }
 
-/** What it costs in an hour: while it runs, and for its storage alone. */
+/** Hourly price: while it runs, and for its storage alone. */
 function priceText(price: {
   readonly gpu: number;
   readonly disk: number;

@@ -2,7 +2,7 @@ import type { SortKey } from "../../../../../base/filters/filter.ts";
 import type { Source } from "./offer-columns.ts";
 import type { OfferIndex } from "./offer-index.ts";
 
-/** An offer of an answer, and how many equal ones it stands for. */
+/** An offer of an answer, and the number of equal offers that it stands for. */
 export type RankedOffer = { readonly slot: number; readonly count: number };
 
 /** Negative when the offer in the first place comes before the one in the second. */
@@ -10,7 +10,7 @@ type Compare = (left: number, right: number) => number;
 
 type Selection = { readonly slots: Int32Array; readonly count: number };
 
-/** How offers are told apart from their equals: by a number, and by what each caller sees of them now. */
+/** The key by which equal offers become one row: a stored number, and the flags that the caller sees now. */
 export type Bundling = {
   readonly bundles: Float64Array;
   readonly flagsOf: (slot: number) => number;
@@ -40,7 +40,7 @@ export function rankOffers(
   return countEqual(selection, firsts, bundling);
 }
 
-/** Flags of an offer that keep it apart from its equals: one that is rented hides none that can be. */
+/** Flags that keep an offer apart from its equals: a rented offer hides none that can be rented. */
 const FLAGS = 4;
 
 function bundleOf({ bundles, flagsOf }: Bundling, slot: number): number {
@@ -49,7 +49,7 @@ function bundleOf({ bundles, flagsOf }: Bundling, slot: number): number {
 
 const EMPTY = -1;
 
-/** Counts, among all that were selected, the offers for which each of these few stands. */
+/** Counts, among all selected offers, those that each of these few rows stands for. */
 function countEqual({ slots, count }: Selection, firsts: readonly number[], bundling: Bundling) {
   const { bundles, flagsOf } = bundling;
   let size = 64;
@@ -76,7 +76,7 @@ function countEqual({ slots, count }: Selection, firsts: readonly number[], bund
 }
 
 /**
- * Compares places of the selection, in either direction absent values last. The first key is worked out once for each
+ * Compares places of the selection; absent values are last in either direction. The first key is computed once for each
  * place; the others only where the first is equal.
  */
 function orderPlaces(
@@ -123,7 +123,7 @@ function fillKeys(index: OfferIndex, { slots, count }: Selection, key: Key, into
   for (let place = 0; place < count; place += 1) into[place] = at(slots[place] ?? 0);
 }
 
-/** A number for each offer's slot, in whose ascending order the offers belong. */
+/** A number for each offer's slot; ascending order is the order of the offers. */
 function keyAt({ machineOf }: OfferIndex, { source, sign }: Key): (slot: number) => number {
   const at = valueAt(source);
   const { ofMachine } = source;
@@ -150,8 +150,8 @@ function valueAt(source: Varying): (slot: number) => number {
 }
 
 /**
- * The first `limit` of so many places in order, of those with the same key only the first. What can no longer be among
- * them costs one comparison each.
+ * The first `limit` of these places in order, only the first of those with the same key. A place that can no longer be
+ * among them costs one comparison.
  */
 function firstPlaces(options: {
   readonly count: number;
@@ -175,7 +175,7 @@ function firstPlaces(options: {
   return best.sorted();
 }
 
-/** A heap with the last of the best so far at its root, which knows where each key is. */
+/** A heap of the best places so far with the last at its root; it knows the position of each key. */
 class BestPlaces {
   private readonly heap: number[] = [];
   private readonly whereKey = new Map<number, number>();
@@ -191,12 +191,12 @@ class BestPlaces {
     return this.heap.length;
   }
 
-  /** There must be one. */
+  /** The last of the best places; call it only while there is one. */
   get last(): number {
     return this.heap[0] ?? 0;
   }
 
-  /** Takes in a place unless an earlier one has its key; `isFull` makes room by dropping the last. */
+  /** Adds a place unless an earlier one has its key; with `isFull`, drops the last to make room. */
   add(place: number, isFull = false): void {
     const key = this.keyOf(place);
     const at = this.whereKey.get(key);

@@ -1,6 +1,7 @@
 /**
- * Arrays that a search works in, kept from one search to the next: at a million offers it takes longer to get and clear
- * new ones than to search. A search runs without interruption, so that one set is enough; nothing in them outlives it.
+ * Arrays that a search works in, kept from one search to the next: at a million offers it takes longer to allocate and
+ * clear new ones than to search. A search runs without interruption, so that one set is enough; nothing in them
+ * outlives it.
  */
 export class Scratch {
   private machineSlots = new Int32Array(0);
@@ -23,7 +24,7 @@ export class Scratch {
   }
 }
 
-/** A quarter more than is needed now, so that a market which grows does not get new arrays for each search. */
+/** A quarter more than needed now, so that a growing market does not get new arrays for each search. */
 function roomFor(size: number): number {
   return Math.ceil(size * 1.25) + 64;
 }

@@ -7,7 +7,7 @@ import { parseQueryLanguage } from "../../../../../base/filters/query-language.t
 import { OFFER_ALIASES, OFFER_COLUMNS, type OfferType } from "./offer-columns.ts";
 import { driverNumber } from "./offer-fields.ts";
 
-/** Keys of a search that are no conditions on offers. */
+/** Keys of a search that are not conditions on offers. */
 const SETTINGS: ReadonlySet<string> = new Set([
   "type",
   "order",
@@ -52,8 +52,8 @@ export type SearchRequest = {
 };
 
 /**
- * Reads the flat object of the contract, which may carry all of itself once more in `q`. Unknown fields are left out;
- * every other mistake is `invalid` and names its field.
+ * Reads the flat object of the contract, which may repeat all its fields in `q`. Unknown fields are left out; every
+ * other mistake is `invalid` and names its field.
  */
 export function readSearch(query: Readonly<Record<string, unknown>>): SearchRequest {
   const merged = { ...readRawQuery(query["q"], "q"), ...query };
@@ -87,8 +87,8 @@ export function readSearch(query: Readonly<Record<string, unknown>>): SearchRequ
 }
 
 /**
- * Refuses conditions on what no offer has. A search must bear them, since clients send what their own version knows; one
- * that spends money by itself should not: a slip of the pen would lift the condition.
+ * Throws for conditions on fields that no offer has. A search ignores them, since clients send what their own version
+ * knows; a request that spends money by itself must not: a typing error would lift the condition.
  */
 export function refuseUnknownFields(query: Readonly<Record<string, unknown>>): void {
   const unknown = Object.keys({ ...readRawQuery(query["q"], "q"), ...query }).find(
@@ -110,7 +110,7 @@ function normalise(key: string, value: unknown): unknown {
     case "driver_vers":
       return mapTexts(value, (version) => (isDotted(version) ? driverNumber(version) : version));
     case "rented":
-      // Asks for the caller's own machines too, not for them alone.
+      // Asks for the caller's own machines too, not only for them.
       return isPlainObject(value) && (value["eq"] === true || value["eq"] === "true") ? { ...value, eq: "any" } : value;
     case "external":
     case "has_avx":
@@ -144,7 +144,7 @@ function mapTexts(conditions: unknown, change: (text: string) => string | number
   );
 }
 
-/** What is longer is refused as it is. */
+/** Longer texts are refused unread. */
 const TEXT_LENGTH_MAX = 4096;
 
 /** A raw query is a text of the command line's language, JSON text, or an object. */
@@ -157,8 +157,8 @@ function readRawQuery(q: unknown, source: string): Readonly<Record<string, unkno
 }
 
 /**
- * A search in the command line's language, as JSON text or as an object, as a flat object of conditions. Mistakes in the
- * form are `invalid` and name `source`; those in conditions come with the search itself.
+ * The flat object of conditions of a search in the command line's language, as JSON text or as an object. Mistakes in
+ * the form are `invalid` and name `source`; those in conditions are found by the search itself.
  */
 export function readQuery(query: unknown, source: string): Readonly<Record<string, unknown>> {
   if (typeof query === "string" && query.trim() === "") return {};

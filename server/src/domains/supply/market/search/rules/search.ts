@@ -6,12 +6,12 @@ import type { OfferRecord } from "../../schema.ts";
 import { readSearch } from "./search-request.ts";
 import { selectOffers } from "./selection.ts";
 
-/** Who searches, and when. */
+/** Caller and time of a search. */
 export type SearchCaller = Pick<OfferContext, "now" | "rentedMachines">;
 
 /**
  * Answers a search with the JSON of its list of offers. `query` is the flat object of the contract; mistakes are
- * `invalid`. `chosen` names the only members of the records that are wanted, all when undefined.
+ * `invalid`. `chosen` names the members of the records to write; undefined writes all.
  */
 export function searchText(
   index: OfferIndex,
@@ -23,7 +23,7 @@ export function searchText(
   return writeOffers(index, ranked, { context, isBundled, chosen });
 }
 
-/** The same as records, for use inside the server. */
+/** The found offers as records, for use inside the server. */
 export function searchOffers(
   index: OfferIndex,
   query: Readonly<Record<string, unknown>>,
@@ -42,7 +42,10 @@ function find(index: OfferIndex, query: Readonly<Record<string, unknown>>, calle
   return { ranked, context, isBundled };
 }
 
-/** Equal offers are one to a caller for whom they differ in nothing: neither in being free nor in being rented by it. */
+/**
+ * Equal offers are one row for a caller who sees no difference: neither in being free nor in being rented by the
+ * caller.
+ */
 function bindBundles(index: OfferIndex, columnOf: ReturnType<typeof bindColumns>): Bundling {
   const { machineOf } = index;
   const [rentable, rented] = [columnOf("rentable"), columnOf("rented")];

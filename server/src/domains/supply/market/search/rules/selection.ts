@@ -6,19 +6,19 @@ import { NO_TEXT, type TextDictionary } from "./text-dictionary.ts";
 
 const SAMPLE_SIZE = 64;
 
-/** Slots of what is left, in the first places of an array. */
+/** The remaining slots, in the first places of an array. */
 type Selection = { readonly slots: Int32Array; count: number };
 
 type Condition = {
   readonly ofMachine: boolean;
   readonly isComputed: boolean;
-  /** Keeps the slots for which it holds, moved to the front, and returns how many. */
+  /** Moves the slots that meet the condition to the front, and returns their number. */
   readonly keep: (slots: Int32Array, count: number) => number;
 };
 
 /**
- * The slots of the offers for which all conditions hold. Those on machines come first, since they decide many offers at
- * once; within each kind the columns that are stored before those to be worked out, and what keeps least before the rest.
+ * The slots of the offers that meet all conditions. Conditions on machines come first, since they decide many offers at
+ * once; within each kind stored columns come before computed ones, and the most selective before the rest.
  */
 export function selectOffers(
   index: OfferIndex,
@@ -46,7 +46,10 @@ export function selectOffers(
   return offers;
 }
 
-/** What can be rented is an offer that is there of a machine that is open, which is decided once for all its offers. */
+/**
+ * A rentable offer is an available offer of an open machine; whether the machine is open is decided once for all its
+ * offers.
+ */
 function split(filter: Filter): readonly Filter[] {
   if (filter.column !== "rentable" || filter.kind !== "compare") return [filter];
   if (filter.operator !== "eq" || filter.value !== true) return [filter];
@@ -86,12 +89,12 @@ function compile(filter: Filter, source: Exclude<Source, { kind: "constant" }>):
   return { ofMachine, isComputed: false, keep };
 }
 
-/** A condition on numbers: within bounds, which both belong to it, or whatever else it says. */
+/** A condition on numbers: bounds, both included, or any other test. */
 type NumericTest =
   | { readonly kind: "range"; readonly low: number; readonly high: number }
   | { readonly kind: "any"; readonly holds: (value: number) => boolean };
 
-/** An absent number is NaN: it is within no bounds, and equal to nothing but the absence that a set can hold. */
+/** An absent number is NaN: it is within no bounds, and equal only to the absence that a set can hold. */
 function numericTest(filter: Filter): NumericTest {
   if (filter.kind === "member") {
     const values = new Set(filter.values.map(numeric));
@@ -124,7 +127,7 @@ function numeric(value: FilterScalar): number {
 const float = new Float64Array(1);
 const bits = new BigInt64Array(float.buffer);
 
-/** The greatest number that is less than this finite one: what is at most that is less than this. */
+/** The greatest number below this finite one: a number is at most that when it is less than this. */
 export function below(value: number): number {
   if (value === 0) return -Number.MIN_VALUE;
   float[0] = value;
@@ -132,7 +135,7 @@ export function below(value: number): number {
   return float[0];
 }
 
-/** Whether the condition holds, for each code of the dictionary; one comparison for each distinct text. */
+/** The result of the condition for each code of the dictionary; one comparison for each distinct text. */
 function truthOfCodes(filter: Filter, dictionary: TextDictionary): Uint8Array {
   const truth = new Uint8Array(dictionary.end);
   const mark = (values: readonly FilterScalar[], to: number) => {
@@ -158,7 +161,7 @@ function isOrdered(operator: "lt" | "lte" | "gt" | "gte", sign: number): boolean
   return sign < 0 ? operator === "lt" || operator === "lte" : operator === "gt" || operator === "gte";
 }
 
-// The loops are alike and apart on purpose: each is compiled for the one kind of array and test that it sees.
+// The loops are alike and separate on purpose: each is compiled for the one kind of array and test that it sees.
 
 function keepRange(values: Float64Array, { low, high }: { readonly low: number; readonly high: number }) {
   return (slots: Int32Array, count: number): number => {

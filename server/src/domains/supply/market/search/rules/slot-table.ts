@@ -3,20 +3,20 @@ import { TextDictionary } from "./text-dictionary.ts";
 
 const FIRST_CAPACITY = 64;
 
-/** How a column gets its value of a source. Absent values are null. */
+/** A column's value for a source. Absent values are null. */
 export type ColumnDefinition<Source> = {
   readonly type: ColumnType;
   readonly of: (source: Source) => FilterScalar;
 };
 
-/** Numbers, times and booleans (1 and 0); a value that is absent is NaN, which no value is. */
+/** Numbers, times and booleans (1 and 0); an absent value is NaN. */
 export type NumberColumn = { readonly kind: "number"; readonly type: ColumnType; values: Float64Array };
 export type TextColumn = { readonly kind: "text"; readonly dictionary: TextDictionary; codes: Int32Array };
 export type StoredColumn = NumberColumn | TextColumn;
 
 /**
- * Rows in columns of typed arrays. A row is a slot: its number stays the same for as long as the row lives, then another
- * row gets it. What grows doubles. Arrays of columns are replaced when they grow, so nobody keeps one for long.
+ * Rows in columns of typed arrays. A row is a slot: its number stays the same while the row lives, then another row
+ * gets it. Growth doubles the arrays. Arrays are replaced when they grow, so no caller keeps one for long.
  */
 export class SlotTable<Source, Name extends string = string> {
   private readonly columns: ReadonlyMap<string, StoredColumn>;
@@ -33,12 +33,12 @@ export class SlotTable<Source, Name extends string = string> {
     this.parts = made.map(([, column, of]) => [column, of]);
   }
 
-  /** How many rows there are. */
+  /** Number of rows. */
   get size(): number {
     return this.highest - this.unused.length;
   }
 
-  /** Slots lie below it. */
+  /** One more than the highest slot. */
   get end(): number {
     return this.highest;
   }

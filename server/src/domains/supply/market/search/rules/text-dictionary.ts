@@ -1,11 +1,9 @@
 import { compareScalars } from "../../../../../base/filters/compile-filter.ts";
 
-/** What stands for the absence of a text. */
+/** The code of an absent text. */
 export const NO_TEXT = 0;
 
-/**
- * Texts as small integers. Each is kept once, however many rows have it, and makes room when the last of them is gone.
- */
+/** Texts as small integers. Each text is stored once for all its rows, and removed with the last of them. */
 export class TextDictionary {
   private readonly codes = new Map<string, number>();
   private readonly texts: (string | null)[] = [null];
@@ -13,7 +11,7 @@ export class TextDictionary {
   private readonly unused: number[] = [];
   private ranksByCode: Float64Array | undefined;
 
-  /** Codes lie below it. */
+  /** One more than the highest code. */
   get end(): number {
     return this.texts.length;
   }
@@ -55,12 +53,12 @@ export class TextDictionary {
     return this.texts[code] ?? null;
   }
 
-  /** Every text that some row has. */
+  /** All texts that some row has. */
   values(): Iterable<string> {
     return this.codes.keys();
   }
 
-  /** The place of each code's text in their order; infinite where there is no text. */
+  /** The sort position of each code's text; infinite for a code without text. */
   ranks(): Float64Array {
     if (this.ranksByCode !== undefined) return this.ranksByCode;
     const ranks = new Float64Array(this.end).fill(Infinity);
